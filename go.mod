@@ -1,0 +1,3 @@
+module github.com/sled-fleet/sled
+
+go 1.26

@@ -1,0 +1,195 @@
+// Package api holds the types of sledd's operator API (v1) and a client for it. It is the one definition: the OpenAPI
+// document is generated from these types, and sledctl and the Terraform provider use the client.
+package api
+
+import "time"
+
+// Phase is what was last observed of a node. See DESIGN words; never inferred.
+type Phase string
+
+const (
+	Discovered  Phase = "discovered"  // seen, but no operator has declared it
+	Idle        Phase = "idle"        // in the Sled system, waiting for a binding
+	Booting     Phase = "booting"     // fetched a boot script for the Sled system
+	Wiping      Phase = "wiping"      // step wipe runs
+	Writing     Phase = "writing"     // step write runs
+	Configuring Phase = "configuring" // step configure runs
+	Starting    Phase = "starting"    // the installed system was jumped to, and has not spoken yet
+	Operational Phase = "operational" // the installed system said so itself
+	Wiped       Phase = "wiped"       // wiped on request, waiting in the Sled system
+	Failed      Phase = "failed"      // a step failed; the reason is in Status.Reason
+)
+
+// NodeSpec is what an operator declares about a machine.
+type NodeSpec struct {
+	MAC          string            `json:"mac" doc:"MAC of the interface that boots, lower case with colons" pattern:"^([0-9a-f]{2}:){5}[0-9a-f]{2}$" example:"52:54:00:77:00:01"`
+	Name         string            `json:"name" doc:"Unique host name" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" example:"n1"`
+	Labels       map[string]string `json:"labels,omitempty" doc:"Free labels, for selection"`
+	Architecture string            `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Default x86_64"`
+	Flavour      string            `json:"flavour,omitempty" enum:"cloud,generic" doc:"Kernel and drivers of the Sled system; default: the server's setting"`
+	Disk         string            `json:"disk,omitempty" doc:"Disk selector used when a binding names none (contract/plan.md)"`
+	KeepDisks    []string          `json:"keep_disks,omitempty" doc:"Selectors of disks that are never touched"`
+	BMC          *BMC              `json:"bmc,omitempty" doc:"How to reach its power control; no secrets"`
+}
+
+// BMC says where a node's power control is. Credentials are the playbooks' business.
+type BMC struct {
+	Driver  string `json:"driver" enum:"ipmi,redfish,wol,amt,command" doc:"Kind of power control"`
+	Address string `json:"address,omitempty" doc:"Host or address"`
+	Port    int    `json:"port,omitempty" minimum:"0" maximum:"65535" doc:"Default: the driver's"`
+}
+
+// Node is a declared or discovered machine with everything known of it.
+type Node struct {
+	NodeSpec
+	Declared bool     `json:"declared" doc:"False for a machine that was only discovered"`
+	Revision int64    `json:"revision" doc:"Compare-and-swap number of the declaration; also the ETag"`
+	Status   Status   `json:"status"`
+	Binding  *Binding `json:"binding,omitempty"`
+	Facts    *Facts   `json:"facts,omitempty" doc:"Only in the answer for a single node"`
+}
+
+// ImageSpec registers a published image. Immutable: another content gets another name.
+type ImageSpec struct {
+	Name         string            `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" example:"debian-12-v1"`
+	Digest       string            `json:"digest" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 of the file as served"`
+	URLs         []string          `json:"urls" minItems:"1" doc:"Where nodes fetch it; tried in turn"`
+	Bytes        int64             `json:"bytes" minimum:"512" doc:"Size of the raw disk"`
+	FileBytes    int64             `json:"file_bytes" minimum:"1" doc:"Size of the file as served"`
+	Format       string            `json:"format" enum:"raw,zstd"`
+	Architecture string            `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Default x86_64"`
+	Labels       map[string]string `json:"labels,omitempty"`
+}
+
+// Image is a registered image.
+type Image struct {
+	ImageSpec
+	Revision int64     `json:"revision"`
+	Created  time.Time `json:"created"`
+}
+
+// BindingSpec is the wish: this node gets this image, in this way. Without an image: wipe it and let it wait.
+// Changing image, disk, hostname, user data, keys or kernel arguments raises the generation, so the node is imaged again.
+// Changing wipe or boot does not.
+type BindingSpec struct {
+	Node            string   `json:"node" doc:"MAC or name of the node" example:"n1"`
+	Image           string   `json:"image,omitempty" doc:"Name of an image; empty: wipe only"`
+	Disk            string   `json:"disk,omitempty" doc:"Disk selector; default: the node's"`
+	Wipe            string   `json:"wipe,omitempty" enum:"clear,signatures" doc:"Default clear"`
+	Boot            string   `json:"boot,omitempty" enum:"auto,kexec,reboot" doc:"How the installed system is started; default auto: kexec where there is a kernel to load, else reboot"`
+	Hostname        string   `json:"hostname,omitempty" doc:"Default: the node's name"`
+	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys"`
+	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data; write-only, never in an answer"`
+	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own on kexec"`
+}
+
+// Binding is a stored wish.
+type Binding struct {
+	BindingSpec
+	MAC            string    `json:"mac"`
+	Generation     int64     `json:"generation" doc:"Counts wishes for this node; raising it re-images"`
+	Digest         string    `json:"digest,omitempty" doc:"Of the image"`
+	UserDataSHA256 string    `json:"user_data_sha256,omitempty"`
+	Revision       int64     `json:"revision"`
+	Updated        time.Time `json:"updated"`
+	Satisfied      bool      `json:"satisfied" doc:"The node was observed to have done this generation"`
+}
+
+// Status is what was observed of a node.
+type Status struct {
+	Phase      Phase     `json:"phase"`
+	Generation int64     `json:"generation" doc:"Of the plan that it was last given"`
+	Image      string    `json:"image,omitempty" doc:"Image on its disk, as far as was observed"`
+	Digest     string    `json:"digest,omitempty"`
+	BootID     string    `json:"boot_id,omitempty" doc:"Kernel boot id of what last spoke"`
+	Step       int       `json:"step,omitempty" doc:"Number of the running or last step, from 1"`
+	Steps      int       `json:"steps,omitempty"`
+	Verb       string    `json:"verb,omitempty"`
+	Progress   *Progress `json:"progress,omitempty"`
+	Code       int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
+	Reason     string    `json:"reason,omitempty"`
+	OS         *OS       `json:"os,omitempty" doc:"What the installed system said of itself"`
+	Since      time.Time `json:"since" doc:"When the phase began"`
+	Seen       time.Time `json:"seen" doc:"When it last spoke"`
+}
+
+// Progress of the running step.
+type Progress struct {
+	Bytes int64 `json:"bytes"`
+	Total int64 `json:"total"`
+	Rate  int64 `json:"rate" doc:"Bytes a second"`
+}
+
+// OS is what an installed system said when it confirmed.
+type OS struct {
+	ID        string    `json:"id"`
+	Version   string    `json:"version"`
+	Kernel    string    `json:"kernel"`
+	MachineID string    `json:"machine_id"`
+	BootID    string    `json:"boot_id"`
+	Confirmed time.Time `json:"confirmed"`
+}
+
+// Facts is the hardware of a node, as its Sled system saw it. Values are text as reported.
+type Facts struct {
+	Time     time.Time           `json:"time"`
+	BootID   string              `json:"boot_id"`
+	Kernel   map[string]string   `json:"kernel,omitempty"`
+	CPU      map[string]string   `json:"cpu,omitempty"`
+	Memory   map[string]string   `json:"memory,omitempty"`
+	Firmware map[string]string   `json:"firmware,omitempty"`
+	DMI      map[string]string   `json:"dmi,omitempty"`
+	Disks    []map[string]string `json:"disks,omitempty"`
+	NICs     []map[string]string `json:"nics,omitempty"`
+}
+
+// Event is one thing that happened. ID is the store's revision, so it grows over the whole fleet.
+type Event struct {
+	ID         int64     `json:"id"`
+	Time       time.Time `json:"time"`
+	MAC        string    `json:"mac"`
+	Kind       string    `json:"kind" enum:"declare,bind,unbind,power,script,facts,plan,begin,end,operational,log,delete"`
+	Generation int64     `json:"generation,omitempty"`
+	BootID     string    `json:"boot_id,omitempty"`
+	Step       int       `json:"step,omitempty"`
+	Steps      int       `json:"steps,omitempty"`
+	Verb       string    `json:"verb,omitempty"`
+	Code       int       `json:"code,omitempty"`
+	Seconds    float64   `json:"seconds,omitempty" doc:"How long the step took; for facts: kernel uptime"`
+	Phase      Phase     `json:"phase,omitempty" doc:"Phase after the event"`
+	Detail     string    `json:"detail,omitempty"`
+}
+
+// Stage is one bar of a node's timeline.
+type Stage struct {
+	Name    string    `json:"name" enum:"firmware,ipxe,kernel,wipe,write,configure,start"`
+	Begin   time.Time `json:"begin"`
+	Seconds float64   `json:"seconds"`
+}
+
+// Timeline is the newest run of a node, from power-on (or from the bind, when it was already waiting) to operational.
+type Timeline struct {
+	MAC        string    `json:"mac"`
+	Name       string    `json:"name"`
+	Generation int64     `json:"generation"`
+	Phase      Phase     `json:"phase"`
+	Begin      time.Time `json:"begin"`
+	Total      float64   `json:"total" doc:"Seconds"`
+	Stages     []Stage   `json:"stages"`
+}
+
+// Role of an operator token. Each includes the ones before it.
+type Role string
+
+const (
+	Read    Role = "read"
+	Operate Role = "operate"
+	Admin   Role = "admin"
+)
+
+// Operator is somebody who may use the API. The token itself is shown once, when it is made.
+type Operator struct {
+	Name  string `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$"`
+	Role  Role   `json:"role" enum:"read,operate,admin"`
+	Token string `json:"token,omitempty" doc:"Only in the answer that made it"`
+}
