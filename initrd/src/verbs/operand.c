@@ -15,7 +15,8 @@ enum exit_code verb_operand(int count, char **words) {
 		fputs("operand: needs a key and a plan line: operand KEY VERB key=value...\n", stderr);
 		return CODE_USAGE;
 	}
-	for (int i = 2; i < count; i++)
+	// The verb may be missing: so it is in what bootentry prints.
+	for (int i = strchr(words[1], '=') ? 1 : 2; i < count; i++)
 		if (operands_add(&operands, words[i], strlen(words[i]), &fault) < 0)
 			return fault_print(&fault, "operand");
 	value = operands_get(&operands, words[0]);
