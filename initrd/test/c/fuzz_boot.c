@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an installed system's boot loader files may hold: grub.cfg, BLS entries, environment blocks, fstab, os-release.
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

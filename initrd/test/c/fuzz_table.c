@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define DISK (2u << 20)
+#define DISK (512u << 10)
 
 // The header's CRC, and where they are within the disk that of its entries.
 static void make_right(uint8_t *disk) {
