@@ -19,7 +19,7 @@ func (c *Client) Events(ctx context.Context, node string, limit int) ([]Event, e
 	if limit > 0 {
 		query.Set("limit", strconv.Itoa(limit))
 	}
-	var answer page[Event]
+	var answer EventList
 	err = c.call(ctx, request{method: http.MethodGet, path: address + "/events", query: query}, &answer)
 	return answer.Items, err
 }
@@ -30,7 +30,7 @@ func (c *Client) PostPower(ctx context.Context, node, detail string) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]string{"kind": "power", "detail": detail}
+	body := NodeEvent{Kind: "power", Detail: detail}
 	return c.call(ctx, request{method: http.MethodPost, path: address + "/events", body: body}, nil)
 }
 
@@ -52,12 +52,15 @@ func (c *Client) Timeline(ctx context.Context, node string) (Timeline, error) {
 	if err != nil {
 		return timeline, err
 	}
-	return timeline, c.call(ctx, request{method: http.MethodGet, path: address + "/timeline"}, &timeline)
+	err = c.call(ctx, request{method: http.MethodGet, path: address + "/timeline"}, &timeline)
+	return timeline, err
 }
 
 // Operators lists who may use the API (role admin). Tokens are not in it.
 func (c *Client) Operators(ctx context.Context) ([]Operator, error) {
-	return Collect(list[Operator](ctx, c, "/v1/operators", url.Values{}))
+	var answer OperatorList
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/operators"}, &answer)
+	return answer.Items, err
 }
 
 // PutOperator makes an operator or gives one a new role and token. Only this answer holds the token.

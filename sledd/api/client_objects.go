@@ -101,7 +101,8 @@ func single[T any](ctx context.Context, c *Client, r request, collection, name s
 		return out, err
 	}
 	r.path = address
-	return out, c.call(ctx, r, &out)
+	err = c.call(ctx, r, &out)
+	return out, err
 }
 
 func remove(ctx context.Context, c *Client, collection, name string, conditions []Condition) error {
@@ -133,8 +134,10 @@ func (c *Client) DeleteNode(ctx context.Context, node string, conditions ...Cond
 }
 
 // Images lists registered images.
-func (c *Client) Images(ctx context.Context, filter Filter) iter.Seq2[Image, error] {
-	return list[Image](ctx, c, "/v1/images", filter.query())
+func (c *Client) Images(ctx context.Context) ([]Image, error) {
+	var answer ImageList
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/images"}, &answer)
+	return answer.Items, err
 }
 
 // Image reads one image.
@@ -175,9 +178,10 @@ func (c *Client) DeleteBinding(ctx context.Context, node string, conditions ...C
 
 // Bind wishes for many nodes in one call.
 func (c *Client) Bind(ctx context.Context, specs []BindingSpec, reimage bool) ([]Binding, error) {
-	var answer page[Binding]
-	r := request{method: http.MethodPost, path: "/v1/bindings", body: page[BindingSpec]{Items: specs}, query: reimageQuery(reimage)}
-	return answer.Items, c.call(ctx, r, &answer)
+	var answer BindingList
+	r := request{method: http.MethodPost, path: "/v1/bindings", body: BulkBindings{Items: specs}, query: reimageQuery(reimage)}
+	err := c.call(ctx, r, &answer)
+	return answer.Items, err
 }
 
 func reimageQuery(reimage bool) url.Values {
