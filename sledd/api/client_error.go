@@ -61,7 +61,9 @@ type UnreachableError struct {
 	Err    error
 }
 
-func (e *UnreachableError) Error() string { return fmt.Sprintf("%s cannot be reached: %v", e.Server, e.Err) }
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("%s cannot be reached: %v", e.Server, e.Err)
+}
 
 // Unwrap gives the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
