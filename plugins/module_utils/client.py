@@ -40,11 +40,10 @@ class ApiError(SledError):
         self.title = str(problem.get("title") or http.client.responses.get(status, ""))
         self.detail = str(problem.get("detail") or "")
         self.errors: list[Json] = [e for e in problem.get("errors") or [] if isinstance(e, dict)]
-        text = f"{request}: {status} {self.title}"
-        if self.detail and self.detail != self.title:
-            text += f": {self.detail}"
-        details = "; ".join(": ".join(filter(None, (e.get("location"), e.get("message")))) for e in self.errors)
-        super().__init__(f"{text} ({details})" if details else text)
+        details = [e for e in self.errors if len(self.errors) > 1 or e.get("message") != self.detail]
+        told = "; ".join(": ".join(str(e[key]) for key in ("location", "message") if e.get(key)) for e in details)
+        text = ": ".join(part for part in (self.detail or request, told) if part)
+        super().__init__(f"{text} ({status} {self.title})")
 
 
 def _loopback(name: str) -> bool:
