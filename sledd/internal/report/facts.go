@@ -63,27 +63,33 @@ func addFact(facts *api.Facts, text string) error {
 	return nil
 }
 
-// ParseOperational reads what an installed system says of itself, and the generation it belongs to. Confirmed is left to the caller.
-func ParseOperational(body string) (api.OS, int64, error) {
+// ParseOperational reads what an installed system says of itself, the generation it belongs to, and its uptime in seconds. Confirmed
+// is left to the caller.
+func ParseOperational(body string) (said api.OS, generation int64, uptime float64, err error) {
 	lines, err := read(body, "operational 1")
 	if err != nil {
-		return api.OS{}, 0, err
+		return said, 0, 0, err
 	}
 	if len(lines) != 3 {
-		return api.OS{}, 0, fmt.Errorf("%d lines, want operational, generation and os", len(lines))
+		return said, 0, 0, fmt.Errorf("%d lines, want operational, generation and os", len(lines))
 	}
-	generation, err := plan.Generation(lines[1])
-	if err != nil {
-		return api.OS{}, 0, fmt.Errorf("line 2: %w", err)
+	if generation, err = plan.Generation(lines[1]); err != nil {
+		return said, 0, 0, fmt.Errorf("line 2: %w", err)
 	}
 	line, err := operand.Parse(lines[2])
 	if err != nil {
-		return api.OS{}, 0, fmt.Errorf("line 3: %w", err)
+		return said, 0, 0, fmt.Errorf("line 3: %w", err)
 	}
 	if line.Word != "os" {
-		return api.OS{}, 0, fmt.Errorf("line 3: unknown line %q", line.Word)
+		return said, 0, 0, fmt.Errorf("line 3: unknown line %q", line.Word)
 	}
-	said := line.Map()
-	return api.OS{ID: said["id"], Version: said["version"], Kernel: said["kernel"],
-		MachineID: said["machine_id"], BootID: said["boot_id"]}, generation, nil
+	words := line.Map()
+	if text := words["uptime"]; text != "" {
+		if uptime, err = Seconds(text); err != nil {
+			return said, 0, 0, fmt.Errorf("line 3: uptime: %w", err)
+		}
+	}
+	said = api.OS{ID: words["id"], Version: words["version"], Kernel: words["kernel"],
+		MachineID: words["machine_id"], BootID: words["boot_id"]}
+	return said, generation, uptime, nil
 }

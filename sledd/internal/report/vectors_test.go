@@ -36,7 +36,7 @@ func parse(text string) error {
 	case strings.HasPrefix(text, "facts "):
 		_, _, err = report.ParseFacts(text)
 	case strings.HasPrefix(text, "operational "):
-		_, _, err = report.ParseOperational(text)
+		_, _, _, err = report.ParseOperational(text)
 	default:
 		_, err = report.Parse(text)
 	}
@@ -103,7 +103,7 @@ func FuzzParse(f *testing.F) {
 		if facts, uptime, err := report.ParseFacts(text); err == nil && (facts.BootID == "" || uptime < 0) {
 			t.Fatalf("%q was read as %+v, %v", text, facts, uptime)
 		}
-		if _, generation, err := report.ParseOperational(text); err == nil && generation < 0 {
+		if _, generation, uptime, err := report.ParseOperational(text); err == nil && (generation < 0 || uptime < 0) {
 			t.Fatalf("%q was read as generation %d", text, generation)
 		}
 	})

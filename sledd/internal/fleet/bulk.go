@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+const (
+	// bulkItems in one transaction: each has up to five conditions.
+	bulkItems = store.MaxOperations / 5
+	// bulkBytes of values in one transaction: etcd takes 1.5 MiB.
+	bulkBytes = 512 << 10
+)
+
+// PutBindings binds many nodes. All items are checked first: one that is at fault and nothing is bound, and the faults are named by
+// index. Then they are written in order, some at a time; when the store fails in between, the error says which are done.
+func (f *Fleet) PutBindings(ctx context.Context, specs []api.BindingSpec, reimage bool) (api.BindingList, error) {
+	list := api.BindingList{Items: make([]api.Binding, 0, len(specs))}
+	macs, err := f.resolveAll(ctx, specs)
+	if err != nil {
+		return list, err
+	}
+	images, err := f.Images(ctx)
+	if err != nil {
+		return list, err
+	}
+	b := bulk{Fleet: f, specs: specs, macs: macs, reimage: reimage, images: map[string]*api.Image{}}
+	for i, image := range images.Items {
+		b.images[image.Name] = &images.Items[i]
+	}
+	if err := b.check(ctx); err != nil {
+		return list, err
+	}
+	for at := 0; at < len(specs); {
+		end := b.chunk(at)
+		bindings, err := b.write(ctx, at, end)
+		if err != nil {
+			return list, fmt.Errorf("items 0 to %d of %d are bound, item %d and those after it may not be: %w", at-1, len(specs), at, err)
+		}
+		list.Items = append(list.Items, bindings...)
+		at = end
+	}
+	return list, nil
+}
+
+type bulk struct {
+	*Fleet
+	specs   []api.BindingSpec
+	macs    []string
+	reimage bool
+	images  map[string]*api.Image
+}
+
+// resolveAll gives the MAC of every item, or all faults.
+func (f *Fleet) resolveAll(ctx context.Context, specs []api.BindingSpec) ([]string, error) {
+	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Names))
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, kv := range snapshot.Results[0] {
+		names[strings.TrimPrefix(kv.Key, key.Names)] = string(kv.Value)
+	}
+	faults := &Error{Kind: Invalid, Message: "nothing was bound: some items are at fault"}
+	macs := make([]string, len(specs))
+	seen := map[string]int{}
+	for i, spec := range specs {
+		address, err := mac.Parse(spec.Node)
+		if err != nil {
+			address = names[spec.Node]
+		}
+		macs[i] = address
+		if address == "" {
+			faults.add(i, "node", spec.Node, fmt.Sprintf("node %s does not exist", spec.Node))
+		} else if first, twice := seen[address]; twice {
+			faults.add(i, "node", spec.Node, fmt.Sprintf("node %s is item %d already", spec.Node, first))
+		}
+		seen[address] = i
+	}
+	return macs, faults.orNil()
+}
+
+func (e *Error) add(i int, field string, value any, message string) {
+	e.Details = append(e.Details, Detail{fmt.Sprintf("body.items[%d].%s", i, field), message, value})
+}
+
+func (e *Error) orNil() error {
+	if len(e.Details) == 0 {
+		return nil
+	}
+	return e
+}
+
+// check tries all items without writing any.
+func (b *bulk) check(ctx context.Context) error {
+	faults := &Error{Kind: Invalid, Message: "nothing was bound: some items are at fault"}
+	for at := 0; at < len(b.specs); {
+		end := b.chunk(at)
+		views, err := b.views(ctx, at, end)
+		if err != nil {
+			return err
+		}
+		for i, v := range views {
+			var refusal *Error
+			if err := b.bind(at+i, v); errors.As(err, &refusal) {
+				for _, detail := range refusal.Details {
+					faults.add(at+i, strings.TrimPrefix(detail.Location, "body."), detail.Value, detail.Message)
+				}
+			}
+		}
+		at = end
+	}
+	return faults.orNil()
+}
+
+func (b *bulk) bind(i int, v *view) error {
+	if v.node == nil {
+		return invalid("body.node", b.specs[i].Node, fmt.Errorf("node %s is not declared", b.specs[i].Node))
+	}
+	return v.bind(b.specs[i], b.images[b.specs[i].Image], b.reimage)
+}
+
+// chunk gives the end of the chunk that begins at an item.
+func (b *bulk) chunk(at int) int {
+	end, size := at, 0
+	for end < len(b.specs) && end-at < bulkItems {
+		spec := b.specs[end]
+		size += 4096 + len(spec.UserData) + len(strings.Join(spec.AuthorizedKeys, " "))
+		if end > at && size > bulkBytes {
+			break
+		}
+		end++
+	}
+	return end
+}
+
+// views reads the items of a chunk at one revision.
+func (b *bulk) views(ctx context.Context, at, end int) ([]*view, error) {
+	kinds := []string{key.Nodes, key.Status, key.Bindings}
+	var queries []store.Query
+	for _, address := range b.macs[at:end] {
+		for _, kind := range kinds {
+			queries = append(queries, store.Key(kind+address))
+		}
+	}
+	snapshot, err := b.Store.Read(ctx, queries...)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]*view, 0, end-at)
+	for i, address := range b.macs[at:end] {
+		v := &view{mac: address, now: b.now(), revision: snapshot.Revision}
+		for k := range kinds {
+			kv, found := snapshot.One(i*len(kinds) + k)
+			if v.read[k] = kv; !found {
+				continue
+			}
+			if err := v.take(k, kv); err != nil {
+				return nil, err
+			}
+		}
+		views = append(views, v)
+	}
+	return views, nil
+}
+
+// write binds the items of a chunk, all or none.
+func (b *bulk) write(ctx context.Context, at, end int) ([]api.Binding, error) {
+	var bindings []api.Binding
+	err := retry(ctx, func(ctx context.Context) error {
+		views, err := b.views(ctx, at, end)
+		if err != nil {
+			return err
+		}
+		var t store.Transaction
+		conditions := map[store.Condition]bool{}
+		for i, v := range views {
+			if err := b.bind(at+i, v); err != nil {
+				return err
+			}
+			b.collect(&t, conditions, v)
+		}
+		revision := int64(0)
+		if len(t.Do) > 0 {
+			if revision, err = b.Store.Commit(ctx, t); err != nil {
+				return err
+			}
+		}
+		bindings = bindings[:0]
+		for _, v := range views {
+			if len(v.more.Do) > 0 {
+				v.binding.Revision = revision
+			}
+			bindings = append(bindings, v.binding.public(v.status))
+		}
+		return nil
+	})
+	return bindings, err
+}
+
+// collect adds what a view changes to a transaction of many, each condition once.
+func (b *bulk) collect(t *store.Transaction, conditions map[store.Condition]bool, v *view) {
+	if len(v.more.Do) == 0 {
+		return
+	}
+	one := v.more
+	putEvents(&one, v.mac, v.now, v.status.Phase, v.events)
+	for i, kind := range []string{key.Nodes, key.Status, key.Bindings} {
+		one.Unchanged(kind+v.mac, v.read[i].Revision)
+	}
+	for _, condition := range one.If {
+		if !conditions[condition] {
+			conditions[condition] = true
+			t.If = append(t.If, condition)
+		}
+	}
+	t.Do = append(t.Do, one.Do...)
+}
