@@ -73,11 +73,13 @@ func (o operations) stream() {
 				return nil, err
 			}
 		}
-		listener := o.Hub.Listen(node) // before the history is read, so that nothing falls in between
+		listener, err := o.Hub.Listen(ctx, node) // before the history is read, so that nothing falls in between
+		if err != nil {
+			return nil, err
+		}
 		var missed []api.Event
 		var until int64
 		if in.After > 0 {
-			var err error
 			if missed, until, err = o.Fleet.Since(ctx, node, in.After); err != nil {
 				o.Hub.Leave(listener)
 				return nil, err
