@@ -109,8 +109,8 @@ type Status struct {
 	Code       int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
 	Reason     string    `json:"reason,omitempty"`
 	OS         *OS       `json:"os,omitempty" doc:"What the installed system said of itself"`
-	Since      time.Time `json:"since" doc:"When the phase began"`
-	Seen       time.Time `json:"seen" doc:"When it last spoke"`
+	Since      time.Time `json:"since,omitzero" doc:"When the phase began"`
+	Seen       time.Time `json:"seen,omitzero" doc:"When it last spoke"`
 }
 
 // Progress of the running step.

@@ -21,7 +21,7 @@ const heartbeat = 15 * time.Second
 
 func (o operations) histories() {
 	type limited struct {
-		nodePath
+		NodePath
 		Limit int64 `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"Most events in the answer, the newest"`
 	}
 	register(o, api.Read, operation("list-node-events", http.MethodGet, "/nodes/{node}/events", "What happened to a node, oldest first",
@@ -30,7 +30,7 @@ func (o operations) histories() {
 		return &answer[api.EventList]{list}, err
 	})
 	type event struct {
-		nodePath
+		NodePath
 		Body api.NodeEvent
 	}
 	register(o, api.Operate, operation("add-node-event", http.MethodPost, "/nodes/{node}/events", "Note that a node's power was switched",
@@ -44,12 +44,12 @@ func (o operations) histories() {
 	log := operation("get-node-log", http.MethodGet, "/nodes/{node}/log", "Last lines of the step that failed last", http.StatusNotFound)
 	log.Responses = map[string]*huma.Response{"200": {Description: "Text", Content: map[string]*huma.MediaType{
 		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
-	register(o, api.Read, log, func(ctx context.Context, in *nodePath) (*text, error) {
+	register(o, api.Read, log, func(ctx context.Context, in *NodePath) (*text, error) {
 		logged, err := o.Fleet.Logged(ctx, in.Node)
 		return &text{"text/plain; charset=utf-8", []byte(logged)}, err
 	})
 	register(o, api.Read, operation("get-node-timeline", http.MethodGet, "/nodes/{node}/timeline", "Stages of a node's newest run",
-		http.StatusNotFound), func(ctx context.Context, in *nodePath) (*answer[api.Timeline], error) {
+		http.StatusNotFound), func(ctx context.Context, in *NodePath) (*answer[api.Timeline], error) {
 		line, err := o.Fleet.Timeline(ctx, in.Node)
 		return &answer[api.Timeline]{line}, err
 	})
@@ -73,11 +73,13 @@ func (o operations) stream() {
 				return nil, err
 			}
 		}
-		listener := o.Hub.Listen(node) // before the history is read, so that nothing falls in between
+		listener, err := o.Hub.Listen(ctx, node) // before the history is read, so that nothing falls in between
+		if err != nil {
+			return nil, err
+		}
 		var missed []api.Event
 		var until int64
 		if in.After > 0 {
-			var err error
 			if missed, until, err = o.Fleet.Since(ctx, node, in.After); err != nil {
 				o.Hub.Leave(listener)
 				return nil, err

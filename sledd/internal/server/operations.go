@@ -12,16 +12,20 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 )
 
-type nodePath struct {
+// Embedded parameters are exported: huma sees no others.
+
+// NodePath names a node.
+type NodePath struct {
 	Node string `path:"node" minLength:"1" maxLength:"64" pattern:"^[0-9A-Za-z][0-9A-Za-z:-]*$" doc:"MAC (with colons or hyphens) or name" example:"n1"`
 }
 
-type namePath struct {
+// NamePath names an image.
+type NamePath struct {
 	Name string `path:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" maxLength:"128" example:"debian-12-v1"`
 }
 
 type nodeFilter struct {
-	paging
+	Paging
 	Labels []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
 	Phase  string   `query:"phase" enum:"discovered,idle,booting,wiping,writing,configuring,starting,operational,wiped,failed"`
 	Image  string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
@@ -51,13 +55,13 @@ func (o operations) nodes() {
 			return &answer[api.NodeList]{list}, err
 		})
 	register(o, api.Read, operation("get-node", http.MethodGet, "/nodes/{node}", "Show a node with its facts", http.StatusNotFound),
-		func(ctx context.Context, in *nodePath) (*tagged[api.Node], error) {
+		func(ctx context.Context, in *NodePath) (*tagged[api.Node], error) {
 			node, err := o.Fleet.Node(ctx, in.Node)
 			return tag(node, node.Revision, err)
 		})
 	type put struct {
-		nodePath
-		conditions
+		NodePath
+		Conditions
 		Body api.NodeSpec
 	}
 	register(o, api.Operate, operation("put-node", http.MethodPut, "/nodes/{node}", "Declare a node, or change its declaration",
@@ -66,8 +70,8 @@ func (o operations) nodes() {
 		return tag(node, node.Revision, err)
 	})
 	type remove struct {
-		nodePath
-		conditions
+		NodePath
+		Conditions
 	}
 	register(o, api.Operate, operation("delete-node", http.MethodDelete, "/nodes/{node}", "Forget a node that is not bound",
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
@@ -82,13 +86,13 @@ func (o operations) images() {
 			return &answer[api.ImageList]{list}, err
 		})
 	register(o, api.Read, operation("get-image", http.MethodGet, "/images/{name}", "Show an image", http.StatusNotFound),
-		func(ctx context.Context, in *namePath) (*tagged[api.Image], error) {
+		func(ctx context.Context, in *NamePath) (*tagged[api.Image], error) {
 			image, err := o.Fleet.Image(ctx, in.Name)
 			return tag(image, image.Revision, err)
 		})
 	type put struct {
-		namePath
-		conditions
+		NamePath
+		Conditions
 		Body api.ImageSpec
 	}
 	register(o, api.Operate, operation("put-image", http.MethodPut, "/images/{name}", "Register an image; it never changes afterwards",
@@ -97,8 +101,8 @@ func (o operations) images() {
 		return tag(image, image.Revision, err)
 	})
 	type remove struct {
-		namePath
-		conditions
+		NamePath
+		Conditions
 	}
 	register(o, api.Operate, operation("delete-image", http.MethodDelete, "/images/{name}", "Remove an image that no node is bound to",
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
@@ -106,8 +110,9 @@ func (o operations) images() {
 	})
 }
 
-type reimage struct {
-	Reimage bool `query:"reimage" doc:"Raise the generation even when nothing changed"`
+// Reimage asks for a new generation.
+type Reimage struct {
+	Again bool `query:"reimage" doc:"Raise the generation even when nothing changed"`
 }
 
 func (o operations) bindings() {
@@ -121,24 +126,24 @@ func (o operations) bindings() {
 			return &answer[api.BindingList]{list}, err
 		})
 	register(o, api.Read, operation("get-binding", http.MethodGet, "/bindings/{node}", "Show a binding", http.StatusNotFound),
-		func(ctx context.Context, in *nodePath) (*tagged[api.Binding], error) {
+		func(ctx context.Context, in *NodePath) (*tagged[api.Binding], error) {
 			binding, err := o.Fleet.Binding(ctx, in.Node)
 			return tag(binding, binding.Revision, err)
 		})
 	type put struct {
-		nodePath
-		conditions
-		reimage
+		NodePath
+		Conditions
+		Reimage
 		Body api.BindingSpec
 	}
 	register(o, api.Operate, operation("put-binding", http.MethodPut, "/bindings/{node}", "Bind a node to an image, or to be wiped",
 		http.StatusNotFound), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
-		binding, err := o.Fleet.PutBinding(ctx, in.Node, in.Body, in.Reimage, in.wanted())
+		binding, err := o.Fleet.PutBinding(ctx, in.Node, in.Body, in.Again, in.wanted())
 		return tag(binding, binding.Revision, err)
 	})
 	type remove struct {
-		nodePath
-		conditions
+		NodePath
+		Conditions
 	}
 	register(o, api.Operate, operation("delete-binding", http.MethodDelete, "/bindings/{node}", "Take a binding back; the disk stays as it is",
 		http.StatusNotFound), func(ctx context.Context, in *remove) (*struct{}, error) {
@@ -149,23 +154,23 @@ func (o operations) bindings() {
 
 func (o operations) bulk() {
 	type put struct {
-		reimage
+		Reimage
 		Body api.BulkBindings
 	}
 	op := operation("bind-many", http.MethodPost, "/bindings", "Bind many nodes; one item at fault, and none is bound")
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {
-		list, err := o.Fleet.PutBindings(ctx, in.Body.Items, in.Reimage)
+		list, err := o.Fleet.PutBindings(ctx, in.Body.Items, in.Again)
 		return &answer[api.BindingList]{list}, err
 	})
 }
 
 func (o operations) operators() {
-	type path struct {
+	type Path struct {
 		Name string `path:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" maxLength:"64" example:"alice"`
 	}
 	type put struct {
-		path
+		Path
 		Body api.Operator
 	}
 	register(o, api.Admin, operation("list-operators", http.MethodGet, "/operators", "List operators"),
@@ -174,7 +179,7 @@ func (o operations) operators() {
 			return &answer[api.OperatorList]{list}, err
 		})
 	register(o, api.Admin, operation("get-operator", http.MethodGet, "/operators/{name}", "Show an operator", http.StatusNotFound),
-		func(ctx context.Context, in *path) (*answer[api.Operator], error) {
+		func(ctx context.Context, in *Path) (*answer[api.Operator], error) {
 			operator, err := o.Fleet.Operator(ctx, in.Name)
 			return &answer[api.Operator]{operator}, err
 		})
@@ -184,7 +189,7 @@ func (o operations) operators() {
 			return &answer[api.Operator]{operator}, err
 		})
 	register(o, api.Admin, operation("delete-operator", http.MethodDelete, "/operators/{name}", "Take an operator's token away", http.StatusNotFound),
-		func(ctx context.Context, in *path) (*struct{}, error) {
+		func(ctx context.Context, in *Path) (*struct{}, error) {
 			return nil, o.Fleet.DeleteOperator(ctx, in.Name)
 		})
 }

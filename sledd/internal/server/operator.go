@@ -116,18 +116,18 @@ func (o operations) problem(err error) error {
 	return huma.ErrorWithHeaders(model, headers) //nolint:wrapcheck // is the answer
 }
 
-// conditions are the headers of a change that demands a state.
-type conditions struct {
+// Conditions are the headers of a change that demands a state.
+type Conditions struct {
 	IfMatch     string `header:"If-Match" maxLength:"1024" doc:"Change only if the revision is this (in quotes) or, with *, if it exists"`
 	IfNoneMatch string `header:"If-None-Match" maxLength:"1024" doc:"With *: change only if it does not exist"`
 }
 
-func (c conditions) wanted() fleet.Wanted {
+func (c Conditions) wanted() fleet.Wanted {
 	return fleet.Wanted{Match: c.IfMatch, NoneMatch: c.IfNoneMatch}
 }
 
-// paging is how lists are cut.
-type paging struct {
+// Paging is how lists are cut.
+type Paging struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most items in the answer"`
 	After string `query:"after" maxLength:"17" pattern:"^(([0-9a-f]{2}:){5}[0-9a-f]{2})?$" doc:"next of the page before"`
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
 )
 
 const (
@@ -39,7 +40,8 @@ func Embed(options Embedded) (*Etcd, error) {
 	if len(socket) > maxSocket {
 		return nil, fmt.Errorf("data directory %s: socket path is %d bytes long, at most %d are possible", dir, len(socket), maxSocket)
 	}
-	server, err := start(dir, socket, options.NoSync)
+	level := zap.NewAtomicLevelAt(zap.ErrorLevel)
+	server, err := start(dir, socket, options.NoSync, level)
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +50,25 @@ func Embed(options Embedded) (*Etcd, error) {
 		server.Close()
 		return nil, err
 	}
-	etcd.stop = server.Close
+	etcd.stop = func() {
+		level.SetLevel(zap.FatalLevel) // it calls its own listeners' end an error
+		server.Close()
+	}
 	return etcd, nil
 }
 
-func start(dir, socket string, noSync bool) (*embed.Etcd, error) {
+func start(dir, socket string, noSync bool, level zap.AtomicLevel) (*embed.Etcd, error) {
 	config := embed.NewConfig()
 	config.Dir = dir
 	config.Name = "sledd"
-	config.LogLevel = "error"
+	logging := zap.NewProductionConfig()
+	logging.Level = level
+	logging.DisableStacktrace = true
+	logger, err := logging.Build()
+	if err != nil {
+		return nil, fmt.Errorf("embedded etcd: log: %w", err)
+	}
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger)
 	config.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
 	config.ListenPeerUrls = nil // one member has no peers
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
