@@ -32,20 +32,22 @@ type ErrorDetail struct {
 	Value    any    `json:"value,omitempty"`
 }
 
-// Error tells what was refused, why, and each detail.
+// Error tells what sledd said, each detail, and the status.
 func (e *Error) Error() string {
-	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Status, e.Title)
-	if e.Detail != "" && e.Detail != e.Title {
-		text += ": " + e.Detail
+	text := e.Detail
+	if text == "" {
+		text = e.Method + " " + e.Path
 	}
 	var details []string
 	for _, detail := range e.Errors {
-		details = append(details, detail.String())
+		if len(e.Errors) > 1 || detail.Message != e.Detail {
+			details = append(details, detail.String())
+		}
 	}
 	if len(details) > 0 {
-		text += " (" + strings.Join(details, "; ") + ")"
+		text += ": " + strings.Join(details, "; ")
 	}
-	return text
+	return fmt.Sprintf("%s (%d %s)", text, e.Status, e.Title)
 }
 
 func (d ErrorDetail) String() string {

@@ -85,9 +85,9 @@ func (c *Client) streamOnce(ctx context.Context, follow *Follow, yield func(Even
 	}
 	defer response.Body.Close() //nolint:errcheck // nothing is lost
 	body := &touched{from: response.Body, touch: func() { alarm.Reset(streamIdle) }}
-	err = readEvents(body, func(event Event) bool {
-		follow.After = max(follow.After, event.ID)
+	err = readEvents(body, func(event Event, id int64) bool {
 		more = yield(event, nil)
+		follow.After = max(follow.After, id)
 		return more
 	})
 	if errors.Is(err, errStopped) {
@@ -120,30 +120,48 @@ func (t *touched) Read(p []byte) (int, error) {
 
 var errStopped = errors.New("stopped by the reader")
 
-// readEvents parses server-sent events until r ends or take returns false.
-func readEvents(r io.Reader, take func(Event) bool) error {
+// readEvents parses server-sent events until r ends or take returns false. id is where to resume after the event, 0 when
+// events that happened at once with it are still to come.
+func readEvents(r io.Reader, take func(event Event, id int64) bool) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxEventLine)
-	var data []string
+	var message sseMessage
 	for lines.Scan() {
-		line := strings.TrimSuffix(lines.Text(), "\r")
-		if text, ok := strings.CutPrefix(line, "data:"); ok {
-			data = append(data, strings.TrimPrefix(text, " "))
-		}
-		if line != "" || len(data) == 0 {
-			continue // a comment, a field that is in the data too, or nothing to tell
+		if !message.add(strings.TrimSuffix(lines.Text(), "\r")) {
+			continue
 		}
 		var event Event
-		if err := json.Unmarshal([]byte(strings.Join(data, "\n")), &event); err != nil {
+		if err := json.Unmarshal([]byte(strings.Join(message.data, "\n")), &event); err != nil {
 			return fmt.Errorf("event stream: %w", err)
 		}
-		data = nil
-		if !take(event) {
+		if !take(event, message.id) {
 			return errStopped
 		}
+		message = sseMessage{}
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("event stream: %w", err)
 	}
 	return io.ErrUnexpectedEOF // a server that stops ends the stream; there is no other end
+}
+
+// sseMessage gathers the lines of one server-sent event.
+type sseMessage struct {
+	id   int64
+	data []string
+}
+
+// add takes a line and says whether it completed an event. Comments and unknown fields are nothing.
+func (m *sseMessage) add(line string) bool {
+	field, value, _ := strings.Cut(line, ":")
+	value = strings.TrimPrefix(value, " ")
+	switch field {
+	case "data":
+		m.data = append(m.data, value)
+	case "id":
+		if id, err := strconv.ParseInt(value, 10, 64); err == nil {
+			m.id = id
+		}
+	}
+	return line == "" && len(m.data) > 0
 }

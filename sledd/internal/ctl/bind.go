@@ -161,6 +161,11 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 		return api.BindingSpec{}, err
 	}
 	bound := err == nil
+	if !bound {
+		if _, err := client.Node(cmd.Context(), name); err != nil {
+			return api.BindingSpec{}, err
+		}
+	}
 	spec, changed := binding.BindingSpec, cmd.Flags().Changed
 	spec.Node = name
 	for flag, field := range map[string]struct{ from, to *string }{

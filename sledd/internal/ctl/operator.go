@@ -5,6 +5,7 @@ package ctl
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +48,9 @@ An operator of that name that is there already is left alone: delete it first.`,
 			if err != nil {
 				return err
 			}
+			if err := vacant(cmd.Context(), client, args[0]); err != nil {
+				return err
+			}
 			made, err := client.PutOperator(cmd.Context(), api.Operator{Name: args[0], Role: api.Role(role)}, api.IfAbsent())
 			if err != nil {
 				return err
@@ -57,4 +61,19 @@ An operator of that name that is there already is left alone: delete it first.`,
 	command.Flags().StringVar(&role, "role", string(api.Read), "read, operate or admin; each includes the ones before it")
 	_ = command.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"read", "operate", "admin"}, cobra.ShellCompDirectiveNoFileComp))
 	return command
+}
+
+// vacant refuses a name that somebody has: a new token would lock them out.
+func vacant(ctx context.Context, client *api.Client, name string) error {
+	operators, err := client.Operators(ctx)
+	if err != nil {
+		return err
+	}
+	for _, operator := range operators {
+		if operator.Name == name {
+			return &api.Error{Status: http.StatusConflict, Title: http.StatusText(http.StatusConflict),
+				Detail: fmt.Sprintf("operator %s exists with role %s: delete it first", name, operator.Role)}
+		}
+	}
+	return nil
 }

@@ -61,6 +61,10 @@ func (a *app) timeline(t api.Timeline) {
 	s := a.Screen
 	_, _ = fmt.Fprintf(a.Out, "%s  %s  generation %d  %s  %s\n", s.paint(dash(t.Name), text.Bold), t.MAC, t.Generation, s.phaseText(t.Phase),
 		localTime(t.Begin))
+	if len(t.Stages) == 0 {
+		_, _ = fmt.Fprintln(a.Out, "  no run yet")
+		return
+	}
 	width, _ := s.Size()
 	width = min(width-stageName-stageTime-3, widestBars)
 	for _, stage := range t.Stages {
