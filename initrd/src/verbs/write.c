@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "disk/seam.h"
 #include "image/write.h"
 #include "net/api.h"
 #include "verbs/verbs.h"
@@ -25,7 +26,7 @@ static int write_to(struct device *device, const struct operands *operands, stru
 
 	(void)number_parse(operands_get(operands, "bytes"), NUMBER_MAX, &order.bytes);
 	if (r == 0)
-		r = source_open(&urls, ca ? ca : DEFAULT_CA, IDLE_NS, &source, fault);
+		r = source_open(&urls, ca ? ca : DEFAULT_CA, seam_idle(IDLE_NS), &source, fault);
 	return r == 0 ? write_image(source, &order, device, &progress, fault) : r;
 }
 
