@@ -8,7 +8,7 @@ step_configure() {
 	sledc grow $(pick 'disk keep grow' "$@")
 	mount_root "$disk"
 	$MOCK mount -o remount,rw "$root_device" "$root"
-	hostname=$(sledc operand hostname "$@")
+	hostname=$(value hostname "$@")
 	[ -z "$hostname" ] || name_system
 	fresh_machine_id
 	fresh_host_keys

@@ -2,8 +2,14 @@
 # shellcheck shell=sh
 # Step kexec: loads the installed system's kernel. init jumps once the servers know.
 
-# load: first the way that checks signatures, then the one for kernels that it cannot read.
+# load: first the way that checks signatures, then the one for kernels that it cannot read. Several initrds are one behind the other.
 load() {
+	case $initrd in
+	*,*)
+		echo "$initrd" | tr ',' '\n' | while read -r part; do cat "$part"; done >"$ROOT/run/sled/initrd"
+		initrd=$ROOT/run/sled/initrd
+		;;
+	esac
 	set -- "$kernel" ${initrd:+"--initrd=$initrd"} "--command-line=$arguments"
 	$MOCK kexec -s -l "$@" || $MOCK kexec -l "$@"
 }
@@ -12,13 +18,12 @@ load() {
 find_kernel() {
 	entry=$(sledc bootentry "root=$root" "boot=$boot") || return
 	set -f
-	set -- "$(sledc operand append "$@")" $entry
+	set -- "$(value append "$@")" bootentry $entry
 	set +f
 	append=$1
 	shift
-	kernel=$(sledc operand kernel bootentry "$@") && initrd=$(sledc operand initrd bootentry "$@") &&
-		arguments=$(sledc operand arguments bootentry "$@")${append:+ $append} || return
-	echo "kernel $kernel, initrd ${initrd:-none}, arguments $arguments" >&2
+	kernel=$(value kernel "$@") && initrd=$(value initrd "$@") && arguments=$(value arguments "$@")${append:+ $append} || return
+	echo "kernel $kernel, initrd ${initrd:-none}, arguments $arguments"
 }
 
 step_kexec() {
@@ -29,7 +34,7 @@ step_kexec() {
 	if ! find_kernel "$@" || ! load; then
 		way=reboot
 		echo "no kernel of $disk can be loaded" >&2
-		[ "$(sledc operand fallback "$@")" = reboot ] || exit 3
+		[ "$(value fallback "$@")" = reboot ] || exit 3
 		echo "falling back to a reboot" >&2
 	fi
 	sync

@@ -6,7 +6,7 @@ log=$ROOT/run/sled/log plan=$ROOT/run/sled/plan
 
 # Once a boot. A server that is away now may be back for the plan, which matters more.
 send_facts() {
-	wait_for 60 "a server to take the facts" sledc facts $node || :
+	sledc facts $node 2>"$log" || say "the facts were not taken: $(tail -n 1 "$log")"
 }
 
 # report NUMBER OF VERB: passes on what the step prints to the servers; its exit code is the step's.
@@ -62,11 +62,11 @@ jump() {
 	exit 0
 }
 
-# Asks for plans and runs them until the servers deny the token. Backs off to 10 s while none answers.
+# Asks for plans and runs them until the servers deny the token. Backs off to 10 s while there is none to be had.
 follow_plans() {
 	generation='' pause=1
 	while :; do
-		answer=$(sledc plan $node "out=$plan" wait=60 ${generation:+"generation=$generation"}) || answer=
+		answer=$(sledc plan $node "out=$plan" wait=60 ${generation:+"generation=$generation"} 2>"$log") || :
 		case $answer in
 		'generation '*)
 			generation=${answer#generation }
@@ -76,7 +76,7 @@ follow_plans() {
 		unchanged) ;;
 		denied) return 0 ;;
 		*)
-			say "no server answers; again in $pause s"
+			say "no plan: $(tail -n 1 "$log"); again in $pause s"
 			$MOCK sleep "$pause"
 			pause=$((pause < 5 ? pause * 2 : 10))
 			continue

@@ -23,6 +23,9 @@ pick() (
 	done
 )
 
+# value KEY VERB OPERAND...: prints the decoded value; nothing when there is no such operand.
+value() { sledc operand "$@" || [ $? = 1 ]; }
+
 seconds_up() {
 	read -r up _ <"$ROOT/proc/uptime"
 	echo "${up%%.*}"
