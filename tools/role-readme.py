@@ -39,7 +39,9 @@ def value(option: dict[str, Any]) -> str:
     """Default of an option as shown in the table."""
     if option.get("required"):
         return "**required**"
-    default = option.get("default", "")
+    if option.get("default") is None:
+        return ""
+    default = option["default"]
     return f"`{default}`" if isinstance(default, str) and default else f"`{json.dumps(default)}`"
 
 
@@ -59,14 +61,15 @@ def table(options: dict[str, Any]) -> str:
 
 
 def differences(role: Path, options: dict[str, Any]) -> list[str]:
-    """What defaults/main.yml says otherwise than the argument specification."""
+    """What defaults/main.yml says otherwise than the argument specification. A default that is computed need not stand in both."""
     defaults = load(role / "defaults/main.yml")
-    documented = {name: option.get("default") for name, option in options.items() if not option.get("required")}
-    return [
-        f"{role.name}: {name}: defaults/main.yml says {defaults.get(name)!r}, argument_specs.yml {documented.get(name)!r}"
-        for name in sorted(defaults.keys() | documented.keys())
-        if name not in defaults or name not in documented or defaults[name] != documented[name]
-    ]
+    wrong = [f"{role.name}: {name}: in defaults/main.yml, but not in argument_specs.yml" for name in sorted(defaults.keys() - options.keys())]
+    for name, option in options.items():
+        if option.get("required") and name in defaults:
+            wrong.append(f"{role.name}: {name}: required by argument_specs.yml, but defaults/main.yml has a value")
+        elif "default" in option and defaults.get(name) != option["default"]:
+            wrong.append(f"{role.name}: {name}: defaults/main.yml says {defaults.get(name)!r}, argument_specs.yml {option['default']!r}")
+    return wrong
 
 
 def main() -> int:
