@@ -4,7 +4,7 @@ package api
 
 import "time"
 
-// Phase is what was last observed of a node. See DESIGN words; never inferred.
+// Phase is what was last observed of a node; never inferred. Empty: declared, but not seen yet.
 type Phase string
 
 const (
@@ -24,18 +24,18 @@ const (
 type NodeSpec struct {
 	MAC          string            `json:"mac" doc:"MAC of the interface that boots, lower case with colons" pattern:"^([0-9a-f]{2}:){5}[0-9a-f]{2}$" example:"52:54:00:77:00:01"`
 	Name         string            `json:"name" doc:"Unique host name" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" example:"n1"`
-	Labels       map[string]string `json:"labels,omitempty" doc:"Free labels, for selection"`
+	Labels       map[string]string `json:"labels,omitempty" doc:"Free labels, for selection" maxProperties:"64"`
 	Architecture string            `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Default x86_64"`
 	Flavour      string            `json:"flavour,omitempty" enum:"cloud,generic" doc:"Kernel and drivers of the Sled system; default: the server's setting"`
-	Disk         string            `json:"disk,omitempty" doc:"Disk selector used when a binding names none (contract/plan.md)"`
-	KeepDisks    []string          `json:"keep_disks,omitempty" doc:"Selectors of disks that are never touched"`
+	Disk         string            `json:"disk,omitempty" doc:"Disk selector used when a binding names none (contract/plan.md)" maxLength:"512" example:"serial:LAB-0001"`
+	KeepDisks    []string          `json:"keep_disks,omitempty" doc:"Selectors of disks that are never touched" maxItems:"16" nullable:"false"`
 	BMC          *BMC              `json:"bmc,omitempty" doc:"How to reach its power control; no secrets"`
 }
 
 // BMC says where a node's power control is. Credentials are the playbooks' business.
 type BMC struct {
 	Driver  string `json:"driver" enum:"ipmi,redfish,wol,amt,command" doc:"Kind of power control"`
-	Address string `json:"address,omitempty" doc:"Host or address"`
+	Address string `json:"address,omitempty" doc:"Name or address" maxLength:"255"`
 	Port    int    `json:"port,omitempty" minimum:"0" maximum:"65535" doc:"Default: the driver's"`
 }
 
@@ -52,13 +52,13 @@ type Node struct {
 // ImageSpec registers a published image. Immutable: another content gets another name.
 type ImageSpec struct {
 	Name         string            `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" example:"debian-12-v1"`
-	Digest       string            `json:"digest" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 of the file as served"`
-	URLs         []string          `json:"urls" minItems:"1" doc:"Where nodes fetch it; tried in turn"`
+	Digest       string            `json:"digest" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 of the file as served" example:"sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
+	URLs         []string          `json:"urls" minItems:"1" maxItems:"16" nullable:"false" doc:"Where nodes fetch it; tried in turn" example:"[\"http://10.77.0.1/images/8f3c.raw.zst\"]"`
 	Bytes        int64             `json:"bytes" minimum:"512" doc:"Size of the raw disk"`
 	FileBytes    int64             `json:"file_bytes" minimum:"1" doc:"Size of the file as served"`
 	Format       string            `json:"format" enum:"raw,zstd"`
 	Architecture string            `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Default x86_64"`
-	Labels       map[string]string `json:"labels,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty" maxProperties:"64"`
 }
 
 // Image is a registered image.
@@ -72,15 +72,15 @@ type Image struct {
 // Changing image, disk, hostname, user data, keys or kernel arguments raises the generation, so the node is imaged again.
 // Changing wipe or boot does not.
 type BindingSpec struct {
-	Node            string   `json:"node" doc:"MAC or name of the node" example:"n1"`
-	Image           string   `json:"image,omitempty" doc:"Name of an image; empty: wipe only"`
-	Disk            string   `json:"disk,omitempty" doc:"Disk selector; default: the node's"`
+	Node            string   `json:"node" doc:"MAC or name of the node" minLength:"1" maxLength:"64" example:"n1"`
+	Image           string   `json:"image,omitempty" doc:"Name of an image; empty: wipe only" maxLength:"128" example:"debian-12-v1"`
+	Disk            string   `json:"disk,omitempty" doc:"Disk selector; default: the node's" maxLength:"512"`
 	Wipe            string   `json:"wipe,omitempty" enum:"clear,signatures" doc:"Default clear"`
 	Boot            string   `json:"boot,omitempty" enum:"auto,kexec,reboot" doc:"How the installed system is started; default auto: kexec where there is a kernel to load, else reboot"`
-	Hostname        string   `json:"hostname,omitempty" doc:"Default: the node's name"`
-	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys"`
-	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data; write-only, never in an answer"`
-	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own on kexec"`
+	Hostname        string   `json:"hostname,omitempty" doc:"Default: the node's name" pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
+	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys" maxItems:"256" nullable:"false"`
+	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data; write-only, never in an answer" maxLength:"65536"`
+	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own on kexec" maxLength:"1024"`
 }
 
 // Binding is a stored wish.
@@ -109,8 +109,8 @@ type Status struct {
 	Code       int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
 	Reason     string    `json:"reason,omitempty"`
 	OS         *OS       `json:"os,omitempty" doc:"What the installed system said of itself"`
-	Since      time.Time `json:"since" doc:"When the phase began"`
-	Seen       time.Time `json:"seen" doc:"When it last spoke"`
+	Since      time.Time `json:"since,omitzero" doc:"When the phase began"`
+	Seen       time.Time `json:"seen,omitzero" doc:"When it last spoke"`
 }
 
 // Progress of the running step.
@@ -175,7 +175,7 @@ type Timeline struct {
 	Phase      Phase     `json:"phase"`
 	Begin      time.Time `json:"begin"`
 	Total      float64   `json:"total" doc:"Seconds"`
-	Stages     []Stage   `json:"stages"`
+	Stages     []Stage   `json:"stages" nullable:"false"`
 }
 
 // Role of an operator token. Each includes the ones before it.
@@ -192,4 +192,42 @@ type Operator struct {
 	Name  string `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$"`
 	Role  Role   `json:"role" enum:"read,operate,admin"`
 	Token string `json:"token,omitempty" doc:"Only in the answer that made it"`
+}
+
+// NodeList is one page of nodes, ordered by MAC.
+type NodeList struct {
+	Items []Node `json:"items" nullable:"false"`
+	Next  string `json:"next" doc:"Pass as after to get the next page; empty: this was the last"`
+}
+
+// ImageList is all images, ordered by name.
+type ImageList struct {
+	Items []Image `json:"items" nullable:"false"`
+}
+
+// BindingList is one page of bindings, ordered by MAC; or the answer to a bulk bind, in the order asked.
+type BindingList struct {
+	Items []Binding `json:"items" nullable:"false"`
+	Next  string    `json:"next,omitempty" doc:"Pass as after to get the next page; empty: this was the last"`
+}
+
+// BulkBindings asks for many bindings at once.
+type BulkBindings struct {
+	Items []BindingSpec `json:"items" minItems:"1" maxItems:"10000" nullable:"false"`
+}
+
+// EventList is the newest events of a node, oldest first.
+type EventList struct {
+	Items []Event `json:"items" nullable:"false"`
+}
+
+// NodeEvent is what an operator can add to a node's events: that somebody switched its power.
+type NodeEvent struct {
+	Kind   string `json:"kind" enum:"power"`
+	Detail string `json:"detail" doc:"What was done, such as on, off or cycle" minLength:"1" maxLength:"64" example:"on"`
+}
+
+// OperatorList is all operators, ordered by name.
+type OperatorList struct {
+	Items []Operator `json:"items" nullable:"false"`
 }

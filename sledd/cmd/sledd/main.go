@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command sledd is the control plane of Sled: it knows nodes, images and bindings, and tells nodes what to boot and to do.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set when a release is built: -ldflags "-X main.version=1.2.3".
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "sledd:", err)
+		os.Exit(1)
+	}
+}

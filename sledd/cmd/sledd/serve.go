@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/server"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+const (
+	headerTime = 10 * time.Second
+	idleTime   = 2 * time.Minute
+	// stopTime is how long requests may take to end after SIGTERM.
+	stopTime = 10 * time.Second
+	// adminPause before the admin's token is tried again on a store that does not answer.
+	adminPause = 2 * time.Second
+)
+
+// serve runs until the context ends or the listener fails.
+func serve(ctx context.Context, s settings) error {
+	log, err := logger(s)
+	if err != nil {
+		return err
+	}
+	token, err := adminToken(s.adminTokenFile)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(s)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	etcd, err := open(s)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := etcd.Close(); err != nil {
+			log.Error("close the store", "error", err)
+		}
+	}()
+	measure := metrics.New()
+	measured := measure.Measure(etcd)
+	hub := events.New(measured, log)
+	measure.Watch(hub)
+	rules := fleet.New(fleet.Options{Store: measured, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, System: boot.System{
+		URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	go hub.Run(background)
+	if token != "" {
+		if err := admin(ctx, rules, token, log); err != nil {
+			return err
+		}
+	}
+	handler := (&server.Server{Fleet: rules, Hub: hub, Metrics: measure, Log: log, Stopping: ctx}).Handler()
+	return run(ctx, listener, handler, log)
+}
+
+// run serves until the context ends, then lets requests end.
+func run(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	failed := make(chan error, 1)
+	go func() { failed <- web.Serve(listener) }()
+	log.Info("sledd serves", "address", listener.Addr().String(), "version", version)
+	notify(daemon.SdNotifyReady, log)
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	log.Info("sledd stops")
+	notify(daemon.SdNotifyStopping, log)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if err := web.Shutdown(limit); err != nil {
+		return fmt.Errorf("stop: requests were still running after %s: %w", stopTime, err)
+	}
+	return nil
+}
+
+// notify tells systemd, where there is one.
+func notify(state string, log *slog.Logger) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("systemd was not told", "state", state, "error", err)
+	}
+}
+
+func logger(s settings) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
+		return nil, fmt.Errorf("--log-level %q: want debug, info, warn or error", s.logLevel)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if s.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options)), nil
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options)), nil
+}
+
+func adminToken(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("--admin-token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if err := fleet.CheckToken(token); err != nil {
+		return "", fmt.Errorf("--admin-token-file %s: %w", file, err)
+	}
+	return token, nil
+}
+
+// admin makes the operator admin. A store that does not answer yet is asked again in the background, so that sledd serves meanwhile.
+func admin(ctx context.Context, rules *fleet.Fleet, token string, log *slog.Logger) error {
+	err := rules.SetAdmin(ctx, token)
+	var unavailable *store.UnavailableError
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, &unavailable) {
+		return fmt.Errorf("operator admin: %w", err)
+	}
+	go func() {
+		for err != nil && ctx.Err() == nil {
+			log.Warn("the store does not answer yet, operator admin waits", "error", err)
+			select {
+			case <-time.After(adminPause):
+			case <-ctx.Done():
+			}
+			err = rules.SetAdmin(ctx, token)
+		}
+	}()
+	return nil
+}
+
+func listen(s settings) (net.Listener, error) {
+	listener, err := net.Listen("tcp", s.listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %s: %w", s.listen, err)
+	}
+	if s.tlsCert == "" {
+		return listener, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(s.tlsCert, s.tlsKey)
+	if err != nil {
+		_ = listener.Close()
+		return nil, fmt.Errorf("--tls-cert %s and --tls-key %s: %w", s.tlsCert, s.tlsKey, err)
+	}
+	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}), nil
+}
+
+func open(s settings) (*store.Etcd, error) {
+	if len(s.etcdEndpoints) > 0 {
+		return store.Dial(s.etcdEndpoints, store.TLS{CA: s.etcdCA, Cert: s.etcdCert, Key: s.etcdKey})
+	}
+	return store.Embed(store.Embedded{Dir: s.dataDir})
+}

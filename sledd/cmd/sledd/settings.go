@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// settings is the command line.
+type settings struct {
+	listen          string
+	dataDir         string
+	etcdEndpoints   []string
+	etcdCA          string
+	etcdCert        string
+	etcdKey         string
+	bootURL         string
+	nodeURLs        []string
+	flavour         string
+	kernelArguments string
+	adminTokenFile  string
+	tokenTTL        time.Duration
+	tlsCert         string
+	tlsKey          string
+	logFormat       string
+	logLevel        string
+}
+
+func (s *settings) flags(f *pflag.FlagSet) {
+	f.StringVar(&s.listen, "listen", "127.0.0.1:9470", "address and port to serve on")
+	f.StringVar(&s.dataDir, "data-dir", "/var/lib/sled", "directory of the embedded etcd")
+	f.StringSliceVar(&s.etcdEndpoints, "etcd-endpoints", nil, "URLs of an external etcd cluster, instead of the embedded one")
+	f.StringVar(&s.etcdCA, "etcd-ca", "", "PEM file of the CA of the external etcd")
+	f.StringVar(&s.etcdCert, "etcd-cert", "", "PEM file of the client certificate for the external etcd")
+	f.StringVar(&s.etcdKey, "etcd-key", "", "PEM file of its key")
+	f.StringVar(&s.bootURL, "boot-url", "", "base URL where nodes fetch kernel and initrd, http://ADDRESS (required)")
+	f.StringSliceVar(&s.nodeURLs, "node-urls", nil, "base URLs of sledd for nodes, https://ADDRESS; default: those in the site's initrd")
+	f.StringVar(&s.flavour, "flavour", "generic", "Sled system for nodes that name none: generic or cloud")
+	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8", "kernel arguments of the Sled system at this site")
+	f.StringVar(&s.adminTokenFile, "admin-token-file", "", "file with the token of operator admin, who is made or refreshed at start")
+	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "life of a boot token, which is renewed while a node speaks")
+	f.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of a certificate, to serve TLS without nginx")
+	f.StringVar(&s.tlsKey, "tls-key", "", "PEM file of its key")
+	f.StringVar(&s.logFormat, "log-format", "text", "json or text")
+	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+}
+
+// check refuses what cannot work, with the name of the flag, its value and what would be right.
+func (s *settings) check() error {
+	if _, port, err := net.SplitHostPort(s.listen); err != nil || port == "" {
+		return fmt.Errorf("--listen %q: want ADDRESS:PORT as in 127.0.0.1:9470", s.listen)
+	}
+	if err := checkBase("--boot-url", s.bootURL, "http", "https"); err != nil {
+		return err
+	}
+	for _, one := range s.nodeURLs {
+		if err := checkBase("--node-urls", one, "https", "http"); err != nil {
+			return err
+		}
+	}
+	for _, one := range s.etcdEndpoints {
+		if err := checkBase("--etcd-endpoints", one, "https", "http"); err != nil {
+			return err
+		}
+	}
+	if s.dataDir == "" && len(s.etcdEndpoints) == 0 {
+		return fmt.Errorf("--data-dir is empty and there are no --etcd-endpoints: one of the two must say where state is kept")
+	}
+	if (s.etcdCert == "") != (s.etcdKey == "") {
+		return fmt.Errorf("--etcd-cert %q and --etcd-key %q: give both or none", s.etcdCert, s.etcdKey)
+	}
+	if (s.tlsCert == "") != (s.tlsKey == "") {
+		return fmt.Errorf("--tls-cert %q and --tls-key %q: give both or none", s.tlsCert, s.tlsKey)
+	}
+	return s.checkWords()
+}
+
+func (s *settings) checkWords() error {
+	if s.flavour != "generic" && s.flavour != "cloud" {
+		return fmt.Errorf("--flavour %q: want generic or cloud", s.flavour)
+	}
+	if s.logFormat != "json" && s.logFormat != "text" {
+		return fmt.Errorf("--log-format %q: want json or text", s.logFormat)
+	}
+	if s.tokenTTL < time.Minute || s.tokenTTL > 30*24*time.Hour {
+		return fmt.Errorf("--token-ttl %s: want 1m to 720h", s.tokenTTL)
+	}
+	for _, c := range s.kernelArguments {
+		if c < ' ' || c > '~' || strings.ContainsRune("${}|&#\\", c) {
+			return fmt.Errorf("--kernel-arguments: %q cannot stand in an iPXE script", c)
+		}
+	}
+	return nil
+}
+
+// checkBase refuses what is not the base of URLs.
+func checkBase(flag, text string, schemes ...string) error {
+	parsed, err := url.Parse(text)
+	if err == nil && parsed.Host != "" && strings.Trim(parsed.Path, "/") == "" && parsed.RawQuery == "" &&
+		!strings.ContainsAny(text, " ,|&$#\\") {
+		for _, scheme := range schemes {
+			if parsed.Scheme == scheme {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%s %q: want a URL of scheme and address only, as in %s://10.77.0.1", flag, text, schemes[0])
+}

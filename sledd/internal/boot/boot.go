@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package boot decides what a node boots and renders its script. It is pure.
+package boot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sled-fleet/sled/ipxe"
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+)
+
+// Local says whether the node boots its own disk: it was seen to have, or is just starting, what is wished of it. Everything else
+// boots the Sled system. generation is that of the binding, 0 when there is none.
+func Local(status api.Status, bound bool, generation int64) bool {
+	if !bound {
+		return status.Phase == api.Operational
+	}
+	return status.Generation == generation && (status.Phase == api.Starting || status.Phase == api.Operational)
+}
+
+// System says where the Sled system is fetched and what its kernel is told.
+type System struct {
+	URL             string   // base of the boot server, http://ADDRESS
+	Flavour         string   // when the node names none
+	Servers         []string // base URLs of sledd; may be empty
+	KernelArguments string   // of the site, such as the console
+}
+
+// Script renders the script that boots the Sled system with a boot token.
+func (s System) Script(address, flavour, token string) (string, error) {
+	if flavour == "" {
+		flavour = s.Flavour
+	}
+	arguments := []string{}
+	if s.KernelArguments != "" {
+		arguments = append(arguments, s.KernelArguments)
+	}
+	arguments = append(arguments, "sled.mac="+address, "BOOTIF=01-"+mac.Hyphens(address))
+	if len(s.Servers) > 0 {
+		arguments = append(arguments, "sled.servers="+strings.Join(s.Servers, ","))
+	}
+	base := strings.TrimSuffix(s.URL, "/") + "/sled/" + flavour
+	text, err := ipxe.Node(ipxe.NodeValues{
+		MAC: address, Kernel: base + "/vmlinuz", Initrd: base + "/initrd.img",
+		Arguments: strings.Join(append(arguments, "sled.token="+token), " "),
+	})
+	if err != nil {
+		return "", fmt.Errorf("boot script of %s: %w", address, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package events
+
+import (
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// bars gives the name of the timeline's bar for a step; steps that are not here have none.
+var bars = map[string]string{"wipe": "wipe", "write": "write", "configure": "configure", "kexec": "start", "reboot": "start"}
+
+// run is the newest run within a node's events; -1: there is no such event.
+type run struct {
+	list   []api.Event // oldest first
+	now    time.Time
+	script int // boot of the Sled system
+	plan   int // plan with steps to do
+	bind   int // wish that a node was waiting for already
+	stages []api.Stage
+}
+
+// Timeline finds the newest run in a node's events (oldest first). It begins with power-on, or with the boot script where nobody
+// said that power was switched, or with the bind when the node was waiting already. What is not over yet lasts until now.
+func Timeline(list []api.Event, now time.Time) api.Timeline {
+	r := run{list: list, now: now, bind: -1, stages: []api.Stage{}}
+	line := api.Timeline{}
+	r.find()
+	end := now
+	switch {
+	case r.bind >= 0:
+		line.Begin = list[r.bind].Time
+	case r.script >= 0:
+		line.Begin = r.boot()
+	case r.plan >= 0:
+		line.Begin = list[r.plan].Time
+	default:
+		line.Stages = r.stages
+		return line
+	}
+	if r.plan >= 0 {
+		line.Generation = list[r.plan].Generation
+		end = r.steps()
+	}
+	line.Stages = r.stages
+	line.Total = between(line.Begin, end)
+	return line
+}
+
+func (r *run) find() {
+	working := func(e api.Event) bool { return e.Kind == "plan" && e.Steps > 1 }
+	r.script = r.last(len(r.list), sledScript)
+	r.plan = r.last(len(r.list), working)
+	if r.script > r.plan { // booting again, and nothing to do yet
+		r.plan = -1
+		return
+	}
+	if r.plan < 0 {
+		return
+	}
+	waiting := r.last(r.plan, func(e api.Event) bool { return e.Kind == "plan" })
+	if waiting > r.script {
+		r.bind = r.last(r.plan, func(e api.Event) bool { return e.Kind == "bind" })
+		if r.bind < waiting {
+			r.bind, r.script = -1, -1
+		}
+	}
+}
+
+// last gives the index of the newest event before one that is wanted, or -1.
+func (r *run) last(before int, wanted func(api.Event) bool) int {
+	for i := before - 1; i >= 0; i-- {
+		if wanted(r.list[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func sledScript(e api.Event) bool { return e.Kind == "script" && e.Detail != "local" }
+
+// boot adds the stages from power-on to the plan, and gives the time of the first.
+func (r *run) boot() time.Time {
+	script := r.list[r.script].Time
+	begin := script
+	power := r.last(r.script, func(e api.Event) bool { return e.Kind == "power" && e.Detail != "off" })
+	if earlier := r.last(r.script, func(e api.Event) bool { return e.Kind == "script" || e.Kind == "operational" || e.Kind == "end" }); power > earlier {
+		begin = r.list[power].Time
+		r.add("firmware", begin, script)
+	}
+	planned := r.after(r.script, func(e api.Event) bool { return e.Kind == "plan" })
+	facts := r.after(r.script, func(e api.Event) bool { return e.Kind == "facts" })
+	handed := r.now
+	if planned >= 0 {
+		handed = r.list[planned].Time
+	}
+	if facts < 0 || planned >= 0 && facts > planned { // it never said when its kernel began
+		r.add("ipxe", script, handed)
+		return begin
+	}
+	kernel := r.list[facts].Time.Add(-time.Duration(r.list[facts].Seconds * float64(time.Second)))
+	if kernel.Before(script) {
+		kernel = script
+	}
+	r.add("ipxe", script, kernel)
+	r.add("kernel", kernel, handed)
+	return begin
+}
+
+// after gives the index of the first event after one that is wanted, or -1.
+func (r *run) after(from int, wanted func(api.Event) bool) int {
+	for i := from + 1; i < len(r.list); i++ {
+		if wanted(r.list[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// steps adds the stages of the plan and gives the time when the run was over, or now.
+func (r *run) steps() time.Time {
+	generation := r.list[r.plan].Generation
+	begins := map[string]time.Time{}
+	open, since := "", time.Time{}
+	for _, e := range r.list[r.plan+1:] {
+		name := bars[e.Verb]
+		switch {
+		case e.Generation != generation:
+		case e.Kind == "begin" && name != "":
+			begins[name] = e.Time
+			open, since = name, e.Time
+		case e.Kind == "end" && e.Code != 0:
+			r.add(name, begins[name], e.Time)
+			return e.Time
+		case e.Kind == "end" && name == "start":
+			open, since = name, e.Time
+		case e.Kind == "end" && name != "":
+			r.add(name, begins[name], e.Time)
+			open = ""
+			if r.wiped(e) {
+				return e.Time
+			}
+		case e.Kind == "operational":
+			if open == "start" {
+				r.add(open, since, e.Time)
+			}
+			return e.Time
+		}
+	}
+	if open != "" {
+		r.add(open, since, r.now)
+	}
+	return r.now
+}
+
+// wiped says whether the end of a step was the end of a plan that only wipes.
+func (r *run) wiped(e api.Event) bool { return e.Phase == api.Wiped }
+
+// add puts a bar on the line; one whose begin was never heard has no length.
+func (r *run) add(name string, from, to time.Time) {
+	if name == "" {
+		return
+	}
+	if from.IsZero() {
+		from = to
+	}
+	r.stages = append(r.stages, api.Stage{Name: name, Begin: from, Seconds: between(from, to)})
+}
+
+func between(from, to time.Time) float64 { return max(0, to.Sub(from).Seconds()) }

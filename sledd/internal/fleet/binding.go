@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// public is a binding as it is shown: without user data.
+func (b *bound) public(status api.Status) api.Binding {
+	shown := b.Binding
+	shown.UserData = ""
+	shown.Satisfied = satisfied(b, status)
+	return shown
+}
+
+// Binding gives one binding.
+func (f *Fleet) Binding(ctx context.Context, reference string) (api.Binding, error) {
+	address, err := f.Resolve(ctx, reference)
+	if err != nil {
+		return api.Binding{}, err
+	}
+	v, err := f.load(ctx, address)
+	if err != nil {
+		return api.Binding{}, err
+	}
+	if v.binding == nil {
+		return api.Binding{}, refuse(NotFound, "node %s is not bound", reference)
+	}
+	return v.binding.public(v.status), nil
+}
+
+// PutBinding binds one node. With reimage the generation is raised even when nothing changed.
+func (f *Fleet) PutBinding(ctx context.Context, reference string, spec api.BindingSpec, reimage bool, wanted Wanted) (api.Binding, error) {
+	address, err := f.Resolve(ctx, reference)
+	if err != nil {
+		return api.Binding{}, err
+	}
+	same, err := f.Resolve(ctx, spec.Node)
+	if IsKind(err, NotFound) || err == nil && same != address {
+		return api.Binding{}, invalid("body.node", spec.Node, fmt.Errorf("the path says node %s, the body %s", reference, spec.Node))
+	}
+	if err != nil {
+		return api.Binding{}, err
+	}
+	var binding api.Binding
+	err = retry(ctx, func(ctx context.Context) error {
+		v, err := f.load(ctx, address, store.Key(key.Images+spec.Image))
+		if err != nil {
+			return err
+		}
+		if err := wanted.check("the binding of node "+reference, v.read[iBinding].Revision); err != nil {
+			return err
+		}
+		if v.node == nil {
+			return refuse(NotFound, "node %s is not declared: declare it before you bind it", reference)
+		}
+		var image *api.Image
+		if kv := v.extra[0]; spec.Image != "" && len(kv) > 0 {
+			stored, err := readImage(kv[0])
+			if err != nil {
+				return err
+			}
+			image = &stored
+		}
+		if err := v.bind(spec, image, reimage); err != nil {
+			return err
+		}
+		if t := v.transaction(); len(t.Do) > 0 {
+			if v.binding.Revision, err = f.Store.Commit(ctx, t); err != nil {
+				return err
+			}
+		}
+		binding = v.binding.public(v.status)
+		return nil
+	})
+	return binding, err
+}
+
+// bind notes a wish in the view, or nothing when it is the same as before.
+func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error {
+	if err := v.checkBinding(spec, image); err != nil {
+		return err
+	}
+	wish := bound{Binding: api.Binding{BindingSpec: spec, MAC: v.mac, Generation: v.status.Generation + 1, Updated: v.now}}
+	if image != nil {
+		wish.Digest, wish.Source = image.Digest, &image.ImageSpec
+	}
+	if spec.UserData != "" {
+		sum := sha256.Sum256([]byte(spec.UserData))
+		wish.UserDataSHA256 = hex.EncodeToString(sum[:])
+	}
+	if old := v.binding; old != nil {
+		wish.Generation = max(wish.Generation, old.Generation+1)
+		if !reimage && sameWish(old, &wish) {
+			wish.Generation, wish.Updated = old.Generation, old.Updated
+		}
+	}
+	p, err := plan.Build(*v.node, wish.Binding, wish.Source)
+	if err == nil {
+		_, err = plan.Encode(p)
+	}
+	if err != nil {
+		return invalid("body", nil, fmt.Errorf("node %s: no plan can be made: %w", spec.Node, err))
+	}
+	wish.Revision = 0 // the store's own
+	if value := encode(wish); !bytes.Equal(value, v.read[iBinding].Value) {
+		wish.Updated = v.now
+		v.more.Put(key.Bindings+v.mac, encode(wish))
+		if image != nil {
+			v.more.Unchanged(key.Images+image.Name, image.Revision)
+		}
+		v.happened(api.Event{Kind: "bind", Generation: wish.Generation, Detail: spec.Image})
+	}
+	wish.Revision = v.read[iBinding].Revision
+	v.binding = &wish
+	return nil
+}
+
+// sameWish says whether a changed binding leaves the disk as it is: only how to wipe and how to start may differ.
+func sameWish(old, wish *bound) bool {
+	return old.Image == wish.Image && old.Digest == wish.Digest && old.Disk == wish.Disk && old.Hostname == wish.Hostname &&
+		old.UserData == wish.UserData && slices.Equal(old.AuthorizedKeys, wish.AuthorizedKeys) &&
+		old.KernelArguments == wish.KernelArguments
+}
+
+func (v *view) checkBinding(spec api.BindingSpec, image *api.Image) error {
+	if spec.Image != "" && image == nil {
+		return invalid("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
+	}
+	if image != nil && architecture(image.Architecture) != architecture(v.node.Architecture) {
+		return invalid("body.image", spec.Image, fmt.Errorf("image %s is for %s, node %s is %s", image.Name,
+			architecture(image.Architecture), v.node.Name, architecture(v.node.Architecture)))
+	}
+	if spec.Disk == "" && v.node.Disk == "" {
+		return invalid("body.disk", "", fmt.Errorf("no disk: neither the binding nor node %s names one", v.node.Name))
+	}
+	if spec.Disk != "" {
+		if err := plan.CheckSelector(spec.Disk); err != nil {
+			return invalid("body.disk", spec.Disk, err)
+		}
+	}
+	return checkKeys(spec.AuthorizedKeys)
+}
+
+// checkKeys refuses keys that would break out of their line.
+func checkKeys(keys []string) error {
+	for i, one := range keys {
+		if one == "" || len(one) > 16384 || bytes.ContainsAny([]byte(one), "\n\r\x00") {
+			return invalid(fmt.Sprintf("body.authorized_keys[%d]", i), one, fmt.Errorf("an authorized key is one line of 1 to 16384 bytes"))
+		}
+	}
+	return nil
+}
+
+func architecture(name string) string {
+	if name == "" {
+		return "x86_64"
+	}
+	return name
+}
+
+// DeleteBinding takes the wish back. The disk stays as it is.
+func (f *Fleet) DeleteBinding(ctx context.Context, reference string, wanted Wanted) error {
+	address, err := f.Resolve(ctx, reference)
+	if err != nil {
+		return err
+	}
+	return f.update(ctx, address, nil, func(v *view) error {
+		if err := wanted.check("the binding of node "+reference, v.read[iBinding].Revision); err != nil {
+			return err
+		}
+		if v.binding == nil {
+			return refuse(NotFound, "node %s is not bound", reference)
+		}
+		v.more.Delete(key.Bindings + address)
+		v.happened(api.Event{Kind: "unbind", Generation: v.binding.Generation})
+		return nil
+	})
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+const (
+	// bulkItems in one transaction: each has up to five conditions.
+	bulkItems = store.MaxOperations / 5
+	// bulkBytes of values in one transaction: etcd takes 1.5 MiB.
+	bulkBytes = 512 << 10
+	// bulkWriters at the same time: commits wait for the disk, not for each other.
+	bulkWriters = 4
+
+	nothingBound = "nothing was bound: some items are at fault"
+)
+
+// PutBindings binds many nodes. All items are checked first: one that is at fault and nothing is bound, and the faults are named by
+// index. Then they are written, some at a time; when the store fails in between, the error names all that may not be bound.
+func (f *Fleet) PutBindings(ctx context.Context, specs []api.BindingSpec, reimage bool) (api.BindingList, error) {
+	list := api.BindingList{Items: make([]api.Binding, len(specs))}
+	macs, err := f.resolveAll(ctx, specs)
+	if err != nil {
+		return list, err
+	}
+	images, err := f.Images(ctx)
+	if err != nil {
+		return list, err
+	}
+	b := bulk{Fleet: f, specs: specs, macs: macs, reimage: reimage, images: map[string]*api.Image{}}
+	for i, image := range images.Items {
+		b.images[image.Name] = &images.Items[i]
+	}
+	if err := b.check(ctx); err != nil {
+		return list, err
+	}
+	failed := b.each(func(c chunk) error {
+		bindings, err := b.write(ctx, c)
+		copy(list.Items[c.at:c.end], bindings)
+		return err
+	})
+	return list, b.unfinished(failed)
+}
+
+type bulk struct {
+	*Fleet
+	specs   []api.BindingSpec
+	macs    []string
+	reimage bool
+	images  map[string]*api.Image
+}
+
+// resolveAll gives the MAC of every item, or all faults.
+func (f *Fleet) resolveAll(ctx context.Context, specs []api.BindingSpec) ([]string, error) {
+	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Names))
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, kv := range snapshot.Results[0] {
+		names[strings.TrimPrefix(kv.Key, key.Names)] = string(kv.Value)
+	}
+	faults := &Error{Kind: Invalid, Message: nothingBound}
+	macs := make([]string, len(specs))
+	seen := map[string]int{}
+	for i, spec := range specs {
+		address, err := mac.Parse(spec.Node)
+		if err != nil {
+			address = names[spec.Node]
+		}
+		macs[i] = address
+		if address == "" {
+			faults.add(i, "node", spec.Node, fmt.Sprintf("node %s does not exist", spec.Node))
+		} else if first, twice := seen[address]; twice {
+			faults.add(i, "node", spec.Node, fmt.Sprintf("node %s is item %d already", spec.Node, first))
+		}
+		seen[address] = i
+	}
+	return macs, faults.orNil()
+}
+
+func (e *Error) add(i int, field string, value any, message string) {
+	e.Details = append(e.Details, Detail{fmt.Sprintf("body.items[%d].%s", i, field), message, value})
+}
+
+func (e *Error) orNil() error {
+	if len(e.Details) == 0 {
+		return nil
+	}
+	return e
+}
+
+// chunk is the items from at to before end.
+type chunk struct{ at, end int }
+
+// each does something with all chunks, a few at the same time, and gives the errors.
+func (b *bulk) each(do func(c chunk) error) map[chunk]error {
+	failed := map[chunk]error{}
+	var lock sync.Mutex
+	var running sync.WaitGroup
+	slots := make(chan struct{}, bulkWriters)
+	for at := 0; at < len(b.specs); {
+		c := chunk{at, b.end(at)}
+		at = c.end
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			if err := do(c); err != nil {
+				lock.Lock()
+				failed[c] = err
+				lock.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	return failed
+}
+
+// unfinished makes one error of those of chunks, which names all their items.
+func (b *bulk) unfinished(failed map[chunk]error) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	all := &Error{Kind: Unfinished}
+	for _, c := range slices.SortedFunc(maps.Keys(failed), func(x, y chunk) int { return x.at - y.at }) {
+		for i := c.at; i < c.end; i++ {
+			all.add(i, "node", b.specs[i].Node, "may not be bound: "+failed[c].Error())
+		}
+	}
+	all.Message = fmt.Sprintf("%d of %d items are bound; the others may not be, ask again for them", len(b.specs)-len(all.Details), len(b.specs))
+	return all
+}
+
+// check tries all items without writing any.
+func (b *bulk) check(ctx context.Context) error {
+	faults := make([][]Detail, len(b.specs))
+	failed := b.each(func(c chunk) error {
+		views, err := b.views(ctx, c)
+		for i, v := range views {
+			var refusal *Error
+			if err := b.bind(c.at+i, v); errors.As(err, &refusal) {
+				faults[c.at+i] = refusal.Details
+			}
+		}
+		return err
+	})
+	for _, err := range failed {
+		return err // one is as good as another: nothing was written
+	}
+	all := &Error{Kind: Invalid, Message: nothingBound}
+	for i, details := range faults {
+		for _, detail := range details {
+			all.add(i, strings.TrimPrefix(detail.Location, "body."), detail.Value, detail.Message)
+		}
+	}
+	return all.orNil()
+}
+
+func (b *bulk) bind(i int, v *view) error {
+	if v.node == nil {
+		return invalid("body.node", b.specs[i].Node, fmt.Errorf("node %s is not declared", b.specs[i].Node))
+	}
+	return v.bind(b.specs[i], b.images[b.specs[i].Image], b.reimage)
+}
+
+// end gives the end of the chunk that begins at an item.
+func (b *bulk) end(at int) int {
+	end, size := at, 0
+	for end < len(b.specs) && end-at < bulkItems {
+		spec := b.specs[end]
+		size += 4096 + len(spec.UserData) + len(strings.Join(spec.AuthorizedKeys, " "))
+		if end > at && size > bulkBytes {
+			break
+		}
+		end++
+	}
+	return end
+}
+
+// views reads the items of a chunk at one revision.
+func (b *bulk) views(ctx context.Context, c chunk) ([]*view, error) {
+	kinds := []string{key.Nodes, key.Status, key.Bindings}
+	var queries []store.Query
+	for _, address := range b.macs[c.at:c.end] {
+		for _, kind := range kinds {
+			queries = append(queries, store.Key(kind+address))
+		}
+	}
+	snapshot, err := b.Store.Read(ctx, queries...)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]*view, 0, c.end-c.at)
+	for i, address := range b.macs[c.at:c.end] {
+		v := &view{mac: address, now: b.now(), revision: snapshot.Revision}
+		for k := range kinds {
+			kv, found := snapshot.One(i*len(kinds) + k)
+			if v.read[k] = kv; !found {
+				continue
+			}
+			if err := v.take(k, kv); err != nil {
+				return nil, err
+			}
+		}
+		views = append(views, v)
+	}
+	return views, nil
+}
+
+// write binds the items of a chunk, all or none.
+func (b *bulk) write(ctx context.Context, c chunk) ([]api.Binding, error) {
+	var bindings []api.Binding
+	err := retry(ctx, func(ctx context.Context) error {
+		views, err := b.views(ctx, c)
+		if err != nil {
+			return err
+		}
+		var t store.Transaction
+		conditions := map[store.Condition]bool{}
+		for i, v := range views {
+			if err := b.bind(c.at+i, v); err != nil {
+				return err
+			}
+			b.collect(&t, conditions, v)
+		}
+		revision := int64(0)
+		if len(t.Do) > 0 {
+			if revision, err = b.Store.Commit(ctx, t); err != nil {
+				return err
+			}
+		}
+		bindings = bindings[:0]
+		for _, v := range views {
+			if len(v.more.Do) > 0 {
+				v.binding.Revision = revision
+			}
+			bindings = append(bindings, v.binding.public(v.status))
+		}
+		return nil
+	})
+	return bindings, err
+}
+
+// collect adds what a view changes to a transaction of many, each condition once.
+func (b *bulk) collect(t *store.Transaction, conditions map[store.Condition]bool, v *view) {
+	if len(v.more.Do) == 0 {
+		return
+	}
+	one := v.more
+	putEvents(&one, v.mac, v.now, v.status.Phase, v.events)
+	for i, kind := range []string{key.Nodes, key.Status, key.Bindings} {
+		one.Unchanged(kind+v.mac, v.read[i].Revision)
+	}
+	for _, condition := range one.If {
+		if !conditions[condition] {
+			conditions[condition] = true
+			t.If = append(t.If, condition)
+		}
+	}
+	t.Do = append(t.Do, one.Do...)
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fleet is what sledd knows and decides of nodes, images and bindings. All state is in the store; every change is a
+// compare-and-swap, so that several sledds can run on one store.
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+const (
+	// maxAttempts of a change when others are first each time.
+	maxAttempts = 16
+	// budget of all store calls of one operation: an answer comes within 5 s whatever the store does.
+	budget = 4500 * time.Millisecond
+	// maxLog is the size of a step's log, in bytes.
+	maxLog = 64 << 10
+	// maxDiscovered bounds what anybody on the boot network can make us store.
+	maxDiscovered   = 10000
+	operationalLife = 24 * time.Hour
+)
+
+// Options of a Fleet.
+type Options struct {
+	Store     store.Store
+	Hub       *events.Hub
+	System    boot.System
+	TokenLife time.Duration    // of a boot token
+	Now       func() time.Time // nil: the real clock
+	Observe   Observer         // nil: nobody
+}
+
+// Observer is told of what metrics count.
+type Observer interface {
+	PlanHandedOut()
+	StepFailed(verb string, code int)
+}
+
+// Fleet is the rules on top of a store.
+type Fleet struct {
+	Options
+}
+
+// New makes a Fleet.
+func New(options Options) *Fleet {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Observe == nil {
+		options.Observe = nobody{}
+	}
+	return &Fleet{options}
+}
+
+type nobody struct{}
+
+func (nobody) PlanHandedOut()         {}
+func (nobody) StepFailed(string, int) {}
+
+func (f *Fleet) now() time.Time { return f.Now().UTC().Round(0) }
+
+// Ready says whether the store answers.
+func (f *Fleet) Ready(ctx context.Context) error {
+	_, err := f.Store.Read(ctx, store.Key("/sled/v1/ready"))
+	return err
+}
+
+// retry runs an attempt again while somebody else is first with the same change.
+func retry(ctx context.Context, attempt func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	for range maxAttempts {
+		err := attempt(ctx)
+		if !errors.Is(err, store.ErrChanged) {
+			return err
+		}
+	}
+	return refuse(Busy, "the same thing was changed by others %d times meanwhile; try again", maxAttempts)
+}
+
+// decode reads a value of the store. One that cannot be read is a failure of the store, not an absence.
+func decode(kv store.KV, into any) error {
+	if err := json.Unmarshal(kv.Value, into); err != nil {
+		return &store.UnavailableError{Operation: "decode " + kv.Key, Err: err}
+	}
+	return nil
+}
+
+func encode(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("encode %T: %v", value, err)) // our own types: cannot happen
+	}
+	return text
+}

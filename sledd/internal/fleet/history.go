@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// Events gives the newest events of a node, oldest first.
+func (f *Fleet) Events(ctx context.Context, reference string, limit int64) (api.EventList, error) {
+	_, list, err := f.history(ctx, reference, limit)
+	return api.EventList{Items: list}, err
+}
+
+// history reads a node and its newest events at one revision.
+func (f *Fleet) history(ctx context.Context, reference string, limit int64) (*view, []api.Event, error) {
+	address, err := f.Resolve(ctx, reference)
+	if err != nil {
+		return nil, nil, err
+	}
+	query := store.Prefix(key.EventsOf(address))
+	query.Limit, query.Descending = limit, true
+	v, err := f.load(ctx, address, query)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !v.known() {
+		return nil, nil, refuse(NotFound, "node %s does not exist", reference)
+	}
+	list, err := readEvents(v.extra[0])
+	slices.Reverse(list)
+	return v, list, err
+}
+
+// Timeline gives the stages of a node's newest run.
+func (f *Fleet) Timeline(ctx context.Context, reference string) (api.Timeline, error) {
+	v, list, err := f.history(ctx, reference, events.Most)
+	if err != nil {
+		return api.Timeline{}, err
+	}
+	line := events.Timeline(list, v.now)
+	line.MAC, line.Phase = v.mac, v.status.Phase
+	if v.node != nil {
+		line.Name = v.node.Name
+	}
+	return line, nil
+}
+
+// Logged gives the last lines that a failed step of the node sent.
+func (f *Fleet) Logged(ctx context.Context, reference string) (string, error) {
+	address, err := f.Resolve(ctx, reference)
+	if err != nil {
+		return "", err
+	}
+	snapshot, err := f.Store.Read(ctx, store.Key(key.Logs+address))
+	if err != nil {
+		return "", err
+	}
+	kv, found := snapshot.One(0)
+	if !found {
+		return "", refuse(NotFound, "node %s sent no log", reference)
+	}
+	return strings.ToValidUTF8(string(kv.Value), "\uFFFD"), nil
+}
+
+// Power notes that somebody switched a node's power.
+func (f *Fleet) Power(ctx context.Context, reference, detail string) error {
+	address, err := f.Resolve(ctx, reference)
+	if err != nil {
+		return err
+	}
+	return f.update(ctx, address, nil, func(v *view) error {
+		if !v.known() {
+			return refuse(NotFound, "node %s does not exist", reference)
+		}
+		v.happened(api.Event{Kind: "power", Generation: v.wished(), Detail: detail})
+		return nil
+	})
+}
+
+// Since gives all events after one, of a node or (empty) of all, and the revision up to which that is complete.
+func (f *Fleet) Since(ctx context.Context, address string, after int64) ([]api.Event, int64, error) {
+	query := store.Prefix(key.Events)
+	if address != "" {
+		query = store.Prefix(key.EventsOf(address))
+	}
+	query.MinRevision = after + 1
+	snapshot, err := f.Store.Read(ctx, query)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := readEvents(snapshot.Results[0])
+	return list, snapshot.Revision, err
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Wanted is what a request demands of the current state before it changes anything.
+type Wanted struct {
+	Match     string // If-Match: revisions in quotes, or *
+	NoneMatch string // If-None-Match: only * is of use on a change
+}
+
+// ETag gives the tag of a revision.
+func ETag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
+
+// check compares with what is there; revision 0: nothing is.
+func (w Wanted) check(what string, revision int64) error {
+	if w.Match != "" && (revision == 0 || !matches(w.Match, revision)) {
+		if revision == 0 {
+			return refuse(Precondition, "%s does not exist, If-Match wants %s", what, w.Match)
+		}
+		return refuse(Precondition, "%s has revision %d, If-Match wants %s", what, revision, w.Match)
+	}
+	if w.NoneMatch != "" && revision != 0 && matches(w.NoneMatch, revision) {
+		return refuse(Precondition, "%s exists with revision %d, If-None-Match wants none of %s", what, revision, w.NoneMatch)
+	}
+	return nil
+}
+
+func matches(tags string, revision int64) bool {
+	for _, tag := range strings.Split(tags, ",") {
+		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+		if tag == "*" || tag == ETag(revision) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// recent is how many of the newest events are looked through for what was said before.
+const recent = 100
+
+// Report takes what a node says of its steps. What it says again is counted once.
+func (f *Fleet) Report(ctx context.Context, mac, bearer string, said report.Report) (string, error) {
+	query := store.Prefix(key.EventsOf(mac))
+	query.Limit, query.Descending = recent, true
+	renewed := ""
+	var failed []report.Line
+	err := f.update(ctx, mac, []store.Query{query}, func(v *view) error {
+		record, err := v.authenticate(bearer, token.Boot, current)
+		if err != nil {
+			return err
+		}
+		if said.Generation < v.wished() {
+			return refuse(Forbidden, "the report is of generation %d, generation %d is wished", said.Generation, v.wished())
+		}
+		if said.Generation > v.status.Generation {
+			return invalid("body", said.Generation, fmt.Errorf("line 2: generation %d was never given to node %s", said.Generation, mac))
+		}
+		earlier, err := readEvents(v.extra[0])
+		if err != nil {
+			return err
+		}
+		renewed = f.renew(v, record)
+		v.status.Seen, v.status.BootID = v.now, said.Boot
+		failed = failed[:0]
+		for _, line := range said.Lines {
+			if line.Kind == report.End && line.Code != 0 && !before(append(earlier, v.events...), said, line) {
+				failed = append(failed, line)
+			}
+			v.hear(said, line, earlier)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, line := range failed {
+		f.Observe.StepFailed(line.Verb, line.Code)
+	}
+	return renewed, nil
+}
+
+func readEvents(stored []store.KV) ([]api.Event, error) {
+	list := make([]api.Event, len(stored))
+	for i, kv := range stored {
+		if err := decode(kv, &list[i]); err != nil {
+			return nil, err
+		}
+		list[i].ID = kv.Revision
+	}
+	return list, nil
+}
+
+// before says whether a line was counted already; a begin also when its end was.
+func before(list []api.Event, said report.Report, line report.Line) bool {
+	for _, event := range list {
+		same := event.BootID == said.Boot && event.Generation == said.Generation && event.Step == line.Step
+		if same && (event.Kind == string(line.Kind) || event.Kind == "end" && line.Kind == report.Begin) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *view) hear(said report.Report, line report.Line, earlier []api.Event) {
+	if line.Kind == report.Progress {
+		if v.status.Step == line.Step && v.status.Verb == line.Verb {
+			v.status.Progress = &api.Progress{Bytes: line.Bytes, Total: line.Total, Rate: line.Rate}
+		}
+		return
+	}
+	if before(append(earlier, v.events...), said, line) {
+		return
+	}
+	event := api.Event{Kind: string(line.Kind), Generation: said.Generation, BootID: said.Boot, Step: line.Step, Verb: line.Verb}
+	v.status.Step, v.status.Verb, v.status.Progress = line.Step, line.Verb, nil
+	if line.Kind == report.Begin {
+		v.status.Steps = line.Of
+		event.Steps = line.Of
+		v.began(line.Verb)
+	} else {
+		event.Code, event.Seconds, event.Detail = line.Code, line.Seconds, line.Reason
+		v.ended(said.Generation, line)
+	}
+	event.Phase = v.status.Phase
+	v.happened(event)
+}
+
+func (v *view) began(verb string) {
+	switch verb {
+	case "wipe":
+		v.enter(api.Wiping)
+		v.status.Image, v.status.Digest, v.status.OS = "", "", nil
+	case "write":
+		v.enter(api.Writing)
+		v.status.Image, v.status.Digest, v.status.OS = "", "", nil
+	case "configure":
+		v.enter(api.Configuring)
+	case "idle":
+		if v.status.Phase != api.Wiped && v.status.Phase != api.Discovered {
+			v.enter(api.Idle)
+		}
+	}
+}
+
+func (v *view) ended(generation int64, line report.Line) {
+	if line.Code != 0 {
+		v.enter(api.Failed)
+		v.status.Code, v.status.Reason = line.Code, line.Reason
+		return
+	}
+	wish := v.binding
+	if wish != nil && wish.Generation != generation {
+		wish = nil
+	}
+	switch line.Verb {
+	case "wipe":
+		if wish != nil && wish.Image == "" {
+			v.enter(api.Wiped)
+		}
+	case "write":
+		if wish != nil {
+			v.status.Image, v.status.Digest = wish.Image, wish.Digest
+		}
+	case "kexec", "reboot":
+		v.enter(api.Starting)
+	}
+}
+
+// Facts takes the hardware of a node. It is welcome with any live token: it does not depend on what is wished.
+func (f *Fleet) Facts(ctx context.Context, mac, bearer string, facts api.Facts, uptime float64) (string, error) {
+	renewed := ""
+	err := f.update(ctx, mac, []store.Query{store.Key(key.Facts + mac)}, func(v *view) error {
+		record, err := v.authenticate(bearer, token.Boot, anyAge)
+		if err != nil {
+			return err
+		}
+		renewed = f.renew(v, record)
+		v.status.Seen, v.status.BootID = v.now, facts.BootID
+		if len(v.extra[0]) > 0 {
+			var old api.Facts
+			if err := decode(v.extra[0][0], &old); err != nil {
+				return err
+			}
+			if old.BootID == facts.BootID {
+				return nil // sent again
+			}
+		}
+		facts.Time = v.now
+		v.more.Put(key.Facts+mac, encode(facts))
+		v.happened(api.Event{Kind: "facts", BootID: facts.BootID, Seconds: uptime})
+		return nil
+	})
+	return renewed, err
+}
+
+// Log takes the last lines of a step.
+func (f *Fleet) Log(ctx context.Context, mac, bearer string, step int, text []byte) (string, error) {
+	renewed := ""
+	err := f.update(ctx, mac, nil, func(v *view) error {
+		record, err := v.authenticate(bearer, token.Boot, current)
+		if err != nil {
+			return err
+		}
+		renewed = f.renew(v, record)
+		v.status.Seen = v.now
+		v.more.Put(key.Logs+mac, text)
+		v.happened(api.Event{Kind: "log", Generation: v.status.Generation, Step: step})
+		return nil
+	})
+	return renewed, err
+}

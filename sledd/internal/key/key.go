@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package key is the layout of the store (contract/store.md).
+package key
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Prefixes of the kinds of keys. Root is the prefix of them all.
+const (
+	Root      = "/sled/v1/"
+	Nodes     = Root + "nodes/"
+	Names     = Root + "names/"
+	Images    = Root + "images/"
+	Bindings  = Root + "bindings/"
+	Status    = Root + "status/"
+	Facts     = Root + "facts/"
+	Logs      = Root + "logs/"
+	Tokens    = Root + "tokens/"
+	Events    = Root + "events/"
+	Operators = Root + "operators/"
+)
+
+// EventsOf is the prefix of a node's events.
+func EventsOf(mac string) string { return Events + mac + "/" }
+
+// Event is the key of an event that happened at that many nanoseconds since 1970; 19 digits, so that keys sort by time.
+func Event(mac string, nanoseconds int64) string {
+	return fmt.Sprintf("%s%019d", EventsOf(mac), nanoseconds)
+}
+
+// EventMAC gives the node of an event's key.
+func EventMAC(key string) string {
+	mac, _, _ := strings.Cut(strings.TrimPrefix(key, Events), "/")
+	return mac
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package metrics is what Prometheus is told.
+package metrics
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// Metrics is all of it.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	calls    *prometheus.HistogramVec
+	errors   *prometheus.CounterVec
+	plans    prometheus.Counter
+	failed   *prometheus.CounterVec
+}
+
+// New makes the metrics.
+func New() *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sledd_http_request_seconds",
+			Help: "Time to answer, by route; long polls wait by intention."}, []string{"route", "method", "code"}),
+		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sledd_store_call_seconds",
+			Help: "Time of a call to the store.", Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 3}}, []string{"call"}),
+		errors: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sledd_store_errors_total",
+			Help: "Calls to the store that failed or were not answered in time."}, []string{"call"}),
+		plans: prometheus.NewCounter(prometheus.CounterOpts{Name: "sledd_plans_handed_out_total", Help: "Plans given to nodes."}),
+		failed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sledd_failed_steps_total",
+			Help: "Steps that ended with an exit code other than 0."}, []string{"verb", "code"}),
+	}
+	m.registry.MustRegister(m.requests, m.calls, m.errors, m.plans, m.failed,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Watch adds what the hub knows: long polls that wait, and nodes by phase.
+func (m *Metrics) Watch(hub *events.Hub) { m.registry.MustRegister(fleet{hub}) }
+
+// Handler answers GET /metrics.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Request notes an answered request.
+func (m *Metrics) Request(route, method string, code int, took time.Duration) {
+	m.requests.WithLabelValues(route, method, strconv.Itoa(code)).Observe(took.Seconds())
+}
+
+// PlanHandedOut counts a plan.
+func (m *Metrics) PlanHandedOut() { m.plans.Inc() }
+
+// StepFailed counts a failed step.
+func (m *Metrics) StepFailed(verb string, code int) {
+	m.failed.WithLabelValues(verb, strconv.Itoa(code)).Inc()
+}
+
+var (
+	phaseNodes   = prometheus.NewDesc("sledd_nodes", "Nodes that were seen, by phase.", []string{"phase"}, nil)
+	waitingPolls = prometheus.NewDesc("sledd_waiting_polls", "Nodes that wait for a plan in a long poll.", nil, nil)
+)
+
+// fleet collects from the hub when asked.
+type fleet struct{ hub *events.Hub }
+
+// Describe implements prometheus.Collector.
+func (fleet) Describe(out chan<- *prometheus.Desc) {
+	out <- phaseNodes
+	out <- waitingPolls
+}
+
+// Collect implements prometheus.Collector.
+func (f fleet) Collect(out chan<- prometheus.Metric) {
+	for phase, count := range f.hub.Phases() {
+		out <- prometheus.MustNewConstMetric(phaseNodes, prometheus.GaugeValue, float64(count), string(phase))
+	}
+	out <- prometheus.MustNewConstMetric(waitingPolls, prometheus.GaugeValue, float64(f.hub.Waiting()))
+}
+
+// Measured is a store whose calls are measured.
+type Measured struct {
+	store.Store
+	metrics *Metrics
+}
+
+// Measure wraps a store.
+func (m *Metrics) Measure(s store.Store) Measured { return Measured{s, m} }
+
+// Read implements store.Store.
+func (s Measured) Read(ctx context.Context, queries ...store.Query) (store.Snapshot, error) {
+	begin := time.Now()
+	snapshot, err := s.Store.Read(ctx, queries...)
+	s.metrics.call("read", begin, err)
+	return snapshot, err
+}
+
+// Commit implements store.Store.
+func (s Measured) Commit(ctx context.Context, t store.Transaction) (int64, error) {
+	begin := time.Now()
+	revision, err := s.Store.Commit(ctx, t)
+	s.metrics.call("commit", begin, err)
+	return revision, err
+}
+
+func (m *Metrics) call(name string, begin time.Time, err error) {
+	m.calls.WithLabelValues(name).Observe(time.Since(begin).Seconds())
+	var unavailable *store.UnavailableError
+	if errors.As(err, &unavailable) {
+		m.errors.WithLabelValues(name).Inc()
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/internal/operand"
+)
+
+type verb struct {
+	keys     map[string]func(string) error
+	required []string
+	last     bool
+}
+
+var digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+var disk = map[string]func(string) error{"disk": CheckSelector, "keep": checkKeep}
+
+// verbs is the table of contract/plan.md, "Steps".
+var verbs = map[string]verb{
+	"wipe":      {keys: with(disk, "level", oneOf("clear", "signatures")), required: []string{"disk"}},
+	"write":     {keys: writeKeys(), required: []string{"disk", "image", "digest", "bytes"}},
+	"configure": {keys: with(with(disk, "hostname", anything), "grow", oneOf("last", "none")), required: []string{"disk"}},
+	"kexec":     {keys: with(with(disk, "append", anything), "fallback", oneOf("none", "reboot")), required: []string{"disk"}, last: true},
+	"reboot":    {last: true},
+	"poweroff":  {last: true},
+	"idle":      {last: true},
+}
+
+func writeKeys() map[string]func(string) error {
+	keys := with(disk, "image", checkURLs)
+	keys["digest"] = checkDigest
+	keys["bytes"] = checkNumber
+	keys["format"] = oneOf("raw", "zstd")
+	return keys
+}
+
+func with(keys map[string]func(string) error, key string, check func(string) error) map[string]func(string) error {
+	more := map[string]func(string) error{key: check}
+	for k, v := range keys {
+		more[k] = v
+	}
+	return more
+}
+
+func (v verb) check(step operand.Line) error {
+	for _, pair := range step.Operands {
+		check, known := v.keys[pair.Key]
+		if !known {
+			return fmt.Errorf("unknown key %s", pair.Key)
+		}
+		if err := check(pair.Value); err != nil {
+			return fmt.Errorf("%s: %w", pair.Key, err)
+		}
+	}
+	for _, key := range v.required {
+		if _, found := step.Get(key); !found {
+			return fmt.Errorf("%s is missing", key)
+		}
+	}
+	return nil
+}
+
+func anything(string) error { return nil }
+
+func oneOf(words ...string) func(string) error {
+	return func(value string) error {
+		if !slices.Contains(words, value) {
+			return fmt.Errorf("%.40q is not one of %s", value, strings.Join(words, ", "))
+		}
+		return nil
+	}
+}
+
+func checkDigest(value string) error {
+	if !digest.MatchString(value) {
+		return fmt.Errorf("%.80q is not sha256: and 64 hexadecimal digits", value)
+	}
+	return nil
+}
+
+func checkNumber(value string) error {
+	_, err := Number(value)
+	return err
+}
+
+func checkURLs(value string) error {
+	for _, one := range strings.Split(value, ",") {
+		if err := CheckURL(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckURL says whether a node can be told to fetch from there: http or https, with a host, and no comma, which separates URLs.
+func CheckURL(text string) error {
+	parsed, err := url.Parse(text)
+	if err != nil {
+		return fmt.Errorf("%.80q is not a URL", text)
+	}
+	if parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || strings.ContainsAny(text, ", ") {
+		return fmt.Errorf("%.80q: want http://HOST/PATH or https://HOST/PATH, a comma in it written as %%2C", text)
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package report reads what nodes say: reports, facts and the installed system's word (contract/report.md). It is pure.
+package report
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/sled-fleet/sled/sledd/internal/operand"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+)
+
+// MaxLines of any body.
+const MaxLines = 256
+
+var (
+	bootID = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
+	verb   = regexp.MustCompile(`^(wipe|write|configure|kexec|reboot|poweroff|idle)$`)
+	// seconds as C's printf writes them: no sign, no exponent, no inf, no nan
+	decimal = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`)
+)
+
+// Kind of a line of a report.
+type Kind string
+
+// The three things a node says about a step.
+const (
+	Begin    Kind = "begin"
+	Progress Kind = "progress"
+	End      Kind = "end"
+)
+
+// Line is one thing said about a step. Which numbers are set depends on the kind.
+type Line struct {
+	Kind  Kind
+	Step  int // from 1
+	Of    int
+	Verb  string
+	Bytes int64
+	Total int64
+	Rate  int64 // bytes a second
+	Code  int
+	// Seconds that the step took.
+	Seconds float64
+	Reason  string
+}
+
+// Report is what a node says during a plan.
+type Report struct {
+	Generation int64
+	Boot       string // kernel's boot id
+	Lines      []Line
+}
+
+// Parse reads a report. The error names the line.
+func Parse(body string) (Report, error) {
+	lines, err := read(body, "report 1")
+	if err != nil {
+		return Report{}, err
+	}
+	if len(lines) < 3 {
+		return Report{}, fmt.Errorf("%d lines: want report, generation, boot and at least one more", len(lines))
+	}
+	var r Report
+	if r.Generation, err = plan.Generation(lines[1]); err != nil {
+		return Report{}, fmt.Errorf("line 2: %w", err)
+	}
+	if r.Boot, err = boot(lines[2]); err != nil {
+		return Report{}, fmt.Errorf("line 3: %w", err)
+	}
+	for i, text := range lines[3:] {
+		line, err := parseLine(text)
+		if err != nil {
+			return Report{}, fmt.Errorf("line %d: %w", i+4, err)
+		}
+		r.Lines = append(r.Lines, line)
+	}
+	return r, nil
+}
+
+func parseLine(text string) (Line, error) {
+	parsed, err := operand.Parse(text)
+	if err != nil {
+		return Line{}, err
+	}
+	line := Line{Kind: Kind(parsed.Word)}
+	f := fields{line: parsed}
+	line.Step = int(f.number("step", 1, plan.MaxLines))
+	line.Verb = f.matching("verb", verb)
+	switch line.Kind {
+	case Begin:
+		line.Of = int(f.number("of", 1, plan.MaxLines))
+	case Progress:
+		line.Bytes = f.number("bytes", 0, math.MaxInt64)
+		line.Total = f.optional("total")
+		line.Rate = f.optional("rate")
+	case End:
+		line.Code = int(f.number("code", 0, 255))
+		line.Seconds = f.seconds("seconds")
+		line.Reason, _ = f.take("reason")
+	default:
+		return Line{}, fmt.Errorf("unknown line %q", parsed.Word)
+	}
+	return line, f.done()
+}
+
+// read cuts a body and checks its first line.
+func read(body, head string) ([]string, error) {
+	lines, err := operand.Lines(body, MaxLines)
+	if err != nil {
+		return nil, err
+	}
+	if lines[0] != head {
+		return nil, fmt.Errorf("line 1: %.40q, want %q", lines[0], head)
+	}
+	return lines, nil
+}
+
+func boot(line string) (string, error) {
+	const word = "boot "
+	if len(line) <= len(word) || line[:len(word)] != word || !bootID.MatchString(line[len(word):]) {
+		return "", fmt.Errorf("%.80q, want boot and the kernel's boot id", line)
+	}
+	return line[len(word):], nil
+}
+
+// fields takes operands out of a line one by one and keeps the first fault.
+type fields struct {
+	line  operand.Line
+	taken []string
+	err   error
+}
+
+func (f *fields) take(key string) (string, bool) {
+	f.taken = append(f.taken, key)
+	return f.line.Get(key)
+}
+
+func (f *fields) fail(format string, values ...any) {
+	if f.err == nil {
+		f.err = fmt.Errorf(format, values...)
+	}
+}
+
+func (f *fields) must(key string) string {
+	value, found := f.take(key)
+	if !found {
+		f.fail("%s: %s is missing", f.line.Word, key)
+	}
+	return value
+}
+
+func (f *fields) number(key string, least, most int64) int64 {
+	n, err := plan.Number(f.must(key))
+	if err != nil || n < least || n > most {
+		f.fail("%s: %s: want a number from %d to %d", f.line.Word, key, least, most)
+	}
+	return n
+}
+
+// optional reads a number that may be absent or empty: 0.
+func (f *fields) optional(key string) int64 {
+	value, found := f.take(key)
+	if !found || value == "" {
+		return 0
+	}
+	n, err := plan.Number(value)
+	if err != nil {
+		f.fail("%s: %s: %w", f.line.Word, key, err)
+	}
+	return n
+}
+
+func (f *fields) matching(key string, pattern *regexp.Regexp) string {
+	value := f.must(key)
+	if !pattern.MatchString(value) {
+		f.fail("%s: %s: %.40q is not known", f.line.Word, key, value)
+	}
+	return value
+}
+
+func (f *fields) seconds(key string) float64 {
+	seconds, err := Seconds(f.must(key))
+	if err != nil {
+		f.fail("%s: %s: %w", f.line.Word, key, err)
+	}
+	return seconds
+}
+
+func (f *fields) done() error {
+	if f.err != nil {
+		return f.err
+	}
+	for _, pair := range f.line.Operands {
+		if !slices.Contains(f.taken, pair.Key) {
+			return fmt.Errorf("%s: unknown key %s", f.line.Word, pair.Key)
+		}
+	}
+	return nil
+}
+
+// Seconds reads a length of time such as 12.345.
+func Seconds(text string) (float64, error) {
+	if !decimal.MatchString(text) {
+		return 0, fmt.Errorf("%.40q is not seconds as in 12.345", text)
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%.40q is not seconds: %w", text, err)
+	}
+	return seconds, nil
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/internal/report"
+)
+
+const vectors = "../../../contract/vectors/report"
+
+func each(t testing.TB, folder string, see func(name, text string)) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(vectors, folder, "*.report"))
+	if err != nil || len(paths) < 4 {
+		t.Fatalf("%s/%s: %d vectors, %v", vectors, folder, len(paths), err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		see(filepath.Base(path), string(text))
+	}
+}
+
+// parse chooses the reader by the first word, as the path of a request does.
+func parse(text string) error {
+	var err error
+	switch {
+	case strings.HasPrefix(text, "facts "):
+		_, _, err = report.ParseFacts(text)
+	case strings.HasPrefix(text, "operational "):
+		_, _, _, err = report.ParseOperational(text)
+	default:
+		_, err = report.Parse(text)
+	}
+	return err
+}
+
+func TestGoodVectorsAreAccepted(t *testing.T) {
+	each(t, "ok", func(name, text string) {
+		if err := parse(text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
+}
+
+func TestBadVectorsAreRefused(t *testing.T) {
+	each(t, "bad", func(name, text string) {
+		if err := parse(text); err == nil {
+			t.Errorf("%s was accepted", name)
+		} else {
+			t.Logf("%s: %v", name, err)
+		}
+	})
+}
+
+func TestReportIsReadWhole(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(vectors, "ok", "one_step.report"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := report.Parse(string(text))
+	want := report.Report{Generation: 3, Boot: "0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e", Lines: []report.Line{
+		{Kind: report.Begin, Step: 2, Of: 4, Verb: "write"},
+		{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 104857600, Total: 2147483648, Rate: 52428800},
+		{Kind: report.End, Step: 2, Verb: "write", Seconds: 12.345},
+	}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func TestFactsAreReadWhole(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(vectors, "ok", "facts.report"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, uptime, err := report.ParseFacts(string(text))
+	if err != nil || uptime != 2.71 || facts.CPU["model"] != "AMD EPYC" || facts.Disks[0]["serial"] != "LAB-0001" || len(facts.NICs) != 1 {
+		t.Errorf("got %+v, %v, %v", facts, uptime, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, folder := range []string{"ok", "bad"} {
+		each(f, folder, func(_, text string) { f.Add(text) })
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if parsed, err := report.Parse(text); err == nil {
+			for _, line := range parsed.Lines {
+				if line.Step < 1 || line.Code < 0 || line.Code > 255 || line.Seconds < 0 || line.Bytes < 0 {
+					t.Fatalf("%q was read as %+v", text, line)
+				}
+			}
+		}
+		if facts, uptime, err := report.ParseFacts(text); err == nil && (facts.BootID == "" || uptime < 0) {
+			t.Fatalf("%q was read as %+v, %v", text, facts, uptime)
+		}
+		if _, generation, uptime, err := report.ParseOperational(text); err == nil && (generation < 0 || uptime < 0) {
+			t.Fatalf("%q was read as generation %d", text, generation)
+		}
+	})
+}

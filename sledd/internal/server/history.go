@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/events"
+)
+
+// heartbeat keeps proxies from closing a quiet stream.
+const heartbeat = 15 * time.Second
+
+func (o operations) histories() {
+	type limited struct {
+		NodePath
+		Limit int64 `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"Most events in the answer, the newest"`
+	}
+	register(o, api.Read, operation("list-node-events", http.MethodGet, "/nodes/{node}/events", "What happened to a node, oldest first",
+		http.StatusNotFound), func(ctx context.Context, in *limited) (*answer[api.EventList], error) {
+		list, err := o.Fleet.Events(ctx, in.Node, in.Limit)
+		return &answer[api.EventList]{list}, err
+	})
+	type event struct {
+		NodePath
+		Body api.NodeEvent
+	}
+	register(o, api.Operate, operation("add-node-event", http.MethodPost, "/nodes/{node}/events", "Note that a node's power was switched",
+		http.StatusNotFound), func(ctx context.Context, in *event) (*struct{}, error) {
+		return nil, o.Fleet.Power(ctx, in.Node, in.Body.Detail)
+	})
+	type text struct {
+		ContentType string `header:"Content-Type"`
+		Body        []byte
+	}
+	log := operation("get-node-log", http.MethodGet, "/nodes/{node}/log", "Last lines of the step that failed last", http.StatusNotFound)
+	log.Responses = map[string]*huma.Response{"200": {Description: "Text", Content: map[string]*huma.MediaType{
+		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	register(o, api.Read, log, func(ctx context.Context, in *NodePath) (*text, error) {
+		logged, err := o.Fleet.Logged(ctx, in.Node)
+		return &text{"text/plain; charset=utf-8", []byte(logged)}, err
+	})
+	register(o, api.Read, operation("get-node-timeline", http.MethodGet, "/nodes/{node}/timeline", "Stages of a node's newest run",
+		http.StatusNotFound), func(ctx context.Context, in *NodePath) (*answer[api.Timeline], error) {
+		line, err := o.Fleet.Timeline(ctx, in.Node)
+		return &answer[api.Timeline]{line}, err
+	})
+	o.stream()
+}
+
+type streamInput struct {
+	Node  string `query:"node" maxLength:"64" pattern:"^[0-9A-Za-z:-]*$" doc:"MAC or name; empty: all nodes"`
+	After int64  `header:"Last-Event-ID" minimum:"0" doc:"Resume after the event with this id; absent: from now on"`
+}
+
+func (o operations) stream() {
+	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events", http.StatusNotFound)
+	op.Responses = map[string]*huma.Response{"200": {Description: "data: is an Event in JSON; id: is its id",
+		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	register(o, api.Read, op, func(ctx context.Context, in *streamInput) (*huma.StreamResponse, error) {
+		node := ""
+		if in.Node != "" {
+			var err error
+			if node, err = o.Fleet.Resolve(ctx, in.Node); err != nil {
+				return nil, err
+			}
+		}
+		listener, err := o.Hub.Listen(ctx, node) // before the history is read, so that nothing falls in between
+		if err != nil {
+			return nil, err
+		}
+		var missed []api.Event
+		var until int64
+		if in.After > 0 {
+			if missed, until, err = o.Fleet.Since(ctx, node, in.After); err != nil {
+				o.Hub.Leave(listener)
+				return nil, err
+			}
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			defer o.Hub.Leave(listener)
+			request, writer := humago.Unwrap(ctx)
+			s := stream{writer: writer, control: http.NewResponseController(writer)}
+			s.run(o.Stopping, request.Context(), missed, until, listener)
+		}}, nil
+	})
+}
+
+// stream writes server-sent events.
+type stream struct {
+	writer  http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (s stream) run(stopping, client context.Context, missed []api.Event, until int64, listener *events.Listener) {
+	s.writer.Header().Set("Content-Type", "text/event-stream")
+	s.writer.Header().Set("Cache-Control", "no-store")
+	s.writer.Header().Set("X-Accel-Buffering", "no")
+	if s.send(": sledd\n\n") != nil || s.events(missed) != nil {
+		return
+	}
+	ticker := time.NewTicker(heartbeat)
+	defer ticker.Stop()
+	for {
+		var err error
+		select {
+		case batch, open := <-listener.C:
+			if !open {
+				return
+			}
+			if batch.Revision > until {
+				err = s.events(batch.Events)
+			}
+		case <-ticker.C:
+			err = s.send(": still here\n\n")
+		case <-stopping.Done():
+			return
+		case <-client.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// events writes events in order. Only the last event of a revision carries the id, so that resuming loses none.
+func (s stream) events(list []api.Event) error {
+	text := ""
+	for i, event := range list {
+		if i == len(list)-1 || list[i+1].ID != event.ID {
+			text += fmt.Sprintf("id: %d\n", event.ID)
+		}
+		data, err := json.Marshal(event)
+		if err != nil {
+			return fmt.Errorf("event %d: %w", event.ID, err)
+		}
+		text += "data: " + string(data) + "\n\n"
+	}
+	return s.send(text)
+}
+
+func (s stream) send(text string) error {
+	if text == "" {
+		return nil
+	}
+	if err := s.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+		return fmt.Errorf("stream: %w", err)
+	}
+	if _, err := s.writer.Write([]byte(text)); err != nil {
+		return fmt.Errorf("stream: %w", err)
+	}
+	return s.control.Flush() //nolint:wrapcheck // the client is gone
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+)
+
+const (
+	maxWait   = 60 * time.Second
+	maxReport = 1 << 20  // bytes: 256 lines of at most 4096
+	maxLog    = 64 << 10 // bytes
+	readTime  = 30 * time.Second
+)
+
+// asked is a request of a node.
+type asked struct {
+	r      *http.Request
+	mac    string
+	bearer string
+	body   string
+}
+
+// said is the answer to it.
+type said struct {
+	token string // Sled-Token, if any
+	kind  string // content type; empty: 204
+	body  []byte
+}
+
+func (s *Server) nodeAPI(mux *http.ServeMux) {
+	mux.HandleFunc("GET /node/v1/{mac}/plan", s.node(0, s.plan))
+	mux.HandleFunc("GET /node/v1/{mac}/seed", s.node(0, s.seed))
+	mux.HandleFunc("POST /node/v1/{mac}/report", s.node(maxReport, s.report))
+	mux.HandleFunc("POST /node/v1/{mac}/facts", s.node(maxReport, s.facts))
+	mux.HandleFunc("POST /node/v1/{mac}/log", s.node(maxLog, s.log))
+	mux.HandleFunc("POST /node/v1/{mac}/operational", s.node(maxReport, s.operational))
+}
+
+// errBody is a fault of a request of a node: 400.
+type errBody struct{ error }
+
+// node reads what all requests of nodes have in common, and writes the answer.
+func (s *Server) node(limit int64, answer func(ctx context.Context, a asked) (said, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		address, err := mac.Parse(r.PathValue("mac"))
+		if err != nil {
+			writeProblem(w, refusal(http.StatusBadRequest, err.Error()))
+			return
+		}
+		a := asked{r: r, mac: address, bearer: bearer(r.Header.Get("Authorization"))}
+		if limit > 0 {
+			body, err := read(w, r, limit)
+			if err != nil {
+				writeProblem(w, refusal(tooLarge(err), "body: "+err.Error()))
+				return
+			}
+			a.body = string(body)
+		}
+		out, err := answer(r.Context(), a)
+		var fault errBody
+		switch {
+		case errors.As(err, &fault):
+			writeProblem(w, refusal(http.StatusBadRequest, err.Error()))
+		case fleet.IsKind(err, fleet.Invalid):
+			writeProblem(w, refusal(http.StatusBadRequest, err.Error()))
+		case err != nil:
+			writeProblem(w, problem(err))
+		default:
+			out.write(w)
+		}
+	}
+}
+
+func (o said) write(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "no-store")
+	if o.token != "" {
+		w.Header().Set("Sled-Token", o.token)
+	}
+	if o.kind == "" {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	w.Header().Set("Content-Type", o.kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(o.body)))
+	_, _ = w.Write(o.body) // the node may be gone
+}
+
+// read takes a body whole, or none of it.
+func read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(readTime))
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, limit)) //nolint:wrapcheck // says enough
+}
+
+func tooLarge(err error) int {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
+}
+
+// bearer gives the token of an Authorization header, or nothing.
+func bearer(header string) string {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+func (s *Server) plan(ctx context.Context, a asked) (said, error) {
+	query := a.r.URL.Query()
+	given, err := number(query, "generation", fleet.None)
+	if err != nil {
+		return said{}, err
+	}
+	seconds, err := number(query, "wait", 0)
+	if err != nil {
+		return said{}, err
+	}
+	if seconds > int64(maxWait/time.Second) {
+		return said{}, errBody{fmt.Errorf("wait=%d: at most 60 seconds", seconds)}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.Stopping, cancel)()
+	answer, err := s.Fleet.Poll(ctx, a.mac, a.bearer, given, time.Duration(seconds)*time.Second)
+	if err != nil && s.Stopping.Err() != nil {
+		return said{}, nil
+	}
+	if err != nil || answer.Plan == "" {
+		return said{token: answer.Token}, err
+	}
+	return said{token: answer.Token, kind: "text/plain; charset=us-ascii", body: []byte(answer.Plan)}, nil
+}
+
+// number reads a query parameter; absent: what it says otherwise.
+func number(query url.Values, name string, otherwise int64) (int64, error) {
+	text := query.Get(name)
+	if !query.Has(name) {
+		return otherwise, nil
+	}
+	n, err := plan.Number(text)
+	if err != nil {
+		return 0, errBody{fmt.Errorf("%s: %w", name, err)}
+	}
+	return n, nil
+}
+
+func (s *Server) report(ctx context.Context, a asked) (said, error) {
+	parsed, err := report.Parse(a.body)
+	if err != nil {
+		return said{}, errBody{err}
+	}
+	token, err := s.Fleet.Report(ctx, a.mac, a.bearer, parsed)
+	return said{token: token}, err
+}
+
+func (s *Server) facts(ctx context.Context, a asked) (said, error) {
+	facts, uptime, err := report.ParseFacts(a.body)
+	if err != nil {
+		return said{}, errBody{err}
+	}
+	token, err := s.Fleet.Facts(ctx, a.mac, a.bearer, facts, uptime)
+	return said{token: token}, err
+}
+
+func (s *Server) log(ctx context.Context, a asked) (said, error) {
+	step, err := number(a.r.URL.Query(), "step", 0)
+	if err != nil {
+		return said{}, err
+	}
+	if step > plan.MaxLines {
+		return said{}, errBody{fmt.Errorf("step=%d: a plan has at most %d lines", step, plan.MaxLines)}
+	}
+	token, err := s.Fleet.Log(ctx, a.mac, a.bearer, int(step), []byte(a.body))
+	return said{token: token}, err
+}
+
+func (s *Server) seed(ctx context.Context, a asked) (said, error) {
+	seed, token, err := s.Fleet.Seed(ctx, a.mac, a.bearer)
+	return said{token: token, kind: "application/x-tar", body: seed}, err
+}
+
+func (s *Server) operational(ctx context.Context, a asked) (said, error) {
+	parsed, generation, uptime, err := report.ParseOperational(a.body)
+	if err != nil {
+		return said{}, errBody{err}
+	}
+	return said{}, s.Fleet.Operational(ctx, a.mac, a.bearer, parsed, generation, uptime)
+}

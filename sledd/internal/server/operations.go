@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+)
+
+// Embedded parameters are exported: huma sees no others.
+
+// NodePath names a node.
+type NodePath struct {
+	Node string `path:"node" minLength:"1" maxLength:"64" pattern:"^[0-9A-Za-z][0-9A-Za-z:-]*$" doc:"MAC (with colons or hyphens) or name" example:"n1"`
+}
+
+// NamePath names an image.
+type NamePath struct {
+	Name string `path:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" maxLength:"128" example:"debian-12-v1"`
+}
+
+type nodeFilter struct {
+	Paging
+	Labels []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
+	Phase  string   `query:"phase" enum:"discovered,idle,booting,wiping,writing,configuring,starting,operational,wiped,failed"`
+	Image  string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
+}
+
+func (n nodeFilter) filter() (fleet.Filter, error) {
+	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Limit: n.Limit, After: n.After, Labels: map[string]string{}}
+	for i, label := range n.Labels {
+		name, value, found := strings.Cut(label, "=")
+		if !found || name == "" {
+			return filter, &fleet.Error{Kind: fleet.Invalid, Message: fmt.Sprintf("label %q: %v", label, errLabel),
+				Details: []fleet.Detail{{Location: fmt.Sprintf("query.label[%d]", i), Message: errLabel.Error(), Value: label}}}
+		}
+		filter.Labels[name] = value
+	}
+	return filter, nil
+}
+
+func (o operations) nodes() {
+	register(o, api.Read, operation("list-nodes", http.MethodGet, "/nodes", "List nodes, declared and discovered"),
+		func(ctx context.Context, in *nodeFilter) (*answer[api.NodeList], error) {
+			filter, err := in.filter()
+			if err != nil {
+				return nil, err
+			}
+			list, err := o.Fleet.Nodes(ctx, filter)
+			return &answer[api.NodeList]{list}, err
+		})
+	register(o, api.Read, operation("get-node", http.MethodGet, "/nodes/{node}", "Show a node with its facts", http.StatusNotFound),
+		func(ctx context.Context, in *NodePath) (*tagged[api.Node], error) {
+			node, err := o.Fleet.Node(ctx, in.Node)
+			return tag(node, node.Revision, err)
+		})
+	type put struct {
+		NodePath
+		Conditions
+		Body api.NodeSpec
+	}
+	register(o, api.Operate, operation("put-node", http.MethodPut, "/nodes/{node}", "Declare a node, or change its declaration",
+		http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Node], error) {
+		node, err := o.Fleet.PutNode(ctx, in.Node, in.Body, in.wanted())
+		return tag(node, node.Revision, err)
+	})
+	type remove struct {
+		NodePath
+		Conditions
+	}
+	register(o, api.Operate, operation("delete-node", http.MethodDelete, "/nodes/{node}", "Forget a node that is not bound",
+		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
+		return nil, o.Fleet.DeleteNode(ctx, in.Node, in.wanted())
+	})
+}
+
+func (o operations) images() {
+	register(o, api.Read, operation("list-images", http.MethodGet, "/images", "List images"),
+		func(ctx context.Context, _ *struct{}) (*answer[api.ImageList], error) {
+			list, err := o.Fleet.Images(ctx)
+			return &answer[api.ImageList]{list}, err
+		})
+	register(o, api.Read, operation("get-image", http.MethodGet, "/images/{name}", "Show an image", http.StatusNotFound),
+		func(ctx context.Context, in *NamePath) (*tagged[api.Image], error) {
+			image, err := o.Fleet.Image(ctx, in.Name)
+			return tag(image, image.Revision, err)
+		})
+	type put struct {
+		NamePath
+		Conditions
+		Body api.ImageSpec
+	}
+	register(o, api.Operate, operation("put-image", http.MethodPut, "/images/{name}", "Register an image; it never changes afterwards",
+		http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
+		image, err := o.Fleet.PutImage(ctx, in.Name, in.Body, in.wanted())
+		return tag(image, image.Revision, err)
+	})
+	type remove struct {
+		NamePath
+		Conditions
+	}
+	register(o, api.Operate, operation("delete-image", http.MethodDelete, "/images/{name}", "Remove an image that no node is bound to",
+		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
+		return nil, o.Fleet.DeleteImage(ctx, in.Name, in.wanted())
+	})
+}
+
+// Reimage asks for a new generation.
+type Reimage struct {
+	Again bool `query:"reimage" doc:"Raise the generation even when nothing changed"`
+}
+
+func (o operations) bindings() {
+	register(o, api.Read, operation("list-bindings", http.MethodGet, "/bindings", "List bindings"),
+		func(ctx context.Context, in *nodeFilter) (*answer[api.BindingList], error) {
+			filter, err := in.filter()
+			if err != nil {
+				return nil, err
+			}
+			list, err := o.Fleet.Bindings(ctx, filter)
+			return &answer[api.BindingList]{list}, err
+		})
+	register(o, api.Read, operation("get-binding", http.MethodGet, "/bindings/{node}", "Show a binding", http.StatusNotFound),
+		func(ctx context.Context, in *NodePath) (*tagged[api.Binding], error) {
+			binding, err := o.Fleet.Binding(ctx, in.Node)
+			return tag(binding, binding.Revision, err)
+		})
+	type put struct {
+		NodePath
+		Conditions
+		Reimage
+		Body api.BindingSpec
+	}
+	register(o, api.Operate, operation("put-binding", http.MethodPut, "/bindings/{node}", "Bind a node to an image, or to be wiped",
+		http.StatusNotFound), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
+		binding, err := o.Fleet.PutBinding(ctx, in.Node, in.Body, in.Again, in.wanted())
+		return tag(binding, binding.Revision, err)
+	})
+	type remove struct {
+		NodePath
+		Conditions
+	}
+	register(o, api.Operate, operation("delete-binding", http.MethodDelete, "/bindings/{node}", "Take a binding back; the disk stays as it is",
+		http.StatusNotFound), func(ctx context.Context, in *remove) (*struct{}, error) {
+		return nil, o.Fleet.DeleteBinding(ctx, in.Node, in.wanted())
+	})
+	o.bulk()
+}
+
+func (o operations) bulk() {
+	type put struct {
+		Reimage
+		Body api.BulkBindings
+	}
+	op := operation("bind-many", http.MethodPost, "/bindings", "Bind many nodes; one item at fault, and none is bound")
+	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
+	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {
+		list, err := o.Fleet.PutBindings(ctx, in.Body.Items, in.Again)
+		return &answer[api.BindingList]{list}, err
+	})
+}
+
+func (o operations) operators() {
+	type Path struct {
+		Name string `path:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" maxLength:"64" example:"alice"`
+	}
+	type put struct {
+		Path
+		Body api.Operator
+	}
+	register(o, api.Admin, operation("list-operators", http.MethodGet, "/operators", "List operators"),
+		func(ctx context.Context, _ *struct{}) (*answer[api.OperatorList], error) {
+			list, err := o.Fleet.Operators(ctx)
+			return &answer[api.OperatorList]{list}, err
+		})
+	register(o, api.Admin, operation("get-operator", http.MethodGet, "/operators/{name}", "Show an operator", http.StatusNotFound),
+		func(ctx context.Context, in *Path) (*answer[api.Operator], error) {
+			operator, err := o.Fleet.Operator(ctx, in.Name)
+			return &answer[api.Operator]{operator}, err
+		})
+	register(o, api.Admin, operation("put-operator", http.MethodPut, "/operators/{name}", "Make an operator, or give one a new token and role"),
+		func(ctx context.Context, in *put) (*answer[api.Operator], error) {
+			operator, err := o.Fleet.PutOperator(ctx, in.Name, in.Body)
+			return &answer[api.Operator]{operator}, err
+		})
+	register(o, api.Admin, operation("delete-operator", http.MethodDelete, "/operators/{name}", "Take an operator's token away", http.StatusNotFound),
+		func(ctx context.Context, in *Path) (*struct{}, error) {
+			return nil, o.Fleet.DeleteOperator(ctx, in.Name)
+		})
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+)
+
+const (
+	bearerScheme = "operator"
+	bulkBody     = 32 << 20 // bytes
+	bulkTime     = 2 * time.Minute
+)
+
+// NewAPI describes the operator API on a mux; without a server behind it, it is only a description.
+func NewAPI(mux *http.ServeMux) huma.API {
+	config := huma.DefaultConfig("Sled", apiVersion)
+	config.Info.Description = "Operator API of sledd: nodes, images, bindings, and what was observed of them."
+	config.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
+	config.DocsPath, config.SchemasPath, config.OpenAPIPath = "", "", "/openapi"
+	config.CreateHooks = nil
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		bearerScheme: {Type: "http", Scheme: "bearer", Description: "Token of an operator with role read, operate or admin"},
+	}
+	return humago.New(mux, config)
+}
+
+// operatorAPI registers all operations.
+func (s *Server) operatorAPI(mux *http.ServeMux) {
+	description := NewAPI(mux)
+	s.Describe(description)
+}
+
+// Describe registers the operations of the operator API.
+func (s *Server) Describe(description huma.API) {
+	o := operations{s, description}
+	o.nodes()
+	o.histories()
+	o.images()
+	o.bindings()
+	o.operators()
+}
+
+// operations registers handlers that need a role.
+type operations struct {
+	*Server
+	huma.API
+}
+
+// operation is what differs between operations. The path follows /v1.
+func operation(id, method, path, summary string, errors ...int) huma.Operation {
+	return huma.Operation{OperationID: id, Method: method, Path: "/v1" + path, Summary: summary, Errors: errors}
+}
+
+// register adds an operation that needs a role; errors of its handler become problems.
+func register[I, O any](o operations, role api.Role, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
+	op.Security = []map[string][]string{{bearerScheme: {}}}
+	op.Description = "Needs role " + string(role) + "."
+	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
+	if op.Method != http.MethodGet {
+		op.Errors = append(op.Errors, http.StatusPreconditionFailed)
+	}
+	op.Middlewares = append(op.Middlewares, o.authorize(role, op.BodyReadTimeout > 0))
+	huma.Register(o.API, op, func(ctx context.Context, input *I) (*O, error) {
+		out, err := handler(ctx, input)
+		if err != nil {
+			return nil, o.problem(err)
+		}
+		return out, nil
+	})
+}
+
+// authorize lets operators with the role through, and bounds the time of the answer unless the operation is long.
+func (o operations) authorize(role api.Role, long bool) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		inner := ctx.Context()
+		if !long {
+			var cancel context.CancelFunc
+			inner, cancel = context.WithTimeout(inner, answerTime)
+			defer cancel()
+		}
+		operator, err := o.Fleet.Authorize(inner, bearer(ctx.Header("Authorization")), role)
+		if err != nil {
+			model := problem(err)
+			if model.Status == http.StatusUnauthorized {
+				ctx.SetHeader("WWW-Authenticate", "Bearer")
+			}
+			_ = huma.WriteErr(o.API, ctx, model.Status, model.Detail) // the client may be gone
+			return
+		}
+		if ctx.Method() != http.MethodGet {
+			o.Log.Info("operator", "name", operator.Name, "method", ctx.Method(), "path", ctx.URL().Path)
+		}
+		next(huma.WithContext(ctx, inner))
+	}
+}
+
+func (o operations) problem(err error) error {
+	model := problem(err)
+	if model.Status >= http.StatusInternalServerError {
+		o.Log.Error("operation failed", "error", err)
+	}
+	var headers http.Header
+	if model.Status == http.StatusServiceUnavailable {
+		headers = http.Header{"Retry-After": {"1"}}
+	}
+	return huma.ErrorWithHeaders(model, headers) //nolint:wrapcheck // is the answer
+}
+
+// Conditions are the headers of a change that demands a state.
+type Conditions struct {
+	IfMatch     string `header:"If-Match" maxLength:"1024" doc:"Change only if the revision is this (in quotes) or, with *, if it exists"`
+	IfNoneMatch string `header:"If-None-Match" maxLength:"1024" doc:"With *: change only if it does not exist"`
+}
+
+func (c Conditions) wanted() fleet.Wanted {
+	return fleet.Wanted{Match: c.IfMatch, NoneMatch: c.IfNoneMatch}
+}
+
+// Paging is how lists are cut.
+type Paging struct {
+	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most items in the answer"`
+	After string `query:"after" maxLength:"17" pattern:"^(([0-9a-f]{2}:){5}[0-9a-f]{2})?$" doc:"next of the page before"`
+}
+
+// answer is a resource.
+type answer[T any] struct {
+	Body T
+}
+
+// tagged is a resource with its revision.
+type tagged[T any] struct {
+	ETag string `header:"ETag" doc:"Revision in quotes"`
+	Body T
+}
+
+func tag[T any](body T, revision int64, err error) (*tagged[T], error) {
+	return &tagged[T]{ETag: fleet.ETag(revision), Body: body}, err
+}
+
+var errLabel = errors.New("want KEY=VALUE")

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+var statuses = map[fleet.Kind]int{
+	fleet.Invalid: http.StatusUnprocessableEntity, fleet.Unauthorized: http.StatusUnauthorized,
+	fleet.Forbidden: http.StatusForbidden, fleet.NotFound: http.StatusNotFound, fleet.Conflict: http.StatusConflict,
+	fleet.Precondition: http.StatusPreconditionFailed, fleet.Busy: http.StatusServiceUnavailable,
+	fleet.Unfinished: http.StatusServiceUnavailable,
+}
+
+// problem makes any error an answer (RFC 9457). A store that does not answer is 503, never 404.
+func problem(err error) *huma.ErrorModel {
+	model := &huma.ErrorModel{Status: http.StatusInternalServerError, Detail: err.Error()}
+	var refusal *fleet.Error
+	var unavailable *store.UnavailableError
+	switch {
+	case errors.As(err, &refusal):
+		model.Status = statuses[refusal.Kind]
+		for _, detail := range refusal.Details {
+			model.Errors = append(model.Errors, &huma.ErrorDetail{Location: detail.Location, Message: detail.Message, Value: detail.Value})
+		}
+	case errors.As(err, &unavailable):
+		model.Status = http.StatusServiceUnavailable
+	}
+	model.Title = http.StatusText(model.Status)
+	return model
+}
+
+// writeProblem answers with an error outside of the operator API.
+func writeProblem(w http.ResponseWriter, model *huma.ErrorModel) {
+	if model.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if model.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(model.Status)
+	_ = json.NewEncoder(w).Encode(model) // the client may be gone
+}
+
+func refusal(status int, detail string) *huma.ErrorModel {
+	return &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail}
+}

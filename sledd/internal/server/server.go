@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package server is sledd's HTTP: the operator API, the nodes' API, boot scripts, health and metrics.
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/metrics"
+)
+
+const (
+	// answerTime bounds the work on one request that does not wait by intention.
+	answerTime = 4800 * time.Millisecond
+	// writeTime is for sending one answer, or one piece of a stream.
+	writeTime = 30 * time.Second
+)
+
+// Server answers requests.
+type Server struct {
+	Fleet   *fleet.Fleet
+	Hub     *events.Hub
+	Metrics *metrics.Metrics
+	Log     *slog.Logger
+	// Stopping ends long polls and streams when it is done.
+	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
+}
+
+// Handler gives all routes.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	s.operatorAPI(mux)
+	s.nodeAPI(mux)
+	mux.HandleFunc("GET /boot/{file}", s.boot)
+	mux.HandleFunc("GET /healthz", s.healthy)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.Handle("GET /metrics", s.Metrics.Handler())
+	return s.observe(mux)
+}
+
+func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	if err := s.Fleet.Ready(ctx); err != nil {
+		writeProblem(w, problem(err))
+		return
+	}
+	s.healthy(w, r)
+}
+
+// recorder notes the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (r *recorder) Write(data []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(data) //nolint:wrapcheck // is the writer
+}
+
+// Unwrap lets http.ResponseController through.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// observe measures, logs, and answers what no route takes or what panics.
+func (s *Server) observe(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begin := time.Now()
+		out := &recorder{ResponseWriter: w}
+		defer func() {
+			if fault := recover(); fault != nil && fault != http.ErrAbortHandler {
+				s.Log.Error("panic", "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))
+				if out.status == 0 {
+					writeProblem(out, refusal(http.StatusInternalServerError, "sledd has a fault; its log says more"))
+				}
+			}
+			s.note(r, out.status, time.Since(begin))
+		}()
+		_ = http.NewResponseController(out).SetWriteDeadline(begin.Add(writeTime + maxWait))
+		if _, pattern := mux.Handler(r); pattern == "" {
+			unrouted(mux, out, r)
+			return
+		}
+		mux.ServeHTTP(out, r)
+	})
+}
+
+// unrouted answers 404 or 405 as the mux would, but as a problem. Redirects of the mux are kept.
+func unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	answer := &refusedAnswer{header: http.Header{}}
+	mux.ServeHTTP(answer, r)
+	if allow := answer.header.Get("Allow"); allow != "" {
+		w.Header().Set("Allow", allow)
+	}
+	if location := answer.header.Get("Location"); location != "" {
+		w.Header().Set("Location", location)
+	}
+	writeProblem(w, refusal(answer.status, r.Method+" "+r.URL.Path+" is not known"))
+}
+
+// refusedAnswer keeps the head of an answer and drops its body.
+type refusedAnswer struct {
+	header http.Header
+	status int
+}
+
+// Header implements http.ResponseWriter.
+func (a *refusedAnswer) Header() http.Header { return a.header }
+
+// Write implements http.ResponseWriter.
+func (a *refusedAnswer) Write(data []byte) (int, error) { return len(data), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *refusedAnswer) WriteHeader(status int) { a.status = status }
+
+func (s *Server) note(r *http.Request, status int, took time.Duration) {
+	route := r.Pattern
+	if route == "" {
+		route = "none"
+	}
+	s.Metrics.Request(route, r.Method, status, took)
+	level := slog.LevelDebug
+	switch {
+	case status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	case status >= http.StatusBadRequest:
+		level = slog.LevelWarn
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		level = slog.LevelInfo
+	}
+	s.Log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", status,
+		"seconds", took.Seconds(), "from", r.RemoteAddr)
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+)
+
+const (
+	socketName   = "etcd.sock"
+	maxSocket    = 107 // bytes in a unix socket's path
+	quotaBytes   = 4 << 30
+	startTimeout = 60 * time.Second
+)
+
+// Embedded says how to run etcd inside this process.
+type Embedded struct {
+	Dir    string // made with mode 0700; holds the data and the unix socket that etcdctl can use too
+	NoSync bool   // no fsync: for tests
+}
+
+// Embed starts an etcd of one member in this process, listening only on a unix socket, and dials it.
+func Embed(options Embedded) (*Etcd, error) {
+	dir, err := filepath.Abs(options.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("data directory %s: %w", options.Dir, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	socket := filepath.Join(dir, socketName)
+	if len(socket) > maxSocket {
+		return nil, fmt.Errorf("data directory %s: socket path is %d bytes long, at most %d are possible", dir, len(socket), maxSocket)
+	}
+	level := zap.NewAtomicLevelAt(zap.ErrorLevel)
+	server, err := start(dir, socket, options.NoSync, level)
+	if err != nil {
+		return nil, err
+	}
+	etcd, err := Dial([]string{"unix://" + socket}, TLS{})
+	if err != nil {
+		server.Close()
+		return nil, err
+	}
+	etcd.stop = func() {
+		level.SetLevel(zap.FatalLevel) // it calls its own listeners' end an error
+		server.Close()
+	}
+	return etcd, nil
+}
+
+func start(dir, socket string, noSync bool, level zap.AtomicLevel) (*embed.Etcd, error) {
+	config := embed.NewConfig()
+	config.Dir = dir
+	config.Name = "sledd"
+	logging := zap.NewProductionConfig()
+	logging.Level = level
+	logging.DisableStacktrace = true
+	logger, err := logging.Build()
+	if err != nil {
+		return nil, fmt.Errorf("embedded etcd: log: %w", err)
+	}
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger)
+	config.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
+	config.ListenPeerUrls = nil // one member has no peers
+	config.InitialCluster = config.InitialClusterFromName(config.Name)
+	config.AutoCompactionMode = "periodic"
+	config.AutoCompactionRetention = "1h"
+	config.QuotaBackendBytes = quotaBytes
+	config.UnsafeNoFsync = noSync
+	server, err := embed.StartEtcd(config)
+	if err != nil {
+		return nil, fmt.Errorf("embedded etcd in %s: %w", dir, err)
+	}
+	select {
+	case <-server.Server.ReadyNotify():
+		return server, nil
+	case err = <-server.Err():
+	case <-time.After(startTimeout):
+		err = errors.New("not ready in time")
+	}
+	server.Close()
+	return nil, fmt.Errorf("embedded etcd in %s: %w", dir, err)
+}
