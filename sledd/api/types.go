@@ -7,6 +7,7 @@ import "time"
 // Phase is what was last observed of a node; never inferred. Empty: declared, but not seen yet.
 type Phase string
 
+// The phases.
 const (
 	Discovered  Phase = "discovered"  // seen, but no operator has declared it
 	Idle        Phase = "idle"        // in the Sled system, waiting for a binding
@@ -109,8 +110,8 @@ type Status struct {
 	Code       int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
 	Reason     string    `json:"reason,omitempty"`
 	OS         *OS       `json:"os,omitempty" doc:"What the installed system said of itself"`
-	Since      time.Time `json:"since" doc:"When the phase began"`
-	Seen       time.Time `json:"seen" doc:"When it last spoke"`
+	Since      time.Time `json:"since,omitzero" doc:"When the phase began"`
+	Seen       time.Time `json:"seen,omitzero" doc:"When it last spoke"`
 }
 
 // Progress of the running step.
@@ -181,6 +182,7 @@ type Timeline struct {
 // Role of an operator token. Each includes the ones before it.
 type Role string
 
+// The roles.
 const (
 	Read    Role = "read"
 	Operate Role = "operate"

@@ -44,6 +44,9 @@ type Hub struct {
 	log   *slog.Logger
 	trim  *trimmer
 
+	started chan struct{} // closed when the watch has begun for the first time
+	once    sync.Once
+
 	mu        sync.Mutex
 	revision  int64
 	phases    map[string]api.Phase // by MAC
@@ -53,7 +56,7 @@ type Hub struct {
 
 // New makes a Hub; Run makes it work.
 func New(s store.Store, log *slog.Logger) *Hub {
-	return &Hub{store: s, log: log, trim: newTrimmer(s, log), phases: map[string]api.Phase{},
+	return &Hub{store: s, log: log, trim: newTrimmer(s, log), started: make(chan struct{}), phases: map[string]api.Phase{},
 		waiting: map[string]map[chan struct{}]bool{}, listeners: map[*Listener]bool{}}
 }
 
@@ -111,6 +114,7 @@ func (h *Hub) begin(ctx context.Context) error {
 	for listener := range h.listeners {
 		h.cut(listener)
 	}
+	h.once.Do(func() { close(h.started) })
 	return nil
 }
 
@@ -214,13 +218,18 @@ func (h *Hub) Wait(mac string) (wake <-chan struct{}, forget func()) {
 	}
 }
 
-// Listen tells of all events from now on, of one node or (empty) of all. Call Leave in the end.
-func (h *Hub) Listen(node string) *Listener {
+// Listen tells of all events from now on, of one node or (empty) of all. Call Leave in the end. It waits for the watch to have begun.
+func (h *Hub) Listen(ctx context.Context, node string) (*Listener, error) {
+	select {
+	case <-h.started:
+	case <-ctx.Done():
+		return nil, &store.UnavailableError{Operation: "watch", Err: ctx.Err()}
+	}
 	listener := &Listener{C: make(chan Batch, backlog), node: node}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.listeners[listener] = true
-	return listener
+	return listener, nil
 }
 
 // Leave ends a Listen.

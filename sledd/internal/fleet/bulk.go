@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
@@ -19,12 +22,16 @@ const (
 	bulkItems = store.MaxOperations / 5
 	// bulkBytes of values in one transaction: etcd takes 1.5 MiB.
 	bulkBytes = 512 << 10
+	// bulkWriters at the same time: commits wait for the disk, not for each other.
+	bulkWriters = 4
+
+	nothingBound = "nothing was bound: some items are at fault"
 )
 
 // PutBindings binds many nodes. All items are checked first: one that is at fault and nothing is bound, and the faults are named by
-// index. Then they are written in order, some at a time; when the store fails in between, the error says which are done.
+// index. Then they are written, some at a time; when the store fails in between, the error names all that may not be bound.
 func (f *Fleet) PutBindings(ctx context.Context, specs []api.BindingSpec, reimage bool) (api.BindingList, error) {
-	list := api.BindingList{Items: make([]api.Binding, 0, len(specs))}
+	list := api.BindingList{Items: make([]api.Binding, len(specs))}
 	macs, err := f.resolveAll(ctx, specs)
 	if err != nil {
 		return list, err
@@ -40,16 +47,12 @@ func (f *Fleet) PutBindings(ctx context.Context, specs []api.BindingSpec, reimag
 	if err := b.check(ctx); err != nil {
 		return list, err
 	}
-	for at := 0; at < len(specs); {
-		end := b.chunk(at)
-		bindings, err := b.write(ctx, at, end)
-		if err != nil {
-			return list, fmt.Errorf("items 0 to %d of %d are bound, item %d and those after it may not be: %w", at-1, len(specs), at, err)
-		}
-		list.Items = append(list.Items, bindings...)
-		at = end
-	}
-	return list, nil
+	failed := b.each(func(c chunk) error {
+		bindings, err := b.write(ctx, c)
+		copy(list.Items[c.at:c.end], bindings)
+		return err
+	})
+	return list, b.unfinished(failed)
 }
 
 type bulk struct {
@@ -70,7 +73,7 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BindingSpec) ([]stri
 	for _, kv := range snapshot.Results[0] {
 		names[strings.TrimPrefix(kv.Key, key.Names)] = string(kv.Value)
 	}
-	faults := &Error{Kind: Invalid, Message: "nothing was bound: some items are at fault"}
+	faults := &Error{Kind: Invalid, Message: nothingBound}
 	macs := make([]string, len(specs))
 	seen := map[string]int{}
 	for i, spec := range specs {
@@ -100,26 +103,70 @@ func (e *Error) orNil() error {
 	return e
 }
 
+// chunk is the items from at to before end.
+type chunk struct{ at, end int }
+
+// each does something with all chunks, a few at the same time, and gives the errors.
+func (b *bulk) each(do func(c chunk) error) map[chunk]error {
+	failed := map[chunk]error{}
+	var lock sync.Mutex
+	var running sync.WaitGroup
+	slots := make(chan struct{}, bulkWriters)
+	for at := 0; at < len(b.specs); {
+		c := chunk{at, b.end(at)}
+		at = c.end
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			if err := do(c); err != nil {
+				lock.Lock()
+				failed[c] = err
+				lock.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	return failed
+}
+
+// unfinished makes one error of those of chunks, which names all their items.
+func (b *bulk) unfinished(failed map[chunk]error) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	all := &Error{Kind: Unfinished}
+	for _, c := range slices.SortedFunc(maps.Keys(failed), func(x, y chunk) int { return x.at - y.at }) {
+		for i := c.at; i < c.end; i++ {
+			all.add(i, "node", b.specs[i].Node, "may not be bound: "+failed[c].Error())
+		}
+	}
+	all.Message = fmt.Sprintf("%d of %d items are bound; the others may not be, ask again for them", len(b.specs)-len(all.Details), len(b.specs))
+	return all
+}
+
 // check tries all items without writing any.
 func (b *bulk) check(ctx context.Context) error {
-	faults := &Error{Kind: Invalid, Message: "nothing was bound: some items are at fault"}
-	for at := 0; at < len(b.specs); {
-		end := b.chunk(at)
-		views, err := b.views(ctx, at, end)
-		if err != nil {
-			return err
-		}
+	faults := make([][]Detail, len(b.specs))
+	failed := b.each(func(c chunk) error {
+		views, err := b.views(ctx, c)
 		for i, v := range views {
 			var refusal *Error
-			if err := b.bind(at+i, v); errors.As(err, &refusal) {
-				for _, detail := range refusal.Details {
-					faults.add(at+i, strings.TrimPrefix(detail.Location, "body."), detail.Value, detail.Message)
-				}
+			if err := b.bind(c.at+i, v); errors.As(err, &refusal) {
+				faults[c.at+i] = refusal.Details
 			}
 		}
-		at = end
+		return err
+	})
+	for _, err := range failed {
+		return err // one is as good as another: nothing was written
 	}
-	return faults.orNil()
+	all := &Error{Kind: Invalid, Message: nothingBound}
+	for i, details := range faults {
+		for _, detail := range details {
+			all.add(i, strings.TrimPrefix(detail.Location, "body."), detail.Value, detail.Message)
+		}
+	}
+	return all.orNil()
 }
 
 func (b *bulk) bind(i int, v *view) error {
@@ -129,8 +176,8 @@ func (b *bulk) bind(i int, v *view) error {
 	return v.bind(b.specs[i], b.images[b.specs[i].Image], b.reimage)
 }
 
-// chunk gives the end of the chunk that begins at an item.
-func (b *bulk) chunk(at int) int {
+// end gives the end of the chunk that begins at an item.
+func (b *bulk) end(at int) int {
 	end, size := at, 0
 	for end < len(b.specs) && end-at < bulkItems {
 		spec := b.specs[end]
@@ -144,10 +191,10 @@ func (b *bulk) chunk(at int) int {
 }
 
 // views reads the items of a chunk at one revision.
-func (b *bulk) views(ctx context.Context, at, end int) ([]*view, error) {
+func (b *bulk) views(ctx context.Context, c chunk) ([]*view, error) {
 	kinds := []string{key.Nodes, key.Status, key.Bindings}
 	var queries []store.Query
-	for _, address := range b.macs[at:end] {
+	for _, address := range b.macs[c.at:c.end] {
 		for _, kind := range kinds {
 			queries = append(queries, store.Key(kind+address))
 		}
@@ -156,8 +203,8 @@ func (b *bulk) views(ctx context.Context, at, end int) ([]*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	views := make([]*view, 0, end-at)
-	for i, address := range b.macs[at:end] {
+	views := make([]*view, 0, c.end-c.at)
+	for i, address := range b.macs[c.at:c.end] {
 		v := &view{mac: address, now: b.now(), revision: snapshot.Revision}
 		for k := range kinds {
 			kv, found := snapshot.One(i*len(kinds) + k)
@@ -174,17 +221,17 @@ func (b *bulk) views(ctx context.Context, at, end int) ([]*view, error) {
 }
 
 // write binds the items of a chunk, all or none.
-func (b *bulk) write(ctx context.Context, at, end int) ([]api.Binding, error) {
+func (b *bulk) write(ctx context.Context, c chunk) ([]api.Binding, error) {
 	var bindings []api.Binding
 	err := retry(ctx, func(ctx context.Context) error {
-		views, err := b.views(ctx, at, end)
+		views, err := b.views(ctx, c)
 		if err != nil {
 			return err
 		}
 		var t store.Transaction
 		conditions := map[store.Condition]bool{}
 		for i, v := range views {
-			if err := b.bind(at+i, v); err != nil {
+			if err := b.bind(c.at+i, v); err != nil {
 				return err
 			}
 			b.collect(&t, conditions, v)

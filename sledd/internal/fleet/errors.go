@@ -18,6 +18,7 @@ const (
 	NotFound
 	Conflict     // the request fights with what is there
 	Precondition // If-Match or If-None-Match did not hold
+	Unfinished   // the store failed in the middle of something long
 	Busy         // too many others changed the same thing
 )
 

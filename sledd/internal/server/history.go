@@ -73,15 +73,14 @@ func (o operations) stream() {
 				return nil, err
 			}
 		}
-		listener := o.Hub.Listen(node) // before the history is read, so that nothing falls in between
-		var missed []api.Event
-		var until int64
-		if in.After > 0 {
-			var err error
-			if missed, until, err = o.Fleet.Since(ctx, node, in.After); err != nil {
-				o.Hub.Leave(listener)
-				return nil, err
-			}
+		listener, err := o.Hub.Listen(ctx, node) // before the history is read, so that nothing falls in between
+		if err != nil {
+			return nil, err
+		}
+		missed, until, err := o.missed(ctx, node, in.After)
+		if err != nil {
+			o.Hub.Leave(listener)
+			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			defer o.Hub.Leave(listener)
@@ -90,6 +89,15 @@ func (o operations) stream() {
 			s.run(o.Stopping, request.Context(), missed, until, listener)
 		}}, nil
 	})
+}
+
+// missed gives the events after one (0: none), and the revision up to which there are no more.
+func (o operations) missed(ctx context.Context, node string, after int64) ([]api.Event, int64, error) {
+	if after > 0 {
+		return o.Fleet.Since(ctx, node, after)
+	}
+	now, err := o.Fleet.Revision(ctx)
+	return nil, now, err
 }
 
 // stream writes server-sent events.

@@ -17,6 +17,7 @@ var statuses = map[fleet.Kind]int{
 	fleet.Invalid: http.StatusUnprocessableEntity, fleet.Unauthorized: http.StatusUnauthorized,
 	fleet.Forbidden: http.StatusForbidden, fleet.NotFound: http.StatusNotFound, fleet.Conflict: http.StatusConflict,
 	fleet.Precondition: http.StatusPreconditionFailed, fleet.Busy: http.StatusServiceUnavailable,
+	fleet.Unfinished: http.StatusServiceUnavailable,
 }
 
 // problem makes any error an answer (RFC 9457). A store that does not answer is 503, never 404.

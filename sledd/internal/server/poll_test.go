@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// eventually waits for a fact, with a deadline.
+func eventually(t *testing.T, what string, fact func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !fact() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited 20 s for: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestManyLongPollsAreAllAnswered(t *testing.T) {
+	const nodes = 1000
+	s := fresh(t)
+	s.register("d12")
+	machines := make([]*machine, nodes)
+	specs := make([]api.BindingSpec, nodes)
+	s.declareMany(nodes)
+	for i := range nodes {
+		machines[i] = s.start(i)
+		machines[i].poll(0)
+		specs[i] = api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: "d12"}
+	}
+	done := make([]time.Time, nodes)
+	answers := make([]answer, nodes)
+	var running sync.WaitGroup
+	for i, m := range machines {
+		running.Go(func() {
+			answers[i], _ = s.try("GET", "/node/v1/"+m.mac+"/plan?generation=0&wait=60", m.token, "")
+			done[i] = time.Now()
+		})
+	}
+	eventually(t, "all long polls wait", func() bool { return s.hub.Waiting() == nodes })
+	memory := rss(t)
+	begin := time.Now()
+	s.admin(200, "POST", "/v1/bindings", api.BulkBindings{Items: specs})
+	bound := time.Since(begin)
+	running.Wait()
+	worst := time.Duration(0)
+	for i, a := range answers {
+		if a.status != 200 || !strings.HasPrefix(a.body, "plan 1\ngeneration 1\nwipe ") || a.header.Get("Sled-Token") == "" {
+			t.Fatalf("n%d: %d: %s", i, a.status, a.body)
+		}
+		worst = max(worst, done[i].Sub(begin))
+	}
+	t.Logf("%d long polls: bulk bind answered after %s, last plan after %s, RSS %s with all waiting (server, etcd and clients in one process)",
+		nodes, bound.Round(time.Millisecond), worst.Round(time.Millisecond), memory)
+}
+
+// rss is the resident memory of this process as the kernel says it.
+func rss(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "unknown"
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if value, found := strings.CutPrefix(line, "VmRSS:"); found {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
+}
+
+func TestBindOnOneSleddWakesAPollOnAnother(t *testing.T) {
+	one := fresh(t)
+	two := run(t, etcd)
+	one.declare(1)
+	m := two.start(1)
+	m.poll(0)
+	answered := make(chan answer, 1)
+	go func() {
+		a, _ := two.try("GET", "/node/v1/"+m.mac+"/plan?generation=0&wait=60", m.token, "")
+		answered <- a
+	}()
+	eventually(t, "the poll waits", func() bool { return two.hub.Waiting() == 1 })
+	one.bind(api.BindingSpec{Node: "n1"})
+	if a := <-answered; a.status != 200 || !strings.Contains(a.body, "generation 1\n") {
+		t.Fatalf("%+v", a)
+	}
+}
+
+func TestStopEndsPollsAndStreams(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	m := s.start(1)
+	m.poll(0)
+	answered := make(chan answer, 2)
+	go func() {
+		a, _ := s.try("GET", "/node/v1/"+m.mac+"/plan?generation=0&wait=60", m.token, "")
+		answered <- a
+	}()
+	stream := s.follow("", 0)
+	eventually(t, "the poll waits", func() bool { return s.hub.Waiting() == 1 })
+	s.stop()
+	if a := <-answered; a.status != http.StatusNoContent {
+		t.Errorf("poll: %+v", a)
+	}
+	for range stream.events { // ends when the stream does
+		t.Error("an event out of nowhere")
+	}
+	if err := stream.ended(); err != nil {
+		t.Errorf("the stream did not end cleanly: %v", err)
+	}
+}
+
+func TestRestartInTheMiddleOfAWrite(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	s.register("d12")
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.start(1)
+	m.poll(0)
+	m.report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write")
+	s.stop()
+	after := run(t, etcd)
+	m.sledd = after
+	after.phase(1, api.Writing)
+	if m.poll(0) != "" {
+		t.Fatal("the plan was given again: the node would run its steps twice")
+	}
+	m.report("begin step=2 of=4 verb=write") // sent again, because its answer was lost
+	m.report("end step=2 verb=write code=0 seconds=9")
+	m.operational(m.seed()["operational"])
+	m.report("begin step=4 of=4 verb=kexec", "end step=4 verb=kexec code=0 seconds=1")
+	m.say("operational", "operational 1\ngeneration 1\nos boot_id=x\n")
+	after.phase(1, api.Operational)
+	begins := 0
+	for _, event := range as[api.EventList](t, after.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items {
+		if event.Kind == "begin" && event.Step == 2 {
+			begins++
+		}
+	}
+	if begins != 1 {
+		t.Errorf("step 2 began %d times", begins)
+	}
+}
+
+func TestReportsThatAreRefused(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	s.bind(api.BindingSpec{Node: "n1"})
+	m := s.start(1)
+	m.poll(0)
+	node := "/node/v1/" + m.mac
+	for _, c := range []struct {
+		method, path, body, says string
+		want                     int
+	}{
+		{"POST", node + "/report", "report 1\ngeneration 1\nboot b\nbegin step=1 of=1 verb=erase\n", "line 4", 400},
+		{"POST", node + "/report", "report 1\ngeneration 9\nboot b\nbegin step=1 of=1 verb=idle\n", "never given", 400},
+		{"POST", node + "/report", "report 1\ngeneration 0\nboot b\nbegin step=1 of=1 verb=idle\n", "generation 1 is wished", 403},
+		{"POST", node + "/facts", "facts 1\nboot b\ncpu a=1\ncpu a=1\n", "twice", 400},
+		{"POST", node + "/facts", strings.Repeat("x", 1<<20+1), "too large", 413},
+		{"POST", node + "/log", strings.Repeat("x", 64<<10+1), "too large", 413},
+		{"POST", node + "/log?step=x", "x", "step", 400},
+		{"GET", node + "/plan?wait=61", "", "60", 400},
+		{"GET", node + "/plan?generation=-1", "", "generation", 400},
+		{"GET", "/node/v1/n1/plan", "", "not a MAC", 400},
+		{"GET", node + "/seed", "", "not bound to an image", 404},
+		{"PUT", node + "/plan", "", "not known", 405},
+	} {
+		a := s.ask(c.method, c.path, m.token, c.body)
+		if a.status != c.want || !strings.Contains(a.body, c.says) || a.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: got %d, want %d and %q: %s", c.method, c.path, a.status, c.want, c.says, a.body)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// follower reads a stream of events.
+type follower struct {
+	*testing.T
+	events chan api.Event
+	lastID string // as a client would remember it; read it only after an event came
+	err    chan error
+}
+
+// follow opens the stream; it returns when the stream is open, so that what happens afterwards is on it.
+func (s *sledd) follow(query string, after int64) *follower {
+	s.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Cleanup(cancel)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/v1/events"+query, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+adminToken)
+	if after > 0 {
+		request.Header.Set("Last-Event-ID", fmt.Sprint(after))
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil || response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
+		s.Fatalf("stream: %v: %+v", err, response)
+	}
+	f := &follower{T: s.T, events: make(chan api.Event, 1000), err: make(chan error, 1)}
+	lines := bufio.NewScanner(response.Body)
+	lines.Scan() // the opening comment
+	go func() {
+		defer response.Body.Close()
+		defer close(f.events)
+		for lines.Scan() {
+			if id, found := strings.CutPrefix(lines.Text(), "id: "); found {
+				f.lastID = id
+			}
+			if data, found := strings.CutPrefix(lines.Text(), "data: "); found {
+				var event api.Event
+				if err := json.Unmarshal([]byte(data), &event); err != nil {
+					event.Detail = err.Error()
+				}
+				f.events <- event
+			}
+		}
+		f.err <- lines.Err()
+	}()
+	return f
+}
+
+func (f *follower) ended() error { return <-f.err }
+
+// kinds reads that many events.
+func (f *follower) kinds(n int) string {
+	f.Helper()
+	text := ""
+	for range n {
+		event, open := <-f.events
+		if !open {
+			f.Fatalf("the stream ended after %q", text)
+		}
+		text += event.MAC[len(event.MAC)-1:] + event.Kind + " "
+	}
+	return text
+}
+
+func TestStream(t *testing.T) {
+	s := fresh(t)
+	all, one := s.follow("", 0), s.follow("?node="+address(1), 0)
+	s.declare(1)
+	s.declare(2)
+	m := s.start(1)
+	m.poll(0)
+	m.report("begin step=1 of=1 verb=idle", "end step=1 verb=idle code=0 seconds=1") // two events at one revision
+	want := "1declare 2declare 1script 1plan 1begin 1end "
+	if got := all.kinds(6); got != want {
+		t.Errorf("all: %s", got)
+	}
+	if got := one.kinds(5); got != "1declare 1script 1plan 1begin 1end " {
+		t.Errorf("one node: %s", got)
+	}
+	list := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items
+	if begin, end := list[3], list[4]; begin.ID != end.ID || all.lastID != fmt.Sprint(end.ID) {
+		t.Errorf("begin %d, end %d, last id on the stream %s", begin.ID, end.ID, all.lastID)
+	}
+	resumed := s.follow("", list[0].ID)
+	s.admin(204, "POST", "/v1/nodes/n1/events", api.NodeEvent{Kind: "power", Detail: "off"})
+	if got := resumed.kinds(6); got != "2declare 1script 1plan 1begin 1end 1power " {
+		t.Errorf("resumed: %s", got)
+	}
+	s.admin(404, "GET", "/v1/events?node=nobody", nil)
+}
+
+func TestEventsOfANodeAreBounded(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	for i := range 520 {
+		s.admin(204, "POST", "/v1/nodes/n1/events", api.NodeEvent{Kind: "power", Detail: fmt.Sprint(i)})
+	}
+	var items []api.Event
+	eventually(t, "old events are deleted", func() bool {
+		items = as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items
+		return len(items) < 500 && items[0].Kind == "power"
+	})
+	if last := items[len(items)-1]; last.Detail != "519" {
+		t.Errorf("the newest event is %+v", last)
+	}
+	if few := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events?limit=2", nil)).Items; len(few) != 2 || few[1].Detail != "519" || few[0].Detail != "518" {
+		t.Errorf("%+v", few)
+	}
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+)
+
+func TestTokensOfNodes(t *testing.T) {
+	s := fresh(t)
+	for i := range 3 {
+		s.declare(i + 1)
+	}
+	s.register("d12")
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.start(1)
+	m.poll(0)
+	installed := func() string { m.operational(m.seed()["operational"]); return m.installed }()
+	other := s.start(2).token
+	replaced := s.start(3).token
+	live := s.start(3).token
+	older := m.token
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12"}, "?reimage=true")
+	m.poll(0)
+	mine, report := m.token, m.text("begin step=1 of=4 verb=wipe")
+	forged := mine[:len(mine)-1] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(mine, "0")]
+	for _, c := range []struct {
+		name, node, what, token string
+		want                    int
+	}{
+		{"no header", "1", "plan", "", 401},
+		{"not a token", "1", "plan", "hello", 401},
+		{"an operator's", "1", "plan", adminToken, 401},
+		{"wrong by one digit", "1", "plan", forged, 401},
+		{"wrong by one digit", "1", "report", forged, 401},
+		{"other node's", "1", "plan", other, 403},
+		{"other node's", "1", "report", other, 403},
+		{"other node's", "1", "seed", other, 403},
+		{"other node's", "1", "log", other, 403},
+		{"other node's", "1", "facts", other, 403},
+		{"other node's", "1", "operational", other, 403},
+		{"replaced by a newer script", "3", "plan", replaced, 401},
+		{"of the newest script", "3", "plan", live, 200},
+		{"older generation, plan", "1", "plan", older, 200},
+		{"older generation, facts", "1", "facts", older, 204},
+		{"older generation, report", "1", "report", older, 403},
+		{"older generation, seed", "1", "seed", older, 403},
+		{"older generation, log", "1", "log", older, 403},
+		{"older generation, operational", "1", "operational", installed, 403},
+		{"installed system's, plan", "1", "plan", installed, 403},
+		{"installed system's, report", "1", "report", installed, 403},
+		{"boot token, operational", "1", "operational", mine, 403},
+		{"right, report", "1", "report", mine, 204},
+		{"right, seed", "1", "seed", mine, 200},
+		{"right, seed again", "1", "seed", mine, 403},
+		{"right, log", "1", "log", mine, 204},
+	} {
+		body := map[string]string{"report": report, "facts": "facts 1\nboot b\n", "log": "x\n",
+			"operational": "operational 1\ngeneration 1\nos id=debian\n"}[c.what]
+		method := "POST"
+		if body == "" {
+			method = "GET"
+		}
+		a := s.ask(method, "/node/v1/52-54-00-77-00-0"+c.node+"/"+c.what, c.token, body)
+		if a.status != c.want {
+			t.Errorf("%s: %s: got %d, want %d: %s", c.name, c.what, a.status, c.want, a.body)
+		}
+		if a.status >= 400 && a.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %s: not a problem: %v", c.name, c.what, a.header)
+		}
+		if challenge := a.header.Get("WWW-Authenticate"); (a.status == 401) != (challenge == "Bearer") {
+			t.Errorf("%s: %s: %d with challenge %q", c.name, c.what, a.status, challenge)
+		}
+	}
+	s.later(2 * time.Hour)
+	if a := s.ask("GET", "/node/v1/52-54-00-77-00-03/plan", live, ""); a.status != http.StatusUnauthorized {
+		t.Errorf("expired: got %d", a.status)
+	}
+}
+
+func TestBootTokenIsRenewedPastHalfOfItsLife(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	s.register("d12")
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.start(1)
+	m.poll(0)
+	m.seed()
+	first := m.token
+	s.later(29 * time.Minute)
+	m.report("begin step=1 of=4 verb=wipe")
+	if m.token != first {
+		t.Fatal("renewed before half of its life")
+	}
+	s.later(2 * time.Minute)
+	m.report("progress step=1 verb=wipe bytes=1")
+	if m.token == first {
+		t.Fatal("not renewed past half of its life")
+	}
+	if a := s.ask("GET", "/node/v1/"+m.mac+"/seed", m.token, ""); a.status != http.StatusForbidden {
+		t.Errorf("the seed was given again for a renewed token: %d", a.status)
+	}
+	s.later(45 * time.Minute) // the first one's life is over
+	m.report("end step=1 verb=wipe code=0 seconds=1")
+	if m.token == first {
+		t.Error("no token")
+	}
+}
+
+func TestLongPollRenewsAndHeadMintsNothing(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	m := s.start(1)
+	m.poll(0)
+	first := m.token
+	if a := s.ask("HEAD", "/boot/"+m.mac+".ipxe", "", ""); a.status != 200 || a.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("%+v", a)
+	}
+	s.later(40 * time.Minute)
+	if m.poll(0) != "" || m.token == first {
+		t.Error("HEAD ended the token, or an empty poll did not renew it")
+	}
+}
+
+func TestRolesOfOperators(t *testing.T) {
+	s := fresh(t)
+	tokens := map[api.Role]string{"": "nobody-knows-this-token"}
+	for _, role := range []api.Role{api.Read, api.Operate, api.Admin} {
+		a := s.admin(200, "PUT", "/v1/operators/"+string(role)+"er", api.Operator{Name: string(role) + "er", Role: role})
+		tokens[role] = as[api.Operator](t, a).Token
+	}
+	node := `{"mac":"52:54:00:77:00:01","name":"n1"}`
+	for _, c := range []struct {
+		role         api.Role
+		method, path string
+		body         string
+		want         int
+	}{
+		{"", "GET", "/v1/nodes", "", 401},
+		{api.Read, "GET", "/v1/nodes", "", 200},
+		{api.Read, "PUT", "/v1/nodes/n1", node, 403},
+		{api.Read, "POST", "/v1/bindings", `{"items":[{"node":"n1"}]}`, 403},
+		{api.Read, "GET", "/v1/operators", "", 403},
+		{api.Operate, "PUT", "/v1/nodes/n1", node, 200},
+		{api.Operate, "GET", "/v1/operators", "", 403},
+		{api.Operate, "PUT", "/v1/operators/me", `{"name":"me","role":"admin"}`, 403},
+		{api.Admin, "GET", "/v1/operators", "", 200},
+		{api.Admin, "DELETE", "/v1/nodes/n1", "", 204},
+	} {
+		if a := s.ask(c.method, c.path, tokens[c.role], c.body); a.status != c.want {
+			t.Errorf("%q: %s %s: got %d, want %d: %s", c.role, c.method, c.path, a.status, c.want, a.body)
+		}
+	}
+	if a := s.ask("GET", "/v1/nodes", "", ""); a.status != 401 || a.header.Get("WWW-Authenticate") != "Bearer" {
+		t.Errorf("no header: %+v", a)
+	}
+	if list := s.admin(200, "GET", "/v1/operators", nil).body; strings.Contains(list, tokens[api.Read]) || strings.Contains(list, "sha256") {
+		t.Error("the list of operators holds secrets: ", list)
+	}
+	s.admin(204, "DELETE", "/v1/operators/reader", nil)
+	if a := s.ask("GET", "/v1/nodes", tokens[api.Read], ""); a.status != 401 {
+		t.Errorf("a deleted operator got %d", a.status)
+	}
+}
+
+func TestTokensAreStoredHashed(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	s.register("d12")
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.start(1)
+	m.poll(0)
+	m.operational(m.seed()["operational"])
+	dump := dump(t, etcd)
+	for _, secret := range []string{m.token, m.installed, adminToken, strings.TrimPrefix(m.token, "sledb_"+mac.Plain(address(1))+"_1_")} {
+		if secret == "" || strings.Contains(dump, secret) {
+			t.Errorf("%q is in the store", secret)
+		}
+	}
+}
