@@ -7,6 +7,7 @@ import "time"
 // Phase is what was last observed of a node; never inferred. Empty: declared, but not seen yet.
 type Phase string
 
+// The phases.
 const (
 	Discovered  Phase = "discovered"  // seen, but no operator has declared it
 	Idle        Phase = "idle"        // in the Sled system, waiting for a binding
@@ -181,6 +182,7 @@ type Timeline struct {
 // Role of an operator token. Each includes the ones before it.
 type Role string
 
+// The roles.
 const (
 	Read    Role = "read"
 	Operate Role = "operate"

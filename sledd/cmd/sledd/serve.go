@@ -43,7 +43,7 @@ func serve(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listen(s)
+	listener, err := listen(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func serve(ctx context.Context, s settings) error {
 			return err
 		}
 	}
-	handler := (&server.Server{Fleet: rules, Hub: hub, Metrics: measure, Log: log, Stopping: ctx}).Handler()
+	handler := (&server.Server{Fleet: rules, Hub: hub, Metrics: measure, Log: log, Stopping: ctx}).Handler() //nolint:contextcheck // requests bring their own
 	return run(ctx, listener, handler, log)
 }
 
@@ -121,7 +121,7 @@ func adminToken(file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(file) //nolint:gosec // the operator names it
 	if err != nil {
 		return "", fmt.Errorf("--admin-token-file: %w", err)
 	}
@@ -155,8 +155,8 @@ func admin(ctx context.Context, rules *fleet.Fleet, token string, log *slog.Logg
 	return nil
 }
 
-func listen(s settings) (net.Listener, error) {
-	listener, err := net.Listen("tcp", s.listen)
+func listen(ctx context.Context, s settings) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
 	if err != nil {
 		return nil, fmt.Errorf("--listen %s: %w", s.listen, err)
 	}

@@ -42,14 +42,7 @@ func (f *Fleet) Binding(ctx context.Context, reference string) (api.Binding, err
 
 // PutBinding binds one node. With reimage the generation is raised even when nothing changed.
 func (f *Fleet) PutBinding(ctx context.Context, reference string, spec api.BindingSpec, reimage bool, wanted Wanted) (api.Binding, error) {
-	address, err := f.Resolve(ctx, reference)
-	if err != nil {
-		return api.Binding{}, err
-	}
-	same, err := f.Resolve(ctx, spec.Node)
-	if IsKind(err, NotFound) || err == nil && same != address {
-		return api.Binding{}, invalid("body.node", spec.Node, fmt.Errorf("the path says node %s, the body %s", reference, spec.Node))
-	}
+	address, err := f.sameNode(ctx, reference, spec.Node)
 	if err != nil {
 		return api.Binding{}, err
 	}
@@ -65,13 +58,9 @@ func (f *Fleet) PutBinding(ctx context.Context, reference string, spec api.Bindi
 		if v.node == nil {
 			return refuse(NotFound, "node %s is not declared: declare it before you bind it", reference)
 		}
-		var image *api.Image
-		if kv := v.extra[0]; spec.Image != "" && len(kv) > 0 {
-			stored, err := readImage(kv[0])
-			if err != nil {
-				return err
-			}
-			image = &stored
+		image, err := v.image(spec.Image)
+		if err != nil {
+			return err
 		}
 		if err := v.bind(spec, image, reimage); err != nil {
 			return err
@@ -85,6 +74,28 @@ func (f *Fleet) PutBinding(ctx context.Context, reference string, spec api.Bindi
 		return nil
 	})
 	return binding, err
+}
+
+// sameNode gives the MAC of the node that the path names, if the body names the same.
+func (f *Fleet) sameNode(ctx context.Context, path, body string) (string, error) {
+	address, err := f.Resolve(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	same, err := f.Resolve(ctx, body)
+	if IsKind(err, NotFound) || err == nil && same != address {
+		return "", invalid("body.node", body, fmt.Errorf("the path says node %s, the body %s", path, body))
+	}
+	return address, err
+}
+
+// image gives the image that extra[0] asked for: nil when none is wished or there is none.
+func (v *view) image(name string) (*api.Image, error) {
+	if name == "" || len(v.extra[0]) == 0 {
+		return nil, nil
+	}
+	image, err := readImage(v.extra[0][0])
+	return &image, err
 }
 
 // bind notes a wish in the view, or nothing when it is the same as before.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -21,10 +22,9 @@ const (
 	maxAttempts = 16
 	// budget of all store calls of one operation: an answer comes within 5 s whatever the store does.
 	budget = 4500 * time.Millisecond
-	// maxLog is the size of a step's log, in bytes.
-	maxLog = 64 << 10
 	// maxDiscovered bounds what anybody on the boot network can make us store.
-	maxDiscovered   = 10000
+	maxDiscovered = 10000
+	// operationalLife of the token that an installed system confirms with.
 	operationalLife = 24 * time.Hour
 )
 
@@ -67,10 +67,10 @@ func (nobody) StepFailed(string, int) {}
 
 func (f *Fleet) now() time.Time { return f.Now().UTC().Round(0) }
 
-// Ready says whether the store answers.
-func (f *Fleet) Ready(ctx context.Context) error {
-	_, err := f.Store.Read(ctx, store.Key("/sled/v1/ready"))
-	return err
+// Revision gives that of the store now; an error says that the store does not answer.
+func (f *Fleet) Revision(ctx context.Context) (int64, error) {
+	snapshot, err := f.Store.Read(ctx, store.Key(key.Operators+"admin"))
+	return snapshot.Revision, err
 }
 
 // retry runs an attempt again while somebody else is first with the same change.

@@ -187,6 +187,24 @@ func (s *sledd) declare(i int) api.NodeSpec {
 	return spec
 }
 
+// declareMany declares nodes 0 to n-1, many at a time.
+func (s *sledd) declareMany(n int) {
+	s.Helper()
+	var running sync.WaitGroup
+	slots := make(chan struct{}, 32)
+	for i := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			spec := api.NodeSpec{MAC: address(i), Name: fmt.Sprintf("n%d", i), Disk: "only"}
+			if _, err := s.fleet.PutNode(context.Background(), spec.Name, spec, fleet.Wanted{}); err != nil {
+				s.Error(err)
+			}
+		})
+	}
+	running.Wait()
+}
+
 func address(i int) string { return fmt.Sprintf("52:54:00:77:%02x:%02x", i>>8, i&0xff) }
 
 func (s *sledd) register(name string) api.ImageSpec {

@@ -77,13 +77,10 @@ func (o operations) stream() {
 		if err != nil {
 			return nil, err
 		}
-		var missed []api.Event
-		var until int64
-		if in.After > 0 {
-			if missed, until, err = o.Fleet.Since(ctx, node, in.After); err != nil {
-				o.Hub.Leave(listener)
-				return nil, err
-			}
+		missed, until, err := o.missed(ctx, node, in.After)
+		if err != nil {
+			o.Hub.Leave(listener)
+			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			defer o.Hub.Leave(listener)
@@ -92,6 +89,15 @@ func (o operations) stream() {
 			s.run(o.Stopping, request.Context(), missed, until, listener)
 		}}, nil
 	})
+}
+
+// missed gives the events after one (0: none), and the revision up to which there are no more.
+func (o operations) missed(ctx context.Context, node string, after int64) ([]api.Event, int64, error) {
+	if after > 0 {
+		return o.Fleet.Since(ctx, node, after)
+	}
+	now, err := o.Fleet.Revision(ctx)
+	return nil, now, err
 }
 
 // stream writes server-sent events.

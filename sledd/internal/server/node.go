@@ -50,8 +50,8 @@ func (s *Server) nodeAPI(mux *http.ServeMux) {
 	mux.HandleFunc("POST /node/v1/{mac}/operational", s.node(maxReport, s.operational))
 }
 
-// errBody is a fault of a request of a node: 400.
-type errBody struct{ error }
+// bodyError is a fault of a request of a node: 400.
+type bodyError struct{ error }
 
 // node reads what all requests of nodes have in common, and writes the answer.
 func (s *Server) node(limit int64, answer func(ctx context.Context, a asked) (said, error)) http.HandlerFunc {
@@ -71,7 +71,7 @@ func (s *Server) node(limit int64, answer func(ctx context.Context, a asked) (sa
 			a.body = string(body)
 		}
 		out, err := answer(r.Context(), a)
-		var fault errBody
+		var fault bodyError
 		switch {
 		case errors.As(err, &fault):
 			writeProblem(w, refusal(http.StatusBadRequest, err.Error()))
@@ -135,11 +135,11 @@ func (s *Server) plan(ctx context.Context, a asked) (said, error) {
 		return said{}, err
 	}
 	if seconds > int64(maxWait/time.Second) {
-		return said{}, errBody{fmt.Errorf("wait=%d: at most 60 seconds", seconds)}
+		return said{}, bodyError{fmt.Errorf("wait=%d: at most 60 seconds", seconds)}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.Stopping, cancel)()
+	defer context.AfterFunc(s.Stopping, cancel)() //nolint:contextcheck // the other context is the process's life
 	answer, err := s.Fleet.Poll(ctx, a.mac, a.bearer, given, time.Duration(seconds)*time.Second)
 	if err != nil && s.Stopping.Err() != nil {
 		return said{}, nil
@@ -158,7 +158,7 @@ func number(query url.Values, name string, otherwise int64) (int64, error) {
 	}
 	n, err := plan.Number(text)
 	if err != nil {
-		return 0, errBody{fmt.Errorf("%s: %w", name, err)}
+		return 0, bodyError{fmt.Errorf("%s: %w", name, err)}
 	}
 	return n, nil
 }
@@ -166,7 +166,7 @@ func number(query url.Values, name string, otherwise int64) (int64, error) {
 func (s *Server) report(ctx context.Context, a asked) (said, error) {
 	parsed, err := report.Parse(a.body)
 	if err != nil {
-		return said{}, errBody{err}
+		return said{}, bodyError{err}
 	}
 	token, err := s.Fleet.Report(ctx, a.mac, a.bearer, parsed)
 	return said{token: token}, err
@@ -175,7 +175,7 @@ func (s *Server) report(ctx context.Context, a asked) (said, error) {
 func (s *Server) facts(ctx context.Context, a asked) (said, error) {
 	facts, uptime, err := report.ParseFacts(a.body)
 	if err != nil {
-		return said{}, errBody{err}
+		return said{}, bodyError{err}
 	}
 	token, err := s.Fleet.Facts(ctx, a.mac, a.bearer, facts, uptime)
 	return said{token: token}, err
@@ -187,7 +187,7 @@ func (s *Server) log(ctx context.Context, a asked) (said, error) {
 		return said{}, err
 	}
 	if step > plan.MaxLines {
-		return said{}, errBody{fmt.Errorf("step=%d: a plan has at most %d lines", step, plan.MaxLines)}
+		return said{}, bodyError{fmt.Errorf("step=%d: a plan has at most %d lines", step, plan.MaxLines)}
 	}
 	token, err := s.Fleet.Log(ctx, a.mac, a.bearer, int(step), []byte(a.body))
 	return said{token: token}, err
@@ -201,7 +201,7 @@ func (s *Server) seed(ctx context.Context, a asked) (said, error) {
 func (s *Server) operational(ctx context.Context, a asked) (said, error) {
 	parsed, generation, uptime, err := report.ParseOperational(a.body)
 	if err != nil {
-		return said{}, errBody{err}
+		return said{}, bodyError{err}
 	}
 	return said{}, s.Fleet.Operational(ctx, a.mac, a.bearer, parsed, generation, uptime)
 }

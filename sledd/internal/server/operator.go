@@ -67,7 +67,7 @@ func register[I, O any](o operations, role api.Role, op huma.Operation, handler 
 	op.Description = "Needs role " + string(role) + "."
 	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
 	if op.Method != http.MethodGet {
-		op.Errors = append(op.Errors, http.StatusPreconditionFailed)
+		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusPreconditionFailed)
 	}
 	op.Middlewares = append(op.Middlewares, o.authorize(role, op.BodyReadTimeout > 0))
 	huma.Register(o.API, op, func(ctx context.Context, input *I) (*O, error) {

@@ -32,8 +32,8 @@ func TestManyLongPollsAreAllAnswered(t *testing.T) {
 	s.register("d12")
 	machines := make([]*machine, nodes)
 	specs := make([]api.BindingSpec, nodes)
+	s.declareMany(nodes)
 	for i := range nodes {
-		s.declare(i)
 		machines[i] = s.start(i)
 		machines[i].poll(0)
 		specs[i] = api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: "d12"}

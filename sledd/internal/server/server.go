@@ -52,7 +52,7 @@ func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	if err := s.Fleet.Ready(ctx); err != nil {
+	if _, err := s.Fleet.Revision(ctx); err != nil {
 		writeProblem(w, problem(err))
 		return
 	}
@@ -90,7 +90,7 @@ func (s *Server) observe(mux *http.ServeMux) http.Handler {
 		begin := time.Now()
 		out := &recorder{ResponseWriter: w}
 		defer func() {
-			if fault := recover(); fault != nil && fault != http.ErrAbortHandler {
+			if fault := recover(); fault != nil {
 				s.Log.Error("panic", "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))
 				if out.status == 0 {
 					writeProblem(out, refusal(http.StatusInternalServerError, "sledd has a fault; its log says more"))

@@ -27,7 +27,7 @@ func (s *sledd) follow(query string, after int64) *follower {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Cleanup(cancel)
-	request, err := http.NewRequestWithContext(ctx, "GET", s.url+"/v1/events"+query, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/v1/events"+query, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func (s *sledd) follow(query string, after int64) *follower {
 		request.Header.Set("Last-Event-ID", fmt.Sprint(after))
 	}
 	response, err := http.DefaultClient.Do(request)
-	if err != nil || response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" {
+	if err != nil || response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		s.Fatalf("stream: %v: %+v", err, response)
 	}
 	f := &follower{T: s.T, events: make(chan api.Event, 1000), err: make(chan error, 1)}

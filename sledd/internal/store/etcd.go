@@ -159,7 +159,7 @@ func (e *Etcd) Watch(ctx context.Context, prefix string, after int64, see func(B
 		see(batch)
 	}
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the caller ended it
+		return nil // the caller ended it
 	}
 	return &UnavailableError{Operation: "watch " + prefix, Err: errors.New("watch ended")}
 }

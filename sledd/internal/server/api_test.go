@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func TestNodesAreComparedAndSwapped(t *testing.T) {
+	s := fresh(t)
+	spec := api.NodeSpec{MAC: address(1), Name: "n1", Disk: "only", Labels: map[string]string{"rack": "a"}}
+	first := s.admin(200, "PUT", "/v1/nodes/n1", spec, "If-None-Match", "*").header.Get("ETag")
+	s.admin(412, "PUT", "/v1/nodes/n1", spec, "If-None-Match", "*")
+	if again := s.admin(200, "PUT", "/v1/nodes/52-54-00-77-00-01", spec).header.Get("ETag"); again != first {
+		t.Errorf("the same declaration changed the revision: %s, %s", first, again)
+	}
+	spec.Labels["rack"] = "b"
+	s.admin(412, "PUT", "/v1/nodes/n1", spec, "If-Match", `"1"`)
+	s.admin(412, "PUT", "/v1/nodes/n9", api.NodeSpec{MAC: address(9), Name: "n9"}, "If-Match", "*")
+	second := s.admin(200, "PUT", "/v1/nodes/n1", spec, "If-Match", first).header.Get("ETag")
+	if got := s.admin(200, "GET", "/v1/nodes/n1", nil); got.header.Get("ETag") != second || !strings.Contains(got.body, `"rack":"b"`) {
+		t.Errorf("%+v", got)
+	}
+	s.admin(412, "DELETE", "/v1/nodes/n1", nil, "If-Match", first)
+	s.admin(204, "DELETE", "/v1/nodes/n1", nil, "If-Match", second)
+	s.admin(404, "GET", "/v1/nodes/n1", nil)
+	s.admin(404, "GET", "/v1/nodes/"+address(1), nil)
+	s.admin(404, "DELETE", "/v1/nodes/n1", nil)
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	a := s.admin(409, "PUT", "/v1/nodes/"+address(2), api.NodeSpec{MAC: address(2), Name: "n1"})
+	if !strings.Contains(a.body, address(1)) {
+		t.Errorf("does not say who has the name: %s", a.body)
+	}
+	s.admin(200, "PUT", "/v1/nodes/"+address(1), api.NodeSpec{MAC: address(1), Name: "web"})
+	s.admin(404, "GET", "/v1/nodes/n1", nil)
+	s.admin(200, "GET", "/v1/nodes/web", nil)
+	s.admin(200, "PUT", "/v1/nodes/n1", api.NodeSpec{MAC: address(2), Name: "n1"})
+}
+
+func TestRequestsThatCannotBeMeant(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	s.admin(200, "PUT", "/v1/nodes/bare", api.NodeSpec{MAC: address(2), Name: "bare"})
+	s.admin(200, "PUT", "/v1/nodes/arm", api.NodeSpec{MAC: address(3), Name: "arm", Architecture: "arm64", Disk: "only"})
+	s.register("d12")
+	for _, c := range []struct{ method, path, body, location, says string }{
+		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:04","name":"n3"}`, "path.node", "n2"},
+		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:0A","name":"n2"}`, "body.mac", ""},
+		{"PUT", "/v1/nodes/52-54-00-77-00-04", `{"mac":"52:54:00:77:00:04","name":"52-54-00-77-00-04"}`, "body.name", "looks like a MAC"},
+		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","disk":"/dev/sda"}`, "body.disk", "/dev/sda"},
+		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","keep_disks":["only","serial:"]}`, "body.keep_disks[1]", "no value"},
+		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","colour":"red"}`, "body.colour", ""},
+		{"PUT", "/v1/images/x", `{"name":"x","digest":"` + digest + `","urls":["ftp://a/b"],"bytes":512,"file_bytes":1,"format":"raw"}`, "body.urls[0]", "ftp"},
+		{"PUT", "/v1/images/x", `{"name":"y","digest":"` + digest + `","urls":["http://a/b"],"bytes":512,"file_bytes":1,"format":"raw"}`, "path.name", "y"},
+		{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"none"}`, "body.image", "none"},
+		{"PUT", "/v1/bindings/n1", `{"node":"bare","image":"d12"}`, "body.node", "bare"},
+		{"PUT", "/v1/bindings/bare", `{"node":"bare","image":"d12"}`, "body.disk", "no disk"},
+		{"PUT", "/v1/bindings/arm", `{"node":"arm","image":"d12"}`, "body.image", "arm64"},
+		{"PUT", "/v1/bindings/n1", `{"node":"n1","disk":"sda"}`, "body.disk", "sda"},
+		{"PUT", "/v1/bindings/n1", `{"node":"n1","authorized_keys":["a\nb"]}`, "body.authorized_keys[0]", "one line"},
+		{"GET", "/v1/nodes?label=rack", "", "query.label[0]", "KEY=VALUE"},
+		{"GET", "/v1/nodes?phase=asleep", "", "query.phase", ""},
+	} {
+		a := s.ask(c.method, c.path, adminToken, c.body)
+		if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"`+c.location+`"`) || !strings.Contains(a.body, c.says) {
+			t.Errorf("%s %s %s: got %d, want 422 with %s and %q: %s", c.method, c.path, c.body, a.status, c.location, c.says, a.body)
+		}
+	}
+	s.admin(404, "PUT", "/v1/bindings/n8", api.BindingSpec{Node: "n8"})
+	s.admin(204, "DELETE", "/v1/nodes/bare", nil)
+}
+
+func TestImagesNeverChange(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	spec := s.register("d12")
+	s.register("d12")
+	spec.Bytes++
+	s.admin(409, "PUT", "/v1/images/d12", spec)
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	s.admin(409, "DELETE", "/v1/images/d12", nil)
+	s.admin(409, "DELETE", "/v1/nodes/n1", nil)
+	s.admin(409, "PUT", "/v1/nodes/n1", api.NodeSpec{MAC: address(1), Name: "n1"}) // its disk selector is in use
+	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
+	s.admin(404, "GET", "/v1/bindings/n1", nil)
+	s.admin(204, "DELETE", "/v1/images/d12", nil)
+	s.admin(404, "GET", "/v1/images/d12", nil)
+	s.admin(404, "DELETE", "/v1/images/d12", nil)
+}
+
+func TestGenerationCountsWishes(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	s.register("d12")
+	s.register("d13")
+	base := api.BindingSpec{Node: "n1", Image: "d12"}
+	want := func(generation int64, change func(*api.BindingSpec), query ...string) {
+		t.Helper()
+		if change != nil {
+			change(&base)
+		}
+		if got := s.bind(base, query...); got.Generation != generation {
+			t.Errorf("generation %d, want %d", got.Generation, generation)
+		}
+	}
+	want(1, nil)
+	want(1, nil)
+	want(1, func(b *api.BindingSpec) { b.Wipe = "signatures" })
+	want(1, func(b *api.BindingSpec) { b.Boot = "reboot" })
+	want(2, func(b *api.BindingSpec) { b.Image = "d13" })
+	want(3, func(b *api.BindingSpec) { b.Disk = "only" })
+	want(4, func(b *api.BindingSpec) { b.Hostname = "x" })
+	want(5, func(b *api.BindingSpec) { b.UserData = "y" })
+	want(6, func(b *api.BindingSpec) { b.AuthorizedKeys = []string{"ssh-ed25519 A"} })
+	want(7, func(b *api.BindingSpec) { b.KernelArguments = "quiet" })
+	want(8, nil, "?reimage=true")
+	m := s.start(1)
+	m.poll(0)
+	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
+	want(9, nil)
+	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
+	s.admin(204, "DELETE", "/v1/nodes/n1", nil)
+	s.declare(1)
+	want(9, nil) // 9 was never given to the node; 8 was, and a deleted node keeps that
+}
+
+func TestUserDataIsNeverInAnAnswer(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	s.register("d12")
+	const secret = "very-secret-thing"
+	spec := api.BindingSpec{Node: "n1", Image: "d12", UserData: secret}
+	stream := s.follow("", 0)
+	answers := s.admin(200, "PUT", "/v1/bindings/n1", spec).body
+	answers += s.admin(200, "POST", "/v1/bindings", api.BulkBindings{Items: []api.BindingSpec{spec}}).body
+	for _, path := range []string{"/v1/nodes", "/v1/nodes/n1", "/v1/bindings", "/v1/bindings/n1", "/v1/nodes/n1/events", "/v1/nodes/n1/timeline", "/metrics"} {
+		answers += s.admin(200, "GET", path, nil).body
+	}
+	event := <-stream.events
+	answers += fmt.Sprintf("%+v", event)
+	if strings.Contains(answers, secret) {
+		t.Error("user data is in an answer")
+	}
+	if binding := as[api.Binding](t, s.admin(200, "GET", "/v1/bindings/n1", nil)); len(binding.UserDataSHA256) != 64 {
+		t.Errorf("%+v", binding)
+	}
+}
+
+func TestBulkBind(t *testing.T) {
+	const nodes = 3000
+	s := fresh(t)
+	s.register("d12")
+	specs := make([]api.BindingSpec, nodes)
+	s.declareMany(nodes)
+	for i := range specs {
+		specs[i] = api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: "d12"}
+		if i%2 == 1 {
+			specs[i].Node = address(i)
+		}
+	}
+	list := as[api.BindingList](t, s.admin(200, "POST", "/v1/bindings", api.BulkBindings{Items: specs}))
+	for i, binding := range list.Items {
+		if binding.MAC != address(i) || binding.Generation != 1 || binding.Revision == 0 {
+			t.Fatalf("item %d: %+v", i, binding)
+		}
+	}
+	if len(list.Items) != nodes {
+		t.Fatalf("%d items", len(list.Items))
+	}
+	again := as[api.BindingList](t, s.admin(200, "POST", "/v1/bindings?reimage=true", api.BulkBindings{Items: specs[:100]}))
+	if again.Items[99].Generation != 2 {
+		t.Errorf("%+v", again.Items[99])
+	}
+	bad := append([]api.BindingSpec{}, specs[:60]...)
+	bad[3].Image, bad[50].Node, bad[51].Node, bad[52].Disk = "none", "nobody", "n0", "sda"
+	before := dump(t, etcd)
+	s.admin(422, "POST", "/v1/bindings?reimage=true", api.BulkBindings{Items: bad[:50]})
+	a := s.admin(422, "POST", "/v1/bindings?reimage=true", api.BulkBindings{Items: bad}).body
+	for _, location := range []string{"body.items[50].node", "body.items[51].node"} {
+		if !strings.Contains(a, location) {
+			t.Errorf("%s is not named: %s", location, a)
+		}
+	}
+	bad[50].Node, bad[51].Node = "n50", "n51"
+	a = s.admin(422, "POST", "/v1/bindings?reimage=true", api.BulkBindings{Items: bad}).body
+	for _, location := range []string{"body.items[3].image", "body.items[52].disk"} {
+		if !strings.Contains(a, location) {
+			t.Errorf("%s is not named: %s", location, a)
+		}
+	}
+	if dump(t, etcd) != before {
+		t.Error("a bulk bind with faults changed something")
+	}
+	pages(t, s, nodes)
+}
+
+// pages walks the list of nodes and wants each once.
+func pages(t *testing.T, s *sledd, nodes int) {
+	t.Helper()
+	seen := map[string]bool{}
+	after := ""
+	for {
+		list := as[api.NodeList](t, s.admin(200, "GET", "/v1/nodes?limit=700&after="+after, nil))
+		for _, node := range list.Items {
+			seen[node.MAC] = true
+		}
+		if after = list.Next; after == "" {
+			break
+		}
+	}
+	if len(seen) != nodes {
+		t.Errorf("paging showed %d nodes, want %d", len(seen), nodes)
+	}
+}
+
+func TestListsAreFiltered(t *testing.T) {
+	s := fresh(t)
+	s.register("d12")
+	for i := range 6 {
+		spec := api.NodeSpec{MAC: address(i), Name: fmt.Sprintf("n%d", i), Disk: "only", Labels: map[string]string{"odd": fmt.Sprint(i % 2), "third": fmt.Sprint(i % 3)}}
+		s.admin(200, "PUT", "/v1/nodes/"+spec.Name, spec)
+	}
+	s.bind(api.BindingSpec{Node: "n4", Image: "d12"})
+	s.bind(api.BindingSpec{Node: "n5"})
+	s.start(9)
+	for query, want := range map[string]string{
+		"": "0123459", "?label=odd=1": "135", "?label=odd=1&label=third=0": "3", "?image=d12": "4", "?phase=discovered": "9",
+		"?limit=1&label=third=2": "2",
+	} {
+		got := ""
+		list := as[api.NodeList](t, s.admin(200, "GET", "/v1/nodes"+query, nil))
+		for _, node := range list.Items {
+			got += node.MAC[len(node.MAC)-1:]
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", query, got, want)
+		}
+	}
+	if list := as[api.BindingList](t, s.admin(200, "GET", "/v1/bindings?image=d12", nil)); len(list.Items) != 1 || list.Items[0].Node != "n4" {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestMetricsNameTheFleet(t *testing.T) {
+	s := fresh(t)
+	s.start(1).poll(0)
+	eventually(t, "the phase is counted", func() bool {
+		return strings.Contains(s.ask("GET", "/metrics", "", "").body, `sledd_nodes{phase="discovered"} 1`)
+	})
+	body := s.ask("GET", "/metrics", "", "").body
+	for _, want := range []string{"sledd_plans_handed_out_total 1", `sledd_http_request_seconds_count{code="200",method="GET",route="GET /boot/{file}"} 1`,
+		`sledd_store_call_seconds_count{call="commit"}`, "sledd_waiting_polls 0"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestBootScriptOfAMalformedMAC(t *testing.T) {
+	s := fresh(t)
+	for _, path := range []string{"/boot/n1.ipxe", "/boot/52-54-00-77-00-01", "/boot/%24%7Bnet0%7D%20%7C%7C.ipxe"} {
+		a := s.ask("GET", path, "", "")
+		if a.status != 400 || !strings.HasPrefix(a.body, "#!ipxe\n") || strings.Contains(a.body, "${") || strings.Contains(a.body, "||") {
+			t.Errorf("%s: %d: %s", path, a.status, a.body)
+		}
+	}
+}
