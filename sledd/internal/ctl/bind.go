@@ -77,9 +77,6 @@ func (f *bindFlags) define(command *cobra.Command) {
 	flags.StringVar(&f.keyFile, "keys", "", "file of SSH public keys, one a line")
 	flags.StringVar(&f.userData, "user-data", "", "file of cloud-init user data; empty: none")
 	flags.StringVar(&f.spec.KernelArguments, "kernel-arguments", "", "added to the installed kernel's own on kexec")
-	command.MarkFlagsMutuallyExclusive("image", "wipe-only")
-	command.MarkFlagsMutuallyExclusive("file", "image")
-	command.MarkFlagsMutuallyExclusive("file", "label")
 }
 
 func (f *bindFlags) check(args []string) error {
@@ -91,6 +88,12 @@ func (f *bindFlags) check(args []string) error {
 	}
 	if ways != 1 {
 		return usagef("want NODE..., or --label KEY=VALUE, or -f FILE")
+	}
+	if f.wipeOnly && f.spec.Image != "" {
+		return usagef("want either --image %s or --wipe-only", f.spec.Image)
+	}
+	if f.file != "" && (f.wipeOnly || f.spec.Image != "") {
+		return usagef("--file holds whole bindings: --image and --wipe-only do not go with it")
 	}
 	return nil
 }

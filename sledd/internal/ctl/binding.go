@@ -52,7 +52,15 @@ func (a *app) unbindCommand() *cobra.Command {
 // wishText is what a binding asks for: an image, or only a wipe.
 func wishText(b api.Binding) string {
 	if b.Image == "" {
-		return "(wipe only)"
+		return "(wipe)"
 	}
 	return b.Image
+}
+
+// wishOf is what is wished of a node, or nothing.
+func wishOf(n api.Node) string {
+	if n.Binding == nil {
+		return ""
+	}
+	return wishText(*n.Binding)
 }

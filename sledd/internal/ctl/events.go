@@ -82,8 +82,10 @@ func (a *app) eventLine(e api.Event) string {
 	if e.Generation > 0 {
 		words = append(words, fmt.Sprintf("generation %d", e.Generation))
 	}
-	if e.Steps > 0 {
+	if e.Step > 0 {
 		words = append(words, fmt.Sprintf("step %d/%d", e.Step, e.Steps))
+	} else if e.Steps > 0 {
+		words = append(words, fmt.Sprintf("%d steps", e.Steps))
 	}
 	if e.Kind == "end" && e.Code != 0 {
 		words = append(words, codeName(e.Code))
@@ -94,7 +96,7 @@ func (a *app) eventLine(e api.Event) string {
 	if e.Detail != "" {
 		words = append(words, clean(e.Detail, ""))
 	}
-	line := fmt.Sprintf("%s  %-16s %s %s", e.Time.Local().Format("2006-01-02 15:04:05.000"), what, fit(a.Screen.phaseText(e.Phase), len("operational")),
+	line := fmt.Sprintf("%s  %-16s %s  %s", e.Time.Local().Format("2006-01-02 15:04:05.000"), what, fit(a.Screen.phaseText(e.Phase), len("operational")),
 		strings.Join(words, ", "))
 	return strings.TrimRight(line, " ")
 }

@@ -81,12 +81,12 @@ func generationText(n api.Node) string {
 
 func imageText(n api.Node) string {
 	switch {
-	case n.Binding == nil || n.Binding.Satisfied || n.Binding.Image == n.Status.Image:
+	case n.Binding == nil || n.Binding.Satisfied:
 		return n.Status.Image
-	case n.Binding.Image == "":
-		return dash(n.Status.Image) + " -> (wipe)"
+	case n.Binding.Image == n.Status.Image && n.Binding.Image != "":
+		return n.Status.Image
 	}
-	return dash(n.Status.Image) + " -> " + n.Binding.Image
+	return dash(n.Status.Image) + " -> " + wishText(*n.Binding)
 }
 
 // noteText is why a node is where it is: the reason of a failure, else how far the running step is.
@@ -162,7 +162,11 @@ func summary(nodes []api.Node, screen Screen) string {
 		}
 		parts = append(parts, fmt.Sprintf("%d %s", counts[phase], name))
 	}
-	return fmt.Sprintf("%d nodes: %s", len(nodes), strings.Join(parts, ", "))
+	noun := "nodes"
+	if len(nodes) == 1 {
+		noun = "node"
+	}
+	return fmt.Sprintf("%d %s: %s", len(nodes), noun, strings.Join(parts, ", "))
 }
 
 // hint says which command tells more about a failed or discovered node.

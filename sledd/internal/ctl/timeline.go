@@ -59,8 +59,8 @@ var stageColours = map[string]text.Colors{
 // timeline draws one bar a stage, each where it stands in the run.
 func (a *app) timeline(t api.Timeline) {
 	s := a.Screen
-	_, _ = fmt.Fprintf(a.Out, "%s  %s  generation %d  %s  %s\n", s.paint(dash(t.Name), text.Bold), t.MAC, t.Generation, s.phaseText(t.Phase),
-		localTime(t.Begin))
+	head := []string{s.paint(dash(t.Name), text.Bold), t.MAC, fmt.Sprintf("generation %d", t.Generation), s.phaseText(t.Phase), localTime(t.Begin)}
+	_, _ = fmt.Fprintln(a.Out, strings.TrimSpace(strings.Join(head, "  ")))
 	if len(t.Stages) == 0 {
 		_, _ = fmt.Fprintln(a.Out, "  no run yet")
 		return

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	pollEvery = time.Second            // progress is only in the status
-	pollSoon  = 100 * time.Millisecond // after an event; gathers those that come together
+	pollEvery = time.Second            // default; progress is only in the status
+	pollSoon  = 100 * time.Millisecond // after an event, at most; gathers those that come together
 )
 
 // watch is one run of `sledctl watch`.
@@ -27,6 +27,7 @@ type watch struct {
 	filter  api.Filter
 	wait    bool
 	timeout time.Duration
+	every   time.Duration
 	view    view
 	nodes   []api.Node // as last read
 	trouble error      // why the last read failed
@@ -65,6 +66,7 @@ or when one failed; then the exit code is 1 and the reason is shown. Where the o
 	}
 	addFilters(command, &w.filter)
 	command.Flags().BoolVarP(&w.wait, "wait", "w", false, "end when all nodes have done what is wished, or one failed")
+	command.Flags().DurationVar(&w.every, "interval", pollEvery, "time between two looks; events are seen at once")
 	command.Flags().DurationVar(&w.timeout, "timeout", 0, "give up after this time, such as 20m; default: never")
 	return command
 }
@@ -80,7 +82,10 @@ func (w *watch) run(ctx context.Context) error {
 	if w.timeout > 0 {
 		late = time.After(w.timeout)
 	}
-	next := time.NewTimer(0)
+	if done, err := w.poll(ctx); done || err != nil {
+		return err
+	}
+	next := time.NewTimer(w.every)
 	defer next.Stop()
 	for {
 		select {
@@ -89,12 +94,12 @@ func (w *watch) run(ctx context.Context) error {
 		case <-late:
 			return w.timedOut()
 		case <-happened:
-			next.Reset(pollSoon)
+			next.Reset(min(pollSoon, w.every))
 		case <-next.C:
 			if done, err := w.poll(ctx); done || err != nil {
 				return err
 			}
-			next.Reset(pollEvery)
+			next.Reset(w.every)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (v *liveView) told(n api.Node, room int) string {
 	s := n.Status
 	since := ""
 	if !s.Since.IsZero() {
-		since = clock(v.Now().Sub(s.Since))
+		since = age(v.Now(), s.Since)
 	}
 	switch {
 	case s.Phase == api.Failed:
@@ -120,19 +120,19 @@ func (v *liveView) told(n api.Node, room int) string {
 		return v.progress(s.Progress, room)
 	case isWorking(s.Phase) || s.Phase == api.Booting || s.Phase == api.Starting:
 		return "for " + since
+	case s.Phase == "":
+		return strings.TrimSuffix("not seen yet, wished "+wishOf(n), ", wished ")
 	case judge(n) == verdictPending && n.Binding != nil:
 		return fmt.Sprintf("generation %s, %s, for %s", generationText(n), imageText(n), since)
-	case s.Phase == "":
-		return "not seen yet"
 	}
 	return v.Screen.paint(strings.TrimPrefix(dash(s.Image)+", for "+since, "-, "), text.Faint)
 }
 
 // progress is a bar with as many figures beside it as there is room for; the bar shrinks first.
 func (v *liveView) progress(p *api.Progress, room int) string {
-	figures := fmt.Sprintf("%3d%%  %s / %s", percent(p), bytesText(p.Bytes), bytesText(p.Total))
+	figures := fmt.Sprintf("%3d%%  %8s / %-8s", percent(p), bytesText(p.Bytes), bytesText(p.Total))
 	if p.Rate > 0 {
-		figures += fmt.Sprintf("  %s/s", bytesText(p.Rate))
+		figures += fmt.Sprintf("  %8s/s", bytesText(p.Rate))
 	}
 	if left := timeLeft(p); left != "" {
 		figures += "  " + left
