@@ -75,7 +75,7 @@ static int find_swaps(const char *root, struct disks *disks, struct fault *fault
 		return errno == ENOENT ? 0 : fault_errno(fault, CODE_FAILED, errno, "%s", path);
 	while (getline(&line, &room, file) > 0) {
 		line[strcspn(line, " \t\n")] = 0;
-		mark(find_node(root, disks, line), "swap on", line);
+		mark(find_node(root, disks, line), "used for swap by", line);
 	}
 	return 0;
 }

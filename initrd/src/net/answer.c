@@ -112,6 +112,7 @@ int answer_feed(struct answer *answer, const char *data, size_t size, size_t *re
 		.on_message_complete = on_complete,
 	};
 	enum http_errno error;
+	size_t taken;
 
 	answer->body = NULL;
 	answer->body_size = 0;
@@ -119,14 +120,13 @@ int answer_feed(struct answer *answer, const char *data, size_t size, size_t *re
 	if (answer->body_done)
 		return 0;
 	http_parser_pause(&answer->parser, 0);
-	*ret_taken = http_parser_execute(&answer->parser, &settings, data, size);
+	taken = http_parser_execute(&answer->parser, &settings, data, size);
 	error = HTTP_PARSER_ERRNO(&answer->parser);
-	if (error == HPE_PAUSED)
-		return 0;
-	if (error != HPE_OK)
+	if (error != HPE_OK && error != HPE_PAUSED)
 		return fault_set(fault, CODE_NETWORK, "the answer is not HTTP: %s", http_errno_description(error));
 	if (size == 0 && !answer->body_done)
 		return fault_set(fault, CODE_NETWORK, "the connection was cut");
+	*ret_taken = taken;
 	return 0;
 }
 

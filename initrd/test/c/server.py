@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from email.message import Message
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 Handler = Callable[["Request"], None]
 
@@ -28,7 +28,7 @@ class Request(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:
         """Nothing on standard error."""
 
     def answer(self, status: int, body: bytes = b"", cut: int | None = None, **headers: str) -> None:
@@ -79,7 +79,7 @@ class Quiet(http.server.ThreadingHTTPServer):
 class Server:
     """Listens on loopback from construction on; `with` closes it."""
 
-    def __init__(self, *handlers: Handler, pki: "Pki | None" = None, name: str = "good", port: int = 0) -> None:
+    def __init__(self, *handlers: Handler, pki: Pki | None = None, name: str = "good", port: int = 0) -> None:
         self.handlers = list(handlers)
         self.seen: list[Seen] = []
         self.lock = threading.Lock()
@@ -93,7 +93,7 @@ class Server:
             self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
         threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -26,7 +26,8 @@ static int feed(const char *text, size_t step, bool eof) {
 		r = answer_feed(&answer, text + at, end - at, &taken, &fault);
 		if (r < 0)
 			return r;
-		memcpy(body + body_size, answer.body, answer.body_size);
+		if (answer.body_size)
+			memcpy(body + body_size, answer.body, answer.body_size);
 		body_size += answer.body_size;
 		at += taken;
 	}

@@ -100,6 +100,14 @@ static void test_gpt_damaged(void) {
 	ok(reads(1, &gpt), "leaves the first header whole");
 }
 
+// An image for sectors of 512 bytes on a disk of 4096: nothing could start from it.
+static void test_other_sectors(void) {
+	begin(64 * MIB, 512);
+	put_gpt(20 * MIB);
+	device.sector = 4096;
+	ok(grow_disk(&device, true, &grown, &fault) < 0 && fault.code == CODE_UNSUPPORTED && m.written_blocks == 0, "other sectors: %s", fault.text);
+}
+
 static void test_mbr(void) {
 	begin(64 * MIB, 512);
 	put_mbr(0, 0x83, 2048, 4096);
@@ -128,6 +136,7 @@ int main(void) {
 	test_gpt(512);
 	test_gpt(4096);
 	test_gpt_damaged();
+	test_other_sectors();
 	test_mbr();
 	free(m.data);
 	return tap_done();

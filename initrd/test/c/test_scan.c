@@ -51,7 +51,7 @@ static void test_unfit(void) {
 	same(get("vda")->in_use, "mounted at /mnt/a", "a partition is mounted");
 	same(get("nvme0n1")->in_use, "mounted at /mnt/b", "mounted by a filesystem with its own device number");
 	same(get("sda")->in_use, "held by dm-0", "a partition is held");
-	same(get("sdb")->in_use, "swap on /dev/sdb1", "swap");
+	same(get("sdb")->in_use, "used for swap by /dev/sdb1", "swap");
 	same(get("sdc")->in_use, "", "free");
 	same(get("loop0")->excluded, "a loop device", "loop");
 	same(get("dm-0")->excluded, "a device-mapper device", "device-mapper");
