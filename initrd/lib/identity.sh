@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# What must differ between two copies of one image.
+
+name_system() {
+	echo "$hostname" | put 0644 /etc/hostname
+	{
+		grep -v '^127\.0\.1\.1[[:space:]]' "$root/etc/hosts" 2>/dev/null || :
+		printf '127.0.1.1\t%s\n' "$hostname"
+	} | put 0644 /etc/hosts
+}
+
+# "uninitialized" asks systemd for its first-boot work, which only the image's maker can want; everything else gets a new id here,
+# as systemd would take the one of the hypervisor, the same at each re-imaging.
+fresh_machine_id() {
+	[ "$(cat "$root/etc/machine-id" 2>/dev/null)" = uninitialized ] ||
+		tr -d - <"$ROOT/proc/sys/kernel/random/uuid" | put 0444 /etc/machine-id
+	[ -L "$root/var/lib/dbus/machine-id" ] || rm -f "$root/var/lib/dbus/machine-id"
+	rm -f "$root/var/lib/systemd/random-seed" "$root/var/lib/systemd/credential.secret"
+}
+
+# The keys are made at the first start, where there is more entropy. cloud-init and sshd-keygen.target (Fedora) do it themselves.
+fresh_host_keys() {
+	rm -f "$root"/etc/ssh/ssh_host_*_key "$root"/etc/ssh/ssh_host_*_key.pub
+	if has_cloud_init || [ -e "$root/usr/lib/systemd/system/sshd-keygen.target" ] || [ ! -e "$root/usr/bin/ssh-keygen" ] ||
+		! has_systemd; then
+		return 0
+	fi
+	unit sled-ssh-keys.service <<-'END'
+		[Unit]
+		Description=Make SSH host keys
+		Before=ssh.service sshd.service ssh.socket
+		ConditionPathExists=!/etc/ssh/ssh_host_ed25519_key
+
+		[Service]
+		Type=oneshot
+		ExecStart=/usr/bin/ssh-keygen -A
+
+		[Install]
+		WantedBy=multi-user.target
+	END
+}

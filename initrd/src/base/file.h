@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small files, whole.
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+// At most `max` bytes; NUL-terminated copy, to be freed. -EFBIG when the file is longer.
+int file_read(const char *path, size_t max, char **ret_data, size_t *ret_size);
+int file_read_fd(int fd, size_t max, char **ret_data, size_t *ret_size);
+
+// The last `max` bytes of a file, or all of it.
+int file_read_tail(const char *path, size_t max, char **ret_data, size_t *ret_size);
+
+// Readers see the old file or the whole new one: written beside it, synced, renamed.
+int file_write_atomic(const char *path, mode_t mode, const void *data, size_t size);
+
+// All of it, through EINTR and short writes.
+int file_write_fd(int fd, const void *data, size_t size);

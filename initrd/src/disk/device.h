@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open disk that may be written to, and how: the seam between what is done to disks and the kernel that does it.
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+#include "disk/disk.h"
+#include "plan/operand.h"
+
+#define BLOCK (1u << 20)	// 1 MiB: unit of transfer; buffers for it are page-aligned, for O_DIRECT
+#define BLOCK_ALIGN 4096u
+
+struct device;
+
+// Each returns 0 or more, or -errno. pread and pwrite may be short. Offsets and sizes are multiples of the sector.
+struct device_ops {
+	ssize_t (*pread)(struct device *, void *, size_t, uint64_t offset);
+	ssize_t (*pwrite)(struct device *, const void *, size_t, uint64_t offset);
+	int (*discard)(struct device *, uint64_t offset, uint64_t size); // -EOPNOTSUPP where the disk cannot
+	int (*zero)(struct device *, uint64_t offset, uint64_t size);	 // -EOPNOTSUPP likewise
+	int (*sync)(struct device *);
+	int (*reread)(struct device *); // the kernel reads the partition table again
+};
+
+struct device {
+	const struct device_ops *ops;
+	int fd;
+	char name[64];
+	uint64_t bytes;
+	uint32_t sector;
+	size_t partition_count; // as the kernel knew them when it was opened
+	struct partition partitions[PARTITIONS_MAX];
+	void *context; // of ops, in tests
+};
+
+// Chooses the disk that operands disk= and keep= mean and opens it for this process alone. When that is refused, every
+// disk with its reason is added to `list`, for the verb to print.
+int device_open(const struct operands *operands, struct device *ret, struct text *list, struct fault *fault);
+void device_close(struct device *device);
+
+// All of it, through EINTR and short transfers. The fault names the offset.
+int device_read(struct device *device, void *data, size_t size, uint64_t offset, struct fault *fault);
+int device_write(struct device *device, const void *data, size_t size, uint64_t offset, struct fault *fault);
+
+// Zeroes a range, with the disk's own means where it has them, else by writing.
+int device_zero(struct device *device, uint64_t offset, uint64_t size, struct fault *fault);
+
+int device_sync(struct device *device, struct fault *fault);
+
+// Best effort: a disk whose partitions cannot be read again now is read again at the next start.
+void device_reread(struct device *device);
+
+// `size` bytes, aligned for O_DIRECT, zeroed. NULL: no memory.
+void *device_buffer(size_t size);

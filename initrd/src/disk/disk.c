@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/disk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plan/operand.h"
+
+void disks_free(struct disks *disks) {
+	free(disks->items);
+	*disks = (struct disks){0};
+}
+
+void disk_describe(const struct disk *disk, struct text *text) {
+	text_adds(text, "disk");
+	operand_write(text, "name", disk->name);
+	operand_write(text, "serial", disk->serial);
+	operand_write(text, "wwn", disk->wwn);
+	operand_write(text, "path", disk->path);
+	operand_write(text, "model", disk->model);
+	text_addf(text, " bytes=%llu rotational=%d removable=%d readonly=%d sector=%u", (unsigned long long)disk->bytes,
+		  disk->rotational, disk->removable, disk->readonly, disk->sector);
+}

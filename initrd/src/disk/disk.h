@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a block device, as facts and as ground for choosing it. Filled in by disk/scan.c from sysfs.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/text.h"
+
+#define DISKS_MAX 4096u	     // block devices looked at
+#define PARTITIONS_MAX 128u // of one disk
+#define SECTOR 512u	     // unit of sizes in sysfs, whatever the disk's own sector
+
+struct partition {
+	uint64_t start, bytes;
+};
+
+struct disk {
+	char name[64];	       // kernel's name; moves between boots, for people only
+	char node[80];	       // its file below /dev
+	dev_t number;
+	char serial[256], wwn[256], model[256];
+	char path[256];	       // name under /dev/disk/by-path that udev would give
+	char path_short[256];  // udev's second, older name for ATA disks; else empty
+	uint64_t bytes;
+	uint32_t sector;       // logical sector size
+	bool rotational, removable, readonly;
+	char excluded[64];     // why it is no candidate at all (contract/plan.md), else empty
+	char in_use[256];      // what uses it, else empty
+	size_t partition_count;
+	struct partition partitions[PARTITIONS_MAX];
+};
+
+struct disks {
+	size_t count;
+	struct disk *items;
+};
+
+void disks_free(struct disks *disks);
+
+// Adds "disk name=... ", as in the facts of contract/report.md, without the LF.
+void disk_describe(const struct disk *disk, struct text *text);

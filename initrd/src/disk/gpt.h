@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// GUID partition tables (UEFI specification, 5.3). Pure functions over sectors; all numbers of blocks are LBAs.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GPT_ENTRIES_MAX 1024u	      // entries of a table that is accepted
+#define GPT_ENTRIES_BYTES_MAX (256u * 1024)
+#define GPT_HEADER_BYTES 92u
+
+struct gpt {
+	uint32_t sector;	// bytes
+	uint64_t disk_sectors;
+	uint64_t own, other;	// where this header and its copy are
+	uint64_t first_usable, last_usable, entries;
+	uint32_t entry_count, entry_bytes, entries_crc;
+	uint8_t guid[16], revision[4];
+};
+
+uint32_t gpt_crc(const uint8_t *data, size_t size);
+
+// Reads the header in the sector at `lba`. -EBADMSG: none, damaged, or for another place; -EOPNOTSUPP: larger than the
+// limits above.
+int gpt_read(const uint8_t *header, uint32_t sector, uint64_t lba, uint64_t disk_sectors, struct gpt *ret);
+
+size_t gpt_entries_size(const struct gpt *gpt); // bytes, whole sectors
+
+// Checks CRC and that every partition lies in the usable range. -EBADMSG otherwise.
+int gpt_check_entries(const struct gpt *gpt, const uint8_t *entries);
+
+// Makes the table reach to the disk's end; with `last`, also the partition that ends last (to a multiple of 1 MiB).
+// *ret_partition: its number from 1 when it has grown, else 0. -ENOSPC: the disk is too small for the table's copy.
+int gpt_grow(struct gpt *gpt, uint8_t *entries, bool last, unsigned *ret_partition, uint64_t *ret_bytes);
+
+// The first header, or its copy at the disk's end, into one sector.
+void gpt_write(const struct gpt *gpt, bool copy, uint8_t *ret_sector);
+uint64_t gpt_entries_at(const struct gpt *gpt, bool copy); // LBA of the entries that go with it

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/grow.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "disk/gpt.h"
+#include "disk/mbr.h"
+
+// Work of one disk: sectors as they are read and will be written.
+struct table {
+	struct device *device;
+	uint64_t sectors;
+	uint8_t *first, *header, *entries;
+	struct gpt gpt;
+};
+
+static int read_header(struct table *t, uint64_t lba, struct fault *fault) {
+	uint32_t sector = t->device->sector;
+	int r = device_read(t->device, t->header, sector, lba * sector, fault);
+
+	if (r == 0 && gpt_read(t->header, sector, lba, t->sectors, &t->gpt) < 0)
+		r = 1;
+	if (r == 0)
+		r = device_read(t->device, t->entries, gpt_entries_size(&t->gpt), t->gpt.entries * sector, fault);
+	if (r == 0 && gpt_check_entries(&t->gpt, t->entries) < 0)
+		r = 1;
+	return r;
+}
+
+// The first header, or the copy at the disk's end when that is damaged. A copy elsewhere is not looked for.
+static int read_table(struct table *t, struct fault *fault) {
+	int r = read_header(t, 1, fault);
+
+	if (r > 0)
+		r = read_header(t, t->sectors - 1, fault);
+	if (r > 0 && t->device->sector > 512 && !memcmp(t->first + 512, "EFI PART", 8))
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has sectors of %u bytes, the image was made for 512", t->device->name,
+				 t->device->sector);
+	if (r > 0)
+		return fault_set(fault, CODE_INTEGRITY, "%s: neither copy of its GPT is whole", t->device->name);
+	return r;
+}
+
+// The copy first: whenever the power fails, one of both is whole.
+static int write_table(struct table *t, bool copy, struct fault *fault) {
+	uint32_t sector = t->device->sector;
+	uint64_t entries_at = gpt_entries_at(&t->gpt, copy), header_at = copy ? t->gpt.other : t->gpt.own;
+	int r = device_write(t->device, t->entries, gpt_entries_size(&t->gpt), entries_at * sector, fault);
+
+	gpt_write(&t->gpt, copy, t->header);
+	if (r == 0)
+		r = device_write(t->device, t->header, sector, header_at * sector, fault);
+	return r == 0 ? device_sync(t->device, fault) : r;
+}
+
+static int write_first(struct table *t, struct fault *fault) {
+	int r = device_write(t->device, t->first, t->device->sector, 0, fault);
+	return r == 0 ? device_sync(t->device, fault) : r;
+}
+
+static int grow_gpt(struct table *t, bool last, struct grown *grown, struct fault *fault) {
+	int r = read_table(t, fault);
+
+	if (r < 0)
+		return r;
+	if (gpt_grow(&t->gpt, t->entries, last, &grown->partition, &grown->bytes) < 0)
+		return fault_set(fault, CODE_DISK, "%s is too small for its partition table", t->device->name);
+	r = write_table(t, true, fault);
+	if (r == 0)
+		r = write_table(t, false, fault);
+	if (r == 0 && mbr_protect(t->first, t->sectors))
+		r = write_first(t, fault);
+	return r;
+}
+
+static int grow_table(struct table *t, bool last, struct grown *grown, struct fault *fault) {
+	uint32_t sector = t->device->sector;
+	int r = device_read(t->device, t->first, sector, 0, fault);
+
+	if (r < 0)
+		return r;
+	switch (mbr_read(t->first, t->sectors)) {
+	case MBR_PROTECTIVE:
+		return grow_gpt(t, last, grown, fault);
+	case MBR_PARTITIONS:
+		grown->partition = last ? mbr_grow(t->first, sector, t->sectors, &grown->bytes) : 0;
+		return grown->partition ? write_first(t, fault) : 0;
+	case MBR_NONE:
+		break;
+	}
+	return 0;
+}
+
+int grow_disk(struct device *device, bool last, struct grown *ret, struct fault *fault) {
+	cleanup_free uint8_t *first = device_buffer(device->sector), *header = device_buffer(device->sector);
+	cleanup_free uint8_t *entries = device_buffer(GPT_ENTRIES_BYTES_MAX + device->sector);
+	struct table table = {
+		.device = device,
+		.sectors = device->bytes / device->sector,
+		.first = first,
+		.header = header,
+		.entries = entries,
+	};
+	struct grown grown = {0};
+	int r;
+
+	if (!first || !header || !entries)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "grow");
+	if (device->sector < 512 || device->sector > 4096 || table.sectors < 128) // nothing with a table is that small
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has sectors of %u bytes and %llu of them", device->name,
+				 device->sector, (unsigned long long)table.sectors);
+	r = grow_table(&table, last, &grown, fault);
+	if (r == 0) {
+		device_reread(device);
+		*ret = grown;
+	}
+	return r;
+}

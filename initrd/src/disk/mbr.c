@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/mbr.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+#define MEBIBYTE (1u << 20)
+#define ENTRY_COUNT 4u
+
+// Entry: offsets of the fields.
+enum { FLAG = 0, TYPE = 4, LAST_CHS = 5, START = 8, COUNT = 12, ENTRY_SIZE = 16 };
+
+static uint8_t *entry_of(uint8_t *sector, unsigned i) { return sector + 446 + (size_t)i * ENTRY_SIZE; }
+
+static bool is_extended(uint8_t type) { return type == 0x05 || type == 0x0f || type == 0x85; }
+
+// A boot sector of FAT or NTFS has the same signature, and text where entries would be.
+static bool entry_is_sane(const uint8_t *entry, uint64_t disk_sectors) {
+	if ((entry[FLAG] & 0x7f) != 0)
+		return false;
+	if (entry[TYPE] == 0)
+		return true;
+	return get_le32(entry + COUNT) > 0 && get_le32(entry + START) > 0 && get_le32(entry + START) < disk_sectors;
+}
+
+enum mbr_kind mbr_read(const uint8_t *sector, uint64_t disk_sectors) {
+	enum mbr_kind kind = MBR_NONE;
+
+	if (sector[510] != 0x55 || sector[511] != 0xaa)
+		return MBR_NONE;
+	for (unsigned i = 0; i < ENTRY_COUNT; i++) {
+		const uint8_t *entry = sector + 446 + (size_t)i * ENTRY_SIZE;
+		if (!entry_is_sane(entry, disk_sectors))
+			return MBR_NONE;
+		if (entry[TYPE] == 0xee)
+			kind = MBR_PROTECTIVE;
+		else if (entry[TYPE] && kind == MBR_NONE)
+			kind = MBR_PARTITIONS;
+	}
+	return kind;
+}
+
+bool mbr_protect(uint8_t *sector, uint64_t disk_sectors) {
+	uint64_t rest = disk_sectors - 1;
+	uint32_t count = rest > UINT32_MAX ? UINT32_MAX : (uint32_t)rest;
+	uint8_t *protective = NULL;
+
+	for (unsigned i = 0; i < ENTRY_COUNT; i++) {
+		uint8_t *entry = entry_of(sector, i);
+		if (entry[TYPE] == 0)
+			continue;
+		if (entry[TYPE] != 0xee || protective) // a hybrid table is its maker's business
+			return false;
+		protective = entry;
+	}
+	if (!protective || get_le32(protective + COUNT) == count)
+		return false;
+	put_le32(protective + COUNT, count);
+	return true;
+}
+
+unsigned mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors, uint64_t *ret_bytes) {
+	uint64_t align = MEBIBYTE / sector_bytes, last_end = 0, end;
+	uint8_t *last = NULL;
+	unsigned number = 0;
+
+	for (unsigned i = 0; i < ENTRY_COUNT; i++) {
+		uint8_t *entry = entry_of(sector, i);
+		uint64_t entry_end = (uint64_t)get_le32(entry + START) + get_le32(entry + COUNT);
+		if (entry[TYPE] && entry_end > last_end) {
+			last = entry;
+			last_end = entry_end;
+			number = i + 1;
+		}
+	}
+	if (!last || is_extended(last[TYPE]))
+		return 0;
+	end = (disk_sectors > UINT32_MAX ? UINT32_MAX : disk_sectors) / align * align;
+	if (end <= last_end)
+		return 0;
+	put_le32(last + COUNT, (uint32_t)(end - get_le32(last + START)));
+	memcpy(last + LAST_CHS, "\xfe\xff\xff", 3); // too far for this way of counting
+	*ret_bytes = (end - get_le32(last + START)) * sector_bytes;
+	return number;
+}

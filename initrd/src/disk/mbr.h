@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partition tables in the first sector. Pure functions over its 512 bytes.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mbr_kind {
+	MBR_NONE,	// no table, or the first sector of a filesystem
+	MBR_PARTITIONS, // a table of its own
+	MBR_PROTECTIVE, // stands for a GPT
+};
+
+enum mbr_kind mbr_read(const uint8_t *sector, uint64_t disk_sectors);
+
+// Sets the size of the one entry that covers a GPT's disk. True when that changed something.
+bool mbr_protect(uint8_t *sector, uint64_t disk_sectors);
+
+// Makes the partition that ends last, if it is a primary one, end at the disk's end (a multiple of 1 MiB, below 2^32
+// sectors). Returns its number from 1, 0 when nothing has grown.
+unsigned mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors, uint64_t *ret_bytes);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening the disk that a plan means, and what the kernel can do to it.
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "disk/choose.h"
+#include "disk/device.h"
+#include "disk/scan.h"
+#include "disk/seam.h"
+
+static ssize_t block_pread(struct device *device, void *data, size_t size, uint64_t offset) {
+	ssize_t n = pread(device->fd, data, size, (off_t)offset);
+	return n < 0 ? -errno : n;
+}
+
+static ssize_t block_pwrite(struct device *device, const void *data, size_t size, uint64_t offset) {
+	ssize_t n = pwrite(device->fd, data, size, (off_t)offset);
+	return n < 0 ? -errno : n;
+}
+
+static int block_range(struct device *device, unsigned long request, uint64_t offset, uint64_t size) {
+	uint64_t range[2] = {offset, size};
+	return ioctl(device->fd, request, range) < 0 ? -errno : 0;
+}
+
+static int block_discard(struct device *device, uint64_t offset, uint64_t size) {
+	return block_range(device, BLKDISCARD, offset, size);
+}
+
+static int block_zero(struct device *device, uint64_t offset, uint64_t size) {
+	return block_range(device, BLKZEROOUT, offset, size);
+}
+
+static int block_sync(struct device *device) { return fsync(device->fd) < 0 ? -errno : 0; }
+
+static int block_reread(struct device *device) { return ioctl(device->fd, BLKRRPART) < 0 ? -errno : 0; }
+
+static const struct device_ops block_ops = {block_pread, block_pwrite, block_discard, block_zero, block_sync, block_reread};
+
+// The name in /dev must still be the device that was chosen, and nobody else may have it.
+static int open_chosen(const struct disk *disk, struct device *ret, struct fault *fault) {
+	cleanup_close int fd = open(disk->node, O_RDWR | O_EXCL | O_DIRECT | O_CLOEXEC);
+	uint64_t bytes;
+	struct stat st;
+
+	if (fd < 0 && errno == EBUSY)
+		return fault_set(fault, CODE_DISK, "%s is in use", disk->name);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(fault, CODE_DISK, errno, "%s", disk->node);
+	if (!S_ISBLK(st.st_mode) || st.st_rdev != disk->number)
+		return fault_set(fault, CODE_DISK, "%s is not the disk %s", disk->node, disk->name);
+	if (ioctl(fd, BLKGETSIZE64, &bytes) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s: size", disk->node);
+	*ret = (struct device){.ops = &block_ops, .fd = steal_fd(&fd), .bytes = bytes, .sector = disk->sector};
+	memcpy(ret->name, disk->name, sizeof(ret->name));
+	ret->partition_count = disk->partition_count;
+	memcpy(ret->partitions, disk->partitions, sizeof(ret->partitions));
+	return 0;
+}
+
+int device_open(const struct operands *operands, struct device *ret, struct text *list, struct fault *fault) {
+	const char *selector = operands_get(operands, "disk"), *keep = operands_get(operands, "keep");
+	cleanup_with(disks_free) struct disks disks = {0};
+	const struct disk *disk = NULL;
+	struct fault ignored;
+	int r;
+
+	if (seam_open(ret))
+		return 0;
+	r = scan_disks("", &disks, fault);
+	if (r == 0)
+		r = choose_disk(&disks, selector, keep, &disk, fault);
+	if (r == 0)
+		r = open_chosen(disk, ret, fault);
+	if (r < 0)
+		(void)choose_list(&disks, selector, keep, list, &ignored);
+	return r;
+}
+
+void device_close(struct device *device) {
+	if (device->fd >= 0)
+		close(device->fd);
+	device->fd = -1;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/scan.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "disk/identity.h"
+#include "disk/sysfs.h"
+
+// Candidates are whole disks (contract/plan.md): what can never be one, by the names that the kernel gives.
+static const struct {
+	const char *prefix, *why;
+} excluded_names[] = {
+	{"loop", "a loop device"}, {"ram", "a RAM disk"},	{"zram", "a RAM disk"},
+	{"sr", "an optical drive"}, {"dm-", "a device-mapper device"}, {"md", "an md array"},
+	{"fd", "a floppy drive"},	{"mtdblock", "raw flash"},
+};
+
+static bool mmc_hardware_partition(const char *name) {
+	return !strncmp(name, "mmcblk", 6) && (strstr(name, "boot") || strstr(name, "rpmb") || strstr(name, "gp"));
+}
+
+static void exclude(const char *root, struct disk *disk) {
+	const char *why = NULL;
+
+	for (size_t i = 0; i < ELEMENTS(excluded_names) && !why; i++) {
+		size_t n = strlen(excluded_names[i].prefix);
+		if (!strncmp(disk->name, excluded_names[i].prefix, n))
+			why = excluded_names[i].why;
+	}
+	if (!why && mmc_hardware_partition(disk->name))
+		why = "a hardware partition";
+	if (!why && sysfs_number(0, "%s/sys/block/%s/hidden", root, disk->name))
+		why = "a path of another disk";
+	if (!why && disk->removable)
+		why = "removable";
+	if (!why && disk->bytes == 0)
+		why = "without a size";
+	snprintf(disk->excluded, sizeof(disk->excluded), "%s", why ? why : "");
+}
+
+static int scan_partitions(const char *root, struct disk *disk, struct fault *fault) {
+	cleanup_free char *path = NULL;
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+
+	if (asprintf(&path, "%s/sys/block/%s", root, disk->name) < 0 || !(dir = opendir(path)))
+		return fault_errno(fault, CODE_FAILED, errno, "/sys/block/%s", disk->name);
+	while ((entry = readdir(dir))) {
+		uint64_t start, sectors;
+		if (strncmp(entry->d_name, disk->name, strlen(disk->name)))
+			continue;
+		start = sysfs_number(UINT64_MAX, "%s/%s/start", path, entry->d_name);
+		sectors = sysfs_number(0, "%s/%s/size", path, entry->d_name);
+		if (start == UINT64_MAX)
+			continue;
+		if (disk->partition_count == PARTITIONS_MAX)
+			return fault_set(fault, CODE_FAILED, "%s has more than %u partitions", disk->name, PARTITIONS_MAX);
+		disk->partitions[disk->partition_count++] = (struct partition){start * SECTOR, sectors * SECTOR};
+	}
+	return 0;
+}
+
+static int scan_one(const char *root, const char *name, struct disk *disk, struct fault *fault) {
+	unsigned major = 0, minor = 0;
+	char number[32];
+
+	*disk = (struct disk){0};
+	snprintf(disk->name, sizeof(disk->name), "%.63s", name);
+	snprintf(disk->node, sizeof(disk->node), "/dev/%s", disk->name);
+	for (char *c = disk->node; *c; c++)
+		if (*c == '!') // stands for a / in the names of sysfs
+			*c = '/';
+	sysfs_text(number, sizeof(number), "%s/sys/block/%s/dev", root, name);
+	if (sscanf(number, "%u:%u", &major, &minor) == 2)
+		disk->number = makedev(major, minor);
+	disk->bytes = sysfs_number(0, "%s/sys/block/%s/size", root, name) * SECTOR;
+	disk->sector = (uint32_t)sysfs_number(SECTOR, "%s/sys/block/%s/queue/logical_block_size", root, name);
+	disk->rotational = sysfs_number(0, "%s/sys/block/%s/queue/rotational", root, name);
+	disk->removable = sysfs_number(0, "%s/sys/block/%s/removable", root, name);
+	disk->readonly = sysfs_number(0, "%s/sys/block/%s/ro", root, name);
+	exclude(root, disk);
+	identity_find(root, disk);
+	return scan_partitions(root, disk, fault);
+}
+
+static int by_name(const void *a, const void *b) {
+	return strverscmp(((const struct disk *)a)->name, ((const struct disk *)b)->name);
+}
+
+int scan_disks(const char *root, struct disks *ret, struct fault *fault) {
+	cleanup_with(disks_free) struct disks disks = {0};
+	cleanup_dir DIR *dir = NULL;
+	char path[PATH_MAX];
+	struct dirent *entry;
+	int r;
+
+	snprintf(path, sizeof(path), "%s/sys/block", root);
+	if (!(dir = opendir(path)))
+		return fault_errno(fault, CODE_FAILED, errno, "%s", path);
+	while ((entry = readdir(dir))) {
+		struct disk *more;
+		if (entry->d_name[0] == '.')
+			continue;
+		if (disks.count == DISKS_MAX)
+			return fault_set(fault, CODE_FAILED, "more than %u block devices", DISKS_MAX);
+		if (!(more = realloc(disks.items, (disks.count + 1) * sizeof(*more))))
+			return fault_errno(fault, CODE_FAILED, ENOMEM, "list of disks");
+		disks.items = more;
+		if ((r = scan_one(root, entry->d_name, &disks.items[disks.count], fault)) < 0)
+			return r;
+		disks.count++;
+	}
+	if ((r = usage_find(root, &disks, fault)) < 0)
+		return r;
+	if (disks.count)
+		qsort(disks.items, disks.count, sizeof(*disks.items), by_name);
+	*ret = disks;
+	disks = (struct disks){0};
+	return 0;
+}

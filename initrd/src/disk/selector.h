@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Disk selectors and keep lists of contract/plan.md: text to terms, terms against a disk. Pure functions.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "disk/disk.h"
+
+#define TERMS_MAX 16u
+#define KEEP_MAX 64u
+
+enum term_kind { TERM_SERIAL, TERM_WWN, TERM_PATH, TERM_MODEL, TERM_ROTATIONAL, TERM_SIZE, TERM_ONLY };
+
+struct term {
+	enum term_kind kind;
+	char *value;	       // decoded; NULL for only and size
+	uint64_t least, most;  // bytes, of size
+};
+
+struct selector {
+	size_t count;
+	struct term terms[TERMS_MAX];
+};
+
+struct keep {
+	size_t count;
+	struct selector selectors[KEEP_MAX];
+};
+
+// Both are to be freed also after a failure.
+int selector_parse(const char *text, struct selector *ret, struct fault *fault);
+int keep_parse(const char *text, struct keep *ret, struct fault *fault);
+void selector_free(struct selector *selector);
+void keep_free(struct keep *keep);
+
+bool selector_matches(const struct selector *selector, const struct disk *disk);
+bool keep_matches(const struct keep *keep, const struct disk *disk);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What uses a disk: mounts, swap, and devices that stand on it, on the disk itself or on one of its partitions.
+#include <limits.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "disk/scan.h"
+#include "disk/sysfs.h"
+
+static struct disk *find_name(struct disks *disks, const char *name) {
+	for (size_t i = 0; i < disks->count; i++)
+		if (!strcmp(disks->items[i].name, name))
+			return &disks->items[i];
+	return NULL;
+}
+
+// The disk that a device number, its own or a partition's, belongs to: sysfs has partitions inside their disk's directory.
+static struct disk *find_number(const char *root, struct disks *disks, const char *number) {
+	cleanup_free char *path = NULL, *real = NULL;
+	struct disk *disk;
+	char *slash;
+
+	if (asprintf(&path, "%s/sys/dev/block/%s", root, number) < 0 || !(real = realpath(path, NULL)))
+		return NULL;
+	slash = strrchr(real, '/');
+	if ((disk = find_name(disks, slash + 1)))
+		return disk;
+	*slash = 0;
+	slash = strrchr(real, '/');
+	return slash ? find_name(disks, slash + 1) : NULL;
+}
+
+static struct disk *find_node(const char *root, struct disks *disks, const char *node) {
+	char number[32];
+	if (strncmp(node, "/dev/", 5))
+		return NULL;
+	sysfs_text(number, sizeof(number), "%s/sys/class/block/%s/dev", root, node + 5);
+	return *number ? find_number(root, disks, number) : NULL;
+}
+
+static void mark(struct disk *disk, const char *how, const char *where) {
+	if (disk && !disk->in_use[0])
+		snprintf(disk->in_use, sizeof(disk->in_use), "%s %.200s", how, where);
+}
+
+// Several filesystems (btrfs) show a number of their own, so the source counts as well.
+static int find_mounts(const char *root, struct disks *disks, struct fault *fault) {
+	cleanup_free char *path = NULL, *line = NULL;
+	cleanup_file FILE *file = NULL;
+	size_t room = 0;
+
+	if (asprintf(&path, "%s/proc/self/mountinfo", root) < 0 || !(file = fopen(path, "re")))
+		return fault_errno(fault, CODE_FAILED, errno, "%s", path ? path : "mountinfo");
+	while (getline(&line, &room, file) > 0) {
+		char number[32], where[256], source[256];
+		const char *dash = strstr(line, " - ");
+		if (!dash || sscanf(line, "%*s %*s %31s %*s %255s", number, where) != 2 ||
+		    sscanf(dash, " - %*s %255s", source) != 1)
+			continue;
+		mark(find_number(root, disks, number), "mounted at", where);
+		mark(find_node(root, disks, source), "mounted at", where);
+	}
+	return ferror(file) ? fault_errno(fault, CODE_FAILED, EIO, "%s", path) : 0;
+}
+
+static int find_swaps(const char *root, struct disks *disks, struct fault *fault) {
+	cleanup_free char *path = NULL, *line = NULL;
+	cleanup_file FILE *file = NULL;
+	size_t room = 0;
+
+	if (asprintf(&path, "%s/proc/swaps", root) < 0)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "swaps");
+	if (!(file = fopen(path, "re"))) // a kernel without swap
+		return errno == ENOENT ? 0 : fault_errno(fault, CODE_FAILED, errno, "%s", path);
+	while (getline(&line, &room, file) > 0) {
+		line[strcspn(line, " \t\n")] = 0;
+		mark(find_node(root, disks, line), "used for swap by", line);
+	}
+	return 0;
+}
+
+static void find_holder(const char *directory, struct disk *disk) {
+	cleanup_dir DIR *dir = opendir(directory);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			mark(disk, "held by", entry->d_name);
+}
+
+static void find_holders(const char *root, struct disk *disk) {
+	char path[PATH_MAX];
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "%s/sys/block/%s/holders", root, disk->name);
+	find_holder(path, disk);
+	snprintf(path, sizeof(path), "%s/sys/block/%s", root, disk->name);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, disk->name, strlen(disk->name))) {
+			snprintf(path, sizeof(path), "%s/sys/block/%s/%s/holders", root, disk->name, entry->d_name);
+			find_holder(path, disk);
+		}
+}
+
+int usage_find(const char *root, struct disks *disks, struct fault *fault) {
+	int r = find_mounts(root, disks, fault);
+	if (r == 0)
+		r = find_swaps(root, disks, fault);
+	for (size_t i = 0; r == 0 && i < disks->count; i++)
+		find_holders(root, &disks->items[i]);
+	return r;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// sledc: what a node can do, one verb each. A line of a plan (contract/plan.md) is a command line of this program.
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "verbs/verbs.h"
+
+static const struct verb verbs[] = {
+	{"plan", "ask sledd for a plan and store it", plan_rules, verb_plan, NULL, NULL},
+	{"check-plan", "check a plan, from its first line to its last", NULL, NULL, verb_check_plan, "FILE|-"},
+	{"operand", "print one value of a plan line", NULL, NULL, verb_operand, "KEY VERB key=value..."},
+	{"facts", "print what this machine is, or send it to sledd", facts_rules, verb_facts, NULL, NULL},
+	{"disks", "list the disks, or find the one that a selector means", disks_rules, verb_disks, NULL, NULL},
+	{"wipe", "make a disk forget", wipe_rules, verb_wipe, NULL, NULL},
+	{"write", "write an image to a disk", write_rules, verb_write, NULL, NULL},
+	{"grow", "make partition table and last partition as large as the disk", grow_rules, verb_grow, NULL, NULL},
+	{"bootentry", "find kernel, initrd and arguments of an installed system", bootentry_rules, verb_bootentry, NULL, NULL},
+	{"report", "tell sledd of a step, from lines on standard input", report_rules, verb_report, NULL, NULL},
+	{"seed", "fetch the files for the installed system", seed_rules, verb_seed, NULL, NULL},
+	{"operational", "tell sledd that the installed system runs", operational_rules, verb_operational, NULL, NULL},
+};
+
+static void print_verbs(FILE *out) {
+	fputs("usage: sledc VERB key=value...   sledc VERB --help\n\n", out);
+	for (size_t i = 0; i < ELEMENTS(verbs); i++)
+		fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].help);
+	fputs("\nexit: 0 done, 1 failed, 2 usage, 3 not supported, 4 disk, 5 integrity, 6 network\n", out);
+}
+
+static void print_help(const struct verb *verb) {
+	printf("sledc %s%s%s: %s\n", verb->name, verb->words ? " " : "", verb->words ? verb->words : "", verb->help);
+	for (const struct operand_rule *rule = verb->rules; rule && rule->key; rule++)
+		printf("  %-11s %s%s%s%s\n", rule->key, rule->help, rule->choices ? ": " : "", rule->choices ? rule->choices : "",
+		       rule->required ? " [required]" : "");
+}
+
+static int read_operands(const struct verb *verb, int count, char **words, struct operands *ret, struct fault *fault) {
+	for (int i = 0; i < count; i++) {
+		int r = operands_add(ret, words[i], strlen(words[i]), fault);
+		if (r < 0)
+			return r;
+	}
+	return operands_check(ret, verb->rules, fault);
+}
+
+static enum exit_code run(const struct verb *verb, int count, char **words) {
+	cleanup_with(operands_free) struct operands operands = {0};
+	struct fault fault;
+
+	if (count > 0 && !strcmp(words[0], "--help")) {
+		print_help(verb);
+		return CODE_DONE;
+	}
+	if (verb->run_words)
+		return verb->run_words(count, words);
+	if (read_operands(verb, count, words, &operands, &fault) < 0)
+		return fault_print(&fault, verb->name);
+	return verb->run(&operands);
+}
+
+int main(int argc, char **argv) {
+	signal(SIGPIPE, SIG_IGN);
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))) {
+		print_verbs(stdout);
+		return CODE_DONE;
+	}
+	for (size_t i = 0; argc > 1 && i < ELEMENTS(verbs); i++)
+		if (!strcmp(argv[1], verbs[i].name))
+			return run(&verbs[i], argc - 2, argv + 2);
+	if (argc > 1)
+		fprintf(stderr, "sledc: unknown verb %s\n", argv[1]);
+	print_verbs(stderr);
+	return CODE_USAGE;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading of an HTTP/1.1 answer out of bytes as they come. A pure state machine over libhttp_parser: no I/O.
+#pragma once
+
+#include <http_parser.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+#define TOKEN_MAX 256u // bytes of a token
+
+// What the head said. Fields that were absent or malformed stay as they are at the start.
+struct head {
+	unsigned status;
+	bool has_length;
+	uint64_t length; // of the body of this answer
+	bool has_range;
+	uint64_t range_from; // Content-Range: first byte
+	bool has_total;
+	uint64_t total;	  // Content-Range: of the whole file
+	bool has_retry;
+	unsigned retry_after; // seconds
+	char token[TOKEN_MAX + 1]; // Sled-Token; "" when absent
+};
+
+struct answer {
+	http_parser parser;
+	struct head head;
+	bool head_done, body_done;
+	char field[32], value[512]; // of the header line being read
+	size_t field_size, value_size;
+	bool in_value;
+	const char *body; // slice found by the last answer_feed
+	size_t body_size;
+};
+
+void answer_begin(struct answer *answer);
+
+// Takes bytes from the front of `data`; stops after the head and after each slice of body, which points into `data`.
+// size 0 means that the other side has closed. Code 6 for what is no answer, or ends too early.
+int answer_feed(struct answer *answer, const char *data, size_t size, size_t *ret_taken, struct fault *fault);
+
+bool answer_keeps_alive(const struct answer *answer); // ask only after body_done

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/api.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+#define CONNECT_NS (5 * SECOND)
+#define PAUSE_MAX (10 * SECOND)
+
+// The token is a secret: it goes over TLS, or not further than this machine.
+static int check_servers(const struct urls *servers, struct fault *fault) {
+	for (size_t i = 0; i < servers->count; i++) {
+		const struct url *url = &servers->items[i];
+		if (url->scheme != SCHEME_HTTPS && !(url->scheme == SCHEME_HTTP && url_is_loopback(url)))
+			return fault_set(fault, CODE_USAGE, "servers: %s would send the token in the clear: use https", url->text);
+	}
+	return 0;
+}
+
+// Only what may stand in a header; `where` is for the fault, which never shows the token.
+static int take_token(struct api *api, const char *where, const char *text, struct fault *fault) {
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
+	size_t n = strcspn(text, " \t\r\n");
+
+	if (n == 0 || n > TOKEN_MAX || strspn(text, allowed) < n)
+		return fault_set(fault, CODE_FAILED, "%s holds no token", where);
+	snprintf(api->token, sizeof(api->token), "%.*s", (int)n, text);
+	return 0;
+}
+
+static int open_common(const char *servers, const char *mac, const char *ca, struct api *ret, struct fault *fault) {
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->ca = ca;
+	snprintf(ret->mac, sizeof(ret->mac), "%s", mac);
+	for (char *c = ret->mac; *c; c++)
+		if (*c == ':')
+			*c = '-';
+	r = urls_parse(servers, &ret->servers, fault);
+	return r == 0 ? check_servers(&ret->servers, fault) : r;
+}
+
+int api_open(const struct operands *operands, struct api *ret, struct fault *fault) {
+	int r = open_common(operands_get(operands, "servers"), operands_get(operands, "mac"),
+			    operands_get_or(operands, "ca", DEFAULT_CA), ret, fault);
+	ret->token_file = operands_get(operands, "token");
+	return r;
+}
+
+int api_open_with(const char *servers, const char *mac, const char *token, const char *ca, struct api *ret,
+		  struct fault *fault) {
+	int r = open_common(servers, mac, ca, ret, fault);
+	if (r == 0)
+		r = take_token(ret, "token", token, fault);
+	return r;
+}
+
+void api_close(struct api *api) {
+	http_close(&api->http);
+	urls_free(&api->servers);
+}
+
+// Read anew each time: another verb may have stored a newer one.
+static int read_token(struct api *api, struct fault *fault) {
+	cleanup_free char *text = NULL;
+	int r;
+
+	if (!api->token_file)
+		return 0;
+	r = file_read(api->token_file, 4096, &text, NULL);
+	if (r < 0)
+		return fault_errno(fault, CODE_FAILED, r, "token: %s", api->token_file);
+	return take_token(api, api->token_file, text, fault);
+}
+
+static int keep_token(struct api *api, const char *token, struct fault *fault) {
+	int r = 0;
+
+	if (!*token || !strcmp(token, api->token))
+		return 0;
+	snprintf(api->token, sizeof(api->token), "%s", token);
+	if (api->token_file)
+		r = file_write_atomic(api->token_file, 0600, token, strlen(token));
+	return r < 0 ? fault_errno(fault, CODE_FAILED, r, "token: %s", api->token_file) : 0;
+}
+
+static int call_url(const struct api *api, const char *path, struct url *ret, struct fault *fault) {
+	const char *base = api->servers.items[api->server].text;
+	cleanup_free char *text = NULL;
+	int n = (int)strlen(base);
+
+	while (n > 0 && base[n - 1] == '/')
+		n--;
+	if (asprintf(&text, "%.*s/node/v1/%s/%s", n, base, api->mac, path) < 0)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "URL");
+	return url_parse(text, ret, fault);
+}
+
+static int call_once(struct api *api, const struct call *call, struct head *ret, char **ret_body, size_t *ret_size,
+		     struct fault *fault) {
+	cleanup_with(url_free) struct url url = {0};
+	struct request request = {
+		.method = call->method,
+		.url = &url,
+		.ca = api->ca,
+		.token = api->token,
+		.body = call->body,
+		.body_size = call->body_size,
+		.connect_ns = CONNECT_NS,
+		.answer_ns = call->answer_ns,
+		.idle_ns = call->answer_ns,
+	};
+	int r = read_token(api, fault);
+
+	if (r == 0)
+		r = call_url(api, call->path, &url, fault);
+	if (r == 0)
+		r = http_send(&api->http, &request, ret, fault);
+	if (r == 0)
+		r = http_body_all(&api->http, call->answer_max, ret_body, ret_size, fault);
+	return r == 0 ? keep_token(api, ret->token, fault) : r;
+}
+
+static bool is_busy(unsigned status) { return status >= 500 || status == 429; }
+
+// Each server once. 0: one has answered.
+static int call_all(struct api *api, const struct call *call, struct head *head, char **ret_body, size_t *ret_size,
+		    struct fault *fault) {
+	int r = -ENETUNREACH;
+
+	for (size_t i = 0; i < api->servers.count; i++) {
+		r = call_once(api, call, head, ret_body, ret_size, fault);
+		if (r == 0 && !is_busy(head->status))
+			return 0;
+		if (r == 0) {
+			r = api_refused(head->status, *ret_body, fault);
+			free(*ret_body);
+			*ret_body = NULL;
+		} else if (fault->code != CODE_NETWORK) {
+			return r;
+		}
+		api->server = (api->server + 1) % api->servers.count;
+	}
+	return r;
+}
+
+int api_call(struct api *api, const struct call *call, unsigned *ret_status, char **ret_body, size_t *ret_size,
+	     struct fault *fault) {
+	struct backoff backoff = {.max = PAUSE_MAX};
+
+	for (;;) {
+		struct head head = {0};
+		char *body = NULL;
+		size_t size = 0;
+		int64_t next;
+		int r = call_all(api, call, &head, &body, &size, fault);
+		if (r == 0) {
+			*ret_status = head.status;
+			*ret_body = body;
+			if (ret_size)
+				*ret_size = size;
+			return 0;
+		}
+		next = clock_now() + backoff_next(&backoff);
+		if (head.has_retry && clock_now() + head.retry_after * SECOND > next)
+			next = clock_now() + head.retry_after * SECOND;
+		if (fault->code != CODE_NETWORK || next >= call->give_up)
+			return r;
+		clock_wait_until(next);
+	}
+}
+
+// The words of a problem+json answer: its "detail", found without reading JSON as a whole; else the body's first line.
+static void server_words(const char *body, char *ret, size_t size) {
+	const char *detail = strstr(body, "\"detail\":\"");
+
+	if (detail) {
+		detail += strlen("\"detail\":\"");
+		snprintf(ret, size, "%.*s", (int)strcspn(detail, "\""), detail);
+	} else {
+		snprintf(ret, size, "%.*s", (int)strcspn(body, "\r\n"), body);
+	}
+	for (char *c = ret; *c; c++)
+		if (*c < ' ' || *c >= 0x7f)
+			*c = '?';
+}
+
+int api_refused(unsigned status, const char *body, struct fault *fault) {
+	const char *meaning = status == 401 ? "token refused" : status == 403 ? "not this node's, or an older generation's token" : NULL;
+	char words[200];
+
+	server_words(body ? body : "", words, sizeof(words));
+	if (meaning)
+		return fault_set(fault, CODE_NETWORK, "%s (%u)%s%s", meaning, status, *words ? ": " : "", words);
+	return fault_set(fault, CODE_NETWORK, "the server answered %u%s%s", status, *words ? ": " : "", words);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTTP/1.1 requests. One connection is kept and used again when the next request goes to the same place.
+#pragma once
+
+#include "net/answer.h"
+#include "net/conn.h"
+
+#define HTTP_BUFFER (64u * 1024)
+
+struct request {
+	const char *method;
+	const struct url *url;
+	const char *ca;	   // file of CA certificates, for https
+	const char *token; // bearer token; NULL for none
+	const void *body;  // NULL for none
+	size_t body_size;
+	uint64_t from;	   // first byte wanted; > 0 asks for a range
+	int64_t connect_ns; // longest time to connect and to send
+	int64_t answer_ns;  // longest time until the head has come
+	int64_t idle_ns;    // longest time between two pieces of the body
+};
+
+struct http {
+	struct conn *conn; // NULL: none open
+	char host[256];	   // where it leads
+	uint16_t port;
+	enum scheme scheme;
+	int64_t idle_ns;
+	struct answer answer;
+	size_t start, end; // bytes in the buffer not yet taken
+	char buffer[HTTP_BUFFER];
+};
+
+// Sends and reads the head of the answer. After a failure the connection is closed.
+int http_send(struct http *http, const struct request *request, struct head *ret, struct fault *fault);
+
+// Next bytes of the body, valid until the next call; *ret_size 0: that was all of it.
+int http_body(struct http *http, const char **ret_data, size_t *ret_size, struct fault *fault);
+
+// Takes the whole body, at most `max` bytes: a longer one is a fault. NUL-terminated, to be freed.
+int http_body_all(struct http *http, size_t max, char **ret_data, size_t *ret_size, struct fault *fault);
+
+void http_close(struct http *http); // may be used again afterwards

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+
+#define DISK_RULES \
+	{"disk", true, "selector of the disk", NULL, check_selector}, \
+	{"keep", false, "selectors, joined by ;, of disks never to touch", NULL, check_keep}
+
+const struct operand_rule wipe_rules[] = {
+	DISK_RULES,
+	{"level", false, "how thoroughly (clear)", "clear|signatures", NULL},
+	{0},
+};
+
+const struct operand_rule write_rules[] = {
+	DISK_RULES,
+	{"image", true, "URL of the image, or several joined by ,", NULL, check_urls},
+	{"digest", true, "sha256:<64 hex> of the file as served", NULL, check_digest},
+	{"bytes", true, "size of the raw disk", NULL, check_positive},
+	{"format", false, "of the file (zstd)", "raw|zstd", NULL},
+	{0},
+};
+
+const struct operand_rule configure_rules[] = {
+	DISK_RULES,
+	{"hostname", false, "name of the node", NULL, check_hostname},
+	{"grow", false, "what becomes larger (last)", "last|none", NULL},
+	{0},
+};
+
+const struct operand_rule kexec_rules[] = {
+	DISK_RULES,
+	{"append", false, "kernel arguments to add", NULL, NULL},
+	{"fallback", false, "when there is no kernel to load (none)", "none|reboot", NULL},
+	{0},
+};
+
+static const struct operand_rule no_rules[] = {{0}};
+
+static const struct step {
+	const char *verb;
+	bool last;
+	const struct operand_rule *rules;
+} steps[] = {
+	{"wipe", false, wipe_rules}, {"write", false, write_rules}, {"configure", false, configure_rules},
+	{"kexec", true, kexec_rules}, {"reboot", true, no_rules}, {"poweroff", true, no_rules},
+	{"idle", true, no_rules},
+};
+
+static const struct step *find_step(const char *verb) {
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (!strcmp(steps[i].verb, verb))
+			return &steps[i];
+	return NULL;
+}
+
+static int check_step(const char *line, size_t size, bool *ret_last, struct fault *fault) {
+	struct operands operands = {0};
+	const struct step *step = NULL;
+	int r = operands_parse(line, size, &operands, fault);
+
+	if (r == 0 && !(step = find_step(operands.verb)))
+		r = fault_set(fault, CODE_USAGE, "unknown verb %s", operands.verb);
+	if (r == 0 && (r = operands_check(&operands, step->rules, fault)) < 0)
+		fault_prefix(fault, r, "%s: ", step->verb);
+	if (r == 0)
+		*ret_last = step->last;
+	operands_free(&operands);
+	return r;
+}
+
+static int check_generation(const char *line, size_t size, uint64_t *ret, struct fault *fault) {
+	char number[24];
+	const size_t word = strlen("generation ");
+
+	if (size < word || memcmp(line, "generation ", word) || size - word >= sizeof(number))
+		return fault_set(fault, CODE_USAGE, "must be \"generation N\", N at most 2^63-1");
+	snprintf(number, sizeof(number), "%.*s", (int)(size - word), line + word);
+	if (strlen(number) != size - word || number_parse(number, NUMBER_MAX, ret) < 0)
+		return fault_set(fault, CODE_USAGE, "generation must be a decimal number of at most 2^63-1, no leading zeros");
+	return 0;
+}
+
+// Where the checks of a plan have got to.
+struct place {
+	unsigned line;
+	uint64_t generation;
+	bool ended; // the last step has been seen
+};
+
+static int check_line(struct place *at, const char *line, size_t size, struct fault *fault) {
+	if (at->line == 1) {
+		if (size != strlen("plan 1") || memcmp(line, "plan 1", size))
+			return fault_set(fault, CODE_USAGE, "must be \"plan 1\": another version is not understood");
+		return 0;
+	}
+	if (at->line == 2)
+		return check_generation(line, size, &at->generation, fault);
+	if (at->ended)
+		return fault_set(fault, CODE_USAGE, "kexec, reboot, poweroff and idle stand only at the end");
+	return check_step(line, size, &at->ended, fault);
+}
+
+int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault) {
+	struct place at = {0};
+	const char *end = data + size;
+	int r;
+
+	while (data < end) {
+		const char *newline = memchr(data, '\n', (size_t)(end - data));
+		at.line++;
+		if (at.line > PLAN_LINES_MAX)
+			return fault_set(fault, CODE_USAGE, "line %u: a plan has at most %u lines", at.line, PLAN_LINES_MAX);
+		if (!newline)
+			return fault_set(fault, CODE_USAGE, "line %u: no LF at its end", at.line);
+		if ((size_t)(newline - data) >= LINE_MAX_BYTES)
+			return fault_set(fault, CODE_USAGE, "line %u: longer than %u bytes", at.line, LINE_MAX_BYTES);
+		r = check_line(&at, data, (size_t)(newline - data), fault);
+		if (r < 0)
+			return fault_prefix(fault, r, "line %u: ", at.line);
+		data = newline + 1;
+	}
+	if (!at.ended)
+		return fault_set(fault, CODE_USAGE, "line %u: a plan ends with one of kexec, reboot, poweroff, idle", at.line + 1);
+	*ret_generation = at.generation;
+	return 0;
+}

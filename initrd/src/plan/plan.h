@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole plan (contract/plan.md): checked before its first step runs. Pure functions over a buffer.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan/operand.h"
+
+#define PLAN_LINES_MAX 64u
+#define PLAN_BYTES_MAX (PLAN_LINES_MAX * LINE_MAX_BYTES)
+
+extern const struct operand_rule wipe_rules[], write_rules[], configure_rules[], kexec_rules[];
+
+// Every line is right and so is their order. The fault names the line.
+int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);
+
+// Checks of single values, also used by other verbs.
+int check_selector(const char *value, struct fault *fault);
+int check_keep(const char *value, struct fault *fault);
+int check_urls(const char *value, struct fault *fault);
+int check_digest(const char *value, struct fault *fault);
+int check_number(const char *value, struct fault *fault);
+int check_positive(const char *value, struct fault *fault);
+int check_hostname(const char *value, struct fault *fault);
+int check_mac(const char *value, struct fault *fault);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of single operand values: each says what would be right.
+#include <string.h>
+
+#include "base/number.h"
+#include "disk/selector.h"
+#include "net/url.h"
+#include "plan/plan.h"
+
+int check_selector(const char *value, struct fault *fault) {
+	struct selector selector = {0};
+	int r = selector_parse(value, &selector, fault);
+	selector_free(&selector);
+	return r;
+}
+
+int check_keep(const char *value, struct fault *fault) {
+	struct keep keep = {0};
+	int r = keep_parse(value, &keep, fault);
+	keep_free(&keep);
+	return r;
+}
+
+int check_urls(const char *value, struct fault *fault) {
+	struct urls urls = {0};
+	int r = urls_parse(value, &urls, fault);
+	urls_free(&urls);
+	return r;
+}
+
+int check_digest(const char *value, struct fault *fault) {
+	const char *hex = value + strlen("sha256:");
+	if (strncmp(value, "sha256:", strlen("sha256:")) || strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not sha256: and 64 lower-case hexadecimal digits", value);
+	return 0;
+}
+
+int check_number(const char *value, struct fault *fault) {
+	uint64_t n;
+	if (number_parse(value, NUMBER_MAX, &n) < 0)
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not a decimal number of at most 2^63-1", value);
+	return 0;
+}
+
+int check_positive(const char *value, struct fault *fault) {
+	int r = check_number(value, fault);
+	if (r == 0 && !strcmp(value, "0"))
+		return fault_set(fault, CODE_USAGE, "must be at least 1");
+	return r;
+}
+
+// Empty, or the labels that a DNS name has.
+int check_hostname(const char *value, struct fault *fault) {
+	size_t label = 0, size = strlen(value);
+
+	for (size_t i = 0; i < size; i++) {
+		char c = value[i];
+		bool end = i + 1 == size || value[i + 1] == '.';
+		bool alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+		if (c == '.' ? label == 0 || i + 1 == size : !alnum && (c != '-' || label == 0 || end))
+			return fault_set(fault, CODE_USAGE, "\"%s\" is not a host name", value);
+		label = c == '.' ? 0 : label + 1;
+		if (label > 63 || size > 253)
+			return fault_set(fault, CODE_USAGE, "\"%s\" is too long for a host name", value);
+	}
+	return 0;
+}
+
+int check_mac(const char *value, struct fault *fault) {
+	bool right = strlen(value) == 17;
+	for (size_t i = 0; right && i < 17; i++)
+		right = i % 3 == 2 ? value[i] == ':' : strchr("0123456789abcdef", value[i]) != NULL;
+	if (!right)
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not a MAC, lower case with colons (52:54:00:77:00:01)", value);
+	return 0;
+}

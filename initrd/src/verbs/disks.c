@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "disk/choose.h"
+#include "disk/scan.h"
+#include "verbs/verbs.h"
+
+const struct operand_rule disks_rules[] = {
+	{"disk", false, "selector: print the name of the one disk that it means", NULL, check_selector},
+	{"keep", false, "selectors, joined by ;, of disks never to touch", NULL, check_keep},
+	{"root", false, "read sysfs and procfs below this directory", NULL, NULL},
+	{0},
+};
+
+// Whoever has the disk open for himself (a mount, an array) keeps us from it too.
+static int try_open(const struct disk *disk, struct fault *fault) {
+	cleanup_close int fd = open(disk->node, O_RDONLY | O_EXCL | O_CLOEXEC);
+	if (fd < 0)
+		return fault_errno(fault, CODE_DISK, errno, "%s", disk->node);
+	return 0;
+}
+
+static int print_list(const struct disks *disks, const struct operands *operands, FILE *out, struct fault *fault) {
+	cleanup_with(text_free) struct text text = {0};
+	int r = choose_list(disks, operands_get(operands, "disk"), operands_get(operands, "keep"), &text, fault);
+	if (r == 0)
+		fputs(text_string(&text), out);
+	return r;
+}
+
+enum exit_code verb_disks(const struct operands *operands) {
+	const char *root = operands_get_or(operands, "root", ""), *selector = operands_get(operands, "disk");
+	cleanup_with(disks_free) struct disks disks = {0};
+	const struct disk *disk = NULL;
+	struct fault fault, ignored;
+	int r = scan_disks(root, &disks, &fault);
+
+	if (r == 0 && !selector)
+		r = print_list(&disks, operands, stdout, &fault);
+	else if (r == 0) {
+		r = choose_disk(&disks, selector, operands_get(operands, "keep"), &disk, &fault);
+		if (r == 0 && !*root)
+			r = try_open(disk, &fault);
+		if (r < 0)
+			(void)print_list(&disks, operands, stderr, &ignored);
+		else
+			puts(disk->node);
+	}
+	return r < 0 ? fault_print(&fault, "disks") : CODE_DONE;
+}

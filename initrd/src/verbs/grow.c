@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "disk/grow.h"
+#include "verbs/verbs.h"
+
+const struct operand_rule grow_rules[] = {
+	{"disk", true, "selector of the disk", NULL, check_selector},
+	{"keep", false, "selectors, joined by ;, of disks never to touch", NULL, check_keep},
+	{"grow", false, "what becomes larger besides the table (last)", "last|none", NULL},
+	{0},
+};
+
+// Prints "partition=N bytes=N" when a partition has grown, so that its filesystem can follow.
+enum exit_code verb_grow(const struct operands *operands) {
+	bool last = !strcmp(operands_get_or(operands, "grow", "last"), "last");
+	cleanup_with(device_close) struct device device = {.fd = -1};
+	cleanup_with(text_free) struct text list = {0};
+	struct grown grown = {0};
+	struct fault fault;
+	int r = device_open(operands, &device, &list, &fault);
+
+	if (r < 0)
+		fputs(text_string(&list), stderr);
+	else
+		r = grow_disk(&device, last, &grown, &fault);
+	if (r < 0)
+		return fault_print(&fault, "grow");
+	if (grown.partition)
+		printf("partition=%u bytes=%" PRIu64 "\n", grown.partition, grown.bytes);
+	return CODE_DONE;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two processes: this one empties standard input, whatever the network does; its child talks to sledd. Between them a pipe
+// whose lines the parent drops rather than wait, except the last.
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "net/api.h"
+#include "node/facts.h"
+#include "node/kernel_log.h"
+#include "node/report.h"
+#include "verbs/verbs.h"
+
+#define SEND_NS (10 * SECOND)
+#define END_NS (600 * SECOND) // for how long an end is sent again: contract/report.md
+#define LOG_MAX (64u * 1024)  // of a posted log: contract/report.md
+#define LOG_OUTPUT (40u * 1024)
+#define LOG_MARK "--- dmesg\n"
+
+const struct operand_rule report_rules[] = {
+	API_RULES,
+	{"generation", true, "of the plan", NULL, check_number},
+	{"step", true, "its number, from 1", NULL, check_positive},
+	{"of", true, "number of steps", NULL, check_positive},
+	{"verb", true, "of the step", NULL, NULL},
+	{"log", true, "file with the step's output, sent when it fails", NULL, NULL},
+	{"boot", false, "id of this boot (the kernel's)", NULL, NULL},
+	{0},
+};
+
+struct sender {
+	struct api api;
+	struct report report;
+	struct backoff backoff;
+	int64_t started, next; // nothing is sent before `next`
+	int64_t give_up;       // once the step has ended
+	char line[LINE_MAX_BYTES];
+	size_t size; // of an unfinished line
+};
+
+// 0: answered; whatever the answer is, the same body would get it again.
+static int send_due(struct sender *s, struct fault *fault) {
+	cleanup_with(text_free) struct text text = {0};
+	cleanup_free char *answer = NULL;
+	unsigned status;
+	int r;
+
+	report_write(&s->report, &text);
+	struct call call = {
+		.method = "POST",
+		.path = "report",
+		.body = text.data,
+		.body_size = text.size,
+		.answer_max = 4096,
+		.answer_ns = SEND_NS,
+	};
+	r = api_call(&s->api, &call, &status, &answer, NULL, fault);
+	if (r == 0 && status >= 300) {
+		api_refused(status, answer, fault);
+		fault_print(fault, "report");
+	}
+	return r;
+}
+
+static void try_send(struct sender *s) {
+	struct fault fault;
+	int r = send_due(s, &fault);
+	int64_t now = clock_now();
+
+	s->report.progress_due = false;
+	if (r == 0) {
+		s->report.begin_due = s->report.end_due = false;
+		s->backoff.next = 0;
+		s->next = now + SECOND;
+		return;
+	}
+	s->next = now + backoff_next(&s->backoff);
+	if (s->report.end_due && s->next >= s->give_up) {
+		fault_print(&fault, "report");
+		s->report.end_due = s->report.begin_due = false;
+	}
+}
+
+static void take_reason(struct sender *s, const char *path) {
+	cleanup_free char *log = NULL;
+	if (s->report.code != 0 && file_read_tail(path, 8192, &log, NULL) == 0)
+		report_reason(log, s->report.reason);
+}
+
+static void on_line(struct sender *s, const char *line, size_t size, const char *log) {
+	if (!report_take(&s->report, line, size) || !s->report.ended)
+		return;
+	s->report.seconds = (double)(clock_now() - s->started) / SECOND;
+	s->give_up = clock_now() + END_NS;
+	s->next = 0; // at once
+	s->backoff.next = 0;
+	take_reason(s, log);
+}
+
+// Reads what the parent has passed on. False at its end.
+static bool take_lines(struct sender *s, int fd, const char *log) {
+	ssize_t n = read(fd, s->line + s->size, sizeof(s->line) - s->size);
+	char *newline;
+
+	if (n <= 0)
+		return n < 0 && errno == EINTR;
+	s->size += (size_t)n;
+	while ((newline = memchr(s->line, '\n', s->size))) {
+		size_t used = (size_t)(newline - s->line) + 1;
+		on_line(s, s->line, used - 1, log);
+		memmove(s->line, s->line + used, s->size -= used);
+	}
+	if (s->size == sizeof(s->line)) // no line is that long
+		s->size = 0;
+	return true;
+}
+
+static void post_log(struct sender *s, const char *path) {
+	cleanup_with(text_free) struct text text = {0};
+	cleanup_free char *log = NULL, *answer = NULL;
+	struct fault fault;
+	char url[64];
+	unsigned status;
+	size_t size = 0;
+
+	if (file_read_tail(path, LOG_OUTPUT, &log, &size) == 0)
+		text_add(&text, size > LOG_OUTPUT ? log + size - LOG_OUTPUT : log, size > LOG_OUTPUT ? LOG_OUTPUT : size);
+	if (text.size && text.data[text.size - 1] != '\n')
+		text_adds(&text, "\n");
+	text_adds(&text, LOG_MARK);
+	kernel_log_tail("/dev/kmsg", LOG_MAX - text.size, &text);
+	snprintf(url, sizeof(url), "log?step=%s", s->report.step);
+	struct call call = {
+		.method = "POST",
+		.path = url,
+		.body = text.data,
+		.body_size = text.size,
+		.answer_max = 4096,
+		.answer_ns = SEND_NS,
+		.give_up = clock_now() + 30 * SECOND,
+	};
+	if (api_call(&s->api, &call, &status, &answer, NULL, &fault) < 0)
+		fault_print(&fault, "report: log");
+}
+
+// The child: until the end was answered, or the pipe closes without one and all that is due was sent or refused.
+static void send_all(struct sender *s, int fd, const char *log) {
+	bool open = true;
+
+	while (open || s->report.end_due) {
+		bool due = s->report.begin_due || s->report.progress_due || s->report.end_due;
+		struct pollfd wait = {.fd = open ? fd : -1, .events = POLLIN};
+		if (due && clock_poll_timeout(s->next) == 0)
+			try_send(s);
+		else if (poll(&wait, 1, due ? clock_poll_timeout(s->next) : -1) > 0)
+			open = take_lines(s, fd, log);
+	}
+	if (s->report.ended && s->report.code != 0)
+		post_log(s, log);
+}
+
+// The parent: passes lines on; returns the code of the end line.
+static enum exit_code drain(int fd) {
+	cleanup_free char *line = NULL;
+	struct report seen = {0};
+	size_t room = 0;
+	ssize_t n;
+
+	while (!seen.ended && (n = getline(&line, &room, stdin)) > 0) {
+		bool taken = line[n - 1] == '\n' && n <= PIPE_BUF && report_take(&seen, line, (size_t)n - 1);
+		if (seen.ended)
+			fcntl(fd, F_SETFL, 0); // the step is over: this line may wait
+		if (taken && write(fd, line, (size_t)n) < 0 && errno != EAGAIN)
+			break; // the child is gone
+	}
+	return seen.ended ? (enum exit_code)seen.code : CODE_FAILED;
+}
+
+static int start(struct sender *s, const struct operands *operands, struct fault *fault) {
+	static char boot[64];
+
+	facts_boot_id("", boot, sizeof(boot));
+	s->started = clock_now();
+	s->backoff.max = 10 * SECOND;
+	s->report = (struct report){
+		.generation = operands_get(operands, "generation"),
+		.boot = operands_get_or(operands, "boot", boot),
+		.step = operands_get(operands, "step"),
+		.of = operands_get(operands, "of"),
+		.verb = operands_get(operands, "verb"),
+		.begin_due = true,
+	};
+	return api_open(operands, &s->api, fault);
+}
+
+enum exit_code verb_report(const struct operands *operands) {
+	cleanup_close int from = -1, to = -1;
+	static struct sender sender;
+	struct fault fault;
+	enum exit_code code;
+	int fds[2];
+	pid_t child;
+
+	if (start(&sender, operands, &fault) < 0)
+		return fault_print(&fault, "report");
+	if (pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0) {
+		perror("report");
+		return CODE_FAILED;
+	}
+	from = fds[0];
+	to = fds[1];
+	if (child == 0) {
+		close(steal_fd(&to));
+		send_all(&sender, from, operands_get(operands, "log"));
+		_exit(0);
+	}
+	close(steal_fd(&from));
+	fcntl(to, F_SETFL, O_NONBLOCK);
+	code = drain(to);
+	close(steal_fd(&to));
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	api_close(&sender.api);
+	return code;
+}

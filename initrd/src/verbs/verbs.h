@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of sledc. Only they print, and only what they return ends the process (contract/exit-codes.md).
+#pragma once
+
+#include "base/progress.h"
+#include "plan/operand.h"
+#include "plan/plan.h"
+
+struct verb {
+	const char *name, *help;
+	const struct operand_rule *rules;			// of `run`
+	enum exit_code (*run)(const struct operands *operands);
+	enum exit_code (*run_words)(int count, char **words); // instead: takes its words as they are
+	const char *words;					// of run_words, for help
+};
+
+extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], grow_rules[], bootentry_rules[], report_rules[],
+	seed_rules[], operational_rules[];
+
+enum exit_code verb_check_plan(int count, char **words);
+enum exit_code verb_operand(int count, char **words);
+enum exit_code verb_plan(const struct operands *operands);
+enum exit_code verb_facts(const struct operands *operands);
+enum exit_code verb_disks(const struct operands *operands);
+enum exit_code verb_wipe(const struct operands *operands);
+enum exit_code verb_write(const struct operands *operands);
+enum exit_code verb_grow(const struct operands *operands);
+enum exit_code verb_bootentry(const struct operands *operands);
+enum exit_code verb_report(const struct operands *operands);
+enum exit_code verb_seed(const struct operands *operands);
+enum exit_code verb_operational(const struct operands *operands);
+
+// Shows progress on standard output: a bar for a person, else lines "progress bytes=N total=N rate=N".
+void console_progress(const struct progress *progress);

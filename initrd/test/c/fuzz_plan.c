@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans, and the selectors and URLs in them. A plan that is accepted is accepted again line by line.
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/report.h"
+#include "plan/plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	struct report report = {0};
+	struct operands operands;
+	struct fault fault = {0};
+	uint64_t generation;
+
+	if (plan_check((const char *)data, size, &generation, &fault) < 0 && (fault.code != CODE_USAGE || strncmp(fault.text, "line ", 5)))
+		abort();
+	(void)operands_parse((const char *)data, size, &operands, &fault);
+	operands_free(&operands);
+	(void)report_take(&report, (const char *)data, size);
+	return 0;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A disk in memory whose faults are told to it.
+#pragma once
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk/device.h"
+
+struct memory_disk {
+	unsigned char *data;
+	uint64_t bytes;
+	bool can_discard, discard_lies; // lies: says yes and does nothing
+	bool can_zero;
+	bool short_transfers, interrupted; // every second call
+	uint64_t fail_at;  // writes that reach this byte fail with `error`; UINT64_MAX: none
+	int error;
+	bool stuck;	   // a byte that keeps its value whatever is written
+	uint64_t stuck_at;
+	unsigned calls, zero_calls, written_blocks, syncs;
+};
+
+static inline bool every_second(struct memory_disk *m, bool fault) { return ++m->calls % 2 && fault; }
+
+static inline ssize_t memory_pread(struct device *d, void *data, size_t size, uint64_t offset) {
+	struct memory_disk *m = d->context;
+	if (every_second(m, m->interrupted))
+		return -EINTR;
+	if (m->short_transfers && size > d->sector)
+		size = size / 2 / d->sector * d->sector;
+	memcpy(data, m->data + offset, size);
+	return (ssize_t)size;
+}
+
+static inline void memory_put(struct memory_disk *m, const void *data, size_t size, uint64_t offset) {
+	unsigned char kept = m->data[m->stuck_at];
+	if (data)
+		memcpy(m->data + offset, data, size);
+	else
+		memset(m->data + offset, 0, size);
+	if (m->stuck)
+		m->data[m->stuck_at] = kept;
+}
+
+static inline ssize_t memory_pwrite(struct device *d, const void *data, size_t size, uint64_t offset) {
+	struct memory_disk *m = d->context;
+	if (size % d->sector || offset % d->sector || offset + size > m->bytes)
+		return -EINVAL;
+	if (every_second(m, m->interrupted))
+		return -EINTR;
+	if (offset <= m->fail_at && m->fail_at - offset < size)
+		return -m->error;
+	if (m->short_transfers && size > d->sector)
+		size = size / 2 / d->sector * d->sector;
+	memory_put(m, data, size, offset);
+	m->written_blocks++;
+	return (ssize_t)size;
+}
+
+static inline int memory_discard(struct device *d, uint64_t offset, uint64_t size) {
+	struct memory_disk *m = d->context;
+	if (!m->can_discard)
+		return -EOPNOTSUPP;
+	if (!m->discard_lies)
+		memory_put(m, NULL, size, offset);
+	return 0;
+}
+
+static inline int memory_zero(struct device *d, uint64_t offset, uint64_t size) {
+	struct memory_disk *m = d->context;
+	if (!m->can_zero)
+		return -EOPNOTSUPP;
+	if (size % d->sector || offset % d->sector || offset + size > m->bytes)
+		return -EINVAL;
+	memory_put(m, NULL, size, offset);
+	m->zero_calls++;
+	return 0;
+}
+
+static inline int memory_sync(struct device *d) {
+	((struct memory_disk *)d->context)->syncs++;
+	return 0;
+}
+
+static inline int memory_reread(struct device *d) {
+	(void)d;
+	return 0;
+}
+
+// Full of 0xa5; can do everything and never fails until told otherwise.
+static inline struct device memory_open(struct memory_disk *m, uint64_t bytes, uint32_t sector) {
+	static const struct device_ops ops = {memory_pread, memory_pwrite, memory_discard, memory_zero, memory_sync, memory_reread};
+	*m = (struct memory_disk){.data = malloc(bytes), .bytes = bytes, .can_discard = true, .can_zero = true, .fail_at = UINT64_MAX, .error = EIO};
+	memset(m->data, 0xa5, bytes);
+	return (struct device){.ops = &ops, .fd = -1, .name = "memory", .bytes = bytes, .sector = sector, .context = m};
+}

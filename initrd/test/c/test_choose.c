@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selection as a function over a table.
+#include <stdlib.h>
+
+#include "disk/choose.h"
+#include "tap.h"
+
+static struct disk table[] = {
+	{.name = "vda", .serial = "A", .model = "Fast 1", .bytes = 100, .wwn = "0x5000c500", .path = "pci-0000:00:04.0"},
+	{.name = "vdb", .serial = "B,1", .model = "Fast 2", .bytes = 200, .rotational = true, .path = "p-ata-1.0", .path_short = "p-ata-1"},
+	{.name = "vdc", .serial = "C", .model = "Slow", .bytes = 300, .readonly = true},
+	{.name = "vdd", .serial = "D", .model = "Slow", .bytes = 400, .in_use = "mounted at /srv"},
+	{.name = "sde", .serial = "E", .model = "Stick", .bytes = 500, .removable = true, .excluded = "removable"},
+	{.name = "twin1", .serial = "T", .bytes = 600},
+	{.name = "twin2", .serial = "T", .bytes = 700},
+	{.name = "none", .bytes = 800},
+};
+static const struct disks disks = {sizeof(table) / sizeof(table[0]), table};
+
+static void chosen(const char *selector, const char *keep, const char *name) {
+	const struct disk *disk = NULL;
+	struct fault fault = {0};
+	int r = choose_disk(&disks, selector, keep, &disk, &fault);
+	ok(r == 0 && !strcmp(disk->name, name), "%s keep %s is %s: %s", selector, keep ? keep : "-", name, fault.text);
+}
+
+static void refused(const char *selector, const char *keep, const char *words) {
+	const struct disk *disk = NULL;
+	struct fault fault = {0};
+	int r = choose_disk(&disks, selector, keep, &disk, &fault);
+	ok(r < 0 && !disk && fault.code == CODE_DISK && strstr(fault.text, words), "%s: %s", selector, fault.text);
+}
+
+static void test_choice(void) {
+	chosen("serial:A", NULL, "vda");
+	chosen("wwn:0x5000c500", NULL, "vda");
+	chosen("path:pci-0000:00:04.0", NULL, "vda");
+	chosen("path:p-ata-1.0", NULL, "vdb");
+	chosen("path:p-ata-1", NULL, "vdb");
+	chosen("serial:B%2C1", NULL, "vdb");
+	chosen("rotational:1", NULL, "vdb");
+	chosen("model:Fast*,rotational:0", NULL, "vda");
+	chosen("model:*1", NULL, "vda");
+	chosen("size:100-150", NULL, "vda");
+	chosen("size:-150", NULL, "vda");
+	chosen("size:800-", NULL, "none");
+	chosen("serial:A", "serial:C;model:Slow", "vda");
+	refused("serial:a", NULL, "no disk");
+	refused("serial:A,rotational:1", NULL, "no disk");
+	refused("model:Fast*", NULL, "2 disks");
+	refused("serial:T", NULL, "2 disks");
+	refused("only", NULL, "7 disks");
+	refused("serial:C", NULL, "read-only");
+	refused("serial:D", NULL, "mounted at /srv");
+	refused("serial:E", NULL, "no disk");
+	refused("serial:A", "serial:X;model:Fast*", "keep list");
+	refused("serial:A", "only", "keep list");
+	refused("model:Fast*", "serial:A", "2 disks");
+}
+
+static void test_only(void) {
+	static const struct disks one = {1, &table[0]};
+	const struct disk *disk = NULL;
+	struct fault fault;
+	ok(choose_disk(&one, "only", NULL, &disk, &fault) == 0 && disk == &table[0], "only, of one");
+}
+
+static void test_list(void) {
+	struct text text = {0};
+	struct fault fault;
+	unsigned lines = 0;
+
+	ok(choose_list(&disks, "serial:A", "serial:none", &text, &fault) == 0, "a list is made");
+	for (const char *c = text_string(&text); *c; c++)
+		lines += *c == '\n';
+	ok(lines == disks.count, "every disk is in it");
+	ok(strstr(text_string(&text), "name=vda serial=A") && strstr(text_string(&text), "sector=0 why=\n"), "a fit one has no reason");
+	ok(strstr(text_string(&text), "why=read-only\n"), "others have one");
+	ok(strstr(text_string(&text), "why=mounted%20at%20/srv\n"), "which says what uses it");
+	ok(strstr(text_string(&text), "why=does%20not%20match\n"), "or that it was not meant");
+	text_free(&text);
+}
+
+int main(void) {
+	test_choice();
+	test_only();
+	test_list();
+	return tap_done();
+}

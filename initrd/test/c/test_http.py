@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sledc against servers that cut, lie, refuse and are late. Prints TAP. $SLEDC is the build for tests."""
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from pathlib import Path
+
+from server import Pki, Server
+
+SLEDC = os.environ["SLEDC"]
+MIB = 1 << 20
+MAC = "mac=52:54:00:77:00:01"
+NODE = "/node/v1/52-54-00-77-00-01"
+PLAN = b"plan 1\ngeneration 7\nidle\n"
+IMAGE = hashlib.shake_128(b"image").digest(3 * MIB) + bytes(2 * MIB) + b"end" * 1000 + bytes(72)
+work = Path(tempfile.mkdtemp())
+pki = Pki(work)
+token = work / "token"
+
+
+def sledc(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    """One run, with a deadline."""
+    return subprocess.run([SLEDC, *words], input=stdin, capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, "SLED_CA": str(pki.ca), **env})
+
+
+def api(server: Server | str, *words: str) -> list[str]:
+    """Operands of a verb that talks to sledd."""
+    token.write_text("sledb_first\n")
+    return [f"servers={server if isinstance(server, str) else server.url}", MAC, f"token={token}", f"ca={pki.ca}", *words]
+
+
+def write(urls: str, digest: str | None = None, size: int = len(IMAGE), idle: int = 20) -> tuple[subprocess.CompletedProcess[str], bytes]:
+    """Writes to a fresh disk of 8 MiB full of 0xa5; returns the run and the disk."""
+    disk = work / "disk"
+    disk.write_bytes(b"\xa5" * (8 * MIB))
+    digest = digest or hashlib.sha256(IMAGE).hexdigest()
+    run = sledc("write", "disk=only", f"image={urls}", "format=raw", f"bytes={size}", f"digest=sha256:{digest}",
+                SLED_TEST_DISK=str(disk), SLED_TEST_IDLE=str(idle))
+    return run, disk.read_bytes()
+
+
+def expect(run: subprocess.CompletedProcess[str], code: int, words: str = "") -> None:
+    """The exit code, and words among what it said."""
+    assert run.returncode == code, f"exit {run.returncode}, not {code}: {run.stdout}{run.stderr}"
+    assert words in run.stdout + run.stderr, f"no {words!r} in {run.stdout}{run.stderr}"
+
+
+def dead(disk: bytes) -> bool:
+    """Nothing starts from it."""
+    return not any(disk[:MIB]) and not any(disk[-MIB:])
+
+
+def test_plan_is_stored() -> None:
+    out = work / "plan"
+    with Server(lambda r: r.answer(200, PLAN, Sled_Token="sledb_second"), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={out}", "generation=6", "wait=1")), 0, "generation 7")
+        assert s.seen[0].path == NODE + "/plan?wait=1&generation=6", s.seen[0].path
+        assert s.seen[0].headers["Authorization"] == "Bearer sledb_first"
+    assert out.read_bytes() == PLAN
+    assert token.read_text() == "sledb_second"
+    assert token.stat().st_mode & 0o777 == 0o600
+
+
+def test_plan_unchanged() -> None:
+    out = work / "none"
+    with Server(lambda r: r.answer(204), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 0, "unchanged")
+    assert not out.exists()
+
+
+def test_plan_denied() -> None:
+    for status in (401, 403):
+        with Server(lambda r, status=status: r.answer(status, b'{"title":"x","detail":"expired"}'), pki=pki) as s:
+            run = sledc("plan", *api(s, f"out={work}/none", "wait=1"))
+            expect(run, 6, "expired")
+            assert run.stdout == "denied\n", run.stdout
+
+
+def test_plan_bad() -> None:
+    out = work / "none"
+    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 1\nerase disk=only\nidle\n"), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 2, "unknown verb erase")
+    with Server(lambda r: r.answer(200, PLAN), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={out}", "generation=7", "wait=0")), 1, "again")
+    with Server(lambda r: r.answer(200, b"x" * 1_000_000), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 6, "longer than")
+    assert not out.exists()
+
+
+def test_plan_other_server() -> None:
+    with Server(lambda r: r.answer(503), pki=pki) as busy, Server(lambda r: r.answer(200, PLAN), pki=pki) as s:
+        expect(sledc("plan", *api(f"https://127.0.0.1:1,{busy.url},{s.url}", f"out={work}/p", "wait=0")), 0, "generation 7")
+    expect(sledc("plan", *api("https://127.0.0.1:1", f"out={work}/p", "wait=0")), 6, "refused")
+
+
+def test_plan_comes_back() -> None:
+    with Server(lambda r: r.answer(503), lambda r: r.answer(503), lambda r: r.answer(200, PLAN), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={work}/p", "wait=30")), 0, "generation 7")
+
+
+def test_certificates() -> None:
+    for name in ("other_name", "other_ca"):
+        with Server(lambda r: r.answer(200, PLAN), pki=pki, name=name) as s:
+            expect(sledc("plan", *api(s, f"out={work}/p", "wait=0")), 6, "certificate refused")
+            run, _ = write(s.url + "/i")
+            expect(run, 6, "certificate refused")
+            assert not s.seen, "a request was sent"
+
+
+def test_facts_and_seed() -> None:
+    with Server(lambda r: r.answer(204), lambda r: r.answer(200, b"tar"), lambda r: r.answer(403, b"given already"), pki=pki) as s:
+        expect(sledc("facts", *api(s, f"root={os.environ['SLED_TREE']}")), 0)
+        assert s.seen[0].path == NODE + "/facts" and s.seen[0].body.startswith(b"facts 1\nboot ")
+        expect(sledc("seed", *api(s, f"out={work}/seed.tar")), 0)
+        assert (work / "seed.tar").read_bytes() == b"tar" and (work / "seed.tar").stat().st_mode & 0o777 == 0o600
+        expect(sledc("seed", *api(s, f"out={work}/seed.tar")), 6, "given already")
+
+
+def test_operational() -> None:
+    line = work / "operational"
+    with Server(lambda r: r.answer(503), lambda r: r.answer(204), pki=pki) as s:
+        line.write_text(f"operational server={s.url} {MAC} generation=3 token=sledo_x\n")
+        expect(sledc("operational", f"from={line}", f"ca={pki.ca}", f"root={os.environ['SLED_TREE']}"), 0)
+        assert s.seen[-1].headers["Authorization"] == "Bearer sledo_x"
+        assert s.seen[-1].body.startswith(b"operational 1\ngeneration 3\nos id=debian version=12 "), s.seen[-1].body
+    expect(sledc("operational", MAC), 2, "needs")
+
+
+def report(server: Server | str, *words: str) -> list[str]:
+    """Operands of report."""
+    return ["report", *api(server, "generation=3", "step=2", "of=4", "verb=write", f"log={work}/log", *words)]
+
+
+def test_report() -> None:
+    with Server(lambda r: r.answer(204), pki=pki) as s:
+        expect(sledc(*report(s, "boot=B"), stdin="progress bytes=5 total=10 rate=1\nother output\nend code=0\n"), 0)
+        bodies = b"".join(r.body for r in s.seen).decode()
+        assert bodies.startswith("report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\n"), bodies
+        assert bodies.count("\nbegin ") == 1 and bodies.count("\nend ") == 1 and "\nend step=2 verb=write code=0 seconds=" in bodies, bodies[:500]
+        assert not any("/log" in r.path for r in s.seen)
+        expect(sledc(*report(s), stdin=""), 1)
+
+
+def test_report_failure() -> None:
+    (work / "log").write_text("x" * 100_000 + "\nwrite: digest mismatch\n\n")
+    with Server(lambda r: r.answer(503, Retry_After="1"), lambda r: r.answer(204), pki=pki) as s:
+        expect(sledc(*report(s), stdin="end code=5\n"), 5)
+        assert s.seen[-1].path == NODE + "/log?step=2"
+        assert "reason=write:%20digest%20mismatch\n" in s.seen[-2].body.decode()
+        log = s.seen[-1].body
+        assert len(log) <= 65536 and b"\nwrite: digest mismatch\n\n--- dmesg\n" in log
+
+
+def test_report_server_comes_late() -> None:
+    """Standard input is emptied while nobody answers; begin and end arrive later, both."""
+    with Server(lambda r: r.answer(204), pki=pki) as reserve:
+        port = reserve.port
+    run = subprocess.Popen([SLEDC, *report(f"https://127.0.0.1:{port}")], stdin=subprocess.PIPE, text=True)
+    assert run.stdin
+    for n in range(20_000):  # far more than a pipe holds
+        run.stdin.write(f"progress bytes={n} total=20000 rate=1\n")
+    run.stdin.write("end code=0\n")
+    run.stdin.close()
+    with Server(lambda r: r.answer(204), pki=pki, port=port) as s:
+        assert run.wait(timeout=30) == 0
+        bodies = b"".join(r.body for r in s.seen).decode()
+        assert "\nbegin " in bodies and "\nend " in bodies, bodies[:500]
+
+
+def test_write() -> None:
+    with Server(lambda r: r.file(IMAGE)) as s:
+        run, disk = write(s.url + "/i")
+        expect(run, 0, f"progress bytes={len(IMAGE)} total={len(IMAGE)}")
+        assert disk.startswith(IMAGE) and disk[6 * MIB] == 0xA5 and not any(disk[7 * MIB:])
+    with Server(lambda r: r.file(IMAGE), pki=pki) as s:
+        expect(write(s.url + "/i")[0], 0)
+
+
+def test_write_cut() -> None:
+    with Server(lambda r: r.file(IMAGE, cut=100_000), lambda r: r.file(IMAGE, cut=0), lambda r: r.file(IMAGE, cut=2 * MIB), lambda r: r.file(IMAGE)) as s:
+        run, disk = write(s.url + "/i")
+        expect(run, 0)
+        assert disk.startswith(IMAGE)
+        assert [r.headers["Range"] for r in s.seen] == [None, "bytes=100000-", "bytes=100000-", f"bytes={100000 + 2 * MIB}-"]
+
+
+def test_write_cut_without_ranges() -> None:
+    with Server(lambda r: r.file(IMAGE, cut=MIB + 1), lambda r: r.file(IMAGE, ranges=False)) as s:
+        run, disk = write(s.url + "/i")
+        expect(run, 0)
+        assert disk.startswith(IMAGE)
+
+
+def test_write_other_server() -> None:
+    with Server(lambda r: r.answer(404)) as none, Server(lambda r: r.file(IMAGE, cut=5)) as cuts, Server(lambda r: r.file(IMAGE)) as s:
+        run, disk = write(f"{none.url}/i,http://127.0.0.1:1/i,{cuts.url}/i,{s.url}/i")
+        expect(run, 0)
+        assert disk.startswith(IMAGE)
+    with Server(lambda r: r.answer(404)) as a, Server(lambda r: r.answer(403)) as b:
+        run, disk = write(f"{a.url}/i,{b.url}/i")
+        expect(run, 6, "answered 403")
+        assert dead(disk) and len(a.seen) == len(b.seen) == 1
+
+
+def test_write_other_file() -> None:
+    """A server that has another file by that name is not believed."""
+    with Server(lambda r: r.file(IMAGE, cut=MIB)) as a, Server(lambda r: r.file(IMAGE + b"x")) as b:
+        a.handlers.append(lambda r: r.file(IMAGE))
+        run, disk = write(f"{a.url}/i,{b.url}/i")
+        expect(run, 0)
+        assert disk.startswith(IMAGE)
+
+
+def test_write_busy() -> None:
+    with Server(lambda r: r.answer(503, Retry_After="1"), lambda r: r.file(IMAGE)) as s:
+        expect(write(s.url + "/i")[0], 0)
+    with Server(lambda r: r.answer(503)) as s:
+        run, disk = write(s.url + "/i", idle=1)
+        expect(run, 6, "no byte for 1 seconds")
+        assert dead(disk)
+
+
+def test_write_silent() -> None:
+    """A server that takes the request and says nothing."""
+    gate = threading.Event()
+    with Server(lambda r: (gate.wait(20), r.file(IMAGE))[1]) as a, Server(lambda r: r.file(IMAGE)) as b:
+        a.handlers.insert(0, lambda r: r.file(IMAGE, cut=10))
+        expect(write(f"{a.url}/i,{b.url}/i")[0], 0)
+        gate.set()
+
+
+def test_write_altered() -> None:
+    altered = IMAGE[:-100] + bytes([IMAGE[-100] ^ 1]) + IMAGE[-99:]
+    with Server(lambda r: r.file(altered)) as s:
+        run, disk = write(s.url + "/i")
+        expect(run, 5, "the image is sha256:")
+        assert dead(disk)
+    with Server(lambda r: r.file(IMAGE[:-512])) as s:
+        run, disk = write(s.url + "/i")
+        expect(run, 5)
+        assert dead(disk)
+
+
+def test_write_disk_too_small() -> None:
+    with Server(lambda r: r.file(IMAGE)) as s:
+        run, disk = write(s.url + "/i", size=9 * MIB)
+        expect(run, 4, "needs 9437184")
+        assert not s.seen and disk == b"\xa5" * (8 * MIB)
+
+
+def test_write_file() -> None:
+    image = work / "image.raw"
+    image.write_bytes(IMAGE)
+    run, disk = write(f"file://{image}")
+    expect(run, 0)
+    assert disk.startswith(IMAGE)
+
+
+def test_wipe_and_grow() -> None:
+    disk = work / "disk"
+    disk.write_bytes(b"\xa5" * (8 * MIB))
+    expect(sledc("grow", "disk=only", SLED_TEST_DISK=str(disk)), 0)
+    assert disk.read_bytes() == b"\xa5" * (8 * MIB)
+    expect(sledc("wipe", "disk=only", SLED_TEST_DISK=str(disk)), 0, "progress bytes=8388608 total=8388608")
+    assert not any(disk.read_bytes())
+
+
+def main() -> int:
+    """Each function test_*; exit 1 when one failed."""
+    failed = 0
+    tests = [(name, f) for name, f in globals().items() if name.startswith("test_")]
+    for number, (name, test) in enumerate(tests, 1):
+        try:
+            test()
+            print(f"ok {number} - {name}")
+        except Exception:  # noqa: BLE001
+            failed = 1
+            print(f"not ok {number} - {name}")
+            traceback.print_exc(file=sys.stdout)
+    print(f"1..{len(tests)}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

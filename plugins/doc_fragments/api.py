@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documentation of the connection options, once for all modules and, with environment variables, for the inventory."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options of every module of sled.fleet; C(sled.fleet.api.inventory) has the inventory plugin's."""
+
+    DOCUMENTATION = r"""
+options:
+  server:
+    description:
+      - URL of the boot server, V(https://ADDRESS). Plain HTTP only to loopback, because of the token.
+      - Default is the environment variable E(SLED_SERVER).
+    type: str
+    required: true
+  token:
+    description:
+      - An operator's token. Reading needs the role C(read), everything else C(operate).
+      - Default is the environment variable E(SLED_TOKEN). O(token_file) is the better place.
+    type: str
+  token_file:
+    description:
+      - File that holds the token, on the machine that the module runs on. Used when O(token) is not given.
+      - Default is the environment variable E(SLED_TOKEN_FILE).
+    type: path
+  ca_file:
+    description:
+      - PEM file of the CA that the server's certificate must chain to. Without it the system's own.
+      - Default is the environment variable E(SLED_CA).
+    type: path
+  timeout:
+    description: Deadline of one request, in seconds.
+    type: float
+    default: 30.0
+notes:
+  - The module speaks to sledd, not to the node. Run it on the controller, with C(delegate_to=localhost).
+"""
+
+    INVENTORY = r"""
+options:
+  server:
+    description: URL of the boot server, V(https://ADDRESS). Plain HTTP only to loopback, because of the token.
+    type: str
+    required: true
+    env:
+      - name: SLED_SERVER
+  token:
+    description: An operator's token, role C(read). O(token_file) is the better place.
+    type: str
+    env:
+      - name: SLED_TOKEN
+  token_file:
+    description: File that holds the token; a relative name is looked for beside the inventory file first. Used when O(token) is not given.
+    type: str
+    env:
+      - name: SLED_TOKEN_FILE
+  ca_file:
+    description: PEM file of the CA that the server's certificate must chain to; found as O(token_file) is. Without it the system's own.
+    type: str
+    env:
+      - name: SLED_CA
+  timeout:
+    description: Deadline of one request, in seconds.
+    type: float
+    default: 30.0
+"""
+
+    ATTRIBUTES = r"""
+attributes:
+  check_mode:
+    description: Predicts what would change, and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows the declaration before and after.
+    support: full
+"""

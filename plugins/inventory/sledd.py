@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inventory plugin sled.fleet.sledd: the nodes that sledd knows; what it says of each is in module_utils/hostvars.py."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: sledd
+short_description: Nodes of a Sled fleet
+version_added: 0.1.0
+description:
+  - Asks sledd for its nodes. The file that configures it is named C(*sledd.yml) or C(*sledd.yaml).
+  - Host variables are C(sled_mac), C(sled_declared), C(sled_phase), C(sled_generation), C(sled_image) (as observed), C(sled_code),
+    C(sled_reason), C(sled_os), C(sled_labels), C(sled_architecture), C(sled_bmc), C(sled_wished_image), C(sled_wished_generation),
+    C(sled_satisfied), and with O(facts) C(sled_facts).
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - constructed
+  - sled.fleet.api.inventory
+options:
+  plugin:
+    description: Marks the file as this plugin's.
+    type: str
+    required: true
+    choices: [sled.fleet.sledd]
+  labels:
+    description: Only nodes with all of these labels.
+    type: dict
+    default: {}
+  phase:
+    description: Only nodes in this phase.
+    type: str
+  image:
+    description: Only nodes with this image.
+    type: str
+  discovered:
+    description: Also nodes that were discovered and not declared. Their names are their MACs with hyphens.
+    type: bool
+    default: false
+  facts:
+    description:
+      - Read each node's hardware into C(sled_facts), one more request a node.
+      - Where they tell the address of the interface that boots, it becomes C(ansible_host), unless O(compose) sets that.
+    type: bool
+    default: false
+  group_by:
+    description: Groups to make. C(phase_PHASE), C(image_IMAGE) and C(label_KEY_VALUE); others with O(keyed_groups).
+    type: list
+    elements: str
+    choices: [phase, image, label]
+    default: [phase, image, label]
+"""
+
+EXAMPLES = r"""
+# site.sledd.yml: server, token and CA come from SLED_SERVER, SLED_TOKEN_FILE and SLED_CA
+plugin: sled.fleet.sledd
+
+---
+# rack-a.sledd.yml
+plugin: sled.fleet.sledd
+server: https://10.77.0.1
+token_file: secrets/admin.token
+ca_file: secrets/ca.crt
+labels:
+  rack: a
+compose:
+  ansible_host: inventory_hostname ~ '.rack-a.example.org'
+keyed_groups:
+  - key: sled_bmc.driver | default('none')
+    prefix: bmc
+"""
+
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleParserError
+from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
+from ansible_collections.sled.fleet.plugins.module_utils.hostvars import groups, inventory_name, variables
+
+
+class InventoryModule(BaseInventoryPlugin, Constructable):
+    """Fills the inventory from sledd."""
+
+    NAME = "sled.fleet.sledd"
+
+    def verify_file(self, path: str) -> bool:
+        """Takes files named *sledd.yml and *sledd.yaml."""
+        return bool(super().verify_file(path)) and path.endswith(("sledd.yml", "sledd.yaml"))
+
+    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
+        """Reads the nodes; a failure stops the inventory rather than giving an empty one."""
+        super().parse(inventory, loader, path, cache)
+        self._read_config_data(path)
+        try:
+            for node in self._nodes(Path(path).parent):
+                self._add(node)
+        except SledError as error:
+            raise AnsibleParserError(f"{path}: {error}") from error
+
+    def _nodes(self, folder: Path) -> list[Json]:
+        token = read_token(self.get_option("token"), self._file("token_file", folder))
+        client = Client(self.get_option("server"), token, self._file("ca_file", folder), self.get_option("timeout"))
+        labels = [f"{key}={value}" for key, value in self.get_option("labels").items()]
+        found = list(client.nodes(labels, self.get_option("phase"), self.get_option("image")))
+        wanted = [node for node in found if node["declared"] or self.get_option("discovered")]
+        if not self.get_option("facts"):
+            return wanted
+        return [client.find("nodes", node["mac"]) or node for node in wanted]
+
+    def _file(self, option: str, folder: Path) -> str | None:
+        """A file beside the inventory file if there is one, else as it was said."""
+        name = self.get_option(option)
+        if not name:
+            return None
+        beside = folder / Path(name).expanduser()
+        return str(beside if beside.exists() else Path(name).expanduser())
+
+    def _add(self, node: Json) -> None:
+        name, strict = inventory_name(node), self.get_option("strict")
+        self.inventory.add_host(name)
+        found = variables(node)
+        for key, value in found.items():
+            self.inventory.set_variable(name, key, value)
+        self._set_composite_vars(self.get_option("compose"), found, name, strict=strict)
+        self._add_host_to_composed_groups(self.get_option("groups"), found, name, strict=strict)
+        self._add_host_to_keyed_groups(self.get_option("keyed_groups"), found, name, strict=strict)
+        for group in groups(found, self.get_option("group_by")):
+            self.inventory.add_host(name, self.inventory.add_group(self._sanitize_group_name(group)))

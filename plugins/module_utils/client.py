@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Client of sledd's operator API (v1). Needs nothing but ansible-core's own HTTP functions, and no running Ansible."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import urllib.error
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible.module_utils.urls import ConnectionError as UrlsError
+from ansible.module_utils.urls import open_url
+
+Json = dict[str, Any]
+
+PAGE = 500  # items that one list call asks for
+LONGEST_ANSWER = 64 << 20  # bytes
+
+
+class SledError(Exception):
+    """Anything that a module reports and ends with."""
+
+
+class SettingsError(SledError):
+    """The connection options cannot work as they stand."""
+
+
+class Unreachable(SledError):
+    """Nobody answered, or what answered cannot be trusted. What was asked may or may not have happened."""
+
+
+class ApiError(SledError):
+    """sledd's refusal (application/problem+json)."""
+
+    def __init__(self, request: str, status: int, problem: Json) -> None:
+        self.status = status
+        self.title = str(problem.get("title") or http.client.responses.get(status, ""))
+        self.detail = str(problem.get("detail") or "")
+        self.errors: list[Json] = [e for e in problem.get("errors") or [] if isinstance(e, dict)]
+        details = [e for e in self.errors if len(self.errors) > 1 or e.get("message") != self.detail]
+        told = "; ".join(": ".join(str(e[key]) for key in ("location", "message") if e.get(key)) for e in details)
+        text = ": ".join(part for part in (self.detail or request, told) if part)
+        super().__init__(f"{text} ({status} {self.title})")
+
+
+def _loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def check_server(server: str) -> str:
+    """Gives the base URL, or says what is wrong with it."""
+    parts = urllib.parse.urlsplit(server)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise SettingsError(f"server {server!r}: want https://ADDRESS")
+    if parts.scheme == "http" and not _loopback(parts.hostname):
+        raise SettingsError(f"server {server!r}: the token would travel in clear: use https://{parts.netloc}")
+    return server.rstrip("/")
+
+
+def read_token(token: str | None, token_file: str | None) -> str:
+    """Gives the token itself, of the option or of the file."""
+    if not token and token_file:
+        try:
+            with open(token_file, encoding="ascii") as file:
+                token = file.read().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"token_file {token_file}: {error}") from error
+        if not token:
+            raise SettingsError(f"token_file {token_file} is empty")
+    if not token:
+        raise SettingsError("no token: set token_file (SLED_TOKEN_FILE) or token (SLED_TOKEN)")
+    if not all("!" <= c <= "~" for c in token):
+        raise SettingsError("the token holds a space or a control character: want one word")
+    return token
+
+
+class Client:
+    """Speaks to one sledd. Every call ends within the timeout (seconds) and fails with ApiError or Unreachable."""
+
+    def __init__(self, server: str, token: str, ca_file: str | None = None, timeout: float = 30.0) -> None:
+        self.server = check_server(server)
+        self._token = token
+        self._ca_file = ca_file
+        self._timeout = timeout
+
+    def find(self, collection: str, name: str) -> Json | None:
+        """Reads one object; None only when sledd itself says that it is not there."""
+        try:
+            return self._json("GET", self._path(collection, name))
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def put(self, collection: str, name: str, spec: Mapping[str, Any], revision: int, reimage: bool = False) -> Json:
+        """Writes one object, if what is stored still has this revision; 0: if nothing is stored."""
+        condition = {"If-Match": f'"{revision}"'} if revision else {"If-None-Match": "*"}
+        query = {"reimage": "true"} if reimage else {}
+        return self._json("PUT", self._path(collection, name), query, spec, condition)
+
+    def delete(self, collection: str, name: str, revision: int) -> None:
+        """Deletes one object, if what is stored still has this revision; 0: whatever it has."""
+        condition = {"If-Match": f'"{revision}"'} if revision else {}
+        self._send("DELETE", self._path(collection, name), headers=condition)
+
+    def nodes(self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None) -> Iterator[Json]:
+        """Lists nodes, page by page."""
+        query: Json = {"label": labels or [], "phase": phase or [], "image": image or [], "limit": PAGE}
+        while True:
+            page = self._json("GET", "/v1/nodes", query)
+            yield from page.get("items") or []
+            if not page.get("next"):
+                return
+            query["after"] = page["next"]
+
+    def post_event(self, node: str, kind: str, detail: str) -> None:
+        """Adds an event to a node's."""
+        self._send("POST", self._path("nodes", node, "events"), body={"kind": kind, "detail": detail})
+
+    def log(self, node: str) -> str:
+        """Reads the log of the step that failed last; empty when there is none."""
+        try:
+            return self._send("GET", self._path("nodes", node, "log"), headers={"Accept": "text/plain"}).decode(errors="replace")
+        except ApiError as error:
+            if error.status == 404:
+                return ""
+            raise
+
+    @staticmethod
+    def _path(*segments: str) -> str:
+        for segment in segments:
+            if segment in ("", ".", ".."):
+                raise SettingsError(f"{segment!r} is no name in {segments[0]}")
+        return "/v1/" + "/".join(urllib.parse.quote(segment, safe="") for segment in segments)
+
+    def _json(
+        self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Json:
+        answer = self._send(method, path, query, body, headers)
+        try:
+            decoded = json.loads(answer)
+        except ValueError as error:
+            raise SledError(f"{method} {path}: the answer is no JSON: {error}") from error
+        if not isinstance(decoded, dict):
+            raise SledError(f"{method} {path}: the answer is no JSON object")
+        return decoded
+
+    def _send(
+        self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> bytes:
+        address = self.server + path
+        if query:
+            address += "?" + urllib.parse.urlencode(query, doseq=True)
+        sent = {"Authorization": f"Bearer {self._token}", "Accept": "application/json, application/problem+json"}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        sent.update(headers or {})
+        try:
+            with open_url(
+                address,
+                method=method,
+                data=None if body is None else json.dumps(body),
+                headers=sent,
+                ca_path=self._ca_file,
+                timeout=self._timeout,
+                http_agent="sled.fleet",
+                follow_redirects="none",
+                use_netrc=False,
+            ) as response:
+                return bytes(response.read(LONGEST_ANSWER))
+        except urllib.error.HTTPError as error:
+            raise _refusal(f"{method} {path}", error) from error
+        except urllib.error.URLError as error:
+            raise Unreachable(f"{self.server} cannot be reached: {error.reason}") from error
+        except (UrlsError, http.client.HTTPException, OSError) as error:
+            raise Unreachable(f"{self.server} cannot be reached: {error}") from error
+
+
+def _refusal(request: str, error: urllib.error.HTTPError) -> ApiError:
+    """Reads the problem, or makes one of an answer that a proxy wrote."""
+    problem: Json = {}
+    try:
+        decoded = json.loads(error.read(4 << 20))
+        if isinstance(decoded, dict):
+            problem = decoded
+    except (ValueError, OSError, http.client.HTTPException):
+        problem = {"detail": "the answer is no problem+json"}
+    if error.code // 100 == 3 and error.headers.get("Location"):
+        problem = {"detail": f"sent on to {error.headers['Location']}: give that address as the server"}
+    return ApiError(request, error.code, problem)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes what is stored what is wished: nodes, images and bindings. What no option says stays as it is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.options import given
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of object: its names in the API, and the fields that an operator declares and can read back."""
+
+    noun: str
+    collection: str
+    fields: tuple[str, ...]
+
+
+NODE = Kind("node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "bmc"))
+IMAGE = Kind("image", "images", ("name", "digest", "urls", "bytes", "file_bytes", "format", "architecture", "labels"))
+BINDING = Kind("binding", "bindings", ("node", "image", "disk", "wipe", "boot", "hostname", "authorized_keys", "kernel_arguments"))
+
+
+def part(stored: Json | None, names: tuple[str, ...]) -> Json:
+    """The declared part of a stored object. Empty values are left out, as sledd does."""
+    return {name: stored[name] for name in names if stored.get(name)} if stored else {}
+
+
+def merged(have: Json, want: Json) -> Json:
+    """have with what want says; an empty value takes the old one away."""
+    return {name: value for name, value in {**have, **want}.items() if value not in (None, "", [], {})}
+
+
+def outcome(noun: str, stored: Json | None, have: Json, want: Json) -> Json:
+    """A module's result, with the difference of the declared part."""
+    return {"changed": have != want, noun: stored or {}, "diff": {"before": have, "after": want}}
+
+
+def normal_mac(text: str) -> str:
+    """A MAC as the API has it: lower case with colons."""
+    return text.lower().replace("-", ":")
+
+
+def ensure_node(client: Client, options: Json, check: bool) -> Json:
+    """Declares or forgets a node."""
+    want = given(options, NODE.fields)
+    if "mac" in want:
+        want["mac"] = normal_mac(want["mac"])
+    if want.get("bmc"):
+        want["bmc"] = {name: value for name, value in want["bmc"].items() if value is not None}
+    stored = client.find("nodes", want["mac"] if "mac" in want else want["name"])
+    if options["state"] == "absent":
+        return _forget(client, NODE, stored, stored["mac"] if stored else "", check)
+    declared = bool(stored and stored["declared"])
+    have = part(stored, NODE.fields) if declared else {}
+    spec = merged(part(stored, NODE.fields), want)
+    for name in ("mac", "name"):
+        if name not in spec:
+            raise SledError(f"node {want.get('name') or want.get('mac')} is not declared yet: give its {name}")
+    if have != spec and not check:
+        stored = client.put("nodes", spec["mac"], spec, stored["revision"] if stored and declared else 0)
+    return outcome("node", {**(stored or {}), **spec}, have, spec)
+
+
+def ensure_image(client: Client, options: Json, check: bool) -> Json:
+    """Registers or forgets an image. The content of a registered one never changes."""
+    stored = client.find("images", options["name"])
+    if options["state"] == "absent":
+        return _forget(client, IMAGE, stored, options["name"], check)
+    have = part(stored, IMAGE.fields)
+    spec = merged(have, given(options, IMAGE.fields))
+    if stored and have != spec:
+        differ = ", ".join(sorted(name for name in IMAGE.fields if have.get(name) != spec.get(name)))
+        raise SledError(f"image {options['name']} is registered with another {differ}: another content gets another name")
+    missing = [name for name in ("digest", "urls", "bytes", "file_bytes", "format") if name not in spec]
+    if missing:
+        raise SledError(f"image {options['name']} is not registered yet: give its {', '.join(missing)}")
+    if not stored and not check:
+        stored = client.put("images", options["name"], spec, 0)
+    return outcome("image", stored or spec, have, spec)
+
+
+def ensure_binding(client: Client, options: Json, check: bool) -> Json:
+    """Wishes, or takes the wish away. The generation in the result is the one to wait for."""
+    node = options["node"]
+    stored = client.find("bindings", node)
+    if options["state"] == "absent":
+        return _forget(client, BINDING, stored, node, check)
+    have = part(stored, BINDING.fields)
+    want = given(options, BINDING.fields)
+    if stored is None and "image" not in want:
+        raise SledError(f"node {node} is not bound yet: give an image, or image '' to only wipe it")
+    spec = merged(have, want)
+    spec["node"] = have.get("node", node)  # a node has a name and a MAC: either is the same node
+    before, after = _with_user_data(stored, options.get("user_data"), have, spec)
+    result = outcome("binding", stored, before, after)
+    result["changed"] = result["changed"] or options["reimage"]
+    if result["changed"] and not check:
+        body = {**spec, "node": node, **_user_data(stored, options.get("user_data"), node)}
+        revision = stored["revision"] if stored else 0
+        stored = result["binding"] = client.put("bindings", node, body, revision, options["reimage"])
+    result["generation"] = int((stored or {}).get("generation", 0))
+    return result
+
+
+def _with_user_data(stored: Json | None, user_data: str | None, have: Json, want: Json) -> tuple[Json, Json]:
+    """Both sides of the difference with the digest of their user data, which is all that sledd tells."""
+    old = (stored or {}).get("user_data_sha256", "")
+    new = old if user_data is None else hashlib.sha256(user_data.encode()).hexdigest() if user_data else ""
+    return merged(have, {"user_data_sha256": old}), merged(want, {"user_data_sha256": new})
+
+
+def _user_data(stored: Json | None, user_data: str | None, node: str) -> Json:
+    if user_data is None and (stored or {}).get("user_data_sha256"):
+        raise SledError(f"the binding of {node} has user data, which sledd does not give out: give user_data again, or '' to drop it")
+    return {"user_data": user_data} if user_data else {}
+
+
+def _forget(client: Client, kind: Kind, stored: Json | None, name: str, check: bool) -> Json:
+    if stored and not check:
+        client.delete(kind.collection, name, int(stored.get("revision") or 0))
+    have = part(stored, kind.fields) or ({"mac": name} if stored else {})  # a discovered node has no declaration
+    return outcome(kind.noun, stored, have, {})

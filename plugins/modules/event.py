@@ -1,0 +1,86 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: Apache-2.0
+"""Module sled.fleet.event: spec and glue."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: event
+short_description: Records that a node's power was switched
+version_added: 0.1.0
+description:
+  - Adds an event to a node's. sledd does not see power; the timeline of a run begins with this event.
+  - Each run of the task adds one event.
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - sled.fleet.api
+attributes:
+  check_mode:
+    description: Reports a change, and adds nothing.
+    support: full
+  diff_mode:
+    description: Shows the event that is added.
+    support: full
+options:
+  node:
+    description: MAC or name of the node.
+    type: str
+    required: true
+  kind:
+    description: Kind of event.
+    type: str
+    choices: [power]
+    default: power
+  detail:
+    description: What was done, such as V(on), V(off) or V(cycle). YAML's true and false are taken for V(on) and V(off).
+    type: str
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Record the power-on
+  sled.fleet.event:
+    node: "{{ inventory_hostname }}"
+    detail: "on"
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+event:
+  description: The event that was added.
+  returned: success
+  type: dict
+  sample: {kind: power, detail: "on"}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
+
+SPEC = {
+    **API,
+    "node": {"type": "str", "required": True},
+    "kind": {"type": "str", "choices": ["power"], "default": "power"},
+    "detail": {"type": "str", "required": True},
+}
+YAML_BOOLEANS = {"True": "on", "False": "off"}
+
+
+def work(client: Client, options: Json, check: bool) -> Json:
+    """Adds the event; in check mode it only makes sure that the node exists."""
+    event = {"kind": options["kind"], "detail": YAML_BOOLEANS.get(options["detail"], options["detail"])}
+    if not check:
+        client.post_event(options["node"], **event)
+    elif client.find("nodes", options["node"]) is None:
+        raise SledError(f"node {options['node']} does not exist")
+    return {"changed": True, "event": event, "diff": {"before": {}, "after": event}}
+
+
+def main() -> None:
+    """Runs as an Ansible module."""
+    run(AnsibleModule(SPEC, supports_check_mode=True), work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: Apache-2.0
+"""Module sled.fleet.image: spec and glue; the work is in module_utils/objects.py."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: image
+short_description: Registers an image
+version_added: 0.1.0
+description:
+  - Registers a published image under a name, or forgets it. The file itself is not touched.
+  - A name means the same bytes for ever. Another content under a registered name is an error.
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - sled.fleet.api
+  - sled.fleet.api.attributes
+options:
+  name:
+    description: Name of the image.
+    type: str
+    required: true
+  digest:
+    description: SHA-256 of the file as served, V(sha256:HEX). Needed for an image that is not registered yet.
+    type: str
+  urls:
+    description: Where nodes fetch it; they try them in turn. Needed for an image that is not registered yet.
+    type: list
+    elements: str
+  bytes:
+    description: Size of the raw disk in bytes. Needed for an image that is not registered yet.
+    type: int
+  file_bytes:
+    description: Size of the file as served in bytes. Needed for an image that is not registered yet.
+    type: int
+  format:
+    description: Format of the file. Needed for an image that is not registered yet.
+    type: str
+    choices: [raw, zstd]
+  architecture:
+    description: Architecture of the system in it. sledd takes an absent one for V(x86_64).
+    type: str
+    choices: [x86_64, arm64]
+  labels:
+    description: All labels of the image.
+    type: dict
+  state:
+    description: Whether the image is registered. A bound image is not forgotten.
+    type: str
+    choices: [present, absent]
+    default: present
+seealso:
+  - module: sled.fleet.binding
+"""
+
+EXAMPLES = r"""
+- name: Register an image
+  sled.fleet.image:
+    name: debian-12-v1
+    digest: "sha256:{{ file.stat.checksum }}"
+    urls: ["http://10.77.0.1/images/{{ file.stat.checksum }}.raw.zst"]
+    bytes: 2147483648
+    file_bytes: "{{ file.stat.size }}"
+    format: zstd
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+image:
+  description: The image as registered.
+  returned: success
+  type: dict
+  sample:
+    name: debian-12-v1
+    digest: sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d
+    urls: ["http://10.77.0.1/images/8f3c.raw.zst"]
+    bytes: 2147483648
+    file_bytes: 312345678
+    format: zstd
+    revision: 12
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sled.fleet.plugins.module_utils.objects import ensure_image
+from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
+
+SPEC = {
+    **API,
+    "name": {"type": "str", "required": True},
+    "digest": {"type": "str"},
+    "urls": {"type": "list", "elements": "str"},
+    "bytes": {"type": "int"},
+    "file_bytes": {"type": "int"},
+    "format": {"type": "str", "choices": ["raw", "zstd"]},
+    "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
+    "labels": {"type": "dict"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+}
+
+
+def main() -> None:
+    """Runs as an Ansible module."""
+    run(AnsibleModule(SPEC, supports_check_mode=True), ensure_image)
+
+
+if __name__ == "__main__":
+    main()

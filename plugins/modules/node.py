@@ -1,0 +1,134 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: Apache-2.0
+"""Module sled.fleet.node: spec and glue; the work is in module_utils/objects.py."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node
+short_description: Declares a node of the fleet
+version_added: 0.1.0
+description:
+  - Declares a machine, changes its declaration, accepts one that was discovered, or forgets one.
+  - What no option says stays as it is stored. An empty value takes the old one away.
+  - Nothing here touches the machine.
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - sled.fleet.api
+  - sled.fleet.api.attributes
+options:
+  name:
+    description: Unique name. Needed for a node that is not declared yet. With O(mac) of a declared node it renames it.
+    type: str
+  mac:
+    description: MAC of the interface that boots, with colons or hyphens. Needed for a node that is not declared yet.
+    type: str
+  labels:
+    description: All labels of the node, for selection.
+    type: dict
+  architecture:
+    description: Architecture of the machine. sledd takes an absent one for V(x86_64).
+    type: str
+    choices: [x86_64, arm64]
+  flavour:
+    description: Kernel and drivers of the Sled system. Without it the server's setting holds.
+    type: str
+    choices: [cloud, generic]
+  disk:
+    description: Disk selector for bindings that name none, such as V(serial:LAB-0001) or V(only).
+    type: str
+  keep_disks:
+    description: Selectors of disks that are never touched.
+    type: list
+    elements: str
+  bmc:
+    description: How to reach the power control. Credentials stay with the playbooks.
+    type: dict
+    suboptions:
+      driver:
+        description: Kind of power control.
+        type: str
+        required: true
+        choices: [ipmi, redfish, wol, amt, command]
+      address:
+        description: Name or address.
+        type: str
+      port:
+        description: Port, where it is not the driver's own.
+        type: int
+  state:
+    description: Whether the node is declared. V(absent) also forgets a discovered one; a bound node is not forgotten.
+    type: str
+    choices: [present, absent]
+    default: present
+seealso:
+  - module: sled.fleet.binding
+"""
+
+EXAMPLES = r"""
+- name: Declare the nodes of the rack
+  sled.fleet.node:
+    name: "{{ inventory_hostname }}"
+    mac: "{{ mac }}"
+    disk: only
+    labels:
+      rack: a
+    bmc:
+      driver: ipmi
+      address: "{{ bmc_address }}"
+  delegate_to: localhost
+
+- name: Forget a node
+  sled.fleet.node:
+    mac: 52:54:00:77:00:09
+    state: absent
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+node:
+  description: The node as stored, with its status; in check mode its declaration as it would be.
+  returned: success
+  type: dict
+  sample:
+    mac: 52:54:00:77:00:01
+    name: n1
+    disk: only
+    declared: true
+    revision: 17
+    status: {phase: idle, generation: 0}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sled.fleet.plugins.module_utils.objects import ensure_node
+from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
+
+SPEC = {
+    **API,
+    "name": {"type": "str"},
+    "mac": {"type": "str"},
+    "labels": {"type": "dict"},
+    "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
+    "flavour": {"type": "str", "choices": ["cloud", "generic"]},
+    "disk": {"type": "str"},
+    "keep_disks": {"type": "list", "elements": "str"},
+    "bmc": {
+        "type": "dict",
+        "options": {
+            "driver": {"type": "str", "required": True, "choices": ["ipmi", "redfish", "wol", "amt", "command"]},
+            "address": {"type": "str"},
+            "port": {"type": "int"},
+        },
+    },
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+}
+
+
+def main() -> None:
+    """Runs as an Ansible module."""
+    run(AnsibleModule(SPEC, required_one_of=[("name", "mac")], supports_check_mode=True), ensure_node)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// Events reads the newest events of a node, oldest first; limit 0 leaves the number to sledd.
+func (c *Client) Events(ctx context.Context, node string, limit int) ([]Event, error) {
+	address, err := path("nodes", node)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	var answer EventList
+	err = c.call(ctx, request{method: http.MethodGet, path: address + "/events", query: query}, &answer)
+	return answer.Items, err
+}
+
+// PostPower records that somebody switched a node's power; detail says how (on, off, cycle).
+func (c *Client) PostPower(ctx context.Context, node, detail string) error {
+	address, err := path("nodes", node)
+	if err != nil {
+		return err
+	}
+	body := NodeEvent{Kind: "power", Detail: detail}
+	return c.call(ctx, request{method: http.MethodPost, path: address + "/events", body: body}, nil)
+}
+
+// Log reads the log of the last step that failed on a node.
+func (c *Client) Log(ctx context.Context, node string) (string, error) {
+	address, err := path("nodes", node)
+	if err != nil {
+		return "", err
+	}
+	accept := http.Header{"Accept": {"text/plain, application/problem+json"}}
+	body, err := c.read(ctx, request{method: http.MethodGet, path: address + "/log", header: accept})
+	return string(body), err
+}
+
+// Timeline reads the newest run of a node.
+func (c *Client) Timeline(ctx context.Context, node string) (Timeline, error) {
+	var timeline Timeline
+	address, err := path("nodes", node)
+	if err != nil {
+		return timeline, err
+	}
+	err = c.call(ctx, request{method: http.MethodGet, path: address + "/timeline"}, &timeline)
+	return timeline, err
+}
+
+// Operators lists who may use the API (role admin). Tokens are not in it.
+func (c *Client) Operators(ctx context.Context) ([]Operator, error) {
+	var answer OperatorList
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/operators"}, &answer)
+	return answer.Items, err
+}
+
+// PutOperator makes an operator or gives one a new role and token. Only this answer holds the token.
+func (c *Client) PutOperator(ctx context.Context, operator Operator, conditions ...Condition) (Operator, error) {
+	r := request{method: http.MethodPut, body: operator, header: header(conditions)}
+	return single[Operator](ctx, c, r, "operators", operator.Name)
+}
+
+// DeleteOperator takes an operator's access away at once.
+func (c *Client) DeleteOperator(ctx context.Context, name string) error {
+	return remove(ctx, c, "operators", name, nil)
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (a *app) bindings() *resource[api.Binding] {
+	return &resource[api.Binding]{
+		noun: "binding", plural: "bindings", placeholder: "NODE",
+		columns: []column[api.Binding]{
+			{"node", func(b api.Binding) string { return b.Node }},
+			{"mac", func(b api.Binding) string { return b.MAC }},
+			{"image", func(b api.Binding) string { return wishText(b) }},
+			{"generation", func(b api.Binding) string { return strconv.FormatInt(b.Generation, 10) }},
+			{"satisfied", func(b api.Binding) string { return yesNo(b.Satisfied) }},
+			{"disk", func(b api.Binding) string { return b.Disk }},
+			{"boot", func(b api.Binding) string { return b.Boot }},
+			{"updated", func(b api.Binding) string { return localTime(b.Updated) }},
+		},
+		list: func(ctx context.Context, c *api.Client, f api.Filter) ([]api.Binding, error) {
+			return api.Collect(c.Bindings(ctx, f))
+		},
+		get: func(ctx context.Context, c *api.Client, name string) (api.Binding, error) {
+			return c.Binding(ctx, name)
+		},
+		remove: func(ctx context.Context, c *api.Client, name string, conditions ...api.Condition) error {
+			return c.DeleteBinding(ctx, name, conditions...)
+		},
+		filters: addFilters, complete: a.completeNodes,
+	}
+}
+
+func (a *app) bindingCommand() *cobra.Command {
+	r := a.bindings()
+	return group("binding", "Wishes: which node gets which image", r.listCommand(a), r.getCommand(a), a.bindCommand("apply"),
+		r.deleteCommand(a, "delete", unbindShort, "deleted"))
+}
+
+const unbindShort = "Take wishes away; the machines keep what is on their disks"
+
+func (a *app) unbindCommand() *cobra.Command {
+	return a.bindings().deleteCommand(a, "unbind", unbindShort, "deleted")
+}
+
+// wishText is what a binding asks for: an image, or only a wipe.
+func wishText(b api.Binding) string {
+	if b.Image == "" {
+		return "(wipe)"
+	}
+	return b.Image
+}
+
+// wishOf is what is wished of a node, or nothing.
+func wishOf(n api.Node) string {
+	if n.Binding == nil {
+		return ""
+	}
+	return wishText(*n.Binding)
+}

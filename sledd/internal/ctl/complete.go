@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// completeDeadline bounds how long a press of the tab key may take.
+const completeDeadline = 2 * time.Second
+
+// complete asks sledd for names; a server that does not answer just gives none.
+func (a *app) complete(cmd *cobra.Command, names func(context.Context, *api.Client) []string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeDeadline)
+	defer cancel()
+	client, err := a.client()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return names(ctx, client), cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) completeNodes(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.complete(cmd, func(ctx context.Context, client *api.Client) (names []string) {
+		for node, err := range client.Nodes(ctx, api.Filter{}) {
+			if err != nil {
+				return names
+			}
+			name := node.Name
+			if name == "" {
+				name = node.MAC
+			}
+			names = append(names, name+"\t"+string(node.Status.Phase))
+		}
+		return names
+	})
+}
+
+func (a *app) completeImages(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.complete(cmd, func(ctx context.Context, client *api.Client) (names []string) {
+		images, err := client.Images(ctx)
+		if err != nil {
+			return nil
+		}
+		for _, image := range images {
+			names = append(names, image.Name)
+		}
+		return names
+	})
+}

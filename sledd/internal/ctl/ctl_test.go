@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// noon is when the tests happen.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+// buffer can be written by a command while a test reads it.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// ran is what a command line did.
+type ran struct {
+	code     int
+	out, err string
+}
+
+// sledctl runs a command line against a server.
+func sledctl(t *testing.T, server, input string, args ...string) ran {
+	t.Helper()
+	return run(t.Context(), server, input, Screen{Size: func() (int, int) { return 80, 24 }}, args...)
+}
+
+func run(ctx context.Context, server, input string, screen Screen, args ...string) ran {
+	var out, err buffer
+	environment := map[string]string{"SLED_SERVER": server, "SLED_TOKEN": token}
+	code := Run(ctx, args, System{In: strings.NewReader(input), Out: &out, Err: &err, Screen: screen,
+		Getenv: func(name string) string { return environment[name] }, Now: func() time.Time { return noon }})
+	return ran{code, out.String(), err.String()}
+}
+
+const token = "0123456789abcdef0123456789abcdef"
+
+// golden compares with testdata/NAME.txt.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; got\n%s\nwant\n%s", file, got, want)
+	}
+}
+
+// double answers GET of a path with a value, and every other request with a problem.
+func double(t *testing.T, answers map[string]any) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch value := answers[r.URL.Path].(type) {
+		case nil:
+			refuse(w, http.StatusNotFound, r.URL.Path+" is not known")
+		case int:
+			refuse(w, value, "so says the test")
+		case string:
+			_, _ = w.Write([]byte(value))
+		case http.HandlerFunc:
+			value(w, r)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(value)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(api.Error{Status: status, Title: http.StatusText(status), Detail: detail})
+}

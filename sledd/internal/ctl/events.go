@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (a *app) eventsCommand() *cobra.Command {
+	follow, limit := false, 0
+	command := &cobra.Command{
+		Use: "events NODE", Short: "What happened to a node, oldest first",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			events, err := client.Events(cmd.Context(), args[0], limit)
+			if err != nil {
+				return err
+			}
+			if !follow {
+				return a.show(events, func() {
+					for _, event := range events {
+						_, _ = fmt.Fprintln(a.Out, a.eventLine(event))
+					}
+				})
+			}
+			return a.followEvents(cmd, client, args[0], events)
+		},
+	}
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "then go on as they happen; -o json prints one object a line")
+	command.Flags().IntVar(&limit, "limit", 0, "at most so many, the newest; default: all that are kept")
+	return command
+}
+
+func (a *app) followEvents(cmd *cobra.Command, client *api.Client, node string, events []api.Event) error {
+	if a.output == "yaml" {
+		return usagef("-f prints lines: want -o json or the table")
+	}
+	print := func(event api.Event) error {
+		if a.output == "json" {
+			return json.NewEncoder(a.Out).Encode(event)
+		}
+		_, err := fmt.Fprintln(a.Out, a.eventLine(event))
+		return err
+	}
+	stream := api.Follow{Node: node, Lost: func(err error) {
+		_, _ = fmt.Fprintf(a.Err, "sledctl: events: connection lost, trying again: %v\n", err)
+	}}
+	for _, event := range events {
+		if err := print(event); err != nil {
+			return err
+		}
+		stream.After = max(stream.After, event.ID)
+	}
+	for event, err := range client.Stream(cmd.Context(), stream) {
+		if err != nil {
+			return err
+		}
+		if err := print(event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eventLine is one event for people: when, what, and which phase it led to.
+func (a *app) eventLine(e api.Event) string {
+	what := e.Kind
+	if e.Verb != "" {
+		what += " " + e.Verb
+	}
+	var words []string
+	if e.Generation > 0 {
+		words = append(words, fmt.Sprintf("generation %d", e.Generation))
+	}
+	if e.Step > 0 {
+		words = append(words, fmt.Sprintf("step %d/%d", e.Step, e.Steps))
+	} else if e.Steps > 0 {
+		words = append(words, fmt.Sprintf("%d steps", e.Steps))
+	}
+	if e.Kind == "end" && e.Code != 0 {
+		words = append(words, codeName(e.Code))
+	}
+	if e.Seconds > 0 {
+		words = append(words, fmt.Sprintf("%.1f s", e.Seconds))
+	}
+	if e.Detail != "" {
+		words = append(words, clean(e.Detail, ""))
+	}
+	line := fmt.Sprintf("%s  %-16s %s  %s", e.Time.Local().Format("2006-01-02 15:04:05.000"), what, fit(a.Screen.phaseText(e.Phase), len("operational")),
+		strings.Join(words, ", "))
+	return strings.TrimRight(line, " ")
+}
+
+func (a *app) logCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "log NODE", Short: "The log of the step that failed last on a node, then its kernel log",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			log, err := client.Log(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.show(log, func() {
+				_, _ = fmt.Fprintln(a.Out, strings.TrimRight(clean(log, "\n\t"), "\n"))
+			})
+		},
+	}
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Exit codes of sledctl; the long help lists them.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitConflict    = 4
+	exitDenied      = 5
+	exitUnreachable = 6
+)
+
+// usageError is a command line that cannot be carried out as it stands.
+type usageError struct {
+	err  error
+	hint string // a command that explains more
+}
+
+func usagef(format string, args ...any) error { return &usageError{err: fmt.Errorf(format, args...)} }
+
+func (e *usageError) Error() string {
+	if e.hint == "" {
+		return e.err.Error()
+	}
+	return fmt.Sprintf("%v\nsee %s", e.err, e.hint)
+}
+
+func (e *usageError) Unwrap() error { return e.err }
+
+func exitCode(err error) int {
+	var usage *usageError
+	status := api.StatusOf(err)
+	switch {
+	case errors.As(err, &usage), status == 400, status == 422:
+		return exitUsage
+	case api.IsNotFound(err):
+		return exitNotFound
+	case api.IsConflict(err):
+		return exitConflict
+	case api.IsDenied(err):
+		return exitDenied
+	case api.IsUnreachable(err):
+		return exitUnreachable
+	}
+	return exitFailed
+}
+
+// codeDisk is the exit code of a step that found no disk, or several.
+const codeDisk = 4
+
+// stepCodes names the exit codes of sledc (contract/exit-codes.md).
+var stepCodes = map[int]string{1: "failed", 2: "usage", 3: "not supported", codeDisk: "disk", 5: "integrity", 6: "network"}
+
+// codeName is how the exit code of a failed step is shown, such as "code 4 disk".
+func codeName(code int) string {
+	if name, ok := stepCodes[code]; ok {
+		return fmt.Sprintf("code %d %s", code, name)
+	}
+	if code > 128 {
+		return fmt.Sprintf("code %d killed by signal %d", code, code-128)
+	}
+	return fmt.Sprintf("code %d", code)
+}

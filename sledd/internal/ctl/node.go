@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+)
+
+func (a *app) nodes() *resource[api.Node] {
+	return &resource[api.Node]{
+		noun: "node", plural: "nodes", placeholder: "NODE",
+		columns: []column[api.Node]{
+			{"name", func(n api.Node) string { return n.Name }},
+			{"mac", func(n api.Node) string { return n.MAC }},
+			{"phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }},
+			{"architecture", func(n api.Node) string { return n.Architecture }},
+			{"disk", func(n api.Node) string { return n.Disk }},
+			{"bmc", func(n api.Node) string { return bmcText(n.BMC) }},
+			{"labels", func(n api.Node) string { return labelsText(n.Labels) }},
+		},
+		list: func(ctx context.Context, c *api.Client, f api.Filter) ([]api.Node, error) {
+			return api.Collect(c.Nodes(ctx, f))
+		},
+		get: func(ctx context.Context, c *api.Client, name string) (api.Node, error) { return c.Node(ctx, name) },
+		remove: func(ctx context.Context, c *api.Client, name string, conditions ...api.Condition) error {
+			return c.DeleteNode(ctx, name, conditions...)
+		},
+		detail: a.nodeDetail, filters: addFilters, complete: a.completeNodes,
+	}
+}
+
+func (a *app) nodeCommand() *cobra.Command {
+	r := a.nodes()
+	return group("node", "Declared and discovered nodes", r.listCommand(a), r.getCommand(a), a.nodeApplyCommand(r),
+		r.deleteCommand(a, "delete", "Forget nodes; the machines are not touched", "deleted"))
+}
+
+// nodeFlags are the parts of a declaration that flags can say.
+type nodeFlags struct {
+	file, mac, bmc string
+	unlabel        []string
+	labels         map[string]string
+	spec           api.NodeSpec
+}
+
+func (a *app) nodeApplyCommand(r *resource[api.Node]) *cobra.Command {
+	var f nodeFlags
+	command := &cobra.Command{
+		Use: "apply [NODE]", Aliases: []string{"accept"}, Short: "Declare a node, or change its declaration; also accepts a discovered one",
+		Long: `Declares a node. NODE is its MAC or its name. What no flag says stays as it is; -f replaces whole declarations.
+A discovered node is accepted by giving it a name.`,
+		Example: `  sledctl node accept 52:54:00:77:00:01 --name n1
+  sledctl node apply n1 --disk serial:LAB-0001 --label rack=a --bmc ipmi://10.77.0.201:623
+  sledctl node apply -f nodes.yaml`,
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (f.file == "") == (len(args) == 0) {
+				return usagef("want either NODE or -f FILE")
+			}
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			if f.file != "" {
+				return a.applyNodeFile(cmd.Context(), client, r, f.file)
+			}
+			node, err := f.apply(cmd, client, args[0])
+			if err != nil {
+				return err
+			}
+			return r.print(a, []api.Node{node})
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&f.file, "file", "f", "", "declarations in YAML or JSON, as `get -o yaml` prints them; - for standard input")
+	flags.StringVar(&f.mac, "mac", "", "MAC, when NODE is the name of a new node")
+	flags.StringVar(&f.spec.Name, "name", "", "unique name")
+	flags.StringToStringVarP(&f.labels, "label", "l", nil, "set a label, KEY=VALUE (repeatable)")
+	flags.StringArrayVar(&f.unlabel, "unlabel", nil, "remove the label KEY (repeatable)")
+	flags.StringVar(&f.spec.Architecture, "architecture", "", "x86_64 or arm64")
+	flags.StringVar(&f.spec.Flavour, "flavour", "", "kernel of the Sled system: cloud or generic")
+	flags.StringVar(&f.spec.Disk, "disk", "", "disk selector, such as serial:S, only or model:GLOB,rotational:0")
+	flags.StringArrayVar(&f.spec.KeepDisks, "keep-disk", nil, "selector of a disk that is never touched (repeatable)")
+	flags.StringVar(&f.bmc, "bmc", "", "power control as DRIVER://ADDRESS[:PORT]; driver ipmi, redfish, wol, amt or command")
+	return command
+}
+
+func (a *app) applyNodeFile(ctx context.Context, client *api.Client, r *resource[api.Node], file string) error {
+	wanted, err := readObjects[api.Node](a, file)
+	if err != nil {
+		return err
+	}
+	stored := make([]api.Node, 0, len(wanted))
+	for i, node := range wanted {
+		answer, err := client.PutNode(ctx, node.NodeSpec)
+		if err != nil {
+			return fmt.Errorf("%s: item %d (%s): %w", file, i+1, node.Name, err)
+		}
+		stored = append(stored, answer)
+	}
+	return r.print(a, stored)
+}
+
+// apply reads the declaration, changes what flags say and writes it back, unless somebody else did so meanwhile.
+func (f *nodeFlags) apply(cmd *cobra.Command, client *api.Client, name string) (api.Node, error) {
+	node, err := client.Node(cmd.Context(), name)
+	if err != nil && !api.IsNotFound(err) {
+		return node, err
+	}
+	if api.IsNotFound(err) {
+		if node.NodeSpec, err = f.fresh(name); err != nil {
+			return node, err
+		}
+	}
+	if err := f.change(cmd, &node.NodeSpec); err != nil {
+		return node, err
+	}
+	if node.Name == "" {
+		return node, usagef("%s has no name yet: give it one with --name", name)
+	}
+	condition := api.IfAbsent()
+	if node.Declared {
+		condition = api.IfRevision(node.Revision)
+	}
+	return client.PutNode(cmd.Context(), node.NodeSpec, condition)
+}
+
+// fresh starts the declaration of a node that sledd does not know.
+func (f *nodeFlags) fresh(name string) (api.NodeSpec, error) {
+	if address, err := mac.Parse(name); err == nil {
+		return api.NodeSpec{MAC: address}, nil
+	}
+	if f.mac == "" {
+		return api.NodeSpec{}, usagef("node %s is not known: give its MAC with --mac", name)
+	}
+	address, err := mac.Parse(f.mac)
+	if err != nil {
+		return api.NodeSpec{}, &usageError{err: err}
+	}
+	return api.NodeSpec{MAC: address, Name: name}, nil
+}
+
+func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
+	changed := cmd.Flags().Changed
+	for flag, field := range map[string]struct{ from, to *string }{
+		"name":         {&f.spec.Name, &spec.Name},
+		"architecture": {&f.spec.Architecture, &spec.Architecture},
+		"flavour":      {&f.spec.Flavour, &spec.Flavour},
+		"disk":         {&f.spec.Disk, &spec.Disk},
+	} {
+		if changed(flag) {
+			*field.to = *field.from
+		}
+	}
+	if changed("keep-disk") {
+		spec.KeepDisks = f.spec.KeepDisks
+	}
+	if spec.Labels == nil {
+		spec.Labels = map[string]string{}
+	}
+	for key, value := range f.labels {
+		spec.Labels[key] = value
+	}
+	for _, key := range f.unlabel {
+		delete(spec.Labels, key)
+	}
+	if f.mac != "" {
+		if address, err := mac.Parse(f.mac); err != nil || address != spec.MAC {
+			return usagef("--mac %s: node %s has the MAC %s; another machine is another node", f.mac, spec.Name, spec.MAC)
+		}
+	}
+	if changed("bmc") {
+		bmc, err := parseBMC(f.bmc)
+		if err != nil {
+			return err
+		}
+		spec.BMC = bmc
+	}
+	return nil
+}
+
+// parseBMC reads DRIVER://ADDRESS[:PORT]; empty takes the power control away.
+func parseBMC(words string) (*api.BMC, error) {
+	if words == "" {
+		return nil, nil //nolint:nilnil // no power control is a value
+	}
+	u, err := url.Parse(words)
+	if err != nil || u.Scheme == "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
+		return nil, usagef("--bmc %q: want DRIVER://ADDRESS[:PORT] without a password", words)
+	}
+	bmc := &api.BMC{Driver: u.Scheme, Address: u.Hostname()}
+	if u.Port() != "" {
+		if bmc.Port, err = strconv.Atoi(u.Port()); err != nil {
+			return nil, usagef("--bmc %q: port: %w", words, err)
+		}
+	}
+	return bmc, nil
+}
+
+func bmcText(bmc *api.BMC) string {
+	if bmc == nil {
+		return ""
+	}
+	address := bmc.Address
+	if bmc.Port != 0 {
+		address = net.JoinHostPort(address, strconv.Itoa(bmc.Port))
+	}
+	return bmc.Driver + "://" + address
+}

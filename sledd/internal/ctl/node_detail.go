@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// nodeDetail prints everything known of one node: declaration, status, wish, hardware.
+func (a *app) nodeDetail(n api.Node) {
+	declared := "no: sledctl node accept " + n.MAC + " --name NAME"
+	if n.Declared {
+		declared = "yes, revision " + strconv.FormatInt(n.Revision, 10)
+	}
+	a.section("node", [][2]string{
+		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", n.Architecture}, {"flavour", n.Flavour},
+		{"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
+	})
+	a.section("status", a.statusRows(n))
+	if b := n.Binding; b != nil {
+		a.section("binding", [][2]string{
+			{"image", b.Image}, {"generation", strconv.FormatInt(b.Generation, 10)}, {"satisfied", yesNo(b.Satisfied)},
+			{"disk", b.Disk}, {"wipe", b.Wipe}, {"boot", b.Boot}, {"hostname", b.Hostname}, {"kernel arguments", b.KernelArguments},
+			{"authorized keys", count(len(b.AuthorizedKeys))}, {"user data", b.UserDataSHA256}, {"updated", localTime(b.Updated)},
+		})
+	}
+	a.facts(n.Facts)
+	a.hint(n)
+}
+
+func (a *app) statusRows(n api.Node) [][2]string {
+	s := n.Status
+	rows := [][2]string{
+		{"phase", a.Screen.phaseText(s.Phase)}, {"since", localTime(s.Since)}, {"seen", localTime(s.Seen)},
+		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)}, {"reason", reasonText(s)},
+	}
+	if s.OS != nil {
+		rows = append(rows, [2]string{"system", clean(fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID), "")})
+	}
+	return rows
+}
+
+func (a *app) facts(facts *api.Facts) {
+	if facts == nil {
+		return
+	}
+	rows := [][2]string{{"seen", localTime(facts.Time)}}
+	for _, part := range []struct {
+		name   string
+		values map[string]string
+	}{{"cpu", facts.CPU}, {"memory", facts.Memory}, {"firmware", facts.Firmware}, {"dmi", facts.DMI}, {"kernel", facts.Kernel}} {
+		rows = append(rows, [2]string{part.name, factsText(part.values)})
+	}
+	a.section("facts", rows)
+	a.hardware("disks", facts.Disks, []string{"name", "bytes", "serial", "wwn", "path", "model", "rotational", "removable", "readonly"})
+	a.hardware("nics", facts.NICs, []string{"name", "mac", "driver", "link", "speed"})
+}
+
+// section prints a heading and the rows that have a value.
+func (a *app) section(name string, rows [][2]string) {
+	_, _ = fmt.Fprintln(a.Out, a.Screen.paint(name, text.Bold))
+	for _, row := range rows {
+		if row[1] != "" {
+			_, _ = fmt.Fprintf(a.Out, "  %-18s%s\n", row[0], row[1])
+		}
+	}
+}
+
+// hardware prints a table of things, first the known keys, then those that a newer Sled system may have added.
+func (a *app) hardware(name string, things []map[string]string, keys []string) {
+	if len(things) == 0 {
+		return
+	}
+	known := map[string]bool{}
+	for _, key := range keys {
+		known[key] = true
+	}
+	more := map[string]bool{}
+	for _, thing := range things {
+		for key := range thing {
+			if !known[key] {
+				more[key] = true
+			}
+		}
+	}
+	columns := []column[map[string]string]{}
+	for _, key := range append(slices.Clone(keys), slices.Sorted(maps.Keys(more))...) {
+		columns = append(columns, column[map[string]string]{key, func(thing map[string]string) string { return factText(key, thing[key]) }})
+	}
+	_, _ = fmt.Fprintln(a.Out, a.Screen.paint(name, text.Bold))
+	printTable(a.Out, a.Screen, columns, things)
+}
+
+func factsText(values map[string]string) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if values[key] != "" {
+			parts = append(parts, key+" "+factText(key, values[key]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// factText shows a fact as it was reported; byte counts also in a readable unit.
+func factText(key, value string) string {
+	if n, err := strconv.ParseInt(value, 10, 64); key == "bytes" && err == nil {
+		return fmt.Sprintf("%s (%s)", value, bytesText(n))
+	}
+	return clean(value, "")
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func localTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.DateTime)
+}

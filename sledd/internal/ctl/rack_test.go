@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// node makes node number i in a phase that it is in for some time.
+func node(i int, phase api.Phase, since time.Duration) api.Node {
+	return api.Node{
+		NodeSpec: api.NodeSpec{MAC: fmt.Sprintf("52:54:00:77:00:%02x", i), Name: fmt.Sprintf("n%d", i), Disk: "only",
+			Labels: map[string]string{"rack": "a", "row": "1"}, BMC: &api.BMC{Driver: "ipmi", Address: "10.77.0.201", Port: 623}},
+		Declared: true, Revision: int64(10 + i),
+		Status: api.Status{Phase: phase, Since: noon.Add(-since), Seen: noon, Generation: 2},
+	}
+}
+
+func bound(n api.Node, image string, generation int64) api.Node {
+	n.Binding = &api.Binding{BindingSpec: api.BindingSpec{Node: n.Name, Image: image}, MAC: n.MAC, Generation: generation, Updated: noon}
+	n.Binding.Satisfied = n.Status.Generation == generation && n.Status.Phase == api.Operational
+	return n
+}
+
+// rack has a node in every situation that is shown differently.
+func rack() []api.Node {
+	done := bound(node(1, api.Operational, 3*time.Hour), "debian-12-v1", 2)
+	done.Status.Image = "debian-12-v1"
+	writing := bound(node(2, api.Writing, 5*time.Second), "debian-12-v2", 2)
+	writing.Status.Step, writing.Status.Steps, writing.Status.Verb = 2, 4, "write"
+	writing.Status.Progress = &api.Progress{Bytes: 1 << 30, Total: 1 << 31, Rate: 100_000_000}
+	wrongDisk := bound(node(3, api.Failed, 90*time.Second), "debian-12-v1", 2)
+	wrongDisk.Status.Step, wrongDisk.Status.Steps, wrongDisk.Status.Verb = 1, 4, "wipe"
+	wrongDisk.Status.Code, wrongDisk.Status.Reason = 4, "2 disks match only\x1b[2J"
+	again := bound(node(4, api.Operational, 50*time.Hour), "debian-12-v2", 3)
+	again.Status.Image = "debian-12-v1"
+	unseen := bound(node(5, "", 0), "", 1)
+	unseen.Status = api.Status{}
+	discovered := api.Node{NodeSpec: api.NodeSpec{MAC: "52:54:00:77:00:09"}, Status: api.Status{Phase: api.Discovered, Since: noon.Add(-time.Minute)}}
+	return []api.Node{done, writing, wrongDisk, again, unseen, discovered}
+}
+
+func detailed() api.Node {
+	n := rack()[0]
+	n.Status.OS = &api.OS{ID: "debian", Version: "12", Kernel: "6.1.0-56-amd64", MachineID: "0123"}
+	n.Facts = &api.Facts{
+		Time: noon, CPU: map[string]string{"model": "AMD EPYC", "threads": "2"}, Memory: map[string]string{"bytes": "402653184"},
+		Firmware: map[string]string{"type": "bios"}, DMI: map[string]string{"vendor": "QEMU", "serial": "n1"},
+		Disks: []map[string]string{
+			{"name": "vda", "serial": "LAB-0001", "bytes": "4294967296", "rotational": "1"},
+			{"name": "vdb", "serial": "LAB-1001", "bytes": "8589934592", "rotational": "0", "temperature": "31"},
+		},
+		NICs: []map[string]string{{"name": "eth0", "mac": n.MAC, "driver": "virtio_net", "link": "1"}},
+	}
+	return n
+}
+
+func timeline() api.Timeline {
+	t := api.Timeline{MAC: "52:54:00:77:00:01", Name: "n1", Generation: 2, Phase: api.Operational, Begin: noon.Add(-time.Minute)}
+	at := t.Begin
+	for _, stage := range strings.Fields("firmware:12 ipxe:3.5 kernel:2.7 wipe:0.02 write:21 configure:1.25 start:9.5") {
+		var seconds float64
+		name, number, _ := strings.Cut(stage, ":")
+		_, _ = fmt.Sscan(number, &seconds)
+		t.Stages = append(t.Stages, api.Stage{Name: name, Begin: at, Seconds: seconds})
+		at = at.Add(time.Duration(seconds * float64(time.Second)))
+		t.Total += seconds
+	}
+	return t
+}
+
+func happened() []api.Event {
+	return []api.Event{
+		{ID: 1, Time: noon, Kind: "power", Detail: "on\x1b[2J"},
+		{ID: 2, Time: noon.Add(1500 * time.Millisecond), Kind: "plan", Generation: 2, Steps: 4, Phase: api.Booting},
+		{ID: 3, Time: noon.Add(2 * time.Second), Kind: "end", Generation: 2, Step: 1, Steps: 4, Verb: "wipe", Code: 4, Seconds: 0.25, Phase: api.Failed,
+			Detail: "2 disks match only"},
+	}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// resource is what list, get and delete need to know of a kind of object T.
+type resource[T any] struct {
+	noun, plural, placeholder string // "node", "nodes", "NODE"
+	columns                   []column[T]
+	list                      func(context.Context, *api.Client, api.Filter) ([]T, error)
+	get                       func(context.Context, *api.Client, string) (T, error)
+	remove                    func(context.Context, *api.Client, string, ...api.Condition) error
+	detail                    func(T)                           // nil: get shows the table
+	filters                   func(*cobra.Command, *api.Filter) // nil: the list has none
+	complete                  cobra.CompletionFunc
+}
+
+func (r *resource[T]) print(a *app, items []T) error {
+	return a.show(items, func() { printTable(a.Out, a.Screen, r.columns, items) })
+}
+
+func (r *resource[T]) listCommand(a *app) *cobra.Command {
+	var filter api.Filter
+	command := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List " + r.plural, Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			items, err := r.list(cmd.Context(), client, filter)
+			if err != nil {
+				return err
+			}
+			return r.print(a, items)
+		},
+	}
+	if r.filters != nil {
+		r.filters(command, &filter)
+	}
+	return command
+}
+
+func (r *resource[T]) getCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "get " + r.placeholder, Short: "Show one " + r.noun, Args: cobra.ExactArgs(1), ValidArgsFunction: r.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			item, err := r.get(cmd.Context(), client, args[0])
+			if err != nil {
+				return err
+			}
+			return a.show(item, func() {
+				if r.detail != nil {
+					r.detail(item)
+					return
+				}
+				printTable(a.Out, a.Screen, r.columns, []T{item})
+			})
+		},
+	}
+}
+
+// deleteCommand deletes each name and tells which; one that fails does not stop the others.
+func (r *resource[T]) deleteCommand(a *app, use, short, done string) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " " + r.placeholder + "...", Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: r.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			var failed []error
+			for _, name := range args {
+				if err := r.remove(cmd.Context(), client, name); err != nil {
+					failed = append(failed, fmt.Errorf("%s: %w", name, err))
+					continue
+				}
+				_, _ = fmt.Fprintf(a.Err, "%s %s %s\n", r.noun, name, done)
+			}
+			return errors.Join(failed...)
+		},
+	}
+}
+
+// addFilters adds the flags that select nodes.
+func addFilters(command *cobra.Command, filter *api.Filter) {
+	flags := command.Flags()
+	flags.StringArrayVarP(&filter.Labels, "label", "l", nil, "only nodes with this label, KEY=VALUE (repeatable; all must hold)")
+	flags.StringVar((*string)(&filter.Phase), "phase", "", "only nodes in this phase")
+	flags.StringVar(&filter.Image, "image", "", "only nodes with this image")
+	phases := []string{}
+	for _, phase := range []api.Phase{api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring,
+		api.Starting, api.Operational, api.Wiped, api.Failed} {
+		phases = append(phases, string(phase))
+	}
+	_ = command.RegisterFlagCompletionFunc("phase", cobra.FixedCompletions(phases, cobra.ShellCompDirectiveNoFileComp))
+}

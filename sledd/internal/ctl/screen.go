@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"os"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+)
+
+// Screen is what the output goes to.
+type Screen struct {
+	Terminal bool // lines can be drawn again
+	Colour   bool
+	Size     func() (width, height int) // asked before each drawing: windows change
+}
+
+// ScreenOf looks at a file: a terminal, or something that only takes lines.
+func ScreenOf(file *os.File) Screen {
+	descriptor := int(file.Fd()) //nolint:gosec // a descriptor is small
+	terminal := term.IsTerminal(descriptor) && os.Getenv("TERM") != "dumb"
+	return Screen{
+		Terminal: terminal,
+		Colour:   terminal && os.Getenv("NO_COLOR") == "",
+		Size: func() (int, int) {
+			width, height, err := term.GetSize(descriptor)
+			if err != nil || width <= 0 || height <= 0 {
+				return 80, 24
+			}
+			return width, height
+		},
+	}
+}
+
+func (s Screen) paint(words string, colours ...text.Color) string {
+	if !s.Colour || len(colours) == 0 {
+		return words
+	}
+	return text.Colors(colours).Sprint(words)
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func world(t *testing.T) string {
+	t.Helper()
+	nodes := rack()
+	images := []api.Image{{ImageSpec: api.ImageSpec{Name: "debian-12-v1", Digest: "sha256:" + strings.Repeat("8f3c", 16), Bytes: 1 << 31,
+		URLs: []string{"http://10.77.0.1/images/8f3c.raw.zst"}, FileBytes: 312345678, Format: "zstd"}, Revision: 4, Created: noon}}
+	return double(t, map[string]any{
+		"/v1/nodes":             api.NodeList{Items: nodes},
+		"/v1/nodes/n1":          detailed(),
+		"/v1/nodes/n3":          nodes[2],
+		"/v1/nodes/n1/timeline": timeline(),
+		"/v1/nodes/n9/timeline": api.Timeline{MAC: "52:54:00:77:00:09"},
+		"/v1/nodes/n1/events":   api.EventList{Items: happened()},
+		"/v1/nodes/n3/log":      "vda matches\n\x1b[2Jvdb matches\n--- dmesg\n",
+		"/v1/images":            api.ImageList{Items: images},
+		"/v1/images/i":          images[0],
+		"/v1/bindings":          api.BindingList{Items: []api.Binding{*nodes[0].Binding, *nodes[4].Binding}},
+		"/v1/operators":         api.OperatorList{Items: []api.Operator{{Name: "admin", Role: api.Admin}}},
+		"/v1/nodes/denied":      http.StatusForbidden,
+		"/v1/nodes/broken":      http.StatusServiceUnavailable,
+	})
+}
+
+func TestGoldenOutputs(t *testing.T) {
+	server := world(t)
+	for name, line := range map[string]string{
+		"status": "status", "status-one": "status n3", "node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3",
+		"image-list": "image list", "image-get": "image get i", "binding-list": "binding list", "operator-list": "operator list",
+		"timeline": "timeline n1 n9", "events": "events n1", "log": "log n3", "node-list-yaml": "node list -o yaml",
+		"timeline-json": "timeline n1 -o json",
+	} {
+		got := sledctl(t, server, "", strings.Fields(line)...)
+		if got.code != exitDone {
+			t.Errorf("%s: exit %d", line, got.code)
+		}
+		golden(t, name, got.out+got.err)
+	}
+}
+
+func TestOutputsHoldTheAPIObjects(t *testing.T) {
+	server := world(t)
+	var nodes []api.Node
+	got := sledctl(t, server, "", "status", "-o", "json")
+	if err := json.Unmarshal([]byte(got.out), &nodes); err != nil || len(nodes) != len(rack()) {
+		t.Errorf("%v: %s", err, got.out)
+	}
+	var image api.Image
+	got = sledctl(t, server, "", "image", "get", "i", "-o", "yaml")
+	if err := yaml.UnmarshalStrict([]byte(got.out), &image); err != nil || image.Name != "debian-12-v1" {
+		t.Errorf("%v: %s", err, got.out)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	server := world(t)
+	for line, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"":                                      {exitDone, ""},
+		"completion bash":                       {exitDone, ""},
+		"nodes":                                 {exitUsage, "see sledctl --help"},
+		"node":                                  {exitDone, ""},
+		"node lst":                              {exitUsage, "see sledctl node --help"},
+		"node get":                              {exitUsage, "accepts 1 arg(s)"},
+		"status --nope":                         {exitUsage, "unknown flag"},
+		"status -o xml":                         {exitUsage, `--output "xml": want one of table, json, yaml`},
+		"node get n7":                           {exitNotFound, "(404 Not Found)"},
+		"node get denied":                       {exitDenied, "so says the test"},
+		"node get broken":                       {exitUnreachable, "so says the test"},
+		"watch -o json":                         {exitUsage, "sledctl status"},
+		"events n1 -f -o yaml":                  {exitUsage, "-f prints lines"},
+		"bind":                                  {exitUsage, "want NODE..."},
+		"bind n1 -l rack=a":                     {exitUsage, "want NODE..."},
+		"bind n1":                               {exitUsage, "--wipe-only"},
+		"bind n7 --image x":                     {exitNotFound, ""},
+		"bind n1 --image x --wipe-only":         {exitUsage, "want either --image x or --wipe-only"},
+		"bind -f x --wipe-only":                 {exitUsage, "--file holds whole bindings"},
+		"bind -f none.yaml":                     {exitUsage, "no such file"},
+		"node apply":                            {exitUsage, "want either NODE or -f FILE"},
+		"node apply n7":                         {exitUsage, "give its MAC with --mac"},
+		"node apply n7 --mac 52:54":             {exitUsage, "is not a MAC"},
+		"node apply 52:54:00:77:00:0a":          {exitUsage, "--name"},
+		"node apply n1 --mac 52:54:00:77:00:0a": {exitUsage, "another machine is another node"},
+		"node apply n1 --bmc ipmi":              {exitUsage, "want DRIVER://ADDRESS[:PORT]"},
+		"image apply":                           {exitUsage, "want either IMAGE or -f FILE"},
+		"operator create admin":                 {exitConflict, "delete it first"},
+	} {
+		got := sledctl(t, server, "", strings.Fields(line)...)
+		if got.code != want.code || !strings.Contains(got.err, want.text) {
+			t.Errorf("sledctl %s: exit %d, want %d; said %q, want %q", line, got.code, want.code, got.err, want.text)
+		}
+	}
+	if got := run(t.Context(), "", "", Screen{}, "status"); got.code != exitUsage || !strings.Contains(got.err, "SLED_SERVER") {
+		t.Errorf("without a server: %+v", got)
+	}
+	if got := sledctl(t, "http://127.0.0.1:1", "", "status"); got.code != exitUnreachable {
+		t.Errorf("without a listener: %+v", got)
+	}
+}
+
+func TestFilesThatAreNoWishes(t *testing.T) {
+	server := world(t)
+	for input, want := range map[string]string{
+		"":                               "want an object",
+		"42":                             "want an object",
+		"- name: x\n  colour: red":       `item 1: json: unknown field "colour"`,
+		"items:\n- {mac: a}\n- {mac: 7}": "item 2",
+		"a: 1\na: 2":                     "already set",
+	} {
+		got := sledctl(t, server, input, "node", "apply", "-f", "-")
+		if got.code != exitUsage || !strings.Contains(got.err, want) {
+			t.Errorf("%q: exit %d, %q, want %q", input, got.code, got.err, want)
+		}
+	}
+}
+
+func TestCodeNames(t *testing.T) {
+	for code, want := range map[int]string{4: "code 4 disk", 137: "code 137 killed by signal 9", 77: "code 77"} {
+		if got := codeName(code); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestCompletionAsksForNames(t *testing.T) {
+	server := world(t)
+	for line, want := range map[string]string{
+		"node get ":           "n3\tfailed",
+		"bind n1 --image ":    "debian-12-v1",
+		"status --phase ":     "configuring",
+		"operator delete ":    ":4",
+		"node list --output ": "yaml",
+	} {
+		args := append([]string{"__complete"}, strings.Split(line, " ")...)
+		if got := sledctl(t, server, "", args...); !strings.Contains(got.out, want) {
+			t.Errorf("%q: %q, want %q", line, got.out, want)
+		}
+	}
+	if got := sledctl(t, "http://127.0.0.1:1", "", "__complete", "node", "get", ""); got.code != exitDone {
+		t.Errorf("a server that is away breaks the tab key: %+v", got)
+	}
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	var filter api.Filter
+	command := &cobra.Command{
+		Use: "status [NODE...]", Short: "What was observed of the fleet, beside what was wished",
+		Long:              `One line a node. "1 -> 2" reads: generation 1 was observed, 2 is wished; likewise for images.`,
+		ValidArgsFunction: a.completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			nodes, err := selectNodes(cmd.Context(), client, args, filter)
+			if err != nil {
+				return err
+			}
+			return a.show(nodes, func() { a.statusTable(nodes) })
+		},
+	}
+	addFilters(command, &filter)
+	return command
+}
+
+// selectNodes reads the named nodes, or all that the filter lets through.
+func selectNodes(ctx context.Context, client *api.Client, names []string, filter api.Filter) ([]api.Node, error) {
+	if len(names) == 0 {
+		return api.Collect(client.Nodes(ctx, filter))
+	}
+	nodes := make([]api.Node, 0, len(names))
+	for _, name := range names {
+		node, err := client.Node(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes, nil
+}
+
+func (a *app) statusTable(nodes []api.Node) {
+	printTable(a.Out, a.Screen, []column[api.Node]{
+		{"name", func(n api.Node) string { return n.Name }},
+		{"mac", func(n api.Node) string { return n.MAC }},
+		{"phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }},
+		{"generation", generationText},
+		{"image", imageText},
+		{"since", func(n api.Node) string { return age(a.Now(), n.Status.Since) }},
+		{"reason", func(n api.Node) string { return noteText(n) }},
+	}, nodes)
+	if len(nodes) > 1 {
+		_, _ = fmt.Fprintf(a.Out, "\n%s\n", summary(nodes, a.Screen))
+	}
+	for _, node := range nodes {
+		a.hint(node)
+	}
+}
+
+// generationText is what was observed, and what is wished when that differs.
+func generationText(n api.Node) string {
+	seen := strconv.FormatInt(n.Status.Generation, 10)
+	if n.Binding == nil || n.Binding.Generation == n.Status.Generation {
+		return seen
+	}
+	return seen + " -> " + strconv.FormatInt(n.Binding.Generation, 10)
+}
+
+func imageText(n api.Node) string {
+	switch {
+	case n.Binding == nil || n.Binding.Satisfied:
+		return n.Status.Image
+	case n.Binding.Image == n.Status.Image && n.Binding.Image != "":
+		return n.Status.Image
+	}
+	return dash(n.Status.Image) + " -> " + wishText(*n.Binding)
+}
+
+// noteText is why a node is where it is: the reason of a failure, else how far the running step is.
+func noteText(n api.Node) string {
+	if reason := reasonText(n.Status); reason != "" {
+		return reason
+	}
+	if isWorking(n.Status.Phase) {
+		return progressText(n.Status)
+	}
+	if !n.Declared {
+		return "not declared"
+	}
+	return ""
+}
+
+func isWorking(phase api.Phase) bool {
+	return phase == api.Wiping || phase == api.Writing || phase == api.Configuring
+}
+
+// reasonText is the failure of a node, with the name of the exit code.
+func reasonText(s api.Status) string {
+	if s.Phase != api.Failed {
+		return ""
+	}
+	text := codeName(s.Code)
+	if s.Verb != "" {
+		text = s.Verb + ": " + text
+	}
+	if s.Reason != "" {
+		text += ": " + clean(s.Reason, "")
+	}
+	return text
+}
+
+func stepText(s api.Status) string {
+	if s.Steps == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d %s", s.Step, s.Steps, s.Verb)
+}
+
+func progressText(s api.Status) string {
+	words := []string{stepText(s)}
+	if p := s.Progress; p != nil {
+		if p.Total > 0 {
+			words = append(words, fmt.Sprintf("%d%%", percent(p)))
+		}
+		words = append(words, bytesText(p.Bytes))
+		if p.Rate > 0 {
+			words = append(words, bytesText(p.Rate)+"/s")
+		}
+	}
+	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+// summary counts the nodes by phase, the most frequent first.
+func summary(nodes []api.Node, screen Screen) string {
+	counts := map[api.Phase]int{}
+	var phases []api.Phase
+	for _, node := range nodes {
+		if counts[node.Status.Phase] == 0 {
+			phases = append(phases, node.Status.Phase)
+		}
+		counts[node.Status.Phase]++
+	}
+	slices.SortStableFunc(phases, func(x, y api.Phase) int { return counts[y] - counts[x] })
+	var parts []string
+	for _, phase := range phases {
+		name := screen.phaseText(phase)
+		if phase == "" {
+			name = "not seen yet"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", counts[phase], name))
+	}
+	noun := "nodes"
+	if len(nodes) == 1 {
+		noun = "node"
+	}
+	return fmt.Sprintf("%d %s: %s", len(nodes), noun, strings.Join(parts, ", "))
+}
+
+// hint says which command tells more about a failed or discovered node.
+func (a *app) hint(n api.Node) {
+	name := n.Name
+	if name == "" {
+		name = n.MAC
+	}
+	switch {
+	case n.Status.Phase == api.Failed && n.Status.Code == codeDisk:
+		_, _ = fmt.Fprintf(a.Err, "%s: nothing was touched; all disks and why each was refused: sledctl log %s\n", name, name)
+	case n.Status.Phase == api.Failed:
+		_, _ = fmt.Fprintf(a.Err, "%s: what the step said: sledctl log %s\n", name, name)
+	case n.Status.Phase == api.Discovered && !n.Declared:
+		_, _ = fmt.Fprintf(a.Err, "%s: its hardware: sledctl node get %s; to accept it: sledctl node accept %s --name NAME\n", name, name, n.MAC)
+	}
+}

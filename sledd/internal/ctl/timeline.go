@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (a *app) timelineCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "timeline NODE...", Short: "How long each stage of a node's newest run took",
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			timelines := make([]api.Timeline, 0, len(args))
+			for _, name := range args {
+				timeline, err := client.Timeline(cmd.Context(), name)
+				if err != nil {
+					return err
+				}
+				timelines = append(timelines, timeline)
+			}
+			var value any = timelines
+			if len(timelines) == 1 {
+				value = timelines[0]
+			}
+			return a.show(value, func() {
+				for i, timeline := range timelines {
+					if i > 0 {
+						_, _ = fmt.Fprintln(a.Out)
+					}
+					a.timeline(timeline)
+				}
+			})
+		},
+	}
+}
+
+const (
+	stageName  = 11 // cells, "configure" and a gap
+	stageTime  = 10 // cells, "12345.6 s"
+	widestBars = 100
+)
+
+var stageColours = map[string]text.Colors{
+	"firmware": {text.FgHiBlack}, "ipxe": {text.FgBlue}, "kernel": {text.FgCyan}, "wipe": {text.FgMagenta},
+	"write": {text.FgYellow}, "configure": {text.FgYellow}, "start": {text.FgGreen},
+}
+
+// timeline draws one bar a stage, each where it stands in the run.
+func (a *app) timeline(t api.Timeline) {
+	s := a.Screen
+	head := []string{s.paint(dash(t.Name), text.Bold), t.MAC, fmt.Sprintf("generation %d", t.Generation), s.phaseText(t.Phase), localTime(t.Begin)}
+	_, _ = fmt.Fprintln(a.Out, strings.TrimSpace(strings.Join(head, "  ")))
+	if len(t.Stages) == 0 {
+		_, _ = fmt.Fprintln(a.Out, "  no run yet")
+		return
+	}
+	width, _ := s.Size()
+	width = min(width-stageName-stageTime-3, widestBars)
+	for _, stage := range t.Stages {
+		before, length := stageBar(t, stage, max(width, 10))
+		drawn := strings.Repeat(" ", before) + s.paint(strings.Repeat(barFull, length), stageColours[stage.Name]...)
+		_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s\n", stageName, stage.Name, text.Pad(drawn, max(width, 10), ' '), secondsText(stage.Seconds))
+	}
+	_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s\n", stageName, "total", strings.Repeat(" ", max(width, 10)), secondsText(t.Total))
+}
+
+func secondsText(seconds float64) string { return fmt.Sprintf("%*.1f s", stageTime-2, seconds) }
+
+// stageBar places a stage on width cells that stand for the whole run. A stage that took any time is seen.
+func stageBar(t api.Timeline, stage api.Stage, width int) (before, length int) {
+	if t.Total <= 0 {
+		return 0, 0
+	}
+	scale := float64(width) / t.Total
+	before = min(max(int(stage.Begin.Sub(t.Begin).Seconds()*scale+0.5), 0), width-1)
+	length = int(stage.Seconds*scale + 0.5)
+	if stage.Seconds > 0 {
+		length = max(length, 1)
+	}
+	return before, min(length, width-before)
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+const (
+	pollEvery = time.Second            // default; progress is only in the status
+	pollSoon  = 100 * time.Millisecond // after an event, at most; gathers those that come together
+)
+
+// watch is one run of `sledctl watch`.
+type watch struct {
+	*app
+	client  *api.Client
+	names   []string
+	filter  api.Filter
+	wait    bool
+	timeout time.Duration
+	every   time.Duration
+	view    view
+	nodes   []api.Node // as last read
+	trouble error      // why the last read failed
+}
+
+// view shows what a watch sees.
+type view interface {
+	draw(nodes []api.Node, trouble error)
+	end()
+}
+
+func (a *app) watchCommand() *cobra.Command {
+	w := &watch{app: a}
+	command := &cobra.Command{
+		Use: "watch [NODE...]", Short: "Follow nodes live, one progress bar each",
+		Long: `Follows nodes until interrupted. With --wait it ends when every node has done what is wished of it (operational, or wiped),
+or when one failed; then the exit code is 1 and the reason is shown. Where the output is no terminal, it prints one line for each change.`,
+		Example:           "  sledctl watch\n  sledctl watch --wait --timeout 10m n1 n2",
+		ValidArgsFunction: a.completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.output != "table" {
+				return usagef("watch draws or prints lines; for -o %s ask `sledctl status`", a.output)
+			}
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			w.client, w.names = client, args
+			if a.Screen.Terminal {
+				w.view = &liveView{app: a, begin: a.Now()}
+			} else {
+				w.view = &lineView{app: a, last: map[string]string{}}
+			}
+			return w.run(cmd.Context())
+		},
+	}
+	addFilters(command, &w.filter)
+	command.Flags().BoolVarP(&w.wait, "wait", "w", false, "end when all nodes have done what is wished, or one failed")
+	command.Flags().DurationVar(&w.every, "interval", pollEvery, "time between two looks; events are seen at once")
+	command.Flags().DurationVar(&w.timeout, "timeout", 0, "give up after this time, such as 20m; default: never")
+	return command
+}
+
+// run polls, at once after an event, until the end that was asked for.
+func (w *watch) run(ctx context.Context) error {
+	defer w.view.end()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	happened := make(chan struct{}, 1)
+	go w.listen(ctx, happened)
+	var late <-chan time.Time
+	if w.timeout > 0 {
+		late = time.After(w.timeout)
+	}
+	if done, err := w.poll(ctx); done || err != nil {
+		return err
+	}
+	next := time.NewTimer(w.every)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return w.interrupted()
+		case <-late:
+			return w.timedOut()
+		case <-happened:
+			next.Reset(min(pollSoon, w.every))
+		case <-next.C:
+			if done, err := w.poll(ctx); done || err != nil {
+				return err
+			}
+			next.Reset(w.every)
+		}
+	}
+}
+
+// listen turns events into hints that a poll is worth it. Without the stream the polls alone carry the watch.
+func (w *watch) listen(ctx context.Context, happened chan<- struct{}) {
+	follow := api.Follow{}
+	if len(w.names) == 1 {
+		follow.Node = w.names[0]
+	}
+	for _, err := range w.client.Stream(ctx, follow) {
+		if err != nil {
+			return
+		}
+		select {
+		case happened <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// poll reads and shows the nodes. A server that is away is shown and asked again; a refusal ends the watch.
+func (w *watch) poll(ctx context.Context) (done bool, err error) {
+	nodes, err := selectNodes(ctx, w.client, w.names, w.filter)
+	if errors.Is(err, context.Canceled) {
+		return false, nil
+	}
+	if err != nil && !api.IsUnreachable(err) {
+		return false, err
+	}
+	if w.trouble = err; err == nil {
+		w.nodes = nodes
+	}
+	w.view.draw(w.nodes, w.trouble)
+	if !w.wait || err != nil {
+		return false, nil
+	}
+	return w.ended()
+}
+
+// ended says whether --wait is over, and how.
+func (w *watch) ended() (bool, error) {
+	if len(w.nodes) == 0 {
+		return true, errors.New("no node to wait for")
+	}
+	var failed []string
+	pending := 0
+	for _, node := range w.nodes {
+		switch judge(node) {
+		case verdictFailed:
+			failed = append(failed, node.Name+": "+reasonText(node.Status))
+		case verdictPending:
+			pending++
+		case verdictDone:
+		}
+	}
+	if len(failed) > 0 {
+		w.view.end()
+		for _, node := range w.nodes {
+			w.hint(node)
+		}
+		return true, errors.New(strings.Join(failed, "\n"))
+	}
+	return pending == 0, nil
+}
+
+func (w *watch) interrupted() error {
+	if w.wait {
+		return errors.New("interrupted while waiting")
+	}
+	return nil
+}
+
+func (w *watch) timedOut() error {
+	if !w.wait {
+		return nil
+	}
+	var waiting []string
+	for _, node := range w.nodes {
+		if judge(node) == verdictPending {
+			waiting = append(waiting, fmt.Sprintf("%s is %s", node.Name, dash(string(node.Status.Phase))))
+		}
+	}
+	if w.trouble != nil {
+		waiting = append(waiting, w.trouble.Error())
+	}
+	return fmt.Errorf("not done within %s: %s", w.timeout, strings.Join(waiting, ", "))
+}
+
+type verdict int
+
+const (
+	verdictPending verdict = iota
+	verdictDone
+	verdictFailed
+)
+
+// judge compares what was observed with what is wished. A failure or an old system of an earlier generation decides nothing.
+func judge(n api.Node) verdict {
+	s := n.Status
+	if n.Binding != nil {
+		switch {
+		case n.Binding.Satisfied:
+			return verdictDone
+		case s.Phase == api.Failed && s.Generation == n.Binding.Generation:
+			return verdictFailed
+		}
+		return verdictPending
+	}
+	switch s.Phase {
+	case api.Operational, api.Wiped:
+		return verdictDone
+	case api.Failed:
+		return verdictFailed
+	default:
+		return verdictPending
+	}
+}

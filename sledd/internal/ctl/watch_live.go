@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+const (
+	narrowest = 40 // cells; a smaller terminal wraps
+	widestBar = 40
+	wideName  = 24
+	phaseCell = len("operational")
+	stepCell  = len("2/4")
+	tail      = len("100%  999.99MB / 999.99MB  999.99MB/s  99:59:59 left")
+)
+
+// liveView draws one row a node and draws over it the next time.
+type liveView struct {
+	*app
+	begin time.Time
+	drawn int // rows on the screen
+}
+
+func (v *liveView) draw(nodes []api.Node, trouble error) {
+	width, height := v.Screen.Size()
+	width = max(width-1, narrowest) // the last cell would wrap on some terminals
+	rows := v.rows(nodes, width, max(height-3, 1))
+	rows = append(rows, "", fit(v.footer(nodes), width))
+	if trouble != nil {
+		rows = append(rows, fit(v.Screen.paint(trouble.Error()+"; trying again", text.FgRed), width))
+	}
+	var out strings.Builder
+	if v.drawn > 0 {
+		out.WriteString("\r" + text.CursorUp.Sprintn(v.drawn))
+	}
+	for _, row := range rows {
+		out.WriteString(strings.TrimRight(row, " ") + text.EraseLine.Sprint() + "\n")
+	}
+	out.WriteString("\x1b[J") // what a longer drawing left below
+	_, _ = fmt.Fprint(v.Out, out.String())
+	v.drawn = len(rows)
+}
+
+// end leaves the last drawing on the screen.
+func (v *liveView) end() { v.drawn = 0 }
+
+// rows are the nodes as far as there is room; those that work or failed come before those that rest.
+func (v *liveView) rows(nodes []api.Node, width, room int) []string {
+	shown := nodes
+	if len(nodes) > room {
+		shown = slices.Clone(nodes)
+		slices.SortStableFunc(shown, func(x, y api.Node) int { return urgency(y) - urgency(x) })
+		shown = shown[:max(room-1, 1)]
+	}
+	wide := 0
+	for _, node := range shown {
+		wide = max(wide, len(nodeName(node)))
+	}
+	wide = min(wide, wideName)
+	var rows []string
+	for _, node := range shown {
+		rows = append(rows, v.row(node, wide, width))
+	}
+	if hidden := len(nodes) - len(shown); hidden > 0 {
+		rows = append(rows, v.Screen.paint(fmt.Sprintf("and %d more", hidden), text.Faint))
+	}
+	return rows
+}
+
+func urgency(n api.Node) int {
+	switch {
+	case n.Status.Phase == api.Failed:
+		return 3
+	case isWorking(n.Status.Phase):
+		return 2
+	case judge(n) == verdictPending:
+		return 1
+	}
+	return 0
+}
+
+func nodeName(n api.Node) string {
+	if n.Name == "" {
+		return n.MAC
+	}
+	return n.Name
+}
+
+// row is one node: name, phase, step, then what its phase has to tell.
+func (v *liveView) row(n api.Node, wide, width int) string {
+	s := n.Status
+	step := ""
+	if s.Steps > 0 && (isWorking(s.Phase) || s.Phase == api.Failed) {
+		step = fmt.Sprintf("%d/%d", s.Step, s.Steps)
+	}
+	head := fmt.Sprintf("%s  %s  %s  ", fit(v.Screen.paint(nodeName(n), text.Bold), wide), fit(v.Screen.phaseText(s.Phase), phaseCell),
+		fit(step, stepCell))
+	room := width - wide - phaseCell - stepCell - 6
+	return fit(head+v.told(n, room), width)
+}
+
+func (v *liveView) told(n api.Node, room int) string {
+	s := n.Status
+	since := ""
+	if !s.Since.IsZero() {
+		since = age(v.Now(), s.Since)
+	}
+	switch {
+	case s.Phase == api.Failed:
+		return v.Screen.paint(reasonText(s), text.FgRed)
+	case isWorking(s.Phase) && s.Progress != nil && s.Progress.Total > 0:
+		return v.progress(s.Progress, room)
+	case isWorking(s.Phase) || s.Phase == api.Booting || s.Phase == api.Starting:
+		return "for " + since
+	case s.Phase == "":
+		return strings.TrimSuffix("not seen yet, wished "+wishOf(n), ", wished ")
+	case judge(n) == verdictPending && n.Binding != nil:
+		return fmt.Sprintf("generation %s, %s, for %s", generationText(n), imageText(n), since)
+	}
+	return v.Screen.paint(strings.TrimPrefix(dash(s.Image)+", for "+since, "-, "), text.Faint)
+}
+
+// progress is a bar with as many figures beside it as there is room for; the bar shrinks first.
+func (v *liveView) progress(p *api.Progress, room int) string {
+	figures := fmt.Sprintf("%3d%%  %8s / %-8s", percent(p), bytesText(p.Bytes), bytesText(p.Total))
+	if p.Rate > 0 {
+		figures += fmt.Sprintf("  %8s/s", bytesText(p.Rate))
+	}
+	if left := timeLeft(p); left != "" {
+		figures += "  " + left
+	}
+	width := min(max(room-tail-2, 8), widestBar)
+	drawn := bar(p.Bytes, p.Total, width)
+	full := strings.Count(drawn, barFull)
+	cells := []rune(drawn)
+	return v.Screen.paint(string(cells[:full]), text.FgGreen) + v.Screen.paint(string(cells[full:]), text.Faint) + "  " + figures
+}
+
+func (v *liveView) footer(nodes []api.Node) string {
+	if len(nodes) == 0 {
+		return "no nodes"
+	}
+	return fmt.Sprintf("%s   %s", summary(nodes, v.Screen), clock(v.Now().Sub(v.begin)))
+}
