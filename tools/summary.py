@@ -39,9 +39,7 @@ def over_ssh(address: str, command: str) -> list[str]:
     options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "StrictHostKeyChecking=no"]
     options += ["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-i", os.environ["SLED_SSH_KEY"]]
     try:
-        done = subprocess.run(
-            ["ssh", *options, f"root@{address}", command], capture_output=True, text=True, timeout=20, check=False
-        )
+        done = subprocess.run(["ssh", *options, f"root@{address}", command], capture_output=True, text=True, timeout=20, check=False)
     except subprocess.TimeoutExpired:
         return []
     return done.stdout.split("\n")[:-1] if done.returncode == 0 else []

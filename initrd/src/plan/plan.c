@@ -85,6 +85,15 @@ static int check_generation(const char *line, size_t size, uint64_t *ret, struct
 	return 0;
 }
 
+int plan_generation(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault) {
+	const char *first = memchr(data, '\n', size);
+	const char *second = first ? memchr(first + 1, '\n', size - (size_t)(first + 1 - data)) : NULL;
+
+	if (!second)
+		return fault_set(fault, CODE_USAGE, "the plan has no second line");
+	return check_generation(first + 1, (size_t)(second - first - 1), ret_generation, fault);
+}
+
 // Where the checks of a plan have got to.
 struct place {
 	unsigned line;

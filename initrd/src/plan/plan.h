@@ -15,6 +15,9 @@ extern const struct operand_rule wipe_rules[], write_rules[], configure_rules[],
 // Every line is right and so is their order. The fault names the line.
 int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);
 
+// Only the second line: what init needs to know even of a plan that will be refused.
+int plan_generation(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);
+
 // Checks of single values, also used by other verbs.
 int check_selector(const char *value, struct fault *fault);
 int check_keep(const char *value, struct fault *fault);

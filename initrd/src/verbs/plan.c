@@ -26,11 +26,11 @@ const struct operand_rule plan_rules[] = {
 	{0},
 };
 
-// Not written before all of it was checked: a plan that is on the disk is one that can be run.
+// Stored with nothing but its generation read: init has the rest checked before a step runs, and can then report a refusal.
 static int store(const struct operands *operands, const char *plan, size_t size, struct fault *fault) {
 	const char *out = operands_get(operands, "out"), *known = operands_get(operands, "generation");
 	uint64_t generation, before;
-	int r = plan_check(plan, size, &generation, fault);
+	int r = plan_generation(plan, size, &generation, fault);
 
 	if (r < 0)
 		return r;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the binary seeds in corpus/ again: corpus.py DIRECTORY. They are committed; run it when a format changes."""
+
 from __future__ import annotations
 
 import struct
@@ -16,7 +17,9 @@ def gpt() -> bytes:
     for start, end in ((64, 127), (128, 255)):
         entries += b"\x11" * 32 + struct.pack("<QQQ", start, end, 0) + bytes(72)
     entries += bytes(256)
-    header = struct.pack("<8s4sIIIQQQQ16sQIII", b"EFI PART", b"\0\0\1\0", 92, 0, 0, 1, 1023, 34, 990, b"g" * 16, 2, 4, 128, zlib.crc32(entries))
+    header = struct.pack(
+        "<8s4sIIIQQQQ16sQIII", b"EFI PART", b"\0\0\1\0", 92, 0, 0, 1, 1023, 34, 990, b"g" * 16, 2, 4, 128, zlib.crc32(entries)
+    )
     header = header[:16] + struct.pack("<I", zlib.crc32(header)) + header[20:]
     return mbr((0xEE, 1, 1023)) + header.ljust(SECTOR, b"\0") + entries
 
@@ -29,9 +32,11 @@ def mbr(*partitions: tuple[int, int, int]) -> bytes:
 
 def zstd() -> bytes:
     """Two frames of one run-length block each (a checksum-less MiB of zeros, then "a"), and a skippable one."""
+
     def frame(byte: bytes, size: int) -> bytes:
         block = (size << 3 | 1 << 1 | 1).to_bytes(3, "little")
         return b"\x28\xb5\x2f\xfd" + b"\x00\x58" + block + byte
+
     return frame(b"\0", 1 << 17) + frame(b"a", 5) + b"\x50\x2a\x4d\x18\x03\0\0\0abc"
 
 

@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 	if (plan_check((const char *)data, size, &generation, &fault) < 0 && (fault.code != CODE_USAGE || strncmp(fault.text, "line ", 5)))
 		abort();
+	(void)plan_generation((const char *)data, size, &generation, &fault);
 	(void)operands_parse((const char *)data, size, &operands, &fault);
 	operands_free(&operands);
 	(void)report_take(&report, (const char *)data, size);

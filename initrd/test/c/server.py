@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small HTTP server for tests: a list of handlers answers one request each, the last one all that follow."""
+
 from __future__ import annotations
 
 import http.server
@@ -123,15 +124,47 @@ class Pki:
         d = self.directory
         (d / "names").write_text(f"subjectAltName={names}\n")
         self.run("req", "-new", "-key", str(d / "key.pem"), "-subj", f"/CN={name}", "-out", str(d / "csr"))
-        self.run("x509", "-req", "-in", str(d / "csr"), "-CA", str(d / f"{ca}.crt"), "-CAkey", str(d / "key.pem"),
-                 "-CAcreateserial", "-days", "2", "-extfile", str(d / "names"), "-out", str(d / f"{name}.crt"))
+        self.run(
+            "x509",
+            "-req",
+            "-in",
+            str(d / "csr"),
+            "-CA",
+            str(d / f"{ca}.crt"),
+            "-CAkey",
+            str(d / "key.pem"),
+            "-CAcreateserial",
+            "-days",
+            "2",
+            "-extfile",
+            str(d / "names"),
+            "-out",
+            str(d / f"{name}.crt"),
+        )
 
     def self_signed(self, name: str, names: str) -> None:
         """A certificate that no CA of ours vouches for: another key signs it."""
         d = self.directory
         self.run("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", str(d / "other.pem"))
         (d / "names").write_text(f"subjectAltName={names}\n")
-        self.run("req", "-x509", "-new", "-key", str(d / "other.pem"), "-subj", "/CN=stranger", "-days", "2", "-out", str(d / "stranger.crt"))
+        self.run(
+            "req", "-x509", "-new", "-key", str(d / "other.pem"), "-subj", "/CN=stranger", "-days", "2", "-out", str(d / "stranger.crt")
+        )
         self.run("req", "-new", "-key", str(d / "key.pem"), "-subj", f"/CN={name}", "-out", str(d / "csr"))
-        self.run("x509", "-req", "-in", str(d / "csr"), "-CA", str(d / "stranger.crt"), "-CAkey", str(d / "other.pem"),
-                 "-CAcreateserial", "-days", "2", "-extfile", str(d / "names"), "-out", str(d / f"{name}.crt"))
+        self.run(
+            "x509",
+            "-req",
+            "-in",
+            str(d / "csr"),
+            "-CA",
+            str(d / "stranger.crt"),
+            "-CAkey",
+            str(d / "other.pem"),
+            "-CAcreateserial",
+            "-days",
+            "2",
+            "-extfile",
+            str(d / "names"),
+            "-out",
+            str(d / f"{name}.crt"),
+        )

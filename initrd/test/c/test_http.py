@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """sledc against servers that cut, lie, refuse and are late. Prints TAP. $SLEDC is the build for tests."""
+
 from __future__ import annotations
 
 import hashlib
@@ -26,8 +27,15 @@ token = work / "token"
 
 def sledc(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     """One run, with a deadline."""
-    return subprocess.run([SLEDC, *words], input=stdin, capture_output=True, text=True, timeout=60, check=False,
-                          env={**os.environ, "SLED_CA": str(pki.ca), **env})
+    return subprocess.run(
+        [SLEDC, *words],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "SLED_CA": str(pki.ca), **env},
+    )
 
 
 def api(server: Server | str, *words: str) -> list[str]:
@@ -41,8 +49,16 @@ def write(urls: str, digest: str | None = None, size: int = len(IMAGE), idle: in
     disk = work / "disk"
     disk.write_bytes(b"\xa5" * (8 * MIB))
     digest = digest or hashlib.sha256(IMAGE).hexdigest()
-    run = sledc("write", "disk=only", f"image={urls}", "format=raw", f"bytes={size}", f"digest=sha256:{digest}",
-                SLED_TEST_DISK=str(disk), SLED_TEST_IDLE=str(idle))
+    run = sledc(
+        "write",
+        "disk=only",
+        f"image={urls}",
+        "format=raw",
+        f"bytes={size}",
+        f"digest=sha256:{digest}",
+        SLED_TEST_DISK=str(disk),
+        SLED_TEST_IDLE=str(idle),
+    )
     return run, disk.read_bytes()
 
 
@@ -85,13 +101,20 @@ def test_plan_denied() -> None:
 
 def test_plan_bad() -> None:
     out = work / "none"
-    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 1\nerase disk=only\nidle\n"), pki=pki) as s:
-        expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 2, "unknown verb erase")
+    with Server(lambda r: r.answer(200, b"plan 1\nidle\n"), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 2, "generation")
     with Server(lambda r: r.answer(200, PLAN), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "generation=7", "wait=0")), 1, "again")
     with Server(lambda r: r.answer(200, b"x" * 1_000_000), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 6, "longer than")
     assert not out.exists()
+
+
+def test_plan_unknown_verb_is_for_init_to_report() -> None:
+    out = work / "refused"
+    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 1\nerase disk=only\nidle\n"), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 0, "generation 1")
+    expect(sledc("check-plan", str(out)), 2, "unknown verb erase")
 
 
 def test_plan_other_server() -> None:
@@ -143,7 +166,9 @@ def test_report() -> None:
         expect(sledc(*report(s, "boot=B"), stdin="progress bytes=5 total=10 rate=1\nother output\nend code=0\n"), 0)
         bodies = b"".join(r.body for r in s.seen).decode()
         assert bodies.startswith("report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\n"), bodies
-        assert bodies.count("\nbegin ") == 1 and bodies.count("\nend ") == 1 and "\nend step=2 verb=write code=0 seconds=" in bodies, bodies[:500]
+        assert bodies.count("\nbegin ") == 1 and bodies.count("\nend ") == 1 and "\nend step=2 verb=write code=0 seconds=" in bodies, (
+            bodies[:500]
+        )
         assert not any("/log" in r.path for r in s.seen)
         expect(sledc(*report(s), stdin=""), 1)
 
@@ -178,13 +203,15 @@ def test_write() -> None:
     with Server(lambda r: r.file(IMAGE)) as s:
         run, disk = write(s.url + "/i")
         expect(run, 0, f"progress bytes={len(IMAGE)} total={len(IMAGE)}")
-        assert disk.startswith(IMAGE) and disk[6 * MIB] == 0xA5 and not any(disk[7 * MIB:])
+        assert disk.startswith(IMAGE) and disk[6 * MIB] == 0xA5 and not any(disk[7 * MIB :])
     with Server(lambda r: r.file(IMAGE), pki=pki) as s:
         expect(write(s.url + "/i")[0], 0)
 
 
 def test_write_cut() -> None:
-    with Server(lambda r: r.file(IMAGE, cut=100_000), lambda r: r.file(IMAGE, cut=0), lambda r: r.file(IMAGE, cut=2 * MIB), lambda r: r.file(IMAGE)) as s:
+    with Server(
+        lambda r: r.file(IMAGE, cut=100_000), lambda r: r.file(IMAGE, cut=0), lambda r: r.file(IMAGE, cut=2 * MIB), lambda r: r.file(IMAGE)
+    ) as s:
         run, disk = write(s.url + "/i")
         expect(run, 0)
         assert disk.startswith(IMAGE)
@@ -280,7 +307,7 @@ def main() -> int:
         try:
             test()
             print(f"ok {number} - {name}")
-        except Exception:  # noqa: BLE001
+        except Exception:
             failed = 1
             print(f"not ok {number} - {name}")
             traceback.print_exc(file=sys.stdout)
