@@ -22,6 +22,8 @@ const (
 	maxAttempts = 16
 	// budget of all store calls of one operation: an answer comes within 5 s whatever the store does.
 	budget = 4500 * time.Millisecond
+	// handouts at the same time, so that a bulk bind of thousands queues here and not in the store, where deadlines run.
+	handouts = 64
 	// maxDiscovered bounds what anybody on the boot network can make us store.
 	maxDiscovered = 10000
 	// operationalLife of the token that an installed system confirms with.
@@ -47,6 +49,7 @@ type Observer interface {
 // Fleet is the rules on top of a store.
 type Fleet struct {
 	Options
+	slots chan struct{} // for those who hand out plans
 }
 
 // New makes a Fleet.
@@ -57,7 +60,7 @@ func New(options Options) *Fleet {
 	if options.Observe == nil {
 		options.Observe = nobody{}
 	}
-	return &Fleet{options}
+	return &Fleet{Options: options, slots: make(chan struct{}, handouts)}
 }
 
 type nobody struct{}

@@ -28,8 +28,8 @@ func (f *Fleet) Poll(ctx context.Context, mac, bearer string, given int64, wait 
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	renewed := ""
-	for {
-		answer, err := f.hand(ctx, mac, bearer, given, renewed == "")
+	for first := true; ; first = false {
+		answer, err := f.turn(ctx, first, func() (Answer, error) { return f.hand(ctx, mac, bearer, given, renewed == "") })
 		if err != nil {
 			return Answer{}, err
 		}
@@ -48,6 +48,20 @@ func (f *Fleet) Poll(ctx context.Context, mac, bearer string, given int64, wait 
 		case <-ctx.Done():
 			return answer, nil
 		}
+	}
+}
+
+// turn does something at once for those who have just asked, and for those who were woken, thousands maybe, when a slot is free.
+func (f *Fleet) turn(ctx context.Context, first bool, do func() (Answer, error)) (Answer, error) {
+	if first {
+		return do()
+	}
+	select {
+	case f.slots <- struct{}{}:
+		defer func() { <-f.slots }()
+		return do()
+	case <-ctx.Done():
+		return Answer{}, nil
 	}
 }
 
