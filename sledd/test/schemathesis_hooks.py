@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What schemathesis would take for a fault and is none: null for an optional member counts as absent."""
+"""What schemathesis would take for faults and are none: null for an optional member, or an empty parameter, counts as absent."""
 
 import schemathesis
 
@@ -15,5 +15,5 @@ def has_null(value: object) -> bool:
 
 @schemathesis.hook
 def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> bool:
-    """Keep only cases whose body holds no null."""
-    return not has_null(case.body)
+    """Keep only cases whose body holds no null, and whose parameters are not empty."""
+    return not has_null(case.body) and "" not in (case.query or {}).values()
