@@ -63,7 +63,9 @@ def table(options: dict[str, Any]) -> str:
 def differences(role: Path, options: dict[str, Any]) -> list[str]:
     """What defaults/main.yml says otherwise than the argument specification. A default that is computed need not stand in both."""
     defaults = load(role / "defaults/main.yml")
-    wrong = [f"{role.name}: {name}: in defaults/main.yml, but not in argument_specs.yml" for name in sorted(defaults.keys() - options.keys())]
+    wrong = [
+        f"{role.name}: {name}: in defaults/main.yml, but not in argument_specs.yml" for name in sorted(defaults.keys() - options.keys())
+    ]
     for name, option in options.items():
         if option.get("required") and name in defaults:
             wrong.append(f"{role.name}: {name}: required by argument_specs.yml, but defaults/main.yml has a value")

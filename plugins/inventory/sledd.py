@@ -76,7 +76,7 @@ from typing import Any
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
-from ansible_collections.sled.fleet.plugins.module_utils.hostvars import GROUPS, inventory_name, variables
+from ansible_collections.sled.fleet.plugins.module_utils.hostvars import groups, inventory_name, variables
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable):
@@ -124,5 +124,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             self.inventory.set_variable(name, key, value)
         self._set_composite_vars(self.get_option("compose"), found, name, strict=strict)
         self._add_host_to_composed_groups(self.get_option("groups"), found, name, strict=strict)
-        known = [GROUPS[kind] for kind in self.get_option("group_by") if found[GROUPS[kind]["key"]]]
-        self._add_host_to_keyed_groups(known + self.get_option("keyed_groups"), found, name, strict=strict)
+        self._add_host_to_keyed_groups(self.get_option("keyed_groups"), found, name, strict=strict)
+        for group in groups(found, self.get_option("group_by")):
+            self.inventory.add_host(name, self.inventory.add_group(self._sanitize_group_name(group)))

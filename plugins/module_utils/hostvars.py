@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 
-GROUPS: dict[str, Json] = {
-    "phase": {"key": "sled_phase", "prefix": "phase"},
-    "image": {"key": "sled_image", "prefix": "image"},
-    "label": {"key": "sled_labels", "prefix": "label"},
-}
+
+def groups(found: Json, group_by: list[str]) -> list[str]:
+    """Names of the groups that a node with these variables is in; not yet safe as names of groups."""
+    named = {
+        "phase": [found["sled_phase"]],
+        "image": [found["sled_image"]],
+        "label": [f"{key}_{value}" for key, value in sorted(found["sled_labels"].items())],
+    }
+    return [f"{kind}_{value}" for kind in group_by for value in named[kind] if value]
 
 
 def inventory_name(node: Json) -> str:

@@ -54,11 +54,11 @@ func dump(t *testing.T, s store.Store) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := ""
+	var text strings.Builder
 	for _, kv := range snapshot.Results[0] {
-		text += fmt.Sprintf("%s@%d=%s\n", kv.Key, kv.Revision, kv.Value)
+		fmt.Fprintf(&text, "%s@%d=%s\n", kv.Key, kv.Revision, kv.Value)
 	}
-	return text
+	return text.String()
 }
 
 type call struct {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFlagsThatCannotWork(t *testing.T) {
+	short := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(short, []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for says, arguments := range map[string][]string{
+		"--boot-url \"\"":          {},
+		"--boot-url \"ftp://a\"":   {"--boot-url", "ftp://a"},
+		"--boot-url \"http://a/b":  {"--boot-url", "http://a/b"},
+		"--listen \"9470\"":        {"--boot-url", "http://a", "--listen", "9470"},
+		"--node-urls \"a\"":        {"--boot-url", "http://a", "--node-urls", "https://b,a"},
+		"--etcd-endpoints \"b:1\"": {"--boot-url", "http://a", "--etcd-endpoints", "b:1"},
+		"--flavour \"tiny\"":       {"--boot-url", "http://a", "--flavour", "tiny"},
+		"--token-ttl 1s":           {"--boot-url", "http://a", "--token-ttl", "1s"},
+		"--log-format \"xml\"":     {"--boot-url", "http://a", "--log-format", "xml"},
+		"--log-level \"loud\"":     {"--boot-url", "http://a", "--log-level", "loud"},
+		"--tls-cert \"c\"":         {"--boot-url", "http://a", "--tls-cert", "c"},
+		"--etcd-cert \"c\"":        {"--boot-url", "http://a", "--etcd-cert", "c"},
+		"--kernel-arguments":       {"--boot-url", "http://a", "--kernel-arguments", "a || shell"},
+		"5 bytes":                  {"--boot-url", "http://a", "--admin-token-file", short},
+		"no such file":             {"--boot-url", "http://a", "--admin-token-file", "/none"},
+		"unknown flag":             {"--colour", "red"},
+		"unknown command":          {"dance"},
+	} {
+		root := command()
+		root.SetArgs(append(arguments, "--data-dir="+t.TempDir()))
+		if says == "unknown command" {
+			root.SetArgs(arguments)
+		}
+		if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: got %v, want an error with %q", arguments, err, says)
+		}
+	}
+}
+
+func TestEnvironmentSetsFlags(t *testing.T) {
+	t.Setenv("SLED_BOOT_URL", "http://a")
+	t.Setenv("SLED_TOKEN_TTL", "soon")
+	root := command()
+	root.SetArgs(nil)
+	if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "SLED_TOKEN_TTL=soon") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOpenAPIIsPrinted(t *testing.T) {
+	var out bytes.Buffer
+	root := command()
+	root.SetOut(&out)
+	root.SetArgs([]string{"openapi"})
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	var document struct{ OpenAPI string }
+	if err := json.Unmarshal(out.Bytes(), &document); err != nil || !strings.HasPrefix(document.OpenAPI, "3.1") {
+		t.Errorf("%v: %s", err, document.OpenAPI)
+	}
+}
+
+// TestServe runs all of sledd: it says READY to systemd, answers, keeps its data over a restart, and ends without error.
+func TestServe(t *testing.T) {
+	dir := t.TempDir()
+	token := filepath.Join(dir, "token")
+	if err := os.WriteFile(token, []byte("0123456789abcdef0123456789abcdef\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	notified, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer notified.Close()
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(dir, "notify"))
+	t.Setenv("SLED_BOOT_URL", "http://10.77.0.1")
+	address := "http://" + freeAddress(t)
+	for run, request := range []struct{ method, body string }{{"PUT", `{"mac":"52:54:00:77:00:01","name":"n1"}`}, {"GET", ""}} {
+		ctx, stop := context.WithCancel(t.Context())
+		root := command()
+		root.SetArgs([]string{"--listen", strings.TrimPrefix(address, "http://"), "--data-dir", filepath.Join(dir, "etcd"), "--admin-token-file", token, "--log-level", "error"})
+		ended := make(chan error, 1)
+		go func() { ended <- root.ExecuteContext(ctx) }()
+		message := make([]byte, 64)
+		if err := notified.SetReadDeadline(time.Now().Add(60 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := notified.Read(message)
+		if err != nil || string(message[:n]) != "READY=1" {
+			t.Fatalf("run %d: systemd was told %q, %v", run, message[:n], err)
+		}
+		call, err := http.NewRequestWithContext(t.Context(), request.method, address+"/v1/nodes/n1", strings.NewReader(request.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Header.Set("Authorization", "Bearer 0123456789abcdef0123456789abcdef")
+		call.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultClient.Do(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(bufio.NewReader(response.Body))
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("run %d: %d: %s", run, response.StatusCode, text)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("run %d ended with %v", run, err)
+		}
+		if n, err = notified.Read(message); err != nil || string(message[:n]) != "STOPPING=1" {
+			t.Errorf("run %d: systemd was told %q, %v", run, message[:n], err)
+		}
+	}
+}
+
+// freeAddress gives a loopback address that was free just now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package boot_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+)
+
+func TestLocal(t *testing.T) {
+	phases := []api.Phase{"", api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring, api.Starting,
+		api.Operational, api.Wiped, api.Failed}
+	for _, phase := range phases {
+		status := api.Status{Phase: phase, Generation: 3}
+		for _, c := range []struct {
+			bound      bool
+			generation int64
+			want       bool
+		}{
+			{false, 0, phase == api.Operational},
+			{true, 3, phase == api.Operational || phase == api.Starting},
+			{true, 4, false},
+		} {
+			if got := boot.Local(status, c.bound, c.generation); got != c.want {
+				t.Errorf("phase %q, bound %v, generation %d of 3: local is %v", phase, c.bound, c.generation, got)
+			}
+		}
+	}
+}
+
+func TestScript(t *testing.T) {
+	system := boot.System{URL: "http://10.77.0.1/", Flavour: "generic", Servers: []string{"https://a", "https://b"}, KernelArguments: "console=ttyS0"}
+	text, err := system.Script("52:54:00:77:00:01", "", "sledb_x")
+	want := "kernel http://10.77.0.1/sled/generic/vmlinuz initrd=initrd.img console=ttyS0 sled.mac=52:54:00:77:00:01 " +
+		"BOOTIF=01-52-54-00-77-00-01 sled.servers=https://a,https://b sled.token=sledb_x || "
+	if err != nil || !strings.Contains(text, want) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	text, err = boot.System{URL: "http://a"}.Script("52:54:00:77:00:01", "cloud", "t")
+	if err != nil || !strings.Contains(text, "http://a/sled/cloud/initrd.img") || strings.Contains(text, "sled.servers") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package events_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/events"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+
+// at makes an event that many seconds after the start.
+func at(second float64, event api.Event) api.Event {
+	event.Time = start.Add(time.Duration(second * float64(time.Second)))
+	return event
+}
+
+func step(second float64, kind, verb string, generation int64, code int) api.Event {
+	return at(second, api.Event{Kind: kind, Verb: verb, Generation: generation, Code: code})
+}
+
+func booted() []api.Event {
+	return []api.Event{
+		at(0, api.Event{Kind: "power", Detail: "on"}),
+		at(3, api.Event{Kind: "script", Detail: "sled"}),
+		at(8, api.Event{Kind: "facts", Seconds: 2.5}),
+		at(9, api.Event{Kind: "plan", Generation: 1, Steps: 4}),
+	}
+}
+
+func installed() []api.Event {
+	return append(booted(), step(9.5, "begin", "wipe", 1, 0), step(10, "end", "wipe", 1, 0), step(10, "begin", "write", 1, 0),
+		step(20, "end", "write", 1, 0), step(20, "begin", "configure", 1, 0), step(21, "end", "configure", 1, 0),
+		step(21, "begin", "kexec", 1, 0), step(22, "end", "kexec", 1, 0), at(30, api.Event{Kind: "operational", Generation: 1}))
+}
+
+func TestTimeline(t *testing.T) {
+	all := "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+10 configure 20+1 start 22+8"
+	waiting := append(installed()[:3:3], at(9, api.Event{Kind: "plan", Steps: 1}), at(50, api.Event{Kind: "bind", Generation: 1}),
+		at(50.1, api.Event{Kind: "plan", Generation: 1, Steps: 4}), step(50.2, "begin", "wipe", 1, 0), step(50.4, "end", "wipe", 1, 0),
+		step(50.5, "begin", "write", 1, 0))
+	for _, c := range []struct {
+		name  string
+		list  []api.Event
+		now   float64
+		want  string
+		total float64
+	}{
+		{"nothing yet", nil, 5, "", 0},
+		{"whole run", installed(), 99, all, 30},
+		{"local boots afterwards are no run", append(installed(), at(80, api.Event{Kind: "script", Detail: "local"})), 99, all, 30},
+		{"nobody said power", installed()[1:], 99, strings.TrimPrefix(all, "firmware 0+3 "), 27},
+		{"still in the firmware's hands", booted()[:2], 4, "firmware 0+3 ipxe 3+1", 4},
+		{"still writing", installed()[:7], 14, "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+4", 14},
+		{"was waiting", waiting, 60.5, "wipe 50.2+0.2 write 50.5+10", 10.5},
+		{"failed", append(installed()[:7:7], step(12, "end", "write", 1, 5)), 99, "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+2", 12},
+		{"boots again", append(installed(), at(100, api.Event{Kind: "power", Detail: "cycle"}), at(104, api.Event{Kind: "script", Detail: "sled"})), 106, "firmware 100+4 ipxe 104+2", 6},
+		{"wiped only", append(booted(), step(10, "begin", "wipe", 1, 0), at(12, api.Event{Kind: "end", Verb: "wipe", Generation: 1, Phase: api.Wiped})), 99,
+			"firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 10+2", 12},
+	} {
+		line := events.Timeline(c.list, start.Add(time.Duration(c.now*float64(time.Second))))
+		got := []string{}
+		for _, stage := range line.Stages {
+			got = append(got, fmt.Sprintf("%s %.4g+%.4g", stage.Name, stage.Begin.Sub(start).Seconds(), stage.Seconds))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, text, c.want)
+		}
+		if line.Total < c.total-0.001 || line.Total > c.total+0.001 {
+			t.Errorf("%s: total %v, want %v", c.name, line.Total, c.total)
+		}
+	}
+}

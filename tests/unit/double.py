@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A double of sledd: enough of its API to keep nodes, images and bindings, and whatever answer a test wants instead."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import ssl
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+
+TOKEN = "0123456789abcdef"
+
+
+class Sledd:
+    """The state of the double, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, dict[str, Json]] = {"nodes": {}, "images": {}, "bindings": {}}
+        self.asked: list[tuple[str, str, Json]] = []
+        self.refuse: list[int] = []  # statuses of the next answers
+        self.scenes: list[Json] = []  # states of n1, one for each time it is read
+        self.raw: bytes | None = None
+        self.log = "digest mismatch\n--- dmesg\nnoise"
+        self.revision = 0
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"sledd": self}))
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://127.0.0.1:{self._server.server_address[1]}"
+
+    scheme = "http"
+
+    def start(self) -> None:
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def use_tls(self, folder: Path) -> Path:
+        """Serves TLS with a certificate of its own, which is given back."""
+        certificate, key = folder / "ca.crt", folder / "ca.key"
+        subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
+        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", *subject]
+        subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True, timeout=30)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.scheme = "https"
+        return certificate
+
+    def node(self, name: str, number: int, **status: Any) -> Json:
+        """Puts a declared node in."""
+        mac = f"52:54:00:77:00:{number:02x}"
+        spec = {"mac": mac, "name": name, "disk": "only", "declared": True, "revision": number, "status": {"phase": "", "generation": 0}}
+        self.objects["nodes"][mac] = spec
+        spec["status"].update(status)  # type: ignore[attr-defined]
+        return spec
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers as sledd does."""
+
+    sledd: Sledd
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing."""
+
+    def do_GET(self) -> None:
+        self.handle_request()
+
+    do_PUT = do_DELETE = do_POST = do_GET
+
+    def handle_request(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        self.sledd.asked.append((self.command, self.path, body))
+        if self.headers["Authorization"] != f"Bearer {TOKEN}":
+            return self.problem(401, "the token is unknown")
+        if self.sledd.refuse:
+            return self.problem(self.sledd.refuse.pop(0), "so says the test")
+        if self.sledd.raw is not None:
+            return self.answer(200, self.sledd.raw)
+        path = urlsplit(self.path)
+        collection, *rest = [unquote(part) for part in path.path.split("/")[2:]]
+        return self.route(collection, rest, parse_qs(path.query), body)
+
+    def route(self, collection: str, rest: list[str], query: dict[str, list[str]], body: Json) -> None:
+        if not rest:
+            return self.page(collection, query)
+        key, stored = self.find(collection, rest[0])
+        if self.command == "GET" and collection == "nodes" and self.sledd.scenes:
+            stored = self.sledd.scenes.pop(0)
+        if rest[1:] == ["log"]:
+            return self.answer(200, self.sledd.log.encode()) if self.sledd.log else self.problem(404, "no log")
+        if self.command == "PUT":
+            return self.put(collection, key, stored, body, "reimage" in query)
+        if stored is None:
+            return self.problem(404, f"{rest[0]} does not exist")
+        if self.command == "GET":
+            return self.json(stored)
+        if self.command == "DELETE":
+            del self.sledd.objects[collection][key]
+        return self.answer(204, b"")
+
+    def find(self, collection: str, name: str) -> tuple[str, Json | None]:
+        objects = self.sledd.objects[collection]
+        for key, stored in objects.items():
+            if name in (key, stored.get("name"), stored.get("node")):
+                return key, stored
+        return name, None
+
+    def page(self, collection: str, query: dict[str, list[str]]) -> None:
+        items = [o for _, o in sorted(self.sledd.objects[collection].items())]
+        after = query.get("after", [""])[0]
+        left = [item for item in items if item["mac"] > after]
+        self.json({"items": left[:2], "next": left[1]["mac"] if len(left) > 2 else ""})
+
+    def put(self, collection: str, key: str, stored: Json | None, body: Json, reimage: bool) -> None:
+        match, absent = self.headers.get("If-Match"), self.headers.get("If-None-Match")
+        held = f'"{stored["revision"]}"' if stored else None
+        if (match and match != held) or (absent and stored and stored.get("declared", True)):
+            return self.problem(412, f"revision is {held}, wanted {match}")
+        self.sledd.revision += 100
+        answer = {**body, "revision": self.sledd.revision}
+        if collection == "nodes":
+            answer |= {"declared": True, "status": (stored or {}).get("status", {"phase": "", "generation": 0})}
+        if collection == "bindings":
+            generation = (stored or {}).get("generation", 0) + 1
+            answer |= {"generation": generation, "mac": "52:54:00:77:00:01", "satisfied": False}
+            if answer.pop("user_data", None):
+                answer["user_data_sha256"] = hashlib.sha256(body["user_data"].encode()).hexdigest()
+        self.sledd.objects[collection][key] = answer
+        return self.json(answer)
+
+    def json(self, value: Any) -> None:
+        self.answer(200, json.dumps(value).encode())
+
+    def problem(self, status: int, detail: str) -> None:
+        self.answer(status, json.dumps({"status": status, "title": "T", "detail": detail}).encode(), "application/problem+json")
+
+    def answer(self, status: int, body: bytes, kind: str = "application/json") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        if status // 100 == 3:
+            self.send_header("Location", "https://elsewhere/")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)

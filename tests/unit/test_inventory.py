@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The inventory plugin and one module, run by Ansible itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.hostvars import inventory_name, variables
+from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
+
+COLLECTIONS = Path(__file__).parents[2] / "build/collections"
+
+
+def ansible(tool: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "LC_ALL": "C.UTF-8",
+        "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
+        "ANSIBLE_INVENTORY_UNPARSED_FAILED": "true",
+        "ANSIBLE_LOCALHOST_WARNING": "false",
+    }
+    command = [sys.executable, "-m", "ansible", tool, *arguments]
+    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def inventory(sledd: Sledd, folder: Path, more: str = "") -> subprocess.CompletedProcess[str]:
+    (folder / "secrets").mkdir(exist_ok=True)
+    (folder / "secrets/token").write_text(TOKEN)
+    file = folder / "site.sledd.yml"
+    file.write_text(f"plugin: sled.fleet.sledd\nserver: {sledd.url}\ntoken_file: secrets/token\n{more}")
+    return ansible("inventory", folder, "-i", str(file), "--list")
+
+
+def listed(sledd: Sledd, folder: Path, more: str = "") -> Json:
+    ran = inventory(sledd, folder, more)
+    assert ran.returncode == 0, ran.stderr
+    result: Json = json.loads(ran.stdout, object_hook=plain)
+    return result
+
+
+def plain(found: Json) -> Any:
+    """Takes off the mark that Ansible puts on text it must not template."""
+    return found.get("__ansible_unsafe", found)
+
+
+@pytest.fixture
+def rack(sledd: Sledd) -> Sledd:
+    first = sledd.node("n1", 1, phase="operational", generation=2, image="v1")
+    first |= {"labels": {"rack": "a"}, "bmc": {"driver": "ipmi", "address": "10.77.0.201"}}
+    first["binding"] = {"generation": 2, "image": "v1", "satisfied": True}
+    first["facts"] = {"nics": [{"mac": "other", "address": "10.0.0.1"}, {"mac": first["mac"], "address": "10.77.0.51/24"}]}
+    sledd.node("n2", 2)
+    sledd.node("", 3, phase="discovered")["declared"] = False
+    return sledd
+
+
+def test_groups_and_variables(rack: Sledd, tmp_path: Path) -> None:
+    more = "facts: true\ncompose:\n  power: sled_bmc.driver | default('none')\nkeyed_groups:\n  - {key: power, prefix: bmc}\n"
+    found = listed(rack, tmp_path, more)
+    names = found["_meta"]["hostvars"]
+    assert set(names) == {"n1", "n2"}
+    assert names["n1"]["sled_labels"] == {"rack": "a"}
+    assert names["n1"]["ansible_host"] == "10.77.0.51"
+    assert names["n1"]["power"] == "ipmi"
+    for group in ("phase_operational", "image_v1", "label_rack_a", "bmc_ipmi"):
+        assert found[group]["hosts"] == ["n1"], group
+
+
+def test_discovered_nodes_are_asked_for(rack: Sledd, tmp_path: Path) -> None:
+    more = "discovered: true\ngroup_by: [phase]\nlabels: {rack: a}\nphase: idle\nimage: v1\n"
+    found = listed(rack, tmp_path, more)
+    assert found["phase_discovered"]["hosts"] == ["52-54-00-77-00-03"]
+    assert "image_v1" not in found
+    assert rack.asked[0][1] == "/v1/nodes?label=rack%3Da&phase=idle&image=v1&limit=500"
+
+
+def test_a_server_that_refuses_stops_the_inventory(rack: Sledd, tmp_path: Path) -> None:
+    rack.refuse = [503] * 9
+    ran = inventory(rack, tmp_path)
+    assert ran.returncode != 0
+    assert "so says the test (503 T)" in ran.stderr
+    assert TOKEN not in ran.stderr + ran.stdout
+
+
+def test_variables_of_a_node_that_was_never_seen() -> None:
+    node: Json = {"mac": "52:54:00:77:00:01", "declared": False, "status": {}, "facts": {"disks": []}}
+    assert inventory_name(node) == "52-54-00-77-00-01"
+    found = variables(node)
+    assert found["sled_phase"] == ""
+    assert "ansible_host" not in found
+
+
+def test_a_playbook(sledd: Sledd, tmp_path: Path) -> None:
+    """The doc fragment, the action group and the environment hold together under ansible-playbook."""
+    play = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "vars": {"ansible_python_interpreter": sys.executable},
+        "module_defaults": {"group/sled.fleet.api": {"server": sledd.url, "token": TOKEN}},
+        "tasks": [
+            {"sled.fleet.node": {"name": "n1", "mac": "52:54:00:77:00:01"}},
+            {"sled.fleet.binding": {"node": "n1", "image": "v1"}},
+            {"sled.fleet.event": {"node": "n1", "detail": True}},
+        ],
+    }
+    (tmp_path / "play.json").write_text(json.dumps([play]))
+    ran = ansible("playbook", tmp_path, "-c", "local", "-i", "localhost,", "-vvv", "--diff", "play.json")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "changed=3" in ran.stdout
+    assert TOKEN not in ran.stdout
+
+
+@pytest.mark.parametrize("name", ["node", "image", "binding", "ready", "event"])
+def test_documentation_says_what_the_spec_says(name: str, tmp_path: Path) -> None:
+    module = __import__(f"ansible_collections.sled.fleet.plugins.modules.{name}", fromlist=["SPEC"])
+    ran = ansible("doc", tmp_path, "--json", f"sled.fleet.{name}")
+    assert ran.returncode == 0, ran.stderr
+    described = json.loads(ran.stdout)[f"sled.fleet.{name}"]
+    options = described["doc"]["options"]
+    assert set(options) == set(module.SPEC)
+    for option, spec in module.SPEC.items():
+        for key in ("type", "default", "choices", "required", "elements"):
+            assert options[option].get(key) == spec.get(key) or (key == "required" and not spec.get(key)), (option, key)
+    assert described["examples"]
+    assert described["return"]
+    assert described["doc"]["attributes"]["check_mode"]["support"] == "full"

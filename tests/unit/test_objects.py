@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.modules import binding, event, image, node
+from ansible_collections.sled.fleet.tests.unit.double import Sledd
+
+Run = Callable[..., Json]
+MAC = "52:54:00:77:00:01"
+IMAGE: dict[str, Any] = {
+    "name": "debian-12-v1",
+    "digest": "sha256:" + "0" * 64,
+    "urls": ["http://10.77.0.1/i"],
+    "bytes": 1024,
+    "file_bytes": 9,
+    "format": "raw",
+}
+
+
+def changes(sledd: Sledd) -> list[str]:
+    return [f"{method} {path}" for method, path, _ in sledd.asked if method != "GET"]
+
+
+def test_node_is_declared_once(sledd: Sledd, module: Run) -> None:
+    options: Json = {"name": "n1", "mac": "52-54-00-77-00-01", "labels": {"rack": "a"}, "bmc": {"driver": "ipmi", "address": "a"}}
+    checked = module(node, check=True, **options)
+    assert checked["changed"]
+    assert checked["diff"]["before"] == {}
+    assert changes(sledd) == []
+    first = module(node, **options)
+    assert first["changed"]
+    assert first["node"]["mac"] == MAC
+    assert first["diff"] == checked["diff"]
+    assert sledd.asked[-1][2]["bmc"] == {"driver": "ipmi", "address": "a"}
+    again = module(node, **options)
+    assert not again["changed"]
+    assert changes(sledd) == [f"PUT /v1/nodes/{MAC.replace(':', '%3A')}"]
+
+
+def test_node_keeps_what_is_not_said_and_drops_what_is_empty(sledd: Sledd, module: Run) -> None:
+    sledd.node("n1", 1)
+    assert module(node, name="n1", labels={"rack": "a"})["node"]["disk"] == "only"
+    result = module(node, mac=MAC, name="renamed", disk="")
+    assert result["diff"]["before"]["disk"] == "only"
+    assert "disk" not in result["diff"]["after"]
+    assert sledd.objects["nodes"][MAC]["name"] == "renamed"
+
+
+def test_discovered_node_is_accepted(sledd: Sledd, module: Run) -> None:
+    found = sledd.node("", 1, phase="discovered")
+    found |= {"declared": False, "revision": 0, "disk": ""}
+    assert "give its name" in module(node, mac=MAC)["msg"]
+    result = module(node, mac=MAC, name="n1")
+    assert result["changed"]
+    assert result["node"]["declared"]
+    assert result["diff"]["before"] == {}
+
+
+def test_node_that_is_unknown_needs_a_mac(module: Run) -> None:
+    result = module(node, name="n1")
+    assert result["failed"]
+    assert result["msg"] == "node n1 is not declared yet: give its mac"
+    assert "one of the following is required: name, mac" in module(node)["msg"]
+
+
+def test_node_is_forgotten_once(sledd: Sledd, module: Run) -> None:
+    sledd.node("n1", 1)
+    assert module(node, name="n1", state="absent", check=True)["changed"]
+    assert MAC in sledd.objects["nodes"]
+    assert module(node, name="n1", state="absent")["diff"]["after"] == {}
+    assert not module(node, name="n1", state="absent")["changed"]
+
+
+def test_a_change_meanwhile_is_told(sledd: Sledd, module: Run) -> None:
+    sledd.node("n1", 1)
+    sledd.scenes = [{**sledd.objects["nodes"][MAC], "revision": 0, "declared": False}]
+    result = module(node, name="n1", mac=MAC, disk="serial:X")
+    assert result["failed"]
+    assert result["status"] == 412
+
+
+@pytest.mark.parametrize("status", [401, 404, 409, 412, 503])
+def test_refusals_fail_the_task(sledd: Sledd, module: Run, status: int) -> None:
+    sledd.node("n1", 1)
+    sledd.refuse = [404, status] if status == 404 else [status]
+    result = module(event, node="n1", detail="on") if status == 404 else module(node, name="n1")
+    assert result["failed"]
+    assert result["status"] == status
+    assert "so says the test" in result["msg"]
+
+
+def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -> None:
+    assert module(image, check=True, **IMAGE)["changed"]
+    assert sledd.objects["images"] == {}
+    assert module(image, **IMAGE)["image"]["revision"] == 100
+    assert not module(image, **IMAGE)["changed"]
+    assert not module(image, name=IMAGE["name"])["changed"]
+    for check in (False, True):
+        result = module(image, check=check, **{**IMAGE, "bytes": 2048})
+        assert "registered with another bytes" in result["msg"]
+    assert "give its digest, urls, bytes, file_bytes, format" in module(image, name="other")["msg"]
+    assert module(image, name=IMAGE["name"], state="absent")["changed"]
+    assert not module(image, name=IMAGE["name"], state="absent")["changed"]
+
+
+def test_binding_counts_wishes(sledd: Sledd, module: Run) -> None:
+    assert module(binding, node="n1", image="v1", check=True)["generation"] == 0
+    assert module(binding, node="n1", image="v1")["generation"] == 1
+    same = module(binding, node="n1")
+    assert (same["changed"], same["generation"]) == (False, 1)
+    checked = module(binding, node="n1", image="v2", check=True)
+    assert checked["diff"] == {"before": {"node": "n1", "image": "v1"}, "after": {"node": "n1", "image": "v2"}}
+    assert module(binding, node="n1", image="v2")["generation"] == 2
+    again = module(binding, node="n1", reimage=True)
+    assert (again["changed"], again["generation"]) == (True, 3)
+    assert changes(sledd)[-1] == "PUT /v1/bindings/n1?reimage=true"
+    wiped = module(binding, node="n1", image="")
+    assert "image" not in wiped["diff"]["after"]
+    assert module(binding, node="n1", state="absent")["changed"]
+    assert not module(binding, node="n1", state="absent")["changed"]
+
+
+def test_binding_without_a_wish(module: Run) -> None:
+    assert "give an image, or image '' to only wipe it" in module(binding, node="n1")["msg"]
+
+
+def test_binding_by_mac_is_the_same_binding(sledd: Sledd, module: Run) -> None:
+    module(binding, node="n1", image="v1")
+    sledd.objects["bindings"][MAC] = sledd.objects["bindings"].pop("n1")
+    assert not module(binding, node=MAC, image="v1")["changed"]
+
+
+def test_user_data_is_compared_and_never_shown(sledd: Sledd, module: Run) -> None:
+    secret = "#cloud-config\npassword: hunter2"
+    first = module(binding, node="n1", image="v1", user_data=secret)
+    assert "hunter2" not in str(first)
+    assert len(first["diff"]["after"]["user_data_sha256"]) == 64
+    assert not module(binding, node="n1", image="v1", user_data=secret)["changed"]
+    assert not module(binding, node="n1", image="v1")["changed"]
+    assert "give user_data again" in module(binding, node="n1", image="v2")["msg"]
+    assert module(binding, node="n1", image="v2", user_data=secret)["changed"]
+    assert sledd.asked[-1][2]["user_data"] == secret
+    dropped = module(binding, node="n1", user_data="")
+    assert dropped["changed"]
+    assert "user_data_sha256" not in dropped["diff"]["after"]
+
+
+@pytest.mark.parametrize(("said", "sent"), [("on", "on"), (True, "on"), (False, "off"), ("cycle", "cycle")])
+def test_event_of_power(sledd: Sledd, module: Run, said: Any, sent: str) -> None:
+    sledd.node("n1", 1)
+    assert module(event, node="n1", detail=said)["changed"]
+    assert sledd.asked[-1] == ("POST", "/v1/nodes/n1/events", {"kind": "power", "detail": sent})
+
+
+def test_event_in_check_mode(sledd: Sledd, module: Run) -> None:
+    sledd.node("n1", 1)
+    assert module(event, node="n1", detail="on", check=True)["diff"]["after"] == {"kind": "power", "detail": "on"}
+    assert changes(sledd) == []
+    assert module(event, node="n2", detail="on", check=True)["msg"] == "node n2 does not exist"
+
+
+def test_settings_that_cannot_work(sledd: Sledd, module: Run) -> None:
+    assert "in clear" in module(node, name="n1", server="http://10.77.0.1")["msg"]
+    assert "No such file" in module(node, name="n1", token=None, token_file="/none")["msg"]

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import Wish, judge, last_lines, wait
+from ansible_collections.sled.fleet.plugins.modules import ready
+from ansible_collections.sled.fleet.tests.unit.double import Sledd
+
+Run = Callable[..., Json]
+
+
+class Clock:
+    """Time that passes only by pauses."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def a_node(phase: str, observed: int, wished: int | None, image: str = "v1", **status: Any) -> Json:
+    found: Json = {"mac": "52:54:00:77:00:01", "name": "n1", "status": {"phase": phase, "generation": observed, **status}}
+    if wished is not None:
+        found["binding"] = {"generation": wished, "image": image}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("node", "phase", "generation", "outcome"),
+    [
+        (a_node("operational", 2, 2), None, None, "ready"),
+        (a_node("operational", 1, 2), None, None, "pending"),
+        (a_node("operational", 2, 2), None, 3, "pending"),
+        (a_node("operational", 3, 3), None, 2, "ready"),
+        (a_node("wiped", 2, 2), None, None, "pending"),
+        (a_node("wiped", 2, 2, image=""), None, None, "ready"),
+        (a_node("operational", 2, 2, image=""), None, None, "pending"),
+        (a_node("failed", 2, 2), None, None, "failed"),
+        (a_node("failed", 1, 2), None, None, "pending"),
+        (a_node("writing", 2, 2), None, None, "pending"),
+        (a_node("writing", 2, 2), "writing", None, "ready"),
+        (a_node("idle", 2, None), "idle", None, "ready"),
+        (a_node("idle", 2, None), None, None, "pending"),
+        (a_node("operational", 2, None), None, None, "ready"),
+        (a_node("failed", 2, None), None, None, "failed"),
+        (a_node("", 0, 1), None, None, "pending"),
+    ],
+)
+def test_judge(node: Json, phase: str | None, generation: int | None, outcome: str) -> None:
+    assert judge(node, phase, generation) == outcome
+
+
+def test_waits_through_the_phases(sledd: Sledd, client: Client) -> None:
+    clock = Clock()
+    sledd.scenes = [a_node("booting", 1, 2), a_node("writing", 2, 2), a_node("operational", 2, 2)]
+    seen = wait(client, Wish(["n1"], 1, interval=2), clock, clock.pause)
+    assert list(seen.ready) == ["n1"]
+    assert clock.now == 4
+
+
+def test_a_server_that_is_away_is_asked_again(sledd: Sledd, client: Client) -> None:
+    clock = Clock()
+    sledd.refuse = [503, 502]
+    sledd.scenes = [a_node("operational", 2, 2)]
+    assert wait(client, Wish(["n1"], 1), clock, clock.pause).ready
+    sledd.refuse = [503] * 100
+    with pytest.raises(ApiError, match="503"):
+        wait(client, Wish(["n1"], 1, timeout=10), clock, clock.pause)
+    with pytest.raises(Unreachable):
+        wait(Client("http://127.0.0.1:1", "t"), Wish(["n1"], 1, timeout=10), clock, clock.pause)
+
+
+def test_a_refusal_ends_the_wait(sledd: Sledd, client: Client) -> None:
+    clock = Clock()
+    sledd.refuse = [403]
+    with pytest.raises(ApiError, match="403"):
+        wait(client, Wish(["n1"], 1), clock, clock.pause)
+    with pytest.raises(SledError, match="node n1 does not exist"):
+        wait(client, Wish(["n1"], 1), clock, clock.pause)
+    assert clock.now == 0
+
+
+def test_time_runs_out(sledd: Sledd, client: Client) -> None:
+    clock = Clock()
+    sledd.node("n1", 1, phase="writing", generation=2)["binding"] = {"generation": 2, "image": "v1"}
+    seen = wait(client, Wish(["n1"], 1, timeout=10, interval=4), clock, clock.pause)
+    assert list(seen.pending) == ["n1"]
+    assert clock.now == 10
+
+
+def wave(sledd: Sledd) -> None:
+    """n1 is ready, n2 failed, n3 writes."""
+    for number, (phase, status) in enumerate(
+        [("operational", {}), ("failed", {"code": 5, "verb": "write", "reason": "digest mismatch"}), ("writing", {})], start=1
+    ):
+        node = sledd.node(f"n{number}", number, phase=phase, generation=2, **status)
+        node["binding"] = {"generation": 2, "image": "v1"}
+
+
+def test_failing_early_says_why(sledd: Sledd, module: Run) -> None:
+    wave(sledd)
+    result = module(ready, nodes=["n1", "n2", "n3"])
+    assert result["failed"]
+    assert result["msg"] == (
+        "1 of 3 nodes ready, 3 required; n2 failed: write: code 5 integrity: digest mismatch; n3 is writing, generation 2"
+    )
+    assert result["ready"] == ["n1"]
+    assert result["not_ready"] == ["n2", "n3"]
+    failed = next(entry for entry in result["nodes"] if entry["outcome"] == "failed")
+    assert failed["node"] == "n2"
+    assert failed["code"] == 5
+    assert failed["log"] == ["digest mismatch"]
+
+
+def test_a_number_suffices(sledd: Sledd, module: Run) -> None:
+    wave(sledd)
+    assert not module(ready, nodes=["n1", "n2", "n3"], require=1)["failed"]
+    assert module(ready, nodes=["n1", "n2"], require="2")["failed"]
+    assert "after 0 s" in module(ready, nodes=["n1", "n2", "n3"], require="2", wait=0)["msg"]
+    for wrong in ("0", "4", "most"):
+        assert "want all, or a number from 1 to 3" in module(ready, nodes=["n1", "n2", "n3"], require=wrong)["msg"]
+
+
+def test_without_fail_fast_every_verdict_is_awaited(sledd: Sledd, module: Run) -> None:
+    wave(sledd)
+    result = module(ready, nodes=["n1", "n2", "n3"], fail_fast=False, wait=0)
+    assert "after 0 s" in result["msg"]
+    sledd.objects["nodes"]["52:54:00:77:00:03"]["status"]["phase"] = "operational"
+    assert module(ready, nodes=["n1", "n2", "n3"], fail_fast=False)["ready"] == ["n1", "n3"]
+
+
+def test_check_mode_looks_once(sledd: Sledd, module: Run) -> None:
+    wave(sledd)
+    result = module(ready, nodes=["n1", "n2", "n3", "n1"], check=True)
+    assert not result["failed"]
+    assert len(result["nodes"]) == 3
+    assert not result["changed"]
+
+
+def test_wished_generation_is_told(sledd: Sledd, module: Run) -> None:
+    sledd.node("n1", 1, phase="operational", generation=1)["binding"] = {"generation": 2, "image": "v2"}
+    assert "n1 is operational, generation 1 (wished 2)" in module(ready, nodes=["n1"], wait=0)["msg"]
+
+
+def test_log_that_cannot_be_read_does_not_hide_the_failure(sledd: Sledd, module: Run) -> None:
+    wave(sledd)
+    sledd.log = ""
+    assert module(ready, nodes=["n2"])["nodes"][0]["log"] == []
+    sledd.refuse = []
+    assert last_lines("\n".join(map(str, range(30))) + "\n--- dmesg\nx")[0] == "10"
