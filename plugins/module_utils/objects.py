@@ -98,10 +98,12 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
     before, after = _with_user_data(stored, options.get("user_data"), have, spec)
     result = outcome("binding", stored, before, after)
     result["changed"] = result["changed"] or options["reimage"]
-    if result["changed"] and not check:
+    if result["changed"]:
         body = {**spec, "node": node, **_user_data(stored, options.get("user_data"), node)}
-        revision = stored["revision"] if stored else 0
-        stored = result["binding"] = client.put("bindings", node, body, revision, options["reimage"])
+        if check:
+            result["binding"] = {**(stored or {}), **spec, "satisfied": False}
+        else:
+            stored = result["binding"] = client.put("bindings", node, body, stored["revision"] if stored else 0, options["reimage"])
     result["generation"] = int((stored or {}).get("generation", 0))
     return result
 

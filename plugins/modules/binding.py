@@ -89,7 +89,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 binding:
-  description: The binding as stored, without its user data.
+  description: The binding as stored, without its user data; in check mode as it would be.
   returned: success
   type: dict
   sample: {node: n1, mac: "52:54:00:77:00:01", image: debian-12-v1, generation: 3, revision: 42, satisfied: false}

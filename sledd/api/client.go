@@ -86,7 +86,7 @@ func (c *Client) read(ctx context.Context, r request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end, nothing is lost
+	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
@@ -105,7 +105,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 		return nil, c.unreachable(ctx, err)
 	}
 	if response.StatusCode/100 != 2 {
-		defer response.Body.Close() //nolint:errcheck // the answer is an error already
+		defer response.Body.Close()
 		return nil, problem(r, response)
 	}
 	return response, nil

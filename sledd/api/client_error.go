@@ -103,7 +103,7 @@ func IsUnreachable(err error) bool {
 // problem makes an Error of an answer that is not 2xx, also of one that a proxy wrote.
 func problem(r request, response *http.Response) error {
 	refusal := &Error{}
-	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")) //nolint:errcheck // unknown is handled
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
 	if err == nil && strings.HasSuffix(kind, "json") && json.Unmarshal(body, refusal) != nil {
 		*refusal = Error{Detail: "the answer is no problem+json"}

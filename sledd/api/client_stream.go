@@ -83,7 +83,7 @@ func (c *Client) streamOnce(ctx context.Context, follow *Follow, yield func(Even
 	if err != nil {
 		return true, err
 	}
-	defer response.Body.Close() //nolint:errcheck // nothing is lost
+	defer response.Body.Close()
 	body := &touched{from: response.Body, touch: func() { alarm.Reset(streamIdle) }}
 	err = readEvents(body, func(event Event, id int64) bool {
 		more = yield(event, nil)

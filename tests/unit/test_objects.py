@@ -108,7 +108,9 @@ def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -
 
 
 def test_binding_counts_wishes(sledd: Sledd, module: Run) -> None:
-    assert module(binding, node="n1", image="v1", check=True)["generation"] == 0
+    predicted = module(binding, node="n1", image="v1", check=True)
+    assert predicted["generation"] == 0
+    assert predicted["binding"] == {"node": "n1", "image": "v1", "satisfied": False}
     assert module(binding, node="n1", image="v1")["generation"] == 1
     same = module(binding, node="n1")
     assert (same["changed"], same["generation"]) == (False, 1)

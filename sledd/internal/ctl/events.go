@@ -45,7 +45,7 @@ func (a *app) followEvents(cmd *cobra.Command, client *api.Client, node string, 
 	if a.output == "yaml" {
 		return usagef("-f prints lines: want -o json or the table")
 	}
-	print := func(event api.Event) error {
+	show := func(event api.Event) error {
 		if a.output == "json" {
 			return json.NewEncoder(a.Out).Encode(event)
 		}
@@ -56,7 +56,7 @@ func (a *app) followEvents(cmd *cobra.Command, client *api.Client, node string, 
 		_, _ = fmt.Fprintf(a.Err, "sledctl: events: connection lost, trying again: %v\n", err)
 	}}
 	for _, event := range events {
-		if err := print(event); err != nil {
+		if err := show(event); err != nil {
 			return err
 		}
 		stream.After = max(stream.After, event.ID)
@@ -65,7 +65,7 @@ func (a *app) followEvents(cmd *cobra.Command, client *api.Client, node string, 
 		if err != nil {
 			return err
 		}
-		if err := print(event); err != nil {
+		if err := show(event); err != nil {
 			return err
 		}
 	}

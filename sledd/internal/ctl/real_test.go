@@ -71,7 +71,7 @@ func (m *machine) ask(method, path, body string) string {
 	if err != nil {
 		m.Fatal(err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // read whole
+	defer answer.Body.Close()
 	content, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode/100 != 2 {
 		m.Fatalf("%s %s: %d %s %v", method, path, answer.StatusCode, content, err)

@@ -51,7 +51,7 @@ const example = `  sledctl status
 // Run runs one command line and returns its exit code. Errors are told on sys.Err, once.
 func Run(ctx context.Context, args []string, sys System) int {
 	a := &app{System: sys}
-	root := a.root()
+	root := a.root() //nolint:contextcheck // cobra hands it on
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {

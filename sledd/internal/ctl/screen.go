@@ -18,7 +18,7 @@ type Screen struct {
 
 // ScreenOf looks at a file: a terminal, or something that only takes lines.
 func ScreenOf(file *os.File) Screen {
-	descriptor := int(file.Fd()) //nolint:gosec // a descriptor is small
+	descriptor := int(file.Fd())
 	terminal := term.IsTerminal(descriptor) && os.Getenv("TERM") != "dumb"
 	return Screen{
 		Terminal: terminal,

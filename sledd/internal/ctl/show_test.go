@@ -40,7 +40,7 @@ func TestGoldenOutputs(t *testing.T) {
 	for name, line := range map[string]string{
 		"status": "status", "status-one": "status n3", "node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3",
 		"image-list": "image list", "image-get": "image get i", "binding-list": "binding list", "operator-list": "operator list",
-		"timeline": "timeline n1 n9", "events": "events n1", "log": "log n3", "node-list-yaml": "node list -o yaml",
+		"timeline": "timeline n1 n9", "events": "events n1", "log": "log n3", "node-get-yaml": "node get n3 -o yaml",
 		"timeline-json": "timeline n1 -o json",
 	} {
 		got := sledctl(t, server, "", strings.Fields(line)...)

@@ -124,18 +124,19 @@ func (w *watch) listen(ctx context.Context, happened chan<- struct{}) {
 // poll reads and shows the nodes. A server that is away is shown and asked again; a refusal ends the watch.
 func (w *watch) poll(ctx context.Context) (done bool, err error) {
 	nodes, err := selectNodes(ctx, w.client, w.names, w.filter)
-	if errors.Is(err, context.Canceled) {
-		return false, nil
-	}
-	if err != nil && !api.IsUnreachable(err) {
-		return false, err
-	}
-	if w.trouble = err; err == nil {
-		w.nodes = nodes
+	switch {
+	case err == nil:
+		w.nodes, w.trouble = nodes, nil
+	case api.IsUnreachable(err):
+		w.trouble = err
+	case errors.Is(err, context.Canceled):
+		return true, w.interrupted()
+	default:
+		return true, err
 	}
 	w.view.draw(w.nodes, w.trouble)
-	if !w.wait || err != nil {
-		return false, nil
+	if !w.wait || w.trouble != nil {
+		return false, nil //nolint:nilerr // shown, and asked again
 	}
 	return w.ended()
 }
