@@ -5,7 +5,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
 export SLED_CACHE ?= $(HOME)/.cache/sled
-export PATH := $(SLED_CACHE)/bin:$(SLED_CACHE)/venv/bin:$(PATH)
+# Users of Debian have no sbin in PATH, where depmod and mke2fs are.
+export PATH := $(SLED_CACHE)/bin:$(SLED_CACHE)/venv/bin:$(PATH):/usr/sbin:/sbin
 export GOFLAGS := -buildvcs=false
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 NODES ?= 2
