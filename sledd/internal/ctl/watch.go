@@ -87,6 +87,7 @@ func (w *watch) run(ctx context.Context) error {
 	}
 	next := time.NewTimer(w.every)
 	defer next.Stop()
+	soon := false // a storm of events must not put the poll off again and again
 	for {
 		select {
 		case <-ctx.Done():
@@ -94,8 +95,12 @@ func (w *watch) run(ctx context.Context) error {
 		case <-late:
 			return w.timedOut()
 		case <-happened:
-			next.Reset(min(pollSoon, w.every))
+			if !soon {
+				soon = true
+				next.Reset(min(pollSoon, w.every))
+			}
 		case <-next.C:
+			soon = false
 			if done, err := w.poll(ctx); done || err != nil {
 				return err
 			}
