@@ -213,6 +213,7 @@ func TestEventsAreFollowed(t *testing.T) {
 	s.does(exitDone, "bind n1 --wipe-only", "n1")
 	read(`"kind":"bind"`)
 	stop()
+	go func() { _, _ = io.Copy(io.Discard, lines) }() // nobody may be left writing
 	if code := <-ended; code != exitDone {
 		t.Errorf("exit %d", code)
 	}

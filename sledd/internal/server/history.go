@@ -122,9 +122,7 @@ func (s stream) run(stopping, client context.Context, missed []api.Event, until 
 			if !open {
 				return
 			}
-			if batch.Revision > until {
-				err = s.events(batch.Events)
-			}
+			err = s.events(newer(batch.Events, until))
 		case <-ticker.C:
 			err = s.send(": still here\n\n")
 		case <-stopping.Done():
@@ -136,6 +134,16 @@ func (s stream) run(stopping, client context.Context, missed []api.Event, until 
 			return
 		}
 	}
+}
+
+// newer leaves out what the history held already. A batch may begin before its end and finish after it.
+func newer(list []api.Event, until int64) []api.Event {
+	for i, event := range list {
+		if event.ID > until {
+			return list[i:]
+		}
+	}
+	return nil
 }
 
 // events writes events in order. Only the last event of a revision carries the id, so that resuming loses none.
