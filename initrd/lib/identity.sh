@@ -19,7 +19,7 @@ fresh_machine_id() {
 	rm -f "$root/var/lib/systemd/random-seed" "$root/var/lib/systemd/credential.secret"
 }
 
-# The keys are made at the first start, where there is more entropy. cloud-init and sshd-keygen.target (Fedora) do it themselves.
+# The keys are made at the first start, where there is more entropy; RSA, which takes long, only old clients want. cloud-init and sshd-keygen.target (Fedora) do it themselves.
 fresh_host_keys() {
 	rm -f "$root"/etc/ssh/ssh_host_*_key "$root"/etc/ssh/ssh_host_*_key.pub
 	if has_cloud_init || [ -e "$root/usr/lib/systemd/system/sshd-keygen.target" ] || [ ! -e "$root/usr/bin/ssh-keygen" ] ||
@@ -34,7 +34,9 @@ fresh_host_keys() {
 
 		[Service]
 		Type=oneshot
-		ExecStart=/usr/bin/ssh-keygen -A
+		ExecStartPre=/bin/rm -f /etc/ssh/ssh_host_ecdsa_key
+		ExecStart=/usr/bin/ssh-keygen -q -t ecdsa -N "" -f /etc/ssh/ssh_host_ecdsa_key
+		ExecStart=/usr/bin/ssh-keygen -q -t ed25519 -N "" -f /etc/ssh/ssh_host_ed25519_key
 
 		[Install]
 		WantedBy=multi-user.target

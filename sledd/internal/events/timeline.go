@@ -133,8 +133,10 @@ func (r *run) steps() time.Time {
 		case e.Kind == "end" && e.Code != 0:
 			r.add(name, begins[name], e.Time)
 			return e.Time
-		case e.Kind == "end" && name == "start":
-			open, since = name, e.Time
+		case e.Kind == "end" && name == "start": // goes on until the system says that it runs
+			if open != name {
+				open, since = name, e.Time
+			}
 		case e.Kind == "end" && name != "":
 			r.add(name, begins[name], e.Time)
 			open = ""

@@ -40,7 +40,7 @@ func installed() []api.Event {
 }
 
 func TestTimeline(t *testing.T) {
-	all := "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+10 configure 20+1 start 22+8"
+	all := "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+10 configure 20+1 start 21+9"
 	waiting := append(installed()[:3:3], at(9, api.Event{Kind: "plan", Steps: 1}), at(50, api.Event{Kind: "bind", Generation: 1}),
 		at(50.1, api.Event{Kind: "plan", Generation: 1, Steps: 4}), step(50.2, "begin", "wipe", 1, 0), step(50.4, "end", "wipe", 1, 0),
 		step(50.5, "begin", "write", 1, 0))
