@@ -105,8 +105,7 @@ test-lab:
 	tools/as-root molecule/run lab
 
 clean: ## remove build/
-	rm -rf build
-	$(MAKE) -C initrd clean
+	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-generated unit unit-go unit-c unit-shell \
