@@ -82,9 +82,12 @@ func (a *app) eventLine(e api.Event) string {
 	if e.Generation > 0 {
 		words = append(words, fmt.Sprintf("generation %d", e.Generation))
 	}
-	if e.Step > 0 {
+	switch {
+	case e.Step > 0 && e.Steps > 0:
 		words = append(words, fmt.Sprintf("step %d/%d", e.Step, e.Steps))
-	} else if e.Steps > 0 {
+	case e.Step > 0:
+		words = append(words, fmt.Sprintf("step %d", e.Step))
+	case e.Steps > 0:
 		words = append(words, fmt.Sprintf("%d steps", e.Steps))
 	}
 	if e.Kind == "end" && e.Code != 0 {
