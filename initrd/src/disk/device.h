@@ -38,6 +38,10 @@ struct device {
 // Chooses the disk that operands disk= and keep= mean and opens it for this process alone. When that is refused, every
 // disk with its reason is added to `list`, for the verb to print.
 int device_open(const struct operands *operands, struct device *ret, struct text *list, struct fault *fault);
+int device_open_disk(const struct disk *disk, struct device *ret, struct fault *fault);
+
+// Opens or makes a regular file of at least `bytes` as if it were a disk. Code 4 for anything but a regular file.
+int device_open_file(const char *path, uint64_t bytes, uint32_t sector, struct device *ret, struct fault *fault);
 void device_close(struct device *device);
 
 // All of it, through EINTR and short transfers. The fault names the offset.

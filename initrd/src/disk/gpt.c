@@ -94,6 +94,14 @@ int gpt_check_entries(const struct gpt *gpt, const uint8_t *entries) {
 	return 0;
 }
 
+bool gpt_partition(const struct gpt *gpt, const uint8_t *entries, uint32_t i, uint64_t *ret_start, uint64_t *ret_end) {
+	const uint8_t *entry = entries + (size_t)i * gpt->entry_bytes;
+
+	*ret_start = get_le64(entry + START);
+	*ret_end = get_le64(entry + END);
+	return is_used(entry);
+}
+
 // The partition that ends last; NULL when there is none.
 static uint8_t *last_entry(const struct gpt *gpt, uint8_t *entries, unsigned *ret_number) {
 	uint8_t *last = NULL;

@@ -7,14 +7,22 @@
 #include "base/bytes.h"
 
 #define MEBIBYTE (1u << 20)
-#define ENTRY_COUNT 4u
 
 // Entry: offsets of the fields.
 enum { FLAG = 0, TYPE = 4, LAST_CHS = 5, START = 8, COUNT = 12, ENTRY_SIZE = 16 };
 
 static uint8_t *entry_of(uint8_t *sector, unsigned i) { return sector + 446 + (size_t)i * ENTRY_SIZE; }
 
-static bool is_extended(uint8_t type) { return type == 0x05 || type == 0x0f || type == 0x85; }
+bool mbr_is_extended(uint8_t type) { return type == 0x05 || type == 0x0f || type == 0x85; }
+
+bool mbr_is_signed(const uint8_t *sector) { return sector[510] == 0x55 && sector[511] == 0xaa; }
+
+bool mbr_entry(const uint8_t *sector, unsigned i, struct mbr_entry *ret) {
+	const uint8_t *entry = sector + 446 + (size_t)i * ENTRY_SIZE;
+
+	*ret = (struct mbr_entry){.type = entry[TYPE], .start = get_le32(entry + START), .count = get_le32(entry + COUNT)};
+	return ret->type != 0 && ret->count != 0;
+}
 
 // A boot sector of FAT or NTFS has the same signature, and text where entries would be.
 static bool entry_is_sane(const uint8_t *entry, uint64_t disk_sectors) {
@@ -28,9 +36,9 @@ static bool entry_is_sane(const uint8_t *entry, uint64_t disk_sectors) {
 enum mbr_kind mbr_read(const uint8_t *sector, uint64_t disk_sectors) {
 	enum mbr_kind kind = MBR_NONE;
 
-	if (sector[510] != 0x55 || sector[511] != 0xaa)
+	if (!mbr_is_signed(sector))
 		return MBR_NONE;
-	for (unsigned i = 0; i < ENTRY_COUNT; i++) {
+	for (unsigned i = 0; i < MBR_ENTRIES; i++) {
 		const uint8_t *entry = sector + 446 + (size_t)i * ENTRY_SIZE;
 		if (!entry_is_sane(entry, disk_sectors))
 			return MBR_NONE;
@@ -47,7 +55,7 @@ bool mbr_protect(uint8_t *sector, uint64_t disk_sectors) {
 	uint32_t count = rest > UINT32_MAX ? UINT32_MAX : (uint32_t)rest;
 	uint8_t *protective = NULL;
 
-	for (unsigned i = 0; i < ENTRY_COUNT; i++) {
+	for (unsigned i = 0; i < MBR_ENTRIES; i++) {
 		uint8_t *entry = entry_of(sector, i);
 		if (entry[TYPE] == 0)
 			continue;
@@ -66,7 +74,7 @@ unsigned mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors,
 	uint8_t *last = NULL;
 	unsigned number = 0;
 
-	for (unsigned i = 0; i < ENTRY_COUNT; i++) {
+	for (unsigned i = 0; i < MBR_ENTRIES; i++) {
 		uint8_t *entry = entry_of(sector, i);
 		uint64_t entry_end = (uint64_t)get_le32(entry + START) + get_le32(entry + COUNT);
 		if (entry[TYPE] && entry_end > last_end) {
@@ -75,7 +83,7 @@ unsigned mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors,
 			number = i + 1;
 		}
 	}
-	if (!last || is_extended(last[TYPE]))
+	if (!last || mbr_is_extended(last[TYPE]))
 		return 0;
 	end = (disk_sectors > UINT32_MAX ? UINT32_MAX : disk_sectors) / align * align;
 	if (end <= last_end)

@@ -13,6 +13,18 @@ enum mbr_kind {
 
 enum mbr_kind mbr_read(const uint8_t *sector, uint64_t disk_sectors);
 
+struct mbr_entry {
+	uint8_t type; // 0: unused
+	uint32_t start, count;
+};
+
+#define MBR_ENTRIES 4u
+
+// Entry `i` of a table, of the first sector or an extended partition's. False: it is unused.
+bool mbr_entry(const uint8_t *sector, unsigned i, struct mbr_entry *ret);
+bool mbr_is_extended(uint8_t type);
+bool mbr_is_signed(const uint8_t *sector); // 55 AA
+
 // Sets the size of the one entry that covers a GPT's disk. True when that changed something.
 bool mbr_protect(uint8_t *sector, uint64_t disk_sectors);
 

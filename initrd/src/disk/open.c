@@ -10,18 +10,9 @@
 #include "base/cleanup.h"
 #include "disk/choose.h"
 #include "disk/device.h"
+#include "disk/fd.h"
 #include "disk/scan.h"
 #include "disk/seam.h"
-
-static ssize_t block_pread(struct device *device, void *data, size_t size, uint64_t offset) {
-	ssize_t n = pread(device->fd, data, size, (off_t)offset);
-	return n < 0 ? -errno : n;
-}
-
-static ssize_t block_pwrite(struct device *device, const void *data, size_t size, uint64_t offset) {
-	ssize_t n = pwrite(device->fd, data, size, (off_t)offset);
-	return n < 0 ? -errno : n;
-}
 
 static int block_range(struct device *device, unsigned long request, uint64_t offset, uint64_t size) {
 	uint64_t range[2] = {offset, size};
@@ -36,14 +27,12 @@ static int block_zero(struct device *device, uint64_t offset, uint64_t size) {
 	return block_range(device, BLKZEROOUT, offset, size);
 }
 
-static int block_sync(struct device *device) { return fsync(device->fd) < 0 ? -errno : 0; }
-
 static int block_reread(struct device *device) { return ioctl(device->fd, BLKRRPART) < 0 ? -errno : 0; }
 
-static const struct device_ops block_ops = {block_pread, block_pwrite, block_discard, block_zero, block_sync, block_reread};
+static const struct device_ops block_ops = {fd_pread, fd_pwrite, block_discard, block_zero, fd_sync, block_reread};
 
 // The name in /dev must still be the device that was chosen, and nobody else may have it.
-static int open_chosen(const struct disk *disk, struct device *ret, struct fault *fault) {
+int device_open_disk(const struct disk *disk, struct device *ret, struct fault *fault) {
 	cleanup_close int fd = open(disk->node, O_RDWR | O_EXCL | O_DIRECT | O_CLOEXEC);
 	uint64_t bytes;
 	struct stat st;
@@ -76,14 +65,8 @@ int device_open(const struct operands *operands, struct device *ret, struct text
 	if (r == 0)
 		r = choose_disk(&disks, selector, keep, &disk, fault);
 	if (r == 0)
-		r = open_chosen(disk, ret, fault);
+		r = device_open_disk(disk, ret, fault);
 	if (r < 0)
 		(void)choose_list(&disks, selector, keep, list, &ignored);
 	return r;
-}
-
-void device_close(struct device *device) {
-	if (device->fd >= 0)
-		close(device->fd);
-	device->fd = -1;
 }

@@ -1,165 +1,189 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source that goes on where it was cut: next server, same byte.
+// A stream over HTTP: it goes on where it was cut, at the same byte, on the server that is best then.
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "image/source.h"
-#include "net/http.h"
+#include "image/stream.h"
+#include "net/socket.h"
 
 #define CONNECT_NS (10 * SECOND)
-#define STALL_NS (30 * SECOND) // longest silence on a connection
-#define PAUSE_MAX (10 * SECOND)
-#define RETRY_AFTER_MAX 60u // seconds; a server that asks for more is asked again sooner
+#define STALL_NS (20 * SECOND) // longest silence on a connection
+#define SKIP_MAX ((uint64_t)64 << 20) // a server without ranges is read from the start up to here
+#define SKIP_SLICE (64u * 1024)
 
-struct http_source {
-	struct source base;
-	const struct urls *urls;
-	const char *ca;
-	int64_t idle_ns, last_byte; // when a byte last came
-	size_t at;		// URL in use
-	size_t gone;	// answers in a row that another try will not change: no such file, a wrong certificate
-	struct backoff backoff;
-	bool streaming;	   // an answer is being read
-	uint64_t offset; // bytes passed on
-	uint64_t to_skip;  // bytes of this answer before `offset`: the server does not do ranges
-	bool has_total, ended;
-	uint64_t total;
-	const char *data; // rest of the slice
-	size_t size;
-	struct http http;
-};
+static int64_t at_most(int64_t wanted, int64_t left) { return wanted < left ? wanted : left > 0 ? left : 1; }
 
-// Learns the file's size, or refuses an answer that speaks of another file than before.
-static int take_total(struct http_source *source, uint64_t total, struct fault *fault) {
-	if (source->has_total && source->total != total)
-		return fault_set(fault, CODE_NETWORK, "%s: the file has %llu bytes here, %llu before",
-				 source->urls->items[source->at].text, (unsigned long long)total,
-				 (unsigned long long)source->total);
-	source->has_total = true;
-	source->total = total;
+// 408 and 429 pass; so does what the server itself is to blame for.
+static bool is_final(unsigned status) { return status < 500 && status != 408 && status != 429; }
+
+// The whole file instead of a range of it: taken at the second time, when no other server is better.
+static int take_whole(struct stream *stream, const struct head *head, enum standing *standing, struct fault *fault) {
+	*standing = stream->at > SKIP_MAX || !head->has_length ? SERVER_REFUSED : SERVER_RANGELESS;
+	if (*standing > stream->choice.standing)
+		return fault_set(fault, CODE_NETWORK, "answered 200 to a range%s", head->has_length ? "" : ", and no Content-Length");
+	stream->skip = stream->at;
+	stream->answer_left = stream->left;
+	if (source_learn_size(stream->source, head->length, fault) < 0) {
+		*standing = SERVER_REFUSED;
+		return -ENETUNREACH;
+	}
+	if (stream->at + stream->left > head->length)
+		return fault_set(fault, CODE_INTEGRITY, "bytes up to %llu are wanted of a file of %llu",
+				 (unsigned long long)(stream->at + stream->left), (unsigned long long)head->length);
 	return 0;
 }
 
-static int take_head(struct http_source *source, const struct head *head, struct fault *fault) {
-	const char *url = source->urls->items[source->at].text;
+// A range, which must begin where it was asked to and may end earlier.
+static int take_range(struct stream *stream, const struct head *head, struct fault *fault) {
+	uint64_t size = head->range_last - head->range_from + 1;
 
-	if (head->status == 200) {
-		source->to_skip = source->offset;
-		return head->has_length ? take_total(source, head->length, fault) : 0;
-	}
-	if (head->status == 206 && head->has_range && head->range_from == source->offset) {
-		source->to_skip = 0;
-		return head->has_total ? take_total(source, head->total, fault) : 0;
-	}
-	source->gone += head->status >= 400 && head->status < 500 && head->status != 408 && head->status != 429;
-	return fault_set(fault, CODE_NETWORK, "%s: the server answered %u", url, head->status);
+	if (!head->has_range || head->range_from != stream->at || size > stream->left)
+		return fault_set(fault, CODE_NETWORK, "answered with another range than bytes %llu-%llu", (unsigned long long)stream->at,
+				 (unsigned long long)(stream->at + stream->left - 1));
+	if (head->has_length && head->length != size)
+		return fault_set(fault, CODE_NETWORK, "answered with %llu bytes for a range of %llu", (unsigned long long)head->length,
+				 (unsigned long long)size);
+	if (!head->has_total)
+		return fault_set(fault, CODE_NETWORK, "does not say how long the file is");
+	stream->skip = 0;
+	stream->answer_left = size;
+	return source_learn_size(stream->source, head->total, fault);
 }
 
-static int start(struct http_source *source, struct head *head, struct fault *fault) {
+static int take_head(struct stream *stream, const struct head *head, enum standing *standing, struct fault *fault) {
+	if (head->is_encoded && (head->status == 200 || head->status == 206)) {
+		*standing = SERVER_REFUSED;
+		return fault_set(fault, CODE_NETWORK, "answered with an encoded body");
+	}
+	if (head->status == 200)
+		return take_whole(stream, head, standing, fault);
+	*standing = is_final(head->status) ? SERVER_REFUSED : SERVER_GOOD;
+	if (head->status == 206)
+		return take_range(stream, head, fault);
+	return fault_set(fault, CODE_NETWORK, "answered %u", head->status);
+}
+
+static int ask(struct stream *stream, int64_t give_up, struct head *head, enum standing *standing, struct fault *fault) {
+	int64_t left = give_up - clock_now();
 	struct request request = {
 		.method = "GET",
-		.url = &source->urls->items[source->at],
-		.ca = source->ca,
-		.from = source->offset,
-		.connect_ns = CONNECT_NS,
-		.answer_ns = STALL_NS,
-		.idle_ns = STALL_NS,
+		.url = &stream->source->urls->items[stream->choice.server],
+		.ca = stream->source->ca,
+		.from = stream->at,
+		.size = stream->left,
+		.wake = stream->wake,
+		.connect_ns = at_most(CONNECT_NS, left),
+		.answer_ns = at_most(STALL_NS, left),
+		.idle_ns = at_most(STALL_NS, stream->source->idle_ns),
 	};
-	int r;
+	int r = http_send(&stream->http, &request, head, fault);
 
-	http_close(&source->http);
-	r = http_send(&source->http, &request, head, fault);
-	if (r == 0)
-		r = take_head(source, head, fault);
-	source->streaming = r == 0;
-	return r;
+	if (r == -EKEYREJECTED)
+		*standing = SERVER_REFUSED;
+	if (r < 0)
+		return r;
+	r = take_head(stream, head, standing, fault);
+	if (r < 0) {
+		http_close(&stream->http);
+		return fault_prefix(fault, r, "%s: ", request.url->text);
+	}
+	stream->answering = true;
+	stream->proven = false;
+	return 0;
 }
 
-// Next slice of new bytes; size 0 when the answer is complete.
-static int next_slice(struct http_source *source, struct fault *fault) {
-	do {
-		size_t skip;
-		int r = http_body(&source->http, &source->data, &source->size, fault);
+static int take_bytes(struct stream *stream, void *data, size_t size, size_t *ret_size, struct fault *fault) {
+	int r = http_body_into(&stream->http, data, size, ret_size, fault);
+
+	if (r < 0)
+		return r;
+	if (*ret_size == 0)
+		return fault_set(fault, CODE_NETWORK, "the answer ended %llu bytes early", (unsigned long long)(stream->skip + stream->answer_left));
+	stream->last_byte = clock_now();
+	atomic_fetch_add(&stream->source->received, *ret_size);
+	return 0;
+}
+
+static int skip(struct stream *stream, struct fault *fault) {
+	char nowhere[SKIP_SLICE];
+
+	while (stream->skip > 0) {
+		size_t n;
+		int r = take_bytes(stream, nowhere, stream->skip < sizeof(nowhere) ? (size_t)stream->skip : sizeof(nowhere), &n, fault);
 		if (r < 0)
-			return fault_prefix(fault, r, "%s: ", source->urls->items[source->at].text);
-		if (source->size == 0)
-			break;
-		source->last_byte = clock_now();
-		skip = source->size < source->to_skip ? source->size : (size_t)source->to_skip;
-		source->data += skip;
-		source->size -= skip;
-		source->to_skip -= skip;
-	} while (source->size == 0);
-	if (source->size == 0 && source->has_total && source->offset != source->total)
-		return fault_set(fault, CODE_NETWORK, "%s: the answer ended early", source->urls->items[source->at].text);
-	source->ended = source->size == 0;
-	return 0;
-}
-
-// After a failure: the next server, after a pause. Gives up at the deadline, or when no server has the file.
-static int retry(struct http_source *source, const struct head *head, int error, struct fault *fault) {
-	int64_t now = clock_now(), pause = backoff_next(&source->backoff), give_up = source->last_byte + source->idle_ns;
-
-	source->streaming = false;
-	source->size = 0;
-	source->at = (source->at + 1) % source->urls->count;
-	source->gone += error == -EKEYREJECTED;
-	if (fault->code != CODE_NETWORK || source->gone >= source->urls->count)
-		return error;
-	if (head->has_retry && head->retry_after * SECOND > pause)
-		pause = (head->retry_after < RETRY_AFTER_MAX ? head->retry_after : RETRY_AFTER_MAX) * SECOND;
-	if (now + pause >= give_up)
-		return fault_prefix(fault, error, "no byte for %llu seconds: ", (unsigned long long)(source->idle_ns / SECOND));
-	clock_wait_until(now + pause);
-	return 0;
-}
-
-static int http_source_read(struct source *base, void *data, size_t size, size_t *ret_size, struct fault *fault) {
-	struct http_source *source = (struct http_source *)base;
-
-	while (source->size == 0 && !source->ended) {
-		struct head head = {0};
-		int r = source->streaming ? 0 : start(source, &head, fault);
-		if (r == 0)
-			r = next_slice(source, fault);
-		if (r == 0)
-			source->gone = 0;
-		else if ((r = retry(source, &head, r, fault)) < 0)
 			return r;
+		stream->skip -= n;
 	}
-	if (size > source->size)
-		size = source->size;
-	if (size > 0) {
-		memcpy(data, source->data, size);
-		source->backoff.next = 0;
-	}
-	source->data += size;
-	source->size -= size;
-	source->offset += size;
-	*ret_size = size;
 	return 0;
 }
 
-static void http_source_close(struct source *base) {
-	struct http_source *source = (struct http_source *)base;
-	http_close(&source->http);
-	free(source);
+// The answer was read as far as it is wanted. A connection with more on it is not used again.
+static void end_answer(struct stream *stream) {
+	stream->answering = false;
+	if (!stream->http.answer.body_done)
+		http_close(&stream->http);
 }
 
-int source_open_http(const struct urls *urls, const char *ca, int64_t idle_ns, struct source **ret, struct fault *fault) {
-	static const struct source_ops ops = {http_source_read, http_source_close};
-	struct http_source *source = calloc(1, sizeof(*source));
+static int read_some(struct stream *stream, void *data, size_t size, size_t *ret_size, struct fault *fault) {
+	int r = stream->skip ? skip(stream, fault) : 0;
 
-	if (!source)
-		return fault_errno(fault, CODE_FAILED, ENOMEM, "image");
-	source->base.ops = &ops;
-	source->urls = urls;
-	source->ca = ca;
-	source->idle_ns = idle_ns;
-	source->last_byte = clock_now();
-	source->backoff.max = PAUSE_MAX;
-	*ret = &source->base;
+	if (r == 0)
+		r = take_bytes(stream, data, size < stream->answer_left ? size : (size_t)stream->answer_left, ret_size, fault);
+	if (r < 0)
+		return r;
+	stream->at += *ret_size;
+	stream->left -= *ret_size;
+	stream->answer_left -= *ret_size;
+	if (stream->answer_left == 0)
+		end_answer(stream);
+	return 0;
+}
+
+// Chooses a server, waits until it may be asked, asks. 0 also when another try is to be made.
+static int start(struct stream *stream, struct fault *fault) {
+	int64_t give_up = stream->last_byte + stream->source->idle_ns;
+	enum standing standing = SERVER_GOOD;
+	struct head head = {0};
+	int r = server_choose(stream->source, &stream->choice, fault);
+
+	if (r < 0)
+		return r;
+	if (clock_now() >= give_up || stream->choice.when >= give_up)
+		return server_give_up(stream->source, stream->choice.server, fault);
+	if (socket_wait(-1, 0, stream->wake, stream->choice.when, "pause", fault) == -ECANCELED)
+		return -ECANCELED;
+	r = ask(stream, give_up, &head, &standing, fault);
+	if (r == 0 || fault->code != CODE_NETWORK || r == -ECANCELED)
+		return r;
+	server_failed(stream->source, stream->choice.server, &head, standing, fault);
+	return 0;
+}
+
+static int go_on(struct stream *stream, void *data, size_t size, size_t *ret_size, struct fault *fault) {
+	struct head none = {0};
+	int r = read_some(stream, data, size, ret_size, fault);
+
+	if (r == 0 && !stream->proven)
+		server_works(stream->source, stream->choice.server);
+	stream->proven = r == 0;
+	if (r == 0 || fault->code != CODE_NETWORK || r == -ECANCELED)
+		return r;
+	stream->answering = false;
+	http_close(&stream->http);
+	fault_prefix(fault, r, "%s: ", stream->source->urls->items[stream->choice.server].text);
+	server_failed(stream->source, stream->choice.server, &none, SERVER_GOOD, fault);
+	return 0;
+}
+
+int http_read_at(struct stream *stream, void *data, size_t size, struct fault *fault) {
+	stream->last_byte = clock_now(); // the time before this call is the caller's
+	for (char *to = data; size > 0;) {
+		size_t n = 0;
+		int r = stream->answering ? go_on(stream, to, size, &n, fault) : start(stream, fault);
+		if (r < 0)
+			return r;
+		to += n;
+		size -= n;
+	}
 	return 0;
 }

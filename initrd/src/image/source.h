@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bytes of an image file come from: read in order, from the first. A source hides cuts, retries and servers.
+// An image file, read from anywhere in it: a local file, or HTTP on one of several servers. A source hides cuts, retries and servers.
 #pragma once
 
 #include <stddef.h>
@@ -8,33 +8,28 @@
 #include "base/fault.h"
 #include "net/url.h"
 
-struct source;
+struct source; // may be used by several threads, each with a stream of its own
+struct stream;
 
-struct source_ops {
-	// At least one byte, at most `size`; *ret_size 0: the end. Code 6 when no server answers in time.
-	int (*read)(struct source *, void *data, size_t size, size_t *ret_size, struct fault *);
-	void (*close)(struct source *);
-};
-
-struct source {
-	const struct source_ops *ops;
-};
-
-// http and https: tried in turn, resumed where a connection was cut. Gives up when no byte has come for `idle_ns`.
-int source_open_http(const struct urls *urls, const char *ca, int64_t idle_ns, struct source **ret, struct fault *fault);
-int source_open_file(const char *path, struct source **ret, struct fault *fault);
-
-// Passes the bytes of `inner`, which it owns from now on, and hashes them on the way.
-int source_open_hash(struct source *inner, struct source **ret, struct fault *fault);
-
-// Reads what is left and compares. Code 5 when the bytes are not those of `digest` ("sha256:<hex>").
-int source_hash_check(struct source *source, const char *digest, struct fault *fault);
-
-// Any of them, by the scheme of the first URL; a list is either all files or none.
+// A list is either all files or none. `ca`: CA certificates for https. Gives a stream up when no byte has come for `idle_ns`.
+// The URLs must outlive the source.
 int source_open(const struct urls *urls, const char *ca, int64_t idle_ns, struct source **ret, struct fault *fault);
-
-static inline int source_read(struct source *source, void *data, size_t size, size_t *ret_size, struct fault *fault) {
-	return source->ops->read(source, data, size, ret_size, fault);
-}
-
 void source_close(struct source **source); // for cleanup_with; *source may be NULL
+
+// Size of the file; learnt from the first answer, and the same in every later one, or code 6.
+int source_size(struct source *source, uint64_t *ret, struct fault *fault);
+uint64_t source_received(const struct source *source); // bytes of bodies that came, over all streams
+unsigned source_streams(const struct source *source);  // as many as suit it
+
+int stream_open(struct source *source, struct stream **ret, struct fault *fault);
+void stream_close(struct stream **stream); // for cleanup_with; *stream may be NULL
+
+// The bytes that the next reads will take: one request. What is left of an earlier range is dropped.
+void stream_range(struct stream *stream, uint64_t from, uint64_t size);
+
+// From any thread: reads end with -ECANCELED, now and from here on.
+void stream_stop(struct stream *stream);
+
+// The next `size` bytes of the range, all of them. After a cut it goes on at the same byte, here or on another server. Code 6 when no
+// server answers in time, or none has the file.
+int stream_read(struct stream *stream, void *data, size_t size, struct fault *fault);

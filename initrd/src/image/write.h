@@ -4,15 +4,28 @@
 
 #include "base/progress.h"
 #include "disk/device.h"
+#include "image/open.h"
 #include "image/source.h"
 
+enum write_mode { WRITE_FULL, WRITE_DELTA, WRITE_AUTO };
+enum write_gaps { GAPS_DISCARD, GAPS_ZERO, GAPS_KEEP };
+enum write_check { CHECK_NONE, CHECK_SAMPLE, CHECK_FULL };
+
 struct write_order {
-	uint64_t bytes;	    // size of the raw disk
-	const char *digest; // of the file as served
-	bool raw;	    // format; else zstd
+	enum write_mode mode;
+	enum write_gaps gaps;
+	enum write_check check; // read back
 };
 
-// Takes `source` over. Code 4 when the disk is too small (nothing was touched), 5 when the bytes are not the promised ones.
-// The disk's first MiB, where whatever starts a machine begins, is written last; after a failure it and the last MiB are zero.
-int write_image(struct source *source, const struct write_order *order, struct device *device, struct progress *progress,
-		struct fault *fault);
+struct written {
+	enum write_mode mode;	     // full or delta, as it was done
+	char why[256];		     // of the mode, with the figures that decided
+	uint64_t fetched, written;   // bytes of file, of disk
+	uint64_t right_before;	     // used bytes that were there already
+};
+
+// The image's index is proven (image/open.h). Code 4 when the disk is too small (nothing was touched), 5 when a chunk is not the promised
+// one. What lies in the disk's first MiB is written last; until then that MiB says to which image the disk is on its way, and nothing
+// can start from it.
+int write_image(struct source *source, const struct image *image, const struct write_order *order, struct device *device,
+		struct written *ret, struct progress *progress, struct fault *fault);

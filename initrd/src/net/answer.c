@@ -10,13 +10,14 @@
 // "bytes 100-199/1000", "bytes 100-199/*"
 static void read_range(struct head *head, const char *value) {
 	char from[24], to[24], total[24];
-	uint64_t last;
+	int end = 0;
 
-	if (sscanf(value, "bytes %23[0-9]-%23[0-9]/%23[0-9*]", from, to, total) != 3 ||
-	    number_parse(from, NUMBER_MAX, &head->range_from) < 0 || number_parse(to, NUMBER_MAX, &last) < 0)
+	head->has_range = head->has_total = false;
+	if (sscanf(value, "bytes %23[0-9]-%23[0-9]/%23[0-9*]%n", from, to, total, &end) != 3 || value[end] ||
+	    number_parse(from, NUMBER_MAX, &head->range_from) < 0 || number_parse(to, NUMBER_MAX, &head->range_last) < 0)
 		return;
-	head->has_range = last >= head->range_from;
 	head->has_total = number_parse(total, NUMBER_MAX, &head->total) == 0;
+	head->has_range = head->range_last >= head->range_from && (!head->has_total || head->range_last < head->total);
 }
 
 static void read_header(struct answer *answer) {
@@ -27,6 +28,8 @@ static void read_header(struct answer *answer) {
 		snprintf(head->token, sizeof(head->token), "%.*s", (int)TOKEN_MAX, answer->value);
 	else if (!strcasecmp(answer->field, "content-range"))
 		read_range(head, answer->value);
+	else if (!strcasecmp(answer->field, "content-encoding"))
+		head->is_encoded = strcasecmp(answer->value, "identity") != 0;
 	else if (!strcasecmp(answer->field, "retry-after") && number_parse(answer->value, 86400, &n) == 0) {
 		head->has_retry = true;
 		head->retry_after = (unsigned)n;
@@ -68,6 +71,8 @@ static int on_headers(http_parser *parser) {
 
 	if (answer->in_value)
 		end_header(answer);
+	if (parser->status_code < 200)
+		memset(&answer->head, 0, sizeof(answer->head)); // of the answer before the real one
 	answer->head.status = parser->status_code;
 	if (parser->status_code < 200)
 		return 0;
@@ -122,12 +127,16 @@ int answer_feed(struct answer *answer, const char *data, size_t size, size_t *re
 	http_parser_pause(&answer->parser, 0);
 	taken = http_parser_execute(&answer->parser, &settings, data, size);
 	error = HTTP_PARSER_ERRNO(&answer->parser);
-	if (error != HPE_OK && error != HPE_PAUSED)
-		return fault_set(fault, CODE_NETWORK, "the answer is not HTTP: %s", http_errno_description(error));
 	if (size == 0 && !answer->body_done)
 		return fault_set(fault, CODE_NETWORK, "the connection was cut");
+	if (error != HPE_OK && error != HPE_PAUSED)
+		return fault_set(fault, CODE_NETWORK, "the answer is not HTTP: %s", http_errno_description(error));
 	*ret_taken = taken;
 	return 0;
+}
+
+uint64_t answer_left(const struct answer *answer) {
+	return answer->head.has_length && !answer->body_done ? answer->parser.content_length : 0;
 }
 
 bool answer_keeps_alive(const struct answer *answer) {

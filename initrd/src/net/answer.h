@@ -17,11 +17,12 @@ struct head {
 	bool has_length;
 	uint64_t length; // of the body of this answer
 	bool has_range;
-	uint64_t range_from; // Content-Range: first byte
+	uint64_t range_from, range_last; // Content-Range: first and last byte
 	bool has_total;
 	uint64_t total;	  // Content-Range: of the whole file
 	bool has_retry;
 	unsigned retry_after; // seconds
+	bool is_encoded;	   // Content-Encoding: the bytes are not the file's
 	char token[TOKEN_MAX + 1]; // Sled-Token; "" when absent
 };
 
@@ -41,5 +42,8 @@ void answer_begin(struct answer *answer);
 // Takes bytes from the front of `data`; stops after the head and after each slice of body, which points into `data`.
 // size 0 means that the other side has closed. Code 6 for what is no answer, or ends too early.
 int answer_feed(struct answer *answer, const char *data, size_t size, size_t *ret_taken, struct fault *fault);
+
+// Bytes of the body that are still to come, where the head said how many; else 0.
+uint64_t answer_left(const struct answer *answer);
 
 bool answer_keeps_alive(const struct answer *answer); // ask only after body_done

@@ -16,7 +16,7 @@
 #include "net/socket.h"
 
 struct conn {
-	int fd;
+	int fd, wake;
 	SSL_CTX *context; // NULL without TLS, like tls
 	SSL *tls;
 };
@@ -34,9 +34,9 @@ static int tls_wait(struct conn *conn, int result, int64_t deadline, const char 
 	int error = SSL_get_error(conn->tls, result), saved = errno;
 
 	if (error == SSL_ERROR_WANT_READ)
-		return socket_wait(conn->fd, POLLIN, deadline, what, fault);
+		return socket_wait(conn->fd, POLLIN, conn->wake, deadline, what, fault);
 	if (error == SSL_ERROR_WANT_WRITE)
-		return socket_wait(conn->fd, POLLOUT, deadline, what, fault);
+		return socket_wait(conn->fd, POLLOUT, conn->wake, deadline, what, fault);
 	if (error == SSL_ERROR_SYSCALL && saved)
 		return fault_errno(fault, CODE_NETWORK, saved, "%s", what);
 	return tls_fault(fault, what);
@@ -85,14 +85,15 @@ static int tls_open(struct conn *conn, const struct url *url, const char *ca, in
 	return r == 0 ? tls_handshake(conn, deadline, fault) : r;
 }
 
-int conn_open(const struct url *url, const char *ca, int64_t deadline, struct conn **ret, struct fault *fault) {
+int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret, struct fault *fault) {
 	cleanup_with(conn_close) struct conn *conn = calloc(1, sizeof(*conn));
 	int r;
 
 	if (!conn)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "connection");
 	conn->fd = -1;
-	r = socket_connect(url, deadline, &conn->fd, fault);
+	conn->wake = wake;
+	r = socket_connect(url, wake, deadline, &conn->fd, fault);
 	if (r == 0 && url->scheme == SCHEME_HTTPS)
 		r = tls_open(conn, url, ca, deadline, fault);
 	if (r < 0)
@@ -110,7 +111,7 @@ static int plain_read(struct conn *conn, void *data, size_t size, int64_t deadli
 			return 0;
 		}
 		if (errno == EAGAIN) {
-			if ((r = socket_wait(conn->fd, POLLIN, deadline, "waiting for data", fault)) < 0)
+			if ((r = socket_wait(conn->fd, POLLIN, conn->wake, deadline, "waiting for data", fault)) < 0)
 				return r;
 		} else if (errno != EINTR) {
 			return fault_errno(fault, CODE_NETWORK, errno, "read");
@@ -154,7 +155,7 @@ static ssize_t write_some(struct conn *conn, const void *data, size_t size, int6
 	if (sent >= 0)
 		return sent;
 	if (errno == EAGAIN || errno == EINTR)
-		return socket_wait(conn->fd, POLLOUT, deadline, "sending", fault);
+		return socket_wait(conn->fd, POLLOUT, conn->wake, deadline, "sending", fault);
 	return fault_errno(fault, CODE_NETWORK, errno, "sending");
 }
 

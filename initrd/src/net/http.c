@@ -20,7 +20,7 @@ static int open_to(struct http *http, const struct request *request, int64_t dea
 	http_close(http);
 	if (strlen(url->host) >= sizeof(http->host))
 		return fault_set(fault, CODE_USAGE, "%s: the name is too long", url->text);
-	r = conn_open(url, request->ca, deadline, &http->conn, fault);
+	r = conn_open(url, request->ca, request->wake, deadline, &http->conn, fault);
 	if (r < 0)
 		return r;
 	memcpy(http->host, url->host, strlen(url->host) + 1);
@@ -41,8 +41,11 @@ static void write_head(const struct request *request, struct text *text) {
 	text_adds(text, "\r\nUser-Agent: sledc\r\nAccept-Encoding: identity\r\n");
 	if (request->token)
 		text_addf(text, "Authorization: Bearer %s\r\n", request->token);
-	if (request->from > 0)
-		text_addf(text, "Range: bytes=%llu-\r\n", (unsigned long long)request->from);
+	if (request->size > 0)
+		text_addf(text, "Range: bytes=%llu-%llu\r\n", (unsigned long long)request->from,
+			  (unsigned long long)(request->from + request->size - 1));
+	if (request->is_chunked)
+		text_adds(text, "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n");
 	if (request->body)
 		text_addf(text, "Content-Type: text/plain\r\nContent-Length: %zu\r\n", request->body_size);
 	text_adds(text, "\r\n");
@@ -68,8 +71,8 @@ static int advance(struct http *http, int64_t deadline, struct fault *fault) {
 	return r;
 }
 
-static int exchange(struct http *http, const struct request *request, struct fault *fault) {
-	int64_t now = clock_now(), deadline = now + request->connect_ns;
+static int send_head(struct http *http, const struct request *request, struct fault *fault) {
+	int64_t deadline = clock_now() + request->connect_ns;
 	struct text text = {0};
 	int r = 0;
 
@@ -83,20 +86,32 @@ static int exchange(struct http *http, const struct request *request, struct fau
 	text_free(&text);
 	answer_begin(&http->answer);
 	http->start = http->end = 0;
-	deadline = clock_now() + request->answer_ns;
+	http->idle_ns = request->idle_ns;
+	return r;
+}
+
+static int exchange(struct http *http, const struct request *request, struct fault *fault) {
+	int r = send_head(http, request, fault);
+	int64_t deadline = clock_now() + request->answer_ns;
+
 	while (r == 0 && !http->answer.head_done)
 		r = advance(http, deadline, fault);
 	return r;
 }
 
+// Nothing of an earlier answer is left to come.
+static bool is_at_rest(const struct http *http) {
+	return http->answer.body_done && http->start == http->end && !conn_is_stale(http->conn);
+}
+
 int http_send(struct http *http, const struct request *request, struct head *ret, struct fault *fault) {
-	bool again = leads_there(http, request->url) && !conn_is_stale(http->conn);
+	bool again = leads_there(http, request->url) && is_at_rest(http);
 	int r;
 
 	if (!again)
 		http_close(http);
 	r = exchange(http, request, fault);
-	if (r < 0 && r != -ETIMEDOUT && again) { // the kept connection was closed under us: that says nothing about the server
+	if (r < 0 && r != -ETIMEDOUT && r != -ECANCELED && again) { // the kept connection was closed under us: that says nothing about the server
 		http_close(http);
 		r = exchange(http, request, fault);
 	}
@@ -104,7 +119,6 @@ int http_send(struct http *http, const struct request *request, struct head *ret
 		http_close(http);
 		return fault_prefix(fault, r, "%s: ", request->url->text);
 	}
-	http->idle_ns = request->idle_ns;
 	*ret = http->answer.head;
 	return 0;
 }
@@ -125,6 +139,58 @@ int http_body(struct http *http, const char **ret_data, size_t *ret_size, struct
 	if (http->answer.body_done && !answer_keeps_alive(&http->answer))
 		http_close(http);
 	return 0;
+}
+
+static int read_direct(struct http *http, void *data, size_t size, int64_t deadline, size_t *ret_size, struct fault *fault) {
+	uint64_t left = answer_left(&http->answer);
+	size_t n, fed = 0, taken;
+	int r = conn_read(http->conn, data, size < left ? size : (size_t)left, deadline, &n, fault);
+
+	do { // the parser takes the last byte in a second step
+		if (r == 0)
+			r = answer_feed(&http->answer, (char *)data + fed, n - fed, &taken, fault);
+		if (r < 0)
+			return r;
+		fed += taken;
+	} while (fed < n && !http->answer.body_done);
+	http->answer.body_size = 0;
+	*ret_size = n;
+	return 0;
+}
+
+static size_t copy_slice(struct answer *answer, void *data, size_t size) {
+	size_t n = size < answer->body_size ? size : answer->body_size;
+
+	memcpy(data, answer->body, n);
+	answer->body += n;
+	answer->body_size -= n;
+	return n;
+}
+
+static int read_into(struct http *http, void *data, size_t size, size_t *ret_size, struct fault *fault) {
+	int64_t deadline = clock_now() + http->idle_ns;
+	struct answer *answer = &http->answer;
+	int r = 0;
+
+	*ret_size = 0;
+	if (answer->body_size == 0 && http->start == http->end && answer_left(answer) > 0)
+		return read_direct(http, data, size, deadline, ret_size, fault);
+	while (r == 0 && !answer->body_done && answer->body_size == 0)
+		r = advance(http, deadline, fault);
+	if (r == 0 && answer->body_size > 0)
+		*ret_size = copy_slice(answer, data, size);
+	while (r == 0 && answer->body_size == 0 && !answer->body_done && http->start < http->end && answer_left(answer) == 0 &&
+	       answer->head.has_length)
+		r = advance(http, deadline, fault); // the end, which is in the buffer already
+	return r;
+}
+
+int http_body_into(struct http *http, void *data, size_t size, size_t *ret_size, struct fault *fault) {
+	int r = read_into(http, data, size, ret_size, fault);
+
+	if (r < 0 || (http->answer.body_done && http->answer.body_size == 0 && !answer_keeps_alive(&http->answer)))
+		http_close(http);
+	return r;
 }
 
 int http_body_all(struct http *http, size_t max, char **ret_data, size_t *ret_size, struct fault *fault) {
@@ -151,6 +217,28 @@ int http_body_all(struct http *http, size_t max, char **ret_data, size_t *ret_si
 	*ret_data = text.data;
 	*ret_size = text.size;
 	return 0;
+}
+
+int http_begin(struct http *http, const struct request *request, struct fault *fault) {
+	int r;
+
+	http_close(http);
+	r = send_head(http, request, fault);
+	return r < 0 ? fault_prefix(fault, r, "%s: ", request->url->text) : 0;
+}
+
+int http_more(struct http *http, const void *data, size_t size, struct fault *fault) {
+	return conn_write(http->conn, data, size, clock_now() + http->idle_ns, fault);
+}
+
+int http_look(struct http *http, int64_t deadline, struct fault *fault) {
+	int r = 0;
+
+	while (r == 0 && !http->answer.head_done && http->answer.head.status != 100)
+		r = advance(http, deadline, fault);
+	if (!http->answer.head_done)
+		http->answer.head.status = 0; // a 100 was for now
+	return r == -ETIMEDOUT ? 0 : r;
 }
 
 void http_close(struct http *http) { conn_close(&http->conn); }

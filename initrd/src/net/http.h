@@ -14,7 +14,9 @@ struct request {
 	const char *token; // bearer token; NULL for none
 	const void *body;  // NULL for none
 	size_t body_size;
-	uint64_t from;	   // first byte wanted; > 0 asks for a range
+	bool is_chunked;     // the body follows in chunks, if the server wants it: http_begin
+	uint64_t from, size; // bytes wanted; size 0: all of it
+	int wake;	     // see net/socket.h
 	int64_t connect_ns; // longest time to connect and to send
 	int64_t answer_ns;  // longest time until the head has come
 	int64_t idle_ns;    // longest time between two pieces of the body
@@ -37,7 +39,16 @@ int http_send(struct http *http, const struct request *request, struct head *ret
 // Next bytes of the body, valid until the next call; *ret_size 0: that was all of it.
 int http_body(struct http *http, const char **ret_data, size_t *ret_size, struct fault *fault);
 
+// The same into the caller's memory, at most `size` bytes; read from the socket right into it where possible.
+int http_body_into(struct http *http, void *data, size_t size, size_t *ret_size, struct fault *fault);
+
 // Takes the whole body, at most `max` bytes: a longer one is a fault. NUL-terminated, to be freed.
 int http_body_all(struct http *http, size_t max, char **ret_data, size_t *ret_size, struct fault *fault);
+
+// A request whose body is made while it is sent. http_begin sends the head; http_more what follows, framed by the caller; http_look
+// reads the answer's head until it is there (http->answer.head_done), the server says "100 Continue", or the deadline has passed.
+int http_begin(struct http *http, const struct request *request, struct fault *fault);
+int http_more(struct http *http, const void *data, size_t size, struct fault *fault);
+int http_look(struct http *http, int64_t deadline, struct fault *fault);
 
 void http_close(struct http *http); // may be used again afterwards

@@ -12,11 +12,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-int socket_wait(int fd, short events, int64_t deadline, const char *what, struct fault *fault) {
-	struct pollfd wait = {.fd = fd, .events = events};
+int socket_wait(int fd, short events, int wake, int64_t deadline, const char *what, struct fault *fault) {
+	struct pollfd wait[] = {{.fd = fd, .events = events}, {.fd = wake, .events = POLLIN}};
 
 	for (;;) {
-		int n = poll(&wait, 1, clock_poll_timeout(deadline));
+		int n = poll(wait, wake ? 2 : 1, clock_poll_timeout(deadline));
+		if (n > 0 && wait[1].revents)
+			return fault_errno(fault, CODE_NETWORK, ECANCELED, "%s", what);
 		if (n > 0)
 			return 0;
 		if (n == 0)
@@ -26,7 +28,7 @@ int socket_wait(int fd, short events, int64_t deadline, const char *what, struct
 	}
 }
 
-static int connect_to(const struct addrinfo *address, int64_t deadline, int *ret, struct fault *fault) {
+static int connect_to(const struct addrinfo *address, int wake, int64_t deadline, int *ret, struct fault *fault) {
 	cleanup_close int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	const int on = 1;
 	int error = 0, r;
@@ -37,7 +39,7 @@ static int connect_to(const struct addrinfo *address, int64_t deadline, int *ret
 	if (connect(fd, address->ai_addr, address->ai_addrlen) < 0) {
 		if (errno != EINPROGRESS)
 			return fault_errno(fault, CODE_NETWORK, errno, "connect");
-		if ((r = socket_wait(fd, POLLOUT, deadline, "connect", fault)) < 0)
+		if ((r = socket_wait(fd, POLLOUT, wake, deadline, "connect", fault)) < 0)
 			return r;
 		if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 			error = errno;
@@ -65,15 +67,15 @@ static int resolve(const struct url *url, struct addrinfo **ret, struct fault *f
 	return r ? fault_set(fault, CODE_NETWORK, "%s: %s", url->host, gai_strerror(r)) : 0;
 }
 
-int socket_connect(const struct url *url, int64_t deadline, int *ret, struct fault *fault) {
+int socket_connect(const struct url *url, int wake, int64_t deadline, int *ret, struct fault *fault) {
 	struct addrinfo *addresses = NULL;
 	int r = resolve(url, &addresses, fault);
 
 	if (r < 0)
 		return r;
 	r = fault_set(fault, CODE_NETWORK, "%s has no address", url->host);
-	for (struct addrinfo *a = addresses; a && r < 0; a = a->ai_next)
-		r = connect_to(a, deadline, ret, fault);
+	for (struct addrinfo *a = addresses; a && r < 0 && r != -ECANCELED; a = a->ai_next)
+		r = connect_to(a, wake, deadline, ret, fault);
 	freeaddrinfo(addresses);
 	return r;
 }

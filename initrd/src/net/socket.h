@@ -4,8 +4,10 @@
 #include "base/fault.h"
 #include "net/url.h"
 
-// Connects to one of the addresses of the URL's host, in the resolver's order. The socket does not block.
-int socket_connect(const struct url *url, int64_t deadline, int *ret, struct fault *fault);
+// An eventfd that ends a wait from another thread is called `wake` (0: none): the wait ends with -ECANCELED once it can be read.
 
-// Waits until `events` (poll). Code 6 when the deadline passes first.
-int socket_wait(int fd, short events, int64_t deadline, const char *what, struct fault *fault);
+// Connects to one of the addresses of the URL's host, in the resolver's order. The socket does not block.
+int socket_connect(const struct url *url, int wake, int64_t deadline, int *ret, struct fault *fault);
+
+// Waits until `events` (poll); with fd -1 only for the deadline. Code 6 when the deadline passes first.
+int socket_wait(int fd, short events, int wake, int64_t deadline, const char *what, struct fault *fault);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "plan/plan.h"
 
 static uint64_t number_of(const struct operands *operands, const char *key, uint64_t max) {
 	const char *text = operands_get(operands, key);
@@ -14,12 +15,44 @@ static uint64_t number_of(const struct operands *operands, const char *key, uint
 	return text && number_parse(text, max, &n) == 0 ? n : 0;
 }
 
-bool report_take(struct report *report, const char *line, size_t size) {
-	cleanup_with(operands_free) struct operands operands = {0};
+static char printable(char c) { return c >= ' ' && c < 0x7f ? c : '?'; }
+
+static bool take_detail(struct report *report, const char *text, size_t size) {
+	size_t n = size < DETAIL_MAX ? size : DETAIL_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		report->detail[i] = printable(text[i]);
+	report->detail[n] = 0;
+	return n > 0;
+}
+
+static bool take_image(struct report *report, const struct operands *operands) {
+	const char *digest = operands_get(operands, "digest");
 	struct fault fault;
 
-	if (operands_parse(line, size, &operands, &fault) < 0 || report->ended)
+	if (!digest || check_digest(digest, &fault) < 0)
 		return false;
+	snprintf(report->digest, sizeof(report->digest), "%s", digest);
+	report->image_bytes = number_of(operands, "bytes", NUMBER_MAX);
+	report->image_file_bytes = number_of(operands, "file_bytes", NUMBER_MAX);
+	return true;
+}
+
+bool report_may_lose(const char *line) { return !strncmp(line, "progress ", strlen("progress ")); }
+
+bool report_take(struct report *report, const char *line, size_t size) {
+	cleanup_with(operands_free) struct operands operands = {0};
+	const size_t word = strlen("detail ");
+	struct fault fault;
+
+	if (report->ended)
+		return false;
+	if (size >= word && !memcmp(line, "detail ", word)) // plain text, not operands
+		return take_detail(report, line + word, size - word);
+	if (operands_parse(line, size, &operands, &fault) < 0)
+		return false;
+	if (!strcmp(operands.verb, "image"))
+		return take_image(report, &operands);
 	if (!strcmp(operands.verb, "progress") && operands_get(&operands, "bytes")) {
 		report->bytes = number_of(&operands, "bytes", NUMBER_MAX);
 		report->total = number_of(&operands, "total", NUMBER_MAX);
@@ -33,6 +66,18 @@ bool report_take(struct report *report, const char *line, size_t size) {
 	return false;
 }
 
+static void write_end(const struct report *report, struct text *text) {
+	text_addf(text, "end step=%s verb=%s code=%u seconds=%.3f", report->step, report->verb, report->code, report->seconds);
+	if (report->code != 0)
+		operand_write(text, "reason", report->reason);
+	if (*report->detail)
+		operand_write(text, "detail", report->detail);
+	if (*report->digest && report->code == 0 && !strcmp(report->verb, "capture"))
+		text_addf(text, " digest=%s bytes=%" PRIu64 " file_bytes=%" PRIu64, report->digest, report->image_bytes,
+			  report->image_file_bytes);
+	text_adds(text, "\n");
+}
+
 void report_write(const struct report *report, struct text *text) {
 	text_addf(text, "report 1\ngeneration %s\nboot %s\n", report->generation, report->boot);
 	if (report->begin_due)
@@ -40,13 +85,8 @@ void report_write(const struct report *report, struct text *text) {
 	if (report->progress_due)
 		text_addf(text, "progress step=%s verb=%s bytes=%" PRIu64 " total=%" PRIu64 " rate=%" PRIu64 "\n", report->step,
 			  report->verb, report->bytes, report->total, report->rate);
-	if (report->end_due) {
-		text_addf(text, "end step=%s verb=%s code=%u seconds=%.3f", report->step, report->verb, report->code,
-			  report->seconds);
-		if (report->code != 0)
-			operand_write(text, "reason", report->reason);
-		text_adds(text, "\n");
-	}
+	if (report->end_due)
+		write_end(report, text);
 }
 
 void report_reason(const char *log, char ret[REASON_MAX + 1]) {
@@ -63,7 +103,7 @@ void report_reason(const char *log, char ret[REASON_MAX + 1]) {
 			if (*c == '\r' && c + 1 < end)
 				n = 0;
 			else if (n < REASON_MAX && !(n == 0 && *c <= ' '))
-				ret[n++] = *c >= ' ' && *c < 0x7f ? *c : '?';
+				ret[n++] = printable(*c);
 		}
 		while (n > 0 && (ret[n - 1] == ' ' || ret[n - 1] == '?'))
 			n--;

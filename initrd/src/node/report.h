@@ -8,7 +8,10 @@
 #include "base/text.h"
 #include "plan/operand.h"
 
-#define REASON_MAX 1024u // bytes
+// In bytes, so that an end with both, each byte written as %XX, fits a line.
+#define REASON_MAX 768u
+#define DETAIL_MAX 512u
+#define DIGEST_MAX 71u // "sha256:" and 64 digits
 
 struct report {
 	const char *generation, *boot, *step, *of, *verb;
@@ -17,13 +20,19 @@ struct report {
 	unsigned code;
 	double seconds;
 	char reason[REASON_MAX + 1];
+	char detail[DETAIL_MAX + 1];		 // how the step says that it goes
+	char digest[DIGEST_MAX + 1];		 // of the image that a capture made, empty: none
+	uint64_t image_bytes, image_file_bytes; // its disk, its file
 };
 
-// Takes one line of standard input, without its LF. False when it is neither progress nor end; it changes nothing then.
+// Takes one line of standard input, without its LF: progress, detail, image or end. False when it is none; it changes nothing then.
 bool report_take(struct report *report, const char *line, size_t size);
 
 // Adds a body with all that is due.
 void report_write(const struct report *report, struct text *text);
+
+// Whether a line may be lost without harm: the next one says the same better.
+bool report_may_lose(const char *line);
 
 // The last line of a log that is not blank, printable, at most REASON_MAX bytes.
 void report_reason(const char *log, char ret[REASON_MAX + 1]);

@@ -16,12 +16,29 @@ const struct operand_rule wipe_rules[] = {
 	{0},
 };
 
-const struct operand_rule write_rules[] = {
+#define WRITE_RULES \
+	{"image", true, "URL of the image, or several joined by ,", NULL, check_urls}, \
+	{"digest", true, "sha256:<64 hex> of the image's index", NULL, check_digest}, \
+	{"signature", false, "of the digest, base64; else the one in the file counts", NULL, check_signature}, \
+	{"unsigned", false, "an image without a signature (refuse)", "refuse|allow", NULL}, \
+	{"mode", false, "write all, or what differs (auto)", "full|delta|auto", NULL}, \
+	{"gaps", false, "what becomes of free space (discard)", "discard|zero|keep", NULL}, \
+	{"verify", false, "how much is read back (sample)", "none|sample|full", NULL}
+
+const struct operand_rule write_rules[] = {DISK_RULES, WRITE_RULES, {0}};
+
+const struct operand_rule write_shell_rules[] = {
+	{"disk", false, "selector of the disk", NULL, check_selector},
+	{"keep", false, "selectors, joined by ;, of disks never to touch", NULL, check_keep},
+	{"file", false, "instead of a disk: a regular file, made or grown to the image's size", NULL, NULL},
+	WRITE_RULES,
+	{0},
+};
+
+const struct operand_rule capture_rules[] = {
 	DISK_RULES,
-	{"image", true, "URL of the image, or several joined by ,", NULL, check_urls},
-	{"digest", true, "sha256:<64 hex> of the file as served", NULL, check_digest},
-	{"bytes", true, "size of the raw disk", NULL, check_positive},
-	{"format", false, "of the file (zstd)", "raw|zstd", NULL},
+	{"upload", true, "URL to put the image to", NULL, check_url},
+	{"level", false, "zstd level, 1 to 19 (3)", NULL, check_level},
 	{0},
 };
 
@@ -47,6 +64,7 @@ static const struct step {
 	const struct operand_rule *rules;
 } steps[] = {
 	{"wipe", false, wipe_rules}, {"write", false, write_rules}, {"configure", false, configure_rules},
+	{"capture", false, capture_rules},
 	{"kexec", true, kexec_rules}, {"reboot", true, no_rules}, {"poweroff", true, no_rules},
 	{"idle", true, no_rules},
 };

@@ -10,7 +10,8 @@
 #define PLAN_LINES_MAX 64u
 #define PLAN_BYTES_MAX (PLAN_LINES_MAX * LINE_MAX_BYTES)
 
-extern const struct operand_rule wipe_rules[], write_rules[], configure_rules[], kexec_rules[];
+extern const struct operand_rule wipe_rules[], write_rules[], configure_rules[], kexec_rules[], capture_rules[];
+extern const struct operand_rule write_shell_rules[]; // of the verb at a shell: a file may stand for the disk, which no plan can say
 
 // Every line is right and so is their order. The fault names the line.
 int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);
@@ -22,7 +23,10 @@ int plan_generation(const char *data, size_t size, uint64_t *ret_generation, str
 int check_selector(const char *value, struct fault *fault);
 int check_keep(const char *value, struct fault *fault);
 int check_urls(const char *value, struct fault *fault);
+int check_url(const char *value, struct fault *fault); // one
 int check_digest(const char *value, struct fault *fault);
+int check_signature(const char *value, struct fault *fault);
+int check_level(const char *value, struct fault *fault);
 int check_number(const char *value, struct fault *fault);
 int check_positive(const char *value, struct fault *fault);
 int check_hostname(const char *value, struct fault *fault);

@@ -28,6 +28,33 @@ int check_urls(const char *value, struct fault *fault) {
 	return r;
 }
 
+int check_url(const char *value, struct fault *fault) {
+	struct url url;
+	int r;
+
+	if (strchr(value, ','))
+		return fault_set(fault, CODE_USAGE, "\"%.200s\": one URL is wanted, a comma in it written as %%2C", value);
+	r = url_parse(value, &url, fault);
+	if (r == 0)
+		url_free(&url);
+	return r;
+}
+
+// 64 bytes are 86 digits and two "=" (RFC 4648, 4).
+int check_signature(const char *value, struct fault *fault) {
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	if (strlen(value) != 88 || strspn(value, digits) != 86 || strcmp(value + 86, "==") != 0)
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not 64 bytes in base64", value);
+	return 0;
+}
+
+int check_level(const char *value, struct fault *fault) {
+	uint64_t n;
+	if (number_parse(value, 19, &n) < 0 || n == 0)
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not a number from 1 to 19", value);
+	return 0;
+}
+
 int check_digest(const char *value, struct fault *fault) {
 	const char *hex = value + strlen("sha256:");
 	if (strncmp(value, "sha256:", strlen("sha256:")) || strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes: this one empties standard input, whatever the network does; its child talks to sledd. Between them a pipe
-// whose lines the parent drops rather than wait, except the last.
+// Two processes: this one empties standard input, whatever the network does; its child talks to sledd. Between them a pipe for
+// which progress is dropped rather than waited for.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -175,8 +175,8 @@ static enum exit_code drain(int fd) {
 
 	while (!seen.ended && (n = getline(&line, &room, stdin)) > 0) {
 		bool taken = line[n - 1] == '\n' && n <= PIPE_BUF && report_take(&seen, line, (size_t)n - 1);
-		if (seen.ended)
-			fcntl(fd, F_SETFL, 0); // the step is over: this line may wait
+		if (taken)
+			fcntl(fd, F_SETFL, report_may_lose(line) ? O_NONBLOCK : 0); // what comes once may wait
 		if (taken && write(fd, line, (size_t)n) < 0 && errno != EAGAIN)
 			break; // the child is gone
 	}
@@ -222,7 +222,6 @@ enum exit_code verb_report(const struct operands *operands) {
 		_exit(0);
 	}
 	close(steal_fd(&from));
-	fcntl(to, F_SETFL, O_NONBLOCK);
 	code = drain(to);
 	close(steal_fd(&to));
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)

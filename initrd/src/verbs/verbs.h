@@ -15,7 +15,7 @@ struct verb {
 };
 
 extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], grow_rules[], bootentry_rules[], report_rules[],
-	seed_rules[], operational_rules[];
+	seed_rules[], operational_rules[], inspect_rules[], verify_rules[], diff_rules[], sign_rules[], pack_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
@@ -24,6 +24,12 @@ enum exit_code verb_facts(const struct operands *operands);
 enum exit_code verb_disks(const struct operands *operands);
 enum exit_code verb_wipe(const struct operands *operands);
 enum exit_code verb_write(const struct operands *operands);
+enum exit_code verb_inspect(const struct operands *operands);
+enum exit_code verb_verify(const struct operands *operands);
+enum exit_code verb_diff(const struct operands *operands);
+enum exit_code verb_sign(const struct operands *operands);
+enum exit_code verb_capture(const struct operands *operands);
+enum exit_code verb_pack(const struct operands *operands);
 enum exit_code verb_grow(const struct operands *operands);
 enum exit_code verb_bootentry(const struct operands *operands);
 enum exit_code verb_report(const struct operands *operands);

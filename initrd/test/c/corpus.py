@@ -30,6 +30,34 @@ def mbr(*partitions: tuple[int, int, int]) -> bytes:
     return bytes(446) + table.ljust(64, b"\0") + b"\x55\xaa"
 
 
+def logical() -> bytes:
+    """An extended partition with two logical ones."""
+    disk = bytearray(300 * SECTOR)
+    disk[:SECTOR] = mbr((0x83, 10, 20), (0x05, 100, 200))
+    disk[100 * SECTOR : 101 * SECTOR] = mbr((0x83, 2, 20), (0x05, 50, 50))
+    disk[150 * SECTOR : 151 * SECTOR] = mbr((0x83, 2, 20))
+    return bytes(disk[: 151 * SECTOR])
+
+
+def superblock(at: int, magic: bytes) -> bytes:
+    """A partition of 8 KiB with those bytes there."""
+    return (bytes(at) + magic).ljust(8192, b"\0")
+
+
+def xfs() -> bytes:
+    """A superblock whose log, of 16 KiB, holds the record of an unmount."""
+    super_ = bytearray(512)
+    struct.pack_into(">4sI", super_, 0, b"XFSB", 4096)
+    struct.pack_into(">Q", super_, 48, 1)
+    struct.pack_into(">II", super_, 84, 64, 1)
+    struct.pack_into(">I", super_, 96, 4)
+    super_[124] = 6
+    record = bytearray(512)
+    struct.pack_into(">IIIIQ", record, 0, 0xFEEDBABE, 1, 2, 512, 1 << 32)
+    struct.pack_into(">I", record, 40, 1)
+    return (bytes(super_).ljust(4096, b"\0") + bytes(record) + bytes(9) + b"\x20").ljust(20480, b"\0")
+
+
 def zstd() -> bytes:
     """Two frames of one run-length block each (a checksum-less MiB of zeros, then "a"), and a skippable one."""
 
@@ -40,12 +68,39 @@ def zstd() -> bytes:
     return frame(b"\0", 1 << 17) + frame(b"a", 5) + b"\x50\x2a\x4d\x18\x03\0\0\0abc"
 
 
+def image(name: str) -> tuple[bytes, bytes]:
+    """Of a vector of the contract: its index, and the frame of its first chunk with what fuzz_frame.c wants before it."""
+    data = (Path(__file__).parents[3] / "contract/vectors/image/ok" / f"{name}.raw.zst").read_bytes()
+    table = 8 + 8 * struct.unpack("<I", data[-9:-5])[0] + 9
+    at, size = struct.unpack_from("<QQ", data, len(data) - table - 136 + 16)
+    index = data[at : at + size]
+    entry = index[40 + 40 * struct.unpack_from("<I", index, 36)[0] :]
+    _, frame_at, frame = struct.unpack_from("<QQI", entry)
+    return index, b"\xff" + entry[20:52] + data[frame_at : frame_at + frame]
+
+
 def main(directory: Path) -> None:
     """Writes every seed."""
     seeds = {
+        "index/gaps": image("gaps")[0],
+        "index/sector_4096": image("sector_4096")[0],
+        "index/short": image("last_chunk_short")[0],
+        "frame/gaps": image("gaps")[1],
+        "frame/whole": image("one_chunk")[1],
         "table/gpt": gpt(),
         "table/mbr": mbr((0x83, 64, 100), (0x0C, 200, 100)),
         "table/extended": mbr((0x83, 64, 100), (0x05, 200, 100)),
+        "table/logical": logical(),
+        "probe/ext4": superblock(1080, b"\x53\xef\x01\0"),
+        "probe/xfs": xfs(),
+        "probe/f2fs": superblock(1024, b"\x10\x20\xf5\xf2"),
+        "probe/ntfs": bytes(3) + b"NTFS    " + bytes(499) + b"\x55\xaa",
+        "probe/swap": superblock(4086, b"SWAPSPACE2"),
+        "probe/qcow2": b"QFI\xfb\0\0\0\3" + bytes(96),
+        "map/map": b"# comment\n0x00010000     ?\n0x00000000  0x00001000  +\n0x00001000  0x0000f000  ?\n",
+        "map/dump": b"label: gpt\nlast-lba: 20446\nsector-size: 512\n/dev/sda1 : start= 2048, size= 4096, type=Y\n",
+        "fit/larger": b"\2\0\0\0" + struct.pack("<II", 1023, 65535) + gpt(),
+        "fit/smaller": b"\2\0\0\0" + struct.pack("<II", 1023, 899) + gpt(),
         "zstd/frames": zstd(),
         "zstd/cut": zstd()[:8],
     }

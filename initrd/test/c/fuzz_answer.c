@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct reading {
 	int result;
-	unsigned status;
+	struct head head;
 	size_t body;
 	uint32_t sum;
 };
@@ -33,7 +33,11 @@ static struct reading feed(const char *data, size_t size, size_t step) {
 		got.body += got.result == 0 ? answer.body_size : 0;
 		at += taken;
 	}
-	got.status = answer.head.status;
+	got.head = answer.head;
+	if (got.head.has_range && (got.head.range_last < got.head.range_from || (got.head.has_total && got.head.range_last >= got.head.total)))
+		abort();
+	if (got.head.has_length && got.result == 0 && got.body != got.head.length)
+		abort();
 	return got;
 }
 
@@ -44,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		return 0;
 	a = feed((const char *)data + 1, size - 1, 1 + data[0]);
 	b = feed((const char *)data + 1, size - 1, size);
-	if (a.result == 0 && b.result == 0 && (a.status != b.status || a.body != b.body || a.sum != b.sum))
+	if (a.result == 0 && b.result == 0 && (memcmp(&a.head, &b.head, sizeof(a.head)) || a.body != b.body || a.sum != b.sum))
 		abort();
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "disk/gpt.h"
 #include "disk/grow.h"
+#include "disk/table.h"
 #include "memory_disk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,6 +25,22 @@ static void make_right(uint8_t *disk) {
 	put_le32(header + 16, gpt_crc(header, 92));
 }
 
+// What it says lies within the disk.
+static void read_table(const struct memory_disk *m, uint32_t sector) {
+	const struct reader reader = {.name = "memory", .bytes = m->bytes, .fd = -1, .memory = m->data};
+	struct table table;
+	struct fault fault;
+
+	if (table_read(&reader, sector, &table, &fault) == 0)
+		for (size_t i = 0; i < table.partition_count; i++)
+			if (table.partitions[i].start + table.partitions[i].bytes > m->bytes)
+				abort();
+	for (size_t i = 0; i < table.structures.count; i++)
+		if (table.structures.items[i].end > m->bytes)
+			abort();
+	table_free(&table);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct memory_disk m;
 	struct device device = memory_open(&m, DISK, 512);
@@ -34,6 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	memcpy(m.data, data, size < DISK ? size : DISK);
 	if (size > 1024)
 		make_right(m.data);
+	read_table(&m, 0);
+	read_table(&m, 4096);
 	if (grow_disk(&device, true, &grown, &fault) == 0 && (grow_disk(&device, true, &grown, &fault) < 0 || grown.partition))
 		abort(); // a second time must change nothing
 	free(m.data);

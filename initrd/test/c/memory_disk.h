@@ -18,10 +18,12 @@ struct memory_disk {
 	int error;
 	bool stuck;	   // a byte that keeps its value whatever is written
 	uint64_t stuck_at;
-	unsigned calls, zero_calls, written_blocks, syncs;
+	unsigned dies_after;	   // changes; then nothing is accepted any more, as if the power were cut. 0: never
+	unsigned calls, zero_calls, written_blocks, syncs, changes;
+	uint64_t written; // bytes
 };
 
-static inline bool every_second(struct memory_disk *m, bool fault) { return ++m->calls % 2 && fault; }
+static inline bool every_second(struct memory_disk *m, bool fault) { return __atomic_add_fetch(&m->calls, 1, __ATOMIC_RELAXED) % 2 && fault; }
 
 static inline ssize_t memory_pread(struct device *d, void *data, size_t size, uint64_t offset) {
 	struct memory_disk *m = d->context;
@@ -34,13 +36,20 @@ static inline ssize_t memory_pread(struct device *d, void *data, size_t size, ui
 }
 
 static inline void memory_put(struct memory_disk *m, const void *data, size_t size, uint64_t offset) {
-	unsigned char kept = m->data[m->stuck_at];
+	bool stuck = m->stuck && m->stuck_at >= offset && m->stuck_at - offset < size;
+	unsigned char kept = stuck ? m->data[m->stuck_at] : 0;
 	if (data)
 		memcpy(m->data + offset, data, size);
 	else
 		memset(m->data + offset, 0, size);
-	if (m->stuck)
+	if (stuck)
 		m->data[m->stuck_at] = kept;
+}
+
+// Several threads may write.
+static inline bool is_dead(struct memory_disk *m) {
+	unsigned n = __atomic_fetch_add(&m->changes, 1, __ATOMIC_RELAXED);
+	return m->dies_after && n >= m->dies_after;
 }
 
 static inline ssize_t memory_pwrite(struct device *d, const void *data, size_t size, uint64_t offset) {
@@ -51,10 +60,13 @@ static inline ssize_t memory_pwrite(struct device *d, const void *data, size_t s
 		return -EINTR;
 	if (offset <= m->fail_at && m->fail_at - offset < size)
 		return -m->error;
+	if (is_dead(m))
+		return -ENODEV;
 	if (m->short_transfers && size > d->sector)
 		size = size / 2 / d->sector * d->sector;
 	memory_put(m, data, size, offset);
-	m->written_blocks++;
+	__atomic_fetch_add(&m->written_blocks, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&m->written, size, __ATOMIC_RELAXED);
 	return (ssize_t)size;
 }
 
@@ -62,6 +74,8 @@ static inline int memory_discard(struct device *d, uint64_t offset, uint64_t siz
 	struct memory_disk *m = d->context;
 	if (!m->can_discard)
 		return -EOPNOTSUPP;
+	if (is_dead(m))
+		return -ENODEV;
 	if (!m->discard_lies)
 		memory_put(m, NULL, size, offset);
 	return 0;
@@ -73,6 +87,8 @@ static inline int memory_zero(struct device *d, uint64_t offset, uint64_t size) 
 		return -EOPNOTSUPP;
 	if (size % d->sector || offset % d->sector || offset + size > m->bytes)
 		return -EINVAL;
+	if (is_dead(m))
+		return -ENODEV;
 	memory_put(m, NULL, size, offset);
 	m->zero_calls++;
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file for the disk, a short patience for the network: see disk/seam.h.
+// A file or any block device for the disk, a short patience for the network: see disk/seam.h.
 #include "disk/seam.h"
 
 #include <errno.h>
@@ -9,15 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static ssize_t file_pread(struct device *device, void *data, size_t size, uint64_t offset) {
-	ssize_t n = pread(device->fd, data, size, (off_t)offset);
-	return n < 0 ? -errno : n;
-}
-
-static ssize_t file_pwrite(struct device *device, const void *data, size_t size, uint64_t offset) {
-	ssize_t n = pwrite(device->fd, data, size, (off_t)offset);
-	return n < 0 ? -errno : n;
-}
+#include "disk/fd.h"
 
 static int file_cannot(struct device *device, uint64_t offset, uint64_t size) {
 	(void)device, (void)offset, (void)size;
@@ -29,13 +21,25 @@ static int file_nothing(struct device *device) {
 	return 0;
 }
 
+static bool open_block(const char *path, dev_t number, struct device *ret) {
+	struct disk disk = {.name = "block", .number = number, .sector = 512};
+	struct fault fault;
+
+	snprintf(disk.node, sizeof(disk.node), "%s", path);
+	if (device_open_disk(&disk, ret, &fault) < 0)
+		abort();
+	return true;
+}
+
 bool seam_open(struct device *ret) {
-	static const struct device_ops ops = {file_pread, file_pwrite, file_cannot, file_cannot, file_nothing, file_nothing};
+	static const struct device_ops ops = {fd_pread, fd_pwrite, file_cannot, file_cannot, file_nothing, file_nothing};
 	const char *path = getenv("SLED_TEST_DISK");
 	struct stat st;
 
 	if (!path)
 		return false;
+	if (stat(path, &st) == 0 && S_ISBLK(st.st_mode))
+		return open_block(path, st.st_rdev, ret);
 	*ret = (struct device){.ops = &ops, .fd = open(path, O_RDWR | O_CLOEXEC), .name = "file", .sector = 512};
 	if (ret->fd < 0 || fstat(ret->fd, &st) < 0)
 		abort();

@@ -8,7 +8,7 @@ import re
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from email.message import Message
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -22,6 +22,7 @@ class Seen(NamedTuple):
     path: str
     headers: Message
     body: bytes
+    connection: object  # the same for requests that came over the same one
 
 
 class Request(http.server.BaseHTTPRequestHandler):
@@ -46,26 +47,45 @@ class Request(http.server.BaseHTTPRequestHandler):
 
     def file(self, data: bytes, cut: int | None = None, ranges: bool = True) -> None:
         """Serves a file, from where the request wants it."""
-        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-        if wanted and ranges:
-            start = int(wanted[1])
-            self.answer(206, data[start:], cut, Content_Range=f"bytes {start}-{len(data) - 1}/{len(data)}")
+        wanted = self.range(len(data)) if ranges else None
+        if wanted:
+            first, last = wanted
+            self.answer(206, data[first : last + 1], cut, Content_Range=f"bytes {first}-{last}/{len(data)}")
         else:
             self.answer(200, data, cut)
+
+    def range(self, size: int) -> tuple[int, int] | None:
+        """First and last byte that the request wants of a file of that size."""
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        return (int(wanted[1]), min(int(wanted[2] or size), size - 1)) if wanted else None
+
+    def raw(self, data: bytes) -> None:
+        """These bytes, whatever they are, and the end."""
+        self.wfile.write(data)
+        self.wfile.flush()
+        self.close_connection = True
+
+    def chunks(self) -> Iterator[bytes]:
+        """The chunks of the body as they come; without a last one when it was cut."""
+        while size := int(self.rfile.readline() or b"0", 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.whole = self.rfile.readline() == b"\r\n"
 
     def handle_one(self) -> None:
         """Reads the body, notes the request, lets the next handler answer."""
         owner: Server = self.server.owner  # type: ignore[attr-defined]
         self.body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self.whole = "Transfer-Encoding" not in self.headers
         with owner.lock:
             handler = owner.handlers.pop(0) if len(owner.handlers) > 1 else owner.handlers[0]
-            owner.seen.append(Seen(self.path, self.headers, self.body))
+            owner.seen.append(Seen(self.path, self.headers, self.body, self.client_address))
         try:
             handler(self)
         except ConnectionError:  # the client did not want the rest
             self.close_connection = True
 
-    do_GET = do_POST = handle_one
+    do_GET = do_POST = do_PUT = handle_one
 
 
 class Quiet(http.server.ThreadingHTTPServer):

@@ -40,7 +40,8 @@ static void test_whole(size_t step) {
 	ok(feed("HTTP/1.1 206 Partial\r\nContent-Length: 5\r\nX-Empty:\r\nContent-Range: bytes 100-104/1000\r\n"
 		"sled-token: sledb_x\r\nRetry-After: 7\r\n\r\nhello", step, false) == 0, "an answer, %zu bytes at a time", step);
 	ok(head.status == 206 && head.has_length && head.length == 5, "status and length");
-	ok(head.has_range && head.range_from == 100 && head.has_total && head.total == 1000, "range");
+	ok(head.has_range && head.range_from == 100 && head.range_last == 104 && head.has_total && head.total == 1000, "range");
+	ok(!head.is_encoded, "no Content-Encoding");
 	ok(head.has_retry && head.retry_after == 7, "Retry-After");
 	same(head.token, "sledb_x", "Sled-Token, whatever its case, after an empty header");
 	same(body, "hello", "body");
@@ -68,7 +69,43 @@ static void test_malformed(void) {
 	ok(feed(long_token, 1000, false) == 0 && !*head.token, "a token that is too long is none");
 }
 
+static bool has_range(const char *value) {
+	char text[200];
+
+	snprintf(text, sizeof(text), "HTTP/1.1 206 x\r\nContent-Length: 0\r\nContent-Range: %s\r\n\r\n", value);
+	return feed(text, 4096, false) == 0 && head.has_range;
+}
+
+static void test_ranges(void) {
+	static const char *const bad[] = {"bytes 0-9/9", "bytes 5-4/10", "bytes 0-4/10x", "bytes 0-4/", "bytes 0-4", "bytes -4/10", "bytes */10",
+					  "bytes 00-4/10", "items 0-4/10", "bytes 0-99999999999999999999/*", "bytes 0-4/10, 6-7/10", ""};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!has_range(bad[i]), "\"%s\" is no range", bad[i]);
+	ok(has_range("bytes 0-9/10") && head.range_last == 9 && head.total == 10, "up to the last byte");
+	ok(has_range("bytes 3-9/*") && head.range_from == 3 && !head.has_total, "of a file of unknown size");
+	ok(feed("HTTP/1.1 200 x\r\nContent-Length: 0\r\nContent-Encoding: gzip\r\n\r\n", 3, false) == 0 && head.is_encoded, "encoded");
+	ok(feed("HTTP/1.1 200 x\r\nContent-Length: 0\r\nContent-Encoding: identity\r\n\r\n", 3, false) == 0 && !head.is_encoded, "identity is not");
+}
+
+static void test_left(void) {
+	static const char text[] = "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\nhello";
+	static struct answer answer;
+	size_t at = 0, taken;
+
+	answer_begin(&answer);
+	ok(answer_left(&answer) == 0, "nothing is known to be left before the head");
+	while (!answer.head_done && answer_feed(&answer, text + at, strlen(text) - at, &taken, &fault) == 0)
+		at += taken;
+	ok(answer_left(&answer) == 5, "all of the body is left after the head");
+	while (at < strlen(text) - 3 && answer_feed(&answer, text + at, strlen(text) - 3 - at, &taken, &fault) == 0)
+		at += taken;
+	ok(answer_left(&answer) == 3, "three bytes are left");
+}
+
 int main(void) {
+	test_ranges();
+	test_left();
 	test_whole(1);
 	test_whole(7);
 	test_whole(4096);

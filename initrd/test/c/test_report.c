@@ -25,6 +25,59 @@ static void test_body(void) {
 	text_free(&text);
 }
 
+#define DIGEST "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"
+
+static void body(const struct report *r, const char *wanted, const char *what) {
+	struct text text = {0};
+	report_write(r, &text);
+	same(text_string(&text), wanted, "%s", what);
+	text_free(&text);
+}
+
+static void test_detail(void) {
+	struct report r = {.generation = "3", .boot = "B", .step = "2", .of = "4", .verb = "write"};
+
+	ok(!take(&r, "detail ") && !take(&r, "detail") && !*r.detail, "a detail without a text");
+	ok(take(&r, "detail auto: not decided yet") && take(&r, "detail delta:  5.0 % differ\r\tand=so"), "details");
+	ok(!r.begin_due && !r.progress_due && !r.end_due, "which nobody waits for");
+	ok(take(&r, "end code=0") && !take(&r, "detail late"), "nothing after the end");
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=0 seconds=0.000 detail=delta:%20%205.0%20%25%20differ%3F%3Fand%3Dso\n",
+	     "the newest detail, in one line");
+	ok(report_may_lose("progress bytes=1") && !report_may_lose("detail x") && !report_may_lose("image digest=x") && !report_may_lose("end code=0"),
+	   "what may be lost");
+}
+
+static void test_longest_end(void) {
+	struct report r = {.generation = "3", .boot = "B", .step = "64", .of = "64", .verb = "configure", .seconds = 123456.789};
+	char line[LINE_MAX_BYTES];
+	struct text text = {0};
+
+	memset(line, '=', sizeof(line));
+	memcpy(line, "detail ", strlen("detail "));
+	ok(report_take(&r, line, sizeof(line)) && strlen(r.detail) == DETAIL_MAX, "a detail is cut at its limit");
+	ok(take(&r, "end code=255"), "end");
+	memset(r.reason, '=', REASON_MAX);
+	report_write(&r, &text);
+	ok(text.size - strlen("report 1\ngeneration 3\nboot B\n") <= LINE_MAX_BYTES, "the longest end fits a line");
+	text_free(&text);
+}
+
+static void test_image(void) {
+	struct report r = {.generation = "3", .boot = "B", .step = "1", .of = "2", .verb = "capture"};
+
+	ok(!take(&r, "image bytes=1") && !take(&r, "image digest=sha256:8f3c bytes=1 file_bytes=1") && !*r.digest, "an image without a right digest");
+	ok(take(&r, "image digest=" DIGEST " bytes=4294967296 file_bytes=612345678") && take(&r, "end code=0"), "what a capture made");
+	r.begin_due = true;
+	body(&r, "report 1\ngeneration 3\nboot B\nbegin step=1 of=2 verb=capture\nend step=1 verb=capture code=0 seconds=0.000 digest=" DIGEST " bytes=4294967296 file_bytes=612345678\n",
+	     "a capture");
+	r.begin_due = false;
+	r.code = 6;
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=1 verb=capture code=6 seconds=0.000 reason=\n", "one that failed made nothing");
+	r.code = 0;
+	r.verb = "write";
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=1 verb=write code=0 seconds=0.000\n", "another step makes no image");
+}
+
 static void reason(const char *log, const char *wanted) {
 	char got[REASON_MAX + 1];
 	report_reason(log, got);
@@ -81,6 +134,9 @@ static void test_release(void) {
 
 int main(void) {
 	test_body();
+	test_detail();
+	test_longest_end();
+	test_image();
 	test_reason();
 	test_kernel_log();
 	test_release();

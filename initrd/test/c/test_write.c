@@ -1,184 +1,371 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image to disk, with sources and disks that fail.
-#include <openssl/evp.h>
-#include <zstd.h>
-
+// Image to disk: disks that fail, lie and vanish; files that are damaged; writes that are interrupted and done again.
 #include "image/write.h"
-#include "memory_disk.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/delta.h"
+#include "image/fit.h"
+#include "image/marker.h"
+#include "image_file.h"
 #include "tap.h"
 
 #define MIB ((uint64_t)1 << 20)
-#define IMAGE_BYTES (12 * MIB + 1024)
+#define DISK (20 * MIB + 1024)
+#define LARGER (30 * MIB)
 
-struct memory_source {
-	struct source base;
-	const unsigned char *data;
-	size_t size, at, step, fail_at;
-};
-
-static int memory_source_read(struct source *s, void *data, size_t size, size_t *ret, struct fault *fault) {
-	struct memory_source *m = (struct memory_source *)s;
-	size_t n = m->size - m->at;
-	if (m->at >= m->fail_at)
-		return fault_set(fault, CODE_NETWORK, "gone");
-	n = n < size ? n : size;
-	n = n < m->step ? n : m->step;
-	memcpy(data, m->data + m->at, n);
-	m->at += n;
-	*ret = n;
-	return 0;
-}
-
-static void memory_source_close(struct source *s) { free(s); }
-
-static struct source *open_memory(const void *data, size_t size, size_t step, size_t fail_at) {
-	static const struct source_ops ops = {memory_source_read, memory_source_close};
-	struct memory_source *m = malloc(sizeof(*m));
-	*m = (struct memory_source){{&ops}, data, size, 0, step, fail_at};
-	return &m->base;
-}
-
-static unsigned char *image, *packed;
-static size_t packed_size;
-static char raw_digest[80], packed_digest[80];
+static char path[512], url[600];
+static unsigned char *wanted; // the disk as it should be, used bytes
+static struct index promised;
+static uint64_t file_bytes;
 static struct memory_disk m;
 static struct device device;
 static struct progress progress;
+static struct written result;
 static struct fault fault;
 
-static void digest(const void *data, size_t size, char ret[80]) {
-	unsigned char bytes[32];
-	EVP_Digest(data, size, bytes, NULL, EVP_sha256(), NULL);
-	strcpy(ret, "sha256:");
-	for (int i = 0; i < 32; i++)
-		sprintf(ret + 7 + 2 * i, "%02x", bytes[i]);
-}
-
-// Data, four MiB of zeros, data, and an end within a MiB.
+// Noise in the first MiB, whole chunks, pieces at every distance, a gap, and an end within a granule.
 static void make_image(void) {
-	size_t room = ZSTD_compressBound(IMAGE_BYTES);
-	image = malloc(IMAGE_BYTES);
-	packed = malloc(room + 64);
-	for (size_t i = 0; i < IMAGE_BYTES; i++)
-		image[i] = (unsigned char)(i * 31 + (i >> 9));
-	memset(image + 3 * MIB, 0, 4 * MIB);
-	packed_size = ZSTD_compress(packed, room, image, 6 * MIB, 3);
-	packed_size += ZSTD_compress(packed + packed_size, room - packed_size, image + 6 * MIB, IMAGE_BYTES - 6 * MIB, 3);
-	memcpy(packed + packed_size, "\x5e\x2a\x4d\x18\x04\x00\x00\x00skip", 12); // a skippable frame at the end
-	packed_size += 12;
-	digest(image, IMAGE_BYTES, raw_digest);
-	digest(packed, packed_size, packed_digest);
+	unsigned seed = 7;
+
+	wanted = malloc(DISK);
+	for (uint64_t i = 0; i < DISK; i++)
+		wanted[i] = (unsigned char)(rand_r(&seed) >> 8);
+	promised = image_begin(DISK, 512);
+	image_use(&promised, 0, 64 * 1024);
+	image_use(&promised, MIB - GRANULE, 2 * MIB);
+	for (unsigned i = 0, at = 0; at < CHUNK_GRANULES; at += ++i)
+		image_use(&promised, 4 * MIB + at * GRANULE, GRANULE);
+	image_use(&promised, 9 * MIB, 7 * MIB);
+	image_use(&promised, 18 * MIB + 8 * GRANULE, 3 * GRANULE);
+	image_use(&promised, 20 * MIB, 1024);
+	file_bytes = image_file(path, &promised, wanted);
 }
 
-static void begin(uint64_t bytes, uint32_t sector) {
+static void begin(uint64_t bytes) {
 	free(m.data);
-	device = memory_open(&m, bytes, sector);
+	device = memory_open(&m, bytes, 512);
+}
+
+static int run_order(const struct write_order *order) {
+	struct urls urls = {0};
+	struct source *source = NULL;
+	struct image image = {0};
+	struct image_trust trust = {0};
+	int r;
+
 	fault = (struct fault){0};
+	r = urls_parse(url, &urls, &fault);
+	if (r == 0)
+		r = source_open(&urls, NULL, INT64_C(1000000000), &source, &fault);
+	if (r == 0)
+		r = image_open(source, &trust, &image, &fault);
+	if (r == 0)
+		r = write_image(source, &image, order, &device, &result, &progress, &fault);
+	image_close(&image);
+	source_close(&source);
+	urls_free(&urls);
+	return r;
 }
 
-static int run(struct source *source, bool raw, uint64_t bytes) {
-	struct write_order order = {bytes, raw ? raw_digest : packed_digest, raw};
-	return write_image(source, &order, &device, &progress, &fault);
+static int run(enum write_mode mode, enum write_gaps gaps, enum write_check check) {
+	return run_order(&(struct write_order){mode, gaps, check});
 }
 
-static bool zero(uint64_t offset, uint64_t size) {
-	return m.data[offset] == 0 && !memcmp(m.data + offset, m.data + offset + 1, size - 1);
+static bool is_right(const unsigned char *disk) {
+	for (uint32_t i = 0; i < promised.chunk_count; i++)
+		for (size_t from = 0, size = 0; chunk_run(&promised, &promised.chunks[i], from, &from, &size); from += size)
+			if (memcmp(disk + promised.chunks[i].offset + from, wanted + promised.chunks[i].offset + from, size) != 0)
+				return false;
+	return true;
 }
 
-static bool written(void) { return !memcmp(m.data, image, IMAGE_BYTES); }
+static bool all(unsigned char byte, uint64_t offset, uint64_t size) {
+	return m.data[offset] == byte && !memcmp(m.data + offset, m.data + offset + 1, size - 1);
+}
 
-// Neither the first nor the last MiB says anything: nothing starts from it.
-static bool dead(void) { return zero(0, MIB) && zero(m.bytes - MIB, MIB) && zero(12 * MIB, 1024); }
+// No sector that firmware or a kernel looks at.
+static bool dead(void) { return all(0, 0, 2048) && all(0, 2048 + 88, GRANULE - 2048 - 88); }
+
+static bool untouched(void) { return all(0xa5, 0, m.bytes) && m.changes == 0; }
 
 static void test_right(void) {
-	begin(20 * MIB, 512);
-	ok(run(open_memory(image, IMAGE_BYTES, 100000, SIZE_MAX), true, IMAGE_BYTES) == 0 && written(), "raw: %s", fault.text);
-	ok(m.zero_calls > 0, "runs of zeros by the disk's own means");
-	ok(zero(19 * MIB, MIB), "an old copy of a partition table at the disk's end is gone");
-	ok(progress.done == IMAGE_BYTES && progress.total == IMAGE_BYTES, "progress ends at the image's end");
-	begin(20 * MIB, 4096);
+	begin(DISK);
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data), "a disk of just that size: %s", fault.text);
+	ok(result.mode == WRITE_FULL && result.right_before == 0, "full, as asked");
+	ok(result.fetched >= promised.used / 2 && result.fetched <= file_bytes + 512 * 1024, "fetched %llu", (unsigned long long)result.fetched);
+	ok(progress.done == progress.total && progress.total > 0, "progress ends at its total");
+	begin(LARGER);
 	m.short_transfers = m.interrupted = true;
 	m.can_zero = false;
-	ok(run(open_memory(packed, packed_size, 777, SIZE_MAX), false, IMAGE_BYTES) == 0 && written(), "zstd, short and interrupted writes: %s", fault.text);
-	begin(IMAGE_BYTES, 512);
-	ok(run(open_memory(packed, packed_size, SIZE_MAX, SIZE_MAX), false, IMAGE_BYTES) == 0 && written(), "a disk of just that size");
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data), "a larger one, short and interrupted transfers: %s", fault.text);
+	ok(all(0, LARGER - MIB, MIB), "an old copy of a partition table at its end is gone");
+	begin(LARGER);
+	ok(run(WRITE_AUTO, GAPS_DISCARD, CHECK_SAMPLE) == 0 && is_right(m.data) && result.mode == WRITE_FULL, "auto: %s", result.why);
+	ok(run(WRITE_AUTO, GAPS_DISCARD, CHECK_NONE) == 0 && is_right(m.data), "auto, once more: %s", result.why);
 }
 
-static void fails(const char *what, int r, enum exit_code code) {
-	ok(r < 0 && fault.code == code, "%s: %s", what, fault.text);
-	ok(dead(), "%s: nothing can start from the disk", what);
+// Free bytes of the disk, the first and last MiB left out, that are none of the two.
+static uint64_t free_bytes_not(unsigned char byte, unsigned char other) {
+	uint64_t count = 0;
+	uint8_t *used = calloc(1, m.bytes);
+
+	for (uint32_t i = 0; i < promised.chunk_count; i++)
+		for (size_t from = 0, size = 0; chunk_run(&promised, &promised.chunks[i], from, &from, &size); from += size)
+			memset(used + promised.chunks[i].offset + from, 1, size);
+	for (uint64_t at = MIB; at < m.bytes - MIB; at++)
+		count += !used[at] && m.data[at] != byte && m.data[at] != other;
+	free(used);
+	return count;
 }
 
-static void test_wrong_bytes(void) {
-	begin(20 * MIB, 512);
-	image[5000] ^= 1;
-	fails("raw altered", run(open_memory(image, IMAGE_BYTES, SIZE_MAX, SIZE_MAX), true, IMAGE_BYTES), CODE_INTEGRITY);
-	image[5000] ^= 1;
-	begin(20 * MIB, 512);
-	packed[packed_size / 2] ^= 0x40;
-	fails("zstd altered", run(open_memory(packed, packed_size, SIZE_MAX, SIZE_MAX), false, IMAGE_BYTES), CODE_INTEGRITY);
-	packed[packed_size / 2] ^= 0x40;
-	begin(20 * MIB, 512);
-	packed[packed_size - 1] ^= 1; // in the skippable frame: decodes to the same disk, is another file
-	fails("file altered where it does not matter", run(open_memory(packed, packed_size, SIZE_MAX, SIZE_MAX), false, IMAGE_BYTES), CODE_INTEGRITY);
-	packed[packed_size - 1] ^= 1;
-	begin(20 * MIB, 512);
-	fails("file ends early", run(open_memory(packed, packed_size / 2, SIZE_MAX, SIZE_MAX), false, IMAGE_BYTES), CODE_INTEGRITY);
-	begin(20 * MIB, 512);
-	fails("image shorter than promised", run(open_memory(packed, packed_size, SIZE_MAX, SIZE_MAX), false, IMAGE_BYTES + 512), CODE_INTEGRITY);
-	begin(20 * MIB, 512);
-	ok(run(open_memory(packed, packed_size, SIZE_MAX, SIZE_MAX), false, 8 * MIB) < 0 && fault.code == CODE_INTEGRITY, "image longer than promised");
-	ok(zero(0, MIB) && m.data[9 * MIB] == 0xa5, "nothing is written past its end");
-	begin(20 * MIB, 512);
-	fails("not zstd", run(open_memory("#!/bin/sh", 9, SIZE_MAX, SIZE_MAX), false, IMAGE_BYTES), CODE_INTEGRITY);
-	begin(20 * MIB, 512);
-	fails("empty", run(open_memory("", 0, SIZE_MAX, SIZE_MAX), false, IMAGE_BYTES), CODE_INTEGRITY);
+static void test_gaps(void) {
+	for (int mode = WRITE_FULL; mode <= WRITE_DELTA; mode++) {
+		begin(LARGER);
+		ok(run((enum write_mode)mode, GAPS_KEEP, CHECK_FULL) == 0 && is_right(m.data) && free_bytes_not(0xa5, 0xa5) == 0, "keep: nothing of it is touched: %s", fault.text);
+		begin(LARGER);
+		ok(run((enum write_mode)mode, GAPS_ZERO, CHECK_FULL) == 0 && is_right(m.data) && free_bytes_not(0, 0) == 0, "zero: all of it reads as zero");
+		begin(LARGER);
+		m.can_zero = m.can_discard = false;
+		ok(run((enum write_mode)mode, GAPS_ZERO, CHECK_FULL) == 0 && is_right(m.data) && free_bytes_not(0, 0) == 0, "also of a disk that can nothing but write");
+		begin(LARGER);
+		ok(run((enum write_mode)mode, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data) && all(0, 5 * MIB, 4 * MIB) && all(0, 22 * MIB, 8 * MIB), "discard: large gaps are");
+		begin(LARGER);
+		m.can_discard = false;
+		ok(run((enum write_mode)mode, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data) && free_bytes_not(0xa5, 0) == 0, "of a disk that cannot: left as they are");
+	}
+	begin(DISK);
+	ok(run(WRITE_FULL, GAPS_KEEP, CHECK_NONE) == 0 && run(WRITE_DELTA, GAPS_ZERO, CHECK_FULL) == 0 && is_right(m.data) && free_bytes_not(0, 0) == 0,
+	   "zero, around chunks that are right: %s", fault.text);
+	memset(m.data + 17 * MIB, 0xa5, MIB);
+	ok(run(WRITE_DELTA, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data) && all(0, 17 * MIB, MIB), "and discard");
+}
+
+static void test_delta(void) {
+	begin(DISK);
+	ok(run(WRITE_FULL, GAPS_KEEP, CHECK_NONE) == 0, "written once");
+	ok(result.written == MIB + promised.used - 17 * GRANULE, "%llu bytes were", (unsigned long long)result.written);
+	ok(m.written == result.written + GRANULE, "and no more but the marker: %llu", (unsigned long long)m.written);
+	m.data[10 * MIB + 5] ^= 1;
+	m.written = 0;
+	ok(run(WRITE_DELTA, GAPS_KEEP, CHECK_FULL) == 0 && is_right(m.data), "delta: %s", fault.text);
+	// The first and the last MiB were dead meanwhile; chunk 20 is 1024 bytes of the last one, as is what it shares of 19, which has none.
+	ok(result.mode == WRITE_DELTA && result.written == 2 * MIB + 1024, "%llu bytes written", (unsigned long long)result.written);
+	ok(result.fetched < 5 * MIB, "%llu fetched", (unsigned long long)result.fetched);
+}
+
+static bool marked(void) {
+	bool found = false;
+	struct image image = {0};
+	struct urls urls = {0};
+	struct source *source = NULL;
+	struct image_trust trust = {0};
+
+	if (urls_parse(url, &urls, &fault) < 0 || source_open(&urls, NULL, 1000000000, &source, &fault) < 0 ||
+	    image_open(source, &trust, &image, &fault) < 0 || marker_find(&device, image.trailer.digest, &found, &fault) < 0)
+		abort();
+	image_close(&image);
+	source_close(&source);
+	urls_free(&urls);
+	return found;
 }
 
 static void test_faults(void) {
-	begin(20 * MIB, 512);
-	fails("network", run(open_memory(packed, packed_size, 5000, packed_size / 2), false, IMAGE_BYTES), CODE_NETWORK);
-	begin(20 * MIB, 512);
-	m.fail_at = 9 * MIB + 5;
-	fails("EIO", run(open_memory(image, IMAGE_BYTES, SIZE_MAX, SIZE_MAX), true, IMAGE_BYTES), CODE_FAILED);
-	ok(strstr(fault.text, "9437184"), "which names the place");
-	begin(20 * MIB, 512);
-	m.fail_at = 2 * MIB;
-	m.error = ENOSPC;
-	fails("ENOSPC", run(open_memory(image, IMAGE_BYTES, SIZE_MAX, SIZE_MAX), true, IMAGE_BYTES), CODE_FAILED);
-	begin(8 * MIB, 512);
-	ok(run(open_memory(image, IMAGE_BYTES, SIZE_MAX, SIZE_MAX), true, IMAGE_BYTES) < 0 && fault.code == CODE_DISK, "disk too small: %s", fault.text);
-	ok(m.data[0] == 0xa5 && m.written_blocks == 0 && m.zero_calls == 0, "nothing was touched");
+	static const struct { int error; const char *text; } faults[] = {{EIO, "Input/output"}, {ENOSPC, "No space"}, {ENODEV, "No such device"}, {ENXIO, "No such device"}};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		begin(DISK);
+		m.fail_at = 12 * MIB + 5;
+		m.error = faults[i].error;
+		ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) < 0 && fault.code == CODE_FAILED, "code 1: %s", fault.text);
+		ok(strstr(fault.text, "12582912") && strstr(fault.text, "memory") && strstr(fault.text, faults[i].text), "which names disk, place and reason");
+		ok(dead() && marked(), "nothing starts from the disk; it can be gone on with");
+		m.fail_at = UINT64_MAX;
+		ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data) && strstr(result.why, "interrupted") && result.mode == WRITE_DELTA, "which is done: %s", result.why);
+	}
+	begin(DISK);
+	m.fail_at = 0;
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) < 0 && fault.code == CODE_FAILED, "the first MiB cannot be written: %s", fault.text);
+	begin(19 * MIB);
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) < 0 && fault.code == CODE_DISK && untouched(), "too small: %s", fault.text);
+	begin(LARGER);
+	device.sector = 4096;
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) < 0 && fault.code == CODE_UNSUPPORTED && untouched(), "another sector: %s", fault.text);
 }
 
-static void test_window(void) {
-	size_t room = ZSTD_compressBound(IMAGE_BYTES), n;
-	unsigned char *large = malloc(room);
-	ZSTD_CCtx *c = ZSTD_createCCtx();
-	struct write_order order = {IMAGE_BYTES, raw_digest, false};
+// A byte that keeps its value, of which the image wants another one.
+static void stick(uint64_t at) {
+	begin(DISK);
+	m.stuck = true;
+	m.stuck_at = at;
+	m.data[at] = (unsigned char)~wanted[at];
+}
 
-	ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, 27);
-	ZSTD_CCtx_setParameter(c, ZSTD_c_contentSizeFlag, 0);
-	ZSTD_inBuffer in = {image, IMAGE_BYTES, 0};
-	ZSTD_outBuffer out = {large, room, 0};
-	ZSTD_compressStream2(c, &out, &in, ZSTD_e_flush); // of unknown size: the window is not cut to it
-	ZSTD_compressStream2(c, &out, &in, ZSTD_e_end);
-	n = out.pos;
-	begin(20 * MIB, 512);
-	ok(write_image(open_memory(large, n, SIZE_MAX, SIZE_MAX), &order, &device, &progress, &fault) < 0 && fault.code == CODE_UNSUPPORTED,
-	   "a window that takes too much memory: %s", fault.text);
-	ZSTD_freeCCtx(c);
-	free(large);
+static void test_check(void) {
+	stick(11 * MIB + 17);
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) < 0 && fault.code == CODE_INTEGRITY && strstr(fault.text, "11534336"), "code 5: %s", fault.text);
+	ok(dead() && marked(), "nothing starts from the disk");
+	stick(11 * MIB + 17);
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_SAMPLE) < 0 && fault.code == CODE_INTEGRITY, "a sample of a small disk is all of it");
+	stick(11 * MIB + 17);
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_NONE) == 0 && !is_right(m.data), "nobody looks, nobody sees");
+	stick(8000);
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_SAMPLE) < 0 && fault.code == CODE_INTEGRITY && dead() && marked(), "in the first MiB: %s", fault.text);
+	stick(100);
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_SAMPLE) < 0 && fault.code == CODE_INTEGRITY && all(0, 512, 1536), "in its first granule: %s", fault.text);
+}
+
+// The power is cut after each number of changes there is: then all is done again.
+static void test_cuts(void) {
+	unsigned total, wrong = 0, alive = 0, resumed = 0;
+
+	begin(DISK);
+	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_NONE) == 0, "as a whole");
+	total = m.changes;
+	for (unsigned cut = 1; cut < total; cut++) {
+		begin(DISK);
+		m.dies_after = cut;
+		if (run(WRITE_FULL, GAPS_DISCARD, CHECK_NONE) == 0)
+			wrong++;
+		alive += !dead() && !all(0xa5, 0, MIB);
+		m.dies_after = 0;
+		if (run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) < 0 || !is_right(m.data))
+			wrong++;
+		resumed += result.mode == WRITE_DELTA;
+	}
+	ok(wrong == 0, "%u cuts: %u went wrong", total - 1, wrong);
+	ok(alive == 0, "and never was there a disk half alive");
+	ok(resumed >= total - 7, "%u were gone on with", resumed);
+}
+
+static void test_marker(void) {
+	uint8_t digest[HASH] = {1, 2, 3}, other[HASH] = {1, 2, 4};
+	bool found = false;
+
+	begin(DISK);
+	ok(marker_write(&device, digest, &fault) == 0 && marker_find(&device, digest, &found, &fault) == 0 && found, "a marker is found");
+	ok(marker_find(&device, other, &found, &fault) == 0 && !found, "not for another image");
+	for (unsigned bit = 0, misled = 0; bit <= GRANULE * 8; bit++) {
+		if (bit == GRANULE * 8) {
+			ok(misled == 0, "not with one bit of its granule wrong");
+			break;
+		}
+		m.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		misled += marker_find(&device, digest, &found, &fault) == 0 && found;
+		m.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
+	}
+	device.bytes -= 512;
+	ok(marker_find(&device, digest, &found, &fault) == 0 && !found, "nor on a disk of another size, to which it was copied");
+}
+
+static int flip(uint64_t place, unsigned bit) {
+	int fd = open(path, O_RDWR);
+	uint8_t byte;
+	bool done = fd >= 0 && pread(fd, &byte, 1, (off_t)place) == 1;
+
+	byte ^= (uint8_t)(1u << bit);
+	done = done && pwrite(fd, &byte, 1, (off_t)place) == 1;
+	close(fd);
+	return done ? 0 : -1;
+}
+
+// What is left of the chunk that the place is a part of: false when it was written.
+static bool is_not_written(uint64_t place) {
+	for (uint32_t i = 0; i < promised.chunk_count; i++) {
+		const struct chunk *chunk = &promised.chunks[i];
+		size_t from = 0, size = 0;
+		bool kept = chunk->offset == 0;
+		if (place < chunk->at || place >= chunk->at + chunk->frame)
+			continue;
+		for (; !kept && chunk_run(&promised, chunk, from, &from, &size); from += size)
+			if (memcmp(m.data + chunk->offset + from, wanted + chunk->offset + from, size) == 0)
+				return false;
+		return true;
+	}
+	return true;
+}
+
+static void test_flips(void) {
+	unsigned seed = 42, refused = 0, survived = 0, written = 0, alive = 0;
+
+	for (unsigned i = 0; i < 200; i++) {
+		uint64_t place = (uint64_t)rand_r(&seed) % file_bytes;
+		unsigned bit = (unsigned)rand_r(&seed) % 8;
+		bool in_gap = true;
+		for (uint32_t c = 0; c < promised.chunk_count; c++)
+			in_gap &= place < promised.chunks[c].at || place >= promised.chunks[c].at + promised.chunks[c].frame;
+		in_gap &= place < index_end(&promised);
+		begin(DISK);
+		if (flip(place, bit) < 0)
+			abort();
+		if (run(WRITE_FULL, GAPS_KEEP, CHECK_NONE) == 0)
+			survived += !in_gap;
+		else
+			refused += fault.code == CODE_INTEGRITY;
+		written += !in_gap && !is_not_written(place);
+		alive += !in_gap && !dead() && !untouched();
+		if (flip(place, bit) < 0)
+			abort();
+	}
+	ok(survived == 0 && refused > 180, "200 flipped bits: %u refused with code 5, %u that matter were not", refused, survived);
+	ok(written == 0, "of the damaged chunk nothing was written");
+	ok(alive == 0, "and the disk is untouched or dead");
+}
+
+static void test_file_ends(void) {
+	struct stat st;
+
+	begin(DISK);
+	if (stat(path, &st) < 0 || truncate(path, st.st_size / 2) < 0)
+		abort();
+	ok(run(WRITE_FULL, GAPS_KEEP, CHECK_NONE) < 0 && fault.code == CODE_INTEGRITY && untouched(), "half a file: %s", fault.text);
+	unlink(path);
+	ok(run(WRITE_FULL, GAPS_KEEP, CHECK_NONE) < 0 && untouched(), "none: %s", fault.text);
+}
+
+// The real thing: a file with O_DIRECT, where the kernel has it, and io_uring.
+static void test_real_file(void) {
+	char target[560];
+	unsigned char *there = malloc(LARGER);
+	int fd;
+
+	snprintf(target, sizeof(target), "%s.disk", path);
+	unlink(target);
+	ok(device_open_file(target, LARGER, 512, &device, &fault) == 0, "a file is made: %s", fault.text);
+	ok(run(WRITE_FULL, GAPS_ZERO, CHECK_FULL) == 0, "and written to: %s", fault.text);
+	device_close(&device);
+	fd = open(target, O_RDONLY);
+	ok(pread(fd, there, LARGER, 0) == (ssize_t)LARGER && is_right(there), "it holds the image");
+	close(fd);
+	ok(device_open_file(target, DISK, 512, &device, &fault) == 0 && device.bytes == LARGER, "it keeps its size");
+	ok(run(WRITE_DELTA, GAPS_DISCARD, CHECK_SAMPLE) == 0 && result.right_before == promised.used, "all of it is right: %s", fault.text);
+	device_close(&device);
+	unlink(target);
+	ok(device_open_file("/dev/null", DISK, 512, &device, &fault) < 0 && fault.code == CODE_DISK, "only a regular file: %s", fault.text);
+	free(there);
 }
 
 int main(void) {
+	const char *folder = getenv("TMPDIR");
+
+	snprintf(path, sizeof(path), "%s/write-%d.raw.zst", folder ? folder : "/tmp", (int)getpid());
+	snprintf(url, sizeof(url), "file://%s", path);
 	make_image();
 	test_right();
-	test_wrong_bytes();
+	test_gaps();
+	test_delta();
 	test_faults();
-	test_window();
+	test_check();
+	test_cuts();
+	test_marker();
+	test_flips();
+	test_real_file();
+	test_file_ends();
+	unlink(path);
 	free(m.data);
-	free(image);
-	free(packed);
+	free(wanted);
+	index_free(&promised);
 	return tap_done();
 }

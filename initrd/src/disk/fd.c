@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/fd.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+ssize_t fd_pread(struct device *device, void *data, size_t size, uint64_t offset) {
+	ssize_t n = pread(device->fd, data, size, (off_t)offset);
+	return n < 0 ? -errno : n;
+}
+
+ssize_t fd_pwrite(struct device *device, const void *data, size_t size, uint64_t offset) {
+	ssize_t n = pwrite(device->fd, data, size, (off_t)offset);
+	return n < 0 ? -errno : n;
+}
+
+int fd_sync(struct device *device) { return fsync(device->fd) < 0 ? -errno : 0; }
+
+void device_close(struct device *device) {
+	if (device->fd >= 0)
+		close(device->fd);
+	device->fd = -1;
+}

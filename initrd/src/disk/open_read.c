@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/open_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "disk/choose.h"
+#include "disk/scan.h"
+#include "disk/seam.h"
+
+static ssize_t only_pread(struct device *device, void *data, size_t size, uint64_t offset) {
+	ssize_t n = pread(device->fd, data, size, (off_t)offset);
+	return n < 0 ? -errno : n;
+}
+
+static ssize_t no_pwrite(struct device *device, const void *data, size_t size, uint64_t offset) {
+	(void)device, (void)data, (void)size, (void)offset;
+	return -EBADF;
+}
+
+static int no_range(struct device *device, uint64_t offset, uint64_t size) {
+	(void)device, (void)offset, (void)size;
+	return -EBADF;
+}
+
+static int nothing(struct device *device) {
+	(void)device;
+	return 0;
+}
+
+static const struct device_ops read_ops = {only_pread, no_pwrite, no_range, no_range, nothing, nothing};
+
+// What keeps a disk from being written to does not keep it from being read.
+static void allow_reading(struct disks *disks) {
+	for (size_t i = 0; i < disks->count; i++) {
+		disks->items[i].in_use[0] = 0;
+		disks->items[i].readonly = false;
+	}
+}
+
+static int open_chosen(const struct disk *disk, struct device *ret, struct fault *fault) {
+	cleanup_close int fd = open(disk->node, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	uint64_t bytes;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(fault, CODE_DISK, errno, "%s", disk->node);
+	if (!S_ISBLK(st.st_mode) || st.st_rdev != disk->number)
+		return fault_set(fault, CODE_DISK, "%s is not the disk %s", disk->node, disk->name);
+	if (ioctl(fd, BLKGETSIZE64, &bytes) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s: size", disk->node);
+	*ret = (struct device){.ops = &read_ops, .fd = steal_fd(&fd), .bytes = bytes, .sector = disk->sector};
+	snprintf(ret->name, sizeof(ret->name), "%s", disk->name);
+	return 0;
+}
+
+int device_open_read(const char *selector, struct device *ret, struct text *list, struct fault *fault) {
+	cleanup_with(disks_free) struct disks disks = {0};
+	const struct disk *disk = NULL;
+	struct fault ignored;
+	int r;
+
+	if (seam_open(ret))
+		return 0;
+	r = scan_disks("", &disks, fault);
+	if (r < 0)
+		return r;
+	allow_reading(&disks);
+	r = choose_disk(&disks, selector, NULL, &disk, fault);
+	if (r == 0)
+		r = open_chosen(disk, ret, fault);
+	if (r < 0)
+		(void)choose_list(&disks, selector, NULL, list, &ignored);
+	return r;
+}
+
+int device_open_read_file(const char *path, struct device *ret, struct fault *fault) {
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return fault_set(fault, CODE_USAGE, "%s: not a file (disk= names a disk)", path);
+	*ret = (struct device){.ops = &read_ops, .fd = steal_fd(&fd), .bytes = (uint64_t)st.st_size, .sector = 512};
+	snprintf(ret->name, sizeof(ret->name), "%s", path);
+	return 0;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "disk/gpt.h"
+#include "disk/mbr.h"
+
+#define FIRST_MIB ((uint64_t)1 << 20) // boot code and what it loads lie in front of the first partition
+
+// Work of one disk.
+struct reading {
+	const struct reader *reader;
+	struct table *table;
+	uint64_t sectors;
+	uint8_t first[512]; // MBR: also of disks with larger sectors
+	uint8_t header[4096], *entries;
+	struct gpt gpt;
+};
+
+static int add_partition(struct reading *r, uint64_t start, uint64_t count, struct fault *fault) {
+	struct table *table = r->table;
+
+	if (table->partition_count == PARTITIONS_MAX)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has more than %u partitions", r->reader->name, PARTITIONS_MAX);
+	if (start >= r->sectors || count > r->sectors - start)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s: a partition reaches to sector %llu, the disk has %llu of %u bytes: it was cut off",
+				 r->reader->name, (unsigned long long)(start + count), (unsigned long long)r->sectors, table->sector);
+	table->partitions[table->partition_count++] = (struct partition){start * table->sector, count * table->sector};
+	return 0;
+}
+
+static void add_structure(struct reading *r, uint64_t lba, uint64_t bytes) {
+	uint64_t start = lba * r->table->sector;
+	uint64_t end = bytes > r->reader->bytes - start ? r->reader->bytes : start + bytes;
+	extents_add(&r->table->structures, start, end);
+}
+
+// The logical partitions: a chain of sectors, each with one of them and the place of the next.
+static int read_logical(struct reading *r, const struct mbr_entry *extended, struct fault *fault) {
+	uint64_t at = extended->start, end = (uint64_t)extended->start + extended->count;
+	uint8_t sector[512];
+	struct mbr_entry entry;
+	int error = 0;
+
+	for (unsigned i = 0; error == 0 && i <= PARTITIONS_MAX; i++) {
+		error = reader_read(r->reader, sector, sizeof(sector), at * r->table->sector, fault);
+		if (error < 0)
+			return error;
+		if (!mbr_is_signed(sector))
+			return i == 0 ? 0 : fault_set(fault, CODE_UNSUPPORTED, "%s: its chain of logical partitions is broken at sector %llu", r->reader->name, (unsigned long long)at);
+		add_structure(r, at, r->table->sector);
+		if (mbr_entry(sector, 0, &entry))
+			error = add_partition(r, at + entry.start, entry.count, fault);
+		if (error < 0 || !mbr_entry(sector, 1, &entry) || !mbr_is_extended(entry.type))
+			return error;
+		at = (uint64_t)extended->start + entry.start;
+		if (entry.start == 0 || at >= end)
+			break;
+	}
+	return fault_set(fault, CODE_UNSUPPORTED, "%s: its chain of logical partitions does not end", r->reader->name);
+}
+
+static int read_mbr(struct reading *r, struct fault *fault) {
+	struct mbr_entry entry;
+	int error = 0;
+
+	r->table->kind = TABLE_MBR;
+	for (unsigned i = 0; error == 0 && i < MBR_ENTRIES; i++) {
+		if (!mbr_entry(r->first, i, &entry))
+			continue;
+		if (mbr_is_extended(entry.type))
+			error = read_logical(r, &entry, fault);
+		else
+			error = add_partition(r, entry.start, entry.count, fault);
+	}
+	return error;
+}
+
+// True when there is a whole GPT whose header is at `lba`.
+static bool has_gpt(struct reading *r, uint64_t lba) {
+	uint32_t sector = r->table->sector;
+	struct fault ignored;
+
+	return reader_read(r->reader, r->header, sector, lba * sector, &ignored) == 0 && gpt_read(r->header, sector, lba, r->sectors, &r->gpt) == 0 &&
+	       reader_read(r->reader, r->entries, gpt_entries_size(&r->gpt), r->gpt.entries * sector, &ignored) == 0 &&
+	       gpt_check_entries(&r->gpt, r->entries) == 0;
+}
+
+static void add_gpt_structures(struct reading *r) {
+	add_structure(r, r->gpt.own, r->table->sector);
+	add_structure(r, r->gpt.entries, gpt_entries_size(&r->gpt));
+}
+
+static int add_gpt_partitions(struct reading *r, struct fault *fault) {
+	uint64_t start, end;
+	int error = 0;
+
+	for (uint32_t i = 0; error == 0 && i < r->gpt.entry_count; i++)
+		if (gpt_partition(&r->gpt, r->entries, i, &start, &end))
+			error = add_partition(r, start, end - start + 1, fault);
+	return error;
+}
+
+static int read_gpt(struct reading *r, bool first_is_whole, struct fault *fault) {
+	int error = add_gpt_partitions(r, fault);
+	uint64_t other = r->gpt.other;
+
+	add_gpt_structures(r);
+	if (!first_is_whole)
+		r->table->warning = "its first GPT is damaged: the copy at its end was used";
+	else if (other < r->sectors && other != 1 && has_gpt(r, other))
+		add_gpt_structures(r);
+	else
+		r->table->warning = "it has no whole copy of its GPT: grow or repair the disk's table";
+	r->table->kind = TABLE_GPT;
+	return error;
+}
+
+// With sectors of that size; 1: there is no GPT.
+static int try_gpt(struct reading *r, uint32_t sector, struct fault *fault) {
+	r->table->sector = sector;
+	r->sectors = r->reader->bytes / sector;
+	if (r->sectors < 8)
+		return 1;
+	if (has_gpt(r, 1))
+		return read_gpt(r, true, fault);
+	return has_gpt(r, r->sectors - 1) ? read_gpt(r, false, fault) : 1;
+}
+
+static int read_any_gpt(struct reading *r, uint32_t sector, struct fault *fault) {
+	int error = try_gpt(r, sector ? sector : 512, fault);
+
+	if (error > 0 && !sector)
+		error = try_gpt(r, 4096, fault);
+	if (error > 0)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s: its first sector speaks of a GPT, but neither that nor its copy is whole%s", r->reader->name,
+				 sector ? " with sectors of the size given" : "");
+	return error;
+}
+
+static int read_by_kind(struct reading *r, uint32_t sector, struct fault *fault) {
+	int error = reader_read(r->reader, r->first, sizeof(r->first), 0, fault);
+
+	r->table->sector = sector ? sector : 512;
+	r->sectors = r->reader->bytes / r->table->sector;
+	if (error < 0)
+		return error;
+	switch (mbr_read(r->first, r->sectors)) {
+	case MBR_PROTECTIVE:
+		return read_any_gpt(r, sector, fault);
+	case MBR_PARTITIONS:
+		return read_mbr(r, fault);
+	case MBR_NONE:
+		break;
+	}
+	r->table->kind = TABLE_NONE;
+	return add_partition(r, 0, r->sectors, fault);
+}
+
+static int by_start(const void *a, const void *b) {
+	const struct partition *x = a, *y = b;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void add_head(struct table *table, uint64_t disk_bytes) {
+	uint64_t end = disk_bytes < FIRST_MIB ? disk_bytes : FIRST_MIB;
+
+	if (table->partition_count > 0 && table->partitions[0].start < end)
+		end = table->partitions[0].start;
+	extents_add(&table->structures, 0, end);
+}
+
+int table_read(const struct reader *reader, uint32_t sector, struct table *ret, struct fault *fault) {
+	cleanup_free uint8_t *entries = malloc(GPT_ENTRIES_BYTES_MAX + 4096);
+	cleanup_free struct reading *reading = calloc(1, sizeof(*reading));
+	int r;
+
+	*ret = (struct table){0};
+	if (!entries || !reading)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
+	if (reader->bytes == 0 || reader->bytes % (sector ? sector : 512))
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes: a disk has a multiple of %u", reader->name,
+				 (unsigned long long)reader->bytes, sector ? sector : 512);
+	reading->reader = reader;
+	reading->table = ret;
+	reading->entries = entries;
+	r = read_by_kind(reading, sector, fault);
+	if (r < 0)
+		return r;
+	if (reader->bytes % ret->sector)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes, but sectors of %u", reader->name, (unsigned long long)reader->bytes, ret->sector);
+	qsort(ret->partitions, ret->partition_count, sizeof(ret->partitions[0]), by_start);
+	add_head(ret, reader->bytes);
+	extents_settle(&ret->structures);
+	return ret->structures.failed ? fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name) : 0;
+}
+
+void table_free(struct table *table) { extents_free(&table->structures); }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which chunks of an image are on a disk already, and whether it pays to find out.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/progress.h"
+#include "disk/device.h"
+#include "image/index.h"
+#include "image/source.h"
+#include "image/write.h"
+
+struct delta {
+	uint64_t read;	     // bytes of disk
+	uint64_t right;	     // used bytes of the chunks that are right
+	uint32_t looked_at;  // chunks
+	uint32_t differ;     // of these: not right, or they could not be read
+	uint32_t unreadable; // of these
+	int64_t took;	     // nanoseconds
+};
+
+// Bytes of a bitmap of chunks: bit i mod 8 of byte i / 8 stands for index->chunks[i].
+size_t bitmap_size(const struct index *index);
+void bitmap_fill(const struct index *index, uint8_t *bitmap); // all chunks, no bit past them
+
+static inline bool bitmap_has(const uint8_t *bitmap, uint32_t i) { return bitmap[i / 8] >> (i % 8) & 1; }
+static inline void bitmap_add(uint8_t *bitmap, uint32_t i) { bitmap[i / 8] |= (uint8_t)(1u << (i % 8)); }
+static inline void bitmap_remove(uint8_t *bitmap, uint32_t i) { bitmap[i / 8] &= (uint8_t) ~(1u << (i % 8)); }
+
+// Reads and hashes the used granules of the chunks in `chunks`, on every core, and takes those that are right out of it. A chunk that
+// cannot be read, or that reaches past the disk's end, is not right. Serves delta (all chunks in), resuming and reading back.
+// `progress` is told used bytes looked at, from 0 to those of `chunks`; NULL: nobody.
+int delta_find(struct device *device, const struct index *index, uint8_t *chunks, struct delta *ret, struct progress *progress,
+	       struct fault *fault);
+
+// The same for about `count` chunks spread over the image, each somewhere in its part of it as `seed` has it.
+int delta_sample(struct device *device, const struct index *index, uint32_t count, uint64_t seed, struct delta *ret, struct fault *fault);
+
+struct choice {
+	enum write_mode mode; // full or delta
+	char why[256];	      // one line with the figures that decided
+};
+
+// Mode auto: samples the disk, measures the source with up to 4 MiB of the image, and takes the mode that should be done first. Touches
+// nothing. A network that does not answer is code 6.
+int delta_choose(struct source *source, struct device *device, const struct index *index, struct choice *ret, struct fault *fault);

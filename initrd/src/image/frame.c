@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "image/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/cleanup.h"
+
+#define MAGIC "\x28\xb5\x2f\xfd"
+#define HEAD 6u // bytes of the smallest frame header that has a content size
+#define CHECKSUM 0x04u // in the header's first byte after the magic
+
+struct codec {
+	ZSTD_CCtx *coder;
+	ZSTD_DCtx *decoder;
+};
+
+int codec_open(int level, struct codec **ret, struct fault *fault) {
+	cleanup_with(codec_close) struct codec *codec = calloc(1, sizeof(*codec));
+
+	if (codec) {
+		codec->coder = ZSTD_createCCtx();
+		codec->decoder = ZSTD_createDCtx();
+	}
+	if (!codec || !codec->coder || !codec->decoder)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "zstd");
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(codec->coder, ZSTD_c_compressionLevel, level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(codec->coder, ZSTD_c_checksumFlag, 1)))
+		return fault_set(fault, CODE_UNSUPPORTED, "zstd: no level %d", level);
+	*ret = steal_pointer(&codec);
+	return 0;
+}
+
+void codec_close(struct codec **codec) {
+	if (!*codec)
+		return;
+	ZSTD_freeCCtx((*codec)->coder);
+	ZSTD_freeDCtx((*codec)->decoder);
+	free(*codec);
+	*codec = NULL;
+}
+
+static int refuse(const struct chunk *chunk, struct fault *fault, const char *what) {
+	return fault_set(fault, CODE_INTEGRITY, "image: chunk at disk offset %llu: %s", (unsigned long long)chunk->offset, what);
+}
+
+// One frame of the right kind and nothing after it; what it declares is believed only as far as it is right.
+static const char *head_fault(const uint8_t *frame, size_t size, size_t wanted) {
+	if (size < HEAD || memcmp(frame, MAGIC, 4) != 0)
+		return "no zstd frame";
+	if (ZSTD_getFrameContentSize(frame, size) != wanted)
+		return "its frame declares another size";
+	if (!(frame[4] & CHECKSUM) || ZSTD_getDictID_fromFrame(frame, size) != 0)
+		return "its frame has no checksum, or a dictionary";
+	if (ZSTD_findFrameCompressedSize(frame, size) != size)
+		return "its frame is damaged, or not one";
+	return NULL;
+}
+
+static bool free_is_zero(const struct index *index, const struct chunk *chunk, const uint8_t *data) {
+	static const uint8_t zeros[GRANULE];
+	size_t size = chunk_size(index, chunk), n;
+
+	for (size_t at = 0, i = 0; at < size; at += n, i++) {
+		n = size - at < GRANULE ? size - at : GRANULE;
+		if (!(chunk->used[i / 8] >> (i % 8) & 1) && memcmp(data + at, zeros, n) != 0)
+			return false;
+	}
+	return true;
+}
+
+int frame_read(struct codec *codec, const struct index *index, const struct chunk *chunk, const uint8_t *frame, uint8_t *data,
+	       struct fault *fault) {
+	size_t size = chunk_size(index, chunk);
+	const char *what = head_fault(frame, chunk->frame, size);
+	uint8_t hash[HASH];
+
+	if (what)
+		return refuse(chunk, fault, what);
+	if (ZSTD_decompressDCtx(codec->decoder, data, size, frame, chunk->frame) != size)
+		return refuse(chunk, fault, "its frame does not decode");
+	if (!free_is_zero(index, chunk, data))
+		return refuse(chunk, fault, "a free granule is not zeros");
+	if (chunk_hash(index, chunk, data, hash) < 0)
+		return fault_set(fault, CODE_FAILED, "libcrypto: no SHA-256");
+	if (memcmp(hash, chunk->hash, HASH) != 0)
+		return refuse(chunk, fault, "its bytes are not those of the index");
+	return 0;
+}
+
+int frame_make(struct codec *codec, const struct index *index, struct chunk *chunk, const uint8_t *data, uint8_t *frame, struct fault *fault) {
+	size_t size = ZSTD_compress2(codec->coder, frame, FRAME_MAX, data, chunk_size(index, chunk));
+
+	if (ZSTD_isError(size))
+		return fault_set(fault, CODE_FAILED, "zstd: %s", ZSTD_getErrorName(size));
+	if (chunk_hash(index, chunk, data, chunk->hash) < 0)
+		return fault_set(fault, CODE_FAILED, "libcrypto: no SHA-256");
+	chunk->frame = (uint32_t)size;
+	return 0;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The index of an image and what follows from it (contract/image.md). Pure functions over buffers.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+#define CHUNK ((uint64_t)1 << 20) // bytes of disk
+#define GRANULE 4096u
+#define CHUNK_GRANULES 256u
+#define FRAME_MAX (CHUNK + 8192)	      // bytes of a data frame
+#define GAP_MAX ((uint64_t)64 << 20)	      // bytes of disk in one gap frame
+#define CHUNKS_MAX (1u << 21)
+#define DISK_MAX ((uint64_t)1 << 50)
+#define INDEX_PARTITIONS_MAX 128u
+#define INDEX_SIZE_MAX (40 + 40ull * INDEX_PARTITIONS_MAX + 84ull * CHUNKS_MAX) // bytes of an index payload
+#define HASH 32u
+#define CONTENT 16u // bytes of a partition's content, NUL-padded
+
+struct index_partition {
+	uint64_t start, bytes, used;
+	char content[CONTENT + 1];
+};
+
+struct chunk {
+	uint64_t offset; // on the disk
+	uint64_t at;	 // of its frame in the file
+	uint32_t frame;	 // bytes
+	uint8_t used[CHUNK_GRANULES / 8];
+	uint8_t hash[HASH];
+};
+
+struct index {
+	uint64_t bytes, used;
+	uint32_t sector;
+	uint32_t chunk_count, partition_count;
+	struct chunk *chunks;
+	struct index_partition partitions[INDEX_PARTITIONS_MAX];
+};
+
+// `ret` is to be freed only after success. Code 5 for what cannot be right, 3 for an unknown version or too many chunks.
+int index_parse(const uint8_t *data, size_t size, struct index *ret, struct fault *fault);
+
+// The payload, to be freed. -ENOMEM.
+int index_encode(const struct index *index, uint8_t **ret_data, size_t *ret_size);
+void index_free(struct index *index);
+
+// Sets `at` of each chunk from their frames' sizes, and `used`.
+void index_lay_out(struct index *index);
+
+uint64_t index_end(const struct index *index); // bytes of all frames before the index's own
+
+// Bytes of disk that the chunk covers: CHUNK, less for the disk's last.
+size_t chunk_size(const struct index *index, const struct chunk *chunk);
+
+// Next run of used bytes at or after `from` within the chunk. False: there is none.
+bool chunk_run(const struct index *index, const struct chunk *chunk, size_t from, size_t *ret_from, size_t *ret_size);
+size_t chunk_used(const struct index *index, const struct chunk *chunk); // bytes
+
+// SHA-256 of the used bytes, of which `data` holds the whole chunk. -EIO: libcrypto failed.
+int chunk_hash(const struct index *index, const struct chunk *chunk, const uint8_t *data, uint8_t ret[HASH]);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "image/key.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define DOMAIN "sled-image-1:" // a signature of an image means nothing else
+#define MESSAGE (sizeof(DOMAIN) - 1 + HASH)
+
+static void free_key(EVP_PKEY **key) { EVP_PKEY_free(*key); }
+static void free_context(EVP_MD_CTX **context) { EVP_MD_CTX_free(*context); }
+
+static void message_write(const uint8_t digest[HASH], uint8_t ret[MESSAGE]) {
+	memcpy(ret, DOMAIN, sizeof(DOMAIN) - 1);
+	memcpy(ret + sizeof(DOMAIN) - 1, digest, HASH);
+}
+
+// Public half and id. False: not Ed25519.
+static bool take_public(const EVP_PKEY *key, struct key *ret) {
+	uint8_t hash[HASH];
+	size_t size = sizeof(ret->public);
+
+	if (EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519 || EVP_PKEY_get_raw_public_key(key, ret->public, &size) != 1)
+		return false;
+	if (EVP_Digest(ret->public, sizeof(ret->public), hash, NULL, EVP_sha256(), NULL) != 1)
+		return false;
+	memcpy(ret->id, hash, KEY_ID);
+	return true;
+}
+
+// The next public key of a PEM file. NULL: there is none, or it is something else.
+static EVP_PKEY *next_public(FILE *file, bool *ret_end) {
+	char *name = NULL, *header = NULL;
+	unsigned char *data = NULL;
+	const unsigned char *p;
+	EVP_PKEY *key = NULL;
+	long size = 0;
+
+	*ret_end = PEM_read(file, &name, &header, &data, &size) != 1 && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+	p = data;
+	if (p && !strcmp(name, PEM_STRING_PUBLIC))
+		key = d2i_PUBKEY(NULL, &p, size);
+	OPENSSL_free(name);
+	OPENSSL_free(header);
+	OPENSSL_free(data);
+	return key;
+}
+
+static int read_all(FILE *file, const char *path, struct keys *keys, struct fault *fault) {
+	for (;;) {
+		bool end;
+		cleanup_with(free_key) EVP_PKEY *key = next_public(file, &end);
+		if (end && keys->count > 0)
+			return 0;
+		if (keys->count == KEYS_MAX)
+			return fault_set(fault, CODE_FAILED, "%s: more than %u keys", path, KEYS_MAX);
+		if (!key || !take_public(key, &keys->items[keys->count]))
+			return fault_set(fault, CODE_FAILED, "%s: not Ed25519 public keys in PEM (openssl pkey -pubout makes them)", path);
+		keys->count++;
+	}
+}
+
+int keys_read(const char *path, struct keys *ret, struct fault *fault) {
+	cleanup_file FILE *file = fopen(path, "re");
+	struct keys keys = {0};
+	int r;
+
+	if (!file)
+		return fault_errno(fault, CODE_FAILED, errno, "%s: public keys of images", path);
+	ERR_clear_error();
+	r = read_all(file, path, &keys, fault);
+	ERR_clear_error();
+	if (r == 0)
+		*ret = keys;
+	return r;
+}
+
+// An encrypted key is not asked for at the console.
+static int no_password(char *buffer, int size, int writing, void *context) {
+	(void)buffer, (void)size, (void)writing, (void)context;
+	return -1;
+}
+
+int key_sign(const char *path, const uint8_t digest[HASH], uint8_t ret_id[KEY_ID], uint8_t ret_signature[SIGNATURE], struct fault *fault) {
+	cleanup_file FILE *file = fopen(path, "re");
+	cleanup_with(free_key) EVP_PKEY *private = file ? PEM_read_PrivateKey(file, NULL, no_password, NULL) : NULL;
+	cleanup_with(free_context) EVP_MD_CTX *context = EVP_MD_CTX_new();
+	uint8_t message[MESSAGE];
+	size_t size = SIGNATURE;
+	struct key key;
+
+	if (!file)
+		return fault_errno(fault, CODE_FAILED, errno, "%s: private key", path);
+	if (!private || !take_public(private, &key))
+		return fault_set(fault, CODE_FAILED, "%s: not an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519 makes one)", path);
+	message_write(digest, message);
+	if (!context || EVP_DigestSignInit(context, NULL, NULL, NULL, private) != 1 ||
+	    EVP_DigestSign(context, ret_signature, &size, message, sizeof(message)) != 1)
+		return fault_set(fault, CODE_FAILED, "%s: libcrypto does not sign", path);
+	memcpy(ret_id, key.id, KEY_ID);
+	return 0;
+}
+
+static bool made_by(const struct key *key, const uint8_t message[MESSAGE], const uint8_t signature[SIGNATURE]) {
+	cleanup_with(free_key) EVP_PKEY *public = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key->public, sizeof(key->public));
+	cleanup_with(free_context) EVP_MD_CTX *context = EVP_MD_CTX_new();
+
+	return public && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, public) == 1 &&
+	       EVP_DigestVerify(context, signature, SIGNATURE, message, MESSAGE) == 1;
+}
+
+const struct key *keys_verify(const struct keys *keys, const uint8_t digest[HASH], const uint8_t signature[SIGNATURE]) {
+	uint8_t message[MESSAGE];
+
+	message_write(digest, message);
+	for (size_t i = 0; i < keys->count; i++)
+		if (made_by(&keys->items[i], message, signature))
+			return &keys->items[i];
+	return NULL;
+}
+
+// What decodes must also be what would be written: one text for each signature.
+int signature_decode(const char *base64, uint8_t ret[SIGNATURE]) {
+	uint8_t bytes[SIGNATURE + 2];
+	char again[89];
+
+	if (strlen(base64) != 88 || EVP_DecodeBlock(bytes, (const uint8_t *)base64, 88) != (int)sizeof(bytes))
+		return -EINVAL;
+	signature_encode(bytes, again);
+	if (strcmp(base64, again) != 0)
+		return -EINVAL;
+	memcpy(ret, bytes, SIGNATURE);
+	return 0;
+}
+
+void signature_encode(const uint8_t signature[SIGNATURE], char ret[89]) { (void)EVP_EncodeBlock((uint8_t *)ret, signature, SIGNATURE); }

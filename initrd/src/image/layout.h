@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an image file holds around its data frames: gap frames, index frame, trailer, seek table (contract/image.md). Pure functions.
+#pragma once
+
+#include "image/index.h"
+
+#define SKIPPABLE 8u // bytes before the payload of a skippable frame
+#define TRAILER 136u
+#define SEEK_FOOTER 9u
+#define SIGNATURE 64u
+#define KEY_ID 8u
+#define GAP_FRAME_MAX (10 + 4 * (GAP_MAX >> 17)) // bytes
+
+struct trailer {
+	uint64_t index_at, index_size; // payload
+	uint8_t digest[HASH];
+	uint8_t key[KEY_ID], signature[SIGNATURE];
+};
+
+// Bytes of the gap frames that stand for `size` bytes of disk.
+uint64_t gap_size(uint64_t size);
+
+// The frame for the first min(size, GAP_MAX) bytes of a gap. Returns its bytes, at most GAP_FRAME_MAX.
+size_t gap_write(uint64_t size, uint8_t *ret);
+
+// Head of a skippable frame, SKIPPABLE bytes.
+void skippable_write(uint32_t magic, uint32_t size, uint8_t *ret);
+#define SKIPPABLE_INDEX 0x184D2A5Au
+#define SKIPPABLE_TRAILER 0x184D2A5Bu
+
+// Whole frame, SKIPPABLE + TRAILER bytes.
+void trailer_write(const struct trailer *trailer, uint8_t *ret);
+int trailer_parse(const uint8_t *frame, struct trailer *ret, struct fault *fault);
+
+// Whole frame of the seek table, to be freed. -ENOMEM.
+int seek_table_write(const struct index *index, size_t index_size, uint8_t **ret_data, size_t *ret_size);
+
+// Size of the seek table's frame, from the file's last SEEK_FOOTER bytes; 0: this is no seekable zstd file.
+uint64_t seek_table_size(const uint8_t *footer);
+
+uint64_t file_size(const struct index *index, size_t index_size); // bytes of the whole image file

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a new image file goes, from its first byte to its last: a file that appears whole or not at all, or an upload.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "net/url.h"
+
+struct sink;
+
+struct sink_ops {
+	int (*write)(struct sink *, const void *data, size_t size, struct fault *); // all of it
+	int (*commit)(struct sink *, struct fault *);				       // it is there now, under its name
+	void (*close)(struct sink *);						       // without commit: nothing is left
+};
+
+struct sink {
+	const struct sink_ops *ops;
+};
+
+int sink_open_file(const char *path, struct sink **ret, struct fault *fault);
+
+// PUT with a chunked body (RFC 9112, 7.1); `token` as bearer. Code 6 when the server does not take it; a cut cannot be resumed.
+int sink_open_upload(const struct url *url, const char *ca, const char *token, struct sink **ret, struct fault *fault);
+
+void sink_close(struct sink **sink); // for cleanup_with; *sink may be NULL

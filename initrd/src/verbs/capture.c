@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "disk/seam.h"
+#include "image/pack.h"
+#include "image/prove.h"
+#include "net/api.h"
+#include "verbs/verbs.h"
+
+#define IDLE_NS (120 * SECOND) // without a byte of what is read back
+#define UPLOADS "/upload/"
+#define UPLOADED "/images/captured/" // where a boot server has what was put to /upload/
+
+static const char *ca_file(void) {
+	const char *ca = getenv("SLED_CA");
+	return ca ? ca : DEFAULT_CA;
+}
+
+// Of the file that SLED_TOKEN_FILE names; without one the server has to do without.
+static int read_token(char **ret, struct fault *fault) {
+	const char *path = getenv("SLED_TOKEN_FILE");
+	int r = path ? file_read(path, TOKEN_MAX + 1, ret, NULL) : 0;
+
+	if (r < 0)
+		return fault_errno(fault, CODE_FAILED, r, "%s", path);
+	if (*ret)
+		(*ret)[strcspn(*ret, " \r\n")] = 0;
+	return 0;
+}
+
+static int send_disk(const struct operands *operands, struct device *device, struct packed *ret, struct fault *fault) {
+	const struct pack_order order = {.level = atoi(operands_get_or(operands, "level", "3")), .sector = device->sector, .folder = "/tmp"};
+	cleanup_with(sink_close) struct sink *sink = NULL;
+	cleanup_free char *token = NULL;
+	struct progress progress = {.show = console_progress};
+	struct url url;
+	int r = read_token(&token, fault);
+
+	if (r == 0)
+		r = url_parse(operands_get(operands, "upload"), &url, fault);
+	if (r < 0)
+		return r;
+	r = sink_open_upload(&url, ca_file(), token, &sink, fault);
+	if (r == 0)
+		r = pack_disk(device->fd, device->name, &order, sink, ret, &progress, fault);
+	url_free(&url);
+	return r;
+}
+
+// Where to read what was put to that URL.
+static char *place_of(const char *upload) {
+	const char *at = strstr(upload, UPLOADS);
+	char *place = NULL;
+
+	if (!at)
+		return strdup(upload);
+	return asprintf(&place, "%.*s" UPLOADED "%s", (int)(at - upload), upload, at + strlen(UPLOADS)) < 0 ? NULL : place;
+}
+
+// What the server has now is the image that was made here, to its last byte.
+static int prove_upload(const char *upload, const struct packed *packed, struct fault *fault) {
+	const struct image_trust trust = {.digest = packed->digest, .allow_unsigned = true};
+	cleanup_with(urls_free) struct urls urls = {0};
+	cleanup_with(source_close) struct source *source = NULL;
+	cleanup_with(image_close) struct image image = {0};
+	cleanup_free char *place = place_of(upload);
+	struct progress progress = {.show = console_progress};
+	int r = place ? urls_parse(place, &urls, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "%s", upload);
+
+	if (r == 0)
+		r = source_open(&urls, ca_file(), seam_idle(IDLE_NS), &source, fault);
+	if (r == 0)
+		r = image_open(source, &trust, &image, fault);
+	if (r == 0)
+		r = prove_file(source, &image, &progress, fault);
+	return r < 0 ? fault_prefix(fault, r, "what the server has now (%s): ", place ? place : upload) : 0;
+}
+
+static int capture(const struct operands *operands, struct device *device, struct packed *packed, struct fault *fault) {
+	int r = send_disk(operands, device, packed, fault);
+
+	fputs(text_string(&packed->warnings), stderr);
+	text_free(&packed->warnings);
+	return r == 0 ? prove_upload(operands_get(operands, "upload"), packed, fault) : r;
+}
+
+enum exit_code verb_capture(const struct operands *operands) {
+	cleanup_with(device_close) struct device device = {.fd = -1};
+	cleanup_with(text_free) struct text list = {0};
+	struct packed packed = {0};
+	struct fault fault;
+	int r = device_open(operands, &device, &list, &fault);
+
+	if (r < 0)
+		fputs(text_string(&list), stderr);
+	else
+		r = capture(operands, &device, &packed, &fault);
+	if (r < 0)
+		return fault_print(&fault, "capture");
+	printf("image digest=%s bytes=%llu file_bytes=%llu\n", packed.digest, (unsigned long long)packed.bytes,
+	       (unsigned long long)packed.file_bytes);
+	return CODE_DONE;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/human.h"
+#include "verbs/opened.h"
+#include "verbs/verbs.h"
+
+const struct operand_rule inspect_rules[] = {
+	{"in", false, "file of an image", NULL, NULL},
+	{"image", false, "or its URL, or several joined by ,", NULL, check_urls},
+	{"json", false, "one line of JSON (no)", "yes|no", NULL},
+	{0},
+};
+
+static unsigned percent(uint64_t part, uint64_t whole) { return whole ? (unsigned)(100.0 * (double)part / (double)whole + 0.5) : 0; }
+
+static void print_signature(const struct opened *o) {
+	const char *state = opened_signature(o);
+	char key[2 * KEY_ID + 1];
+
+	opened_key(o, key);
+	if (!strcmp(state, "none"))
+		puts("signature   none");
+	else
+		printf("signature   %s, key %s\n", strcmp(state, "good") ? "not checked (SLED_KEYS names no keys)" : "good", key);
+}
+
+static void print_partitions(const struct index *index) {
+	char start[32], bytes[32], used[32];
+
+	if (index->partition_count == 0)
+		return;
+	printf("\n  %3s  %-16s %12s %12s %12s %6s\n", "#", "content", "start", "size", "used", "");
+	for (uint32_t i = 0; i < index->partition_count; i++) {
+		const struct index_partition *p = &index->partitions[i];
+		printf("  %3u  %-16s %12s %12s %12s %4u %%\n", i + 1, p->content, human_bytes(p->start, start), human_bytes(p->bytes, bytes),
+		       human_bytes(p->used, used), percent(p->used, p->bytes));
+	}
+}
+
+static void print_human(const struct opened *o) {
+	const struct index *index = &o->image.index;
+	char bytes[32], used[32], file[32];
+
+	printf("image       %s\ndigest      %s\n", opened_name(o), o->image.digest);
+	print_signature(o);
+	printf("disk        %s (%llu bytes, sectors of %u)\n", human_bytes(index->bytes, bytes), (unsigned long long)index->bytes, index->sector);
+	printf("used        %s, %u %% of the disk, in %u chunks\n", human_bytes(index->used, used), percent(index->used, index->bytes), index->chunk_count);
+	printf("file        %s, %u %% of what is used\n", human_bytes(o->file_bytes, file), percent(o->file_bytes, index->used));
+	print_partitions(index);
+}
+
+static void print_json(const struct opened *o) {
+	const struct index *index = &o->image.index;
+	char key[2 * KEY_ID + 1];
+
+	opened_key(o, key);
+	printf("{\"name\": ");
+	json_string(stdout, opened_name(o));
+	printf(", \"digest\": \"%s\", \"signature\": \"%s\", \"key\": \"%s\"", o->image.digest, opened_signature(o), key);
+	printf(", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, \"chunks\": %u, \"partitions\": [",
+	       (unsigned long long)index->bytes, index->sector, (unsigned long long)index->used, (unsigned long long)o->file_bytes, index->chunk_count);
+	for (uint32_t i = 0; i < index->partition_count; i++) {
+		const struct index_partition *p = &index->partitions[i];
+		printf("%s{\"content\": \"%s\", \"start\": %llu, \"bytes\": %llu, \"used_bytes\": %llu}", i ? ", " : "", p->content,
+		       (unsigned long long)p->start, (unsigned long long)p->bytes, (unsigned long long)p->used);
+	}
+	puts("]}");
+}
+
+enum exit_code verb_inspect(const struct operands *operands) {
+	cleanup_with(opened_close) struct opened o = {0};
+	const char *place = NULL;
+	struct fault fault;
+	int r = opened_place(operands, &place, &fault);
+
+	if (r == 0)
+		r = opened_open(place, NULL, &o, &fault);
+	if (r < 0)
+		return fault_print(&fault, "inspect");
+	if (!strcmp(operands_get_or(operands, "json", "no"), "yes"))
+		print_json(&o);
+	else
+		print_human(&o);
+	return CODE_DONE;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/opened.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "disk/seam.h"
+#include "net/api.h"
+#include "plan/operand.h"
+
+#define IDLE_NS (60 * SECOND) // a person waits
+
+// A path may hold what no URL may.
+static int urls_of_file(const char *path, struct urls *ret, struct fault *fault) {
+	struct url *url = &ret->items[0];
+
+	*url = (struct url){.text = strdup(path), .scheme = SCHEME_FILE, .host = strdup(""), .path = strdup(path)};
+	ret->count = 1;
+	return url->text && url->host && url->path ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "%s", path);
+}
+
+static int find_keys(struct opened *opened, struct fault *fault) {
+	const char *path = getenv("SLED_KEYS");
+
+	opened->has_keys = path || access(DEFAULT_KEYS, F_OK) == 0;
+	return opened->has_keys ? keys_read(path ? path : DEFAULT_KEYS, &opened->keys, fault) : 0;
+}
+
+static int open_with(const char *place, const struct image_trust *trust, struct opened *ret, struct fault *fault) {
+	const char *ca = getenv("SLED_CA");
+	int r = strstr(place, "://") ? urls_parse(place, &ret->urls, fault) : urls_of_file(place, &ret->urls, fault);
+
+	if (r == 0)
+		r = source_open(&ret->urls, ca ? ca : DEFAULT_CA, seam_idle(IDLE_NS), &ret->source, fault);
+	if (r == 0)
+		r = source_size(ret->source, &ret->file_bytes, fault);
+	if (r == 0)
+		r = image_open(ret->source, trust, &ret->image, fault);
+	return r < 0 ? fault_prefix(fault, r, "%s: ", opened_name(ret)) : 0;
+}
+
+int opened_open(const char *place, const char *digest, struct opened *ret, struct fault *fault) {
+	int r = find_keys(ret, fault);
+	struct image_trust trust = {.digest = digest, .keys = ret->has_keys ? &ret->keys : NULL, .allow_unsigned = true};
+
+	return r == 0 ? open_with(place, &trust, ret, fault) : r;
+}
+
+int opened_open_unchecked(const char *place, struct opened *ret, struct fault *fault) {
+	return open_with(place, &(struct image_trust){0}, ret, fault);
+}
+
+void opened_close(struct opened *opened) {
+	image_close(&opened->image);
+	source_close(&opened->source);
+	urls_free(&opened->urls);
+}
+
+const char *opened_name(const struct opened *opened) {
+	const char *path = opened->urls.count > 0 ? opened->urls.items[0].path : "image", *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+void opened_key(const struct opened *opened, char ret[2 * KEY_ID + 1]) {
+	for (size_t i = 0; i < KEY_ID; i++)
+		snprintf(ret + 2 * i, 3, "%02x", opened->image.trailer.key[i]);
+}
+
+const char *opened_signature(const struct opened *opened) {
+	static const uint8_t none[SIGNATURE];
+
+	if (opened->image.is_signed)
+		return "good";
+	return memcmp(opened->image.trailer.signature, none, SIGNATURE) == 0 ? "none" : "unchecked";
+}
+
+int opened_place(const struct operands *operands, const char **ret, struct fault *fault) {
+	const char *file = operands_get(operands, "in"), *urls = operands_get(operands, "image");
+
+	if (!file == !urls)
+		return fault_set(fault, CODE_USAGE, "one of in=FILE and image=URL is needed");
+	*ret = file ? file : urls;
+	return 0;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "image/pack.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/human.h"
+#include "image/import.h"
+#include "verbs/verbs.h"
+
+const struct operand_rule pack_rules[] = {
+	{"in", true, "disk: raw, qcow2, vmdk, vhdx, vdi, vpc, partclone, each also .gz .xz .zst .bz2 .lz4; a block device; a folder of Clonezilla or FOG", NULL, NULL},
+	{"out", true, "file of the image; replaced when the new one is whole", NULL, NULL},
+	{"level", false, "zstd level, 1 to 19 (3)", NULL, check_level},
+	{"key", false, "PEM file of the Ed25519 private key to sign with", NULL, NULL},
+	{"sector", false, "logical sector size of the disk (what its GPT says, else 512)", "512|4096", NULL},
+	{"folder", false, "for temporary files (where out= is)", NULL, NULL},
+	{"json", false, "one line of JSON at the end, and no progress (no)", "yes|no", NULL},
+	{0},
+};
+
+struct wish {
+	const char *in, *out;
+	bool json;
+	struct pack_order order;
+};
+
+static bool is_same_file(const char *a, const char *b) {
+	struct stat x, y;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int pack_file(const struct wish *wish, struct packed *ret, struct progress *progress, struct fault *fault) {
+	cleanup_with(sink_close) struct sink *sink = NULL;
+	cleanup_close int disk = -1;
+	int r;
+
+	if (is_same_file(wish->in, wish->out))
+		return fault_set(fault, CODE_USAGE, "in= and out= are the same file: %s", wish->out);
+	r = sink_open_file(wish->out, &sink, fault);
+	if (r == 0)
+		r = import_open(wish->in, wish->order.folder, &disk, fault);
+	return r == 0 ? pack_disk(disk, wish->in, &wish->order, sink, ret, progress, fault) : r;
+}
+
+static void print_packed(const struct wish *wish, const struct packed *packed) {
+	char disk[32], used[32], file[32];
+
+	if (wish->json)
+		printf("{\"digest\":\"%s\",\"bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64 ",\"file_bytes\":%" PRIu64 "}\n", packed->digest,
+		       packed->bytes, packed->used, packed->file_bytes);
+	else
+		printf("%s: %s\n%s, disk of %s, used %s, %.2f:1\n", wish->out, packed->digest, human_bytes(packed->file_bytes, file),
+		       human_bytes(packed->bytes, disk), human_bytes(packed->used, used), (double)packed->used / (double)packed->file_bytes);
+}
+
+enum exit_code verb_pack(const struct operands *operands) {
+	const char *out = operands_get(operands, "out"), *folder = operands_get(operands, "folder");
+	cleanup_free char *copy = strdup(out);
+	struct wish wish = {.in = operands_get(operands, "in"), .out = out};
+	struct packed packed = {0};
+	struct progress progress = {0};
+	struct fault fault;
+	int r;
+
+	if (!copy)
+		return CODE_FAILED;
+	wish.json = !strcmp(operands_get_or(operands, "json", "no"), "yes");
+	wish.order = (struct pack_order){
+		.level = atoi(operands_get_or(operands, "level", "3")),
+		.sector = (uint32_t)atoi(operands_get_or(operands, "sector", "0")),
+		.key = operands_get(operands, "key"),
+		.folder = folder ? folder : dirname(copy),
+	};
+	progress.show = wish.json ? NULL : console_progress;
+	r = pack_file(&wish, &packed, &progress, &fault);
+	fputs(text_string(&packed.warnings), stderr);
+	text_free(&packed.warnings);
+	if (r < 0)
+		return fault_print(&fault, "pack");
+	print_packed(&wish, &packed);
+	return CODE_DONE;
+}

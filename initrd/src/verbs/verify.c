@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image file against its own index, or a disk against an image's index.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/human.h"
+#include "disk/open_read.h"
+#include "image/delta.h"
+#include "image/prove.h"
+#include "verbs/opened.h"
+#include "verbs/verbs.h"
+
+#define RANGES_MAX 10u // shown
+
+const struct operand_rule verify_rules[] = {
+	{"in", false, "file of an image", NULL, NULL},
+	{"image", false, "or its URL, or several joined by ,", NULL, check_urls},
+	{"digest", false, "that it must have", NULL, check_digest},
+	{"disk", false, "selector: compare the used bytes of this disk instead; it is only read", NULL, check_selector},
+	{"file", false, "compare the used bytes of this raw file instead", NULL, NULL},
+	{0},
+};
+
+static int verify_file(struct opened *o, struct progress *progress, struct fault *fault) {
+	int r = prove_file(o->source, &o->image, progress, fault);
+
+	if (r == 0)
+		printf("verify: %s is right: %u chunks, %s\n", opened_name(o), o->image.index.chunk_count, o->image.digest);
+	return r;
+}
+
+// Chunks that follow each other on the disk are one range.
+static size_t print_ranges(const struct index *index, const uint8_t *differ) {
+	size_t count = 0;
+	char size[32];
+
+	for (uint32_t i = 0, next; i < index->chunk_count; i = next) {
+		next = i + 1;
+		if (!bitmap_has(differ, i))
+			continue;
+		while (next < index->chunk_count && bitmap_has(differ, next) && index->chunks[next].offset == index->chunks[next - 1].offset + CHUNK)
+			next++;
+		uint64_t start = index->chunks[i].offset, end = index->chunks[next - 1].offset + chunk_size(index, &index->chunks[next - 1]);
+		if (count++ < RANGES_MAX)
+			printf("differs: bytes %llu to %llu (%s)\n", (unsigned long long)start, (unsigned long long)end - 1, human_bytes(end - start, size));
+	}
+	return count;
+}
+
+static int compare(struct device *device, const struct opened *o, struct progress *progress, struct fault *fault) {
+	const struct index *index = &o->image.index;
+	cleanup_free uint8_t *differ = malloc(bitmap_size(index) + 1);
+	struct delta found = {0};
+	char used[32];
+	size_t ranges;
+	int r;
+
+	if (!differ)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "verify");
+	bitmap_fill(index, differ);
+	r = delta_find(device, index, differ, &found, progress, fault);
+	if (r < 0)
+		return r;
+	ranges = print_ranges(index, differ);
+	if (ranges > RANGES_MAX)
+		printf("differs: %zu more ranges\n", ranges - RANGES_MAX);
+	if (found.differ > 0)
+		return fault_set(fault, CODE_INTEGRITY, "%s is not %s: %u of %u chunks differ in %zu ranges, %u of them cannot be read", device->name,
+				 opened_name(o), found.differ, index->chunk_count, ranges, found.unreadable);
+	printf("verify: %s holds %s: %s in %u chunks, %s\n", device->name, opened_name(o), human_bytes(index->used, used), index->chunk_count,
+	       o->image.digest);
+	return 0;
+}
+
+static int verify_disk(const struct operands *operands, const struct opened *o, struct progress *progress, struct fault *fault) {
+	const char *selector = operands_get(operands, "disk"), *file = operands_get(operands, "file");
+	cleanup_with(device_close) struct device device = {.fd = -1};
+	cleanup_with(text_free) struct text list = {0};
+	int r = selector ? device_open_read(selector, &device, &list, fault) : device_open_read_file(file, &device, fault);
+
+	if (r < 0)
+		fputs(text_string(&list), stderr);
+	return r == 0 ? compare(&device, o, progress, fault) : r;
+}
+
+enum exit_code verb_verify(const struct operands *operands) {
+	bool disk = operands_get(operands, "disk"), file = operands_get(operands, "file");
+	cleanup_with(opened_close) struct opened o = {0};
+	struct progress progress = {.show = console_progress};
+	const char *place = NULL;
+	struct fault fault;
+	int r = opened_place(operands, &place, &fault);
+
+	if (r == 0 && disk && file)
+		r = fault_set(&fault, CODE_USAGE, "disk= and file= do not go together");
+	if (r == 0)
+		r = opened_open(place, operands_get(operands, "digest"), &o, &fault);
+	if (r == 0)
+		r = disk || file ? verify_disk(operands, &o, &progress, &fault) : verify_file(&o, &progress, &fault);
+	return r < 0 ? fault_print(&fault, "verify") : CODE_DONE;
+}

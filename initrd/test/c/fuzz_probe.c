@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a partition holds, in what form a disk comes, and whether a filesystem is clean: the bytes are the start of a partition.
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/clean.h"
+#include "image/import.h"
+#include "image/probe.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_clean(const uint8_t *data, size_t size) {
+	static const char *const names[] = {"xfs", "ntfs", "f2fs"};
+	const struct reader reader = {.name = "memory", .bytes = size, .fd = -1, .memory = data};
+	const struct partition partition = {0, size};
+	struct fault fault;
+
+	for (size_t i = 0; i < 3; i++) {
+		struct probe content = {.kind = CONTENT_FILESYSTEM, .name = names[i]};
+		(void)clean_check(&reader, &partition, &content, &fault);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	struct probe found;
+	const char *why;
+
+	probe(data, size, data, size, &found);
+	if (!found.name || strlen(found.name) > 16 || (found.kind == CONTENT_FILESYSTEM) != (found.tool != NULL))
+		abort();
+	(void)import_recognise(data, size, data, size < 9 ? size : 9, &why);
+	check_clean(data, size);
+	return 0;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "image/import.h"
+#include "image/probe.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+static uint8_t *head, *tail;
+static struct probe found;
+
+static const char *look(size_t size) {
+	probe(head, size, tail, PROBE_TAIL, &found);
+	return found.name;
+}
+
+static void begin(void) {
+	memset(head, 0, PROBE_HEAD);
+	memset(tail, 0, PROBE_TAIL);
+}
+
+static void put_ext(uint32_t compat, uint32_t incompat, uint32_t ro, uint8_t state) {
+	begin();
+	head[1024 + 56] = 0x53;
+	head[1024 + 57] = 0xef;
+	head[1024 + 58] = state;
+	put_le32(head + 1024 + 92, compat);
+	put_le32(head + 1024 + 96, incompat);
+	put_le32(head + 1024 + 100, ro);
+}
+
+static void test_ext(void) {
+	put_ext(0, 2, 3, 1);
+	same(look(PROBE_HEAD), "ext2", "ext2");
+	ok(found.kind == CONTENT_FILESYSTEM && !found.objection, "as it should be");
+	put_ext(4, 2, 3, 1);
+	same(look(PROBE_HEAD), "ext3", "with a journal");
+	put_ext(4, 0x42, 3, 1);
+	same(look(PROBE_HEAD), "ext4", "with extents");
+	put_ext(4, 0x46, 3, 1);
+	ok(!strcmp(look(PROBE_HEAD), "ext4") && found.objection, "to be replayed: %s", found.objection);
+	put_ext(0, 2, 3, 0);
+	ok(look(PROBE_HEAD) && found.objection, "not unmounted: %s", found.objection);
+	put_ext(0, 2, 3, 3);
+	ok(look(PROBE_HEAD) && found.objection, "with errors: %s", found.objection);
+	put_ext(0, 8, 0, 1);
+	same(look(PROBE_HEAD), "data", "a journal device");
+}
+
+static void test_btrfs(void) {
+	begin();
+	memcpy(head + 65536 + 64, "_BHRfS_M", 8);
+	head[65536 + 0x88] = 1;
+	same(look(PROBE_HEAD), "btrfs", "btrfs");
+	ok(!found.objection, "one device");
+	head[65536 + 0x61] = 1;
+	ok(look(PROBE_HEAD) && found.objection, "a log: %s", found.objection);
+	head[65536 + 0x88] = 2;
+	ok(look(PROBE_HEAD) && strstr(found.objection, "several"), "two devices: %s", found.objection);
+	same(look(65536), "data", "its superblock is not in so small a partition");
+}
+
+static void put_fat(const char *name, uint8_t clusters) {
+	begin();
+	memcpy(head, "\xeb\x3c\x90", 3);
+	memcpy(head + 3, name, 8);
+	head[12] = 2; // 512
+	head[13] = clusters;
+	head[14] = 1;
+	head[16] = 2;
+	head[18] = 2; // 512 entries
+	head[21] = 0xf8;
+	head[22] = 200;
+	put_le32(head + 32, 65536);
+	head[510] = 0x55;
+	head[511] = 0xaa;
+}
+
+static void test_fat(void) {
+	put_fat("mkfs.fat", 4);
+	same(look(PROBE_HEAD), "fat", "FAT");
+	ok(found.kind == CONTENT_FILESYSTEM, "with 16 bits: by its map");
+	put_fat("mkfs.fat", 32);
+	ok(!strcmp(look(PROBE_HEAD), "fat") && found.kind == CONTENT_ALL, "with 12 bits: whole");
+	head[13] = 3;
+	same(look(PROBE_HEAD), "data", "no power of two");
+	put_fat("NTFS    ", 4);
+	head[21] = 0;
+	same(look(PROBE_HEAD), "ntfs", "NTFS");
+	put_fat("EXFAT   ", 0);
+	same(look(PROBE_HEAD), "exfat", "exFAT");
+	head[106] = 2;
+	ok(look(PROBE_HEAD) && found.objection, "dirty: %s", found.objection);
+}
+
+static void test_others(void) {
+	begin();
+	same(look(PROBE_HEAD), "data", "zeros");
+	ok(found.kind == CONTENT_ALL, "kept whole");
+	memcpy(head + 4086, "SWAPSPACE2", 10);
+	ok(!strcmp(look(PROBE_HEAD), "swap") && found.kind == CONTENT_SWAP && found.header == 4096, "swap");
+	begin();
+	memcpy(head + 65526, "SWAPSPACE2", 10);
+	ok(!strcmp(look(PROBE_HEAD), "swap") && found.header == 65536, "swap of large pages");
+	begin();
+	memcpy(head + 512, "LABELONE", 8);
+	memcpy(head + 536, "LVM2 001", 8);
+	same(look(PROBE_HEAD), "lvm", "LVM");
+	begin();
+	memcpy(head, "LUKS\xba\xbe", 6);
+	same(look(PROBE_HEAD), "luks", "LUKS");
+	begin();
+	memcpy(head, "XFSB", 4);
+	same(look(PROBE_HEAD), "xfs", "xfs");
+	put_le32(tail + PROBE_TAIL - 8192, 0xa92b4efc);
+	ok(!strcmp(look(PROBE_HEAD), "data") && found.warning, "in a RAID: %s", found.warning);
+	put_ext(0, 2, 3, 1);
+	memcpy(head, "XFSB", 4);
+	ok(!strcmp(look(PROBE_HEAD), "data") && found.warning && !found.objection, "two at once: %s", found.warning);
+	begin();
+	put_le32(head + 1024, 0xf2f52010);
+	same(look(PROBE_HEAD), "f2fs", "f2fs");
+	same(look(512), "data", "a partition of one sector");
+}
+
+static enum import_kind kind_of(const char *bytes, size_t size, const char *tail_bytes) {
+	const char *why;
+	memset(head, 0, IMPORT_HEAD);
+	memcpy(head, bytes, size);
+	return import_recognise(head, IMPORT_HEAD, (const uint8_t *)tail_bytes, tail_bytes ? 9 : 0, &why);
+}
+
+static void test_import(void) {
+	ok(kind_of("\x1f\x8b\x08", 3, NULL) == IMPORT_GZIP && kind_of("\xfd" "7zXZ\0", 6, NULL) == IMPORT_XZ, "gzip, xz");
+	ok(kind_of("\x28\xb5\x2f\xfd", 4, "123456789") == IMPORT_ZSTD, "zstd");
+	ok(kind_of("\x28\xb5\x2f\xfd", 4, "\x03\0\0\0\0\xb1\xea\x92\x8f") == IMPORT_SLED, "an image");
+	ok(kind_of("QFI\xfb\0\0\0\3", 8, NULL) == IMPORT_QCOW2, "qcow2");
+	ok(kind_of("QFI\xfb\0\0\0\2\0\0\0\0\0\0\1\0", 16, NULL) == IMPORT_REFUSED, "qcow2 with a backing file");
+	ok(kind_of("KDMV\1\0\0\0", 8, NULL) == IMPORT_VMDK && kind_of("# Disk DescriptorFile\n", 22, NULL) == IMPORT_REFUSED, "vmdk, and its description");
+	ok(kind_of("partclone-image\0", 16, NULL) == IMPORT_PARTCLONE && kind_of("", 0, NULL) == IMPORT_RAW, "partclone, raw");
+}
+
+int main(void) {
+	head = malloc(PROBE_HEAD);
+	tail = malloc(PROBE_TAIL);
+	test_ext();
+	test_btrfs();
+	test_fat();
+	test_others();
+	test_import();
+	free(head);
+	free(tail);
+	return tap_done();
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sledc capture, to a server that takes it, spoils it or refuses it. As root; $SLEDC: a build with -DSLED_TEST."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "disks"), str(HERE.parent / "c")]
+import disks  # noqa: E402
+from server import Request, Server  # noqa: E402
+from tap import run_tests  # noqa: E402
+
+SLEDC = os.environ["SLEDC"]
+NAME = "52-54-00-77-00-01-3.raw.zst"
+work = Path(tempfile.mkdtemp())
+disk = work / "disk.raw"
+token = work / "token"
+kept: dict[str, bytes] = {}
+
+
+def take(request: Request) -> None:
+    """PUT below /upload/ is to be had below /images/captured/."""
+    if request.command == "PUT":
+        assert request.headers["Authorization"] == "Bearer secret"
+        kept[request.path.replace("/upload/", "/images/captured/")] = b"".join(request.chunks())
+        request.answer(201)
+    else:
+        request.file(kept[request.path])
+
+
+def spoil(request: Request) -> None:
+    """As take, but one bit of what it has is another."""
+    take(request) if request.command == "PUT" else request.file(kept[request.path][:5000] + b"\0" + kept[request.path][5001:])
+
+
+def refuse(request: Request) -> None:
+    """Says no."""
+    request.answer(403)
+
+
+def capture(server: Server, source: Path = disk) -> subprocess.CompletedProcess[str]:
+    """One run."""
+    environment = {**os.environ, "SLED_TEST_DISK": str(source), "SLED_TOKEN_FILE": str(token)}
+    words = [SLEDC, "capture", "disk=only", f"upload={server.url}/upload/{NAME}"]
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
+
+
+def test_round_trip() -> None:
+    with Server(take) as server:
+        done = capture(server)
+    assert done.returncode == 0, done.stderr
+    packed = subprocess.run([SLEDC, "pack", f"in={disk}", f"out={work / 'image'}"], capture_output=True, text=True, check=True)
+    image = (work / "image").read_bytes()
+    assert kept[f"/images/captured/{NAME}"] == image, "the bytes that pack makes"
+    last = done.stdout.splitlines()[-1]
+    digest = packed.stdout.split("sha256:")[1].split()[0]
+    assert last == f"image digest=sha256:{digest} bytes={disk.stat().st_size} file_bytes={len(image)}", last
+    assert "progress bytes=" in done.stdout
+
+
+def test_spoilt() -> None:
+    with Server(spoil) as server:
+        done = capture(server)
+    assert done.returncode == 5, done.stderr
+    assert "image digest" not in done.stdout
+
+
+def test_refused() -> None:
+    with Server(refuse) as server:
+        done = capture(server)
+    assert done.returncode == 6, done.stderr
+
+
+def test_dirty() -> None:
+    dirty = work / "dirty.raw"
+    disks.make_content("ext4", dirty, 64 * disks.MIB)
+    disks.run("debugfs", "-w", "-R", "feature needs_recovery", dirty)
+    with Server(take) as server:
+        done = capture(server, dirty)
+    assert done.returncode == 3 and "replayed" in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    disks.make_disk(disk, "gpt", 512, ["fat16", "ext4", "swap"])
+    token.write_text("secret\n")
+    sys.exit(run_tests(globals()))
