@@ -15,9 +15,11 @@ const (
 	Wiping      Phase = "wiping"      // step wipe runs
 	Writing     Phase = "writing"     // step write runs
 	Configuring Phase = "configuring" // step configure runs
+	Capturing   Phase = "capturing"   // step capture runs
 	Starting    Phase = "starting"    // the installed system was jumped to, and has not spoken yet
 	Operational Phase = "operational" // the installed system said so itself
 	Wiped       Phase = "wiped"       // wiped on request, waiting in the Sled system
+	Captured    Phase = "captured"    // its disk became an image on request; its own system starts again
 	Failed      Phase = "failed"      // a step failed; the reason is in Status.Reason
 )
 
@@ -50,14 +52,16 @@ type Node struct {
 	Facts    *Facts   `json:"facts,omitempty" doc:"Only in the answer for a single node"`
 }
 
-// ImageSpec registers a published image. Immutable: another content gets another name.
+// ImageSpec registers a published image (contract/image.md). Immutable: another content gets another name. Only the signature may be
+// added or replaced later.
 type ImageSpec struct {
 	Name         string            `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" example:"debian-12-v1"`
-	Digest       string            `json:"digest" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 of the file as served" example:"sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
+	Digest       string            `json:"digest" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 of the index of the image" example:"sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
 	URLs         []string          `json:"urls" minItems:"1" maxItems:"16" nullable:"false" doc:"Where nodes fetch it; tried in turn" example:"[\"http://10.77.0.1/images/8f3c.raw.zst\"]"`
 	Bytes        int64             `json:"bytes" minimum:"512" doc:"Size of the raw disk"`
 	FileBytes    int64             `json:"file_bytes" minimum:"1" doc:"Size of the file as served"`
-	Format       string            `json:"format" enum:"raw,zstd"`
+	UsedBytes    int64             `json:"used_bytes,omitempty" minimum:"0" doc:"Bytes of the disk that hold something, as far as known"`
+	Signature    string            `json:"signature,omitempty" pattern:"^([A-Za-z0-9+/]{86}==)?$" doc:"Ed25519 signature of the digest, 64 bytes in base64; may be added later"`
 	Architecture string            `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Default x86_64"`
 	Labels       map[string]string `json:"labels,omitempty" maxProperties:"64"`
 }
@@ -69,14 +73,18 @@ type Image struct {
 	Created  time.Time `json:"created"`
 }
 
-// BindingSpec is the wish: this node gets this image, in this way. Without an image: wipe it and let it wait.
-// Changing image, disk, hostname, user data, keys or kernel arguments raises the generation, so the node is imaged again.
-// Changing wipe or boot does not.
+// BindingSpec is the wish: this node gets this image, in this way; or, with capture, its disk becomes an image. With neither: wipe it
+// and let it wait. Changing image, capture, disk, hostname, user data, keys or kernel arguments raises the generation, so the node is
+// imaged again. Changing wipe, mode, verify, allow_unsigned or boot does not.
 type BindingSpec struct {
 	Node            string   `json:"node" doc:"MAC or name of the node" minLength:"1" maxLength:"64" example:"n1"`
-	Image           string   `json:"image,omitempty" doc:"Name of an image; empty: wipe only" maxLength:"128" example:"debian-12-v1"`
+	Image           string   `json:"image,omitempty" doc:"Name of an image; empty: wipe only, or capture" maxLength:"128" example:"debian-12-v1"`
+	Capture         string   `json:"capture,omitempty" doc:"Name of the image that the node's disk is to become; the disk is only read" pattern:"^([a-z0-9][a-z0-9._-]{0,127})?$"`
 	Disk            string   `json:"disk,omitempty" doc:"Disk selector; default: the node's" maxLength:"512"`
 	Wipe            string   `json:"wipe,omitempty" enum:"clear,signatures" doc:"Default clear"`
+	Mode            string   `json:"mode,omitempty" enum:"full,delta,auto" doc:"Write all, only what differs from what is on the disk, or what will be faster; default full"`
+	Verify          string   `json:"verify,omitempty" enum:"none,sample,full" doc:"How much of what was written is read back; default sample"`
+	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Take the image without a signature too; only where the site's initrd allows it"`
 	Boot            string   `json:"boot,omitempty" enum:"auto,kexec,reboot" doc:"How the installed system is started; default auto: kexec where there is a kernel to load, else reboot"`
 	Hostname        string   `json:"hostname,omitempty" doc:"Default: the node's name" pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys" maxItems:"256" nullable:"false"`
@@ -109,6 +117,8 @@ type Status struct {
 	Progress   *Progress `json:"progress,omitempty"`
 	Code       int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
 	Reason     string    `json:"reason,omitempty"`
+	Detail     string    `json:"detail,omitempty" doc:"How the newest step went that said so, such as the mode of a write and why"`
+	DiskKept   bool      `json:"disk_kept,omitempty" doc:"A capture read its disk and nothing wrote to it since: without a binding, its own system starts"`
 	OS         *OS       `json:"os,omitempty" doc:"What the installed system said of itself"`
 	Since      time.Time `json:"since,omitzero" doc:"When the phase began"`
 	Seen       time.Time `json:"seen,omitzero" doc:"When it last spoke"`
@@ -149,7 +159,7 @@ type Event struct {
 	ID         int64     `json:"id"`
 	Time       time.Time `json:"time"`
 	MAC        string    `json:"mac"`
-	Kind       string    `json:"kind" enum:"declare,bind,unbind,power,script,facts,plan,begin,end,operational,log,delete"`
+	Kind       string    `json:"kind" enum:"declare,bind,unbind,power,script,facts,plan,begin,end,image,operational,log,delete"`
 	Generation int64     `json:"generation,omitempty"`
 	BootID     string    `json:"boot_id,omitempty"`
 	Step       int       `json:"step,omitempty"`
@@ -157,15 +167,18 @@ type Event struct {
 	Verb       string    `json:"verb,omitempty"`
 	Code       int       `json:"code,omitempty"`
 	Seconds    float64   `json:"seconds,omitempty" doc:"How long the step took; for facts: kernel uptime"`
+	Bytes      int64     `json:"bytes,omitempty" doc:"What the step moved, as far as it said"`
 	Phase      Phase     `json:"phase,omitempty" doc:"Phase after the event"`
 	Detail     string    `json:"detail,omitempty"`
 }
 
 // Stage is one bar of a node's timeline.
 type Stage struct {
-	Name    string    `json:"name" enum:"firmware,ipxe,kernel,wipe,write,configure,start"`
+	Name    string    `json:"name" enum:"firmware,ipxe,kernel,wipe,write,configure,capture,start"`
 	Begin   time.Time `json:"begin"`
 	Seconds float64   `json:"seconds"`
+	Bytes   int64     `json:"bytes,omitempty" doc:"Moved in it, as far as is known"`
+	Rate    int64     `json:"rate,omitempty" doc:"Bytes a second"`
 }
 
 // Timeline is the newest run of a node, from power-on (or from the bind, when it was already waiting) to operational.

@@ -20,6 +20,7 @@ trap 'exit 130' INT TERM
 
 od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$dir/token"
 "$sledd" --listen 127.0.0.1:0 --data-dir "$dir/etcd" --boot-url http://10.77.0.1 --admin-token-file "$dir/token" \
+	--image-urls http://10.77.0.1/images --upload-url https://10.77.0.1/upload \
 	--log-format text 2>"$dir/log" &
 pid=$!
 tries=0

@@ -61,8 +61,9 @@ func serve(ctx context.Context, s settings) error {
 	measured := measure.Measure(etcd)
 	hub := events.New(measured, log)
 	measure.Watch(hub)
-	rules := fleet.New(fleet.Options{Store: measured, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, System: boot.System{
-		URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+	rules := fleet.New(fleet.Options{Store: measured, Hub: hub, TokenLife: s.tokenTTL, Observe: measure,
+		ImageURLs: s.imageURLs, UploadURL: s.uploadURL, System: boot.System{
+			URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	go hub.Run(background)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ type settings struct {
 	etcdKey         string
 	bootURL         string
 	nodeURLs        []string
+	imageURLs       []string
+	uploadURL       string
 	flavour         string
 	kernelArguments string
 	adminTokenFile  string
@@ -41,6 +44,8 @@ func (s *settings) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.etcdKey, "etcd-key", "", "PEM file of its key")
 	f.StringVar(&s.bootURL, "boot-url", "", "base URL where nodes fetch kernel and initrd, http://ADDRESS (required)")
 	f.StringSliceVar(&s.nodeURLs, "node-urls", nil, "base URLs of sledd for nodes, https://ADDRESS; default: those in the site's initrd")
+	f.StringSliceVar(&s.imageURLs, "image-urls", nil, "base URLs where nodes fetch images, http://ADDRESS/images; needed to capture disks")
+	f.StringVar(&s.uploadURL, "upload-url", "", "base URL where nodes put captured disks, https://ADDRESS/upload; needed to capture disks")
 	f.StringVar(&s.flavour, "flavour", "generic", "Sled system for nodes that name none: generic or cloud")
 	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8", "kernel arguments of the Sled system at this site")
 	f.StringVar(&s.adminTokenFile, "admin-token-file", "", "file with the token of operator admin, who is made or refreshed at start")
@@ -57,6 +62,9 @@ func (s *settings) check() error {
 		return fmt.Errorf("--listen %q: want ADDRESS:PORT as in 127.0.0.1:9470", s.listen)
 	}
 	if err := checkBase("--boot-url", s.bootURL, "http", "https"); err != nil {
+		return err
+	}
+	if err := s.checkCapture(); err != nil {
 		return err
 	}
 	for _, one := range s.nodeURLs {
@@ -81,6 +89,18 @@ func (s *settings) check() error {
 	return s.checkWords()
 }
 
+func (s *settings) checkCapture() error {
+	for _, one := range s.imageURLs {
+		if err := checkFolder("--image-urls", one, "http", "https"); err != nil {
+			return err
+		}
+	}
+	if s.uploadURL == "" {
+		return nil
+	}
+	return checkFolder("--upload-url", s.uploadURL, "https", "http")
+}
+
 func (s *settings) checkWords() error {
 	if s.flavour != "generic" && s.flavour != "cloud" {
 		return fmt.Errorf("--flavour %q: want generic or cloud", s.flavour)
@@ -101,14 +121,25 @@ func (s *settings) checkWords() error {
 
 // checkBase refuses what is not the base of URLs.
 func checkBase(flag, text string, schemes ...string) error {
-	parsed, err := url.Parse(text)
-	if err == nil && parsed.Host != "" && strings.Trim(parsed.Path, "/") == "" && parsed.RawQuery == "" &&
-		!strings.ContainsAny(text, " ,|&$#\\") {
-		for _, scheme := range schemes {
-			if parsed.Scheme == scheme {
-				return nil
-			}
-		}
+	if path, fine := path(text, schemes); fine && strings.Trim(path, "/") == "" {
+		return nil
 	}
 	return fmt.Errorf("%s %q: want a URL of scheme and address only, as in %s://10.77.0.1", flag, text, schemes[0])
+}
+
+// checkFolder refuses what is not a URL that names of files can follow.
+func checkFolder(flag, text string, schemes ...string) error {
+	if path, fine := path(text, schemes); fine && !strings.HasSuffix(path, "/") {
+		return nil
+	}
+	return fmt.Errorf("%s %q: want a URL without a slash at its end, as in %s://10.77.0.1/folder", flag, text, schemes[0])
+}
+
+// path gives that of a URL, and whether the rest is scheme and address alone.
+func path(text string, schemes []string) (string, bool) {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Host == "" || parsed.RawQuery != "" || strings.ContainsAny(text, " ,|&$#\\") {
+		return "", false
+	}
+	return parsed.Path, slices.Contains(schemes, parsed.Scheme)
 }

@@ -12,13 +12,23 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
-// Local says whether the node boots its own disk: it was seen to have, or is just starting, what is wished of it. Everything else
-// boots the Sled system. generation is that of the binding, 0 when there is none.
+// Local says whether the node boots its own disk: it was seen to have, or is just starting, what is wished of it, or its disk was
+// only read. Everything else boots the Sled system. generation is that of the binding, 0 when there is none.
 func Local(status api.Status, bound bool, generation int64) bool {
 	if !bound {
-		return status.Phase == api.Operational
+		return status.Phase == api.Operational || status.DiskKept
 	}
-	return status.Generation == generation && (status.Phase == api.Starting || status.Phase == api.Operational)
+	if status.Generation != generation {
+		return false
+	}
+	switch status.Phase {
+	case api.Starting, api.Operational, api.Captured:
+		return true
+	case api.Failed: // without a code: the node did its part, and what it made could not be registered
+		return status.Code == 0 && status.DiskKept
+	default:
+		return false
+	}
 }
 
 // System says where the Sled system is fetched and what its kernel is told.

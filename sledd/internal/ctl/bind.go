@@ -31,9 +31,10 @@ func (a *app) bindCommand(verb string) *cobra.Command {
 		Use: verb + " [NODE...]", Short: "Wish for an image on nodes",
 		Long: `Declares which image nodes get. What no flag says stays as it was in a node's binding; -f replaces whole bindings.
 A change of image, disk, hostname, user data, keys or kernel arguments images the node again at its next boot, or at once
-when it waits in the Sled system. --reimage does so with nothing changed. Nothing here switches power.`,
+when it waits in the Sled system. --reimage does so with nothing changed. Nothing here switches power.
+To make an image of a node's disk: sledctl image capture.`,
 		Example: `  sledctl bind n1 n2 --image debian-12-v1 --keys ~/.ssh/id_ed25519.pub
-  sledctl bind -l rack=a --image debian-12-v2
+  sledctl bind -l rack=a --image debian-12-v2 --mode auto
   sledctl bind n1 --wipe-only
   sledctl binding apply -f bindings.yaml`,
 		ValidArgsFunction: a.completeNodes,
@@ -60,6 +61,10 @@ when it waits in the Sled system. --reimage does so with nothing changed. Nothin
 	}
 	f.define(command)
 	_ = command.RegisterFlagCompletionFunc("image", a.completeImages)
+	for flag, words := range map[string][]string{"mode": {"full", "delta", "auto"}, "verify": {"none", "sample", "full"},
+		"wipe": {"clear", "signatures"}, "boot": {"auto", "kexec", "reboot"}} {
+		_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
 	return command
 }
 
@@ -72,6 +77,9 @@ func (f *bindFlags) define(command *cobra.Command) {
 	flags.BoolVar(&f.reimage, "reimage", false, "image again even if nothing changed")
 	flags.StringVar(&f.spec.Disk, "disk", "", "disk selector; default: the node's")
 	flags.StringVar(&f.spec.Wipe, "wipe", "", "clear (default) or signatures")
+	flags.StringVar(&f.spec.Mode, "mode", "", "how the image is written: full (default), delta or auto")
+	flags.StringVar(&f.spec.Verify, "verify", "", "how much is read back: none, sample (default) or full")
+	flags.BoolVar(&f.spec.AllowUnsigned, "allow-unsigned", false, "take an image without a signature too; only where the site's initrd allows it")
 	flags.StringVar(&f.spec.Boot, "boot", "", "how the system is started: auto (default), kexec or reboot")
 	flags.StringVar(&f.spec.Hostname, "hostname", "", "default: the node's name")
 	flags.StringVar(&f.keyFile, "keys", "", "file of SSH public keys, one a line")
@@ -173,6 +181,7 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 	spec.Node = name
 	for flag, field := range map[string]struct{ from, to *string }{
 		"image": {&f.spec.Image, &spec.Image}, "disk": {&f.spec.Disk, &spec.Disk}, "wipe": {&f.spec.Wipe, &spec.Wipe},
+		"mode": {&f.spec.Mode, &spec.Mode}, "verify": {&f.spec.Verify, &spec.Verify},
 		"boot": {&f.spec.Boot, &spec.Boot}, "hostname": {&f.spec.Hostname, &spec.Hostname},
 		"user-data": {&f.spec.UserData, &spec.UserData}, "kernel-arguments": {&f.spec.KernelArguments, &spec.KernelArguments},
 	} {
@@ -183,8 +192,14 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 	if changed("keys") {
 		spec.AuthorizedKeys = f.spec.AuthorizedKeys
 	}
+	if changed("allow-unsigned") {
+		spec.AllowUnsigned = f.spec.AllowUnsigned
+	}
 	if f.wipeOnly {
 		spec.Image = ""
+	}
+	if f.wipeOnly || changed("image") {
+		spec.Capture = ""
 	}
 	if spec.Image == "" && !f.wipeOnly && (!bound || changed("image")) {
 		return spec, usagef("%s: say --image IMAGE, or --wipe-only to wipe the disk", name)

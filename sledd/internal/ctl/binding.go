@@ -49,8 +49,11 @@ func (a *app) unbindCommand() *cobra.Command {
 	return a.bindings().deleteCommand(a, "unbind", unbindShort, "deleted")
 }
 
-// wishText is what a binding asks for: an image, or only a wipe.
+// wishText is what a binding asks for: an image, a capture, or only a wipe.
 func wishText(b api.Binding) string {
+	if b.Capture != "" {
+		return "(capture " + b.Capture + ")"
+	}
 	if b.Image == "" {
 		return "(wipe)"
 	}

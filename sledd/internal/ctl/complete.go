@@ -41,6 +41,14 @@ func (a *app) completeNodes(cmd *cobra.Command, _ []string, _ string) ([]string,
 	})
 }
 
+// completeFirstNode completes a node, and after it nothing: what follows is new.
+func (a *app) completeFirstNode(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeNodes(cmd, args, typed)
+}
+
 func (a *app) completeImages(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return a.complete(cmd, func(ctx context.Context, client *api.Client) (names []string) {
 		images, err := client.Images(ctx)

@@ -96,6 +96,9 @@ func (a *app) eventLine(e api.Event) string {
 	if e.Seconds > 0 {
 		words = append(words, fmt.Sprintf("%.1f s", e.Seconds))
 	}
+	if e.Bytes > 0 {
+		words = append(words, bytesText(e.Bytes))
+	}
 	if e.Detail != "" {
 		words = append(words, clean(e.Detail, ""))
 	}

@@ -19,7 +19,8 @@ func (a *app) images() *resource[api.Image] {
 			{"name", func(i api.Image) string { return i.Name }},
 			{"disk", func(i api.Image) string { return bytesText(i.Bytes) }},
 			{"file", func(i api.Image) string { return bytesText(i.FileBytes) }},
-			{"format", func(i api.Image) string { return i.Format }},
+			{"used", func(i api.Image) string { return usedText(i) }},
+			{"signed", func(i api.Image) string { return yesNo(i.Signature != "") }},
 			{"architecture", func(i api.Image) string { return i.Architecture }},
 			{"digest", func(i api.Image) string { return shortDigest(i.Digest) }},
 			{"created", func(i api.Image) string { return localTime(i.Created) }},
@@ -36,14 +37,15 @@ func (a *app) images() *resource[api.Image] {
 
 func (a *app) imageCommand() *cobra.Command {
 	r := a.images()
-	return group("image", "Registered images", r.listCommand(a), r.getCommand(a), a.imageApplyCommand(r),
+	return group("image", "Registered images", r.listCommand(a), r.getCommand(a), a.imageApplyCommand(r), a.imageSignCommand(r),
+		a.imageCaptureCommand(),
 		r.deleteCommand(a, "delete", "Forget images that no binding uses; the files stay", "deleted"))
 }
 
 func (a *app) imageDetail(i api.Image) {
 	a.section("image", [][2]string{
 		{"name", i.Name}, {"digest", i.Digest}, {"urls", strings.Join(i.URLs, " ")}, {"disk", factText("bytes", fmt.Sprint(i.Bytes))},
-		{"file", factText("bytes", fmt.Sprint(i.FileBytes))}, {"format", i.Format}, {"architecture", i.Architecture},
+		{"file", factText("bytes", fmt.Sprint(i.FileBytes))}, {"used", usedText(i)}, {"signature", i.Signature}, {"architecture", i.Architecture},
 		{"labels", labelsText(i.Labels)}, {"created", localTime(i.Created)},
 	})
 }
@@ -54,7 +56,7 @@ func (a *app) imageApplyCommand(r *resource[api.Image]) *cobra.Command {
 	command := &cobra.Command{
 		Use: "apply [IMAGE]", Short: "Register an image; another content needs another name",
 		Example: `  sledctl image apply debian-12-v1 --url http://10.77.0.1/images/8f3c.raw.zst --digest sha256:8f3c... \
-      --bytes 2147483648 --file-bytes 312345678 --format zstd
+      --bytes 2147483648 --file-bytes 312345678
   sledctl image apply -f image.yaml`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,10 +78,11 @@ func (a *app) imageApplyCommand(r *resource[api.Image]) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVarP(&file, "file", "f", "", "images in YAML or JSON, as `get -o yaml` prints them; - for standard input")
 	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch it (repeatable: tried in turn)")
-	flags.StringVar(&spec.Digest, "digest", "", "sha256:HEX of the file as served")
+	flags.StringVar(&spec.Digest, "digest", "", "sha256:HEX of the image's index, as sledc inspect shows it")
 	flags.Int64Var(&spec.Bytes, "bytes", 0, "size of the raw disk")
 	flags.Int64Var(&spec.FileBytes, "file-bytes", 0, "size of the file as served")
-	flags.StringVar(&spec.Format, "format", "zstd", "raw or zstd")
+	flags.Int64Var(&spec.UsedBytes, "used-bytes", 0, "bytes of the disk that hold something")
+	flags.StringVar(&spec.Signature, "signature", "", "Ed25519 signature of the digest, in base64; can be added later")
 	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 or arm64")
 	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label, KEY=VALUE (repeatable)")
 	return command
@@ -99,6 +102,14 @@ func (a *app) applyImages(ctx context.Context, r *resource[api.Image], wanted []
 		stored = append(stored, answer)
 	}
 	return r.print(a, stored)
+}
+
+// usedText is what of the disk holds something, where that is known.
+func usedText(i api.Image) string {
+	if i.UsedBytes == 0 {
+		return ""
+	}
+	return bytesText(i.UsedBytes)
 }
 
 // shortDigest is enough of a digest to compare by eye.

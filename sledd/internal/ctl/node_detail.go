@@ -28,8 +28,8 @@ func (a *app) nodeDetail(n api.Node) {
 	a.section("status", a.statusRows(n))
 	if b := n.Binding; b != nil {
 		a.section("binding", [][2]string{
-			{"image", b.Image}, {"generation", strconv.FormatInt(b.Generation, 10)}, {"satisfied", yesNo(b.Satisfied)},
-			{"disk", b.Disk}, {"wipe", b.Wipe}, {"boot", b.Boot}, {"hostname", b.Hostname}, {"kernel arguments", b.KernelArguments},
+			{"image", b.Image}, {"capture", b.Capture}, {"generation", strconv.FormatInt(b.Generation, 10)}, {"satisfied", yesNo(b.Satisfied)},
+			{"disk", b.Disk}, {"wipe", b.Wipe}, {"mode", b.Mode}, {"verify", b.Verify}, {"allow unsigned", onlyYes(b.AllowUnsigned)}, {"boot", b.Boot}, {"hostname", b.Hostname}, {"kernel arguments", b.KernelArguments},
 			{"authorized keys", count(len(b.AuthorizedKeys))}, {"user data", b.UserDataSHA256}, {"updated", localTime(b.Updated)},
 		})
 	}
@@ -41,7 +41,7 @@ func (a *app) statusRows(n api.Node) [][2]string {
 	s := n.Status
 	rows := [][2]string{
 		{"phase", a.Screen.phaseText(s.Phase)}, {"since", localTime(s.Since)}, {"seen", localTime(s.Seen)},
-		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)}, {"reason", reasonText(s)},
+		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)}, {"reason", reasonText(s)}, {"detail", clean(s.Detail, "")},
 	}
 	if s.OS != nil {
 		rows = append(rows, [2]string{"system", clean(fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID), "")})
@@ -116,6 +116,14 @@ func factText(key, value string) string {
 		return fmt.Sprintf("%s (%s)", value, bytesText(n))
 	}
 	return clean(value, "")
+}
+
+// onlyYes leaves out what is not so.
+func onlyYes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return ""
 }
 
 func yesNo(b bool) string {

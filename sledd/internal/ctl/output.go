@@ -132,7 +132,9 @@ var phaseColours = map[api.Phase]text.Colors{
 	api.Wiping:      {text.FgYellow},
 	api.Writing:     {text.FgYellow},
 	api.Configuring: {text.FgYellow},
+	api.Capturing:   {text.FgYellow},
 	api.Starting:    {text.FgCyan},
 	api.Operational: {text.FgGreen},
+	api.Captured:    {text.FgGreen},
 	api.Failed:      {text.FgRed, text.Bold},
 }

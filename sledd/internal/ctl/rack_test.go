@@ -46,6 +46,7 @@ func rack() []api.Node {
 
 func detailed() api.Node {
 	n := rack()[0]
+	n.Status.Detail = "delta: 5.0 % of the used bytes differ"
 	n.Status.OS = &api.OS{ID: "debian", Version: "12", Kernel: "6.1.0-56-amd64", MachineID: "0123"}
 	n.Facts = &api.Facts{
 		Time: noon, CPU: map[string]string{"model": "AMD EPYC", "threads": "2"}, Memory: map[string]string{"bytes": "402653184"},
@@ -67,6 +68,9 @@ func timeline() api.Timeline {
 		name, number, _ := strings.Cut(stage, ":")
 		_, _ = fmt.Sscan(number, &seconds)
 		t.Stages = append(t.Stages, api.Stage{Name: name, Begin: at, Seconds: seconds})
+		if name == "write" {
+			t.Stages[len(t.Stages)-1].Bytes, t.Stages[len(t.Stages)-1].Rate = 1_560_000_000, 487_500_000
+		}
 		at = at.Add(time.Duration(seconds * float64(time.Second)))
 		t.Total += seconds
 	}

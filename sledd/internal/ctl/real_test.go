@@ -36,6 +36,7 @@ func sledd(t *testing.T) string {
 	hub := events.New(etcd, log)
 	measure.Watch(hub)
 	rules := fleet.New(fleet.Options{Store: measure.Measure(etcd), Hub: hub, TokenLife: time.Hour, Observe: measure,
+		ImageURLs: []string{"http://10.77.0.1/images"}, UploadURL: "https://10.77.0.1/upload",
 		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
 	if err := rules.SetAdmin(t.Context(), token); err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func (r *resource[T]) listCommand(a *app) *cobra.Command {
 
 func (r *resource[T]) getCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "get " + r.placeholder, Short: "Show one " + r.noun, Args: cobra.ExactArgs(1), ValidArgsFunction: r.complete,
+		Use: "get " + r.placeholder, Aliases: []string{"show"}, Short: "Show one " + r.noun, Args: cobra.ExactArgs(1), ValidArgsFunction: r.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -103,7 +103,7 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags.StringVar(&filter.Image, "image", "", "only nodes with this image")
 	phases := []string{}
 	for _, phase := range []api.Phase{api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring,
-		api.Starting, api.Operational, api.Wiped, api.Failed} {
+		api.Capturing, api.Starting, api.Operational, api.Wiped, api.Captured, api.Failed} {
 		phases = append(phases, string(phase))
 	}
 	_ = command.RegisterFlagCompletionFunc("phase", cobra.FixedCompletions(phases, cobra.ShellCompDirectiveNoFileComp))

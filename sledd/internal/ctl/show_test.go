@@ -17,7 +17,7 @@ func world(t *testing.T) string {
 	t.Helper()
 	nodes := rack()
 	images := []api.Image{{ImageSpec: api.ImageSpec{Name: "debian-12-v1", Digest: "sha256:" + strings.Repeat("8f3c", 16), Bytes: 1 << 31,
-		URLs: []string{"http://10.77.0.1/images/8f3c.raw.zst"}, FileBytes: 312345678, Format: "zstd"}, Revision: 4, Created: noon}}
+		URLs: []string{"http://10.77.0.1/images/8f3c.raw.zst"}, FileBytes: 312345678, UsedBytes: 1560000000, Signature: strings.Repeat("A", 86) + "=="}, Revision: 4, Created: noon}}
 	return double(t, map[string]any{
 		"/v1/nodes":             api.NodeList{Items: nodes},
 		"/v1/nodes/n1":          detailed(),
@@ -39,7 +39,7 @@ func TestGoldenOutputs(t *testing.T) {
 	server := world(t)
 	for name, line := range map[string]string{
 		"status": "status", "status-one": "status n3", "node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3",
-		"image-list": "image list", "image-get": "image get i", "binding-list": "binding list", "operator-list": "operator list",
+		"image-list": "image list", "image-get": "image show i", "binding-list": "binding list", "operator-list": "operator list",
 		"timeline": "timeline n1 n9", "events": "events n1", "log": "log n3", "node-get-yaml": "node get n3 -o yaml",
 		"timeline-json": "timeline n1 -o json",
 	} {
@@ -97,6 +97,11 @@ func TestExitCodes(t *testing.T) {
 		"node apply 52:54:00:77:00:0a":          {exitUsage, "--name"},
 		"node apply n1 --mac 52:54:00:77:00:0a": {exitUsage, "another machine is another node"},
 		"node apply n1 --bmc ipmi":              {exitUsage, "want DRIVER://ADDRESS[:PORT]"},
+		"image sign i":                          {exitUsage, "--key FILE is missing"},
+		"image sign i --key none.pem":           {exitUsage, "no such file"},
+		"image sign i --key show_test.go":       {exitUsage, "want a PEM file with a PRIVATE KEY"},
+		"image capture n1":                      {exitUsage, "accepts 2 arg(s)"},
+		"image capture n1 x --wait -o json":     {exitUsage, "--wait draws"},
 		"image apply":                           {exitUsage, "want either IMAGE or -f FILE"},
 		"operator create admin":                 {exitConflict, "delete it first"},
 	} {
@@ -142,7 +147,12 @@ func TestCompletionAsksForNames(t *testing.T) {
 	for line, want := range map[string]string{
 		"node get ":           "n3\tfailed",
 		"bind n1 --image ":    "debian-12-v1",
-		"status --phase ":     "configuring",
+		"status --phase ":     "capturing",
+		"bind n1 --mode ":     "delta",
+		"bind n1 --verify ":   "sample",
+		"image sign ":         "debian-12-v1",
+		"image capture ":      "n3\tfailed",
+		"image capture n1 ":   ":4",
 		"operator delete ":    ":4",
 		"node list --output ": "yaml",
 	} {

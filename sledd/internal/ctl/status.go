@@ -89,7 +89,7 @@ func imageText(n api.Node) string {
 	return dash(n.Status.Image) + " -> " + wishText(*n.Binding)
 }
 
-// noteText is why a node is where it is: the reason of a failure, else how far the running step is.
+// noteText is why a node is where it is: the reason of a failure, how far the running step is, or how the image came to the disk.
 func noteText(n api.Node) string {
 	if reason := reasonText(n.Status); reason != "" {
 		return reason
@@ -100,11 +100,11 @@ func noteText(n api.Node) string {
 	if !n.Declared {
 		return "not declared"
 	}
-	return ""
+	return clean(n.Status.Detail, "")
 }
 
 func isWorking(phase api.Phase) bool {
-	return phase == api.Wiping || phase == api.Writing || phase == api.Configuring
+	return phase == api.Wiping || phase == api.Writing || phase == api.Configuring || phase == api.Capturing
 }
 
 // reasonText is the failure of a node, with the name of the exit code.
@@ -112,14 +112,17 @@ func reasonText(s api.Status) string {
 	if s.Phase != api.Failed {
 		return ""
 	}
-	text := codeName(s.Code)
+	var parts []string
 	if s.Verb != "" {
-		text = s.Verb + ": " + text
+		parts = append(parts, s.Verb)
+	}
+	if s.Code != 0 || s.Reason == "" {
+		parts = append(parts, codeName(s.Code))
 	}
 	if s.Reason != "" {
-		text += ": " + clean(s.Reason, "")
+		parts = append(parts, clean(s.Reason, ""))
 	}
-	return text
+	return strings.Join(parts, ": ")
 }
 
 func stepText(s api.Status) string {
@@ -178,7 +181,7 @@ func (a *app) hint(n api.Node) {
 	switch {
 	case n.Status.Phase == api.Failed && n.Status.Code == codeDisk:
 		_, _ = fmt.Fprintf(a.Err, "%s: nothing was touched; all disks and why each was refused: sledctl log %s\n", name, name)
-	case n.Status.Phase == api.Failed:
+	case n.Status.Phase == api.Failed && n.Status.Code != 0:
 		_, _ = fmt.Fprintf(a.Err, "%s: what the step said: sledctl log %s\n", name, name)
 	case n.Status.Phase == api.Discovered && !n.Declared:
 		_, _ = fmt.Fprintf(a.Err, "%s: its hardware: sledctl node get %s; to accept it: sledctl node accept %s --name NAME\n", name, name, n.MAC)

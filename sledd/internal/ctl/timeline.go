@@ -48,12 +48,13 @@ func (a *app) timelineCommand() *cobra.Command {
 const (
 	stageName  = 11 // cells, "configure" and a gap
 	stageTime  = 10 // cells, "12345.6 s"
+	stageRate  = 12 // cells, "  12345 MB/s"
 	widestBars = 100
 )
 
 var stageColours = map[string]text.Colors{
 	"firmware": {text.FgHiBlack}, "ipxe": {text.FgBlue}, "kernel": {text.FgCyan}, "wipe": {text.FgMagenta},
-	"write": {text.FgYellow}, "configure": {text.FgYellow}, "start": {text.FgGreen},
+	"write": {text.FgYellow}, "configure": {text.FgYellow}, "capture": {text.FgYellow}, "start": {text.FgGreen},
 }
 
 // timeline draws one bar a stage, each where it stands in the run.
@@ -66,16 +67,24 @@ func (a *app) timeline(t api.Timeline) {
 		return
 	}
 	width, _ := s.Size()
-	width = min(width-stageName-stageTime-3, widestBars)
+	width = min(width-stageName-stageTime-stageRate-3, widestBars)
 	for _, stage := range t.Stages {
 		before, length := stageBar(t, stage, max(width, 10))
 		drawn := strings.Repeat(" ", before) + s.paint(strings.Repeat(barFull, length), stageColours[stage.Name]...)
-		_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s\n", stageName, stage.Name, text.Pad(drawn, max(width, 10), ' '), secondsText(stage.Seconds))
+		_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s%s\n", stageName, stage.Name, text.Pad(drawn, max(width, 10), ' '), secondsText(stage.Seconds), rateText(stage.Rate))
 	}
 	_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s\n", stageName, "total", strings.Repeat(" ", max(width, 10)), secondsText(t.Total))
 }
 
 func secondsText(seconds float64) string { return fmt.Sprintf("%*.1f s", stageTime-2, seconds) }
+
+// rateText is how fast a stage moved its bytes, or nothing where nobody knows.
+func rateText(rate int64) string {
+	if rate <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%*.0f MB/s", stageRate-5, float64(rate)/1e6)
+}
 
 // stageBar places a stage on width cells that stand for the whole run. A stage that took any time is seen.
 func stageBar(t api.Timeline, stage api.Stage, width int) (before, length int) {

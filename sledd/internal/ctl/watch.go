@@ -43,7 +43,7 @@ func (a *app) watchCommand() *cobra.Command {
 	w := &watch{app: a}
 	command := &cobra.Command{
 		Use: "watch [NODE...]", Short: "Follow nodes live, one progress bar each",
-		Long: `Follows nodes until interrupted. With --wait it ends when every node has done what is wished of it (operational, or wiped),
+		Long: `Follows nodes until interrupted. With --wait it ends when every node has done what is wished of it (operational, wiped or captured),
 or when one failed; then the exit code is 1 and the reason is shown. Where the output is no terminal, it prints one line for each change.`,
 		Example:           "  sledctl watch\n  sledctl watch --wait --timeout 10m n1 n2",
 		ValidArgsFunction: a.completeNodes,
@@ -55,12 +55,7 @@ or when one failed; then the exit code is 1 and the reason is shown. Where the o
 			if err != nil {
 				return err
 			}
-			w.client, w.names = client, args
-			if a.Screen.Terminal {
-				w.view = &liveView{app: a, begin: a.Now()}
-			} else {
-				w.view = &lineView{app: a, last: map[string]string{}}
-			}
+			w.client, w.names, w.view = client, args, a.view()
 			return w.run(cmd.Context())
 		},
 	}
@@ -69,6 +64,14 @@ or when one failed; then the exit code is 1 and the reason is shown. Where the o
 	command.Flags().DurationVar(&w.every, "interval", pollEvery, "time between two looks; events are seen at once")
 	command.Flags().DurationVar(&w.timeout, "timeout", 0, "give up after this time, such as 20m; default: never")
 	return command
+}
+
+// view is the one that fits the output.
+func (a *app) view() view {
+	if a.Screen.Terminal {
+		return &liveView{app: a, begin: a.Now()}
+	}
+	return &lineView{app: a, last: map[string]string{}}
 }
 
 // run polls, at once after an event, until the end that was asked for.
@@ -216,7 +219,7 @@ func judge(n api.Node) verdict {
 		return verdictPending
 	}
 	switch s.Phase {
-	case api.Operational, api.Wiped:
+	case api.Operational, api.Wiped, api.Captured:
 		return verdictDone
 	case api.Failed:
 		return verdictFailed

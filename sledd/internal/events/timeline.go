@@ -9,7 +9,7 @@ import (
 )
 
 // bars gives the name of the timeline's bar for a step; steps that are not here have none.
-var bars = map[string]string{"wipe": "wipe", "write": "write", "configure": "configure", "kexec": "start", "reboot": "start"}
+var bars = map[string]string{"wipe": "wipe", "write": "write", "configure": "configure", "capture": "capture", "kexec": "start", "reboot": "start"}
 
 // run is the newest run within a node's events; -1: there is no such event.
 type run struct {
@@ -131,16 +131,16 @@ func (r *run) steps() time.Time {
 			begins[name] = e.Time
 			open, since = name, e.Time
 		case e.Kind == "end" && e.Code != 0:
-			r.add(name, begins[name], e.Time)
+			r.moved(name, begins[name], e)
 			return e.Time
 		case e.Kind == "end" && name == "start": // goes on until the system says that it runs
 			if open != name {
 				open, since = name, e.Time
 			}
 		case e.Kind == "end" && name != "":
-			r.add(name, begins[name], e.Time)
+			r.moved(name, begins[name], e)
 			open = ""
-			if r.wiped(e) {
+			if done(e) {
 				return e.Time
 			}
 		case e.Kind == "operational":
@@ -156,8 +156,22 @@ func (r *run) steps() time.Time {
 	return r.now
 }
 
-// wiped says whether the end of a step was the end of a plan that only wipes.
-func (r *run) wiped(e api.Event) bool { return e.Phase == api.Wiped }
+// done says whether the end of a step was the end of what was wished: a wipe alone, or a capture.
+func done(e api.Event) bool { return e.Phase == api.Wiped || e.Verb == "capture" }
+
+// moved puts the bar of a step that has ended on the line, with what it moved.
+func (r *run) moved(name string, from time.Time, end api.Event) {
+	r.add(name, from, end.Time)
+	if name == "" || end.Bytes == 0 {
+		return
+	}
+	stage := &r.stages[len(r.stages)-1]
+	stage.Bytes = end.Bytes
+	// the step's own clock: between the two events lies the network too
+	if seconds := end.Seconds; seconds > 0 {
+		stage.Rate = int64(float64(end.Bytes) / seconds)
+	}
+}
 
 // add puts a bar on the line; one whose begin was never heard has no length.
 func (r *run) add(name string, from, to time.Time) {

@@ -48,7 +48,7 @@ func (f *Fleet) PutBinding(ctx context.Context, reference string, spec api.Bindi
 	}
 	var binding api.Binding
 	err = retry(ctx, func(ctx context.Context) error {
-		v, err := f.load(ctx, address, store.Key(key.Images+spec.Image))
+		v, err := f.load(ctx, address, store.Key(key.Images+named(spec)))
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (f *Fleet) PutBinding(ctx context.Context, reference string, spec api.Bindi
 		if v.node == nil {
 			return refuse(NotFound, "node %s is not declared: declare it before you bind it", reference)
 		}
-		image, err := v.image(spec.Image)
+		image, err := v.image(named(spec))
 		if err != nil {
 			return err
 		}
@@ -89,6 +89,14 @@ func (f *Fleet) sameNode(ctx context.Context, path, body string) (string, error)
 	return address, err
 }
 
+// named is the image that a wish is about: the one to write, or the one to make.
+func named(spec api.BindingSpec) string {
+	if spec.Capture != "" {
+		return spec.Capture
+	}
+	return spec.Image
+}
+
 // image gives the image that extra[0] asked for: nil when none is wished or there is none.
 func (v *view) image(name string) (*api.Image, error) {
 	if name == "" || len(v.extra[0]) == 0 {
@@ -104,7 +112,7 @@ func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error 
 		return err
 	}
 	wish := bound{Binding: api.Binding{BindingSpec: spec, MAC: v.mac, Generation: v.status.Generation + 1, Updated: v.now}}
-	if image != nil {
+	if image != nil && spec.Capture == "" {
 		wish.Digest, wish.Source = image.Digest, &image.ImageSpec
 	}
 	if spec.UserData != "" {
@@ -117,7 +125,10 @@ func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error 
 			wish.Generation, wish.Updated = old.Generation, old.Updated
 		}
 	}
-	p, err := plan.Build(*v.node, wish.Binding, wish.Source)
+	if err := v.checkCapture(&wish, image); err != nil {
+		return err
+	}
+	p, err := plan.Build(*v.node, wish.Binding, wish.Source, v.captures.Upload)
 	if err == nil {
 		_, err = plan.Encode(p)
 	}
@@ -128,10 +139,12 @@ func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error 
 	if value := encode(wish); !bytes.Equal(value, v.read[iBinding].Value) {
 		wish.Updated = v.now
 		v.more.Put(key.Bindings+v.mac, encode(wish))
-		if image != nil {
-			v.more.Unchanged(key.Images+image.Name, image.Revision)
+		if name := named(spec); image != nil {
+			v.more.Unchanged(key.Images+name, image.Revision)
+		} else if name != "" {
+			v.more.Unchanged(key.Images+name, 0)
 		}
-		v.happened(api.Event{Kind: "bind", Generation: wish.Generation, Detail: spec.Image})
+		v.happened(api.Event{Kind: "bind", Generation: wish.Generation, Detail: named(spec)})
 	}
 	wish.Revision = v.read[iBinding].Revision
 	v.binding = &wish
@@ -140,16 +153,22 @@ func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error 
 
 // sameWish says whether a changed binding leaves the disk as it is: only how to wipe and how to start may differ.
 func sameWish(old, wish *bound) bool {
-	return old.Image == wish.Image && old.Digest == wish.Digest && old.Disk == wish.Disk && old.Hostname == wish.Hostname &&
+	return old.Image == wish.Image && old.Capture == wish.Capture && old.Digest == wish.Digest && old.Disk == wish.Disk && old.Hostname == wish.Hostname &&
 		old.UserData == wish.UserData && slices.Equal(old.AuthorizedKeys, wish.AuthorizedKeys) &&
 		old.KernelArguments == wish.KernelArguments
 }
 
 func (v *view) checkBinding(spec api.BindingSpec, image *api.Image) error {
+	if spec.Image != "" && spec.Capture != "" {
+		return invalid("body.capture", spec.Capture, fmt.Errorf("a node gets image %s or is captured as %s, not both", spec.Image, spec.Capture))
+	}
+	if spec.Capture != "" && (len(v.captures.URLs) == 0 || v.captures.Upload == "") {
+		return invalid("body.capture", spec.Capture, fmt.Errorf("nothing can be captured here: sledd was started without --image-urls or --upload-url"))
+	}
 	if spec.Image != "" && image == nil {
 		return invalid("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
 	}
-	if image != nil && architecture(image.Architecture) != architecture(v.node.Architecture) {
+	if spec.Image != "" && architecture(image.Architecture) != architecture(v.node.Architecture) {
 		return invalid("body.image", spec.Image, fmt.Errorf("image %s is for %s, node %s is %s", image.Name,
 			architecture(image.Architecture), v.node.Name, architecture(v.node.Architecture)))
 	}
@@ -162,6 +181,15 @@ func (v *view) checkBinding(spec api.BindingSpec, image *api.Image) error {
 		}
 	}
 	return checkKeys(spec.AuthorizedKeys)
+}
+
+// checkCapture refuses to make an image under a name that is taken, unless this very wish has made it.
+func (v *view) checkCapture(wish *bound, image *api.Image) error {
+	again := v.binding != nil && v.binding.Generation == wish.Generation
+	if wish.Capture == "" || image == nil || again {
+		return nil
+	}
+	return invalid("body.capture", wish.Capture, fmt.Errorf("image %s exists: choose another name for what is captured", image.Name))
 }
 
 // checkKeys refuses keys that would break out of their line.

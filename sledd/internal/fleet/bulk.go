@@ -75,7 +75,7 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BindingSpec) ([]stri
 	}
 	faults := &Error{Kind: Invalid, Message: nothingBound}
 	macs := make([]string, len(specs))
-	seen := map[string]int{}
+	seen, captures := map[string]int{}, map[string]int{}
 	for i, spec := range specs {
 		address, err := mac.Parse(spec.Node)
 		if err != nil {
@@ -88,6 +88,10 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BindingSpec) ([]stri
 			faults.add(i, "node", spec.Node, fmt.Sprintf("node %s is item %d already", spec.Node, first))
 		}
 		seen[address] = i
+		if first, twice := captures[spec.Capture]; twice && spec.Capture != "" {
+			faults.add(i, "capture", spec.Capture, fmt.Sprintf("item %d is to become image %s already", first, spec.Capture))
+		}
+		captures[spec.Capture] = i
 	}
 	return macs, faults.orNil()
 }
@@ -173,7 +177,7 @@ func (b *bulk) bind(i int, v *view) error {
 	if v.node == nil {
 		return invalid("body.node", b.specs[i].Node, fmt.Errorf("node %s is not declared", b.specs[i].Node))
 	}
-	return v.bind(b.specs[i], b.images[b.specs[i].Image], b.reimage)
+	return v.bind(b.specs[i], b.images[named(b.specs[i])], b.reimage)
 }
 
 // end gives the end of the chunk that begins at an item.
@@ -205,7 +209,7 @@ func (b *bulk) views(ctx context.Context, c chunk) ([]*view, error) {
 	}
 	views := make([]*view, 0, c.end-c.at)
 	for i, address := range b.macs[c.at:c.end] {
-		v := &view{mac: address, now: b.now(), revision: snapshot.Revision}
+		v := b.view(address, snapshot.Revision)
 		for k := range kinds {
 			kv, found := snapshot.One(i*len(kinds) + k)
 			if v.read[k] = kv; !found {

@@ -35,6 +35,8 @@ type Options struct {
 	Store     store.Store
 	Hub       *events.Hub
 	System    boot.System
+	ImageURLs []string         // bases that nodes fetch images from; with UploadURL, disks can be captured
+	UploadURL string           // base that nodes put captured images to
 	TokenLife time.Duration    // of a boot token
 	Now       func() time.Time // nil: the real clock
 	Observe   Observer         // nil: nobody

@@ -50,7 +50,18 @@ func (f *Fleet) Timeline(ctx context.Context, reference string) (api.Timeline, e
 	if v.node != nil {
 		line.Name = v.node.Name
 	}
+	addProgress(&line, v.status)
 	return line, nil
+}
+
+// addProgress adds what the running step says of itself to its stage.
+func addProgress(line *api.Timeline, status api.Status) {
+	if status.Progress == nil || len(line.Stages) == 0 {
+		return
+	}
+	if last := &line.Stages[len(line.Stages)-1]; last.Name == status.Verb {
+		last.Bytes, last.Rate = status.Progress.Bytes, status.Progress.Rate
+	}
 }
 
 // Logged gives the last lines that a failed step of the node sent.

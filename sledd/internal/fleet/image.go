@@ -56,7 +56,7 @@ func (f *Fleet) Image(ctx context.Context, name string) (api.Image, error) {
 	return readImage(kv)
 }
 
-// PutImage registers an image; the same again is fine, other content under the same name is not.
+// PutImage registers an image; the same again is fine, another signature too, other content under the same name is not.
 func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec, wanted Wanted) (api.Image, error) {
 	if name != spec.Name {
 		return api.Image{}, invalid("path.name", name, fmt.Errorf("the path says %s, the body %s", name, spec.Name))
@@ -76,12 +76,14 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec, w
 		if err := wanted.check("image "+name, image.Revision); err != nil {
 			return err
 		}
-		if image.Revision != 0 {
-			return sameImage(image.ImageSpec, spec)
+		if image.Revision == 0 {
+			image.Created = f.now()
+		} else if signed, err := sign(image.ImageSpec, &spec); err != nil || !signed {
+			return err
 		}
-		image = api.Image{ImageSpec: spec, Created: f.now()}
+		image.ImageSpec = spec
 		var t store.Transaction
-		t.Unchanged(key.Images+name, 0)
+		t.Unchanged(key.Images+name, image.Revision)
 		t.Put(key.Images+name, encode(storedImage{spec, image.Created}))
 		image.Revision, err = f.Store.Commit(ctx, t)
 		return err
@@ -89,11 +91,17 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec, w
 	return image, err
 }
 
-func sameImage(old, spec api.ImageSpec) error {
-	if reflect.DeepEqual(old, spec) {
-		return nil
+// sign says whether a spec gives a registered image a signature that it has not. One that is there is not taken away, and spec gets it.
+func sign(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
+	if spec.Signature == "" {
+		spec.Signature = old.Signature
 	}
-	return refuse(Conflict, "image %s is registered with other content (digest %s): another content gets another name", spec.Name, old.Digest)
+	signed := spec.Signature != old.Signature
+	old.Signature = spec.Signature
+	if reflect.DeepEqual(old, *spec) {
+		return signed, nil
+	}
+	return false, refuse(Conflict, "image %s is registered with other content (digest %s): another content gets another name", spec.Name, old.Digest)
 }
 
 // DeleteImage removes an image that no binding names.

@@ -104,7 +104,7 @@ func (f *Fleet) page(ctx context.Context, after string, limit int64) ([]*view, b
 		for _, kv := range snapshot.Results[i] {
 			address := strings.TrimPrefix(kv.Key, prefix)
 			if found[address] == nil {
-				found[address] = &view{mac: address, now: f.now(), revision: snapshot.Revision}
+				found[address] = f.view(address, snapshot.Revision)
 			}
 			found[address].read[kinds[prefix]] = kv
 			if err := found[address].take(kinds[prefix], kv); err != nil {

@@ -125,7 +125,7 @@ func (v *view) declare(spec api.NodeSpec) error {
 		return nil
 	}
 	if v.binding != nil {
-		if _, err := plan.Build(spec, v.binding.Binding, v.binding.Source); err != nil {
+		if _, err := plan.Build(spec, v.binding.Binding, v.binding.Source, v.captures.Upload); err != nil {
 			return refuse(Conflict, "node %s is bound, and its plan could not be made any more: %v", spec.Name, err)
 		}
 	}

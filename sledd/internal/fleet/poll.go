@@ -75,6 +75,9 @@ func (f *Fleet) hand(ctx context.Context, mac, bearer string, given int64, renew
 			return err
 		}
 		v.status.Seen = v.now
+		if err := f.sign(ctx, v, given); err != nil {
+			return err
+		}
 		wish, err := v.wish()
 		if err != nil {
 			return err
@@ -90,16 +93,30 @@ func (f *Fleet) hand(ctx context.Context, mac, bearer string, given int64, renew
 	return answer, err
 }
 
+// sign completes the image of a plan that is to be given by a signature that was made after the binding.
+func (f *Fleet) sign(ctx context.Context, v *view, given int64) error {
+	if v.binding == nil || v.binding.Source == nil || v.binding.Generation == given || v.satisfied() {
+		return nil
+	}
+	image, err := f.Image(ctx, v.binding.Image)
+	if err == nil {
+		v.binding.Source.Signature = image.Signature
+	}
+	if IsKind(err, NotFound) {
+		return nil
+	}
+	return err
+}
+
 // wish is the plan that the node should have now. What is done already is not done again.
 func (v *view) wish() (plan.Plan, error) {
 	if v.binding == nil || v.node == nil {
 		return plan.Waiting(0), nil
 	}
-	done := v.status.Phase == api.Wiped || v.status.Phase == api.Operational
-	if done && v.status.Generation == v.binding.Generation {
+	if v.satisfied() {
 		return plan.Waiting(v.binding.Generation), nil
 	}
-	return plan.Build(*v.node, v.binding.Binding, v.binding.Source)
+	return plan.Build(*v.node, v.binding.Binding, v.binding.Source, v.captures.Upload)
 }
 
 func (f *Fleet) give(v *view, wish plan.Plan, record *token.Record, answer *Answer) error {
@@ -123,7 +140,7 @@ func (f *Fleet) give(v *view, wish plan.Plan, record *token.Record, answer *Answ
 // given notes that the node has a plan now; what was said of an earlier one no longer holds.
 func (v *view) given(wish plan.Plan) {
 	kept := v.status.Phase == api.Discovered && v.node == nil ||
-		v.status.Phase == api.Wiped && wish.Idle() && v.satisfied() ||
+		wish.Idle() && v.satisfied() && v.status.Phase != api.Operational ||
 		v.status.Phase == api.Booting && !wish.Idle()
 	if !kept {
 		v.enter(api.Idle)
@@ -132,5 +149,5 @@ func (v *view) given(wish plan.Plan) {
 		v.status.Generation = wish.Generation
 	}
 	v.status.Step, v.status.Steps, v.status.Verb, v.status.Progress = 0, len(wish.Steps), "", nil
-	v.status.Code, v.status.Reason = 0, ""
+	v.status.Code, v.status.Reason, v.status.Detail = 0, "", ""
 }

@@ -44,7 +44,9 @@ func (f *Fleet) Report(ctx context.Context, mac, bearer string, said report.Repo
 			if line.Kind == report.End && line.Code != 0 && !before(append(earlier, v.events...), said, line) {
 				failed = append(failed, line)
 			}
-			v.hear(said, line, earlier)
+			if err := f.hear(ctx, v, said, line, earlier); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -79,55 +81,94 @@ func before(list []api.Event, said report.Report, line report.Line) bool {
 	return false
 }
 
-func (v *view) hear(said report.Report, line report.Line, earlier []api.Event) {
+func (f *Fleet) hear(ctx context.Context, v *view, said report.Report, line report.Line, earlier []api.Event) error {
 	if line.Kind == report.Progress {
 		if v.status.Step == line.Step && v.status.Verb == line.Verb {
 			v.status.Progress = &api.Progress{Bytes: line.Bytes, Total: line.Total, Rate: line.Rate}
 		}
-		return
+		return nil
 	}
 	if before(append(earlier, v.events...), said, line) {
-		return
+		return nil
 	}
 	event := api.Event{Kind: string(line.Kind), Generation: said.Generation, BootID: said.Boot, Step: line.Step, Verb: line.Verb}
+	moved := v.moved(line)
 	v.status.Step, v.status.Verb, v.status.Progress = line.Step, line.Verb, nil
 	if line.Kind == report.Begin {
 		v.status.Steps = line.Of
 		event.Steps = line.Of
 		v.began(line.Verb)
 	} else {
-		event.Code, event.Seconds, event.Detail = line.Code, line.Seconds, line.Reason
-		v.ended(said.Generation, line)
+		event.Code, event.Seconds, event.Bytes, event.Detail = line.Code, line.Seconds, moved, line.Detail
+		if err := f.ended(ctx, v, said, line); err != nil {
+			return err
+		}
+		if line.Code != 0 {
+			event.Detail = line.Reason
+		} else if v.status.Phase == api.Failed { // a capture that became no image
+			event.Detail = v.status.Reason
+		}
 	}
 	event.Phase = v.status.Phase
 	v.happened(event)
+	return nil
+}
+
+// moved is how much a step that ends has moved: what it said last, or for a write that was too short to say, what the image holds.
+func (v *view) moved(line report.Line) int64 {
+	last := v.status.Progress
+	switch {
+	case line.Kind != report.End:
+		return 0
+	case last != nil && v.status.Verb == line.Verb && line.Code == 0 && last.Total > 0:
+		return last.Total
+	case last != nil && v.status.Verb == line.Verb:
+		return last.Bytes
+	case line.Verb == "write" && line.Code == 0 && v.binding != nil && v.binding.Source != nil:
+		return v.binding.Source.UsedBytes
+	}
+	return 0
 }
 
 func (v *view) began(verb string) {
 	switch verb {
 	case "wipe":
 		v.enter(api.Wiping)
-		v.status.Image, v.status.Digest, v.status.OS = "", "", nil
+		v.changes()
 	case "write":
 		v.enter(api.Writing)
-		v.status.Image, v.status.Digest, v.status.OS = "", "", nil
+		v.changes()
 	case "configure":
 		v.enter(api.Configuring)
+	case "capture":
+		v.enter(api.Capturing)
+		v.status.OS, v.status.DiskKept = nil, true
 	case "idle":
-		if v.status.Phase != api.Wiped && v.status.Phase != api.Discovered {
+		if v.status.Phase != api.Wiped && v.status.Phase != api.Captured && v.status.Phase != api.Discovered {
 			v.enter(api.Idle)
 		}
 	}
 }
 
-func (v *view) ended(generation int64, line report.Line) {
+// changes notes that the disk is no longer what it was.
+func (v *view) changes() {
+	v.status.Image, v.status.Digest, v.status.OS, v.status.DiskKept = "", "", nil, false
+}
+
+func (f *Fleet) ended(ctx context.Context, v *view, said report.Report, line report.Line) error {
+	if line.Detail != "" {
+		v.status.Detail = line.Detail
+	}
+	if v.binding != nil && v.binding.Capture != "" && v.finished() {
+		return nil // the step that follows a capture changes nothing of what was made
+	}
 	if line.Code != 0 {
 		v.enter(api.Failed)
 		v.status.Code, v.status.Reason = line.Code, line.Reason
-		return
+		return nil
 	}
 	wish := v.binding
-	if wish != nil && wish.Generation != generation {
+	if wish != nil && wish.Generation != said.Generation {
 		wish = nil
 	}
 	switch line.Verb {
@@ -139,9 +180,12 @@ func (v *view) ended(generation int64, line report.Line) {
 		if wish != nil {
 			v.status.Image, v.status.Digest = wish.Image, wish.Digest
 		}
+	case "capture":
+		return f.captured(ctx, v, said, line)
 	case "kexec", "reboot":
 		v.enter(api.Starting)
 	}
+	return nil
 }
 
 // Facts takes the hardware of a node. It is welcome with any live token: it does not depend on what is wished.

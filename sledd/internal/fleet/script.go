@@ -51,7 +51,7 @@ func (v *view) boots() {
 	switch {
 	case v.node == nil:
 		v.enter(api.Discovered)
-	case v.status.Phase == api.Wiped && v.satisfied():
+	case v.satisfied():
 	default:
 		v.enter(api.Booting)
 	}

@@ -19,6 +19,12 @@ type bound struct {
 	Source *api.ImageSpec `json:"source,omitempty"`
 }
 
+// captures is where captured images go; nothing is set where nobody said.
+type captures struct {
+	URLs   []string // bases that nodes fetch images from
+	Upload string   // base that nodes put images to
+}
+
 // view is one node at one revision of the store, and what is to be changed of it.
 type view struct {
 	mac      string
@@ -32,6 +38,7 @@ type view struct {
 	events   []api.Event
 	more     store.Transaction
 	revision int64
+	captures captures
 }
 
 const (
@@ -41,6 +48,11 @@ const (
 	iTokens
 )
 
+// view begins one of a node as the store has it at a revision.
+func (f *Fleet) view(mac string, revision int64) *view {
+	return &view{mac: mac, now: f.now(), revision: revision, captures: captures{f.ImageURLs, f.UploadURL}}
+}
+
 func (f *Fleet) load(ctx context.Context, mac string, extra ...store.Query) (*view, error) {
 	queries := append([]store.Query{store.Key(key.Nodes + mac), store.Key(key.Status + mac),
 		store.Key(key.Bindings + mac), store.Key(key.Tokens + mac)}, extra...)
@@ -48,7 +60,8 @@ func (f *Fleet) load(ctx context.Context, mac string, extra ...store.Query) (*vi
 	if err != nil {
 		return nil, err
 	}
-	v := &view{mac: mac, now: f.now(), extra: snapshot.Results[4:], revision: snapshot.Revision}
+	v := f.view(mac, snapshot.Revision)
+	v.extra = snapshot.Results[4:]
 	for i := range v.read {
 		kv, found := snapshot.One(i)
 		v.read[i] = kv
@@ -96,10 +109,18 @@ func satisfied(binding *bound, status api.Status) bool {
 	if binding == nil || binding.Generation != status.Generation {
 		return false
 	}
-	if binding.Image == "" {
-		return status.Phase == api.Wiped
+	return status.Phase == aim(binding.BindingSpec)
+}
+
+// aim is the phase that a wish ends in.
+func aim(wish api.BindingSpec) api.Phase {
+	switch {
+	case wish.Capture != "":
+		return api.Captured
+	case wish.Image == "":
+		return api.Wiped
 	}
-	return status.Phase == api.Operational
+	return api.Operational
 }
 
 // enter changes the phase.

@@ -4,10 +4,10 @@ package plan
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
@@ -16,8 +16,8 @@ func Waiting(generation int64) Plan {
 	return Plan{Generation: generation, Steps: []operand.Line{{Word: "idle"}}}
 }
 
-// Build renders a wish. Without an image the plan is to wipe and wait.
-func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec) (Plan, error) {
+// Build renders a wish. Without an image the plan is to wipe and wait, or to capture to a URL below upload.
+func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload string) (Plan, error) {
 	target := []operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}
 	if len(node.KeepDisks) > 0 {
 		target = append(target, operand.Pair{Key: "keep", Value: strings.Join(node.KeepDisks, ";")})
@@ -26,19 +26,52 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec) (Plan, 
 		return Plan{}, fmt.Errorf("no disk: neither the binding nor node %s names one", node.Name)
 	}
 	p := Plan{Generation: binding.Generation}
-	p.add("wipe", target, "level", first(binding.Wipe, "clear"))
-	if binding.Image == "" {
+	switch {
+	case binding.Capture != "":
+		p.add("capture", target, "upload", upload+"/"+CapturedFile(node.MAC, binding.Generation))
+		p.add("reboot", nil)
+	case binding.Image == "":
+		p.add("wipe", target, "level", first(binding.Wipe, "clear"))
 		p.add("idle", nil)
-		return p, check(p)
-	}
-	if image == nil {
+	case image == nil:
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
+	default:
+		p.write(target, binding, image)
+		p.add("configure", target, "hostname", first(binding.Hostname, node.Name), "grow", "last")
+		p.start(target, binding)
 	}
-	p.add("write", target, "image", strings.Join(image.URLs, ","), "format", image.Format,
-		"bytes", strconv.FormatInt(image.Bytes, 10), "digest", image.Digest)
-	p.add("configure", target, "hostname", first(binding.Hostname, node.Name), "grow", "last")
-	p.start(target, binding)
 	return p, check(p)
+}
+
+// CapturedFile is the name of the file that a capture makes.
+func CapturedFile(address string, generation int64) string {
+	return fmt.Sprintf("%s-%d.raw.zst", mac.Hyphens(address), generation)
+}
+
+// write adds the steps that bring the image to the disk. What is there is wiped first, unless a delta is to build on it.
+func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.ImageSpec) {
+	mode, level, gaps := first(binding.Mode, "full"), first(binding.Wipe, "clear"), "discard"
+	switch {
+	case mode != "full" && level == "clear":
+		gaps = "zero"
+	case mode == "full":
+		p.add("wipe", target, "level", level)
+		if level == "clear" {
+			gaps = "keep" // it is zero already
+		}
+	}
+	operands := []string{"image", strings.Join(image.URLs, ","), "digest", image.Digest}
+	if image.Signature != "" {
+		operands = append(operands, "signature", image.Signature)
+	}
+	if binding.AllowUnsigned {
+		operands = append(operands, "unsigned", "allow")
+	}
+	operands = append(operands, "mode", mode, "gaps", gaps)
+	if binding.Verify != "" {
+		operands = append(operands, "verify", binding.Verify)
+	}
+	p.add("write", target, operands...)
 }
 
 func (p *Plan) start(target []operand.Pair, binding api.Binding) {

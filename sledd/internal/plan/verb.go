@@ -18,14 +18,18 @@ type verb struct {
 	last     bool
 }
 
-var digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var (
+	digest    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	signature = regexp.MustCompile(`^[A-Za-z0-9+/]{86}==$`)
+)
 
 var disk = map[string]func(string) error{"disk": CheckSelector, "keep": checkKeep}
 
 // verbs is the table of contract/plan.md, "Steps".
 var verbs = map[string]verb{
 	"wipe":      {keys: with(disk, "level", oneOf("clear", "signatures")), required: []string{"disk"}},
-	"write":     {keys: writeKeys(), required: []string{"disk", "image", "digest", "bytes"}},
+	"write":     {keys: writeKeys(), required: []string{"disk", "image", "digest"}},
+	"capture":   {keys: with(with(disk, "upload", CheckURL), "level", checkLevel), required: []string{"disk", "upload"}},
 	"configure": {keys: with(with(disk, "hostname", anything), "grow", oneOf("last", "none")), required: []string{"disk"}},
 	"kexec":     {keys: with(with(disk, "append", anything), "fallback", oneOf("none", "reboot")), required: []string{"disk"}, last: true},
 	"reboot":    {last: true},
@@ -35,9 +39,12 @@ var verbs = map[string]verb{
 
 func writeKeys() map[string]func(string) error {
 	keys := with(disk, "image", checkURLs)
-	keys["digest"] = checkDigest
-	keys["bytes"] = checkNumber
-	keys["format"] = oneOf("raw", "zstd")
+	keys["digest"] = CheckDigest
+	keys["signature"] = checkSignature
+	keys["unsigned"] = oneOf("refuse", "allow")
+	keys["mode"] = oneOf("full", "delta", "auto")
+	keys["gaps"] = oneOf("discard", "zero", "keep")
+	keys["verify"] = oneOf("none", "sample", "full")
 	return keys
 }
 
@@ -78,16 +85,26 @@ func oneOf(words ...string) func(string) error {
 	}
 }
 
-func checkDigest(value string) error {
+// CheckDigest says whether that is how the digest of an image is written.
+func CheckDigest(value string) error {
 	if !digest.MatchString(value) {
 		return fmt.Errorf("%.80q is not sha256: and 64 hexadecimal digits", value)
 	}
 	return nil
 }
 
-func checkNumber(value string) error {
-	_, err := Number(value)
-	return err
+func checkSignature(value string) error {
+	if !signature.MatchString(value) {
+		return fmt.Errorf("%.100q is not 64 bytes in base64", value)
+	}
+	return nil
+}
+
+func checkLevel(value string) error {
+	if n, err := Number(value); err != nil || n < 1 || n > 19 {
+		return fmt.Errorf("%.40q is not a number from 1 to 19", value)
+	}
+	return nil
 }
 
 func checkURLs(value string) error {

@@ -19,7 +19,7 @@ const MaxLines = 256
 
 var (
 	bootID = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
-	verb   = regexp.MustCompile(`^(wipe|write|configure|kexec|reboot|poweroff|idle)$`)
+	verb   = regexp.MustCompile(`^(wipe|write|configure|capture|kexec|reboot|poweroff|idle)$`)
 	// seconds as C's printf writes them: no sign, no exponent, no inf, no nan
 	decimal = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`)
 )
@@ -47,6 +47,16 @@ type Line struct {
 	// Seconds that the step took.
 	Seconds float64
 	Reason  string
+	Detail  string // how it went
+	// Made is what a capture made.
+	Made Made
+}
+
+// Made is an image that a capture made; without a digest, none.
+type Made struct {
+	Digest    string
+	Bytes     int64 // of the disk
+	FileBytes int64
 }
 
 // Report is what a node says during a plan.
@@ -102,6 +112,8 @@ func parseLine(text string) (Line, error) {
 		line.Code = int(f.number("code", 0, 255))
 		line.Seconds = f.seconds("seconds")
 		line.Reason, _ = f.take("reason")
+		line.Detail, _ = f.take("detail")
+		line.Made = f.made(line.Verb)
 	default:
 		return Line{}, fmt.Errorf("unknown line %q", parsed.Word)
 	}
@@ -189,6 +201,21 @@ func (f *fields) seconds(key string) float64 {
 		f.fail("%s: %s: %w", f.line.Word, key, err)
 	}
 	return seconds
+}
+
+// made reads what a capture made; all of it or nothing, and of no other step.
+func (f *fields) made(verb string) Made {
+	if verb != "capture" {
+		return Made{} // done refuses what was not taken
+	}
+	digest, found := f.take("digest")
+	if !found {
+		return Made{}
+	}
+	if err := plan.CheckDigest(digest); err != nil {
+		f.fail("%s: digest: %w", f.line.Word, err)
+	}
+	return Made{Digest: digest, Bytes: f.number("bytes", 512, math.MaxInt64), FileBytes: f.number("file_bytes", 1, math.MaxInt64)}
 }
 
 func (f *fields) done() error {

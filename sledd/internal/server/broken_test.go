@@ -68,7 +68,7 @@ type call struct {
 
 // everything calls every endpoint in a way that works while the store does.
 func everything(m *machine) []call {
-	image := fmt.Sprintf(`{"name":"d13","digest":"%s","urls":["http://10.77.0.1/x"],"bytes":1024,"file_bytes":10,"format":"raw"}`, digest)
+	image := fmt.Sprintf(`{"name":"d13","digest":"%s","urls":["http://10.77.0.1/x"],"bytes":1024,"file_bytes":10}`, digest)
 	node := "/node/v1/" + m.mac
 	return []call{
 		{"GET", "/v1/nodes", adminToken, "", false},

@@ -93,6 +93,7 @@ func run(t *testing.T, s store.Store) *sledd {
 	measure.Watch(hub)
 	d := &sledd{T: t, hub: hub}
 	d.fleet = fleet.New(fleet.Options{Store: measure.Measure(s), Hub: hub, TokenLife: time.Hour, Now: d.now, Observe: measure,
+		ImageURLs: []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, UploadURL: "https://10.77.0.1/upload",
 		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
 	stopping, stop := context.WithCancel(context.Background())
 	d.stop = stop
@@ -209,7 +210,7 @@ func address(i int) string { return fmt.Sprintf("52:54:00:77:%02x:%02x", i>>8, i
 
 func (s *sledd) register(name string) api.ImageSpec {
 	s.Helper()
-	spec := api.ImageSpec{Name: name, Digest: digest, URLs: []string{"http://10.77.0.1/images/" + name}, Bytes: 1 << 30, FileBytes: 1 << 28, Format: "zstd"}
+	spec := api.ImageSpec{Name: name, Digest: digest, URLs: []string{"http://10.77.0.1/images/" + name}, Bytes: 1 << 30, FileBytes: 1 << 28}
 	s.admin(http.StatusOK, "PUT", "/v1/images/"+name, spec)
 	return spec
 }

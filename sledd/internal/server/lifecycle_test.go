@@ -32,7 +32,7 @@ func TestLifeOfANode(t *testing.T) {
 	want := `plan 1
 generation 1
 wipe disk=serial:LAB-0001 level=clear
-write disk=serial:LAB-0001 image=http://10.77.0.1/images/d12 format=zstd bytes=1073741824 digest=` + digest + `
+write disk=serial:LAB-0001 image=http://10.77.0.1/images/d12 digest=` + digest + ` mode=full gaps=keep
 configure disk=serial:LAB-0001 hostname=web grow=last
 kexec disk=serial:LAB-0001 append=quiet%20x%3D1 fallback=reboot
 `

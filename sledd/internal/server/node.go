@@ -44,6 +44,7 @@ type said struct {
 func (s *Server) nodeAPI(mux *http.ServeMux) {
 	mux.HandleFunc("GET /node/v1/{mac}/plan", s.node(0, s.plan))
 	mux.HandleFunc("GET /node/v1/{mac}/seed", s.node(0, s.seed))
+	mux.HandleFunc("GET /node/v1/{mac}/upload", s.node(0, s.upload))
 	mux.HandleFunc("POST /node/v1/{mac}/report", s.node(maxReport, s.report))
 	mux.HandleFunc("POST /node/v1/{mac}/facts", s.node(maxReport, s.facts))
 	mux.HandleFunc("POST /node/v1/{mac}/log", s.node(maxLog, s.log))
@@ -204,4 +205,13 @@ func (s *Server) operational(ctx context.Context, a asked) (said, error) {
 		return said{}, bodyError{err}
 	}
 	return said{}, s.Fleet.Operational(ctx, a.mac, a.bearer, parsed, generation, uptime)
+}
+
+// upload answers a web server that asks whether to take a captured image.
+func (s *Server) upload(ctx context.Context, a asked) (said, error) {
+	generation, err := number(a.r.URL.Query(), "generation", fleet.None)
+	if err != nil {
+		return said{}, err
+	}
+	return said{}, s.Fleet.Upload(ctx, a.mac, a.bearer, generation)
 }

@@ -27,7 +27,7 @@ type NamePath struct {
 type nodeFilter struct {
 	Paging
 	Labels []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
-	Phase  string   `query:"phase" enum:"discovered,idle,booting,wiping,writing,configuring,starting,operational,wiped,failed"`
+	Phase  string   `query:"phase" enum:"discovered,idle,booting,wiping,writing,configuring,capturing,starting,operational,wiped,captured,failed"`
 	Image  string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
 }
 
@@ -95,7 +95,7 @@ func (o operations) images() {
 		Conditions
 		Body api.ImageSpec
 	}
-	register(o, api.Operate, operation("put-image", http.MethodPut, "/images/{name}", "Register an image; it never changes afterwards",
+	register(o, api.Operate, operation("put-image", http.MethodPut, "/images/{name}", "Register an image; afterwards only its signature may change",
 		http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
 		image, err := o.Fleet.PutImage(ctx, in.Name, in.Body, in.wanted())
 		return tag(image, image.Revision, err)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (a *app) imageCaptureCommand() *cobra.Command {
+	w := &watch{app: a, wait: true}
+	wait, disk := false, ""
+	command := &cobra.Command{
+		Use: "capture NODE IMAGE", Short: "Make an image of a node's disk",
+		Long: `Wishes that the disk of a node becomes a registered image. The node does so at its next boot, which somebody must cause: nothing here
+switches power. Its disk is only read, and its own system starts again afterwards. The image is not signed: see sledctl image sign.
+With --wait it ends when the image is registered, or the node failed; then the exit code is 1 and the reason is shown.`,
+		Example: "  sledctl image capture n1 debian-12-golden --wait --timeout 1h\n  sledctl image sign debian-12-golden --key image.key",
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeFirstNode,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if wait && a.output != "table" {
+				return usagef("--wait draws or prints lines: it does not go with -o %s", a.output)
+			}
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			binding, err := a.capture(cmd.Context(), client, args[0], args[1], disk)
+			if err != nil {
+				return err
+			}
+			if !wait {
+				return a.bindings().print(a, []api.Binding{binding})
+			}
+			w.client, w.names, w.every, w.view = client, args[:1], pollEvery, a.view()
+			return w.run(cmd.Context())
+		},
+	}
+	command.Flags().StringVar(&disk, "disk", "", "disk selector; default: the binding's, else the node's")
+	command.Flags().BoolVarP(&wait, "wait", "w", false, "follow the node until its image is registered, or it failed")
+	command.Flags().DurationVar(&w.timeout, "timeout", 0, "with --wait: give up after this time, such as 1h; default: never")
+	return command
+}
+
+// capture changes the wish for a node; what its binding says of disk, name and keys stays for the next image.
+func (a *app) capture(ctx context.Context, client *api.Client, node, image, disk string) (api.Binding, error) {
+	old, err := client.Binding(ctx, node)
+	if err != nil && !api.IsNotFound(err) {
+		return old, err
+	}
+	if old.UserDataSHA256 != "" {
+		_, _ = fmt.Fprintf(a.Err, "%s: its user data is dropped: say it again when you bind it to an image\n", node)
+	}
+	spec := old.BindingSpec
+	spec.Node, spec.Image, spec.Capture = node, "", image
+	if disk != "" {
+		spec.Disk = disk
+	}
+	return client.PutBinding(ctx, spec, false)
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+)
+
+const (
+	digest = "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"
+	upload = "https://10.77.0.1/upload"
+)
+
+var node = api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1", Disk: "only"}
+
+func image() *api.ImageSpec {
+	return &api.ImageSpec{Name: "d12", Digest: digest, URLs: []string{"http://a/i", "http://b/i"}}
+}
+
+// TestBuild looks at the steps up to configure, without the operands that are the same everywhere.
+func TestBuild(t *testing.T) {
+	signed, signature := image(), strings.Repeat("A", 86)+"=="
+	signed.Signature = signature
+	const wipe, write = "wipe disk=only level=", "write disk=only image=http://a/i,http://b/i digest=" + digest
+	for _, c := range []struct {
+		name  string
+		spec  api.BindingSpec
+		image *api.ImageSpec
+		want  string
+	}{
+		{"full", api.BindingSpec{Image: "d12"}, image(), wipe + "clear\n" + write + " mode=full gaps=keep\n"},
+		{"full over signatures", api.BindingSpec{Image: "d12", Wipe: "signatures", Mode: "full"}, image(), wipe + "signatures\n" + write + " mode=full gaps=discard\n"},
+		{"delta clears the gaps", api.BindingSpec{Image: "d12", Mode: "delta"}, image(), write + " mode=delta gaps=zero\n"},
+		{"auto clears the gaps", api.BindingSpec{Image: "d12", Mode: "auto", Wipe: "clear"}, image(), write + " mode=auto gaps=zero\n"},
+		{"auto leaves what is not needed", api.BindingSpec{Image: "d12", Mode: "auto", Wipe: "signatures"}, image(), write + " mode=auto gaps=discard\n"},
+		{"signed", api.BindingSpec{Image: "d12", Verify: "full"}, signed, wipe + "clear\n" + write + " signature=" + strings.Repeat("A", 86) + "%3D%3D mode=full gaps=keep verify=full\n"},
+		{"unsigned", api.BindingSpec{Image: "d12", AllowUnsigned: true}, image(), wipe + "clear\n" + write + " unsigned=allow mode=full gaps=keep\n"},
+		{"wipe only", api.BindingSpec{Mode: "delta"}, nil, wipe + "clear\nidle\n"},
+		{"capture", api.BindingSpec{Capture: "c", Wipe: "clear"}, nil, "capture disk=only upload=" + upload + "/52-54-00-77-00-01-7.raw.zst\nreboot\n"},
+	} {
+		p, err := plan.Build(node, api.Binding{BindingSpec: c.spec, Generation: 7}, c.image, upload)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		text, err := plan.Encode(p)
+		want := "plan 1\ngeneration 7\n" + c.want
+		if c.image != nil {
+			want += "configure disk=only hostname=n1 grow=last\nkexec disk=only fallback=reboot\n"
+		}
+		if err != nil || text != want {
+			t.Errorf("%s: %v\ngot  %s\nwant %s", c.name, err, text, want)
+		}
+	}
+}
+
+func TestBuildRefusesWhatCannotBeDone(t *testing.T) {
+	nowhere := node
+	nowhere.Disk = ""
+	broken := image()
+	broken.Signature = "AAAA"
+	for name, c := range map[string]struct {
+		node   api.NodeSpec
+		spec   api.BindingSpec
+		image  *api.ImageSpec
+		upload string
+		want   string
+	}{
+		"no disk":             {nowhere, api.BindingSpec{Capture: "c"}, nil, upload, "no disk"},
+		"no image":            {node, api.BindingSpec{Image: "x"}, nil, upload, "image x does not exist"},
+		"signature too short": {node, api.BindingSpec{Image: "d12"}, broken, upload, "64 bytes in base64"},
+		"nowhere to upload":   {node, api.BindingSpec{Capture: "c"}, nil, "", "upload"},
+	} {
+		_, err := plan.Build(c.node, api.Binding{BindingSpec: c.spec}, c.image, c.upload)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+const (
+	captureBegin = "begin step=1 of=2 verb=capture"
+	captureEnd   = "end step=1 verb=capture code=0 seconds=7.5 detail=packed digest=" + digest + " bytes=4294967296 file_bytes=612345678"
+	rebootBegin  = "begin step=2 of=2 verb=reboot"
+	rebootEnd    = "end step=2 verb=reboot code=0 seconds=0"
+)
+
+// capturing is a node that runs an image, is bound to be captured and has the plan.
+func capturing(s *sledd, i int, name string) *machine {
+	s.Helper()
+	s.declare(i)
+	s.bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Capture: name})
+	m := s.start(i)
+	want := fmt.Sprintf("plan 1\ngeneration 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n", i, m.mac)
+	if plan := m.poll(0); plan != want {
+		s.Fatalf("plan:\n%swant:\n%s", plan, want)
+	}
+	return m
+}
+
+func (m *machine) upload(want int, query string) {
+	m.Helper()
+	if a := m.ask("GET", "/node/v1/"+m.mac+"/upload"+query, m.token, ""); a.status != want {
+		m.Fatalf("upload%s: got %d, want %d: %s", query, a.status, want, a.body)
+	}
+}
+
+func TestLifeOfACapture(t *testing.T) {
+	s := fresh(t)
+	m := capturing(s, 1, "gold")
+	m.upload(http.StatusNoContent, "?generation=1")
+	m.report(captureBegin, "progress step=1 verb=capture bytes=1500000000 total=1500000000 rate=200000000")
+	s.phase(1, api.Capturing)
+	m.report(captureEnd)
+	m.report(captureEnd) // once more: the answer may have been lost
+	s.phase(1, api.Captured)
+	m.upload(http.StatusForbidden, "?generation=1")
+	m.report(rebootBegin, rebootEnd)
+	node := s.node(1)
+	if node.Status.Phase != api.Captured || !node.Binding.Satisfied || node.Status.OS != nil || node.Status.Detail != "packed" {
+		t.Fatalf("afterwards: %+v", node)
+	}
+	image := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/gold", nil))
+	urls := []string{"http://10.77.0.1/images/captured/52-54-00-77-00-01-1.raw.zst", "http://10.77.0.2/images/captured/52-54-00-77-00-01-1.raw.zst"}
+	if image.Digest != digest || image.Bytes != 4294967296 || image.FileBytes != 612345678 || !slices.Equal(image.URLs, urls) ||
+		image.Labels["captured-from"] != "n1" || image.Signature != "" {
+		t.Fatalf("image: %+v", image)
+	}
+	line := as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
+	if last := line.Stages[len(line.Stages)-1]; last.Name != "capture" || last.Bytes != 1500000000 || last.Rate != 200000000 {
+		t.Fatalf("timeline: %+v", line)
+	}
+	if m := s.start(1); m.token != "" {
+		t.Fatal("a captured node boots the Sled system")
+	}
+	if again := s.bind(api.BindingSpec{Node: "n1", Capture: "gold"}); again.Generation != 1 || !again.Satisfied {
+		t.Fatalf("the same wish again: %+v", again)
+	}
+}
+
+func TestAfterACapture(t *testing.T) {
+	s := fresh(t)
+	m := capturing(s, 1, "gold")
+	m.report(captureBegin, captureEnd, rebootBegin, rebootEnd)
+	s.admin(http.StatusNoContent, "DELETE", "/v1/bindings/n1", nil)
+	if m := s.start(1); m.token != "" {
+		t.Fatal("a captured node that is not bound boots the Sled system")
+	}
+	s.bind(api.BindingSpec{Node: "n1", Image: "gold"})
+	m = s.start(1)
+	if plan := m.poll(0); !strings.Contains(plan, "generation 2\nwipe ") {
+		t.Fatalf("plan: %s", plan)
+	}
+	m.install()
+	s.phase(1, api.Starting)
+	if node := s.node(1); node.Status.DiskKept || node.Status.Image != "gold" {
+		t.Fatalf("status: %+v", node.Status)
+	}
+}
+
+func TestCapturesThatAreRefused(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	s.declare(2)
+	s.register("d12")
+	put := func(want int, body any, says string) {
+		t.Helper()
+		if a := s.admin(want, "PUT", "/v1/bindings/n1", body); !strings.Contains(a.body, says) {
+			t.Errorf("%s, want %q", a.body, says)
+		}
+	}
+	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "d12"}, "image d12 exists")
+	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "x", Image: "d12"}, "not both")
+	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "A b"}, "pattern")
+	many := api.BulkBindings{Items: []api.BindingSpec{{Node: "n1", Capture: "x"}, {Node: "n2", Capture: "x"}}}
+	if a := s.admin(http.StatusUnprocessableEntity, "POST", "/v1/bindings", many); !strings.Contains(a.body, "item 0 is to become image x already") {
+		t.Error(a.body)
+	}
+	s.fleet.UploadURL = ""
+	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "x"}, "--upload-url")
+}
+
+func TestCaptureThatFails(t *testing.T) {
+	s := fresh(t)
+	m := capturing(s, 1, "gold")
+	m.report(captureBegin, "end step=1 verb=capture code=6 seconds=2 reason=no%20answer detail=packed")
+	node := s.node(1)
+	if node.Status.Phase != api.Failed || node.Status.Code != 6 || node.Status.Reason != "no answer" || node.Binding.Satisfied {
+		t.Fatalf("status: %+v", node.Status)
+	}
+	s.admin(http.StatusNotFound, "GET", "/v1/images/gold", nil)
+	m.upload(http.StatusNoContent, "?generation=1") // tried again by hand
+	if m := s.start(1); m.token == "" {
+		t.Fatal("a node whose capture failed is not tried again")
+	}
+	s.admin(http.StatusNoContent, "DELETE", "/v1/bindings/n1", nil)
+	if m := s.start(1); m.token != "" {
+		t.Fatal("nothing wrote to its disk, and it does not boot it")
+	}
+}
+
+func TestCaptureUnderANameThatWasTaken(t *testing.T) {
+	for says, end := range map[string]string{
+		"image gold was registered meanwhile": captureEnd,
+		"did not say what it made":            "end step=1 verb=capture code=0 seconds=7.5",
+	} {
+		s := fresh(t)
+		m := capturing(s, 1, "gold")
+		s.register("gold")
+		m.report(captureBegin, end)
+		m.report(end)
+		m.report(rebootBegin, rebootEnd)
+		node := s.node(1)
+		if node.Status.Phase != api.Failed || node.Status.Code != 0 || !strings.Contains(node.Status.Reason, says) {
+			t.Errorf("status: %+v", node.Status)
+		}
+		list := as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items
+		told := slices.IndexFunc(list, func(e api.Event) bool { return e.Kind == "end" && e.Verb == "capture" && e.Phase == api.Failed })
+		if told < 0 || !strings.Contains(list[told].Detail, says) {
+			t.Errorf("events: %+v", list)
+		}
+		if m := s.start(1); m.token != "" {
+			t.Error("the node is captured over and over")
+		}
+	}
+}
+
+func TestUploadNeedsTheTokenOfThatNodeAndGeneration(t *testing.T) {
+	s := fresh(t)
+	m := capturing(s, 1, "gold")
+	other := capturing(s, 2, "silver")
+	for token, want := range map[string]int{"": http.StatusUnauthorized, "sledb_x": http.StatusUnauthorized, other.token: http.StatusForbidden,
+		adminToken: http.StatusUnauthorized} {
+		if a := s.ask("GET", "/node/v1/"+m.mac+"/upload?generation=1", token, ""); a.status != want {
+			t.Errorf("token %q: got %d, want %d", token, a.status, want)
+		}
+	}
+	m.upload(http.StatusForbidden, "")
+	m.upload(http.StatusForbidden, "?generation=0")
+	m.upload(http.StatusForbidden, "?generation=2")
+	s.bind(api.BindingSpec{Node: "n1"})
+	m.upload(http.StatusForbidden, "?generation=1")
+	m.upload(http.StatusForbidden, "?generation=2")
+	m.poll(0) // the token of the new wish, which is to wipe
+	m.upload(http.StatusForbidden, "?generation=2")
+	other.upload(http.StatusNoContent, "?generation=1")
+}
+
+func TestSignatureIsAddedLater(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	spec := s.register("d12")
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12", AllowUnsigned: true, Mode: "auto"})
+	first := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/d12", nil))
+	put := func(want int, signature string, bytes int64) {
+		t.Helper()
+		changed := spec
+		changed.Signature, changed.Bytes = signature, bytes
+		s.admin(want, "PUT", "/v1/images/d12", changed)
+	}
+	one, two := strings.Repeat("A", 86)+"==", strings.Repeat("B", 85)+"A=="
+	put(http.StatusUnprocessableEntity, "AAAA", spec.Bytes)
+	put(http.StatusConflict, one, spec.Bytes*2)
+	put(http.StatusOK, one, spec.Bytes)
+	put(http.StatusOK, two, spec.Bytes)
+	put(http.StatusOK, "", spec.Bytes) // says nothing of it
+	image := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/d12", nil))
+	if image.Signature != two || !image.Created.Equal(first.Created) {
+		t.Errorf("image: %+v", image)
+	}
+	if plan := s.start(1).poll(0); !strings.Contains(plan, " signature="+strings.Repeat("B", 85)+"A%3D%3D unsigned=allow mode=auto gaps=zero\n") {
+		t.Errorf("plan: %s", plan)
+	}
+	if again := s.bind(api.BindingSpec{Node: "n1", Image: "d12", Verify: "full"}); again.Generation != 1 {
+		t.Errorf("how to write raised the generation: %+v", again)
+	}
+}
+
+func TestWriteSaysHowItWent(t *testing.T) {
+	s := fresh(t)
+	s.declare(1)
+	spec := api.ImageSpec{Name: "d12", Digest: digest, URLs: []string{"http://10.77.0.1/images/d12"}, Bytes: 1 << 30, FileBytes: 1 << 28, UsedBytes: 9_000_000}
+	s.admin(http.StatusOK, "PUT", "/v1/images/d12", spec)
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12", Mode: "delta"})
+	m := s.start(1)
+	m.poll(0)
+	m.report("begin step=1 of=3 verb=write")
+	m.report("progress step=1 verb=write bytes=1000000 total=3000000 rate=500000")
+	line := as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
+	if last := line.Stages[len(line.Stages)-1]; last.Name != "write" || last.Bytes != 1000000 || last.Rate != 500000 {
+		t.Errorf("while it writes: %+v", line.Stages)
+	}
+	m.report("end step=1 verb=write code=0 seconds=2 detail=delta:%20half%20differs")
+	list := as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items
+	if last := list[len(list)-1]; last.Detail != "delta: half differs" || last.Bytes != 3000000 {
+		t.Errorf("event: %+v", last)
+	}
+	line = as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
+	if last := line.Stages[len(line.Stages)-1]; last.Rate != 1500000 {
+		t.Errorf("written: %+v", line.Stages)
+	}
+	s.bind(api.BindingSpec{Node: "n1", Image: "d12"}, "?reimage=true")
+	m.poll(0)
+	if detail := s.node(1).Status.Detail; detail != "" {
+		t.Errorf("a new plan, and the detail of the old one: %s", detail)
+	}
+	m.report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write", "end step=2 verb=write code=0 seconds=1")
+	line = as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
+	if last := line.Stages[len(line.Stages)-1]; last.Rate != 9_000_000 {
+		t.Errorf("a write too short to say anything: %+v", line.Stages)
+	}
+}
