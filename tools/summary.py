@@ -4,7 +4,7 @@
 
 summary.py identity FILE NODE=ADDRESS...  saves each node's machine id and boot id, as read over SSH
 summary.py write FILE NODE=ADDRESS... [--before FILE --untouched NODE,...]  writes the summary of a demo; fails unless every
-    node answers on SSH, and the untouched ones with the ids that were saved
+    image is signed, and every node answers on SSH, the untouched ones with the ids that were saved
 
 Where sledd is comes from SLED_SERVER, SLED_CA and SLED_TOKEN_FILE; the SSH key from SLED_SSH_KEY.
 """
@@ -54,7 +54,8 @@ def node_summary(name: str, address: str) -> dict[str, Any]:
     """One node as sledd observed it; ssh is true only if the very boot that sledd was told of answers under the node's name."""
     node = api(f"/v1/nodes/{name}")
     timeline = api(f"/v1/nodes/{name}/timeline")
-    stages = {stage["name"]: stage["seconds"] for stage in timeline["stages"]}
+    stages = {stage["name"]: stage for stage in timeline["stages"]}
+    write = stages.get("write", {})
     seen = identity(address)
     status = node["status"]
     confirmed = status.get("os") or {}
@@ -66,7 +67,8 @@ def node_summary(name: str, address: str) -> dict[str, Any]:
         "digest": status.get("digest", ""),
         "generation": status["generation"],
         "ssh": seen.get("hostname") == name and seen.get("boot_id") == confirmed.get("boot_id"),
-        "seconds": {**{stage: stages[stage] for stage in STAGES if stage in stages}, "total": timeline["total"]},
+        "seconds": {**{stage: stages[stage]["seconds"] for stage in STAGES if stage in stages}, "total": timeline["total"]},
+        "write": {"bytes": write.get("bytes", 0), "rate": write.get("rate", 0)},
     }
 
 
@@ -112,7 +114,8 @@ def main() -> int:
     options.file.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     if options.action == "identity":
         return 0
-    problems = [f"{node['name']} is {node['phase']}, ssh {node['ssh']}" for node in result["nodes"] if not node["ssh"]]
+    problems = [f"image {image['name']} is not signed" for image in result["images"] if not image.get("signature")]
+    problems += [f"{node['name']} is {node['phase']}, ssh {node['ssh']}" for node in result["nodes"] if not node["ssh"]]
     if options.before:
         names = [name for name in options.untouched.split(",") if name]
         problems += [f"{name} is not the boot it was" for name in changed(options.before, addresses, names)]

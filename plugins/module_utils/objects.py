@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import given
+from ansible_collections.sled.fleet.plugins.module_utils.signing import sign
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class Kind:
 
 
 NODE = Kind("node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "bmc"))
-IMAGE = Kind("image", "images", ("name", "digest", "urls", "bytes", "file_bytes", "format", "architecture", "labels"))
-BINDING = Kind("binding", "bindings", ("node", "image", "disk", "wipe", "boot", "hostname", "authorized_keys", "kernel_arguments"))
+IMAGE = Kind("image", "images", ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "signature", "architecture", "labels"))
+_HOW = ("disk", "wipe", "mode", "verify", "allow_unsigned", "boot", "hostname", "authorized_keys", "kernel_arguments")
+BINDING = Kind("binding", "bindings", ("node", "image", "capture", *_HOW))
 
 
 def part(stored: Json | None, names: tuple[str, ...]) -> Json:
@@ -31,7 +33,7 @@ def part(stored: Json | None, names: tuple[str, ...]) -> Json:
 
 def merged(have: Json, want: Json) -> Json:
     """have with what want says; an empty value takes the old one away."""
-    return {name: value for name, value in {**have, **want}.items() if value not in (None, "", [], {})}
+    return {name: value for name, value in {**have, **want}.items() if value not in (None, "", [], {}, False)}
 
 
 def outcome(noun: str, stored: Json | None, have: Json, want: Json) -> Json:
@@ -66,21 +68,23 @@ def ensure_node(client: Client, options: Json, check: bool) -> Json:
 
 
 def ensure_image(client: Client, options: Json, check: bool) -> Json:
-    """Registers or forgets an image. The content of a registered one never changes."""
+    """Registers or forgets an image. The content of a registered one never changes; its signature may come later, and by another key."""
     stored = client.find("images", options["name"])
     if options["state"] == "absent":
         return _forget(client, IMAGE, stored, options["name"], check)
     have = part(stored, IMAGE.fields)
     spec = merged(have, given(options, IMAGE.fields))
-    if stored and have != spec:
-        differ = ", ".join(sorted(name for name in IMAGE.fields if have.get(name) != spec.get(name)))
-        raise SledError(f"image {options['name']} is registered with another {differ}: another content gets another name")
-    missing = [name for name in ("digest", "urls", "bytes", "file_bytes", "format") if name not in spec]
+    differ = sorted(name for name in IMAGE.fields if name != "signature" and have.get(name) != spec.get(name))
+    if stored and differ:
+        raise SledError(f"image {options['name']} is registered with another {', '.join(differ)}: another content gets another name")
+    missing = [name for name in ("digest", "urls", "bytes", "file_bytes") if name not in spec]
     if missing:
         raise SledError(f"image {options['name']} is not registered yet: give its {', '.join(missing)}")
-    if not stored and not check:
-        stored = client.put("images", options["name"], spec, 0)
-    return outcome("image", stored or spec, have, spec)
+    if options.get("key"):
+        spec["signature"] = sign(options["key"], spec["digest"])
+    if have != spec and not check:
+        stored = client.put("images", options["name"], spec, stored["revision"] if stored else 0)
+    return outcome("image", {**(stored or {}), **spec}, have, spec)
 
 
 def ensure_binding(client: Client, options: Json, check: bool) -> Json:
@@ -90,9 +94,9 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
     if options["state"] == "absent":
         return _forget(client, BINDING, stored, node, check)
     have = part(stored, BINDING.fields)
-    want = given(options, BINDING.fields)
+    want = _one_wish(given(options, BINDING.fields))
     if stored is None and "image" not in want:
-        raise SledError(f"node {node} is not bound yet: give an image, or image '' to only wipe it")
+        raise SledError(f"node {node} is not bound yet: give an image, image '' to only wipe it, or what to capture")
     spec = merged(have, want)
     spec["node"] = have.get("node", node)  # a node has a name and a MAC: either is the same node
     before, after = _with_user_data(stored, options.get("user_data"), have, spec)
@@ -106,6 +110,13 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
             stored = result["binding"] = client.put("bindings", node, body, stored["revision"] if stored else 0, options["reimage"])
     result["generation"] = int((stored or {}).get("generation", 0))
     return result
+
+
+def _one_wish(want: Json) -> Json:
+    """A node is either written or read: the wish for one takes that for the other away."""
+    if want.get("capture"):
+        return {**want, "image": ""}
+    return {**want, "capture": ""} if "image" in want else want
 
 
 def _with_user_data(stored: Json | None, user_data: str | None, have: Json, want: Json) -> tuple[Json, Json]:

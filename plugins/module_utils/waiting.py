@@ -68,9 +68,9 @@ def judge(node: Json, phase: str | None = None, generation: int | None = None) -
     if phase:
         wanted: tuple[str, ...] = (phase,)
     elif binding:
-        wanted = ("operational" if binding.get("image") else "wiped",)
+        wanted = ("operational" if binding.get("image") else "captured" if binding.get("capture") else "wiped",)
     else:
-        wanted = ("operational", "wiped")
+        wanted = ("operational", "wiped", "captured")
     if status.get("phase") in wanted:
         return "ready"
     return "failed" if status.get("phase") == "failed" else "pending"

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: binding
-short_description: Wishes for an image on a node
+short_description: Wishes for an image on a node, or of it
 version_added: 0.1.0
 description:
-  - Declares which image a node gets, and how; or takes the wish away, which leaves the machine as it is.
+  - Declares which image a node gets, and how, or that its disk becomes an image; or takes the wish away, which leaves the machine as it is.
   - What no option says stays as it is stored. An empty value takes the old one away.
   - A change of image, disk, hostname, user data, keys or kernel arguments raises the generation, so that the node is imaged again
     at its next boot, or at once when it waits in the Sled system. This module does not switch power.
@@ -24,7 +24,12 @@ options:
     type: str
     required: true
   image:
-    description: Name of a registered image. The empty string asks for a wipe only. Needed for a node that is not bound yet.
+    description: Name of a registered image. The empty string asks for a wipe only. It or O(capture) is needed for a node that is not
+      bound yet.
+    type: str
+  capture:
+    description: Name under which the content of the node's disk is to be registered as an image. Journals are replayed, else
+      the disk is only read; the node then starts its own system again. Instead of O(image).
     type: str
   disk:
     description: Disk selector. Without it the node's.
@@ -33,6 +38,21 @@ options:
     description: What a wipe does. sledd takes an absent one for V(clear).
     type: str
     choices: [clear, signatures]
+  mode:
+    description:
+      - V(full) writes all of the image. V(delta) writes what differs from what is on the disk, V(auto) whichever is faster; with these
+        nothing is wiped before.
+      - sledd takes an absent one for V(full).
+    type: str
+    choices: [full, delta, auto]
+  verify:
+    description: How much of what was written is read back. sledd takes an absent one for V(sample).
+    type: str
+    choices: [none, sample, full]
+  allow_unsigned:
+    description: Let an image without a signature pass. It counts only at a site whose nodes allow it (role C(initrd),
+      C(initrd_unsigned_images)).
+    type: bool
   boot:
     description: How the installed system is started. sledd takes an absent one for V(auto), kexec where there is a kernel to load.
     type: str
@@ -80,6 +100,12 @@ EXAMPLES = r"""
     generation: "{{ wish.generation }}"
   delegate_to: localhost
 
+- name: Make an image of what a node runs
+  sled.fleet.binding:
+    node: n1
+    capture: golden-1
+  delegate_to: localhost
+
 - name: Wipe a node and let it wait
   sled.fleet.binding:
     node: n1
@@ -108,8 +134,12 @@ SPEC = {
     **API,
     "node": {"type": "str", "required": True},
     "image": {"type": "str"},
+    "capture": {"type": "str"},
     "disk": {"type": "str"},
     "wipe": {"type": "str", "choices": ["clear", "signatures"]},
+    "mode": {"type": "str", "choices": ["full", "delta", "auto"]},
+    "verify": {"type": "str", "choices": ["none", "sample", "full"]},
+    "allow_unsigned": {"type": "bool"},
     "boot": {"type": "str", "choices": ["auto", "kexec", "reboot"]},
     "hostname": {"type": "str"},
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
@@ -122,7 +152,7 @@ SPEC = {
 
 def main() -> None:
     """Runs as an Ansible module."""
-    run(AnsibleModule(SPEC, supports_check_mode=True), ensure_binding)
+    run(AnsibleModule(SPEC, mutually_exclusive=[("image", "capture")], supports_check_mode=True), ensure_binding)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ short_description: Registers an image
 version_added: 0.1.0
 description:
   - Registers a published image under a name, or forgets it. The file itself is not touched.
-  - A name means the same bytes for ever. Another content under a registered name is an error.
+  - A name means the same bytes for ever. Another content under a registered name is an error; only the signature may change.
+  - Nodes write only images that are signed by a key of their site, unless the site allows unsigned ones.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -22,7 +23,8 @@ options:
     type: str
     required: true
   digest:
-    description: SHA-256 of the file as served, V(sha256:HEX). Needed for an image that is not registered yet.
+    description: Digest of the image, which is that of its index, as C(sledc inspect) says, V(sha256:HEX). Needed for an image that is
+      not registered yet.
     type: str
   urls:
     description: Where nodes fetch it; they try them in turn. Needed for an image that is not registered yet.
@@ -34,10 +36,15 @@ options:
   file_bytes:
     description: Size of the file as served in bytes. Needed for an image that is not registered yet.
     type: int
-  format:
-    description: Format of the file. Needed for an image that is not registered yet.
+  used_bytes:
+    description: How many bytes of the disk are in use, for people.
+    type: int
+  signature:
+    description: Ed25519 signature of the digest, in base64. It may be added later, and be replaced by that of another key.
     type: str
-    choices: [raw, zstd]
+  key:
+    description: PEM file with the Ed25519 private key to sign the digest with, on the machine that the module runs on.
+    type: path
   architecture:
     description: Architecture of the system in it. sledd takes an absent one for V(x86_64).
     type: str
@@ -58,11 +65,17 @@ EXAMPLES = r"""
 - name: Register an image
   sled.fleet.image:
     name: debian-12-v1
-    digest: "sha256:{{ file.stat.checksum }}"
-    urls: ["http://10.77.0.1/images/{{ file.stat.checksum }}.raw.zst"]
+    digest: sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d
+    urls: [http://10.77.0.1/images/8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d.raw.zst]
     bytes: 2147483648
-    file_bytes: "{{ file.stat.size }}"
-    format: zstd
+    file_bytes: 312345678
+    key: secrets/image.key
+  delegate_to: localhost
+
+- name: Sign an image that a node has captured
+  sled.fleet.image:
+    name: golden
+    key: secrets/image.key
   delegate_to: localhost
 """
 
@@ -76,8 +89,8 @@ image:
     digest: sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d
     urls: ["http://10.77.0.1/images/8f3c.raw.zst"]
     bytes: 2147483648
+    used_bytes: 912345088
     file_bytes: 312345678
-    format: zstd
     revision: 12
 """
 
@@ -92,7 +105,9 @@ SPEC = {
     "urls": {"type": "list", "elements": "str"},
     "bytes": {"type": "int"},
     "file_bytes": {"type": "int"},
-    "format": {"type": "str", "choices": ["raw", "zstd"]},
+    "used_bytes": {"type": "int"},
+    "signature": {"type": "str"},
+    "key": {"type": "path", "no_log": False},
     "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
     "labels": {"type": "dict"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
@@ -101,7 +116,7 @@ SPEC = {
 
 def main() -> None:
     """Runs as an Ansible module."""
-    run(AnsibleModule(SPEC, supports_check_mode=True), ensure_image)
+    run(AnsibleModule(SPEC, mutually_exclusive=[("signature", "key")], supports_check_mode=True), ensure_image)
 
 
 if __name__ == "__main__":

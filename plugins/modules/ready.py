@@ -10,7 +10,7 @@ short_description: Waits until nodes have done what is wished
 version_added: 0.1.0
 description:
   - Waits until nodes were observed in a phase, of the generation that is wished of them. Without O(phase) that is C(operational) for
-    a binding with an image and C(wiped) for one without.
+    a binding with an image, C(captured) for one that captures, else C(wiped).
   - What was observed of an earlier generation counts neither as success nor as failure.
   - When it fails, C(msg) says for each node why it is not ready, with step, exit code and reason, and RV(nodes) has the end of its log.
 author:
@@ -33,7 +33,7 @@ options:
   phase:
     description: Phase to wait for. Without it what each node's binding asks for.
     type: str
-    choices: [idle, booting, wiping, writing, configuring, starting, operational, wiped]
+    choices: [idle, booting, wiping, writing, configuring, starting, operational, wiped, capturing, captured]
   generation:
     description: Lowest generation that counts, as RV(sled.fleet.binding#module:generation). Without it each node's present binding's.
     type: int
@@ -112,7 +112,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Client, J
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import Wish, look, report, wait
 
-PHASES = ["idle", "booting", "wiping", "writing", "configuring", "starting", "operational", "wiped"]
+PHASES = ["idle", "booting", "wiping", "writing", "configuring", "starting", "operational", "wiped", "capturing", "captured"]
 SPEC = {
     **API,
     "nodes": {"type": "list", "elements": "str", "required": True},

@@ -17,7 +17,6 @@ IMAGE: dict[str, Any] = {
     "urls": ["http://10.77.0.1/i"],
     "bytes": 1024,
     "file_bytes": 9,
-    "format": "raw",
 }
 
 
@@ -102,7 +101,7 @@ def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -
     for check in (False, True):
         result = module(image, check=check, **{**IMAGE, "bytes": 2048})
         assert "registered with another bytes" in result["msg"]
-    assert "give its digest, urls, bytes, file_bytes, format" in module(image, name="other")["msg"]
+    assert "give its digest, urls, bytes, file_bytes" in module(image, name="other")["msg"]
     assert module(image, name=IMAGE["name"], state="absent")["changed"]
     assert not module(image, name=IMAGE["name"], state="absent")["changed"]
 
@@ -127,7 +126,22 @@ def test_binding_counts_wishes(sledd: Sledd, module: Run) -> None:
 
 
 def test_binding_without_a_wish(module: Run) -> None:
-    assert "give an image, or image '' to only wipe it" in module(binding, node="n1")["msg"]
+    assert "give an image, image '' to only wipe it, or what to capture" in module(binding, node="n1")["msg"]
+
+
+def test_a_node_is_either_written_or_read(sledd: Sledd, module: Run) -> None:
+    how: Json = {"mode": "delta", "verify": "full", "allow_unsigned": True}
+    written = module(binding, node="n1", image="v1", **how)
+    assert written["diff"]["after"] == {"node": "n1", "image": "v1", **how}
+    assert not module(binding, node="n1", **how)["changed"]
+    captured = module(binding, node="n1", capture="golden")
+    assert captured["diff"]["after"] == {"node": "n1", "capture": "golden", **how}
+    assert not module(binding, node="n1", capture="golden")["changed"]
+    again = module(binding, node="n1", image="v1", allow_unsigned=False)
+    assert again["diff"]["after"] == {"node": "n1", "image": "v1", "mode": "delta", "verify": "full"}
+    assert not module(binding, node="n1", allow_unsigned=False)["changed"]
+    assert "mutually exclusive" in module(binding, node="n1", image="v1", capture="golden")["msg"]
+    assert module(binding, node="n2", capture="golden")["changed"]
 
 
 def test_binding_by_mac_is_the_same_binding(sledd: Sledd, module: Run) -> None:

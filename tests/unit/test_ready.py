@@ -26,10 +26,10 @@ class Clock:
         self.now += seconds
 
 
-def a_node(phase: str, observed: int, wished: int | None, image: str = "v1", **status: Any) -> Json:
+def a_node(phase: str, observed: int, wished: int | None, image: str = "v1", capture: str = "", **status: Any) -> Json:
     found: Json = {"mac": "52:54:00:77:00:01", "name": "n1", "status": {"phase": phase, "generation": observed, **status}}
     if wished is not None:
-        found["binding"] = {"generation": wished, "image": image}
+        found["binding"] = {"generation": wished, "image": image, "capture": capture}
     return found
 
 
@@ -43,6 +43,10 @@ def a_node(phase: str, observed: int, wished: int | None, image: str = "v1", **s
         (a_node("wiped", 2, 2), None, None, "pending"),
         (a_node("wiped", 2, 2, image=""), None, None, "ready"),
         (a_node("operational", 2, 2, image=""), None, None, "pending"),
+        (a_node("captured", 2, 2, image="", capture="golden"), None, None, "ready"),
+        (a_node("capturing", 2, 2, image="", capture="golden"), None, None, "pending"),
+        (a_node("wiped", 2, 2, image="", capture="golden"), None, None, "pending"),
+        (a_node("captured", 2, None), None, None, "ready"),
         (a_node("failed", 2, 2), None, None, "failed"),
         (a_node("failed", 1, 2), None, None, "pending"),
         (a_node("writing", 2, 2), None, None, "pending"),
