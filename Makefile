@@ -30,7 +30,7 @@ check: build lint unit ## lint and unit tests, without root
 lint: lint-go lint-shell lint-ansible lint-python lint-generated
 
 lint-go:
-	test -z "$$(gofmt -l sledd ipxe)"
+	test -z "$$(gofmt -l contract sledd ipxe)"
 	golangci-lint run ./...
 
 lint-shell:
@@ -43,6 +43,7 @@ lint-ansible: collection
 lint-python:
 	ruff check . && ruff format --check .
 	mypy
+	MYPYPATH=bench:contract/reader mypy --strict bench/*.py
 
 lint-generated:
 	tools/generated --check
@@ -84,13 +85,19 @@ generate: build ## files made from code: openapi.json, role READMEs
 	tools/generated
 
 ## Tests that need root, time or a lab
-test-root: test-go test-c test-api test-initrd test-boot-server test-lab
+test-root: test-go test-c test-images test-api test-initrd test-boot-server test-lab
 
 test-go:
 	go test -race ./...
 
 test-c:
 	$(MAKE) -C initrd/src test
+
+# Every filesystem and table, from disk to image and back; loop devices need root.
+DISK_TESTS := initrd/test/pack/test_pack.py initrd/test/pack/test_capture.py initrd/test/matrix/test_matrix.py
+test-images:
+	$(MAKE) -C initrd/src check-program
+	for test in $(DISK_TESTS); do tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc python3 $$test; done
 
 test-api:
 	sledd/test/schemathesis.sh
@@ -104,9 +111,15 @@ test-boot-server:
 test-lab:
 	tools/as-root molecule/run lab
 
+## Benchmarks (root; some minutes; bench/README.md)
+bench-write: build ## an image onto a disk, beside dd, partclone and bmaptool (ROUNDS=5)
+bench-pack: build ## a disk into an image, beside partclone and zstd
+bench-write bench-pack: bench-%:
+	tools/as-root bench/run $*
+
 clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-generated unit unit-go unit-c unit-shell \
-	unit-python setup build initrd collection generate test-root test-go test-c test-api test-initrd test-boot-server test-lab clean FORCE
+	unit-python setup build initrd collection generate test-root test-go test-c test-images test-api test-initrd test-boot-server test-lab clean FORCE
