@@ -142,10 +142,10 @@ def noise(seed: int, size: int, each: int = MIB) -> bytes:
     return b"".join(draw.randbytes(each) + b"x" * (MIB - each) for _ in range(size // MIB))
 
 
-def pack(raw: Path) -> Image:
+def pack(raw: Path, *words: str) -> Image:
     """A signed image of that disk."""
     path = raw.with_suffix(".raw.zst")
-    expect(sledc("pack", f"in={raw}", f"out={path}", f"key={work}/image.key"), 0)
+    expect(sledc("pack", f"in={raw}", f"out={path}", f"key={work}/image.key", *words), 0)
     return Image.read(path)
 
 
