@@ -17,7 +17,8 @@
 
 static int run_partclone(const struct probe *content, const char *device, int map, struct fault *fault) {
 	char tool[32], path[CHILD_PATH];
-	const char *const words[] = {tool, "-D", "-q", "-L", "/dev/null", "-s", device, "-O", child_path(map, path), NULL};
+	// -f 0: its end waits for the thread that shows progress, which else sleeps for two seconds.
+	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", device, "-O", child_path(map, path), NULL};
 
 	snprintf(tool, sizeof(tool), "partclone.%s", content->tool);
 	return child_run(words, -1, -1, clock_now() + PATIENCE, fault);
