@@ -7,10 +7,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 from server import Pki, Server
+from tap import run_tests
 
 SLEDC = os.environ["SLEDC"]
 MIB = 1 << 20
@@ -202,21 +202,5 @@ def test_wipe_and_grow() -> None:
     assert not any(disk.read_bytes())
 
 
-def main() -> int:
-    """Each function test_*; exit 1 when one failed."""
-    failed = 0
-    tests = [(name, f) for name, f in globals().items() if name.startswith("test_")]
-    for number, (name, test) in enumerate(tests, 1):
-        try:
-            test()
-            print(f"ok {number} - {name}")
-        except Exception:
-            failed = 1
-            print(f"not ok {number} - {name}")
-            traceback.print_exc(file=sys.stdout)
-    print(f"1..{len(tests)}")
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))
