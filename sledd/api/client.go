@@ -66,11 +66,17 @@ type request struct {
 	header http.Header
 }
 
-// call sends r and decodes the JSON answer into out, unless out is nil.
+// call sends r and decodes the JSON answer into out. With out nil the answer must be one without content.
 func (c *Client) call(ctx context.Context, r request, out any) error {
 	body, err := c.read(ctx, r)
-	if err != nil || out == nil {
+	if err != nil {
 		return err
+	}
+	if out == nil {
+		if len(body) > 0 {
+			return fmt.Errorf("%s %s: answer is not that of this API version: it has content", r.method, r.path)
+		}
+		return nil
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		return fmt.Errorf("%s %s: answer is not the JSON of this API version: %w", r.method, r.path, err)

@@ -23,6 +23,8 @@ type Error struct {
 	Errors []ErrorDetail `json:"errors,omitempty"` // what is wrong, one by one
 	Method string        `json:"-"`
 	Path   string        `json:"-"`
+
+	spoken bool // it was problem+json: sledd said it, not something in between
 }
 
 // ErrorDetail is one thing that is wrong, and where in the request.
@@ -79,8 +81,11 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// IsNotFound holds only when sledd itself said that the thing is not there; never for a read error.
-func IsNotFound(err error) bool { return StatusOf(err) == http.StatusNotFound }
+// IsNotFound holds only when sledd itself said that the thing is not there; never for a read error, nor for a page of a proxy.
+func IsNotFound(err error) bool {
+	var refusal *Error
+	return errors.As(err, &refusal) && refusal.spoken && refusal.Status == http.StatusNotFound
+}
 
 // IsConflict holds when the thing was changed meanwhile, or is of another content or in use.
 func IsConflict(err error) bool {
@@ -105,8 +110,12 @@ func problem(r request, response *http.Response) error {
 	refusal := &Error{}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
-	if err == nil && strings.HasSuffix(kind, "json") && json.Unmarshal(body, refusal) != nil {
-		*refusal = Error{Detail: "the answer is no problem+json"}
+	if err == nil && strings.HasSuffix(kind, "json") {
+		if json.Unmarshal(body, refusal) == nil {
+			refusal.spoken = kind == "application/problem+json"
+		} else {
+			*refusal = Error{Detail: "the answer is no problem+json"}
+		}
 	}
 	refusal.Method, refusal.Path, refusal.Status = r.method, r.path, response.StatusCode
 	if refusal.Title == "" {

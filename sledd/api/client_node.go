@@ -64,8 +64,8 @@ func (c *Client) Operators(ctx context.Context) ([]Operator, error) {
 }
 
 // PutOperator makes an operator or gives one a new role and token. Only this answer holds the token.
-func (c *Client) PutOperator(ctx context.Context, operator Operator, conditions ...Condition) (Operator, error) {
-	r := request{method: http.MethodPut, body: operator, header: header(conditions)}
+func (c *Client) PutOperator(ctx context.Context, operator Operator, options ...Option) (Operator, error) {
+	r := request{method: http.MethodPut, body: operator}.apply(options)
 	return single[Operator](ctx, c, r, "operators", operator.Name)
 }
 

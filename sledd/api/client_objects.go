@@ -3,33 +3,50 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
 )
 
-// pageSize is how many items one list call asks for.
-const pageSize = 500
+// pageSize is how many items one list call asks for: with more, ten thousand come no faster.
+const pageSize = 2000
 
-// Condition makes a change depend on what is stored; sledd answers 412 when it does not hold.
-type Condition func(http.Header)
+// Option makes a change depend on what is stored (sledd answers 412 when that does not hold), or says how it is done.
+type Option func(http.Header, url.Values)
 
 // IfRevision lets the change happen only if the stored revision is still this one.
-func IfRevision(revision int64) Condition {
-	return func(h http.Header) { h.Set("If-Match", `"`+strconv.FormatInt(revision, 10)+`"`) }
+func IfRevision(revision int64) Option {
+	return func(h http.Header, _ url.Values) { h.Set("If-Match", `"`+strconv.FormatInt(revision, 10)+`"`) }
 }
 
 // IfAbsent lets the change happen only if nothing is stored under that name.
-func IfAbsent() Condition { return func(h http.Header) { h.Set("If-None-Match", "*") } }
+func IfAbsent() Option { return func(h http.Header, _ url.Values) { h.Set("If-None-Match", "*") } }
 
-func header(conditions []Condition) http.Header {
-	h := http.Header{}
-	for _, condition := range conditions {
-		condition(h)
+// IfGeneration lets a binding be put only if its wish has this generation then.
+func IfGeneration(generation int64) Option {
+	return func(_ http.Header, q url.Values) { q.Set("generation", strconv.FormatInt(generation, 10)) }
+}
+
+// Reimage raises the generation of a binding even when nothing changed.
+func Reimage() Option { return func(_ http.Header, q url.Values) { q.Set("reimage", "true") } }
+
+// TakeOver changes a binding that has another owner.
+func TakeOver() Option { return func(_ http.Header, q url.Values) { q.Set("take_over", "true") } }
+
+// As takes a binding back in the name of an owner.
+func As(owner string) Option { return func(_ http.Header, q url.Values) { q.Set("owner", owner) } }
+
+// apply makes r what the options say.
+func (r request) apply(options []Option) request {
+	r.header, r.query = http.Header{}, url.Values{}
+	for _, option := range options {
+		option(r.header, r.query)
 	}
-	return h
+	return r
 }
 
 // Filter selects items of a list. Empty fields select everything.
@@ -37,6 +54,8 @@ type Filter struct {
 	Labels []string // k=v; all must hold
 	Phase  Phase
 	Image  string
+	Owner  string // of the binding
+	Limit  int    // items of one page; default 2000
 }
 
 func (f Filter) query() url.Values {
@@ -50,6 +69,10 @@ func (f Filter) query() url.Values {
 	if f.Image != "" {
 		q.Set("image", f.Image)
 	}
+	if f.Owner != "" {
+		q.Set("owner", f.Owner)
+	}
+	q.Set("limit", strconv.Itoa(cmp.Or(f.Limit, pageSize)))
 	return q
 }
 
@@ -61,11 +84,14 @@ type page[T any] struct {
 // list yields the items of all pages; an error ends it.
 func list[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		query.Set("limit", strconv.Itoa(pageSize))
 		for {
 			var answer page[T]
 			if err := c.call(ctx, request{method: http.MethodGet, path: path, query: query}, &answer); err != nil {
 				yield(*new(T), err)
+				return
+			}
+			if answer.Items == nil {
+				yield(*new(T), fmt.Errorf("GET %s: the answer is no list", path))
 				return
 			}
 			for _, item := range answer.Items {
@@ -105,12 +131,12 @@ func single[T any](ctx context.Context, c *Client, r request, collection, name s
 	return out, err
 }
 
-func remove(ctx context.Context, c *Client, collection, name string, conditions []Condition) error {
+func remove(ctx context.Context, c *Client, collection, name string, options []Option) error {
 	address, err := path(collection, name)
 	if err != nil {
 		return err
 	}
-	return c.call(ctx, request{method: http.MethodDelete, path: address, header: header(conditions)}, nil)
+	return c.call(ctx, request{method: http.MethodDelete, path: address}.apply(options), nil)
 }
 
 // Nodes lists declared and discovered nodes.
@@ -124,20 +150,18 @@ func (c *Client) Node(ctx context.Context, node string) (Node, error) {
 }
 
 // PutNode declares a node: makes it, or replaces its declaration. It also accepts a discovered one.
-func (c *Client) PutNode(ctx context.Context, spec NodeSpec, conditions ...Condition) (Node, error) {
-	return single[Node](ctx, c, request{method: http.MethodPut, body: spec, header: header(conditions)}, "nodes", spec.MAC)
+func (c *Client) PutNode(ctx context.Context, spec NodeSpec, options ...Option) (Node, error) {
+	return single[Node](ctx, c, request{method: http.MethodPut, body: spec}.apply(options), "nodes", spec.MAC)
 }
 
 // DeleteNode forgets a node. It does not touch the machine.
-func (c *Client) DeleteNode(ctx context.Context, node string, conditions ...Condition) error {
-	return remove(ctx, c, "nodes", node, conditions)
+func (c *Client) DeleteNode(ctx context.Context, node string, options ...Option) error {
+	return remove(ctx, c, "nodes", node, options)
 }
 
 // Images lists registered images.
 func (c *Client) Images(ctx context.Context) ([]Image, error) {
-	var answer ImageList
-	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/images"}, &answer)
-	return answer.Items, err
+	return Collect(list[Image](ctx, c, "/v1/images", url.Values{}))
 }
 
 // Image reads one image.
@@ -146,13 +170,13 @@ func (c *Client) Image(ctx context.Context, name string) (Image, error) {
 }
 
 // PutImage registers an image. The same content again changes nothing; another content is a conflict.
-func (c *Client) PutImage(ctx context.Context, spec ImageSpec, conditions ...Condition) (Image, error) {
-	return single[Image](ctx, c, request{method: http.MethodPut, body: spec, header: header(conditions)}, "images", spec.Name)
+func (c *Client) PutImage(ctx context.Context, spec ImageSpec, options ...Option) (Image, error) {
+	return single[Image](ctx, c, request{method: http.MethodPut, body: spec}.apply(options), "images", spec.Name)
 }
 
 // DeleteImage forgets an image that no binding uses. The file stays where it is.
-func (c *Client) DeleteImage(ctx context.Context, name string, conditions ...Condition) error {
-	return remove(ctx, c, "images", name, conditions)
+func (c *Client) DeleteImage(ctx context.Context, name string, options ...Option) error {
+	return remove(ctx, c, "images", name, options)
 }
 
 // Bindings lists bindings; the filter's labels and phase are those of their nodes.
@@ -165,28 +189,20 @@ func (c *Client) Binding(ctx context.Context, node string) (Binding, error) {
 	return single[Binding](ctx, c, request{method: http.MethodGet}, "bindings", node)
 }
 
-// PutBinding wishes. With reimage the generation rises even when nothing changed.
-func (c *Client) PutBinding(ctx context.Context, spec BindingSpec, reimage bool, conditions ...Condition) (Binding, error) {
-	r := request{method: http.MethodPut, body: spec, header: header(conditions), query: reimageQuery(reimage)}
-	return single[Binding](ctx, c, r, "bindings", spec.Node)
+// PutBinding wishes.
+func (c *Client) PutBinding(ctx context.Context, spec BindingSpec, options ...Option) (Binding, error) {
+	return single[Binding](ctx, c, request{method: http.MethodPut, body: spec}.apply(options), "bindings", spec.Node)
 }
 
 // DeleteBinding takes the wish away. It does not touch the machine.
-func (c *Client) DeleteBinding(ctx context.Context, node string, conditions ...Condition) error {
-	return remove(ctx, c, "bindings", node, conditions)
+func (c *Client) DeleteBinding(ctx context.Context, node string, options ...Option) error {
+	return remove(ctx, c, "bindings", node, options)
 }
 
-// Bind wishes for many nodes in one call.
-func (c *Client) Bind(ctx context.Context, specs []BindingSpec, reimage bool) ([]Binding, error) {
+// Bind wishes for many nodes in one call, or takes wishes back. Items that are at fault or whose conditions do not hold are named in the
+// error, and nothing is bound.
+func (c *Client) Bind(ctx context.Context, items []BulkBinding, options ...Option) ([]Binding, error) {
 	var answer BindingList
-	r := request{method: http.MethodPost, path: "/v1/bindings", body: BulkBindings{Items: specs}, query: reimageQuery(reimage)}
-	err := c.call(ctx, r, &answer)
+	err := c.call(ctx, request{method: http.MethodPost, path: "/v1/bindings", body: BulkBindings{Items: items}}.apply(options), &answer)
 	return answer.Items, err
-}
-
-func reimageQuery(reimage bool) url.Values {
-	if !reimage {
-		return nil
-	}
-	return url.Values{"reimage": {"true"}}
 }

@@ -26,9 +26,10 @@ const (
 
 // Follow selects what Stream yields.
 type Follow struct {
-	Node  string      // MAC or name; empty: the whole fleet
-	After int64       // id of the last event already known; 0: from now on
-	Lost  func(error) // told when the connection broke and will be tried again; may be nil
+	Node   string      // MAC or name; empty: the whole fleet
+	After  int64       // id of the last event already known; 0: from now on
+	Opened func()      // told when a connection stands: what is read from then on misses no event; may be nil
+	Lost   func(error) // told when the connection broke and will be tried again; may be nil
 }
 
 // Stream yields events as they happen until the context ends, which ends it without an error. A broken connection is
@@ -84,6 +85,9 @@ func (c *Client) streamOnce(ctx context.Context, follow *Follow, yield func(Even
 		return true, err
 	}
 	defer response.Body.Close()
+	if follow.Opened != nil {
+		follow.Opened()
+	}
 	body := &touched{from: response.Body, touch: func() { alarm.Reset(streamIdle) }}
 	err = readEvents(body, func(event Event, id int64) bool {
 		more = yield(event, nil)

@@ -22,9 +22,9 @@ func TestStreamResumesWhereItBroke(t *testing.T) {
 		}
 		_, _ = fmt.Fprint(w, "id: 12\ndata: {\"id\":12,\"kind\":\"end\"}\n\n")
 	})
-	lost := 0
+	lost, opened := 0, 0
 	var kinds []string
-	for event, err := range client.Stream(t.Context(), Follow{Node: "n1", After: 10, Lost: func(error) { lost++ }}) {
+	for event, err := range client.Stream(t.Context(), Follow{Node: "n1", After: 10, Opened: func() { opened++ }, Lost: func(error) { lost++ }}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,8 +36,8 @@ func TestStreamResumesWhereItBroke(t *testing.T) {
 	if want := []string{"plan", "begin", "end"}; !slices.Equal(kinds, want) {
 		t.Errorf("events %v, want %v", kinds, want)
 	}
-	if want := []string{"10 n1 text/event-stream", "11 n1 text/event-stream"}; !slices.Equal(resumed, want) || lost != 1 {
-		t.Errorf("connections %q, want %q; told %d times", resumed, want, lost)
+	if want := []string{"10 n1 text/event-stream", "11 n1 text/event-stream"}; !slices.Equal(resumed, want) || lost != 1 || opened != 2 {
+		t.Errorf("connections %q, want %q; told %d times of a loss, %d times of a connection", resumed, want, lost, opened)
 	}
 }
 

@@ -118,6 +118,16 @@ func TestListEndsWithTheErrorOfAPage(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatIsNoListIsNoEmptyList(t *testing.T) {
+	client := connect(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]any{}) })
+	if nodes, err := Collect(client.Nodes(t.Context(), Filter{})); err == nil || nodes != nil {
+		t.Errorf("%v, %v", nodes, err)
+	}
+	if images, err := client.Images(t.Context()); err == nil || images != nil {
+		t.Errorf("%v, %v", images, err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	problem := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -142,7 +152,13 @@ func TestRefusals(t *testing.T) {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = w.Write([]byte("]"))
-		}, IsNotFound, "no problem+json (404 Not Found)"},
+		}, func(err error) bool { return StatusOf(err) == 404 && !IsNotFound(err) }, "no problem+json (404 Not Found)"},
+		"404 of a gateway": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(`{"message":"no route"}`))
+		}, func(err error) bool { return StatusOf(err) == 404 && !IsNotFound(err) }, "(404 Not Found)"},
+		"404 of a proxy": {http.NotFound, func(err error) bool { return StatusOf(err) == 404 && !IsNotFound(err) }, "(404 Not Found)"},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://elsewhere/", http.StatusMovedPermanently)
 		},
@@ -225,8 +241,8 @@ func TestNodeCalls(t *testing.T) {
 	_, err3 := client.Timeline(ctx, "n1")
 	_, err4 := client.Images(ctx)
 	_, err5 := client.Operators(ctx)
-	_, err6 := client.Bind(ctx, []BindingSpec{{Node: "n1", Image: "i"}}, true)
-	_, err7 := client.PutBinding(ctx, BindingSpec{Node: "n1"}, false)
+	_, err6 := client.Bind(ctx, []BulkBinding{{BindingSpec: BindingSpec{Node: "n1", Image: "i"}}}, Reimage())
+	_, err7 := client.PutBinding(ctx, BindingSpec{Node: "n1"}, IfGeneration(3))
 	_, err8 := Collect(client.Bindings(ctx, Filter{Image: "i"}))
 	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, client.PostPower(ctx, "n1", "on"), client.DeleteNode(ctx, "n1"),
 		client.DeleteImage(ctx, "i"), client.DeleteBinding(ctx, "n1"), client.DeleteOperator(ctx, "o")); err != nil {
@@ -241,8 +257,8 @@ GET /v1/nodes/n1/timeline
 GET /v1/images
 GET /v1/operators
 POST /v1/bindings?reimage=true {"items":[{"node":"n1","image":"i"}]}
-PUT /v1/bindings/n1 {"node":"n1"}
-GET /v1/bindings?image=i&limit=500
+PUT /v1/bindings/n1?generation=3 {"node":"n1"}
+GET /v1/bindings?image=i&limit=2000
 POST /v1/nodes/n1/events {"kind":"power","detail":"on"}
 DELETE /v1/nodes/n1
 DELETE /v1/images/i

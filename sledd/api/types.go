@@ -2,7 +2,10 @@
 // document is generated from these types, and sledctl and the Terraform provider use the client.
 package api
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Phase is what was last observed of a node; never inferred. Empty: declared, but not seen yet.
 type Phase string
@@ -75,7 +78,7 @@ type Image struct {
 
 // BindingSpec is the wish: this node gets this image, in this way; or, with capture, its disk becomes an image. With neither: wipe it
 // and let it wait. Changing image, capture, disk, hostname, user data, keys or kernel arguments raises the generation, so the node is
-// imaged again. Changing wipe, mode, verify, allow_unsigned or boot does not.
+// imaged again. Changing wipe, mode, verify, allow_unsigned, boot or owner does not.
 type BindingSpec struct {
 	Node            string   `json:"node" doc:"MAC or name of the node" minLength:"1" maxLength:"64" example:"n1"`
 	Image           string   `json:"image,omitempty" doc:"Name of an image; empty: wipe only, or capture" maxLength:"128" example:"debian-12-v1"`
@@ -90,6 +93,14 @@ type BindingSpec struct {
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys" maxItems:"256" nullable:"false"`
 	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data; write-only, never in an answer" maxLength:"65536"`
 	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own on kexec" maxLength:"1024"`
+	Owner           string   `json:"owner,omitempty" doc:"Who declares this binding. A binding with an owner is changed or taken back only under the same owner, unless take_over is asked for" pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
+}
+
+// SameWish says whether two wishes leave a node's disk alike: then a change from one to the other does not raise the generation. User data
+// is compared by its SHA-256 in hexadecimal, empty for none, as it is not given out.
+func SameWish(a, b BindingSpec, userDataA, userDataB string) bool {
+	return a.Image == b.Image && a.Capture == b.Capture && a.Disk == b.Disk && a.Hostname == b.Hostname && userDataA == userDataB &&
+		slices.Equal(a.AuthorizedKeys, b.AuthorizedKeys) && a.KernelArguments == b.KernelArguments
 }
 
 // Binding is a stored wish.
@@ -220,15 +231,24 @@ type ImageList struct {
 	Items []Image `json:"items" nullable:"false"`
 }
 
-// BindingList is one page of bindings, ordered by MAC; or the answer to a bulk bind, in the order asked.
+// BindingList is one page of bindings, ordered by MAC; or the answer to a bulk call, in the order asked.
 type BindingList struct {
 	Items []Binding `json:"items" nullable:"false"`
 	Next  string    `json:"next,omitempty" doc:"Pass as after to get the next page; empty: this was the last"`
 }
 
+// BulkBinding is one of many wishes.
+type BulkBinding struct {
+	BindingSpec
+	Unbind       bool   `json:"unbind,omitempty" doc:"Take the wish back; of the binding only node and owner are looked at. The answer has node and mac alone; a node that is not bound is fine"`
+	Reimage      bool   `json:"reimage,omitempty" doc:"Raise the generation even when nothing changed"`
+	IfRevision   *int64 `json:"if_revision,omitempty" minimum:"0" doc:"Only if the stored binding has this revision; 0: only if the node is not bound"`
+	IfGeneration int64  `json:"if_generation,omitempty" minimum:"0" doc:"Only if the wish has this generation then; for unbind: if it has it now"`
+}
+
 // BulkBindings asks for many bindings at once.
 type BulkBindings struct {
-	Items []BindingSpec `json:"items" minItems:"1" maxItems:"10000" nullable:"false"`
+	Items []BulkBinding `json:"items" minItems:"1" maxItems:"10000" nullable:"false"`
 }
 
 // EventList is the newest events of a node, oldest first.

@@ -19,9 +19,10 @@ const bulkSize = 1000
 // bindFlags are the parts of a wish that flags can say.
 type bindFlags struct {
 	file, keyFile, userData string
-	wipeOnly, reimage       bool
 	labels                  []string
 	spec                    api.BindingSpec
+
+	wipeOnly, reimage, takeOver bool
 }
 
 // bindCommand is `bind` and, under its systematic name, `binding apply`.
@@ -32,6 +33,7 @@ func (a *app) bindCommand(verb string) *cobra.Command {
 		Long: `Declares which image nodes get. What no flag says stays as it was in a node's binding; -f replaces whole bindings.
 A change of image, disk, hostname, user data, keys or kernel arguments images the node again at its next boot, or at once
 when it waits in the Sled system. --reimage does so with nothing changed. Nothing here switches power.
+A binding that belongs to an owner, such as Terraform, keeps it; the owner sees what was changed. --take-over makes it --owner's, or nobody's.
 To make an image of a node's disk: sledctl image capture.`,
 		Example: `  sledctl bind n1 n2 --image debian-12-v1 --keys ~/.ssh/id_ed25519.pub
   sledctl bind -l rack=a --image debian-12-v2 --mode auto
@@ -50,7 +52,7 @@ To make an image of a node's disk: sledctl image capture.`,
 			if err != nil {
 				return err
 			}
-			stored, err := bindAll(cmd.Context(), client, specs, f.reimage)
+			stored, err := bindAll(cmd.Context(), client, specs, f.options()...)
 			if len(stored) > 0 || err == nil {
 				if shown := a.bindings().print(a, stored); err == nil {
 					err = shown
@@ -84,7 +86,20 @@ func (f *bindFlags) define(command *cobra.Command) {
 	flags.StringVar(&f.spec.Hostname, "hostname", "", "default: the node's name")
 	flags.StringVar(&f.keyFile, "keys", "", "file of SSH public keys, one a line")
 	flags.StringVar(&f.userData, "user-data", "", "file of cloud-init user data; empty: none")
+	flags.StringVar(&f.spec.Owner, "owner", "", "who declares the binding; nobody else then changes its owner or takes it back")
+	flags.BoolVar(&f.takeOver, "take-over", false, "change the owner of bindings that have one: to --owner, or to nobody")
 	flags.StringVar(&f.spec.KernelArguments, "kernel-arguments", "", "added to the installed kernel's own on kexec")
+}
+
+func (f *bindFlags) options() []api.Option {
+	var options []api.Option
+	if f.reimage {
+		options = append(options, api.Reimage())
+	}
+	if f.takeOver {
+		options = append(options, api.TakeOver())
+	}
+	return options
 }
 
 func (f *bindFlags) check(args []string) error {
@@ -100,8 +115,8 @@ func (f *bindFlags) check(args []string) error {
 	if f.wipeOnly && f.spec.Image != "" {
 		return usagef("want either --image %s or --wipe-only", f.spec.Image)
 	}
-	if f.file != "" && (f.wipeOnly || f.spec.Image != "") {
-		return usagef("--file holds whole bindings: --image and --wipe-only do not go with it")
+	if f.file != "" && (f.wipeOnly || f.spec.Image != "" || f.spec.Owner != "") {
+		return usagef("--file holds whole bindings: --image, --wipe-only and --owner do not go with it")
 	}
 	return nil
 }
@@ -189,6 +204,9 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 			*field.to = *field.from
 		}
 	}
+	if f.takeOver || changed("owner") {
+		spec.Owner = f.spec.Owner
+	}
 	if changed("keys") {
 		spec.AuthorizedKeys = f.spec.AuthorizedKeys
 	}
@@ -211,10 +229,14 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 }
 
 // bindAll sends the wishes in bulk. On an error the wishes of the calls before it hold, and are returned with it.
-func bindAll(ctx context.Context, client *api.Client, specs []api.BindingSpec, reimage bool) ([]api.Binding, error) {
+func bindAll(ctx context.Context, client *api.Client, specs []api.BindingSpec, options ...api.Option) ([]api.Binding, error) {
 	stored := []api.Binding{}
 	for chunk := range slices.Chunk(specs, bulkSize) {
-		answer, err := client.Bind(ctx, chunk, reimage)
+		items := make([]api.BulkBinding, len(chunk))
+		for i, spec := range chunk {
+			items[i].BindingSpec = spec
+		}
+		answer, err := client.Bind(ctx, items, options...)
 		stored = append(stored, answer...)
 		if err != nil {
 			return stored, fmt.Errorf("bind: items %d to %d of %d: %w", len(stored)+1, len(stored)+len(chunk), len(specs), err)

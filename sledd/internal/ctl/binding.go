@@ -30,10 +30,10 @@ func (a *app) bindings() *resource[api.Binding] {
 		get: func(ctx context.Context, c *api.Client, name string) (api.Binding, error) {
 			return c.Binding(ctx, name)
 		},
-		remove: func(ctx context.Context, c *api.Client, name string, conditions ...api.Condition) error {
-			return c.DeleteBinding(ctx, name, conditions...)
+		remove: func(ctx context.Context, c *api.Client, name string, options ...api.Option) error {
+			return c.DeleteBinding(ctx, name, options...)
 		},
-		filters: addFilters, complete: a.completeNodes,
+		filters: addFilters, terms: ownership, complete: a.completeNodes,
 	}
 }
 
@@ -47,6 +47,20 @@ const unbindShort = "Take wishes away; the machines keep what is on their disks"
 
 func (a *app) unbindCommand() *cobra.Command {
 	return a.bindings().deleteCommand(a, "unbind", unbindShort, "deleted")
+}
+
+// ownership adds the flags that say in whose name wishes are taken away.
+func ownership(command *cobra.Command) func() []api.Option {
+	owner, takeOver := "", false
+	command.Flags().StringVar(&owner, "owner", "", "in the name of the owner that they belong to")
+	command.Flags().BoolVar(&takeOver, "take-over", false, "also those that belong to an owner, such as Terraform")
+	return func() []api.Option {
+		options := []api.Option{api.As(owner)}
+		if takeOver {
+			options = append(options, api.TakeOver())
+		}
+		return options
+	}
 }
 
 // wishText is what a binding asks for: an image, a capture, or only a wipe.

@@ -60,5 +60,5 @@ func (a *app) capture(ctx context.Context, client *api.Client, node, image, disk
 	if disk != "" {
 		spec.Disk = disk
 	}
-	return client.PutBinding(ctx, spec, false)
+	return client.PutBinding(ctx, spec)
 }

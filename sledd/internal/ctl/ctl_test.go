@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -67,7 +68,7 @@ func run(ctx context.Context, server, input string, screen Screen, args ...strin
 	return ran{code, out.String(), err.String()}
 }
 
-const token = "0123456789abcdef0123456789abcdef"
+const token = sleddtest.AdminToken
 
 // golden compares with testdata/NAME.txt.
 func golden(t *testing.T, name, got string) {

@@ -28,8 +28,8 @@ func (a *app) images() *resource[api.Image] {
 		},
 		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Image, error) { return c.Images(ctx) },
 		get:  func(ctx context.Context, c *api.Client, name string) (api.Image, error) { return c.Image(ctx, name) },
-		remove: func(ctx context.Context, c *api.Client, name string, conditions ...api.Condition) error {
-			return c.DeleteImage(ctx, name, conditions...)
+		remove: func(ctx context.Context, c *api.Client, name string, options ...api.Option) error {
+			return c.DeleteImage(ctx, name, options...)
 		},
 		detail: a.imageDetail, complete: a.completeImages,
 	}
@@ -38,7 +38,7 @@ func (a *app) images() *resource[api.Image] {
 func (a *app) imageCommand() *cobra.Command {
 	r := a.images()
 	return group("image", "Registered images", r.listCommand(a), r.getCommand(a), a.imageApplyCommand(r), a.imageSignCommand(r),
-		a.imageCaptureCommand(),
+		a.imageCaptureCommand(), a.imageAddCommand(r),
 		r.deleteCommand(a, "delete", "Forget images that no binding uses; the files stay", "deleted"))
 }
 

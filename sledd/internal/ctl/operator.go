@@ -22,7 +22,7 @@ func (a *app) operators() *resource[api.Operator] {
 		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Operator, error) {
 			return c.Operators(ctx)
 		},
-		remove: func(ctx context.Context, c *api.Client, name string, _ ...api.Condition) error {
+		remove: func(ctx context.Context, c *api.Client, name string, _ ...api.Option) error {
 			return c.DeleteOperator(ctx, name)
 		},
 		complete: cobra.NoFileCompletions,

@@ -18,9 +18,10 @@ type resource[T any] struct {
 	columns                   []column[T]
 	list                      func(context.Context, *api.Client, api.Filter) ([]T, error)
 	get                       func(context.Context, *api.Client, string) (T, error)
-	remove                    func(context.Context, *api.Client, string, ...api.Condition) error
-	detail                    func(T)                           // nil: get shows the table
-	filters                   func(*cobra.Command, *api.Filter) // nil: the list has none
+	remove                    func(context.Context, *api.Client, string, ...api.Option) error
+	detail                    func(T)                                  // nil: get shows the table
+	filters                   func(*cobra.Command, *api.Filter)        // nil: the list has none
+	terms                     func(*cobra.Command) func() []api.Option // flags of delete; nil: it has none
 	complete                  cobra.CompletionFunc
 }
 
@@ -75,7 +76,8 @@ func (r *resource[T]) getCommand(a *app) *cobra.Command {
 
 // deleteCommand deletes each name and tells which; one that fails does not stop the others.
 func (r *resource[T]) deleteCommand(a *app, use, short, done string) *cobra.Command {
-	return &cobra.Command{
+	terms := func() []api.Option { return nil }
+	command := &cobra.Command{
 		Use: use + " " + r.placeholder + "...", Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: r.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
@@ -84,7 +86,7 @@ func (r *resource[T]) deleteCommand(a *app, use, short, done string) *cobra.Comm
 			}
 			var failed []error
 			for _, name := range args {
-				if err := r.remove(cmd.Context(), client, name); err != nil {
+				if err := r.remove(cmd.Context(), client, name, terms()...); err != nil {
 					failed = append(failed, fmt.Errorf("%s: %w", name, err))
 					continue
 				}
@@ -93,6 +95,10 @@ func (r *resource[T]) deleteCommand(a *app, use, short, done string) *cobra.Comm
 			return errors.Join(failed...)
 		},
 	}
+	if r.terms != nil {
+		terms = r.terms(command)
+	}
+	return command
 }
 
 // addFilters adds the flags that select nodes.
@@ -101,6 +107,7 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags.StringArrayVarP(&filter.Labels, "label", "l", nil, "only nodes with this label, KEY=VALUE (repeatable; all must hold)")
 	flags.StringVar((*string)(&filter.Phase), "phase", "", "only nodes in this phase")
 	flags.StringVar(&filter.Image, "image", "", "only nodes with this image")
+	flags.StringVar(&filter.Owner, "owner", "", "only nodes whose binding belongs to this owner")
 	phases := []string{}
 	for _, phase := range []api.Phase{api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring,
 		api.Capturing, api.Starting, api.Operational, api.Wiped, api.Captured, api.Failed} {

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
@@ -40,40 +39,39 @@ func (f *Fleet) Binding(ctx context.Context, reference string) (api.Binding, err
 	return v.binding.public(v.status), nil
 }
 
-// PutBinding binds one node. With reimage the generation is raised even when nothing changed.
-func (f *Fleet) PutBinding(ctx context.Context, reference string, spec api.BindingSpec, reimage bool, wanted Wanted) (api.Binding, error) {
-	address, err := f.sameNode(ctx, reference, spec.Node)
+// PutBinding binds one node.
+func (f *Fleet) PutBinding(ctx context.Context, reference string, change Change) (api.Binding, error) {
+	address, err := f.sameNode(ctx, reference, change.Node)
 	if err != nil {
 		return api.Binding{}, err
 	}
 	var binding api.Binding
 	err = retry(ctx, func(ctx context.Context) error {
-		v, err := f.load(ctx, address, store.Key(key.Images+named(spec)))
+		v, err := f.load(ctx, address, store.Key(key.Images+named(change.BindingSpec)))
 		if err != nil {
 			return err
 		}
-		if err := wanted.check("the binding of node "+reference, v.read[iBinding].Revision); err != nil {
-			return err
-		}
-		if v.node == nil {
-			return refuse(NotFound, "node %s is not declared: declare it before you bind it", reference)
-		}
-		image, err := v.image(named(spec))
-		if err != nil {
-			return err
-		}
-		if err := v.bind(spec, image, reimage); err != nil {
-			return err
-		}
-		if t := v.transaction(); len(t.Do) > 0 {
-			if v.binding.Revision, err = f.Store.Commit(ctx, t); err != nil {
-				return err
-			}
-		}
-		binding = v.binding.public(v.status)
-		return nil
+		binding, err = f.commit(ctx, v, change)
+		return err
 	})
 	return binding, err
+}
+
+// commit makes a change to a node that was loaded with the image that the wish names.
+func (f *Fleet) commit(ctx context.Context, v *view, change Change) (api.Binding, error) {
+	image, err := v.image(named(change.BindingSpec))
+	if err != nil {
+		return api.Binding{}, err
+	}
+	if err := v.change(change, image); err != nil {
+		return api.Binding{}, err
+	}
+	if t := v.transaction(); len(t.Do) > 0 {
+		if v.binding.Revision, err = f.Store.Commit(ctx, t); err != nil {
+			return api.Binding{}, err
+		}
+	}
+	return v.binding.public(v.status), nil
 }
 
 // sameNode gives the MAC of the node that the path names, if the body names the same.
@@ -121,7 +119,7 @@ func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error 
 	}
 	if old := v.binding; old != nil {
 		wish.Generation = max(wish.Generation, old.Generation+1)
-		if !reimage && sameWish(old, &wish) {
+		if !reimage && old.Digest == wish.Digest && api.SameWish(old.BindingSpec, spec, old.UserDataSHA256, wish.UserDataSHA256) {
 			wish.Generation, wish.Updated = old.Generation, old.Updated
 		}
 	}
@@ -149,13 +147,6 @@ func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error 
 	wish.Revision = v.read[iBinding].Revision
 	v.binding = &wish
 	return nil
-}
-
-// sameWish says whether a changed binding leaves the disk as it is: only how to wipe and how to start may differ.
-func sameWish(old, wish *bound) bool {
-	return old.Image == wish.Image && old.Capture == wish.Capture && old.Digest == wish.Digest && old.Disk == wish.Disk && old.Hostname == wish.Hostname &&
-		old.UserData == wish.UserData && slices.Equal(old.AuthorizedKeys, wish.AuthorizedKeys) &&
-		old.KernelArguments == wish.KernelArguments
 }
 
 func (v *view) checkBinding(spec api.BindingSpec, image *api.Image) error {
@@ -210,20 +201,20 @@ func architecture(name string) string {
 }
 
 // DeleteBinding takes the wish back. The disk stays as it is.
-func (f *Fleet) DeleteBinding(ctx context.Context, reference string, wanted Wanted) error {
+func (f *Fleet) DeleteBinding(ctx context.Context, reference string, change Change) error {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
 		return err
 	}
+	change.Node, change.Unbind = reference, true
 	return f.update(ctx, address, nil, func(v *view) error {
-		if err := wanted.check("the binding of node "+reference, v.read[iBinding].Revision); err != nil {
+		bound := v.binding != nil
+		if err := v.change(change, nil); err != nil {
 			return err
 		}
-		if v.binding == nil {
+		if !bound {
 			return refuse(NotFound, "node %s is not bound", reference)
 		}
-		v.more.Delete(key.Bindings + address)
-		v.happened(api.Event{Kind: "unbind", Generation: v.binding.Generation})
 		return nil
 	})
 }

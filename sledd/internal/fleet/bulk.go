@@ -23,16 +23,25 @@ const (
 	// bulkBytes of values in one transaction: etcd takes 1.5 MiB.
 	bulkBytes = 512 << 10
 	// bulkWriters at the same time: commits wait for the disk, not for each other.
-	bulkWriters = 4
-
-	nothingBound = "nothing was bound: some items are at fault"
+	bulkWriters = 8
 )
 
-// PutBindings binds many nodes. All items are checked first: one that is at fault and nothing is bound, and the faults are named by
-// index. Then they are written, some at a time; when the store fails in between, the error names all that may not be bound.
-func (f *Fleet) PutBindings(ctx context.Context, specs []api.BindingSpec, reimage bool) (api.BindingList, error) {
-	list := api.BindingList{Items: make([]api.Binding, len(specs))}
-	macs, err := f.resolveAll(ctx, specs)
+// refusals of a bulk call. When items are refused for several reasons, the earliest here is told: a fault stays when the others are
+// gone, and an owner when the plan is made anew.
+var refusals = []struct {
+	kind    Kind
+	message string
+}{
+	{Invalid, "nothing was changed: some items are at fault"},
+	{Conflict, "nothing was changed: some bindings belong to others"},
+	{Precondition, "nothing was changed: some bindings are not as wanted"},
+}
+
+// PutBindings binds many nodes, or takes wishes back. All items are checked first: one that is refused and nothing is changed, and all
+// of those are named by index. Then they are written, some at a time; when the store fails in between, the error names all that may not be bound.
+func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding, reimage, takeOver bool) (api.BindingList, error) {
+	list := api.BindingList{Items: make([]api.Binding, len(items))}
+	macs, err := f.resolveAll(ctx, items)
 	if err != nil {
 		return list, err
 	}
@@ -40,7 +49,11 @@ func (f *Fleet) PutBindings(ctx context.Context, specs []api.BindingSpec, reimag
 	if err != nil {
 		return list, err
 	}
-	b := bulk{Fleet: f, specs: specs, macs: macs, reimage: reimage, images: map[string]*api.Image{}}
+	b := bulk{Fleet: f, macs: macs, views: make([]*view, len(items)), images: map[string]*api.Image{}}
+	for _, item := range items {
+		item.Reimage = item.Reimage || reimage
+		b.changes = append(b.changes, Change{BulkBinding: item, TakeOver: takeOver})
+	}
 	for i, image := range images.Items {
 		b.images[image.Name] = &images.Items[i]
 	}
@@ -57,14 +70,14 @@ func (f *Fleet) PutBindings(ctx context.Context, specs []api.BindingSpec, reimag
 
 type bulk struct {
 	*Fleet
-	specs   []api.BindingSpec
+	changes []Change
 	macs    []string
-	reimage bool
+	views   []*view // as they were checked, with what is to be written
 	images  map[string]*api.Image
 }
 
 // resolveAll gives the MAC of every item, or all faults.
-func (f *Fleet) resolveAll(ctx context.Context, specs []api.BindingSpec) ([]string, error) {
+func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding) ([]string, error) {
 	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Names))
 	if err != nil {
 		return nil, err
@@ -73,7 +86,7 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BindingSpec) ([]stri
 	for _, kv := range snapshot.Results[0] {
 		names[strings.TrimPrefix(kv.Key, key.Names)] = string(kv.Value)
 	}
-	faults := &Error{Kind: Invalid, Message: nothingBound}
+	faults := &Error{Kind: refusals[0].kind, Message: refusals[0].message}
 	macs := make([]string, len(specs))
 	seen, captures := map[string]int{}, map[string]int{}
 	for i, spec := range specs {
@@ -88,7 +101,10 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BindingSpec) ([]stri
 			faults.add(i, "node", spec.Node, fmt.Sprintf("node %s is item %d already", spec.Node, first))
 		}
 		seen[address] = i
-		if first, twice := captures[spec.Capture]; twice && spec.Capture != "" {
+		if spec.Capture == "" || spec.Unbind {
+			continue
+		}
+		if first, twice := captures[spec.Capture]; twice {
 			faults.add(i, "capture", spec.Capture, fmt.Sprintf("item %d is to become image %s already", first, spec.Capture))
 		}
 		captures[spec.Capture] = i
@@ -116,7 +132,7 @@ func (b *bulk) each(do func(c chunk) error) map[chunk]error {
 	var lock sync.Mutex
 	var running sync.WaitGroup
 	slots := make(chan struct{}, bulkWriters)
-	for at := 0; at < len(b.specs); {
+	for at := 0; at < len(b.changes); {
 		c := chunk{at, b.end(at)}
 		at = c.end
 		slots <- struct{}{}
@@ -141,22 +157,23 @@ func (b *bulk) unfinished(failed map[chunk]error) error {
 	all := &Error{Kind: Unfinished}
 	for _, c := range slices.SortedFunc(maps.Keys(failed), func(x, y chunk) int { return x.at - y.at }) {
 		for i := c.at; i < c.end; i++ {
-			all.add(i, "node", b.specs[i].Node, "may not be bound: "+failed[c].Error())
+			all.add(i, "node", b.changes[i].Node, "may not be done: "+failed[c].Error())
 		}
 	}
-	all.Message = fmt.Sprintf("%d of %d items are bound; the others may not be, ask again for them", len(b.specs)-len(all.Details), len(b.specs))
+	all.Message = fmt.Sprintf("%d of %d items are done; the others may not be, ask again for them", len(b.changes)-len(all.Details), len(b.changes))
 	return all
 }
 
 // check tries all items without writing any.
 func (b *bulk) check(ctx context.Context) error {
-	faults := make([][]Detail, len(b.specs))
+	refused := make([]*Error, len(b.changes))
 	failed := b.each(func(c chunk) error {
-		views, err := b.views(ctx, c)
+		views, err := b.read(ctx, c)
 		for i, v := range views {
-			var refusal *Error
-			if err := b.bind(c.at+i, v); errors.As(err, &refusal) {
-				faults[c.at+i] = refusal.Details
+			at := c.at + i
+			b.views[at] = v
+			if err := b.change(at, v); err != nil && !errors.As(err, &refused[at]) {
+				return err
 			}
 		}
 		return err
@@ -164,27 +181,46 @@ func (b *bulk) check(ctx context.Context) error {
 	for _, err := range failed {
 		return err // one is as good as another: nothing was written
 	}
-	all := &Error{Kind: Invalid, Message: nothingBound}
-	for i, details := range faults {
-		for _, detail := range details {
+	return b.refuse(refused)
+}
+
+// refuse makes one error of those of items, which may be nil.
+func (b *bulk) refuse(refused []*Error) error {
+	all := &Error{}
+	kinds := map[Kind]bool{}
+	for i, one := range refused {
+		if one == nil {
+			continue
+		}
+		kind := one.Kind
+		if kind == NotFound {
+			kind = Invalid
+		}
+		kinds[kind] = true
+		for _, detail := range one.Details {
 			all.add(i, strings.TrimPrefix(detail.Location, "body."), detail.Value, detail.Message)
+		}
+		if len(one.Details) == 0 {
+			all.add(i, "node", b.changes[i].Node, one.Message)
+		}
+	}
+	for _, refusal := range slices.Backward(refusals) {
+		if kinds[refusal.kind] {
+			all.Kind, all.Message = refusal.kind, refusal.message
 		}
 	}
 	return all.orNil()
 }
 
-func (b *bulk) bind(i int, v *view) error {
-	if v.node == nil {
-		return invalid("body.node", b.specs[i].Node, fmt.Errorf("node %s is not declared", b.specs[i].Node))
-	}
-	return v.bind(b.specs[i], b.images[named(b.specs[i])], b.reimage)
+func (b *bulk) change(i int, v *view) error {
+	return v.change(b.changes[i], b.images[named(b.changes[i].BindingSpec)])
 }
 
 // end gives the end of the chunk that begins at an item.
 func (b *bulk) end(at int) int {
 	end, size := at, 0
-	for end < len(b.specs) && end-at < bulkItems {
-		spec := b.specs[end]
+	for end < len(b.changes) && end-at < bulkItems {
+		spec := b.changes[end]
 		size += 4096 + len(spec.UserData) + len(strings.Join(spec.AuthorizedKeys, " "))
 		if end > at && size > bulkBytes {
 			break
@@ -194,8 +230,8 @@ func (b *bulk) end(at int) int {
 	return end
 }
 
-// views reads the items of a chunk at one revision.
-func (b *bulk) views(ctx context.Context, c chunk) ([]*view, error) {
+// read reads the items of a chunk at one revision.
+func (b *bulk) read(ctx context.Context, c chunk) ([]*view, error) {
 	kinds := []string{key.Nodes, key.Status, key.Bindings}
 	var queries []store.Query
 	for _, address := range b.macs[c.at:c.end] {
@@ -224,38 +260,55 @@ func (b *bulk) views(ctx context.Context, c chunk) ([]*view, error) {
 	return views, nil
 }
 
-// write binds the items of a chunk, all or none.
+// write does the items of a chunk, all or none: as they were checked, or when somebody else was faster, checked anew.
 func (b *bulk) write(ctx context.Context, c chunk) ([]api.Binding, error) {
-	var bindings []api.Binding
+	views := b.views[c.at:c.end]
 	err := retry(ctx, func(ctx context.Context) error {
-		views, err := b.views(ctx, c)
-		if err != nil {
+		changed := b.commit(ctx, views)
+		if !errors.Is(changed, store.ErrChanged) {
+			return changed
+		}
+		var err error
+		if views, err = b.read(ctx, c); err != nil {
 			return err
 		}
-		var t store.Transaction
-		conditions := map[store.Condition]bool{}
 		for i, v := range views {
-			if err := b.bind(c.at+i, v); err != nil {
-				return err
-			}
-			b.collect(&t, conditions, v)
-		}
-		revision := int64(0)
-		if len(t.Do) > 0 {
-			if revision, err = b.Store.Commit(ctx, t); err != nil {
+			if err := b.change(c.at+i, v); err != nil {
 				return err
 			}
 		}
-		bindings = bindings[:0]
-		for _, v := range views {
-			if len(v.more.Do) > 0 {
-				v.binding.Revision = revision
-			}
-			bindings = append(bindings, v.binding.public(v.status))
-		}
-		return nil
+		return changed // and these are for the next attempt
 	})
-	return bindings, err
+	if err != nil {
+		return nil, err
+	}
+	bindings := make([]api.Binding, len(views))
+	for i, v := range views {
+		bindings[i] = api.Binding{BindingSpec: api.BindingSpec{Node: b.changes[c.at+i].Node}, MAC: v.mac}
+		if v.binding != nil {
+			bindings[i] = v.binding.public(v.status)
+		}
+	}
+	return bindings, nil
+}
+
+// commit writes what views have to change, in one transaction.
+func (b *bulk) commit(ctx context.Context, views []*view) error {
+	var t store.Transaction
+	conditions := map[store.Condition]bool{}
+	for _, v := range views {
+		b.collect(&t, conditions, v)
+	}
+	if len(t.Do) == 0 {
+		return nil
+	}
+	revision, err := b.Store.Commit(ctx, t)
+	for _, v := range views {
+		if v.binding != nil && len(v.more.Do) > 0 {
+			v.binding.Revision = revision
+		}
+	}
+	return err
 }
 
 // collect adds what a view changes to a transaction of many, each condition once.

@@ -17,6 +17,7 @@ type Filter struct {
 	Labels map[string]string // all must be there
 	Phase  api.Phase
 	Image  string // bound, or for an unbound node the one on its disk
+	Owner  string // of the binding
 	Limit  int
 	After  string // MAC
 }
@@ -30,6 +31,9 @@ func (f Filter) takes(v *view) bool {
 		image = v.binding.Image
 	}
 	if f.Image != "" && image != f.Image {
+		return false
+	}
+	if f.Owner != "" && (v.binding == nil || v.binding.Owner != f.Owner) {
 		return false
 	}
 	for name, value := range f.Labels {

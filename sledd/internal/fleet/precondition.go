@@ -13,6 +13,17 @@ type Wanted struct {
 	NoneMatch string // If-None-Match: only * is of use on a change
 }
 
+// exactly wants one revision, 0: that there is nothing; nil wants nothing.
+func exactly(revision *int64) Wanted {
+	switch {
+	case revision == nil:
+		return Wanted{}
+	case *revision == 0:
+		return Wanted{NoneMatch: "*"}
+	}
+	return Wanted{Match: ETag(*revision)}
+}
+
 // ETag gives the tag of a revision.
 func ETag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
@@ -20,12 +31,12 @@ func ETag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) 
 func (w Wanted) check(what string, revision int64) error {
 	if w.Match != "" && (revision == 0 || !matches(w.Match, revision)) {
 		if revision == 0 {
-			return refuse(Precondition, "%s does not exist, If-Match wants %s", what, w.Match)
+			return refuse(Precondition, "%s does not exist, revision %s is wanted", what, w.Match)
 		}
-		return refuse(Precondition, "%s has revision %d, If-Match wants %s", what, revision, w.Match)
+		return refuse(Precondition, "%s has revision %d, %s is wanted", what, revision, w.Match)
 	}
 	if w.NoneMatch != "" && revision != 0 && matches(w.NoneMatch, revision) {
-		return refuse(Precondition, "%s exists with revision %d, If-None-Match wants none of %s", what, revision, w.NoneMatch)
+		return refuse(Precondition, "%s exists with revision %d, none of %s is wanted", what, revision, w.NoneMatch)
 	}
 	return nil
 }

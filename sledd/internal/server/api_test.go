@@ -14,16 +14,16 @@ import (
 func TestNodesAreComparedAndSwapped(t *testing.T) {
 	s := fresh(t)
 	spec := api.NodeSpec{MAC: address(1), Name: "n1", Disk: "only", Labels: map[string]string{"rack": "a"}}
-	first := s.admin(200, "PUT", "/v1/nodes/n1", spec, "If-None-Match", "*").header.Get("ETag")
+	first := s.admin(200, "PUT", "/v1/nodes/n1", spec, "If-None-Match", "*").Header.Get("ETag")
 	s.admin(412, "PUT", "/v1/nodes/n1", spec, "If-None-Match", "*")
-	if again := s.admin(200, "PUT", "/v1/nodes/52-54-00-77-00-01", spec).header.Get("ETag"); again != first {
+	if again := s.admin(200, "PUT", "/v1/nodes/52-54-00-77-00-01", spec).Header.Get("ETag"); again != first {
 		t.Errorf("the same declaration changed the revision: %s, %s", first, again)
 	}
 	spec.Labels["rack"] = "b"
 	s.admin(412, "PUT", "/v1/nodes/n1", spec, "If-Match", `"1"`)
 	s.admin(412, "PUT", "/v1/nodes/n9", api.NodeSpec{MAC: address(9), Name: "n9"}, "If-Match", "*")
-	second := s.admin(200, "PUT", "/v1/nodes/n1", spec, "If-Match", first).header.Get("ETag")
-	if got := s.admin(200, "GET", "/v1/nodes/n1", nil); got.header.Get("ETag") != second || !strings.Contains(got.body, `"rack":"b"`) {
+	second := s.admin(200, "PUT", "/v1/nodes/n1", spec, "If-Match", first).Header.Get("ETag")
+	if got := s.admin(200, "GET", "/v1/nodes/n1", nil); got.Header.Get("ETag") != second || !strings.Contains(got.Body, `"rack":"b"`) {
 		t.Errorf("%+v", got)
 	}
 	s.admin(412, "DELETE", "/v1/nodes/n1", nil, "If-Match", first)
@@ -35,10 +35,10 @@ func TestNodesAreComparedAndSwapped(t *testing.T) {
 
 func TestNamesAreUnique(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
+	s.Declare(1)
 	a := s.admin(409, "PUT", "/v1/nodes/"+address(2), api.NodeSpec{MAC: address(2), Name: "n1"})
-	if !strings.Contains(a.body, address(1)) {
-		t.Errorf("does not say who has the name: %s", a.body)
+	if !strings.Contains(a.Body, address(1)) {
+		t.Errorf("does not say who has the name: %s", a.Body)
 	}
 	s.admin(200, "PUT", "/v1/nodes/"+address(1), api.NodeSpec{MAC: address(1), Name: "web"})
 	s.admin(404, "GET", "/v1/nodes/n1", nil)
@@ -48,10 +48,10 @@ func TestNamesAreUnique(t *testing.T) {
 
 func TestRequestsThatCannotBeMeant(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
+	s.Declare(1)
 	s.admin(200, "PUT", "/v1/nodes/bare", api.NodeSpec{MAC: address(2), Name: "bare"})
 	s.admin(200, "PUT", "/v1/nodes/arm", api.NodeSpec{MAC: address(3), Name: "arm", Architecture: "arm64", Disk: "only"})
-	s.register("d12")
+	s.Register("d12")
 	for _, c := range []struct{ method, path, body, location, says string }{
 		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:04","name":"n3"}`, "path.node", "n2"},
 		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:0A","name":"n2"}`, "body.mac", ""},
@@ -70,9 +70,9 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 		{"GET", "/v1/nodes?label=rack", "", "query.label[0]", "KEY=VALUE"},
 		{"GET", "/v1/nodes?phase=asleep", "", "query.phase", ""},
 	} {
-		a := s.ask(c.method, c.path, adminToken, c.body)
-		if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"`+c.location+`"`) || !strings.Contains(a.body, c.says) {
-			t.Errorf("%s %s %s: got %d, want 422 with %s and %q: %s", c.method, c.path, c.body, a.status, c.location, c.says, a.body)
+		a := s.Ask(c.method, c.path, adminToken, c.body)
+		if a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `"`+c.location+`"`) || !strings.Contains(a.Body, c.says) {
+			t.Errorf("%s %s %s: got %d, want 422 with %s and %q: %s", c.method, c.path, c.body, a.Status, c.location, c.says, a.Body)
 		}
 	}
 	s.admin(404, "PUT", "/v1/bindings/n8", api.BindingSpec{Node: "n8"})
@@ -81,12 +81,12 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 
 func TestImagesNeverChange(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	spec := s.register("d12")
-	s.register("d12")
+	s.Declare(1)
+	spec := s.Register("d12")
+	s.Register("d12")
 	spec.Bytes++
 	s.admin(409, "PUT", "/v1/images/d12", spec)
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
 	s.admin(409, "DELETE", "/v1/images/d12", nil)
 	s.admin(409, "DELETE", "/v1/nodes/n1", nil)
 	s.admin(409, "PUT", "/v1/nodes/n1", api.NodeSpec{MAC: address(1), Name: "n1"}) // its disk selector is in use
@@ -99,16 +99,16 @@ func TestImagesNeverChange(t *testing.T) {
 
 func TestGenerationCountsWishes(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.register("d12")
-	s.register("d13")
+	s.Declare(1)
+	s.Register("d12")
+	s.Register("d13")
 	base := api.BindingSpec{Node: "n1", Image: "d12"}
-	want := func(generation int64, change func(*api.BindingSpec), query ...string) {
+	want := func(generation int64, change func(*api.BindingSpec), options ...api.Option) {
 		t.Helper()
 		if change != nil {
 			change(&base)
 		}
-		if got := s.bind(base, query...); got.Generation != generation {
+		if got := s.Bind(base, options...); got.Generation != generation {
 			t.Errorf("generation %d, want %d", got.Generation, generation)
 		}
 	}
@@ -122,28 +122,28 @@ func TestGenerationCountsWishes(t *testing.T) {
 	want(5, func(b *api.BindingSpec) { b.UserData = "y" })
 	want(6, func(b *api.BindingSpec) { b.AuthorizedKeys = []string{"ssh-ed25519 A"} })
 	want(7, func(b *api.BindingSpec) { b.KernelArguments = "quiet" })
-	want(8, nil, "?reimage=true")
-	m := s.start(1)
-	m.poll(0)
+	want(8, nil, api.Reimage())
+	m := s.Machine(1)
+	m.Poll(0)
 	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
 	want(9, nil)
 	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
 	s.admin(204, "DELETE", "/v1/nodes/n1", nil)
-	s.declare(1)
+	s.Declare(1)
 	want(9, nil) // 9 was never given to the node; 8 was, and a deleted node keeps that
 }
 
 func TestUserDataIsNeverInAnAnswer(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.register("d12")
+	s.Declare(1)
+	s.Register("d12")
 	const secret = "very-secret-thing"
 	spec := api.BindingSpec{Node: "n1", Image: "d12", UserData: secret}
 	stream := s.follow("", 0)
-	answers := s.admin(200, "PUT", "/v1/bindings/n1", spec).body
-	answers += s.admin(200, "POST", "/v1/bindings", api.BulkBindings{Items: []api.BindingSpec{spec}}).body
+	answers := s.admin(200, "PUT", "/v1/bindings/n1", spec).Body
+	answers += s.admin(200, "POST", "/v1/bindings", bulk(spec)).Body
 	for _, path := range []string{"/v1/nodes", "/v1/nodes/n1", "/v1/bindings", "/v1/bindings/n1", "/v1/nodes/n1/events", "/v1/nodes/n1/timeline", "/metrics"} {
-		answers += s.admin(200, "GET", path, nil).body
+		answers += s.admin(200, "GET", path, nil).Body
 	}
 	event := <-stream.events
 	answers += fmt.Sprintf("%+v", event)
@@ -158,16 +158,16 @@ func TestUserDataIsNeverInAnAnswer(t *testing.T) {
 func TestBulkBind(t *testing.T) {
 	const nodes = 3000
 	s := fresh(t)
-	s.register("d12")
+	s.Register("d12")
 	specs := make([]api.BindingSpec, nodes)
-	s.declareMany(nodes)
+	s.DeclareMany(nodes)
 	for i := range specs {
 		specs[i] = api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: "d12"}
 		if i%2 == 1 {
 			specs[i].Node = address(i)
 		}
 	}
-	list := as[api.BindingList](t, s.admin(200, "POST", "/v1/bindings", api.BulkBindings{Items: specs}))
+	list := as[api.BindingList](t, s.admin(200, "POST", "/v1/bindings", bulk(specs...)))
 	for i, binding := range list.Items {
 		if binding.MAC != address(i) || binding.Generation != 1 || binding.Revision == 0 {
 			t.Fatalf("item %d: %+v", i, binding)
@@ -176,22 +176,22 @@ func TestBulkBind(t *testing.T) {
 	if len(list.Items) != nodes {
 		t.Fatalf("%d items", len(list.Items))
 	}
-	again := as[api.BindingList](t, s.admin(200, "POST", "/v1/bindings?reimage=true", api.BulkBindings{Items: specs[:100]}))
+	again := as[api.BindingList](t, s.admin(200, "POST", "/v1/bindings?reimage=true", bulk(specs[:100]...)))
 	if again.Items[99].Generation != 2 {
 		t.Errorf("%+v", again.Items[99])
 	}
 	bad := append([]api.BindingSpec{}, specs[:60]...)
 	bad[3].Image, bad[50].Node, bad[51].Node, bad[52].Disk = "none", "nobody", "n0", "sda"
 	before := dump(t, etcd)
-	s.admin(422, "POST", "/v1/bindings?reimage=true", api.BulkBindings{Items: bad[:50]})
-	a := s.admin(422, "POST", "/v1/bindings?reimage=true", api.BulkBindings{Items: bad}).body
+	s.admin(422, "POST", "/v1/bindings?reimage=true", bulk(bad[:50]...))
+	a := s.admin(422, "POST", "/v1/bindings?reimage=true", bulk(bad...)).Body
 	for _, location := range []string{"body.items[50].node", "body.items[51].node"} {
 		if !strings.Contains(a, location) {
 			t.Errorf("%s is not named: %s", location, a)
 		}
 	}
 	bad[50].Node, bad[51].Node = "n50", "n51"
-	a = s.admin(422, "POST", "/v1/bindings?reimage=true", api.BulkBindings{Items: bad}).body
+	a = s.admin(422, "POST", "/v1/bindings?reimage=true", bulk(bad...)).Body
 	for _, location := range []string{"body.items[3].image", "body.items[52].disk"} {
 		if !strings.Contains(a, location) {
 			t.Errorf("%s is not named: %s", location, a)
@@ -224,14 +224,14 @@ func pages(t *testing.T, s *sledd, nodes int) {
 
 func TestListsAreFiltered(t *testing.T) {
 	s := fresh(t)
-	s.register("d12")
+	s.Register("d12")
 	for i := range 6 {
 		spec := api.NodeSpec{MAC: address(i), Name: fmt.Sprintf("n%d", i), Disk: "only", Labels: map[string]string{"odd": fmt.Sprint(i % 2), "third": fmt.Sprint(i % 3)}}
 		s.admin(200, "PUT", "/v1/nodes/"+spec.Name, spec)
 	}
-	s.bind(api.BindingSpec{Node: "n4", Image: "d12"})
-	s.bind(api.BindingSpec{Node: "n5"})
-	s.start(9)
+	s.Bind(api.BindingSpec{Node: "n4", Image: "d12"})
+	s.Bind(api.BindingSpec{Node: "n5"})
+	s.Machine(9)
 	for query, want := range map[string]string{
 		"": "0123459", "?label=odd=1": "135", "?label=odd=1&label=third=0": "3", "?image=d12": "4", "?phase=discovered": "9",
 		"?limit=1&label=third=2": "2",
@@ -252,11 +252,11 @@ func TestListsAreFiltered(t *testing.T) {
 
 func TestMetricsNameTheFleet(t *testing.T) {
 	s := fresh(t)
-	s.start(1).poll(0)
+	s.Machine(1).Poll(0)
 	eventually(t, "the phase is counted", func() bool {
-		return strings.Contains(s.ask("GET", "/metrics", "", "").body, `sledd_nodes{phase="discovered"} 1`)
+		return strings.Contains(s.Ask("GET", "/metrics", "", "").Body, `sledd_nodes{phase="discovered"} 1`)
 	})
-	body := s.ask("GET", "/metrics", "", "").body
+	body := s.Ask("GET", "/metrics", "", "").Body
 	for _, want := range []string{"sledd_plans_handed_out_total 1", `sledd_http_request_seconds_count{code="200",method="GET",route="GET /boot/{file}"} 1`,
 		`sledd_store_call_seconds_count{call="commit"}`, "sledd_waiting_polls 0"} {
 		if !strings.Contains(body, want) {
@@ -268,9 +268,9 @@ func TestMetricsNameTheFleet(t *testing.T) {
 func TestBootScriptOfAMalformedMAC(t *testing.T) {
 	s := fresh(t)
 	for _, path := range []string{"/boot/n1.ipxe", "/boot/52-54-00-77-00-01", "/boot/%24%7Bnet0%7D%20%7C%7C.ipxe"} {
-		a := s.ask("GET", path, "", "")
-		if a.status != 400 || !strings.HasPrefix(a.body, "#!ipxe\n") || strings.Contains(a.body, "${") || strings.Contains(a.body, "||") {
-			t.Errorf("%s: %d: %s", path, a.status, a.body)
+		a := s.Ask("GET", path, "", "")
+		if a.Status != 400 || !strings.HasPrefix(a.Body, "#!ipxe\n") || strings.Contains(a.Body, "${") || strings.Contains(a.Body, "||") {
+			t.Errorf("%s: %d: %s", path, a.Status, a.Body)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 // broken is a store that can be made to fail, or to hang until the deadline.
@@ -47,6 +48,20 @@ func (b *broken) Commit(ctx context.Context, t store.Transaction) (int64, error)
 	return b.Store.Commit(ctx, t)
 }
 
+// between does something just before the next commit.
+type between struct {
+	store.Store
+	first func()
+}
+
+func (b *between) Commit(ctx context.Context, t store.Transaction) (int64, error) {
+	if first := b.first; first != nil {
+		b.first = nil
+		first()
+	}
+	return b.Store.Commit(ctx, t)
+}
+
 // dump is all that is stored.
 func dump(t *testing.T, s store.Store) string {
 	t.Helper()
@@ -67,9 +82,9 @@ type call struct {
 }
 
 // everything calls every endpoint in a way that works while the store does.
-func everything(m *machine) []call {
+func everything(m *sleddtest.Machine) []call {
 	image := fmt.Sprintf(`{"name":"d13","digest":"%s","urls":["http://10.77.0.1/x"],"bytes":1024,"file_bytes":10}`, digest)
-	node := "/node/v1/" + m.mac
+	node := "/node/v1/" + m.MAC
 	return []call{
 		{"GET", "/v1/nodes", adminToken, "", false},
 		{"GET", "/v1/nodes/n1", adminToken, "", false},
@@ -93,39 +108,39 @@ func everything(m *machine) []call {
 		{"GET", "/v1/operators/admin", adminToken, "", false},
 		{"PUT", "/v1/operators/a", adminToken, `{"name":"a","role":"read"}`, true},
 		{"DELETE", "/v1/operators/b", adminToken, "", true},
-		{"GET", node + "/plan?generation=1", m.token, "", true},
-		{"POST", node + "/operational", m.installed, "operational 1\ngeneration 1\nos id=x\n", true},
-		{"GET", node + "/seed", m.token, "", true},
-		{"POST", node + "/report", m.token, m.text("begin step=1 of=4 verb=wipe"), true},
-		{"POST", node + "/facts", m.token, "facts 1\nboot new\n", true},
-		{"POST", node + "/log", m.token, "x\n", true},
-		{"GET", "/boot/" + m.mac + ".ipxe", "", "", true},
+		{"GET", node + "/plan?generation=1", m.Token, "", true},
+		{"POST", node + "/operational", m.Installed, "operational 1\ngeneration 1\nos id=x\n", true},
+		{"GET", node + "/seed", m.Token, "", true},
+		{"POST", node + "/report", m.Token, m.Text("begin step=1 of=4 verb=wipe"), true},
+		{"POST", node + "/facts", m.Token, "facts 1\nboot new\n", true},
+		{"POST", node + "/log", m.Token, "x\n", true},
+		{"GET", "/boot/" + m.MAC + ".ipxe", "", "", true},
 		{"GET", "/boot/52-54-00-77-00-99.ipxe", "", "", true},
 		{"GET", "/readyz", "", "", false},
 	}
 }
 
 // prepare makes a store in which everything() would work.
-func prepare(t *testing.T) (*sledd, *machine, *broken) {
+func prepare(t *testing.T) (*sledd, *sleddtest.Machine, *broken) {
 	t.Helper()
 	whole := fresh(t)
 	b := &broken{Store: etcd}
 	s := run(t, b)
 	for i := range 4 {
-		whole.declare(i + 1)
+		whole.Declare(i + 1)
 	}
-	whole.register("d12")
-	whole.register("free")
-	whole.bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	whole.bind(api.BindingSpec{Node: "n4", Image: "d12"})
+	whole.Register("d12")
+	whole.Register("free")
+	whole.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	whole.Bind(api.BindingSpec{Node: "n4", Image: "d12"})
 	whole.admin(200, "PUT", "/v1/operators/b", api.Operator{Name: "b", Role: api.Read})
-	m := s.start(1)
-	m.poll(0)
-	m.operational(m.seed()["operational"])
-	m.say("log", "x\n")
-	again := s.start(1) // whose seed was not given yet
-	again.poll(0)
-	again.installed = m.installed
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Seed()
+	m.Say("log", "x\n")
+	again := s.Machine(1) // whose seed was not given yet
+	again.Poll(0)
+	again.Installed = m.Installed
 	return s, again, b
 }
 
@@ -134,13 +149,13 @@ func TestStoreThatCannotBeReadChangesNothing(t *testing.T) {
 	before := dump(t, etcd)
 	b.reads.Store(true)
 	for _, c := range everything(m) {
-		unavailable(t, c, s.ask(c.method, c.path, c.token, c.body))
+		unavailable(t, c, s.Ask(c.method, c.path, c.token, c.body))
 	}
 	if after := dump(t, etcd); after != before {
 		t.Errorf("changed:\n%s\nto:\n%s", before, after)
 	}
-	if a := s.ask("GET", "/healthz", "", ""); a.status != 200 {
-		t.Errorf("healthz: %d", a.status)
+	if a := s.Ask("GET", "/healthz", "", ""); a.Status != 200 {
+		t.Errorf("healthz: %d", a.Status)
 	}
 }
 
@@ -150,7 +165,7 @@ func TestStoreThatCannotBeWrittenChangesNothing(t *testing.T) {
 	b.commits.Store(true)
 	for _, c := range everything(m) {
 		if c.writes {
-			unavailable(t, c, s.ask(c.method, c.path, c.token, c.body))
+			unavailable(t, c, s.Ask(c.method, c.path, c.token, c.body))
 		}
 	}
 	if after := dump(t, etcd); after != before {
@@ -158,16 +173,16 @@ func TestStoreThatCannotBeWrittenChangesNothing(t *testing.T) {
 	}
 }
 
-func unavailable(t *testing.T, c call, a answer) {
+func unavailable(t *testing.T, c call, a sleddtest.Answer) {
 	t.Helper()
-	if a.status != http.StatusServiceUnavailable {
-		t.Errorf("%s %s: got %d, want 503: %s", c.method, c.path, a.status, a.body)
+	if a.Status != http.StatusServiceUnavailable {
+		t.Errorf("%s %s: got %d, want 503: %s", c.method, c.path, a.Status, a.Body)
 	}
 	kind := "application/problem+json"
 	if strings.HasPrefix(c.path, "/boot/") {
 		kind = "text/plain; charset=utf-8"
 	}
-	if got := a.header.Get("Content-Type"); got != kind {
+	if got := a.Header.Get("Content-Type"); got != kind {
 		t.Errorf("%s %s: content type %q, want %q", c.method, c.path, got, kind)
 	}
 }
@@ -181,9 +196,9 @@ func TestHangingStoreIsAnsweredForInTime(t *testing.T) {
 	for _, c := range calls {
 		go func() {
 			begin := time.Now()
-			a, err := s.try(c.method, c.path, c.token, c.body)
-			if took := time.Since(begin); err == nil && (a.status != 503 || took > 5*time.Second) {
-				err = fmt.Errorf("%s %s: %d after %s", c.method, c.path, a.status, took)
+			a, err := s.Try(c.method, c.path, c.token, c.body)
+			if took := time.Since(begin); err == nil && (a.Status != 503 || took > 5*time.Second) {
+				err = fmt.Errorf("%s %s: %d after %s", c.method, c.path, a.Status, took)
 			}
 			answers <- err
 		}()
@@ -201,8 +216,8 @@ func TestEverythingWorksWhenTheStoreDoes(t *testing.T) {
 		if strings.HasPrefix(c.path, "/v1/events") || strings.HasSuffix(c.path, "/seed") {
 			continue // the stream does not end, and a seed ends earlier tokens of the installed system: they have their own tests
 		}
-		if a := s.ask(c.method, c.path, c.token, c.body); a.status >= 300 {
-			t.Errorf("%s %s: %d: %s", c.method, c.path, a.status, a.body)
+		if a := s.Ask(c.method, c.path, c.token, c.body); a.Status >= 300 {
+			t.Errorf("%s %s: %d: %s", c.method, c.path, a.Status, a.Body)
 		}
 	}
 }

@@ -10,47 +10,48 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 const (
 	captureBegin = "begin step=1 of=2 verb=capture"
-	captureEnd   = "end step=1 verb=capture code=0 seconds=7.5 detail=packed digest=" + digest + " bytes=4294967296 file_bytes=612345678"
+	captureEnd   = sleddtest.CaptureEnd
 	rebootBegin  = "begin step=2 of=2 verb=reboot"
 	rebootEnd    = "end step=2 verb=reboot code=0 seconds=0"
 )
 
 // capturing is a node that runs an image, is bound to be captured and has the plan.
-func capturing(s *sledd, i int, name string) *machine {
+func capturing(s *sledd, i int, name string) *sleddtest.Machine {
 	s.Helper()
-	s.declare(i)
-	s.bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Capture: name})
-	m := s.start(i)
-	want := fmt.Sprintf("plan 1\ngeneration 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n", i, m.mac)
-	if plan := m.poll(0); plan != want {
+	s.Declare(i)
+	s.Bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Capture: name})
+	m := s.Machine(i)
+	want := fmt.Sprintf("plan 1\ngeneration 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n", i, m.MAC)
+	if plan := m.Poll(0); plan != want {
 		s.Fatalf("plan:\n%swant:\n%s", plan, want)
 	}
 	return m
 }
 
-func (m *machine) upload(want int, query string) {
-	m.Helper()
-	if a := m.ask("GET", "/node/v1/"+m.mac+"/upload"+query, m.token, ""); a.status != want {
-		m.Fatalf("upload%s: got %d, want %d: %s", query, a.status, want, a.body)
+func (s *sledd) upload(m *sleddtest.Machine, want int, query string) {
+	s.Helper()
+	if a := s.Ask("GET", "/node/v1/"+m.MAC+"/upload"+query, m.Token, ""); a.Status != want {
+		s.Fatalf("upload%s: got %d, want %d: %s", query, a.Status, want, a.Body)
 	}
 }
 
 func TestLifeOfACapture(t *testing.T) {
 	s := fresh(t)
 	m := capturing(s, 1, "gold")
-	m.upload(http.StatusNoContent, "?generation=1")
-	m.report(captureBegin, "progress step=1 verb=capture bytes=1500000000 total=1500000000 rate=200000000")
+	s.upload(m, http.StatusNoContent, "?generation=1")
+	m.Report(captureBegin, "progress step=1 verb=capture bytes=1500000000 total=1500000000 rate=200000000")
 	s.phase(1, api.Capturing)
-	m.report(captureEnd)
-	m.report(captureEnd) // once more: the answer may have been lost
+	m.Report(captureEnd)
+	m.Report(captureEnd) // once more: the answer may have been lost
 	s.phase(1, api.Captured)
-	m.upload(http.StatusForbidden, "?generation=1")
-	m.report(rebootBegin, rebootEnd)
-	node := s.node(1)
+	s.upload(m, http.StatusForbidden, "?generation=1")
+	m.Report(rebootBegin, rebootEnd)
+	node := s.Node(1)
 	if node.Status.Phase != api.Captured || !node.Binding.Satisfied || node.Status.OS != nil || node.Status.Detail != "packed" {
 		t.Fatalf("afterwards: %+v", node)
 	}
@@ -64,10 +65,10 @@ func TestLifeOfACapture(t *testing.T) {
 	if last := line.Stages[len(line.Stages)-1]; last.Name != "capture" || last.Bytes != 1500000000 || last.Rate != 200000000 {
 		t.Fatalf("timeline: %+v", line)
 	}
-	if m := s.start(1); m.token != "" {
+	if m := s.Machine(1); m.Token != "" {
 		t.Fatal("a captured node boots the Sled system")
 	}
-	if again := s.bind(api.BindingSpec{Node: "n1", Capture: "gold"}); again.Generation != 1 || !again.Satisfied {
+	if again := s.Bind(api.BindingSpec{Node: "n1", Capture: "gold"}); again.Generation != 1 || !again.Satisfied {
 		t.Fatalf("the same wish again: %+v", again)
 	}
 }
@@ -75,60 +76,60 @@ func TestLifeOfACapture(t *testing.T) {
 func TestAfterACapture(t *testing.T) {
 	s := fresh(t)
 	m := capturing(s, 1, "gold")
-	m.report(captureBegin, captureEnd, rebootBegin, rebootEnd)
+	m.Report(captureBegin, captureEnd, rebootBegin, rebootEnd)
 	s.admin(http.StatusNoContent, "DELETE", "/v1/bindings/n1", nil)
-	if m := s.start(1); m.token != "" {
+	if m := s.Machine(1); m.Token != "" {
 		t.Fatal("a captured node that is not bound boots the Sled system")
 	}
-	s.bind(api.BindingSpec{Node: "n1", Image: "gold"})
-	m = s.start(1)
-	if plan := m.poll(0); !strings.Contains(plan, "generation 2\nwipe ") {
+	s.Bind(api.BindingSpec{Node: "n1", Image: "gold"})
+	m = s.Machine(1)
+	if plan := m.Poll(0); !strings.Contains(plan, "generation 2\nwipe ") {
 		t.Fatalf("plan: %s", plan)
 	}
-	m.install()
+	install(m)
 	s.phase(1, api.Starting)
-	if node := s.node(1); node.Status.DiskKept || node.Status.Image != "gold" {
+	if node := s.Node(1); node.Status.DiskKept || node.Status.Image != "gold" {
 		t.Fatalf("status: %+v", node.Status)
 	}
 }
 
 func TestCapturesThatAreRefused(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.declare(2)
-	s.register("d12")
+	s.Declare(1)
+	s.Declare(2)
+	s.Register("d12")
 	put := func(want int, body any, says string) {
 		t.Helper()
-		if a := s.admin(want, "PUT", "/v1/bindings/n1", body); !strings.Contains(a.body, says) {
-			t.Errorf("%s, want %q", a.body, says)
+		if a := s.admin(want, "PUT", "/v1/bindings/n1", body); !strings.Contains(a.Body, says) {
+			t.Errorf("%s, want %q", a.Body, says)
 		}
 	}
 	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "d12"}, "image d12 exists")
 	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "x", Image: "d12"}, "not both")
 	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "A b"}, "pattern")
-	many := api.BulkBindings{Items: []api.BindingSpec{{Node: "n1", Capture: "x"}, {Node: "n2", Capture: "x"}}}
-	if a := s.admin(http.StatusUnprocessableEntity, "POST", "/v1/bindings", many); !strings.Contains(a.body, "item 0 is to become image x already") {
-		t.Error(a.body)
+	many := bulk(api.BindingSpec{Node: "n1", Capture: "x"}, api.BindingSpec{Node: "n2", Capture: "x"})
+	if a := s.admin(http.StatusUnprocessableEntity, "POST", "/v1/bindings", many); !strings.Contains(a.Body, "item 0 is to become image x already") {
+		t.Error(a.Body)
 	}
-	s.fleet.UploadURL = ""
+	s.Fleet.UploadURL = ""
 	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "x"}, "--upload-url")
 }
 
 func TestCaptureThatFails(t *testing.T) {
 	s := fresh(t)
 	m := capturing(s, 1, "gold")
-	m.report(captureBegin, "end step=1 verb=capture code=6 seconds=2 reason=no%20answer detail=packed")
-	node := s.node(1)
+	m.Report(captureBegin, "end step=1 verb=capture code=6 seconds=2 reason=no%20answer detail=packed")
+	node := s.Node(1)
 	if node.Status.Phase != api.Failed || node.Status.Code != 6 || node.Status.Reason != "no answer" || node.Binding.Satisfied {
 		t.Fatalf("status: %+v", node.Status)
 	}
 	s.admin(http.StatusNotFound, "GET", "/v1/images/gold", nil)
-	m.upload(http.StatusNoContent, "?generation=1") // tried again by hand
-	if m := s.start(1); m.token == "" {
+	s.upload(m, http.StatusNoContent, "?generation=1") // tried again by hand
+	if m := s.Machine(1); m.Token == "" {
 		t.Fatal("a node whose capture failed is not tried again")
 	}
 	s.admin(http.StatusNoContent, "DELETE", "/v1/bindings/n1", nil)
-	if m := s.start(1); m.token != "" {
+	if m := s.Machine(1); m.Token != "" {
 		t.Fatal("nothing wrote to its disk, and it does not boot it")
 	}
 }
@@ -140,11 +141,11 @@ func TestCaptureUnderANameThatWasTaken(t *testing.T) {
 	} {
 		s := fresh(t)
 		m := capturing(s, 1, "gold")
-		s.register("gold")
-		m.report(captureBegin, end)
-		m.report(end)
-		m.report(rebootBegin, rebootEnd)
-		node := s.node(1)
+		s.Register("gold")
+		m.Report(captureBegin, end)
+		m.Report(end)
+		m.Report(rebootBegin, rebootEnd)
+		node := s.Node(1)
 		if node.Status.Phase != api.Failed || node.Status.Code != 0 || !strings.Contains(node.Status.Reason, says) {
 			t.Errorf("status: %+v", node.Status)
 		}
@@ -153,7 +154,7 @@ func TestCaptureUnderANameThatWasTaken(t *testing.T) {
 		if told < 0 || !strings.Contains(list[told].Detail, says) {
 			t.Errorf("events: %+v", list)
 		}
-		if m := s.start(1); m.token != "" {
+		if m := s.Machine(1); m.Token != "" {
 			t.Error("the node is captured over and over")
 		}
 	}
@@ -163,28 +164,28 @@ func TestUploadNeedsTheTokenOfThatNodeAndGeneration(t *testing.T) {
 	s := fresh(t)
 	m := capturing(s, 1, "gold")
 	other := capturing(s, 2, "silver")
-	for token, want := range map[string]int{"": http.StatusUnauthorized, "sledb_x": http.StatusUnauthorized, other.token: http.StatusForbidden,
+	for token, want := range map[string]int{"": http.StatusUnauthorized, "sledb_x": http.StatusUnauthorized, other.Token: http.StatusForbidden,
 		adminToken: http.StatusUnauthorized} {
-		if a := s.ask("GET", "/node/v1/"+m.mac+"/upload?generation=1", token, ""); a.status != want {
-			t.Errorf("token %q: got %d, want %d", token, a.status, want)
+		if a := s.Ask("GET", "/node/v1/"+m.MAC+"/upload?generation=1", token, ""); a.Status != want {
+			t.Errorf("token %q: got %d, want %d", token, a.Status, want)
 		}
 	}
-	m.upload(http.StatusForbidden, "")
-	m.upload(http.StatusForbidden, "?generation=0")
-	m.upload(http.StatusForbidden, "?generation=2")
-	s.bind(api.BindingSpec{Node: "n1"})
-	m.upload(http.StatusForbidden, "?generation=1")
-	m.upload(http.StatusForbidden, "?generation=2")
-	m.poll(0) // the token of the new wish, which is to wipe
-	m.upload(http.StatusForbidden, "?generation=2")
-	other.upload(http.StatusNoContent, "?generation=1")
+	s.upload(m, http.StatusForbidden, "")
+	s.upload(m, http.StatusForbidden, "?generation=0")
+	s.upload(m, http.StatusForbidden, "?generation=2")
+	s.Bind(api.BindingSpec{Node: "n1"})
+	s.upload(m, http.StatusForbidden, "?generation=1")
+	s.upload(m, http.StatusForbidden, "?generation=2")
+	m.Poll(0) // the token of the new wish, which is to wipe
+	s.upload(m, http.StatusForbidden, "?generation=2")
+	s.upload(other, http.StatusNoContent, "?generation=1")
 }
 
 func TestSignatureIsAddedLater(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	spec := s.register("d12")
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12", AllowUnsigned: true, Mode: "auto"})
+	s.Declare(1)
+	spec := s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", AllowUnsigned: true, Mode: "auto"})
 	first := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/d12", nil))
 	put := func(want int, signature string, bytes int64) {
 		t.Helper()
@@ -202,29 +203,29 @@ func TestSignatureIsAddedLater(t *testing.T) {
 	if image.Signature != two || !image.Created.Equal(first.Created) {
 		t.Errorf("image: %+v", image)
 	}
-	if plan := s.start(1).poll(0); !strings.Contains(plan, " signature="+strings.Repeat("B", 85)+"A%3D%3D unsigned=allow mode=auto gaps=zero\n") {
+	if plan := s.Machine(1).Poll(0); !strings.Contains(plan, " signature="+strings.Repeat("B", 85)+"A%3D%3D unsigned=allow mode=auto gaps=zero\n") {
 		t.Errorf("plan: %s", plan)
 	}
-	if again := s.bind(api.BindingSpec{Node: "n1", Image: "d12", Verify: "full"}); again.Generation != 1 {
+	if again := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Verify: "full"}); again.Generation != 1 {
 		t.Errorf("how to write raised the generation: %+v", again)
 	}
 }
 
 func TestWriteSaysHowItWent(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
+	s.Declare(1)
 	spec := api.ImageSpec{Name: "d12", Digest: digest, URLs: []string{"http://10.77.0.1/images/d12"}, Bytes: 1 << 30, FileBytes: 1 << 28, UsedBytes: 9_000_000}
 	s.admin(http.StatusOK, "PUT", "/v1/images/d12", spec)
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12", Mode: "delta"})
-	m := s.start(1)
-	m.poll(0)
-	m.report("begin step=1 of=3 verb=write")
-	m.report("progress step=1 verb=write bytes=1000000 total=3000000 rate=500000")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Mode: "delta"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Report("begin step=1 of=3 verb=write")
+	m.Report("progress step=1 verb=write bytes=1000000 total=3000000 rate=500000")
 	line := as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
 	if last := line.Stages[len(line.Stages)-1]; last.Name != "write" || last.Bytes != 1000000 || last.Rate != 500000 {
 		t.Errorf("while it writes: %+v", line.Stages)
 	}
-	m.report("end step=1 verb=write code=0 seconds=2 detail=delta:%20half%20differs")
+	m.Report("end step=1 verb=write code=0 seconds=2 detail=delta:%20half%20differs")
 	list := as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items
 	if last := list[len(list)-1]; last.Detail != "delta: half differs" || last.Bytes != 3000000 {
 		t.Errorf("event: %+v", last)
@@ -233,12 +234,12 @@ func TestWriteSaysHowItWent(t *testing.T) {
 	if last := line.Stages[len(line.Stages)-1]; last.Rate != 1500000 {
 		t.Errorf("written: %+v", line.Stages)
 	}
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"}, "?reimage=true")
-	m.poll(0)
-	if detail := s.node(1).Status.Detail; detail != "" {
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
+	m.Poll(0)
+	if detail := s.Node(1).Status.Detail; detail != "" {
 		t.Errorf("a new plan, and the detail of the old one: %s", detail)
 	}
-	m.report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write", "end step=2 verb=write code=0 seconds=1")
+	m.Report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write", "end step=2 verb=write code=0 seconds=1")
 	line = as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
 	if last := line.Stages[len(line.Stages)-1]; last.Rate != 9_000_000 {
 		t.Errorf("a write too short to say anything: %+v", line.Stages)

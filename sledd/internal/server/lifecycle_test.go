@@ -3,9 +3,7 @@
 package server_test
 
 import (
-	"archive/tar"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,20 +13,20 @@ import (
 
 func TestLifeOfANode(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.register("d12")
+	s.Declare(1)
+	s.Register("d12")
 	s.phase(1, "")
 	s.admin(http.StatusNoContent, "POST", "/v1/nodes/n1/events", api.NodeEvent{Kind: "power", Detail: "on"})
-	m := s.start(1)
+	m := s.Machine(1)
 	s.phase(1, api.Booting)
-	m.say("facts", "facts 1\nboot "+m.boot+"\nkernel release=6.1 uptime=0.001\ndisk name=vda serial=LAB-0001\n")
-	if plan := m.poll(0); plan != "plan 1\ngeneration 0\nidle\n" {
+	m.Say("facts", "facts 1\nboot "+m.Boot+"\nkernel release=6.1 uptime=0.001\ndisk name=vda serial=LAB-0001\n")
+	if plan := m.Poll(0); plan != "plan 1\ngeneration 0\nidle\n" {
 		t.Fatalf("unbound: %q", plan)
 	}
-	m.report("begin step=1 of=1 verb=idle")
+	m.Report("begin step=1 of=1 verb=idle")
 	s.phase(1, api.Idle)
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12", Hostname: "web", KernelArguments: "quiet x=1", UserData: "#cloud-config\n", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}})
-	plan := m.poll(10)
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Hostname: "web", KernelArguments: "quiet x=1", UserData: "#cloud-config\n", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}})
+	plan := m.Poll(10)
 	want := `plan 1
 generation 1
 wipe disk=serial:LAB-0001 level=clear
@@ -39,36 +37,38 @@ kexec disk=serial:LAB-0001 append=quiet%20x%3D1 fallback=reboot
 	if plan != want {
 		t.Fatalf("plan:\n%swant:\n%s", plan, want)
 	}
-	if m.poll(0) != "" {
+	if m.Poll(0) != "" {
 		t.Fatal("the same plan was given twice")
 	}
 	for i, step := range []struct {
 		verb  string
 		phase api.Phase
 	}{{"wipe", api.Wiping}, {"write", api.Writing}, {"configure", api.Configuring}, {"kexec", api.Configuring}} {
-		m.report(fmt.Sprintf("begin step=%d of=4 verb=%s", i+1, step.verb))
+		m.Report(fmt.Sprintf("begin step=%d of=4 verb=%s", i+1, step.verb))
 		s.phase(1, step.phase)
-		m.report(fmt.Sprintf("progress step=%d verb=%s bytes=10 total=20 rate=5", i+1, step.verb))
-		if p := s.node(1).Status.Progress; p == nil || *p != (api.Progress{Bytes: 10, Total: 20, Rate: 5}) {
+		m.Report(fmt.Sprintf("progress step=%d verb=%s bytes=10 total=20 rate=5", i+1, step.verb))
+		if p := s.Node(1).Status.Progress; p == nil || *p != (api.Progress{Bytes: 10, Total: 20, Rate: 5}) {
 			t.Fatalf("progress of %s: %+v", step.verb, p)
 		}
 		if step.verb == "configure" {
-			seed := m.seed()
+			seed := m.Seed()
 			if seed["authorized_keys"] != "ssh-ed25519 AAAA a\n" || seed["user-data"] != "#cloud-config\n" || !strings.Contains(seed["meta-data"], "local-hostname: web\n") {
 				t.Fatalf("seed: %v", seed)
 			}
-			m.operational(seed["operational"])
+			if words := strings.Fields(seed["operational"]); len(words) != 5 || words[0] != "operational" || words[1] != "server=https://10.77.0.1" || words[3] != "generation=1" {
+				t.Fatalf("operational file: %q", words)
+			}
 		}
-		m.report(fmt.Sprintf("end step=%d verb=%s code=0 seconds=2", i+1, step.verb))
+		m.Report(fmt.Sprintf("end step=%d verb=%s code=0 seconds=2", i+1, step.verb))
 	}
 	s.phase(1, api.Starting)
-	if script := s.ask("GET", "/boot/52-54-00-77-00-01.ipxe", "", ""); !strings.Contains(script.body, "sanboot") || script.header.Get("Cache-Control") == "no-store" {
-		t.Fatalf("a starting node does not boot its disk: %s", script.body)
+	if script := s.Ask("GET", "/boot/52-54-00-77-00-01.ipxe", "", ""); !strings.Contains(script.Body, "sanboot") || script.Header.Get("Cache-Control") == "no-store" {
+		t.Fatalf("a starting node does not boot its disk: %s", script.Body)
 	}
 	confirm := "operational 1\ngeneration 1\nos id=debian version=12 kernel=6.1 machine_id=abc boot_id=os-1 uptime=8\n"
-	m.say("operational", confirm)
-	m.say("operational", confirm) // again: the answer may have been lost
-	node := s.node(1)
+	m.Say("operational", confirm)
+	m.Say("operational", confirm) // again: the answer may have been lost
+	node := s.Node(1)
 	if node.Status.Phase != api.Operational || !node.Binding.Satisfied || node.Status.Image != "d12" || node.Status.OS.MachineID != "abc" || node.Facts.Disks[0]["serial"] != "LAB-0001" {
 		t.Fatalf("%+v", node)
 	}
@@ -89,113 +89,78 @@ kexec disk=serial:LAB-0001 append=quiet%20x%3D1 fallback=reboot
 	}
 }
 
-// seed fetches and unpacks the seed.
-func (m *machine) seed() map[string]string {
-	m.Helper()
-	a := m.ask("GET", "/node/v1/"+m.mac+"/seed", m.token, "")
-	if a.status != http.StatusOK {
-		m.Fatalf("seed: %d: %s", a.status, a.body)
-	}
-	files := map[string]string{}
-	archive := tar.NewReader(strings.NewReader(a.body))
-	for {
-		header, err := archive.Next()
-		if err == io.EOF {
-			return files
-		}
-		if err != nil {
-			m.Fatal(err)
-		}
-		content, err := io.ReadAll(archive)
-		if err != nil {
-			m.Fatal(err)
-		}
-		files[header.Name] = string(content)
-	}
-}
-
-// operational takes the token for the installed system out of the seed.
-func (m *machine) operational(line string) {
-	m.Helper()
-	words := strings.Fields(line)
-	if len(words) != 5 || words[0] != "operational" || words[1] != "server=https://10.77.0.1" || words[3] != "generation=1" {
-		m.Fatalf("operational file: %q", line)
-	}
-	m.installed = strings.TrimPrefix(words[4], "token=")
-}
-
 func TestFailingStep(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.register("d12")
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	m := s.start(1)
-	m.poll(0)
-	m.report("begin step=1 of=4 verb=wipe")
+	s.Declare(1)
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Report("begin step=1 of=4 verb=wipe")
 	end := "end step=1 verb=wipe code=4 seconds=0.1 reason=two%20disks%20match"
-	m.report(end)
-	m.report(end)
-	m.say("log?step=1", "vda LAB-0001\nvdb LAB-0001\n--- dmesg\n")
-	status := s.node(1).Status
+	m.Report(end)
+	m.Report(end)
+	m.Say("log?step=1", "vda LAB-0001\nvdb LAB-0001\n--- dmesg\n")
+	status := s.Node(1).Status
 	if status.Phase != api.Failed || status.Code != 4 || status.Reason != "two disks match" {
 		t.Fatalf("%+v", status)
 	}
-	if log := s.admin(200, "GET", "/v1/nodes/n1/log", nil).body; !strings.Contains(log, "vdb LAB-0001") {
+	if log := s.admin(200, "GET", "/v1/nodes/n1/log", nil).Body; !strings.Contains(log, "vdb LAB-0001") {
 		t.Error(log)
 	}
-	if metrics := s.ask("GET", "/metrics", "", "").body; !strings.Contains(metrics, `sledd_failed_steps_total{code="4",verb="wipe"} 1`) {
+	if metrics := s.Ask("GET", "/metrics", "", "").Body; !strings.Contains(metrics, `sledd_failed_steps_total{code="4",verb="wipe"} 1`) {
 		t.Error("the failed step is not counted once")
 	}
-	if m.poll(0) != "" {
+	if m.Poll(0) != "" {
 		t.Fatal("a failed node was given its plan again without a new wish")
 	}
-	if binding := s.bind(api.BindingSpec{Node: "n1", Image: "d12"}, "?reimage=true"); binding.Generation != 2 {
+	if binding := s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage()); binding.Generation != 2 {
 		t.Fatalf("generation %d, want 2", binding.Generation)
 	}
-	if plan := m.poll(5); !strings.HasPrefix(plan, "plan 1\ngeneration 2\nwipe ") {
+	if plan := m.Poll(5); !strings.HasPrefix(plan, "plan 1\ngeneration 2\nwipe ") {
 		t.Fatal(plan)
 	}
-	if status := s.node(1).Status; status.Phase == api.Failed || status.Reason != "" || status.Code != 0 {
+	if status := s.Node(1).Status; status.Phase == api.Failed || status.Reason != "" || status.Code != 0 {
 		t.Errorf("the old failure shows beside the new generation: %+v", status)
 	}
 }
 
 func TestWipeOnly(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.bind(api.BindingSpec{Node: "n1", Wipe: "signatures"})
-	m := s.start(1)
-	if plan := m.poll(0); plan != "plan 1\ngeneration 1\nwipe disk=serial:LAB-0001 level=signatures\nidle\n" {
+	s.Declare(1)
+	s.Bind(api.BindingSpec{Node: "n1", Wipe: "signatures"})
+	m := s.Machine(1)
+	if plan := m.Poll(0); plan != "plan 1\ngeneration 1\nwipe disk=serial:LAB-0001 level=signatures\nidle\n" {
 		t.Fatal(plan)
 	}
-	m.report("begin step=1 of=2 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=2 verb=idle")
-	if node := s.node(1); node.Status.Phase != api.Wiped || !node.Binding.Satisfied {
+	m.Report("begin step=1 of=2 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=2 verb=idle")
+	if node := s.Node(1); node.Status.Phase != api.Wiped || !node.Binding.Satisfied {
 		t.Fatalf("%+v", node)
 	}
-	again := s.start(1) // a reboot must not wipe again
-	if plan := again.poll(0); plan != "plan 1\ngeneration 1\nidle\n" {
+	again := s.Machine(1) // a reboot must not wipe again
+	if plan := again.Poll(0); plan != "plan 1\ngeneration 1\nidle\n" {
 		t.Fatal(plan)
 	}
 	s.phase(1, api.Wiped)
 	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
-	if plan := again.poll(5); plan != "plan 1\ngeneration 0\nidle\n" {
+	if plan := again.Poll(5); plan != "plan 1\ngeneration 0\nidle\n" {
 		t.Fatal(plan)
 	}
 	s.phase(1, api.Idle)
-	if status := s.node(1).Status; status.Generation != 1 {
+	if status := s.Node(1).Status; status.Generation != 1 {
 		t.Errorf("an unbound node lost its generation: %+v", status)
 	}
 }
 
 func TestUnknownMachineIsDiscovered(t *testing.T) {
 	s := fresh(t)
-	m := s.start(7)
-	m.say("facts", "facts 1\nboot b\ncpu threads=2\nnic name=eth0 mac=52:54:00:77:00:07\n")
-	if plan := m.poll(0); plan != "plan 1\ngeneration 0\nidle\n" {
+	m := s.Machine(7)
+	m.Say("facts", "facts 1\nboot b\ncpu threads=2\nnic name=eth0 mac=52:54:00:77:00:07\n")
+	if plan := m.Poll(0); plan != "plan 1\ngeneration 0\nidle\n" {
 		t.Fatal(plan)
 	}
-	m.report("begin step=1 of=1 verb=idle")
-	node := s.node(7)
+	m.Report("begin step=1 of=1 verb=idle")
+	node := s.Node(7)
 	if node.Status.Phase != api.Discovered || node.Declared || node.Facts.CPU["threads"] != "2" {
 		t.Fatalf("%+v", node)
 	}
@@ -203,33 +168,33 @@ func TestUnknownMachineIsDiscovered(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	s.admin(http.StatusNotFound, "PUT", "/v1/bindings/"+address(7), api.BindingSpec{Node: address(7), Disk: "only"})
-	s.declare(7)
+	s.Declare(7)
 	s.phase(7, api.Idle)
-	s.bind(api.BindingSpec{Node: "n7"})
-	if plan := m.poll(5); !strings.HasPrefix(plan, "plan 1\ngeneration 1\nwipe ") {
+	s.Bind(api.BindingSpec{Node: "n7"})
+	if plan := m.Poll(5); !strings.HasPrefix(plan, "plan 1\ngeneration 1\nwipe ") {
 		t.Fatal(plan)
 	}
 }
 
 func TestUnboundOperationalNodeBootsItsDisk(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.register("d12")
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	m := s.start(1)
-	m.poll(0)
-	m.operational(m.seed()["operational"])
-	m.install()
-	m.say("operational", "operational 1\ngeneration 1\nos boot_id=os-1\n")
+	s.Declare(1)
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Seed()
+	install(m)
+	m.Say("operational", "operational 1\ngeneration 1\nos boot_id=os-1\n")
 	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
-	if local := s.start(1); local.token != "" {
+	if local := s.Machine(1); local.Token != "" {
 		t.Error("an operational node was sent to the Sled system when its binding went")
 	}
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	if binding := s.node(1).Binding; binding.Generation != 2 {
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	if binding := s.Node(1).Binding; binding.Generation != 2 {
 		t.Errorf("generation went to %d, want 2", binding.Generation)
 	}
-	if sled := s.start(1); sled.token == "" {
+	if sled := s.Machine(1); sled.Token == "" {
 		t.Error("a newly bound node was sent to its disk")
 	}
 }

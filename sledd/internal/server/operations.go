@@ -29,10 +29,11 @@ type nodeFilter struct {
 	Labels []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
 	Phase  string   `query:"phase" enum:"discovered,idle,booting,wiping,writing,configuring,capturing,starting,operational,wiped,captured,failed"`
 	Image  string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
+	Owner  string   `query:"owner" maxLength:"128" doc:"Owner of the binding"`
 }
 
 func (n nodeFilter) filter() (fleet.Filter, error) {
-	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Limit: n.Limit, After: n.After, Labels: map[string]string{}}
+	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Owner: n.Owner, Limit: n.Limit, After: n.After, Labels: map[string]string{}}
 	for i, label := range n.Labels {
 		name, value, found := strings.Cut(label, "=")
 		if !found || name == "" {
@@ -115,6 +116,11 @@ type Reimage struct {
 	Again bool `query:"reimage" doc:"Raise the generation even when nothing changed"`
 }
 
+// TakeOver changes what is another owner's.
+type TakeOver struct {
+	Take bool `query:"take_over" doc:"Also when the binding belongs to another owner; then it belongs to the one given, or to nobody"`
+}
+
 func (o operations) bindings() {
 	register(o, api.Read, operation("list-bindings", http.MethodGet, "/bindings", "List bindings"),
 		func(ctx context.Context, in *nodeFilter) (*answer[api.BindingList], error) {
@@ -134,33 +140,42 @@ func (o operations) bindings() {
 		NodePath
 		Conditions
 		Reimage
-		Body api.BindingSpec
+		TakeOver
+		Generation int64 `query:"generation" minimum:"1" doc:"Only if the wish has this generation then"`
+		Body       api.BindingSpec
 	}
 	register(o, api.Operate, operation("put-binding", http.MethodPut, "/bindings/{node}", "Bind a node to an image, or to be wiped",
-		http.StatusNotFound), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
-		binding, err := o.Fleet.PutBinding(ctx, in.Node, in.Body, in.Again, in.wanted())
+		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
+		wish := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation}
+		binding, err := o.Fleet.PutBinding(ctx, in.Node, fleet.Change{BulkBinding: wish, Wanted: in.wanted(), TakeOver: in.Take})
 		return tag(binding, binding.Revision, err)
 	})
 	type remove struct {
 		NodePath
 		Conditions
+		TakeOver
+		Owner string `query:"owner" maxLength:"128" doc:"Who takes it back: the owner that it belongs to"`
 	}
 	register(o, api.Operate, operation("delete-binding", http.MethodDelete, "/bindings/{node}", "Take a binding back; the disk stays as it is",
-		http.StatusNotFound), func(ctx context.Context, in *remove) (*struct{}, error) {
-		return nil, o.Fleet.DeleteBinding(ctx, in.Node, in.wanted())
+		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
+		end := api.BulkBinding{BindingSpec: api.BindingSpec{Owner: in.Owner}}
+		return nil, o.Fleet.DeleteBinding(ctx, in.Node, fleet.Change{BulkBinding: end, Wanted: in.wanted(), TakeOver: in.Take})
 	})
 	o.bulk()
+	o.reimage()
 }
 
 func (o operations) bulk() {
 	type put struct {
 		Reimage
+		TakeOver
 		Body api.BulkBindings
 	}
-	op := operation("bind-many", http.MethodPost, "/bindings", "Bind many nodes; one item at fault, and none is bound")
+	op := operation("bind-many", http.MethodPost, "/bindings", "Bind many nodes, or take wishes back; one item at fault, and nothing is changed",
+		http.StatusConflict)
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {
-		list, err := o.Fleet.PutBindings(ctx, in.Body.Items, in.Again)
+		list, err := o.Fleet.PutBindings(ctx, in.Body.Items, in.Again, in.Take)
 		return &answer[api.BindingList]{list}, err
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 // eventually waits for a fact, with a deadline.
@@ -29,34 +30,34 @@ func eventually(t *testing.T, what string, fact func() bool) {
 func TestManyLongPollsAreAllAnswered(t *testing.T) {
 	const nodes = 1000
 	s := fresh(t)
-	s.register("d12")
-	machines := make([]*machine, nodes)
+	s.Register("d12")
+	machines := make([]*sleddtest.Machine, nodes)
 	specs := make([]api.BindingSpec, nodes)
-	s.declareMany(nodes)
+	s.DeclareMany(nodes)
 	for i := range nodes {
-		machines[i] = s.start(i)
-		machines[i].poll(0)
+		machines[i] = s.Machine(i)
+		machines[i].Poll(0)
 		specs[i] = api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: "d12"}
 	}
 	done := make([]time.Time, nodes)
-	answers := make([]answer, nodes)
+	answers := make([]sleddtest.Answer, nodes)
 	var running sync.WaitGroup
 	for i, m := range machines {
 		running.Go(func() {
-			answers[i], _ = s.try("GET", "/node/v1/"+m.mac+"/plan?generation=0&wait=60", m.token, "")
+			answers[i], _ = s.Try("GET", "/node/v1/"+m.MAC+"/plan?generation=0&wait=60", m.Token, "")
 			done[i] = time.Now()
 		})
 	}
-	eventually(t, "all long polls wait", func() bool { return s.hub.Waiting() == nodes })
+	eventually(t, "all long polls wait", func() bool { return s.Hub.Waiting() == nodes })
 	memory := rss(t)
 	begin := time.Now()
-	s.admin(200, "POST", "/v1/bindings", api.BulkBindings{Items: specs})
+	s.admin(200, "POST", "/v1/bindings", bulk(specs...))
 	bound := time.Since(begin)
 	running.Wait()
 	worst := time.Duration(0)
 	for i, a := range answers {
-		if a.status != 200 || !strings.HasPrefix(a.body, "plan 1\ngeneration 1\nwipe ") || a.header.Get("Sled-Token") == "" {
-			t.Fatalf("n%d: %d: %s", i, a.status, a.body)
+		if a.Status != 200 || !strings.HasPrefix(a.Body, "plan 1\ngeneration 1\nwipe ") || a.Header.Get("Sled-Token") == "" {
+			t.Fatalf("n%d: %d: %s", i, a.Status, a.Body)
 		}
 		worst = max(worst, done[i].Sub(begin))
 	}
@@ -82,35 +83,35 @@ func rss(t *testing.T) string {
 func TestBindOnOneSleddWakesAPollOnAnother(t *testing.T) {
 	one := fresh(t)
 	two := run(t, etcd)
-	one.declare(1)
-	m := two.start(1)
-	m.poll(0)
-	answered := make(chan answer, 1)
+	one.Declare(1)
+	m := two.Machine(1)
+	m.Poll(0)
+	answered := make(chan sleddtest.Answer, 1)
 	go func() {
-		a, _ := two.try("GET", "/node/v1/"+m.mac+"/plan?generation=0&wait=60", m.token, "")
+		a, _ := two.Try("GET", "/node/v1/"+m.MAC+"/plan?generation=0&wait=60", m.Token, "")
 		answered <- a
 	}()
-	eventually(t, "the poll waits", func() bool { return two.hub.Waiting() == 1 })
-	one.bind(api.BindingSpec{Node: "n1"})
-	if a := <-answered; a.status != 200 || !strings.Contains(a.body, "generation 1\n") {
+	eventually(t, "the poll waits", func() bool { return two.Hub.Waiting() == 1 })
+	one.Bind(api.BindingSpec{Node: "n1"})
+	if a := <-answered; a.Status != 200 || !strings.Contains(a.Body, "generation 1\n") {
 		t.Fatalf("%+v", a)
 	}
 }
 
 func TestStopEndsPollsAndStreams(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	m := s.start(1)
-	m.poll(0)
-	answered := make(chan answer, 2)
+	s.Declare(1)
+	m := s.Machine(1)
+	m.Poll(0)
+	answered := make(chan sleddtest.Answer, 2)
 	go func() {
-		a, _ := s.try("GET", "/node/v1/"+m.mac+"/plan?generation=0&wait=60", m.token, "")
+		a, _ := s.Try("GET", "/node/v1/"+m.MAC+"/plan?generation=0&wait=60", m.Token, "")
 		answered <- a
 	}()
 	stream := s.follow("", 0)
-	eventually(t, "the poll waits", func() bool { return s.hub.Waiting() == 1 })
-	s.stop()
-	if a := <-answered; a.status != http.StatusNoContent {
+	eventually(t, "the poll waits", func() bool { return s.Hub.Waiting() == 1 })
+	s.Stop()
+	if a := <-answered; a.Status != http.StatusNoContent {
 		t.Errorf("poll: %+v", a)
 	}
 	for range stream.events { // ends when the stream does
@@ -123,27 +124,26 @@ func TestStopEndsPollsAndStreams(t *testing.T) {
 
 func TestRestartInTheMiddleOfAWrite(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.register("d12")
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	m := s.start(1)
-	m.poll(0)
-	m.report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write")
-	s.stop()
-	after := run(t, etcd)
-	m.sledd = after
-	after.phase(1, api.Writing)
-	if m.poll(0) != "" {
+	s.Declare(1)
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write")
+	s.Stop()
+	s.Resume()
+	s.phase(1, api.Writing)
+	if m.Poll(0) != "" {
 		t.Fatal("the plan was given again: the node would run its steps twice")
 	}
-	m.report("begin step=2 of=4 verb=write") // sent again, because its answer was lost
-	m.report("end step=2 verb=write code=0 seconds=9")
-	m.operational(m.seed()["operational"])
-	m.report("begin step=4 of=4 verb=kexec", "end step=4 verb=kexec code=0 seconds=1")
-	m.say("operational", "operational 1\ngeneration 1\nos boot_id=x\n")
-	after.phase(1, api.Operational)
+	m.Report("begin step=2 of=4 verb=write") // sent again, because its answer was lost
+	m.Report("end step=2 verb=write code=0 seconds=9")
+	m.Seed()
+	m.Report("begin step=4 of=4 verb=kexec", "end step=4 verb=kexec code=0 seconds=1")
+	m.Say("operational", "operational 1\ngeneration 1\nos boot_id=x\n")
+	s.phase(1, api.Operational)
 	begins := 0
-	for _, event := range as[api.EventList](t, after.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items {
+	for _, event := range as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items {
 		if event.Kind == "begin" && event.Step == 2 {
 			begins++
 		}
@@ -155,11 +155,11 @@ func TestRestartInTheMiddleOfAWrite(t *testing.T) {
 
 func TestReportsThatAreRefused(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.bind(api.BindingSpec{Node: "n1"})
-	m := s.start(1)
-	m.poll(0)
-	node := "/node/v1/" + m.mac
+	s.Declare(1)
+	s.Bind(api.BindingSpec{Node: "n1"})
+	m := s.Machine(1)
+	m.Poll(0)
+	node := "/node/v1/" + m.MAC
 	for _, c := range []struct {
 		method, path, body, says string
 		want                     int
@@ -177,9 +177,9 @@ func TestReportsThatAreRefused(t *testing.T) {
 		{"GET", node + "/seed", "", "not bound to an image", 404},
 		{"PUT", node + "/plan", "", "not known", 405},
 	} {
-		a := s.ask(c.method, c.path, m.token, c.body)
-		if a.status != c.want || !strings.Contains(a.body, c.says) || a.header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s %s: got %d, want %d and %q: %s", c.method, c.path, a.status, c.want, c.says, a.body)
+		a := s.Ask(c.method, c.path, m.Token, c.body)
+		if a.Status != c.want || !strings.Contains(a.Body, c.says) || a.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: got %d, want %d and %q: %s", c.method, c.path, a.Status, c.want, c.says, a.Body)
 		}
 	}
 }

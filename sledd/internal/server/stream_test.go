@@ -27,7 +27,7 @@ func (s *sledd) follow(query string, after int64) *follower {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Cleanup(cancel)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/v1/events"+query, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/v1/events"+query, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -81,11 +81,11 @@ func (f *follower) kinds(n int) string {
 func TestStream(t *testing.T) {
 	s := fresh(t)
 	all, one := s.follow("", 0), s.follow("?node="+address(1), 0)
-	s.declare(1)
-	s.declare(2)
-	m := s.start(1)
-	m.poll(0)
-	m.report("begin step=1 of=1 verb=idle", "end step=1 verb=idle code=0 seconds=1") // two events at one revision
+	s.Declare(1)
+	s.Declare(2)
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Report("begin step=1 of=1 verb=idle", "end step=1 verb=idle code=0 seconds=1") // two events at one revision
 	want := "1declare 2declare 1script 1plan 1begin 1end "
 	if got := all.kinds(6); got != want {
 		t.Errorf("all: %s", got)
@@ -107,7 +107,7 @@ func TestStream(t *testing.T) {
 
 func TestEventsOfANodeAreBounded(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
+	s.Declare(1)
 	for i := range 520 {
 		s.admin(204, "POST", "/v1/nodes/n1/events", api.NodeEvent{Kind: "power", Detail: fmt.Sprint(i)})
 	}

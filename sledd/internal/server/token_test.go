@@ -15,20 +15,21 @@ import (
 func TestTokensOfNodes(t *testing.T) {
 	s := fresh(t)
 	for i := range 3 {
-		s.declare(i + 1)
+		s.Declare(i + 1)
 	}
-	s.register("d12")
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	m := s.start(1)
-	m.poll(0)
-	installed := func() string { m.operational(m.seed()["operational"]); return m.installed }()
-	other := s.start(2).token
-	replaced := s.start(3).token
-	live := s.start(3).token
-	older := m.token
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"}, "?reimage=true")
-	m.poll(0)
-	mine, report := m.token, m.text("begin step=1 of=4 verb=wipe")
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Seed()
+	installed := m.Installed
+	other := s.Machine(2).Token
+	replaced := s.Machine(3).Token
+	live := s.Machine(3).Token
+	older := m.Token
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
+	m.Poll(0)
+	mine, report := m.Token, m.Text("begin step=1 of=4 verb=wipe")
 	forged := mine[:len(mine)-1] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(mine, "0")]
 	for _, c := range []struct {
 		name, node, what, token string
@@ -67,63 +68,63 @@ func TestTokensOfNodes(t *testing.T) {
 		if body == "" {
 			method = "GET"
 		}
-		a := s.ask(method, "/node/v1/52-54-00-77-00-0"+c.node+"/"+c.what, c.token, body)
-		if a.status != c.want {
-			t.Errorf("%s: %s: got %d, want %d: %s", c.name, c.what, a.status, c.want, a.body)
+		a := s.Ask(method, "/node/v1/52-54-00-77-00-0"+c.node+"/"+c.what, c.token, body)
+		if a.Status != c.want {
+			t.Errorf("%s: %s: got %d, want %d: %s", c.name, c.what, a.Status, c.want, a.Body)
 		}
-		if a.status >= 400 && a.header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s: %s: not a problem: %v", c.name, c.what, a.header)
+		if a.Status >= 400 && a.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %s: not a problem: %v", c.name, c.what, a.Header)
 		}
-		if challenge := a.header.Get("WWW-Authenticate"); (a.status == 401) != (challenge == "Bearer") {
-			t.Errorf("%s: %s: %d with challenge %q", c.name, c.what, a.status, challenge)
+		if challenge := a.Header.Get("WWW-Authenticate"); (a.Status == 401) != (challenge == "Bearer") {
+			t.Errorf("%s: %s: %d with challenge %q", c.name, c.what, a.Status, challenge)
 		}
 	}
 	s.later(2 * time.Hour)
-	if a := s.ask("GET", "/node/v1/52-54-00-77-00-03/plan", live, ""); a.status != http.StatusUnauthorized {
-		t.Errorf("expired: got %d", a.status)
+	if a := s.Ask("GET", "/node/v1/52-54-00-77-00-03/plan", live, ""); a.Status != http.StatusUnauthorized {
+		t.Errorf("expired: got %d", a.Status)
 	}
 }
 
 func TestBootTokenIsRenewedPastHalfOfItsLife(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.register("d12")
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	m := s.start(1)
-	m.poll(0)
-	m.seed()
-	first := m.token
+	s.Declare(1)
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Seed()
+	first := m.Token
 	s.later(29 * time.Minute)
-	m.report("begin step=1 of=4 verb=wipe")
-	if m.token != first {
+	m.Report("begin step=1 of=4 verb=wipe")
+	if m.Token != first {
 		t.Fatal("renewed before half of its life")
 	}
 	s.later(2 * time.Minute)
-	m.report("progress step=1 verb=wipe bytes=1")
-	if m.token == first {
+	m.Report("progress step=1 verb=wipe bytes=1")
+	if m.Token == first {
 		t.Fatal("not renewed past half of its life")
 	}
-	if a := s.ask("GET", "/node/v1/"+m.mac+"/seed", m.token, ""); a.status != http.StatusForbidden {
-		t.Errorf("the seed was given again for a renewed token: %d", a.status)
+	if a := s.Ask("GET", "/node/v1/"+m.MAC+"/seed", m.Token, ""); a.Status != http.StatusForbidden {
+		t.Errorf("the seed was given again for a renewed token: %d", a.Status)
 	}
 	s.later(45 * time.Minute) // the first one's life is over
-	m.report("end step=1 verb=wipe code=0 seconds=1")
-	if m.token == first {
+	m.Report("end step=1 verb=wipe code=0 seconds=1")
+	if m.Token == first {
 		t.Error("no token")
 	}
 }
 
 func TestLongPollRenewsAndHeadMintsNothing(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	m := s.start(1)
-	m.poll(0)
-	first := m.token
-	if a := s.ask("HEAD", "/boot/"+m.mac+".ipxe", "", ""); a.status != 200 || a.header.Get("Cache-Control") != "no-store" {
+	s.Declare(1)
+	m := s.Machine(1)
+	m.Poll(0)
+	first := m.Token
+	if a := s.Ask("HEAD", "/boot/"+m.MAC+".ipxe", "", ""); a.Status != 200 || a.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%+v", a)
 	}
 	s.later(40 * time.Minute)
-	if m.poll(0) != "" || m.token == first {
+	if m.Poll(0) != "" || m.Token == first {
 		t.Error("HEAD ended the token, or an empty poll did not renew it")
 	}
 }
@@ -153,32 +154,32 @@ func TestRolesOfOperators(t *testing.T) {
 		{api.Admin, "GET", "/v1/operators", "", 200},
 		{api.Admin, "DELETE", "/v1/nodes/n1", "", 204},
 	} {
-		if a := s.ask(c.method, c.path, tokens[c.role], c.body); a.status != c.want {
-			t.Errorf("%q: %s %s: got %d, want %d: %s", c.role, c.method, c.path, a.status, c.want, a.body)
+		if a := s.Ask(c.method, c.path, tokens[c.role], c.body); a.Status != c.want {
+			t.Errorf("%q: %s %s: got %d, want %d: %s", c.role, c.method, c.path, a.Status, c.want, a.Body)
 		}
 	}
-	if a := s.ask("GET", "/v1/nodes", "", ""); a.status != 401 || a.header.Get("WWW-Authenticate") != "Bearer" {
+	if a := s.Ask("GET", "/v1/nodes", "", ""); a.Status != 401 || a.Header.Get("WWW-Authenticate") != "Bearer" {
 		t.Errorf("no header: %+v", a)
 	}
-	if list := s.admin(200, "GET", "/v1/operators", nil).body; strings.Contains(list, tokens[api.Read]) || strings.Contains(list, "sha256") {
+	if list := s.admin(200, "GET", "/v1/operators", nil).Body; strings.Contains(list, tokens[api.Read]) || strings.Contains(list, "sha256") {
 		t.Error("the list of operators holds secrets: ", list)
 	}
 	s.admin(204, "DELETE", "/v1/operators/reader", nil)
-	if a := s.ask("GET", "/v1/nodes", tokens[api.Read], ""); a.status != 401 {
-		t.Errorf("a deleted operator got %d", a.status)
+	if a := s.Ask("GET", "/v1/nodes", tokens[api.Read], ""); a.Status != 401 {
+		t.Errorf("a deleted operator got %d", a.Status)
 	}
 }
 
 func TestTokensAreStoredHashed(t *testing.T) {
 	s := fresh(t)
-	s.declare(1)
-	s.register("d12")
-	s.bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	m := s.start(1)
-	m.poll(0)
-	m.operational(m.seed()["operational"])
+	s.Declare(1)
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Seed()
 	dump := dump(t, etcd)
-	for _, secret := range []string{m.token, m.installed, adminToken, strings.TrimPrefix(m.token, "sledb_"+mac.Plain(address(1))+"_1_")} {
+	for _, secret := range []string{m.Token, m.Installed, adminToken, strings.TrimPrefix(m.Token, "sledb_"+mac.Plain(address(1))+"_1_")} {
 		if secret == "" || strings.Contains(dump, secret) {
 			t.Errorf("%q is in the store", secret)
 		}

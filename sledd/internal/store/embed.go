@@ -24,7 +24,7 @@ const (
 // Embedded says how to run etcd inside this process.
 type Embedded struct {
 	Dir    string // made with mode 0700; holds the data and the unix socket that etcdctl can use too
-	NoSync bool   // no fsync: for tests
+	NoSync bool   // no fsync, a quick election and no log: for tests
 }
 
 // Embed starts an etcd of one member in this process, listening only on a unix socket, and dials it.
@@ -41,6 +41,9 @@ func Embed(options Embedded) (*Etcd, error) {
 		return nil, fmt.Errorf("data directory %s: socket path is %d bytes long, at most %d are possible", dir, len(socket), maxSocket)
 	}
 	level := zap.NewAtomicLevelAt(zap.ErrorLevel)
+	if options.NoSync {
+		level.SetLevel(zap.FatalLevel) // quick as it is, it complains of its own haste
+	}
 	server, err := start(dir, socket, options.NoSync, level)
 	if err != nil {
 		return nil, err
@@ -75,7 +78,9 @@ func start(dir, socket string, noSync bool, level zap.AtomicLevel) (*embed.Etcd,
 	config.AutoCompactionMode = "periodic"
 	config.AutoCompactionRetention = "1h"
 	config.QuotaBackendBytes = quotaBytes
-	config.UnsafeNoFsync = noSync
+	if config.UnsafeNoFsync = noSync; noSync {
+		config.TickMs, config.ElectionMs = 10, 100
+	}
 	server, err := embed.StartEtcd(config)
 	if err != nil {
 		return nil, fmt.Errorf("embedded etcd in %s: %w", dir, err)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package imagefile reads what a published image says of itself (contract/image.md): its trailer and its index, proven against each other.
+// The data frames are not looked at; each node proves those by the hashes in the index.
+package imagefile
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Exit codes of contract/exit-codes.md.
+const (
+	unsupported = 3
+	integrity   = 5
+)
+
+// Image is what an image says of itself.
+type Image struct {
+	Digest     string // sha256:HEX of its index
+	Bytes      int64  // size of the disk
+	UsedBytes  int64  // bytes of the disk that hold something
+	FileBytes  int64  // size of the file
+	Sector     int64  // logical sector size of the disk, in bytes
+	Partitions []Partition
+	Key        string // id of the key that its trailer names, 16 hexadecimal digits; empty: it has no signature. It is not verified here
+}
+
+// Partition of an image's disk, for people and tools.
+type Partition struct {
+	Start, Bytes, UsedBytes int64
+	Content                 string // such as ext4
+}
+
+// RefusedError says why a file is not an image that may be used.
+type RefusedError struct {
+	Code   int // 5: it differs from the contract. 3: a later version, or larger than the limits
+	Reason string
+}
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// IsRefused says whether the file was read and is at fault, so that no other server of it can help.
+func IsRefused(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused)
+}
+
+func refuse(code int, format string, values ...any) error {
+	return &RefusedError{Code: code, Reason: fmt.Sprintf(format, values...)}
+}
+
+// Parse reads an image that is in memory as a whole.
+func Parse(file []byte) (Image, error) {
+	return read(int64(len(file)), func(at, size int64) ([]byte, error) { return file[at : at+size], nil })
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/imagefile"
+)
+
+func (a *app) imageAddCommand(r *resource[api.Image]) *cobra.Command {
+	var spec api.ImageSpec
+	command := &cobra.Command{
+		Use: "add --url URL", Short: "Register a published image; digest and sizes are read from it",
+		Long: `Reads trailer and index of an image at the first URL that answers, proves them against each other, and registers the image with the
+digest and sizes that they give.`,
+		Example: "  sledctl image add --url http://10.77.0.1/images/debian-12-v1.raw.zst",
+		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(spec.URLs) == 0 {
+				return usagef("--url URL is missing: want where nodes fetch the image")
+			}
+			if spec.Name == "" {
+				spec.Name = strings.TrimSuffix(path.Base(spec.URLs[0]), ".raw.zst")
+			}
+			if err := a.measure(cmd.Context(), &spec); err != nil {
+				return err
+			}
+			return a.applyImages(cmd.Context(), r, []api.Image{{ImageSpec: spec}})
+		},
+	}
+	flags := command.Flags()
+	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch it (required; repeatable: tried in turn)")
+	flags.StringVar(&spec.Name, "name", "", "name to register it under; default: that of the file, without .raw.zst")
+	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 or arm64")
+	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label, KEY=VALUE (repeatable)")
+	return command
+}
+
+// measure reads what an image says of itself where it is published. URLs before the one that answers are told as warnings.
+func (a *app) measure(ctx context.Context, spec *api.ImageSpec) error {
+	client, err := a.client()
+	if err != nil {
+		return err
+	}
+	found, away, err := imagefile.Fetcher{Transport: client.Transport()}.First(ctx, spec.URLs)
+	if err != nil {
+		return fmt.Errorf("image %s: %w", spec.Name, err)
+	}
+	for _, fault := range away {
+		_, _ = fmt.Fprintf(a.Err, "sledctl: warning: %v\n", fault)
+	}
+	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = found.Digest, found.Bytes, found.FileBytes, found.UsedBytes
+	return nil
+}

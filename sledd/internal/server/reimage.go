@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// reimage is apart from put-binding because whoever asks need not know the wish, and cannot know all of it.
+func (o operations) reimage() {
+	type again struct {
+		NodePath
+		Conditions
+		Generation int64 `query:"generation" minimum:"1" doc:"Only if the wish has this generation then"`
+	}
+	register(o, api.Operate, operation("reimage-binding", http.MethodPost, "/bindings/{node}/reimage",
+		"Raise the generation of a binding and change nothing else, so that the node is imaged again", http.StatusNotFound),
+		func(ctx context.Context, in *again) (*tagged[api.Binding], error) {
+			binding, err := o.Fleet.Reimage(ctx, in.Node, in.Generation, in.wanted())
+			return tag(binding, binding.Revision, err)
+		})
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sleddtest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Ask sends a request with a token and headers in pairs, as it is.
+func (s *Sledd) Ask(method, path, token, body string, headers ...string) Answer {
+	s.t.Helper()
+	answer, err := s.Try(method, path, token, body, headers...)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer
+}
+
+// Try is Ask for other goroutines than the test's.
+func (s *Sledd) Try(method, path, token, body string, headers ...string) (Answer, error) {
+	request, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	if strings.HasPrefix(body, "{") {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return Answer{response.StatusCode, response.Header, string(text)}, err
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sleddtest
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+)
+
+// Machine is a node, as its Sled system and the system that it installs behave.
+type Machine struct {
+	MAC        string // with hyphens
+	Token      string // of the Sled system; empty: it boots its own disk
+	Installed  string // token of the installed system, from the seed
+	Boot       string // kernel boot id
+	Generation int64  // of the plan that it has; -1: given none yet
+
+	sledd  *Sledd
+	number int
+}
+
+// Machine network-boots node n<i>, or a machine of its MAC that nobody declared.
+func (s *Sledd) Machine(i int) *Machine {
+	s.t.Helper()
+	m := &Machine{MAC: mac.Hyphens(MAC(i)), sledd: s, number: i}
+	m.Reboot()
+	return m
+}
+
+// Reboot fetches the boot script and keeps its token, if it is for the Sled system.
+func (m *Machine) Reboot() {
+	t := m.sledd.t
+	t.Helper()
+	m.Token, m.Generation, m.Boot = "", -1, fmt.Sprintf("boot-%d-%d", m.number, time.Now().UnixNano())
+	script := m.sledd.Ask("GET", "/boot/"+m.MAC+".ipxe", "", "")
+	if script.Status != http.StatusOK {
+		t.Fatalf("boot script: %d: %s", script.Status, script.Body)
+	}
+	if _, after, found := strings.Cut(script.Body, "sled.token="); found {
+		m.Token, _, _ = strings.Cut(after, " ")
+	}
+}
+
+// Say posts what a node may say; a token that comes back is kept.
+func (m *Machine) Say(what, body string) {
+	t := m.sledd.t
+	t.Helper()
+	token := m.Token
+	if what == "operational" {
+		token = m.Installed
+	}
+	answer := m.sledd.Ask("POST", "/node/v1/"+m.MAC+"/"+what, token, body)
+	if answer.Status != http.StatusNoContent {
+		t.Fatalf("%s: got %d: %s", what, answer.Status, answer.Body)
+	}
+	m.renew(answer)
+}
+
+func (m *Machine) renew(answer Answer) {
+	if token := answer.Header.Get("Sled-Token"); token != "" {
+		m.Token = token
+	}
+}
+
+// Facts tells a small machine's hardware.
+func (m *Machine) Facts() {
+	m.sledd.t.Helper()
+	m.Say("facts", fmt.Sprintf("facts 1\nboot %s\nkernel release=6.1 uptime=9.5\ncpu model=EPYC threads=2 arch=x86_64\nmemory bytes=2147483648\n"+
+		"disk name=vda serial=LAB-%04d bytes=4294967296\nnic name=eth0 mac=%s\n", m.Boot, m.number, MAC(m.number)))
+}
+
+// Text is a report of some lines.
+func (m *Machine) Text(lines ...string) string {
+	return fmt.Sprintf("report 1\ngeneration %d\nboot %s\n%s\n", m.Generation, m.Boot, strings.Join(lines, "\n"))
+}
+
+// Report sends lines of a report.
+func (m *Machine) Report(lines ...string) {
+	m.sledd.t.Helper()
+	m.Say("report", m.Text(lines...))
+}
+
+// Poll asks for a plan and waits that many seconds for it; empty when there is none.
+func (m *Machine) Poll(wait int) string {
+	t := m.sledd.t
+	t.Helper()
+	path := fmt.Sprintf("/node/v1/%s/plan?wait=%d", m.MAC, wait)
+	if m.Generation >= 0 {
+		path += fmt.Sprintf("&generation=%d", m.Generation)
+	}
+	answer := m.sledd.Ask("GET", path, m.Token, "")
+	m.renew(answer)
+	switch answer.Status {
+	case http.StatusNoContent:
+		return ""
+	case http.StatusOK:
+		if _, err := fmt.Sscanf(answer.Body, "plan 1\ngeneration %d\n", &m.Generation); err != nil {
+			t.Fatalf("plan: %v: %s", err, answer.Body)
+		}
+		return answer.Body
+	default:
+		t.Fatalf("plan: %d: %s", answer.Status, answer.Body)
+		return ""
+	}
+}
+
+// Seed fetches and unpacks the seed, and keeps the token for the installed system.
+func (m *Machine) Seed() map[string]string {
+	t := m.sledd.t
+	t.Helper()
+	answer := m.sledd.Ask("GET", "/node/v1/"+m.MAC+"/seed", m.Token, "")
+	if answer.Status != http.StatusOK {
+		t.Fatalf("seed: %d: %s", answer.Status, answer.Body)
+	}
+	files, err := unpack(answer.Body)
+	if err != nil {
+		t.Fatalf("seed: %v", err)
+	}
+	_, m.Installed, _ = strings.Cut(strings.TrimSpace(files["operational"]), " token=")
+	return files
+}
+
+func unpack(text string) (map[string]string, error) {
+	files := map[string]string{}
+	archive := tar.NewReader(strings.NewReader(text))
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(archive)
+		if err != nil {
+			return nil, err
+		}
+		files[header.Name] = string(content)
+	}
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sleddtest runs a real sledd inside a test, with machines that behave as the Sled system does. It is for tests of
+// whatever speaks to sledd, and for sledd's own.
+package sleddtest
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/server"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// AdminToken is that of operator admin of every Sledd.
+const AdminToken = "0123456789abcdef0123456789abcdef"
+
+// resumeTime is how long Resume waits for its address, which somebody may have used for a moment.
+const resumeTime = 10 * time.Second
+
+// Options say what differs from a sledd of its own. Their types are sledd's own: other parts use Start.
+type Options struct {
+	Store store.Store      // default: an embedded etcd that ends with the test
+	Now   func() time.Time // default: the real clock
+}
+
+// Sledd is a running one, in process. Its methods end the test when they fail.
+type Sledd struct {
+	URL   string // http://127.0.0.1:PORT
+	Token string // of operator admin
+
+	// Fleet and Hub are what runs behind URL, for sledd's own tests. Resume makes new ones.
+	Fleet *fleet.Fleet
+	Hub   *events.Hub
+
+	t       testing.TB
+	options Options
+	client  *api.Client
+	address string
+	stop    func() // nil: stopped
+}
+
+// Start runs a sledd on loopback, with an embedded etcd of its own, until the test ends.
+func Start(t testing.TB) *Sledd {
+	t.Helper()
+	return StartWith(t, Options{})
+}
+
+// StartWith is Start with options.
+func StartWith(t testing.TB, options Options) *Sledd {
+	t.Helper()
+	if options.Store == nil {
+		options.Store = embed(t)
+	}
+	s := &Sledd{Token: AdminToken, t: t, options: options}
+	t.Cleanup(s.Stop)
+	s.serve(listen(t, "127.0.0.1:0"))
+	if err := s.Fleet.SetAdmin(t.Context(), s.Token); err != nil {
+		t.Fatal(err)
+	}
+	client, err := api.New(api.Config{Server: s.URL, Token: s.Token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.client = client
+	return s
+}
+
+// embed starts an etcd. Its directory has a short name, because a socket's path is short: t.TempDir holds the test's name.
+func embed(t testing.TB) *store.Etcd {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sledd") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	etcd, err := store.Embed(store.Embedded{Dir: dir, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = etcd.Close() })
+	return etcd
+}
+
+// listen waits until an address is free.
+func listen(t testing.TB, address string) net.Listener {
+	t.Helper()
+	deadline := time.Now().Add(resumeTime)
+	for {
+		listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
+		if err == nil {
+			return listener
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %s for the address: %v", resumeTime, err)
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+// serve starts all of sledd but the store.
+func (s *Sledd) serve(listener net.Listener) {
+	log, measure := slog.New(slog.DiscardHandler), metrics.New()
+	s.Hub = events.New(s.options.Store, log)
+	measure.Watch(s.Hub)
+	s.Fleet = fleet.New(fleet.Options{Store: measure.Measure(s.options.Store), Hub: s.Hub, TokenLife: time.Hour, Now: s.options.Now, Observe: measure,
+		ImageURLs: []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, UploadURL: "https://10.77.0.1/upload",
+		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
+	stopping, stop := context.WithCancel(context.Background())
+	watching, end := context.WithCancel(context.Background())
+	web := httptest.NewUnstartedServer((&server.Server{Fleet: s.Fleet, Hub: s.Hub, Metrics: measure, Log: log, Stopping: stopping}).Handler())
+	_ = web.Listener.Close() // the one it made itself
+	web.Listener = listener
+	web.Start()
+	s.URL, s.address = web.URL, listener.Addr().String()
+	var running sync.WaitGroup
+	running.Go(func() { s.Hub.Run(watching) })
+	s.stop = func() {
+		stop()
+		web.Close()
+		end()
+		running.Wait()
+	}
+}
+
+// Stop is an outage: requests that run end, nobody listens at URL any more, and the store stays.
+func (s *Sledd) Stop() {
+	if s.stop != nil {
+		s.stop()
+		s.stop = nil
+	}
+}
+
+// Resume ends an outage: another sledd at the same URL, on the same store.
+func (s *Sledd) Resume() {
+	s.t.Helper()
+	if s.stop != nil {
+		s.t.Fatal("sledd runs already")
+	}
+	s.serve(listen(s.t, s.address))
+}
+
+// Client speaks to it as admin.
+func (s *Sledd) Client() *api.Client { return s.client }
