@@ -11,7 +11,7 @@ description:
   - Asks sledd for its nodes. The file that configures it is named C(*sledd.yml) or C(*sledd.yaml).
   - Host variables are C(sled_mac), C(sled_declared), C(sled_phase), C(sled_generation), C(sled_image) (as observed), C(sled_code),
     C(sled_reason), C(sled_os), C(sled_labels), C(sled_architecture), C(sled_bmc), C(sled_wished_image), C(sled_wished_generation),
-    C(sled_satisfied), and with O(facts) C(sled_facts).
+    C(sled_satisfied), C(sled_owner) (who declares the binding), and with O(facts) C(sled_facts).
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:

@@ -16,7 +16,7 @@ from ansible.module_utils.urls import open_url
 
 Json = dict[str, Any]
 
-PAGE = 500  # items that one list call asks for
+PAGE = 2000  # items that one list call asks for
 LONGEST_ANSWER = 64 << 20  # bytes
 
 
@@ -98,16 +98,19 @@ class Client:
                 return None
             raise
 
-    def put(self, collection: str, name: str, spec: Mapping[str, Any], revision: int, reimage: bool = False) -> Json:
-        """Writes one object, if what is stored still has this revision; 0: if nothing is stored."""
+    def put(self, collection: str, name: str, spec: Mapping[str, Any], revision: int, terms: Json | None = None) -> Json:
+        """Writes one object, if what is stored still has this revision; 0: if nothing is stored. Terms are the query."""
         condition = {"If-Match": f'"{revision}"'} if revision else {"If-None-Match": "*"}
-        query = {"reimage": "true"} if reimage else {}
-        return self._json("PUT", self._path(collection, name), query, spec, condition)
+        return self._json("PUT", self._path(collection, name), terms, spec, condition)
 
-    def delete(self, collection: str, name: str, revision: int) -> None:
-        """Deletes one object, if what is stored still has this revision; 0: whatever it has."""
+    def delete(self, collection: str, name: str, revision: int, terms: Json | None = None) -> None:
+        """Deletes one object, if what is stored still has this revision; 0: whatever it has. Terms are the query."""
         condition = {"If-Match": f'"{revision}"'} if revision else {}
-        self._send("DELETE", self._path(collection, name), headers=condition)
+        self._send("DELETE", self._path(collection, name), terms, headers=condition)
+
+    def reimage(self, node: str, revision: int) -> Json:
+        """Wishes for what is bound once more, if the binding still has this revision."""
+        return self._json("POST", self._path("bindings", node, "reimage"), headers={"If-Match": f'"{revision}"'})
 
     def nodes(self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None) -> Iterator[Json]:
         """Lists nodes, page by page."""

@@ -39,6 +39,7 @@ def variables(node: Json) -> Json:
         "sled_wished_image": binding.get("image", ""),
         "sled_wished_generation": binding.get("generation", 0),
         "sled_satisfied": binding.get("satisfied", False),
+        "sled_owner": binding.get("owner", ""),
     }
     if node.get("facts"):
         found["sled_facts"] = node["facts"]

@@ -22,7 +22,7 @@ class Kind:
 
 NODE = Kind("node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "bmc"))
 IMAGE = Kind("image", "images", ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "signature", "architecture", "labels"))
-_HOW = ("disk", "wipe", "mode", "verify", "allow_unsigned", "boot", "hostname", "authorized_keys", "kernel_arguments")
+_HOW = ("disk", "wipe", "mode", "verify", "allow_unsigned", "boot", "hostname", "authorized_keys", "kernel_arguments", "owner")
 BINDING = Kind("binding", "bindings", ("node", "image", "capture", *_HOW))
 
 
@@ -92,24 +92,39 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
     node = options["node"]
     stored = client.find("bindings", node)
     if options["state"] == "absent":
-        return _forget(client, BINDING, stored, node, check)
+        return _forget(client, BINDING, stored, node, check, terms=_terms(options, "owner", "take_over"))
     have = part(stored, BINDING.fields)
     want = _one_wish(given(options, BINDING.fields))
+    if options["take_over"]:
+        want.setdefault("owner", "")
     if stored is None and "image" not in want:
         raise SledError(f"node {node} is not bound yet: give an image, image '' to only wipe it, or what to capture")
     spec = merged(have, want)
     spec["node"] = have.get("node", node)  # a node has a name and a MAC: either is the same node
     before, after = _with_user_data(stored, options.get("user_data"), have, spec)
     result = outcome("binding", stored, before, after)
-    result["changed"] = result["changed"] or options["reimage"]
-    if result["changed"]:
+    if stored and options["reimage"] and not result["changed"]:
+        stored = result["binding"] = _again(client, node, stored, check)
+        result["changed"] = True
+    elif result["changed"]:
         body = {**spec, "node": node, **_user_data(stored, options.get("user_data"), node)}
+        revision, terms = stored["revision"] if stored else 0, _terms(options, "reimage", "take_over")
         if check:
             result["binding"] = {**(stored or {}), **spec, "satisfied": False}
         else:
-            stored = result["binding"] = client.put("bindings", node, body, stored["revision"] if stored else 0, options["reimage"])
+            stored = result["binding"] = client.put("bindings", node, body, revision, terms)
     result["generation"] = int((stored or {}).get("generation", 0))
     return result
+
+
+def _again(client: Client, node: str, stored: Json, check: bool) -> Json:
+    """The same wish once more, with the user data that nobody can read."""
+    return {**stored, "satisfied": False} if check else client.reimage(node, stored["revision"])
+
+
+def _terms(options: Json, *names: str) -> Json:
+    """Those of the named options that say something, as a query."""
+    return {name: "true" if options[name] is True else options[name] for name in names if options[name]}
 
 
 def _one_wish(want: Json) -> Json:
@@ -132,8 +147,8 @@ def _user_data(stored: Json | None, user_data: str | None, node: str) -> Json:
     return {"user_data": user_data} if user_data else {}
 
 
-def _forget(client: Client, kind: Kind, stored: Json | None, name: str, check: bool) -> Json:
+def _forget(client: Client, kind: Kind, stored: Json | None, name: str, check: bool, *, terms: Json | None = None) -> Json:
     if stored and not check:
-        client.delete(kind.collection, name, int(stored.get("revision") or 0))
+        client.delete(kind.collection, name, int(stored.get("revision") or 0), terms)
     have = part(stored, kind.fields) or ({"mac": name} if stored else {})  # a discovered node has no declaration
     return outcome(kind.noun, stored, have, {})

@@ -72,6 +72,16 @@ options:
   kernel_arguments:
     description: Added to the installed kernel's own on kexec.
     type: str
+  owner:
+    description:
+      - Who declares the binding, such as C(terraform:rack-a). A binding that has an owner keeps it, whoever changes the rest, so that
+        playbooks go on working for nodes that Terraform declares.
+      - With O(state=absent) it must be named, or O(take_over) given, for a binding that has one.
+    type: str
+  take_over:
+    description: Change the owner of a binding that has one, to O(owner), or without that to nobody; or take such a binding away.
+    type: bool
+    default: false
   reimage:
     description: Raise the generation even when nothing changed. The task then always reports a change.
     type: bool
@@ -145,6 +155,8 @@ SPEC = {
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
     "user_data": {"type": "str", "no_log": True},
     "kernel_arguments": {"type": "str"},
+    "owner": {"type": "str"},
+    "take_over": {"type": "bool", "default": False},
     "reimage": {"type": "bool", "default": False},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }

@@ -101,14 +101,15 @@ class Handler(BaseHTTPRequestHandler):
         if rest[1:] == ["log"]:
             return self.answer(200, self.sledd.log.encode()) if self.sledd.log else self.problem(404, "no log")
         if self.command == "PUT":
-            return self.put(collection, key, stored, body, "reimage" in query)
+            return self.put(collection, key, stored, body, "take_over" in query)
         if stored is None:
             return self.problem(404, f"{rest[0]} does not exist")
-        if self.command == "GET":
-            return self.json(stored)
         if self.command == "DELETE":
-            del self.sledd.objects[collection][key]
-        return self.answer(204, b"")
+            return self.remove(collection, key, stored, query)
+        return self.json(stored) if self.command == "GET" else self.post(collection, key, stored, rest[1:])
+
+    def post(self, collection: str, key: str, stored: Json, rest: list[str]) -> None:
+        return self.reimage(collection, key, stored) if rest == ["reimage"] else self.answer(204, b"")
 
     def find(self, collection: str, name: str) -> tuple[str, Json | None]:
         objects = self.sledd.objects[collection]
@@ -123,11 +124,25 @@ class Handler(BaseHTTPRequestHandler):
         left = [item for item in items if item["mac"] > after]
         self.json({"items": left[:2], "next": left[1]["mac"] if len(left) > 2 else ""})
 
-    def put(self, collection: str, key: str, stored: Json | None, body: Json, reimage: bool) -> None:
+    @staticmethod
+    def other_owner(stored: Json | None, owner: str, take_over: bool) -> str:
+        """Who a binding belongs to, unless that is the owner or it is taken over."""
+        has = str((stored or {}).get("owner", ""))
+        return "" if take_over or has == owner else has
+
+    def remove(self, collection: str, key: str, stored: Json, query: dict[str, list[str]]) -> None:
+        if owner := self.other_owner(stored, query.get("owner", [""])[0], "take_over" in query):
+            return self.problem(409, f"the binding belongs to {owner}")
+        del self.sledd.objects[collection][key]
+        return self.answer(204, b"")
+
+    def put(self, collection: str, key: str, stored: Json | None, body: Json, take_over: bool) -> None:
         match, absent = self.headers.get("If-Match"), self.headers.get("If-None-Match")
         held = f'"{stored["revision"]}"' if stored else None
         if (match and match != held) or (absent and stored and stored.get("declared", True)):
             return self.problem(412, f"revision is {held}, wanted {match}")
+        if owner := self.other_owner(stored, body.get("owner", ""), take_over):
+            return self.problem(409, f"the binding belongs to {owner}")
         self.sledd.revision += 100
         answer = {**body, "revision": self.sledd.revision}
         if collection == "nodes":
@@ -139,6 +154,14 @@ class Handler(BaseHTTPRequestHandler):
                 answer["user_data_sha256"] = hashlib.sha256(body["user_data"].encode()).hexdigest()
         self.sledd.objects[collection][key] = answer
         return self.json(answer)
+
+    def reimage(self, collection: str, key: str, stored: Json) -> None:
+        if self.headers.get("If-Match") != f'"{stored["revision"]}"':
+            return self.problem(412, "changed")
+        self.sledd.revision += 100
+        again = {**stored, "generation": stored["generation"] + 1, "revision": self.sledd.revision}
+        self.sledd.objects[collection][key] = again
+        return self.json(again)
 
     def json(self, value: Any) -> None:
         self.answer(200, json.dumps(value).encode())

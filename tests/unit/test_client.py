@@ -21,7 +21,7 @@ def test_lists_read_all_pages(sledd: Sledd, client: Client) -> None:
         sledd.node(f"n{number}", number)
     names = [node["name"] for node in client.nodes(["rack=a", "row=1"], "idle")]
     assert names == ["n1", "n2", "n3", "n4", "n5"]
-    assert sledd.asked[0][1] == "/v1/nodes?label=rack%3Da&label=row%3D1&phase=idle&limit=500"
+    assert sledd.asked[0][1] == "/v1/nodes?label=rack%3Da&label=row%3D1&phase=idle&limit=2000"
 
 
 def test_names_cannot_leave_their_place(sledd: Sledd, client: Client) -> None:

@@ -55,7 +55,7 @@ def plain(found: Json) -> Any:
 def rack(sledd: Sledd) -> Sledd:
     first = sledd.node("n1", 1, phase="operational", generation=2, image="v1")
     first |= {"labels": {"rack": "a"}, "bmc": {"driver": "ipmi", "address": "10.77.0.201"}}
-    first["binding"] = {"generation": 2, "image": "v1", "satisfied": True}
+    first["binding"] = {"generation": 2, "image": "v1", "satisfied": True, "owner": "terraform:rack-a"}
     first["facts"] = {"nics": [{"mac": "other", "address": "10.0.0.1"}, {"mac": first["mac"], "address": "10.77.0.51/24"}]}
     sledd.node("n2", 2)
     sledd.node("", 3, phase="discovered")["declared"] = False
@@ -70,6 +70,7 @@ def test_groups_and_variables(rack: Sledd, tmp_path: Path) -> None:
     assert names["n1"]["sled_labels"] == {"rack": "a"}
     assert names["n1"]["ansible_host"] == "10.77.0.51"
     assert names["n1"]["power"] == "ipmi"
+    assert (names["n1"]["sled_owner"], names["n2"]["sled_owner"]) == ("terraform:rack-a", "")
     for group in ("phase_operational", "image_v1", "label_rack_a", "bmc_ipmi"):
         assert found[group]["hosts"] == ["n1"], group
 
@@ -79,7 +80,7 @@ def test_discovered_nodes_are_asked_for(rack: Sledd, tmp_path: Path) -> None:
     found = listed(rack, tmp_path, more)
     assert found["phase_discovered"]["hosts"] == ["52-54-00-77-00-03"]
     assert "image_v1" not in found
-    assert rack.asked[0][1] == "/v1/nodes?label=rack%3Da&phase=idle&image=v1&limit=500"
+    assert rack.asked[0][1] == "/v1/nodes?label=rack%3Da&phase=idle&image=v1&limit=2000"
 
 
 def test_a_server_that_refuses_stops_the_inventory(rack: Sledd, tmp_path: Path) -> None:

@@ -118,7 +118,9 @@ def test_binding_counts_wishes(sledd: Sledd, module: Run) -> None:
     assert module(binding, node="n1", image="v2")["generation"] == 2
     again = module(binding, node="n1", reimage=True)
     assert (again["changed"], again["generation"]) == (True, 3)
-    assert changes(sledd)[-1] == "PUT /v1/bindings/n1?reimage=true"
+    assert changes(sledd)[-1] == "POST /v1/bindings/n1/reimage"
+    other = module(binding, node="n1", image="v3", reimage=True)
+    assert (other["generation"], changes(sledd)[-1]) == (4, "PUT /v1/bindings/n1?reimage=true")
     wiped = module(binding, node="n1", image="")
     assert "image" not in wiped["diff"]["after"]
     assert module(binding, node="n1", state="absent")["changed"]
@@ -142,6 +144,34 @@ def test_a_node_is_either_written_or_read(sledd: Sledd, module: Run) -> None:
     assert not module(binding, node="n1", allow_unsigned=False)["changed"]
     assert "mutually exclusive" in module(binding, node="n1", image="v1", capture="golden")["msg"]
     assert module(binding, node="n2", capture="golden")["changed"]
+
+
+def test_a_binding_keeps_its_owner(sledd: Sledd, module: Run) -> None:
+    mine = "terraform:rack-a"
+    assert module(binding, node="n1", image="v1", owner=mine)["binding"]["owner"] == mine
+    imaged = module(binding, node="n1", image="v2", mode="delta")
+    assert imaged["binding"]["owner"] == mine
+    assert not module(binding, node="n1", image="v2")["changed"]
+    for other in ("", "me"):
+        refused = module(binding, node="n1", owner=other)
+        assert (refused["status"], refused["failed"]) == (409, True)
+        assert f"belongs to {mine}" in refused["msg"]
+    taken = module(binding, node="n1", owner="me", take_over=True)
+    assert taken["diff"]["after"]["owner"] == "me"
+    assert changes(sledd)[-1] == "PUT /v1/bindings/n1?take_over=true"
+    assert not module(binding, node="n1", owner="me", take_over=True)["changed"]
+    assert "owner" not in module(binding, node="n1", take_over=True)["binding"]
+
+
+def test_a_binding_of_an_owner_is_not_taken_away_by_chance(sledd: Sledd, module: Run) -> None:
+    for how in ({"owner": "terraform:rack-a"}, {"take_over": True}):
+        module(binding, node="n1", image="v1", owner="terraform:rack-a")
+        refused = module(binding, node="n1", state="absent")
+        assert (refused["status"], refused["failed"]) == (409, True)
+        assert module(binding, node="n1", state="absent", owner="me")["status"] == 409
+        assert sledd.objects["bindings"]
+        assert module(binding, node="n1", state="absent", **how)["changed"]
+        assert not sledd.objects["bindings"]
 
 
 def test_binding_by_mac_is_the_same_binding(sledd: Sledd, module: Run) -> None:
