@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package acctest is what the acceptance tests share: a sledd of one's own, the provider, and the CLI as a user runs it.
+package acctest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-version"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/provider"
+)
+
+// ProtoV6ProviderFactories gives the provider to resource.Test.
+var ProtoV6ProviderFactories = map[string]func() (tfprotov6.ProviderServer, error){
+	"sled": providerserver.NewProtocol6WithError(provider.New("test")()),
+}
+
+// Header is the provider block for a server, with more lines in it such as `max_reimages = 3`. The token comes by SLED_TOKEN.
+func Header(server string, lines ...string) string {
+	return fmt.Sprintf("provider \"sled\" {\n  server = %q\n  %s\n}\n", server, strings.Join(lines, "\n  "))
+}
+
+// path is the CLI to test with: TF_ACC_TERRAFORM_PATH, else the terraform or tofu on PATH, else empty.
+func path() string {
+	if given := os.Getenv("TF_ACC_TERRAFORM_PATH"); given != "" {
+		return given
+	}
+	for _, name := range []string{"terraform", "tofu"} {
+		if found, err := exec.LookPath(name); err == nil {
+			return found
+		}
+	}
+	return ""
+}
+
+// needCLI skips a test that nobody asked for, and fails one that was asked for and cannot run.
+func needCLI(t testing.TB) {
+	t.Helper()
+	if os.Getenv("TF_ACC") == "" {
+		t.Skip("acceptance tests run with TF_ACC=1")
+	}
+	if path() == "" {
+		t.Fatal("acceptance tests need terraform or tofu: put one on PATH or name it by TF_ACC_TERRAFORM_PATH")
+	}
+}
+
+// IsTofu says whether the CLI is OpenTofu.
+func IsTofu() bool { return strings.HasPrefix(filepath.Base(path()), "tofu") }
+
+// SkipBelow skips a test that needs a newer CLI than there is. Empty: no version of that CLI can do it.
+func SkipBelow(t testing.TB, terraform, tofu string) {
+	t.Helper()
+	needCLI(t)
+	least := terraform
+	if IsTofu() {
+		least = tofu
+	}
+	if least == "" {
+		t.Skipf("%s cannot do this", filepath.Base(path()))
+	}
+	text, err := exec.CommandContext(t.Context(), path(), "version", "-json").Output() //nolint:gosec // the CLI under test
+	var answer struct {
+		Version string `json:"terraform_version"`
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	if err != nil {
+		t.Fatalf("%s version: %v", path(), err)
+	}
+	if version.Must(version.NewVersion(answer.Version)).LessThan(version.Must(version.NewVersion(least))) {
+		t.Skipf("needs %s, this is %s", least, answer.Version)
+	}
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package acctest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
+)
+
+// commandTime bounds one command of the CLI.
+const commandTime = 3 * time.Minute
+
+// asking are the commands that would ask a person.
+var asking = []string{"init", "plan", "apply", "destroy", "import", "refresh"}
+
+// CLI runs the commands of Terraform or OpenTofu as a user does, in a directory of its own, with the provider of this process. It is for what
+// resource.Test cannot look at: texts, exit codes, saved plans and the bytes of the state file.
+type CLI struct {
+	testing.TB
+	Dir string
+
+	reattach string
+}
+
+// Output is what a command printed, both streams, and how it ended.
+type Output struct {
+	Text string
+	Code int
+}
+
+// NewCLI makes a directory with this configuration and initialises it. See Config for the head that a configuration needs.
+func NewCLI(t testing.TB, config string) *CLI {
+	t.Helper()
+	needCLI(t)
+	c := &CLI{TB: t, Dir: t.TempDir(), reattach: serve(t)}
+	c.Write(config)
+	c.Must("init")
+	return c
+}
+
+// Config is a whole configuration for a CLI: the provider block of a header with the body after it.
+func Config(header, body string) string {
+	return "terraform {\n  required_providers {\n    sled = { source = \"sled-fleet/sled\" }\n  }\n}\n\n" + header + "\n" + body
+}
+
+// Write replaces the configuration.
+func (c *CLI) Write(config string) {
+	c.Helper()
+	if err := os.WriteFile(filepath.Join(c.Dir, "main.tf"), []byte(config), 0o600); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// Run runs a command; arguments follow it.
+func (c *CLI) Run(command string, arguments ...string) Output {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(c.Context(), commandTime)
+	defer cancel()
+	arguments = append([]string{command}, arguments...)
+	if slices.Contains(asking, command) {
+		arguments = slices.Insert(arguments, 1, "-no-color", "-input=false")
+	}
+	run := exec.CommandContext(ctx, path(), arguments...) //nolint:gosec // the CLI under test
+	run.Dir = c.Dir
+	run.Env = append(os.Environ(), "TF_REATTACH_PROVIDERS="+c.reattach, "TF_CLI_CONFIG_FILE=/dev/null", "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1")
+	text, err := run.CombinedOutput()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		c.Fatalf("%s: %v: %s", strings.Join(arguments, " "), err, text)
+	}
+	return Output{string(text), run.ProcessState.ExitCode()}
+}
+
+// Must runs a command that has to succeed, and gives what it printed.
+func (c *CLI) Must(command string, arguments ...string) string {
+	c.Helper()
+	out := c.Run(command, arguments...)
+	if out.Code != 0 {
+		c.Fatalf("%s %s: exit code %d\n%s", command, strings.Join(arguments, " "), out.Code, out.Text)
+	}
+	return out.Text
+}
+
+// Apply applies without asking.
+func (c *CLI) Apply(arguments ...string) string {
+	c.Helper()
+	return c.Must("apply", append([]string{"-auto-approve"}, arguments...)...)
+}
+
+// Empty wants a plan that changes nothing.
+func (c *CLI) Empty() {
+	c.Helper()
+	if out := c.Run("plan", "-detailed-exitcode"); out.Code != 0 {
+		c.Errorf("the plan is not empty: exit code %d\n%s", out.Code, out.Text)
+	}
+}
+
+// nothing is the state that is written when the first apply fails.
+var nothing = regexp.MustCompile(`"resources": \[\]`)
+
+// Fails wants a command to fail with a text of this pattern, line breaks and the CLI's frame aside. The state file must stay as it is,
+// byte for byte. It gives what was printed.
+func (c *CLI) Fails(pattern, command string, arguments ...string) string {
+	c.Helper()
+	before := c.State()
+	out := c.Run(command, arguments...)
+	if out.Code == 0 || !regexp.MustCompile(pattern).MatchString(Flat(out.Text)) {
+		c.Errorf("%s: exit code %d, want a failure with %q:\n%s", command, out.Code, pattern, out.Text)
+	}
+	if after := c.State(); after != before && (before != "" || !nothing.MatchString(after)) {
+		c.Errorf("%s failed and changed the state\nbefore %s\nafter %s", command, before, after)
+	}
+	return out.Text
+}
+
+// State is the state file as it is, empty when there is none.
+func (c *CLI) State() string {
+	c.Helper()
+	content, err := os.ReadFile(filepath.Join(c.Dir, "terraform.tfstate"))
+	if err != nil && !os.IsNotExist(err) {
+		c.Fatal(err)
+	}
+	return string(content)
+}
+
+// NoSecret wants none of these texts in the state file, private state decoded, nor in the JSON of a plan (when a file of one is named).
+func (c *CLI) NoSecret(plan string, secrets ...string) {
+	c.Helper()
+	places := map[string]string{"state": c.State() + private(c.State()), "show -json": c.Must("show", "-json")}
+	if plan != "" {
+		places["plan"] = c.Must("show", "-json", plan)
+	}
+	for place, text := range places {
+		for _, secret := range secrets {
+			if strings.Contains(text, secret) {
+				c.Errorf("%s holds the secret %q:\n%s", place, secret, text)
+			}
+		}
+	}
+}
+
+var privatePattern = regexp.MustCompile(`"private": *"([^"]+)"`)
+
+// private decodes what providers hide in a state.
+func private(state string) string {
+	var all strings.Builder
+	for _, found := range privatePattern.FindAllStringSubmatch(state, -1) {
+		decoded, _ := base64.StdEncoding.DecodeString(found[1])
+		all.Write(decoded)
+		var inner map[string][]byte
+		if json.Unmarshal(decoded, &inner) == nil {
+			for _, value := range inner {
+				all.Write(value)
+			}
+		}
+	}
+	return all.String()
+}
+
+var frame = regexp.MustCompile(`[\s│╷╵]+`)
+
+// Flat gives a text on one line, without the frame that the CLI draws around errors.
+func Flat(text string) string { return strings.TrimSpace(frame.ReplaceAllString(text, " ")) }
+
+// serve runs the provider in this process until the test ends, and gives what TF_REATTACH_PROVIDERS has to say.
+func serve(t testing.TB) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	started, ended, failed := make(chan *plugin.ReattachConfig), make(chan struct{}), make(chan error, 1)
+	server, err := ProtoV6ProviderFactories["sled"]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		failed <- tf6server.Serve("registry.terraform.io/sled-fleet/sled", func() tfprotov6.ProviderServer { return server },
+			tf6server.WithDebug(ctx, started, ended), tf6server.WithLoggingSink(sink{t}),
+			tf6server.WithoutLogStderrOverride(), tf6server.WithGoPluginLogger(hclog.NewNullLogger()))
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	select {
+	case config := <-started:
+		return reattach(t, config)
+	case err := <-failed:
+		t.Fatalf("serve the provider: %v", err)
+	}
+	return ""
+}
+
+// sink makes the provider log as TF_LOG says, and nothing without it.
+type sink struct{ testing.TB }
+
+// Parallel is part of what a sink has to be, and never called.
+func (sink) Parallel() {}
+
+func reattach(t testing.TB, config *plugin.ReattachConfig) string {
+	t.Helper()
+	one := map[string]any{
+		"Protocol": config.Protocol, "ProtocolVersion": config.ProtocolVersion, "Pid": config.Pid, "Test": config.Test,
+		"Addr": map[string]string{"Network": config.Addr.Network(), "String": config.Addr.String()},
+	}
+	all, err := json.Marshal(map[string]any{"registry.terraform.io/sled-fleet/sled": one, "registry.opentofu.org/sled-fleet/sled": one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(all)
+}

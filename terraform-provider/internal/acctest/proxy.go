@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package acctest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Fault is how a server fails to answer. It returns when the answer is over.
+type Fault func(http.ResponseWriter, *http.Request)
+
+// Status answers with a problem of this status.
+func Status(code int, detail string) Fault {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(`{"status":` + strconv.Itoa(code) + `,"title":` + strconv.Quote(http.StatusText(code)) + `,"detail":` + strconv.Quote(detail) + `}`))
+	}
+}
+
+// Garbage answers 200 with what is no JSON.
+func Garbage(w http.ResponseWriter, _ *http.Request) {
+	_, _ = w.Write([]byte("<html>It works!</html>"))
+}
+
+// Other answers 200 with JSON that says nothing, as another server may.
+func Other(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte("{}"))
+}
+
+// Hang accepts the request and says nothing until the client gives up.
+func Hang(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // only then does the server see that the client is gone
+	<-r.Context().Done()
+}
+
+// Cut closes the connection without an answer.
+func Cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// Faults is every way to be broken, by name. The 404 is not sledd's own but a page of something in between.
+func Faults() map[string]Fault {
+	return map[string]Fault{
+		"500": Status(http.StatusInternalServerError, "something broke"), "503": Status(http.StatusServiceUnavailable, "store: read: no leader"),
+		"401": Status(http.StatusUnauthorized, "unknown token"), "403": Status(http.StatusForbidden, "role read is too low"),
+		"garbage": Garbage, "cut": Cut, "404": http.NotFound,
+	}
+}
+
+// Proxy stands between the provider and a sledd, and breaks what it is told to.
+type Proxy struct {
+	URL string
+
+	mu     sync.Mutex
+	method string
+	prefix string
+	fault  Fault
+	before func()
+}
+
+// NewProxy passes all on to the sledd at this URL.
+func NewProxy(t testing.TB, target string) *Proxy {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{}
+	onward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, FlushInterval: -1}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if fault := p.faultOf(r); fault != nil {
+			fault(w, r)
+			return
+		}
+		onward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	p.URL = server.URL
+	return p
+}
+
+func (p *Proxy) faultOf(r *http.Request) Fault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.Method != p.method || !strings.HasPrefix(r.URL.Path, p.prefix) {
+		return nil
+	}
+	if p.before != nil {
+		p.before()
+		p.before = nil
+	}
+	return p.fault
+}
+
+// Break makes requests of this method, to paths that begin so, fail from now on.
+func (p *Proxy) Break(method, prefix string, fault Fault) { p.set(method, prefix, fault, nil) }
+
+// Before does something once, just before the next request of this method to a path that begins so is passed on.
+func (p *Proxy) Before(method, prefix string, do func()) { p.set(method, prefix, nil, do) }
+
+// Mend passes everything on again.
+func (p *Proxy) Mend() { p.set("", "", nil, nil) }
+
+func (p *Proxy) set(method, prefix string, fault Fault, before func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.method, p.prefix, p.fault, p.before = method, prefix, fault, before
+}

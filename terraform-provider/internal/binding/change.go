@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binding
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+// change is an existing binding in a plan: what is declared now, what was before, and what sledd has.
+type change struct {
+	plan, state *model
+	stored      *record
+	owner       string // of the provider
+}
+
+// work fills in what is computed, and gives the machine that is imaged again, if it is.
+func (c change) work() ([]site.Reimage, diag.Diagnostics) {
+	c.plan.computedOf(c.state)
+	c.plan.DiskSelected = c.selected()
+	if !c.plan.wishKnown() {
+		return c.maybe()
+	}
+	situation := c.situation()
+	switch verdict := wish.Decide(situation); verdict {
+	case wish.Tolerated:
+		c.plan.computedOf(c.state)
+		if situation.OnDrift == wish.Ignore {
+			return nil, nil
+		}
+		return nil, diag.Diagnostics{c.drifted("The plan leaves it so (on_drift = \"warn\"). To have what is declared, set on_drift = \"reimage\" or another " +
+			"reimage_trigger; to keep what is bound, declare it.")}
+	case wish.Blocked:
+		return nil, diag.Diagnostics{c.blocked()}
+	case wish.Again:
+		return c.again(situation)
+	default:
+		c.plan.Generation, c.plan.Drift = types.Int64Value(c.stored.Generation), types.StringValue("")
+		return nil, c.foreign()
+	}
+}
+
+func (c change) situation() wish.Situation {
+	return wish.Situation{Declared: c.state.wished(), Stored: c.stored.Wish, Planned: c.plan.wished(), Touched: !c.plan.sameWay(c.state),
+		Triggered: c.triggered(), OnDrift: wish.OnDrift(c.plan.OnDrift.ValueString())}
+}
+
+// triggered: an import does not know the trigger of before, and taking it away asks for nothing.
+func (c change) triggered() bool {
+	now, before := c.plan.ReimageTrigger, c.state.ReimageTrigger
+	return !now.Equal(before) && !now.IsNull() && (!before.IsNull() || !c.stored.Imported)
+}
+
+func (c change) again(situation wish.Situation) ([]site.Reimage, diag.Diagnostics) {
+	to := wish.Next(c.stored.Generation, c.stored.Status)
+	c.plan.Generation, c.plan.Drift = types.Int64Value(to), types.StringValue("")
+	c.plan.unobserved()
+	diagnostics := c.foreign()
+	if situation.Drifted() {
+		diagnostics.Append(c.drifted("The plan wishes for what is declared again."))
+	}
+	return []site.Reimage{c.reimage(to)}, diagnostics
+}
+
+// maybe is for a wish that is not known before the apply. It counts as one that wipes.
+func (c change) maybe() ([]site.Reimage, diag.Diagnostics) {
+	c.plan.Generation, c.plan.Drift = types.Int64Unknown(), types.StringUnknown()
+	c.plan.unobserved()
+	return []site.Reimage{c.reimage(0)}, c.foreign()
+}
+
+func (c change) reimage(to int64) site.Reimage {
+	disk := cmp.Or(text(c.plan.Disk), c.stored.Disk, unnamed)
+	return site.Reimage{Node: c.stored.Name, Disk: disk, Image: text(c.plan.Image), From: max(c.stored.Generation, c.stored.Status), To: to}
+}
+
+func (c change) selected() types.String {
+	if c.plan.Disk.IsNull() {
+		return optional(c.stored.Disk)
+	}
+	return c.plan.Disk
+}
+
+// sends says whether an apply has anything to tell sledd; on_drift and the like are Terraform's own.
+func (c change) sends() bool {
+	return !c.plan.wished().Same(c.state.wished()) || !c.plan.sameWay(c.state) || !c.plan.Generation.Equal(c.state.Generation)
+}
+
+// foreign refuses to change what somebody else declares now, and tells when an apply takes over what was imported.
+func (c change) foreign() diag.Diagnostics {
+	owner := c.stored.Wish.Owner
+	switch {
+	case !c.sends() || owner == "" || owner == c.owner:
+		return nil
+	case c.stored.ours(c.owner):
+		return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("The binding of %s is taken over from %s", c.stored.Name, owner),
+			fmt.Sprintf("It was imported, or declared when the provider's owner was %s. From the apply on it belongs to %s.", owner, c.owner))}
+	default:
+		return c.stored.foreign(c.owner)
+	}
+}
+
+func (c change) drifted(then string) diag.Diagnostic {
+	return diag.NewWarningDiagnostic(c.driftText(), "Somebody else wished for it. "+then)
+}
+
+func (c change) driftText() string {
+	by := ""
+	if owner := c.stored.Wish.Owner; owner != "" && owner != c.owner {
+		by = " by " + owner
+	}
+	return fmt.Sprintf("%s is %s%s", c.stored.Name, wish.Drift(c.state.wished(), c.stored.Wish, c.stored.Generation), by)
+}
+
+func (c change) blocked() diag.Diagnostic {
+	return diag.NewErrorDiagnostic(c.driftText(), "Somebody else wished for it, and this change would wipe that. Nothing is planned. Say what is to be:\n\n"+
+		"  - to keep what is bound, declare it\n"+
+		"  - to have what is declared, set on_drift = \"reimage\" or another reimage_trigger\n"+
+		"  - to leave it for now, undo the other change of this binding")
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binding
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+// planDestroy looks again at what is to be taken back: some CLIs plan the end of a resource with the state of before the refresh.
+func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+	var state model
+	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	was := known(ctx, request.Private, &response.Diagnostics)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	node, diagnostics := b.look(ctx, state.MAC.ValueString())
+	response.Diagnostics.Append(diagnostics...)
+	if diagnostics.HasError() {
+		return
+	}
+	if node == nil || node.Binding == nil {
+		was.Revision = 0
+	} else {
+		was.look(*node, *node.Binding)
+		response.Diagnostics.Append(b.tellDestroy(&state, was)...)
+	}
+	response.Diagnostics.Append(was.save(ctx, response.Private)...)
+}
+
+func (b *binding) tellDestroy(state *model, was *record) diag.Diagnostics {
+	if !was.ours(b.site.Owner) {
+		return was.foreign(b.site.Owner)
+	}
+	var diagnostics diag.Diagnostics
+	if drift := wish.Drift(state.wished(), was.Wish, was.Generation); drift != "" {
+		diagnostics.AddWarning(fmt.Sprintf("%s is %s", was.Name, drift), "Somebody else wished for it. That wish is taken back too.")
+	}
+	if state.OnDestroy.ValueString() == "wipe" && !was.Wish.WipeOnly() {
+		diagnostics.Append(b.site.Plan(site.Reimage{Node: was.Name, Disk: cmp.Or(was.Wish.Disk, was.Disk),
+			From: max(was.Generation, was.Status), To: wish.Next(was.Generation, was.Status)})...)
+	}
+	return diagnostics
+}
+
+func (b *binding) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
+	var state model
+	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	was := known(ctx, request.Private, &response.Diagnostics)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	mac := state.MAC.ValueString()
+	if was.Revision == 0 { // it was gone when the plan was made
+		return
+	}
+	wipe := state.OnDestroy.ValueString() == "wipe"
+	verb := "take back the binding of node "
+	if wipe {
+		verb = "wish to wipe node "
+	}
+	response.Diagnostics.Append(b.site.Call(ctx, verb+was.Name, func(ctx context.Context, client *api.Client) error {
+		err := b.remove(ctx, client, mac, was, wipe)
+		if err != nil && !wipe && unbound(ctx, client, mac) {
+			return nil // it is gone already
+		}
+		return err
+	})...)
+	if wipe && !response.Diagnostics.HasError() {
+		response.Diagnostics.AddWarning(fmt.Sprintf("Node %s is wiped when it boots next", was.Name),
+			fmt.Sprintf("on_destroy = \"wipe\" left a wish without an owner. Switch the machine off and on, or run playbooks/wipe.yml --limit %s, which sees it through.",
+				was.Name))
+	}
+}
+
+func unbound(ctx context.Context, client *api.Client, mac string) bool {
+	_, err := client.Binding(ctx, mac)
+	return api.IsNotFound(err)
+}
+
+func (b *binding) remove(ctx context.Context, client *api.Client, mac string, was *record, wipe bool) error {
+	if !wipe {
+		owner := b.site.Owner
+		if was.ours(owner) {
+			owner = was.Wish.Owner
+		}
+		return client.DeleteBinding(ctx, mac, api.IfRevision(was.Revision), api.As(owner)) //nolint:wrapcheck // Call explains it
+	}
+	spec := api.BindingSpec{Node: mac, Disk: was.Wish.Disk, Wipe: was.Wish.Wipe}
+	options := []api.Option{api.IfRevision(was.Revision), api.IfGeneration(was.wiped(spec))}
+	if was.ours(b.site.Owner) {
+		options = append(options, api.TakeOver())
+	}
+	_, err := client.PutBinding(ctx, spec, options...)
+	return err //nolint:wrapcheck // Call explains it
+}
+
+// wiped is the generation of the wish to wipe.
+func (r *record) wiped(spec api.BindingSpec) int64 {
+	stored := &api.Binding{BindingSpec: r.Wish.BindingSpec, UserDataSHA256: r.Wish.UserDataSHA256, Generation: r.Generation}
+	return wish.Generation(wish.Wish{BindingSpec: spec}, stored, r.Status, false)
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binding_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares a text with a file, of which each CLI has its own: they differ in the frame, and break lines at other places.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	cli := ".terraform"
+	if acctest.IsTofu() {
+		cli = ".tofu"
+	}
+	text = regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
+	text = strings.TrimSpace(text) + "\n"
+	file := filepath.Join("testdata", name+cli+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s\ngo test -update rewrites it", file, text, want)
+	}
+}
+
+// What an operator reads before an image is changed.
+func TestAccGoldenChange(t *testing.T) {
+	l := start(t)
+	l.bound(image("v1"))
+	l.declare(n("n1", image("v2")))
+	golden(t, "change", l.Must("plan"))
+}
+
+// What an operator reads when somebody wished for something else.
+func TestAccGoldenDrift(t *testing.T) {
+	l := start(t)
+	l.bound(image("v1"))
+	l.drift()
+	golden(t, "drift", l.Must("plan"))
+}
+
+// What an operator reads when too many machines would be imaged again: the last error, without the place, which is that of any of them.
+func TestAccGoldenMaxReimages(t *testing.T) {
+	l := start(t, "max_reimages = 3")
+	l.declare(five(image("v1")))
+	l.Apply()
+	l.declare(five(image("v2")))
+	out := l.Run("plan").Text
+	at := strings.LastIndex(out, "Error: ")
+	for at >= 0 && !strings.Contains(out[at:], "at least 5") {
+		at = strings.LastIndex(out[:at], "Error: ")
+	}
+	if at < 0 {
+		t.Fatalf("no error lists all:\n%s", out)
+	}
+	text := regexp.MustCompile(`(?m)^ +(with|on|\d+:) .*\n`).ReplaceAllString(out[at:], "")
+	if next := strings.Index(text[1:], "Error: "); next >= 0 {
+		text = text[:next+1]
+	}
+	golden(t, "max-reimages", text)
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binding
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+// recordKey is where the record is in the private state. Later versions must read what earlier ones wrote.
+const recordKey = "stored"
+
+// record is what sledd had stored when Terraform last looked. It is in the private state, so a saved plan carries it: what was changed since
+// is seen by the revision. It holds no secret.
+type record struct {
+	Wish       wish.Wish `json:"wish"`
+	Generation int64     `json:"generation"`
+	Status     int64     `json:"status_generation"`
+	Revision   int64     `json:"revision"`
+	Owner      string    `json:"owner"`              // under which this state declared or imported it; Wish.Owner is whose it is now
+	Name       string    `json:"name"`               // of the node
+	Disk       string    `json:"disk,omitempty"`     // of the node, for a wish that names none
+	Imported   bool      `json:"imported,omitempty"` // and nothing applied since
+}
+
+// look takes over what is stored now.
+func (r *record) look(node api.Node, stored api.Binding) {
+	r.Wish, r.Generation, r.Revision = wish.Of(stored), stored.Generation, stored.Revision
+	r.Status, r.Name, r.Disk = node.Status.Generation, node.Name, node.Disk
+}
+
+// ours says whether a binding of this owner may be changed by this state: what nobody owns, what this provider's name owns, and what the state
+// declared or imported under another name.
+func (r *record) ours(owner string) bool {
+	return r.Wish.Owner == "" || r.Wish.Owner == owner || r.Wish.Owner == r.Owner
+}
+
+// foreign tells that somebody took the binding over.
+func (r *record) foreign(owner string) diag.Diagnostics {
+	return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("The binding of %s belongs to %s now", r.Name, r.Wish.Owner),
+		fmt.Sprintf("Somebody took it over; this provider declares as %s. Remove it from this state (terraform state rm ADDRESS) and configuration; "+
+			"or, to take it back, import it after that (terraform import ADDRESS %s).", owner, r.Name))}
+}
+
+type privateGetter interface {
+	GetKey(context.Context, string) ([]byte, diag.Diagnostics)
+}
+
+type privateSetter interface {
+	SetKey(context.Context, string, []byte) diag.Diagnostics
+}
+
+// load reads the record; nil when there is none.
+func load(ctx context.Context, private privateGetter, diagnostics *diag.Diagnostics) *record {
+	value, problems := private.GetKey(ctx, recordKey)
+	diagnostics.Append(problems...)
+	if len(value) == 0 {
+		return nil
+	}
+	var r record
+	if err := json.Unmarshal(value, &r); err != nil {
+		diagnostics.AddError("The private state of sled_binding is damaged", err.Error()+"\n\nRemove the binding from the state and import it again.")
+		return nil
+	}
+	return &r
+}
+
+// known is load where there must be one.
+func known(ctx context.Context, private privateGetter, diagnostics *diag.Diagnostics) *record {
+	r := load(ctx, private, diagnostics)
+	if r == nil && !diagnostics.HasError() {
+		diagnostics.AddError("The state does not say what is bound", "Run it again with -refresh=true.")
+	}
+	return r
+}
+
+func (r *record) save(ctx context.Context, private privateSetter) diag.Diagnostics {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("The private state of sled_binding cannot be written", err.Error())}
+	}
+	return private.SetKey(ctx, recordKey, value)
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binding
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+func (b *binding) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
+	var state model
+	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	was := load(ctx, request.Private, &response.Diagnostics)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	node, diagnostics := b.look(ctx, cmp.Or(state.MAC.ValueString(), state.Node.ValueString()))
+	response.Diagnostics.Append(diagnostics...)
+	if diagnostics.HasError() {
+		return
+	}
+	if node == nil || node.Binding == nil {
+		response.State.RemoveResource(ctx)
+		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...) // the framework wants it even so
+		return
+	}
+	if was == nil { // an import
+		was = &record{Owner: node.Binding.Owner, Imported: true}
+		state.OnDrift, state.OnDestroy = types.StringValue(string(wish.Warn)), types.StringValue("keep")
+		state.declare(wish.Of(*node.Binding))
+	}
+	state.refresh(*node)
+	was.look(*node, *node.Binding)
+	response.Diagnostics.Append(response.State.Set(ctx, &state)...)
+	response.Diagnostics.Append(was.save(ctx, response.Private)...)
+	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
+}
+
+// refresh looks at what is stored. The same wish again, by whomever, is no drift; another one leaves what is declared as it is and is told.
+func (m *model) refresh(node api.Node) {
+	stored := wish.Of(*node.Binding)
+	drift := wish.Drift(m.wished(), stored, node.Binding.Generation)
+	if drift == "" {
+		m.declare(stored)
+		m.Generation = types.Int64Value(node.Binding.Generation)
+	}
+	m.Drift = types.StringValue(drift)
+	m.observe(node)
+	m.DiskSelected = optional(cmp.Or(stored.Disk, node.Disk))
+	if _, err := api.ParseMAC(m.Node.ValueString()); err != nil {
+		m.Node = types.StringValue(node.Name) // the machine was given another name
+	}
+}
+
+func (b *binding) ImportState(ctx context.Context, request resource.ImportStateRequest, response *resource.ImportStateResponse) {
+	reference := request.ID
+	if reference == "" {
+		response.Diagnostics.Append(request.Identity.GetAttribute(ctx, path.Root("mac"), &reference)...)
+	}
+	node, diagnostics := b.look(ctx, reference)
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	switch {
+	case node == nil:
+		response.Diagnostics.AddError(fmt.Sprintf("There is no node %q", reference), "Import by the MAC or the name of a node that is bound.")
+	case node.Binding == nil:
+		response.Diagnostics.AddError(fmt.Sprintf("Node %s is not bound", node.Name), "There is nothing to import: declare it, and apply.")
+	case node.Binding.Capture != "":
+		response.Diagnostics.AddError(fmt.Sprintf("Node %s is %s", node.Name, wish.Of(*node.Binding).What()),
+			"sled_binding does not declare captures. Take that wish back when it is done, then import or declare what comes next.")
+	}
+	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("node"), reference)...)
+	if response.Identity != nil && node != nil {
+		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
+	}
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package binding is the resource sled_binding: the wish for one node. It never waits for the machine, and it plans a new generation, which
+// is what wipes a disk, only for a reason that stands in the configuration.
+package binding
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*binding)(nil)
+	_ resource.ResourceWithIdentity    = (*binding)(nil)
+	_ resource.ResourceWithImportState = (*binding)(nil)
+	_ resource.ResourceWithModifyPlan  = (*binding)(nil)
+)
+
+type binding struct{ site *site.Site }
+
+// NewResource is sled_binding.
+func NewResource() resource.Resource { return &binding{} }
+
+func (b *binding) Metadata(_ context.Context, request resource.MetadataRequest, response *resource.MetadataResponse) {
+	response.TypeName = request.ProviderTypeName + "_binding"
+}
+
+func (b *binding) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
+	response.Schema = schemaOf()
+}
+
+func (b *binding) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, response *resource.IdentitySchemaResponse) {
+	response.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"mac": identityschema.StringAttribute{RequiredForImport: true, Description: "MAC of the node, lower case with colons"},
+	}}
+}
+
+func (b *binding) Configure(_ context.Context, request resource.ConfigureRequest, response *resource.ConfigureResponse) {
+	b.site = site.Of(request.ProviderData, &response.Diagnostics)
+}
+
+// look reads a node by MAC or name, with its status and binding; nil when sledd says that there is none.
+func (b *binding) look(ctx context.Context, reference string) (*api.Node, diag.Diagnostics) {
+	var found *api.Node
+	diagnostics := b.site.Call(ctx, "read node "+reference, func(ctx context.Context, client *api.Client) error {
+		node, err := client.Node(ctx, reference)
+		if api.IsNotFound(err) {
+			return nil
+		}
+		if err == nil && !names(reference, node) {
+			return fmt.Errorf("asked for node %s, got %q with MAC %q: is this sledd's address?", reference, node.Name, node.MAC)
+		}
+		found = &node
+		return err //nolint:wrapcheck // Call explains it
+	})
+	if diagnostics.HasError() {
+		return nil, diagnostics
+	}
+	return found, nil
+}
+
+// names says whether a reference, a MAC or a name, is of this node.
+func names(reference string, node api.Node) bool {
+	if mac, err := api.ParseMAC(reference); err == nil {
+		return mac == node.MAC
+	}
+	return reference == node.Name && node.MAC != ""
+}
+
+// userData is only in the configuration: it is write-only.
+func userData(ctx context.Context, config getter, diagnostics *diag.Diagnostics) types.String {
+	var text types.String
+	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data"), &text)...)
+	return text
+}
+
+type getter interface {
+	GetAttribute(context.Context, path.Path, any) diag.Diagnostics
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binding
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+func (b *binding) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
+	var plan model
+	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
+	data := userData(ctx, request.Config, &response.Diagnostics).ValueString()
+	if response.Diagnostics.HasError() {
+		return
+	}
+	node, diagnostics := b.declared(ctx, plan.Node.ValueString())
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	condition := api.IfAbsent()
+	if old := node.Binding; old != nil {
+		if !unclaimed(*old) {
+			response.Diagnostics.Append(b.taken(*node)...)
+			return
+		}
+		condition = api.IfRevision(old.Revision)
+	}
+	stored, diagnostics := b.put(ctx, *node, &plan, data, condition)
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	r := record{Owner: b.site.Owner}
+	r.look(*node, stored)
+	plan.settle(*node, stored.Generation)
+	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
+	response.Diagnostics.Append(r.save(ctx, response.Private)...)
+	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
+}
+
+func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
+	var plan, state model
+	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
+	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	data := userData(ctx, request.Config, &response.Diagnostics).ValueString()
+	was := known(ctx, request.Private, &response.Diagnostics)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	node, diagnostics := b.declared(ctx, plan.Node.ValueString())
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	response.Diagnostics.Append(asPlanned(*node, &plan, &state, was)...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	if (change{plan: &plan, state: &state}).sends() {
+		stored, diagnostics := b.put(ctx, *node, &plan, data, was.options(&plan, b.site.Owner)...)
+		response.Diagnostics.Append(diagnostics...)
+		if response.Diagnostics.HasError() {
+			return
+		}
+		was.look(*node, stored)
+		was.Owner = b.site.Owner
+	}
+	was.Imported = false
+	plan.settle(*node, was.Generation)
+	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
+	response.Diagnostics.Append(was.save(ctx, response.Private)...)
+	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
+}
+
+// options are the conditions of an update: only over what was seen when the plan was made.
+func (r *record) options(plan *model, owner string) []api.Option {
+	options := []api.Option{api.IfRevision(r.Revision)}
+	if !plan.Generation.IsUnknown() && plan.Generation.ValueInt64() != r.Generation {
+		options = append(options, api.Reimage()) // also when the wish is the one that is stored
+	}
+	if r.Wish.Owner != owner && r.ours(owner) {
+		options = append(options, api.TakeOver())
+	}
+	return options
+}
+
+// asPlanned makes sure that the node is the machine, and its disk the disk, that the plan told.
+func asPlanned(node api.Node, plan, state *model, was *record) diag.Diagnostics {
+	var diagnostics diag.Diagnostics
+	if node.MAC != state.MAC.ValueString() {
+		diagnostics.AddError(fmt.Sprintf("Node %s is another machine than the one that is bound", plan.Node.ValueString()),
+			fmt.Sprintf("It has MAC %s, the binding is of %s. Nothing was written. Plan again: the plan will replace the binding.", node.MAC, state.MAC.ValueString()))
+	}
+	if plan.Disk.IsNull() && node.Disk != was.Disk && !plan.Generation.Equal(state.Generation) {
+		diagnostics.AddError(fmt.Sprintf("Changed since the plan was made: the disk of node %s", node.Name),
+			fmt.Sprintf("The plan told that disk %s is written; the node's disk is %s now. Nothing was written. Plan again.", was.Disk, node.Disk))
+	}
+	return diagnostics
+}
+
+// put stores the wish that is planned, if sledd gives it the generation that is planned.
+func (b *binding) put(ctx context.Context, node api.Node, plan *model, userData string, options ...api.Option) (api.Binding, diag.Diagnostics) {
+	spec := plan.wished().BindingSpec
+	spec.Node, spec.Owner, spec.UserData = node.MAC, b.site.Owner, userData
+	if !plan.Generation.IsUnknown() {
+		options = append(options, api.IfGeneration(plan.Generation.ValueInt64()))
+	}
+	var stored api.Binding
+	diagnostics := b.site.Call(ctx, "bind node "+node.Name, func(ctx context.Context, client *api.Client) (err error) {
+		stored, err = client.PutBinding(ctx, spec, options...)
+		return err //nolint:wrapcheck // Call explains it
+	})
+	return stored, diagnostics
+}
+
+// declared is look for a node that must be there.
+func (b *binding) declared(ctx context.Context, reference string) (*api.Node, diag.Diagnostics) {
+	node, diagnostics := b.look(ctx, reference)
+	if node == nil && !diagnostics.HasError() {
+		diagnostics.AddAttributeError(path.Root("node"), fmt.Sprintf("There is no node %q", reference),
+			"Declare it before it is bound, with sled_node; then take node from that resource, so that it comes first.")
+	}
+	return node, diagnostics
+}
+
+// unclaimed says whether a binding is nobody's and only wipes: what on_destroy = wipe and playbooks/wipe.yml leave. Anybody may bind over it.
+func unclaimed(b api.Binding) bool { return b.Owner == "" && wish.Of(b).WipeOnly() }
+
+// replaces says whether the binding of a node is this configuration's own, which the plan takes back first.
+func (b *binding) replaces(node api.Node) bool {
+	return node.Binding.Owner == b.site.Owner && b.site.Held(node.MAC)
+}
+
+// taken refuses to bind a node that is bound.
+func (b *binding) taken(node api.Node) diag.Diagnostics {
+	owner := "nobody"
+	if node.Binding.Owner != "" {
+		owner = node.Binding.Owner
+	}
+	detail := fmt.Sprintf("It is %s, at generation %d, and that belongs to %s; this provider declares as %s. Nothing is written over it.\n\n"+
+		"To declare it here from now on, import it: terraform import ADDRESS %s",
+		wish.Of(*node.Binding).What(), node.Binding.Generation, owner, b.site.Owner, node.MAC)
+	if owner == b.site.Owner {
+		detail += "\n\nIf the resource was only given another address, write a moved block. If it is tainted, untaint it: reimage_trigger images a node again."
+	}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("node"), fmt.Sprintf("Node %s is bound already", node.Name), detail)}
+}

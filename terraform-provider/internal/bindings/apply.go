@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Create binds all machines. When only some could be bound there is no state: a resource that failed to be made is made again from nothing,
+// and that leaves the bound ones as they are, while a state would be taken back first and image them twice.
+func (b *bindings) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
+	a, diagnostics := b.change(ctx, nil, request.Plan, request.Config, comparison{})
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	setStored(ctx, response.Private, a.stored, &response.Diagnostics)
+	response.Diagnostics.Append(response.State.Set(ctx, a.model)...)
+	response.Diagnostics.Append(response.Identity.Set(ctx, identity{a.model.Name.ValueString()})...)
+}
+
+// Update sends what differs. When only a part could be sent, the state has just that part, so that the next apply sends the rest.
+func (b *bindings) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
+	c := comparison{stored: getStored(ctx, request.Private, &response.Diagnostics), imported: getImported(ctx, request.Private, &response.Diagnostics)}
+	if response.Diagnostics.HasError() {
+		return
+	}
+	a, diagnostics := b.change(ctx, &request.State, request.Plan, request.Config, c)
+	response.Diagnostics.Append(diagnostics...)
+	if a == nil {
+		return
+	}
+	setStored(ctx, response.Private, a.stored, &response.Diagnostics)
+	if !diagnostics.HasError() {
+		response.Diagnostics.Append(response.Private.SetKey(ctx, importedKey, []byte("false"))...)
+	}
+	response.Diagnostics.Append(response.State.Set(ctx, a.model)...)
+	response.Diagnostics.Append(response.Identity.Set(ctx, identity{a.model.Name.ValueString()})...)
+}
+
+// Delete takes all bindings back, or wipes. What is gone already, or somebody else's now, is done.
+func (b *bindings) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
+	var m model
+	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
+	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(m), stored: getStored(ctx, request.Private, &response.Diagnostics)}
+	if response.Diagnostics.HasError() {
+		return
+	}
+	c.planned.onDestroy = c.prior.onDestroy
+	nodes, diagnostics := b.ours(ctx, c.owner)
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	var orders []order
+	for mac := range c.prior.images {
+		if _, found := nodes[mac]; found {
+			orders = append(orders, c.order(mac, c.stepGone(mac), ""))
+		}
+	}
+	_, diagnostics = b.send(ctx, orders)
+	response.Diagnostics.Append(diagnostics...)
+}
+
+// applied is what holds after an apply, of which perhaps only a part was done.
+type applied struct {
+	model  model
+	stored map[string]stored
+}
+
+// change makes the plan true; state is nil for a resource that is made. It gives nothing when nothing could be tried.
+func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Plan, config tfsdk.Config, c comparison) (*applied, diag.Diagnostics) {
+	var was, is model
+	var userData types.String
+	var diagnostics diag.Diagnostics
+	if state != nil {
+		diagnostics.Append(state.Get(ctx, &was)...)
+	}
+	diagnostics.Append(plan.Get(ctx, &is)...)
+	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data"), &userData)...)
+	if diagnostics.HasError() {
+		return nil, diagnostics
+	}
+	c.owner, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), declare(was), declare(is), numberMap(was.Generations)
+	steps := c.steps(numberMap(is.Generations))
+	var orders []order
+	for mac, s := range steps {
+		if s.kind == put || s.kind == again || s.kind == unbind || s.kind == clean {
+			orders = append(orders, c.order(mac, s, userData.ValueString()))
+		}
+	}
+	done, diagnostics := b.send(ctx, orders)
+	if diagnostics.HasError() {
+		return c.partly(was, steps, done), diagnostics
+	}
+	return c.wholly(is, steps, done), diagnostics
+}
+
+// steps decides as the plan did. Of new machines it takes the generations that the plan says (missing: not known).
+func (c *comparison) steps(generations map[string]int64) map[string]step {
+	steps := make(map[string]step, len(c.planned.images))
+	for mac := range c.planned.images {
+		if _, there := c.prior.images[mac]; there {
+			steps[mac] = c.step(mac)
+		} else {
+			steps[mac] = step{kind: put, generation: generations[mac]}
+		}
+	}
+	for mac := range c.prior.images {
+		if _, stays := c.planned.images[mac]; !stays {
+			steps[mac] = c.stepGone(mac)
+		}
+	}
+	return steps
+}
+
+// wholly is the plan come true.
+func (c *comparison) wholly(is model, steps map[string]step, done answers) *applied {
+	generations, others, now := map[string]int64{}, map[string]string{}, map[string]stored{}
+	for mac := range c.planned.images {
+		e, s := c.stored[mac], steps[mac]
+		generations[mac] = s.generation
+		switch s.kind {
+		case put, again:
+			generations[mac] = done.bound[mac].Generation
+			e = stored{Generation: done.bound[mac].Generation, Observed: e.Observed, Revision: done.bound[mac].Revision}
+		case drifted:
+			others[mac] = s.other.Image
+		default:
+			e.Wish, e.Asked = nil, nil
+		}
+		now[mac] = e
+	}
+	is.Generations, is.Drifted = ofNumbers(generations), ofStrings(others)
+	return &applied{is, now}
+}
+
+// partly is what was, with what was done. The attributes that all machines share stay as they were, so machines that have the new ones
+// already count as drifted until the rest is done.
+func (c *comparison) partly(was model, steps map[string]step, done answers) *applied {
+	images, triggers, generations, now := stringMap(was.Images), stringMap(was.ReimageTriggers), c.generations, map[string]stored{}
+	for mac, e := range c.stored {
+		now[mac] = e
+	}
+	for mac, s := range steps {
+		trigger, has := c.planned.triggers[mac]
+		binding, bound := done.bound[mac]
+		switch {
+		case done.gone[mac]:
+			delete(images, mac)
+			delete(triggers, mac)
+			delete(generations, mac)
+			delete(now, mac)
+		case bound:
+			images[mac], generations[mac] = c.planned.images[mac], binding.Generation
+			if delete(triggers, mac); has {
+				triggers[mac] = trigger
+			}
+			now[mac] = c.halfway(mac, binding.Generation, binding.Revision)
+		case done.unsure[mac] && has && s.raises:
+			e := now[mac]
+			e.Asked = &asked{s.generation, trigger}
+			now[mac] = e
+		}
+	}
+	was.Images, was.Generations = ofStrings(images), ofNumbers(generations)
+	if len(triggers) > 0 || !was.ReimageTriggers.IsNull() {
+		was.ReimageTriggers = ofStrings(triggers)
+	}
+	return &applied{was, now}
+}
+
+// halfway is what is stored for a machine that has the planned wish while the state has the attributes of before.
+func (c *comparison) halfway(mac string, generation, revision int64) stored {
+	e := stored{Generation: generation, Observed: c.stored[mac].Observed, Revision: revision}
+	is, was := c.planned.wishOf(mac), with(c.prior.uniform, c.planned.images[mac])
+	if !is.Same(was) || !sameWay(is, was) {
+		is.Owner = c.owner
+		e.Wish = &is
+	}
+	return e
+}
+
+// diskOf is the selector that a machine is bound with.
+func (c *comparison) diskOf(mac string) string {
+	if e := c.stored[mac]; e.Wish != nil {
+		return e.Wish.Disk
+	}
+	return c.prior.uniform.Disk
+}

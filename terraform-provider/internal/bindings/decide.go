@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+// kind is what is done about one machine.
+type kind int
+
+const (
+	keep    kind = iota // nothing is sent
+	put                 // the wish is sent
+	again               // the wish is sent, and its generation is raised although it is the same
+	unbind              // the wish is taken back
+	clean               // the wish becomes a wipe, and nobody's
+	drifted             // somebody bound it otherwise, and that is left alone
+	blocked             // the same, but something else is to be done about it
+	foreign             // it belongs to another owner, and something is to be done about it
+)
+
+// step is what is done about one machine, and the generation that its binding has then.
+type step struct {
+	kind
+	generation int64
+	from       int64 // the generation before, when the disk is written
+	raises     bool  // the disk is written
+	other      wish.Wish
+}
+
+// declared is what a configuration or a state says.
+type declared struct {
+	images    map[string]string
+	triggers  map[string]string
+	uniform   wish.Wish
+	onDrift   wish.OnDrift
+	onDestroy string
+}
+
+func declare(m model) declared {
+	return declared{images: stringMap(m.Images), triggers: stringMap(m.ReimageTriggers), uniform: m.uniform(),
+		onDrift: wish.OnDrift(m.OnDrift.ValueString()), onDestroy: m.OnDestroy.ValueString()}
+}
+
+// wishOf is what a machine is to become.
+func (d declared) wishOf(mac string) wish.Wish { return with(d.uniform, d.images[mac]) }
+
+func with(w wish.Wish, image string) wish.Wish {
+	w.Image = image
+	return w
+}
+
+// sameWay says whether what raises no generation is the same too.
+func sameWay(a, b wish.Wish) bool {
+	return a.Wipe == b.Wipe && a.Mode == b.Mode && a.Verify == b.Verify && a.AllowUnsigned == b.AllowUnsigned && a.Boot == b.Boot
+}
+
+// comparison is of what was declared, what is stored, and what is planned.
+type comparison struct {
+	owner       string
+	prior       declared
+	generations map[string]int64 // of the state
+	planned     declared
+	stored      map[string]stored
+	imported    bool // triggers that are new image nothing
+	replaced    bool // what is stored is taken back before
+}
+
+// step decides about a machine that is in the state.
+func (c *comparison) step(mac string) step {
+	e := c.stored[mac]
+	declared, planned := c.prior.wishOf(mac), c.planned.wishOf(mac)
+	s := wish.Situation{Declared: declared, Stored: declared, Planned: planned, OnDrift: c.planned.onDrift, Triggered: c.triggered(mac)}
+	if e.Wish != nil {
+		s.Stored = *e.Wish
+	}
+	if e.foreign(c.owner) {
+		return c.stepForeign(mac, s)
+	}
+	switch wish.Decide(s) {
+	case wish.Again:
+		k := put
+		if s.Planned.Same(s.Stored) {
+			k = again
+		}
+		return step{kind: k, generation: wish.Next(e.Generation, e.Observed), from: e.Generation, raises: true}
+	case wish.Tolerated:
+		return step{kind: drifted, generation: c.generations[mac], other: s.Stored}
+	case wish.Blocked:
+		return step{kind: blocked, generation: c.generations[mac], other: s.Stored}
+	case wish.Settled:
+		if sameWay(planned, s.Stored) {
+			return step{kind: keep, generation: e.Generation}
+		}
+	}
+	return step{kind: put, generation: e.Generation}
+}
+
+// stepForeign decides about a machine that somebody else took over: nothing may be done about it.
+func (c *comparison) stepForeign(mac string, s wish.Situation) step {
+	found := step{kind: foreign, generation: c.generations[mac], other: s.Stored}
+	if !s.Triggered && s.Planned.Same(s.Declared) && s.OnDrift != wish.Reimage {
+		found.kind = drifted
+	}
+	return found
+}
+
+// triggered says whether a machine's trigger changed. A trigger that is taken out images nothing.
+func (c *comparison) triggered(mac string) bool {
+	was, before := c.prior.triggers[mac]
+	is, now := c.planned.triggers[mac]
+	if !now || before && was == is || c.imported {
+		return false
+	}
+	asked := c.stored[mac].Asked
+	return asked == nil || asked.Trigger != is || c.stored[mac].Generation < asked.Generation
+}
+
+// stepNew decides about a machine that is not in the state, as sledd has it now. It was declared.
+func (c *comparison) stepNew(mac string, node api.Node) step {
+	status := node.Status.Generation
+	if _, back := c.stored[mac]; node.Binding == nil || c.replaced && back {
+		return step{kind: put, generation: wish.Next(0, status), from: status, raises: true}
+	}
+	there := wish.Of(*node.Binding)
+	if there.Owner != "" && there.Owner != c.owner {
+		return step{kind: foreign, other: there}
+	}
+	planned := c.planned.wishOf(mac)
+	generation := wish.Generation(planned, node.Binding, status, false)
+	return step{kind: put, generation: generation, from: node.Binding.Generation, raises: generation != node.Binding.Generation}
+}
+
+// stepGone decides about a machine that is in the state and not in the plan any more.
+func (c *comparison) stepGone(mac string) step {
+	e := c.stored[mac]
+	switch {
+	case e.Generation == 0 || e.foreign(c.owner):
+		return step{kind: keep}
+	case c.planned.onDestroy != "wipe":
+		return step{kind: unbind, generation: e.Generation}
+	default:
+		return step{kind: clean, generation: wish.Next(e.Generation, e.Observed), from: e.Generation, raises: e.Wish == nil || !e.Wish.WipeOnly()}
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// single is how many nodes are asked for one by one; more of them come faster in one list of all.
+const single = 16
+
+// ours gives the nodes whose bindings have an owner, by MAC.
+func (b *bindings) ours(ctx context.Context, owner string) (map[string]api.Node, diag.Diagnostics) {
+	nodes := map[string]api.Node{}
+	diagnostics := b.site.CallBulk(ctx, "list the nodes bound by "+owner, func(ctx context.Context, client *api.Client) error {
+		for node, err := range client.Nodes(ctx, api.Filter{Owner: owner}) {
+			if err != nil {
+				return err //nolint:wrapcheck // the site explains it
+			}
+			if node.Binding != nil && node.Binding.Owner == owner {
+				nodes[node.MAC] = node
+			}
+		}
+		return nil
+	})
+	return nodes, diagnostics
+}
+
+// nodes gives those of some MACs that sledd knows.
+func (b *bindings) nodes(ctx context.Context, macs []string) (map[string]api.Node, diag.Diagnostics) {
+	if len(macs) > single {
+		return b.listed(ctx, macs)
+	}
+	nodes := make(map[string]api.Node, len(macs))
+	for _, mac := range macs {
+		diagnostics := b.site.Call(ctx, "read node "+mac, func(ctx context.Context, client *api.Client) error {
+			node, err := client.Node(ctx, mac)
+			if api.IsNotFound(err) {
+				return nil
+			}
+			if err == nil {
+				nodes[mac] = node
+			}
+			return err //nolint:wrapcheck // the site explains it
+		})
+		if diagnostics.HasError() {
+			return nil, diagnostics
+		}
+	}
+	return nodes, nil
+}
+
+func (b *bindings) listed(ctx context.Context, macs []string) (map[string]api.Node, diag.Diagnostics) {
+	wanted := make(map[string]bool, len(macs))
+	for _, mac := range macs {
+		wanted[mac] = true
+	}
+	nodes := make(map[string]api.Node, len(macs))
+	diagnostics := b.site.CallBulk(ctx, "list the nodes", func(ctx context.Context, client *api.Client) error {
+		for node, err := range client.Nodes(ctx, api.Filter{}) {
+			if err != nil {
+				return err //nolint:wrapcheck // the site explains it
+			}
+			if wanted[node.MAC] {
+				nodes[node.MAC] = node
+			}
+		}
+		return nil
+	})
+	return nodes, diagnostics
+}

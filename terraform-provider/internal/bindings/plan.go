@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+// ModifyPlan says which generation each binding will have, and warns of every disk that is written.
+func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+	if b.site == nil { // the provider is not configured yet
+		return
+	}
+	var state, m model
+	if !request.State.Raw.IsNull() {
+		response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	}
+	if request.Plan.Raw.IsNull() {
+		b.planDestroy(ctx, state, request, response)
+		return
+	}
+	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
+	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("user_data"), &m.UserData)...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	m.UserDataSHA256, m.UserData = sum(m.UserData), types.StringNull()
+	if m.Images.IsUnknown() || m.Name.IsUnknown() || !request.State.Raw.IsNull() && !state.Name.Equal(m.Name) {
+		m.Generations, m.Drifted = types.MapUnknown(types.Int64Type), types.MapUnknown(types.StringType)
+		response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
+		return
+	}
+	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(state), generations: numberMap(state.Generations), planned: declare(m),
+		stored: getStored(ctx, request.Private, &response.Diagnostics), imported: getImported(ctx, request.Private, &response.Diagnostics),
+		replaced: request.State.Raw.IsNull()}
+	p := outlook{comparison: c, steps: map[string]step{}}
+	if c.replaced && len(c.stored) == 0 {
+		response.Diagnostics.Append(b.unclaimed(ctx, c)...)
+	}
+	response.Diagnostics.Append(p.make(ctx, b, m)...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	response.Diagnostics.Append(b.guard(p.reimages(), m.MaxReimages)...)
+	m.Generations, m.Drifted = p.result()
+	response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
+}
+
+// outlook is what a plan does.
+type outlook struct {
+	comparison
+	steps   map[string]step
+	unknown []string            // MACs whose generation is not known yet
+	maybe   bool                // so are machines that are bound already
+	nodes   map[string]api.Node // of which something is said
+}
+
+// unclaimed refuses to make a second resource of a name: it would take the machines of the first for its own, and take them back.
+func (b *bindings) unclaimed(ctx context.Context, c comparison) diag.Diagnostics {
+	nodes, diagnostics := b.ours(ctx, c.owner)
+	var claimed []string
+	for mac, node := range nodes {
+		if _, found := c.planned.images[mac]; !found {
+			claimed = append(claimed, fmt.Sprintf("%s (%s)", node.Name, mac))
+		}
+	}
+	if len(claimed) > 0 {
+		diagnostics.AddAttributeError(path.Root("name"), "The name is in use", fmt.Sprintf("Machines that are not in images are bound by %s: %s.\n\n"+
+			"Choose another name; or import the resource by this one, if no other state has it.", c.owner, sentence(claimed)))
+	}
+	return diagnostics
+}
+
+// make decides about all machines.
+func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnostics {
+	var added, told []string
+	images := m.Images.Elements() // a copy
+	sure := m.known()
+	for mac, image := range images {
+		_, there := p.prior.images[mac]
+		switch {
+		case !sure || image.IsUnknown():
+			p.unknown = append(p.unknown, mac)
+			if there { // counts as one that is imaged
+				p.steps[mac], p.maybe = step{kind: put, from: p.stored[mac].Generation, raises: true}, true
+			}
+		case there:
+			p.steps[mac] = p.step(mac)
+		default:
+			added = append(added, mac)
+		}
+	}
+	for mac := range p.prior.images {
+		if _, stays := images[mac]; !stays {
+			p.steps[mac] = p.stepGone(mac)
+		}
+	}
+	for mac, s := range p.steps {
+		if s.raises || s.kind >= drifted {
+			told = append(told, mac)
+		}
+	}
+	var diagnostics diag.Diagnostics
+	if p.nodes, diagnostics = b.nodes(ctx, append(told, added...)); diagnostics.HasError() {
+		return diagnostics
+	}
+	for _, mac := range added {
+		if node, found := p.nodes[mac]; found && node.Declared {
+			p.steps[mac] = p.stepNew(mac, node)
+		} else {
+			p.unknown = append(p.unknown, mac)
+		}
+	}
+	return p.say()
+}
+
+// name is how people know a machine.
+func (p *outlook) name(mac string) string {
+	if node := p.nodes[mac]; node.Name != "" {
+		return fmt.Sprintf("%s (%s)", node.Name, mac)
+	}
+	return mac
+}
+
+// say tells what stands in the way, and what drifted.
+func (p *outlook) say() diag.Diagnostics {
+	var theirs, stuck, other []string
+	for _, mac := range sortedKeys(p.steps) {
+		s := p.steps[mac]
+		switch s.kind {
+		case foreign:
+			theirs = append(theirs, fmt.Sprintf("%s belongs to %s", p.name(mac), s.other.Owner))
+		case blocked:
+			stuck = append(stuck, p.drift(mac))
+		case drifted:
+			other = append(other, p.drift(mac))
+		default:
+		}
+	}
+	var diagnostics diag.Diagnostics
+	if len(theirs) > 0 {
+		diagnostics.AddError("Machines are bound by somebody else", lines(theirs)+
+			"\n\nTake them out of images here, or have their owner take the bindings back first.")
+	}
+	if len(stuck) > 0 {
+		diagnostics.AddError("Machines are bound otherwise, and another wish would wipe that", lines(stuck)+
+			"\n\nSet on_drift = \"reimage\" to image them as declared here, declare what is bound now, or take them out of images.")
+	}
+	if len(other) > 0 && p.planned.onDrift == wish.Warn {
+		diagnostics.AddWarning(fmt.Sprintf("%d machines are bound otherwise than declared", len(other)), lines(other)+
+			"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, or \"ignore\" to be silent about it.")
+	}
+	return diagnostics
+}
+
+func (p *outlook) drift(mac string) string {
+	text := wish.Drift(p.prior.wishOf(mac), p.steps[mac].other, p.stored[mac].Generation)
+	if text == "" {
+		text = "the same, at generation " + fmt.Sprint(p.stored[mac].Generation)
+	}
+	if owner := p.steps[mac].other.Owner; owner != p.owner {
+		text += fmt.Sprintf(", by %s", orNobody(owner))
+	}
+	return p.name(mac) + ": " + text
+}
+
+func orNobody(owner string) string {
+	if owner == "" {
+		return "nobody in particular"
+	}
+	return owner
+}
+
+// lines of some; of very many only the first.
+func lines(all []string) string {
+	if more := len(all) - several; more > 0 {
+		all = append(all[:several:several], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, "\n")
+}
+
+// reimages are the machines whose disk is written, in order.
+func (p *outlook) reimages() []site.Reimage {
+	var all []site.Reimage
+	for _, mac := range sortedKeys(p.steps) {
+		s := p.steps[mac]
+		if !s.raises {
+			continue
+		}
+		one := site.Reimage{Node: p.nodes[mac].Name, Disk: p.planned.uniform.Disk, Image: p.planned.images[mac], From: s.from, To: s.generation}
+		if one.Node == "" {
+			one.Node = mac
+		}
+		if one.Disk == "" {
+			one.Disk = p.nodes[mac].Disk
+		}
+		all = append(all, one)
+	}
+	for _, mac := range slices.Sorted(slices.Values(p.unknown)) { // the same apply declares them, or makes their image
+		if _, there := p.steps[mac]; !there {
+			all = append(all, site.Reimage{Node: mac, Disk: cmp.Or(p.planned.uniform.Disk, "of the node"), Image: cmp.Or(p.planned.images[mac], "(known after apply)"),
+				From: p.stored[mac].Generation})
+		}
+	}
+	return all
+}
+
+// result is the generations and the exceptions after the plan.
+func (p *outlook) result() (generations, exceptions types.Map) {
+	numbers, others := map[string]int64{}, map[string]string{}
+	for mac, s := range p.steps {
+		if s.kind == unbind || s.kind == clean {
+			continue
+		}
+		if _, stays := p.planned.images[mac]; !stays {
+			continue
+		}
+		numbers[mac] = s.generation
+		if s.kind == drifted {
+			others[mac] = s.other.Image
+		}
+	}
+	if p.maybe {
+		return ofNumbers(numbers, p.unknown...), types.MapUnknown(types.StringType)
+	}
+	return ofNumbers(numbers, p.unknown...), ofStrings(others)
+}
+
+// guard counts what is imaged again, here and over all resources.
+func (b *bindings) guard(all []site.Reimage, limit types.Int64) diag.Diagnostics {
+	diagnostics := b.site.Plan(all...)
+	var again []string
+	for _, one := range all {
+		if !one.First() {
+			again = append(again, one.Node)
+		}
+	}
+	if !limit.IsNull() && !limit.IsUnknown() && int64(len(again)) > limit.ValueInt64() {
+		diagnostics.AddAttributeError(path.Root("max_reimages"), "Too many machines would be imaged again",
+			fmt.Sprintf("max_reimages is %d, this plan images %d: %s.\n\nPlan fewer, or raise max_reimages.", limit.ValueInt64(), len(again), strings.Join(again, ", ")))
+	}
+	return diagnostics
+}
+
+// planDestroy warns of disks that are wiped.
+func (b *bindings) planDestroy(ctx context.Context, state model, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+	if response.Diagnostics.HasError() || state.OnDestroy.ValueString() != "wipe" {
+		return
+	}
+	p := outlook{comparison: comparison{owner: b.owner(state.Name.ValueString()), prior: declare(state), planned: declared{uniform: state.uniform(), onDestroy: "wipe"},
+		stored: getStored(ctx, request.Private, &response.Diagnostics)}, steps: map[string]step{}}
+	for mac := range p.prior.images {
+		p.steps[mac] = p.stepGone(mac)
+	}
+	var diagnostics diag.Diagnostics
+	p.nodes, diagnostics = b.nodes(ctx, sortedKeys(p.steps))
+	response.Diagnostics.Append(diagnostics...)
+	if !response.Diagnostics.HasError() {
+		response.Diagnostics.Append(b.guard(p.reimages(), state.MaxReimages)...)
+	}
+}

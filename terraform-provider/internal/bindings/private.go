@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+// Keys of the private state.
+const (
+	storedKey   = "stored"   // map of MAC to stored
+	importedKey = "imported" // "true" until the first change: triggers that are new then image nothing
+)
+
+// stored is what sledd had for a machine when it was last read, as far as plans need it. That is kept beside the state, and not asked for
+// again, so that a plan means the same when it is applied.
+type stored struct {
+	Generation int64      `json:"g"`
+	Observed   int64      `json:"o,omitempty"` // generation of the status
+	Revision   int64      `json:"r"`
+	Wish       *wish.Wish `json:"w,omitempty"` // only of an exception: when it is not the one of the state
+	// Asked is what was asked for when nobody said whether it was done.
+	Asked *asked `json:"a,omitempty"`
+}
+
+// asked is a generation that a changed trigger asked for.
+type asked struct {
+	Generation int64  `json:"g"`
+	Trigger    string `json:"t"`
+}
+
+// foreign says whether it belongs to somebody else.
+func (s stored) foreign(owner string) bool {
+	return s.Wish != nil && s.Wish.Owner != "" && s.Wish.Owner != owner
+}
+
+// getter and setter are those of any of the framework's private states.
+type (
+	getter interface {
+		GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+	}
+	setter interface {
+		SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+	}
+)
+
+func getStored(ctx context.Context, private getter, diagnostics *diag.Diagnostics) map[string]stored {
+	all := map[string]stored{}
+	text, found := private.GetKey(ctx, storedKey)
+	diagnostics.Append(found...)
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &all); err != nil {
+			diagnostics.AddError("The state cannot be read", "What it keeps of sledd's bindings is not understood: "+err.Error())
+		}
+	}
+	return all
+}
+
+func setStored(ctx context.Context, private setter, all map[string]stored, diagnostics *diag.Diagnostics) {
+	text, err := json.Marshal(all)
+	if err != nil {
+		diagnostics.AddError("The state cannot be written", err.Error())
+		return
+	}
+	diagnostics.Append(private.SetKey(ctx, storedKey, text)...)
+}
+
+func getImported(ctx context.Context, private getter, diagnostics *diag.Diagnostics) bool {
+	text, found := private.GetKey(ctx, importedKey)
+	diagnostics.Append(found...)
+	return string(text) == "true"
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+)
+
+// Read finds what is bound under the owner, and what became of machines of the state that are not. The images of the state stay as
+// declared; what differs is told by drifted.
+func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
+	var m model
+	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	owner := b.owner(m.Name.ValueString())
+	nodes, diagnostics := b.ours(ctx, owner)
+	response.Diagnostics.Append(diagnostics...)
+	importing := m.Images.IsNull()
+	if response.Diagnostics.HasError() || importing && len(nodes) == 0 {
+		response.State.RemoveResource(ctx)
+		return
+	}
+	if importing {
+		m = empty(m.Name)
+		m.setUniform(usual(nodes))
+	}
+	was := getStored(ctx, request.Private, &response.Diagnostics)
+	declared := declare(m)
+	var missing []string
+	for mac := range declared.images {
+		if _, found := nodes[mac]; !found {
+			missing = append(missing, mac)
+		}
+	}
+	others, diagnostics := b.nodes(ctx, missing)
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	found := look(owner, declared, numberMap(m.Generations), nodes, others)
+	found.remember(was)
+	m.Images, m.Generations, m.Drifted = ofStrings(found.images), ofNumbers(found.generations), ofStrings(found.drifted)
+	setStored(ctx, response.Private, found.stored, &response.Diagnostics)
+	response.Diagnostics.Append(response.State.Set(ctx, m)...)
+	response.Diagnostics.Append(response.Identity.Set(ctx, identity{m.Name.ValueString()})...)
+}
+
+// sight is what is bound, beside what was declared.
+type sight struct {
+	images      map[string]string
+	generations map[string]int64
+	drifted     map[string]string
+	stored      map[string]stored
+}
+
+// look compares. A machine of ours that was not declared comes in: an apply that was cut short has bound it. One that is not bound any more,
+// or whose binding lost its owner, goes out, so that a plan adds it again.
+func look(owner string, d declared, generations map[string]int64, ours, others map[string]api.Node) sight {
+	s := sight{map[string]string{}, map[string]int64{}, map[string]string{}, map[string]stored{}}
+	for mac, node := range ours {
+		if _, found := d.images[mac]; !found {
+			s.see(mac, node, with(d.uniform, node.Binding.Image), owner, node.Binding.Generation)
+			continue
+		}
+		s.see(mac, node, d.wishOf(mac), owner, generations[mac])
+	}
+	for mac := range d.images {
+		node, found := others[mac]
+		if !found || node.Binding == nil || node.Binding.Owner == "" && d.wishOf(mac).Same(wish.Of(*node.Binding)) {
+			continue
+		}
+		s.see(mac, node, d.wishOf(mac), owner, generations[mac])
+	}
+	return s
+}
+
+// see notes one machine; generation is the one that it had when it was as declared.
+func (s *sight) see(mac string, node api.Node, declared wish.Wish, owner string, generation int64) {
+	there := wish.Of(*node.Binding)
+	there.Node = ""
+	e := stored{Generation: node.Binding.Generation, Observed: node.Status.Generation, Revision: node.Binding.Revision}
+	s.images[mac], s.generations[mac] = declared.Image, node.Binding.Generation
+	if there.Owner != owner || !declared.Same(there) {
+		s.drifted[mac] = there.Image
+		s.generations[mac] = generation
+	}
+	if there.Owner != owner || !declared.Same(there) || !sameWay(declared, there) {
+		e.Wish = &there
+	}
+	s.stored[mac] = e
+}
+
+// remember keeps what was asked for and not answered.
+func (s *sight) remember(was map[string]stored) {
+	for mac, e := range s.stored {
+		if e.Asked = was[mac].Asked; e.Asked != nil {
+			s.stored[mac] = e
+		}
+	}
+}
+
+// usual is the wish, image apart, that most of the nodes have: for an import.
+func usual(nodes map[string]api.Node) wish.Wish {
+	var best wish.Wish
+	count, most := map[string]int{}, 0
+	for _, mac := range sortedKeys(nodes) {
+		w := with(wish.Of(*nodes[mac].Binding), "")
+		w.Node, w.Owner, w.Hostname, w.Capture = "", "", "", ""
+		key, err := json.Marshal(w)
+		if err != nil {
+			continue // it came as JSON
+		}
+		if count[string(key)]++; count[string(key)] > most {
+			most, best = count[string(key)], w
+		}
+	}
+	return best
+}

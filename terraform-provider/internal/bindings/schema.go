@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+const description = "The bindings of many machines: which of them gets which image, all in the same way. Made for thousands of machines, where one " +
+	"`sled_binding` each makes plans slow. Machines that differ in more than the image belong into another `sled_bindings`, or into `sled_binding`.\n\n" +
+	"It only declares. Wait for the machines with `sled_ready`, or bring them to it with `playbooks/reimage.yml`."
+
+func (b *bindings) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
+	response.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes()}
+}
+
+func attributes() map[string]schema.Attribute {
+	all := map[string]schema.Attribute{
+		"name": schema.StringAttribute{Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			Validators: []validator.String{stringvalidator.RegexMatches(site.OwnerPattern, "want a-z 0-9 . _ - /"), stringvalidator.LengthAtMost(63)},
+			MarkdownDescription: "Name of these bindings, at most 63 characters. They are declared under the provider's owner and this name (`terraform:rack-a`), so " +
+				"that two resources cannot fight over a machine. Another name takes all bindings back and declares them anew, which images all machines again."},
+		"images": schema.MapAttribute{Required: true, ElementType: types.StringType, Validators: []validator.Map{imagesValidator{}},
+			MarkdownDescription: "MAC (lower case, with colons) to name of image. A machine that is taken out is treated as `on_destroy` says."},
+		"reimage_triggers": schema.MapAttribute{Optional: true, ElementType: types.StringType, Validators: []validator.Map{macsValidator{}},
+			MarkdownDescription: "MAC to any text. Another text, or a first one, images the machine again, although its image is the same. Taking it out does not, " +
+				"and neither does the first apply after an import."},
+		"on_drift": choice("warn", "What to do about a machine that somebody bound otherwise: `warn` (default) leaves it and says so, `reimage` plans to image it "+
+			"again, `ignore` leaves it silently.", "warn", "reimage", "ignore"),
+		"on_destroy": choice("keep", "What becomes of a machine that is taken out of `images`, and of all when the resource is destroyed: `keep` (default) takes "+
+			"the binding back and leaves machine and disk alone, `wipe` wipes the disk when the machine boots next.", "keep", "wipe"),
+		"max_reimages": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.AtLeast(0)},
+			MarkdownDescription: "Most machines of this resource that one plan may image again or wipe; more is an error that names them. A machine's first image " +
+				"does not count. Default: no limit but the provider's."},
+		"generations": schema.MapAttribute{Computed: true, ElementType: types.Int64Type,
+			MarkdownDescription: "MAC to generation of its binding. One that a plan raises is a machine that will be imaged. For `nodes` of `sled_ready`."},
+		"drifted": schema.MapAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "The exceptions: MAC of a machine that is bound otherwise than declared here, to the image that it is bound to (empty: it is wiped only)."},
+	}
+	for name, attribute := range uniformAttributes() {
+		all[name] = attribute
+	}
+	return all
+}
+
+// uniformAttributes are alike for all machines of the resource.
+func uniformAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"disk": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 512)},
+			MarkdownDescription: "Selector of the disk that is written, such as `rotational:0,size:-500000000000`. Default: the one that each node declares."},
+		"wipe": option("How the disk is wiped before it is written: `clear` all of it, or only `signatures`. sledd's default: `clear`.", "clear", "signatures"),
+		"mode": option("Write all of the image (`full`), only what differs from what is on the disk (`delta`), or what will be faster (`auto`). sledd's default: `full`.",
+			"full", "delta", "auto"),
+		"verify": option("How much of what was written is read back: `none`, `sample` or `full`. sledd's default: `sample`.", "none", "sample", "full"),
+		"allow_unsigned": schema.BoolAttribute{Optional: true,
+			MarkdownDescription: "Take images without a signature too; only where the site's Sled system allows it. Default `false`."},
+		"boot": option("How the installed system is started: `kexec`, `reboot`, or `auto`: kexec where there is a kernel to load. sledd's default: `auto`.",
+			"auto", "kexec", "reboot"),
+		"authorized_keys": schema.ListAttribute{Optional: true, ElementType: types.StringType,
+			Validators:          []validator.List{listvalidator.SizeBetween(1, 256)},
+			MarkdownDescription: "SSH public keys for the installed system. A change images all machines again. Default: none."},
+		"user_data": schema.StringAttribute{Optional: true, WriteOnly: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 65536)},
+			MarkdownDescription: "cloud-init user data, at most 64 KiB. It is not kept in the state (write-only: Terraform or OpenTofu 1.11). A change images all " +
+				"machines again. Default: none."},
+		"user_data_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of `user_data` in hexadecimal, null when there is none."},
+		"kernel_arguments": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 1024)},
+			MarkdownDescription: "Added to the installed kernel's own on kexec. A change images all machines again. Default: none."},
+	}
+}
+
+// option is one of some values, or sledd's default.
+func option(description string, values ...string) schema.Attribute {
+	return schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf(values...)}, MarkdownDescription: description}
+}
+
+// choice is one of some values, with a default.
+func choice(standard, description string, values ...string) schema.Attribute {
+	return schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString(standard),
+		Validators: []validator.String{stringvalidator.OneOf(values...)}, MarkdownDescription: description}
+}

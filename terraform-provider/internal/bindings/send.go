@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// most is how many machines one call is about. Tests make it smaller.
+var most = 5000
+
+// order is one item of a call. Those that take over the owner's machines go in calls of their own.
+type order struct {
+	api.BulkBinding
+	takeOver bool
+}
+
+// answers is what became of orders, by MAC.
+type answers struct {
+	bound  map[string]api.Binding
+	gone   map[string]bool
+	unsure map[string]bool // nobody said whether they were done
+}
+
+// order is what a step sends.
+func (c *comparison) order(mac string, s step, userData string) order {
+	var o order
+	switch s.kind {
+	case unbind:
+		o.Unbind, o.IfGeneration, o.Owner = true, s.generation, c.owner
+	case clean:
+		revision := c.stored[mac].Revision
+		o.Disk, o.IfRevision, o.takeOver = c.diskOf(mac), &revision, true
+	default:
+		o.BindingSpec = c.planned.wishOf(mac).BindingSpec
+		o.Owner, o.UserData, o.IfGeneration, o.Reimage = c.owner, userData, s.generation, s.kind == again
+	}
+	o.Node = mac
+	return o
+}
+
+// send does all orders in as few calls as there can be, and stops at the first that fails.
+func (b *bindings) send(ctx context.Context, orders []order) (answers, diag.Diagnostics) {
+	done := answers{map[string]api.Binding{}, map[string]bool{}, map[string]bool{}}
+	slices.SortFunc(orders, func(x, y order) int {
+		if x.takeOver != y.takeOver {
+			return cmp.Compare(text(x.takeOver), text(y.takeOver))
+		}
+		return strings.Compare(x.Node, y.Node)
+	})
+	count := len(orders)
+	for len(orders) > 0 {
+		end := 1
+		for end < len(orders) && end < most && orders[end].takeOver == orders[0].takeOver {
+			end++
+		}
+		if diagnostics := b.call(ctx, orders[:end], done); diagnostics.HasError() {
+			if sent := len(done.bound) + len(done.gone); sent > 0 {
+				diagnostics.AddError("Only a part was done", fmt.Sprintf("%d of %d machines are as planned, and stay so. Apply again for the others: nothing is imaged twice.",
+					sent, count))
+			}
+			return done, diagnostics
+		}
+		orders = orders[end:]
+	}
+	return done, nil
+}
+
+// text orders false before true.
+func text(b bool) string { return strconv.FormatBool(b) }
+
+// call sends one call.
+func (b *bindings) call(ctx context.Context, orders []order, done answers) diag.Diagnostics {
+	items := make([]api.BulkBinding, len(orders))
+	for i, o := range orders {
+		items[i] = o.BulkBinding
+	}
+	var options []api.Option
+	if orders[0].takeOver {
+		options = append(options, api.TakeOver())
+	}
+	return b.site.CallBulk(ctx, fmt.Sprintf("bind %d machines", len(items)), func(ctx context.Context, client *api.Client) error {
+		bindings, err := client.Bind(ctx, items, options...)
+		for _, o := range orders {
+			switch {
+			case err != nil && api.IsUnreachable(err):
+				done.unsure[o.Node] = true
+			case err == nil && (o.Unbind || o.takeOver):
+				done.gone[o.Node] = true
+			}
+		}
+		for _, binding := range bindings {
+			if !done.gone[binding.MAC] {
+				done.bound[binding.MAC] = binding
+			}
+		}
+		return named(err, items)
+	})
+}
+
+var itemPattern = regexp.MustCompile(`^body\.items\[(\d+)\]`)
+
+// named makes the details of a refusal name machines instead of numbers of items; of very many only the first.
+func named(err error, items []api.BulkBinding) error {
+	var refusal *api.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	told := *refusal
+	told.Errors = slices.Clone(refusal.Errors)
+	for i, detail := range told.Errors {
+		found := itemPattern.FindStringSubmatch(detail.Location)
+		if found == nil {
+			continue
+		}
+		if n, err := strconv.Atoi(found[1]); err == nil && n < len(items) {
+			told.Errors[i].Location = items[n].Node
+		}
+	}
+	if more := len(told.Errors) - several; more > 0 {
+		told.Errors = append(told.Errors[:several], api.ErrorDetail{Message: fmt.Sprintf("and %d more", more)})
+	}
+	return &told
+}

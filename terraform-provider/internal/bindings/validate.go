@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bindings
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// several is how many of many faults an error names.
+const several = 20
+
+var macPattern = regexp.MustCompile(`^([0-9a-f]{2}:){5}[0-9a-f]{2}$`)
+
+// macsValidator looks at all keys of a map at once: one validator for each of 10,000 costs seconds.
+type macsValidator struct{}
+
+func (macsValidator) Description(context.Context) string {
+	return "keys are MACs in lower case with colons"
+}
+
+func (v macsValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (macsValidator) ValidateMap(_ context.Context, request validator.MapRequest, response *validator.MapResponse) {
+	var bad []string
+	for mac := range request.ConfigValue.Elements() {
+		if !macPattern.MatchString(mac) {
+			bad = append(bad, fmt.Sprintf("%q", mac))
+		}
+	}
+	if len(bad) > 0 {
+		response.Diagnostics.AddAttributeError(request.Path, "Keys that are no MACs",
+			fmt.Sprintf("Want lower case with colons, such as 52:54:00:77:00:01 (provider::sled::mac makes that of other notations), not %s.", sentence(bad)))
+	}
+}
+
+// imagesValidator is macsValidator, and each machine needs an image.
+type imagesValidator struct{ macsValidator }
+
+func (v imagesValidator) ValidateMap(ctx context.Context, request validator.MapRequest, response *validator.MapResponse) {
+	v.macsValidator.ValidateMap(ctx, request, response)
+	var bad []string
+	for mac, value := range request.ConfigValue.Elements() {
+		if image, ok := value.(types.String); ok && !image.IsUnknown() && image.ValueString() == "" {
+			bad = append(bad, mac)
+		}
+	}
+	if len(bad) > 0 {
+		response.Diagnostics.AddAttributeError(request.Path, "Machines without an image",
+			fmt.Sprintf("Want the name of an image for %s. To wipe a machine, use sled_binding without an image, or on_destroy = \"wipe\".", sentence(bad)))
+	}
+}
+
+// ValidateConfig finds triggers of machines that are not here: a MAC mistyped there would image nothing.
+func (b *bindings) ValidateConfig(ctx context.Context, request resource.ValidateConfigRequest, response *resource.ValidateConfigResponse) {
+	var images, triggers types.Map
+	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("images"), &images)...)
+	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("reimage_triggers"), &triggers)...)
+	if response.Diagnostics.HasError() || images.IsUnknown() || triggers.IsUnknown() {
+		return
+	}
+	var bad []string
+	elements := images.Elements()
+	for mac := range triggers.Elements() {
+		if _, found := elements[mac]; !found {
+			bad = append(bad, mac)
+		}
+	}
+	if len(bad) > 0 {
+		response.Diagnostics.AddAttributeError(path.Root("reimage_triggers"), "Triggers of machines that images has not",
+			fmt.Sprintf("Add them to images, or take their triggers out: %s.", sentence(bad)))
+	}
+}
+
+// sentence names some, in order; of very many only the first.
+func sentence(names []string) string {
+	names = slices.Sorted(slices.Values(names))
+	if more := len(names) - several; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:several], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// sortedKeys of a map.
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/imagefile"
+)
+
+// measureTime bounds reading an image's index from all of its servers.
+const measureTime = 5 * time.Minute
+
+// measure reads the image where it is published and completes model and spec. What is given of it must hold.
+func (i *image) measure(ctx context.Context, m *model, spec *api.ImageSpec) diag.Diagnostics {
+	var diagnostics diag.Diagnostics
+	ctx, cancel := context.WithTimeout(ctx, measureTime)
+	defer cancel()
+	found, away, err := imagefile.Fetcher{Transport: i.site.Client().Transport()}.First(ctx, spec.URLs)
+	if err != nil {
+		summary, hint := "Image "+spec.Name+" cannot be read where it is published",
+			"Nothing was registered. Its digest and sizes are read from the first of urls that answers: publish it there first (playbooks/images.yml), "+
+				"or give digest, bytes and file_bytes, as sledc inspect shows them; then nothing is read."
+		if imagefile.IsRefused(err) {
+			summary, hint = "Image "+spec.Name+" is at fault", "Nothing was registered. Publish it anew; sledc verify in=FILE proves a file as a whole."
+		}
+		diagnostics.AddAttributeError(path.Root("urls"), summary, err.Error()+"\n\n"+hint)
+		return diagnostics
+	}
+	for _, one := range away {
+		diagnostics.AddAttributeWarning(path.Root("urls"), "Image "+spec.Name+" is not at each of its URLs", one.Error())
+	}
+	for _, one := range []struct {
+		name       string
+		given      any
+		is         any
+		isNotGiven bool
+	}{
+		{"digest", spec.Digest, found.Digest, spec.Digest == ""},
+		{"bytes", spec.Bytes, found.Bytes, spec.Bytes == 0},
+		{"file_bytes", spec.FileBytes, found.FileBytes, spec.FileBytes == 0},
+		{"used_bytes", spec.UsedBytes, found.UsedBytes, isOpen(m.UsedBytes)},
+	} {
+		if !one.isNotGiven && one.given != one.is {
+			diagnostics.AddAttributeError(path.Root(one.name), "Image "+spec.Name+" is another than the given one",
+				fmt.Sprintf("%s is given as %v, and %v where it is published. Nothing was registered.", one.name, one.given, one.is))
+		}
+	}
+	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = found.Digest, found.Bytes, found.FileBytes, found.UsedBytes
+	list, more := partitionList(ctx, found.Partitions)
+	diagnostics.Append(more...)
+	m.Partitions = list
+	return diagnostics
+}
+
+// register tells sledd of it. The same again is no fault: the answer to an earlier try may have been lost.
+func (i *image) register(ctx context.Context, spec api.ImageSpec) (api.Image, diag.Diagnostics) {
+	var stored api.Image
+	var taken error
+	again := false
+	diagnostics := i.site.Call(ctx, "register image "+spec.Name, func(ctx context.Context, client *api.Client) error {
+		var err error
+		stored, err = client.PutImage(ctx, spec, api.IfAbsent())
+		if again = api.StatusOf(err) == http.StatusPreconditionFailed; again {
+			stored, err = client.PutImage(ctx, spec)
+		}
+		if api.StatusOf(err) == http.StatusConflict {
+			taken, err = err, nil
+		}
+		return err //nolint:wrapcheck // Call explains it
+	})
+	switch {
+	case taken != nil:
+		diagnostics.AddAttributeError(path.Root("name"), "The name "+spec.Name+" is taken", fmt.Sprintf("%s\n\nNothing was changed. "+
+			"This one has digest %s. URLs, sizes, architecture and labels count as content too. If the registered image is meant, import it "+
+			"with the ID %q and write it here as it is.", taken, spec.Digest, spec.Name))
+	case again && !diagnostics.HasError():
+		diagnostics.AddAttributeWarning(path.Root("name"), "Image "+spec.Name+" was registered already, with the same content",
+			"It is in this state from now on, and forgotten when it is destroyed here.")
+	}
+	return stored, diagnostics
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+// revisionKey is where private state holds the revision that the state was read at.
+const revisionKey = "revision"
+
+// privateState is the provider's own part of a state.
+type privateState interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// asRead lets a change happen only to what the plan saw.
+func asRead(ctx context.Context, private privateState, diagnostics *diag.Diagnostics) []api.Option {
+	text, more := private.GetKey(ctx, revisionKey)
+	diagnostics.Append(more...)
+	revision, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return []api.Option{api.IfRevision(revision)}
+}
+
+// read asks for an image; only when sledd itself says so it is not found.
+func read(ctx context.Context, site *site.Site, name string) (stored api.Image, found bool, diagnostics diag.Diagnostics) {
+	diagnostics = site.Call(ctx, "read image "+name, func(ctx context.Context, client *api.Client) error {
+		var err error
+		if stored, err = client.Image(ctx, name); api.IsNotFound(err) {
+			return nil
+		}
+		found = err == nil
+		return err //nolint:wrapcheck // Call explains it
+	})
+	return stored, found, diagnostics
+}
+
+// keep puts what is registered into the state.
+func (m *model) keep(ctx context.Context, stored api.Image, state *tfsdk.State, private privateState) diag.Diagnostics {
+	diagnostics := m.fill(ctx, stored)
+	diagnostics.Append(state.Set(ctx, m)...)
+	diagnostics.Append(private.SetKey(ctx, revisionKey, strconv.AppendInt(nil, stored.Revision, 10))...)
+	return diagnostics
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+// revisionKey of the private state: the declaration as it was read or written last; 0 when there was none.
+const revisionKey = "revision"
+
+type keeper interface {
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+type kept interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+}
+
+func keep(ctx context.Context, private keeper, revision int64) diag.Diagnostics {
+	return private.SetKey(ctx, revisionKey, strconv.AppendInt(nil, revision, 10))
+}
+
+// revisionOf is the declaration that the plan was made for; 0: there was none.
+func revisionOf(ctx context.Context, private kept, diagnostics *diag.Diagnostics) int64 {
+	value, found := private.GetKey(ctx, revisionKey)
+	diagnostics.Append(found...)
+	revision, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return revision
+}
+
+func identify(ctx context.Context, identity *tfsdk.ResourceIdentity, address string) diag.Diagnostics {
+	return identity.SetAttribute(ctx, path.Root("mac"), address)
+}
+
+func (n *node) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
+	var m model
+	if response.Diagnostics.Append(request.Plan.Get(ctx, &m)...); response.Diagnostics.HasError() {
+		return
+	}
+	stored, diagnostics := n.put(ctx, &m, api.IfAbsent(), exists)
+	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
+		return
+	}
+	m.fill(stored.NodeSpec)
+	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
+	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
+	response.Diagnostics.Append(keep(ctx, response.Private, stored.Revision)...)
+}
+
+// put declares the node. When the condition does not hold, otherwise says so, unless it is nil.
+func (n *node) put(ctx context.Context, m *model, condition api.Option, otherwise func(*model) diag.Diagnostics) (api.Node, diag.Diagnostics) {
+	var stored api.Node
+	differs := false
+	diagnostics := n.site.Call(ctx, "declare "+m.String(), func(ctx context.Context, client *api.Client) (err error) {
+		stored, err = client.PutNode(ctx, m.spec(), condition)
+		if otherwise != nil && api.StatusOf(err) == http.StatusPreconditionFailed {
+			differs = true
+			return nil
+		}
+		return about(stored, m.MAC.Address(), err)
+	})
+	if differs {
+		return stored, otherwise(m)
+	}
+	return stored, diagnostics
+}
+
+func exists(m *model) diag.Diagnostics {
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("mac"), fmt.Sprintf("%s is declared already", m),
+		fmt.Sprintf("Somebody declared it, and nothing was changed. To manage it here, import it:\n\n  terraform import sled_node.NAME %s", m.MAC.Address()))}
+}
+
+func (n *node) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
+	var m model
+	if response.Diagnostics.Append(request.State.Get(ctx, &m)...); response.Diagnostics.HasError() {
+		return
+	}
+	stored, found, diagnostics := read(ctx, n.site, m.MAC.Address(), m.String())
+	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
+		return
+	}
+	response.Diagnostics.Append(identify(ctx, response.Identity, m.MAC.Address())...) // the framework wants it also when there is no node
+	if !found {
+		response.State.RemoveResource(ctx)
+		return
+	}
+	m.fill(stored.NodeSpec) // of a machine that is only discovered it holds the MAC alone, so that its declaration is planned
+	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
+	response.Diagnostics.Append(keep(ctx, response.Private, stored.Revision)...)
+}
+
+// read asks for a node by MAC or name. Only sledd's own 404 means that it is not there.
+func read(ctx context.Context, s *site.Site, reference, what string) (stored api.Node, found bool, diagnostics diag.Diagnostics) {
+	diagnostics = s.Call(ctx, "read "+what, func(ctx context.Context, client *api.Client) (err error) {
+		if stored, err = client.Node(ctx, reference); api.IsNotFound(err) {
+			return nil
+		}
+		err = about(stored, reference, err)
+		found = err == nil
+		return err
+	})
+	return stored, found, diagnostics
+}
+
+// about makes sure that an answer is about the node that was named. One of something that is not sledd must not become state.
+func about(answer api.Node, reference string, err error) error {
+	if address, bad := api.ParseMAC(reference); bad == nil {
+		reference = address
+	}
+	if err == nil && answer.MAC != reference && answer.Name != reference {
+		return fmt.Errorf("asked for node %s, the answer is about node %q (MAC %q): is this sledd?", reference, answer.Name, answer.MAC)
+	}
+	return err
+}
+
+func (n *node) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
+	var m model
+	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
+	condition := api.IfAbsent() // it was only discovered
+	if revision := revisionOf(ctx, request.Private, &response.Diagnostics); revision != 0 {
+		condition = api.IfRevision(revision)
+	}
+	if response.Diagnostics.HasError() {
+		return
+	}
+	stored, diagnostics := n.put(ctx, &m, condition, nil)
+	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
+		return
+	}
+	m.fill(stored.NodeSpec)
+	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
+	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
+	response.Diagnostics.Append(keep(ctx, response.Private, stored.Revision)...)
+}
+
+// ImportState finds the node by MAC or by name; Read fills the rest.
+func (n *node) ImportState(ctx context.Context, request resource.ImportStateRequest, response *resource.ImportStateResponse) {
+	reference := request.ID
+	if reference == "" {
+		response.Diagnostics.Append(request.Identity.GetAttribute(ctx, path.Root("mac"), &reference)...)
+	}
+	stored, found, diagnostics := read(ctx, n.site, reference, "node "+reference)
+	if response.Diagnostics.Append(diagnostics...); response.Diagnostics.HasError() {
+		return
+	}
+	if !found {
+		response.Diagnostics.AddError("There is no node "+reference,
+			"Neither was it declared nor did it ever boot from this server. Give the MAC or the name of one that is there, or declare it without import.")
+		return
+	}
+	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("mac"), stored.MAC)...)
+	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure        = (*nodeData)(nil)
+	_ datasource.DataSourceWithConfigValidators = (*nodeData)(nil)
+)
+
+type nodeData struct{ site *site.Site }
+
+// NewDataSource is data sled_node.
+func NewDataSource() datasource.DataSource { return &nodeData{} }
+
+// known is data sled_node.
+type known struct {
+	seen
+	facts
+	MAC          mac.Value    `tfsdk:"mac"`
+	Name         types.String `tfsdk:"name"`
+	Architecture types.String `tfsdk:"architecture"`
+	Flavour      types.String `tfsdk:"flavour"`
+	Disk         types.String `tfsdk:"disk"`
+	KeepDisks    []string     `tfsdk:"keep_disks"`
+	BMC          *bmcModel    `tfsdk:"bmc"`
+}
+
+// facts is the hardware, in the words of the machine.
+type facts struct {
+	Kernel   map[string]string   `tfsdk:"kernel"`
+	CPU      map[string]string   `tfsdk:"cpu"`
+	Memory   map[string]string   `tfsdk:"memory"`
+	Firmware map[string]string   `tfsdk:"firmware"`
+	DMI      map[string]string   `tfsdk:"dmi"`
+	Disks    []map[string]string `tfsdk:"disks"`
+	NICs     []map[string]string `tfsdk:"nics"`
+}
+
+func factsOf(f *api.Facts) facts {
+	if f == nil {
+		return facts{}
+	}
+	return facts{Kernel: f.Kernel, CPU: f.CPU, Memory: f.Memory, Firmware: f.Firmware, DMI: f.DMI, Disks: f.Disks, NICs: f.NICs}
+}
+
+func (d *nodeData) Metadata(_ context.Context, request datasource.MetadataRequest, response *datasource.MetadataResponse) {
+	response.TypeName = request.ProviderTypeName + "_node"
+}
+
+func (d *nodeData) Configure(_ context.Context, request datasource.ConfigureRequest, response *datasource.ConfigureResponse) {
+	d.site = site.Of(request.ProviderData, &response.Diagnostics)
+}
+
+func (d *nodeData) ConfigValidators(context.Context) []datasource.ConfigValidator {
+	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(path.MatchRoot("mac"), path.MatchRoot("name"))}
+}
+
+func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, response *datasource.SchemaResponse) {
+	attributes := map[string]schema.Attribute{
+		"mac": schema.StringAttribute{Optional: true, Computed: true, CustomType: mac.Type{},
+			MarkdownDescription: "MAC of the node, with colons or hyphens. Give this or `name`."},
+		"name":         schema.StringAttribute{Optional: true, Computed: true, MarkdownDescription: "Name of the node. Give this or `mac`."},
+		"architecture": schema.StringAttribute{Computed: true, MarkdownDescription: "`x86_64` or `arm64`; null: as declared by default, `x86_64`."},
+		"flavour":      schema.StringAttribute{Computed: true, MarkdownDescription: "Flavour of the Sled system; null: the boot server's setting."},
+		"disk":         schema.StringAttribute{Computed: true, MarkdownDescription: "Selector of the disk that bindings use; null when none is declared."},
+		"keep_disks": schema.ListAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Selectors of disks that are never touched; null when there are none."},
+		"bmc": schema.SingleNestedAttribute{Computed: true, MarkdownDescription: "Where its power control is; null when that is not declared.",
+			Attributes: map[string]schema.Attribute{
+				"driver":  schema.StringAttribute{Computed: true, MarkdownDescription: "`ipmi`, `redfish`, `wol`, `amt` or `command`."},
+				"address": schema.StringAttribute{Computed: true, MarkdownDescription: "Name or address; null when there is none."},
+				"port":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Port; null: the driver's."},
+			}},
+	}
+	maps.Copy(attributes, seenSchema())
+	maps.Copy(attributes, factsSchema())
+	response.Schema = schema.Schema{Attributes: attributes, MarkdownDescription: "One machine: what is declared of it, what was observed of it, and " +
+		"its hardware. It is found by MAC also when nobody declared it, as soon as it booted from this server."}
+}
+
+func factsSchema() map[string]schema.Attribute {
+	attributes := map[string]schema.Attribute{}
+	for name, what := range map[string]string{"kernel": "Its Sled system's kernel", "cpu": "Its processors", "memory": "Its memory",
+		"firmware": "Its firmware", "dmi": "Maker, model and serial numbers"} {
+		attributes[name] = schema.MapAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: what + ", in the words of the machine; null before it was seen."}
+	}
+	for name, what := range map[string]string{"disks": "Its disks", "nics": "Its network interfaces"} {
+		attributes[name] = schema.ListAttribute{Computed: true, ElementType: types.MapType{ElemType: types.StringType},
+			MarkdownDescription: what + ", in the words of the machine; null before it was seen."}
+	}
+	return attributes
+}
+
+func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, response *datasource.ReadResponse) {
+	var k known
+	if response.Diagnostics.Append(request.Config.Get(ctx, &k)...); response.Diagnostics.HasError() {
+		return
+	}
+	reference := k.Name.ValueString()
+	if !k.MAC.IsNull() {
+		reference = k.MAC.Address()
+	}
+	stored, found, diagnostics := read(ctx, d.site, reference, "node "+reference)
+	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
+		return
+	}
+	if !found {
+		response.Diagnostics.AddError("There is no node "+reference, "Neither was it declared nor did it ever boot from this server.")
+		return
+	}
+	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), Name: text(stored.Name), Architecture: text(stored.Architecture),
+		Flavour: text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks, BMC: bmcOf(stored.BMC)}
+	response.Diagnostics.Append(response.State.Set(ctx, &k)...)
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+// pageSize is how many nodes one answer holds: few calls for a large fleet, and each answer well within its deadline.
+const pageSize = 2000
+
+const (
+	labelsText     = "Labels that all must be there."
+	phaseText      = "Phase that was observed last, such as `idle`, `operational` or `failed`."
+	imageText      = "Image that a node is bound to, or, if it is not bound, has on its disk."
+	discoveredText = "`true`: only machines that booted but that nobody declared; `false`: only declared ones."
+)
+
+var phases = []string{
+	string(api.Discovered), string(api.Idle), string(api.Booting), string(api.Wiping), string(api.Writing), string(api.Configuring),
+	string(api.Capturing), string(api.Starting), string(api.Operational), string(api.Wiped), string(api.Captured), string(api.Failed),
+}
+
+// labelFilter is what sledd takes of labels to filter by.
+func labelFilter() []validator.Map {
+	return []validator.Map{mapvalidator.SizeAtMost(16), mapvalidator.NoNullValues(), mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1))}
+}
+
+// filter chooses nodes; what is null chooses all.
+type filter struct {
+	Labels     map[string]string `tfsdk:"labels"`
+	Phase      types.String      `tfsdk:"phase"`
+	Image      types.String      `tfsdk:"image"`
+	Discovered types.Bool        `tfsdk:"discovered"`
+}
+
+func (f filter) api() api.Filter {
+	asked := api.Filter{Phase: api.Phase(f.Phase.ValueString()), Image: f.Image.ValueString(), Limit: pageSize}
+	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
+		asked.Labels = append(asked.Labels, name+"="+f.Labels[name])
+	}
+	return asked
+}
+
+func (f filter) takes(node api.Node) bool {
+	return f.Discovered.IsNull() || f.Discovered.ValueBool() != node.Declared
+}
+
+// list gives the nodes that the filter chooses, by MAC; most is how many are wanted, 0 for all.
+func (f filter) list(ctx context.Context, s *site.Site, most int64) ([]api.Node, diag.Diagnostics) {
+	chosen := []api.Node{}
+	diagnostics := s.CallBulk(ctx, "list nodes", func(ctx context.Context, client *api.Client) error {
+		for node, err := range client.Nodes(ctx, f.api()) {
+			if err != nil {
+				return err //nolint:wrapcheck // CallBulk explains it
+			}
+			if f.takes(node) {
+				chosen = append(chosen, node)
+			}
+			if most > 0 && int64(len(chosen)) == most {
+				break
+			}
+		}
+		return nil
+	})
+	return chosen, diagnostics
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
+)
+
+// model is sled_node in a configuration, a plan and a state.
+type model struct {
+	MAC          mac.Value         `tfsdk:"mac"`
+	Name         types.String      `tfsdk:"name"`
+	Labels       map[string]string `tfsdk:"labels"`
+	Architecture types.String      `tfsdk:"architecture"`
+	Flavour      types.String      `tfsdk:"flavour"`
+	Disk         types.String      `tfsdk:"disk"`
+	KeepDisks    []string          `tfsdk:"keep_disks"`
+	BMC          *bmcModel         `tfsdk:"bmc"`
+}
+
+type bmcModel struct {
+	Driver  types.String `tfsdk:"driver"`
+	Address types.String `tfsdk:"address"`
+	Port    types.Int64  `tfsdk:"port"`
+}
+
+// String names the node in an error.
+func (m *model) String() string { return title(m.Name.ValueString(), m.MAC.Address()) }
+
+func title(name, address string) string {
+	if name == "" {
+		return "node " + address
+	}
+	return fmt.Sprintf("node %s (%s)", name, address)
+}
+
+// spec is the declaration that sledd gets.
+func (m *model) spec() api.NodeSpec {
+	spec := api.NodeSpec{
+		MAC: m.MAC.Address(), Name: m.Name.ValueString(), Labels: m.Labels, Architecture: m.Architecture.ValueString(),
+		Flavour: m.Flavour.ValueString(), Disk: m.Disk.ValueString(), KeepDisks: m.KeepDisks,
+	}
+	if m.BMC != nil {
+		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(), Port: int(m.BMC.Port.ValueInt64())}
+	}
+	return spec
+}
+
+// fill takes what sledd has. It has no empty labels and lists, so those that the configuration gives stay.
+func (m *model) fill(spec api.NodeSpec) {
+	m.MAC, m.Name = mac.Of(spec.MAC), text(spec.Name)
+	m.Architecture, m.Flavour, m.Disk = text(spec.Architecture), text(spec.Flavour), text(spec.Disk)
+	if len(spec.Labels) > 0 || len(m.Labels) > 0 {
+		m.Labels = spec.Labels
+	}
+	if len(spec.KeepDisks) > 0 || len(m.KeepDisks) > 0 {
+		m.KeepDisks = spec.KeepDisks
+	}
+	m.BMC = bmcOf(spec.BMC)
+}
+
+func bmcOf(bmc *api.BMC) *bmcModel {
+	if bmc == nil {
+		return nil
+	}
+	return &bmcModel{Driver: types.StringValue(bmc.Driver), Address: text(bmc.Address), Port: number(int64(bmc.Port))}
+}
+
+// text is null for what sledd leaves out.
+func text(s string) types.String {
+	if s == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(s)
+}
+
+func number(n int64) types.Int64 {
+	if n == 0 {
+		return types.Int64Null()
+	}
+	return types.Int64Value(n)
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package node is sled_node: the declaration of a machine, and what can be asked about machines.
+package node
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*node)(nil)
+	_ resource.ResourceWithIdentity    = (*node)(nil)
+	_ resource.ResourceWithImportState = (*node)(nil)
+)
+
+var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+type node struct{ site *site.Site }
+
+// NewResource is sled_node.
+func NewResource() resource.Resource { return &node{} }
+
+func (n *node) Metadata(_ context.Context, request resource.MetadataRequest, response *resource.MetadataResponse) {
+	response.TypeName = request.ProviderTypeName + "_node"
+}
+
+func (n *node) Configure(_ context.Context, request resource.ConfigureRequest, response *resource.ConfigureResponse) {
+	n.site = site.Of(request.ProviderData, &response.Diagnostics)
+}
+
+func (n *node) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, response *resource.IdentitySchemaResponse) {
+	response.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"mac": identityschema.StringAttribute{RequiredForImport: true, Description: "MAC of the node, in any usual spelling."},
+	}}
+}
+
+func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
+	response.Schema = schema.Schema{
+		MarkdownDescription: "A machine: who it is, and which of its disks Sled may use. Declaring one touches nothing on it, and neither does " +
+			"destroying this resource: what runs on a machine is the business of `sled_binding` or `sled_bindings`.",
+		Attributes: map[string]schema.Attribute{
+			"mac": schema.StringAttribute{Required: true, CustomType: mac.Type{}, PlanModifiers: []planmodifier.String{mac.RequiresReplace()},
+				MarkdownDescription: "MAC of the interface that boots, with colons or hyphens, in either case. Another MAC is another node."},
+			"name": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.RegexMatches(namePattern,
+				"want a-z 0-9 and -, at most 63, neither beginning nor ending with -"), notMAC{}},
+				MarkdownDescription: "Unique host name. Changing it renames the node."},
+			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
+				Validators:          []validator.Map{mapvalidator.SizeAtMost(64), mapvalidator.NoNullValues()},
+				MarkdownDescription: "Free labels, by which nodes are selected, also by Sled's Ansible inventory. At most 64."},
+			"architecture": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf("x86_64", "arm64")},
+				MarkdownDescription: "`x86_64` or `arm64`. Default `x86_64`."},
+			"flavour": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf("cloud", "generic")},
+				MarkdownDescription: "Kernel and drivers of the Sled system: `cloud` (virtual machines) or `generic`. Default: the boot server's setting."},
+			"disk": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 512)},
+				MarkdownDescription: "Selector of the disk that a binding uses unless it names one itself, such as `serial:LAB-0001`, `size:100000000000-` " +
+					"or `only`. Terms are joined by commas; exactly one disk of the machine must match."},
+			"keep_disks": schema.ListAttribute{Optional: true, ElementType: types.StringType,
+				Validators:          []validator.List{listvalidator.SizeAtMost(16), listvalidator.NoNullValues()},
+				MarkdownDescription: "Selectors of disks that are never touched. At most 16."},
+			"bmc": schema.SingleNestedAttribute{Optional: true, Attributes: bmcSchema(),
+				MarkdownDescription: "Where the machine's power control is. Its credentials are not kept here but with the playbooks."},
+		},
+	}
+}
+
+func bmcSchema() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"driver": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.OneOf("ipmi", "redfish", "wol", "amt", "command")},
+			MarkdownDescription: "`ipmi`, `redfish`, `wol`, `amt` or `command`."},
+		"address": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 255)},
+			MarkdownDescription: "Name or address of the power control. Default: none, as `wol` needs none."},
+		"port": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)},
+			MarkdownDescription: "Its port. Default: the driver's."},
+	}
+}
+
+// notMAC refuses names that would be read as a MAC.
+type notMAC struct{}
+
+func (notMAC) Description(context.Context) string { return "a name is no MAC" }
+
+func (v notMAC) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (notMAC) ValidateString(_ context.Context, request validator.StringRequest, response *validator.StringResponse) {
+	name := request.ConfigValue.ValueString()
+	if _, err := api.ParseMAC(name); err == nil {
+		response.Diagnostics.AddAttributeError(request.Path, "The name is a MAC", fmt.Sprintf("%q would be taken for a MAC: choose another name.", name))
+	}
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ready_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
+)
+
+// Ctrl-C reaches the provider as StopProvider.
+func TestInterruptThroughTheProtocol(t *testing.T) {
+	s := sleddtest.Start(t)
+	t.Setenv("SLED_TOKEN", s.Token)
+	s.Declare(1)
+	s.Bind(api.BindingSpec{Node: "n1"})
+	proxy := acctest.NewProxy(t, s.URL)
+	server, err := acctest.ProtoV6ProviderFactories["sled"]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	access := object(t, schemas.Provider, map[string]any{"server": proxy.URL}, nil)
+	if answer, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: access}); err != nil || len(answer.Diagnostics) > 0 {
+		t.Fatal(err, answer)
+	}
+	kind := schemas.ResourceSchemas["sled_ready"]
+	config := map[string]any{"nodes": map[string]tftypes.Value{"n1": tftypes.NewValue(tftypes.Number, 1)}, "require": "all", "fail_fast": true}
+	planned := map[string]any{"ready": tftypes.UnknownValue, "failed": tftypes.UnknownValue, "pending": tftypes.UnknownValue}
+	before, err := tfprotov6.NewDynamicValue(kind.ValueType(), tftypes.NewValue(kind.ValueType(), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	watching, answers := make(chan struct{}), make(chan *tfprotov6.ApplyResourceChangeResponse, 1)
+	proxy.Before(http.MethodGet, "/v1/events", func() { close(watching) })
+	go func() {
+		answer, err := server.ApplyResourceChange(t.Context(), &tfprotov6.ApplyResourceChangeRequest{TypeName: "sled_ready",
+			PriorState: &before, Config: object(t, kind, config, nil), PlannedState: object(t, kind, config, planned)})
+		if err != nil {
+			t.Error(err)
+		}
+		answers <- answer
+	}()
+	<-watching
+	if _, err := server.StopProvider(t.Context(), &tfprotov6.StopProviderRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case answer := <-answers:
+		if len(answer.Diagnostics) != 1 || answer.Diagnostics[0].Summary != "The wait was interrupted" ||
+			!strings.Contains(answer.Diagnostics[0].Detail, "0 of 1 nodes are ready") {
+			t.Errorf("%+v", answer.Diagnostics)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits on")
+	}
+}
+
+// object gives a value of a schema; later values go first, what is not named is null.
+func object(t *testing.T, schema *tfprotov6.Schema, values, later map[string]any) *tfprotov6.DynamicValue {
+	t.Helper()
+	kind, ok := schema.ValueType().(tftypes.Object)
+	if !ok {
+		t.Fatal("no object")
+	}
+	all := map[string]tftypes.Value{}
+	for name, of := range kind.AttributeTypes {
+		value := values[name]
+		if later[name] != nil {
+			value = later[name]
+		}
+		all[name] = tftypes.NewValue(of, value)
+	}
+	out, err := tfprotov6.NewDynamicValue(kind, tftypes.NewValue(kind, all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}

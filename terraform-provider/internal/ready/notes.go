@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ready
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+)
+
+// notes gathers what is to be read again, so that what happens to many nodes at once is read once.
+type notes struct {
+	wake chan struct{}
+
+	mu   sync.Mutex
+	next stale
+}
+
+// stale is what is to be read again.
+type stale struct {
+	all  bool
+	macs map[string]bool
+	err  error // the end of all events
+}
+
+func newNotes() *notes { return &notes{wake: make(chan struct{}, 1)} }
+
+// add notes more.
+func (n *notes) add(more stale) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.next.all = n.next.all || more.all
+	if n.next.macs == nil {
+		n.next.macs = map[string]bool{}
+	}
+	maps.Copy(n.next.macs, more.macs)
+	if more.err != nil {
+		n.next.err = more.err
+	}
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take waits until something is noted and, for that long, for more of it.
+func (n *notes) take(ctx context.Context, gather time.Duration) (stale, error) {
+	select {
+	case <-n.wake:
+	case <-ctx.Done():
+		return stale{}, ctx.Err() //nolint:wrapcheck // says why it ended
+	}
+	timer := time.NewTimer(gather)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return stale{}, ctx.Err() //nolint:wrapcheck // says why it ended
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	taken := n.next
+	n.next = stale{}
+	return taken, nil
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+)
+
+// severalWarnings is how many nodes get a warning of their own. Terraform folds warnings that begin alike.
+const severalWarnings = 20
+
+// Guard counts the machines that a plan images again, over all resources of the run. It is safe for concurrent use.
+type Guard struct {
+	limit *int64 // nil: none
+
+	mu    sync.Mutex
+	noted map[string]bool // names of nodes that are written
+	again map[string]bool // those of them that held something of Sled's
+	held  map[string]bool // MACs of bindings that this run's state has
+}
+
+// Reimage is one machine that a plan writes.
+type Reimage struct {
+	Node, Disk, Image string // Image empty: it is only wiped
+	From, To          int64  // generations; From 0: it had none, To 0: not known yet
+}
+
+// First says whether the machine never had a wish, so that nothing of Sled's is lost.
+func (r Reimage) First() bool { return r.From == 0 }
+
+func (r Reimage) String() string {
+	what := "is wiped and gets image " + r.Image
+	if r.Image == "" {
+		what = "is wiped"
+	}
+	to := "a later one"
+	if r.To > 0 {
+		to = strconv.FormatInt(r.To, 10)
+	}
+	return fmt.Sprintf("%s: disk %s %s (generation %d -> %s)", r.Node, r.Disk, what, r.From, to)
+}
+
+// Plan notes machines that a plan writes. It gives a warning for each, and an error once more than max_reimages were noted in all.
+func (g *Guard) Plan(all ...Reimage) diag.Diagnostics {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var diagnostics diag.Diagnostics
+	for _, one := range all {
+		note(&g.noted, one.Node)
+		if !one.First() {
+			note(&g.again, one.Node)
+		}
+	}
+	diagnostics.Append(g.warn(all)...)
+	if g.limit != nil && int64(len(g.again)) > *g.limit {
+		names := slices.Sorted(maps.Keys(g.again))
+		diagnostics.AddError("Too many machines would be imaged again",
+			fmt.Sprintf("max_reimages of the provider is %d, this plan images at least %d: %s.\n\nPlan fewer (-target, or another configuration), or raise max_reimages.",
+				*g.limit, len(names), strings.Join(names, ", ")))
+	}
+	return diagnostics
+}
+
+// Hold notes that the state has a binding of this MAC which stays in the configuration. Should the plan make one for it too, it replaces it.
+func (g *Guard) Hold(mac string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	note(&g.held, mac)
+}
+
+// Held says whether Hold was called for this MAC.
+func (g *Guard) Held(mac string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.held[mac]
+}
+
+func note(set *map[string]bool, name string) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[name] = true
+}
+
+func (g *Guard) warn(all []Reimage) diag.Diagnostics {
+	var diagnostics diag.Diagnostics
+	const detail = "What is on that disk is lost when the plan is applied and the machine boots."
+	if len(all) <= severalWarnings && len(g.noted) <= severalWarnings {
+		for _, one := range all {
+			diagnostics.AddWarning(one.String(), detail)
+		}
+		return diagnostics
+	}
+	lines := make([]string, len(all))
+	for i, one := range all {
+		lines[i] = one.String()
+	}
+	diagnostics.AddWarning("Disks are wiped", strings.Join(lines, "\n")+"\n\n"+detail)
+	return diagnostics
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+)
+
+func limited(limit int64) *Guard { return &Guard{limit: &limit} }
+
+func again(node string) Reimage {
+	return Reimage{Node: node, Disk: "only", Image: "v2", From: 1, To: 2}
+}
+
+func errorsOf(diagnostics diag.Diagnostics) (all []string) {
+	for _, one := range diagnostics.Errors() {
+		all = append(all, one.Detail())
+	}
+	return all
+}
+
+func TestReimageText(t *testing.T) {
+	for want, one := range map[string]Reimage{
+		"n1: disk serial:A is wiped and gets image v2 (generation 1 -> 2)":       {"n1", "serial:A", "v2", 1, 2},
+		"n1: disk serial:A is wiped (generation 0 -> 1)":                         {"n1", "serial:A", "", 0, 1},
+		"n1: disk only is wiped and gets image v2 (generation 4 -> a later one)": {"n1", "only", "v2", 4, 0},
+	} {
+		if got := one.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Each machine counts once, first images never do, and each plan past the limit lists all that are known.
+func TestGuardCounts(t *testing.T) {
+	g := limited(2)
+	for i, node := range []string{"n1", "n2", "n1", "n2"} {
+		if d := g.Plan(again(node)); d.HasError() || d.WarningsCount() != 1 {
+			t.Errorf("%d: %v", i, d)
+		}
+	}
+	first := again("n3")
+	first.From = 0
+	if d := g.Plan(first); d.HasError() {
+		t.Errorf("a first image counts: %v", d)
+	}
+	for _, want := range []string{"at least 3: n1, n2, n4.", "at least 4: n1, n2, n4, n5."} {
+		node := "n" + strings.TrimSuffix(want[len(want)-2:], ".")
+		got := errorsOf(g.Plan(again(node)))
+		if len(got) != 1 || !strings.Contains(got[0], "max_reimages of the provider is 2, this plan images "+want) {
+			t.Errorf("%s: %q", node, got)
+		}
+	}
+}
+
+func TestGuardOfNone(t *testing.T) {
+	if d := limited(0).Plan(again("n1")); !d.HasError() {
+		t.Error("max_reimages = 0 lets one pass")
+	}
+	g := &Guard{}
+	for i := range 1000 {
+		if d := g.Plan(again(fmt.Sprint("n", i))); d.HasError() {
+			t.Fatalf("without a limit: %v", d)
+		}
+	}
+	if d := limited(0).Plan(); len(d) != 0 {
+		t.Errorf("nothing is planned: %v", d)
+	}
+}
+
+// Plans of many resources come at the same time.
+func TestGuardIsConcurrent(t *testing.T) {
+	g := limited(10)
+	var running sync.WaitGroup
+	failed := make(chan string, 30)
+	for i := range 30 {
+		running.Go(func() {
+			g.Hold(fmt.Sprint(i))
+			if d := g.Plan(again(fmt.Sprintf("n%02d", i))); d.HasError() {
+				failed <- errorsOf(d)[0]
+			}
+		})
+	}
+	running.Wait()
+	close(failed)
+	count, last := 0, ""
+	for text := range failed {
+		count++
+		if len(text) > len(last) {
+			last = text
+		}
+	}
+	if count != 20 || !strings.Contains(last, "at least 30: n00, n01") {
+		t.Errorf("%d errors, the longest: %s", count, last)
+	}
+	if !g.Held("7") || g.Held("31") {
+		t.Error("what is held is not what was held")
+	}
+}
+
+// Few machines get a warning each, many one together, first images too: the CLI folds what looks alike.
+func TestGuardFoldsWarnings(t *testing.T) {
+	all := make([]Reimage, 21)
+	for i := range all {
+		all[i] = again(fmt.Sprint("n", i))
+	}
+	if d := (&Guard{}).Plan(all[:20]...); d.WarningsCount() != 20 {
+		t.Errorf("20 machines: %d warnings", d.WarningsCount())
+	}
+	d := (&Guard{}).Plan(all...)
+	if d.WarningsCount() != 1 || strings.Count(d[0].Detail(), "generation 1 -> 2") != 21 {
+		t.Errorf("21 machines: %v", d)
+	}
+	g := &Guard{}
+	for i := range 21 {
+		first := again(fmt.Sprint("n", i))
+		first.From = 0
+		d = g.Plan(first)
+	}
+	if d[0].Summary() != "Disks are wiped" {
+		t.Errorf("the 21st first image: %v", d)
+	}
+}

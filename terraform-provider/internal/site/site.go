@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package site is what a configured provider gives to its resources: calls to sledd with deadlines, errors in the user's words, the name
+// that bindings are declared under, and the guard that counts how many machines a plan images again.
+package site
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+const (
+	// callTime bounds an ordinary call, so that a plan ends in seconds when sledd is away.
+	callTime = 8 * time.Second
+	// bulkTime bounds a call for thousands of nodes.
+	bulkTime = 2 * time.Minute
+
+	defaultOwner = "terraform"
+)
+
+// OwnerPattern is what an owner's name looks like; sled_bindings adds its own name to it.
+var OwnerPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._/-]{0,63}$`)
+
+// Options of the provider block.
+type Options struct {
+	Access      api.Config
+	Owner       string // default terraform
+	MaxReimages *int64 // nil: no limit
+}
+
+// Site is one boot server as one run of the provider sees it. It is safe for concurrent use.
+type Site struct {
+	*Guard
+	Owner string
+
+	client *api.Client
+	mu     sync.Mutex
+	gone   error // the first call that nobody answered: the others need not wait for the same
+}
+
+// Connect makes sure that sledd answers, knows the token and reaches its store.
+func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
+	var diagnostics diag.Diagnostics
+	options.Access.Timeout = bulkTime
+	client, err := api.New(options.Access)
+	if err != nil {
+		diagnostics.AddError("The provider cannot be configured", err.Error())
+		return nil, diagnostics
+	}
+	s := &Site{client: client, Owner: options.Owner, Guard: &Guard{limit: options.MaxReimages}}
+	if s.Owner == "" {
+		s.Owner = defaultOwner
+	}
+	diagnostics.Append(s.Call(ctx, "list nodes", func(ctx context.Context, client *api.Client) error {
+		for _, err := range client.Nodes(ctx, api.Filter{Limit: 1}) {
+			return err //nolint:wrapcheck // Call explains it
+		}
+		return nil
+	})...)
+	return s, diagnostics
+}
+
+// Call does one thing at sledd within seconds; what names it in an error, such as "read node n1".
+func (s *Site) Call(ctx context.Context, what string, call func(context.Context, *api.Client) error) diag.Diagnostics {
+	return s.within(ctx, callTime, what, call)
+}
+
+// CallBulk is Call for thousands of nodes at once.
+func (s *Site) CallBulk(ctx context.Context, what string, call func(context.Context, *api.Client) error) diag.Diagnostics {
+	return s.within(ctx, bulkTime, what, call)
+}
+
+// Client is for what takes longer than a call and has its own deadline.
+func (s *Site) Client() *api.Client { return s.client }
+
+func (s *Site) within(ctx context.Context, most time.Duration, what string, call func(context.Context, *api.Client) error) diag.Diagnostics {
+	if gone := s.lost(nil); gone != nil {
+		return explain(what, gone)
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	err := call(ctx, s.client)
+	if api.IsUnreachable(err) {
+		_ = s.lost(err)
+	}
+	return explain(what, err)
+}
+
+// lost remembers the first error of a sledd that is away, and gives it.
+func (s *Site) lost(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone == nil {
+		s.gone = err
+	}
+	return s.gone
+}
+
+// explain makes an error one that says what to do; nil is none.
+func explain(what string, err error) diag.Diagnostics {
+	if err == nil {
+		return nil
+	}
+	summary, hint := "sledd refused to "+what, "Nothing was changed by this."
+	switch {
+	case api.IsUnreachable(err):
+		summary, hint = "sledd cannot be asked to "+what, "The state is as it was. See that the boot server and its store run, then try again."
+	case api.StatusOf(err) == 412:
+		summary, hint = "Changed since the plan was made: could not "+what, "Nothing was written. Plan again, look at what it says now, and apply that."
+	case api.IsDenied(err):
+		hint = "The token is unknown or its role is too low: role operate is needed, for plans role read."
+	case api.StatusOf(err) == 0:
+		summary, hint = "Could not "+what, ""
+	}
+	return diag.Diagnostics{diag.NewErrorDiagnostic(summary, fmt.Sprintf("%s\n\n%s", err, hint))}
+}
+
+// Of gives the site that Configure of a resource was handed; nil before the provider is configured.
+func Of(data any, diagnostics *diag.Diagnostics) *Site {
+	if data == nil {
+		return nil
+	}
+	s, ok := data.(*Site)
+	if !ok {
+		diagnostics.AddError("The provider is mixed up", fmt.Sprintf("its data is a %T; please report this", data))
+	}
+	return s
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Each kind of error says what happened and what to do.
+func TestExplain(t *testing.T) {
+	if d := explain("read node n1", nil); d != nil {
+		t.Errorf("no error became %v", d)
+	}
+	for name, c := range map[string]struct {
+		err           error
+		summary, hint string
+	}{
+		"away":    {&api.UnreachableError{Server: "https://x", Err: errors.New("refused")}, "sledd cannot be asked to bind n1", "The state is as it was"},
+		"503":     {&api.Error{Status: 503, Detail: "no leader"}, "sledd cannot be asked to bind n1", "boot server and its store run"},
+		"412":     {&api.Error{Status: 412}, "Changed since the plan was made: could not bind n1", "Nothing was written. Plan again"},
+		"401":     {&api.Error{Status: 401}, "sledd refused to bind n1", "role operate is needed"},
+		"403":     {&api.Error{Status: 403}, "sledd refused to bind n1", "role operate is needed"},
+		"409":     {&api.Error{Status: 409, Detail: "binding of n1 belongs to x"}, "sledd refused to bind n1", "Nothing was changed"},
+		"422":     {&api.Error{Status: 422}, "sledd refused to bind n1", "Nothing was changed"},
+		"garbage": {errors.New("not the JSON of this API version"), "Could not bind n1", "not the JSON"},
+	} {
+		d := explain("bind n1", c.err)
+		if len(d) != 1 || d[0].Severity() != diag.SeverityError || d[0].Summary() != c.summary || !strings.Contains(d[0].Detail(), c.hint) ||
+			!strings.Contains(d[0].Detail(), c.err.Error()) {
+			t.Errorf("%s: %v", name, d)
+		}
+	}
+}
+
+// server answers an empty list until it is told to break.
+func server(t *testing.T) (s *Site, broken *atomic.Bool, calls *atomic.Int64) {
+	broken, calls = &atomic.Bool{}, &atomic.Int64{}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		if broken.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte(`{"items":[],"next":""}`))
+	}))
+	t.Cleanup(web.Close)
+	s, diagnostics := Connect(t.Context(), Options{Access: api.Config{Server: web.URL, Token: "t"}})
+	if diagnostics.HasError() {
+		t.Fatal(diagnostics)
+	}
+	return s, broken, calls
+}
+
+func list(ctx context.Context, client *api.Client) error {
+	_, err := api.Collect(client.Nodes(ctx, api.Filter{}))
+	return err
+}
+
+// Once sledd is away nobody else waits for it: later calls give the first error and send nothing. A refusal does not count as away.
+func TestBreaker(t *testing.T) {
+	s, broken, calls := server(t)
+	if s.Owner != "terraform" {
+		t.Errorf("owner %q", s.Owner)
+	}
+	refuse := func(context.Context, *api.Client) error { return &api.Error{Status: 409} }
+	if d := s.Call(t.Context(), "bind", refuse); !d.HasError() {
+		t.Error("a refusal is no error")
+	}
+	if d := s.Call(t.Context(), "list", list); d.HasError() {
+		t.Errorf("after a refusal: %v", d)
+	}
+	broken.Store(true)
+	if d := s.Call(t.Context(), "list", list); !d.HasError() {
+		t.Error("503 is no error")
+	}
+	broken.Store(false)
+	before := calls.Load()
+	for _, call := range []func(context.Context, string, func(context.Context, *api.Client) error) diag.Diagnostics{s.Call, s.CallBulk} {
+		if d := call(t.Context(), "read node n2", list); !d.HasError() || !strings.Contains(d[0].Summary(), "read node n2") {
+			t.Errorf("after it was away: %v", d)
+		}
+	}
+	if calls.Load() != before {
+		t.Error("the breaker sent something")
+	}
+}
+
+// What cannot work is told when the provider is configured.
+func TestConnect(t *testing.T) {
+	for name, options := range map[string]Options{
+		"no server": {},
+		"nobody":    {Access: api.Config{Server: "http://127.0.0.1:1", Token: "t"}},
+	} {
+		if _, d := Connect(t.Context(), options); !d.HasError() {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	var d diag.Diagnostics
+	if Of(nil, &d) != nil || d.HasError() {
+		t.Error("an unconfigured provider is no error")
+	}
+	s := &Site{}
+	if Of(s, &d) != s || d.HasError() {
+		t.Error("a site is not itself")
+	}
+	if Of("x", &d) != nil || !d.HasError() {
+		t.Error("a string was taken for a site")
+	}
+}
