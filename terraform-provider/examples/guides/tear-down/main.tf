@@ -1,0 +1,25 @@
+terraform {
+  required_version = ">= 1.11"
+  required_providers {
+    sled = {
+      source  = "sled-fleet/sled"
+      version = "~> 0.1"
+    }
+  }
+}
+
+provider "sled" {}
+
+resource "sled_node" "n1" {
+  mac  = "52:54:00:77:00:01"
+  name = "n1"
+  disk = "serial:LAB-0001"
+}
+
+resource "sled_binding" "n1" {
+  node  = sled_node.n1.mac
+  image = "debian-12-v1"
+
+  # keep, the default, takes the wish away and leaves machine and disk alone.
+  on_destroy = "wipe"
+}

@@ -1,0 +1,4 @@
+import {
+  to = sled_binding.n1
+  id = "n1"
+}

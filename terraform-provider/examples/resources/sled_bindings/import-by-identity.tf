@@ -1,0 +1,6 @@
+import {
+  to = sled_bindings.rack_a
+  identity = {
+    name = "rack-a"
+  }
+}

@@ -1,0 +1,4 @@
+import {
+  to = sled_bindings.rack_a
+  id = "rack-a"
+}

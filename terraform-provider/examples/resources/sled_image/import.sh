@@ -1,0 +1,1 @@
+terraform import sled_image.debian debian-12-v1

@@ -1,0 +1,6 @@
+import {
+  to = sled_node.n1
+  identity = {
+    mac = "3c:ec:ef:10:00:01"
+  }
+}

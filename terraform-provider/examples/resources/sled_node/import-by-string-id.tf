@@ -1,0 +1,4 @@
+import {
+  to = sled_node.n1
+  id = "n1"
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package examples
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
+)
+
+// begin starts a sledd that has both images, and opens a guide's configuration at it.
+func begin(t *testing.T, guide string) (*sleddtest.Sledd, *acctest.CLI) {
+	t.Helper()
+	s := acctest.Start(t)
+	t.Setenv("SLED_SERVER", s.URL)
+	s.Register("debian-12-v1")
+	s.Register("debian-12-v2")
+	return s, open(t, filepath.Join(shown, "guides", guide))
+}
+
+// reimage is what playbooks/reimage.yml does: machines boot and do what is wished.
+func reimage(s *sleddtest.Sledd, machines ...int) {
+	for _, i := range machines {
+		s.Machine(i).Fulfil()
+	}
+}
+
+// says wants these texts in what a command printed.
+func says(t *testing.T, text string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(acctest.Flat(text), want) {
+			t.Errorf("nothing says %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestAccFirstNode(t *testing.T) {
+	s, cli := begin(t, "first-node")
+	s.Machine(1).Facts()
+	says(t, cli.Must("plan"), "2 to add")
+	cli.Apply()
+	reimage(s, 1)
+	cli.Empty()
+	cli.Apply("-refresh-only")
+	says(t, cli.Must("state", "show", "sled_binding.n1"), `phase = "operational"`, "generation = 1", "observed_generation = 1")
+
+	text := read(t, filepath.Join(shown, "guides/first-node"), "*.tf")
+	cli.Write(strings.ReplaceAll(text, "debian-12-v1", "debian-12-v2"))
+	says(t, cli.Must("plan"), "generation = 1 -> 2", "n1: disk serial:LAB-0001 is wiped and gets image debian-12-v2 (generation 1 -> 2)", "1 to change")
+	cli.Apply()
+	reimage(s, 1)
+	cli.Empty()
+}
+
+func TestAccARack(t *testing.T) {
+	s, cli := begin(t, "a-rack")
+	cli.Apply()
+	reimage(s, 1, 2, 3)
+	cli.Apply("-var", "wait=true")
+	cli.Apply()
+	cli.Empty()
+
+	nodes := filepath.Join(shown, "guides/a-rack/nodes.yml")
+	change(t, nodes, filepath.Join(cli.Dir, "nodes.yml"), "debian-12-v1", "debian-12-v2")
+	cli.Fails("Too many machines would be imaged again.*max_reimages of the provider is 2.*n1, n2, n3", "plan")
+
+	change(t, nodes, filepath.Join(cli.Dir, "nodes.yml"), `LAB-0001", image: debian-12-v1`, `LAB-0001", image: debian-12-v2`)
+	says(t, cli.Must("plan"), "generation = 1 -> 2", "n1: disk serial:LAB-0001", "1 to change")
+	cli.Apply()
+	reimage(s, 1)
+	cli.Empty()
+}
+
+func TestAccTenThousandNodes(t *testing.T) {
+	s, cli := begin(t, "ten-thousand-nodes")
+	s.DeclareMany(5)
+	cli.Apply()
+	reimage(s, 1, 2, 3, 4)
+	cli.Empty()
+
+	change(t, filepath.Join(shown, "guides/ten-thousand-nodes/nodes.csv"), filepath.Join(cli.Dir, "nodes.csv"), "03,b,debian-12-v1", "03,b,debian-12-v2")
+	says(t, cli.Must("plan"), `"52:54:00:77:00:03" = 1 -> 2`, "1 to change")
+	cli.Apply()
+	cli.Empty()
+	if wish := s.Node(3).Binding; wish.Image != "debian-12-v2" || wish.Owner != "terraform:rack-b" {
+		t.Errorf("n3 is bound to %s by %s", wish.Image, wish.Owner)
+	}
+}
+
+func TestAccDrift(t *testing.T) {
+	s, cli := begin(t, "drift")
+	for i := 1; i <= 3; i++ {
+		s.Declare(i)
+	}
+	cli.Apply()
+	reimage(s, 1, 2, 3)
+	cli.Empty()
+	for _, node := range []string{"n1", "n2", "n3"} {
+		s.Bind(api.BindingSpec{Node: node, Image: "debian-12-v2", Owner: "terraform"})
+	}
+	plan := cli.Must("plan")
+	says(t, plan, "0 to add, 1 to change, 0 to destroy", "sled_binding.reimage", "n1", "debian-12-v2")
+	if strings.Contains(plan, "n3") {
+		t.Errorf("the plan speaks of n3, which is to be ignored:\n%s", plan)
+	}
+	cli.Apply()
+	if wish := s.Node(2).Binding; wish.Image != "debian-12-v1" || wish.Generation != 3 {
+		t.Errorf("n2 is bound to %s, generation %d", wish.Image, wish.Generation)
+	}
+	cli.Empty()
+}
+
+func TestAccTearDown(t *testing.T) {
+	s, cli := begin(t, "tear-down")
+	cli.Apply()
+	reimage(s, 1)
+	cli.Empty()
+	cli.Must("plan", "-destroy")
+	out := cli.Run("destroy", "-auto-approve")
+	if out.Code == 0 {
+		t.Errorf("n1 was forgotten before it was wiped:\n%s", out.Text)
+	}
+	says(t, out.Text, "n1 is still to be wiped", "playbooks/wipe.yml --limit n1")
+	reimage(s, 1)
+	cli.Must("destroy", "-auto-approve")
+}
+
+func TestAccCI(t *testing.T) {
+	s, cli := begin(t, "ci")
+	s.Declare(1)
+	s.Declare(2)
+	cli.Must("plan", "-out=plan.tfplan")
+	cli.Apply("plan.tfplan")
+	reimage(s, 1, 2)
+	cli.Empty()
+
+	both := []string{"-var", `images={n1="debian-12-v2",n2="debian-12-v2"}`}
+	cli.Fails("max_reimages of the provider is 1.*n1, n2", "plan", both...)
+	one := []string{"-out=plan.tfplan", "-var", `images={n1="debian-12-v2",n2="debian-12-v1"}`}
+	says(t, cli.Must("plan", one...), "1 to change")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "debian-12-v1", Hostname: "other", Owner: "ci"})
+	out := cli.Run("apply", "plan.tfplan")
+	says(t, out.Text, "Changed since the plan was made")
+	if wish := s.Node(1).Binding; out.Code != 1 || wish.Image != "debian-12-v1" {
+		t.Errorf("exit code %d, n1 is bound to %s", out.Code, wish.Image)
+	}
+}
