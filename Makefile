@@ -9,28 +9,32 @@ export SLED_CACHE ?= $(HOME)/.cache/sled
 export PATH := $(SLED_CACHE)/bin:$(SLED_CACHE)/venv/bin:$(PATH):/usr/sbin:/sbin
 export GOFLAGS := -buildvcs=false
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
+JOBS := $(shell nproc)
 NODES ?= 2
 KEEP ?=
+VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ## The two commands
-demo: setup build ## the main job, in the lab: two machines from bare to running (NODES=2 KEEP=1)
+demo: setup build provider-here ## the main job, in the lab: two machines from bare to running (NODES=2 KEEP=1)
 	tools/as-root tools/demo --nodes $(NODES) $(if $(KEEP),--keep)
 
 demo-down: ## take down a lab that KEEP=1 left
 	tools/as-root tools/demo --down
 
-test: setup check test-root ## everything, with the lab; as root or with sudo
+# Not unit-go: test-go is the same with the race detector.
+test: ## everything, with the lab; as root or with sudo
+	tools/stages setup build lint unit-c unit-shell unit-python $(TESTS)
 
 ## The quick loop
 check: build lint unit ## lint and unit tests, without root
 
-lint: lint-go lint-shell lint-ansible lint-python lint-generated
+lint: lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated
 
 lint-go:
-	test -z "$$(gofmt -l contract sledd ipxe)"
+	test -z "$$(gofmt -l contract sledd ipxe terraform-provider)"
 	golangci-lint run ./...
 
 lint-shell:
@@ -45,6 +49,9 @@ lint-python:
 	mypy
 	MYPYPATH=bench:contract/reader mypy --strict bench/*.py
 
+lint-terraform:
+	terraform-provider/tools/lint
+
 lint-generated:
 	tools/generated --check
 
@@ -55,7 +62,7 @@ unit-go:
 	go test ./...
 
 unit-c:
-	$(MAKE) -C initrd/src check
+	$(MAKE) -j$(JOBS) -C initrd/src check
 
 unit-shell:
 	$(MAKE) -C initrd check
@@ -74,30 +81,50 @@ build/bin/%: FORCE
 	CGO_ENABLED=0 go build -trimpath -o $@ ./sledd/cmd/$*
 
 initrd:
+	$(MAKE) -j$(JOBS) -C initrd/src all
 	$(MAKE) -C initrd all
+
+# build/share is a mirror of its own: with it in XDG_DATA_DIRS, `terraform init` and `tofu init` find the provider there.
+MIRROR := build/share/terraform/plugins
+PLATFORM = $(shell go env GOHOSTOS)_$(shell go env GOHOSTARCH)
+provider: ## the Terraform provider: zips for linux, amd64 and arm64, in build/share
+	$(MAKE) provider-linux_amd64 provider-linux_arm64
+
+provider-here:
+	$(MAKE) provider-$(PLATFORM)
+
+provider-%: FORCE
+	go run ./terraform-provider/tools/package -version $(VERSION) -to $(MIRROR) $*
+
+# Both CLIs look there without being told: ~/.terraform.d/plugins, or PREFIX=/usr/local for all users.
+install-provider: provider-here ## the provider for `init` without a network (PREFIX=/usr/local: for all users)
+	terraform-provider/tools/install $(MIRROR) $(if $(PREFIX),$(PREFIX)/share/terraform/plugins,$(HOME)/.terraform.d/plugins)
 
 collection: build/collections/ansible_collections/sled/fleet
 
 build/collections/ansible_collections/sled/fleet:
 	mkdir -p $(@D) && ln -sfn $(CURDIR) $@
 
-generate: build ## files made from code: openapi.json, role READMEs
+generate: build ## files made from code: openapi.json, role READMEs, the provider's pages
 	tools/generated
 
 ## Tests that need root, time or a lab
-test-root: test-go test-c test-images test-api test-initrd test-boot-server test-lab
+TESTS := test-go test-terraform test-c test-images test-api test-initrd test-boot-server test-lab
 
 test-go:
 	go test -race ./...
 
-test-c:
-	$(MAKE) -C initrd/src test
+test-terraform: ## acceptance tests of the Terraform provider, with terraform and with tofu, those that are there
+	terraform-provider/tools/acceptance
 
-# Every filesystem and table, from disk to image and back; loop devices need root.
-DISK_TESTS := initrd/test/pack/test_pack.py initrd/test/pack/test_capture.py initrd/test/matrix/test_matrix.py
+test-c:
+	$(MAKE) -j$(JOBS) -C initrd/src test
+
+# Every filesystem and table, from disk to image and back; loop devices need root. One at a time: no filesystem is mounted twice.
+DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py initrd/test/pack/test_capture.py
 test-images:
-	$(MAKE) -C initrd/src check-program
-	for test in $(DISK_TESTS); do tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc python3 $$test; done
+	$(MAKE) -j$(JOBS) -C initrd/src check-program
+	tools/as-root env JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain $(DISK_TESTS)
 
 test-api:
 	sledd/test/schemathesis.sh
@@ -108,7 +135,7 @@ test-initrd:
 test-boot-server:
 	tools/as-root molecule/run boot_server
 
-test-lab:
+test-lab: provider-here
 	tools/as-root molecule/run lab
 
 ## Benchmarks (root; some minutes; bench/README.md)
@@ -117,9 +144,12 @@ bench-pack: build ## a disk into an image, beside partclone and zstd
 bench-write bench-pack: bench-%:
 	tools/as-root bench/run $*
 
+bench-terraform: ## plans and applies of 1 to 10,000 machines, with terraform and with tofu; without root
+	bench/run terraform
+
 clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
-.PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-generated unit unit-go unit-c unit-shell \
-	unit-python setup build initrd collection generate test-root test-go test-c test-images test-api test-initrd test-boot-server test-lab clean FORCE
+.PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated unit unit-go unit-c unit-shell \
+	unit-python setup build provider provider-here install-provider initrd collection generate test-go test-terraform test-c test-images test-api test-initrd test-boot-server test-lab bench-write bench-pack bench-terraform clean FORCE

@@ -3,8 +3,10 @@
 """Asks sledd and the machines themselves what they are, and writes it down.
 
 summary.py identity FILE NODE=ADDRESS...  saves each node's machine id and boot id, as read over SSH
-summary.py write FILE NODE=ADDRESS... [--before FILE --untouched NODE,...]  writes the summary of a demo; fails unless every
-    image is signed, and every node answers on SSH, the untouched ones with the ids that were saved
+summary.py plan FILE SHOWN --exit CODE [--only NODE]  condenses what `terraform show -json` says of a plan; fails if it is to image one
+    node again and does anything else
+summary.py write FILE NODE=ADDRESS... [--before FILE --untouched NODE,...] [--plans FILE...]  writes the summary of a demo; fails unless
+    every image is signed, and every node answers on SSH, the untouched ones with the ids that were saved
 
 Where sledd is comes from SLED_SERVER, SLED_CA and SLED_TOKEN_FILE; the SSH key from SLED_SSH_KEY.
 """
@@ -89,36 +91,94 @@ def changed(saved: Path, addresses: dict[str, str], names: list[str]) -> list[st
     return [name for name in names if not before[name] or identity(addresses[name]) != before[name]]
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("identity", "write"))
-    parser.add_argument("file", type=Path)
-    parser.add_argument("nodes", nargs="+", metavar="NODE=ADDRESS", type=lambda text: text.split("=", 1))
-    parser.add_argument("--boot-server", default="10.77.0.1")
-    parser.add_argument("--before", type=Path, help="file that `identity` wrote")
-    parser.add_argument("--untouched", default="", help="names of nodes, joined by commas")
-    return parser.parse_args()
+def plan_summary(shown: dict[str, Any], code: int) -> dict[str, Any]:
+    """What a plan would do, and the exit code that `plan -detailed-exitcode` gave."""
+    changes = [one for one in shown.get("resource_changes", []) if one["mode"] == "managed" and one["change"]["actions"] != ["no-op"]]
+    actions = [action for one in changes for action in one["change"]["actions"]]
+    return {
+        "exit": code,
+        "add": actions.count("create"),
+        "change": actions.count("update"),
+        "destroy": actions.count("delete"),
+        "changes": [change_summary(one) for one in changes],
+    }
 
 
-def main() -> int:
-    options = arguments()
+def change_summary(one: dict[str, Any]) -> dict[str, Any]:
+    """One change: of a binding also its image and generation, before and after; null is none, or not known yet."""
+    before, after = one["change"]["before"] or {}, one["change"]["after"] or {}
+    summary = {"address": one["address"], "actions": one["change"]["actions"]}
+    if one["type"] == "sled_binding":
+        summary |= {name: [before.get(name), after.get(name)] for name in ("image", "generation")}
+    return summary
+
+
+def images_only(node: str, plan: dict[str, Any]) -> bool:
+    """Whether the plan images this node again, under the next generation, and does nothing else."""
+    if [change["address"] for change in plan["changes"]] != [f'sled_binding.lab["{node}"]']:
+        return False
+    change = plan["changes"][0]
+    return bool(change["actions"] == ["update"] and change["generation"][1] == change["generation"][0] + 1)
+
+
+def identities(options: argparse.Namespace) -> list[str]:
+    """Saves who answers at the addresses."""
+    save(options.file, {name: identity(address) for name, address in options.nodes})
+    return []
+
+
+def plan(options: argparse.Namespace) -> list[str]:
+    """Saves what a plan says, and gives what is wrong with it."""
+    result = plan_summary(json.loads(options.shown.read_text(encoding="utf-8")), options.exit)
+    save(options.file, result)
+    wrong = options.only and not images_only(options.only, result)
+    return [f"the plan does not image {options.only} alone: {json.dumps(result['changes'])}"] if wrong else []
+
+
+def write(options: argparse.Namespace) -> list[str]:
+    """Saves the summary of a demo, and gives what is wrong."""
     addresses = dict(options.nodes)
-    if options.action == "identity":
-        result: Any = {name: identity(address) for name, address in addresses.items()}
-    else:
-        result = {
-            "nodes": [node_summary(name, address) for name, address in addresses.items()],
-            "boot_server": boot_server_summary(options.boot_server),
-            "images": api("/v1/images")["items"],
-        }
-    options.file.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    if options.action == "identity":
-        return 0
+    result = {
+        "nodes": [node_summary(name, address) for name, address in addresses.items()],
+        "boot_server": boot_server_summary(options.boot_server),
+        "images": api("/v1/images")["items"],
+        "plans": [json.loads(file.read_text(encoding="utf-8")) for file in options.plans],
+    }
+    save(options.file, result)
     problems = [f"image {image['name']} is not signed" for image in result["images"] if not image.get("signature")]
     problems += [f"{node['name']} is {node['phase']}, ssh {node['ssh']}" for node in result["nodes"] if not node["ssh"]]
     if options.before:
         names = [name for name in options.untouched.split(",") if name]
         problems += [f"{name} is not the boot it was" for name in changed(options.before, addresses, names)]
+    return problems
+
+
+def save(file: Path, result: Any) -> None:
+    file.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    actions = parser.add_subparsers(required=True)
+    made = {work: actions.add_parser(name) for name, work in (("identity", identities), ("plan", plan), ("write", write))}
+    for work, command in made.items():
+        command.set_defaults(work=work)
+        command.add_argument("file", type=Path)
+    for command in (made[identities], made[write]):
+        command.add_argument("nodes", nargs="+", metavar="NODE=ADDRESS", type=lambda text: text.split("=", 1))
+    made[plan].add_argument("shown", type=Path)
+    made[plan].add_argument("--exit", type=int, required=True)
+    made[plan].add_argument("--only", metavar="NODE")
+    made[write].add_argument("--boot-server", default="10.77.0.1")
+    made[write].add_argument("--before", type=Path, help="file that `identity` wrote")
+    made[write].add_argument("--untouched", default="", help="names of nodes, joined by commas")
+    made[write].add_argument("--plans", type=Path, nargs="+", default=[], help="files that `plan` wrote")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    problems: list[str] = options.work(options)
     for problem in problems:
         print(f"summary: {problem}", file=sys.stderr)
     return 1 if problems else 0
