@@ -24,14 +24,24 @@ func (c *Client) Events(ctx context.Context, node string, limit int) ([]Event, e
 	return answer.Items, err
 }
 
-// PostPower records that somebody switched a node's power; detail says how (on, off, cycle).
-func (c *Client) PostPower(ctx context.Context, node, detail string) error {
+// PostEvent records what was done to a node from outside, or found.
+func (c *Client) PostEvent(ctx context.Context, node string, body NodeEvent) error {
 	address, err := path("nodes", node)
 	if err != nil {
 		return err
 	}
-	body := NodeEvent{Kind: "power", Detail: detail}
 	return c.call(ctx, request{method: http.MethodPost, path: address + "/events", body: body}, nil)
+}
+
+// Boot asks what a running node is to be started with, to come into the Sled system. What was asked before no longer counts.
+func (c *Client) Boot(ctx context.Context, node string) (Boot, error) {
+	var boot Boot
+	address, err := path("nodes", node)
+	if err != nil {
+		return boot, err
+	}
+	err = c.call(ctx, request{method: http.MethodPost, path: address + "/boot"}, &boot)
+	return boot, err
 }
 
 // Log reads the log of the last step that failed on a node.
@@ -72,4 +82,19 @@ func (c *Client) PutOperator(ctx context.Context, operator Operator, options ...
 // DeleteOperator takes an operator's access away at once.
 func (c *Client) DeleteOperator(ctx context.Context, name string) error {
 	return remove(ctx, c, "operators", name, nil)
+}
+
+// Console reads the end of the record of a node's serial console; bytes 0 leaves the number to sledd.
+func (c *Client) Console(ctx context.Context, node string, bytes int) (string, error) {
+	address, err := path("nodes", node)
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{}
+	if bytes > 0 {
+		query.Set("bytes", strconv.Itoa(bytes))
+	}
+	accept := http.Header{"Accept": {"text/plain, application/problem+json"}}
+	body, err := c.read(ctx, request{method: http.MethodGet, path: address + "/console", query: query, header: accept})
+	return string(body), err
 }

@@ -244,7 +244,7 @@ func TestNodeCalls(t *testing.T) {
 	_, err6 := client.Bind(ctx, []BulkBinding{{BindingSpec: BindingSpec{Node: "n1", Image: "i"}}}, Reimage())
 	_, err7 := client.PutBinding(ctx, BindingSpec{Node: "n1"}, IfGeneration(3))
 	_, err8 := Collect(client.Bindings(ctx, Filter{Image: "i"}))
-	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, client.PostPower(ctx, "n1", "on"), client.DeleteNode(ctx, "n1"),
+	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, client.PostEvent(ctx, "n1", NodeEvent{Kind: "power", Detail: "on"}), client.DeleteNode(ctx, "n1"),
 		client.DeleteImage(ctx, "i"), client.DeleteBinding(ctx, "n1"), client.DeleteOperator(ctx, "o")); err != nil {
 		t.Fatal(err)
 	}

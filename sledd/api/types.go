@@ -23,6 +23,7 @@ const (
 	Operational Phase = "operational" // the installed system said so itself
 	Wiped       Phase = "wiped"       // wiped on request, waiting in the Sled system
 	Captured    Phase = "captured"    // its disk became an image on request; its own system starts again
+	UnderRescue Phase = "rescue"      // the step rescue runs; Status.Before is what it interrupted
 	Failed      Phase = "failed"      // a step failed; the reason is in Status.Reason
 )
 
@@ -35,7 +36,20 @@ type NodeSpec struct {
 	Flavour      string            `json:"flavour,omitempty" enum:"cloud,generic" doc:"Kernel and drivers of the Sled system; default: the server's setting"`
 	Disk         string            `json:"disk,omitempty" doc:"Disk selector used when a binding names none (contract/plan.md)" maxLength:"512" example:"serial:LAB-0001"`
 	KeepDisks    []string          `json:"keep_disks,omitempty" doc:"Selectors of disks that are never touched" maxItems:"16" nullable:"false"`
+	BootOrder    string            `json:"boot_order,omitempty" enum:"keep,disk,network" doc:"What the firmware boots first, on UEFI: set whenever the node is imaged; default keep: whatever it is"`
 	BMC          *BMC              `json:"bmc,omitempty" doc:"How to reach its power control; no secrets"`
+}
+
+// KeepBootOrder is the boot order that is left as it is; the default.
+const KeepBootOrder = "keep"
+
+// OtherBootOrder is what the firmware of a node boots first, as its system said, when another order is declared; else empty.
+func (n Node) OtherBootOrder() string {
+	said := n.Status.OS
+	if said == nil || said.BootOrder == "" || n.BootOrder == "" || n.BootOrder == KeepBootOrder || said.BootOrder == n.BootOrder {
+		return ""
+	}
+	return said.BootOrder
 }
 
 // BMC says where a node's power control is. Credentials are the playbooks' business.
@@ -52,6 +66,7 @@ type Node struct {
 	Revision int64    `json:"revision" doc:"Compare-and-swap number of the declaration; also the ETag"`
 	Status   Status   `json:"status"`
 	Binding  *Binding `json:"binding,omitempty"`
+	Rescue   *Rescue  `json:"rescue,omitempty" doc:"It boots the Sled system for people, whatever is wished of it"`
 	Facts    *Facts   `json:"facts,omitempty" doc:"Only in the answer for a single node"`
 }
 
@@ -130,9 +145,29 @@ type Status struct {
 	Reason     string    `json:"reason,omitempty"`
 	Detail     string    `json:"detail,omitempty" doc:"How the newest step went that said so, such as the mode of a write and why"`
 	DiskKept   bool      `json:"disk_kept,omitempty" doc:"A capture read its disk and nothing wrote to it since: without a binding, its own system starts"`
+	Start      string    `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How the installed system was started: by a jump, through the firmware as its plan said, or through the firmware because the jump led nowhere"`
+	StartNote  string    `json:"start_note,omitempty" doc:"Why the plan says reboot where boot=auto would have meant kexec"`
 	OS         *OS       `json:"os,omitempty" doc:"What the installed system said of itself"`
+	Rescue     int64     `json:"rescue,omitempty" doc:"Number of the rescue whose step it runs; other than 0 until it has left that"`
+	Before     Phase     `json:"before,omitempty" doc:"In phase rescue: the phase that its end brings back"`
 	Since      time.Time `json:"since,omitzero" doc:"When the phase began"`
 	Seen       time.Time `json:"seen,omitzero" doc:"When it last spoke"`
+}
+
+// RescueSpec asks for the Sled system with an SSH server on a node. Its disks are not touched, and no plan is given, until the rescue ends.
+type RescueSpec struct {
+	AuthorizedKeys []string `json:"authorized_keys" doc:"SSH public keys of those who may enter as root; 2,048 bytes together" minItems:"1" maxItems:"32" nullable:"false" example:"[\"ssh-ed25519 AAAA alice\"]"`
+}
+
+// Rescue is one that is wished of a node, and how to enter it.
+type Rescue struct {
+	RescueSpec
+	Begun       time.Time `json:"begun"`
+	Entered     time.Time `json:"entered,omitzero" doc:"When the node said that its SSH server answers, or that it cannot run one"`
+	Address     string    `json:"address,omitempty"`
+	HostKey     string    `json:"host_key,omitempty" doc:"As in a file of known hosts; another one at each boot"`
+	Fingerprint string    `json:"fingerprint,omitempty" doc:"Of the host key, as ssh shows it"`
+	Reason      string    `json:"reason,omitempty" doc:"Why the node could not run an SSH server"`
 }
 
 // Progress of the running step.
@@ -144,12 +179,16 @@ type Progress struct {
 
 // OS is what an installed system said when it confirmed.
 type OS struct {
-	ID        string    `json:"id"`
-	Version   string    `json:"version"`
-	Kernel    string    `json:"kernel"`
-	MachineID string    `json:"machine_id"`
-	BootID    string    `json:"boot_id"`
-	Confirmed time.Time `json:"confirmed"`
+	ID        string `json:"id"`
+	Version   string `json:"version"`
+	Kernel    string `json:"kernel"`
+	MachineID string `json:"machine_id"`
+	BootID    string `json:"boot_id"`
+	Start     string `json:"start,omitempty" enum:"kexec,firmware" doc:"Whether its kernel was jumped to"`
+	// BIOS says neither of the next two.
+	BootOrder   string    `json:"boot_order,omitempty" doc:"What the firmware boots first: disk, network or unknown"`
+	BootCurrent string    `json:"boot_current,omitempty" doc:"Number and name of the firmware's entry that was started when the power last came"`
+	Confirmed   time.Time `json:"confirmed"`
 }
 
 // Facts is the hardware of a node, as its Sled system saw it. Values are text as reported.
@@ -170,7 +209,7 @@ type Event struct {
 	ID         int64     `json:"id"`
 	Time       time.Time `json:"time"`
 	MAC        string    `json:"mac"`
-	Kind       string    `json:"kind" enum:"declare,bind,unbind,power,script,facts,plan,begin,end,image,operational,log,delete"`
+	Kind       string    `json:"kind" enum:"declare,bind,unbind,power,way,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete"`
 	Generation int64     `json:"generation,omitempty"`
 	BootID     string    `json:"boot_id,omitempty"`
 	Step       int       `json:"step,omitempty"`
@@ -185,14 +224,15 @@ type Event struct {
 
 // Stage is one bar of a node's timeline.
 type Stage struct {
-	Name    string    `json:"name" enum:"firmware,ipxe,kernel,wipe,write,configure,capture,start"`
+	Name    string    `json:"name" enum:"firmware,ipxe,warm,kernel,wipe,write,configure,capture,start"`
 	Begin   time.Time `json:"begin"`
 	Seconds float64   `json:"seconds"`
 	Bytes   int64     `json:"bytes,omitempty" doc:"Moved in it, as far as is known"`
 	Rate    int64     `json:"rate,omitempty" doc:"Bytes a second"`
 }
 
-// Timeline is the newest run of a node, from power-on (or from the bind, when it was already waiting) to operational.
+// Timeline is the newest run of a node, to operational: from power-on; from the bind, when it was already waiting; or from the decision to
+// start it warm, out of its running system.
 type Timeline struct {
 	MAC        string    `json:"mac"`
 	Name       string    `json:"name"`
@@ -256,10 +296,18 @@ type EventList struct {
 	Items []Event `json:"items" nullable:"false"`
 }
 
-// NodeEvent is what an operator can add to a node's events: that somebody switched its power.
+// NodeEvent is what whoever supervises a node can add to its events.
 type NodeEvent struct {
-	Kind   string `json:"kind" enum:"power"`
-	Detail string `json:"detail" doc:"What was done, such as on, off or cycle" minLength:"1" maxLength:"64" example:"on"`
+	Kind   string `json:"kind" enum:"power,way,fallback,lost" doc:"power: it was switched. way: how it is brought into the Sled system. fallback: its system did not confirm and it is started from its disk, once. lost: its system did not confirm at all; the node is failed"`
+	Detail string `json:"detail" doc:"What was done or why, such as on, off or cycle; idle, warm, power, wol or manual; or a reason" minLength:"1" maxLength:"512" example:"on"`
+	Log    string `json:"log,omitempty" doc:"Last words, such as the end of its console; only for fallback and lost" maxLength:"65536"`
+}
+
+// Boot is what a node that runs is started with, by kexec, to come into the Sled system without its firmware.
+type Boot struct {
+	Kernel    string `json:"kernel" doc:"URL" example:"https://10.77.0.1/sled/generic/vmlinuz"`
+	Initrd    string `json:"initrd" doc:"URL" example:"https://10.77.0.1/sled/generic/initrd.img"`
+	Arguments string `json:"arguments" doc:"Of the kernel. They hold a boot token, which ends the ones before: keep them out of logs and command lines"`
 }
 
 // OperatorList is all operators, ordered by name.

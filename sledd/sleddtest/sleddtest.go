@@ -19,6 +19,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/quirk"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -33,6 +34,10 @@ const resumeTime = 10 * time.Second
 type Options struct {
 	Store store.Store      // default: an embedded etcd that ends with the test
 	Now   func() time.Time // default: the real clock
+	// ConsoleDirectory holds the records of consoles.
+	ConsoleDirectory string
+	// Quirks is a file of machines that are not started by kexec; those that sledd ships are in force in any case.
+	Quirks string
 }
 
 // Sledd is a running one, in process. Its methods end the test when they fail.
@@ -111,15 +116,20 @@ func listen(t testing.TB, address string) net.Listener {
 
 // serve starts all of sledd but the store.
 func (s *Sledd) serve(listener net.Listener) {
+	quirks, err := quirk.Load(s.options.Quirks)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	log, measure := slog.New(slog.DiscardHandler), metrics.New()
 	s.Hub = events.New(s.options.Store, log)
 	measure.Watch(s.Hub)
-	s.Fleet = fleet.New(fleet.Options{Store: measure.Measure(s.options.Store), Hub: s.Hub, TokenLife: time.Hour, Now: s.options.Now, Observe: measure,
+	s.Fleet = fleet.New(fleet.Options{Store: measure.Measure(s.options.Store), Hub: s.Hub, TokenLife: time.Hour, Now: s.options.Now, Observe: measure, Quirks: quirks,
 		ImageURLs: []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, UploadURL: "https://10.77.0.1/upload",
 		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
-	web := httptest.NewUnstartedServer((&server.Server{Fleet: s.Fleet, Hub: s.Hub, Metrics: measure, Log: log, Stopping: stopping}).Handler())
+	web := httptest.NewUnstartedServer((&server.Server{Fleet: s.Fleet, Hub: s.Hub, Metrics: measure, Log: log, Stopping: stopping,
+		ConsoleDirectory: s.options.ConsoleDirectory}).Handler())
 	_ = web.Listener.Close() // the one it made itself
 	web.Listener = listener
 	web.Start()

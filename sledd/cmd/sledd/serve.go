@@ -20,6 +20,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/quirk"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -38,6 +39,10 @@ func serve(ctx context.Context, s settings) error {
 	log, err := logger(s)
 	if err != nil {
 		return err
+	}
+	quirks, err := quirk.Load(s.quirks)
+	if err != nil {
+		return fmt.Errorf("--quirks: %w", err)
 	}
 	token, err := adminToken(s.adminTokenFile)
 	if err != nil {
@@ -62,6 +67,7 @@ func serve(ctx context.Context, s settings) error {
 	hub := events.New(measured, log)
 	measure.Watch(hub)
 	rules := fleet.New(fleet.Options{Store: measured, Hub: hub, TokenLife: s.tokenTTL, Observe: measure,
+		Quirks: quirks, Watchdog: int(s.watchdog / time.Second),
 		ImageURLs: s.imageURLs, UploadURL: s.uploadURL, System: boot.System{
 			URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -72,7 +78,7 @@ func serve(ctx context.Context, s settings) error {
 			return err
 		}
 	}
-	handler := (&server.Server{Fleet: rules, Hub: hub, Metrics: measure, Log: log, Stopping: ctx}).Handler() //nolint:contextcheck // requests bring their own
+	handler := (&server.Server{Fleet: rules, Hub: hub, Metrics: measure, Log: log, Stopping: ctx, ConsoleDirectory: s.consoles}).Handler() //nolint:contextcheck // requests bring their own
 	return run(ctx, listener, handler, log)
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
 // settings is the command line.
@@ -27,7 +29,10 @@ type settings struct {
 	uploadURL       string
 	flavour         string
 	kernelArguments string
+	quirks          string
+	watchdog        time.Duration
 	adminTokenFile  string
+	consoles        string
 	tokenTTL        time.Duration
 	tlsCert         string
 	tlsKey          string
@@ -48,7 +53,10 @@ func (s *settings) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.uploadURL, "upload-url", "", "base URL where nodes put captured disks, https://ADDRESS/upload; needed to capture disks")
 	f.StringVar(&s.flavour, "flavour", "generic", "Sled system for nodes that name none: generic or cloud")
 	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8", "kernel arguments of the Sled system at this site")
+	f.StringVar(&s.quirks, "quirks", "", "YAML file of machines that this site does not start by kexec, beside those that sledd knows")
+	f.DurationVar(&s.watchdog, "watchdog", 300*time.Second, "time that a hardware watchdog is armed with before a kexec; 0: none is")
 	f.StringVar(&s.adminTokenFile, "admin-token-file", "", "file with the token of operator admin, who is made or refreshed at start")
+	f.StringVar(&s.consoles, "console-directory", "", "directory of recorded consoles, MAC.log (MAC with hyphens); sledd only reads it")
 	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "life of a boot token, which is renewed while a node speaks")
 	f.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of a certificate, to serve TLS without nginx")
 	f.StringVar(&s.tlsKey, "tls-key", "", "PEM file of its key")
@@ -110,6 +118,9 @@ func (s *settings) checkWords() error {
 	}
 	if s.tokenTTL < time.Minute || s.tokenTTL > 30*24*time.Hour {
 		return fmt.Errorf("--token-ttl %s: want 1m to 720h", s.tokenTTL)
+	}
+	if s.watchdog != 0 && (s.watchdog < plan.LeastWatchdog*time.Second || s.watchdog > plan.MostWatchdog*time.Second || s.watchdog%time.Second != 0) {
+		return fmt.Errorf("--watchdog %s: want whole seconds from %ds to %ds, or 0 for none", s.watchdog, plan.LeastWatchdog, plan.MostWatchdog)
 	}
 	for _, c := range s.kernelArguments {
 		if c < ' ' || c > '~' || strings.ContainsRune("${}|&#\\", c) {

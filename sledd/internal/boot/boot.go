@@ -13,8 +13,11 @@ import (
 )
 
 // Local says whether the node boots its own disk: it was seen to have, or is just starting, what is wished of it, or its disk was
-// only read. Everything else boots the Sled system. generation is that of the binding, 0 when there is none.
-func Local(status api.Status, bound bool, generation int64) bool {
+// only read. Everything else boots the Sled system, as does a node under rescue. generation is that of the binding, 0 when there is none.
+func Local(status api.Status, bound bool, generation int64, rescue bool) bool {
+	if rescue {
+		return false
+	}
 	if !bound {
 		return status.Phase == api.Operational || status.DiskKept
 	}
@@ -41,6 +44,16 @@ type System struct {
 
 // Script renders the script that boots the Sled system with a boot token.
 func (s System) Script(address, flavour, token string) (string, error) {
+	with := s.With(s.URL, address, flavour, token)
+	text, err := ipxe.Node(ipxe.NodeValues{MAC: address, Kernel: with.Kernel, Initrd: with.Initrd, Arguments: with.Arguments})
+	if err != nil {
+		return "", fmt.Errorf("boot script of %s: %w", address, err)
+	}
+	return text, nil
+}
+
+// With says what a node is booted with, and where from: base is of a boot server, http://ADDRESS.
+func (s System) With(base, address, flavour, token string) api.Boot {
 	if flavour == "" {
 		flavour = s.Flavour
 	}
@@ -52,13 +65,6 @@ func (s System) Script(address, flavour, token string) (string, error) {
 	if len(s.Servers) > 0 {
 		arguments = append(arguments, "sled.servers="+strings.Join(s.Servers, ","))
 	}
-	base := strings.TrimSuffix(s.URL, "/") + "/sled/" + flavour
-	text, err := ipxe.Node(ipxe.NodeValues{
-		MAC: address, Kernel: base + "/vmlinuz", Initrd: base + "/initrd.img",
-		Arguments: strings.Join(append(arguments, "sled.token="+token), " "),
-	})
-	if err != nil {
-		return "", fmt.Errorf("boot script of %s: %w", address, err)
-	}
-	return text, nil
+	folder := strings.TrimSuffix(base, "/") + "/sled/" + flavour
+	return api.Boot{Kernel: folder + "/vmlinuz", Initrd: folder + "/initrd.img", Arguments: strings.Join(append(arguments, "sled.token="+token), " ")}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestLocal(t *testing.T) {
 	phases := []api.Phase{"", api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring, api.Starting,
-		api.Operational, api.Wiped, api.Failed}
+		api.Operational, api.Wiped, api.Capturing, api.Captured, api.UnderRescue, api.Failed}
 	for _, phase := range phases {
 		status := api.Status{Phase: phase, Generation: 3}
 		for _, c := range []struct {
@@ -21,11 +21,14 @@ func TestLocal(t *testing.T) {
 			want       bool
 		}{
 			{false, 0, phase == api.Operational},
-			{true, 3, phase == api.Operational || phase == api.Starting},
+			{true, 3, phase == api.Operational || phase == api.Starting || phase == api.Captured},
 			{true, 4, false},
 		} {
-			if got := boot.Local(status, c.bound, c.generation); got != c.want {
+			if got := boot.Local(status, c.bound, c.generation, false); got != c.want {
 				t.Errorf("phase %q, bound %v, generation %d of 3: local is %v", phase, c.bound, c.generation, got)
+			}
+			if boot.Local(status, c.bound, c.generation, true) {
+				t.Errorf("phase %q, bound %v, generation %d of 3: local under rescue", phase, c.bound, c.generation)
 			}
 		}
 	}

@@ -91,6 +91,7 @@ A discovered node is accepted by giving it a name.`,
 	flags.StringVar(&f.spec.Flavour, "flavour", "", "kernel of the Sled system: cloud or generic")
 	flags.StringVar(&f.spec.Disk, "disk", "", "disk selector, such as serial:S, only or model:GLOB,rotational:0")
 	flags.StringArrayVar(&f.spec.KeepDisks, "keep-disk", nil, "selector of a disk that is never touched (repeatable)")
+	flags.StringVar(&f.spec.BootOrder, "boot-order", "", "what UEFI boots first, set whenever the node is imaged: keep, disk or network")
 	flags.StringVar(&f.bmc, "bmc", "", "power control as DRIVER://ADDRESS[:PORT]; driver ipmi, redfish, wol, amt or command")
 	return command
 }
@@ -157,6 +158,7 @@ func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
 		"architecture": {&f.spec.Architecture, &spec.Architecture},
 		"flavour":      {&f.spec.Flavour, &spec.Flavour},
 		"disk":         {&f.spec.Disk, &spec.Disk},
+		"boot-order":   {&f.spec.BootOrder, &spec.BootOrder},
 	} {
 		if changed(flag) {
 			*field.to = *field.from

@@ -23,9 +23,15 @@ func (a *app) nodeDetail(n api.Node) {
 	}
 	a.section("node", [][2]string{
 		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", n.Architecture}, {"flavour", n.Flavour},
-		{"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
+		{"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order", n.BootOrder}, {"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
 	})
 	a.section("status", a.statusRows(n))
+	if n.Rescue != nil {
+		a.section("rescue", [][2]string{
+			{"begun", localTime(n.Rescue.Begun)}, {"entered", localTime(n.Rescue.Entered)}, {"before", string(n.Status.Before)},
+			{"enter", rescueText(n)}, {"authorized keys", count(len(n.Rescue.AuthorizedKeys))},
+		})
+	}
 	if b := n.Binding; b != nil {
 		a.section("binding", [][2]string{
 			{"image", b.Image}, {"capture", b.Capture}, {"generation", strconv.FormatInt(b.Generation, 10)}, {"satisfied", yesNo(b.Satisfied)},
@@ -42,11 +48,25 @@ func (a *app) statusRows(n api.Node) [][2]string {
 	rows := [][2]string{
 		{"phase", a.Screen.phaseText(s.Phase)}, {"since", localTime(s.Since)}, {"seen", localTime(s.Seen)},
 		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)}, {"reason", reasonText(s)}, {"detail", clean(s.Detail, "")},
+		{"started by", s.Start}, {"not by kexec", clean(s.StartNote, "")},
 	}
 	if s.OS != nil {
-		rows = append(rows, [2]string{"system", clean(fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID), "")})
+		rows = append(rows, [2]string{"system", clean(fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID), "")},
+			[2]string{"boots first", clean(bootText(n), "")})
 	}
 	return rows
+}
+
+// bootText is what the firmware boots first, which BIOS does not say.
+func bootText(n api.Node) string {
+	text := n.Status.OS.BootOrder
+	if text != "" && n.Status.OS.BootCurrent != "" {
+		text += ", last started " + n.Status.OS.BootCurrent
+	}
+	if n.OtherBootOrder() != "" {
+		text += "; declared is " + n.BootOrder
+	}
+	return text
 }
 
 func (a *app) facts(facts *api.Facts) {

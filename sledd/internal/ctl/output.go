@@ -136,5 +136,6 @@ var phaseColours = map[api.Phase]text.Colors{
 	api.Starting:    {text.FgCyan},
 	api.Operational: {text.FgGreen},
 	api.Captured:    {text.FgGreen},
+	api.UnderRescue: {text.FgMagenta, text.Bold},
 	api.Failed:      {text.FgRed, text.Bold},
 }

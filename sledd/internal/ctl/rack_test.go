@@ -47,6 +47,7 @@ func rack() []api.Node {
 func detailed() api.Node {
 	n := rack()[0]
 	n.Status.Detail = "delta: 5.0 % of the used bytes differ"
+	n.Status.Start, n.Status.StartNote = "reboot", "quirk: its NIC hangs\x1b[2J, https://example.net/1"
 	n.Status.OS = &api.OS{ID: "debian", Version: "12", Kernel: "6.1.0-56-amd64", MachineID: "0123"}
 	n.Facts = &api.Facts{
 		Time: noon, CPU: map[string]string{"model": "AMD EPYC", "threads": "2"}, Memory: map[string]string{"bytes": "402653184"},
@@ -58,6 +59,21 @@ func detailed() api.Node {
 		NICs: []map[string]string{{"name": "eth0", "mac": n.MAC, "driver": "virtio_net", "link": "1"}},
 	}
 	return n
+}
+
+func models() api.KexecList {
+	rate := 0.875
+	return api.KexecList{Items: []api.KexecModel{
+		{Vendor: "", Product: "", Nodes: 1, Attempts: 1, Last: "open", Time: noon},
+		{Vendor: "ACME", Product: "X1\x1b[2J", Nodes: 3, Attempts: 9, Confirmed: 7, Missed: 1, Rate: &rate, Last: "missed", Time: noon.Add(-time.Hour)},
+	}}
+}
+
+func quirks() api.QuirkList {
+	return api.QuirkList{Items: []api.Quirk{
+		{Match: api.QuirkMatch{Vendor: "ACME", BIOS: "2.*"}, Reason: "its NIC hangs", Source: "https://example.net/1", Origin: "local"},
+		{Match: api.QuirkMatch{Vendor: "Raspberry Pi*", Product: "*Pi 4*"}, Reason: "fails", Origin: "shipped"},
+	}}
 }
 
 func timeline() api.Timeline {

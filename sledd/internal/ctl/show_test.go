@@ -29,6 +29,8 @@ func world(t *testing.T) string {
 		"/v1/images":            api.ImageList{Items: images},
 		"/v1/images/i":          images[0],
 		"/v1/bindings":          api.BindingList{Items: []api.Binding{*nodes[0].Binding, *nodes[4].Binding}},
+		"/v1/kexec":             models(),
+		"/v1/quirks":            quirks(),
 		"/v1/operators":         api.OperatorList{Items: []api.Operator{{Name: "admin", Role: api.Admin}}},
 		"/v1/nodes/denied":      http.StatusForbidden,
 		"/v1/nodes/broken":      http.StatusServiceUnavailable,
@@ -41,6 +43,7 @@ func TestGoldenOutputs(t *testing.T) {
 		"status": "status", "status-one": "status n3", "node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3",
 		"image-list": "image list", "image-get": "image show i", "binding-list": "binding list", "operator-list": "operator list",
 		"timeline": "timeline n1 n9", "events": "events n1", "log": "log n3", "node-get-yaml": "node get n3 -o yaml",
+		"kexec-stats": "kexec stats", "kexec-quirks": "kexec quirks", "kexec-stats-yaml": "kexec stats -o yaml",
 		"timeline-json": "timeline n1 -o json",
 	} {
 		got := sledctl(t, server, "", strings.Fields(line)...)

@@ -94,6 +94,10 @@ func noteText(n api.Node) string {
 	if reason := reasonText(n.Status); reason != "" {
 		return reason
 	}
+	if n.Rescue != nil {
+		_, text, _ := strings.Cut(rescueText(n), ": ")
+		return text
+	}
 	if isWorking(n.Status.Phase) {
 		return progressText(n.Status)
 	}

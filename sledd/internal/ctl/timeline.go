@@ -53,7 +53,7 @@ const (
 )
 
 var stageColours = map[string]text.Colors{
-	"firmware": {text.FgHiBlack}, "ipxe": {text.FgBlue}, "kernel": {text.FgCyan}, "wipe": {text.FgMagenta},
+	"firmware": {text.FgHiBlack}, "ipxe": {text.FgBlue}, "warm": {text.FgBlue}, "kernel": {text.FgCyan}, "wipe": {text.FgMagenta},
 	"write": {text.FgYellow}, "configure": {text.FgYellow}, "capture": {text.FgYellow}, "start": {text.FgGreen},
 }
 

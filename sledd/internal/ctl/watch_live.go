@@ -37,6 +37,11 @@ func (v *liveView) draw(nodes []api.Node, trouble error) {
 	if trouble != nil {
 		rows = append(rows, fit(v.Screen.paint(trouble.Error()+"; trying again", text.FgRed), width))
 	}
+	v.paintRows(rows)
+}
+
+// paintRows puts rows over those that were drawn the last time.
+func (v *liveView) paintRows(rows []string) {
 	var out strings.Builder
 	if v.drawn > 0 {
 		out.WriteString("\r" + text.CursorUp.Sprintn(v.drawn))

@@ -127,6 +127,8 @@ func (h *Hub) see(batch store.Batch) {
 		switch {
 		case strings.HasPrefix(change.Key, key.Bindings):
 			h.wake(strings.TrimPrefix(change.Key, key.Bindings))
+		case strings.HasPrefix(change.Key, key.Rescues):
+			h.wake(strings.TrimPrefix(change.Key, key.Rescues))
 		case strings.HasPrefix(change.Key, key.Status):
 			h.phase(change.KV, change.Deleted)
 		case strings.HasPrefix(change.Key, key.Events) && !change.Deleted:

@@ -11,6 +11,9 @@ import (
 // bars gives the name of the timeline's bar for a step; steps that are not here have none.
 var bars = map[string]string{"wipe": "wipe", "write": "write", "configure": "configure", "capture": "capture", "kexec": "start", "reboot": "start"}
 
+// warm is the detail of a way, and of the script event that stands for it; and the name of its bar.
+const warm = "warm"
+
 // run is the newest run within a node's events; -1: there is no such event.
 type run struct {
 	list   []api.Event // oldest first
@@ -22,7 +25,8 @@ type run struct {
 }
 
 // Timeline finds the newest run in a node's events (oldest first). It begins with power-on, or with the boot script where nobody
-// said that power was switched, or with the bind when the node was waiting already. What is not over yet lasts until now.
+// said that power was switched, or with the bind when the node was waiting already, or with the way when it is started warm. What is not over
+// yet lasts until now.
 func Timeline(list []api.Event, now time.Time) api.Timeline {
 	r := run{list: list, now: now, bind: -1, stages: []api.Stage{}}
 	line := api.Timeline{}
@@ -78,14 +82,22 @@ func (r *run) last(before int, wanted func(api.Event) bool) int {
 	return -1
 }
 
-func sledScript(e api.Event) bool { return e.Kind == "script" && e.Detail != "local" }
+func sledScript(e api.Event) bool {
+	return e.Kind == "script" && e.Detail != "local" && e.Detail != "rescue"
+}
 
-// boot adds the stages from power-on to the plan, and gives the time of the first.
+// boot adds the stages from power-on, or from the decision to start warm, to the plan, and gives the time of the first.
 func (r *run) boot() time.Time {
 	script := r.list[r.script].Time
-	begin := script
-	power := r.last(r.script, func(e api.Event) bool { return e.Kind == "power" && e.Detail != "off" })
-	if earlier := r.last(r.script, func(e api.Event) bool { return e.Kind == "script" || e.Kind == "operational" || e.Kind == "end" }); power > earlier {
+	begin, first := script, "ipxe"
+	earlier := r.last(r.script, func(e api.Event) bool { return e.Kind == "script" || e.Kind == "operational" || e.Kind == "end" })
+	if r.list[r.script].Detail == warm { // no firmware, and nothing between the system that ran and the kernel
+		first = warm
+		if way := r.last(r.script, func(e api.Event) bool { return e.Kind == "way" && e.Detail == warm }); way > earlier {
+			begin = r.list[way].Time
+		}
+		script = begin
+	} else if power := r.last(r.script, func(e api.Event) bool { return e.Kind == "power" && e.Detail != "off" }); power > earlier {
 		begin = r.list[power].Time
 		r.add("firmware", begin, script)
 	}
@@ -96,14 +108,14 @@ func (r *run) boot() time.Time {
 		handed = r.list[planned].Time
 	}
 	if facts < 0 || planned >= 0 && facts > planned { // it never said when its kernel began
-		r.add("ipxe", script, handed)
+		r.add(first, script, handed)
 		return begin
 	}
 	kernel := r.list[facts].Time.Add(-time.Duration(r.list[facts].Seconds * float64(time.Second)))
 	if kernel.Before(script) {
 		kernel = script
 	}
-	r.add("ipxe", script, kernel)
+	r.add(first, script, kernel)
 	r.add("kernel", kernel, handed)
 	return begin
 }

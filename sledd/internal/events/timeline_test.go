@@ -44,6 +44,9 @@ func TestTimeline(t *testing.T) {
 	waiting := append(installed()[:3:3], at(9, api.Event{Kind: "plan", Steps: 1}), at(50, api.Event{Kind: "bind", Generation: 1}),
 		at(50.1, api.Event{Kind: "plan", Generation: 1, Steps: 4}), step(50.2, "begin", "wipe", 1, 0), step(50.4, "end", "wipe", 1, 0),
 		step(50.5, "begin", "write", 1, 0))
+	rewarmed := append(installed(), at(99, api.Event{Kind: "bind", Generation: 2}), at(100, api.Event{Kind: "way", Detail: "warm"}),
+		at(101.5, api.Event{Kind: "script", Detail: "warm"}), at(105, api.Event{Kind: "facts", Seconds: 1.5}),
+		at(106, api.Event{Kind: "plan", Generation: 2, Steps: 4}), step(106.5, "begin", "wipe", 2, 0), step(107, "end", "wipe", 2, 0))
 	for _, c := range []struct {
 		name  string
 		list  []api.Event
@@ -60,6 +63,12 @@ func TestTimeline(t *testing.T) {
 		{"was waiting", waiting, 60.5, "wipe 50.2+0.2 write 50.5+10", 10.5},
 		{"failed", append(installed()[:7:7], step(12, "end", "write", 1, 5)), 99, "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+2", 12},
 		{"boots again", append(installed(), at(100, api.Event{Kind: "power", Detail: "cycle"}), at(104, api.Event{Kind: "script", Detail: "sled"})), 106, "firmware 100+4 ipxe 104+2", 6},
+		{"warm", rewarmed, 199, "warm 100+3.5 kernel 103.5+2.5 wipe 106.5+0.5", 99},
+		{"warm, and nobody said so before", append(installed(), rewarmed[len(installed())+2:]...), 199, "warm 101.5+2 kernel 103.5+2.5 wipe 106.5+0.5", 97.5},
+		{"warm, and its kernel has not spoken", rewarmed[:len(installed())+3], 103, "warm 100+3", 3},
+		{"warm failed, then power", append(rewarmed[:len(installed())+3:len(installed())+3], at(110, api.Event{Kind: "way", Detail: "warm failed: no memory"}),
+			at(110.5, api.Event{Kind: "way", Detail: "power"}), at(111, api.Event{Kind: "power", Detail: "cycle"}),
+			at(114, api.Event{Kind: "script", Detail: "sled"})), 116, "firmware 111+3 ipxe 114+2", 5},
 		{"wiped only", append(booted(), step(10, "begin", "wipe", 1, 0), at(12, api.Event{Kind: "end", Verb: "wipe", Generation: 1, Phase: api.Wiped})), 99,
 			"firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 10+2", 12},
 	} {

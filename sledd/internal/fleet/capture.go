@@ -28,6 +28,9 @@ func (f *Fleet) Upload(ctx context.Context, mac, bearer string, generation int64
 	if err != nil {
 		return err
 	}
+	if v.rescue != nil {
+		return refuse(Forbidden, "node %s is under rescue", mac)
+	}
 	if generation != record.Generation || generation != v.wished() {
 		return refuse(Forbidden, "node %s may not put an image of generation %d: generation %d is wished", mac, generation, v.wished())
 	}
@@ -39,7 +42,7 @@ func (f *Fleet) Upload(ctx context.Context, mac, bearer string, generation int64
 
 // finished says whether the step capture has ended well in this generation, even if its image could not be registered.
 func (v *view) finished() bool {
-	return v.satisfied() || v.status.Generation == v.wished() && v.status.Phase == api.Failed && v.status.Code == 0
+	return v.satisfied() || v.status.Generation == v.wished() && settled(v.status) == api.Failed && v.status.Code == 0
 }
 
 // captured takes the end of a step capture: the image is registered, or the node has failed, with the reason.

@@ -14,6 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/quirk"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -24,6 +25,8 @@ const (
 	budget = 4500 * time.Millisecond
 	// handouts at the same time, so that a bulk bind of thousands queues here and not in the store, where deadlines run.
 	handouts = 64
+	// runWriters at the same time, likewise: hundreds of nodes of a wave begin at once.
+	runWriters = 16
 	// maxDiscovered bounds what anybody on the boot network can make us store.
 	maxDiscovered = 10000
 	// operationalLife of the token that an installed system confirms with.
@@ -37,6 +40,8 @@ type Options struct {
 	System    boot.System
 	ImageURLs []string         // bases that nodes fetch images from; with UploadURL, disks can be captured
 	UploadURL string           // base that nodes put captured images to
+	Quirks    *quirk.List      // machines that are not started by kexec; nil: none
+	Watchdog  int              // seconds that one is armed with before a kexec; 0: none
 	TokenLife time.Duration    // of a boot token
 	Now       func() time.Time // nil: the real clock
 	Observe   Observer         // nil: nobody
@@ -46,12 +51,15 @@ type Options struct {
 type Observer interface {
 	PlanHandedOut()
 	StepFailed(verb string, code int)
+	Kexec(outcome string)
 }
 
 // Fleet is the rules on top of a store.
 type Fleet struct {
 	Options
-	slots chan struct{} // for those who hand out plans
+	slots  chan struct{} // for those who hand out plans
+	runs   chan struct{} // for those who say something of a node of a rollout
+	judges judges
 }
 
 // New makes a Fleet.
@@ -62,13 +70,14 @@ func New(options Options) *Fleet {
 	if options.Observe == nil {
 		options.Observe = nobody{}
 	}
-	return &Fleet{Options: options, slots: make(chan struct{}, handouts)}
+	return &Fleet{Options: options, slots: make(chan struct{}, handouts), runs: make(chan struct{}, runWriters)}
 }
 
 type nobody struct{}
 
 func (nobody) PlanHandedOut()         {}
 func (nobody) StepFailed(string, int) {}
+func (nobody) Kexec(string)           {}
 
 func (f *Fleet) now() time.Time { return f.Now().UTC().Round(0) }
 

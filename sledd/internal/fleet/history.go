@@ -81,8 +81,8 @@ func (f *Fleet) Logged(ctx context.Context, reference string) (string, error) {
 	return strings.ToValidUTF8(string(kv.Value), "\uFFFD"), nil
 }
 
-// Power notes that somebody switched a node's power.
-func (f *Fleet) Power(ctx context.Context, reference, detail string) error {
+// Note adds what whoever supervises a node did, or found. A node that is lost while its system starts is failed.
+func (f *Fleet) Note(ctx context.Context, reference string, note api.NodeEvent) error {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
 		return err
@@ -91,7 +91,21 @@ func (f *Fleet) Power(ctx context.Context, reference, detail string) error {
 		if !v.known() {
 			return refuse(NotFound, "node %s does not exist", reference)
 		}
-		v.happened(api.Event{Kind: "power", Generation: v.wished(), Detail: detail})
+		if note.Kind == "lost" {
+			if v.status.Phase != api.Starting {
+				return refuse(Conflict, "node %s is %s, not starting: it cannot be lost", reference, dash(v.status.Phase))
+			}
+			v.enter(api.Failed)
+			v.status.Code, v.status.Reason = 0, note.Detail
+			v.settle(missed)
+		}
+		if note.Kind == "fallback" || note.Kind == "power" {
+			v.fallsBack()
+		}
+		if note.Log != "" {
+			v.more.Put(key.Logs+v.mac, []byte(note.Log))
+		}
+		v.happened(api.Event{Kind: note.Kind, Generation: v.wished(), Detail: note.Detail})
 		return nil
 	})
 }
@@ -109,4 +123,11 @@ func (f *Fleet) Since(ctx context.Context, address string, after int64) ([]api.E
 	}
 	list, err := readEvents(snapshot.Results[0])
 	return list, snapshot.Revision, err
+}
+
+func dash(phase api.Phase) string {
+	if phase == "" {
+		return "not seen yet"
+	}
+	return string(phase)
 }

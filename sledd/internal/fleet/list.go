@@ -70,7 +70,7 @@ func (f *Fleet) Bindings(ctx context.Context, filter Filter) (api.BindingList, e
 	return list, err
 }
 
-// walk shows all MACs that have a node, a status or a binding, in order, until see has enough; then it gives the MAC to go on after.
+// walk shows all MACs that have a node, a status, a binding or a rescue, in order, until see has enough; then it gives the MAC to go on after.
 func (f *Fleet) walk(ctx context.Context, filter Filter, see func(v *view) bool) (string, error) {
 	after := filter.After
 	for {
@@ -91,10 +91,10 @@ func (f *Fleet) walk(ctx context.Context, filter Filter, see func(v *view) bool)
 }
 
 // page reads the next limit MACs after one, at one revision. Each of the first limit keys of the union is among the first limit
-// keys of the lists it is in, so three bounded reads are enough.
+// keys of the lists it is in, so bounded reads are enough.
 func (f *Fleet) page(ctx context.Context, after string, limit int64) ([]*view, bool, error) {
-	kinds := map[string]int{key.Nodes: iNode, key.Status: iStatus, key.Bindings: iBinding}
-	prefixes := []string{key.Nodes, key.Status, key.Bindings}
+	kinds := map[string]int{key.Nodes: iNode, key.Status: iStatus, key.Bindings: iBinding, key.Rescues: iRescue}
+	prefixes := []string{key.Nodes, key.Status, key.Bindings, key.Rescues}
 	queries := make([]store.Query, len(prefixes))
 	for i, prefix := range prefixes {
 		queries[i] = store.Query{Key: prefix + after + "\x00", To: store.PrefixEnd(prefix), Limit: limit + 1}

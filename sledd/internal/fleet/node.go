@@ -60,6 +60,9 @@ func (v *view) public() api.Node {
 	if v.node != nil {
 		node.NodeSpec, node.Declared, node.Revision = *v.node, true, v.read[iNode].Revision
 	}
+	if v.rescue != nil {
+		node.Rescue = &v.rescue.Rescue
+	}
 	if v.binding != nil {
 		binding := v.binding.public(v.status)
 		node.Binding = &binding
@@ -173,7 +176,7 @@ func (f *Fleet) DeleteNode(ctx context.Context, reference string, wanted Wanted)
 		v.more.Delete(key.Logs + address)
 		v.more.Do = append(v.more.Do, store.Operation{Key: key.EventsOf(address), Delete: true, To: key.Event(address, v.now.UnixNano())})
 		v.status = api.Status{Generation: v.status.Generation}
-		v.tokens = nil
+		v.tokens, v.kexecs, v.rescue = nil, kexecs{}, nil
 		v.happened(api.Event{Kind: "delete", Detail: reference})
 		return nil
 	})

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
@@ -68,7 +70,7 @@ func (f *Fleet) turn(ctx context.Context, first bool, do func() (Answer, error))
 // hand gives out the plan if there is a new one, and notes that.
 func (f *Fleet) hand(ctx context.Context, mac, bearer string, given int64, renew bool) (Answer, error) {
 	var answer Answer
-	err := f.update(ctx, mac, nil, func(v *view) error {
+	err := f.update(ctx, mac, []store.Query{store.Key(key.Facts + mac)}, func(v *view) error {
 		answer = Answer{}
 		record, err := v.authenticate(bearer, token.Boot, anyAge)
 		if err != nil {
@@ -78,11 +80,18 @@ func (f *Fleet) hand(ctx context.Context, mac, bearer string, given int64, renew
 		if err := f.sign(ctx, v, given); err != nil {
 			return err
 		}
+		if wish, needed := v.detour(given); needed {
+			v.handed(wish)
+			return f.put(v, wish, record, &answer)
+		}
+		if err := f.chooseStart(v); err != nil {
+			return err
+		}
 		wish, err := v.wish()
 		if err != nil {
 			return err
 		}
-		if wish.Generation != given {
+		if v.rescue == nil && wish.Generation != given {
 			return f.give(v, wish, record, &answer)
 		}
 		if renew {
@@ -95,7 +104,7 @@ func (f *Fleet) hand(ctx context.Context, mac, bearer string, given int64, renew
 
 // sign completes the image of a plan that is to be given by a signature that was made after the binding.
 func (f *Fleet) sign(ctx context.Context, v *view, given int64) error {
-	if v.binding == nil || v.binding.Source == nil || v.binding.Generation == given || v.satisfied() {
+	if v.binding == nil || v.binding.Source == nil || v.binding.Generation == given || v.satisfied() || v.rescue != nil {
 		return nil
 	}
 	image, err := f.Image(ctx, v.binding.Image)
@@ -119,7 +128,19 @@ func (v *view) wish() (plan.Plan, error) {
 	return plan.Build(*v.node, v.binding.Binding, v.binding.Source, v.captures.Upload)
 }
 
+// give hands out what is wished.
 func (f *Fleet) give(v *view, wish plan.Plan, record *token.Record, answer *Answer) error {
+	wish.Watch(f.Watchdog)
+	if err := f.put(v, wish, record, answer); err != nil {
+		return err
+	}
+	v.given(wish)
+	v.happened(api.Event{Kind: "plan", Generation: wish.Generation, Steps: len(wish.Steps), Detail: wish.Verbs() + v.whyNot()})
+	return nil
+}
+
+// put makes a plan the answer, with a token of its generation.
+func (f *Fleet) put(v *view, wish plan.Plan, record *token.Record, answer *Answer) error {
 	text, err := plan.Encode(wish)
 	if err != nil {
 		return err
@@ -132,8 +153,6 @@ func (f *Fleet) give(v *view, wish plan.Plan, record *token.Record, answer *Answ
 	} else {
 		answer.Token = f.renew(v, record)
 	}
-	v.given(wish)
-	v.happened(api.Event{Kind: "plan", Generation: wish.Generation, Steps: len(wish.Steps), Detail: wish.Verbs()})
 	return nil
 }
 
@@ -144,6 +163,10 @@ func (v *view) given(wish plan.Plan) {
 		v.status.Phase == api.Booting && !wish.Idle()
 	if !kept {
 		v.enter(api.Idle)
+	}
+	if !wish.Idle() {
+		v.settle(missed) // whatever was jumped to before has not spoken
+		v.status.Start, v.status.StartNote = "", v.why
 	}
 	if wish.Generation > 0 {
 		v.status.Generation = wish.Generation

@@ -5,6 +5,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
@@ -22,21 +23,19 @@ func (f *Fleet) Report(ctx context.Context, mac, bearer string, said report.Repo
 	query.Limit, query.Descending = recent, true
 	renewed := ""
 	var failed []report.Line
-	err := f.update(ctx, mac, []store.Query{query}, func(v *view) error {
-		record, err := v.authenticate(bearer, token.Boot, current)
+	err := f.update(ctx, mac, []store.Query{query, store.Key(key.Facts + mac)}, func(v *view) error {
+		record, err := v.reporter(bearer, said)
 		if err != nil {
 			return err
-		}
-		if said.Generation < v.wished() {
-			return refuse(Forbidden, "the report is of generation %d, generation %d is wished", said.Generation, v.wished())
-		}
-		if said.Generation > v.status.Generation {
-			return invalid("body", said.Generation, fmt.Errorf("line 2: generation %d was never given to node %s", said.Generation, mac))
 		}
 		earlier, err := readEvents(v.extra[0])
 		if err != nil {
 			return err
 		}
+		if err := v.readDMI(v.extra[1]); err != nil {
+			return err
+		}
+		earlier = thisRun(earlier)
 		renewed = f.renew(v, record)
 		v.status.Seen, v.status.BootID = v.now, said.Boot
 		failed = failed[:0]
@@ -59,6 +58,30 @@ func (f *Fleet) Report(ctx context.Context, mac, bearer string, said report.Repo
 	return renewed, nil
 }
 
+// reporter finds the token's record of whoever reports, unless the report is of a plan that the node should not follow.
+func (v *view) reporter(bearer string, said report.Report) (*token.Record, error) {
+	allowed := current
+	if v.rescue != nil && ofRescue(said) {
+		allowed = anyAge // a newer wish waits until the rescue ends
+	}
+	record, err := v.authenticate(bearer, token.Boot, allowed)
+	if err != nil {
+		return nil, err
+	}
+	if said.Generation < v.wished() && allowed == current {
+		return nil, refuse(Forbidden, "the report is of generation %d, generation %d is wished", said.Generation, v.wished())
+	}
+	if said.Generation > v.status.Generation {
+		return nil, invalid("body", said.Generation, fmt.Errorf("line 2: generation %d was never given to node %s", said.Generation, v.mac))
+	}
+	return record, nil
+}
+
+// ofRescue says whether a report is of the step rescue alone.
+func ofRescue(said report.Report) bool {
+	return !slices.ContainsFunc(said.Lines, func(line report.Line) bool { return line.Verb != "rescue" })
+}
+
 func readEvents(stored []store.KV) ([]api.Event, error) {
 	list := make([]api.Event, len(stored))
 	for i, kv := range stored {
@@ -68,6 +91,17 @@ func readEvents(stored []store.KV) ([]api.Event, error) {
 		list[i].ID = kv.Revision
 	}
 	return list, nil
+}
+
+// thisRun leaves out what was before the newest plan of one step: at the begin and the end of a rescue, generation and step are those of
+// the plan before. The list begins with the newest.
+func thisRun(list []api.Event) []api.Event {
+	for i, event := range list {
+		if event.Kind == "plan" && event.Steps == 1 {
+			return list[:i]
+		}
+	}
+	return list
 }
 
 // before says whether a line was counted already; a begin also when its end was.
@@ -92,6 +126,14 @@ func (f *Fleet) hear(ctx context.Context, v *view, said report.Report, line repo
 		return nil
 	}
 	event := api.Event{Kind: string(line.Kind), Generation: said.Generation, BootID: said.Boot, Step: line.Step, Verb: line.Verb}
+	if v.onDetour(line) {
+		event.Code, event.Seconds, event.Detail, event.Phase = line.Code, line.Seconds, line.Detail, v.status.Phase
+		if line.Code != 0 {
+			event.Detail = line.Reason
+		}
+		v.happened(event)
+		return nil
+	}
 	moved := v.moved(line)
 	v.status.Step, v.status.Verb, v.status.Progress = line.Step, line.Verb, nil
 	if line.Kind == report.Begin {
@@ -184,6 +226,7 @@ func (f *Fleet) ended(ctx context.Context, v *view, said report.Report, line rep
 		return f.captured(ctx, v, said, line)
 	case "kexec", "reboot":
 		v.enter(api.Starting)
+		v.starts(line.Way, said.Generation)
 	}
 	return nil
 }
@@ -219,7 +262,11 @@ func (f *Fleet) Facts(ctx context.Context, mac, bearer string, facts api.Facts, 
 func (f *Fleet) Log(ctx context.Context, mac, bearer string, step int, text []byte) (string, error) {
 	renewed := ""
 	err := f.update(ctx, mac, nil, func(v *view) error {
-		record, err := v.authenticate(bearer, token.Boot, current)
+		allowed := current
+		if v.rescue != nil {
+			allowed = anyAge
+		}
+		record, err := v.authenticate(bearer, token.Boot, allowed)
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,9 @@ func (f *Fleet) Seed(ctx context.Context, address, bearer string) (seed []byte, 
 		if v.binding == nil || v.binding.Image == "" || v.node == nil {
 			return refuse(NotFound, "node %s is not bound to an image: there is no seed", address)
 		}
+		if v.rescue != nil {
+			return refuse(Forbidden, "node %s is under rescue: its seed is not given", address)
+		}
 		if v.satisfied() {
 			return refuse(Forbidden, "generation %d is operational: its seed is not given any more", v.wished())
 		}
@@ -96,10 +99,22 @@ func (f *Fleet) Operational(ctx context.Context, address, bearer string, said ap
 			return nil // said again
 		}
 		said.Confirmed = v.now
+		v.started(said.Start, generation)
 		v.enter(api.Operational)
+		v.status.Rescue = 0
 		v.status.OS, v.status.BootID = &said, said.BootID
 		v.status.Progress, v.status.Code, v.status.Reason = nil, 0, ""
 		v.happened(api.Event{Kind: "operational", Generation: generation, BootID: said.BootID, Seconds: uptime})
+		v.compareBootOrder()
 		return nil
 	})
+}
+
+// compareBootOrder notes a firmware that does not boot first what is declared.
+func (v *view) compareBootOrder() {
+	node := v.public()
+	if other := node.OtherBootOrder(); other != "" {
+		v.happened(api.Event{Kind: "bootorder", Generation: v.status.Generation, BootID: v.status.BootID,
+			Detail: fmt.Sprintf("the firmware boots from %s first, declared is %s", other, node.BootOrder)})
+	}
 }

@@ -33,8 +33,13 @@ type view struct {
 	status   api.Status
 	binding  *bound // nil: none
 	tokens   []token.Record
-	extra    [][]store.KV // answers to extra queries
-	read     [4]store.KV  // node, status, binding, tokens as read
+	kexecs   kexecs
+	dmi      map[string]string // of the node's facts, where they were asked for
+	why      string            // it is not started by kexec; empty: it may be
+	rescue   *rescue           // nil: none
+	extra    [][]store.KV      // answers to extra queries
+	read     [6]store.KV       // node, status, binding, tokens, kexecs, rescue as read
+	outcomes []string          // of a kexec, for metrics
 	events   []api.Event
 	more     store.Transaction
 	revision int64
@@ -46,6 +51,8 @@ const (
 	iStatus
 	iBinding
 	iTokens
+	iKexecs
+	iRescue
 )
 
 // view begins one of a node as the store has it at a revision.
@@ -55,13 +62,13 @@ func (f *Fleet) view(mac string, revision int64) *view {
 
 func (f *Fleet) load(ctx context.Context, mac string, extra ...store.Query) (*view, error) {
 	queries := append([]store.Query{store.Key(key.Nodes + mac), store.Key(key.Status + mac),
-		store.Key(key.Bindings + mac), store.Key(key.Tokens + mac)}, extra...)
+		store.Key(key.Bindings + mac), store.Key(key.Tokens + mac), store.Key(key.Kexecs + mac), store.Key(rescueKey(mac))}, extra...)
 	snapshot, err := f.Store.Read(ctx, queries...)
 	if err != nil {
 		return nil, err
 	}
 	v := f.view(mac, snapshot.Revision)
-	v.extra = snapshot.Results[4:]
+	v.extra = snapshot.Results[len(v.read):]
 	for i := range v.read {
 		kv, found := snapshot.One(i)
 		v.read[i] = kv
@@ -89,6 +96,11 @@ func (v *view) take(i int, kv store.KV) error {
 		}
 		v.binding.Revision = kv.Revision
 		return nil
+	case iKexecs:
+		return decode(kv, &v.kexecs)
+	case iRescue:
+		v.rescue = &rescue{}
+		return decode(kv, v.rescue)
 	default:
 		return decode(kv, &v.tokens)
 	}
@@ -109,7 +121,7 @@ func satisfied(binding *bound, status api.Status) bool {
 	if binding == nil || binding.Generation != status.Generation {
 		return false
 	}
-	return status.Phase == aim(binding.BindingSpec)
+	return settled(status) == aim(binding.BindingSpec)
 }
 
 // aim is the phase that a wish ends in.
@@ -128,6 +140,7 @@ func (v *view) enter(phase api.Phase) {
 	if v.status.Phase != phase {
 		v.status.Phase = phase
 		v.status.Since = v.now
+		v.status.Before = ""
 	}
 }
 
@@ -139,9 +152,11 @@ func (v *view) transaction() store.Transaction {
 	t := v.more
 	v.put(&t, iStatus, key.Status+v.mac, encode(v.status), v.status != (api.Status{}))
 	v.put(&t, iTokens, key.Tokens+v.mac, encode(v.tokens), len(v.tokens) > 0)
+	v.put(&t, iKexecs, key.Kexecs+v.mac, encode(v.kexecs), v.kexecs != (kexecs{}))
+	v.put(&t, iRescue, rescueKey(v.mac), encode(v.rescue), v.rescue != nil)
 	putEvents(&t, v.mac, v.now, v.status.Phase, v.events)
 	if len(t.Do) > 0 {
-		for i, name := range []string{key.Nodes, key.Status, key.Bindings, key.Tokens} {
+		for i, name := range []string{key.Nodes, key.Status, key.Bindings, key.Tokens, key.Kexecs, key.Rescues} {
 			t.Unchanged(name+v.mac, v.read[i].Revision)
 		}
 	}
@@ -185,7 +200,12 @@ func (f *Fleet) update(ctx context.Context, mac string, extra []store.Query, dec
 		if len(t.Do) == 0 {
 			return nil
 		}
-		_, err = f.Store.Commit(ctx, t)
-		return err
+		if _, err = f.Store.Commit(ctx, t); err != nil {
+			return err
+		}
+		for _, outcome := range v.outcomes {
+			f.Observe.Kexec(outcome)
+		}
+		return nil
 	})
 }

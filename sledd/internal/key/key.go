@@ -21,10 +21,17 @@ const (
 	Tokens    = Root + "tokens/"
 	Events    = Root + "events/"
 	Operators = Root + "operators/"
+	Rollouts  = Root + "rollouts/"
+	Runs      = Root + "runs/"
+	Kexecs    = Root + "kexecs/"
+	Rescues   = Root + "rescues/"
 )
 
 // EventsOf is the prefix of a node's events.
 func EventsOf(mac string) string { return Events + mac + "/" }
+
+// RunsOf is the prefix of the nodes of a rollout.
+func RunsOf(rollout string) string { return Runs + rollout + "/" }
 
 // Event is the key of an event that happened at that many nanoseconds since 1970; 19 digits, so that keys sort by time.
 func Event(mac string, nanoseconds int64) string {

@@ -26,6 +26,7 @@ type Metrics struct {
 	errors   *prometheus.CounterVec
 	plans    prometheus.Counter
 	failed   *prometheus.CounterVec
+	kexecs   *prometheus.CounterVec
 }
 
 // New makes the metrics.
@@ -41,8 +42,10 @@ func New() *Metrics {
 		plans: prometheus.NewCounter(prometheus.CounterOpts{Name: "sledd_plans_handed_out_total", Help: "Plans given to nodes."}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sledd_failed_steps_total",
 			Help: "Steps that ended with an exit code other than 0."}, []string{"verb", "code"}),
+		kexecs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sledd_kexecs_total",
+			Help: "Starts by kexec: attempted, then confirmed or missed."}, []string{"outcome"}),
 	}
-	m.registry.MustRegister(m.requests, m.calls, m.errors, m.plans, m.failed,
+	m.registry.MustRegister(m.requests, m.calls, m.errors, m.plans, m.failed, m.kexecs,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -67,6 +70,9 @@ func (m *Metrics) PlanHandedOut() { m.plans.Inc() }
 func (m *Metrics) StepFailed(verb string, code int) {
 	m.failed.WithLabelValues(verb, strconv.Itoa(code)).Inc()
 }
+
+// Kexec counts a start by kexec, and later its outcome.
+func (m *Metrics) Kexec(outcome string) { m.kexecs.WithLabelValues(outcome).Inc() }
 
 var (
 	phaseNodes   = prometheus.NewDesc("sledd_nodes", "Nodes that were seen, by phase.", []string{"phase"}, nil)

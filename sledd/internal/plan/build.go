@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -14,6 +15,16 @@ import (
 // Waiting is the plan of a node that has nothing to do: unbound (generation 0), or done with its wipe.
 func Waiting(generation int64) Plan {
 	return Plan{Generation: generation, Steps: []operand.Line{{Word: "idle"}}}
+}
+
+// Rescue is the plan of a node under rescue.
+func Rescue(generation int64, keys []string) Plan {
+	return Plan{Generation: generation, Steps: []operand.Line{{Word: "rescue", Operands: []operand.Pair{{Key: "keys", Value: strings.Join(keys, "\n")}}}}}
+}
+
+// Rebooting is the plan of a node that is to start what it has.
+func Rebooting(generation int64) Plan {
+	return Plan{Generation: generation, Steps: []operand.Line{{Word: "reboot"}}}
 }
 
 // Build renders a wish. Without an image the plan is to wipe and wait, or to capture to a URL below upload.
@@ -37,7 +48,7 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
 	default:
 		p.write(target, binding, image)
-		p.add("configure", target, "hostname", first(binding.Hostname, node.Name), "grow", "last")
+		p.configure(target, node, binding)
 		p.start(target, binding)
 	}
 	return p, check(p)
@@ -74,6 +85,14 @@ func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.Imag
 	p.add("write", target, operands...)
 }
 
+func (p *Plan) configure(target []operand.Pair, node api.NodeSpec, binding api.Binding) {
+	operands := []string{"hostname", first(binding.Hostname, node.Name), "grow", "last"}
+	if node.BootOrder != "" && node.BootOrder != api.KeepBootOrder {
+		operands = append(operands, "bootorder", node.BootOrder)
+	}
+	p.add("configure", target, operands...)
+}
+
 func (p *Plan) start(target []operand.Pair, binding api.Binding) {
 	fallback := "reboot"
 	switch binding.Boot {
@@ -87,6 +106,14 @@ func (p *Plan) start(target []operand.Pair, binding api.Binding) {
 		p.add("kexec", target, "fallback", fallback)
 	} else {
 		p.add("kexec", target, "append", binding.KernelArguments, "fallback", fallback)
+	}
+}
+
+// Watch lets a watchdog look after the jump, if the plan ends in one. 0 seconds: none.
+func (p *Plan) Watch(seconds int) {
+	last := &p.Steps[len(p.Steps)-1]
+	if seconds > 0 && last.Word == "kexec" {
+		last.Operands = append(last.Operands, operand.Pair{Key: "watchdog", Value: strconv.Itoa(seconds)})
 	}
 }
 

@@ -14,6 +14,12 @@ import (
 // MaxLines of a plan, with the two of its head.
 const MaxLines = 64
 
+// Seconds that a watchdog can be armed with.
+const (
+	LeastWatchdog = 10
+	MostWatchdog  = 3600
+)
+
 const head = "plan 1"
 
 // Plan is the ordered steps for one node. Generation 0: no binding.
@@ -109,7 +115,7 @@ func check(p Plan) error {
 			return fmt.Errorf("step %d: unknown verb %.40q", i+1, step.Word)
 		}
 		if verb.last != (i == len(p.Steps)-1) {
-			return fmt.Errorf("step %d: %s must be the last step, and the last step one of kexec reboot poweroff idle", i+1, step.Word)
+			return fmt.Errorf("step %d: %s must be the last step, and the last step one of kexec reboot poweroff idle rescue", i+1, step.Word)
 		}
 		if err := verb.check(step); err != nil {
 			return fmt.Errorf("step %d: %s: %w", i+1, step.Word, err)

@@ -30,11 +30,19 @@ var verbs = map[string]verb{
 	"wipe":      {keys: with(disk, "level", oneOf("clear", "signatures")), required: []string{"disk"}},
 	"write":     {keys: writeKeys(), required: []string{"disk", "image", "digest"}},
 	"capture":   {keys: with(with(disk, "upload", CheckURL), "level", checkLevel), required: []string{"disk", "upload"}},
-	"configure": {keys: with(with(disk, "hostname", anything), "grow", oneOf("last", "none")), required: []string{"disk"}},
-	"kexec":     {keys: with(with(disk, "append", anything), "fallback", oneOf("none", "reboot")), required: []string{"disk"}, last: true},
+	"configure": {keys: configureKeys(), required: []string{"disk"}},
+	"kexec":     {keys: kexecKeys(), required: []string{"disk"}, last: true},
 	"reboot":    {last: true},
 	"poweroff":  {last: true},
 	"idle":      {last: true},
+	"rescue":    {keys: map[string]func(string) error{"keys": checkKeys}, required: []string{"keys"}, last: true},
+}
+
+func configureKeys() map[string]func(string) error {
+	keys := with(disk, "hostname", anything)
+	keys["grow"] = oneOf("last", "none")
+	keys["bootorder"] = oneOf("keep", "disk", "network")
+	return keys
 }
 
 func writeKeys() map[string]func(string) error {
@@ -45,6 +53,13 @@ func writeKeys() map[string]func(string) error {
 	keys["mode"] = oneOf("full", "delta", "auto")
 	keys["gaps"] = oneOf("discard", "zero", "keep")
 	keys["verify"] = oneOf("none", "sample", "full")
+	return keys
+}
+
+func kexecKeys() map[string]func(string) error {
+	keys := with(disk, "append", anything)
+	keys["fallback"] = oneOf("none", "reboot")
+	keys["watchdog"] = checkWatchdog
 	return keys
 }
 
@@ -103,6 +118,27 @@ func checkSignature(value string) error {
 func checkLevel(value string) error {
 	if n, err := Number(value); err != nil || n < 1 || n > 19 {
 		return fmt.Errorf("%.40q is not a number from 1 to 19", value)
+	}
+	return nil
+}
+
+// A time that the hardware can count and a kernel can start in.
+func checkWatchdog(value string) error {
+	if n, err := Number(value); err != nil || n < LeastWatchdog || n > MostWatchdog {
+		return fmt.Errorf("%.40q is not a number of seconds from %d to %d", value, LeastWatchdog, MostWatchdog)
+	}
+	return nil
+}
+
+// checkKeys refuses what would not be the same lines in a file of authorized keys.
+func checkKeys(value string) error {
+	for _, line := range strings.Split(value, "\n") {
+		if line == "" {
+			return fmt.Errorf("an empty line: want one SSH public key a line, joined by LF")
+		}
+		if i := strings.IndexFunc(line, func(c rune) bool { return c < ' ' || c == 0x7f }); i >= 0 {
+			return fmt.Errorf("byte 0x%02x in a key", line[i])
+		}
 	}
 	return nil
 }

@@ -89,7 +89,11 @@ func ParseOperational(body string) (said api.OS, generation int64, uptime float6
 			return said, 0, 0, fmt.Errorf("line 3: uptime: %w", err)
 		}
 	}
+	if start, given := words["start"]; given && start != "kexec" && start != "firmware" {
+		return api.OS{}, 0, 0, fmt.Errorf("line 3: start: %.40q is not one of kexec, firmware", start)
+	}
 	said = api.OS{ID: words["id"], Version: words["version"], Kernel: words["kernel"],
-		MachineID: words["machine_id"], BootID: words["boot_id"]}
+		MachineID: words["machine_id"], BootID: words["boot_id"], Start: words["start"],
+		BootOrder: words["boot_order"], BootCurrent: words["boot_current"]}
 	return said, generation, uptime, nil
 }

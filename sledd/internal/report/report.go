@@ -19,8 +19,9 @@ const MaxLines = 256
 
 var (
 	bootID = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
-	verb   = regexp.MustCompile(`^(wipe|write|configure|capture|kexec|reboot|poweroff|idle)$`)
+	verb   = regexp.MustCompile(`^(wipe|write|configure|capture|kexec|reboot|poweroff|idle|rescue)$`)
 	// seconds as C's printf writes them: no sign, no exponent, no inf, no nan
+	way     = regexp.MustCompile(`^(kexec|reboot)$`)
 	decimal = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`)
 )
 
@@ -48,6 +49,8 @@ type Line struct {
 	Seconds float64
 	Reason  string
 	Detail  string // how it went
+	// Way is what a kexec that ended well does: kexec, or reboot where there was nothing to load.
+	Way string
 	// Made is what a capture made.
 	Made Made
 }
@@ -113,6 +116,7 @@ func parseLine(text string) (Line, error) {
 		line.Seconds = f.seconds("seconds")
 		line.Reason, _ = f.take("reason")
 		line.Detail, _ = f.take("detail")
+		line.Way = f.way(line.Verb)
 		line.Made = f.made(line.Verb)
 	default:
 		return Line{}, fmt.Errorf("unknown line %q", parsed.Word)
@@ -201,6 +205,17 @@ func (f *fields) seconds(key string) float64 {
 		f.fail("%s: %s: %w", f.line.Word, key, err)
 	}
 	return seconds
+}
+
+// way reads what a kexec does, and of no other step. One that does not say jumps.
+func (f *fields) way(verb string) string {
+	if verb != "kexec" {
+		return ""
+	}
+	if _, found := f.line.Get("way"); !found {
+		return "kexec"
+	}
+	return f.matching("way", way)
 }
 
 // made reads what a capture made; all of it or nothing, and of no other step.

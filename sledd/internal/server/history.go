@@ -33,9 +33,9 @@ func (o operations) histories() {
 		NodePath
 		Body api.NodeEvent
 	}
-	register(o, api.Operate, operation("add-node-event", http.MethodPost, "/nodes/{node}/events", "Note that a node's power was switched",
+	register(o, api.Operate, operation("add-node-event", http.MethodPost, "/nodes/{node}/events", "Note what was done to a node from outside",
 		http.StatusNotFound), func(ctx context.Context, in *event) (*struct{}, error) {
-		return nil, o.Fleet.Power(ctx, in.Node, in.Body.Detail)
+		return nil, o.Fleet.Note(ctx, in.Node, in.Body)
 	})
 	type text struct {
 		ContentType string `header:"Content-Type"`

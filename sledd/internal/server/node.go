@@ -48,6 +48,7 @@ func (s *Server) nodeAPI(mux *http.ServeMux) {
 	mux.HandleFunc("POST /node/v1/{mac}/report", s.node(maxReport, s.report))
 	mux.HandleFunc("POST /node/v1/{mac}/facts", s.node(maxReport, s.facts))
 	mux.HandleFunc("POST /node/v1/{mac}/log", s.node(maxLog, s.log))
+	mux.HandleFunc("POST /node/v1/{mac}/lastwords", s.node(maxLog, s.lastWords))
 	mux.HandleFunc("POST /node/v1/{mac}/operational", s.node(maxReport, s.operational))
 }
 

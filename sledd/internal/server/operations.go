@@ -27,7 +27,7 @@ type NamePath struct {
 type nodeFilter struct {
 	Paging
 	Labels []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
-	Phase  string   `query:"phase" enum:"discovered,idle,booting,wiping,writing,configuring,capturing,starting,operational,wiped,captured,failed"`
+	Phase  string   `query:"phase" enum:"discovered,idle,booting,wiping,writing,configuring,capturing,starting,operational,wiped,captured,rescue,failed"`
 	Image  string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
 	Owner  string   `query:"owner" maxLength:"128" doc:"Owner of the binding"`
 }
@@ -78,6 +78,8 @@ func (o operations) nodes() {
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
 		return nil, o.Fleet.DeleteNode(ctx, in.Node, in.wanted())
 	})
+	o.rescues()
+	o.consoles()
 }
 
 func (o operations) images() {

@@ -45,8 +45,11 @@ func (s *Server) Describe(description huma.API) {
 	o := operations{s, description}
 	o.nodes()
 	o.histories()
+	o.kexecs()
+	o.warm()
 	o.images()
 	o.bindings()
+	o.rollouts()
 	o.operators()
 }
 
@@ -100,8 +103,17 @@ func (o operations) authorize(role api.Role, long bool) func(huma.Context, func(
 		if ctx.Method() != http.MethodGet {
 			o.Log.Info("operator", "name", operator.Name, "method", ctx.Method(), "path", ctx.URL().Path)
 		}
-		next(huma.WithContext(ctx, inner))
+		next(huma.WithContext(ctx, context.WithValue(inner, operatorName{}, operator.Name)))
 	}
+}
+
+// operatorName is the key of the operator's name in the context of a request.
+type operatorName struct{}
+
+// operatorOf gives the operator who asks.
+func operatorOf(ctx context.Context) string {
+	name, _ := ctx.Value(operatorName{}).(string)
+	return name
 }
 
 func (o operations) problem(err error) error {

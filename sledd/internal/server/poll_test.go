@@ -28,7 +28,7 @@ func eventually(t *testing.T, what string, fact func() bool) {
 }
 
 func TestManyLongPollsAreAllAnswered(t *testing.T) {
-	const nodes = 1000
+	const nodes = manyPolls
 	s := fresh(t)
 	s.Register("d12")
 	machines := make([]*sleddtest.Machine, nodes)

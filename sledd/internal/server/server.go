@@ -28,6 +28,8 @@ type Server struct {
 	Hub     *events.Hub
 	Metrics *metrics.Metrics
 	Log     *slog.Logger
+	// ConsoleDirectory holds the records of consoles; empty: there are none.
+	ConsoleDirectory string
 	// Stopping ends long polls and streams when it is done.
 	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
 }

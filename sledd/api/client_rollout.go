@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// BeginRollout begins a rollout, or resumes the same one that did not end (Resumed says how often). Kind is what its name begins with;
+// empty: reimage.
+func (c *Client) BeginRollout(ctx context.Context, kind string, spec RolloutSpec) (Rollout, error) {
+	r := request{method: http.MethodPost, path: "/v1/rollouts", body: spec}
+	if kind != "" {
+		r.query = url.Values{"kind": {kind}}
+	}
+	var begun Rollout
+	err := c.call(ctx, r, &begun)
+	return begun, err
+}
+
+// Rollouts lists rollouts without their nodes, newest first.
+func (c *Client) Rollouts(ctx context.Context) ([]Rollout, error) {
+	return Collect(list[Rollout](ctx, c, "/v1/rollouts", url.Values{}))
+}
+
+// Rollout reads one rollout with its nodes.
+func (c *Client) Rollout(ctx context.Context, name string) (Rollout, error) {
+	return single[Rollout](ctx, c, request{method: http.MethodGet}, "rollouts", name)
+}
+
+// PutRun says where a node of a rollout is. A rollout that is stopped or aborted begins no more nodes: that is a conflict.
+func (c *Client) PutRun(ctx context.Context, rollout, node string, spec NodeRunSpec) (RunAnswer, error) {
+	var answer RunAnswer
+	address, err := path("rollouts", rollout, "runs", node)
+	if err != nil {
+		return answer, err
+	}
+	err = c.call(ctx, request{method: http.MethodPut, path: address, body: spec}, &answer)
+	return answer, err
+}
+
+// AbortRollout ends a rollout for good; nodes that run go on by themselves.
+func (c *Client) AbortRollout(ctx context.Context, name string) (Rollout, error) {
+	var aborted Rollout
+	address, err := path("rollouts", name, "abort")
+	if err != nil {
+		return aborted, err
+	}
+	err = c.call(ctx, request{method: http.MethodPost, path: address}, &aborted)
+	return aborted, err
+}

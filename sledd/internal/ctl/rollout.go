@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+)
+
+var errNoRollout = errors.New("no rollout was begun yet")
+
+func (a *app) rollouts() *resource[api.Rollout] {
+	return &resource[api.Rollout]{
+		noun: "rollout", plural: "rollouts, newest first", placeholder: "NAME",
+		columns: []column[api.Rollout]{
+			{"name", func(r api.Rollout) string { return r.Name }},
+			{"state", func(r api.Rollout) string { return a.Screen.rolloutState(r.State) }},
+			{"wish", func(r api.Rollout) string { return clean(r.Wish, "") }},
+			{"waves", func(r api.Rollout) string { return fmt.Sprint(len(r.Waves)) }},
+			{"nodes", func(r api.Rollout) string { return fmt.Sprint(len(r.Nodes)) }},
+			{"done", func(r api.Rollout) string { return fmt.Sprint(r.Counts.Done) }},
+			{"failed", func(r api.Rollout) string { return a.Screen.failedCount(r.Counts.Failed) }},
+			{"begun", func(r api.Rollout) string { return localTime(r.Begun) }},
+			{"took", func(r api.Rollout) string { return clock(rolloutTook(r, a.Now())) }},
+			{"reason", func(r api.Rollout) string { return clean(r.Reason, "") }},
+		},
+		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Rollout, error) {
+			return c.Rollouts(ctx)
+		},
+		get: func(ctx context.Context, c *api.Client, name string) (api.Rollout, error) {
+			return c.Rollout(ctx, name)
+		},
+		detail:   a.rolloutDetail,
+		complete: a.completeRollouts,
+	}
+}
+
+func (a *app) rolloutCommand() *cobra.Command {
+	r := a.rollouts()
+	return group("rollout", "Waves of nodes that get what is wished: look at them, follow, abort, report", r.listCommand(a), r.getCommand(a),
+		a.rolloutWatchCommand(), a.rolloutAbortCommand(), a.rolloutReportCommand())
+}
+
+func (a *app) rolloutAbortCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "abort NAME", Short: "End a rollout for good",
+		Long: `Ends a rollout: no node of it is begun any more, and asking for the same again begins a new one. Nodes that are being imaged go on by
+themselves: nothing here stops a machine in the middle of a write.`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRollouts,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			one, err := client.AbortRollout(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			one.Runs = nil
+			return a.rollouts().print(a, []api.Rollout{one})
+		},
+	}
+}
+
+// oneRollout reads the rollout that is named, or else the newest.
+func oneRollout(ctx context.Context, client *api.Client, names []string) (api.Rollout, error) {
+	if len(names) > 0 {
+		return client.Rollout(ctx, names[0])
+	}
+	all, err := client.Rollouts(ctx)
+	if err != nil {
+		return api.Rollout{}, err
+	}
+	if len(all) == 0 {
+		return api.Rollout{}, errNoRollout
+	}
+	return client.Rollout(ctx, all[0].Name)
+}
+
+func (a *app) completeRollouts(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.complete(cmd, func(ctx context.Context, client *api.Client) (names []string) {
+		all, err := client.Rollouts(ctx)
+		if err != nil {
+			return nil
+		}
+		for _, one := range all {
+			names = append(names, one.Name+"\t"+string(one.State)+", "+one.Wish)
+		}
+		return names
+	})
+}
+
+// rolloutDetail is one rollout: what it is, then a line a node.
+func (a *app) rolloutDetail(r api.Rollout) {
+	a.rolloutHead(r)
+	_, _ = fmt.Fprintln(a.Out)
+	printTable(a.Out, a.Screen, []column[api.NodeRun]{
+		{"node", func(n api.NodeRun) string { return n.Node }},
+		{"wave", func(n api.NodeRun) string { return fmt.Sprint(n.Wave) }},
+		{"state", func(n api.NodeRun) string { return a.Screen.runState(n.State) }},
+		{"way", func(n api.NodeRun) string { return n.Way }},
+		{"attempts", func(n api.NodeRun) string { return fmt.Sprint(n.Attempts) }},
+		{"start", func(n api.NodeRun) string { return n.Start }},
+		{"took", func(n api.NodeRun) string { return runTook(n, a.Now()) }},
+		{"reason", func(n api.NodeRun) string { return clean(n.Reason, "") }},
+	}, r.Runs)
+}
+
+// rolloutHead is what a rollout is, in a few lines.
+func (a *app) rolloutHead(r api.Rollout) {
+	state := a.Screen.rolloutState(r.State)
+	if r.Reason != "" {
+		state += ": " + clean(r.Reason, "")
+	}
+	_, _ = fmt.Fprintf(a.Out, "%s  %s\n", a.Screen.paint(r.Name, text.Bold), state)
+	words := []string{clean(r.Wish, ""), "begun " + localTime(r.Begun)}
+	if r.Owner != "" {
+		words = append(words, "by "+r.Owner)
+	}
+	words = append(words, "took "+clock(rolloutTook(r, a.Now())))
+	if r.Resumed > 0 {
+		words = append(words, fmt.Sprintf("resumed %d times", r.Resumed))
+	}
+	_, _ = fmt.Fprintln(a.Out, strings.Join(words, ", "))
+	_, _ = fmt.Fprintln(a.Out, a.rolloutCounts(r))
+}
+
+// rolloutCounts are the counts of a rollout, and which wave it is in.
+func (a *app) rolloutCounts(r api.Rollout) string {
+	c := r.Counts
+	failed := fmt.Sprintf("%d failed", c.Failed)
+	if sizes, err := rollout.SizesOf(r.RolloutSpec, len(r.Nodes)); err == nil {
+		failed += fmt.Sprintf(" (%d may)", sizes.Budget)
+	}
+	if c.Failed > 0 {
+		failed = a.Screen.paint(failed, text.FgRed)
+	}
+	return fmt.Sprintf("wave %d/%d   %s, %s, %d waiting, %s", currentWave(r), len(r.Waves), a.Screen.paint(fmt.Sprintf("%d done", c.Done), text.FgGreen),
+		a.Screen.paint(fmt.Sprintf("%d running", c.Running), text.FgCyan), c.Waiting, failed)
+}
+
+// currentWave is the last that has begun, or the first.
+func currentWave(r api.Rollout) int {
+	wave := 1
+	for _, run := range r.Runs {
+		if run.State != api.RunWaiting {
+			wave = max(wave, run.Wave)
+		}
+	}
+	return wave
+}
+
+func rolloutTook(r api.Rollout, now time.Time) time.Duration {
+	switch {
+	case !r.Ended.IsZero():
+		return r.Ended.Sub(r.Begun)
+	case r.State == api.RolloutRunning && r.Counts.Running > 0:
+		return now.Sub(r.Begun)
+	}
+	return r.Seen.Sub(r.Begun)
+}
+
+func runTook(n api.NodeRun, now time.Time) string {
+	if n.State == api.RunWaiting {
+		return ""
+	}
+	return clock(time.Duration(rollout.Took(n, now) * float64(time.Second)))
+}
+
+func (s Screen) rolloutState(state api.RolloutState) string {
+	return s.paint(string(state), map[api.RolloutState]text.Colors{api.RolloutRunning: {text.FgCyan}, api.RolloutDone: {text.FgGreen},
+		api.RolloutStopped: {text.FgRed, text.Bold}, api.RolloutAborted: {text.FgYellow}}[state]...)
+}
+
+func (s Screen) runState(state api.RunState) string {
+	return s.paint(string(state), map[api.RunState]text.Colors{api.RunWaiting: {text.Faint}, api.RunRunning: {text.FgCyan},
+		api.RunDone: {text.FgGreen}, api.RunFailed: {text.FgRed, text.Bold}}[state]...)
+}
+
+func (s Screen) failedCount(n int) string {
+	if n == 0 {
+		return "0"
+	}
+	return s.paint(fmt.Sprint(n), text.FgRed)
+}

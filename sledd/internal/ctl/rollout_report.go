@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/page"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+)
+
+func (a *app) rolloutReportCommand() *cobra.Command {
+	asHTML, asJSON := "", ""
+	command := &cobra.Command{
+		Use: "report [NAME]", Short: "What happened to each node of a rollout, when and why; default: the newest",
+		Long: `Prints the failures with their reasons, then medians and worst of each stage, kexec beside cold boot, and the ways into the Sled system.
+The HTML file needs nothing beside it; it also has a chart of all nodes. The JSON file has the same figures, as has -o json.`,
+		Example: "  sledctl rollout report\n  sledctl rollout report reimage-7 --html report.html --json report.json",
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: a.completeRollouts,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			one, err := oneRollout(cmd.Context(), client, args)
+			if err != nil {
+				return err
+			}
+			if err := addLogs(cmd.Context(), client, one.Runs); err != nil {
+				return err
+			}
+			summary := rollout.Summarise(one, a.Now())
+			if err := a.writeReports(summary, asHTML, asJSON); err != nil {
+				return err
+			}
+			return a.show(summary, func() { a.rolloutReport(one, summary) })
+		},
+	}
+	command.Flags().StringVar(&asHTML, "html", "", "also write an HTML report to this file")
+	command.Flags().StringVar(&asJSON, "json", "", "also write the figures to this file, as JSON")
+	return command
+}
+
+// addLogs adds what failed nodes logged after their runs had ended: a node may send its log last.
+func addLogs(ctx context.Context, client *api.Client, runs []api.NodeRun) error {
+	for i, run := range runs {
+		if run.State != api.RunFailed || run.Log != "" {
+			continue
+		}
+		events, err := client.Events(ctx, run.MAC, 0)
+		if err != nil && !api.IsNotFound(err) {
+			return err
+		}
+		logged := func(e api.Event) bool {
+			return e.Kind == "log" && e.Generation == run.Generation && e.Time.After(run.Begin)
+		}
+		if !slices.ContainsFunc(events, logged) {
+			continue
+		}
+		log, err := client.Log(ctx, run.MAC)
+		if err != nil && !api.IsNotFound(err) {
+			return err
+		}
+		runs[i].Log = rollout.Tail(log)
+	}
+	return nil
+}
+
+func (a *app) writeReports(summary rollout.Summary, asHTML, asJSON string) error {
+	var written bytes.Buffer
+	if asJSON != "" {
+		encoder := json.NewEncoder(&written)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(summary); err != nil {
+			return err
+		}
+		if err := a.writeReport(asJSON, written.Bytes()); err != nil {
+			return err
+		}
+	}
+	if asHTML == "" {
+		return nil
+	}
+	written.Reset()
+	if err := page.Write(&written, summary); err != nil {
+		return err
+	}
+	return a.writeReport(asHTML, written.Bytes())
+}
+
+// writeReport writes a file whole or not at all, in a folder that is made where there is none.
+func (a *app) writeReport(path string, content []byte) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // a report is for everybody who may read the folder
+		return err
+	}
+	file, err := os.CreateTemp(folder, "."+filepath.Base(path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // when it was not renamed
+	_, err = file.Write(content)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Chmod(file.Name(), 0o644) //nolint:gosec // as above
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err == nil {
+		_, _ = fmt.Fprintf(a.Err, "wrote %s\n", path)
+	}
+	return err
+}
+
+// rolloutReport prints the figures, failures first.
+func (a *app) rolloutReport(one api.Rollout, s rollout.Summary) {
+	a.rolloutHead(one)
+	if len(s.Failures) > 0 {
+		_, _ = fmt.Fprintln(a.Out)
+		printTable(a.Out, a.Screen, []column[rollout.Failure]{
+			{"failed", func(f rollout.Failure) string { return a.Screen.paint(f.Node, text.FgRed) }},
+			{"wave", func(f rollout.Failure) string { return fmt.Sprint(f.Wave) }},
+			{"way", func(f rollout.Failure) string { return f.Way }},
+			{"in", func(f rollout.Failure) string { return f.Stage }},
+			{"after", func(f rollout.Failure) string { return secondsOf(f.Seconds) }},
+			{"reason", func(f rollout.Failure) string { return clean(f.Reason, "") }},
+		}, s.Failures)
+	}
+	a.figures("stage", s.Stages, false)
+	a.figures("started by", s.Starts, false)
+	a.figures("way", s.Ways, true)
+}
+
+// figures prints one table of figures, or nothing where nothing was measured.
+func (a *app) figures(header string, list []rollout.Figures, failures bool) {
+	if len(list) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(a.Out)
+	measured := func(f rollout.Figures, value float64) string {
+		if f.Of == "" {
+			return ""
+		}
+		return secondsOf(value)
+	}
+	columns := []column[rollout.Figures]{
+		{header, func(f rollout.Figures) string { return f.Name }},
+		{"nodes", func(f rollout.Figures) string { return fmt.Sprint(f.Nodes) }},
+		{"median", func(f rollout.Figures) string { return measured(f, f.Median) }},
+		{"worst", func(f rollout.Figures) string { return measured(f, f.Worst) }},
+		{"of", func(f rollout.Figures) string { return f.Of }},
+	}
+	if failures {
+		failed := column[rollout.Figures]{"failed", func(f rollout.Figures) string { return a.Screen.failedCount(f.Failed) }}
+		columns = slices.Insert(columns, 2, failed)
+	}
+	printTable(a.Out, a.Screen, columns, list)
+}
+
+func secondsOf(seconds float64) string { return strings.TrimLeft(secondsText(seconds), " ") }

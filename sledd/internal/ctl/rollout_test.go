@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+)
+
+// friday is a rollout of four nodes in three waves: a canary that is done, one that runs and one that failed, and one that waits.
+func friday() api.Rollout {
+	nodes := rack()
+	begun := noon.Add(-5 * time.Minute)
+	r := api.Rollout{Name: "reimage-7", Kind: "reimage", State: api.RolloutRunning, Owner: "friday", Begun: begun, Seen: noon,
+		RolloutSpec: api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4"}, Wish: "image debian-12-v2", Canary: "1", Batch: "2", FailureBudget: "25%"},
+		Waves:       [][]string{{"n1"}, {"n2", "n3"}, {"n4"}}}
+	for i, node := range nodes[:4] {
+		r.Runs = append(r.Runs, api.NodeRun{Node: r.Nodes[i], MAC: node.MAC, Wave: []int{1, 2, 2, 3}[i], Attempts: 1, Begin: begun.Add(time.Duration(i) * time.Minute)})
+	}
+	done, runs, failed, waits := &r.Runs[0], &r.Runs[1], &r.Runs[2], &r.Runs[3]
+	done.State, done.Way, done.Start, done.End = api.RunDone, "power", "kexec", begun.Add(53*time.Second)
+	done.Stages = []api.Stage{{Name: "firmware", Begin: begun, Seconds: 20}, {Name: "write", Begin: begun.Add(20 * time.Second), Seconds: 12}, {Name: "start", Begin: begun.Add(32 * time.Second), Seconds: 9}}
+	runs.State, runs.Way = api.RunRunning, "warm"
+	failed.State, failed.Way, failed.Reason, failed.End, failed.Log = api.RunFailed, "idle", "wipe: code 4 disk: 2 disks match only", begun.Add(3*time.Minute), "vda matches\nvdb matches"
+	*waits = api.NodeRun{Node: waits.Node, MAC: waits.MAC, Wave: 3, State: api.RunWaiting}
+	r.Counts = rollout.Count(r.Runs)
+	return r
+}
+
+// ended is the same when all have ended and n2 failed too.
+func ended() api.Rollout {
+	r := friday()
+	r.Runs[1].State, r.Runs[1].Reason, r.Runs[1].End = api.RunFailed, "confirm: waited 300 s", noon
+	r.Counts = rollout.Count(r.Runs)
+	r.State, r.Reason = api.RolloutStopped, "2 of 4 nodes failed, 1 (25%) may"
+	return r
+}
+
+// rolloutScenes answers one state of a rollout after the other, and the last for ever; nil is a store that is down.
+func rolloutScenes(t *testing.T, states ...*api.Rollout) string {
+	t.Helper()
+	var at atomic.Int64
+	return double(t, map[string]any{
+		"/v1/nodes":    api.NodeList{Items: rack()},
+		"/v1/rollouts": api.RolloutList{Items: []api.Rollout{friday()}},
+		"/v1/rollouts/reimage-7": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			state := states[min(int(at.Add(1)), len(states))-1]
+			if state == nil {
+				refuse(w, http.StatusServiceUnavailable, "the store does not answer")
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(state)
+		}),
+	})
+}
+
+func TestRolloutShown(t *testing.T) {
+	r := ended()
+	server := rolloutScenes(t, &r)
+	for name, line := range map[string]string{"rollout-list": "rollout list", "rollout-get": "rollout get reimage-7", "rollout-report": "rollout report"} {
+		got := sledctl(t, server, "", strings.Fields(line)...)
+		if got.code != exitDone {
+			t.Errorf("%s: %+v", line, got)
+		}
+		golden(t, name, got.out)
+	}
+}
+
+func TestRolloutWatchLines(t *testing.T) {
+	first, last := friday(), ended()
+	first.Runs[1] = api.NodeRun{Node: "n2", MAC: first.Runs[1].MAC, Wave: 2, State: api.RunWaiting}
+	first.Counts = rollout.Count(first.Runs)
+	second := friday()
+	got := sledctl(t, rolloutScenes(t, &first, nil, &second, &second, &last), "", "rollout", "watch", "--interval", "1ms")
+	if got.code != exitFailed || got.err != "sledctl: rollout reimage-7 was stopped: 2 of 4 nodes failed, 1 (25%) may\n" {
+		t.Errorf("%+v", got)
+	}
+	golden(t, "rollout-watch-lines", got.out)
+}
+
+func TestRolloutWatchLive(t *testing.T) {
+	first, last := friday(), ended()
+	screen := Screen{Terminal: true, Size: func() (int, int) { return 100, 24 }}
+	got := run(t.Context(), rolloutScenes(t, &first, &last), "", screen, "rollout", "watch", "--interval", "1ms")
+	if got.code != exitFailed {
+		t.Errorf("%+v", got)
+	}
+	golden(t, "rollout-watch-live", strings.ReplaceAll(got.out, "\x1b[K", ""))
+}
+
+func TestRolloutWatchVerdicts(t *testing.T) {
+	done, partly, aborted := ended(), ended(), ended()
+	done.State, done.Counts = api.RolloutDone, api.RolloutCount{Done: 4}
+	partly.State = api.RolloutDone
+	aborted.State, aborted.Reason = api.RolloutAborted, "aborted by eve"
+	for want, r := range map[string]api.Rollout{"": done, "2 of 4 nodes failed": partly, "was aborted: aborted by eve": aborted} {
+		code := exitFailed
+		if want == "" {
+			code = exitDone
+		}
+		if got := sledctl(t, rolloutScenes(t, &r), "", "rollout", "watch", "reimage-7"); got.code != code || !strings.Contains(got.err, want) {
+			t.Errorf("%s: %+v", r.State, got)
+		}
+	}
+	running := friday()
+	if got := sledctl(t, rolloutScenes(t, &running), "", "rollout", "watch", "--timeout", "5ms", "--interval", "1ms"); got.code != exitFailed ||
+		!strings.Contains(got.err, "rollout reimage-7 did not end within 5ms: 1 running, 1 waiting") {
+		t.Errorf("%+v", got)
+	}
+	if got := sledctl(t, double(t, map[string]any{"/v1/rollouts": api.RolloutList{Items: []api.Rollout{}}}), "", "rollout", "watch"); got.code != exitFailed ||
+		!strings.Contains(got.err, "no rollout was begun yet") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRolloutReportFiles(t *testing.T) {
+	r := ended()
+	folder := t.TempDir()
+	page, figures := filepath.Join(folder, "new", "r.html"), filepath.Join(folder, "r.json")
+	got := sledctl(t, rolloutScenes(t, &r), "", "rollout", "report", "reimage-7", "--html", page, "--json", figures)
+	if got.code != exitDone || got.err != "wrote "+figures+"\nwrote "+page+"\n" {
+		t.Fatalf("%+v", got)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), "2 of 4 nodes failed") || !strings.Contains(string(text), "vdb matches") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	text, err = os.ReadFile(figures)
+	var s rollout.Summary
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil || len(s.Failures) != 2 || len(s.Nodes) != 4 || s.Starts[0].Median != 9 || s.Stages[len(s.Stages)-1].Median != 53 {
+		t.Errorf("%v %+v", err, s)
+	}
+	if got := sledctl(t, rolloutScenes(t, &r), "", "rollout", "report", "--html", filepath.Join(page, "x")); got.code != exitFailed {
+		t.Errorf("a folder that cannot be: %+v", got)
+	}
+}
+
+func TestRolloutAgainstSledd(t *testing.T) {
+	s := begin(t)
+	s.DeclareMany(3)
+	s.Register("d12")
+	s.does(exitFailed, "rollout report", "no rollout was begun yet")
+	s.does(exitNotFound, "rollout get reimage-1", "rollout reimage-1 does not exist")
+	if _, err := s.Client().BeginRollout(t.Context(), "", api.RolloutSpec{Nodes: []string{"n1", "n2"}, Wish: "image d12", Canary: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1", api.NodeRunSpec{State: api.RunRunning, Way: "power"}); err != nil {
+		t.Fatal(err)
+	}
+	s.does(exitDone, "bind n1 --image d12", "d12")
+	m := s.Machine(1)
+	m.Fail(4, "2 disks match")
+	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1", api.NodeRunSpec{State: api.RunFailed, Reason: "wipe: 2 disks match"}); err != nil {
+		t.Fatal(err)
+	}
+	m.Say("log?step=1", "vda LAB-0001 matches\n--- dmesg\n") // later than the run's end
+	s.does(exitDone, "rollout list", "canary n1 failed: wipe: 2 disks match")
+	s.does(exitDone, "rollout report -o json", "vda LAB-0001 matches")
+	s.does(exitFailed, "rollout watch", "was stopped: canary n1 failed")
+	s.does(exitDone, "rollout abort reimage-1", "aborted by admin; stopped before: canary n1 failed")
+	s.does(exitUsage, "rollout watch -o json", "sledctl rollout get")
+}

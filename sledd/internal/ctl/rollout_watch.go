@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// failuresShown at most below the nodes that run; the report has all.
+const failuresShown = 8
+
+// rolloutWatch is one run of `sledctl rollout watch`.
+type rolloutWatch struct {
+	*app
+	client  *api.Client
+	names   []string
+	timeout time.Duration
+	every   time.Duration
+	show    func(r api.Rollout, nodes []api.Node, trouble error)
+	last    api.Rollout
+}
+
+func (a *app) rolloutWatchCommand() *cobra.Command {
+	w := &rolloutWatch{app: a}
+	command := &cobra.Command{
+		Use: "watch [NAME]", Short: "Follow a rollout live until it ends; default: the newest",
+		Long: `Follows a rollout: its wave, counts and failure budget, a progress bar for each node that runs, and the failures with their reasons.
+It ends with the rollout, or when it was stopped and no node runs any more. The exit code is 1 when it was stopped or aborted, or
+when nodes failed. Where the output is no terminal, it prints one line for each change.`,
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeRollouts,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.output != "table" {
+				return usagef("watch draws or prints lines; for -o %s ask `sledctl rollout get`", a.output)
+			}
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			w.client, w.names = client, args
+			lines := &rolloutLines{app: a, states: map[string]api.RunState{}}
+			w.show = lines.show
+			if a.Screen.Terminal {
+				w.show = (&rolloutLive{liveView: liveView{app: a, begin: a.Now()}}).show
+			}
+			return w.run(cmd.Context())
+		},
+	}
+	command.Flags().DurationVar(&w.every, "interval", pollEvery, "time between two looks")
+	command.Flags().DurationVar(&w.timeout, "timeout", 0, "give up after this time, such as 2h; default: never")
+	return command
+}
+
+func (w *rolloutWatch) run(ctx context.Context) error {
+	var late <-chan time.Time
+	if w.timeout > 0 {
+		late = time.After(w.timeout)
+	}
+	tick := time.NewTicker(max(w.every, time.Millisecond))
+	defer tick.Stop()
+	for {
+		if ended, err := w.poll(ctx); ended || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("interrupted while the rollout runs")
+		case <-late:
+			return fmt.Errorf("rollout %s did not end within %s: %d running, %d waiting", w.last.Name, w.timeout, w.last.Counts.Running, w.last.Counts.Waiting)
+		case <-tick.C:
+		}
+	}
+}
+
+// poll reads and shows the rollout and its nodes that run. A server that is away is shown and asked again; a refusal ends the watch.
+func (w *rolloutWatch) poll(ctx context.Context) (bool, error) {
+	r, err := oneRollout(ctx, w.client, w.names)
+	var nodes []api.Node
+	if err == nil {
+		w.names = []string{r.Name} // not a newer one
+		nodes, err = running(ctx, w.client, r)
+	}
+	switch {
+	case err == nil:
+		w.last = r
+		w.show(r, nodes, nil)
+	case api.IsUnreachable(err):
+		w.show(w.last, nil, err)
+		return false, nil
+	case errors.Is(err, context.Canceled):
+		return true, errors.New("interrupted while the rollout runs")
+	default:
+		return true, err
+	}
+	if r.State == api.RolloutRunning || r.State == api.RolloutStopped && r.Counts.Running > 0 {
+		return false, nil
+	}
+	return true, rolloutVerdict(r)
+}
+
+// rolloutVerdict is nothing for a rollout whose nodes are all done.
+func rolloutVerdict(r api.Rollout) error {
+	switch {
+	case r.State != api.RolloutDone:
+		return fmt.Errorf("rollout %s was %s: %s", r.Name, r.State, clean(r.Reason, ""))
+	case r.Counts.Failed > 0:
+		return fmt.Errorf("rollout %s is done, but %d of %d nodes failed: sledctl rollout report %s", r.Name, r.Counts.Failed, len(r.Nodes), r.Name)
+	}
+	return nil
+}
+
+// running gives the nodes of a rollout that run, in its order.
+func running(ctx context.Context, client *api.Client, r api.Rollout) ([]api.Node, error) {
+	if r.Counts.Running == 0 {
+		return nil, nil
+	}
+	place := map[string]int{}
+	for i, run := range r.Runs {
+		if run.State == api.RunRunning {
+			place[run.MAC] = i
+		}
+	}
+	var nodes []api.Node
+	for node, err := range client.Nodes(ctx, api.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		if _, runs := place[node.MAC]; runs {
+			nodes = append(nodes, node)
+		}
+	}
+	slices.SortFunc(nodes, func(x, y api.Node) int { return place[x.MAC] - place[y.MAC] })
+	return nodes, nil
+}
+
+// rolloutLive draws a rollout: its head, the nodes that run, the failures.
+type rolloutLive struct{ liveView }
+
+func (v *rolloutLive) show(r api.Rollout, nodes []api.Node, trouble error) {
+	width, height := v.Screen.Size()
+	width = max(width-1, narrowest)
+	var rows []string
+	if r.Name != "" {
+		rows = v.head(r, width)
+		failures := v.failures(r, width)
+		rows = append(rows, v.rows(nodes, width, max(height-len(rows)-len(failures)-3, 1))...)
+		rows = append(rows, failures...)
+	}
+	if trouble != nil {
+		rows = append(rows, fit(v.Screen.paint(trouble.Error()+"; trying again", text.FgRed), width))
+	}
+	v.paintRows(rows)
+}
+
+// head is the rollout in three rows: what, where, and a bar of all its nodes.
+func (v *rolloutLive) head(r api.Rollout, width int) []string {
+	state := v.Screen.rolloutState(r.State)
+	if r.Reason != "" {
+		state += ": " + v.Screen.paint(clean(r.Reason, ""), text.FgRed)
+	}
+	return []string{
+		fit(fmt.Sprintf("%s  %s  %s", v.Screen.paint(r.Name, text.Bold), clean(r.Wish, ""), state), width),
+		fit(fmt.Sprintf("%s   %s", v.rolloutCounts(r), clock(rolloutTook(r, v.Now()))), width),
+		v.whole(r.Counts, min(width, widestBars)), "",
+	}
+}
+
+// whole is one bar of all nodes: done, failed, running, waiting.
+func (v *rolloutLive) whole(c api.RolloutCount, width int) string {
+	all := c.Done + c.Failed + c.Running + c.Waiting
+	drawn, cells, nodes := "", 0, 0
+	for _, part := range []struct {
+		nodes   int
+		cell    string
+		colours text.Colors
+	}{{c.Done, barFull, text.Colors{text.FgGreen}}, {c.Failed, barFull, text.Colors{text.FgRed}}, {c.Running, "╍", text.Colors{text.FgCyan}},
+		{c.Waiting, barEmpty, text.Colors{text.Faint}}} {
+		nodes += part.nodes
+		until := nodes * width / max(all, 1)
+		drawn += v.Screen.paint(strings.Repeat(part.cell, until-cells), part.colours...)
+		cells = until
+	}
+	return drawn
+}
+
+// failures are the newest nodes that failed, with their reasons.
+func (v *rolloutLive) failures(r api.Rollout, width int) []string {
+	var failed []api.NodeRun
+	for _, run := range r.Runs {
+		if run.State == api.RunFailed {
+			failed = append(failed, run)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(failed, func(x, y api.NodeRun) int { return y.End.Compare(x.End) })
+	rows := []string{""}
+	for _, run := range failed[:min(len(failed), failuresShown)] {
+		words := fmt.Sprintf("%s  wave %d  %s", run.Node, run.Wave, strings.TrimSpace(run.Way+"  "+clean(run.Reason, "")))
+		rows = append(rows, fit(v.Screen.paint("✗ "+words, text.FgRed), width))
+	}
+	if more := len(failed) - failuresShown; more > 0 {
+		rows = append(rows, v.Screen.paint(fmt.Sprintf("and %d more failed: sledctl rollout report %s", more, r.Name), text.Faint))
+	}
+	return rows
+}
+
+// rolloutLines prints a line whenever a node begins or ends, and when the rollout does.
+type rolloutLines struct {
+	*app
+	state  api.RolloutState
+	states map[string]api.RunState
+	told   string
+}
+
+func (v *rolloutLines) show(r api.Rollout, _ []api.Node, trouble error) {
+	now := v.Now().Local().Format(time.TimeOnly)
+	say := func(format string, values ...any) {
+		_, _ = fmt.Fprintf(v.Out, "%s %s\n", now, fmt.Sprintf(format, values...))
+	}
+	if trouble != nil {
+		if v.told != trouble.Error() {
+			v.told = trouble.Error()
+			say("%s", v.told)
+		}
+		return
+	}
+	v.told = ""
+	first := v.state == ""
+	if first {
+		say("%s %s: %s", r.Name, clean(r.Wish, ""), v.rolloutCounts(r))
+	}
+	for _, run := range r.Runs {
+		before, known := v.states[run.MAC]
+		v.states[run.MAC] = run.State
+		if run.State == before || !known && run.State != api.RunFailed && run.State != api.RunRunning {
+			continue
+		}
+		say("wave %d: %s %s", run.Wave, run.Node, v.runWords(run))
+	}
+	if r.State != v.state && (!first || r.State != api.RolloutRunning) {
+		say("%s %s%s: %s", r.Name, r.State, prefixed(" (", clean(r.Reason, ""), ")"), v.rolloutCounts(r))
+	}
+	v.state = r.State
+}
+
+// runWords is what became of a node, in words.
+func (v *rolloutLines) runWords(run api.NodeRun) string {
+	switch run.State {
+	case api.RunRunning:
+		return "running" + prefixed(" (", run.Way, ")")
+	case api.RunDone:
+		return "done in " + runTook(run, v.Now()) + prefixed(" (", strings.TrimPrefix(run.Way+", "+run.Start, ", "), ")")
+	case api.RunFailed:
+		return "failed after " + runTook(run, v.Now()) + ": " + clean(run.Reason, "")
+	case api.RunWaiting:
+	}
+	return "waiting again"
+}
+
+// prefixed puts words between others, unless they are none.
+func prefixed(before, words, after string) string {
+	words = strings.TrimSuffix(words, ", ")
+	if words == "" {
+		return ""
+	}
+	return before + words + after
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package double_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/double"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
+)
+
+// machine switches double n1 on inside the test; what is given back cuts its power.
+func machine(t *testing.T, s *sleddtest.Sledd, dir, settings string) func() {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "defaults.yaml"), fmt.Appendf(nil, "server: %s\nstep_seconds: 0.02\n%s", s.URL, settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := double.Open(dir, sleddtest.MAC(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cut := context.WithCancel(t.Context())
+	var console bytes.Buffer
+	ended := make(chan struct{})
+	go func() {
+		_ = m.Run(ctx, &console)
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		cut()
+		<-ended
+		if t.Failed() {
+			t.Log(console.String())
+		}
+	})
+	return func() { cut(); <-ended }
+}
+
+func await(t *testing.T, s *sleddtest.Sledd, phase api.Phase) api.Node {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		node := s.Node(1)
+		if node.Status.Phase == phase {
+			return node
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waited 10 s for phase %s: %+v", phase, node.Status)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func fleet(t *testing.T) *sleddtest.Sledd {
+	t.Helper()
+	s := sleddtest.Start(t)
+	s.Declare(1)
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	return s
+}
+
+func TestFromBareToOperational(t *testing.T) {
+	s := fleet(t)
+	dir := t.TempDir()
+	cut := machine(t, s, dir, "dmi: {vendor: Acme, product: One Two}\n")
+	node := await(t, s, api.Operational)
+	if !node.Binding.Satisfied || node.Facts == nil || node.Facts.DMI["vendor"] != "Acme" {
+		t.Errorf("%+v, facts %v", node.Binding, node.Facts)
+	}
+	cut()
+	machine(t, s, dir, "") // boots its disk: no second image
+	time.Sleep(100 * time.Millisecond)
+	if events := s.Node(1).Status; events.Phase != api.Operational {
+		t.Errorf("after a power cycle: %+v", events)
+	}
+}
+
+func TestFailsSoManyTimes(t *testing.T) {
+	s := fleet(t)
+	dir := t.TempDir()
+	settings := "fail: {step: write, code: 6, times: 1, reason: no server}\n"
+	cut := machine(t, s, dir, settings)
+	if status := await(t, s, api.Failed).Status; status.Code != 6 || status.Reason != "no server" {
+		t.Errorf("%+v", status)
+	}
+	cut()
+	machine(t, s, dir, settings)
+	await(t, s, api.Operational)
+}
+
+func TestHangsAtKexec(t *testing.T) {
+	s := fleet(t)
+	dir := t.TempDir()
+	cut := machine(t, s, dir, "hang_at_kexec: 1\n")
+	await(t, s, api.Starting)
+	time.Sleep(100 * time.Millisecond)
+	await(t, s, api.Starting)
+	cut()
+	machine(t, s, dir, "hang_at_kexec: 1\n") // its disk
+	await(t, s, api.Operational)
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := double.Open(dir, sleddtest.MAC(1)); err == nil || !strings.Contains(err.Error(), "server is not set") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "defaults.yaml"), []byte("sever: http://x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := double.Open(dir, sleddtest.MAC(1)); err == nil || !strings.Contains(err.Error(), "sever") {
+		t.Error(err)
+	}
+}

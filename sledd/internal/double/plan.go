@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package double
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/operand"
+)
+
+const (
+	diskBytes = 1 << 30 // that a write reports
+	parts     = 4       // in which it reports them
+)
+
+var (
+	errPoweroff = errors.New("switched itself off")
+	errFailed   = errors.New("a step failed") // the next plan is asked for
+)
+
+// follow asks for plans and does them, until the machine leaves the Sled system. Nil: it restarts.
+func (n *node) follow(ctx context.Context) error {
+	generation := ""
+	for {
+		path := fmt.Sprintf("/node/v1/%s/plan?wait=%d%s", n.client.mac, pollSeconds, generation)
+		status, text, err := n.ask(ctx, http.MethodGet, path, n.token, "")
+		if err != nil {
+			return err
+		}
+		if status == http.StatusNoContent {
+			continue
+		}
+		if status != http.StatusOK {
+			return fmt.Errorf("plan: %d: %s", status, text)
+		}
+		steps, number, err := parse(text)
+		if err != nil {
+			return err
+		}
+		generation = fmt.Sprintf("&generation=%d", number)
+		if err := n.do(ctx, steps, number); !errors.Is(err, errFailed) && !errors.Is(err, errIdle) {
+			return err
+		}
+	}
+}
+
+// errIdle: the plan is done and the next is waited for.
+var errIdle = errors.New("idle")
+
+func parse(text string) ([]operand.Line, int64, error) {
+	lines, err := operand.Lines(text, 64)
+	if err != nil {
+		return nil, 0, fmt.Errorf("plan: %w", err)
+	}
+	var number int64
+	if len(lines) < 3 || lines[0] != "plan 1" {
+		return nil, 0, fmt.Errorf("plan: not version 1 with a step: %q", text)
+	}
+	if _, err := fmt.Sscanf(lines[1], "generation %d", &number); err != nil {
+		return nil, 0, fmt.Errorf("plan: %q is no generation: %w", lines[1], err)
+	}
+	var steps []operand.Line
+	for _, line := range lines[2:] {
+		step, err := operand.Parse(line)
+		if err != nil {
+			return nil, 0, fmt.Errorf("plan: %w", err)
+		}
+		steps = append(steps, step)
+	}
+	return steps, number, nil
+}
+
+// do runs a plan's steps. Nil: the machine restarts.
+func (n *node) do(ctx context.Context, steps []operand.Line, generation int64) error {
+	for i, step := range steps {
+		if step.Word == "idle" {
+			n.say("idle, generation %d", generation)
+			return errIdle
+		}
+		if err := n.step(ctx, step, i+1, len(steps), generation); err != nil {
+			return err
+		}
+		switch step.Word {
+		case "kexec":
+			return n.system(ctx, "hang_at_kexec", n.Settings.HangAtKexec)
+		case "poweroff":
+			return errPoweroff
+		case "rescue":
+			return errIdle
+		}
+	}
+	return nil
+}
+
+// step does one, or fails at it.
+func (n *node) step(ctx context.Context, step operand.Line, number, of int, generation int64) error {
+	report := func(word string, operands ...operand.Pair) error {
+		return n.report(ctx, generation, operand.Line{Word: word, Operands: operands})
+	}
+	name := []operand.Pair{{Key: "step", Value: fmt.Sprint(number)}, {Key: "verb", Value: step.Word}}
+	n.say("%s, step %d of %d, generation %d", step.Word, number, of, generation)
+	begin := time.Now()
+	if err := report("begin", append(name, operand.Pair{Key: "of", Value: fmt.Sprint(of)})...); err != nil {
+		return err
+	}
+	if step.Word == "wipe" || step.Word == "write" {
+		if err := n.lose(); err != nil {
+			return err
+		}
+	}
+	fails := false
+	if step.Word == n.Settings.Fail.Step {
+		var err error
+		if fails, err = n.count("failed", n.Settings.Fail.Times); err != nil {
+			return err
+		}
+	}
+	if err := n.work(ctx, step.Word, name, report); err != nil {
+		return err
+	}
+	end := append(name, operand.Pair{Key: "seconds", Value: fmt.Sprintf("%.3f", time.Since(begin).Seconds())})
+	if fails {
+		reason := n.Settings.Fail.Reason
+		if reason == "" {
+			reason = "as the settings say"
+		}
+		n.say("%s fails with code %d", step.Word, n.Settings.Fail.Code)
+		if err := report("end", append(end, operand.Pair{Key: "code", Value: fmt.Sprint(n.Settings.Fail.Code)}, operand.Pair{Key: "reason", Value: reason})...); err != nil {
+			return err
+		}
+		return errFailed
+	}
+	end = append(end, operand.Pair{Key: "code", Value: "0"})
+	if step.Word == "capture" {
+		end = append(end, operand.Pair{Key: "detail", Value: "packed"}, operand.Pair{Key: "digest", Value: "sha256:" + strings.Repeat("5e", 32)},
+			operand.Pair{Key: "bytes", Value: "4294967296"}, operand.Pair{Key: "file_bytes", Value: "612345678"})
+	}
+	return report("end", end...)
+}
+
+// work takes the time that a step takes, and has its results.
+func (n *node) work(ctx context.Context, verb string, name []operand.Pair, report func(word string, operands ...operand.Pair) error) error {
+	part := seconds(n.Settings.StepSeconds) / parts
+	for i := range int64(parts) {
+		if err := pause(ctx, part); err != nil {
+			return err
+		}
+		if verb != "write" {
+			continue
+		}
+		err := report("progress", append(name, operand.Pair{Key: "bytes", Value: fmt.Sprint((i + 1) * diskBytes / parts)}, operand.Pair{Key: "total", Value: fmt.Sprint(diskBytes)})...)
+		if err != nil {
+			return err
+		}
+	}
+	if verb != "configure" {
+		return nil
+	}
+	line, err := n.seed(ctx)
+	if err != nil {
+		return err
+	}
+	return n.write("disk", line)
+}
+
+func (n *node) report(ctx context.Context, generation int64, line operand.Line) error {
+	text, err := operand.Encode(line)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return n.post(ctx, "report", n.token, fmt.Sprintf("report 1\ngeneration %d\nboot %s\n%s\n", generation, n.boot, text))
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package double
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/operand"
+)
+
+// node is a machine that is on.
+type node struct {
+	*Machine
+	*client
+	boot string // kernel boot id
+}
+
+// Run is the machine from power-on until it is switched off. What it does goes to its console.
+func (m *Machine) Run(ctx context.Context, console io.Writer) error {
+	say := func(format string, a ...any) {
+		_, _ = fmt.Fprintf(console, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), fmt.Sprintf(format, a...))
+	}
+	client, err := m.client(say)
+	if err != nil {
+		return err
+	}
+	n := &node{Machine: m, client: client}
+	for {
+		n.boot = rand.Text()
+		err := n.start(ctx)
+		if errors.Is(err, errPoweroff) {
+			return nil
+		}
+		if err == nil || errors.Is(err, errToken) {
+			n.say("restarts: %v", err)
+			continue
+		}
+		return err
+	}
+}
+
+// start goes through firmware once; it returns to restart the machine.
+func (n *node) start(ctx context.Context) error {
+	n.say("firmware")
+	if err := pause(ctx, seconds(n.Settings.BootSeconds)); err != nil {
+		return err
+	}
+	if n.takeBootdev() == "disk" {
+		return n.system(ctx, "hang_at_reboot", n.Settings.HangAtReboot)
+	}
+	script, err := n.script(ctx)
+	if err != nil {
+		return err
+	}
+	_, rest, sled := strings.Cut(script, "sled.token=")
+	if !sled {
+		return n.system(ctx, "hang_at_reboot", n.Settings.HangAtReboot)
+	}
+	n.token, _, _ = strings.Cut(strings.Fields(rest)[0], " ")
+	n.say("the Sled system")
+	if err := n.facts(ctx); err != nil {
+		return err
+	}
+	return n.follow(ctx)
+}
+
+// system is the installed one: it confirms until it was heard, then runs until it is switched off.
+func (n *node) system(ctx context.Context, fault string, times int) error {
+	if n.read("disk") == "" {
+		n.say("no bootable disk")
+		<-ctx.Done()
+		return ctx.Err() //nolint:wrapcheck // switched off
+	}
+	if err := pause(ctx, seconds(n.Settings.BootSeconds)); err != nil {
+		return err
+	}
+	hangs, err := n.count(fault, times)
+	if err != nil {
+		return err
+	}
+	if hangs {
+		n.say("hangs: %s", fault)
+	} else if err := n.confirm(ctx); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err() //nolint:wrapcheck // switched off
+}
+
+func (n *node) confirm(ctx context.Context) error {
+	line, err := operand.Parse(n.read("disk"))
+	if err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	installed := line.Map()
+	if n.read("confirmed") == installed["token"] {
+		n.say("runs its disk")
+		return nil
+	}
+	err = n.post(ctx, "operational", installed["token"], fmt.Sprintf("operational 1\ngeneration %s\nos id=debian version=12 kernel=6.1 machine_id=%s boot_id=%s uptime=8\n",
+		installed["generation"], rand.Text(), n.boot))
+	if errors.Is(err, errToken) {
+		n.say("not heard: %v", err) // an older generation's; such a machine runs on
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n.say("operational, generation %s", installed["generation"])
+	return n.write("confirmed", installed["token"])
+}
+
+func (n *node) facts(ctx context.Context) error {
+	dmi := operand.Line{Word: "dmi"}
+	for key, value := range n.Settings.DMI {
+		dmi.Operands = append(dmi.Operands, operand.Pair{Key: key, Value: value})
+	}
+	slices.SortFunc(dmi.Operands, func(a, b operand.Pair) int { return strings.Compare(a.Key, b.Key) })
+	serial := n.Settings.Disk
+	if serial == "" {
+		serial = strings.ReplaceAll(n.MAC, ":", "")
+	}
+	lines := []operand.Line{
+		{Word: "kernel", Operands: []operand.Pair{{Key: "release", Value: "6.1"}, {Key: "uptime", Value: fmt.Sprint(n.Settings.BootSeconds)}}},
+		{Word: "cpu", Operands: []operand.Pair{{Key: "model", Value: "double"}, {Key: "threads", Value: "2"}, {Key: "arch", Value: "x86_64"}}},
+		{Word: "memory", Operands: []operand.Pair{{Key: "bytes", Value: "2147483648"}}},
+		dmi,
+		{Word: "disk", Operands: []operand.Pair{{Key: "name", Value: "vda"}, {Key: "serial", Value: serial}, {Key: "bytes", Value: "4294967296"}}},
+		{Word: "nic", Operands: []operand.Pair{{Key: "name", Value: "eth0"}, {Key: "mac", Value: n.MAC}}},
+	}
+	body := "facts 1\nboot " + n.boot + "\n"
+	for _, line := range lines {
+		if len(line.Operands) == 0 {
+			continue
+		}
+		text, err := operand.Encode(line)
+		if err != nil {
+			return fmt.Errorf("facts: %w", err)
+		}
+		body += text + "\n"
+	}
+	return n.post(ctx, "facts", n.token, body)
+}
+
+// lose empties the disk: from here until it is configured nothing starts from it.
+func (n *node) lose() error {
+	if err := os.Remove(n.path("disk")); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("disk: %w", err)
+	}
+	return nil
+}

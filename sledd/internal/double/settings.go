@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package double is a machine without hardware: it fetches its boot script, follows plans, reports, and confirms as a node does,
+// and fails where it is told to. Tests of fleets use hundreds where a real one would fill the machine.
+package double
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+)
+
+// Settings of one double: DIR/defaults.yaml, then DIR/<mac>.yaml, the latter's values win. Both may be absent but for the server.
+type Settings struct {
+	Server string `json:"server"` // base URL of sledd
+	CA     string `json:"ca"`     // PEM file; empty: the system's
+
+	StepSeconds float64 `json:"step_seconds"` // that each step takes
+	BootSeconds float64 `json:"boot_seconds"` // firmware, and the start of an installed system
+
+	Fail         Fail `json:"fail"`
+	HangAtKexec  int  `json:"hang_at_kexec"`  // so many kexecs never confirm
+	HangAtReboot int  `json:"hang_at_reboot"` // so many starts of the installed disk never confirm
+
+	Disk string            `json:"disk"` // its serial
+	DMI  map[string]string `json:"dmi"`  // operands of the fact dmi
+}
+
+// Fail says which step fails.
+type Fail struct {
+	Step   string `json:"step"` // its verb; empty: none
+	Code   int    `json:"code"` // of contract/exit-codes.md
+	Times  int    `json:"times"`
+	Reason string `json:"reason"`
+}
+
+// Machine is where a double keeps what a machine has: its settings, its disk, its power button.
+type Machine struct {
+	Dir, MAC string // with colons
+	Settings Settings
+}
+
+// Open reads a machine's settings.
+func Open(dir, address string) (*Machine, error) {
+	address, err := mac.Parse(address)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the address
+	}
+	m := &Machine{Dir: dir, MAC: address}
+	for _, file := range []string{filepath.Join(dir, "defaults.yaml"), m.path("yaml")} {
+		text, err := os.ReadFile(file) //nolint:gosec // named by whoever runs it
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("settings: %w", err)
+		}
+		if err := yaml.UnmarshalStrict(text, &m.Settings); err != nil {
+			return nil, fmt.Errorf("settings %s: %w", file, err)
+		}
+	}
+	if m.Settings.Server == "" {
+		return nil, fmt.Errorf("settings of %s: server is not set, neither in defaults.yaml nor in %s.yaml of %s: want the URL of sledd", address, mac.Hyphens(address), dir)
+	}
+	return m, nil
+}
+
+// path of a file of this machine.
+func (m *Machine) path(extension string) string {
+	return filepath.Join(m.Dir, mac.Hyphens(m.MAC)+"."+extension)
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// causes of death that a kernel tells, the plainest first.
+var causes = []*regexp.Regexp{
+	regexp.MustCompile(`Kernel panic - not syncing: [^\n]*`),
+	regexp.MustCompile(`(?:BUG|Oops|watchdog): [^\n]*`),
+}
+
+// longestCause that an event tells.
+const longestCause = 200
+
+// LastWords takes what a kernel that died left behind. Any live token will do, as for facts: it does not depend on what is wished.
+func (f *Fleet) LastWords(ctx context.Context, mac, bearer string, text []byte) (string, error) {
+	renewed := ""
+	err := f.update(ctx, mac, nil, func(v *view) error {
+		record, err := v.authenticate(bearer, token.Boot, anyAge)
+		if err != nil {
+			return err
+		}
+		renewed = f.renew(v, record)
+		v.status.Seen = v.now
+		v.more.Put(key.Logs+mac, text)
+		v.happened(api.Event{Kind: "lastwords", Generation: v.status.Generation, Bytes: int64(len(text)), Detail: cause(string(text))})
+		return nil
+	})
+	return renewed, err
+}
+
+// cause finds the line that says why a kernel died; empty when none does.
+func cause(text string) string {
+	for _, pattern := range causes {
+		if found := pattern.FindString(strings.ToValidUTF8(text, "?")); found != "" {
+			return strings.TrimSpace(found[:min(len(found), longestCause)])
+		}
+	}
+	return ""
+}

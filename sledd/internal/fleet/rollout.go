@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// storedRollout is a rollout as stored. Its nodes, their MACs and waves are lists of one length; what became of each node has a key of
+// its own, once it was begun. Counts are those at its end.
+type storedRollout struct {
+	api.Rollout
+	MACs   []string `json:"macs"`
+	WaveOf []int    `json:"wave_of"`
+
+	revision int64
+}
+
+// storedRun is one node of a rollout as stored. A failure of an earlier resumption is one no longer: the node waits again.
+type storedRun struct {
+	api.NodeRun
+	Resumption int       `json:"resumption"` // of the rollout, when it was written
+	Seen       time.Time `json:"seen"`
+
+	revision int64
+}
+
+func readRollout(kv store.KV) (*storedRollout, error) {
+	r := &storedRollout{revision: kv.Revision}
+	return r, decode(kv, r)
+}
+
+func readRun(kv store.KV) (storedRun, error) {
+	run := storedRun{revision: kv.Revision}
+	return run, decode(kv, &run)
+}
+
+func readRuns(kvs []store.KV) (map[string]storedRun, error) {
+	runs := make(map[string]storedRun, len(kvs))
+	for _, kv := range kvs {
+		run, err := readRun(kv)
+		if err != nil {
+			return nil, err
+		}
+		runs[run.MAC] = run
+	}
+	return runs, nil
+}
+
+func (r *storedRollout) unfinished() bool {
+	return r.State == api.RolloutRunning || r.State == api.RolloutStopped
+}
+
+// one is what others are compared with.
+func (r *storedRollout) one() rollout.One {
+	return rollout.One{Kind: r.Kind, Spec: r.RolloutSpec, MACs: r.MACs}
+}
+
+// node is a node as it stands now.
+func (r *storedRollout) node(i int, stored storedRun) api.NodeRun {
+	run := stored.NodeRun
+	if run.State == "" {
+		run.State = api.RunWaiting
+	}
+	if run.State == api.RunFailed && stored.Resumption < r.Resumed {
+		run = api.NodeRun{State: api.RunWaiting, Labels: run.Labels, From: run.From, Attempts: run.Attempts, Begin: run.Begin}
+	}
+	run.Node, run.MAC, run.Wave = r.Nodes[i], r.MACs[i], r.WaveOf[i]
+	return run
+}
+
+// with gives the rollout with its nodes.
+func (r *storedRollout) with(stored map[string]storedRun) api.Rollout {
+	shown := r.Rollout
+	shown.Waves = make([][]string, slices.Max(r.WaveOf))
+	shown.Runs = make([]api.NodeRun, len(r.MACs))
+	for i, address := range r.MACs {
+		shown.Waves[r.WaveOf[i]-1] = append(shown.Waves[r.WaveOf[i]-1], r.Nodes[i])
+		shown.Runs[i] = r.node(i, stored[address])
+		if seen := stored[address].Seen; seen.After(shown.Seen) {
+			shown.Seen = seen
+		}
+	}
+	shown.Counts = rollout.Count(shown.Runs)
+	return shown
+}
+
+// judge notes what the rollout becomes by what its nodes became, and says whether that is to be written.
+func (r *storedRollout) judge(now api.Rollout) (bool, error) {
+	state, reason, err := rollout.Judge(r.State, r.RolloutSpec, now.Runs)
+	if err != nil {
+		return false, err
+	}
+	changed := state != r.State
+	if changed {
+		r.State, r.Reason = state, reason
+		if state == api.RolloutDone {
+			r.Ended = now.Seen
+		}
+	}
+	if !r.unfinished() && r.Counts != now.Counts {
+		r.Counts, r.Seen, changed = now.Counts, now.Seen, true
+	}
+	return changed, nil
+}
+
+// rollout reads one with its runs, at one revision.
+func (f *Fleet) rollout(ctx context.Context, name string) (*storedRollout, map[string]storedRun, error) {
+	snapshot, err := f.Store.Read(ctx, store.Key(key.Rollouts+name), store.Prefix(key.RunsOf(name)))
+	if err != nil {
+		return nil, nil, err
+	}
+	kv, found := snapshot.One(0)
+	if !found {
+		return nil, nil, refuse(NotFound, "rollout %s does not exist", name)
+	}
+	r, err := readRollout(kv)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := readRuns(snapshot.Results[1])
+	return r, runs, err
+}
+
+// Rollout gives one rollout with its nodes.
+func (f *Fleet) Rollout(ctx context.Context, name string) (api.Rollout, error) {
+	r, runs, err := f.rollout(ctx, name)
+	if err != nil {
+		return api.Rollout{}, err
+	}
+	return r.with(runs), nil
+}
+
+// Rollouts gives all rollouts without their nodes, newest first.
+func (f *Fleet) Rollouts(ctx context.Context) (api.RolloutList, error) {
+	list := api.RolloutList{Items: []api.Rollout{}}
+	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Rollouts))
+	if err != nil {
+		return list, err
+	}
+	for _, kv := range snapshot.Results[0] {
+		r, err := readRollout(kv)
+		if err != nil {
+			return list, err
+		}
+		var runs map[string]storedRun
+		if r.unfinished() {
+			if r, runs, err = f.rollout(ctx, strings.TrimPrefix(kv.Key, key.Rollouts)); err != nil {
+				return list, err
+			}
+		}
+		shown := r.with(runs)
+		shown.Runs = nil
+		if runs == nil {
+			shown.Counts = r.Counts
+		}
+		list.Items = append(list.Items, shown)
+	}
+	slices.SortFunc(list.Items, func(a, b api.Rollout) int {
+		return cmp.Or(b.Begun.Compare(a.Begun), cmp.Compare(numberOf(b.Name), numberOf(a.Name)))
+	})
+	return list, nil
+}
+
+// AbortRollout ends a rollout for good: no node of it is begun any more. Those that run go on by themselves.
+func (f *Fleet) AbortRollout(ctx context.Context, name, operator string) (api.Rollout, error) {
+	err := retry(ctx, func(ctx context.Context) error {
+		r, _, err := f.rollout(ctx, name)
+		switch {
+		case err != nil:
+			return err
+		case r.State == api.RolloutAborted:
+			return nil
+		case !r.unfinished():
+			return refuse(Conflict, "rollout %s is %s: there is nothing to abort", name, r.State)
+		}
+		r.abort(f.now(), "aborted by "+operator)
+		return f.keep(ctx, r)
+	})
+	if err != nil {
+		return api.Rollout{}, err
+	}
+	return f.settle(ctx, name)
+}
+
+// abort notes the end of a rollout; why it was stopped before is still told.
+func (r *storedRollout) abort(now time.Time, reason string) {
+	if r.Reason != "" {
+		reason += "; stopped before: " + r.Reason
+	}
+	r.State, r.Reason, r.Ended = api.RolloutAborted, reason, now
+}

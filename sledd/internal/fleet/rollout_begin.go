@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+const (
+	// keptRollouts that have ended.
+	keptRollouts = 50
+	// trimmedRollouts at most in one transaction.
+	trimmedRollouts = 16
+)
+
+// BeginRollout begins a rollout, or resumes the one that is the same; fresh says which.
+func (f *Fleet) BeginRollout(ctx context.Context, kind, operator string, spec api.RolloutSpec) (shown api.Rollout, fresh bool, err error) {
+	var begun *beginning
+	err = retry(ctx, func(ctx context.Context) error {
+		if begun, err = f.beginning(ctx, kind, operator, spec); err != nil {
+			return err
+		}
+		t, err := begun.transaction()
+		if err != nil {
+			return err
+		}
+		_, err = f.Store.Commit(ctx, t)
+		return err
+	})
+	if err != nil {
+		return api.Rollout{}, false, err
+	}
+	for _, old := range begun.replaced {
+		if _, err := f.settle(ctx, old.Name); err != nil {
+			return api.Rollout{}, false, err
+		}
+	}
+	if !begun.fresh {
+		if err := f.catchUp(ctx, begun.rollout, begun.asked.MACs); err != nil {
+			return api.Rollout{}, false, err
+		}
+	}
+	shown, err = f.settle(ctx, begun.rollout.Name)
+	return shown, begun.fresh, err
+}
+
+// beginning is a rollout that is asked for, and those that are there.
+type beginning struct {
+	*Fleet
+	asked    rollout.One
+	names    []string // of its nodes
+	owner    string
+	there    []*storedRollout
+	revision int64 // at which those were read
+	rollout  *storedRollout
+	fresh    bool
+	replaced []*storedRollout
+}
+
+// beginning reads what a new rollout has to be compared with.
+func (f *Fleet) beginning(ctx context.Context, kind, operator string, spec api.RolloutSpec) (*beginning, error) {
+	queries := []store.Query{store.Prefix(key.Rollouts), store.Prefix(key.Names)}
+	if len(spec.MaxUnavailable) > 0 {
+		queries = append(queries, store.Prefix(key.Nodes))
+	}
+	snapshot, err := f.Store.Read(ctx, queries...)
+	if err != nil {
+		return nil, err
+	}
+	b := &beginning{Fleet: f, owner: operator, revision: snapshot.Revision, asked: rollout.One{Kind: kind, Spec: spec}}
+	for _, kv := range snapshot.Results[0] {
+		r, err := readRollout(kv)
+		if err != nil {
+			return nil, err
+		}
+		b.there = append(b.there, r)
+	}
+	if err := b.resolve(snapshot.Results[1]); err != nil {
+		return nil, err
+	}
+	labels := make([]map[string]string, len(b.names))
+	if len(spec.MaxUnavailable) > 0 {
+		if labels, err = b.labels(snapshot.Results[2]); err != nil {
+			return nil, err
+		}
+	}
+	return b, b.meet(labels)
+}
+
+// resolve finds the nodes that are asked for among the declared ones, or names all faults.
+func (b *beginning) resolve(names []store.KV) error {
+	macs, nodes := map[string]string{}, map[string]string{}
+	for _, kv := range names {
+		name := strings.TrimPrefix(kv.Key, key.Names)
+		macs[name], nodes[string(kv.Value)] = string(kv.Value), name
+	}
+	faults := &Error{Kind: Invalid, Message: "no rollout was begun: some nodes are at fault"}
+	seen := map[string]bool{}
+	for i, reference := range b.asked.Spec.Nodes {
+		address, err := mac.Parse(reference)
+		if err != nil {
+			address = macs[reference]
+		}
+		fault := ""
+		switch {
+		case nodes[address] == "":
+			fault = fmt.Sprintf("node %s is not declared", reference)
+		case seen[address]:
+			fault = fmt.Sprintf("node %s is named twice", reference)
+		}
+		if fault != "" {
+			faults.Details = append(faults.Details, Detail{fmt.Sprintf("body.nodes[%d]", i), fault, reference})
+			continue
+		}
+		seen[address] = true
+		b.asked.MACs, b.names = append(b.asked.MACs, address), append(b.names, nodes[address])
+	}
+	return faults.orNil()
+}
+
+// labels gives those of the nodes that are asked for.
+func (b *beginning) labels(nodes []store.KV) ([]map[string]string, error) {
+	all := make(map[string]map[string]string, len(nodes))
+	for _, kv := range nodes {
+		var spec api.NodeSpec
+		if err := decode(kv, &spec); err != nil {
+			return nil, err
+		}
+		all[spec.MAC] = spec.Labels
+	}
+	labels := make([]map[string]string, len(b.asked.MACs))
+	for i, address := range b.asked.MACs {
+		labels[i] = all[address]
+	}
+	return labels, nil
+}
+
+// meet finds out whether this rollout is a new one, and what it does to those that are there.
+func (b *beginning) meet(labels []map[string]string) error {
+	waves, err := rollout.Waves(b.asked.Spec, labels)
+	var fault *rollout.SpecError
+	if errors.As(err, &fault) {
+		return invalid("body."+fault.Field, fault.Value, fault)
+	}
+	for _, there := range b.there {
+		switch rollout.Meet(there.one(), there.State, b.asked) {
+		case rollout.Apart:
+		case rollout.Resumes:
+			b.resume(there)
+			return nil
+		case rollout.Conflicts:
+			return refuse(Conflict, "rollout %s (%s) runs and has some of these nodes: wait for it, or sledctl rollout abort %s", there.Name, there.Wish, there.Name)
+		case rollout.Replaces:
+			b.replaced = append(b.replaced, there)
+		}
+	}
+	b.fresh = true
+	number := 1
+	for _, there := range b.there {
+		number = max(number, numberOf(there.Name)+1)
+	}
+	now := b.now()
+	b.rollout = &storedRollout{MACs: b.asked.MACs, WaveOf: waves, Rollout: api.Rollout{RolloutSpec: b.asked.Spec, Kind: b.asked.Kind,
+		Name: fmt.Sprintf("%s-%d", b.asked.Kind, number), State: api.RolloutRunning, Owner: b.owner, Begun: now, Seen: now}}
+	b.rollout.Nodes = b.names
+	for _, old := range b.replaced {
+		old.abort(now, "replaced by "+b.rollout.Name)
+	}
+	return nil
+}
+
+// numberOf gives the number at the end of a rollout's name. All kinds count together, so that no name comes twice.
+func numberOf(name string) int {
+	number, _ := strconv.Atoi(name[strings.LastIndex(name, "-")+1:])
+	return number
+}
+
+func (b *beginning) resume(there *storedRollout) {
+	there.State, there.Reason, there.Seen = api.RolloutRunning, "", b.now()
+	there.Resumed++
+	b.rollout, b.replaced = there, nil
+}
+
+// transaction is all that is to be written, if no rollout has changed since.
+func (b *beginning) transaction() (store.Transaction, error) {
+	t := store.Transaction{If: []store.Condition{{Key: key.Rollouts, To: store.PrefixEnd(key.Rollouts), Revision: b.revision}}}
+	t.Put(key.Rollouts+b.rollout.Name, encode(b.rollout))
+	if !b.fresh {
+		return t, nil
+	}
+	if len(b.replaced) > trimmedRollouts {
+		return t, refuse(Conflict, "%d rollouts that were stopped have some of these nodes: abort them first, such as %s", len(b.replaced), b.replaced[0].Name)
+	}
+	for _, old := range b.replaced {
+		t.Put(key.Rollouts+old.Name, encode(old))
+	}
+	for _, old := range b.surplus() {
+		t.Delete(key.Rollouts + old.Name)
+		t.Do = append(t.Do, store.Operation{Key: key.RunsOf(old.Name), Delete: true, To: store.PrefixEnd(key.RunsOf(old.Name))})
+	}
+	return t, nil
+}
+
+// surplus is the oldest of those that have ended and are too many.
+func (b *beginning) surplus() []*storedRollout {
+	var ended []*storedRollout
+	for _, there := range b.there {
+		if !there.unfinished() && !slices.Contains(b.replaced, there) {
+			ended = append(ended, there)
+		}
+	}
+	slices.SortFunc(ended, func(x, y *storedRollout) int { return x.Ended.Compare(y.Ended) })
+	return ended[:min(max(len(ended)-keptRollouts, 0), trimmedRollouts)]
+}
+
+// catchUp ends the runs of nodes that got their wish while nobody looked. Whoever resumes does not ask for them any more.
+func (f *Fleet) catchUp(ctx context.Context, r *storedRollout, asked []string) error {
+	_, runs, err := f.rollout(ctx, r.Name)
+	if err != nil {
+		return err
+	}
+	for _, address := range asked {
+		delete(runs, address)
+	}
+	var running sync.WaitGroup
+	var lock sync.Mutex
+	var failed error
+	slots := make(chan struct{}, bulkWriters)
+	for _, address := range slices.Sorted(maps.Keys(runs)) {
+		if runs[address].State == api.RunDone {
+			continue
+		}
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			_, err := f.putRun(ctx, r.Name, address, api.NodeRunSpec{State: api.RunDone}, raised)
+			if err != nil && !IsKind(err, Conflict) {
+				lock.Lock()
+				failed = err
+				lock.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	return failed
+}

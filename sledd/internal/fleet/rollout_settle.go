@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// judges keep hundreds who say something of the same rollout at once from each reading all of it: those who come while it is read are
+// answered together by the next look, which sees what all of them wrote.
+type judges struct {
+	mu   sync.Mutex
+	next map[string]*look // by rollout: the look that has not begun
+	turn map[string]*sync.Mutex
+}
+
+// look is one reading of a rollout for several who wait.
+type look struct {
+	done  chan struct{}
+	shown api.Rollout
+	err   error
+}
+
+// join gives the next look at a rollout, and whether whoever asks is to do it.
+func (j *judges) join(name string) (*look, *sync.Mutex, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.next == nil {
+		j.next, j.turn = map[string]*look{}, map[string]*sync.Mutex{}
+	}
+	if j.turn[name] == nil {
+		j.turn[name] = &sync.Mutex{}
+	}
+	if waiting := j.next[name]; waiting != nil {
+		return waiting, nil, false
+	}
+	j.next[name] = &look{done: make(chan struct{})}
+	return j.next[name], j.turn[name], true
+}
+
+// begin says that who comes now has to wait for another look.
+func (j *judges) begin(name string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.next, name)
+}
+
+// settle brings the stored state of a rollout to what its nodes became, and gives it with them.
+func (f *Fleet) settle(ctx context.Context, name string) (api.Rollout, error) {
+	mine, turn, first := f.judges.join(name)
+	if first {
+		go func() {
+			turn.Lock()
+			defer turn.Unlock()
+			f.judges.begin(name)
+			mine.shown, mine.err = f.judge(context.WithoutCancel(ctx), name) // it is not only for whoever came first
+			close(mine.done)
+		}()
+	}
+	select {
+	case <-mine.done:
+		return mine.shown, mine.err
+	case <-ctx.Done():
+		return api.Rollout{}, &store.UnavailableError{Operation: "judge rollout " + name, Err: ctx.Err()}
+	}
+}
+
+// judge reads a rollout and writes its state, if what its nodes became changes that.
+func (f *Fleet) judge(ctx context.Context, name string) (api.Rollout, error) {
+	var shown api.Rollout
+	err := retry(ctx, func(ctx context.Context) error {
+		r, runs, err := f.rollout(ctx, name)
+		if err != nil {
+			return err
+		}
+		changed, err := r.judge(r.with(runs))
+		if err != nil {
+			return err
+		}
+		if changed {
+			if err := f.keep(ctx, r); err != nil {
+				return err
+			}
+		}
+		shown = r.with(runs)
+		return nil
+	})
+	return shown, err
+}
+
+// keep writes a rollout, if nobody else did since it was read.
+func (f *Fleet) keep(ctx context.Context, r *storedRollout) error {
+	var t store.Transaction
+	t.Unchanged(key.Rollouts+r.Name, r.revision)
+	t.Put(key.Rollouts+r.Name, encode(r))
+	_, err := f.Store.Commit(ctx, t)
+	return err
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package page makes the HTML report of a rollout: one file that needs nothing else.
+package page
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+)
+
+const (
+	denseFrom   = 60 // nodes; with more, rows are lower
+	densestFrom = 200
+	namesShown  = 60 // of nodes that were not begun, a wave
+	openShown   = 6  // failures whose log is open
+)
+
+//go:embed page.html
+var source string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"clock": clock, "exact": exact, "when": when, "zone": func(t time.Time) string { return t.Format("MST") }, "startName": startName, "wayName": wayName,
+	"stage": stageOf, "has": has, "took": rollout.Took,
+}).Parse(source))
+
+// view is what the template shows.
+type view struct {
+	rollout.Summary
+	Verdict   string
+	Says      string
+	Parts     []part
+	Median    rollout.Figures // of whole nodes
+	Density   string
+	Ticks     []tick
+	Pauses    []tick
+	Bands     []band
+	StageKeys []string
+	Scales    map[string]float64 // the longest of each table of figures
+	OpenShown int
+	Kexec     string
+
+	scale float64 // seconds that the lines of the chart stand for
+}
+
+// part of the bar that stands for all nodes.
+type part struct {
+	Name  string
+	Nodes int
+	Width float64
+}
+
+// band is a wave on the chart.
+type band struct {
+	rollout.Wave
+	Left, Width float64 // on the line of waves
+	Length      float64 // of its own line
+	Pauses      []tick
+	Rows        []row
+	Waiting     []string // names of nodes that were not begun
+	More        int      // nodes beside those
+}
+
+// row is a node on the chart.
+type row struct {
+	Node        string
+	State       api.RunState
+	Left, Width float64
+	Bars        []bar
+	Label       string // what a screen reader says
+	Tip         string // what the pointer shows
+}
+
+// bar is a stage; what comes between stages is the row's own line.
+type bar struct {
+	Stage       string
+	Left, Width float64
+}
+
+// Write writes the report.
+func Write(w io.Writer, s rollout.Summary) error {
+	if err := page.Execute(w, viewOf(s)); err != nil {
+		return fmt.Errorf("report of %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+func viewOf(s rollout.Summary) view {
+	v := view{Summary: s, Says: says(s), Verdict: string(s.State), OpenShown: openShown, Scales: map[string]float64{}, Kexec: kexecText(s)}
+	if s.State == api.RolloutDone && s.Counts.Failed > 0 {
+		v.Verdict = "partly"
+	}
+	all := s.Counts.Done + s.Counts.Failed + s.Counts.Running + s.Counts.Waiting
+	for _, p := range []part{{"done", s.Counts.Done, 0}, {"failed", s.Counts.Failed, 0}, {"running", s.Counts.Running, 0}, {"waiting", s.Counts.Waiting, 0}} {
+		p.Width = share(float64(p.Nodes), float64(all))
+		v.Parts = append(v.Parts, p)
+	}
+	for _, figure := range s.Stages {
+		if figure.Name == rollout.Total {
+			v.Median = figure
+		}
+	}
+	for name, list := range map[string][]rollout.Figures{"stages": s.Stages, "starts": s.Starts, "ways": s.Ways} {
+		for _, figure := range list {
+			v.Scales[name] = max(v.Scales[name], figure.Worst)
+		}
+	}
+	v.chart()
+	return v
+}
+
+// chart places the nodes of each wave on a line that begins with the wave; all lines have one scale. The waves lie on a line of their own.
+func (v *view) chart() {
+	begun := map[int][]span{}
+	var all []span
+	for _, run := range v.Nodes {
+		if run.State != api.RunWaiting {
+			begun[run.Wave] = append(begun[run.Wave], v.spanOf(run))
+			all = append(all, v.spanOf(run))
+		}
+	}
+	switch {
+	case len(all) > densestFrom:
+		v.Density = "densest"
+	case len(all) > denseFrom:
+		v.Density = "dense"
+	}
+	lines, whole := map[int]axis{}, newAxis(all)
+	for wave, busy := range begun {
+		lines[wave] = newAxis(busy)
+		v.scale = max(v.scale, lines[wave].length)
+	}
+	v.Ticks = ticks(v.scale)
+	v.Pauses = v.placed(whole.pauses, whole.length)
+	for _, wave := range v.Waves {
+		b := v.band(lines[wave.Number], wave)
+		if !wave.Begin.IsZero() {
+			b.Left = share(whole.at(wave.Begin), whole.length)
+			b.Width = percent(share(whole.at(wave.Begin.Add(seconds(wave.Seconds))), whole.length) - b.Left)
+		}
+		v.Bands = append(v.Bands, b)
+	}
+	for _, name := range stageNames {
+		if slices.ContainsFunc(v.Nodes, func(run api.NodeRun) bool { return has(run, name) }) {
+			v.StageKeys = append(v.StageKeys, name)
+		}
+	}
+}
+
+// placed gives pauses in percent of a line of a length.
+func (v *view) placed(pauses []tick, length float64) []tick {
+	var list []tick
+	for _, p := range pauses {
+		list = append(list, tick{share(p.At, length), share(p.Width, length), p.Label})
+	}
+	return list
+}
+
+// band is a wave with its nodes on its line.
+func (v *view) band(line axis, wave rollout.Wave) band {
+	b := band{Wave: wave, Length: share(line.length, v.scale), Pauses: v.placed(line.pauses, v.scale)}
+	for _, run := range v.Nodes {
+		switch {
+		case run.Wave != wave.Number:
+		case run.State != api.RunWaiting:
+			b.Rows = append(b.Rows, v.row(line, run))
+		case len(b.Waiting) < namesShown:
+			b.Waiting = append(b.Waiting, run.Node)
+		default:
+			b.More++
+		}
+	}
+	return b
+}
+
+var stageNames = []string{"firmware", "ipxe", "kernel", "wipe", "write", "configure", "capture", "start"}
+
+func (v *view) spanOf(run api.NodeRun) span {
+	return span{run.Begin, run.Begin.Add(seconds(rollout.Took(run, v.Made)))}
+}
+
+func (v *view) row(a axis, run api.NodeRun) row {
+	whole := v.spanOf(run)
+	at := func(t time.Time) float64 { return share(a.at(t), v.scale) }
+	r := row{Node: run.Node, State: run.State, Left: at(whole.begin)}
+	r.Width = percent(at(whole.end) - r.Left)
+	words := []string{run.Node + " " + string(run.State)}
+	if took := whole.seconds(); run.State != api.RunRunning {
+		words[0] += " after " + clock(took)
+	} else {
+		words[0] += " for " + clock(took)
+	}
+	for _, detail := range []string{wayText(run.Way), startText(run.Start), run.Reason} {
+		if detail != "" {
+			words = append(words, detail)
+		}
+	}
+	r.Label = strings.Join(words, ", ")
+	tip := words
+	for _, stage := range run.Stages {
+		end := stage.Begin.Add(seconds(stage.Seconds))
+		if !end.After(whole.begin) || stage.Begin.After(whole.end) {
+			continue
+		}
+		b := bar{Stage: stage.Name, Left: max(at(stage.Begin), r.Left)}
+		b.Width = percent(min(at(end), r.Left+r.Width) - b.Left)
+		r.Bars = append(r.Bars, b)
+		tip = append(tip, fmt.Sprintf("%-10s%9s", stage.Name, exact(stage.Seconds))+rate(stage.Rate))
+	}
+	r.Tip = strings.Join(tip, "\n")
+	return r
+}
+
+func rate(bytes int64) string {
+	if bytes <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%7.0f MB/s", float64(bytes)/1e6)
+}
+
+func seconds(value float64) time.Duration { return time.Duration(value * float64(time.Second)) }
+
+// End is where the row's line ends.
+func (r row) End() float64 { return percent(r.Left + r.Width) }
+
+func percent(value float64) float64 { return math.Round(value*1000) / 1000 }
+
+// table is one table of figures.
+type table struct {
+	Kind  string
+	List  []rollout.Figures
+	scale float64
+}
+
+// Table gives one of the tables of figures.
+func (v view) Table(kind string) table {
+	lists := map[string][]rollout.Figures{"stages": v.Stages, "starts": v.Starts, "ways": v.Ways}
+	return table{kind, lists[kind], v.Scales[kind]}
+}
+
+// Share is how much of the longest bar a value is, in percent.
+func (t table) Share(value float64) float64 {
+	return share(value, t.scale)
+}

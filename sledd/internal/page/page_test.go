@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// small is eight nodes; the budget of one failure is exceeded in the second wave but one.
+func small() api.Rollout {
+	spec := api.RolloutSpec{Wish: "image debian-12-v2", Canary: "1", Batch: "3", FailureBudget: "12%", Pause: 10}
+	return fixture(8, spec, func(i int) bool { return i == 5 })
+}
+
+func large() api.Rollout {
+	spec := api.RolloutSpec{Wish: "image debian-12-v2", Canary: "4", Batch: "25%", FailureBudget: "5%", MaxUnavailable: map[string]int{"rack": 5}}
+	return fixture(400, spec, func(i int) bool { return i%57 == 23 })
+}
+
+func render(t *testing.T, r api.Rollout, now time.Time) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, rollout.Summarise(r, now)); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// golden makes a report of testdata/NAME.json and compares it with testdata/NAME.html.
+func golden(t *testing.T, name string) string {
+	t.Helper()
+	stored, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s rollout.Summary
+	if err := json.Unmarshal(stored, &s); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := Write(&out, s); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", name+".html")
+	if *update {
+		if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("%s differs: look at it in a browser, then go test ./sledd/internal/page -update", file)
+	}
+	return out.String()
+}
+
+func TestReport(t *testing.T) {
+	if *update {
+		text, err := json.MarshalIndent(rollout.Summarise(small(), small().Seen), "", "  ")
+		if err == nil {
+			err = os.WriteFile(filepath.Join("testdata", "small.json"), append(text, '\n'), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := golden(t, "small")
+	whole(t, text)
+	for what, want := range map[string]int{`class="row done"`: 6, `class="row failed"`: 1, `class="wave"`: 4, "not begun: r01-n08": 1, "not begun: ": 1,
+		"Wave 1: canary": 1, "<h1>1 of 8 nodes failed, 0 (12%) may</h1>": 1, `class="mark"`: 1} {
+		if got := strings.Count(text, what); got != want {
+			t.Errorf("%d times %s, want %d", got, what, want)
+		}
+	}
+	if strings.Index(text, ">Failures<") > strings.Index(text, "Nodes, wave by wave") {
+		t.Error("failures do not come first")
+	}
+}
+
+// void elements have no end tag.
+var void = []string{"meta", "br"}
+
+// whole checks that a page is in order by itself: tags are closed, nothing runs, and nothing is fetched.
+func whole(t *testing.T, text string) {
+	t.Helper()
+	var open []string
+	body := text[:strings.Index(text, "<style>")] + text[strings.Index(text, "</style>")+len("</style>"):]
+	for _, tag := range regexp.MustCompile(`<(/?)([a-z0-9]+)[^>]*>`).FindAllStringSubmatch(body, -1) {
+		switch {
+		case slices.Contains(void, tag[2]):
+		case tag[1] == "":
+			open = append(open, tag[2])
+		case len(open) == 0 || open[len(open)-1] != tag[2]:
+			t.Fatalf("</%s> closes none of %v", tag[2], open)
+		default:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("not closed: %v", open)
+	}
+	for _, bad := range []string{"<script", "<link", "<img", "<iframe", "@import", "url(", " src=", " href=", " onload", " onclick", "ZgotmplZ"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if !strings.Contains(text, `http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"`) {
+		t.Error("no policy forbids to fetch and run")
+	}
+}
+
+// What nodes and operators say is shown, not obeyed.
+func TestHostileWords(t *testing.T) {
+	const evil = `</pre><script>alert("1")</script><img src=x onerror=alert(1)>" onload="z`
+	r := small()
+	r.Wish, r.Reason, r.Owner = evil, evil, evil
+	for i := range r.Runs {
+		r.Runs[i].Node, r.Runs[i].Way, r.Runs[i].Start, r.Runs[i].Reason, r.Runs[i].Log = evil, evil, evil, evil, evil
+		for k := range r.Runs[i].Stages {
+			r.Runs[i].Stages[k].Name = `x" style="y;} ` + evil
+		}
+	}
+	text := render(t, r, r.Seen)
+	for _, bad := range []string{"<script", "<img", `" onload=`, `x" style`} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if strings.Count(text, "&lt;script&gt;") < 20 {
+		t.Error("what was said is not shown")
+	}
+}
+
+func TestManyNodes(t *testing.T) {
+	r := large()
+	text := render(t, r, r.Seen)
+	whole(t, text)
+	if got := strings.Count(text, `class="row `); got != 400 || !strings.Contains(text, "chart densest") {
+		t.Errorf("%d rows", got)
+	}
+	if len(text) > 1<<20 {
+		t.Errorf("the page has %d bytes", len(text))
+	}
+}
+
+// Each state that a rollout can be in has a verdict, and is in order where nothing was measured yet.
+func TestVerdicts(t *testing.T) {
+	for state, want := range map[api.RolloutState]string{api.RolloutRunning: "<h1>0 of 8 nodes are done, 0 running</h1>", api.RolloutAborted: "<h1>aborted by friday</h1>",
+		api.RolloutDone: "<h1>All 8 nodes are done</h1>"} {
+		r := small()
+		r.State, r.Reason = state, "aborted by friday"
+		for i := range r.Runs {
+			r.Runs[i] = api.NodeRun{Node: r.Runs[i].Node, Wave: r.Runs[i].Wave, State: api.RunWaiting}
+		}
+		r.Counts = rollout.Count(r.Runs)
+		text := render(t, r, noon.Add(time.Hour))
+		whole(t, text)
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: no %s", state, want)
+		}
+	}
+	r := small()
+	for i := range r.Runs {
+		r.Runs[i].State, r.Runs[i].End = api.RunRunning, time.Time{}
+	}
+	whole(t, render(t, r, noon.Add(10*time.Minute)))
+}
+
+// Between a stop and a resumption may lie a night: it does not make all the rest too small to see.
+func TestAxisCutsPauses(t *testing.T) {
+	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+	a := newAxis([]span{{at(10), at(60)}, {at(0), at(50)}, {at(63), at(100)}, {at(36000), at(36100)}})
+	if len(a.spans) != 2 || len(a.pauses) != 1 || a.pauses[0].Label != "9:58:20" {
+		t.Fatalf("%+v", a)
+	}
+	last := -1.0
+	for _, c := range []struct {
+		at   int
+		want float64
+	}{{-5, 0}, {0, 0}, {50, 50}, {62, 62}, {100, 100}, {20000, 100}, {36000, 106}, {36050, 156}, {36100, 206}, {40000, 206}} {
+		got := a.at(at(c.at))
+		if got < c.want-0.5 || got > c.want+0.5 || got < last {
+			t.Errorf("second %d lies at %.2f, want %.0f", c.at, got, c.want)
+		}
+		last = got
+	}
+	if empty := newAxis(nil); empty.at(noon) != 0 || empty.length != 0 {
+		t.Errorf("%+v", empty)
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, length := range []float64{0, 0.5, 9, 87, 400, 86400, 1e7} {
+		list := ticks(length)
+		if len(list) == 0 || len(list) > 20 && length < 1e6 || list[0].Label != "0:00" || list[len(list)-1].At > 100 {
+			t.Errorf("%g s: %+v", length, list)
+		}
+	}
+}
+
+// TestScreenshots writes the reports that the pictures in docs/screenshots are taken of.
+func TestScreenshots(t *testing.T) {
+	folder := os.Getenv("REPORTS")
+	if folder == "" {
+		t.Skip("REPORTS names no directory to write to")
+	}
+	for name, r := range map[string]api.Rollout{"small": small(), "large": large()} {
+		if err := os.WriteFile(filepath.Join(folder, name+".html"), []byte(render(t, r, r.Seen)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

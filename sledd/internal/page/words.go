@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+)
+
+// says is the verdict in one sentence.
+func says(s rollout.Summary) string {
+	all := len(s.Nodes)
+	switch s.State {
+	case api.RolloutDone:
+		if s.Counts.Failed > 0 {
+			return fmt.Sprintf("%d of %s are done, %d failed (up to %d may)", s.Counts.Done, nodes(all), s.Counts.Failed, s.Budget)
+		}
+		return fmt.Sprintf("All %s are done", nodes(all))
+	case api.RolloutRunning:
+		return fmt.Sprintf("%d of %s are done, %d running", s.Counts.Done, nodes(all), s.Counts.Running)
+	case api.RolloutStopped, api.RolloutAborted:
+		return s.Reason
+	}
+	return s.Reason
+}
+
+func nodes(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}
+
+// clock is seconds as minutes and seconds, with hours when there are any.
+func clock(value float64) string {
+	whole := int(math.Round(max(value, 0)))
+	if whole >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", whole/3600, whole/60%60, whole%60)
+	}
+	return fmt.Sprintf("%d:%02d", whole/60, whole%60)
+}
+
+// exact is seconds with one digit after the point.
+func exact(value float64) string { return fmt.Sprintf("%.1f s", value) }
+
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+func startName(name string) string {
+	switch name {
+	case "reboot":
+		return "cold boot"
+	case "fallback":
+		return "fallback: kexec, then cold boot"
+	}
+	return name
+}
+
+func startText(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "started by " + strings.SplitN(startName(name), ":", 2)[0]
+}
+
+func wayName(name string) string {
+	if name == "" {
+		return "not said"
+	}
+	return name
+}
+
+func wayText(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "way " + name
+}
+
+// kexecText says how often systems were started otherwise than most.
+func kexecText(s rollout.Summary) string {
+	var words []string
+	for _, figure := range s.Starts[min(1, len(s.Starts)):] {
+		words = append(words, fmt.Sprintf("%d %s", figure.Nodes, strings.SplitN(startName(figure.Name), ":", 2)[0]))
+	}
+	if len(words) == 0 {
+		return "none otherwise"
+	}
+	return strings.Join(words, ", ")
+}
+
+// stageOf gives the seconds of one stage of a node.
+func stageOf(run api.NodeRun, name string) float64 {
+	sum := 0.0
+	for _, stage := range run.Stages {
+		if stage.Name == name {
+			sum += stage.Seconds
+		}
+	}
+	return sum
+}
+
+func has(run api.NodeRun, name string) bool {
+	for _, stage := range run.Stages {
+		if stage.Name == name {
+			return true
+		}
+	}
+	return false
+}

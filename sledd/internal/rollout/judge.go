@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"fmt"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Count counts the nodes of a rollout by where they are.
+func Count(runs []api.NodeRun) api.RolloutCount {
+	var counts api.RolloutCount
+	for _, run := range runs {
+		switch run.State {
+		case api.RunWaiting:
+			counts.Waiting++
+		case api.RunRunning:
+			counts.Running++
+		case api.RunDone:
+			counts.Done++
+		case api.RunFailed:
+			counts.Failed++
+		}
+	}
+	return counts
+}
+
+// Judge says what a running rollout becomes by what its nodes became, and why if it stops. A rollout in another state keeps it.
+func Judge(state api.RolloutState, spec api.RolloutSpec, runs []api.NodeRun) (api.RolloutState, string, error) {
+	if state != api.RolloutRunning {
+		return state, "", nil
+	}
+	sizes, err := SizesOf(spec, len(runs))
+	if err != nil {
+		return state, "", err
+	}
+	for _, run := range runs {
+		if sizes.Canary > 0 && run.Wave == 1 && run.State == api.RunFailed {
+			return api.RolloutStopped, fmt.Sprintf("canary %s failed: %s", run.Node, run.Reason), nil
+		}
+	}
+	counts := Count(runs)
+	switch {
+	case counts.Failed > sizes.Budget:
+		return api.RolloutStopped, fmt.Sprintf("%d of %d nodes failed, %s may", counts.Failed, len(runs), may(spec, sizes)), nil
+	case counts.Waiting+counts.Running == 0:
+		return api.RolloutDone, "", nil
+	}
+	return state, "", nil
+}
+
+// may is the budget for people, such as "2 (25%)".
+func may(spec api.RolloutSpec, sizes Sizes) string {
+	if number, percent, _ := parse("failure_budget", spec.FailureBudget); percent {
+		return fmt.Sprintf("%d (%d%%)", sizes.Budget, number)
+	}
+	return fmt.Sprint(sizes.Budget)
+}

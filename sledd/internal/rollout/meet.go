@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"maps"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Meeting is what a rollout that is asked for means to one that is there.
+type Meeting int
+
+// The ways to meet.
+const (
+	Apart     Meeting = iota // they have nothing to do with each other
+	Resumes                  // it is the same one, which goes on
+	Conflicts                // nodes of it are in one that runs
+	Replaces                 // nodes of it are in one that was stopped, and something else is wished now
+)
+
+// One is a rollout, with the MACs of its nodes.
+type One struct {
+	Kind string
+	Spec api.RolloutSpec
+	MACs []string
+}
+
+// Meet compares a rollout that is there with one that is asked for. The same is asked for when nothing but the nodes differs, and all of
+// those are in it: whoever asks again leaves out what is done.
+func Meet(there One, state api.RolloutState, asked One) Meeting {
+	if state != api.RolloutRunning && state != api.RolloutStopped {
+		return Apart
+	}
+	has := map[string]bool{}
+	for _, address := range there.MACs {
+		has[address] = true
+	}
+	shared := 0
+	for _, address := range asked.MACs {
+		if has[address] {
+			shared++
+		}
+	}
+	switch {
+	case shared == 0:
+		return Apart
+	case shared == len(asked.MACs) && there.Kind == asked.Kind && same(there.Spec, asked.Spec):
+		return Resumes
+	case state == api.RolloutRunning:
+		return Conflicts
+	}
+	return Replaces
+}
+
+func same(a, b api.RolloutSpec) bool {
+	return a.Wish == b.Wish && a.Canary == b.Canary && a.Batch == b.Batch && a.FailureBudget == b.FailureBudget && a.Pause == b.Pause &&
+		a.Again == b.Again && maps.Equal(a.MaxUnavailable, b.MaxUnavailable)
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Summary is a rollout in figures. Seconds are measured; what was not measured is left out.
+type Summary struct {
+	Name     string           `json:"name"`
+	Kind     string           `json:"kind"`
+	Wish     string           `json:"wish"`
+	State    api.RolloutState `json:"state"`
+	Reason   string           `json:"reason,omitempty"`
+	Owner    string           `json:"owner,omitempty"`
+	Begun    time.Time        `json:"begun"`
+	Ended    time.Time        `json:"ended,omitzero"`
+	Seconds  float64          `json:"seconds"` // from its begin to its end, or to what was heard last
+	Resumed  int              `json:"resumed,omitempty"`
+	Made     time.Time        `json:"made"` // when this was summed up
+	Counts   api.RolloutCount `json:"counts"`
+	Budget   int              `json:"budget"` // nodes that may fail
+	Failures []Failure        `json:"failures"`
+	Waves    []Wave           `json:"waves"`
+	Stages   []Figures        `json:"stages"` // of nodes that are done; the last is the total
+	Starts   []Figures        `json:"starts"` // stage start by how the system was started
+	Ways     []Figures        `json:"ways"`   // total by the way into the Sled system
+	Nodes    []api.NodeRun    `json:"nodes"`
+}
+
+// Failure is a node that failed.
+type Failure struct {
+	Node    string  `json:"node"`
+	MAC     string  `json:"mac"`
+	Wave    int     `json:"wave"`
+	Way     string  `json:"way,omitempty"`
+	Stage   string  `json:"stage,omitempty"` // the last it was in
+	Seconds float64 `json:"seconds"`         // from its begin
+	Reason  string  `json:"reason"`
+	Log     string  `json:"log,omitempty"`
+}
+
+// Wave is one wave. Seconds are from the begin of its first node to the end of its last.
+type Wave struct {
+	Number  int              `json:"number"`
+	Canary  bool             `json:"canary,omitempty"`
+	Counts  api.RolloutCount `json:"counts"`
+	Begin   time.Time        `json:"begin,omitzero"`
+	Seconds float64          `json:"seconds"`
+}
+
+// Figures are those of one thing that several nodes did.
+type Figures struct {
+	Name   string  `json:"name"`
+	Nodes  int     `json:"nodes"`
+	Failed int     `json:"failed,omitempty"`
+	Median float64 `json:"median"` // seconds
+	Worst  float64 `json:"worst"`
+	Of     string  `json:"worst_node,omitempty"`
+}
+
+// Stages in the order in which a node goes through them, and the total.
+var stageOrder = []string{"firmware", "ipxe", "kernel", "wipe", "write", "configure", "capture", "start", Total}
+
+// Total names the figures of all stages together.
+const Total = "total"
+
+// Summarise puts a rollout into figures, as of now.
+func Summarise(r api.Rollout, now time.Time) Summary {
+	s := Summary{Name: r.Name, Kind: r.Kind, Wish: r.Wish, State: r.State, Reason: r.Reason, Owner: r.Owner, Begun: r.Begun, Ended: r.Ended,
+		Resumed: r.Resumed, Made: now, Counts: r.Counts, Nodes: r.Runs, Failures: []Failure{}, Waves: []Wave{}}
+	end := r.Ended
+	if end.IsZero() {
+		end = r.Seen
+	}
+	if r.Counts.Running > 0 && r.State == api.RolloutRunning {
+		end = now
+	}
+	s.Seconds = seconds(r.Begun, end)
+	if sizes, err := SizesOf(r.RolloutSpec, len(r.Runs)); err == nil {
+		s.Budget = sizes.Budget
+	}
+	stages, starts, ways := figures{}, figures{}, figures{}
+	for _, run := range r.Runs {
+		took := Took(run, now)
+		switch run.State {
+		case api.RunFailed:
+			s.Failures = append(s.Failures, failure(run, took))
+			ways.failed(run.Way)
+		case api.RunDone:
+			lengths := lengthsOf(run)
+			for name, length := range lengths {
+				stages.add(name, run.Node, length)
+			}
+			stages.add(Total, run.Node, took)
+			if length, measured := lengths["start"]; measured && run.Start != "" {
+				starts.add(run.Start, run.Node, length)
+			}
+			ways.add(run.Way, run.Node, took)
+		case api.RunWaiting, api.RunRunning:
+		}
+	}
+	s.Stages = stages.sorted(stageOrder)
+	s.Starts = starts.sorted([]string{"kexec", "reboot", "fallback"})
+	s.Ways = ways.sorted([]string{"idle", "warm", "power", "wol", "manual", ""})
+	s.Waves = wavesOf(r, now)
+	return s
+}
+
+// Took is how long a node was worked on: from its begin to its end, or to now while it runs.
+func Took(run api.NodeRun, now time.Time) float64 {
+	switch {
+	case run.State == api.RunWaiting:
+		return 0
+	case run.End.IsZero():
+		return seconds(run.Begin, now)
+	}
+	return seconds(run.Begin, run.End)
+}
+
+func seconds(from, to time.Time) float64 { return max(to.Sub(from).Seconds(), 0) }
+
+func failure(run api.NodeRun, took float64) Failure {
+	f := Failure{Node: run.Node, MAC: run.MAC, Wave: run.Wave, Way: run.Way, Seconds: took, Reason: run.Reason, Log: run.Log}
+	if n := len(run.Stages); n > 0 {
+		f.Stage = run.Stages[n-1].Name
+	}
+	return f
+}
+
+// lengthsOf gives the seconds of each stage; one that was gone through twice counts as a whole.
+func lengthsOf(run api.NodeRun) map[string]float64 {
+	lengths := map[string]float64{}
+	for _, stage := range run.Stages {
+		lengths[stage.Name] += stage.Seconds
+	}
+	return lengths
+}
+
+func wavesOf(r api.Rollout, now time.Time) []Wave {
+	waves := make([]Wave, len(r.Waves))
+	runs := make([][]api.NodeRun, len(r.Waves))
+	for _, run := range r.Runs {
+		if run.Wave >= 1 && run.Wave <= len(runs) {
+			runs[run.Wave-1] = append(runs[run.Wave-1], run)
+		}
+	}
+	sizes, err := SizesOf(r.RolloutSpec, len(r.Runs))
+	for i := range waves {
+		waves[i] = Wave{Number: i + 1, Canary: i == 0 && err == nil && sizes.Canary > 0, Counts: Count(runs[i])}
+		var end time.Time
+		for _, run := range runs[i] {
+			if run.State == api.RunWaiting {
+				continue
+			}
+			if waves[i].Begin.IsZero() || run.Begin.Before(waves[i].Begin) {
+				waves[i].Begin = run.Begin
+			}
+			if ended := run.Begin.Add(time.Duration(Took(run, now) * float64(time.Second))); ended.After(end) {
+				end = ended
+			}
+		}
+		waves[i].Seconds = seconds(waves[i].Begin, end)
+	}
+	return waves
+}
+
+// measured is one figure of one node.
+type measured struct {
+	node    string
+	seconds float64
+}
+
+// gathered is what several nodes did.
+type gathered struct {
+	all    []measured
+	failed int
+}
+
+type figures map[string]*gathered
+
+func (f figures) of(name string) *gathered {
+	if f[name] == nil {
+		f[name] = &gathered{}
+	}
+	return f[name]
+}
+
+func (f figures) add(name, node string, seconds float64) {
+	one := f.of(name)
+	one.all = append(one.all, measured{node, seconds})
+}
+
+func (f figures) failed(name string) { f.of(name).failed++ }
+
+// sorted gives the figures in an order; what is not in it has none.
+func (f figures) sorted(order []string) []Figures {
+	list := []Figures{}
+	for _, name := range order {
+		one := f[name]
+		if one == nil {
+			continue
+		}
+		figure := Figures{Name: name, Nodes: len(one.all) + one.failed, Failed: one.failed}
+		if n := len(one.all); n > 0 {
+			slices.SortStableFunc(one.all, func(a, b measured) int { return cmp.Compare(a.seconds, b.seconds) })
+			figure.Median = (one.all[(n-1)/2].seconds + one.all[n/2].seconds) / 2
+			figure.Worst, figure.Of = one.all[n-1].seconds, one.all[n-1].node
+		}
+		list = append(list, figure)
+	}
+	return list
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+)
+
+// consoles serves what others record: sledd only reads the files of its --console-directory.
+func (o operations) consoles() {
+	type tail struct {
+		NodePath
+		Bytes int64 `query:"bytes" minimum:"1" maximum:"1048576" default:"65536" doc:"How much of the end"`
+	}
+	type text struct {
+		ContentType string `header:"Content-Type"`
+		Body        []byte
+	}
+	op := operation("get-node-console", http.MethodGet, "/nodes/{node}/console", "End of the record of a node's serial console", http.StatusNotFound)
+	op.Responses = map[string]*huma.Response{"200": {Description: "Text, as the console gave it, with the time before each line", Content: map[string]*huma.MediaType{
+		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	register(o, api.Read, op, func(ctx context.Context, in *tail) (*text, error) {
+		node, err := o.Fleet.Node(ctx, in.Node)
+		if err != nil {
+			return nil, err
+		}
+		recorded, err := o.console(node.MAC, in.Bytes)
+		return &text{"text/plain; charset=utf-8", []byte(strings.ToValidUTF8(string(recorded), "\uFFFD"))}, err
+	})
+}
+
+// console reads the end of a node's record: of the file before the current one too, when that was just begun.
+func (s *Server) console(address string, bytes int64) ([]byte, error) {
+	if s.ConsoleDirectory == "" {
+		return nil, &fleet.Error{Kind: fleet.NotFound, Message: "no console is recorded here: sledd was started without --console-directory"}
+	}
+	file := filepath.Join(s.ConsoleDirectory, mac.Hyphens(address)+".log")
+	recorded, err := end(file, bytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &fleet.Error{Kind: fleet.NotFound, Message: fmt.Sprintf("the console of node %s is not recorded: there is no file %s (role console makes it, for nodes with IPMI)", address, file)}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("console of %s: %w", address, err)
+	}
+	if missing := bytes - int64(len(recorded)); missing > 0 {
+		if earlier, err := end(file+".1", missing); err == nil {
+			recorded = append(earlier, recorded...)
+		}
+	}
+	return recorded, nil
+}
+
+// end reads the last bytes of a file.
+func end(name string, bytes int64) ([]byte, error) {
+	file, err := os.Open(name) //nolint:gosec // a MAC below our own directory
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller does
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller does
+	}
+	return io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-bytes), bytes)) //nolint:wrapcheck // the caller does
+}

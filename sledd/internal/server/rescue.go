@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (o operations) rescues() {
+	type put struct {
+		NodePath
+		Body api.RescueSpec
+	}
+	register(o, api.Operate, operation("put-rescue", http.MethodPut, "/nodes/{node}/rescue",
+		"Put a node under rescue: it boots the Sled system with an SSH server, and no disk is touched", http.StatusNotFound),
+		func(ctx context.Context, in *put) (*tagged[api.Node], error) {
+			node, err := o.Fleet.PutRescue(ctx, in.Node, in.Body)
+			return tag(node, node.Revision, err)
+		})
+	register(o, api.Operate, operation("delete-rescue", http.MethodDelete, "/nodes/{node}/rescue",
+		"End a rescue: the node goes on as it would have without it", http.StatusNotFound),
+		func(ctx context.Context, in *NodePath) (*struct{}, error) {
+			return nil, o.Fleet.DeleteRescue(ctx, in.Node)
+		})
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// RolloutPath names a rollout.
+type RolloutPath struct {
+	Rollout string `path:"rollout" maxLength:"64" pattern:"^[a-z0-9][a-z0-9-]*$" doc:"Name of a rollout" example:"reimage-7"`
+}
+
+func (o operations) rollouts() {
+	o.beginRollout()
+	register(o, api.Read, operation("list-rollouts", http.MethodGet, "/rollouts", "Rollouts, newest first, without their nodes"),
+		func(ctx context.Context, _ *struct{}) (*answer[api.RolloutList], error) {
+			list, err := o.Fleet.Rollouts(ctx)
+			return &answer[api.RolloutList]{list}, err
+		})
+	register(o, api.Read, operation("get-rollout", http.MethodGet, "/rollouts/{rollout}", "A rollout with its nodes", http.StatusNotFound),
+		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
+			one, err := o.Fleet.Rollout(ctx, in.Rollout)
+			return &answer[api.Rollout]{one}, err
+		})
+	type run struct {
+		RolloutPath
+		NodePath
+		Body api.NodeRunSpec
+	}
+	register(o, api.Operate, operation("put-rollout-run", http.MethodPut, "/rollouts/{rollout}/runs/{node}",
+		"Say where a node of a rollout is; the rollout is judged by it", http.StatusNotFound, http.StatusConflict),
+		func(ctx context.Context, in *run) (*answer[api.RunAnswer], error) {
+			said, err := o.Fleet.PutRun(ctx, in.Rollout, in.Node, in.Body)
+			return &answer[api.RunAnswer]{said}, err
+		})
+	register(o, api.Operate, operation("abort-rollout", http.MethodPost, "/rollouts/{rollout}/abort",
+		"End a rollout for good; nodes that run go on by themselves", http.StatusNotFound, http.StatusConflict),
+		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
+			one, err := o.Fleet.AbortRollout(ctx, in.Rollout, operatorOf(ctx))
+			return &answer[api.Rollout]{one}, err
+		})
+}
+
+func (o operations) beginRollout() {
+	type asked struct {
+		Kind string `query:"kind" default:"reimage" maxLength:"32" pattern:"^[a-z][a-z0-9-]*$" doc:"What is done to the nodes; the name begins with it"`
+		Body api.RolloutSpec
+	}
+	type begun struct {
+		Status int
+		Body   api.Rollout
+	}
+	op := operation("begin-rollout", http.MethodPost, "/rollouts", "Begin a rollout, or resume the same one that did not end", http.StatusConflict)
+	op.DefaultStatus = http.StatusCreated
+	op.Responses = map[string]*huma.Response{"200": {Description: "Resumed",
+		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Rollout"}}}}}
+	register(o, api.Operate, op, func(ctx context.Context, in *asked) (*begun, error) {
+		one, fresh, err := o.Fleet.BeginRollout(ctx, in.Kind, operatorOf(ctx), in.Body)
+		if fresh {
+			return &begun{http.StatusCreated, one}, err
+		}
+		return &begun{http.StatusOK, one}, err
+	})
+}

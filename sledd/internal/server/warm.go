@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Base is where the operator reached the server that ends TLS, which serves the Sled system too.
+type Base struct {
+	url string
+}
+
+// Resolve implements huma.Resolver.
+func (b *Base) Resolve(ctx huma.Context) []error {
+	host := ctx.Header("X-Forwarded-Host") // with its port
+	if host == "" {
+		host = ctx.Host()
+	}
+	if ctx.Header("X-Forwarded-Proto") == "https" || ctx.TLS() != nil {
+		b.url = "https://" + host
+	}
+	return nil
+}
+
+// of gives the base; for who asks sledd itself, on its machine, that of the nodes.
+func (b *Base) of(servers []string, otherwise string) string {
+	if b.url != "" {
+		return b.url
+	}
+	for _, server := range servers {
+		if strings.HasPrefix(server, "https://") {
+			return server
+		}
+	}
+	return otherwise
+}
+
+func (o operations) warm() {
+	type ask struct {
+		NodePath
+		Base
+	}
+	register(o, api.Operate, operation("boot-node", http.MethodPost, "/nodes/{node}/boot",
+		"Say what a running node is to be started with to come into the Sled system, in place of a boot script", http.StatusNotFound, http.StatusConflict),
+		func(ctx context.Context, in *ask) (*answer[api.Boot], error) {
+			system := o.Fleet.System
+			boot, err := o.Fleet.Warm(ctx, in.Node, in.of(system.Servers, system.URL))
+			return &answer[api.Boot]{boot}, err
+		})
+}

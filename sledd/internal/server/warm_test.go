@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// warmed is machine 1, operational with an image, and then wished for once more.
+func warmed(t *testing.T) (*sledd, string) {
+	t.Helper()
+	s := fresh(t)
+	s.Declare(1)
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	m.Fulfil()
+	s.phase(1, api.Operational)
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
+	return s, m.Token
+}
+
+func TestWarmBootIsABoot(t *testing.T) {
+	s, older := warmed(t)
+	boot, err := s.Client().Boot(t.Context(), "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments, token, found := strings.Cut(boot.Arguments, " sled.token=")
+	if boot.Kernel != "https://10.77.0.1/sled/generic/vmlinuz" || boot.Initrd != "https://10.77.0.1/sled/generic/initrd.img" || !found ||
+		arguments != "sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01 sled.servers=https://10.77.0.1" {
+		t.Errorf("%+v", boot)
+	}
+	s.phase(1, api.Booting)
+	events, err := s.Client().Events(t.Context(), "n1", 1)
+	if err != nil || len(events) != 1 || events[0].Kind != "script" || events[0].Detail != "warm" || events[0].Generation != 2 {
+		t.Errorf("%v, %+v", err, events)
+	}
+	plan := "/node/v1/" + address(1) + "/plan"
+	if a := s.Ask("GET", plan, older, ""); a.Status != 401 {
+		t.Errorf("the token of the boot before: %d: %s", a.Status, a.Body)
+	}
+	if a := s.Ask("GET", plan, token, ""); a.Status != 200 || !strings.Contains(a.Body, "generation 2\n") {
+		t.Errorf("the token of this boot: %d: %s", a.Status, a.Body)
+	}
+}
+
+// Through the server that ends TLS, the Sled system comes from where the operator asked, by whatever name.
+func TestWarmBootComesFromWhereItWasAsked(t *testing.T) {
+	s, _ := warmed(t)
+	a := as[api.Boot](t, s.admin(200, "POST", "/v1/nodes/"+address(1)+"/boot", nil, "X-Forwarded-Proto", "https", "X-Forwarded-Host", "boot.example:8443"))
+	if a.Kernel != "https://boot.example:8443/sled/generic/vmlinuz" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestWarmBootIsRefused(t *testing.T) {
+	s, _ := warmed(t)
+	s.refused(404, "POST", "/v1/nodes/n9/boot", nil, "node n9 does not exist")
+	s.refused(404, "POST", "/v1/nodes/"+address(9)+"/boot", nil, "does not exist")
+	s.Machine(1).Fulfil()
+	events, err := s.Client().Events(t.Context(), "n1", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.refused(409, "POST", "/v1/nodes/n1/boot", nil, "node n1 has done what is wished of it (generation 2, phase operational)")
+	s.phase(1, api.Operational)
+	after, err := s.Client().Events(t.Context(), "n1", 0)
+	if err != nil || len(after) != len(events) {
+		t.Errorf("%v: a refusal left %d events of %d", err, len(after), len(events))
+	}
+	reader := as[api.Operator](t, s.admin(200, "PUT", "/v1/operators/eve", api.Operator{Name: "eve", Role: api.Read}))
+	if a := s.Ask("POST", "/v1/nodes/n1/boot", reader.Token, ""); a.Status != 403 {
+		t.Errorf("a reader: %d: %s", a.Status, a.Body)
+	}
+}
