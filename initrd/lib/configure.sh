@@ -17,6 +17,7 @@ step_configure() {
 	authorize_user
 	seed_cloud_init
 	confirm_operational
+	set_boot_order "$disk" "$(value bootorder "$@")"
 	rm -rf "$seed"
 	sync
 	release
@@ -30,11 +31,12 @@ put() {
 	mv -f "$root$2.sled" "$root$2"
 }
 
-# unit NAME: puts a systemd unit from standard input and enables it, also where the vendor's preset would disable it.
+# unit NAME [TARGET]: puts a systemd unit from standard input and enables it, also where the vendor's preset would disable it.
 unit() {
+	wants=/etc/systemd/system/${2:-multi-user}.target.wants
 	put 0644 "/etc/systemd/system/$1"
-	mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
-	ln -sf "../$1" "$root/etc/systemd/system/multi-user.target.wants/$1"
+	mkdir -p "$root$wants"
+	ln -sf "../$1" "$root$wants/$1"
 	echo 'enable sled-*.service' | put 0644 /etc/systemd/system-preset/10-sled.preset
 }
 

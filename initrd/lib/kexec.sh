@@ -10,7 +10,7 @@ load() {
 		initrd=$ROOT/run/sled/initrd
 		;;
 	esac
-	set -- "$kernel" ${initrd:+"--initrd=$initrd"} "--command-line=$arguments"
+	set -- "$kernel" ${initrd:+"--initrd=$initrd"} "--command-line=$arguments sled.start=kexec"
 	$MOCK kexec -s -l "$@" || $MOCK kexec -l "$@"
 }
 
@@ -31,13 +31,15 @@ step_kexec() {
 	mount_root "$disk"
 	mount_boot "$disk"
 	way=kexec
-	if ! find_kernel "$@" || ! load; then
+	if ! find_kernel "$@" || ! watch "$(value watchdog "$@")" || ! load; then
 		way=reboot
+		rm -f "$watched"
 		echo "no kernel of $disk can be loaded" >&2
 		[ "$(value fallback "$@")" = reboot ] || exit 3
 		echo "falling back to a reboot" >&2
 	fi
 	sync
 	release
+	echo "way $way" >&3
 	echo "$way" >"$ROOT/run/sled/jump"
 }

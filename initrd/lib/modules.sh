@@ -25,5 +25,6 @@ unchanged() {
 load_modules() {
 	before='' quiet=0
 	$MOCK modprobe -q scsi_mod scan=sync || :
+	$MOCK modprobe -q watchdog stop_on_reboot=0 || : # one that looks after a kexec runs on
 	wait_for 60 "the hardware to settle" unchanged || :
 }

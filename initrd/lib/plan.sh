@@ -29,6 +29,7 @@ run_step() {
 }
 
 run_plan() {
+	end_rescue
 	rm -f "$ROOT/run/sled/jump"
 	of=$(($(wc -l <"$plan") - 2)) number=0
 	if ! sledc check-plan "$plan" 2>"$log"; then
@@ -54,7 +55,10 @@ jump() {
 	read -r way <"$ROOT/run/sled/jump"
 	say "$way"
 	case $way in
-	kexec) $MOCK kexec -e || say "kexec failed" ;;
+	kexec)
+		arm on
+		$MOCK kexec -e || { say "kexec failed" && arm off; }
+		;;
 	poweroff) $MOCK poweroff -f ;;
 	esac
 	$MOCK reboot -f

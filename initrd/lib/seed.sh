@@ -48,4 +48,6 @@ confirm_operational() {
 	put 0600 /etc/sled/operational <"$seed/operational"
 	put 0755 /usr/lib/sled/operational <"$ROOT/lib/sled/operational"
 	unit sled-operational.service <"$ROOT/lib/sled/sled-operational.service"
+	put 0755 /usr/lib/sled/watchdog <"$ROOT/lib/sled/watchdog"
+	unit sled-watchdog.service sysinit <"$ROOT/lib/sled/sled-watchdog.service"
 }

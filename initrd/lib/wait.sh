@@ -26,6 +26,12 @@ pick() (
 # value KEY VERB OPERAND...: prints the decoded value; nothing when there is no such operand.
 value() { sledc operand "$@" || [ $? = 1 ]; }
 
+# detail TEXT: for the log, and for who reads the events of the node. Of steps that keep their standard output to themselves.
+detail() {
+	echo "$1"
+	echo "detail $1" >&3
+}
+
 seconds_up() {
 	read -r up _ <"$ROOT/proc/uptime"
 	echo "${up%%.*}"

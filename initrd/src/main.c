@@ -23,8 +23,13 @@ static const struct verb verbs[] = {
 	{"sign", "sign an image", sign_rules, verb_sign, NULL, NULL},
 	{"grow", "make partition table and last partition as large as the disk", grow_rules, verb_grow, NULL, NULL},
 	{"bootentry", "find kernel, initrd and arguments of an installed system", bootentry_rules, verb_bootentry, NULL, NULL},
+	{"load", "load a kernel, for a jump out of the running system", load_rules, verb_load, NULL, NULL},
+	{"unload", "forget the loaded kernel", unload_rules, verb_unload, NULL, NULL},
+	{"jump", "make the filesystems read-only and start the loaded kernel", jump_rules, verb_jump, NULL, NULL},
 	{"report", "tell sledd of a step, from lines on standard input", report_rules, verb_report, NULL, NULL},
 	{"seed", "fetch the files for the installed system", seed_rules, verb_seed, NULL, NULL},
+	{"lastwords", "send sledd what a kernel that died left behind", lastwords_rules, verb_lastwords, NULL, NULL},
+	{"watchdog", "find, try, arm or stop a hardware watchdog", watchdog_rules, verb_watchdog, NULL, NULL},
 	{"operational", "tell sledd that the installed system runs", operational_rules, verb_operational, NULL, NULL},
 };
 

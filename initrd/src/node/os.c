@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "disk/sysfs.h"
+#include "node/efi.h"
 #include "node/facts.h"
 #include "plan/operand.h"
 
@@ -44,9 +45,20 @@ static int read_release(const char *root, char **ret) {
 	return r;
 }
 
+bool os_was_jumped_to(const char *arguments) {
+	const char *word = "sled.start=kexec";
+	const size_t n = strlen(word);
+
+	for (const char *at = arguments; (at = strstr(at, word)); at += n)
+		if ((at == arguments || at[-1] == ' ') && strchr(" \n", at[n]))
+			return true;
+	return false;
+}
+
 int os_describe(const char *root, const char *generation, struct text *text, struct fault *fault) {
 	char id[64], version[64], kernel[128], machine[64], boot[64];
-	cleanup_free char *release = NULL;
+	cleanup_free char *release = NULL, *arguments = NULL;
+	char path[PATH_MAX];
 	int r = read_release(root, &release);
 
 	if (r < 0)
@@ -56,12 +68,17 @@ int os_describe(const char *root, const char *generation, struct text *text, str
 	sysfs_text(kernel, sizeof(kernel), "%s/proc/sys/kernel/osrelease", root);
 	sysfs_text(machine, sizeof(machine), "%s/etc/machine-id", root);
 	facts_boot_id(root, boot, sizeof(boot));
+	snprintf(path, sizeof(path), "%s/proc/cmdline", root);
+	r = file_read(path, 65536, &arguments, NULL);
+	if (r < 0)
+		return fault_errno(fault, CODE_FAILED, r, "/proc/cmdline");
 	text_addf(text, "operational 1\ngeneration %s\nos", generation);
 	operand_write(text, "id", id);
 	operand_write(text, "version", version);
 	operand_write(text, "kernel", kernel);
 	operand_write(text, "machine_id", machine);
 	operand_write(text, "boot_id", boot);
-	text_addf(text, " uptime=%.2f\n", facts_uptime(root));
+	efi_describe(root, text);
+	text_addf(text, " uptime=%.2f start=%s\n", facts_uptime(root), os_was_jumped_to(arguments) ? "kexec" : "firmware");
 	return text->failed ? fault_errno(fault, CODE_FAILED, ENOMEM, "operational") : 0;
 }

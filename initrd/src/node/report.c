@@ -38,6 +38,18 @@ static bool take_image(struct report *report, const struct operands *operands) {
 	return true;
 }
 
+// The words are the whole line: no operands.
+static bool take_way(struct report *report, const char *line, size_t size) {
+	static const char *const ways[] = {"way kexec", "way reboot"};
+
+	for (size_t i = 0; i < ELEMENTS(ways); i++)
+		if (size == strlen(ways[i]) && !memcmp(line, ways[i], size)) {
+			report->way = ways[i] + strlen("way ");
+			return true;
+		}
+	return false;
+}
+
 bool report_may_lose(const char *line) { return !strncmp(line, "progress ", strlen("progress ")); }
 
 bool report_take(struct report *report, const char *line, size_t size) {
@@ -49,6 +61,8 @@ bool report_take(struct report *report, const char *line, size_t size) {
 		return false;
 	if (size >= word && !memcmp(line, "detail ", word)) // plain text, not operands
 		return take_detail(report, line + word, size - word);
+	if (take_way(report, line, size))
+		return true;
 	if (operands_parse(line, size, &operands, &fault) < 0)
 		return false;
 	if (!strcmp(operands.verb, "image"))
@@ -72,6 +86,8 @@ static void write_end(const struct report *report, struct text *text) {
 		operand_write(text, "reason", report->reason);
 	if (*report->detail)
 		operand_write(text, "detail", report->detail);
+	if (report->way && report->code == 0 && !strcmp(report->verb, "kexec"))
+		operand_write(text, "way", report->way);
 	if (*report->digest && report->code == 0 && !strcmp(report->verb, "capture"))
 		text_addf(text, " digest=%s bytes=%" PRIu64 " file_bytes=%" PRIu64, report->digest, report->image_bytes,
 			  report->image_file_bytes);

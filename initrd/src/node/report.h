@@ -21,11 +21,12 @@ struct report {
 	double seconds;
 	char reason[REASON_MAX + 1];
 	char detail[DETAIL_MAX + 1];		 // how the step says that it goes
+	const char *way;			 // what a kexec does, NULL: it did not say
 	char digest[DIGEST_MAX + 1];		 // of the image that a capture made, empty: none
 	uint64_t image_bytes, image_file_bytes; // its disk, its file
 };
 
-// Takes one line of standard input, without its LF: progress, detail, image or end. False when it is none; it changes nothing then.
+// Takes one line of standard input, without its LF: progress, detail, way, image or end. False when it is none; it changes nothing then.
 bool report_take(struct report *report, const char *line, size_t size);
 
 // Adds a body with all that is due.

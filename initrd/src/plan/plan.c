@@ -46,6 +46,7 @@ const struct operand_rule configure_rules[] = {
 	DISK_RULES,
 	{"hostname", false, "name of the node", NULL, check_hostname},
 	{"grow", false, "what becomes larger (last)", "last|none", NULL},
+	{"bootorder", false, "what UEFI boots first (keep)", "keep|disk|network", NULL},
 	{0},
 };
 
@@ -53,6 +54,12 @@ const struct operand_rule kexec_rules[] = {
 	DISK_RULES,
 	{"append", false, "kernel arguments to add", NULL, NULL},
 	{"fallback", false, "when there is no kernel to load (none)", "none|reboot", NULL},
+	{"watchdog", false, "seconds to arm a hardware watchdog with, 10 to 3600", NULL, check_watchdog},
+	{0},
+};
+
+static const struct operand_rule rescue_rules[] = {
+	{"keys", true, "SSH public keys, one a line", NULL, check_keys},
 	{0},
 };
 
@@ -66,7 +73,7 @@ static const struct step {
 	{"wipe", false, wipe_rules}, {"write", false, write_rules}, {"configure", false, configure_rules},
 	{"capture", false, capture_rules},
 	{"kexec", true, kexec_rules}, {"reboot", true, no_rules}, {"poweroff", true, no_rules},
-	{"idle", true, no_rules},
+	{"idle", true, no_rules}, {"rescue", true, rescue_rules},
 };
 
 static const struct step *find_step(const char *verb) {
@@ -128,7 +135,7 @@ static int check_line(struct place *at, const char *line, size_t size, struct fa
 	if (at->line == 2)
 		return check_generation(line, size, &at->generation, fault);
 	if (at->ended)
-		return fault_set(fault, CODE_USAGE, "kexec, reboot, poweroff and idle stand only at the end");
+		return fault_set(fault, CODE_USAGE, "kexec, reboot, poweroff, idle and rescue stand only at the end");
 	return check_step(line, size, &at->ended, fault);
 }
 
@@ -152,7 +159,7 @@ int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct f
 		data = newline + 1;
 	}
 	if (!at.ended)
-		return fault_set(fault, CODE_USAGE, "line %u: a plan ends with one of kexec, reboot, poweroff, idle", at.line + 1);
+		return fault_set(fault, CODE_USAGE, "line %u: a plan ends with one of kexec, reboot, poweroff, idle, rescue", at.line + 1);
 	*ret_generation = at.generation;
 	return 0;
 }

@@ -29,5 +29,7 @@ int check_signature(const char *value, struct fault *fault);
 int check_level(const char *value, struct fault *fault);
 int check_number(const char *value, struct fault *fault);
 int check_positive(const char *value, struct fault *fault);
+int check_watchdog(const char *value, struct fault *fault);
+int check_keys(const char *value, struct fault *fault);
 int check_hostname(const char *value, struct fault *fault);
 int check_mac(const char *value, struct fault *fault);

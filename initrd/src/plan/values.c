@@ -55,6 +55,14 @@ int check_level(const char *value, struct fault *fault) {
 	return 0;
 }
 
+// A time that the hardware can count and a kernel can start in.
+int check_watchdog(const char *value, struct fault *fault) {
+	uint64_t n;
+	if (number_parse(value, 3600, &n) < 0 || n < 10)
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not a number of seconds from 10 to 3600", value);
+	return 0;
+}
+
 int check_digest(const char *value, struct fault *fault) {
 	const char *hex = value + strlen("sha256:");
 	if (strncmp(value, "sha256:", strlen("sha256:")) || strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
@@ -74,6 +82,18 @@ int check_positive(const char *value, struct fault *fault) {
 	if (r == 0 && !strcmp(value, "0"))
 		return fault_set(fault, CODE_USAGE, "must be at least 1");
 	return r;
+}
+
+// Lines of a file of authorized keys, without the last LF.
+int check_keys(const char *value, struct fault *fault) {
+	bool fresh = true; // a line begins here
+
+	for (const char *c = value; *c; c++) {
+		if (*c == '\n' ? fresh : (unsigned char)*c < ' ' || *c == 0x7f)
+			return fault_set(fault, CODE_USAGE, "byte 0x%02x: want one key a line, joined by LF", (unsigned char)*c);
+		fresh = *c == '\n';
+	}
+	return fresh ? fault_set(fault, CODE_USAGE, "an empty line: want one key a line, joined by LF") : 0;
 }
 
 // Empty, or the labels that a DNS name has.

@@ -15,7 +15,8 @@ struct verb {
 };
 
 extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], grow_rules[], bootentry_rules[], report_rules[],
-	seed_rules[], operational_rules[], inspect_rules[], verify_rules[], diff_rules[], sign_rules[], pack_rules[];
+	seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[], inspect_rules[], verify_rules[], diff_rules[], sign_rules[],
+	pack_rules[], load_rules[], unload_rules[], jump_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
@@ -32,9 +33,14 @@ enum exit_code verb_capture(const struct operands *operands);
 enum exit_code verb_pack(const struct operands *operands);
 enum exit_code verb_grow(const struct operands *operands);
 enum exit_code verb_bootentry(const struct operands *operands);
+enum exit_code verb_load(const struct operands *operands);
+enum exit_code verb_unload(const struct operands *operands);
+enum exit_code verb_jump(const struct operands *operands);
 enum exit_code verb_report(const struct operands *operands);
 enum exit_code verb_seed(const struct operands *operands);
 enum exit_code verb_operational(const struct operands *operands);
+enum exit_code verb_lastwords(const struct operands *operands);
+enum exit_code verb_watchdog(const struct operands *operands);
 
 // Shows progress on standard output: a bar for a person, else lines "progress bytes=N total=N rate=N".
 void console_progress(const struct progress *progress);

@@ -87,8 +87,10 @@ def test_plan_bad() -> None:
     out = work / "none"
     with Server(lambda r: r.answer(200, b"plan 1\nidle\n"), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 2, "generation")
-    with Server(lambda r: r.answer(200, PLAN), pki=pki) as s:
+    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 7\nwipe disk=only\nidle\n"), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "generation=7", "wait=0")), 1, "again")
+    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 7\nrescue keys=a\n"), pki=pki) as s:
+        expect(sledc("plan", *api(s, f"out={work / 'rescue'}", "generation=7", "wait=0")), 0, "generation 7")
     with Server(lambda r: r.answer(200, b"x" * 1_000_000), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 6, "longer than")
     assert not out.exists()

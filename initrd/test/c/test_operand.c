@@ -82,6 +82,12 @@ static void checked(int (*check)(const char *, struct fault *), const char *valu
 }
 
 static void test_values(void) {
+	checked(check_keys, "ssh-ed25519 AAAA me", true);
+	checked(check_keys, "a\nb", true);
+	checked(check_keys, "", false);
+	checked(check_keys, "a\n", false);
+	checked(check_keys, "a\n\nb", false);
+	checked(check_keys, "a\r\nb", false);
 	checked(check_hostname, "", true);
 	checked(check_hostname, "n1", true);
 	checked(check_hostname, "n-1.example.org", true);

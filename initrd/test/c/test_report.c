@@ -47,6 +47,23 @@ static void test_detail(void) {
 	   "what may be lost");
 }
 
+static void test_way(void) {
+	struct report r = {.generation = "3", .boot = "B", .step = "4", .of = "4", .verb = "kexec"};
+
+	ok(!take(&r, "way walk") && !take(&r, "way kexec ") && !take(&r, "way") && !r.way, "other ways");
+	ok(take(&r, "way reboot") && take(&r, "end code=0"), "the way of a kexec");
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=4 verb=kexec code=0 seconds=0.000 way=reboot\n", "a kexec that is a reboot");
+	r.verb = "write";
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=4 verb=write code=0 seconds=0.000\n", "another step has no way");
+}
+
+static void test_jumped(void) {
+	ok(os_was_jumped_to("sled.start=kexec") && os_was_jumped_to("ro sled.start=kexec\n") && os_was_jumped_to("xsled.start=kexec sled.start=kexec x\n"),
+	   "jumped to");
+	ok(!os_was_jumped_to("") && !os_was_jumped_to("ro quiet\n") && !os_was_jumped_to("xsled.start=kexec") && !os_was_jumped_to("sled.start=kexecs"),
+	   "started by the firmware");
+}
+
 static void test_longest_end(void) {
 	struct report r = {.generation = "3", .boot = "B", .step = "64", .of = "64", .verb = "configure", .seconds = 123456.789};
 	char line[LINE_MAX_BYTES];
@@ -135,6 +152,8 @@ static void test_release(void) {
 int main(void) {
 	test_body();
 	test_detail();
+	test_way();
+	test_jumped();
 	test_longest_end();
 	test_image();
 	test_reason();

@@ -6,6 +6,7 @@
 #include "disk/scan.h"
 #include "node/facts.h"
 #include "node/os.h"
+#include "node/watchdog.h"
 #include "tap.h"
 
 static struct disks disks;
@@ -81,15 +82,27 @@ static void test_facts(const char *root) {
 	ok(strstr(text_string(&text), "facts 1\nboot 0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e\nkernel release=6.1.0-56-cloud-amd64 uptime=2.71\n") == text.data, "head");
 	ok(strstr(text_string(&text), "\ncpu model=AMD%20EPYC threads=2 arch="), "cpu");
 	ok(strstr(text_string(&text), "\nmemory bytes=402653184\n"), "memory");
-	ok(strstr(text_string(&text), "\nfirmware type=bios\ndmi vendor=QEMU product= "), "firmware");
+	ok(strstr(text_string(&text), "\nfirmware type=bios\ndmi vendor=QEMU product= version=pc-q35-7.2 "), "firmware");
 	ok(strstr(text_string(&text), "\nnic name=eth0 mac=52:54:00:77:00:01 driver=virtio_net link=1 speed=\n"), "nic");
 	ok(!strstr(text_string(&text), "nic name=lo"), "no nic without hardware");
 	ok(strstr(text_string(&text), "\ndisk name=vda serial=LAB-0001 wwn= path=pci-0000:00:04.0 model= bytes=4294967296 rotational=0 removable=0 readonly=0 sector=512\n"), "disk");
 	text_free(&text);
 	ok(os_describe(root, "3", &text, &fault) == 0, "operational");
 	same(text_string(&text), "operational 1\ngeneration 3\nos id=debian version=12 kernel=6.1.0-56-cloud-amd64 machine_id=0123456789abcdef0123456789abcdef "
-	     "boot_id=0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e uptime=2.71\n", "what the installed system says");
+	     "boot_id=0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e uptime=2.71 start=kexec\n", "what the installed system says");
 	text_free(&text);
+}
+
+static void test_watchdog(const char *root) {
+	char device[128], wanted[128];
+	struct fault fault;
+
+	snprintf(wanted, sizeof(wanted), "%s/dev/watchdog1", root);
+	ok(watchdog_find(root, "i6300esb", device, sizeof(device), &fault) == 0, "a watchdog by its driver");
+	same(device, wanted, "its device");
+	ok(watchdog_find(root, "sp5100_tco", device, sizeof(device), &fault) == 0 && strstr(device, "/dev/watchdog0"), "one by its name alone");
+	ok(watchdog_find(root, "iTCO_wdt", device, sizeof(device), &fault) < 0 && fault.code == CODE_UNSUPPORTED, "a driver without hardware");
+	ok(watchdog_stop(root, wanted, &fault) < 0 && fault.code == CODE_UNSUPPORTED && strstr(fault.text, "nowayout"), "one that cannot be stopped is not opened");
 }
 
 int main(void) {
@@ -103,6 +116,7 @@ int main(void) {
 	test_unfit();
 	test_page80();
 	test_facts(root);
+	test_watchdog(root);
 	disks_free(&disks);
 	ok(scan_disks("/nonexistent", &disks, &fault) < 0 && fault.code == CODE_FAILED, "no sysfs is a failure, not an empty list");
 	return tap_done();

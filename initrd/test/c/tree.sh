@@ -132,5 +132,10 @@ printf 'processor\t: 0\nmodel name\t: AMD EPYC\nprocessor\t: 1\n' > proc/cpuinfo
 echo 'MemTotal:         393216 kB' > proc/meminfo
 mkdir -p sys/class/dmi/id
 echo QEMU > sys/class/dmi/id/sys_vendor
+echo pc-q35-7.2 > sys/class/dmi/id/product_version
+echo 'BOOT_IMAGE=/vmlinuz ro sled.start=kexec' > proc/cmdline
+for i in 0 1; do mkdir -p sys/class/watchdog/watchdog$i/device/driver && echo $i > sys/class/watchdog/watchdog$i/nowayout; done
+echo 'SP5100 TCO timer' > sys/class/watchdog/watchdog0/identity
+mkdir -p sys/module/i6300esb && ln -sfn "$PWD/sys/module/i6300esb" sys/class/watchdog/watchdog1/device/driver/module
 printf 'ID=debian\nNAME="Debian GNU/Linux"\nVERSION_ID="12"\n' > etc/os-release
 echo 0123456789abcdef0123456789abcdef > etc/machine-id

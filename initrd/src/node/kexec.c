@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/kexec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kexec.h>
+#include <linux/reboot.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#define MOUNTS_MAX (4u << 20)	// bytes of /proc/mounts
+#define READ_ONLY_ATTEMPTS 100u // 0.1 s each
+
+static long linux_load(int kernel, int initrd, unsigned long size, const char *arguments, unsigned long flags) {
+	return syscall(SYS_kexec_file_load, kernel, initrd, size, arguments, flags);
+}
+
+static int linux_write(const char *path, const char *text) {
+	cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : file_write_fd(fd, text, strlen(text));
+}
+
+static int linux_jump(void) { return reboot(LINUX_REBOOT_CMD_KEXEC) < 0 ? -errno : 0; }
+
+const struct kexec_ops kexec_linux = {linux_load, linux_write, linux_jump};
+
+// Why the kernel did not take it, and whose business that is.
+static int refusal(int error, const char *kernel, struct fault *fault) {
+	switch (error) {
+	case EPERM:
+		return fault_set(fault, CODE_UNSUPPORTED, "%s: this system lets nobody load a kernel: it is locked down, "
+				 "kernel.kexec_load_disabled is 1, or this is not root", kernel);
+	case ENOSYS:
+		return fault_set(fault, CODE_UNSUPPORTED, "%s: the running kernel has no kexec_file_load", kernel);
+	case EKEYREJECTED:
+	case ENOKEY:
+	case ENOPKG:
+	case ENODATA:
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has no signature that the running kernel trusts", kernel);
+	case ENOEXEC:
+		return fault_set(fault, CODE_UNSUPPORTED, "%s is no kernel that the running one can load: want one of the same architecture", kernel);
+	case ENOMEM:
+	case EADDRNOTAVAIL:
+		return fault_errno(fault, CODE_FAILED, error, "%s: no memory to hold kernel and initrd", kernel);
+	case EBUSY:
+		return fault_errno(fault, CODE_FAILED, error, "%s: somebody else loads a kernel now", kernel);
+	default:
+		return fault_errno(fault, CODE_FAILED, error, "%s cannot be loaded", kernel);
+	}
+}
+
+static int read_arguments(const char *path, char **ret, size_t *ret_size, struct fault *fault) {
+	cleanup_free char *text = NULL;
+	size_t size = 0;
+	int r = file_read(path, ARGUMENTS_MAX + 1, &text, &size);
+
+	if (r < 0 && r != -EFBIG)
+		return fault_errno(fault, CODE_FAILED, r, "%s", path);
+	if (r == 0 && size > 0 && text[size - 1] == '\n')
+		text[--size] = 0;
+	if (r == -EFBIG || size > ARGUMENTS_MAX)
+		return fault_set(fault, CODE_USAGE, "%s: more than %u bytes, which no kernel takes as arguments", path, ARGUMENTS_MAX);
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)text[i] < ' ')
+			return fault_set(fault, CODE_USAGE, "%s: byte %zu is 0x%02x: want one line of kernel arguments", path, i, text[i]);
+	*ret = steal_pointer(&text);
+	*ret_size = size;
+	return 0;
+}
+
+int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *initrd, const char *arguments, struct fault *fault) {
+	cleanup_close int kernel_fd = -1, initrd_fd = -1;
+	cleanup_free char *text = NULL;
+	size_t size = 0;
+	int r = read_arguments(arguments, &text, &size, fault);
+
+	if (r < 0)
+		return r;
+	kernel_fd = open(kernel, O_RDONLY | O_CLOEXEC);
+	if (kernel_fd < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s", kernel);
+	initrd_fd = open(initrd, O_RDONLY | O_CLOEXEC);
+	if (initrd_fd < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s", initrd);
+	return ops->load(kernel_fd, initrd_fd, size + 1, text, 0) < 0 ? refusal(errno, kernel, fault) : 0;
+}
+
+int kexec_unload(const struct kexec_ops *ops, struct fault *fault) {
+	return ops->load(-1, -1, 0, NULL, KEXEC_FILE_UNLOAD) < 0 ? fault_errno(fault, CODE_FAILED, errno, "the loaded kernel cannot be unloaded") : 0;
+}
+
+// Says whether a filesystem on a block device can still be written to; one that cannot be told counts as such.
+static bool writable(const char *mounts) {
+	cleanup_free char *text = NULL;
+	char *rest = NULL;
+
+	if (file_read(mounts, MOUNTS_MAX, &text, NULL) < 0)
+		return true;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *word = NULL, *device = strtok_r(line, " ", &word), *options = NULL;
+		for (int i = 0; i < 3; i++)
+			options = strtok_r(NULL, " ", &word);
+		if (device && options && !strncmp(device, "/dev/", 5) && (!strncmp(options, "rw,", 3) || !strcmp(options, "rw")))
+			return true;
+	}
+	return false;
+}
+
+// The kernel does it behind our back; one filesystem that stays as it is must not keep the machine, whose disk is to be written anyway.
+static void make_read_only(const struct kexec_ops *ops, const char *mounts) {
+	static const struct timespec pause = {.tv_nsec = 100000000};
+
+	if (ops->write("/proc/sysrq-trigger", "u") < 0)
+		return;
+	for (unsigned i = 0; i < READ_ONLY_ATTEMPTS && writable(mounts); i++)
+		nanosleep(&pause, NULL);
+}
+
+int kexec_jump(const struct kexec_ops *ops, const char *loaded, const char *mounts, struct fault *fault) {
+	cleanup_free char *text = NULL;
+	int r = file_read(loaded, 16, &text, NULL);
+
+	if (r < 0)
+		return fault_errno(fault, CODE_UNSUPPORTED, r, "%s", loaded);
+	if (text[0] != '1')
+		return fault_set(fault, CODE_USAGE, "no kernel is loaded: sledc load");
+	sync();
+	make_read_only(ops, mounts);
+	return fault_errno(fault, CODE_FAILED, ops->jump(), "the jump to the loaded kernel");
+}

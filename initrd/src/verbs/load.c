@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// For a running system that is to become the Sled system: load, then end what runs, then jump; unload takes the first back.
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "node/kexec.h"
+#include "verbs/verbs.h"
+
+const struct operand_rule load_rules[] = {
+	{"kernel", true, "file of the kernel", NULL, NULL},
+	{"initrd", true, "file of its initrd", NULL, NULL},
+	{"arguments", true, "file of its arguments, one line", NULL, NULL},
+	{"jump", false, "start it at once (no)", "yes|no", NULL},
+	{0},
+};
+const struct operand_rule unload_rules[] = {{0}};
+const struct operand_rule jump_rules[] = {{0}};
+
+static enum exit_code ended(int r, const char *verb, const struct fault *fault) { return r < 0 ? (enum exit_code)fault_print(fault, verb) : CODE_DONE; }
+
+enum exit_code verb_load(const struct operands *operands) {
+	const char *kernel = operands_get(operands, "kernel"), *initrd = operands_get(operands, "initrd");
+	struct fault fault;
+	int r = kexec_load(&kexec_linux, kernel, initrd, operands_get(operands, "arguments"), &fault);
+
+	if (r == 0)
+		printf("load: %s with %s\n", kernel, initrd);
+	if (r == 0 && operands_get_or(operands, "jump", "no")[0] == 'y')
+		return verb_jump(NULL);
+	return ended(r, "load", &fault);
+}
+
+enum exit_code verb_unload(const struct operands *operands) {
+	struct fault fault;
+	(void)operands;
+	return ended(kexec_unload(&kexec_linux, &fault), "unload", &fault);
+}
+
+enum exit_code verb_jump(const struct operands *operands) {
+	struct fault fault;
+	(void)operands;
+	fflush(stdout);
+	return ended(kexec_jump(&kexec_linux, "/sys/kernel/kexec_loaded", "/proc/mounts", &fault), "jump", &fault);
+}
