@@ -37,6 +37,7 @@ type known struct {
 	Flavour      types.String `tfsdk:"flavour"`
 	Disk         types.String `tfsdk:"disk"`
 	KeepDisks    []string     `tfsdk:"keep_disks"`
+	BootOrder    types.String `tfsdk:"boot_order"`
 	BMC          *bmcModel    `tfsdk:"bmc"`
 }
 
@@ -80,6 +81,8 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 		"disk":         schema.StringAttribute{Computed: true, MarkdownDescription: "Selector of the disk that bindings use; null when none is declared."},
 		"keep_disks": schema.ListAttribute{Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "Selectors of disks that are never touched; null when there are none."},
+		"boot_order": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "What its firmware is to boot first: `keep`, `disk` or `network`; null: as declared by default, `keep`."},
 		"bmc": schema.SingleNestedAttribute{Computed: true, MarkdownDescription: "Where its power control is; null when that is not declared.",
 			Attributes: map[string]schema.Attribute{
 				"driver":  schema.StringAttribute{Computed: true, MarkdownDescription: "`ipmi`, `redfish`, `wol`, `amt` or `command`."},
@@ -125,6 +128,6 @@ func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, res
 		return
 	}
 	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), Name: text(stored.Name), Architecture: text(stored.Architecture),
-		Flavour: text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks, BMC: bmcOf(stored.BMC)}
+		Flavour: text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks, BootOrder: text(stored.BootOrder), BMC: bmcOf(stored.BMC)}
 	response.Diagnostics.Append(response.State.Set(ctx, &k)...)
 }

@@ -28,7 +28,7 @@ func TestAccDataNode(t *testing.T) {
 	s := acctest.Start(t)
 	s.Register("debian")
 	spec := s.Declare(1)
-	spec.BMC, spec.KeepDisks = &api.BMC{Driver: "redfish", Address: "bmc1"}, []string{"model:Backup"}
+	spec.BMC, spec.KeepDisks, spec.BootOrder = &api.BMC{Driver: "redfish", Address: "bmc1"}, []string{"model:Backup"}, "network"
 	if _, err := s.Client().PutNode(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +36,9 @@ func TestAccDataNode(t *testing.T) {
 		"mac": knownvalue.StringExact(first), "name": knownvalue.StringExact("n1"), "declared": knownvalue.Bool(true),
 		"labels": knownvalue.MapExact(map[string]knownvalue.Check{"rack": knownvalue.StringExact("a")}), "architecture": knownvalue.Null(),
 		"disk": knownvalue.StringExact("serial:LAB-0001"), "keep_disks": knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
-		"bmc":   knownvalue.ObjectExact(map[string]knownvalue.Check{"driver": knownvalue.StringExact("redfish"), "address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
-		"image": knownvalue.Null(), "generation": knownvalue.Null(), "owner": knownvalue.Null(), "satisfied": knownvalue.Bool(false), "phase": knownvalue.Null(),
+		"boot_order": knownvalue.StringExact("network"),
+		"bmc":        knownvalue.ObjectExact(map[string]knownvalue.Check{"driver": knownvalue.StringExact("redfish"), "address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
+		"image":      knownvalue.Null(), "generation": knownvalue.Null(), "owner": knownvalue.Null(), "satisfied": knownvalue.Bool(false), "phase": knownvalue.Null(),
 		"observed_image": knownvalue.Null(), "observed_generation": knownvalue.Int64Exact(0), "disks": knownvalue.Null(), "seen": knownvalue.Null(),
 	})
 	operational := says("data.sled_node.n", map[string]knownvalue.Check{

@@ -20,6 +20,7 @@ type model struct {
 	Flavour      types.String      `tfsdk:"flavour"`
 	Disk         types.String      `tfsdk:"disk"`
 	KeepDisks    []string          `tfsdk:"keep_disks"`
+	BootOrder    types.String      `tfsdk:"boot_order"`
 	BMC          *bmcModel         `tfsdk:"bmc"`
 }
 
@@ -44,6 +45,7 @@ func (m *model) spec() api.NodeSpec {
 	spec := api.NodeSpec{
 		MAC: m.MAC.Address(), Name: m.Name.ValueString(), Labels: m.Labels, Architecture: m.Architecture.ValueString(),
 		Flavour: m.Flavour.ValueString(), Disk: m.Disk.ValueString(), KeepDisks: m.KeepDisks,
+		BootOrder: m.BootOrder.ValueString(),
 	}
 	if m.BMC != nil {
 		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(), Port: int(m.BMC.Port.ValueInt64())}
@@ -54,7 +56,7 @@ func (m *model) spec() api.NodeSpec {
 // fill takes what sledd has. It has no empty labels and lists, so those that the configuration gives stay.
 func (m *model) fill(spec api.NodeSpec) {
 	m.MAC, m.Name = mac.Of(spec.MAC), text(spec.Name)
-	m.Architecture, m.Flavour, m.Disk = text(spec.Architecture), text(spec.Flavour), text(spec.Disk)
+	m.Architecture, m.Flavour, m.Disk, m.BootOrder = text(spec.Architecture), text(spec.Flavour), text(spec.Disk), text(spec.BootOrder)
 	if len(spec.Labels) > 0 || len(m.Labels) > 0 {
 		m.Labels = spec.Labels
 	}

@@ -74,6 +74,9 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 			"keep_disks": schema.ListAttribute{Optional: true, ElementType: types.StringType,
 				Validators:          []validator.List{listvalidator.SizeAtMost(16), listvalidator.NoNullValues()},
 				MarkdownDescription: "Selectors of disks that are never touched. At most 16."},
+			"boot_order": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf("keep", "disk", "network")},
+				MarkdownDescription: "What the firmware boots first, on UEFI: `disk` or `network`. It is set whenever the machine is imaged, and compared with " +
+					"what its system says then. Default `keep`: it is left as it is."},
 			"bmc": schema.SingleNestedAttribute{Optional: true, Attributes: bmcSchema(),
 				MarkdownDescription: "Where the machine's power control is. Its credentials are not kept here but with the playbooks."},
 		},

@@ -41,6 +41,7 @@ resource "sled_node" "n" {
   flavour      = "generic"
   disk         = "serial:LAB-0001"
   keep_disks   = ["model:Backup", "size:1-2"]
+  boot_order   = "disk"
   bmc          = { driver = "ipmi", address = "10.0.0.1", port = 6230 }
 }
 `
@@ -89,7 +90,7 @@ func TestAccNodeLives(t *testing.T) {
 		resource.TestStep{Config: whole, ConfigPlanChecks: planned(plancheck.ResourceActionCreate), Check: func(*terraform.State) error {
 			got := stored(t, s)
 			want := api.NodeSpec{MAC: first, Name: "n1", Labels: map[string]string{"rack": "a", "role": "web"}, Architecture: "arm64", Flavour: "generic",
-				Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"}, BMC: &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
+				Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"}, BootOrder: "disk", BMC: &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
 			if fmt.Sprintf("%+v %+v", got.NodeSpec, *got.BMC) != fmt.Sprintf("%+v %+v", withBMC(want, got.BMC), *want.BMC) {
 				return fmt.Errorf("got %+v, want %+v", got.NodeSpec, want)
 			}
