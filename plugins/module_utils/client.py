@@ -112,6 +112,10 @@ class Client:
         """Wishes for what is bound once more, if the binding still has this revision."""
         return self._json("POST", self._path("bindings", node, "reimage"), headers={"If-Match": f'"{revision}"'})
 
+    def boot(self, node: str) -> Json:
+        """What a running node is to be started with, to come into the Sled system. The arguments hold a token."""
+        return self._json("POST", self._path("nodes", node, "boot"))
+
     def nodes(self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None) -> Iterator[Json]:
         """Lists nodes, page by page."""
         query: Json = {"label": labels or [], "phase": phase or [], "image": image or [], "limit": PAGE}
@@ -122,14 +126,43 @@ class Client:
                 return
             query["after"] = page["next"]
 
-    def post_event(self, node: str, kind: str, detail: str) -> None:
-        """Adds an event to a node's."""
-        self._send("POST", self._path("nodes", node, "events"), body={"kind": kind, "detail": detail})
+    def post_event(self, node: str, kind: str, detail: str, log: str = "") -> None:
+        """Adds an event to a node's; log is its last words."""
+        body = {"kind": kind, "detail": detail, **({"log": log} if log else {})}
+        self._send("POST", self._path("nodes", node, "events"), body=body)
+
+    def console(self, node: str) -> str:
+        """Reads the end of the node's console; empty when nobody keeps it."""
+        return self._text(self._path("nodes", node, "console"))
+
+    def put_rescue(self, node: str, keys: list[str]) -> Json:
+        """Puts a node under rescue, or changes who may enter; gives the node."""
+        return self._json("PUT", self._path("nodes", node, "rescue"), body={"authorized_keys": keys})
+
+    def delete_rescue(self, node: str) -> None:
+        """Ends a rescue."""
+        self._send("DELETE", self._path("nodes", node, "rescue"))
 
     def log(self, node: str) -> str:
         """Reads the log of the step that failed last; empty when there is none."""
+        return self._text(self._path("nodes", node, "log"))
+
+    def rollouts(self) -> list[Json]:
+        """Lists the newest rollouts, newest first, without their nodes."""
+        return list(self._json("GET", "/v1/rollouts").get("items") or [])
+
+    def begin_rollout(self, spec: Json, kind: str) -> Json:
+        """Begins a rollout, or resumes the one that is unfinished."""
+        return self._json("POST", "/v1/rollouts", {"kind": kind}, spec)
+
+    def put_run(self, rollout: str, node: str, spec: Json) -> Json:
+        """Says where a node of a rollout is; gives the rollout and the run."""
+        return self._json("PUT", self._path("rollouts", rollout, "runs", node), body=spec)
+
+    def _text(self, path: str) -> str:
+        """Reads text; empty when there is none."""
         try:
-            return self._send("GET", self._path("nodes", node, "log"), headers={"Accept": "text/plain"}).decode(errors="replace")
+            return self._send("GET", path, headers={"Accept": "text/plain"}).decode(errors="replace")
         except ApiError as error:
             if error.status == 404:
                 return ""

@@ -20,7 +20,7 @@ class Kind:
     fields: tuple[str, ...]
 
 
-NODE = Kind("node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "bmc"))
+NODE = Kind("node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "boot_order", "bmc"))
 IMAGE = Kind("image", "images", ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "signature", "architecture", "labels"))
 _HOW = ("disk", "wipe", "mode", "verify", "allow_unsigned", "boot", "hostname", "authorized_keys", "kernel_arguments", "owner")
 BINDING = Kind("binding", "bindings", ("node", "image", "capture", *_HOW))
@@ -103,7 +103,7 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
     spec["node"] = have.get("node", node)  # a node has a name and a MAC: either is the same node
     before, after = _with_user_data(stored, options.get("user_data"), have, spec)
     result = outcome("binding", stored, before, after)
-    if stored and options["reimage"] and not result["changed"]:
+    if stored and options["reimage"] and not result["changed"] and not _asked_before(options, stored):
         stored = result["binding"] = _again(client, node, stored, check)
         result["changed"] = True
     elif result["changed"]:
@@ -115,6 +115,11 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
             stored = result["binding"] = client.put("bindings", node, body, revision, terms)
     result["generation"] = int((stored or {}).get("generation", 0))
     return result
+
+
+def _asked_before(options: Json, stored: Json) -> bool:
+    """Whether the wish was raised already by whoever asks to have it raised once."""
+    return options["above"] is not None and int(stored.get("generation", 0)) > options["above"]
 
 
 def _again(client: Client, node: str, stored: Json, check: bool) -> Json:

@@ -13,6 +13,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError,
 CODES = {1: "failed", 2: "usage", 3: "not supported", 4: "disk", 5: "integrity", 6: "network"}
 LOG_LINES = 20  # of a failed node's log, in the result
 LOGS = 8  # failed nodes whose log is read
+WORKING = ("wiping", "writing", "configuring", "capturing", "starting")  # phases of a node that does its plan
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Wish:
     require: int  # how many of the nodes
     phase: str | None = None
     generation: int | None = None  # lowest that counts; None: the binding's
+    stage: str = "done"  # how far: entered, starting or done; without a phase
+    known: str | None = None  # when the failure began that is known already, and decides nothing
     fail_fast: bool = True
     timeout: float = 1800.0  # seconds
     interval: float = 2.0  # seconds between two looks
@@ -58,22 +61,25 @@ def summary(node: Json) -> Json:
     }
 
 
-def judge(node: Json, phase: str | None = None, generation: int | None = None) -> str:
+def aims(binding: Json | None) -> tuple[str, ...]:
+    """The phases that a wish ends in."""
+    if binding is None:
+        return ("operational", "wiped", "captured")
+    return ("operational" if binding.get("image") else "captured" if binding.get("capture") else "wiped",)
+
+
+def judge(node: Json, phase: str | None = None, generation: int | None = None, stage: str = "done", known: str | None = None) -> str:
     """Says ready, failed or pending. What was seen of a generation before the one waited for decides nothing."""
     status, binding = node["status"], node.get("binding")
     if generation is None:
         generation = binding["generation"] if binding else 0
     if status.get("generation", 0) < generation:
         return "pending"
-    if phase:
-        wanted: tuple[str, ...] = (phase,)
-    elif binding:
-        wanted = ("operational" if binding.get("image") else "captured" if binding.get("capture") else "wiped",)
-    else:
-        wanted = ("operational", "wiped", "captured")
+    way_there = {"entered": WORKING, "starting": ("starting",)}.get(stage, ())
+    wanted = (phase,) if phase else (*aims(binding), *way_there)
     if status.get("phase") in wanted:
         return "ready"
-    return "failed" if status.get("phase") == "failed" else "pending"
+    return "failed" if status.get("phase") == "failed" and not (known and status.get("since") == known) else "pending"
 
 
 def look(client: Client, wish: Wish) -> Look:
@@ -83,7 +89,7 @@ def look(client: Client, wish: Wish) -> Look:
         node = client.find("nodes", name)
         if node is None:
             raise SledError(f"node {name} does not exist")
-        getattr(seen, judge(node, wish.phase, wish.generation))[name] = node
+        getattr(seen, judge(node, wish.phase, wish.generation, wish.stage, wish.known))[name] = node
     return seen
 
 

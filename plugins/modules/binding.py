@@ -86,6 +86,10 @@ options:
     description: Raise the generation even when nothing changed. The task then always reports a change.
     type: bool
     default: false
+  above:
+    description: With O(reimage), the generation before whoever asks began, as a rollout remembers it. A wish that is above it was raised
+      then, and is not raised again.
+    type: int
   state:
     description: Whether the node is bound.
     type: str
@@ -158,6 +162,7 @@ SPEC = {
     "owner": {"type": "str"},
     "take_over": {"type": "bool", "default": False},
     "reimage": {"type": "bool", "default": False},
+    "above": {"type": "int"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }
 

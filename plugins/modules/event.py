@@ -6,10 +6,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: event
-short_description: Records that a node's power was switched
+short_description: Records what a supervisor did to a node, or saw
 version_added: 0.1.0
 description:
-  - Adds an event to a node's. sledd does not see power; the timeline of a run begins with this event.
+  - Adds an event to a node's. sledd does not see power; the timeline of a run begins with an event C(power).
   - Each run of the task adds one event.
 author:
   - The Sled authors (@sled-fleet)
@@ -28,14 +28,21 @@ options:
     type: str
     required: true
   kind:
-    description: Kind of event.
+    description:
+      - Kind of event. V(power), it was switched; V(way), how it is brought into the Sled system.
+      - V(fallback), its installed system did not confirm and it is started from its disk, once; V(lost), it did not confirm at all, and
+        the node counts as failed.
     type: str
-    choices: [power]
+    choices: [power, way, fallback, lost]
     default: power
   detail:
-    description: What was done, such as V(on), V(off) or V(cycle). YAML's true and false are taken for V(on) and V(off).
+    description: What was done, such as V(on), V(off) or V(cycle), or why. YAML's true and false are taken for V(on) and V(off).
     type: str
     required: true
+  console:
+    description: Keep the end of the node's console as its log, where a console is kept. For V(fallback) and V(lost).
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -61,17 +68,29 @@ from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 SPEC = {
     **API,
     "node": {"type": "str", "required": True},
-    "kind": {"type": "str", "choices": ["power"], "default": "power"},
+    "kind": {"type": "str", "choices": ["power", "way", "fallback", "lost"], "default": "power"},
     "detail": {"type": "str", "required": True},
+    "console": {"type": "bool", "default": False},
 }
+LONGEST_DETAIL = 512
+LAST_WORDS = 16 << 10  # characters of a console
 YAML_BOOLEANS = {"True": "on", "False": "off"}
+
+
+def last_words(client: Client, node: str) -> str:
+    """The end of the node's console. One that cannot be read is no reason to hide the event."""
+    try:
+        return client.console(node)[-LAST_WORDS:]
+    except SledError as error:
+        return f"the console cannot be read: {error}"
 
 
 def work(client: Client, options: Json, check: bool) -> Json:
     """Adds the event; in check mode it only makes sure that the node exists."""
-    event = {"kind": options["kind"], "detail": YAML_BOOLEANS.get(options["detail"], options["detail"])}
+    detail = str(YAML_BOOLEANS.get(options["detail"], options["detail"]))
+    event = {"kind": options["kind"], "detail": detail[:LONGEST_DETAIL]}
     if not check:
-        client.post_event(options["node"], **event)
+        client.post_event(options["node"], **event, log=last_words(client, options["node"]) if options["console"] else "")
     elif client.find("nodes", options["node"]) is None:
         raise SledError(f"node {options['node']} does not exist")
     return {"changed": True, "event": event, "diff": {"before": {}, "after": event}}

@@ -42,6 +42,13 @@ options:
     description: Selectors of disks that are never touched.
     type: list
     elements: str
+  boot_order:
+    description:
+      - What the firmware boots first, on UEFI; set whenever the node is imaged.
+      - sledd takes an absent one for V(keep), which leaves it as it is.
+      - Once the node is operational, RV(node.status.os.boot_order) is what it is.
+    type: str
+    choices: [keep, disk, network]
   bmc:
     description: How to reach the power control. Credentials stay with the playbooks.
     type: dict
@@ -113,6 +120,7 @@ SPEC = {
     "flavour": {"type": "str", "choices": ["cloud", "generic"]},
     "disk": {"type": "str"},
     "keep_disks": {"type": "list", "elements": "str"},
+    "boot_order": {"type": "str", "choices": ["keep", "disk", "network"]},
     "bmc": {
         "type": "dict",
         "options": {

@@ -33,10 +33,20 @@ options:
   phase:
     description: Phase to wait for. Without it what each node's binding asks for.
     type: str
-    choices: [idle, booting, wiping, writing, configuring, starting, operational, wiped, capturing, captured]
+    choices: [idle, booting, wiping, writing, configuring, starting, operational, wiped, capturing, captured, rescue]
   generation:
     description: Lowest generation that counts, as RV(sled.fleet.binding#module:generation). Without it each node's present binding's.
     type: int
+  stage:
+    description:
+      - How far, without O(phase). V(entered) is as soon as the node does the steps of its plan, V(starting) as soon as the installed
+        system is started, V(done) when all is done that is wished. A node that is further than that counts too.
+    type: str
+    choices: [entered, starting, done]
+    default: done
+  known:
+    description: A failure that is known, by C(status.since) of the node. It does not count, only a later one.
+    type: str
   require:
     description: How many of the nodes suffice, a number or V(all). It ends as soon as so many are ready.
     type: str
@@ -112,12 +122,14 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Client, J
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import Wish, look, report, wait
 
-PHASES = ["idle", "booting", "wiping", "writing", "configuring", "starting", "operational", "wiped", "capturing", "captured"]
+PHASES = ["idle", "booting", "wiping", "writing", "configuring", "starting", "operational", "wiped", "capturing", "captured", "rescue"]
 SPEC = {
     **API,
     "nodes": {"type": "list", "elements": "str", "required": True},
     "phase": {"type": "str", "choices": PHASES},
     "generation": {"type": "int"},
+    "stage": {"type": "str", "choices": ["entered", "starting", "done"], "default": "done"},
+    "known": {"type": "str"},
     "require": {"type": "str", "default": "all"},
     "fail_fast": {"type": "bool", "default": True},
     "wait": {"type": "float", "default": 1800.0},
@@ -142,6 +154,8 @@ def work(client: Client, options: Json, check: bool) -> Json:
         require=required(options["require"], nodes),
         phase=options["phase"],
         generation=options["generation"],
+        stage=options["stage"],
+        known=options["known"],
         fail_fast=options["fail_fast"],
         timeout=options["wait"],
         interval=max(options["interval"], 0.1),

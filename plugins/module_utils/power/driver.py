@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every driver is: a few verbs, the same states, the same errors."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import ClassVar, NoReturn
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+
+ON, OFF, UNKNOWN = "on", "off", "unknown"
+VERBS = ("on", "off", "cycle", "reset", "status", "bootdev")
+
+
+class PowerError(SledError):
+    """What went wrong with one control. kind is the same for every driver.
+
+    settings     what the inventory says of the control cannot work
+    credentials  user or password are wrong, or may not do this
+    untrusted    its certificate is not the one that was asked for
+    unreachable  nobody answers there
+    refused      it answers, and will not
+    lied         it accepted, and nothing changed in time
+    unsupported  this driver has no such verb
+    """
+
+    def __init__(self, kind: str, where: str, text: str) -> None:
+        super().__init__(f"{where}: {text}")
+        self.kind = kind
+
+
+class Driver:
+    """One power control of one node. A verb returns when it was accepted; whether it came true is asked by module_utils/power/switch.py."""
+
+    name: ClassVar[str]
+    verbs: ClassVar[tuple[str, ...]]
+    port: ClassVar[int] = 0
+    tells: ClassVar[bool] = True  # whether its status can be both on and off
+
+    def __init__(self, node: str, options: Json) -> None:
+        self.node = node
+        self.options = options
+        self.address = options.get("address") or ""
+
+    @property
+    def where(self) -> str:
+        """How messages name it."""
+        port = self.options.get("port") or self.port
+        return " ".join(part for part in (self.name, self.address + (f":{port}" if port and self.address else "")) if part)
+
+    def can(self, verb: str) -> bool:
+        """Says whether it has this verb."""
+        return verb in self.verbs
+
+    def status(self) -> str:
+        """Asks for the state: on, off or unknown."""
+        return UNKNOWN
+
+    def on(self) -> None:
+        """Switches on."""
+        self.unsupported("on")
+
+    def off(self) -> None:
+        """Switches off, without asking the system."""
+        self.unsupported("off")
+
+    def reset(self) -> None:
+        """Starts a machine that is on again."""
+        self.unsupported("reset")
+
+    def cycle(self) -> None:
+        """Off and on by itself, where the control has that."""
+        self.unsupported("cycle")
+
+    def bootdev(self, device: str, firmware: str) -> None:
+        """Chooses the device of the next boot only. Without a firmware the way it starts stays as it is."""
+        self.unsupported("bootdev")
+
+    def mark(self) -> str:
+        """Something that is another after a restart; empty where there is no such thing."""
+        return ""
+
+    def fail(self, kind: str, text: str) -> NoReturn:
+        """Fails with one of the kinds."""
+        raise PowerError(kind, self.where, text)
+
+    def unsupported(self, verb: str) -> NoReturn:
+        """Fails because there is no such verb."""
+        self.fail("unsupported", f"the driver {self.name} has no {verb}: it has {', '.join(v for v in VERBS if self.can(v))}")
+
+    def need(self, *names: str) -> None:
+        """Fails when an option that this driver cannot be without is not there."""
+        for name in names:
+            if not self.options.get(name):
+                self.fail("settings", f"the driver {self.name} needs {name}")
+
+    @property
+    def timeout(self) -> float:
+        """Seconds for one question."""
+        return float(min(self.options.get("timeout") or 20, 20))
+
+    def secret(self) -> str:
+        """The password: of the option, the file or the environment."""
+        if self.options.get("password"):
+            return str(self.options["password"])
+        if self.options.get("password_file"):
+            return self._secret_of_file(self.options["password_file"])
+        name = self.options.get("password_env")
+        if not name:
+            self.fail("settings", f"no password: the driver {self.name} needs password_file, password_env or password")
+        if not os.environ.get(name):
+            self.fail("settings", f"password_env {name}: there is nothing in that variable of the environment")
+        return os.environ[name]
+
+    def _secret_of_file(self, path: str) -> str:
+        try:
+            with open(path, encoding="utf-8") as file:
+                if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                    self.fail("settings", f"password_file {path}: others may read it: chmod 600 it")
+                word = file.readline().rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            self.fail(
+                "settings", f"password_file {path}: {getattr(error, 'strerror', None) or error}: a file whose first line is it is needed"
+            )
+        if not word:
+            self.fail("settings", f"password_file {path}: its first line is empty")
+        return word
+
+    @property
+    def secret_named(self) -> str:
+        """Where the password comes from, for messages."""
+        if self.options.get("password"):
+            return "password"
+        return " ".join(f"{name} {self.options[name]}" for name in ("password_file", "password_env") if self.options.get(name))
+
+    def wrong_credentials(self, told: str = "") -> NoReturn:
+        """Fails because user or password are not accepted."""
+        user, hint = self.options.get("username") or "", f" ({told})" if told else ""
+        self.fail("credentials", f"user {user!r} or the password is not accepted{hint}: check username and {self.secret_named}")

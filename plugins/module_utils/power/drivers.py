@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The drivers by name. A new one is one more file and one more line here."""
+
+from __future__ import annotations
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.power.amt import Amt
+from ansible_collections.sled.fleet.plugins.module_utils.power.command import Command
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
+from ansible_collections.sled.fleet.plugins.module_utils.power.ipmi import Ipmi
+from ansible_collections.sled.fleet.plugins.module_utils.power.redfish import Redfish
+from ansible_collections.sled.fleet.plugins.module_utils.power.ssh import Ssh
+from ansible_collections.sled.fleet.plugins.module_utils.power.wol import Wol
+
+DRIVERS: dict[str, type[Driver]] = {driver.name: driver for driver in (Ipmi, Redfish, Wol, Amt, Command, Ssh)}
+
+
+def make(node: str, options: Json) -> Driver:
+    """The driver of a control."""
+    return DRIVERS[options["driver"]](node, options)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IPMI 2.0 by ipmitool."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NoReturn
+
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
+from ansible_collections.sled.fleet.plugins.module_utils.power.programs import Ended, run
+
+# What ipmitool -v says, in lower case, and what it means.
+WRONG = ("hmac is invalid", "unauthorized name", "unauthorized role", "insufficient privilege", "invalid role")
+SUITE = ("invalid authentication algorithm", "invalid integrity algorithm", "invalid confidentiality algorithm", "no cipher suite match")
+SILENT = ("get auth capabilities error", "address lookup for", "could not open socket", "no response from remote controller")
+
+
+class Ipmi(Driver):
+    """A BMC that speaks IPMI over LAN."""
+
+    name: ClassVar[str] = "ipmi"
+    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev")
+    port: ClassVar[int] = 623
+
+    def status(self) -> str:
+        """Reads the chassis' power."""
+        said = self._chassis("power", "status").strip().rpartition(" ")[2]
+        if said not in ("on", "off"):
+            self.fail("refused", f"its answer to the question for the state is {said!r}: want on or off")
+        return said
+
+    def on(self) -> None:
+        """Switches on."""
+        self._chassis("power", "on")
+
+    def off(self) -> None:
+        """Switches off hard."""
+        self._chassis("power", "off")
+
+    def reset(self) -> None:
+        """Resets."""
+        self._chassis("power", "reset")
+
+    def bootdev(self, device: str, firmware: str) -> None:
+        """Sets the boot flags for the next boot."""
+        self._chassis("bootdev", device, *(["options=efiboot"] if firmware == "uefi" else []))
+
+    def _chassis(self, *words: str) -> str:
+        ended = run(self, [*self._tool(), "chassis", *words], self.secret(), timeout=30)
+        if ended.code:
+            self._explain(" ".join(words), ended)
+        return ended.out
+
+    def _tool(self) -> list[str]:
+        # The suite is always named: finding it out takes 10 s on many BMCs. -v says why there is no session.
+        self.need("address", "username")
+        suite, port = self.options.get("cipher_suite") or 17, self.options.get("port") or self.port
+        tool = ["ipmitool", "-v", "-I", "lanplus", "-C", str(suite), "-N", "2", "-R", "3"]
+        return [*tool, "-H", self.address, "-p", str(port), "-U", self.options["username"], "-f", "@SECRET@"]
+
+    def _explain(self, words: str, ended: Ended) -> NoReturn:
+        said = (ended.err + ended.out).lower()
+        for sign in WRONG:
+            if sign in said:
+                self.wrong_credentials(sign)
+        if any(sign in said for sign in SUITE):
+            suite = self.options.get("cipher_suite") or 17
+            self.fail("refused", f"it has no cipher suite {suite}: try cipher_suite {3 if suite == 17 else 17}")
+        if "does not support ipmi v2" in said:
+            self.fail("refused", "it does not speak IPMI 2.0, or IPMI over LAN is switched off for this user: allow it in the BMC")
+        if any(sign in said for sign in SILENT):
+            self.fail("unreachable", "nobody answers there: check address and port, and that IPMI over LAN is on")
+        self.fail("refused", f"it refuses chassis {words}: {ended.last}")

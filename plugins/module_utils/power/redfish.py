@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Redfish (DMTF DSP0266): a BMC over HTTPS and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver
+from ansible_collections.sled.fleet.plugins.module_utils.power.web import Refusal, Web
+
+STATES = {"On": ON, "Off": OFF}  # PoweringOn and the like are neither yet
+TARGETS = {"pxe": "Pxe", "disk": "Hdd"}
+MODES = {"bios": "Legacy", "uefi": "UEFI"}
+
+
+def told(body: bytes) -> str:
+    """What an error says, in its own words."""
+    try:
+        error = json.loads(body)["error"]
+        extended = [info.get("Message") for info in error.get("@Message.ExtendedInfo") or [] if info.get("Message")]
+        return str("; ".join(extended) or error.get("message") or "")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""
+
+
+class Redfish(Driver):
+    """A BMC that speaks Redfish."""
+
+    name: ClassVar[str] = "redfish"
+    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev")
+    port: ClassVar[int] = 443
+
+    def __init__(self, node: str, options: Json) -> None:
+        super().__init__(node, options)
+        self._path = ""
+
+    def status(self) -> str:
+        """Reads the system's power state."""
+        return STATES.get(self._system().get("PowerState", ""), UNKNOWN)
+
+    def on(self) -> None:
+        """Switches on."""
+        self._reset("On", "ForceOn")
+
+    def off(self) -> None:
+        """Switches off hard."""
+        self._reset("ForceOff")
+
+    def reset(self) -> None:
+        """Resets."""
+        self._reset("ForceRestart", "PowerCycle")
+
+    def bootdev(self, device: str, firmware: str) -> None:
+        """Overrides the boot source once, and reads that back."""
+        system = self._system()
+        wish = {"BootSourceOverrideTarget": TARGETS[device], "BootSourceOverrideEnabled": "Once"}
+        if firmware:
+            wish["BootSourceOverrideMode"] = MODES[firmware]
+        etag = {"If-Match": system["@odata.etag"]} if system.get("@odata.etag") else {}
+        self._ask("PATCH", self._path, {"Boot": wish}, etag)
+        have = self._system().get("Boot") or {}
+        for name, value in wish.items():
+            # Some say Continuous of what they will do once.
+            differs = have.get(name) == "Disabled" if name == "BootSourceOverrideEnabled" else have.get(name) != value
+            if differs:
+                self.fail("lied", f"it accepted {name} {value}, and says {have.get(name)}")
+
+    def _reset(self, *types: str) -> None:
+        action = (self._system().get("Actions") or {}).get("#ComputerSystem.Reset") or {}
+        allowed = action.get("ResetType@Redfish.AllowableValues") or list(types)
+        chosen = next((one for one in types if one in allowed), None)
+        if not chosen:
+            self.fail("refused", f"it has none of {', '.join(types)}, but {', '.join(allowed)}")
+        self._ask("POST", action.get("target") or f"{self._path}/Actions/ComputerSystem.Reset", {"ResetType": chosen})
+
+    def _system(self) -> Json:
+        if not self._path:
+            self._path = self._find()
+        return self._ask("GET", self._path)
+
+    def _find(self) -> str:
+        members = [one.get("@odata.id", "") for one in self._ask("GET", "/redfish/v1/Systems").get("Members") or []]
+        wanted = self.options.get("system")
+        found = [path for path in members if not wanted or path.rstrip("/").rpartition("/")[2] == wanted]
+        if len(found) != 1:
+            names = ", ".join(path.rstrip("/").rpartition("/")[2] for path in members)
+            self.fail("settings", f"system {wanted or 'is not given'}: it has {len(members)} systems ({names}): name one of them")
+        return str(found[0])
+
+    def _ask(self, method: str, path: str, body: Json | None = None, headers: dict[str, str] | None = None) -> Json:
+        self.need("address", "username")
+        web = Web(self, f"https://{self.address}:{self.options.get('port') or self.port}")
+        sent = {"Accept": "application/json", **({"Content-Type": "application/json"} if body else {}), **(headers or {})}
+        try:
+            answer = web.send(method, path, json.dumps(body).encode() if body else None, sent)
+            decoded = json.loads(answer) if answer.strip() else {}
+        except Refusal as error:
+            self.fail("refused", f"it refuses {method} {path}: {error} {told(error.body)}".rstrip())
+        except ValueError:
+            self.fail("refused", f"its answer to {method} {path} is no JSON: is it a Redfish service?")
+        return decoded if isinstance(decoded, dict) else {}

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switches a node by its controls, tried in turn, and believes none of them: a verb is done when the state is seen."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
+
+WISHED = {"on": ON, "off": OFF, "cycle": ON, "reset": ON}
+HOPELESS = ("settings", "credentials", "untrusted", "unreachable")
+
+
+@dataclass
+class Terms:
+    """How to go about it."""
+
+    timeout: float = 60.0  # seconds within which a control's verb must come true, unless the control says
+    interval: float = 1.0  # seconds between two looks
+    before_on: Callable[[], None] = lambda: None  # called right before each power-on and reset
+    window: Callable[[], object] = lambda: None  # called before that, where power comes back
+    clock: Callable[[], float] = time.monotonic
+    pause: Callable[[float], None] = time.sleep
+
+
+class Exhausted(SledError):
+    """Every control was tried."""
+
+
+@dataclass
+class Switch:
+    """The switch of one node."""
+
+    node: str
+    drivers: list[Driver]
+    terms: Terms = field(default_factory=Terms)
+    tried: list[Json] = field(default_factory=list)  # what failed, in order
+    control: str = ""  # which one did it, or told
+    power: str = UNKNOWN  # the state as it was seen last
+    gone: list[Driver] = field(default_factory=list)  # asking these again would answer the same, or lock an account
+
+    def status(self) -> str:
+        """The state; an error when a control that could tell it did not."""
+        if self._look() == UNKNOWN and self.tried:
+            raise self._exhausted("status")
+        return self.power
+
+    def do(self, action: str, device: str = "pxe", firmware: str = "") -> bool:
+        """Does it, and returns whether that changed something."""
+        self._look()
+        if self.power == action:
+            return False
+        if action == "reset" and self.power == OFF:
+            raise SledError(f"{self.node} is off and cannot be reset: use on or cycle")
+        if action == "wait_off":
+            self._wait_off()
+        elif action == "bootdev":
+            self._climb(lambda driver: "bootdev", lambda driver: driver.bootdev(device, firmware))
+        elif action != "cycle":
+            self._climb(lambda driver: action, lambda driver: self._switch(driver, action))
+        elif self.power == OFF or not self._down():
+            self._climb(lambda driver: "on", lambda driver: self._switch(driver, "on"))
+        return action != "wait_off"
+
+    def _look(self) -> str:
+        """Asks the controls in turn, until one tells. Those that cannot be reached are not asked again."""
+        for driver in self.drivers:
+            if not driver.can("status") or self._gave_up(driver):
+                continue
+            try:
+                self.power = driver.status()
+            except PowerError as error:
+                self._note(driver, "status", error)
+                continue
+            if self.power != UNKNOWN:
+                self.control = driver.where
+                return self.power
+        if all(self._gave_up(driver) for driver in self.drivers):
+            raise self._exhausted("status")
+        return UNKNOWN
+
+    def _down(self) -> bool:
+        """The first half of a cycle; True when a control did all of it."""
+        ups = any(driver.can("on") for driver in self.drivers)
+        wishes = ("cycle", "off", "reset") if ups else ("cycle", "reset")
+
+        def verb(driver: Driver) -> str:
+            return next((one for one in wishes if driver.can(one)), "cycle")
+
+        return verb(self._climb(verb, lambda driver: self._switch(driver, verb(driver)))) != "off"
+
+    def _switch(self, driver: Driver, verb: str) -> None:
+        mark = driver.mark() if verb != "on" else ""
+        if verb in ("on", "cycle"):
+            self.terms.window()
+        if verb != "off":
+            self.terms.before_on()
+        getattr(driver, verb)()
+        self._see(driver, verb, mark)
+
+    def _climb(self, verb: Callable[[Driver], str], act: Callable[[Driver], None]) -> Driver:
+        """Tries the controls in turn, until one did it and that was seen."""
+        for driver in self.drivers:
+            if self._gave_up(driver):
+                continue
+            try:
+                if not driver.can(verb(driver)):
+                    driver.unsupported(verb(driver))
+                act(driver)
+            except PowerError as error:
+                self._note(driver, verb(driver), error)
+            else:
+                self.control = driver.where
+                return driver
+        raise self._exhausted(verb(self.drivers[-1]))
+
+    def _see(self, driver: Driver, verb: str, mark: str) -> None:
+        """Waits until the state is what the verb leads to; and until the mark is another one, where there is a mark."""
+        wished, witness = WISHED[verb], self._witness(driver)
+        self.power = UNKNOWN
+        if witness:
+            self._until(driver, verb, lambda: witness.status() == wished, f"{witness.where} does not say {wished}")
+            self.power = wished
+        if mark and (verb != "off" or not witness):
+            self._until(driver, verb, lambda: driver.mark() != mark, "the system that ran still runs")
+
+    def _witness(self, driver: Driver) -> Driver | None:
+        """Who tells whether it came true: the control itself, or else the first other that can and has not failed."""
+        others = [one for one in self.drivers if one is not driver and not self._gave_up(one)]
+        return next((one for one in (driver, *others) if one.tells and one.can("status")), None)
+
+    def _until(self, driver: Driver, verb: str, fact: Callable[[], bool], otherwise: str) -> None:
+        timeout = float(driver.options.get("timeout") or self.terms.timeout)
+        end = self.terms.clock() + timeout
+        while True:
+            trouble = ""
+            try:
+                if fact():
+                    return
+            except PowerError as error:  # BMCs go away for a while when power changes
+                trouble = f" ({error})"
+            left = end - self.terms.clock()
+            if left <= 0:
+                driver.fail(
+                    "lied",
+                    f"it accepted {verb}, but after {timeout:g} s {otherwise}{trouble}: look at the machine, or add power_escalation",
+                )
+            self.terms.pause(min(self.terms.interval, left))
+
+    def _wait_off(self) -> None:
+        driver = next((one for one in self.drivers if one.tells and one.can("status") and not self._gave_up(one)), None)
+        if driver is None:
+            raise SledError(f"{self.node}: no control tells whether it is off: one of ipmi, redfish, amt, or command with status is needed")
+        end = self.terms.clock() + self.terms.timeout
+        while self.power != OFF:
+            left = end - self.terms.clock()
+            if left <= 0:
+                raise SledError(
+                    f"{self.node} has not switched itself off within {self.terms.timeout:g} s: {driver.where} says {self.power}"
+                )
+            self.terms.pause(min(self.terms.interval, left))
+            with contextlib.suppress(PowerError):  # asked again, until time is up
+                self.power = driver.status()
+        self.control = driver.where
+
+    def _gave_up(self, driver: Driver) -> bool:
+        return any(driver is one for one in self.gone)
+
+    def _note(self, driver: Driver, verb: str, error: PowerError) -> None:
+        if error.kind in HOPELESS:
+            self.gone.append(driver)
+        self.tried.append({"driver": driver.name, "control": driver.where, "verb": verb, "kind": error.kind, "error": str(error)})
+
+    def _exhausted(self, verb: str) -> Exhausted:
+        able = [entry for entry in self.tried if entry["kind"] != "unsupported"]
+        said = dict.fromkeys(entry["error"] for entry in able or self.tried)
+        return Exhausted(f"{self.node}: {verb}: " + "; then ".join(said))

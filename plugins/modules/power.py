@@ -1,0 +1,302 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: Apache-2.0
+"""Module sled.fleet.power: spec and glue; the work is in module_utils/power/."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: power
+short_description: Switches a node on and off
+version_added: 0.2.0
+description:
+  - Does one action on a node by its power controls, and ends only when the wished state was seen, or says which control failed and why.
+  - The controls are tried in the order of the list. A control that cannot be reached, refuses, or accepts and does nothing is followed by
+    the next; all that failed is in the result.
+  - Right before power comes back sledd is told, where O(events) and the connection options are given.
+  - Runs on the controller, which reaches the controls.
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - sled.fleet.api.attributes
+options:
+  node:
+    description: Name or MAC of the node, for messages and for sledd.
+    type: str
+    required: true
+  action:
+    description:
+      - What to do. V(cycle) is off, then on, and just on for a node that is off.
+      - V(reset) needs a node that is on. V(bootdev) sets the device of the next boot only.
+      - V(wait_off) waits until the node has switched itself off.
+    type: str
+    choices: ["on", "off", cycle, reset, status, bootdev, wait_off]
+    default: status
+  device:
+    description: Device of the next boot, for O(action=bootdev).
+    type: str
+    choices: [pxe, disk]
+    default: pxe
+  firmware:
+    description: How the next boot is done, for O(action=bootdev). Without it the way it is set up stays; IPMI then means BIOS.
+    type: str
+    choices: [bios, uefi]
+  timeout:
+    description: Seconds within which what a control accepted must be seen, unless the control says. Each control has that long.
+    type: float
+    default: 60.0
+  window:
+    description: At most so many power-ons in so many seconds, over all that this machine switches, against inrush.
+    type: dict
+    suboptions:
+      nodes:
+        description: How many.
+        type: int
+        required: true
+      seconds:
+        description: In how many seconds.
+        type: float
+        required: true
+      file:
+        description: File that all who keep this window share. Racks with a feed of their own have a file of their own. The default is
+          C(~/.local/state/sled/power-window).
+        type: path
+  events:
+    description: Whether to tell sledd that power comes back. A sledd that cannot be told is a warning.
+    type: bool
+    default: false
+  server:
+    description: URL of sledd. The environment variable E(SLED_SERVER) is used when it is absent.
+    type: str
+  token:
+    description: API token of the role operate. The environment variable E(SLED_TOKEN) is used when it is absent.
+    type: str
+  token_file:
+    description: File that holds the token. The environment variable E(SLED_TOKEN_FILE) is used when it is absent.
+    type: path
+  ca_file:
+    description: Certificates that sledd's must be signed by. The environment variable E(SLED_CA) is used when it is absent.
+    type: path
+  controls:
+    description: The power controls of the node, in the order in which they are tried.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      driver:
+        description: Kind of control. V(ssh) can only end or restart a system that runs, V(wol) only wake.
+        type: str
+        required: true
+        choices: [ipmi, redfish, wol, amt, command, ssh]
+      address:
+        description: Name or address. For V(wol) the broadcast address of the node's network, V(255.255.255.255) without it.
+        type: str
+      port:
+        description: Port, where it is not the driver's own. 16993 is AMT over TLS.
+        type: int
+      username:
+        description: User there.
+        type: str
+      password:
+        description: Password there. O(controls[].password_file) and O(controls[].password_env) keep it out of the inventory.
+        type: str
+      password_file:
+        description: File whose first line is the password; only its owner may read it.
+        type: path
+      password_env:
+        description: Environment variable of the controller that holds the password.
+        type: str
+      cipher_suite:
+        description: IPMI cipher suite, 17 (SHA-256) or, for older BMCs, 3 (SHA-1).
+        type: int
+        choices: [3, 17]
+        default: 17
+      ca_file:
+        description: Certificates that a Redfish or AMT service's must be signed by, instead of the machine's own.
+        type: path
+      fingerprint:
+        description: SHA-256 of the service's certificate, in hexadecimal; then no CA is asked.
+        type: str
+      system:
+        description: Which system of a Redfish service, where it has several.
+        type: str
+      mac:
+        description: MAC that V(wol) wakes.
+        type: str
+      interface:
+        description: Interface of the controller that V(wol) sends on, also as a raw frame. Needs root.
+        type: str
+      commands:
+        description:
+          - For V(command), a program with its arguments for each of C(on), C(off), C(cycle), C(reset), C(status), C(bootdev), those that
+            there are. C(status) prints on or off; C(bootdev) gets the device as its last argument.
+          - They find E(SLED_NODE), E(SLED_VERB), E(SLED_DEVICE), E(SLED_FIRMWARE) and, where one is given, E(SLED_PASSWORD) in the
+            environment. Code 69 means unreachable, 77 wrong credentials, any other but 0 refused.
+        type: dict
+      key_file:
+        description: Private key of V(ssh). Without it as ssh itself is set up.
+        type: path
+      ssh_arguments:
+        description: Further arguments of V(ssh).
+        type: list
+        elements: str
+      timeout:
+        description: Seconds within which what this control accepted must be seen.
+        type: float
+"""
+
+EXAMPLES = r"""
+- name: Switch a node on by its BMC, by the socket when the BMC does not
+  sled.fleet.power:
+    node: n1
+    action: "on"
+    controls:
+      - driver: redfish
+        address: 10.30.0.101
+        username: sled
+        password_file: secrets/bmc
+        ca_file: secrets/bmc-ca.crt
+      - driver: command
+        commands:
+          "on": [pdu, rack-a, socket, "7", "on"]
+          "off": [pdu, rack-a, socket, "7", "off"]
+          status: [pdu, rack-a, socket, "7"]
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+power_state:
+  description: The state as it was seen last; V(unknown) when no control tells. In check mode as it would be.
+  returned: success
+  type: str
+  sample: "on"
+control:
+  description: The control that did it, or told the state; empty when nothing was to be done.
+  returned: always
+  type: str
+  sample: ipmi 10.30.0.101:623
+tried:
+  description: What failed before, in order.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - driver: ssh
+      control: ssh 10.20.0.101:22
+      verb: "off"
+      kind: unreachable
+      error: "ssh 10.20.0.101:22: No route to host: check address, and that the system runs"
+kind:
+  description: What the last failure was. V(settings), V(credentials), V(untrusted), V(unreachable), V(refused), V(lied) (accepted, and
+    nothing changed in time) or V(unsupported).
+  returned: failure
+  type: str
+  sample: credentials
+"""
+
+from ansible.module_utils.basic import AnsibleModule, env_fallback
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
+from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import DRIVERS, make
+from ansible_collections.sled.fleet.plugins.module_utils.power.switch import WISHED, Switch, Terms
+from ansible_collections.sled.fleet.plugins.module_utils.power.window import Window, default_file
+
+CONTROL: Json = {
+    "driver": {"type": "str", "required": True, "choices": list(DRIVERS)},
+    "address": {"type": "str"},
+    "port": {"type": "int"},
+    "username": {"type": "str"},
+    "password": {"type": "str", "no_log": True},
+    "password_file": {"type": "path", "no_log": False},
+    "password_env": {"type": "str", "no_log": False},
+    "cipher_suite": {"type": "int", "choices": [3, 17], "default": 17},
+    "ca_file": {"type": "path"},
+    "fingerprint": {"type": "str"},
+    "system": {"type": "str"},
+    "mac": {"type": "str"},
+    "interface": {"type": "str"},
+    "commands": {"type": "dict"},
+    "key_file": {"type": "path", "no_log": False},
+    "ssh_arguments": {"type": "list", "elements": "str"},
+    "timeout": {"type": "float"},
+}
+WINDOW: Json = {
+    "nodes": {"type": "int", "required": True},
+    "seconds": {"type": "float", "required": True},
+    "file": {"type": "path"},
+}
+SPEC: Json = {
+    "node": {"type": "str", "required": True},
+    "action": {"type": "str", "choices": ["on", "off", "cycle", "reset", "status", "bootdev", "wait_off"], "default": "status"},
+    "device": {"type": "str", "choices": ["pxe", "disk"], "default": "pxe"},
+    "firmware": {"type": "str", "choices": ["bios", "uefi"]},
+    "timeout": {"type": "float", "default": 60.0},
+    "window": {"type": "dict", "options": WINDOW},
+    "events": {"type": "bool", "default": False},
+    "server": {"type": "str", "fallback": (env_fallback, ["SLED_SERVER"])},
+    "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["SLED_TOKEN"])},
+    "token_file": {"type": "path", "no_log": False, "fallback": (env_fallback, ["SLED_TOKEN_FILE"])},
+    "ca_file": {"type": "path", "fallback": (env_fallback, ["SLED_CA"])},
+    "controls": {"type": "list", "elements": "dict", "required": True, "options": CONTROL},
+}
+LONGEST_NEWS = 15.0  # seconds that telling sledd may hold up a machine
+
+
+def tell(module: AnsibleModule) -> None:
+    """Posts the power event. A sledd that is down stops no machine: the run just has no time for its firmware."""
+    options = module.params
+    try:
+        token = read_token(options["token"], options["token_file"])
+        client = Client(options["server"] or "", token, options["ca_file"], LONGEST_NEWS)
+        client.post_event(options["node"], "power", options["action"])
+    except SledError as error:
+        module.warn(f"sledd was not told that {options['node']} is switched on: {error}")
+
+
+def terms(module: AnsibleModule) -> Terms:
+    """How to go about it, as the options say."""
+    found = Terms(timeout=module.params["timeout"])
+    if module.params["events"]:
+        found.before_on = lambda: tell(module)
+    limit = module.params["window"]
+    if limit:
+        if limit["nodes"] < 1 or limit["seconds"] <= 0:
+            raise SledError(f"window: {limit['nodes']} nodes in {limit['seconds']:g} s: want at least 1 node and more than 0 s")
+        found.window = Window(limit["nodes"], limit["seconds"], limit["file"] or default_file()).wait
+    return found
+
+
+def work(module: AnsibleModule, switch: Switch) -> Json:
+    """Does the action; in check mode it only asks for the state."""
+    action = module.params["action"]
+    if action == "status":
+        state, changed = switch.status(), False
+    elif module.check_mode:
+        before = switch.status()
+        changed = action not in ("wait_off", before)
+        state = WISHED.get(action, "off" if action == "wait_off" else before)
+    else:
+        changed = switch.do(action, module.params["device"], module.params["firmware"] or "")
+        state = switch.power
+    return {"changed": changed, "power_state": state}
+
+
+def main() -> None:
+    """Runs as an Ansible module."""
+    module = AnsibleModule(SPEC, supports_check_mode=True)
+    switch = Switch(module.params["node"], [])
+    try:
+        if not module.params["controls"]:
+            raise SledError(f"{module.params['node']} has no power control: give at least one")
+        switch.drivers = [make(module.params["node"], control) for control in module.params["controls"]]
+        switch.terms = terms(module)
+        result = work(module, switch)
+    except SledError as error:
+        node = module.params["node"]
+        text = str(error) if str(error).startswith(node) else f"{node}: {error}"
+        kind = switch.tried[-1]["kind"] if switch.tried else getattr(error, "kind", "settings")
+        module.fail_json(msg=text, kind=kind, control=switch.control, tried=switch.tried)
+    else:
+        module.exit_json(**result, control=switch.control, tried=switch.tried)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: Apache-2.0
+"""Module sled.fleet.rescue."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: rescue
+short_description: Puts a node under rescue, or ends that
+version_added: 0.2.0
+description:
+  - A node under rescue boots the Sled system with an SSH server for root. Its disks are not touched, and what is wished of it waits.
+  - A node that waits in the Sled system gets it at once, any other when it boots next. Nothing here switches power.
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - sled.fleet.api
+  - sled.fleet.api.attributes
+options:
+  node:
+    description: Name or MAC of the node.
+    type: str
+    required: true
+  authorized_keys:
+    description: SSH public keys of those who may enter; 2,048 bytes together. Needed for O(state=present).
+    type: list
+    elements: str
+  state:
+    description: Whether the node is under rescue.
+    type: str
+    choices: [present, absent]
+    default: present
+  wait:
+    description: Seconds to wait until the node can be entered, or says why not. V(0) does not wait.
+    type: int
+    default: 0
+"""
+
+EXAMPLES = r"""
+- name: Let us in
+  sled.fleet.rescue:
+    node: "{{ inventory_hostname }}"
+    authorized_keys: "{{ sled_authorized_keys }}"
+    wait: 600
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+rescue:
+  description: The rescue, with address and host key when the node can be entered.
+  returned: success
+  type: dict
+  sample:
+    begun: "2026-11-21T23:00:00Z"
+    entered: "2026-11-21T23:01:00Z"
+    address: 10.77.0.101
+    host_key: ssh-ed25519 AAAA
+    fingerprint: SHA256:x
+"""
+
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
+
+SPEC = {
+    **API,
+    "node": {"type": "str", "required": True},
+    "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "wait": {"type": "int", "default": 0},
+}
+PAUSE = 1.0  # seconds between two looks
+
+
+def ensure_rescue(client: Client, options: Json, check: bool) -> Json:
+    """Begins, changes or ends a rescue."""
+    name = options["node"]
+    node = client.find("nodes", name)
+    if node is None:
+        raise SledError(f"node {name} does not exist")
+    have = node.get("rescue") or {}
+    if options["state"] == "absent":
+        if have and not check:
+            client.delete_rescue(name)
+        return {"changed": bool(have), "rescue": {}}
+    changed = have.get("authorized_keys") != options["authorized_keys"]
+    if changed:
+        have = {"authorized_keys": options["authorized_keys"]} if check else client.put_rescue(name, options["authorized_keys"])["rescue"]
+    if options["wait"] and not check:
+        have = entered(client, name, options["wait"])
+    return {"changed": changed, "rescue": have}
+
+
+def entered(client: Client, name: str, seconds: int) -> Json:
+    """Waits until the node says that it can be entered."""
+    end = time.monotonic() + seconds
+    while True:
+        node = client.find("nodes", name) or {}
+        rescue: Json = node.get("rescue") or {}
+        if not rescue:
+            raise SledError(f"the rescue of node {name} was ended by somebody else")
+        if rescue.get("reason"):
+            raise SledError(f"node {name} cannot be entered: {rescue['reason']}")
+        if rescue.get("entered"):
+            return rescue
+        if time.monotonic() >= end:
+            phase = node.get("status", {}).get("phase") or "not seen yet"
+            raise SledError(f"waited {seconds} s for node {name} to be entered: it is {phase}; does it boot from the network?")
+        time.sleep(PAUSE)
+
+
+def main() -> None:
+    """Runs as an Ansible module."""
+    run(AnsibleModule(SPEC, required_if=[("state", "present", ["authorized_keys"])], supports_check_mode=True), ensure_rescue)
+
+
+if __name__ == "__main__":
+    main()

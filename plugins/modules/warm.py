@@ -1,0 +1,93 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: Apache-2.0
+"""Documentation and options of the action sled.fleet.warm; what runs is plugins/action/warm.py, on the controller."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: warm
+short_description: Starts the Sled system out of a node's running one, without its firmware
+version_added: 0.1.0
+description:
+  - Copies kernel and initrd of the Sled system into the memory of the node by the connection that the inventory gives, compares their
+    SHA-256 there, loads them with kexec_file_load(2) and ends the running system. The node then does what is wished of it.
+  - Refused for a node that has done its wish, since it would only start its own disk again.
+  - The task ends when the jump is ordered. M(sled.fleet.ready) waits for what comes of it.
+  - A task that fails leaves the running system as it was.
+  - The node needs a shell, C(mount) and C(sha256sum), and no Python. Root, or a user with C(become).
+  - The running system is ended by C(systemctl kexec) where that jumps (systemd 255, or a program C(kexec)). Else its services are stopped,
+    filesystems made read-only, and C(sledc) jumps.
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - sled.fleet.api
+options:
+  node:
+    description: MAC or name of the node. Without it the host of the inventory.
+    type: str
+  cache:
+    description: Folder on the controller that keeps kernel and initrd, for all nodes. What is in it may be deleted.
+    type: path
+    default: ~/.cache/sled/warm
+  sledc:
+    description: The program C(sledc) for the node's architecture, on the controller. Without it C(build/bin/sledc) of the collection.
+    type: path
+attributes:
+  check_mode:
+    description: Asks the running system whether it can, and changes nothing.
+    support: full
+seealso:
+  - module: sled.fleet.binding
+  - module: sled.fleet.ready
+notes:
+  - It is an action and runs for the node itself, not with C(delegate_to).
+"""
+
+EXAMPLES = r"""
+- name: Image the node again, without its firmware
+  sled.fleet.warm:
+
+- name: Wait for it
+  sled.fleet.ready:
+    nodes: ["{{ inventory_hostname }}"]
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+end:
+  description: How the running system was ended, in words.
+  returned: success
+  type: str
+  sample: systemctl kexec
+node:
+  description: The node, as named.
+  returned: success
+  type: str
+  sample: n1
+mac:
+  description: Its MAC.
+  returned: success
+  type: str
+  sample: "52:54:00:77:00:01"
+kernel_sha256:
+  description: SHA-256 of the kernel that was started.
+  returned: success, not in check mode
+  type: str
+initrd_sha256:
+  description: SHA-256 of the initrd that was started.
+  returned: success, not in check mode
+  type: str
+bytes:
+  description: What was copied to the node.
+  returned: success, not in check mode
+  type: int
+"""
+
+from ansible_collections.sled.fleet.plugins.module_utils.options import API
+
+SPEC = {
+    **API,
+    "node": {"type": "str"},
+    "cache": {"type": "path", "default": "~/.cache/sled/warm"},
+    "sledc": {"type": "path"},
+}
