@@ -82,6 +82,7 @@ resource "sled_node" "rack" {
   flavour    = each.value.node_flavour
   disk       = each.value.node_disk
   keep_disks = length(each.value.node_keep_disks) > 0 ? each.value.node_keep_disks : null
+  boot_order = try(each.value.node_boot_order, null)
   labels     = merge({ rack = local.racks[each.key] }, each.value.node_labels)
   bmc = {
     driver  = each.value.power_driver
