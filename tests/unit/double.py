@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 
 TOKEN = "0123456789abcdef"
+BOOT_TOKEN = "sledb_525400770001_2_fedcba"
 
 
 class Sledd:
@@ -23,11 +24,15 @@ class Sledd:
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Json]] = {"nodes": {}, "images": {}, "bindings": {}}
+        self.rollouts: dict[str, Json] = {}
         self.asked: list[tuple[str, str, Json]] = []
         self.refuse: list[int] = []  # statuses of the next answers
         self.scenes: list[Json] = []  # states of n1, one for each time it is read
         self.raw: bytes | None = None
+        self.files: dict[str, bytes] = {}  # by path, for all who ask
+        self.sent: list[str] = []  # those that were sent whole
         self.log = "digest mismatch\n--- dmesg\nnoise"
+        self.console = ""
         self.revision = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"sledd": self}))
 
@@ -65,6 +70,17 @@ class Sledd:
         return spec
 
 
+def a_rollout(name: str, spec: Json) -> Json:
+    """A new rollout as sledd gives it."""
+    first = {"mac": "52:54:00:77:00:01", "wave": 1}
+    runs = [
+        {"node": node, "mac": "", "wave": 2, **(first if i == 0 else {}), "state": "waiting", "from": 3}
+        for i, node in enumerate(spec["nodes"])
+    ]
+    counts = {"waiting": len(runs), "running": 0, "done": 0, "failed": 0}
+    return {**spec, "name": name, "state": "running", "counts": counts, "runs": runs}
+
+
 class Handler(BaseHTTPRequestHandler):
     """Answers as sledd does."""
 
@@ -82,6 +98,8 @@ class Handler(BaseHTTPRequestHandler):
     def handle_request(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
         self.sledd.asked.append((self.command, self.path, body))
+        if self.path in self.sledd.files:
+            return self.file(self.sledd.files[self.path])
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
             return self.problem(401, "the token is unknown")
         if self.sledd.refuse:
@@ -90,6 +108,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, self.sledd.raw)
         path = urlsplit(self.path)
         collection, *rest = [unquote(part) for part in path.path.split("/")[2:]]
+        if collection == "rollouts":
+            return self.rollout(rest, parse_qs(path.query), body)
         return self.route(collection, rest, parse_qs(path.query), body)
 
     def route(self, collection: str, rest: list[str], query: dict[str, list[str]], body: Json) -> None:
@@ -98,17 +118,38 @@ class Handler(BaseHTTPRequestHandler):
         key, stored = self.find(collection, rest[0])
         if self.command == "GET" and collection == "nodes" and self.sledd.scenes:
             stored = self.sledd.scenes.pop(0)
-        if rest[1:] == ["log"]:
-            return self.answer(200, self.sledd.log.encode()) if self.sledd.log else self.problem(404, "no log")
-        if self.command == "PUT":
+        if rest[1:] in (["log"], ["console"]):
+            text = getattr(self.sledd, rest[1])
+            return self.answer(200, text.encode()) if text else self.problem(404, f"no {rest[1]}")
+        if self.command == "PUT" and rest[1:] != ["rescue"]:
             return self.put(collection, key, stored, body, "take_over" in query)
         if stored is None:
             return self.problem(404, f"{rest[0]} does not exist")
-        if self.command == "DELETE":
+        if self.command == "DELETE" and rest[1:] != ["rescue"]:
             return self.remove(collection, key, stored, query)
-        return self.json(stored) if self.command == "GET" else self.post(collection, key, stored, rest[1:])
+        return self.json(stored) if self.command == "GET" else self.post(collection, key, stored, rest[1:], body)
 
-    def post(self, collection: str, key: str, stored: Json, rest: list[str]) -> None:
+    def file(self, body: bytes) -> None:
+        assert "Authorization" not in self.headers
+        tag = f'"{hashlib.sha256(body).hexdigest()[:8]}"'
+        same = self.headers.get("If-None-Match") == tag
+        if not same:
+            self.sledd.sent.append(self.path)
+        self.send_response(304 if same else 200)
+        self.send_header("ETag", tag)
+        self.send_header("Content-Length", "0" if same else str(len(body)))
+        self.end_headers()
+        self.wfile.write(b"" if same else body)
+
+    def boot(self) -> None:
+        base = f"{self.sledd.url}/sled/cloud/"
+        self.json({"kernel": base + "vmlinuz", "initrd": base + "initrd.img", "arguments": f"quiet sled.token={BOOT_TOKEN}"})
+
+    def post(self, collection: str, key: str, stored: Json, rest: list[str], body: Json) -> None:
+        if rest == ["boot"]:
+            return self.boot()
+        if rest == ["rescue"]:
+            return self.rescue(stored, body)
         return self.reimage(collection, key, stored) if rest == ["reimage"] else self.answer(204, b"")
 
     def find(self, collection: str, name: str) -> tuple[str, Json | None]:
@@ -124,6 +165,29 @@ class Handler(BaseHTTPRequestHandler):
         left = [item for item in items if item["mac"] > after]
         self.json({"items": left[:2], "next": left[1]["mac"] if len(left) > 2 else ""})
 
+    def rollout(self, rest: list[str], query: dict[str, list[str]], body: Json) -> None:
+        """Keeps rollouts whose first node is the canary, and the others one wave; a failure stops them."""
+        kept = self.sledd.rollouts
+        if not rest and self.command == "GET":
+            return self.json({"items": [{**one, "runs": None} for one in reversed(kept.values())]})
+        if not rest:
+            known = [one for one in kept.values() if one["wish"] == body["wish"] and one["state"] in ("running", "stopped")]
+            one = known[0] if known else a_rollout(f"{query['kind'][0]}-{len(kept) + 1}", body)
+            kept[one["name"]] = one
+            return self.json(one)
+        if rest[0] not in kept:
+            return self.problem(404, f"rollout {rest[0]} does not exist")
+        one = kept[rest[0]]
+        if self.command == "GET":
+            return self.json(one)
+        run = next(run for run in one["runs"] if run["node"] == rest[2])
+        if body["state"] == "running" and one["state"] != "running":
+            return self.problem(409, f"rollout {rest[0]} is {one['state']}")
+        run |= body
+        if body["state"] == "failed":
+            one |= {"state": "stopped", "reason": f"canary {rest[2]} failed"}
+        return self.json({"rollout": {**one, "runs": None}, "run": run})
+
     @staticmethod
     def other_owner(stored: Json | None, owner: str, take_over: bool) -> str:
         """Who a binding belongs to, unless that is the owner or it is taken over."""
@@ -135,6 +199,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.problem(409, f"the binding belongs to {owner}")
         del self.sledd.objects[collection][key]
         return self.answer(204, b"")
+
+    def rescue(self, node: Json, body: Json) -> None:
+        if self.command == "DELETE":
+            node.pop("rescue", None)
+            return self.answer(204, b"")
+        node["rescue"] = {**body, "begun": "2026-11-21T23:00:00Z"}
+        return self.json(node)
 
     def put(self, collection: str, key: str, stored: Json | None, body: Json, take_over: bool) -> None:
         match, absent = self.headers.get("If-Match"), self.headers.get("If-None-Match")

@@ -212,3 +212,24 @@ def test_event_in_check_mode(sledd: Sledd, module: Run) -> None:
 def test_settings_that_cannot_work(sledd: Sledd, module: Run) -> None:
     assert "in clear" in module(node, name="n1", server="http://10.77.0.1")["msg"]
     assert "No such file" in module(node, name="n1", token=None, token_file="/none")["msg"]
+
+
+def test_a_wish_is_raised_once_for_one_who_asks_again(sledd: Sledd, module: Run) -> None:
+    module(binding, node="n1", image="v1")
+    raised = module(binding, node="n1", reimage=True, above=1)
+    assert (raised["changed"], raised["generation"]) == (True, 2)
+    again = module(binding, node="n1", reimage=True, above=1)
+    assert (again["changed"], again["generation"]) == (False, 2)
+    assert module(binding, node="n1", image="v2", reimage=True, above=1)["generation"] == 3
+
+
+def test_event_of_a_supervisor_has_the_last_words(sledd: Sledd, module: Run) -> None:
+    sledd.node("n1", 1)
+    sledd.console = "x" * 20000 + "panic"
+    assert module(event, node="n1", kind="lost", detail="y" * 600, console=True)["changed"]
+    sent = sledd.asked[-1][2]
+    assert (sent["kind"], len(sent["detail"]), len(sent["log"])) == ("lost", 512, 16384)
+    assert sent["log"].endswith("panic")
+    sledd.console = ""
+    module(event, node="n1", kind="fallback", detail="late", console=True)
+    assert sledd.asked[-1][2] == {"kind": "fallback", "detail": "late"}

@@ -160,3 +160,28 @@ def test_log_that_cannot_be_read_does_not_hide_the_failure(sledd: Sledd, module:
     assert module(ready, nodes=["n2"])["nodes"][0]["log"] == []
     sledd.refuse = []
     assert last_lines("\n".join(map(str, range(30))) + "\n--- dmesg\nx")[0] == "10"
+
+
+@pytest.mark.parametrize(
+    ("phase", "observed", "stage", "outcome"),
+    [
+        ("idle", 1, "entered", "pending"),
+        ("booting", 2, "entered", "pending"),
+        ("writing", 1, "entered", "pending"),
+        ("writing", 2, "entered", "ready"),
+        ("writing", 2, "starting", "pending"),
+        ("starting", 2, "starting", "ready"),
+        ("starting", 2, "done", "pending"),
+        ("operational", 2, "entered", "ready"),
+        ("operational", 2, "starting", "ready"),
+        ("failed", 2, "entered", "failed"),
+    ],
+)
+def test_stages(phase: str, observed: int, stage: str, outcome: str) -> None:
+    assert judge(a_node(phase, observed, 2), stage=stage) == outcome
+
+
+def test_a_failure_that_is_known_does_not_count() -> None:
+    node = a_node("failed", 2, 2, since="2026-11-21T22:00:00Z")
+    assert judge(node, known="2026-11-21T22:00:00Z") == "pending"
+    assert judge(node, known="2026-11-21T21:00:00Z") == "failed"

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fleet without hardware: a real sledd with TLS on loopback, and machines that are `sled-double` processes."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+
+TREE = Path(__file__).resolve().parents[2]
+BIN = TREE / "build/bin"
+TOKEN = "0123456789abcdef0123456789abcdef"
+DIGEST = "sha256:" + "5e" * 32
+PATIENCE = 600.0  # seconds for what takes ten on an idle machine
+
+
+class Fleet:
+    """A sledd, nodes n1 to n<count> spread over racks r0, r1, ..., and the inventory that playbooks run with."""
+
+    def __init__(self, folder: Path, count: int, racks: int) -> None:
+        self.folder = folder
+        self.nodes = [f"n{i + 1}" for i in range(count)]
+        self.racks = {node: f"r{i % racks}" for i, node in enumerate(self.nodes)}
+        self.macs = {node: f"52:54:00:99:{i >> 8:02x}:{i & 255:02x}" for i, node in enumerate(self.nodes)}
+        self.doubles = folder / "doubles"
+        self.hooks = folder / "hooks.log"
+        self.doubles.mkdir()
+        self.url = f"https://127.0.0.1:{free_port()}"
+        (folder / "admin.token").write_text(TOKEN)
+        certificate(folder)
+        self._playbooks: list[subprocess.Popen[str]] = []
+        self._sledd = self._start()
+        self.client = Client(self.url, TOKEN, str(folder / "ca.crt"), timeout=10)
+
+    def begin(self) -> None:
+        """Waits for sledd, declares everything, and writes the inventory."""
+        wait_for("sledd's answer", self._answers)
+        for name in ("v1", "v2"):
+            spec: Json = {"name": name, "digest": DIGEST, "urls": [f"http://127.0.0.1/{name}"], "bytes": 1 << 30, "file_bytes": 1 << 28}
+            self.client.put("images", name, spec, 0)
+        for node in self.nodes:
+            spec = {"mac": self.macs[node], "name": node, "disk": f"serial:{node}", "labels": {"rack": self.racks[node]}}
+            self.client.put("nodes", node, spec, 0)
+        self.set(None, server=self.url, ca=str(self.folder / "ca.crt"), step_seconds=0.4, boot_seconds=0.2)
+        self._inventory()
+
+    def end(self) -> None:
+        """Switches everything off, a playbook that runs still as well."""
+        for playbook in self._playbooks:
+            if playbook.poll() is None:
+                os.killpg(playbook.pid, signal.SIGKILL)
+                playbook.wait(PATIENCE)
+        for node in self.nodes:
+            self.power(node, "off")
+        self._sledd.terminate()
+        try:
+            self._sledd.wait(20)
+        except subprocess.TimeoutExpired:
+            self._sledd.kill()
+            raise
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        address = self.url.removeprefix("https://")
+        command = [str(BIN / "sledd"), "--listen", address, "--data-dir", str(self.folder / "etcd"), "--boot-url", "http://127.0.0.1"]
+        command += ["--node-urls", self.url, "--admin-token-file", str(self.folder / "admin.token"), "--log-level", "warn"]
+        command += ["--tls-cert", str(self.folder / "ca.crt"), "--tls-key", str(self.folder / "ca.key")]
+        with (self.folder / "sledd.log").open("wb") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log)
+
+    def _answers(self) -> bool:
+        if self._sledd.poll() is not None:
+            raise AssertionError(f"sledd ended: {(self.folder / 'sledd.log').read_text()}")
+        try:
+            list(self.client.nodes())
+        except SledError:
+            return False
+        return True
+
+    def _inventory(self) -> None:
+        double = str(BIN / "sled-double")
+
+        def verb(*words: str) -> list[str]:
+            return [double, "power", str(self.doubles), "{{ node_mac }}", *words]
+
+        for when in ("before", "after"):
+            note = f"echo $(date +%s.%N) {when} {{{{ inventory_hostname }}}} >> {self.hooks}"
+            task = {"name": "Note it", "ansible.builtin.shell": note, "delegate_to": "localhost", "changed_when": False}
+            (self.folder / f"{when}.yml").write_text(yaml.safe_dump([task]))
+        everything = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+            "sled_server": self.url,
+            "sled_ca_file": str(self.folder / "ca.crt"),
+            "sled_token_file": str(self.folder / "admin.token"),
+            "sled_authorized_keys": [],
+            "sled_report_dir": str(self.folder / "reports"),
+            "sled_hook_before": str(self.folder / "before.yml"),
+            "sled_hook_after": str(self.folder / "after.yml"),
+            "supervise_ways": ["idle", "power"],
+            "supervise_verify": "none",
+            "node_image": "v1",
+            "node_flavour": "cloud",
+            "power_driver": "command",
+            "power_commands": {name: verb(name) for name in ("on", "off", "cycle", "reset", "status", "bootdev")},
+        }
+        nodes = {}
+        for node in self.nodes:
+            nodes[node] = {"node_mac": self.macs[node], "node_disk": f"serial:{node}", "node_labels": {"rack": self.racks[node]}}
+        groups = {"controllers": {"hosts": {"localhost": {}}}, "nodes": {"hosts": nodes}}
+        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"vars": everything, "children": groups}}))
+
+    # What an operator does.
+
+    def set(self, node: str | None, **settings: Any) -> None:
+        """Changes what a double does; None: what all do."""
+        name = "defaults" if node is None else self.macs[node].replace(":", "-")
+        (self.doubles / f"{name}.yaml").write_text(yaml.safe_dump(settings))
+
+    def power(self, node: str, *words: str) -> str:
+        """Presses the node's button."""
+        command = [str(BIN / "sled-double"), "power", str(self.doubles), self.macs[node], *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
+
+    def settle(self, image: str, nodes: Iterable[str]) -> None:
+        """Brings nodes to an image without a playbook."""
+        chosen = list(nodes)
+        for node in chosen:
+            self.client.put("bindings", node, {"node": node, "image": image}, 0)
+            self.power(node, "cycle")
+        for node in chosen:
+            wait_for(f"{node} to be operational", functools.partial(self.is_operational, node))
+
+    def is_operational(self, node: str) -> bool:
+        """Says whether a node is."""
+        return bool(self.node(node)["status"]["phase"] == "operational")
+
+    def play(self, *extra: str, rollout: Json | None = None) -> subprocess.Popen[str]:
+        """Starts the playbook, in a session of its own as in a terminal."""
+        command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), "playbooks/reimage.yml", *extra]
+        if rollout is not None:
+            command += ["-e", json.dumps({"sled_rollout": rollout})]
+        environment = os.environ | {"ANSIBLE_CONFIG": str(TREE / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+        with (self.folder / "playbook.log").open("a") as log:
+            playbook = subprocess.Popen(command, cwd=TREE, stdout=log, stderr=log, text=True, start_new_session=True, env=environment)
+        self._playbooks.append(playbook)
+        return playbook
+
+    def run(self, *extra: str, rollout: Json | None = None) -> Result:
+        """Runs the playbook to its end."""
+        start = self._log_size()
+        code = self.play(*extra, rollout=rollout).wait(4 * PATIENCE)
+        return Result(code, (self.folder / "playbook.log").read_text()[start:])
+
+    def _log_size(self) -> int:
+        log = self.folder / "playbook.log"
+        return len(log.read_text()) if log.exists() else 0
+
+    def interrupt(self, playbook: subprocess.Popen[str], how: signal.Signals, reached: Callable[[], bool]) -> None:
+        """Ends a playbook as soon as something was reached, as Ctrl-C or a crash of the control machine does."""
+
+        def reached_or_ended() -> bool:
+            assert playbook.poll() is None, f"the playbook ended before it could be interrupted, see {self.folder}/playbook.log"
+            return reached()
+
+        wait_for("the moment to interrupt", reached_or_ended)
+        os.killpg(playbook.pid, how)
+        playbook.wait(PATIENCE)
+
+    # What was seen.
+
+    def node(self, node: str) -> Json:
+        """Reads a node."""
+        found = self.client.find("nodes", node)
+        assert found is not None, f"{node} is not declared"
+        return found
+
+    def events(self, node: str) -> list[Json]:
+        """All events of a node, oldest first."""
+        answer = self.client._json("GET", f"/v1/nodes/{node}/events", {"limit": 500})
+        return sorted(answer["items"], key=lambda event: int(event["id"]))
+
+    def marks(self) -> dict[str, int]:
+        """The newest event of each node: nothing touched a node whose mark stays."""
+        return {node: max((int(event["id"]) for event in self.events(node)), default=0) for node in self.nodes}
+
+    def writes(self, node: str) -> dict[int, int]:
+        """How often a write began, by generation."""
+        found = [event for event in self.events(node) if event["kind"] == "begin" and event.get("verb") == "write"]
+        return dict(collections.Counter(int(event["generation"]) for event in found))
+
+    def written(self) -> int:
+        """How many writes began, of all nodes."""
+        return sum(sum(self.writes(node).values()) for node in self.nodes)
+
+    def away(self, node: str, generation: int) -> tuple[float, float]:
+        """From when to when a node was not in service for a generation: from the first touch to operational."""
+        of = [event for event in self.events(node) if event.get("generation") == generation]
+        begun = next(at(event) for event in of if event["kind"] in ("plan", "begin"))
+        return begun, next(at(event) for event in of if event["kind"] == "operational")
+
+    def hooked(self) -> list[tuple[float, str, str]]:
+        """When which hook ran for which node."""
+        if not self.hooks.exists():
+            return []
+        lines = [line.split() for line in self.hooks.read_text().splitlines()]
+        return [(float(when), kind, node) for when, kind, node in lines]
+
+    def rollouts(self) -> list[Json]:
+        """All rollouts, newest first."""
+        found: list[Json] = self.client._json("GET", "/v1/rollouts")["items"]
+        return found
+
+
+class Result:
+    """A playbook that ended."""
+
+    def __init__(self, code: int, text: str) -> None:
+        self.code, self.text = code, text
+
+    def changed(self) -> int:
+        """How many tasks changed something, of all hosts."""
+        recap = self.text.rpartition("PLAY RECAP")[2]
+        return sum(int(word.partition("=")[2]) for word in recap.split() if word.startswith("changed="))
+
+
+def at(event: Json) -> float:
+    """When an event happened."""
+    return datetime.fromisoformat(event["time"][:26].rstrip("Z") + "+00:00").timestamp()
+
+
+def most_at_once(spans: Iterable[tuple[float, float]]) -> int:
+    """How many spans of time overlap at most."""
+    changes = sorted((moment, change) for begin, end in spans for moment, change in ((begin, 1), (end, -1)))
+    most = now = 0
+    for _, change in changes:
+        now += change
+        most = max(most, now)
+    return most
+
+
+def wait_for(what: str, reached: Callable[[], bool]) -> None:
+    """Waits for a fact."""
+    deadline = time.monotonic() + PATIENCE
+    while not reached():
+        assert time.monotonic() < deadline, f"waited {PATIENCE:.0f} s for {what}"
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def certificate(folder: Path) -> None:
+    """Makes ca.crt and ca.key for loopback."""
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([*command, "-keyout", "ca.key", "-out", "ca.crt"], check=True, capture_output=True, timeout=30, cwd=folder)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reimage playbook on fleets where nodes fail, and where whoever runs it is interrupted."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import random
+import signal
+from collections.abc import Callable
+
+import pytest
+from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet, most_at_once
+
+Make = Callable[[int], Fleet]
+
+
+def phases(fleet: Fleet) -> dict[str, str]:
+    return {node: fleet.node(node)["status"]["phase"] for node in fleet.nodes}
+
+
+def is_in_service(fleet: Fleet, node: str, image: str, generation: int) -> None:
+    """What a node must be after a run: its wish done, and itself the same as before."""
+    found = fleet.node(node)
+    status = found["status"]
+    assert (status["phase"], status["generation"], found["binding"]["image"]) == ("operational", generation, image), node
+    assert found["binding"]["satisfied"] and found["binding"]["generation"] == generation
+    assert (found["name"], found["mac"], found["labels"]) == (node, fleet.macs[node], {"rack": fleet.racks[node]})
+
+
+def test_canary_fails(fleet_of: Make) -> None:
+    fleet = fleet_of(8)
+    fleet.settle("v1", fleet.nodes)
+    fleet.set("n1", fail={"step": "write", "code": 5, "times": 9, "reason": "digest mismatch"})
+    before = fleet.marks()
+    result = fleet.run("-e", "image=v2", rollout={"canary": "1", "batch": "50%", "failure_budget": "25%"})
+    assert result.code != 0 and "digest mismatch" in result.text, result.text
+    after = fleet.marks()
+    assert after.pop("n1") > before.pop("n1")
+    assert after == before, "the canary failed, and another node was touched"
+    assert fleet.writes("n1") == {1: 1, 2: 1}, "code 5 is never tried again"
+    assert {node for _, _, node in fleet.hooked()} == {"n1"}
+    (rollout,) = fleet.rollouts()
+    assert rollout["state"] == "stopped" and "n1" in rollout["reason"]
+    assert rollout["counts"] == {"waiting": 7, "running": 0, "done": 0, "failed": 1}
+
+
+def test_budget_is_exceeded(fleet_of: Make) -> None:
+    fleet = fleet_of(8)
+    fleet.settle("v1", fleet.nodes)
+    for node in ("n1", "n2", "n3"):
+        fleet.set(node, fail={"step": "wipe", "code": 3, "times": 9, "reason": f"{node} cannot"})
+    fleet.set("n4", step_seconds=1.0)  # runs still when n3 has failed
+    before = fleet.marks()
+    result = fleet.run("-e", "image=v2", rollout={"batch": "2", "failure_budget": "25%"})
+    assert result.code != 0
+    assert [phases(fleet)[node] for node in ("n1", "n2", "n3")] == ["failed"] * 3
+    is_in_service(fleet, "n4", "v2", 2)
+    after = fleet.marks()
+    for node in ("n5", "n6", "n7", "n8"):
+        assert after[node] == before[node], f"the budget was exceeded in the second wave, and {node} was touched"
+    (rollout,) = fleet.rollouts()
+    assert rollout["state"] == "stopped"
+    assert rollout["counts"] == {"waiting": 4, "running": 0, "done": 1, "failed": 3}
+
+
+@pytest.mark.parametrize(
+    ("count", "how", "again"),
+    [
+        pytest.param(8, signal.SIGINT, False, marks=pytest.mark.long),
+        (4, signal.SIGKILL, False),
+        pytest.param(4, signal.SIGINT, True, marks=pytest.mark.long),
+    ],
+)
+def test_interrupted(fleet_of: Make, chance: random.Random, count: int, how: signal.Signals, again: bool) -> None:
+    """Half of the nodes run the old image, half wait in the Sled system; no more than one of a rack may be away."""
+    fleet = fleet_of(count)
+    settled = fleet.nodes if again else fleet.nodes[: count // 2]
+    fleet.settle("v1", settled)
+    for node in fleet.nodes[len(settled) :]:
+        fleet.power(node, "on")
+    begun = fleet.written()
+    target = {node: 2 if node in settled else 1 for node in fleet.nodes}
+    arguments = ["-e", "image=v1", "-e", "again=true"] if again else ["-e", "image=v2"]
+    terms = {"batch": "100%", "max_unavailable": {"rack": 1}}
+
+    moment = begun + chance.randrange(1, count)
+    fleet.interrupt(fleet.play(*arguments, rollout=terms), how, lambda: fleet.written() >= moment)
+    result = fleet.run(*arguments, rollout=terms)
+    assert result.code == 0, result.text
+    for node in fleet.nodes:
+        is_in_service(fleet, node, "v1" if again else "v2", target[node])
+        assert fleet.writes(node) == dict.fromkeys(range(1, target[node] + 1), 1), f"{node} was not written once a generation"
+    racks = collections.defaultdict(list)
+    for node in fleet.nodes:
+        racks[fleet.racks[node]].append(fleet.away(node, target[node]))
+    assert {rack: most_at_once(spans) for rack, spans in racks.items()} == dict.fromkeys(racks, 1)
+    hooks_held(fleet, target)
+    (rollout,) = fleet.rollouts()
+    assert (rollout["state"], rollout["resumed"]) == ("done", 1)
+
+    marks = fleet.marks()
+    repeated = fleet.run(*arguments[:2], rollout=terms)
+    assert (repeated.code, repeated.changed()) == (0, 0), repeated.text
+    assert fleet.marks() == marks and len(fleet.rollouts()) == 1
+
+
+def hooks_held(fleet: Fleet, target: dict[str, int]) -> None:
+    """A node's hook before ran before it was touched, in each attempt; the one after ran once, when it was in service."""
+    hooked = sorted(fleet.hooked(), key=lambda entry: entry[2])
+    for node, entries in itertools.groupby(hooked, key=lambda entry: entry[2]):
+        times = collections.defaultdict(list)
+        for when, kind, _ in entries:
+            times[kind].append(when)
+        begin, end = fleet.away(node, target[node])
+        assert min(times["before"]) < begin and len(times["after"]) == 1 and times["after"][0] > end, (node, times, begin, end)
+    assert {node for _, _, node in hooked} == set(fleet.nodes)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.plugins.module_utils import rollouts
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json
+from ansible_collections.sled.fleet.plugins.modules import rollout
+from ansible_collections.sled.fleet.tests.unit.double import Sledd
+
+Run = Callable[..., Json]
+MAC = "52:54:00:77:00:01"
+TERMS: Json = {"wish": "image v2", "canary": "1"}
+
+
+def begin(module: Run, *nodes: str, **options: Any) -> Json:
+    return module(rollout, state="begun", nodes=list(nodes), **{**TERMS, **options})
+
+
+def running(module: Run, node: str, **options: Any) -> Json:
+    return module(rollout, state="running", name="reimage-1", node=node, **options)
+
+
+def puts(sledd: Sledd) -> list[tuple[str, Json]]:
+    return [(path.rsplit("/", 1)[1], body) for method, path, body in sledd.asked if method == "PUT"]
+
+
+def test_begins_with_what_was_said_and_gives_the_waves(sledd: Sledd, module: Run) -> None:
+    result = begin(module, MAC.replace(":", "-").upper(), "n2", "n3", batch="25%", max_unavailable={"rack": 1}, pause=0, kind="wipe")
+    assert (result["changed"], result["name"]) == (True, "wipe-1")
+    method, path, body = sledd.asked[-1]
+    assert (method, path) == ("POST", "/v1/rollouts?kind=wipe")
+    assert body == {
+        **TERMS,
+        "nodes": [MAC.replace(":", "-").upper(), "n2", "n3"],
+        "batch": "25%",
+        "max_unavailable": {"rack": 1},
+    }
+    assert result["waves"] == [["52-54-00-77-00-01"], ["n2", "n3"]], "as they were asked for"
+
+
+def test_nothing_to_do_begins_nothing(sledd: Sledd, module: Run) -> None:
+    result = begin(module, among=["n1", "n2"])
+    assert (result["changed"], result["name"], result["waves"]) == (False, "", [])
+    assert sledd.rollouts == {}
+
+
+def test_check_mode_says_nothing_to_sledd(sledd: Sledd, module: Run) -> None:
+    assert begin(module, "n1", check=True)["changed"]
+    assert not begin(module, check=True)["changed"]
+    assert not running(module, "n1", check=True)["begun"]
+    assert sledd.asked == []
+
+
+def test_what_is_done_is_not_done_again_on_resumption(sledd: Sledd, module: Run) -> None:
+    begin(module, "n1", "n2", "n3", again=True)
+    sledd.rollouts["reimage-1"]["runs"][0]["state"] = "done"
+    assert begin(module, "n1", "n2", "n3", again=True)["waves"] == [["n2", "n3"]]
+    assert len(sledd.rollouts) == 1
+
+
+def test_a_node_that_was_never_ended_has_its_turn_although_it_has_its_wish(sledd: Sledd, module: Run) -> None:
+    begin(module, "n1", "n2", "n3")
+    runs = sledd.rollouts["reimage-1"]["runs"]
+    runs[0]["state"], runs[1]["state"] = "done", "running"
+    for nodes, asked in (([], ["n2", "n3"]), (["n3"], ["n3", "n2"])):
+        assert begin(module, *nodes, among=["n1", "n2", "n3"])["waves"] == [["n2", "n3"]]
+        assert sledd.asked[-1][2]["nodes"] == asked
+    assert begin(module, among=["n1", "n2"], wish="image v3")["waves"] == [], "another wish is another rollout"
+    sledd.rollouts["reimage-1"]["state"] = "done"
+    assert not begin(module, among=["n1", "n2", "n3"])["changed"]
+
+
+def test_a_node_is_begun_and_ended(sledd: Sledd, module: Run) -> None:
+    begin(module, "n1", "n2")
+    begun = running(module, "n1")
+    assert (begun["begun"], begun["changed"], begun["run"]["from"]) == (True, True, 3)
+    done = module(rollout, state="done", name="reimage-1", node="n1", way="warm")
+    assert done["run"]["state"] == "done"
+    assert puts(sledd) == [("n1", {"state": "running"}), ("n1", {"state": "done", "way": "warm"})]
+    assert "is not one of rollout reimage-1" in running(module, "n9")["msg"]
+    assert "reimage-9 does not exist" in module(rollout, state="running", name="reimage-9", node="n1")["msg"]
+
+
+def test_the_canary_comes_first(sledd: Sledd, module: Run) -> None:
+    begin(module, "n1", "n2")
+    early = running(module, "n2")
+    assert (early["begun"], early["changed"]) == (False, False)
+    assert early["reason"] == "the canary of rollout reimage-1 is not done: n1"
+    module(rollout, state="failed", name="reimage-1", node="n1", reason="x" * 3000)
+    assert puts(sledd) == [("n1", {"state": "failed", "reason": "x" * 2048})]
+    assert running(module, "n2")["reason"] == "rollout reimage-1 is stopped: canary n1 failed"
+
+
+def test_a_canary_that_nobody_runs_has_failed(sledd: Sledd, module: Run) -> None:
+    begin(module, "n1", "n2")
+    running(module, "n1")
+    assert "canary n1 failed" in running(module, "n2", nodes=["n1", "n2"])["reason"]
+    assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": rollouts.LEFT})
+
+
+def test_a_stop_in_the_same_moment_leaves_the_node_alone(sledd: Sledd, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.begin_rollout({**TERMS, "nodes": ["n1"]}, "reimage")
+
+    def stopped(*_: Any) -> Json:
+        raise ApiError("PUT", 409, {"detail": "rollout reimage-1 is stopped"})
+
+    monkeypatch.setattr(client, "put_run", stopped)
+    result = rollouts.start(client, {"name": "reimage-1", "node": "n1", "nodes": []})
+    assert (result["begun"], result["reason"]) == (False, "rollout reimage-1 is stopped")
+
+
+def test_the_pause_between_waves_is_waited_for(sledd: Sledd, client: Client) -> None:
+    client.begin_rollout({**TERMS, "nodes": ["n1", "n2"], "pause": 60}, "reimage")
+    end = "2026-11-21T22:00:00.123456789Z"
+    sledd.rollouts["reimage-1"]["runs"][0] |= {"state": "done", "end": end}
+    now = rollouts._seconds(end) + 48
+    paused: list[float] = []
+
+    def pause(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        paused.append(seconds)
+
+    options: Json = {"name": "reimage-1", "node": "n2", "nodes": []}
+    assert rollouts.start(client, options, lambda: now, pause)["begun"]
+    assert paused == [5, 5, 2]
+    assert rollouts.start(client, options, lambda: 0.0, pause)["begun"], "what runs already is not held up"
+    assert len(paused) == 3
+
+
+def test_tells_how_it_went(sledd: Sledd, module: Run) -> None:
+    begin(module, "n1", "n2")
+    told = sledd.rollouts["reimage-1"]
+    told["runs"][0] |= {"state": "done", "way": "idle", "begin": "2026-11-21T22:00:00Z", "end": "2026-11-21T22:01:01Z", "start": "kexec"}
+    told["runs"][1]["state"] = "running"
+    told["counts"] = {"waiting": 0, "running": 0, "done": 1, "failed": 1}
+    result = module(rollout, state="ended", name="reimage-1", nodes=["n1", "n2"])
+    assert not result["changed"]
+    assert result["failures"] == {"n2": rollouts.LEFT}
+    assert result["state"] == "stopped"
+    assert [line.split()[:4] for line in result["table"][1:3]] == [["n2", "2", "failed", "-"], ["n1", "1", "done", "idle"]]
+    assert result["table"][2].split()[4:] == ["kexec", "61"]
+    assert result["table"][3] == "rollout reimage-1 is stopped: 1 done, 1 failed. canary n2 failed"
