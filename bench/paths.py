@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""paths.py OUT: how long a reimage takes by each way into the Sled system. Run by `make bench-paths`.
+
+OUT.json and a table. A lab of one machine is built, and taken down at the end. Each round images the machine once by each way; totals and
+stages are those of sledd's timelines. KEEP=1 leaves the lab.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from measure import line, save
+
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+WAYS = ("idle", "warm", "power")
+STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "start")
+LAB = os.environ.get("SLED_LAB_NAME", "sled-lab")
+SECRETS = Path(os.environ.get("SLED_LAB", "build/lab")) / "secrets"
+DEADLINE = 1800  # seconds for one playbook
+Timeline = dict[str, Any]
+
+
+def playbook(path: str, *options: str, inside: bool = True) -> None:
+    """Runs one, in the lab's network if it speaks to its machines. Its output is shown when it fails."""
+    words = ["nsenter", f"--net=/run/netns/{LAB}"] if inside else []
+    words += ["ansible-playbook", "-i", "inventory/lab", path, *options]
+    done = subprocess.run(words, timeout=DEADLINE, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench: {path} {' '.join(options)} failed:\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
+
+
+def timeline() -> Timeline:
+    """The machine's newest run, as sledd saw it."""
+    words = ["nsenter", f"--net=/run/netns/{LAB}", "build/bin/sledctl", "--server", "https://10.77.0.1", "--ca", str(SECRETS / "ca.crt")]
+    words += ["--token-file", str(SECRETS / "admin.token"), "timeline", "n1", "-o", "json"]
+    found: Timeline = json.loads(subprocess.run(words, timeout=60, check=True, stdout=subprocess.PIPE).stdout)
+    return found
+
+
+def measure() -> dict[str, list[Timeline]]:
+    """All ways in turn: what disturbs the machine disturbs them alike."""
+    runs: dict[str, list[Timeline]] = {way: [] for way in WAYS}
+    for number in range(ROUNDS):
+        for way in WAYS:
+            playbook("bench/paths.yml", "-e", f"way={way}")
+            runs[way].append(timeline())
+            print(f"  round {number + 1}/{ROUNDS}  {way:<6} {runs[way][-1]['total']:7.1f} s", flush=True)
+    return runs
+
+
+def figures(runs: list[Timeline]) -> dict[str, Any]:
+    """Medians of the total and of each stage."""
+    totals = [one["total"] for one in runs]
+    stages = {name: [stage["seconds"] for one in runs for stage in one["stages"] if stage["name"] == name] for name in STAGES}
+    return {
+        "total": round(statistics.median(totals), 2),
+        "min": round(min(totals), 2),
+        "max": round(max(totals), 2),
+        "stages": {name: round(statistics.median(seconds), 2) for name, seconds in stages.items() if seconds},
+        "runs": [{"total": one["total"], **{stage["name"]: stage["seconds"] for stage in one["stages"]}} for one in runs],
+    }
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """For a terminal."""
+    rows = [["way", "total s", "range", *STAGES]]
+    for way, one in found.items():
+        spread = f"{one['min']:.1f}-{one['max']:.1f}"
+        seconds = [f"{one['stages'][name]:.1f}" if name in one["stages"] else "-" for name in STAGES]
+        rows.append([way, f"{one['total']:.1f}", spread, *seconds])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(line(row, widths) for row in rows)
+
+
+def main() -> None:
+    """Builds the lab, measures, and takes it down."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: terminated"))  # and the lab goes too
+    os.environ["NODES"] = "1"
+    try:
+        playbook("playbooks/lab.yml", inside=False)
+        playbook("playbooks/images.yml", "--tags", "build", inside=False)
+        for name in ("site", "images", "enroll", "reimage"):
+            playbook(f"playbooks/{name}.yml")
+        found = {way: figures(runs) for way, runs in measure().items()}
+    finally:
+        if not os.environ.get("KEEP"):
+            playbook("playbooks/lab.yml", "-e", "lab_state=absent", inside=False)
+    order = " < ".join(sorted(found, key=lambda way: float(found[way]["total"])))
+    save(Path(sys.argv[1]), {"rounds": ROUNDS, "cores": os.cpu_count(), "order": order, "ways": found})
+    print(table(found))
+    print(f"medians: {order}")
+
+
+if __name__ == "__main__":
+    main()
