@@ -109,7 +109,8 @@ generate: build ## files made from code: openapi.json, role READMEs, the provide
 	tools/generated
 
 ## Tests that need root, time or a lab
-TESTS := test-go test-terraform test-c test-images test-api test-initrd test-boot-server test-lab
+# Those joined by + leave a processor idle, and run side by side.
+TESTS := test-go test-images+test-terraform test-c test-rollout+test-api+test-initrd test-power+test-boot-server test-lab
 
 test-go:
 	go test -race ./...
@@ -132,11 +133,30 @@ test-api:
 test-initrd:
 	$(MAKE) -C initrd test
 
+# Real playbooks and a real sledd; the machines are processes (build/bin/sled-double).
+test-rollout: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## runs over 8 nodes that fail and are interrupted, without root (SLED_SEED=N, LONG=1 for all)
+	pytest -q tests/rollout $(if $(LONG),,-m 'not long')
+
 test-boot-server:
 	tools/as-root molecule/run boot_server
 
+test-power: ## every power driver against its simulator, each with a machine behind it
+	tools/as-root molecule/run power
+
 test-lab: provider-here
 	tools/as-root molecule/run lab
+
+test-power-cuts: ## a power cut in each phase, each followed by a whole run (20 minutes)
+	tools/as-root molecule/run lab faults molecule/lab/tests/power_cuts.yml -e mol_cuts_options=--again
+
+test-faults: provider-here ## power cuts, a boot server that restarts, jumps that lead nowhere, a DHCP server of somebody else (30 minutes)
+	tools/as-root molecule/run lab faults
+
+test-machines: ## six machines of the twelve kinds of test-matrix, from bare to a cold boot of their disk
+	tools/as-root molecule/machines/run some
+
+test-matrix: ## {BIOS, UEFI} x {virtio, NVMe, SATA} x {virtio-net, e1000e}, all twelve
+	tools/as-root molecule/machines/run all
 
 ## Benchmarks (root; some minutes; bench/README.md)
 bench-write: build ## an image onto a disk, beside dd, partclone and bmaptool (ROUNDS=5)
@@ -147,9 +167,14 @@ bench-write bench-pack: bench-%:
 bench-terraform: ## plans and applies of 1 to 10,000 machines, with terraform and with tofu; without root
 	bench/run terraform
 
+bench-paths: build ## a reimage by each way into the Sled system: idle, warm, power; in the lab (ROUNDS=5)
+	tools/as-root bench/run paths
+
 clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider initrd collection generate test-go test-terraform test-c test-images test-api test-initrd test-boot-server test-lab bench-write bench-pack bench-terraform clean FORCE
+	unit-python setup build provider provider-here install-provider initrd collection generate test-go test-terraform test-c test-images test-api \
+	test-initrd test-power test-rollout test-boot-server test-machines test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
+	bench-paths clean FORCE

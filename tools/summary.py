@@ -23,7 +23,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-STAGES = ("firmware", "ipxe", "kernel", "wipe", "write", "configure", "start")
+STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "start")
 IDENTITY = "hostname; cat /etc/machine-id /proc/sys/kernel/random/boot_id"
 
 
