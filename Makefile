@@ -152,11 +152,8 @@ test-power-cuts: ## a power cut in each phase, each followed by a whole run (20 
 test-faults: provider-here ## power cuts, a boot server that restarts, jumps that lead nowhere, a DHCP server of somebody else (30 minutes)
 	tools/as-root molecule/run lab faults
 
-test-machines: ## six machines of the twelve kinds of test-matrix, from bare to a cold boot of their disk
-	tools/as-root molecule/machines/run some
-
 test-matrix: ## {BIOS, UEFI} x {virtio, NVMe, SATA} x {virtio-net, e1000e}, all twelve
-	tools/as-root molecule/machines/run all
+	tools/as-root molecule/machines/run
 
 ## Benchmarks (root; some minutes; bench/README.md)
 bench-write: build ## an image onto a disk, beside dd, partclone and bmaptool (ROUNDS=5)
@@ -176,5 +173,5 @@ clean: ## remove build/
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider initrd collection generate test-go test-terraform test-c test-images test-api \
-	test-initrd test-power test-rollout test-boot-server test-machines test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
+	test-initrd test-power test-rollout test-boot-server test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE
