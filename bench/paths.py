@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """paths.py OUT: how long a reimage takes by each way into the Sled system. Run by `make bench-paths`.
 
-OUT.json and a table. A lab of one machine is built, and taken down at the end. Each round images the machine once by each way; totals and
-stages are those of sledd's timelines. KEEP=1 leaves the lab.
+OUT.json and a table. A lab of two machines is built, and taken down at the end. Each round images the first once by each way, and the
+second, whose firmware tests itself for SELF_TEST seconds, once by its power; totals and stages are those of sledd's timelines. KEEP=1
+leaves the lab.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from typing import Any
 from measure import line, save
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
-WAYS = ("idle", "warm", "power")
+SELF_TEST = int(os.environ.setdefault("SELF_TEST", "60"))
+WAYS = {  # what is measured: node, and way into the Sled system
+    "idle": ("n1", "idle"),
+    "warm": ("n1", "warm"),
+    "power": ("n1", "power"),
+    f"power, self-test {SELF_TEST} s": ("n2", "power"),
+}
+WIDTH = max(map(len, WAYS))
 STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "start")
 LAB = os.environ.get("SLED_LAB_NAME", "sled-lab")
 SECRETS = Path(os.environ.get("SLED_LAB", "build/lab")) / "secrets"
@@ -31,28 +39,28 @@ Timeline = dict[str, Any]
 def playbook(path: str, *options: str, inside: bool = True) -> None:
     """Runs one, in the lab's network if it speaks to its machines. Its output is shown when it fails."""
     words = ["nsenter", f"--net=/run/netns/{LAB}"] if inside else []
-    words += ["ansible-playbook", "-i", "inventory/lab", path, *options]
+    words += ["ansible-playbook", "-i", "inventory/lab", "-i", "bench/paths.inventory.yml", path, *options]
     done = subprocess.run(words, timeout=DEADLINE, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"bench: {path} {' '.join(options)} failed:\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
 
 
-def timeline() -> Timeline:
-    """The machine's newest run, as sledd saw it."""
+def timeline(node: str) -> Timeline:
+    """A machine's newest run, as sledd saw it."""
     words = ["nsenter", f"--net=/run/netns/{LAB}", "build/bin/sledctl", "--server", "https://10.77.0.1", "--ca", str(SECRETS / "ca.crt")]
-    words += ["--token-file", str(SECRETS / "admin.token"), "timeline", "n1", "-o", "json"]
+    words += ["--token-file", str(SECRETS / "admin.token"), "timeline", node, "-o", "json"]
     found: Timeline = json.loads(subprocess.run(words, timeout=60, check=True, stdout=subprocess.PIPE).stdout)
     return found
 
 
 def measure() -> dict[str, list[Timeline]]:
     """All ways in turn: what disturbs the machine disturbs them alike."""
-    runs: dict[str, list[Timeline]] = {way: [] for way in WAYS}
+    runs: dict[str, list[Timeline]] = {name: [] for name in WAYS}
     for number in range(ROUNDS):
-        for way in WAYS:
-            playbook("bench/paths.yml", "-e", f"way={way}")
-            runs[way].append(timeline())
-            print(f"  round {number + 1}/{ROUNDS}  {way:<6} {runs[way][-1]['total']:7.1f} s", flush=True)
+        for name, (node, way) in WAYS.items():
+            playbook("bench/paths.yml", "-e", f"way={way}", "--limit", node)
+            runs[name].append(timeline(node))
+            print(f"  round {number + 1}/{ROUNDS}  {name:<{WIDTH}} {runs[name][-1]['total']:7.1f} s", flush=True)
     return runs
 
 
@@ -83,7 +91,7 @@ def table(found: dict[str, dict[str, Any]]) -> str:
 def main() -> None:
     """Builds the lab, measures, and takes it down."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: terminated"))  # and the lab goes too
-    os.environ["NODES"] = "1"
+    os.environ["NODES"] = "2"
     try:
         playbook("playbooks/lab.yml", inside=False)
         playbook("playbooks/images.yml", "--tags", "build", inside=False)
@@ -94,7 +102,7 @@ def main() -> None:
         if not os.environ.get("KEEP"):
             playbook("playbooks/lab.yml", "-e", "lab_state=absent", inside=False)
     order = " < ".join(sorted(found, key=lambda way: float(found[way]["total"])))
-    save(Path(sys.argv[1]), {"rounds": ROUNDS, "cores": os.cpu_count(), "order": order, "ways": found})
+    save(Path(sys.argv[1]), {"rounds": ROUNDS, "cores": os.cpu_count(), "self_test": SELF_TEST, "order": order, "ways": found})
     print(table(found))
     print(f"medians: {order}")
 
