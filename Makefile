@@ -149,7 +149,7 @@ test-lab: provider-here
 test-power-cuts: ## a power cut in each phase, each followed by a whole run (20 minutes)
 	tools/as-root molecule/run lab faults molecule/lab/tests/power_cuts.yml -e mol_cuts_options=--again
 
-test-faults: provider-here ## power cuts, a boot server that restarts, jumps that lead nowhere, a DHCP server of somebody else (30 minutes)
+test-faults: provider-here build/bin/sled-double ## power cuts, waves, a boot server that restarts, jumps that lead nowhere, a foreign DHCP server (30 minutes)
 	tools/as-root molecule/run lab faults
 
 test-matrix: ## {BIOS, UEFI} x {virtio, NVMe, SATA} x {virtio-net, e1000e}, all twelve
