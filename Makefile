@@ -86,12 +86,12 @@ initrd:
 
 # build/share is a mirror of its own: with it in XDG_DATA_DIRS, `terraform init` and `tofu init` find the provider there.
 MIRROR := build/share/terraform/plugins
-PLATFORM = $(shell go env GOHOSTOS)_$(shell go env GOHOSTARCH)
 provider: ## the Terraform provider: zips for linux, amd64 and arm64, in build/share
 	$(MAKE) provider-linux_amd64 provider-linux_arm64
 
+# Asked in the recipe: $(shell) of GNU make before 4.4 has not the PATH above.
 provider-here:
-	$(MAKE) provider-$(PLATFORM)
+	platform=$$(go env GOHOSTOS GOHOSTARCH | paste -sd _) && $(MAKE) provider-$$platform
 
 provider-%: FORCE
 	go run ./terraform-provider/tools/package -version $(VERSION) -to $(MIRROR) $*

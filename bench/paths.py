@@ -30,8 +30,10 @@ WAYS = {  # what is measured: node, and way into the Sled system
 }
 WIDTH = max(map(len, WAYS))
 STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "start")
-LAB = os.environ.get("SLED_LAB_NAME", "sled-lab")
-SECRETS = Path(os.environ.get("SLED_LAB", "build/lab")) / "secrets"
+LAB = os.environ["SLED_LAB_NAME"]
+DIRECTORY = Path(os.environ["SLED_LAB"])
+SECRETS = DIRECTORY / "secrets"
+KEEP = bool(os.environ.get("KEEP"))
 DEADLINE = 1800  # seconds for one playbook
 Timeline = dict[str, Any]
 
@@ -43,6 +45,11 @@ def playbook(path: str, *options: str, inside: bool = True) -> None:
     done = subprocess.run(words, timeout=DEADLINE, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"bench: {path} {' '.join(options)} failed:\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
+
+
+def take_down() -> None:
+    """Nothing is left of the lab."""
+    playbook("playbooks/lab.yml", "-e", "lab_state=absent", inside=False)
 
 
 def timeline(node: str) -> Timeline:
@@ -92,6 +99,8 @@ def main() -> None:
     """Builds the lab, measures, and takes it down."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: terminated"))  # and the lab goes too
     os.environ["NODES"] = "2"
+    if DIRECTORY.exists() and not KEEP:
+        take_down()  # of a run that was kept, or killed
     try:
         playbook("playbooks/lab.yml", inside=False)
         playbook("playbooks/images.yml", "--tags", "build", inside=False)
@@ -99,8 +108,8 @@ def main() -> None:
             playbook(f"playbooks/{name}.yml")
         found = {way: figures(runs) for way, runs in measure().items()}
     finally:
-        if not os.environ.get("KEEP"):
-            playbook("playbooks/lab.yml", "-e", "lab_state=absent", inside=False)
+        if not KEEP:
+            take_down()
     order = " < ".join(sorted(found, key=lambda way: float(found[way]["total"])))
     save(Path(sys.argv[1]), {"rounds": ROUNDS, "cores": os.cpu_count(), "self_test": SELF_TEST, "order": order, "ways": found})
     print(table(found))

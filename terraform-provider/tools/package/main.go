@@ -17,7 +17,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"time"
 )
 
@@ -27,7 +26,10 @@ var registries = []string{"registry.terraform.io", "registry.opentofu.org"}
 // packed is the time of every file in a zip, the earliest that the format has.
 var packed = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-var versionPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
+var (
+	versionPattern  = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
+	platformPattern = regexp.MustCompile(`^([0-9a-z]+)_([0-9a-z]+)$`)
+)
 
 func main() {
 	version := flag.String("version", "", "version of the provider, such as 0.1.0")
@@ -79,15 +81,15 @@ func pack(ctx context.Context, version, platform string) ([]byte, error) {
 }
 
 func build(ctx context.Context, version, platform, binary string) error {
-	system, architecture, found := strings.Cut(platform, "_")
-	if !found {
+	pair := platformPattern.FindStringSubmatch(platform)
+	if pair == nil {
 		return fmt.Errorf("platform %q: want SYSTEM_ARCHITECTURE, such as linux_amd64", platform)
 	}
 	//nolint:gosec // the operands come from the Makefile, and no shell reads them
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version,
 		"-o", binary, "./terraform-provider")
 	// What the caller's environment says about the target must not reach the bytes.
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+architecture, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+pair[1], "GOARCH="+pair[2], "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=")
 	command.Stderr = os.Stderr
 	if err := command.Run(); err != nil {
 		return fmt.Errorf("go build for %s: %w", platform, err)
