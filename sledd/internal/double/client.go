@@ -4,6 +4,7 @@ package double
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -28,10 +29,11 @@ var errToken = errors.New("the token is not accepted")
 
 // client speaks as a node. A server that does not answer is asked again, for ever: somebody will switch the machine off.
 type client struct {
-	base, mac string // the MAC with hyphens
-	token     string // of the Sled system
-	http      *http.Client
-	say       func(format string, a ...any)
+	base, boot string // URLs
+	mac        string // with hyphens
+	token      string // of the Sled system
+	http       *http.Client
+	say        func(format string, a ...any)
 }
 
 func (m *Machine) client(say func(format string, a ...any)) (*client, error) {
@@ -47,7 +49,9 @@ func (m *Machine) client(say func(format string, a ...any)) (*client, error) {
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	return &client{base: strings.TrimSuffix(m.Settings.Server, "/"), mac: mac.Hyphens(m.MAC), say: say,
+	base := strings.TrimSuffix(m.Settings.Server, "/")
+	boot := strings.TrimSuffix(cmp.Or(m.Settings.Boot, base), "/")
+	return &client{base: base, boot: boot, mac: mac.Hyphens(m.MAC), say: say,
 		http: &http.Client{Transport: transport, Timeout: (pollSeconds + 30) * time.Second}}, nil
 }
 
@@ -72,7 +76,7 @@ func (c *client) ask(ctx context.Context, method, path, token, body string) (int
 }
 
 func (c *client) once(ctx context.Context, method, path, token, body string) (int, string, error) {
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, c.url(path), strings.NewReader(body))
 	if err != nil {
 		return 0, "", err //nolint:wrapcheck // says enough
 	}
@@ -89,6 +93,14 @@ func (c *client) once(ctx context.Context, method, path, token, body string) (in
 		c.token = renewed
 	}
 	return response.StatusCode, string(text), err //nolint:wrapcheck // says enough
+}
+
+// url of a path: a machine's firmware may ask another server than its system does.
+func (c *client) url(path string) string {
+	if strings.HasPrefix(path, "/boot/") {
+		return c.boot + path
+	}
+	return c.base + path
 }
 
 // post says something; only 204 will do.

@@ -21,6 +21,7 @@ import (
 type Settings struct {
 	Server string `json:"server"` // base URL of sledd
 	CA     string `json:"ca"`     // PEM file; empty: the system's
+	Boot   string `json:"boot"`   // base URL of the boot scripts; empty: that of sledd
 
 	StepSeconds float64 `json:"step_seconds"` // that each step takes
 	BootSeconds float64 `json:"boot_seconds"` // firmware, and the start of an installed system
