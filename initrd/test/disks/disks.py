@@ -285,8 +285,9 @@ def expect(path: Path, table: str, sector: int, parts: list[Part], to: Path) -> 
     with path.open("rb") as disk, to.open("wb") as out:
         out.truncate(size)
         for start, end in keep:
-            while start < end and (copied := os.copy_file_range(disk.fileno(), out.fileno(), end - start, start, start)):
-                start += copied
+            at = start
+            while at < end and (copied := os.copy_file_range(disk.fileno(), out.fileno(), end - at, at, at)):
+                at += copied
 
 
 if __name__ == "__main__":
