@@ -209,7 +209,7 @@ def bmc(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     Bmc.answers.clear()
     Bmc.asked.clear()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Bmc)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     real = Web
     monkeypatch.setattr(redfish, "Web", lambda driver, base: real(driver, base.replace("https:", "http:")))
     yield server.server_address[1]

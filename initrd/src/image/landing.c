@@ -74,7 +74,9 @@ static int write_pipe(struct landing *landing, const uint8_t *data, size_t size,
 
 static int start_restore(struct landing *landing, struct fault *fault) {
 	char path[CHILD_PATH];
-	const char *const words[] = {"partclone.restore", "-q", "-L", "/dev/null", "-C", "-W", "-s", "-", "-O", child_path(landing->fd, path), NULL};
+	// -f 0: see domain.c.
+	const char *const words[] = {"partclone.restore", "-q", "-f", "0", "-L", "/dev/null", "-C", "-W", "-s", "-", "-O",
+				     child_path(landing->fd, path), NULL};
 	int ends[2], r;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)

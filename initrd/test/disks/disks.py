@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +21,7 @@ from pathlib import Path
 MIB = 1 << 20
 GRANULE = 4096
 UUID = "5ed00000-0000-4000-8000-0000000000{:02}"
+NOISE = memoryview(random.Random(0).randbytes(MIB) * 2)  # does not compress, from wherever it is read
 # Smallest size, in MiB, with which each is usual.
 KINDS = {
     "ext2": 48, "ext3": 48, "ext4": 64, "xfs": 320, "btrfs": 160, "f2fs": 104, "ntfs": 64, "fat12": 8, "fat16": 32, "fat32": 64,
@@ -28,6 +29,7 @@ KINDS = {
 }  # fmt: skip
 # As the index names them.
 CONTENT = {"fat12": "fat", "fat16": "fat", "fat32": "fat", "empty": "data"}
+NO_WAIT = ("-f", "0")  # partclone's end waits for the thread that shows progress, which else sleeps for two seconds
 TOOL = {"fat12": "fat", "fat16": "fat", "fat32": "fat"}
 WHOLE = ("lvm", "luks", "data", "empty")
 FILESYSTEMS = tuple(kind for kind in KINDS if kind not in (*WHOLE, "swap"))
@@ -41,12 +43,18 @@ def run(*words: str | Path, **options: str) -> str:
     return done.stdout
 
 
+def noise(numbers: random.Random, size: int) -> memoryview:
+    """Up to 1 MiB, in practice never the same twice. Drawing each byte would take most of a test's time."""
+    at = numbers.randrange(MIB)
+    return NOISE[at : at + size]
+
+
 def junk(path: Path, size: int, seed: int) -> None:
     """A file of bytes that cannot be mistaken for zeros."""
     numbers = random.Random(seed)
     with path.open("wb") as file:
         for at in range(0, size, MIB):
-            file.write(numbers.randbytes(min(MIB, size - at)))
+            file.write(noise(numbers, min(MIB, size - at)))
 
 
 @contextlib.contextmanager
@@ -67,7 +75,7 @@ def fill(root: Path, size: int, seed: int) -> dict[str, str]:
     written = 0
     while written < size // 3:
         name = f"folder{len(names) % 5}/file{len(names)}"
-        data = numbers.randbytes(numbers.choice((100, 5000, 70000, 900000)))
+        data = bytes(noise(numbers, numbers.choice((100, 5000, 70000, 900000))))
         if len(names) % 3 == 0:
             data = data[:64] * (len(data) // 64)
         (root / name).parent.mkdir(exist_ok=True)
@@ -136,12 +144,20 @@ def fill_f2fs(device: str, size: int, seed: int) -> dict[str, str]:
         return kept
 
 
-def make_content(kind: str, path: Path, size: int, sector: int = 512, number: int = 1) -> dict[str, str]:
+def make_content(kind: str, path: Path, size: int) -> dict[str, str]:
     """One partition's content in a file of its own. Returns the files that are in it."""
-    junk(path, size, number)
+    junk(path, size, 1)
+    return put_content(path, Part(kind, 0, size, {}))
+
+
+def put_content(path: Path, part: Part, sector: int = 512, number: int = 1) -> dict[str, str]:
+    """The content of one partition of a disk full of junk. Returns the files that are in it."""
+    kind, size = part.kind, part.size
     if kind == "empty":
-        path.write_bytes(bytes(size))
-    with loop(path, sector) as device:
+        with path.open("r+b") as disk:
+            disk.seek(part.start)
+            disk.write(bytes(size))
+    with loop(path, sector, part.start, size) as device:
         make(kind, device, size, sector, number)
         if kind.startswith("fat"):
             return fill_fat(device, size, number) if sector == 512 else {}  # mtools knows no other sectors
@@ -190,43 +206,35 @@ def make_disk(path: Path, table: str, sector: int, kinds: list[str], size: int =
         with loop(path, sector) as device:
             run("sfdisk", "--quiet", "--wipe", "never", "--no-reread", "--no-tell-kernel", device, input=script(table, sector, parts))
     for number, part in enumerate(parts):
-        content = path.with_name(f"{path.name}.part{number}")
-        part.files = make_content(part.kind, content, part.size, sector, number + 1)
-        with content.open("rb") as source, path.open("r+b") as disk:
-            disk.seek(part.start)
-            shutil.copyfileobj(source, disk, MIB)
-        content.unlink()
+        part.files = put_content(path, part, sector, number + 1)
     return parts
 
 
-def cut(path: Path, part: Part, to: Path) -> None:
-    """One partition of a raw disk as a file of its own."""
-    with path.open("rb") as disk, to.open("wb") as out:
-        disk.seek(part.start)
-        for at in range(0, part.size, MIB):
-            out.write(disk.read(min(MIB, part.size - at)))
+def cut(path: Path, part: Part) -> contextlib.AbstractContextManager[str]:
+    """One partition of a raw disk as a device of its own; a short one of a disk that is too short."""
+    return loop(path, 512, part.start, part.size)
 
 
-def check_content(part: Part, path: Path) -> None:
+def check_content(part: Part, device: str) -> None:
     """The filesystem's own check, and that every file is there as it was written."""
     words: dict[str, list[str]] = {
-        "ext2": ["e2fsck", "-fn"], "ext3": ["e2fsck", "-fn"], "ext4": ["e2fsck", "-fn"], "xfs": ["xfs_repair", "-n", "-f"],
+        "ext2": ["e2fsck", "-fn"], "ext3": ["e2fsck", "-fn"], "ext4": ["e2fsck", "-fn"], "xfs": ["xfs_repair", "-n"],
         "btrfs": ["btrfs", "check", "--readonly", "--check-data-csum"], "f2fs": ["fsck.f2fs", "--dry-run"], "ntfs": ["ntfsfix", "-n"],
         "fat12": ["fsck.fat", "-n"], "fat16": ["fsck.fat", "-n"], "fat32": ["fsck.fat", "-n"], "exfat": ["fsck.exfat", "-n"],
     }  # fmt: skip
     if part.kind in words:
-        run(*words[part.kind], path)
+        run(*words[part.kind], device)
     if part.kind.startswith("fat"):
         for name, digest in part.files.items():
-            data = subprocess.run(["mtype", "-i", str(path), f"::{name}"], capture_output=True, check=True).stdout
+            data = subprocess.run(["mtype", "-i", device, f"::{name}"], capture_output=True, check=True).stdout
             assert hashlib.sha256(data).hexdigest() == digest, f"{part.kind}: {name}"
     elif part.kind in FILESYSTEMS and part.kind != "f2fs":
-        with loop(path) as device, mounted(part.kind, device, "ro") as root:
+        with mounted(part.kind, device, "ro") as root:
             for name, digest in part.files.items():
                 assert hashlib.sha256((root / name).read_bytes()).hexdigest() == digest, f"{part.kind}: {name}"
 
 
-def used_by_dumpe2fs(path: Path) -> list[tuple[int, int]]:
+def used_by_dumpe2fs(path: str) -> list[tuple[int, int]]:
     """Used ranges of an ext filesystem by its own tool, in bytes."""
     text = run("dumpe2fs", path)
     number = {key: int(re.search(rf"^{key}: +(\d+)$", text, re.M)[1]) for key in ("Block size", "Block count", "First block")}  # type: ignore[index]
@@ -240,10 +248,10 @@ def used_by_dumpe2fs(path: Path) -> list[tuple[int, int]]:
     return runs(used, block)
 
 
-def used_by_partclone(kind: str, path: Path) -> list[tuple[int, int]]:
+def used_by_partclone(kind: str, path: str) -> list[tuple[int, int]]:
     """Used ranges by partclone's map."""
     with tempfile.NamedTemporaryFile() as out:
-        run(f"partclone.{TOOL.get(kind, kind)}", "-D", "-q", "-L", "/dev/null", "-s", path, "-O", out.name)
+        run(f"partclone.{TOOL.get(kind, kind)}", *NO_WAIT, "-D", "-q", "-L", "/dev/null", "-s", path, "-O", out.name)
         lines = [line.split() for line in Path(out.name).read_text().splitlines() if not line.startswith("#")]
     return [(int(at, 16), int(at, 16) + int(size, 16)) for at, size, status in (x for x in lines if len(x) == 3) if status == "+"]
 
@@ -253,7 +261,7 @@ def runs(used: bytearray, unit: int) -> list[tuple[int, int]]:
     return [(m.start() * unit, m.end() * unit) for m in re.finditer(rb"\x01+", used)]
 
 
-def used_of(part: Part, path: Path) -> list[tuple[int, int]]:
+def used_of(part: Part, path: str) -> list[tuple[int, int]]:
     """What an image has to keep of a partition, relative to its start; worked out here, not by sledc."""
     if part.kind == "swap":
         return [(0, 4096)]
@@ -272,17 +280,14 @@ def expect(path: Path, table: str, sector: int, parts: list[Part], to: Path) -> 
     if table == "logical":
         keep += [(part.start - MIB, part.start - MIB + sector) for part in parts[1:]]
     for part in parts:
-        content = to.with_name(f"{to.name}.part")
-        cut(path, part, content)
-        keep += [(part.start + a, part.start + b) for a, b in used_of(part, content)]
-        content.unlink()
+        with cut(path, part) as device:
+            keep += [(part.start + a, part.start + b) for a, b in used_of(part, device)]
     with path.open("rb") as disk, to.open("wb") as out:
         out.truncate(size)
         for start, end in keep:
-            disk.seek(start)
-            out.seek(start)
-            for at in range(start, end, MIB):
-                out.write(disk.read(min(MIB, end - at)))
+            at = start
+            while at < end and (copied := os.copy_file_range(disk.fileno(), out.fileno(), end - at, at, at)):
+                at += copied
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def content(part: Part, sector: int) -> str:
 
 def there_and_back(disk: Path, sector: int, parts: list[Part]) -> None:
     """Packs, writes, compares, checks."""
-    target, cut_out = work / "target", work / "content"
+    target = work / "target"
     words = f"sector={sector}"  # an MBR in a file does not say
     image = pack(disk, words)
     digest = hashlib.sha256(image.path.read_bytes()).digest()
@@ -64,11 +64,11 @@ def there_and_back(disk: Path, sector: int, parts: list[Part]) -> None:
     write_to(image, target)
     assert not image.wrong(target), "used blocks differ"
     for part in parts:
-        cut(target, part, cut_out)
-        check_content(part, cut_out)
+        with cut(target, part) as device:
+            check_content(part, device)
     used = sum(int.bit_count(chunk.used) for chunk in image.chunks) * 4096
     print(f"# {disk.name}: {image.bytes >> 20} MiB, {used >> 20} used, {sum(len(part.files) for part in parts)} files")
-    for path in (disk, target, cut_out, image.path):
+    for path in (disk, target, image.path):
         path.unlink(missing_ok=True)
 
 

@@ -57,10 +57,8 @@ class Chunk(NamedTuple):
 
     def runs(self, disk_bytes: int) -> Iterator[tuple[int, int]]:
         """Used bytes of the disk, from and to."""
-        for i in range(256):
-            if self.used >> i & 1:
-                start = self.offset + i * GRANULE
-                yield start, min(start + GRANULE, disk_bytes)
+        for run in re.finditer("1+", f"{self.used:b}"[::-1]):
+            yield self.offset + run.start() * GRANULE, min(self.offset + run.end() * GRANULE, disk_bytes)
 
 
 class Image(NamedTuple):
