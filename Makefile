@@ -15,7 +15,7 @@ KEEP ?=
 VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ## The two commands
 demo: setup build provider-here ## the main job, in the lab: two machines from bare to running (NODES=2 KEEP=1)
@@ -83,6 +83,13 @@ build/bin/%: FORCE
 initrd:
 	$(MAKE) -j$(JOBS) -C initrd/src all
 	$(MAKE) -C initrd all
+
+initrd-arm64: packages-arm64 ## sledc and initrd for arm64, on any machine that builds for amd64
+	$(MAKE) -j$(JOBS) -C initrd/src all ARCH=arm64
+	$(MAKE) -C initrd all ARCH=arm64
+
+packages-arm64:
+	tools/packages tools/packages-arm64.txt
 
 # build/share is a mirror of its own: with it in XDG_DATA_DIRS, `terraform init` and `tofu init` find the provider there.
 MIRROR := build/share/terraform/plugins
