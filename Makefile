@@ -153,6 +153,9 @@ test-power: ## every power driver against its simulator, each with a machine beh
 test-lab: provider-here
 	tools/as-root molecule/run lab
 
+test-arm64: build/bin/sledd build/bin/sledctl initrd initrd-arm64 ## a virtual arm64 server, from power-on to the Sled system that waits for a plan (5 minutes)
+	initrd/test/boot/arm64 build
+
 test-power-cuts: ## a power cut in each phase, each followed by a whole run (20 minutes)
 	tools/as-root molecule/run lab faults molecule/lab/tests/power_cuts.yml -e mol_cuts_options=--again
 
@@ -182,6 +185,6 @@ clean: ## remove build/
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider initrd collection generate test-go test-terraform test-c test-images test-api \
-	test-initrd test-power test-rollout test-boot-server test-machines test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
+	unit-python setup build provider provider-here install-provider initrd initrd-arm64 packages-arm64 collection generate test-go test-terraform test-c test-images test-api \
+	test-initrd test-power test-rollout test-arm64 test-boot-server test-machines test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE
