@@ -15,7 +15,7 @@ KEEP ?=
 VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ## The two commands
 demo: setup build provider-here ## the main job, in the lab: two machines from bare to running (NODES=2 KEEP=1)
@@ -89,6 +89,13 @@ initrd:
 	$(MAKE) -j$(JOBS) -C initrd/src all
 	$(MAKE) -C initrd all
 
+initrd-arm64: packages-arm64 ## sledc and initrd for arm64, on any machine that builds for amd64
+	$(MAKE) -j$(JOBS) -C initrd/src all ARCH=arm64
+	$(MAKE) -C initrd all ARCH=arm64
+
+packages-arm64:
+	tools/packages tools/packages-arm64.txt
+
 # build/share is a mirror of its own: with it in XDG_DATA_DIRS, `terraform init` and `tofu init` find the provider there.
 MIRROR := build/share/terraform/plugins
 provider: ## the Terraform provider: zips for linux, amd64 and arm64, in build/share
@@ -154,6 +161,9 @@ test-power: ## every power driver against its simulator, each with a machine beh
 test-lab: provider-here
 	tools/as-root molecule/run lab
 
+test-arm64: build/bin/sledd build/bin/sledctl initrd initrd-arm64 ## a virtual arm64 server, from power-on to the Sled system that waits for a plan (5 minutes)
+	initrd/test/boot/arm64 build
+
 test-power-cuts: ## a power cut in each phase, each followed by a whole run (20 minutes)
 	tools/as-root molecule/run lab faults molecule/lab/tests/power_cuts.yml -e mol_cuts_options=--again
 
@@ -180,6 +190,6 @@ clean: ## remove build/
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider initrd collection generate test-go test-terraform test-c test-images test-api \
-	test-initrd test-power test-rollout test-boot-server test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
+	unit-python setup build provider provider-here install-provider initrd initrd-arm64 packages-arm64 collection generate programs test-go test-terraform test-c test-images test-api \
+	test-initrd test-power test-rollout test-arm64 test-boot-server test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE

@@ -32,8 +32,8 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestNodeScript(t *testing.T) {
-	got, err := ipxe.Node(ipxe.NodeValues{MAC: "52:54:00:77:00:01", Kernel: "http://10.77.0.1/sled/cloud/vmlinuz",
-		Initrd: "http://10.77.0.1/sled/cloud/initrd.img", Arguments: "sled.mac=52:54:00:77:00:01 sled.token=sledb_x"})
+	got, err := ipxe.Node(ipxe.NodeValues{MAC: "52:54:00:77:00:01", System: "http://10.77.0.1/sled/cloud",
+		Arguments: "sled.mac=52:54:00:77:00:01 sled.token=sledb_x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ var commands = map[string]bool{"set": true, "inc": true, "echo": true, "imgfree"
 var network = map[string]bool{"kernel": true, "initrd": true, "boot": true, "sanboot": true, "chain": true, "dhcp": true}
 
 func TestScriptsKeepTheRules(t *testing.T) {
-	node, err := ipxe.Node(ipxe.NodeValues{MAC: "m", Kernel: "k", Initrd: "i", Arguments: "a"})
+	node, err := ipxe.Node(ipxe.NodeValues{MAC: "m", System: "s", Arguments: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,16 +98,16 @@ class Quiet(http.server.ThreadingHTTPServer):
 
 
 class Server:
-    """Listens on loopback from construction on; `with` closes it."""
+    """Listens, on loopback unless told otherwise, from construction on; `with` closes it."""
 
-    def __init__(self, *handlers: Handler, pki: Pki | None = None, name: str = "good", port: int = 0) -> None:
+    def __init__(self, *handlers: Handler, pki: Pki | None = None, name: str = "good", port: int = 0, address: str = "127.0.0.1") -> None:
         self.handlers = list(handlers)
         self.seen: list[Seen] = []
         self.lock = threading.Lock()
-        self.http = Quiet(("127.0.0.1", port), Request)
+        self.http = Quiet((address, port), Request)
         self.http.owner = self  # type: ignore[attr-defined]
         self.port = self.http.server_address[1]
-        self.url = f"http{'s' if pki else ''}://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if pki else ''}://{address}:{self.port}"
         if pki:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(pki.directory / f"{name}.crt", pki.directory / "key.pem")

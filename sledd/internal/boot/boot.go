@@ -42,29 +42,39 @@ type System struct {
 	KernelArguments string   // of the site, such as the console
 }
 
-// Script renders the script that boots the Sled system with a boot token.
+// Script renders the script that boots the Sled system with a boot token. iPXE itself knows the architecture.
 func (s System) Script(address, flavour, token string) (string, error) {
-	with := s.With(s.URL, address, flavour, token)
-	text, err := ipxe.Node(ipxe.NodeValues{MAC: address, Kernel: with.Kernel, Initrd: with.Initrd, Arguments: with.Arguments})
+	text, err := ipxe.Node(ipxe.NodeValues{MAC: address, System: s.folder(s.URL, flavour), Arguments: s.arguments(address, token)})
 	if err != nil {
 		return "", fmt.Errorf("boot script of %s: %w", address, err)
 	}
 	return text, nil
 }
 
-// With says what a node is booted with, and where from: base is of a boot server, http://ADDRESS.
-func (s System) With(base, address, flavour, token string) api.Boot {
+// With says what a running node is booted with, and where from: base is of a boot server, http://ADDRESS. Architecture "" is x86_64.
+func (s System) With(base, address, flavour, architecture, token string) api.Boot {
+	folder := s.folder(base, flavour)
+	if architecture == "arm64" {
+		folder += "-arm64"
+	}
+	return api.Boot{Kernel: folder + "/vmlinuz", Initrd: folder + "/initrd.img", Arguments: s.arguments(address, token)}
+}
+
+func (s System) folder(base, flavour string) string {
 	if flavour == "" {
 		flavour = s.Flavour
 	}
-	arguments := []string{}
+	return strings.TrimSuffix(base, "/") + "/sled/" + flavour
+}
+
+func (s System) arguments(address, token string) string {
+	words := []string{}
 	if s.KernelArguments != "" {
-		arguments = append(arguments, s.KernelArguments)
+		words = append(words, s.KernelArguments)
 	}
-	arguments = append(arguments, "sled.mac="+address, "BOOTIF=01-"+mac.Hyphens(address))
+	words = append(words, "sled.mac="+address, "BOOTIF=01-"+mac.Hyphens(address))
 	if len(s.Servers) > 0 {
-		arguments = append(arguments, "sled.servers="+strings.Join(s.Servers, ","))
+		words = append(words, "sled.servers="+strings.Join(s.Servers, ","))
 	}
-	folder := strings.TrimSuffix(base, "/") + "/sled/" + flavour
-	return api.Boot{Kernel: folder + "/vmlinuz", Initrd: folder + "/initrd.img", Arguments: strings.Join(append(arguments, "sled.token="+token), " ")}
+	return strings.Join(append(words, "sled.token="+token), " ")
 }

@@ -72,7 +72,7 @@ func (f *Fleet) Warm(ctx context.Context, reference, base string) (api.Boot, err
 			return refuse(Conflict, "node %s has done what is wished of it (generation %d, phase %s) and would start its own disk: raise the generation first",
 				reference, v.wished(), dash(v.status.Phase))
 		}
-		with = f.System.With(base, v.mac, v.flavour(), f.admit(v, "warm"))
+		with = f.System.With(base, v.mac, v.declared().Flavour, v.declared().Architecture, f.admit(v, "warm"))
 		return nil
 	})
 	return with, err
@@ -102,14 +102,14 @@ func (v *view) purpose() string {
 func (f *Fleet) render(v *view, text string, script *Script) error {
 	var err error
 	script.Local = false
-	script.Text, err = f.System.Script(v.mac, v.flavour(), text)
+	script.Text, err = f.System.Script(v.mac, v.declared().Flavour, text)
 	return err
 }
 
-// flavour of the Sled system that the node asks for; empty: the server's setting.
-func (v *view) flavour() string {
+// declared is the node as declared; empty when nobody did.
+func (v *view) declared() api.NodeSpec {
 	if v.node == nil {
-		return ""
+		return api.NodeSpec{}
 	}
-	return v.node.Flavour
+	return *v.node
 }

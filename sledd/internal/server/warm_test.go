@@ -57,6 +57,16 @@ func TestWarmBootComesFromWhereItWasAsked(t *testing.T) {
 	}
 }
 
+// Without firmware nobody but the declaration says which Sled system a machine can start.
+func TestWarmBootIsForTheDeclaredArchitecture(t *testing.T) {
+	s := fresh(t)
+	s.admin(200, "PUT", "/v1/nodes/"+address(1), api.NodeSpec{MAC: address(1), Name: "arm", Architecture: "arm64", Flavour: "cloud"})
+	a := as[api.Boot](t, s.admin(200, "POST", "/v1/nodes/"+address(1)+"/boot", nil))
+	if a.Kernel != "https://10.77.0.1/sled/cloud-arm64/vmlinuz" || a.Initrd != "https://10.77.0.1/sled/cloud-arm64/initrd.img" {
+		t.Errorf("%+v", a)
+	}
+}
+
 func TestWarmBootIsRefused(t *testing.T) {
 	s, _ := warmed(t)
 	s.refused(404, "POST", "/v1/nodes/n9/boot", nil, "node n9 does not exist")

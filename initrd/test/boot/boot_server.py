@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A boot server of our own for tests of the Sled system: a real sledd, with certificates and with the site's own initrd."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(what: str, seconds: float, fact: Callable[[], Any]) -> Any:
+    """Returns what `fact` does as soon as that is true; raises TimeoutError that names what was waited for."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := fact():
+            return found
+        time.sleep(0.2)
+    raise TimeoutError(f"waited {seconds:.0f} s for {what}")
+
+
+def openssl(folder: Path, *words: str) -> None:
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
+def certificates(folder: Path, address: str) -> None:
+    """A CA, and a server certificate for the address by which nodes know this machine."""
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1")
+    openssl(folder, "req", "-x509", *key, "-subj", "/CN=boot test", "-keyout", "ca.key", "-out", "ca.crt")
+    names = f"subjectAltName=IP:{address},IP:127.0.0.1"
+    openssl(folder, "req", *key[:-2], "-subj", "/CN=sledd", "-addext", names, "-keyout", "server.key", "-out", "server.csr")
+    sign = ("-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-copy_extensions", "copy", "-days", "1")
+    openssl(folder, "x509", "-req", "-in", "server.csr", *sign, "-out", "server.crt")
+
+
+def image_key(folder: Path) -> None:
+    """The key that the site's images are signed with."""
+    openssl(folder, "genpkey", "-algorithm", "ed25519", "-out", "image.key")
+    openssl(folder, "pkey", "-in", "image.key", "-pubout", "-out", "image.pub")
+
+
+class Server:
+    """A sledd of our own, and its operator API."""
+
+    def __init__(self, program: Path, folder: Path, mac: str, address: str, listen: str = "127.0.0.1", **more: str) -> None:
+        self.mac = mac
+        self.port = free_port()
+        self.url = f"https://{listen}:{self.port}"
+        self.context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
+        self.token = "boot-test-" + os.urandom(16).hex()
+        (folder / "admin.token").write_text(self.token)
+        self.log = (folder / "sledd.log").open("wb")
+        options = {
+            "--listen": f"{listen}:{self.port}",
+            "--data-dir": str(folder / "etcd"),
+            "--boot-url": f"http://{address}",
+            "--node-urls": f"https://{address}:{self.port}",
+            "--admin-token-file": str(folder / "admin.token"),
+            "--tls-cert": str(folder / "server.crt"),
+            "--tls-key": str(folder / "server.key"),
+            **{f"--{name.replace('_', '-')}": value for name, value in more.items()},
+        }
+        self.process = subprocess.Popen([program, *(word for pair in options.items() for word in pair)], stdout=self.log, stderr=self.log)
+
+    def call(self, method: str, path: str, body: Any = None) -> bytes:
+        """Answer of one request; raises on any other than 2xx."""
+        request = urllib.request.Request(self.url + path, method=method)
+        request.add_header("Authorization", f"Bearer {self.token}")
+        if body is not None:
+            request.add_header("Content-Type", "application/json")
+            request.data = json.dumps(body).encode()
+        with urllib.request.urlopen(request, timeout=10, context=self.context) as answer:
+            return bytes(answer.read())
+
+    def ready(self) -> bool:
+        """Whether it answers."""
+        try:
+            return bool(self.call("GET", "/readyz") or True)
+        except OSError:
+            return False
+
+    def node(self) -> dict[str, Any]:
+        """What sledd knows of the machine."""
+        return dict(json.loads(self.call("GET", f"/v1/nodes/{self.mac}")))
+
+    def events(self) -> list[dict[str, Any]]:
+        """What happened to the machine, the newest first."""
+        return list(json.loads(self.call("GET", f"/v1/nodes/{self.mac}/events?limit=500"))["items"] or [])
+
+    def kernel_arguments(self) -> str:
+        """Those of the boot script that sledd writes for the node."""
+        script = self.call("GET", f"/boot/{self.mac.replace(':', '-')}.ipxe").decode()
+        words = next(word for line in script.splitlines() if "sled.token" in line for word in [line.split()])
+        return " ".join(word for word in words if word.startswith(("sled.", "console=", "BOOTIF=")))
+
+
+def initrd(system: Path, folder: Path) -> Path:
+    """The initrd of a flavour with the site's own files behind it, as role initrd makes it."""
+    site = folder / "site/etc/sled"
+    site.mkdir(parents=True, exist_ok=True)
+    for name in ("ca.crt", "image.pub"):
+        shutil.copy(folder / name, site)
+    (site / "clock").write_text(f"{int(time.time())}\n")
+    names = b"etc\netc/sled\netc/sled/ca.crt\netc/sled/clock\netc/sled/image.pub\n"
+    archive = subprocess.run(
+        ["cpio", "-o", "-H", "newc", "--quiet"], cwd=folder / "site", input=names, capture_output=True, check=True
+    ).stdout
+    path = folder / "initrd.img"
+    path.write_bytes((system / "initrd.img").read_bytes() + archive)
+    return path
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait(30)
