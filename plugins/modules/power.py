@@ -27,9 +27,10 @@ options:
     description:
       - What to do. V(cycle) is off, then on, and just on for a node that is off.
       - V(reset) needs a node that is on. V(bootdev) sets the device of the next boot only.
+      - V(bootorder) reads the order of every boot to come, and puts what O(order) names first.
       - V(wait_off) waits until the node has switched itself off.
     type: str
-    choices: ["on", "off", cycle, reset, status, bootdev, wait_off]
+    choices: ["on", "off", cycle, reset, status, bootdev, bootorder, wait_off]
     default: status
   device:
     description: Device of the next boot, for O(action=bootdev).
@@ -40,6 +41,14 @@ options:
     description: How the next boot is done, for O(action=bootdev). Without it the way it is set up stays; IPMI then means BIOS.
     type: str
     choices: [bios, uefi]
+  order:
+    description:
+      - For O(action=bootorder), what comes first, in this order. A reference such as V(Boot0003) is that entry, V(pxe) all that start from
+        the network, V(disk) all that start from a disk. The others follow as they were. Without it the order is only read.
+      - Needs a control that has such an order, V(redfish). For others declare C(node_boot_order), which imaging sets itself.
+    type: list
+    elements: str
+    default: []
   timeout:
     description: Seconds within which what a control accepted must be seen, unless the control says. Each control has that long.
     type: float
@@ -169,6 +178,15 @@ power_state:
   returned: success
   type: str
   sample: "on"
+boot_order:
+  description: The boot order as it will be from the next start on, first entry first. In check mode as it is.
+  returned: success, with O(action=bootorder)
+  type: list
+  elements: dict
+  sample:
+    - reference: Boot0003
+      kind: pxe
+      name: UEFI PXEv4 (MAC:525400770001)
 control:
   description: The control that did it, or told the state; empty when nothing was to be done.
   returned: always
@@ -225,9 +243,14 @@ WINDOW: Json = {
 }
 SPEC: Json = {
     "node": {"type": "str", "required": True},
-    "action": {"type": "str", "choices": ["on", "off", "cycle", "reset", "status", "bootdev", "wait_off"], "default": "status"},
+    "action": {
+        "type": "str",
+        "choices": ["on", "off", "cycle", "reset", "status", "bootdev", "bootorder", "wait_off"],
+        "default": "status",
+    },
     "device": {"type": "str", "choices": ["pxe", "disk"], "default": "pxe"},
     "firmware": {"type": "str", "choices": ["bios", "uefi"]},
+    "order": {"type": "list", "elements": "str", "default": []},
     "timeout": {"type": "float", "default": 60.0},
     "window": {"type": "dict", "options": WINDOW},
     "events": {"type": "bool", "default": False},
@@ -267,6 +290,9 @@ def terms(module: AnsibleModule) -> Terms:
 def work(module: AnsibleModule, switch: Switch) -> Json:
     """Does the action; in check mode it only asks for the state."""
     action = module.params["action"]
+    if action == "bootorder":
+        changed = switch.order(module.params["order"], dry=module.check_mode)
+        return {"changed": changed, "power_state": switch.power, "boot_order": switch.boot_order}
     if action == "status":
         state, changed = switch.status(), False
     elif module.check_mode:

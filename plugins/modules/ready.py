@@ -33,7 +33,7 @@ options:
   phase:
     description: Phase to wait for. Without it what each node's binding asks for.
     type: str
-    choices: [idle, booting, wiping, writing, configuring, starting, operational, wiped, capturing, captured, rescue]
+    choices: [idle, booting, wiping, writing, configuring, capturing, starting, operational, wiped, captured, rescue]
   generation:
     description: Lowest generation that counts, as RV(sled.fleet.binding#module:generation). Without it each node's present binding's.
     type: int
@@ -122,7 +122,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Client, J
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import Wish, look, report, wait
 
-PHASES = ["idle", "booting", "wiping", "writing", "configuring", "starting", "operational", "wiped", "capturing", "captured", "rescue"]
+PHASES = ["idle", "booting", "wiping", "writing", "configuring", "capturing", "starting", "operational", "wiped", "captured", "rescue"]
 SPEC = {
     **API,
     "nodes": {"type": "list", "elements": "str", "required": True},

@@ -27,6 +27,11 @@ const (
 	Failed      Phase = "failed"      // a step failed; the reason is in Status.Reason
 )
 
+// Phases are all of them, roughly as a node goes through them.
+func Phases() []Phase {
+	return []Phase{Discovered, Idle, Booting, Wiping, Writing, Configuring, Capturing, Starting, Operational, Wiped, Captured, UnderRescue, Failed}
+}
+
 // NodeSpec is what an operator declares about a machine.
 type NodeSpec struct {
 	MAC          string            `json:"mac" doc:"MAC of the interface that boots, lower case with colons" pattern:"^([0-9a-f]{2}:){5}[0-9a-f]{2}$" example:"52:54:00:77:00:01"`

@@ -6,18 +6,20 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet
 
 
 @pytest.fixture
-def fleet_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Fleet]]:
-    """Makes a fleet of so many nodes."""
+def fleet_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Fleet]]:
+    """Makes a fleet of so many nodes; what it takes besides is class Fleet's."""
     fleets: list[Fleet] = []
 
-    def make(count: int) -> Fleet:
-        fleet = Fleet(tmp_path_factory.mktemp("fleet"), count, racks=count // 2)  # short: etcd has a socket in it
+    def make(count: int, **rest: Any) -> Fleet:
+        folder = tmp_path_factory.mktemp("fleet")  # short: etcd has a socket in it
+        fleet = Fleet(folder, count, racks=count // 2, **rest)
         fleets.append(fleet)
         fleet.begin()
         return fleet

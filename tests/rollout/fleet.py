@@ -27,10 +27,14 @@ PATIENCE = 600.0  # seconds for what takes ten on an idle machine
 
 
 class Fleet:
-    """A sledd, nodes n1 to n<count> spread over racks r0, r1, ..., and the inventory that playbooks run with."""
+    """A sledd, nodes n1 to n<count> spread over racks r0, r1, ..., and the inventory that playbooks run with.
 
-    def __init__(self, folder: Path, count: int, racks: int) -> None:
+    `own`: variables of nodes that have not the power control of all others, which does everything.
+    """
+
+    def __init__(self, folder: Path, count: int, racks: int, own: dict[str, Json] | None = None) -> None:
         self.folder = folder
+        self.own = own or {}
         self.nodes = [f"n{i + 1}" for i in range(count)]
         self.racks = {node: f"r{i % racks}" for i, node in enumerate(self.nodes)}
         self.macs = {node: f"52:54:00:99:{i >> 8:02x}:{i & 255:02x}" for i, node in enumerate(self.nodes)}
@@ -112,12 +116,13 @@ class Fleet:
             "supervise_verify": "none",
             "node_image": "v1",
             "node_flavour": "cloud",
-            "power_driver": "command",
-            "power_commands": {name: verb(name) for name in ("on", "off", "cycle", "reset", "status", "bootdev")},
         }
+        commands = {name: verb(name) for name in ("on", "off", "cycle", "reset", "status", "bootdev")}
+        control: Json = {"power_driver": "command", "power_commands": commands}
         nodes = {}
         for node in self.nodes:
-            nodes[node] = {"node_mac": self.macs[node], "node_disk": f"serial:{node}", "node_labels": {"rack": self.racks[node]}}
+            about = {"node_mac": self.macs[node], "node_disk": f"serial:{node}", "node_labels": {"rack": self.racks[node]}}
+            nodes[node] = about | self.own.get(node, control)
         groups = {"controllers": {"hosts": {"localhost": {}}}, "nodes": {"hosts": nodes}}
         (self.folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"vars": everything, "children": groups}}))
 
@@ -190,6 +195,10 @@ class Fleet:
         """All events of a node, oldest first."""
         answer = self.client._json("GET", f"/v1/nodes/{node}/events", {"limit": 500})
         return sorted(answer["items"], key=lambda event: int(event["id"]))
+
+    def ways(self, node: str) -> list[str]:
+        """The ways that were gone, and why some led nowhere."""
+        return [event["detail"] for event in self.events(node) if event["kind"] == "way"]
 
     def marks(self) -> dict[str, int]:
         """The newest event of each node: nothing touched a node whose mark stays."""

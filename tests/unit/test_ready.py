@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
-from ansible_collections.sled.fleet.plugins.module_utils.waiting import Wish, judge, last_lines, wait
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import WORKING, Wish, judge, last_lines, wait
 from ansible_collections.sled.fleet.plugins.modules import ready
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
@@ -24,6 +27,17 @@ class Clock:
 
     def pause(self, seconds: float) -> None:
         self.now += seconds
+
+
+def test_phases_are_those_of_the_contract() -> None:
+    root = Path(__file__).parents[2]
+    contract = json.loads((root / "contract/openapi.json").read_text(encoding="utf-8"))
+    parameters = {one["name"]: one["schema"] for one in contract["paths"]["/v1/nodes"]["get"]["parameters"]}
+    phases = parameters["phase"]["enum"]
+    assert [*ready.PHASES, "failed"] == [phase for phase in phases if phase != "discovered"], "those that can be waited for"
+    assert yaml.safe_load(ready.DOCUMENTATION)["options"]["phase"]["choices"] == ready.PHASES
+    assert set(WORKING) < set(phases)
+    assert f"| phase | `{' '.join(phases)}` |" in (root / "docs/concepts.md").read_text(encoding="utf-8")
 
 
 def a_node(phase: str, observed: int, wished: int | None, image: str = "v1", capture: str = "", **status: Any) -> Json:

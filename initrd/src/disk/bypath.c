@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same walk as udev's path_id: from the disk up to the bus, each level that has a name of its own put in front.
+#include "disk/bypath.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "disk/scan.h"
 #include "disk/sysfs.h"
 
 struct walk {

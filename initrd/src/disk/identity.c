@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "disk/scan.h"
+#include "disk/bypath.h"
 #include "disk/sysfs.h"
 
 void identity_page80(const unsigned char *page, size_t size, char *ret, size_t ret_size) {

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "disk/identity.h"
 #include "disk/sysfs.h"
+#include "disk/usage.h"
 
 // Candidates are whole disks (contract/plan.md): what can never be one, by the names that the kernel gives.
 static const struct {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What uses a disk: mounts, swap, and devices that stand on it, on the disk itself or on one of its partitions.
+#include "disk/usage.h"
+
 #include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
-#include "disk/scan.h"
 #include "disk/sysfs.h"
 
 static struct disk *find_name(struct disks *disks, const char *name) {

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
+#include "image/delta.h"
 
 #define SAMPLE_LEAST 32u // chunks
 #define SAMPLE_SHARE 50u // one chunk of so many

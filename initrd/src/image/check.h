@@ -2,8 +2,11 @@
 // Reading back what was written.
 #pragma once
 
-#include "image/delta.h"
+#include "base/progress.h"
+#include "disk/device.h"
 #include "image/fit.h"
+#include "image/index.h"
+#include "image/order.h"
 
 // Chunks that hold what the index promises, the first MiB left out: it is written later. Code 5 names the first that is not as written.
 // `salt`: with chance, what a sample is drawn by.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode auto: measures, then asks image/cost.h.
+#include "image/choose.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "image/cost.h"
 #include "image/delta.h"
+#include "image/stream.h"
 
 #define SAMPLE_MIN 32u			  // chunks
 #define SAMPLE_MAX 128u
@@ -63,10 +65,10 @@ static uint64_t cores(void) {
 	return n > 0 ? (uint64_t)n : 1;
 }
 
-int delta_choose(struct source *source, struct device *device, const struct index *index, struct choice *ret, struct fault *fault) {
+int choose_write_mode(struct source *source, struct device *device, const struct index *index, struct chosen *ret, struct fault *fault) {
 	struct cost cost = {.fetch = frames_size(index), .used = index->used, .decode = cores() * DECODE_RATE};
 	struct delta sample;
-	struct choice choice;
+	struct chosen chosen;
 	int r = delta_sample(device, index, sample_size(index), (uint64_t)clock_now(), &sample, fault);
 
 	if (r < 0)
@@ -78,7 +80,7 @@ int delta_choose(struct source *source, struct device *device, const struct inde
 		r = measure_source(source, index, &cost.network, fault);
 	if (r < 0)
 		return r;
-	choice.mode = cost_is_delta(&cost, choice.why, sizeof(choice.why)) ? WRITE_DELTA : WRITE_FULL;
-	*ret = choice;
+	chosen.mode = cost_is_delta(&cost, chosen.why, sizeof(chosen.why)) ? WRITE_DELTA : WRITE_FULL;
+	*ret = chosen;
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which chunks of an image are on a disk already, and whether it pays to find out.
+// Which chunks of an image are on a disk already.
 #pragma once
 
 #include <stdint.h>
@@ -7,8 +7,6 @@
 #include "base/progress.h"
 #include "disk/device.h"
 #include "image/index.h"
-#include "image/source.h"
-#include "image/write.h"
 
 struct delta {
 	uint64_t read;	     // bytes of disk
@@ -35,12 +33,3 @@ int delta_find(struct device *device, const struct index *index, uint8_t *chunks
 
 // The same for about `count` chunks spread over the image, each somewhere in its part of it as `seed` has it.
 int delta_sample(struct device *device, const struct index *index, uint32_t count, uint64_t seed, struct delta *ret, struct fault *fault);
-
-struct choice {
-	enum write_mode mode; // full or delta
-	char why[256];	      // one line with the figures that decided
-};
-
-// Mode auto: samples the disk, measures the source with up to 4 MiB of the image, and takes the mode that should be done first. Touches
-// nothing. A network that does not answer is code 6.
-int delta_choose(struct source *source, struct device *device, const struct index *index, struct choice *ret, struct fault *fault);

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "image/span.h"
+#include "image/stream.h"
 
 #define STREAMS_MAX 16u
 

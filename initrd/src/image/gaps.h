@@ -4,7 +4,8 @@
 
 #include "base/progress.h"
 #include "disk/device.h"
-#include "image/write.h"
+#include "image/index.h"
+#include "image/order.h"
 
 // Leaves the disk's first MiB alone. `wanted`: chunks that will be written (as image/delta.h has it); with GAPS_ZERO these are written
 // whole and their free granules are no concern of this. `all`: what is on the disk is of no use, so all of it may be discarded.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that Clonezilla saved from one disk: "disk" and "parts" name it and its partitions; DISK-pt.sf is its table.
+#include "image/import_clonezilla.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "image/import.h"
 #include "image/tree.h"
 
 #define NAMES_MAX 16384u // bytes of "parts"

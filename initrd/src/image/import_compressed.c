@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "image/import_compressed.h"
+
 #include <errno.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "image/import.h"
 #include "image/landing.h"
 
 #define PATIENCE (60 * SECOND) // for the program to end after its last byte

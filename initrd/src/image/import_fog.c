@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that FOG saved from one disk: d1.partitions is its table, d1.mbr its boot code, d1pN.img a partition each.
+#include "image/import_fog.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "image/import.h"
 #include "image/tree.h"
 
 #define TEXT_MAX 65536u

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disks of virtual machines, by qemu-img.
+#include "image/import_virtual.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "image/import.h"
 #include "image/scratch.h"
 
 #define PATIENCE (6 * 3600 * SECOND) // many TiB from a slow disk

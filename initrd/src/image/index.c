@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/number.h"
-#include "image/layout.h"
+#include "image/gap_frame.h"
 
 #define MAGIC "sled-img"
 #define VERSION 1u

@@ -12,7 +12,6 @@
 #define GRANULE 4096u
 #define CHUNK_GRANULES 256u
 #define FRAME_MAX (CHUNK + 8192)	      // bytes of a data frame
-#define GAP_MAX ((uint64_t)64 << 20)	      // bytes of disk in one gap frame
 #define CHUNKS_MAX (1u << 21)
 #define DISK_MAX ((uint64_t)1 << 50)
 #define INDEX_PARTITIONS_MAX 128u

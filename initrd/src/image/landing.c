@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "image/import.h"
+#include "image/recognise.h"
 #include "image/scratch.h"
 
 #define PIECE ((size_t)1 << 20)

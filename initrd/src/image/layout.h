@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an image file holds around its data frames: gap frames, index frame, trailer, seek table (contract/image.md). Pure functions.
+// What an image file holds behind its frames: index frame, trailer, seek table (contract/image.md). Pure functions.
 #pragma once
 
 #include "image/index.h"
@@ -9,19 +9,12 @@
 #define SEEK_FOOTER 9u
 #define SIGNATURE 64u
 #define KEY_ID 8u
-#define GAP_FRAME_MAX (10 + 4 * (GAP_MAX >> 17)) // bytes
 
 struct trailer {
 	uint64_t index_at, index_size; // payload
 	uint8_t digest[HASH];
 	uint8_t key[KEY_ID], signature[SIGNATURE];
 };
-
-// Bytes of the gap frames that stand for `size` bytes of disk.
-uint64_t gap_size(uint64_t size);
-
-// The frame for the first min(size, GAP_MAX) bytes of a gap. Returns its bytes, at most GAP_FRAME_MAX.
-size_t gap_write(uint64_t size, uint8_t *ret);
 
 // Head of a skippable frame, SKIPPABLE bytes.
 void skippable_write(uint32_t magic, uint32_t size, uint8_t *ret);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "image/gap_frame.h"
+#include "image/stream.h"
 
 #define TAIL ((size_t)256 << 10) // bytes: all there is to know of an image of 2.5 GiB, in one request
 #define TRAILER_FRAME ((uint64_t)SKIPPABLE + TRAILER)
@@ -143,7 +145,7 @@ int image_open(struct source *source, const struct image_trust *trust, struct im
 	cleanup_with(stream_close) struct stream *stream = NULL;
 	struct image image = {0};
 	struct tail tail = {0};
-	int r = source_size(source, &tail.size, fault);
+	int r = stream_file_size(source, &tail.size, fault);
 
 	if (r == 0)
 		r = stream_open(source, &stream, fault);

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "image/chunks.h"
+#include "image/gap_frame.h"
 #include "image/key.h"
 #include "image/layout.h"
 #include "image/press.h"

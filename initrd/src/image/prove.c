@@ -9,6 +9,8 @@
 
 #include "base/cleanup.h"
 #include "image/frame.h"
+#include "image/gap_frame.h"
+#include "image/stream.h"
 
 #define THREADS_MAX 64u
 #define BATCH 32u // chunks that a thread takes at a time, with the gaps before them: one range

@@ -1,67 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a source and its streams have inside; for source.c, http.c and server.c only.
+// An image file, read from anywhere in it. A stream hides cuts, retries and servers.
 #pragma once
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "base/clock.h"
+#include "base/fault.h"
 #include "image/source.h"
-#include "net/http.h"
 
-// How a server is used, by all streams.
-enum standing {
-	SERVER_GOOD,
-	SERVER_RANGELESS, // it answers with the whole file: only when there is no other
-	SERVER_REFUSED,	  // another try will not change what it said
-};
+struct stream; // for one thread
 
-struct server {
-	enum standing standing;
-	int64_t not_before; // when it may be asked again
-	struct backoff backoff;
-	char said[256]; // last, with its URL, when that was no file
-};
+int stream_open(struct source *source, struct stream **ret, struct fault *fault);
+void stream_close(struct stream **stream); // for cleanup_with; *stream may be NULL
 
-struct source {
-	const struct urls *urls;
-	const char *ca;
-	int64_t idle_ns;
-	int fd; // of a local file; -1: HTTP
-	atomic_uint opened;
-	atomic_uint_fast64_t received;
-	pthread_mutex_t lock; // for all below
-	bool has_size;
-	uint64_t size;
-	struct server servers[URLS_MAX];
-};
+// The bytes that the next reads will take: one request. What is left of an earlier range is dropped.
+void stream_range(struct stream *stream, uint64_t from, uint64_t size);
 
-struct choice {
-	unsigned server;
-	enum standing standing;
-	int64_t when; // it may be asked
-};
+// From any thread: reads end with -ECANCELED, now and from here on.
+void stream_stop(struct stream *stream);
 
-struct stream {
-	struct source *source;
-	uint64_t at, left; // of the range
-	int wake;	   // eventfd, readable once stopped
-	struct http http;
-	struct choice choice;
-	bool answering; // an answer is being read, which begins `skip` bytes before `at`
-	bool proven;	// bytes of it have come
-	uint64_t skip, answer_left;
-	int64_t last_byte; // when one came
-};
+// The next `size` bytes of the range, all of them. After a cut it goes on at the same byte, here or on another server. Code 6 when no
+// server answers in time, or none has the file.
+int stream_read(struct stream *stream, void *data, size_t size, struct fault *fault);
 
-int source_learn_size(struct source *source, uint64_t size, struct fault *fault);
-
-// The server to ask next: the same again, unless another is better. Code 6, with what each of them said: none is left.
-int server_choose(struct source *source, struct choice *choice, struct fault *fault);
-int server_give_up(struct source *source, unsigned at, struct fault *fault);
-void server_works(struct source *source, unsigned at);
-void server_failed(struct source *source, unsigned at, const struct head *head, enum standing standing, const struct fault *fault);
-
-int file_read_at(struct stream *stream, void *data, size_t size, struct fault *fault);
-int http_read_at(struct stream *stream, void *data, size_t size, struct fault *fault);
+// Size of the file; asked for by a stream of its own when no answer has told it yet.
+int stream_file_size(struct source *source, uint64_t *ret, struct fault *fault);

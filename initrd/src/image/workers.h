@@ -5,7 +5,7 @@
 #include "disk/device.h"
 #include "image/feed.h"
 #include "image/fit.h"
-#include "image/write.h"
+#include "image/order.h"
 
 struct work {
 	struct feed *feed;

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "image/check.h"
+#include "image/choose.h"
 #include "image/delta.h"
 #include "image/fit.h"
 #include "image/gaps.h"
@@ -58,15 +59,15 @@ static int prepare(struct job *job, struct fault *fault) {
 
 static int choose_mode(struct job *job, struct fault *fault) {
 	struct written *ret = job->ret;
-	struct choice choice = {.mode = job->order.mode, .why = "as was asked for"};
+	struct chosen chosen = {.mode = job->order.mode, .why = "as was asked for"};
 	int r = marker_find(job->device, job->image->trailer.digest, &job->resumed, fault);
 
 	if (r == 0 && job->resumed)
-		choice = (struct choice){.mode = WRITE_DELTA, .why = "an earlier write of this image was interrupted"};
-	else if (r == 0 && choice.mode == WRITE_AUTO)
-		r = delta_choose(job->source, job->device, job->index, &choice, fault);
-	ret->mode = choice.mode;
-	memcpy(ret->why, choice.why, sizeof(ret->why));
+		chosen = (struct chosen){.mode = WRITE_DELTA, .why = "an earlier write of this image was interrupted"};
+	else if (r == 0 && chosen.mode == WRITE_AUTO)
+		r = choose_write_mode(job->source, job->device, job->index, &chosen, fault);
+	ret->mode = chosen.mode;
+	memcpy(ret->why, chosen.why, sizeof(ret->why));
 	return r;
 }
 

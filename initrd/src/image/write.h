@@ -5,17 +5,8 @@
 #include "base/progress.h"
 #include "disk/device.h"
 #include "image/open.h"
+#include "image/order.h"
 #include "image/source.h"
-
-enum write_mode { WRITE_FULL, WRITE_DELTA, WRITE_AUTO };
-enum write_gaps { GAPS_DISCARD, GAPS_ZERO, GAPS_KEEP };
-enum write_check { CHECK_NONE, CHECK_SAMPLE, CHECK_FULL };
-
-struct write_order {
-	enum write_mode mode;
-	enum write_gaps gaps;
-	enum write_check check; // read back
-};
 
 struct written {
 	enum write_mode mode;	     // full or delta, as it was done

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "plan/plan.h"
+#include "plan/values.h"
 
 static uint64_t number_of(const struct operands *operands, const char *key, uint64_t max) {
 	const char *text = operands_get(operands, key);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "plan/values.h"
 
 #define DISK_RULES \
 	{"disk", true, "selector of the disk", NULL, check_selector}, \

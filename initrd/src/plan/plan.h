@@ -18,18 +18,3 @@ int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct f
 
 // Only the second line: what init needs to know even of a plan that will be refused.
 int plan_generation(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);
-
-// Checks of single values, also used by other verbs.
-int check_selector(const char *value, struct fault *fault);
-int check_keep(const char *value, struct fault *fault);
-int check_urls(const char *value, struct fault *fault);
-int check_url(const char *value, struct fault *fault); // one
-int check_digest(const char *value, struct fault *fault);
-int check_signature(const char *value, struct fault *fault);
-int check_level(const char *value, struct fault *fault);
-int check_number(const char *value, struct fault *fault);
-int check_positive(const char *value, struct fault *fault);
-int check_watchdog(const char *value, struct fault *fault);
-int check_keys(const char *value, struct fault *fault);
-int check_hostname(const char *value, struct fault *fault);
-int check_mac(const char *value, struct fault *fault);

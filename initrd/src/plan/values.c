@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of single operand values: each says what would be right.
+#include "plan/values.h"
+
 #include <string.h>
 
 #include "base/number.h"
 #include "disk/selector.h"
 #include "net/url.h"
-#include "plan/plan.h"
 
 int check_selector(const char *value, struct fault *fault) {
 	struct selector selector = {0};

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "disk/seam.h"
+#include "image/stream.h"
 #include "net/api.h"
 #include "plan/operand.h"
 
@@ -37,7 +38,7 @@ static int open_with(const char *place, const struct image_trust *trust, struct 
 	if (r == 0)
 		r = source_open(&ret->urls, ca ? ca : DEFAULT_CA, seam_idle(IDLE_NS), &ret->source, fault);
 	if (r == 0)
-		r = source_size(ret->source, &ret->file_bytes, fault);
+		r = stream_file_size(ret->source, &ret->file_bytes, fault);
 	if (r == 0)
 		r = image_open(ret->source, trust, &ret->image, fault);
 	return r < 0 ? fault_prefix(fault, r, "%s: ", opened_name(ret)) : 0;

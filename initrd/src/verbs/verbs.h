@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "plan/operand.h"
 #include "plan/plan.h"
+#include "plan/values.h"
 
 struct verb {
 	const char *name, *help;

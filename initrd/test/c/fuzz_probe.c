@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "image/clean.h"
-#include "image/import.h"
 #include "image/probe.h"
+#include "image/recognise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

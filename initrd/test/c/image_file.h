@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "image/frame.h"
+#include "image/gap_frame.h"
 #include "image/layout.h"
 #include "memory_image.h"
 

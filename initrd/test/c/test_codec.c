@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "image/frame.h"
+#include "image/gap_frame.h"
 #include "image/prove.h"
 #include "tap.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "image/choose.h"
 #include "image/delta.h"
 #include "memory_image.h"
 #include "tap.h"
@@ -129,7 +130,7 @@ static void test_sample(void) {
 }
 
 // A file of that many zeros for the image: what is in its frames is not looked at.
-static int choose(uint64_t size, struct choice *ret) {
+static int choose(uint64_t size, struct chosen *ret) {
 	cleanup_with(urls_free) struct urls urls = {0};
 	cleanup_with(source_close) struct source *source = NULL;
 	char path[] = "/tmp/delta-XXXXXX", url[64];
@@ -143,13 +144,13 @@ static int choose(uint64_t size, struct choice *ret) {
 	if (r == 0)
 		r = source_open(&urls, NULL, SECOND, &source, &fault);
 	if (r == 0)
-		r = delta_choose(source, &device, &image, ret, &fault);
+		r = choose_write_mode(source, &device, &image, ret, &fault);
 	unlink(path);
 	return r;
 }
 
 static void test_choose(void) {
-	struct choice choice = {0};
+	struct chosen choice = {0};
 
 	begin();
 	ok(choose(index_end(&image), &choice) == 0 && strstr(choice.why, ": 0 % of 32 sampled chunks differ; reading takes "), "%s", choice.why);

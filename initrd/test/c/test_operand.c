@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/operand.h"
 #include "plan/plan.h"
+#include "plan/values.h"
 #include "tap.h"
 
 static void refused(const char *line, const char *words) {

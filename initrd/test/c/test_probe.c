@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
-#include "image/import.h"
 #include "image/probe.h"
+#include "image/recognise.h"
 #include "tap.h"
 
 #include <stdlib.h>

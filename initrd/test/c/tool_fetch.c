@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "image/feed.h"
+#include "image/stream.h"
 
 #define MEMORY ((size_t)24 << 20)
 
@@ -123,7 +124,7 @@ int main(int count, char **words) {
 	if (r == 0)
 		r = source_open(&urls, getenv("SLED_CA"), atoi(word(count, words, 6, "20")) * SECOND, &source, &fault);
 	if (r == 0)
-		r = source_size(source, &size, &fault);
+		r = stream_file_size(source, &size, &fault);
 	if (r == 0 && !strcmp(words[1], "ranges"))
 		r = copy_ranges(source, size, &fault);
 	else if (r == 0 && strcmp(words[1], "size"))

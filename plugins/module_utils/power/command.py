@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import ClassVar, NoReturn
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
-from ansible_collections.sled.fleet.plugins.module_utils.power.driver import VERBS, Driver
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
 from ansible_collections.sled.fleet.plugins.module_utils.power.programs import Ended, run
 
 YAML_BOOLEANS = {"true": "on", "false": "off"}  # a bare on or off in YAML
@@ -17,15 +17,15 @@ class Command(Driver):
     """A program for each verb that the operator gave one for."""
 
     name: ClassVar[str] = "command"
-    verbs: ClassVar[tuple[str, ...]] = VERBS
+    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "cycle", "reset", "status", "bootdev")
 
     def __init__(self, node: str, options: Json) -> None:
         super().__init__(node, options)
         given = options.get("commands") or {}
         self.commands: dict[str, list[str]] = {YAML_BOOLEANS.get(str(v).lower(), str(v)): argv for v, argv in given.items()}
         for verb, argv in self.commands.items():
-            if verb not in VERBS:
-                self.fail("settings", f"commands: {verb!r} is no verb: want {', '.join(VERBS)}")
+            if verb not in self.verbs:
+                self.fail("settings", f"commands: {verb!r} is no verb: want {', '.join(self.verbs)}")
             if not isinstance(argv, list) or not argv:
                 self.fail("settings", f"commands: {verb}: want a list of words, the program first, not {argv!r}")
         if not self.commands:

@@ -10,7 +10,8 @@ from typing import ClassVar, NoReturn
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 
 ON, OFF, UNKNOWN = "on", "off", "unknown"
-VERBS = ("on", "off", "cycle", "reset", "status", "bootdev")
+VERBS = ("on", "off", "cycle", "reset", "status", "bootdev", "bootorder")
+INSTEAD = {"bootorder": "; declare node_boot_order, which imaging sets itself"}
 
 
 class PowerError(SledError):
@@ -77,6 +78,14 @@ class Driver:
         """Chooses the device of the next boot only. Without a firmware the way it starts stays as it is."""
         self.unsupported("bootdev")
 
+    def bootorder(self) -> list[Json]:
+        """The order of every boot to come, as entries of reference, kind (pxe, disk, other) and name."""
+        self.unsupported("bootorder")
+
+    def set_bootorder(self, references: list[str]) -> None:
+        """Sets that order, of all entries."""
+        self.unsupported("bootorder")
+
     def mark(self) -> str:
         """Something that is another after a restart; empty where there is no such thing."""
         return ""
@@ -87,7 +96,8 @@ class Driver:
 
     def unsupported(self, verb: str) -> NoReturn:
         """Fails because there is no such verb."""
-        self.fail("unsupported", f"the driver {self.name} has no {verb}: it has {', '.join(v for v in VERBS if self.can(v))}")
+        has = ", ".join(v for v in VERBS if self.can(v))
+        self.fail("unsupported", f"the driver {self.name} has no {verb}: it has {has}{INSTEAD.get(verb, '')}")
 
     def need(self, *names: str) -> None:
         """Fails when an option that this driver cannot be without is not there."""

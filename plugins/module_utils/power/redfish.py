@@ -7,6 +7,7 @@ import json
 from typing import ClassVar
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import kind_of
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver
 from ansible_collections.sled.fleet.plugins.module_utils.power.web import Refusal, Web
 
@@ -29,7 +30,7 @@ class Redfish(Driver):
     """A BMC that speaks Redfish."""
 
     name: ClassVar[str] = "redfish"
-    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev")
+    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev", "bootorder")
     port: ClassVar[int] = 443
 
     def __init__(self, node: str, options: Json) -> None:
@@ -58,14 +59,43 @@ class Redfish(Driver):
         wish = {"BootSourceOverrideTarget": TARGETS[device], "BootSourceOverrideEnabled": "Once"}
         if firmware:
             wish["BootSourceOverrideMode"] = MODES[firmware]
-        etag = {"If-Match": system["@odata.etag"]} if system.get("@odata.etag") else {}
-        self._ask("PATCH", self._path, {"Boot": wish}, etag)
+        self._set_boot(self._path, system, wish)
         have = self._system().get("Boot") or {}
         for name, value in wish.items():
             # Some say Continuous of what they will do once.
             differs = have.get(name) == "Disabled" if name == "BootSourceOverrideEnabled" else have.get(name) != value
             if differs:
                 self.fail("lied", f"it accepted {name} {value}, and says {have.get(name)}")
+
+    def bootorder(self) -> list[Json]:
+        """Reads the order as it will be from the next start on, and what its entries are."""
+        system = self._system()
+        boot = system.get("Boot") or {}
+        order = (self._keeper(system)[1].get("Boot") or {}).get("BootOrder") or boot.get("BootOrder")
+        if not order or boot.get("BootOrderPropertySelection") == "AliasBootOrder":
+            self.fail("refused", "it shows no order of boot entries (Boot.BootOrder)")
+        options = {one.get("BootOptionReference"): one for one in self._options((boot.get("BootOptions") or {}).get("@odata.id"))}
+        about = [(one, options.get(one, {})) for one in order]
+        return [{"reference": one, "kind": kind_of(option), "name": option.get("DisplayName") or ""} for one, option in about]
+
+    def set_bootorder(self, references: list[str]) -> None:
+        """Sets the order, of all entries."""
+        path, seen = self._keeper(self._system())
+        self._set_boot(path, seen, {"BootOrder": references})
+
+    def _keeper(self, system: Json) -> tuple[str, Json]:
+        """The resource that takes the order: the system's settings, where the BMC keeps these apart until the next start, or the system."""
+        path = ((system.get("@Redfish.Settings") or {}).get("SettingsObject") or {}).get("@odata.id") or ""
+        settings = self._ask("GET", path) if path else {}
+        return (path, settings) if "BootOrder" in (settings.get("Boot") or {}) else (self._path, system)
+
+    def _options(self, collection: str | None) -> list[Json]:
+        members = self._ask("GET", collection).get("Members") or [] if collection else []
+        return [self._ask("GET", one["@odata.id"]) for one in members if one.get("@odata.id")]
+
+    def _set_boot(self, path: str, seen: Json, wish: Json) -> None:
+        """Sets it in the resource as it was seen: a BMC that gives tags wants to have them back."""
+        self._ask("PATCH", path, {"Boot": wish}, {"If-Match": seen["@odata.etag"]} if seen.get("@odata.etag") else {})
 
     def _reset(self, *types: str) -> None:
         action = (self._system().get("Actions") or {}).get("#ComputerSystem.Reset") or {}

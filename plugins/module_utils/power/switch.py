@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import arranged, described
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
 
 WISHED = {"on": ON, "off": OFF, "cycle": ON, "reset": ON}
@@ -40,6 +41,7 @@ class Switch:
     terms: Terms = field(default_factory=Terms)
     tried: list[Json] = field(default_factory=list)  # what failed, in order
     control: str = ""  # which one did it, or told
+    boot_order: list[Json] = field(default_factory=list)  # as it was read last
     power: str = UNKNOWN  # the state as it was seen last
     gone: list[Driver] = field(default_factory=list)  # asking these again would answer the same, or lock an account
 
@@ -65,6 +67,30 @@ class Switch:
         elif self.power == OFF or not self._down():
             self._climb(lambda driver: "on", lambda driver: self._switch(driver, "on"))
         return action != "wait_off"
+
+    def order(self, first: list[str], dry: bool = False) -> bool:
+        """Puts what is named first in the boot order, or only reads it; returns whether that changes something."""
+        changed = False
+
+        def act(driver: Driver) -> None:
+            nonlocal changed
+            before = self._read_order(driver)
+            try:
+                wanted = arranged(self.boot_order, first)
+            except ValueError as wish:
+                driver.fail("refused", f"it has no boot entry {wish}, but {', '.join(map(described, self.boot_order))}")
+            changed = wanted != before
+            if changed and not dry:
+                driver.set_bootorder(wanted)
+                self._until(driver, "bootorder", lambda: self._read_order(driver) == wanted, "it does not show that order")
+
+        self._look()
+        self._climb(lambda driver: "bootorder", act)
+        return changed
+
+    def _read_order(self, driver: Driver) -> list[str]:
+        self.boot_order = driver.bootorder()
+        return [entry["reference"] for entry in self.boot_order]
 
     def _look(self) -> str:
         """Asks the controls in turn, until one tells. Those that cannot be reached are not asked again."""

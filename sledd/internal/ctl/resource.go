@@ -109,8 +109,7 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags.StringVar(&filter.Image, "image", "", "only nodes with this image")
 	flags.StringVar(&filter.Owner, "owner", "", "only nodes whose binding belongs to this owner")
 	phases := []string{}
-	for _, phase := range []api.Phase{api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring,
-		api.Capturing, api.Starting, api.Operational, api.Wiped, api.Captured, api.Failed} {
+	for _, phase := range api.Phases() {
 		phases = append(phases, string(phase))
 	}
 	_ = command.RegisterFlagCompletionFunc("phase", cobra.FixedCompletions(phases, cobra.ShellCompDirectiveNoFileComp))

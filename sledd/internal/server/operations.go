@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 )
@@ -24,10 +26,22 @@ type NamePath struct {
 	Name string `path:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" maxLength:"128" example:"debian-12-v1"`
 }
 
+// onePhase is a phase of those there are.
+type onePhase string
+
+// Schema makes what is no phase an error of the caller.
+func (onePhase) Schema(huma.Registry) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, phase := range api.Phases() {
+		schema.Enum = append(schema.Enum, string(phase))
+	}
+	return schema
+}
+
 type nodeFilter struct {
 	Paging
 	Labels []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
-	Phase  string   `query:"phase" enum:"discovered,idle,booting,wiping,writing,configuring,capturing,starting,operational,wiped,captured,rescue,failed"`
+	Phase  onePhase `query:"phase"`
 	Image  string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
 	Owner  string   `query:"owner" maxLength:"128" doc:"Owner of the binding"`
 }

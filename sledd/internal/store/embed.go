@@ -19,6 +19,7 @@ const (
 	maxSocket    = 107 // bytes in a unix socket's path
 	quotaBytes   = 4 << 30
 	startTimeout = 60 * time.Second
+	never        = 1000 * time.Hour
 )
 
 // Embedded says how to run etcd inside this process.
@@ -78,6 +79,8 @@ func start(dir, socket string, noSync bool, level zap.AtomicLevel) (*embed.Etcd,
 	config.AutoCompactionMode = "periodic"
 	config.AutoCompactionRetention = "1h"
 	config.QuotaBackendBytes = quotaBytes
+	// Slow requests are not logged at this level, yet each would be made a text first.
+	config.WarningApplyDuration, config.WarningUnaryRequestDuration = never, never
 	if config.UnsafeNoFsync = noSync; noSync {
 		config.TickMs, config.ElectionMs = 10, 100
 	}

@@ -6,10 +6,8 @@ import (
 	"context"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
@@ -54,7 +52,7 @@ func (d *nodesData) Schema(_ context.Context, _ datasource.SchemaRequest, respon
 		Attributes: map[string]schema.Attribute{
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: labelsText + " Default: all nodes.",
 				Validators: labelFilter()},
-			"phase": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf(phases...)},
+			"phase": schema.StringAttribute{Optional: true, Validators: phaseFilter(),
 				MarkdownDescription: phaseText + " Default: any."},
 			"image":      schema.StringAttribute{Optional: true, MarkdownDescription: imageText + " Default: any."},
 			"discovered": schema.BoolAttribute{Optional: true, MarkdownDescription: discoveredText + " Default: both."},

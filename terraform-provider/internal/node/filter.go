@@ -27,9 +27,13 @@ const (
 	discoveredText = "`true`: only machines that booted but that nobody declared; `false`: only declared ones."
 )
 
-var phases = []string{
-	string(api.Discovered), string(api.Idle), string(api.Booting), string(api.Wiping), string(api.Writing), string(api.Configuring),
-	string(api.Capturing), string(api.Starting), string(api.Operational), string(api.Wiped), string(api.Captured), string(api.Failed),
+// phaseFilter is what sledd takes as a phase to filter by.
+func phaseFilter() []validator.String {
+	names := []string{}
+	for _, phase := range api.Phases() {
+		names = append(names, string(phase))
+	}
+	return []validator.String{stringvalidator.OneOf(names...)}
 }
 
 // labelFilter is what sledd takes of labels to filter by.

@@ -5,10 +5,8 @@ package node
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -29,7 +27,7 @@ func (l *nodeList) ListResourceConfigSchema(_ context.Context, _ list.ListResour
 		Attributes: map[string]schema.Attribute{
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: labelsText + " Default: all nodes.",
 				Validators: labelFilter()},
-			"phase": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf(phases...)},
+			"phase": schema.StringAttribute{Optional: true, Validators: phaseFilter(),
 				MarkdownDescription: phaseText + " Default: any."},
 			"image":      schema.StringAttribute{Optional: true, MarkdownDescription: imageText + " Default: any."},
 			"discovered": schema.BoolAttribute{Optional: true, MarkdownDescription: discoveredText + " Default: both."},

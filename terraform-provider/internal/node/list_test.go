@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
@@ -146,6 +147,23 @@ func TestListGivesWhatImportNeeds(t *testing.T) {
 	}
 	if bare := p.query(10, false, nil); bare[0].Resource != nil {
 		t.Errorf("not asked for: %+v", bare[0].Resource)
+	}
+}
+
+func TestEveryPhaseIsAFilter(t *testing.T) {
+	s := sleddtest.Start(t)
+	p := connect(t, s)
+	for _, phase := range api.Phases() {
+		filter := map[string]tftypes.Value{"phase": tftypes.NewValue(tftypes.String, string(phase))}
+		config := p.object(p.types.ListResourceSchemas["sled_node"].ValueType(), filter)
+		lister := p.server.(tfprotov6.ListResourceServer) //nolint:forcetypeassert // p.query says so kindly
+		answer, err := lister.ValidateListResourceConfig(t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: "sled_node", Config: &config})
+		if err != nil || len(answer.Diagnostics) > 0 {
+			t.Errorf("%s: %v %+v", phase, err, answer)
+		}
+		if found := p.query(1, false, filter); len(found) > 0 {
+			t.Errorf("%s: %+v", phase, found[0])
+		}
 	}
 }
 

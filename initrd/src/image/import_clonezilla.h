@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder that Clonezilla saved from one disk: "disk" and "parts" name it and its partitions; DISK-pt.sf is its table.
+#pragma once
+
+#include "base/fault.h"
+
+int import_clonezilla(int dir, const char *path, const char *folder, int *ret_fd, struct fault *fault);

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder that FOG saved from one disk: d1.partitions is its table, d1.mbr its boot code, d1pN.img a partition each.
+#pragma once
+
+#include "base/fault.h"
+
+int import_fog(int dir, const char *path, const char *folder, int *ret_fd, struct fault *fault);

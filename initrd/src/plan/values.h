@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of single operand values: each says what would be right.
+#pragma once
+
+#include "base/fault.h"
+
+int check_selector(const char *value, struct fault *fault);
+int check_keep(const char *value, struct fault *fault);
+int check_urls(const char *value, struct fault *fault);
+int check_url(const char *value, struct fault *fault); // one
+int check_digest(const char *value, struct fault *fault);
+int check_signature(const char *value, struct fault *fault);
+int check_level(const char *value, struct fault *fault);
+int check_number(const char *value, struct fault *fault);
+int check_positive(const char *value, struct fault *fault);
+int check_watchdog(const char *value, struct fault *fault);
+int check_keys(const char *value, struct fault *fault);
+int check_hostname(const char *value, struct fault *fault);
+int check_mac(const char *value, struct fault *fault);
