@@ -108,6 +108,15 @@ class Server:
         return " ".join(word for word in words if word.startswith(("sled.", "console=", "BOOTIF=")))
 
 
+def appended(archive: Path, tree: Path, to: Path) -> Path:
+    """An initrd with the files of a folder behind it, which win over its own."""
+    names = "".join(f"{path.relative_to(tree)}\n" for path in sorted(tree.rglob("*")))
+    words = ["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"]
+    more = subprocess.run(words, cwd=tree, input=names.encode(), capture_output=True, check=True).stdout
+    to.write_bytes(archive.read_bytes() + more)
+    return to
+
+
 def initrd(system: Path, folder: Path) -> Path:
     """The initrd of a flavour with the site's own files behind it, as role initrd makes it."""
     site = folder / "site/etc/sled"
@@ -115,13 +124,31 @@ def initrd(system: Path, folder: Path) -> Path:
     for name in ("ca.crt", "image.pub"):
         shutil.copy(folder / name, site)
     (site / "clock").write_text(f"{int(time.time())}\n")
-    names = b"etc\netc/sled\netc/sled/ca.crt\netc/sled/clock\netc/sled/image.pub\n"
-    archive = subprocess.run(
-        ["cpio", "-o", "-H", "newc", "--quiet"], cwd=folder / "site", input=names, capture_output=True, check=True
-    ).stdout
-    path = folder / "initrd.img"
-    path.write_bytes((system / "initrd.img").read_bytes() + archive)
-    return path
+    return appended(system / "initrd.img", folder / "site", folder / "initrd.img")
+
+
+def packed(out: Path, folder: Path, disk: Path) -> tuple[Path, dict[str, Any]]:
+    """A signed image of the disk, and what sledd is to know of it besides name and URL."""
+    image = folder / "disk.raw.zst"
+    words = [out / "bin/sledc", "pack", f"in={disk}", f"out={image}", f"key={folder}/image.key", "json=yes"]
+    return image, dict(json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout))
+
+
+def installed(server: Server, image: dict[str, Any], system: str, way: str, **node: str) -> None:
+    """A binding to the waiting machine ends in a system that was started that way, and says itself what it is."""
+    server.call("PUT", f"/v1/nodes/{server.mac}", {"mac": server.mac, "name": "n1", "disk": "serial:BOOT-1", **node})
+    server.call("PUT", f"/v1/images/{image['name']}", image)
+    server.call("PUT", "/v1/bindings/n1", {"node": "n1", "image": image["name"], "boot": way})
+
+    def status() -> Any:
+        state = server.node()["status"]
+        assert state["phase"] != "failed", server.call("GET", f"/v1/nodes/{server.mac}/log").decode()
+        return state["phase"] == "operational" and state
+
+    state = wait_for("the installed system", 900, status)
+    assert state["os"]["id"] == system and state["os"]["start"] == way.replace("reboot", "firmware"), state
+    ended = [(event["verb"], event.get("code", 0)) for event in sorted(server.events(), key=lambda e: e["id"]) if event["kind"] == "end"]
+    assert ended[-4:] == [("wipe", 0), ("write", 0), ("configure", 0), (way, 0)], ended
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -24,7 +24,7 @@ def words(arch: str, folder: Path, mac: str, network: str) -> list[str]:
     disk = folder / "disk.raw"
     with disk.open("ab") as file:
         file.truncate(4 << 30)
-    line = [f"qemu-system-{arch}", *MACHINES[arch], "-accel", "tcg", "-m", "384", "-display", "none", "-no-reboot"]
+    line = [f"qemu-system-{arch}", *MACHINES[arch], "-accel", "tcg", "-m", "384", "-display", "none"]
     line += flash(folder) if arch == "aarch64" else []
     line += ["-serial", f"file:{folder}/console.log", "-device", "virtio-rng-pci"]
     line += ["-netdev", f"{network},id=n0", "-device", f"virtio-net-pci,netdev=n0,mac={mac},romfile=,bootindex=1"]
