@@ -147,7 +147,7 @@ func (a *app) rolloutCounts(r api.Rollout) string {
 	if c.Failed > 0 {
 		failed = a.Screen.paint(failed, text.FgRed)
 	}
-	return fmt.Sprintf("wave %d/%d   %s, %s, %d waiting, %s", currentWave(r), len(r.Waves), a.Screen.paint(fmt.Sprintf("%d done", c.Done), text.FgGreen),
+	return fmt.Sprintf("wave %d/%d, %s, %s, %d waiting, %s", currentWave(r), len(r.Waves), a.Screen.paint(fmt.Sprintf("%d done", c.Done), text.FgGreen),
 		a.Screen.paint(fmt.Sprintf("%d running", c.Running), text.FgCyan), c.Waiting, failed)
 }
 

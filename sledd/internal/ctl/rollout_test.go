@@ -4,6 +4,7 @@ package ctl
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -96,6 +97,39 @@ func TestRolloutWatchLive(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "rollout-watch-live", strings.ReplaceAll(got.out, "\x1b[K", ""))
+}
+
+// A person at a terminal of the usual size: reasons are read, nothing is wider or higher than the screen, and nothing is blank twice.
+func TestRolloutWatchFits(t *testing.T) {
+	r := friday()
+	r.Runs[2].Reason = "write: code 5 integrity: chunk 1042 is not as the index promises: the image at http://10.0.0.1/images/debian-12-v2.raw.zst is damaged"
+	many := ended()
+	for i := range 20 {
+		run := r.Runs[2]
+		run.Node, run.End = fmt.Sprintf("rack-1-%02d", i), noon.Add(-time.Duration(i)*time.Second)
+		many.Runs = append(many.Runs, run)
+	}
+	var seen strings.Builder
+	for _, r := range []api.Rollout{r, many} {
+		for _, size := range [][2]int{{60, 12}, {80, 24}, {120, 24}} {
+			var out buffer
+			screen := Screen{Terminal: true, Size: func() (int, int) { return size[0], size[1] }}
+			v := &rolloutLive{liveView: liveView{app: &app{System: System{Out: &out, Now: noonNow, Screen: screen}}}}
+			v.show(r, rack()[1:2][:r.Counts.Running], nil)
+			drawn := strings.NewReplacer("\x1b[K", "", "\x1b[J", "").Replace(out.String())
+			rows := strings.Split(drawn, "\n")
+			if len(rows) > size[1] || strings.Contains(drawn, "\n\n\n") || strings.HasSuffix(drawn, "\n\n") {
+				t.Errorf("%d rows in %d:\n%s", len(rows), size[1], drawn)
+			}
+			for _, row := range rows {
+				if cells(row) >= size[0] {
+					t.Errorf("%d cells in %d: %q", cells(row), size[0], row)
+				}
+			}
+			fmt.Fprintf(&seen, "--- %d x %d\n%s", size[0], size[1], drawn)
+		}
+	}
+	golden(t, "rollout-watch-sizes", seen.String())
 }
 
 func TestRolloutWatchVerdicts(t *testing.T) {

@@ -17,8 +17,6 @@ import (
 )
 
 // failuresShown at most below the nodes that run; the report has all.
-const failuresShown = 8
-
 // rolloutWatch is one run of `sledctl rollout watch`.
 type rolloutWatch struct {
 	*app
@@ -151,8 +149,15 @@ func (v *rolloutLive) show(r api.Rollout, nodes []api.Node, trouble error) {
 	var rows []string
 	if r.Name != "" {
 		rows = v.head(r, width)
-		failures := v.failures(r, width)
-		rows = append(rows, v.rows(nodes, width, max(height-len(rows)-len(failures)-3, 1))...)
+		room := height - len(rows) - 2
+		if len(nodes) > 0 {
+			room /= 2
+		}
+		failures := v.failures(r, width, room)
+		if len(nodes) > 0 {
+			rows = append(rows, "")
+			rows = append(rows, v.rows(nodes, width, max(height-len(rows)-len(failures)-2, 1))...)
+		}
 		rows = append(rows, failures...)
 	}
 	if trouble != nil {
@@ -170,7 +175,7 @@ func (v *rolloutLive) head(r api.Rollout, width int) []string {
 	return []string{
 		fit(fmt.Sprintf("%s  %s  %s", v.Screen.paint(r.Name, text.Bold), clean(r.Wish, ""), state), width),
 		fit(fmt.Sprintf("%s   %s", v.rolloutCounts(r), clock(rolloutTook(r, v.Now()))), width),
-		v.whole(r.Counts, min(width, widestBars)), "",
+		v.whole(r.Counts, min(width, widestBars)),
 	}
 }
 
@@ -192,8 +197,8 @@ func (v *rolloutLive) whole(c api.RolloutCount, width int) string {
 	return drawn
 }
 
-// failures are the newest nodes that failed, with their reasons.
-func (v *rolloutLive) failures(r api.Rollout, width int) []string {
+// failures are the newest nodes that failed, with their reasons, as far as there is room.
+func (v *rolloutLive) failures(r api.Rollout, width, room int) []string {
 	var failed []api.NodeRun
 	for _, run := range r.Runs {
 		if run.State == api.RunFailed {
@@ -205,12 +210,26 @@ func (v *rolloutLive) failures(r api.Rollout, width int) []string {
 	}
 	slices.SortStableFunc(failed, func(x, y api.NodeRun) int { return y.End.Compare(x.End) })
 	rows := []string{""}
-	for _, run := range failed[:min(len(failed), failuresShown)] {
-		words := fmt.Sprintf("%s  wave %d  %s", run.Node, run.Wave, strings.TrimSpace(run.Way+"  "+clean(run.Reason, "")))
-		rows = append(rows, fit(v.Screen.paint("✗ "+words, text.FgRed), width))
+	for i, run := range failed {
+		of := v.failure(run, width)
+		if i > 0 && len(rows)+len(of) >= room {
+			more := fmt.Sprintf("and %d more failed: sledctl rollout report %s", len(failed)-i, r.Name)
+			return append(rows, v.Screen.paint(fit(more, width), text.Faint))
+		}
+		rows = append(rows, of...)
 	}
-	if more := len(failed) - failuresShown; more > 0 {
-		rows = append(rows, v.Screen.paint(fmt.Sprintf("and %d more failed: sledctl rollout report %s", more, r.Name), text.Faint))
+	return rows
+}
+
+// failure is one node that failed, in a row or two: a reason is what somebody looks for.
+func (v *rolloutLive) failure(run api.NodeRun, width int) []string {
+	words := fmt.Sprintf("✗ %s (wave %d%s): %s", run.Node, run.Wave, prefixed(", ", run.Way, ""), clean(run.Reason, ""))
+	words = strings.Join(strings.Fields(words), " ") // as WrapSoft leaves them
+	first, _, _ := strings.Cut(text.WrapSoft(words, width), "\n")
+	first = strings.TrimRight(first, " ")
+	rows := []string{v.Screen.paint(fit(first, width), text.FgRed)}
+	if rest := strings.TrimSpace(strings.TrimPrefix(words, first)); rest != "" {
+		rows = append(rows, v.Screen.paint(fit("  "+rest, width), text.FgRed))
 	}
 	return rows
 }

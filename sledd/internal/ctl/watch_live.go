@@ -19,8 +19,16 @@ const (
 	wideName  = 24
 	phaseCell = len("operational")
 	stepCell  = len("2/4")
-	tail      = len("100%  999.99MB / 999.99MB  999.99MB/s  99:59:59 left")
+	leastBar  = 8
 )
+
+// tails are the widest figures that may be beside a bar, from all of them to the one that is always there.
+var tails = []string{
+	"100%  999.99MB / 999.99MB  999.99MB/s  99:59:59 left",
+	"100%  999.99MB/s  99:59:59 left",
+	"100%  99:59:59 left",
+	"100%",
+}
 
 // liveView draws one row a node and draws over it the next time.
 type liveView struct {
@@ -133,16 +141,23 @@ func (v *liveView) told(n api.Node, room int) string {
 	return v.Screen.paint(strings.TrimPrefix(dash(s.Image)+", for "+since, "-, "), text.Faint)
 }
 
-// progress is a bar with as many figures beside it as there is room for; the bar shrinks first.
+// progress is a bar with as many figures beside it as there is room for; the bar shrinks first, then bytes go, rate and time left.
 func (v *liveView) progress(p *api.Progress, room int) string {
-	figures := fmt.Sprintf("%3d%%  %8s / %-8s", percent(p), bytesText(p.Bytes), bytesText(p.Total))
-	if p.Rate > 0 {
+	chosen := slices.IndexFunc(tails, func(tail string) bool { return room-len(tail)-2 >= leastBar })
+	if chosen < 0 {
+		chosen = len(tails) - 1
+	}
+	figures := fmt.Sprintf("%3d%%", percent(p))
+	if chosen == 0 {
+		figures += fmt.Sprintf("  %8s / %-8s", bytesText(p.Bytes), bytesText(p.Total))
+	}
+	if chosen <= 1 && p.Rate > 0 {
 		figures += fmt.Sprintf("  %8s/s", bytesText(p.Rate))
 	}
-	if left := timeLeft(p); left != "" {
+	if left := timeLeft(p); chosen <= 2 && left != "" {
 		figures += "  " + left
 	}
-	width := min(max(room-tail-2, 8), widestBar)
+	width := min(max(room-len(tails[chosen])-2, leastBar), widestBar)
 	drawn := bar(p.Bytes, p.Total, width)
 	full := strings.Count(drawn, barFull)
 	cells := []rune(drawn)
