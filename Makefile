@@ -24,9 +24,9 @@ demo: setup build provider-here ## the main job, in the lab: two machines from b
 demo-down: ## take down a lab that KEEP=1 left
 	tools/as-root tools/demo --down
 
-# Not unit-go: test-go is the same with the race detector.
+# Not unit-go and unit-shell: test-go is the same with the race detector, and test-initrd begins with the other.
 test: ## everything, with the lab; as root or with sudo
-	tools/stages setup build lint unit-c unit-shell unit-python $(TESTS)
+	tools/stages setup programs+initrd lint unit-c+unit-python $(TESTS)
 
 ## The quick loop
 check: build lint unit ## lint and unit tests, without root
@@ -122,7 +122,7 @@ generate: build ## files made from code: openapi.json, role READMEs, the provide
 
 ## Tests that need root, time or a lab
 # Those joined by + leave a processor idle, and run side by side.
-TESTS := test-go test-images+test-terraform test-c test-rollout+test-api+test-initrd test-power+test-boot-server test-lab
+TESTS := test-go test-c test-power+test-images test-terraform+test-boot-server test-initrd+test-rollout+test-api test-lab
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
 ALONE := ./contract/... ./terraform-provider/tools/...
