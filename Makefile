@@ -160,7 +160,7 @@ test-power: ## every power driver against its simulator, each with a machine beh
 test-lab: provider-here
 	tools/as-root molecule/run lab
 
-test-arm64: build/bin/sledd build/bin/sledctl initrd initrd-arm64 ## a virtual arm64 server, from power-on to the Sled system that waits for a plan (5 minutes)
+test-arm64: build/bin/sledd build/bin/sledctl initrd initrd-arm64 ## a virtual arm64 server, from power-on to a system on its disk (5 minutes)
 	initrd/test/boot/arm64 build
 
 test-power-cuts: ## a power cut in each phase, each followed by a whole run (20 minutes)

@@ -11,8 +11,9 @@ from boot_server import appended
 
 MIB = 1 << 20
 ESP, ROOT = 96, 32  # sizes in MiB
-# The boot loader is an iPXE that finds this beside itself.
+# The boot loader is an iPXE that finds this beside itself. It starts nothing before it has opened a network card.
 SCRIPT = """#!ipxe
+ifopen net0
 kernel file:/vmlinuz initrd=initrd.img sled.mac={mac}
 initrd --name initrd.img file:/initrd.img
 boot
@@ -57,5 +58,5 @@ def disk(folder: Path, system: Path, loader: Path, mac: str) -> Path:
             file.write(part.read_bytes())
         file.truncate((ESP + ROOT + 2) * MIB)
     table = f"label: gpt\nstart=1MiB, size={ESP}MiB, type=uefi\nsize={ROOT}MiB\n"
-    subprocess.run(["sfdisk", "-q", "-w", "never", image], input=table.encode(), check=True)
+    subprocess.run(["sfdisk", "-q", "-w", "never", image], input=table.encode(), check=True, capture_output=True)
     return image
