@@ -121,7 +121,7 @@ generate: build ## files made from code: openapi.json, role READMEs, the provide
 
 ## Tests that need root, time or a lab
 # Those joined by + leave a processor idle, and run side by side.
-TESTS := test-go test-c test-power+test-images test-terraform+test-boot-server test-initrd+test-rollout+test-api test-lab
+TESTS := test-go test-c test-power+test-images test-terraform+test-boot-server+test-initrd test-lab+test-rollout+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
 ALONE := ./contract/... ./terraform-provider/tools/...
