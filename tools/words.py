@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes every copy of the vocabulary in contract/words/: phases, stages, steps, attributes of bindings, exit codes.
+
+usage: words.py [--check] [--root DIRECTORY]     --check: write nothing, exit 1 and name each stale file
+
+A template tools/words/files/PATH.j2 writes the whole of PATH. A template tools/words/blocks/NAME.j2 writes what stands between a line
+with "BEGIN words: NAME" and the next line with "END words", in any tracked file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^(?P<begin>[^\n]*BEGIN words: (?P<name>[a-z-]+)[^\n]*\n)(?P<body>.*?)(?P<end>^[^\n]*END words)", re.M | re.S)
+
+
+def load(root: Path) -> dict[str, Any]:
+    """All words: the contents of contract/words/*.yml in one mapping."""
+    words: dict[str, Any] = {}
+    for path in sorted((root / "contract/words").glob("*.yml")):
+        words.update(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return words
+
+
+def environment(root: Path) -> jinja2.Environment:
+    """How templates are rendered: a missing word is an error, and nothing is escaped."""
+    loader = jinja2.FileSystemLoader(root / "tools/words")
+    made = jinja2.Environment(
+        loader=loader, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    made.filters["quoted"] = lambda text: '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    made.filters["plain"] = lambda text: re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", str(text)).replace("`", "")
+    made.filters["camel"] = lambda text: "".join(part.capitalize() for part in re.split(r"[ _-]", str(text)))
+    made.filters["hyphens"] = lambda text: str(text).replace("_", "-")
+    return made
+
+
+def formatted(path: str, text: str) -> str:
+    """Generated Go as gofmt writes it."""
+    if not path.endswith(".go"):
+        return text
+    return subprocess.run(["gofmt"], input=text, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def files(root: Path, templates: jinja2.Environment, words: dict[str, Any]) -> dict[str, str]:
+    """What each generated file should hold, by its path."""
+    base = root / "tools/words/files"
+    paths = [str(path.relative_to(base))[: -len(".j2")] for path in sorted(base.rglob("*.j2"))]
+    return {path: formatted(path, templates.get_template(f"files/{path}.j2").render(words)) for path in paths}
+
+
+def marked(root: Path) -> list[str]:
+    """The tracked files that hold a generated block."""
+    found = subprocess.run(
+        ["git", "-C", str(root), "grep", "--untracked", "-lI", "BEGIN words: "], capture_output=True, text=True, check=False, timeout=60
+    )
+    return [path for path in found.stdout.split() if not path.startswith("tools/words")]
+
+
+def blocks(root: Path, templates: jinja2.Environment, words: dict[str, Any]) -> dict[str, str]:
+    """What each file with generated blocks should hold, by its path."""
+
+    def render(block: re.Match[str]) -> str:
+        text = templates.get_template(f"blocks/{block['name']}.j2").render(words)
+        indent = " " * (len(block["begin"]) - len(block["begin"].lstrip(" ")))
+        lines = "".join((indent + line if line.strip() else line) for line in text.splitlines(keepends=True))
+        return block["begin"] + lines + block["end"]
+
+    return {path: formatted(path, BLOCK.sub(render, (root / path).read_text(encoding="utf-8"))) for path in marked(root)}
+
+
+def main() -> int:
+    """Returns 0, or 1 when a file is stale."""
+    parser = argparse.ArgumentParser(description="Writes every copy of the vocabulary in contract/words/.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and name each stale file")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the checkout (default: this one)")
+    options = parser.parse_args()
+    words, templates = load(options.root), environment(options.root)
+    stale = []
+    for path, text in (files(options.root, templates, words) | blocks(options.root, templates, words)).items():
+        target = options.root / path
+        if target.exists() and target.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(path)
+        if not options.check:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+    if options.check and stale:
+        print(*(f"{path} is stale: make generate" for path in stale), sep="\n", file=sys.stderr)
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
