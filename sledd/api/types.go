@@ -137,26 +137,27 @@ type Binding struct {
 
 // Status is what was observed of a node.
 type Status struct {
-	Phase      Phase     `json:"phase"`
-	Generation int64     `json:"generation" doc:"Of the plan that it was last given"`
-	Image      string    `json:"image,omitempty" doc:"Image on its disk, as far as was observed"`
-	Digest     string    `json:"digest,omitempty"`
-	BootID     string    `json:"boot_id,omitempty" doc:"Kernel boot id of what last spoke"`
-	Step       int       `json:"step,omitempty" doc:"Number of the running or last step, from 1"`
-	Steps      int       `json:"steps,omitempty"`
-	Verb       string    `json:"verb,omitempty"`
-	Progress   *Progress `json:"progress,omitempty"`
-	Code       int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
-	Reason     string    `json:"reason,omitempty"`
-	Detail     string    `json:"detail,omitempty" doc:"How the newest step went that said so, such as the mode of a write and why"`
-	DiskKept   bool      `json:"disk_kept,omitempty" doc:"A capture read its disk and nothing wrote to it since: without a binding, its own system starts"`
-	Start      string    `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How the installed system was started: by a jump, through the firmware as its plan said, or through the firmware because the jump led nowhere"`
-	StartNote  string    `json:"start_note,omitempty" doc:"Why the plan says reboot where boot=auto would have meant kexec"`
-	OS         *OS       `json:"os,omitempty" doc:"What the installed system said of itself"`
-	Rescue     int64     `json:"rescue,omitempty" doc:"Number of the rescue whose step it runs; other than 0 until it has left that"`
-	Before     Phase     `json:"before,omitempty" doc:"In phase rescue: the phase that its end brings back"`
-	Since      time.Time `json:"since,omitzero" doc:"When the phase began"`
-	Seen       time.Time `json:"seen,omitzero" doc:"When it last spoke"`
+	Phase        Phase     `json:"phase"`
+	Generation   int64     `json:"generation" doc:"Of the plan that it was last given"`
+	Image        string    `json:"image,omitempty" doc:"Image on its disk, as far as was observed"`
+	Digest       string    `json:"digest,omitempty"`
+	BootID       string    `json:"boot_id,omitempty" doc:"Kernel boot id of what last spoke"`
+	Architecture string    `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Architecture that the node reported with its facts"`
+	Step         int       `json:"step,omitempty" doc:"Number of the running or last step, from 1"`
+	Steps        int       `json:"steps,omitempty"`
+	Verb         string    `json:"verb,omitempty"`
+	Progress     *Progress `json:"progress,omitempty"`
+	Code         int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
+	Reason       string    `json:"reason,omitempty"`
+	Detail       string    `json:"detail,omitempty" doc:"How the newest step went that said so, such as the mode of a write and why"`
+	DiskKept     bool      `json:"disk_kept,omitempty" doc:"A capture read its disk and nothing wrote to it since: without a binding, its own system starts"`
+	Start        string    `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How the installed system was started: by a jump, through the firmware as its plan said, or through the firmware because the jump led nowhere"`
+	StartNote    string    `json:"start_note,omitempty" doc:"Why the plan says reboot where boot=auto would have meant kexec"`
+	OS           *OS       `json:"os,omitempty" doc:"What the installed system said of itself"`
+	Rescue       int64     `json:"rescue,omitempty" doc:"Number of the rescue whose step it runs; other than 0 until it has left that"`
+	Before       Phase     `json:"before,omitempty" doc:"In phase rescue: the phase that its end brings back"`
+	Since        time.Time `json:"since,omitzero" doc:"When the phase began"`
+	Seen         time.Time `json:"seen,omitzero" doc:"When it last spoke"`
 }
 
 // RescueSpec asks for the Sled system with an SSH server on a node. Its disks are not touched, and no plan is given, until the rescue ends.

@@ -54,7 +54,7 @@ To make an image of a node's disk: sledctl image capture.`,
 			}
 			stored, err := bindAll(cmd.Context(), client, specs, f.options()...)
 			if len(stored) > 0 || err == nil {
-				if shown := a.bindings().print(a, stored); err == nil {
+				if shown := a.bindings().printWith(cmd.Context(), a, client, stored); err == nil {
 					err = shown
 				}
 			}

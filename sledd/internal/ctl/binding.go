@@ -33,7 +33,33 @@ func (a *app) bindings() *resource[api.Binding] {
 		remove: func(ctx context.Context, c *api.Client, name string, options ...api.Option) error {
 			return c.DeleteBinding(ctx, name, options...)
 		},
-		filters: addFilters, terms: ownership, complete: a.completeNodes,
+		complement: nameNodes,
+		filters:    addFilters, terms: ownership, complete: a.completeNodes,
+	}
+}
+
+// nameNodes puts the present name of each node in place of what the binding was stored under, which may be a MAC or
+// an earlier name. Without an answer the bindings stay as they are stored.
+func nameNodes(ctx context.Context, client *api.Client, bindings []api.Binding) {
+	names := map[string]string{}
+	if len(bindings) == 1 {
+		node, err := client.Node(ctx, bindings[0].MAC)
+		if err != nil {
+			return
+		}
+		names[node.MAC] = node.Name
+	} else {
+		for node, err := range client.Nodes(ctx, api.Filter{}) {
+			if err != nil {
+				return
+			}
+			names[node.MAC] = node.Name
+		}
+	}
+	for i, binding := range bindings {
+		if name := names[binding.MAC]; name != "" {
+			bindings[i].Node = name
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ With --wait it ends when the image is registered, or the node failed; then the e
 				return err
 			}
 			if !wait {
-				return a.bindings().print(a, []api.Binding{binding})
+				return a.bindings().printWith(cmd.Context(), a, client, []api.Binding{binding})
 			}
 			w.client, w.names, w.every, w.view = client, args[:1], pollEvery, a.view()
 			return w.run(cmd.Context())

@@ -105,6 +105,18 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+func TestDetailBelongsToThePhase(t *testing.T) {
+	for phase, want := range map[api.Phase]string{
+		api.Operational: "delta: 5 %", api.Starting: "delta: 5 %", api.Booting: "", api.Idle: "", api.Discovered: "",
+	} {
+		n := node(1, phase, 0)
+		n.Status.Detail = "delta: 5 %"
+		if got := noteText(n); got != want {
+			t.Errorf("%s: status shows %q, want %q", phase, got, want)
+		}
+	}
+}
+
 func TestCaptureIsDrawn(t *testing.T) {
 	n := node(1, api.Capturing, 0)
 	n.Status.Progress = &api.Progress{Bytes: 1_000_000_000, Total: 2_000_000_000, Rate: 100_000_000}

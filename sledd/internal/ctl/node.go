@@ -23,7 +23,7 @@ func (a *app) nodes() *resource[api.Node] {
 			{"name", func(n api.Node) string { return n.Name }},
 			{"mac", func(n api.Node) string { return n.MAC }},
 			{"phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }},
-			{"architecture", func(n api.Node) string { return n.Architecture }},
+			{"architecture", architectureText},
 			{"disk", func(n api.Node) string { return n.Disk }},
 			{"bmc", func(n api.Node) string { return bmcText(n.BMC) }},
 			{"labels", func(n api.Node) string { return labelsText(n.Labels) }},
@@ -207,6 +207,14 @@ func parseBMC(words string) (*api.BMC, error) {
 		}
 	}
 	return bmc, nil
+}
+
+// architectureText is the declared architecture, or else the one that the node reported.
+func architectureText(n api.Node) string {
+	if n.Architecture != "" {
+		return n.Architecture
+	}
+	return n.Status.Architecture
 }
 
 func bmcText(bmc *api.BMC) string {

@@ -22,7 +22,7 @@ func (a *app) nodeDetail(n api.Node) {
 		declared = "yes, revision " + strconv.FormatInt(n.Revision, 10)
 	}
 	a.section("node", [][2]string{
-		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", n.Architecture}, {"flavour", n.Flavour},
+		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", architectureText(n)}, {"flavour", n.Flavour},
 		{"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order", n.BootOrder}, {"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
 	})
 	a.section("status", a.statusRows(n))
@@ -47,7 +47,7 @@ func (a *app) statusRows(n api.Node) [][2]string {
 	s := n.Status
 	rows := [][2]string{
 		{"phase", a.Screen.phaseText(s.Phase)}, {"since", localTime(s.Since)}, {"seen", localTime(s.Seen)},
-		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)}, {"reason", reasonText(s)}, {"detail", clean(s.Detail, "")},
+		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)}, {"reason", reasonText(s)}, {"detail", detailText(s)},
 		{"started by", s.Start}, {"not by kexec", clean(s.StartNote, "")},
 	}
 	if s.OS != nil {

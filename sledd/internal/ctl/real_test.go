@@ -89,6 +89,31 @@ func TestDeclarationsGoRound(t *testing.T) {
 	}
 }
 
+func TestBindingListShowsNames(t *testing.T) {
+	s := begin(t)
+	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only --label rack=a", "n1")
+	s.does(exitDone, "node apply n2 --mac 52:54:00:77:00:02 --disk only", "n2")
+	s.does(exitDone, "bind -l rack=a --wipe-only", "n1    52:54:00:77:00:01")
+	s.does(exitDone, "binding list", "n1    52:54:00:77:00:01")
+	s.does(exitDone, "bind n2 --wipe-only", "n2    52:54:00:77:00:02")
+	s.does(exitDone, "node apply 52:54:00:77:00:02 --name b2", "b2")
+	s.does(exitDone, "binding list", "b2    52:54:00:77:00:02")
+	s.does(exitDone, "binding get b2", "b2    52:54:00:77:00:02")
+}
+
+func TestNodeListShowsTheReportedArchitecture(t *testing.T) {
+	s := begin(t)
+	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only", "n1")
+	s.Machine(1).Say("facts", "facts 1\nboot b1\ncpu arch=aarch64\n")
+	s.does(exitDone, "node list", " arm64 ")
+	s.does(exitDone, "node get n1", "architecture      arm64")
+	s.Machine(1).Say("facts", "facts 1\nboot b2\ncpu arch=%1B%5B31m\n")
+	if got := s.does(exitDone, "node list -o json", `"mac"`); strings.Contains(got.out, "architecture") {
+		t.Errorf("an architecture that Sled does not know:\n%s", got.out)
+	}
+	s.does(exitDone, "node apply n1 --architecture x86_64", " x86_64 ")
+}
+
 func TestOwnersOfBindings(t *testing.T) {
 	s := begin(t)
 	s.Declare(1)

@@ -20,6 +20,7 @@ type resource[T any] struct {
 	get                       func(context.Context, *api.Client, string) (T, error)
 	remove                    func(context.Context, *api.Client, string, ...api.Option) error
 	detail                    func(T)                                  // nil: get shows the table
+	complement                func(context.Context, *api.Client, []T)  // before a table; nil: the objects hold all
 	filters                   func(*cobra.Command, *api.Filter)        // nil: the list has none
 	terms                     func(*cobra.Command) func() []api.Option // flags of delete; nil: it has none
 	complete                  cobra.CompletionFunc
@@ -27,6 +28,14 @@ type resource[T any] struct {
 
 func (r *resource[T]) print(a *app, items []T) error {
 	return a.show(items, func() { printTable(a.Out, a.Screen, r.columns, items) })
+}
+
+// printWith is print for objects whose table shows what other requests return.
+func (r *resource[T]) printWith(ctx context.Context, a *app, client *api.Client, items []T) error {
+	if r.complement != nil && a.output == "table" {
+		r.complement(ctx, client, items)
+	}
+	return r.print(a, items)
 }
 
 func (r *resource[T]) listCommand(a *app) *cobra.Command {
@@ -42,7 +51,7 @@ func (r *resource[T]) listCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.print(a, items)
+			return r.printWith(cmd.Context(), a, client, items)
 		},
 	}
 	if r.filters != nil {
@@ -63,13 +72,10 @@ func (r *resource[T]) getCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(item, func() {
-				if r.detail != nil {
-					r.detail(item)
-					return
-				}
-				printTable(a.Out, a.Screen, r.columns, []T{item})
-			})
+			if r.detail == nil && a.output == "table" {
+				return r.printWith(cmd.Context(), a, client, []T{item})
+			}
+			return a.show(item, func() { r.detail(item) })
 		},
 	}
 }

@@ -90,10 +90,8 @@ func (a *app) root() *cobra.Command {
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 	root.AddCommand(
 		a.nodeCommand(), a.imageCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand(),
-		a.statusCommand(), a.watchCommand(), a.rolloutCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(), a.operatorCommand(),
-		a.statusCommand(), a.watchCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(), a.kexecCommand(), a.operatorCommand(),
-		a.statusCommand(), a.watchCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(), a.consoleCommand(), a.rescueCommand(), a.operatorCommand(),
-		a.statusCommand(), a.watchCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(), a.kexecCommand(), a.operatorCommand(),
+		a.statusCommand(), a.watchCommand(), a.rolloutCommand(), a.timelineCommand(), a.eventsCommand(),
+		a.logCommand(), a.consoleCommand(), a.rescueCommand(), a.kexecCommand(), a.operatorCommand(),
 	)
 	return root
 }

@@ -104,7 +104,17 @@ func noteText(n api.Node) string {
 	if !n.Declared {
 		return "not declared"
 	}
-	return clean(n.Status.Detail, "")
+	return detailText(n.Status)
+}
+
+// detailText is how the newest step went. A node that boots or waits has a later history than that step.
+func detailText(s api.Status) string {
+	switch s.Phase {
+	case api.Discovered, api.Booting, api.Idle:
+		return ""
+	default:
+		return clean(s.Detail, "")
+	}
 }
 
 func isWorking(phase api.Phase) bool {

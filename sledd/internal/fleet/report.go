@@ -240,7 +240,7 @@ func (f *Fleet) Facts(ctx context.Context, mac, bearer string, facts api.Facts, 
 			return err
 		}
 		renewed = f.renew(v, record)
-		v.status.Seen, v.status.BootID = v.now, facts.BootID
+		v.status.Seen, v.status.BootID, v.status.Architecture = v.now, facts.BootID, reportedArchitecture(facts)
 		if len(v.extra[0]) > 0 {
 			var old api.Facts
 			if err := decode(v.extra[0][0], &old); err != nil {
