@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import given
 from ansible_collections.sled.fleet.plugins.module_utils.signing import sign
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,13 @@ def normal_mac(text: str) -> str:
 
 
 def ensure_node(client: Client, options: Json, check: bool) -> Json:
-    """Declares or forgets a node."""
+    """Declares or forgets a node, and returns what it does now."""
+    result = _ensure_node(client, options, check)
+    node = result["node"]
+    return {**result, "activity": activity(node, datetime.now(timezone.utc)) if "status" in node else "unknown"}
+
+
+def _ensure_node(client: Client, options: Json, check: bool) -> Json:
     want = given(options, NODE.fields)
     if "mac" in want:
         want["mac"] = normal_mac(want["mac"])

@@ -1,39 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waits until nodes have done what is wished of them, and says why some have not."""
+"""Waits until nodes have what their bindings request, and explains why some have not."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.words import CODES, PHASES, WORKING
 
-# Exit codes of a node's steps (contract/exit-codes.md).
-CODES = {1: "failed", 2: "usage", 3: "not supported", 4: "disk", 5: "integrity", 6: "network"}
 LOG_LINES = 20  # of a failed node's log, in the result
 LOGS = 8  # failed nodes whose log is read
-WORKING = ("wiping", "writing", "configuring", "capturing", "starting")  # phases of a node that does its plan
+SILENT = 90.0  # seconds after which a node no longer counts as one that polls for its plan
+WAITABLE = [phase for phase in PHASES if phase not in ("discovered", "failed")]
+ENTERED = (*WORKING, "starting")  # phases of a node that executes its plan
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is waited for. Without a phase: what each node's binding asks for."""
+class Target:
+    """What is waited for. Without a phase: what each node's binding requests."""
 
     nodes: list[str]
     require: int  # how many of the nodes
     phase: str | None = None
     generation: int | None = None  # lowest that counts; None: the binding's
-    stage: str = "done"  # how far: entered, starting or done; without a phase
-    known: str | None = None  # when the failure began that is known already, and decides nothing
+    stage: str = "done"  # entered, starting or done; without a phase
+    known: str | None = None  # time of a failure that is known already and does not count
     fail_fast: bool = True
     timeout: float = 1800.0  # seconds
-    interval: float = 2.0  # seconds between two looks
+    interval: float = 2.0  # seconds between two polls
 
 
 @dataclass
-class Look:
-    """The nodes at one time, by name as asked."""
+class Observation:
+    """The nodes at one time, by the names that the caller used."""
 
     ready: dict[str, Json] = field(default_factory=dict)
     failed: dict[str, Json] = field(default_factory=dict)
@@ -41,8 +43,12 @@ class Look:
 
     def entries(self) -> list[Json]:
         """One entry a node, for a result."""
-        parts = (("ready", self.ready), ("failed", self.failed), ("pending", self.pending))
-        return [{"node": name, "outcome": what, **summary(node)} for what, nodes in parts for name, node in sorted(nodes.items())]
+        groups = (("ready", self.ready), ("failed", self.failed), ("pending", self.pending))
+        return [
+            {"node": name, "outcome": outcome, "detail": detail(name, node, outcome), **summary(node)}
+            for outcome, nodes in groups
+            for name, node in sorted(nodes.items())
+        ]
 
 
 def summary(node: Json) -> Json:
@@ -53,7 +59,7 @@ def summary(node: Json) -> Json:
         "mac": node["mac"],
         "phase": status.get("phase", ""),
         "generation": status.get("generation", 0),
-        "wished_generation": (node.get("binding") or {}).get("generation", 0),
+        "wished_generation": requested_generation(node),
         "image": status.get("image", ""),
         "verb": status.get("verb", ""),
         "code": status.get("code", 0),
@@ -61,65 +67,107 @@ def summary(node: Json) -> Json:
     }
 
 
-def aims(binding: Json | None) -> tuple[str, ...]:
-    """The phases that a wish ends in."""
-    if binding is None:
-        return ("operational", "wiped", "captured")
-    return ("operational" if binding.get("image") else "captured" if binding.get("capture") else "wiped",)
+def requested_generation(node: Json) -> int:
+    """The generation of the node's binding, 0 without one."""
+    return int((node.get("binding") or {}).get("generation", 0))
 
 
-def judge(node: Json, phase: str | None = None, generation: int | None = None, stage: str = "done", known: str | None = None) -> str:
-    """Says ready, failed or pending. What was seen of a generation before the one waited for decides nothing."""
-    status, binding = node["status"], node.get("binding")
-    if generation is None:
-        generation = binding["generation"] if binding else 0
-    if status.get("generation", 0) < generation:
-        return "pending"
-    way_there = {"entered": WORKING, "starting": ("starting",)}.get(stage, ())
-    wanted = (phase,) if phase else (*aims(binding), *way_there)
-    if status.get("phase") in wanted:
+def judge(
+    node: Json,
+    phase: str | None = None,
+    generation: int | None = None,
+    stage: str = "done",
+    known: str | None = None,
+) -> str:
+    """Returns ready, failed or pending. Whether a binding is satisfied is sledd's decision, never made here."""
+    status = node["status"]
+    lowest = requested_generation(node) if generation is None else generation
+    current = status.get("generation", 0) >= lowest
+    wanted = (phase,) if phase else reached(stage)
+    if (current and status.get("phase") in wanted) or (not phase and done(node, lowest)):
         return "ready"
-    return "failed" if status.get("phase") == "failed" and not (known and status.get("since") == known) else "pending"
+    failed = current and status.get("generation", 0) >= requested_generation(node) and status.get("phase") == "failed"
+    return "failed" if failed and not (known and status.get("since") == known) else "pending"
 
 
-def look(client: Client, wish: Wish) -> Look:
+def done(node: Json, lowest: int) -> bool:
+    """Whether the node has what its binding requests; one without a binding, whether it ended its last plan."""
+    binding, status = node.get("binding"), node["status"]
+    if binding:
+        return bool(binding.get("satisfied")) and requested_generation(node) >= lowest
+    return status.get("generation", 0) >= lowest and status.get("phase") in ("operational", "wiped", "captured")
+
+
+def reached(stage: str) -> tuple[str, ...]:
+    """The phases before the end that suffice for a stage."""
+    return {"entered": ENTERED, "starting": ("starting",)}.get(stage, ())
+
+
+def activity(node: Json, now: datetime) -> str:
+    """What the node does: working, waiting for a plan, running an installed system, or unknown."""
+    status = node["status"]
+    phase, behind = status.get("phase"), status.get("generation", 0) < requested_generation(node)
+    if node.get("binding") and status.get("generation", 0) == requested_generation(node) and phase in ENTERED:
+        return "working"
+    if phase in ("operational", "captured"):
+        return "running"
+    polls = phase in ("idle", "wiped", "booting") or (phase == "failed" and behind)
+    return "waiting" if polls and silence(status, now) < SILENT else "unknown"
+
+
+def silence(status: Json, now: datetime) -> float:
+    """Seconds since the node was seen."""
+    if not status.get("seen"):
+        return float("inf")
+    seen = datetime.strptime(status["seen"][:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
+    return (now - seen).total_seconds()
+
+
+def observe(client: Client, target: Target) -> Observation:
     """Reads every node once. A node that sledd does not know ends the wait."""
-    seen = Look()
-    for name in wish.nodes:
+    seen = Observation()
+    for name in target.nodes:
         node = client.find("nodes", name)
         if node is None:
             raise SledError(f"node {name} does not exist")
-        getattr(seen, judge(node, wish.phase, wish.generation, wish.stage, wish.known))[name] = node
+        getattr(seen, judge(node, target.phase, target.generation, target.stage, target.known))[name] = node
     return seen
 
 
-def settled(seen: Look, wish: Wish) -> bool:
-    """Says whether looking again can change nothing that matters."""
-    if len(seen.ready) >= wish.require or not seen.pending:
+def decided(seen: Observation, target: Target) -> bool:
+    """Whether another poll cannot change the result."""
+    if len(seen.ready) >= target.require or not seen.pending:
         return True
-    return wish.fail_fast and len(wish.nodes) - len(seen.failed) < wish.require
+    return target.fail_fast and len(target.nodes) - len(seen.failed) < target.require
 
 
-def explain(name: str, node: Json, outcome: str) -> str:
-    """One line on why a node is not ready."""
+def detail(name: str, node: Json, outcome: str) -> str:
+    """Why a node is not ready, in one line; empty for one that is."""
     status = node["status"]
+    if outcome == "ready":
+        return ""
     if outcome == "failed":
         code = status.get("code", 0)
-        words = [f"{name} failed", status.get("verb", ""), f"code {code} {CODES.get(code, '')}".rstrip(), status.get("reason", "")]
+        words = [status.get("verb", ""), f"code {code} {CODES.get(code, '')}".rstrip(), status.get("reason", "")]
         return ": ".join(word for word in words if word)
-    wished = (node.get("binding") or {}).get("generation", 0)
+    requested = requested_generation(node)
     text = f"{name} is {status.get('phase') or 'not seen yet'}, generation {status.get('generation', 0)}"
-    return text + (f" (wished {wished})" if wished != status.get("generation", 0) else "")
+    return text + (f" (requested {requested})" if requested != status.get("generation", 0) else "")
 
 
-def wait(client: Client, wish: Wish, clock: Callable[[], float] = time.monotonic, pause: Callable[[float], None] = time.sleep) -> Look:
-    """Looks until it is settled or time is up, and returns the last look. sledd may be away in between, but not at the end."""
-    end = clock() + wish.timeout
+def wait(
+    client: Client,
+    target: Target,
+    clock: Callable[[], float] = time.monotonic,
+    pause: Callable[[float], None] = time.sleep,
+) -> Observation:
+    """Polls until the result is decided or the time is up. sledd may be unreachable in between, but not at the end."""
+    end = clock() + target.timeout
     while True:
         trouble: SledError | None = None
         try:
-            seen = look(client, wish)
-            if settled(seen, wish):
+            seen = observe(client, target)
+            if decided(seen, target):
                 return seen
         except Unreachable as error:
             trouble = error
@@ -132,16 +180,16 @@ def wait(client: Client, wish: Wish, clock: Callable[[], float] = time.monotonic
             if trouble:
                 raise trouble
             return seen
-        pause(min(wish.interval, left))
+        pause(min(target.interval, left))
 
 
 def last_lines(log: str) -> list[str]:
-    """The end of what the failed step said, before the kernel log."""
+    """The end of the failed step's log, before the kernel log."""
     return log.partition("--- dmesg")[0].strip().splitlines()[-LOG_LINES:]
 
 
 def add_logs(client: Client, entries: list[Json]) -> None:
-    """Gives failed nodes the end of their log. A log that cannot be read is no reason to hide the failure."""
+    """Adds the end of their log to failed nodes. A log that cannot be read does not hide the failure."""
     for entry in [e for e in entries if e["outcome"] == "failed"][:LOGS]:
         try:
             entry["log"] = last_lines(client.log(entry["mac"]))
@@ -149,16 +197,16 @@ def add_logs(client: Client, entries: list[Json]) -> None:
             entry["log"] = [f"the log cannot be read: {error}"]
 
 
-def report(client: Client, wish: Wish, seen: Look) -> Json:
+def report(client: Client, target: Target, seen: Observation) -> Json:
     """A module's result: every node with its outcome, and in msg why nodes are not ready."""
     entries = seen.entries()
     add_logs(client, entries)
-    lines = [explain(name, node, "failed") for name, node in sorted(seen.failed.items())]
-    lines += [explain(name, node, "pending") for name, node in sorted(seen.pending.items())]
-    enough = len(seen.ready) >= wish.require
-    head = f"{len(seen.ready)} of {len(wish.nodes)} nodes ready, {wish.require} required"
-    if seen.pending and not enough and not settled(seen, wish):
-        head += f", after {wish.timeout:g} s"
+    lines = [f"{entry['node']} failed: {entry['detail']}" for entry in entries if entry["outcome"] == "failed"]
+    lines += [entry["detail"] for entry in entries if entry["outcome"] == "pending"]
+    enough = len(seen.ready) >= target.require
+    head = f"{len(seen.ready)} of {len(target.nodes)} nodes ready, {target.require} required"
+    if seen.pending and not enough and not decided(seen, target):
+        head += f", after {target.timeout:g} s"
     return {
         "changed": False,
         "failed": not enough,

@@ -19,6 +19,12 @@ PHASES = (
     "rescue",
     "failed",
 )
+WORKING = (
+    "wiping",
+    "writing",
+    "configuring",
+    "capturing",
+)
 STAGES = (
     "firmware",
     "ipxe",

@@ -46,7 +46,7 @@ options:
     description:
       - What the firmware boots first, on UEFI; set whenever the node is imaged.
       - sledd takes an absent one for V(keep), which leaves it as it is.
-      - Once the node is operational, RV(node.status.os.boot_order) is what it is.
+      - Once the node is operational, the result has the firmware's order under C(status.os.boot_order) of RV(node).
     type: str
     choices: [keep, disk, network]
   bmc:
@@ -105,6 +105,13 @@ node:
     declared: true
     revision: 17
     status: {phase: idle, generation: 0}
+activity:
+  description:
+    - What the node does, for deciding how it gets its plan. V(working) executes the plan of its binding. V(waiting) is in the Sled
+      system, or just coming up there, and polls for its plan. V(running) runs an installed system. V(unknown) is none of these.
+  returned: success
+  type: str
+  sample: waiting
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -6,23 +6,24 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: ready
-short_description: Waits until nodes have done what is wished
+short_description: Waits until nodes have what their bindings request
 version_added: 0.1.0
 description:
-  - Waits until nodes were observed in a phase, of the generation that is wished of them. Without O(phase) that is C(operational) for
-    a binding with an image, C(captured) for one that captures, else C(wiped).
-  - What was observed of an earlier generation counts neither as success nor as failure.
-  - When it fails, C(msg) says for each node why it is not ready, with step, exit code and reason, and RV(nodes) has the end of its log.
+  - Waits until sledd reports that each node's binding is satisfied, or with O(phase), until the node is in that phase. A node
+    without a binding must have ended its last plan.
+  - An observation of an earlier generation counts neither as success nor as failure.
+  - When it fails, C(msg) has one line for each node that is not ready, with step, exit code and reason, and RV(nodes) has the end
+    of its log.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
   - sled.fleet.api
 attributes:
   check_mode:
-    description: Looks once and does not wait or fail, because what it would wait for was not started.
+    description: Polls once and does not wait or fail, because what it would wait for was not started.
     support: full
   diff_mode:
-    description: The module changes nothing, so there is no difference to show.
+    description: The module changes nothing, so it has no difference to show.
     support: full
 options:
   nodes:
@@ -31,28 +32,42 @@ options:
     elements: str
     required: true
   phase:
-    description: Phase to wait for. Without it what each node's binding asks for.
+    description: Phase to wait for. Without it what each node's binding requests.
     type: str
-    choices: [idle, booting, wiping, writing, configuring, capturing, starting, operational, wiped, captured, rescue]
+    # BEGIN words: ready-phases
+    choices:
+      - idle
+      - booting
+      - wiping
+      - writing
+      - configuring
+      - capturing
+      - starting
+      - operational
+      - wiped
+      - captured
+      - rescue
+    # END words
   generation:
-    description: Lowest generation that counts, as RV(sled.fleet.binding#module:generation). Without it each node's present binding's.
+    description: Lowest generation that counts, as RV(sled.fleet.binding#module:generation). Without it that of each
+      node's present binding.
     type: int
   stage:
     description:
-      - How far, without O(phase). V(entered) is as soon as the node does the steps of its plan, V(starting) as soon as the installed
-        system is started, V(done) when all is done that is wished. A node that is further than that counts too.
+      - How far, without O(phase). V(entered) is as soon as the node executes its plan, V(starting) as soon as the installed system
+        is started, V(done) when the binding is satisfied. A node that is further than that counts too.
     type: str
     choices: [entered, starting, done]
     default: done
   known:
-    description: A failure that is known, by C(status.since) of the node. It does not count, only a later one.
+    description: The C(status.since) of a known failure. Only a later failure counts.
     type: str
   require:
-    description: How many of the nodes suffice, a number or V(all). It ends as soon as so many are ready.
+    description: How many of the nodes suffice, a number or V(all). The wait ends as soon as so many are ready.
     type: str
     default: all
   fail_fast:
-    description: Fail as soon as too many nodes have failed for O(require) to be met. Else wait for the verdict on every node.
+    description: Fail as soon as too many nodes have failed for O(require) to be met. Otherwise wait for the outcome of every node.
     type: bool
     default: true
   wait:
@@ -60,7 +75,7 @@ options:
     type: float
     default: 1800.0
   interval:
-    description: Time between two looks, in seconds.
+    description: Time between two polls, in seconds.
     type: float
     default: 2.0
 seealso:
@@ -75,7 +90,7 @@ EXAMPLES = r"""
   delegate_to: localhost
   run_once: true
 
-- name: Nine of ten will do
+- name: Wait for nine of ten
   sled.fleet.ready:
     nodes: "{{ groups['label_rack_a'] }}"
     require: 9
@@ -91,18 +106,72 @@ nodes:
   type: list
   elements: dict
   contains:
-    node: {description: The node as it was asked for., type: str, returned: always, sample: n1}
-    outcome: {description: One of C(ready), C(failed) and C(pending)., type: str, returned: always, sample: failed}
-    name: {description: Its name., type: str, returned: always, sample: n1}
-    mac: {description: Its MAC., type: str, returned: always, sample: "52:54:00:77:00:01"}
-    phase: {description: Phase that was observed., type: str, returned: always, sample: failed}
-    generation: {description: Generation that was observed., type: int, returned: always, sample: 3}
-    wished_generation: {description: Generation of its binding., type: int, returned: always, sample: 3}
-    image: {description: Image that was observed on its disk., type: str, returned: always, sample: debian-12-v1}
-    verb: {description: Its running or last step., type: str, returned: always, sample: write}
-    code: {description: Exit code of the step that failed., type: int, returned: always, sample: 5}
-    reason: {description: Why it failed., type: str, returned: always, sample: digest mismatch}
-    log: {description: The end of its log., type: list, elements: str, returned: when the outcome is C(failed), sample: ["digest mismatch"]}
+    node:
+      description: The node, as in O(nodes).
+      type: str
+      returned: always
+      sample: n1
+    outcome:
+      description: One of V(ready), V(failed) and V(pending).
+      type: str
+      returned: always
+      sample: failed
+    detail:
+      description: Why it is not ready, in one line for people. Empty for a node that is ready.
+      type: str
+      returned: always
+      sample: "write: code 5 integrity: digest mismatch"
+    name:
+      description: Its name.
+      type: str
+      returned: always
+      sample: n1
+    mac:
+      description: Its MAC.
+      type: str
+      returned: always
+      sample: "52:54:00:77:00:01"
+    phase:
+      description: Phase that was observed.
+      type: str
+      returned: always
+      sample: failed
+    generation:
+      description: Generation that was observed.
+      type: int
+      returned: always
+      sample: 3
+    wished_generation:
+      description: Generation of its binding.
+      type: int
+      returned: always
+      sample: 3
+    image:
+      description: Image that was observed on its disk.
+      type: str
+      returned: always
+      sample: debian-12-v1
+    verb:
+      description: Its running or last step.
+      type: str
+      returned: always
+      sample: write
+    code:
+      description: Exit code of the step that failed.
+      type: int
+      returned: always
+      sample: 5
+    reason:
+      description: Why it failed, as the node reported it.
+      type: str
+      returned: always
+      sample: digest mismatch
+    log:
+      description: The end of its log.
+      type: list
+      elements: str
+      returned: when RV(nodes[].outcome) is V(failed)
+      sample: [digest mismatch]
 ready:
   description: Nodes that are ready.
   returned: always
@@ -110,7 +179,7 @@ ready:
   elements: str
   sample: [n1]
 not_ready:
-  description: Nodes that failed or are not there yet.
+  description: Nodes that failed or are pending.
   returned: always
   type: list
   elements: str
@@ -120,13 +189,12 @@ not_ready:
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SettingsError
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
-from ansible_collections.sled.fleet.plugins.module_utils.waiting import Wish, look, report, wait
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import WAITABLE, Target, observe, report, wait
 
-PHASES = ["idle", "booting", "wiping", "writing", "configuring", "capturing", "starting", "operational", "wiped", "captured", "rescue"]
 SPEC = {
     **API,
     "nodes": {"type": "list", "elements": "str", "required": True},
-    "phase": {"type": "str", "choices": PHASES},
+    "phase": {"type": "str", "choices": WAITABLE},
     "generation": {"type": "int"},
     "stage": {"type": "str", "choices": ["entered", "starting", "done"], "default": "done"},
     "known": {"type": "str"},
@@ -147,9 +215,9 @@ def required(text: str, nodes: list[str]) -> int:
 
 
 def work(client: Client, options: Json, check: bool) -> Json:
-    """Waits, or in check mode looks once."""
+    """Waits, or in check mode polls once."""
     nodes = list(dict.fromkeys(options["nodes"]))
-    wish = Wish(
+    target = Target(
         nodes=nodes,
         require=required(options["require"], nodes),
         phase=options["phase"],
@@ -161,8 +229,8 @@ def work(client: Client, options: Json, check: bool) -> Json:
         interval=max(options["interval"], 0.1),
     )
     if check:
-        return {**report(client, wish, look(client, wish)), "failed": False}
-    return report(client, wish, wait(client, wish))
+        return {**report(client, target, observe(client, target)), "failed": False}
+    return report(client, target, wait(client, target))
 
 
 def main() -> None:

@@ -3,13 +3,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
-from ansible_collections.sled.fleet.plugins.module_utils.waiting import WORKING, Wish, judge, last_lines, wait
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import ENTERED, WAITABLE, Target, activity, judge, last_lines, wait
+from ansible_collections.sled.fleet.plugins.modules import node as node_module
 from ansible_collections.sled.fleet.plugins.modules import ready
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
@@ -34,35 +36,42 @@ def test_phases_are_those_of_the_contract() -> None:
     contract = json.loads((root / "contract/openapi.json").read_text(encoding="utf-8"))
     parameters = {one["name"]: one["schema"] for one in contract["paths"]["/v1/nodes"]["get"]["parameters"]}
     phases = parameters["phase"]["enum"]
-    assert [*ready.PHASES, "failed"] == [phase for phase in phases if phase != "discovered"], "those that can be waited for"
-    assert yaml.safe_load(ready.DOCUMENTATION)["options"]["phase"]["choices"] == ready.PHASES
-    assert set(WORKING) < set(phases)
+    assert [*WAITABLE, "failed"] == [phase for phase in phases if phase != "discovered"], "those that can be waited for"
+    assert yaml.safe_load(ready.DOCUMENTATION)["options"]["phase"]["choices"] == WAITABLE
+    assert set(ENTERED) < set(phases)
     assert f"| phase | `{' '.join(phases)}` |" in (root / "docs/concepts.md").read_text(encoding="utf-8")
 
 
-def a_node(phase: str, observed: int, wished: int | None, image: str = "v1", capture: str = "", **status: Any) -> Json:
+def a_node(phase: str, observed: int, requested: int | None, satisfied: bool = False, **status: Any) -> Json:
     found: Json = {"mac": "52:54:00:77:00:01", "name": "n1", "status": {"phase": phase, "generation": observed, **status}}
-    if wished is not None:
-        found["binding"] = {"generation": wished, "image": image, "capture": capture}
+    if requested is not None:
+        found["binding"] = {"generation": requested, "image": "v1", "satisfied": satisfied}
     return found
 
 
 @pytest.mark.parametrize(
     ("node", "phase", "generation", "outcome"),
     [
-        (a_node("operational", 2, 2), None, None, "ready"),
+        (a_node("operational", 2, 2, True), None, None, "ready"),
         (a_node("operational", 1, 2), None, None, "pending"),
-        (a_node("operational", 2, 2), None, 3, "pending"),
-        (a_node("operational", 3, 3), None, 2, "ready"),
+        (a_node("operational", 2, 2, True), None, 3, "pending"),
+        (a_node("operational", 3, 3, True), None, 2, "ready"),
+        # Only sledd decides: whatever the phase is, the binding's `satisfied` counts.
+        (a_node("rescue", 2, 2, True, before="operational"), None, None, "ready"),
+        (a_node("rescue", 2, 2, before="writing"), None, None, "pending"),
+        (a_node("wiped", 2, 2, True), None, None, "ready"),
         (a_node("wiped", 2, 2), None, None, "pending"),
-        (a_node("wiped", 2, 2, image=""), None, None, "ready"),
-        (a_node("operational", 2, 2, image=""), None, None, "pending"),
-        (a_node("captured", 2, 2, image="", capture="golden"), None, None, "ready"),
-        (a_node("capturing", 2, 2, image="", capture="golden"), None, None, "pending"),
-        (a_node("wiped", 2, 2, image="", capture="golden"), None, None, "pending"),
+        (a_node("operational", 2, 2), None, None, "pending"),
+        (a_node("captured", 2, 2, True), None, None, "ready"),
+        (a_node("capturing", 2, 2), None, None, "pending"),
         (a_node("captured", 2, None), None, None, "ready"),
+        (a_node("wiped", 2, None), None, None, "ready"),
+        (a_node("captured", 2, None), None, 3, "pending"),
         (a_node("failed", 2, 2), None, None, "failed"),
+        (a_node("failed", 2, 2), None, 3, "pending"),
         (a_node("failed", 1, 2), None, None, "pending"),
+        (a_node("rescue", 2, 2), "rescue", None, "ready"),
+        (a_node("operational", 1, 2), "operational", None, "pending"),
         (a_node("writing", 2, 2), None, None, "pending"),
         (a_node("writing", 2, 2), "writing", None, "ready"),
         (a_node("idle", 2, None), "idle", None, "ready"),
@@ -78,8 +87,8 @@ def test_judge(node: Json, phase: str | None, generation: int | None, outcome: s
 
 def test_waits_through_the_phases(sledd: Sledd, client: Client) -> None:
     clock = Clock()
-    sledd.scenes = [a_node("booting", 1, 2), a_node("writing", 2, 2), a_node("operational", 2, 2)]
-    seen = wait(client, Wish(["n1"], 1, interval=2), clock, clock.pause)
+    sledd.scenes = [a_node("booting", 1, 2), a_node("writing", 2, 2), a_node("operational", 2, 2, True)]
+    seen = wait(client, Target(["n1"], 1, interval=2), clock, clock.pause)
     assert list(seen.ready) == ["n1"]
     assert clock.now == 4
 
@@ -87,29 +96,29 @@ def test_waits_through_the_phases(sledd: Sledd, client: Client) -> None:
 def test_a_server_that_is_away_is_asked_again(sledd: Sledd, client: Client) -> None:
     clock = Clock()
     sledd.refuse = [503, 502]
-    sledd.scenes = [a_node("operational", 2, 2)]
-    assert wait(client, Wish(["n1"], 1), clock, clock.pause).ready
+    sledd.scenes = [a_node("operational", 2, 2, True)]
+    assert wait(client, Target(["n1"], 1), clock, clock.pause).ready
     sledd.refuse = [503] * 100
     with pytest.raises(ApiError, match="503"):
-        wait(client, Wish(["n1"], 1, timeout=10), clock, clock.pause)
+        wait(client, Target(["n1"], 1, timeout=10), clock, clock.pause)
     with pytest.raises(Unreachable):
-        wait(Client("http://127.0.0.1:1", "t"), Wish(["n1"], 1, timeout=10), clock, clock.pause)
+        wait(Client("http://127.0.0.1:1", "t"), Target(["n1"], 1, timeout=10), clock, clock.pause)
 
 
 def test_a_refusal_ends_the_wait(sledd: Sledd, client: Client) -> None:
     clock = Clock()
     sledd.refuse = [403]
     with pytest.raises(ApiError, match="403"):
-        wait(client, Wish(["n1"], 1), clock, clock.pause)
+        wait(client, Target(["n1"], 1), clock, clock.pause)
     with pytest.raises(SledError, match="node n1 does not exist"):
-        wait(client, Wish(["n1"], 1), clock, clock.pause)
+        wait(client, Target(["n1"], 1), clock, clock.pause)
     assert clock.now == 0
 
 
 def test_time_runs_out(sledd: Sledd, client: Client) -> None:
     clock = Clock()
     sledd.node("n1", 1, phase="writing", generation=2)["binding"] = {"generation": 2, "image": "v1"}
-    seen = wait(client, Wish(["n1"], 1, timeout=10, interval=4), clock, clock.pause)
+    seen = wait(client, Target(["n1"], 1, timeout=10, interval=4), clock, clock.pause)
     assert list(seen.pending) == ["n1"]
     assert clock.now == 10
 
@@ -120,7 +129,7 @@ def wave(sledd: Sledd) -> None:
         [("operational", {}), ("failed", {"code": 5, "verb": "write", "reason": "digest mismatch"}), ("writing", {})], start=1
     ):
         node = sledd.node(f"n{number}", number, phase=phase, generation=2, **status)
-        node["binding"] = {"generation": 2, "image": "v1"}
+        node["binding"] = {"generation": 2, "image": "v1", "satisfied": phase == "operational"}
 
 
 def test_failing_early_says_why(sledd: Sledd, module: Run) -> None:
@@ -135,7 +144,11 @@ def test_failing_early_says_why(sledd: Sledd, module: Run) -> None:
     failed = next(entry for entry in result["nodes"] if entry["outcome"] == "failed")
     assert failed["node"] == "n2"
     assert failed["code"] == 5
+    assert failed["reason"] == "digest mismatch"
+    assert failed["detail"] == "write: code 5 integrity: digest mismatch"
     assert failed["log"] == ["digest mismatch"]
+    details = {entry["node"]: entry["detail"] for entry in result["nodes"] if entry["outcome"] != "failed"}
+    assert details == {"n1": "", "n3": "n3 is writing, generation 2"}
 
 
 def test_a_number_suffices(sledd: Sledd, module: Run) -> None:
@@ -151,7 +164,8 @@ def test_without_fail_fast_every_verdict_is_awaited(sledd: Sledd, module: Run) -
     wave(sledd)
     result = module(ready, nodes=["n1", "n2", "n3"], fail_fast=False, wait=0)
     assert "after 0 s" in result["msg"]
-    sledd.objects["nodes"]["52:54:00:77:00:03"]["status"]["phase"] = "operational"
+    last = sledd.objects["nodes"]["52:54:00:77:00:03"]
+    last["status"]["phase"], last["binding"]["satisfied"] = "operational", True
     assert module(ready, nodes=["n1", "n2", "n3"], fail_fast=False)["ready"] == ["n1", "n3"]
 
 
@@ -163,9 +177,9 @@ def test_check_mode_looks_once(sledd: Sledd, module: Run) -> None:
     assert not result["changed"]
 
 
-def test_wished_generation_is_told(sledd: Sledd, module: Run) -> None:
+def test_requested_generation_is_reported(sledd: Sledd, module: Run) -> None:
     sledd.node("n1", 1, phase="operational", generation=1)["binding"] = {"generation": 2, "image": "v2"}
-    assert "n1 is operational, generation 1 (wished 2)" in module(ready, nodes=["n1"], wait=0)["msg"]
+    assert "n1 is operational, generation 1 (requested 2)" in module(ready, nodes=["n1"], wait=0)["msg"]
 
 
 def test_log_that_cannot_be_read_does_not_hide_the_failure(sledd: Sledd, module: Run) -> None:
@@ -188,14 +202,50 @@ def test_log_that_cannot_be_read_does_not_hide_the_failure(sledd: Sledd, module:
         ("starting", 2, "done", "pending"),
         ("operational", 2, "entered", "ready"),
         ("operational", 2, "starting", "ready"),
+        ("operational", 1, "entered", "pending"),
         ("failed", 2, "entered", "failed"),
     ],
 )
 def test_stages(phase: str, observed: int, stage: str, outcome: str) -> None:
-    assert judge(a_node(phase, observed, 2), stage=stage) == outcome
+    satisfied = (phase, observed) == ("operational", 2)
+    assert judge(a_node(phase, observed, 2, satisfied), stage=stage) == outcome
 
 
 def test_a_failure_that_is_known_does_not_count() -> None:
     node = a_node("failed", 2, 2, since="2026-11-21T22:00:00Z")
     assert judge(node, known="2026-11-21T22:00:00Z") == "pending"
     assert judge(node, known="2026-11-21T21:00:00Z") == "failed"
+
+
+NOW = datetime(2026, 11, 21, 22, 0, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("node", "seconds", "doing"),
+    [
+        (a_node("writing", 2, 2), 5, "working"),
+        (a_node("starting", 2, 2), 500, "working"),
+        (a_node("writing", 1, 2), 5, "unknown"),
+        (a_node("writing", 2, None), 5, "unknown"),
+        (a_node("idle", 1, 2), 5, "waiting"),
+        (a_node("booting", 2, 2), 89, "waiting"),
+        (a_node("wiped", 1, 2), 90, "unknown"),
+        (a_node("failed", 1, 2), 5, "waiting"),
+        (a_node("failed", 2, 2), 5, "unknown"),
+        (a_node("operational", 1, 2), 5000, "running"),
+        (a_node("captured", 2, 2, True), 5000, "running"),
+        (a_node("rescue", 2, 2), 5, "unknown"),
+        (a_node("", 0, 2), None, "unknown"),
+    ],
+)
+def test_activity(node: Json, seconds: int | None, doing: str) -> None:
+    if seconds is not None:
+        node["status"]["seen"] = (NOW - timedelta(seconds=seconds)).isoformat().replace("+00:00", ".123456789Z")
+    assert activity(node, NOW) == doing
+
+
+def test_node_returns_its_activity(sledd: Sledd, module: Run) -> None:
+    sledd.node("n1", 1, phase="operational", generation=1)
+    assert module(node_module, name="n1", check=True)["activity"] == "running"
+    assert module(node_module, name="n2", mac="52:54:00:77:00:02")["activity"] == "unknown"
+    assert module(node_module, name="n9", state="absent")["activity"] == "unknown"
