@@ -29,7 +29,9 @@ WAYS = {  # what is measured: node, and way into the Sled system
     f"power, self-test {SELF_TEST} s": ("n2", "power"),
 }
 WIDTH = max(map(len, WAYS))
-STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "start")
+# BEGIN words: stages-python (from contract/words/stages.yml by tools/words.py)
+STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "capture", "start")
+# END words
 LAB = os.environ["SLED_LAB_NAME"]
 DIRECTORY = Path(os.environ["SLED_LAB"])
 SECRETS = DIRECTORY / "secrets"

@@ -23,7 +23,9 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "start")
+# BEGIN words: stages-python (from contract/words/stages.yml by tools/words.py)
+STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "capture", "start")
+# END words
 IDENTITY = "hostname; cat /etc/machine-id /proc/sys/kernel/random/boot_id"
 
 

@@ -24,11 +24,25 @@ ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^(?P<begin>[^\n]*BEGIN words: (?P<name>[a-z-]+)[^\n]*\n)(?P<body>.*?)(?P<end>^[^\n]*END words)", re.M | re.S)
 
 
+# What an absent key means, by the list it is absent from.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "phases": {"working": False, "settled": False, "colour": ""},
+    "steps": {"last": False, "disk": False, "changes": False, "phase": "", "stage": "", "operands": []},
+    "disk_operands": {"type": "", "values": [], "required": False, "default": ""},
+    "operands": {"type": "", "values": [], "required": False, "default": ""},
+}
+
+
 def load(root: Path) -> dict[str, Any]:
     """All words: the contents of contract/words/*.yml in one mapping."""
     words: dict[str, Any] = {}
     for path in sorted((root / "contract/words").glob("*.yml")):
         words.update(yaml.safe_load(path.read_text(encoding="utf-8")))
+    for name in ("phases", "steps", "disk_operands"):
+        words[name] = [DEFAULTS[name] | item for item in words[name]]
+    for step in words["steps"]:
+        own = [DEFAULTS["operands"] | operand for operand in step["operands"]]
+        step["operands"] = (words["disk_operands"] if step["disk"] else []) + own
     return words
 
 

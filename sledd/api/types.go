@@ -10,28 +10,6 @@ import (
 // Phase is what was last observed of a node; never inferred. Empty: declared, but not seen yet.
 type Phase string
 
-// The phases.
-const (
-	Discovered  Phase = "discovered"  // seen, but no operator has declared it
-	Idle        Phase = "idle"        // in the Sled system, waiting for a binding
-	Booting     Phase = "booting"     // fetched a boot script for the Sled system
-	Wiping      Phase = "wiping"      // step wipe runs
-	Writing     Phase = "writing"     // step write runs
-	Configuring Phase = "configuring" // step configure runs
-	Capturing   Phase = "capturing"   // step capture runs
-	Starting    Phase = "starting"    // the installed system was jumped to, and has not spoken yet
-	Operational Phase = "operational" // the installed system said so itself
-	Wiped       Phase = "wiped"       // wiped on request, waiting in the Sled system
-	Captured    Phase = "captured"    // its disk became an image on request; its own system starts again
-	UnderRescue Phase = "rescue"      // the step rescue runs; Status.Before is what it interrupted
-	Failed      Phase = "failed"      // a step failed; the reason is in Status.Reason
-)
-
-// Phases are all of them, roughly as a node goes through them.
-func Phases() []Phase {
-	return []Phase{Discovered, Idle, Booting, Wiping, Writing, Configuring, Capturing, Starting, Operational, Wiped, Captured, UnderRescue, Failed}
-}
-
 // NodeSpec is what an operator declares about a machine.
 type NodeSpec struct {
 	MAC          string            `json:"mac" doc:"MAC of the interface that boots, lower case with colons" pattern:"^([0-9a-f]{2}:){5}[0-9a-f]{2}$" example:"52:54:00:77:00:01"`
@@ -226,15 +204,6 @@ type Event struct {
 	Bytes      int64     `json:"bytes,omitempty" doc:"What the step moved, as far as it said"`
 	Phase      Phase     `json:"phase,omitempty" doc:"Phase after the event"`
 	Detail     string    `json:"detail,omitempty"`
-}
-
-// Stage is one bar of a node's timeline.
-type Stage struct {
-	Name    string    `json:"name" enum:"firmware,ipxe,warm,kernel,wipe,write,configure,capture,start"`
-	Begin   time.Time `json:"begin"`
-	Seconds float64   `json:"seconds"`
-	Bytes   int64     `json:"bytes,omitempty" doc:"Moved in it, as far as is known"`
-	Rate    int64     `json:"rate,omitempty" doc:"Bytes a second"`
 }
 
 // Timeline is the newest run of a node, to operational: from power-on; from the bind, when it was already waiting; or from the decision to

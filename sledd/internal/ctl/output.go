@@ -125,17 +125,3 @@ func (s Screen) phaseText(phase api.Phase) string {
 	}
 	return s.paint(string(phase), phaseColours[phase]...)
 }
-
-var phaseColours = map[api.Phase]text.Colors{
-	api.Discovered:  {text.FgMagenta},
-	api.Booting:     {text.FgCyan},
-	api.Wiping:      {text.FgYellow},
-	api.Writing:     {text.FgYellow},
-	api.Configuring: {text.FgYellow},
-	api.Capturing:   {text.FgYellow},
-	api.Starting:    {text.FgCyan},
-	api.Operational: {text.FgGreen},
-	api.Captured:    {text.FgGreen},
-	api.UnderRescue: {text.FgMagenta, text.Bold},
-	api.Failed:      {text.FgRed, text.Bold},
-}

@@ -98,7 +98,7 @@ func noteText(n api.Node) string {
 		_, text, _ := strings.Cut(rescueText(n), ": ")
 		return text
 	}
-	if isWorking(n.Status.Phase) {
+	if n.Status.Phase.Working() {
 		return progressText(n.Status)
 	}
 	if !n.Declared {
@@ -115,10 +115,6 @@ func detailText(s api.Status) string {
 	default:
 		return clean(s.Detail, "")
 	}
-}
-
-func isWorking(phase api.Phase) bool {
-	return phase == api.Wiping || phase == api.Writing || phase == api.Configuring || phase == api.Capturing
 }
 
 // reasonText is the failure of a node, with the name of the exit code.

@@ -52,11 +52,6 @@ const (
 	widestBars = 100
 )
 
-var stageColours = map[string]text.Colors{
-	"firmware": {text.FgHiBlack}, "ipxe": {text.FgBlue}, "warm": {text.FgBlue}, "kernel": {text.FgCyan}, "wipe": {text.FgMagenta},
-	"write": {text.FgYellow}, "configure": {text.FgYellow}, "capture": {text.FgYellow}, "start": {text.FgGreen},
-}
-
 // timeline draws one bar a stage, each where it stands in the run.
 func (a *app) timeline(t api.Timeline) {
 	s := a.Screen

@@ -56,7 +56,7 @@ func line(n api.Node) string {
 	if note := noteText(n); note != "" {
 		words += " " + note
 	}
-	if p := n.Status.Progress; p != nil && isWorking(n.Status.Phase) {
+	if p := n.Status.Progress; p != nil && n.Status.Phase.Working() {
 		if left := timeLeft(p); left != "" {
 			words += " " + left
 		}

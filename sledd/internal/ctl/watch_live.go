@@ -92,7 +92,7 @@ func urgency(n api.Node) int {
 	switch {
 	case n.Status.Phase == api.Failed:
 		return 3
-	case isWorking(n.Status.Phase):
+	case n.Status.Phase.Working():
 		return 2
 	case judge(n) == verdictPending:
 		return 1
@@ -111,7 +111,7 @@ func nodeName(n api.Node) string {
 func (v *liveView) row(n api.Node, wide, width int) string {
 	s := n.Status
 	step := ""
-	if s.Steps > 0 && (isWorking(s.Phase) || s.Phase == api.Failed) {
+	if s.Steps > 0 && (s.Phase.Working() || s.Phase == api.Failed) {
 		step = fmt.Sprintf("%d/%d", s.Step, s.Steps)
 	}
 	head := fmt.Sprintf("%s  %s  %s  ", fit(v.Screen.paint(nodeName(n), text.Bold), wide), fit(v.Screen.phaseText(s.Phase), phaseCell),
@@ -129,9 +129,9 @@ func (v *liveView) told(n api.Node, room int) string {
 	switch {
 	case s.Phase == api.Failed:
 		return v.Screen.paint(reasonText(s), text.FgRed)
-	case isWorking(s.Phase) && s.Progress != nil && s.Progress.Total > 0:
+	case s.Phase.Working() && s.Progress != nil && s.Progress.Total > 0:
 		return v.progress(s.Progress, room)
-	case isWorking(s.Phase) || s.Phase == api.Booting || s.Phase == api.Starting:
+	case s.Phase.Working() || s.Phase == api.Booting || s.Phase == api.Starting:
 		return "for " + since
 	case s.Phase == "":
 		return strings.TrimSuffix("not seen yet, wished "+wishOf(n), ", wished ")

@@ -94,7 +94,7 @@ func ran(name string, i int, begin time.Time, fails bool) api.NodeRun {
 	switch {
 	case chance("way", i) < 0.5:
 		run.Way, lengths = "warm", lengths[1:]
-		lengths[0].seconds = 2
+		lengths[0].name, lengths[0].seconds = "warm", 2
 	case chance("way", i) < 0.56:
 		run.Way, lengths = "idle", lengths[3:]
 	}

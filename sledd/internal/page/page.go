@@ -148,7 +148,7 @@ func (v *view) chart() {
 		}
 		v.Bands = append(v.Bands, b)
 	}
-	for _, name := range stageNames {
+	for _, name := range api.Stages() {
 		if slices.ContainsFunc(v.Nodes, func(run api.NodeRun) bool { return has(run, name) }) {
 			v.StageKeys = append(v.StageKeys, name)
 		}
@@ -180,8 +180,6 @@ func (v *view) band(line axis, wave rollout.Wave) band {
 	}
 	return b
 }
-
-var stageNames = []string{"firmware", "ipxe", "kernel", "wipe", "write", "configure", "capture", "start"}
 
 func (v *view) spanOf(run api.NodeRun) span {
 	return span{run.Begin, run.Begin.Add(seconds(rollout.Took(run, v.Made)))}

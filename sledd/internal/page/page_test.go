@@ -94,6 +94,24 @@ func TestReport(t *testing.T) {
 	}
 }
 
+func TestEveryStageHasAColourAndAKey(t *testing.T) {
+	r := small()
+	stages := r.Runs[0].Stages[:1]
+	for _, name := range api.Stages() {
+		stages = append(stages, api.Stage{Name: name, Begin: stages[0].Begin, Seconds: 1})
+	}
+	r.Runs[0].Stages = stages
+	text := render(t, r, r.Seen)
+	for _, name := range api.Stages() {
+		for what, want := range map[string]int{"--" + name + ": #": 2, ".s-" + name + " { background: var(--" + name + ")": 1,
+			`<li><i class="s-` + name + `"></i>` + name + "</li>": 1} {
+			if got := strings.Count(text, what); got != want {
+				t.Errorf("%d times %s, want %d", got, what, want)
+			}
+		}
+	}
+}
+
 // void elements have no end tag.
 var void = []string{"meta", "br"}
 

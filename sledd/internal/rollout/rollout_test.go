@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
@@ -251,5 +252,19 @@ func TestMeet(t *testing.T) {
 				t.Errorf("%s, %s: got %d, want %d", c.name, state, got, want)
 			}
 		}
+	}
+}
+
+func TestSummaryHoldsEveryStage(t *testing.T) {
+	run := api.NodeRun{Node: "n1", State: api.RunDone}
+	for i, name := range api.Stages() {
+		run.Stages = append(run.Stages, api.Stage{Name: name, Seconds: float64(i + 1)})
+	}
+	var got []string
+	for _, figure := range Summarise(api.Rollout{Runs: []api.NodeRun{run}}, time.Time{}).Stages {
+		got = append(got, figure.Name)
+	}
+	if want := append(api.Stages(), Total); !slices.Equal(got, want) {
+		t.Errorf("figures of %v, the stages are %v", got, want)
 	}
 }

@@ -64,9 +64,6 @@ type Figures struct {
 	Of     string  `json:"worst_node,omitempty"`
 }
 
-// Stages in the order in which a node goes through them, and the total.
-var stageOrder = []string{"firmware", "ipxe", "kernel", "wipe", "write", "configure", "capture", "start", Total}
-
 // Total names the figures of all stages together.
 const Total = "total"
 
@@ -105,7 +102,7 @@ func Summarise(r api.Rollout, now time.Time) Summary {
 		case api.RunWaiting, api.RunRunning:
 		}
 	}
-	s.Stages = stages.sorted(stageOrder)
+	s.Stages = stages.sorted(append(api.Stages(), Total))
 	s.Starts = starts.sorted([]string{"kexec", "reboot", "fallback"})
 	s.Ways = ways.sorted([]string{"idle", "warm", "power", "wol", "manual", ""})
 	s.Waves = wavesOf(r, now)
