@@ -15,14 +15,14 @@ func (a *app) bindings() *resource[api.Binding] {
 	return &resource[api.Binding]{
 		noun: "binding", plural: "bindings", placeholder: "NODE",
 		columns: []column[api.Binding]{
-			{"node", func(b api.Binding) string { return b.Node }},
-			{"mac", func(b api.Binding) string { return b.MAC }},
-			{"image", func(b api.Binding) string { return wishText(b) }},
-			{"generation", func(b api.Binding) string { return strconv.FormatInt(b.Generation, 10) }},
-			{"satisfied", func(b api.Binding) string { return yesNo(b.Satisfied) }},
-			{"disk", func(b api.Binding) string { return b.Disk }},
-			{"boot", func(b api.Binding) string { return b.Boot }},
-			{"updated", func(b api.Binding) string { return localTime(b.Updated) }},
+			col("node", func(b api.Binding) string { return b.Node }).wraps(12),
+			col("mac", func(b api.Binding) string { return b.MAC }).spare(),
+			col("image", func(b api.Binding) string { return wishText(b) }).wraps(16),
+			col("generation", func(b api.Binding) string { return strconv.FormatInt(b.Generation, 10) }),
+			col("satisfied", func(b api.Binding) string { return yesNo(b.Satisfied) }),
+			col("disk", func(b api.Binding) string { return b.Disk }).wraps(12).spare(),
+			col("boot", func(b api.Binding) string { return b.Boot }).spare(),
+			col("updated", func(b api.Binding) string { return localTime(b.Updated) }).wraps(10),
 		},
 		list: func(ctx context.Context, c *api.Client, f api.Filter) ([]api.Binding, error) {
 			return api.Collect(c.Bindings(ctx, f))

@@ -104,7 +104,7 @@ func (a *app) eventLine(e api.Event) string {
 	}
 	line := fmt.Sprintf("%s  %-16s %s  %s", e.Time.Local().Format("2006-01-02 15:04:05.000"), what, fit(a.Screen.phaseText(e.Phase), len("operational")),
 		strings.Join(words, ", "))
-	return strings.TrimRight(line, " ")
+	return a.Screen.hang(strings.TrimRight(line, " "), len("2006-01-02 15:04:05.000  "))
 }
 
 func (a *app) logCommand() *cobra.Command {

@@ -41,15 +41,15 @@ func listed[T any](ctx context.Context, a *app, ask func(*api.Client, context.Co
 func (a *app) kexecColumns() []column[api.KexecModel] {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return []column[api.KexecModel]{
-		{"vendor", func(m api.KexecModel) string { return clean(m.Vendor, "") }},
-		{"product", func(m api.KexecModel) string { return clean(m.Product, "") }},
-		{"nodes", func(m api.KexecModel) string { return strconv.Itoa(m.Nodes) }},
-		{"attempts", func(m api.KexecModel) string { return number(m.Attempts) }},
-		{"confirmed", func(m api.KexecModel) string { return number(m.Confirmed) }},
-		{"missed", func(m api.KexecModel) string { return number(m.Missed) }},
-		{"rate", func(m api.KexecModel) string { return successText(m.Rate) }},
-		{"last", func(m api.KexecModel) string { return m.Last }},
-		{"when", func(m api.KexecModel) string { return age(a.Now(), m.Time) }},
+		col("vendor", func(m api.KexecModel) string { return clean(m.Vendor, "") }).wraps(8),
+		col("product", func(m api.KexecModel) string { return clean(m.Product, "") }).wraps(8),
+		col("nodes", func(m api.KexecModel) string { return strconv.Itoa(m.Nodes) }),
+		col("attempts", func(m api.KexecModel) string { return number(m.Attempts) }),
+		col("confirmed", func(m api.KexecModel) string { return number(m.Confirmed) }),
+		col("missed", func(m api.KexecModel) string { return number(m.Missed) }),
+		col("rate", func(m api.KexecModel) string { return successText(m.Rate) }),
+		col("last", func(m api.KexecModel) string { return m.Last }).spare(),
+		col("when", func(m api.KexecModel) string { return age(a.Now(), m.Time) }).spare(),
 	}
 }
 
@@ -61,10 +61,10 @@ func successText(rate *float64) string {
 }
 
 var quirkColumns = []column[api.Quirk]{
-	{"match", func(q api.Quirk) string { return matchText(q.Match) }},
-	{"reason", func(q api.Quirk) string { return clean(q.Reason, "") }},
-	{"source", func(q api.Quirk) string { return clean(q.Source, "") }},
-	{"origin", func(q api.Quirk) string { return q.Origin }},
+	col("match", func(q api.Quirk) string { return matchText(q.Match) }).wraps(16),
+	col("reason", func(q api.Quirk) string { return clean(q.Reason, "") }).wraps(16),
+	col("source", func(q api.Quirk) string { return clean(q.Source, "") }).wraps(16),
+	col("origin", func(q api.Quirk) string { return q.Origin }),
 }
 
 func matchText(m api.QuirkMatch) string {

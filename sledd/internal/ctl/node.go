@@ -20,13 +20,13 @@ func (a *app) nodes() *resource[api.Node] {
 	return &resource[api.Node]{
 		noun: "node", plural: "nodes", placeholder: "NODE",
 		columns: []column[api.Node]{
-			{"name", func(n api.Node) string { return n.Name }},
-			{"mac", func(n api.Node) string { return n.MAC }},
-			{"phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }},
-			{"architecture", architectureText},
-			{"disk", func(n api.Node) string { return n.Disk }},
-			{"bmc", func(n api.Node) string { return bmcText(n.BMC) }},
-			{"labels", func(n api.Node) string { return labelsText(n.Labels) }},
+			col("name", a.nameCell).wraps(12),
+			col("mac", func(n api.Node) string { return n.MAC }),
+			col("phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }),
+			col("architecture", architectureText).spare(),
+			col("disk", func(n api.Node) string { return n.Disk }).wraps(12).spare(),
+			col("bmc", func(n api.Node) string { return bmcText(n.BMC) }).wraps(12).spare(),
+			col("labels", func(n api.Node) string { return labelsText(n.Labels) }).wraps(12).spare(),
 		},
 		list: func(ctx context.Context, c *api.Client, f api.Filter) ([]api.Node, error) {
 			return api.Collect(c.Nodes(ctx, f))

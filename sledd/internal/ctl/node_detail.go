@@ -90,7 +90,7 @@ func (a *app) section(name string, rows [][2]string) {
 	_, _ = fmt.Fprintln(a.Out, a.Screen.paint(name, text.Bold))
 	for _, row := range rows {
 		if row[1] != "" {
-			_, _ = fmt.Fprintf(a.Out, "  %-18s%s\n", row[0], row[1])
+			_, _ = fmt.Fprintln(a.Out, a.Screen.hang(fmt.Sprintf("  %-18s%s", row[0], row[1]), 20))
 		}
 	}
 }
@@ -114,10 +114,25 @@ func (a *app) hardware(name string, things []map[string]string, keys []string) {
 	}
 	columns := []column[map[string]string]{}
 	for _, key := range append(slices.Clone(keys), slices.Sorted(maps.Keys(more))...) {
-		columns = append(columns, column[map[string]string]{key, func(thing map[string]string) string { return factText(key, thing[key]) }})
+		columns = append(columns, col(key, func(thing map[string]string) string { return factText(key, thing[key]) }))
+	}
+	if a.Screen.Terminal && naturalWidth(columns, things) > a.Screen.width() {
+		a.section(name, hardwareRows(things))
+		return
 	}
 	_, _ = fmt.Fprintln(a.Out, a.Screen.paint(name, text.Bold))
 	printTable(a.Out, a.Screen, columns, things)
+}
+
+// hardwareRows is one row for each thing, for a terminal that is too narrow for the table.
+func hardwareRows(things []map[string]string) [][2]string {
+	var rows [][2]string
+	for _, thing := range things {
+		rest := maps.Clone(thing)
+		delete(rest, "name")
+		rows = append(rows, [2]string{clean(thing["name"], ""), factsText(rest)})
+	}
+	return rows
 }
 
 func factsText(values map[string]string) string {

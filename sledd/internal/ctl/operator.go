@@ -16,8 +16,8 @@ func (a *app) operators() *resource[api.Operator] {
 	return &resource[api.Operator]{
 		noun: "operator", plural: "operators", placeholder: "NAME",
 		columns: []column[api.Operator]{
-			{"name", func(o api.Operator) string { return o.Name }},
-			{"role", func(o api.Operator) string { return string(o.Role) }},
+			col("name", func(o api.Operator) string { return o.Name }).wraps(12),
+			col("role", func(o api.Operator) string { return string(o.Role) }),
 		},
 		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Operator, error) {
 			return c.Operators(ctx)

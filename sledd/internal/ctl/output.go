@@ -5,7 +5,6 @@ package ctl
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"sigs.k8s.io/yaml"
 
@@ -40,37 +38,6 @@ func (a *app) show(value any, asTable func()) error {
 	}
 	asTable()
 	return nil
-}
-
-// column is one column of a table over values of T.
-type column[T any] struct {
-	header string
-	cell   func(T) string
-}
-
-// printTable writes rows without borders, so that it reads well and cuts well.
-func printTable[T any](w io.Writer, screen Screen, columns []column[T], rows []T) {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	style := table.StyleLight
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format.Header = text.FormatUpper
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
-	header := table.Row{}
-	for _, c := range columns {
-		header = append(header, screen.paint(strings.ToUpper(c.header), text.Faint))
-	}
-	t.AppendHeader(header)
-	for _, row := range rows {
-		cells := table.Row{}
-		for _, c := range columns {
-			cells = append(cells, dash(c.cell(row)))
-		}
-		t.AppendRow(cells)
-	}
-	t.Render()
 }
 
 // dash stands for an empty cell, so that columns can be counted.

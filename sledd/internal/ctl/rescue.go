@@ -77,7 +77,7 @@ func (r *rescue) begin(ctx context.Context, client *api.Client, names []string) 
 	}
 	return r.show(nodes, func() {
 		for _, node := range nodes {
-			_, _ = fmt.Fprintln(r.Out, rescueText(node))
+			_, _ = fmt.Fprintln(r.Out, r.Screen.hang(rescueText(node), 2))
 		}
 	})
 }

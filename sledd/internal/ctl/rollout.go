@@ -22,16 +22,16 @@ func (a *app) rollouts() *resource[api.Rollout] {
 	return &resource[api.Rollout]{
 		noun: "rollout", plural: "rollouts, newest first", placeholder: "NAME",
 		columns: []column[api.Rollout]{
-			{"name", func(r api.Rollout) string { return r.Name }},
-			{"state", func(r api.Rollout) string { return a.Screen.rolloutState(r.State) }},
-			{"wish", func(r api.Rollout) string { return clean(r.Wish, "") }},
-			{"waves", func(r api.Rollout) string { return fmt.Sprint(len(r.Waves)) }},
-			{"nodes", func(r api.Rollout) string { return fmt.Sprint(len(r.Nodes)) }},
-			{"done", func(r api.Rollout) string { return fmt.Sprint(r.Counts.Done) }},
-			{"failed", func(r api.Rollout) string { return a.Screen.failedCount(r.Counts.Failed) }},
-			{"begun", func(r api.Rollout) string { return localTime(r.Begun) }},
-			{"took", func(r api.Rollout) string { return clock(rolloutTook(r, a.Now())) }},
-			{"reason", func(r api.Rollout) string { return clean(r.Reason, "") }},
+			col("name", func(r api.Rollout) string { return r.Name }),
+			col("state", func(r api.Rollout) string { return a.Screen.rolloutState(r.State) }),
+			col("wish", func(r api.Rollout) string { return clean(r.Wish, "") }).wraps(12),
+			col("waves", func(r api.Rollout) string { return fmt.Sprint(len(r.Waves)) }).spare(),
+			col("nodes", func(r api.Rollout) string { return fmt.Sprint(len(r.Nodes)) }),
+			col("done", func(r api.Rollout) string { return fmt.Sprint(r.Counts.Done) }),
+			col("failed", func(r api.Rollout) string { return a.Screen.failedCount(r.Counts.Failed) }),
+			col("begun", func(r api.Rollout) string { return localTime(r.Begun) }).wraps(10).spare(),
+			col("took", func(r api.Rollout) string { return clock(rolloutTook(r, a.Now())) }),
+			col("reason", func(r api.Rollout) string { return clean(r.Reason, "") }).wraps(13),
 		},
 		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Rollout, error) {
 			return c.Rollouts(ctx)
@@ -107,14 +107,14 @@ func (a *app) rolloutDetail(r api.Rollout) {
 	a.rolloutHead(r)
 	_, _ = fmt.Fprintln(a.Out)
 	printTable(a.Out, a.Screen, []column[api.NodeRun]{
-		{"node", func(n api.NodeRun) string { return n.Node }},
-		{"wave", func(n api.NodeRun) string { return fmt.Sprint(n.Wave) }},
-		{"state", func(n api.NodeRun) string { return a.Screen.runState(n.State) }},
-		{"way", func(n api.NodeRun) string { return n.Way }},
-		{"attempts", func(n api.NodeRun) string { return fmt.Sprint(n.Attempts) }},
-		{"start", func(n api.NodeRun) string { return n.Start }},
-		{"took", func(n api.NodeRun) string { return runTook(n, a.Now()) }},
-		{"reason", func(n api.NodeRun) string { return clean(n.Reason, "") }},
+		col("node", func(n api.NodeRun) string { return n.Node }).wraps(12),
+		col("wave", func(n api.NodeRun) string { return fmt.Sprint(n.Wave) }),
+		col("state", func(n api.NodeRun) string { return a.Screen.runState(n.State) }),
+		col("way", func(n api.NodeRun) string { return n.Way }),
+		col("attempts", func(n api.NodeRun) string { return fmt.Sprint(n.Attempts) }).spare(),
+		col("start", func(n api.NodeRun) string { return n.Start }),
+		col("took", func(n api.NodeRun) string { return runTook(n, a.Now()) }),
+		col("reason", func(n api.NodeRun) string { return clean(n.Reason, "") }).wraps(24),
 	}, r.Runs)
 }
 
@@ -124,7 +124,8 @@ func (a *app) rolloutHead(r api.Rollout) {
 	if r.Reason != "" {
 		state += ": " + clean(r.Reason, "")
 	}
-	_, _ = fmt.Fprintf(a.Out, "%s  %s\n", a.Screen.paint(r.Name, text.Bold), state)
+	show := func(line string) { _, _ = fmt.Fprintln(a.Out, a.Screen.hang(line, 2)) }
+	show(a.Screen.paint(r.Name, text.Bold) + "  " + state)
 	words := []string{clean(r.Wish, ""), "begun " + localTime(r.Begun)}
 	if r.Owner != "" {
 		words = append(words, "by "+r.Owner)
@@ -133,8 +134,8 @@ func (a *app) rolloutHead(r api.Rollout) {
 	if r.Resumed > 0 {
 		words = append(words, fmt.Sprintf("resumed %d times", r.Resumed))
 	}
-	_, _ = fmt.Fprintln(a.Out, strings.Join(words, ", "))
-	_, _ = fmt.Fprintln(a.Out, a.rolloutCounts(r))
+	show(strings.Join(words, ", "))
+	show(a.rolloutCounts(r))
 }
 
 // rolloutCounts are the counts of a rollout, and which wave it is in.

@@ -132,12 +132,12 @@ func (a *app) rolloutReport(one api.Rollout, s rollout.Summary) {
 	if len(s.Failures) > 0 {
 		_, _ = fmt.Fprintln(a.Out)
 		printTable(a.Out, a.Screen, []column[rollout.Failure]{
-			{"failed", func(f rollout.Failure) string { return a.Screen.paint(f.Node, text.FgRed) }},
-			{"wave", func(f rollout.Failure) string { return fmt.Sprint(f.Wave) }},
-			{"way", func(f rollout.Failure) string { return f.Way }},
-			{"in", func(f rollout.Failure) string { return f.Stage }},
-			{"after", func(f rollout.Failure) string { return secondsOf(f.Seconds) }},
-			{"reason", func(f rollout.Failure) string { return clean(f.Reason, "") }},
+			col("failed", func(f rollout.Failure) string { return a.Screen.paint(f.Node, text.FgRed) }).wraps(12),
+			col("wave", func(f rollout.Failure) string { return fmt.Sprint(f.Wave) }),
+			col("way", func(f rollout.Failure) string { return f.Way }),
+			col("in", func(f rollout.Failure) string { return f.Stage }),
+			col("after", func(f rollout.Failure) string { return secondsOf(f.Seconds) }),
+			col("reason", func(f rollout.Failure) string { return clean(f.Reason, "") }).wraps(30),
 		}, s.Failures)
 	}
 	a.figures("stage", s.Stages, false)
@@ -158,14 +158,14 @@ func (a *app) figures(header string, list []rollout.Figures, failures bool) {
 		return secondsOf(value)
 	}
 	columns := []column[rollout.Figures]{
-		{header, func(f rollout.Figures) string { return f.Name }},
-		{"nodes", func(f rollout.Figures) string { return fmt.Sprint(f.Nodes) }},
-		{"median", func(f rollout.Figures) string { return measured(f, f.Median) }},
-		{"worst", func(f rollout.Figures) string { return measured(f, f.Worst) }},
-		{"of", func(f rollout.Figures) string { return f.Of }},
+		col(header, func(f rollout.Figures) string { return f.Name }),
+		col("nodes", func(f rollout.Figures) string { return fmt.Sprint(f.Nodes) }),
+		col("median", func(f rollout.Figures) string { return measured(f, f.Median) }),
+		col("worst", func(f rollout.Figures) string { return measured(f, f.Worst) }),
+		col("of", func(f rollout.Figures) string { return f.Of }).wraps(12),
 	}
 	if failures {
-		failed := column[rollout.Figures]{"failed", func(f rollout.Figures) string { return a.Screen.failedCount(f.Failed) }}
+		failed := col("failed", func(f rollout.Figures) string { return a.Screen.failedCount(f.Failed) })
 		columns = slices.Insert(columns, 2, failed)
 	}
 	printTable(a.Out, a.Screen, columns, list)

@@ -33,6 +33,15 @@ func ScreenOf(file *os.File) Screen {
 	}
 }
 
+// width is the number of cells in a line.
+func (s Screen) width() int {
+	if s.Size == nil {
+		return 80
+	}
+	width, _ := s.Size()
+	return width
+}
+
 func (s Screen) paint(words string, colours ...text.Color) string {
 	if !s.Colour || len(colours) == 0 {
 		return words

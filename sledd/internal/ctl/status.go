@@ -54,20 +54,28 @@ func selectNodes(ctx context.Context, client *api.Client, names []string, filter
 
 func (a *app) statusTable(nodes []api.Node) {
 	printTable(a.Out, a.Screen, []column[api.Node]{
-		{"name", func(n api.Node) string { return n.Name }},
-		{"mac", func(n api.Node) string { return n.MAC }},
-		{"phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }},
-		{"generation", generationText},
-		{"image", imageText},
-		{"since", func(n api.Node) string { return age(a.Now(), n.Status.Since) }},
-		{"reason", func(n api.Node) string { return noteText(n) }},
+		col("name", a.nameCell).wraps(12),
+		col("mac", func(n api.Node) string { return n.MAC }).spare(),
+		col("phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }),
+		col("generation", generationText).spare(),
+		col("image", imageText).wraps(14),
+		col("since", func(n api.Node) string { return age(a.Now(), n.Status.Since) }),
+		col("reason", noteText).wraps(30),
 	}, nodes)
 	if len(nodes) > 1 {
-		_, _ = fmt.Fprintf(a.Out, "\n%s\n", summary(nodes, a.Screen))
+		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.hang(summary(nodes, a.Screen), 2))
 	}
 	for _, node := range nodes {
 		a.hint(node)
 	}
+}
+
+// nameCell is the name of a node. On a terminal, which may have no room for the MAC, that stands for a missing name.
+func (a *app) nameCell(n api.Node) string {
+	if a.Screen.Terminal {
+		return nodeName(n)
+	}
+	return n.Name
 }
 
 // generationText is what was observed, and what is wished when that differs.
@@ -188,12 +196,16 @@ func (a *app) hint(n api.Node) {
 	if name == "" {
 		name = n.MAC
 	}
+	text := ""
 	switch {
 	case n.Status.Phase == api.Failed && n.Status.Code == codeDisk:
-		_, _ = fmt.Fprintf(a.Err, "%s: nothing was touched; all disks and why each was refused: sledctl log %s\n", name, name)
+		text = "no disk was touched; for all disks and why each was refused: sledctl log " + name
 	case n.Status.Phase == api.Failed && n.Status.Code != 0:
-		_, _ = fmt.Fprintf(a.Err, "%s: what the step said: sledctl log %s\n", name, name)
+		text = "for the log of the step: sledctl log " + name
 	case n.Status.Phase == api.Discovered && !n.Declared:
-		_, _ = fmt.Fprintf(a.Err, "%s: its hardware: sledctl node get %s; to accept it: sledctl node accept %s --name NAME\n", name, name, n.MAC)
+		text = fmt.Sprintf("for its hardware: sledctl node get %s; to accept it: sledctl node accept %s --name NAME", name, n.MAC)
+	default:
+		return
 	}
+	_, _ = fmt.Fprintln(a.Err, a.Screen.hang(name+": "+text, 2))
 }

@@ -56,17 +56,21 @@ const (
 func (a *app) timeline(t api.Timeline) {
 	s := a.Screen
 	head := []string{s.paint(dash(t.Name), text.Bold), t.MAC, fmt.Sprintf("generation %d", t.Generation), s.phaseText(t.Phase), localTime(t.Begin)}
-	_, _ = fmt.Fprintln(a.Out, strings.TrimSpace(strings.Join(head, "  ")))
+	_, _ = fmt.Fprintln(a.Out, s.hang(strings.TrimSpace(strings.Join(head, "  ")), 2))
 	if len(t.Stages) == 0 {
 		_, _ = fmt.Fprintln(a.Out, "  no run yet")
 		return
 	}
-	width, _ := s.Size()
-	width = min(width-stageName-stageTime-stageRate-3, widestBars)
+	width := min(s.width()-stageName-stageTime-stageRate-3, widestBars)
+	rated := s.width() > stageName+stageTime+stageRate+12
 	for _, stage := range t.Stages {
 		before, length := stageBar(t, stage, max(width, 10))
 		drawn := strings.Repeat(" ", before) + s.paint(strings.Repeat(barFull, length), stageColours[stage.Name]...)
-		_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s%s\n", stageName, stage.Name, text.Pad(drawn, max(width, 10), ' '), secondsText(stage.Seconds), rateText(stage.Rate))
+		rate := ""
+		if rated {
+			rate = rateText(stage.Rate)
+		}
+		_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s%s\n", stageName, stage.Name, text.Pad(drawn, max(width, 10), ' '), secondsText(stage.Seconds), rate)
 	}
 	_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s\n", stageName, "total", strings.Repeat(" ", max(width, 10)), secondsText(t.Total))
 }
