@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the archive of ansible-galaxy holds, and that playbooks, roles and plugins work from it without the checkout."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.sled.fleet.tests.collection.archive import ROOT, Installed
+from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
+
+PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
+ROLES = sorted(path.parent.parent.name for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"))
+
+LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture
+def sledd() -> Iterator[Sledd]:
+    server = Sledd()
+    server.start()
+    yield server
+    server.stop()
+
+
+def plugins(kind: str) -> list[str]:
+    folder = {"module": "modules"}.get(kind, kind)
+    return sorted(f"sled.fleet.{path.stem}" for path in (ROOT / "plugins" / folder).glob("*.py"))
+
+
+def test_archive_holds_tracked_files_only(installed: Installed) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        capture_output=True, text=True, check=True, timeout=60, cwd=ROOT,
+    )  # fmt: skip
+    strangers = set(installed.members) - set(listed.stdout.split()) - {"MANIFEST.json", "FILES.json"}
+    assert not strangers
+    for part in ("plugins/", "roles/", "playbooks/", "ipxe/", "meta/"):
+        wanted = {file for file in listed.stdout.split() if file.startswith(part) and (ROOT / file).is_file()}
+        wanted = {file for file in wanted if not file.endswith(".go") and "/testdata/" not in file}
+        assert wanted and wanted <= set(installed.members)
+    tops = {member.partition("/")[0] for member in installed.members}
+    assert not tops & {"build", "bench", "initrd", "molecule", "sledd", "terraform-provider", "tools", "Makefile"}
+
+
+def test_checkout_is_out_of_reach(installed: Installed) -> None:
+    assert installed.attempt(["test", "-e", str(ROOT / "galaxy.yml")]).returncode == 0
+    assert installed.away("test", "-e", str(ROOT / "galaxy.yml")).returncode == 1
+    assert installed.away("test", "-e", str(installed.collection / "MANIFEST.json")).returncode == 0
+
+
+@pytest.mark.parametrize("option", ["--syntax-check", "--list-tasks"])
+def test_every_playbook_is_read(installed: Installed, option: str) -> None:
+    names = [f"sled.fleet.{name}" for name in PLAYBOOKS]
+    done = installed.away("ansible-playbook", "-i", str(installed.inventory), option, *names)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in PLAYBOOKS:
+        assert f"playbook: {installed.collection}/playbooks/{name}.yml\n" in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["module", "inventory"])
+def test_every_plugin_is_documented(installed: Installed, kind: str) -> None:
+    done = installed.away("ansible-doc", "--json", "-t", kind, *plugins(kind))
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert sorted(json.loads(done.stdout)) == plugins(kind)
+
+
+def test_ready_documents_its_outcomes(installed: Installed) -> None:
+    done = installed.away("ansible-doc", "--json", "-t", "module", "sled.fleet.ready")
+    returned: dict[str, Any] = json.loads(done.stdout)["sled.fleet.ready"]["return"]["nodes"]["contains"]
+    assert all(set(entry) <= {"description", "type", "elements", "returned", "sample"} for entry in returned.values())
+    assert {"outcome", "detail", "code", "reason"} <= set(returned)
+
+
+def test_every_role_is_documented(installed: Installed) -> None:
+    done = installed.away("ansible-doc", "--json", "-t", "role", *(f"sled.fleet.{role}" for role in ROLES))
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert sorted(json.loads(done.stdout)) == [f"sled.fleet.{role}" for role in ROLES]
+
+
+def test_site_takes_programs_from_sled_dist(installed: Installed) -> None:
+    settings = LOCAL | {"ansible_become": False, "sled_dist": "/nowhere"}
+    options = ["-i", str(installed.inventory), "--check", "--tags", "sledd", "-e", json.dumps(settings)]
+    done = installed.away("ansible-playbook", "sled.fleet.site", *options)
+    assert done.returncode != 0
+    assert "/nowhere/bin/sledd, /nowhere/bin/sledctl" in " ".join(done.stdout.split())
+
+
+def test_enroll_and_status_run(installed: Installed, sledd: Sledd, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    node = {"node_mac": "52:54:00:77:00:01", "node_disk": "only", "node_flavour": "cloud"}
+    settings = {"sled_server": sledd.url, "sled_ca_file": "", "sled_token_file": str(tmp_path / "token")}
+    inventory = {"all": {"vars": settings | LOCAL, "hosts": {"localhost": {}}, "children": {"nodes": {"hosts": {"n1": node}}}}}
+    (tmp_path / "hosts.yml").write_text(yaml.safe_dump(inventory))
+    done = installed.away("ansible-playbook", "-i", str(tmp_path / "hosts.yml"), "sled.fleet.enroll", "sled.fleet.status")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sledd.objects["nodes"]["52:54:00:77:00:01"]["name"] == "n1"
+    assert "n1, not seen yet" in done.stdout
