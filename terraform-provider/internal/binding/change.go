@@ -9,8 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
 )
 
 // change is an existing binding in a plan: what is declared now, what was before, and what sledd has.
@@ -24,21 +25,21 @@ type change struct {
 func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 	c.plan.computedOf(c.state)
 	c.plan.DiskSelected = c.selected()
-	if !c.plan.wishKnown() {
+	if !c.plan.known() {
 		return c.maybe()
 	}
 	situation := c.situation()
-	switch verdict := wish.Decide(situation); verdict {
-	case wish.Tolerated:
+	switch verdict := desired.Decide(situation); verdict {
+	case desired.Tolerated:
 		c.plan.computedOf(c.state)
-		if situation.OnDrift == wish.Ignore {
+		if situation.OnDrift == desired.Ignore {
 			return nil, nil
 		}
 		return nil, diag.Diagnostics{c.drifted("The plan leaves it so (on_drift = \"warn\"). To have what is declared, set on_drift = \"reimage\" or another " +
 			"reimage_trigger; to keep what is bound, declare it.")}
-	case wish.Blocked:
+	case desired.Blocked:
 		return nil, diag.Diagnostics{c.blocked()}
-	case wish.Again:
+	case desired.Again:
 		return c.again(situation)
 	default:
 		c.plan.Generation, c.plan.Drift = types.Int64Value(c.stored.Generation), types.StringValue("")
@@ -46,9 +47,9 @@ func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 	}
 }
 
-func (c change) situation() wish.Situation {
-	return wish.Situation{Declared: c.state.wished(), Stored: c.stored.Wish, Planned: c.plan.wished(), Touched: !c.plan.sameWay(c.state),
-		Triggered: c.triggered(), OnDrift: wish.OnDrift(c.plan.OnDrift.ValueString())}
+func (c change) situation() desired.Situation {
+	return desired.Situation{Declared: c.state.State(), Stored: c.stored.Desired, Planned: c.plan.State(), Touched: !c.plan.SameMethod(&c.state.Shared),
+		Triggered: c.triggered(), OnDrift: desired.OnDrift(c.plan.OnDrift.ValueString())}
 }
 
 // triggered: an import does not know the trigger of before, and taking it away asks for nothing.
@@ -57,8 +58,8 @@ func (c change) triggered() bool {
 	return !now.Equal(before) && !now.IsNull() && (!before.IsNull() || !c.stored.Imported)
 }
 
-func (c change) again(situation wish.Situation) ([]site.Reimage, diag.Diagnostics) {
-	to := wish.Next(c.stored.Generation, c.stored.Status)
+func (c change) again(situation desired.Situation) ([]site.Reimage, diag.Diagnostics) {
+	to := api.NextGeneration(c.stored.Generation, c.stored.Status)
 	c.plan.Generation, c.plan.Drift = types.Int64Value(to), types.StringValue("")
 	c.plan.unobserved()
 	diagnostics := c.foreign()
@@ -82,19 +83,19 @@ func (c change) reimage(to int64) site.Reimage {
 
 func (c change) selected() types.String {
 	if c.plan.Disk.IsNull() {
-		return optional(c.stored.Disk)
+		return desired.Optional(c.stored.Disk)
 	}
 	return c.plan.Disk
 }
 
 // sends says whether an apply has anything to tell sledd; on_drift and the like are Terraform's own.
 func (c change) sends() bool {
-	return !c.plan.wished().Same(c.state.wished()) || !c.plan.sameWay(c.state) || !c.plan.Generation.Equal(c.state.Generation)
+	return !c.plan.State().Same(c.state.State()) || !c.plan.SameMethod(&c.state.Shared) || !c.plan.Generation.Equal(c.state.Generation)
 }
 
 // foreign refuses to change what somebody else declares now, and tells when an apply takes over what was imported.
 func (c change) foreign() diag.Diagnostics {
-	owner := c.stored.Wish.Owner
+	owner := c.stored.Desired.Owner
 	switch {
 	case !c.sends() || owner == "" || owner == c.owner:
 		return nil
@@ -112,10 +113,10 @@ func (c change) drifted(then string) diag.Diagnostic {
 
 func (c change) driftText() string {
 	by := ""
-	if owner := c.stored.Wish.Owner; owner != "" && owner != c.owner {
+	if owner := c.stored.Desired.Owner; owner != "" && owner != c.owner {
 		by = " by " + owner
 	}
-	return fmt.Sprintf("%s is %s%s", c.stored.Name, wish.Drift(c.state.wished(), c.stored.Wish, c.stored.Generation), by)
+	return fmt.Sprintf("%s is %s%s", c.stored.Name, desired.Drift(c.state.State(), c.stored.Desired, c.stored.Generation), by)
 }
 
 func (c change) blocked() diag.Diagnostic {

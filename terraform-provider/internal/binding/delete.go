@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
 )
 
 // planDestroy looks again at what is to be taken back: some CLIs plan the end of a resource with the state of before the refresh.
@@ -42,12 +42,12 @@ func (b *binding) tellDestroy(state *model, was *record) diag.Diagnostics {
 		return was.foreign(b.site.Owner)
 	}
 	var diagnostics diag.Diagnostics
-	if drift := wish.Drift(state.wished(), was.Wish, was.Generation); drift != "" {
+	if drift := desired.Drift(state.State(), was.Desired, was.Generation); drift != "" {
 		diagnostics.AddWarning(fmt.Sprintf("%s is %s", was.Name, drift), "Somebody else wished for it. That wish is taken back too.")
 	}
-	if state.OnDestroy.ValueString() == "wipe" && !was.Wish.WipeOnly() {
-		diagnostics.Append(b.site.Plan(site.Reimage{Node: was.Name, Disk: cmp.Or(was.Wish.Disk, was.Disk),
-			From: max(was.Generation, was.Status), To: wish.Next(was.Generation, was.Status)})...)
+	if state.OnDestroy.ValueString() == "wipe" && !was.Desired.WipeOnly() {
+		diagnostics.Append(b.site.Plan(site.Reimage{Node: was.Name, Disk: cmp.Or(was.Desired.Disk, was.Disk),
+			From: max(was.Generation, was.Status), To: api.NextGeneration(was.Generation, was.Status)})...)
 	}
 	return diagnostics
 }
@@ -91,11 +91,11 @@ func (b *binding) remove(ctx context.Context, client *api.Client, mac string, wa
 	if !wipe {
 		owner := b.site.Owner
 		if was.ours(owner) {
-			owner = was.Wish.Owner
+			owner = was.Desired.Owner
 		}
 		return client.DeleteBinding(ctx, mac, api.IfRevision(was.Revision), api.As(owner)) //nolint:wrapcheck // Call explains it
 	}
-	spec := api.BindingSpec{Node: mac, Disk: was.Wish.Disk, Wipe: was.Wish.Wipe}
+	spec := api.BindingSpec{Node: mac, Disk: was.Desired.Disk, Wipe: was.Desired.Wipe}
 	options := []api.Option{api.IfRevision(was.Revision), api.IfGeneration(was.wiped(spec))}
 	if was.ours(b.site.Owner) {
 		options = append(options, api.TakeOver())
@@ -106,6 +106,6 @@ func (b *binding) remove(ctx context.Context, client *api.Client, mac string, wa
 
 // wiped is the generation of the wish to wipe.
 func (r *record) wiped(spec api.BindingSpec) int64 {
-	stored := &api.Binding{BindingSpec: r.Wish.BindingSpec, UserDataSHA256: r.Wish.UserDataSHA256, Generation: r.Generation}
-	return wish.Generation(wish.Wish{BindingSpec: spec}, stored, r.Status, false)
+	stored := &api.Binding{BindingSpec: r.Desired.BindingSpec, UserDataSHA256: r.Desired.UserDataSHA256, Generation: r.Generation}
+	return desired.Generation(desired.State{BindingSpec: spec}, stored, r.Status, false)
 }

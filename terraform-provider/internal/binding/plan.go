@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
 )
 
 const (
@@ -32,7 +32,7 @@ func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanReq
 	}
 	var plan model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
-	plan.UserDataSHA256 = sum(userData(ctx, request.Config, &response.Diagnostics))
+	plan.UserDataSHA256 = desired.SumOf(userData(ctx, request.Config, &response.Diagnostics))
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -113,8 +113,8 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 		one.From = max(one.From, old.Generation)
 	}
 	switch {
-	case old == nil, unclaimed(*old) && plan.wishKnown():
-		one.To = wish.Generation(plan.wished(), old, node.Status.Generation, false)
+	case old == nil, unclaimed(*old) && plan.known():
+		one.To = desired.Generation(plan.State(), old, node.Status.Generation, false)
 		plan.Generation = types.Int64Value(one.To)
 		if old != nil && one.To == old.Generation {
 			return nil // the node is wished to be wiped, and so it is here
@@ -133,14 +133,6 @@ func parsed(reference string) string {
 		return ""
 	}
 	return mac
-}
-
-// sum is the SHA-256 of user data: null for none.
-func sum(userData types.String) types.String {
-	if userData.IsUnknown() {
-		return types.StringUnknown()
-	}
-	return optional(wish.Sum(userData.ValueString()))
 }
 
 // text is for people.

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 // recordKey is where the record is in the private state. Later versions must read what earlier ones wrote.
@@ -19,31 +19,31 @@ const recordKey = "stored"
 // record is what sledd had stored when Terraform last looked. It is in the private state, so a saved plan carries it: what was changed since
 // is seen by the revision. It holds no secret.
 type record struct {
-	Wish       wish.Wish `json:"wish"`
-	Generation int64     `json:"generation"`
-	Status     int64     `json:"status_generation"`
-	Revision   int64     `json:"revision"`
-	Owner      string    `json:"owner"`              // under which this state declared or imported it; Wish.Owner is whose it is now
-	Name       string    `json:"name"`               // of the node
-	Disk       string    `json:"disk,omitempty"`     // of the node, for a wish that names none
-	Imported   bool      `json:"imported,omitempty"` // and nothing applied since
+	Desired    desired.State `json:"wish"`
+	Generation int64         `json:"generation"`
+	Status     int64         `json:"status_generation"`
+	Revision   int64         `json:"revision"`
+	Owner      string        `json:"owner"`              // under which this state declared or imported it; Desired.Owner is whose it is now
+	Name       string        `json:"name"`               // of the node
+	Disk       string        `json:"disk,omitempty"`     // of the node, for a wish that names none
+	Imported   bool          `json:"imported,omitempty"` // and nothing applied since
 }
 
 // look takes over what is stored now.
 func (r *record) look(node api.Node, stored api.Binding) {
-	r.Wish, r.Generation, r.Revision = wish.Of(stored), stored.Generation, stored.Revision
+	r.Desired, r.Generation, r.Revision = desired.Of(stored), stored.Generation, stored.Revision
 	r.Status, r.Name, r.Disk = node.Status.Generation, node.Name, node.Disk
 }
 
 // ours says whether a binding of this owner may be changed by this state: what nobody owns, what this provider's name owns, and what the state
 // declared or imported under another name.
 func (r *record) ours(owner string) bool {
-	return r.Wish.Owner == "" || r.Wish.Owner == owner || r.Wish.Owner == r.Owner
+	return r.Desired.Owner == "" || r.Desired.Owner == owner || r.Desired.Owner == r.Owner
 }
 
 // foreign tells that somebody took the binding over.
 func (r *record) foreign(owner string) diag.Diagnostics {
-	return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("The binding of %s belongs to %s now", r.Name, r.Wish.Owner),
+	return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("The binding of %s belongs to %s now", r.Name, r.Desired.Owner),
 		fmt.Sprintf("Somebody took it over; this provider declares as %s. Remove it from this state (terraform state rm ADDRESS) and configuration; "+
 			"or, to take it back, import it after that (terraform import ADDRESS %s).", owner, r.Name))}
 }

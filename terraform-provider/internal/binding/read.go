@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 func (b *binding) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
@@ -34,8 +34,8 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	}
 	if was == nil { // an import
 		was = &record{Owner: node.Binding.Owner, Imported: true}
-		state.OnDrift, state.OnDestroy = types.StringValue(string(wish.Warn)), types.StringValue("keep")
-		state.declare(wish.Of(*node.Binding))
+		state.OnDrift, state.OnDestroy = types.StringValue(string(desired.Warn)), types.StringValue("keep")
+		state.Take(desired.Of(*node.Binding))
 	}
 	state.refresh(*node)
 	was.look(*node, *node.Binding)
@@ -46,15 +46,15 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 
 // refresh looks at what is stored. The same wish again, by whomever, is no drift; another one leaves what is declared as it is and is told.
 func (m *model) refresh(node api.Node) {
-	stored := wish.Of(*node.Binding)
-	drift := wish.Drift(m.wished(), stored, node.Binding.Generation)
+	stored := desired.Of(*node.Binding)
+	drift := desired.Drift(m.State(), stored, node.Binding.Generation)
 	if drift == "" {
-		m.declare(stored)
+		m.Take(stored)
 		m.Generation = types.Int64Value(node.Binding.Generation)
 	}
 	m.Drift = types.StringValue(drift)
 	m.observe(node)
-	m.DiskSelected = optional(cmp.Or(stored.Disk, node.Disk))
+	m.DiskSelected = desired.Optional(cmp.Or(stored.Disk, node.Disk))
 	if _, err := api.ParseMAC(m.Node.ValueString()); err != nil {
 		m.Node = types.StringValue(node.Name) // the machine was given another name
 	}
@@ -76,7 +76,7 @@ func (b *binding) ImportState(ctx context.Context, request resource.ImportStateR
 	case node.Binding == nil:
 		response.Diagnostics.AddError(fmt.Sprintf("Node %s is not bound", node.Name), "There is nothing to import: declare it, and apply.")
 	case node.Binding.Capture != "":
-		response.Diagnostics.AddError(fmt.Sprintf("Node %s is %s", node.Name, wish.Of(*node.Binding).What()),
+		response.Diagnostics.AddError(fmt.Sprintf("Node %s is %s", node.Name, desired.Of(*node.Binding).Goal()),
 			"sled_binding does not declare captures. Take that wish back when it is done, then import or declare what comes next.")
 	}
 	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("node"), reference)...)

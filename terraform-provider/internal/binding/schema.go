@@ -5,12 +5,12 @@ package binding
 import (
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 const description = "The wish for one node: which image its disk gets, and in which way. Terraform writes the wish and does not wait for the " +
@@ -20,7 +20,7 @@ const description = "The wish for one node: which image its disk gets, and in wh
 
 func schemaOf() schema.Schema {
 	attributes := map[string]schema.Attribute{
-		"node": schema.StringAttribute{Required: true, Validators: length(64),
+		"node": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
 			MarkdownDescription: "MAC or name of the node. Another spelling of the same node changes nothing; another node replaces the binding."},
 		"reimage_trigger": schema.StringAttribute{Optional: true,
 			MarkdownDescription: "Any text. Another text raises the generation, so that the node is imaged again with the same wish. Taking the attribute " +
@@ -34,46 +34,10 @@ func schemaOf() schema.Schema {
 			MarkdownDescription: "`keep` takes only the wish back: the machine goes on with what is on its disk. `wipe` leaves a wish without an owner that " +
 				"wipes the disk when the machine boots next. Default `keep`."},
 	}
-	maps.Copy(attributes, wishAttributes())
-	maps.Copy(attributes, wayAttributes())
+	maps.Copy(attributes, desired.SharedSchema())
+	maps.Copy(attributes, desired.OwnSchema())
 	maps.Copy(attributes, observedAttributes())
 	return schema.Schema{MarkdownDescription: description, Attributes: attributes}
-}
-
-// wishAttributes raise the generation.
-func wishAttributes() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
-		"image": schema.StringAttribute{Optional: true, Validators: length(128),
-			MarkdownDescription: "Name of a registered image. Default: none, the disk is wiped and the node waits."},
-		"disk": schema.StringAttribute{Optional: true, Validators: length(512),
-			MarkdownDescription: "Selector of the disk, such as `serial:LAB-0001`; exactly one disk must match. Default: the node's."},
-		"hostname": schema.StringAttribute{Optional: true, Validators: length(253), MarkdownDescription: "Host name of the installed system. Default: the node's name."},
-		"authorized_keys": schema.ListAttribute{Optional: true, ElementType: types.StringType,
-			Validators:          []validator.List{listvalidator.SizeBetween(1, 256), listvalidator.ValueStringsAre(stringvalidator.LengthBetween(1, 16384))},
-			MarkdownDescription: "SSH public keys of the installed system, at most 256. Default: none."},
-		"kernel_arguments": schema.StringAttribute{Optional: true, Validators: length(1024),
-			MarkdownDescription: "Added to the installed kernel's own arguments when it is started by kexec. Default: none."},
-		"user_data": schema.StringAttribute{Optional: true, WriteOnly: true, Sensitive: true, Validators: length(65536),
-			MarkdownDescription: "cloud-init user data, at most 64 KiB. Write-only: it is in no plan and no state, which compare `user_data_sha256`. " +
-				"Default: none."},
-		"user_data_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of `user_data` in hexadecimal; null for none."},
-	}
-}
-
-// wayAttributes are changed without a new generation.
-func wayAttributes() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
-		"wipe": schema.StringAttribute{Optional: true, Validators: oneOf("clear", "signatures"),
-			MarkdownDescription: "How the disk is wiped before it is written: `clear` or `signatures`. Default `clear`."},
-		"mode": schema.StringAttribute{Optional: true, Validators: oneOf("full", "delta", "auto"),
-			MarkdownDescription: "`full` writes all of the image, `delta` only what differs from what is on the disk, `auto` what will be faster. Default `full`."},
-		"verify": schema.StringAttribute{Optional: true, Validators: oneOf("none", "sample", "full"),
-			MarkdownDescription: "How much of what was written is read back: `none`, `sample` or `full`. Default `sample`."},
-		"allow_unsigned": schema.BoolAttribute{Optional: true,
-			MarkdownDescription: "Take the image without a signature too; only where the site's Sled system allows it. Default `false`."},
-		"boot": schema.StringAttribute{Optional: true, Validators: oneOf("auto", "kexec", "reboot"),
-			MarkdownDescription: "How the installed system is started. Default `auto`: `kexec` where there is a kernel to load, else `reboot`."},
-	}
 }
 
 func observedAttributes() map[string]schema.Attribute {
@@ -94,10 +58,6 @@ func observedAttributes() map[string]schema.Attribute {
 		"phase":               text("Phase of the node when Terraform last looked, such as `writing` or `operational`. Null: not seen yet."),
 		"reason":              text("Why its last step failed. Null: it did not."),
 	}
-}
-
-func length(most int) []validator.String {
-	return []validator.String{stringvalidator.LengthBetween(1, most)}
 }
 
 func oneOf(words ...string) []validator.String {

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 func (b *binding) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
@@ -87,7 +87,7 @@ func (r *record) options(plan *model, owner string) []api.Option {
 	if !plan.Generation.IsUnknown() && plan.Generation.ValueInt64() != r.Generation {
 		options = append(options, api.Reimage()) // also when the wish is the one that is stored
 	}
-	if r.Wish.Owner != owner && r.ours(owner) {
+	if r.Desired.Owner != owner && r.ours(owner) {
 		options = append(options, api.TakeOver())
 	}
 	return options
@@ -109,7 +109,7 @@ func asPlanned(node api.Node, plan, state *model, was *record) diag.Diagnostics 
 
 // put stores the wish that is planned, if sledd gives it the generation that is planned.
 func (b *binding) put(ctx context.Context, node api.Node, plan *model, userData string, options ...api.Option) (api.Binding, diag.Diagnostics) {
-	spec := plan.wished().BindingSpec
+	spec := plan.State().BindingSpec
 	spec.Node, spec.Owner, spec.UserData = node.MAC, b.site.Owner, userData
 	if !plan.Generation.IsUnknown() {
 		options = append(options, api.IfGeneration(plan.Generation.ValueInt64()))
@@ -133,7 +133,7 @@ func (b *binding) declared(ctx context.Context, reference string) (*api.Node, di
 }
 
 // unclaimed says whether a binding is nobody's and only wipes: what on_destroy = wipe and playbooks/wipe.yml leave. Anybody may bind over it.
-func unclaimed(b api.Binding) bool { return b.Owner == "" && wish.Of(b).WipeOnly() }
+func unclaimed(b api.Binding) bool { return b.Owner == "" && desired.Of(b).WipeOnly() }
 
 // replaces says whether the binding of a node is this configuration's own, which the plan takes back first.
 func (b *binding) replaces(node api.Node) bool {
@@ -148,7 +148,7 @@ func (b *binding) taken(node api.Node) diag.Diagnostics {
 	}
 	detail := fmt.Sprintf("It is %s, at generation %d, and that belongs to %s; this provider declares as %s. Nothing is written over it.\n\n"+
 		"To declare it here from now on, import it: terraform import ADDRESS %s",
-		wish.Of(*node.Binding).What(), node.Binding.Generation, owner, b.site.Owner, node.MAC)
+		desired.Of(*node.Binding).Goal(), node.Binding.Generation, owner, b.site.Owner, node.MAC)
 	if owner == b.site.Owner {
 		detail += "\n\nIf the resource was only given another address, write a moved block. If it is tainted, untaint it: reimage_trigger images a node again."
 	}

@@ -133,7 +133,7 @@ func (c *comparison) wholly(is model, steps map[string]step, done answers) *appl
 		case drifted:
 			others[mac] = s.other.Image
 		default:
-			e.Wish, e.Asked = nil, nil
+			e.Desired, e.Asked = nil, nil
 		}
 		now[mac] = e
 	}
@@ -179,18 +179,18 @@ func (c *comparison) partly(was model, steps map[string]step, done answers) *app
 // halfway is what is stored for a machine that has the planned wish while the state has the attributes of before.
 func (c *comparison) halfway(mac string, generation, revision int64) stored {
 	e := stored{Generation: generation, Observed: c.stored[mac].Observed, Revision: revision}
-	is, was := c.planned.wishOf(mac), with(c.prior.uniform, c.planned.images[mac])
-	if !is.Same(was) || !sameWay(is, was) {
+	is, was := c.planned.stateOf(mac), c.prior.uniform.With(c.planned.images[mac])
+	if !is.Same(was) || !is.SameMethod(was) {
 		is.Owner = c.owner
-		e.Wish = &is
+		e.Desired = &is
 	}
 	return e
 }
 
 // diskOf is the selector that a machine is bound with.
 func (c *comparison) diskOf(mac string) string {
-	if e := c.stored[mac]; e.Wish != nil {
-		return e.Wish.Disk
+	if e := c.stored[mac]; e.Desired != nil {
+		return e.Desired.Disk
 	}
 	return c.prior.uniform.Disk
 }

@@ -4,7 +4,7 @@ package bindings
 
 import (
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 // kind is what is done about one machine.
@@ -27,35 +27,25 @@ type step struct {
 	generation int64
 	from       int64 // the generation before, when the disk is written
 	raises     bool  // the disk is written
-	other      wish.Wish
+	other      desired.State
 }
 
 // declared is what a configuration or a state says.
 type declared struct {
 	images    map[string]string
 	triggers  map[string]string
-	uniform   wish.Wish
-	onDrift   wish.OnDrift
+	uniform   desired.State
+	onDrift   desired.OnDrift
 	onDestroy string
 }
 
 func declare(m model) declared {
-	return declared{images: stringMap(m.Images), triggers: stringMap(m.ReimageTriggers), uniform: m.uniform(),
-		onDrift: wish.OnDrift(m.OnDrift.ValueString()), onDestroy: m.OnDestroy.ValueString()}
+	return declared{images: stringMap(m.Images), triggers: stringMap(m.ReimageTriggers), uniform: m.State(),
+		onDrift: desired.OnDrift(m.OnDrift.ValueString()), onDestroy: m.OnDestroy.ValueString()}
 }
 
-// wishOf is what a machine is to become.
-func (d declared) wishOf(mac string) wish.Wish { return with(d.uniform, d.images[mac]) }
-
-func with(w wish.Wish, image string) wish.Wish {
-	w.Image = image
-	return w
-}
-
-// sameWay says whether what raises no generation is the same too.
-func sameWay(a, b wish.Wish) bool {
-	return a.Wipe == b.Wipe && a.Mode == b.Mode && a.Verify == b.Verify && a.AllowUnsigned == b.AllowUnsigned && a.Boot == b.Boot
-}
+// stateOf is what a machine is to become.
+func (d declared) stateOf(mac string) desired.State { return d.uniform.With(d.images[mac]) }
 
 // comparison is of what was declared, what is stored, and what is planned.
 type comparison struct {
@@ -71,27 +61,27 @@ type comparison struct {
 // step decides about a machine that is in the state.
 func (c *comparison) step(mac string) step {
 	e := c.stored[mac]
-	declared, planned := c.prior.wishOf(mac), c.planned.wishOf(mac)
-	s := wish.Situation{Declared: declared, Stored: declared, Planned: planned, OnDrift: c.planned.onDrift, Triggered: c.triggered(mac)}
-	if e.Wish != nil {
-		s.Stored = *e.Wish
+	declared, planned := c.prior.stateOf(mac), c.planned.stateOf(mac)
+	s := desired.Situation{Declared: declared, Stored: declared, Planned: planned, OnDrift: c.planned.onDrift, Triggered: c.triggered(mac)}
+	if e.Desired != nil {
+		s.Stored = *e.Desired
 	}
 	if e.foreign(c.owner) {
 		return c.stepForeign(mac, s)
 	}
-	switch wish.Decide(s) {
-	case wish.Again:
+	switch desired.Decide(s) {
+	case desired.Again:
 		k := put
 		if s.Planned.Same(s.Stored) {
 			k = again
 		}
-		return step{kind: k, generation: wish.Next(e.Generation, e.Observed), from: e.Generation, raises: true}
-	case wish.Tolerated:
+		return step{kind: k, generation: api.NextGeneration(e.Generation, e.Observed), from: e.Generation, raises: true}
+	case desired.Tolerated:
 		return step{kind: drifted, generation: c.generations[mac], other: s.Stored}
-	case wish.Blocked:
+	case desired.Blocked:
 		return step{kind: blocked, generation: c.generations[mac], other: s.Stored}
-	case wish.Settled:
-		if sameWay(planned, s.Stored) {
+	case desired.Settled:
+		if planned.SameMethod(s.Stored) {
 			return step{kind: keep, generation: e.Generation}
 		}
 	}
@@ -99,9 +89,9 @@ func (c *comparison) step(mac string) step {
 }
 
 // stepForeign decides about a machine that somebody else took over: nothing may be done about it.
-func (c *comparison) stepForeign(mac string, s wish.Situation) step {
+func (c *comparison) stepForeign(mac string, s desired.Situation) step {
 	found := step{kind: foreign, generation: c.generations[mac], other: s.Stored}
-	if !s.Triggered && s.Planned.Same(s.Declared) && s.OnDrift != wish.Reimage {
+	if !s.Triggered && s.Planned.Same(s.Declared) && s.OnDrift != desired.Reimage {
 		found.kind = drifted
 	}
 	return found
@@ -122,14 +112,14 @@ func (c *comparison) triggered(mac string) bool {
 func (c *comparison) stepNew(mac string, node api.Node) step {
 	status := node.Status.Generation
 	if _, back := c.stored[mac]; node.Binding == nil || c.replaced && back {
-		return step{kind: put, generation: wish.Next(0, status), from: status, raises: true}
+		return step{kind: put, generation: api.NextGeneration(0, status), from: status, raises: true}
 	}
-	there := wish.Of(*node.Binding)
+	there := desired.Of(*node.Binding)
 	if there.Owner != "" && there.Owner != c.owner {
 		return step{kind: foreign, other: there}
 	}
-	planned := c.planned.wishOf(mac)
-	generation := wish.Generation(planned, node.Binding, status, false)
+	planned := c.planned.stateOf(mac)
+	generation := desired.Generation(planned, node.Binding, status, false)
 	return step{kind: put, generation: generation, from: node.Binding.Generation, raises: generation != node.Binding.Generation}
 }
 
@@ -142,6 +132,6 @@ func (c *comparison) stepGone(mac string) step {
 	case c.planned.onDestroy != "wipe":
 		return step{kind: unbind, generation: e.Generation}
 	default:
-		return step{kind: clean, generation: wish.Next(e.Generation, e.Observed), from: e.Generation, raises: e.Wish == nil || !e.Wish.WipeOnly()}
+		return step{kind: clean, generation: api.NextGeneration(e.Generation, e.Observed), from: e.Generation, raises: e.Desired == nil || !e.Desired.WipeOnly()}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 const (
@@ -21,8 +21,8 @@ const (
 )
 
 // exception is a stored wish that is not the declared one.
-func exception(image, owner string) *wish.Wish {
-	return &wish.Wish{BindingSpec: api.BindingSpec{Image: image, Owner: owner}}
+func exception(image, owner string) *desired.State {
+	return &desired.State{BindingSpec: api.BindingSpec{Image: image, Owner: owner}}
 }
 
 func TestStep(t *testing.T) {
@@ -30,7 +30,7 @@ func TestStep(t *testing.T) {
 		stored     stored
 		planned    string
 		mode       string
-		onDrift    wish.OnDrift
+		onDrift    desired.OnDrift
 		was, is    string // triggers
 		imported   bool
 		kind       kind
@@ -49,15 +49,15 @@ func TestStep(t *testing.T) {
 		"trigger was done":          {stored: stored{Generation: 3, Asked: &asked{3, "2"}}, planned: "a", is: "2", kind: keep, generation: 3},
 		"trigger was not done":      {stored: stored{Generation: 3, Asked: &asked{4, "2"}}, planned: "a", is: "2", kind: again, generation: 4, raises: true},
 		"another trigger was done":  {stored: stored{Generation: 3, Asked: &asked{3, "1"}}, planned: "a", is: "2", kind: again, generation: 4, raises: true},
-		"drifted, warn":             {stored: stored{Generation: 5, Wish: exception("c", owner)}, planned: "a", onDrift: wish.Warn, kind: drifted, generation: 2},
-		"drifted, ignore":           {stored: stored{Generation: 5, Wish: exception("c", "")}, planned: "a", onDrift: wish.Ignore, kind: drifted, generation: 2},
-		"drifted, reimage":          {stored: stored{Generation: 5, Wish: exception("c", owner)}, planned: "a", onDrift: wish.Reimage, kind: put, generation: 6, raises: true},
-		"drifted, mode":             {stored: stored{Generation: 5, Wish: exception("c", owner)}, planned: "a", mode: "auto", onDrift: wish.Warn, kind: drifted, generation: 2},
-		"drifted, and now declared": {stored: stored{Generation: 5, Wish: exception("c", owner)}, planned: "c", onDrift: wish.Warn, kind: keep, generation: 5},
-		"drifted, another image":    {stored: stored{Generation: 5, Wish: exception("c", owner)}, planned: "b", onDrift: wish.Warn, kind: blocked, generation: 2},
-		"taken over":                {stored: stored{Generation: 5, Wish: exception("a", "else")}, planned: "a", onDrift: wish.Warn, kind: drifted, generation: 2},
-		"taken over, image":         {stored: stored{Generation: 5, Wish: exception("a", "else")}, planned: "b", onDrift: wish.Warn, kind: foreign, generation: 2},
-		"taken over, reimage":       {stored: stored{Generation: 5, Wish: exception("a", "else")}, planned: "a", onDrift: wish.Reimage, kind: foreign, generation: 2},
+		"drifted, warn":             {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a", onDrift: desired.Warn, kind: drifted, generation: 2},
+		"drifted, ignore":           {stored: stored{Generation: 5, Desired: exception("c", "")}, planned: "a", onDrift: desired.Ignore, kind: drifted, generation: 2},
+		"drifted, reimage":          {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a", onDrift: desired.Reimage, kind: put, generation: 6, raises: true},
+		"drifted, mode":             {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a", mode: "auto", onDrift: desired.Warn, kind: drifted, generation: 2},
+		"drifted, and now declared": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "c", onDrift: desired.Warn, kind: keep, generation: 5},
+		"drifted, another image":    {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "b", onDrift: desired.Warn, kind: blocked, generation: 2},
+		"taken over":                {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "a", onDrift: desired.Warn, kind: drifted, generation: 2},
+		"taken over, image":         {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "b", onDrift: desired.Warn, kind: foreign, generation: 2},
+		"taken over, reimage":       {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "a", onDrift: desired.Reimage, kind: foreign, generation: 2},
 	} {
 		c := comparison{owner: owner, prior: declared{images: map[string]string{mac: "a"}, triggers: map[string]string{}}, imported: test.imported,
 			planned:     declared{images: map[string]string{mac: test.planned}, triggers: map[string]string{}, onDrift: test.onDrift},
@@ -112,8 +112,8 @@ func TestStepGone(t *testing.T) {
 	}{
 		"keep":          {stored{Generation: 3}, "keep", step{kind: unbind, generation: 3}},
 		"wipe":          {stored{Generation: 3, Observed: 3}, "wipe", step{kind: clean, generation: 4, from: 3, raises: true}},
-		"wiped already": {stored{Generation: 3, Wish: exception("", owner)}, "wipe", step{kind: clean, generation: 4, from: 3}},
-		"foreign":       {stored{Generation: 3, Wish: exception("a", "else")}, "wipe", step{kind: keep}},
+		"wiped already": {stored{Generation: 3, Desired: exception("", owner)}, "wipe", step{kind: clean, generation: 4, from: 3}},
+		"foreign":       {stored{Generation: 3, Desired: exception("a", "else")}, "wipe", step{kind: keep}},
 		"never bound":   {stored{}, "wipe", step{kind: keep}},
 	} {
 		c := comparison{owner: owner, planned: declared{onDestroy: test.onDestroy}, stored: map[string]stored{mac: test.stored}}
@@ -135,8 +135,8 @@ func TestLook(t *testing.T) {
 		images:      map[string]string{"same": "a", "drifted": "a", "taken": "a", "loose": "a", "extra": "c"},
 		generations: map[string]int64{"same": 2, "drifted": 1, "taken": 1, "loose": 1, "extra": 4},
 		drifted:     map[string]string{"drifted": "b", "taken": "a", "loose": "b"},
-		stored: map[string]stored{"same": {Generation: 2, Revision: 9}, "drifted": {Generation: 2, Revision: 9, Wish: exception("b", owner)},
-			"taken": {Generation: 2, Revision: 9, Wish: exception("a", "else")}, "loose": {Generation: 2, Revision: 9, Wish: exception("b", "")},
+		stored: map[string]stored{"same": {Generation: 2, Revision: 9}, "drifted": {Generation: 2, Revision: 9, Desired: exception("b", owner)},
+			"taken": {Generation: 2, Revision: 9, Desired: exception("a", "else")}, "loose": {Generation: 2, Revision: 9, Desired: exception("b", "")},
 			"extra": {Generation: 4, Revision: 9}},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -149,19 +149,19 @@ func TestUsualIsWhatMostHave(t *testing.T) {
 		return api.Node{Binding: &api.Binding{BindingSpec: api.BindingSpec{Node: name, Image: image, Mode: mode, Owner: owner}}}
 	}
 	got := usual(map[string]api.Node{"1": node("n1", "a", "full"), "2": node("n2", "b", "auto"), "3": node("n3", "a", "auto")})
-	if want := (wish.Wish{BindingSpec: api.BindingSpec{Mode: "auto"}}); !reflect.DeepEqual(got, want) {
+	if want := (desired.State{BindingSpec: api.BindingSpec{Mode: "auto"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestUniformComesBack(t *testing.T) {
-	w := wish.Wish{UserDataSHA256: "00ff", BindingSpec: api.BindingSpec{Disk: "serial:1", Wipe: "clear", Mode: "full", Verify: "none", AllowUnsigned: true,
+	w := desired.State{UserDataSHA256: "00ff", BindingSpec: api.BindingSpec{Disk: "serial:1", Wipe: "clear", Mode: "full", Verify: "none", AllowUnsigned: true,
 		Boot: "kexec", AuthorizedKeys: []string{"a", "b"}, KernelArguments: "quiet"}}
 	m := empty(types.StringValue("x"))
-	if m.setUniform(w); !reflect.DeepEqual(m.uniform(), w) {
-		t.Errorf("%+v", m.uniform())
+	if m.Take(w); !reflect.DeepEqual(m.State(), w) {
+		t.Errorf("%+v", m.State())
 	}
-	if m.setUniform(wish.Wish{}); !m.Disk.IsNull() || !m.AllowUnsigned.IsNull() || !m.AuthorizedKeys.IsNull() || !m.UserDataSHA256.IsNull() {
+	if m.Take(desired.State{}); !m.Disk.IsNull() || !m.AllowUnsigned.IsNull() || !m.AuthorizedKeys.IsNull() || !m.UserDataSHA256.IsNull() {
 		t.Errorf("%+v", m)
 	}
 }

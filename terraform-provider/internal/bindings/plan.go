@@ -15,8 +15,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
 )
 
 // ModifyPlan says which generation each binding will have, and warns of every disk that is written.
@@ -37,7 +37,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	if response.Diagnostics.HasError() {
 		return
 	}
-	m.UserDataSHA256, m.UserData = sum(m.UserData), types.StringNull()
+	m.UserDataSHA256, m.UserData = desired.SumOf(m.UserData), types.StringNull()
 	if m.Images.IsUnknown() || m.Name.IsUnknown() || !request.State.Raw.IsNull() && !state.Name.Equal(m.Name) {
 		m.Generations, m.Drifted = types.MapUnknown(types.Int64Type), types.MapUnknown(types.StringType)
 		response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
@@ -159,7 +159,7 @@ func (p *outlook) say() diag.Diagnostics {
 		diagnostics.AddError("Machines are bound otherwise, and another wish would wipe that", lines(stuck)+
 			"\n\nSet on_drift = \"reimage\" to image them as declared here, declare what is bound now, or take them out of images.")
 	}
-	if len(other) > 0 && p.planned.onDrift == wish.Warn {
+	if len(other) > 0 && p.planned.onDrift == desired.Warn {
 		diagnostics.AddWarning(fmt.Sprintf("%d machines are bound otherwise than declared", len(other)), lines(other)+
 			"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, or \"ignore\" to be silent about it.")
 	}
@@ -167,7 +167,7 @@ func (p *outlook) say() diag.Diagnostics {
 }
 
 func (p *outlook) drift(mac string) string {
-	text := wish.Drift(p.prior.wishOf(mac), p.steps[mac].other, p.stored[mac].Generation)
+	text := desired.Drift(p.prior.stateOf(mac), p.steps[mac].other, p.stored[mac].Generation)
 	if text == "" {
 		text = "the same, at generation " + fmt.Sprint(p.stored[mac].Generation)
 	}
@@ -260,7 +260,7 @@ func (b *bindings) planDestroy(ctx context.Context, state model, request resourc
 	if response.Diagnostics.HasError() || state.OnDestroy.ValueString() != "wipe" {
 		return
 	}
-	p := outlook{comparison: comparison{owner: b.owner(state.Name.ValueString()), prior: declare(state), planned: declared{uniform: state.uniform(), onDestroy: "wipe"},
+	p := outlook{comparison: comparison{owner: b.owner(state.Name.ValueString()), prior: declare(state), planned: declared{uniform: state.State(), onDestroy: "wipe"},
 		stored: getStored(ctx, request.Private, &response.Diagnostics)}, steps: map[string]step{}}
 	for mac := range p.prior.images {
 		p.steps[mac] = p.stepGone(mac)

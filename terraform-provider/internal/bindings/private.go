@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 // Keys of the private state.
@@ -20,10 +20,10 @@ const (
 // stored is what sledd had for a machine when it was last read, as far as plans need it. That is kept beside the state, and not asked for
 // again, so that a plan means the same when it is applied.
 type stored struct {
-	Generation int64      `json:"g"`
-	Observed   int64      `json:"o,omitempty"` // generation of the status
-	Revision   int64      `json:"r"`
-	Wish       *wish.Wish `json:"w,omitempty"` // only of an exception: when it is not the one of the state
+	Generation int64          `json:"g"`
+	Observed   int64          `json:"o,omitempty"` // generation of the status
+	Revision   int64          `json:"r"`
+	Desired    *desired.State `json:"w,omitempty"` // only of an exception: when it is not the one of the state
 	// Asked is what was asked for when nobody said whether it was done.
 	Asked *asked `json:"a,omitempty"`
 }
@@ -36,7 +36,7 @@ type asked struct {
 
 // foreign says whether it belongs to somebody else.
 func (s stored) foreign(owner string) bool {
-	return s.Wish != nil && s.Wish.Owner != "" && s.Wish.Owner != owner
+	return s.Desired != nil && s.Desired.Owner != "" && s.Desired.Owner != owner
 }
 
 // getter and setter are those of any of the framework's private states.

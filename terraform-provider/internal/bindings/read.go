@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/wish"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 // Read finds what is bound under the owner, and what became of machines of the state that are not. The images of the state stay as
@@ -30,7 +30,7 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 	}
 	if importing {
 		m = empty(m.Name)
-		m.setUniform(usual(nodes))
+		m.Take(usual(nodes))
 	}
 	was := getStored(ctx, request.Private, &response.Diagnostics)
 	declared := declare(m)
@@ -67,24 +67,24 @@ func look(owner string, d declared, generations map[string]int64, ours, others m
 	s := sight{map[string]string{}, map[string]int64{}, map[string]string{}, map[string]stored{}}
 	for mac, node := range ours {
 		if _, found := d.images[mac]; !found {
-			s.see(mac, node, with(d.uniform, node.Binding.Image), owner, node.Binding.Generation)
+			s.see(mac, node, d.uniform.With(node.Binding.Image), owner, node.Binding.Generation)
 			continue
 		}
-		s.see(mac, node, d.wishOf(mac), owner, generations[mac])
+		s.see(mac, node, d.stateOf(mac), owner, generations[mac])
 	}
 	for mac := range d.images {
 		node, found := others[mac]
-		if !found || node.Binding == nil || node.Binding.Owner == "" && d.wishOf(mac).Same(wish.Of(*node.Binding)) {
+		if !found || node.Binding == nil || node.Binding.Owner == "" && d.stateOf(mac).Same(desired.Of(*node.Binding)) {
 			continue
 		}
-		s.see(mac, node, d.wishOf(mac), owner, generations[mac])
+		s.see(mac, node, d.stateOf(mac), owner, generations[mac])
 	}
 	return s
 }
 
 // see notes one machine; generation is the one that it had when it was as declared.
-func (s *sight) see(mac string, node api.Node, declared wish.Wish, owner string, generation int64) {
-	there := wish.Of(*node.Binding)
+func (s *sight) see(mac string, node api.Node, declared desired.State, owner string, generation int64) {
+	there := desired.Of(*node.Binding)
 	there.Node = ""
 	e := stored{Generation: node.Binding.Generation, Observed: node.Status.Generation, Revision: node.Binding.Revision}
 	s.images[mac], s.generations[mac] = declared.Image, node.Binding.Generation
@@ -92,8 +92,8 @@ func (s *sight) see(mac string, node api.Node, declared wish.Wish, owner string,
 		s.drifted[mac] = there.Image
 		s.generations[mac] = generation
 	}
-	if there.Owner != owner || !declared.Same(there) || !sameWay(declared, there) {
-		e.Wish = &there
+	if there.Owner != owner || !declared.Same(there) || !declared.SameMethod(there) {
+		e.Desired = &there
 	}
 	s.stored[mac] = e
 }
@@ -108,11 +108,11 @@ func (s *sight) remember(was map[string]stored) {
 }
 
 // usual is the wish, image apart, that most of the nodes have: for an import.
-func usual(nodes map[string]api.Node) wish.Wish {
-	var best wish.Wish
+func usual(nodes map[string]api.Node) desired.State {
+	var best desired.State
 	count, most := map[string]int{}, 0
 	for _, mac := range sortedKeys(nodes) {
-		w := with(wish.Of(*nodes[mac].Binding), "")
+		w := desired.Of(*nodes[mac].Binding).With("")
 		w.Node, w.Owner, w.Hostname, w.Capture = "", "", "", ""
 		key, err := json.Marshal(w)
 		if err != nil {

@@ -4,9 +4,9 @@ package bindings
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -50,40 +51,8 @@ func attributes() map[string]schema.Attribute {
 		"drifted": schema.MapAttribute{Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "The exceptions: MAC of a machine that is bound otherwise than declared here, to the image that it is bound to (empty: it is wiped only)."},
 	}
-	for name, attribute := range uniformAttributes() {
-		all[name] = attribute
-	}
+	maps.Copy(all, desired.SharedSchema())
 	return all
-}
-
-// uniformAttributes are alike for all machines of the resource.
-func uniformAttributes() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
-		"disk": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 512)},
-			MarkdownDescription: "Selector of the disk that is written, such as `rotational:0,size:-500000000000`. Default: the one that each node declares."},
-		"wipe": option("How the disk is wiped before it is written: `clear` all of it, or only `signatures`. sledd's default: `clear`.", "clear", "signatures"),
-		"mode": option("Write all of the image (`full`), only what differs from what is on the disk (`delta`), or what will be faster (`auto`). sledd's default: `full`.",
-			"full", "delta", "auto"),
-		"verify": option("How much of what was written is read back: `none`, `sample` or `full`. sledd's default: `sample`.", "none", "sample", "full"),
-		"allow_unsigned": schema.BoolAttribute{Optional: true,
-			MarkdownDescription: "Take images without a signature too; only where the site's Sled system allows it. Default `false`."},
-		"boot": option("How the installed system is started: `kexec`, `reboot`, or `auto`: kexec where there is a kernel to load. sledd's default: `auto`.",
-			"auto", "kexec", "reboot"),
-		"authorized_keys": schema.ListAttribute{Optional: true, ElementType: types.StringType,
-			Validators:          []validator.List{listvalidator.SizeBetween(1, 256)},
-			MarkdownDescription: "SSH public keys for the installed system. A change images all machines again. Default: none."},
-		"user_data": schema.StringAttribute{Optional: true, WriteOnly: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 65536)},
-			MarkdownDescription: "cloud-init user data, at most 64 KiB. It is not kept in the state (write-only: Terraform or OpenTofu 1.11). A change images all " +
-				"machines again. Default: none."},
-		"user_data_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of `user_data` in hexadecimal, null when there is none."},
-		"kernel_arguments": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 1024)},
-			MarkdownDescription: "Added to the installed kernel's own on kexec. A change images all machines again. Default: none."},
-	}
-}
-
-// option is one of some values, or sledd's default.
-func option(description string, values ...string) schema.Attribute {
-	return schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf(values...)}, MarkdownDescription: description}
 }
 
 // choice is one of some values, with a default.

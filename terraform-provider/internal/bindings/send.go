@@ -43,7 +43,7 @@ func (c *comparison) order(mac string, s step, userData string) order {
 		revision := c.stored[mac].Revision
 		o.Disk, o.IfRevision, o.takeOver = c.diskOf(mac), &revision, true
 	default:
-		o.BindingSpec = c.planned.wishOf(mac).BindingSpec
+		o.BindingSpec = c.planned.stateOf(mac).BindingSpec
 		o.Owner, o.UserData, o.IfGeneration, o.Reimage = c.owner, userData, s.generation, s.kind == again
 	}
 	o.Node = mac

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package wish
+package desired
 
-// OnDrift says what a plan does about a wish that somebody else changed.
+// OnDrift is what a plan does about a desired state that somebody else changed.
 type OnDrift string
 
-// The ways.
+// The values of on_drift.
 const (
-	Warn    OnDrift = "warn"    // tells it, and plans nothing
-	Reimage OnDrift = "reimage" // plans the declared wish again
+	Warn    OnDrift = "warn"    // warns and plans nothing
+	Reimage OnDrift = "reimage" // plans the declared state again
 	Ignore  OnDrift = "ignore"  // neither
 )
 
 // Situation of one node in a plan.
 type Situation struct {
-	Declared  Wish // as the last apply, or the last look, left it
-	Stored    Wish // as sledd has it now
-	Planned   Wish
+	Declared  State // as the last apply or refresh left it
+	Stored    State // as sledd has it now
+	Planned   State
 	Touched   bool // something else would be sent that raises no generation by itself, such as another mode
-	Triggered bool // a new generation is asked for, whatever changed
+	Triggered bool // a new generation is requested, whatever changed
 	OnDrift   OnDrift
 }
 
-// Drifted says whether somebody else changed the wish.
+// Drifted is true when somebody else changed the desired state.
 func (s Situation) Drifted() bool { return !s.Declared.Same(s.Stored) }
 
 // Verdict on a situation.
@@ -33,10 +33,10 @@ const (
 	Settled   Verdict = iota // what is planned is stored already: the generation stays
 	Again                    // a new generation
 	Tolerated                // drifted, and left alone: nothing is sent, the state stays
-	Blocked                  // drifted, but something would be sent: that would wipe what somebody else wished for
+	Blocked                  // drifted, but something would be sent, which would overwrite somebody else's binding
 )
 
-// Decide says what comes of a situation. A wipe needs a reason in the configuration: another wish, a trigger, or on_drift = reimage.
+// Decide returns the verdict. A wipe needs a reason in the configuration: another desired state, a trigger, or on_drift = reimage.
 func Decide(s Situation) Verdict {
 	switch {
 	case s.Triggered:

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desired
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// keyLength is the most that sledd takes of one line in a list.
+const keyLength = 16384
+
+func stringAttribute(most int, description string) schema.Attribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description,
+		Validators: []validator.String{stringvalidator.LengthBetween(1, most)}}
+}
+
+func choiceAttribute(description string, values ...string) schema.Attribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description,
+		Validators: []validator.String{stringvalidator.OneOf(values...)}}
+}
+
+func boolAttribute(description string) schema.Attribute {
+	return schema.BoolAttribute{Optional: true, MarkdownDescription: description}
+}
+
+func stringsAttribute(most int, description string) schema.Attribute {
+	return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description,
+		Validators: []validator.List{listvalidator.SizeBetween(1, most),
+			listvalidator.ValueStringsAre(stringvalidator.LengthBetween(1, keyLength))}}
+}
+
+// secretAttribute is write-only: it is in no plan and no state.
+func secretAttribute(most int, description string) schema.Attribute {
+	return schema.StringAttribute{Optional: true, WriteOnly: true, Sensitive: true, MarkdownDescription: description,
+		Validators: []validator.String{stringvalidator.LengthBetween(1, most)}}
+}
+
+func sumAttribute(description string) schema.Attribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package desired compares the desired states of nodes without a call to sledd: whether two are the same, which
+// generation comes next, what drifted, and what a plan makes of it. It also has the attributes that sled_binding and
+// sled_bindings have in common.
+package desired
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// State is what a node is to become. User data is known by its SHA-256 only.
+type State struct {
+	api.BindingSpec
+	UserDataSHA256 string `json:"user_data_sha256,omitempty"`
+}
+
+// Of returns the desired state of a stored binding.
+func Of(b api.Binding) State {
+	spec := b.BindingSpec
+	spec.UserData = ""
+	return State{BindingSpec: spec, UserDataSHA256: b.UserDataSHA256}
+}
+
+// Sum is the SHA-256 of user data in hexadecimal, as sledd reports it; empty for none.
+func Sum(userData string) string {
+	if userData == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(userData))
+	return hex.EncodeToString(sum[:])
+}
+
+// Same is true when both leave the disk alike, so that a change from one to the other raises no generation.
+func (s State) Same(other State) bool {
+	return api.SameWish(s.BindingSpec, other.BindingSpec, s.UserDataSHA256, other.UserDataSHA256)
+}
+
+// WipeOnly is true when nothing but a clean disk is requested.
+func (s State) WipeOnly() bool { return s.Image == "" && s.Capture == "" }
+
+// With returns the same state with another image.
+func (s State) With(image string) State {
+	s.Image = image
+	return s
+}
+
+// Goal is the desired state in a few words.
+func (s State) Goal() string {
+	switch {
+	case s.Capture != "":
+		return "to be captured as image " + s.Capture
+	case s.Image == "":
+		return "to be wiped"
+	default:
+		return "bound to image " + s.Image
+	}
+}
+
+// Generation returns the generation of a desired state once it replaces the stored binding (nil: none). again raises it
+// for the same state too.
+func Generation(wanted State, stored *api.Binding, status int64, again bool) int64 {
+	switch {
+	case stored == nil:
+		return api.NextGeneration(0, status)
+	case !again && wanted.Same(Of(*stored)):
+		return stored.Generation
+	default:
+		return api.NextGeneration(stored.Generation, status)
+	}
+}
+
+// Drift describes what is stored instead of what was declared, and since which generation; empty when it is the same.
+func Drift(declared, stored State, generation int64) string {
+	if declared.Same(stored) {
+		return ""
+	}
+	text := stored.Goal()
+	if declared.Goal() != text {
+		text += " instead of " + strings.TrimPrefix(declared.Goal(), "bound to ")
+	}
+	if other := differences(declared, stored); len(other) > 0 {
+		text += " with " + strings.Join(other, ", ")
+	}
+	return fmt.Sprintf("%s, at generation %d", text, generation)
+}
+
+func difference(attribute, declared, stored string) string {
+	return fmt.Sprintf("%s %s instead of %s", attribute, quote(stored), quote(declared))
+}
+
+func quote(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desired
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// SameMethod is true when both sets of attributes are known and raise no generation by a method that differs.
+func (s *Shared) SameMethod(other *Shared) bool {
+	return s.MethodKnown() && s.State().SameMethod(other.State())
+}
+
+// Optional is null for an empty text.
+func Optional(text string) types.String {
+	if text == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(text)
+}
+
+// SumOf is the SHA-256 of user data: null for none, unknown for unknown.
+func SumOf(userData types.String) types.String {
+	if userData.IsUnknown() {
+		return types.StringUnknown()
+	}
+	return Optional(Sum(userData.ValueString()))
+}
+
+// Known is true when no value is unknown, elements of lists and maps included.
+func Known(values ...attr.Value) bool {
+	for _, value := range values {
+		if value.IsUnknown() {
+			return false
+		}
+		var inner []attr.Value
+		switch value := value.(type) {
+		case types.List:
+			inner = value.Elements()
+		case types.Map:
+			for _, element := range value.Elements() {
+				inner = append(inner, element)
+			}
+		}
+		if !Known(inner...) {
+			return false
+		}
+	}
+	return true
+}
+
+// take stores a text; an attribute that stands for the same stays as it was written.
+func take(value *types.String, text string) {
+	if value.ValueString() != text {
+		*value = Optional(text)
+	}
+}
+
+func takeBool(value *types.Bool, flag bool) {
+	switch {
+	case value.ValueBool() == flag:
+	case flag:
+		*value = types.BoolValue(true)
+	default:
+		*value = types.BoolNull()
+	}
+}
+
+// texts of a list; none is nil, as in sledd's answers.
+func texts(list types.List) []string {
+	var all []string
+	for _, element := range list.Elements() {
+		if text, ok := element.(types.String); ok {
+			all = append(all, text.ValueString())
+		}
+	}
+	return all
+}
+
+func listOf(texts []string) types.List {
+	if len(texts) == 0 {
+		return types.ListNull(types.StringType)
+	}
+	elements := make([]attr.Value, len(texts))
+	for i, text := range texts {
+		elements[i] = types.StringValue(text)
+	}
+	return types.ListValueMust(types.StringType, elements)
+}
