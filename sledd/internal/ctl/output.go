@@ -12,7 +12,6 @@ import (
 	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"sigs.k8s.io/yaml"
 
 	"github.com/sled-fleet/sled/sledd/api"
