@@ -24,11 +24,20 @@ ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^(?P<begin>[^\n]*BEGIN words: (?P<name>[a-z-]+)[^\n]*\n)(?P<body>.*?)(?P<end>^[^\n]*END words)", re.M | re.S)
 
 
+# The keys of each list: one that is not here is a slip, such as a text with a comma that nobody quoted.
+KEYS: dict[str, str] = {
+    "phases": "name go working settled colour text",
+    "stages": "name colour light dark text",
+    "codes": "code name c text action",
+    "attributes": "name go type class values default max pattern example text terraform",
+    "steps": "verb text last disk changes phase stage operands",
+    "operands": "name type values default required text",
+}
+
 # What an absent key means, by the list it is absent from.
 DEFAULTS: dict[str, dict[str, Any]] = {
     "phases": {"working": False, "settled": False, "colour": ""},
     "steps": {"last": False, "disk": False, "changes": False, "phase": "", "stage": "", "operands": []},
-    "disk_operands": {"type": "", "values": [], "required": False, "default": ""},
     "operands": {"type": "", "values": [], "required": False, "default": ""},
 }
 
@@ -38,12 +47,32 @@ def load(root: Path) -> dict[str, Any]:
     words: dict[str, Any] = {}
     for path in sorted((root / "contract/words").glob("*.yml")):
         words.update(yaml.safe_load(path.read_text(encoding="utf-8")))
-    for name in ("phases", "steps", "disk_operands"):
-        words[name] = [DEFAULTS[name] | item for item in words[name]]
+    for name in ("phases", "stages", "codes", "attributes", "steps"):
+        words[name] = whole(name, words[name])
+    words["disk_operands"] = whole("operands", words["disk_operands"])
     for step in words["steps"]:
-        own = [DEFAULTS["operands"] | operand for operand in step["operands"]]
-        step["operands"] = (words["disk_operands"] if step["disk"] else []) + own
+        step["own"] = whole("operands", step["operands"])
+        step["operands"] = (words["disk_operands"] if step["disk"] else []) + step["own"]
+    known(words)
     return words
+
+
+def whole(name: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The items of a list with what their absent keys mean; a key that the list does not have ends the run."""
+    for item in items:
+        if unknown := set(item) - set(KEYS[name].split()):
+            sys.exit(f"words: {name}: {next(iter(item.values()))}: unknown key: {', '.join(sorted(unknown))}")
+    return [DEFAULTS.get(name, {}) | item for item in items]
+
+
+def known(words: dict[str, Any]) -> None:
+    """Ends the run when a step names a phase, a stage or a type that does not exist."""
+    phases = {phase["name"] for phase in words["phases"]} | {""}
+    stages = {stage["name"] for stage in words["stages"]} | {""}
+    for step in words["steps"]:
+        types = {operand["type"] for operand in step["operands"] if not operand["values"]}
+        if step["phase"] not in phases or step["stage"] not in stages or not types <= set(words["types"]):
+            sys.exit(f"words: steps: {step['verb']}: unknown phase, stage or type of an operand")
 
 
 def environment(root: Path) -> jinja2.Environment:

@@ -3,6 +3,7 @@
 # Step configure: makes the written copy of an image this node's own system.
 
 step_configure() {
+	exec 3>&1 >&2 # 3: see detail
 	disk=$(the_disk "$@")
 	# shellcheck disable=SC2046 # operands
 	sledc grow $(pick 'disk keep grow' "$@")

@@ -27,6 +27,7 @@ find_kernel() {
 }
 
 step_kexec() {
+	exec 3>&1 >&2 # 3: see detail
 	disk=$(the_disk "$@")
 	mount_root "$disk"
 	mount_boot "$disk"

@@ -37,7 +37,7 @@ static void print_verbs(FILE *out) {
 	fputs("usage: sledc VERB key=value...   sledc VERB --help\n\n", out);
 	for (size_t i = 0; i < ELEMENTS(verbs); i++)
 		fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].help);
-	fputs("\nexit: 0 done, 1 failed, 2 usage, 3 not supported, 4 disk, 5 integrity, 6 network\n", out);
+	fputs("\nexit: " CODE_NAMES "\n", out);
 }
 
 static void print_help(const struct verb *verb) {

@@ -3,6 +3,7 @@
 #pragma once
 
 // Exit codes of every verb: contract/exit-codes.md.
+// BEGIN words: codes-c
 enum exit_code {
 	CODE_DONE = 0,
 	CODE_FAILED = 1,
@@ -12,6 +13,8 @@ enum exit_code {
 	CODE_INTEGRITY = 5,
 	CODE_NETWORK = 6,
 };
+#define CODE_NAMES "0 done, 1 failed, 2 usage, 3 not supported, 4 disk, 5 integrity, 6 network"
+// END words
 
 struct fault {
 	enum exit_code code;

@@ -5,76 +5,14 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "plan/steps.gen.h"
 #include "plan/values.h"
 
-#define DISK_RULES \
-	{"disk", true, "selector of the disk", NULL, check_selector}, \
-	{"keep", false, "selectors, joined by ;, of disks never to touch", NULL, check_keep}
-
-const struct operand_rule wipe_rules[] = {
-	DISK_RULES,
-	{"level", false, "how thoroughly (clear)", "clear|signatures", NULL},
-	{0},
-};
-
-#define WRITE_RULES \
-	{"image", true, "URL of the image, or several joined by ,", NULL, check_urls}, \
-	{"digest", true, "sha256:<64 hex> of the image's index", NULL, check_digest}, \
-	{"signature", false, "of the digest, base64; else the one in the file counts", NULL, check_signature}, \
-	{"unsigned", false, "an image without a signature (refuse)", "refuse|allow", NULL}, \
-	{"mode", false, "write all, or what differs (auto)", "full|delta|auto", NULL}, \
-	{"gaps", false, "what becomes of free space (discard)", "discard|zero|keep", NULL}, \
-	{"verify", false, "how much is read back (sample)", "none|sample|full", NULL}
-
-const struct operand_rule write_rules[] = {DISK_RULES, WRITE_RULES, {0}};
-
 const struct operand_rule write_shell_rules[] = {
-	{"disk", false, "selector of the disk", NULL, check_selector},
-	{"keep", false, "selectors, joined by ;, of disks never to touch", NULL, check_keep},
+	DISK_RULES(false),
 	{"file", false, "instead of a disk: a regular file, made or grown to the image's size", NULL, NULL},
 	WRITE_RULES,
 	{0},
-};
-
-const struct operand_rule capture_rules[] = {
-	DISK_RULES,
-	{"upload", true, "URL to put the image to", NULL, check_url},
-	{"level", false, "zstd level, 1 to 19 (3)", NULL, check_level},
-	{0},
-};
-
-const struct operand_rule configure_rules[] = {
-	DISK_RULES,
-	{"hostname", false, "name of the node", NULL, check_hostname},
-	{"grow", false, "what becomes larger (last)", "last|none", NULL},
-	{"bootorder", false, "what UEFI boots first (keep)", "keep|disk|network", NULL},
-	{0},
-};
-
-const struct operand_rule kexec_rules[] = {
-	DISK_RULES,
-	{"append", false, "kernel arguments to add", NULL, NULL},
-	{"fallback", false, "when there is no kernel to load (none)", "none|reboot", NULL},
-	{"watchdog", false, "seconds to arm a hardware watchdog with, 10 to 3600", NULL, check_watchdog},
-	{0},
-};
-
-static const struct operand_rule rescue_rules[] = {
-	{"keys", true, "SSH public keys, one a line", NULL, check_keys},
-	{0},
-};
-
-static const struct operand_rule no_rules[] = {{0}};
-
-static const struct step {
-	const char *verb;
-	bool last;
-	const struct operand_rule *rules;
-} steps[] = {
-	{"wipe", false, wipe_rules}, {"write", false, write_rules}, {"configure", false, configure_rules},
-	{"capture", false, capture_rules},
-	{"kexec", true, kexec_rules}, {"reboot", true, no_rules}, {"poweroff", true, no_rules},
-	{"idle", true, no_rules}, {"rescue", true, rescue_rules},
 };
 
 static const struct step *find_step(const char *verb) {
@@ -136,7 +74,7 @@ static int check_line(struct place *at, const char *line, size_t size, struct fa
 	if (at->line == 2)
 		return check_generation(line, size, &at->generation, fault);
 	if (at->ended)
-		return fault_set(fault, CODE_USAGE, "kexec, reboot, poweroff, idle and rescue stand only at the end");
+		return fault_set(fault, CODE_USAGE, LAST_VERBS ": these stand only at the end of a plan");
 	return check_step(line, size, &at->ended, fault);
 }
 
@@ -160,7 +98,7 @@ int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct f
 		data = newline + 1;
 	}
 	if (!at.ended)
-		return fault_set(fault, CODE_USAGE, "line %u: a plan ends with one of kexec, reboot, poweroff, idle, rescue", at.line + 1);
+		return fault_set(fault, CODE_USAGE, "line %u: a plan ends with one of " LAST_VERBS, at.line + 1);
 	*ret_generation = at.generation;
 	return 0;
 }

@@ -10,7 +10,17 @@
 #define PLAN_LINES_MAX 64u
 #define PLAN_BYTES_MAX (PLAN_LINES_MAX * LINE_MAX_BYTES)
 
-extern const struct operand_rule wipe_rules[], write_rules[], configure_rules[], kexec_rules[], capture_rules[];
+// BEGIN words: step-rules
+extern const struct operand_rule wipe_rules[];
+extern const struct operand_rule write_rules[];
+extern const struct operand_rule capture_rules[];
+extern const struct operand_rule configure_rules[];
+extern const struct operand_rule kexec_rules[];
+extern const struct operand_rule reboot_rules[];
+extern const struct operand_rule poweroff_rules[];
+extern const struct operand_rule idle_rules[];
+extern const struct operand_rule rescue_rules[];
+// END words
 extern const struct operand_rule write_shell_rules[]; // of the verb at a shell: a file may stand for the disk, which no plan can say
 
 // Every line is right and so is their order. The fault names the line.

@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
-
-// bars gives the name of the timeline's bar for a step; steps that are not here have none.
-var bars = map[string]string{"wipe": "wipe", "write": "write", "configure": "configure", "capture": "capture", "kexec": "start", "reboot": "start"}
 
 // warm is the detail of a way, and of the script event that stands for it; and the name of its bar.
 const warm = "warm"
@@ -136,7 +134,8 @@ func (r *run) steps() time.Time {
 	begins := map[string]time.Time{}
 	open, since := "", time.Time{}
 	for _, e := range r.list[r.plan+1:] {
-		name := bars[e.Verb]
+		verb, _ := plan.VerbOf(e.Verb)
+		name := verb.Stage
 		switch {
 		case e.Generation != generation:
 		case e.Kind == "begin" && name != "":

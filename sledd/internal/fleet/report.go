@@ -9,6 +9,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -173,17 +174,15 @@ func (v *view) moved(line report.Line) int64 {
 }
 
 func (v *view) began(verb string) {
+	step, _ := plan.VerbOf(verb)
+	if step.Phase != "" {
+		v.enter(step.Phase)
+	}
+	if step.Changes {
+		v.changes()
+	}
 	switch verb {
-	case "wipe":
-		v.enter(api.Wiping)
-		v.changes()
-	case "write":
-		v.enter(api.Writing)
-		v.changes()
-	case "configure":
-		v.enter(api.Configuring)
 	case "capture":
-		v.enter(api.Capturing)
 		v.status.OS, v.status.DiskKept = nil, true
 	case "idle":
 		if v.status.Phase != api.Wiped && v.status.Phase != api.Captured && v.status.Phase != api.Discovered {

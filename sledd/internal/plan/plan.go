@@ -114,8 +114,8 @@ func check(p Plan) error {
 		if !known {
 			return fmt.Errorf("step %d: unknown verb %.40q", i+1, step.Word)
 		}
-		if verb.last != (i == len(p.Steps)-1) {
-			return fmt.Errorf("step %d: %s must be the last step, and the last step one of kexec reboot poweroff idle rescue", i+1, step.Word)
+		if verb.Last != (i == len(p.Steps)-1) {
+			return fmt.Errorf("step %d: %s must be the last step, and the last step one of %s", i+1, step.Word, lastVerbs)
 		}
 		if err := verb.check(step); err != nil {
 			return fmt.Errorf("step %d: %s: %w", i+1, step.Word, err)

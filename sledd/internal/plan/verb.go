@@ -9,71 +9,36 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
-type verb struct {
-	keys     map[string]func(string) error
+// Verb is what the contract says of a step (contract/words/steps.yml).
+type Verb struct {
+	Last    bool      // stands only at the end of a plan
+	Changes bool      // what the disk held is gone once the step starts
+	Phase   api.Phase // of the node while the step runs; empty: the step decides
+	Stage   string    // its bar in timelines; empty: none
+
+	checks   map[string]func(string) error
 	required []string
-	last     bool
+}
+
+// VerbOf looks a verb up.
+func VerbOf(word string) (Verb, bool) {
+	verb, known := verbs[word]
+	return verb, known
 }
 
 var (
 	digest    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 	signature = regexp.MustCompile(`^[A-Za-z0-9+/]{86}==$`)
+	hostname  = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.|$))*$`)
 )
 
-var disk = map[string]func(string) error{"disk": CheckSelector, "keep": checkKeep}
-
-// verbs is the table of contract/plan.md, "Steps".
-var verbs = map[string]verb{
-	"wipe":      {keys: with(disk, "level", oneOf("clear", "signatures")), required: []string{"disk"}},
-	"write":     {keys: writeKeys(), required: []string{"disk", "image", "digest"}},
-	"capture":   {keys: with(with(disk, "upload", CheckURL), "level", checkLevel), required: []string{"disk", "upload"}},
-	"configure": {keys: configureKeys(), required: []string{"disk"}},
-	"kexec":     {keys: kexecKeys(), required: []string{"disk"}, last: true},
-	"reboot":    {last: true},
-	"poweroff":  {last: true},
-	"idle":      {last: true},
-	"rescue":    {keys: map[string]func(string) error{"keys": checkKeys}, required: []string{"keys"}, last: true},
-}
-
-func configureKeys() map[string]func(string) error {
-	keys := with(disk, "hostname", anything)
-	keys["grow"] = oneOf("last", "none")
-	keys["bootorder"] = oneOf("keep", "disk", "network")
-	return keys
-}
-
-func writeKeys() map[string]func(string) error {
-	keys := with(disk, "image", checkURLs)
-	keys["digest"] = CheckDigest
-	keys["signature"] = checkSignature
-	keys["unsigned"] = oneOf("refuse", "allow")
-	keys["mode"] = oneOf("full", "delta", "auto")
-	keys["gaps"] = oneOf("discard", "zero", "keep")
-	keys["verify"] = oneOf("none", "sample", "full")
-	return keys
-}
-
-func kexecKeys() map[string]func(string) error {
-	keys := with(disk, "append", anything)
-	keys["fallback"] = oneOf("none", "reboot")
-	keys["watchdog"] = checkWatchdog
-	return keys
-}
-
-func with(keys map[string]func(string) error, key string, check func(string) error) map[string]func(string) error {
-	more := map[string]func(string) error{key: check}
-	for k, v := range keys {
-		more[k] = v
-	}
-	return more
-}
-
-func (v verb) check(step operand.Line) error {
+func (v Verb) check(step operand.Line) error {
 	for _, pair := range step.Operands {
-		check, known := v.keys[pair.Key]
+		check, known := v.checks[pair.Key]
 		if !known {
 			return fmt.Errorf("unknown key %s", pair.Key)
 		}
@@ -88,6 +53,8 @@ func (v verb) check(step operand.Line) error {
 	}
 	return nil
 }
+
+const mostHostname = 253 // bytes
 
 func anything(string) error { return nil }
 
@@ -111,6 +78,14 @@ func CheckDigest(value string) error {
 func checkSignature(value string) error {
 	if !signature.MatchString(value) {
 		return fmt.Errorf("%.100q is not 64 bytes in base64", value)
+	}
+	return nil
+}
+
+// checkHostname takes no name too: then the installed system keeps its own.
+func checkHostname(value string) error {
+	if len(value) > mostHostname || strings.HasSuffix(value, ".") || !hostname.MatchString(value) {
+		return fmt.Errorf("%.80q is not a host name", value)
 	}
 	return nil
 }

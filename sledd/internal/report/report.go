@@ -19,7 +19,6 @@ const MaxLines = 256
 
 var (
 	bootID = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
-	verb   = regexp.MustCompile(`^(wipe|write|configure|capture|kexec|reboot|poweroff|idle|rescue)$`)
 	// seconds as C's printf writes them: no sign, no exponent, no inf, no nan
 	way     = regexp.MustCompile(`^(kexec|reboot)$`)
 	decimal = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`)
@@ -103,7 +102,7 @@ func parseLine(text string) (Line, error) {
 	line := Line{Kind: Kind(parsed.Word)}
 	f := fields{line: parsed}
 	line.Step = int(f.number("step", 1, plan.MaxLines))
-	line.Verb = f.matching("verb", verb)
+	line.Verb = f.verb()
 	switch line.Kind {
 	case Begin:
 		line.Of = int(f.number("of", 1, plan.MaxLines))
@@ -197,6 +196,14 @@ func (f *fields) matching(key string, pattern *regexp.Regexp) string {
 		f.fail("%s: %s: %.40q is not known", f.line.Word, key, value)
 	}
 	return value
+}
+
+func (f *fields) verb() string {
+	verb := f.must("verb")
+	if _, known := plan.VerbOf(verb); !known {
+		f.fail("%s: verb: %.40q is not known", f.line.Word, verb)
+	}
+	return verb
 }
 
 func (f *fields) seconds(key string) float64 {
