@@ -8,13 +8,15 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// Seed gives the installed system's files as a tar, once for each boot token, with a token to say operational with.
+// Seed returns the installed system's files as a tar, with a token to report operational with. The boot token that got it first may
+// request it again until the generation is operational: the response may have been lost on the way. It is the same one then.
 func (f *Fleet) Seed(ctx context.Context, address, bearer string) (seed []byte, renewed string, err error) {
 	err = f.update(ctx, address, nil, func(v *view) error {
 		record, err := v.authenticate(bearer, token.Boot, current)
@@ -30,23 +32,37 @@ func (f *Fleet) Seed(ctx context.Context, address, bearer string) (seed []byte, 
 		if v.satisfied() {
 			return refuse(Forbidden, "generation %d is operational: its seed is not given any more", v.wished())
 		}
-		if record.Seeded {
-			return refuse(Forbidden, "the seed was given for this boot already")
-		}
-		for i, other := range v.tokens {
-			v.tokens[i].Seeded = other.Seeded || other.Purpose == token.Boot && other.Generation == record.Generation
+		text, issued, err := v.operationalToken(bearer, record)
+		if err != nil {
+			return err
 		}
 		renewed = f.renew(v, record)
-		text, fresh := token.Mint(token.Operational, address, v.wished(), v.now, operationalLife)
-		v.tokens = token.Add(token.Without(v.tokens, token.Operational), fresh, v.now)
 		v.status.Seen = v.now
-		seed, err = f.pack(v, text)
+		seed, err = f.pack(v, text, issued)
 		return err
 	})
 	return seed, renewed, err
 }
 
-func (f *Fleet) pack(v *view, text string) ([]byte, error) {
+// operationalToken returns the token of the installed system, and when it was issued. It is derived from the boot token, so that nothing
+// secret has to be stored to return it twice. Once it was issued for one boot token, the others of the same boot get none.
+func (v *view) operationalToken(bearer string, record *token.Record) (string, time.Time, error) {
+	text, fresh := token.Derive(bearer, v.mac, v.wished(), v.now, operationalLife)
+	if !record.Seeded {
+		for i, other := range v.tokens {
+			v.tokens[i].Seeded = other.Seeded || other.Purpose == token.Boot && other.Generation == record.Generation
+		}
+		v.tokens = token.Add(token.Without(v.tokens, token.Operational), fresh, v.now)
+		return text, fresh.Issued, nil
+	}
+	i := token.Find(v.tokens, text, v.now)
+	if i < 0 {
+		return "", time.Time{}, refuse(Forbidden, "the seed was issued to another token of this boot")
+	}
+	return text, v.tokens[i].Issued, nil
+}
+
+func (f *Fleet) pack(v *view, text string, issued time.Time) ([]byte, error) {
 	hostname := v.binding.Hostname
 	if hostname == "" {
 		hostname = v.node.Name
@@ -67,7 +83,8 @@ func (f *Fleet) pack(v *view, text string) ([]byte, error) {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)
 	for _, one := range files {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: one.name, Size: int64(len(one.content)), Mode: 0o600, ModTime: v.now.Truncate(1e9), Format: tar.FormatUSTAR}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: one.name, Size: int64(len(one.content)), Mode: 0o600,
+			ModTime: issued.Truncate(time.Second), Format: tar.FormatUSTAR}
 		if err := archive.WriteHeader(header); err != nil {
 			return nil, fmt.Errorf("seed of %s: %s: %w", v.mac, one.name, err)
 		}

@@ -4,6 +4,7 @@
 package token
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -47,8 +48,20 @@ var form = regexp.MustCompile(`^sled([bo])_([0-9a-f]{12})_(0|[1-9][0-9]{0,18})_(
 
 // Mint makes a token for a node and the record to store.
 func Mint(purpose Purpose, address string, generation int64, now time.Time, life time.Duration) (string, Record) {
-	text := fmt.Sprintf("sled%c_%s_%s_%s", purpose[0], mac.Plain(address), strconv.FormatInt(generation, 10), random())
+	return format(purpose, address, generation, random(), now, life)
+}
+
+func format(purpose Purpose, address string, generation int64, secret string, now time.Time, life time.Duration) (string, Record) {
+	text := fmt.Sprintf("sled%c_%s_%s_%s", purpose[0], mac.Plain(address), strconv.FormatInt(generation, 10), secret)
 	return text, Record{SHA256: Hash(text), Purpose: purpose, Generation: generation, Issued: now, Expires: now.Add(life)}
+}
+
+// Derive makes the installed system's token from the boot token that requests it, and the record to store: the same token each time. Who
+// holds the boot token could request the derived one anyway.
+func Derive(boot, address string, generation int64, now time.Time, life time.Duration) (string, Record) {
+	sum := hmac.New(sha256.New, []byte(boot))
+	_, _ = fmt.Fprintf(sum, "operational %s %d", mac.Plain(address), generation) // a hash takes all
+	return format(Operational, address, generation, hex.EncodeToString(sum.Sum(nil)), now, life)
 }
 
 // MintOperator makes a token for an operator.

@@ -38,6 +38,31 @@ func TestMintedTokensAreFoundWhileTheyLive(t *testing.T) {
 	}
 }
 
+func TestDerivedTokenDependsOnAllItIsDerivedFrom(t *testing.T) {
+	const node = "52:54:00:77:00:01"
+	boot, _ := token.Mint(token.Boot, node, 3, now, time.Hour)
+	other, _ := token.Mint(token.Boot, node, 3, now, time.Hour)
+	text, record := token.Derive(boot, node, 3, now, time.Hour)
+	if again, _ := token.Derive(boot, node, 3, now.Add(time.Minute), time.Hour); again != text {
+		t.Error("a second derivation gave another token")
+	}
+	if owner, formed := token.Owner(text); !formed || owner != "525400770001" || !strings.HasPrefix(text, "sledo_") {
+		t.Error(text, owner, formed)
+	}
+	if record.Purpose != token.Operational || record.Generation != 3 || token.Find([]token.Record{record}, text, now) != 0 {
+		t.Error(record)
+	}
+	for _, c := range []struct {
+		boot, node string
+		generation int64
+	}{{other, node, 3}, {boot, "52:54:00:77:00:02", 3}, {boot, node, 4}} {
+		different, _ := token.Derive(c.boot, c.node, c.generation, now, time.Hour)
+		if different[len(different)-64:] == text[len(text)-64:] {
+			t.Errorf("%+v gives the same secret", c)
+		}
+	}
+}
+
 func TestOwnerRefusesOtherForms(t *testing.T) {
 	good, _ := token.Mint(token.Boot, "52:54:00:77:00:01", 0, now, time.Hour)
 	for _, text := range []string{"", "sledb_", strings.ToUpper(good), good + "0", good[1:], " " + good, strings.Replace(good, "_0_", "_00_", 1), token.MintOperator()} {
