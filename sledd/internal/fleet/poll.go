@@ -30,8 +30,8 @@ func (f *Fleet) Poll(ctx context.Context, mac, bearer string, given int64, wait 
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	renewed := ""
-	for first := true; ; first = false {
-		answer, err := f.turn(ctx, first, func() (Answer, error) { return f.hand(ctx, mac, bearer, given, renewed == "") })
+	for {
+		answer, err := f.turn(ctx, func() (Answer, error) { return f.hand(ctx, mac, bearer, given, renewed == "") })
 		if err != nil {
 			return Answer{}, err
 		}
@@ -53,11 +53,8 @@ func (f *Fleet) Poll(ctx context.Context, mac, bearer string, given int64, wait 
 	}
 }
 
-// turn does something at once for those who have just asked, and for those who were woken, thousands maybe, when a slot is free.
-func (f *Fleet) turn(ctx context.Context, first bool, do func() (Answer, error)) (Answer, error) {
-	if first {
-		return do()
-	}
+// turn does something when a slot is free: thousands of nodes may poll, or be woken, at the same time.
+func (f *Fleet) turn(ctx context.Context, do func() (Answer, error)) (Answer, error) {
 	select {
 	case f.slots <- struct{}{}:
 		defer func() { <-f.slots }()

@@ -5,10 +5,12 @@ package store_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
 )
 
 func open(t *testing.T, dir string) *store.Etcd {
@@ -18,6 +20,17 @@ func open(t *testing.T, dir string) *store.Etcd {
 		t.Fatal(err)
 	}
 	return etcd
+}
+
+// onBoth runs a test on etcd, and on the store in memory that stands for it in other tests.
+func onBoth(t *testing.T, test func(t *testing.T, s store.Store)) {
+	t.Helper()
+	t.Run("etcd", func(t *testing.T) {
+		etcd := open(t, t.TempDir())
+		defer etcd.Close()
+		test(t, etcd)
+	})
+	t.Run("memory", func(t *testing.T) { test(t, &storetest.Memory{}) })
 }
 
 func put(t *testing.T, s store.Store, key, value string, revision int64) int64 {
@@ -32,9 +45,10 @@ func put(t *testing.T, s store.Store, key, value string, revision int64) int64 {
 	return revision
 }
 
-func TestCommitComparesRevisions(t *testing.T) {
-	etcd := open(t, t.TempDir())
-	defer etcd.Close()
+func TestCommitComparesRevisions(t *testing.T) { onBoth(t, commitComparesRevisions) }
+
+func commitComparesRevisions(t *testing.T, etcd store.Store) {
+	t.Helper()
 	first := put(t, etcd, "/a", "1", 0)
 	var late store.Transaction
 	late.Unchanged("/a", 0)
@@ -56,9 +70,10 @@ func TestCommitComparesRevisions(t *testing.T) {
 	}
 }
 
-func TestConditionOnARangeSeesNewKeys(t *testing.T) {
-	etcd := open(t, t.TempDir())
-	defer etcd.Close()
+func TestConditionOnARangeSeesNewKeys(t *testing.T) { onBoth(t, conditionOnARangeSeesNewKeys) }
+
+func conditionOnARangeSeesNewKeys(t *testing.T, etcd store.Store) {
+	t.Helper()
 	before := put(t, etcd, "/b/1", "x", 0)
 	put(t, etcd, "/b/2", "y", 0)
 	transaction := store.Transaction{If: []store.Condition{{Key: "/b/", To: store.PrefixEnd("/b/"), Revision: before}}}
@@ -68,9 +83,10 @@ func TestConditionOnARangeSeesNewKeys(t *testing.T) {
 	}
 }
 
-func TestWatchResumesAfterARevision(t *testing.T) {
-	etcd := open(t, t.TempDir())
-	defer etcd.Close()
+func TestWatchResumesAfterARevision(t *testing.T) { onBoth(t, watchResumesAfterARevision) }
+
+func watchResumesAfterARevision(t *testing.T, etcd store.Store) {
+	t.Helper()
 	after := put(t, etcd, "/w/1", "old", 0)
 	put(t, etcd, "/w/2", "new", 0)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -83,6 +99,41 @@ func TestWatchResumesAfterARevision(t *testing.T) {
 	})
 	if err != nil || len(keys) != 1 || keys[0] != "/w/2" {
 		t.Fatalf("got %v, %v; want only /w/2", keys, err)
+	}
+}
+
+func TestReadsAreBoundedAndSorted(t *testing.T) { onBoth(t, readsAreBoundedAndSorted) }
+
+func readsAreBoundedAndSorted(t *testing.T, etcd store.Store) {
+	t.Helper()
+	for _, name := range []string{"/r/2", "/r/1", "/r/3", "/s/1"} {
+		put(t, etcd, name, name, 0)
+	}
+	var removal store.Transaction
+	removal.Do = append(removal.Do, store.Operation{Key: "/r/3", Delete: true, To: store.PrefixEnd("/r/")})
+	last, err := etcd.Commit(t.Context(), removal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := store.Prefix("/r/")
+	newest.Limit, newest.Descending = 1, true
+	changed := store.Prefix("/")
+	changed.MinRevision, changed.KeysOnly = last-3, true
+	snapshot, err := etcd.Read(t.Context(), store.Prefix("/r/"), newest, changed)
+	if err != nil || snapshot.Revision != last {
+		t.Fatalf("%v, revision %d, want %d", err, snapshot.Revision, last)
+	}
+	for i, want := range []string{"/r/1 /r/2", "/r/2", "/r/1 /s/1"} {
+		var keys []string
+		for _, kv := range snapshot.Results[i] {
+			keys = append(keys, kv.Key)
+		}
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("query %d: got %s, want %s", i, got, want)
+		}
+	}
+	if values := snapshot.Results[2]; len(values[0].Value) != 0 {
+		t.Errorf("keys only, got value %q", values[0].Value)
 	}
 }
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package storetest is a store in memory, for tests of what stands on a store.
+package storetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// Memory is a store.Store that holds every revision in memory. The zero value is empty and ready.
+type Memory struct {
+	mu       sync.Mutex
+	revision int64
+	keys     map[string]store.KV
+	history  []store.Batch
+	changed  chan struct{} // closed by the next commit
+	// Before is called at the start of each Read and Commit, without a lock; an error is returned to the caller. May be nil.
+	Before func(call string) error
+}
+
+var _ store.Store = (*Memory)(nil)
+
+func (m *Memory) before(call string) error {
+	if m.Before == nil {
+		return nil
+	}
+	return m.Before(call)
+}
+
+// Read implements store.Store.
+func (m *Memory) Read(ctx context.Context, queries ...store.Query) (store.Snapshot, error) {
+	if err := m.before("read"); err != nil {
+		return store.Snapshot{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return store.Snapshot{}, &store.UnavailableError{Operation: "read " + queries[0].Key, Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	snapshot := store.Snapshot{Revision: max(m.revision, 1), Results: make([][]store.KV, len(queries))}
+	for i, query := range queries {
+		snapshot.Results[i] = m.query(query)
+	}
+	return snapshot, nil
+}
+
+func (m *Memory) query(query store.Query) []store.KV {
+	var found []store.KV
+	for _, kv := range m.keys {
+		if !within(kv.Key, query.Key, query.To) || kv.Revision < query.MinRevision {
+			continue
+		}
+		if query.KeysOnly {
+			kv.Value = nil
+		}
+		found = append(found, kv)
+	}
+	slices.SortFunc(found, func(a, b store.KV) int {
+		switch {
+		case query.MinRevision > 0 && a.Revision != b.Revision:
+			return int(a.Revision - b.Revision)
+		case query.Descending:
+			return strings.Compare(b.Key, a.Key)
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
+	if query.Limit > 0 && int64(len(found)) > query.Limit {
+		found = found[:query.Limit]
+	}
+	return found
+}
+
+func within(key, from, to string) bool {
+	if to == "" {
+		return key == from
+	}
+	return key >= from && (key < to || to == "\x00")
+}
+
+// Commit implements store.Store.
+func (m *Memory) Commit(ctx context.Context, t store.Transaction) (int64, error) {
+	if err := m.before("commit"); err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, &store.UnavailableError{Operation: "commit", Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, condition := range t.If {
+		if !m.holds(condition) {
+			return 0, store.ErrChanged
+		}
+	}
+	if m.keys == nil {
+		m.keys, m.revision = map[string]store.KV{}, 1
+	}
+	m.revision++
+	batch := store.Batch{Revision: m.revision}
+	for _, operation := range t.Do {
+		batch.Changes = append(batch.Changes, m.change(operation)...)
+	}
+	m.history = append(m.history, batch)
+	if m.changed != nil {
+		close(m.changed)
+		m.changed = nil
+	}
+	return m.revision, nil
+}
+
+func (m *Memory) holds(condition store.Condition) bool {
+	if condition.To == "" {
+		return m.keys[condition.Key].Revision == condition.Revision
+	}
+	for _, kv := range m.keys {
+		if within(kv.Key, condition.Key, condition.To) && kv.Revision > condition.Revision {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Memory) change(operation store.Operation) []store.Change {
+	if !operation.Delete {
+		kv := store.KV{Key: operation.Key, Value: slices.Clone(operation.Value), Revision: m.revision}
+		m.keys[kv.Key] = kv
+		return []store.Change{{KV: kv}}
+	}
+	var changes []store.Change
+	for _, kv := range m.query(store.Query{Key: operation.Key, To: operation.To}) {
+		delete(m.keys, kv.Key)
+		changes = append(changes, store.Change{KV: store.KV{Key: kv.Key, Revision: m.revision}, Deleted: true})
+	}
+	return changes
+}
+
+// Compact forgets the history of all revisions so far: a watch from one of them fails.
+func (m *Memory) Compact() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.history = nil
+}
+
+// Watch implements store.Store.
+func (m *Memory) Watch(ctx context.Context, prefix string, after int64, see func(store.Batch)) error {
+	for {
+		batches, changed, err := m.since(prefix, after)
+		if err != nil {
+			return err
+		}
+		for _, batch := range batches {
+			see(batch)
+			after = batch.Revision
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// since returns what happened under a prefix after a revision, and a channel that is closed by the next commit.
+func (m *Memory) since(prefix string, after int64) ([]store.Batch, <-chan struct{}, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first := m.revision + 1 - int64(len(m.history)) // revision of the oldest batch
+	if after+1 < first && first > 2 {
+		return nil, nil, store.ErrCompacted
+	}
+	var batches []store.Batch
+	for _, batch := range m.history {
+		mine := store.Batch{Revision: batch.Revision}
+		for _, change := range batch.Changes {
+			if strings.HasPrefix(change.Key, prefix) {
+				mine.Changes = append(mine.Changes, change)
+			}
+		}
+		if batch.Revision > after && len(mine.Changes) > 0 {
+			batches = append(batches, mine)
+		}
+	}
+	if m.changed == nil {
+		m.changed = make(chan struct{})
+	}
+	return batches, m.changed, nil
+}
+
+// Close implements store.Store.
+func (*Memory) Close() error { return nil }
