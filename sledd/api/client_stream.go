@@ -30,10 +30,15 @@ type Follow struct {
 	After  int64       // id of the last event already known; 0: from now on
 	Opened func()      // told when a connection stands: what is read from then on misses no event; may be nil
 	Lost   func(error) // told when the connection broke and will be tried again; may be nil
+	// Missed is told when sledd no longer holds the events since the last one, once a connection stands that begins now: what those
+	// events changed has to be listed anew. May be nil.
+	Missed func()
+
+	gone bool // Missed is to be told
 }
 
 // Stream yields events as they happen until the context ends, which ends it without an error. A broken connection is
-// opened again where it broke; a refusal by sledd (4xx) is yielded and ends the stream.
+// opened again where it broke, or where sledd no longer can do that (410), from now on; another refusal (4xx) is yielded and ends the stream.
 func (c *Client) Stream(ctx context.Context, follow Follow) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		pause := streamPauseLo
@@ -42,6 +47,10 @@ func (c *Client) Stream(ctx context.Context, follow Follow) iter.Seq2[Event, err
 			more, err := c.streamOnce(ctx, &follow, yield)
 			if !more || ctx.Err() != nil {
 				return
+			}
+			if StatusOf(err) == http.StatusGone && follow.After > 0 {
+				follow.After, follow.gone = 0, true
+				continue
 			}
 			if status := StatusOf(err); status != 0 && status < 500 && status != http.StatusTooManyRequests {
 				yield(Event{}, err)
@@ -88,6 +97,10 @@ func (c *Client) streamOnce(ctx context.Context, follow *Follow, yield func(Even
 	if follow.Opened != nil {
 		follow.Opened()
 	}
+	if follow.gone && follow.Missed != nil {
+		follow.Missed()
+	}
+	follow.gone = false
 	body := &touched{from: response.Body, touch: func() { alarm.Reset(streamIdle) }}
 	err = readEvents(body, func(event Event, id int64) bool {
 		more = yield(event, nil)

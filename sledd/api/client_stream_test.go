@@ -41,6 +41,34 @@ func TestStreamResumesWhereItBroke(t *testing.T) {
 	}
 }
 
+func TestStreamThatCannotBeResumedBeginsAnew(t *testing.T) {
+	var resumed []string
+	client := connect(t, func(w http.ResponseWriter, r *http.Request) {
+		resumed = append(resumed, r.Header.Get("Last-Event-ID"))
+		if len(resumed) == 1 {
+			http.Error(w, "", http.StatusGone)
+			return
+		}
+		_, _ = fmt.Fprint(w, "id: 12\ndata: {\"id\":12,\"kind\":\"end\"}\n\n")
+	})
+	var order []string
+	note := func(what string) func() { return func() { order = append(order, what) } }
+	follow := Follow{After: 10, Opened: note("opened"), Missed: note("missed"), Lost: func(error) { note("lost")() }}
+	for event, err := range client.Stream(t.Context(), follow) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		note(event.Kind)()
+		break
+	}
+	if want := []string{"10", ""}; !slices.Equal(resumed, want) {
+		t.Errorf("resumed after %q, want %q", resumed, want)
+	}
+	if want := []string{"opened", "missed", "end"}; !slices.Equal(order, want) {
+		t.Errorf("%q, want %q", order, want)
+	}
+}
+
 func TestStreamEndsWithARefusal(t *testing.T) {
 	client := connect(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusForbidden) })
 	var errs []error

@@ -3,7 +3,9 @@
 package ctl
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -45,31 +47,73 @@ func (a *app) followEvents(cmd *cobra.Command, client *api.Client, node string, 
 	if a.output == "yaml" {
 		return usagef("-f prints lines: want -o json or the table")
 	}
-	show := func(event api.Event) error {
-		if a.output == "json" {
-			return json.NewEncoder(a.Out).Encode(event)
-		}
-		_, err := fmt.Fprintln(a.Out, a.eventLine(event))
+	shown := &shownEvents{app: a, newest: -1}
+	if err := shown.list(events); err != nil {
 		return err
 	}
-	stream := api.Follow{Node: node, Lost: func(err error) {
-		_, _ = fmt.Fprintf(a.Err, "sledctl: events: connection lost, trying again: %v\n", err)
-	}}
-	for _, event := range events {
-		if err := show(event); err != nil {
-			return err
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	defer cancel(nil)
+	stream := api.Follow{Node: node, After: max(shown.newest, 0),
+		Lost: func(err error) {
+			_, _ = fmt.Fprintf(a.Err, "sledctl: events: connection lost, trying again: %v\n", err)
+		},
+		Missed: func() {
+			missed, err := client.Events(ctx, node, 0)
+			if err = errors.Join(err, shown.list(missed)); err != nil {
+				cancel(err)
+			}
+		}}
+	for event, err := range client.Stream(ctx, stream) {
+		if err == nil {
+			err = shown.one(event)
 		}
-		stream.After = max(stream.After, event.ID)
-	}
-	for event, err := range client.Stream(cmd.Context(), stream) {
 		if err != nil {
 			return err
 		}
-		if err := show(event); err != nil {
+	}
+	if cmd.Context().Err() != nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// shownEvents prints each event once, though a list and the stream may both hold it.
+type shownEvents struct {
+	*app
+	newest int64 // ID of the newest that was printed
+	listed int64 // ID of the newest of the last list: the stream may hold it again
+}
+
+// list prints the events of a list that are newer than those before. Events that happened at once have one ID and come in one list.
+func (s *shownEvents) list(events []api.Event) error {
+	known := s.newest
+	for _, event := range events {
+		if event.ID <= known {
+			continue
+		}
+		if err := s.print(event); err != nil {
 			return err
 		}
 	}
+	s.listed = s.newest
 	return nil
+}
+
+// one prints an event of the stream.
+func (s *shownEvents) one(event api.Event) error {
+	if event.ID <= s.listed {
+		return nil
+	}
+	return s.print(event)
+}
+
+func (s *shownEvents) print(event api.Event) error {
+	s.newest = event.ID
+	if s.output == "json" {
+		return json.NewEncoder(s.Out).Encode(event)
+	}
+	_, err := fmt.Fprintln(s.Out, s.eventLine(event))
+	return err
 }
 
 // eventLine is one event for people: when, what, and which phase it led to.

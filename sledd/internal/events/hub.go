@@ -10,6 +10,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -24,18 +25,20 @@ const (
 	backlog = 256
 	// pause before a broken watch is begun again.
 	pause = 500 * time.Millisecond
+	// tailSize is how many events are held for streams that resume; at 300 bytes each, this is 15 MB.
+	tailSize = 50_000
+	// replayed revisions of the store fill the tail when sledd starts, as far as the store still has them.
+	replayed = 20_000
 )
 
-// Batch is the events of whole revisions of the store, in order.
-type Batch struct {
-	Revision int64
-	Events   []api.Event
-}
+// ErrGone is returned to a listener that resumes after an event so old that the ones since are not all held.
+var ErrGone = errors.New("the events since are not held any more")
 
 // Listener is told of events until it is cut off, which closes the channel: when it is too slow, or when history was lost.
 type Listener struct {
-	C    chan Batch
-	node string // empty: all
+	C     chan []Record // of whole revisions, in order
+	node  string        // empty: all
+	after int64         // revision; earlier events are not for it
 }
 
 // Hub fans one watch out.
@@ -48,7 +51,9 @@ type Hub struct {
 	once    sync.Once
 
 	mu        sync.Mutex
-	revision  int64
+	revision  int64 // up to which the watch has come
+	known     int64 // at which the phases were read: what the watch shows of earlier ones only fills the tail
+	tail      tail
 	phases    map[string]api.Phase // by MAC
 	waiting   map[string]map[chan struct{}]bool
 	listeners map[*Listener]bool
@@ -57,7 +62,8 @@ type Hub struct {
 // New makes a Hub; Run makes it work.
 func New(s store.Store, log *slog.Logger) *Hub {
 	return &Hub{store: s, log: log, trim: newTrimmer(s, log), started: make(chan struct{}), phases: map[string]api.Phase{},
-		waiting: map[string]map[chan struct{}]bool{}, listeners: map[*Listener]bool{}}
+		waiting:   map[string]map[chan struct{}]bool{},
+		listeners: map[*Listener]bool{}, tail: tail{size: tailSize}}
 }
 
 // Run watches until the context ends, through any failure of the store.
@@ -67,6 +73,9 @@ func (h *Hub) Run(ctx context.Context) {
 		err := h.watch(ctx)
 		if ctx.Err() != nil {
 			return
+		}
+		if err == nil {
+			continue
 		}
 		h.log.Warn("the watch of the store broke and begins again", "error", err)
 		select {
@@ -84,15 +93,29 @@ func (h *Hub) watch(ctx context.Context) error {
 		if err := h.begin(ctx); err != nil {
 			return err
 		}
+		h.mu.Lock()
 		revision = h.revision
+		h.mu.Unlock()
 	}
 	err := h.store.Watch(ctx, key.Root, revision, h.see)
 	if errors.Is(err, store.ErrCompacted) {
-		h.mu.Lock()
-		h.revision = 0 // what happened in between is lost: read all phases again, and let everybody look for themselves
-		h.mu.Unlock()
+		return h.compacted()
 	}
 	return err
+}
+
+// compacted goes on after a watch that the store has no history for. Without that of before the start there is no tail, and nothing else
+// is missing. Otherwise all phases are read again, and everybody looks for themselves.
+func (h *Hub) compacted() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.revision < h.known {
+		h.revision = h.known
+		h.tail.restart(h.known)
+		return nil
+	}
+	h.revision = 0
+	return store.ErrCompacted
 }
 
 // begin reads all phases, wakes all long polls and cuts off all listeners, who will ask for what they missed.
@@ -103,7 +126,9 @@ func (h *Hub) begin(ctx context.Context) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.revision = snapshot.Revision
+	h.known = snapshot.Revision
+	h.revision = max(0, h.known-replayed)
+	h.tail.restart(h.revision)
 	clear(h.phases)
 	for _, kv := range snapshot.Results[0] {
 		h.phase(kv, false)
@@ -122,35 +147,46 @@ func (h *Hub) see(batch store.Batch) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.revision = batch.Revision
-	var list []api.Event
+	var list []Record
 	for _, change := range batch.Changes {
+		isNew := change.Revision > h.known
 		switch {
+		case strings.HasPrefix(change.Key, key.Events) && !change.Deleted:
+			if record, ok := h.record(change.KV, isNew); ok {
+				list = append(list, record)
+			}
+		case !isNew:
 		case strings.HasPrefix(change.Key, key.Bindings):
 			h.wake(strings.TrimPrefix(change.Key, key.Bindings))
 		case strings.HasPrefix(change.Key, key.Rescues):
 			h.wake(strings.TrimPrefix(change.Key, key.Rescues))
 		case strings.HasPrefix(change.Key, key.Status):
 			h.phase(change.KV, change.Deleted)
-		case strings.HasPrefix(change.Key, key.Events) && !change.Deleted:
-			if event, ok := h.event(change.KV); ok {
-				list = append(list, event)
-			}
 		}
 	}
 	if len(list) > 0 {
-		h.tell(Batch{Revision: batch.Revision, Events: list})
+		h.tail.add(list)
+		h.tell(list)
 	}
 }
 
-func (h *Hub) event(kv store.KV) (api.Event, bool) {
+// record encodes an event for everybody who follows.
+func (h *Hub) record(kv store.KV, isNew bool) (Record, bool) {
 	var event api.Event
-	if err := json.Unmarshal(kv.Value, &event); err != nil {
-		h.log.Error("an event cannot be read", "key", kv.Key, "error", err)
-		return event, false
-	}
+	err := json.Unmarshal(kv.Value, &event)
 	event.ID = kv.Revision
-	h.trim.added(event.MAC)
-	return event, true
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(event)
+	}
+	if err != nil {
+		h.log.Error("an event cannot be read", "key", kv.Key, "error", err)
+		return Record{}, false
+	}
+	if isNew {
+		h.trim.added(event.MAC)
+	}
+	return Record{ID: event.ID, MAC: event.MAC, Data: data}, true
 }
 
 func (h *Hub) phase(kv store.KV, deleted bool) {
@@ -163,18 +199,10 @@ func (h *Hub) phase(kv store.KV, deleted bool) {
 	h.phases[mac] = status.Phase
 }
 
-func (h *Hub) tell(batch Batch) {
+func (h *Hub) tell(list []Record) {
 	for listener := range h.listeners {
-		mine := batch
-		if listener.node != "" {
-			mine.Events = nil
-			for _, event := range batch.Events {
-				if event.MAC == listener.node {
-					mine.Events = append(mine.Events, event)
-				}
-			}
-		}
-		if len(mine.Events) == 0 {
+		mine := ofNode(newer(list, listener.after), listener.node)
+		if len(mine) == 0 {
 			continue
 		}
 		select {
@@ -183,6 +211,12 @@ func (h *Hub) tell(batch Batch) {
 			h.cut(listener)
 		}
 	}
+}
+
+// newer leaves out the events up to a revision.
+func newer(list []Record, after int64) []Record {
+	first := sort.Search(len(list), func(i int) bool { return list[i].ID > after })
+	return list[first:]
 }
 
 func (h *Hub) cut(listener *Listener) {
@@ -220,18 +254,41 @@ func (h *Hub) Wait(mac string) (wake <-chan struct{}, forget func()) {
 	}
 }
 
-// Listen tells of all events from now on, of one node or (empty) of all. Call Leave in the end. It waits for the watch to have begun.
-func (h *Hub) Listen(ctx context.Context, node string) (*Listener, error) {
+// Listen tells of the events of a node or (empty) of all. After an event's ID it also returns those that were missed since then, or
+// ErrGone; with 0 it tells of what happens from now on. It waits for the watch to have begun. Call Leave in the end.
+func (h *Hub) Listen(ctx context.Context, node string, after int64) (*Listener, []Record, error) {
 	select {
 	case <-h.started:
 	case <-ctx.Done():
-		return nil, &store.UnavailableError{Operation: "watch", Err: ctx.Err()}
+		return nil, nil, &store.UnavailableError{Operation: "watch", Err: ctx.Err()}
 	}
-	listener := &Listener{C: make(chan Batch, backlog), node: node}
+	listener := &Listener{C: make(chan []Record, backlog), node: node, after: after}
+	now, err := h.now(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if after > now { // an event of another store, or of this one before it was put back to an earlier state
+		return nil, nil, ErrGone
+	}
+	if after == 0 {
+		listener.after = now
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	missed, held := h.tail.since(listener.after, node)
+	if !held && after > 0 {
+		return nil, nil, ErrGone
+	}
 	h.listeners[listener] = true
-	return listener, nil
+	return listener, missed, nil
+}
+
+// now returns the revision of the store: the watch of this process may be behind it.
+func (h *Hub) now(ctx context.Context) (int64, error) {
+	query := store.Prefix(key.Operators)
+	query.Limit, query.KeysOnly = 1, true
+	snapshot, err := h.store.Read(ctx, query)
+	return snapshot.Revision, err
 }
 
 // Leave ends a Listen.

@@ -110,21 +110,6 @@ func (f *Fleet) Note(ctx context.Context, reference string, note api.NodeEvent) 
 	})
 }
 
-// Since gives all events after one, of a node or (empty) of all, and the revision up to which that is complete.
-func (f *Fleet) Since(ctx context.Context, address string, after int64) ([]api.Event, int64, error) {
-	query := store.Prefix(key.Events)
-	if address != "" {
-		query = store.Prefix(key.EventsOf(address))
-	}
-	query.MinRevision = after + 1
-	snapshot, err := f.Store.Read(ctx, query)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := readEvents(snapshot.Results[0])
-	return list, snapshot.Revision, err
-}
-
 func dash(phase api.Phase) string {
 	if phase == "" {
 		return "not seen yet"

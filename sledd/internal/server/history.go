@@ -4,7 +4,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -61,8 +60,13 @@ type streamInput struct {
 	After int64  `header:"Last-Event-ID" minimum:"0" doc:"Resume after the event with this id; absent: from now on"`
 }
 
+// streamText is the description of the operation.
+const streamText = "Resumes after `Last-Event-ID` while sledd still holds all events since (the newest 50,000 of the fleet). If it does not, " +
+	"it answers 410: follow again without `Last-Event-ID`, and once the stream is open, list what you need anew."
+
 func (o operations) stream() {
-	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events", http.StatusNotFound)
+	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events", http.StatusNotFound, http.StatusGone)
+	op.Description = streamText
 	op.Responses = map[string]*huma.Response{"200": {Description: "data: is an Event in JSON; id: is its id",
 		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	register(o, api.Read, op, func(ctx context.Context, in *streamInput) (*huma.StreamResponse, error) {
@@ -73,31 +77,17 @@ func (o operations) stream() {
 				return nil, err
 			}
 		}
-		listener, err := o.Hub.Listen(ctx, node) // before the history is read, so that nothing falls in between
+		listener, missed, err := o.Hub.Listen(ctx, node, in.After)
 		if err != nil {
-			return nil, err
-		}
-		missed, until, err := o.missed(ctx, node, in.After)
-		if err != nil {
-			o.Hub.Leave(listener)
 			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			defer o.Hub.Leave(listener)
 			request, writer := humago.Unwrap(ctx)
 			s := stream{writer: writer, control: http.NewResponseController(writer)}
-			s.run(o.Stopping, request.Context(), missed, until, listener)
+			s.run(o.Stopping, request.Context(), missed, listener)
 		}}, nil
 	})
-}
-
-// missed gives the events after one (0: none), and the revision up to which there are no more.
-func (o operations) missed(ctx context.Context, node string, after int64) ([]api.Event, int64, error) {
-	if after > 0 {
-		return o.Fleet.Since(ctx, node, after)
-	}
-	now, err := o.Fleet.Revision(ctx)
-	return nil, now, err
 }
 
 // stream writes server-sent events.
@@ -106,11 +96,11 @@ type stream struct {
 	control *http.ResponseController
 }
 
-func (s stream) run(stopping, client context.Context, missed []api.Event, until int64, listener *events.Listener) {
+func (s stream) run(stopping, client context.Context, missed []events.Record, listener *events.Listener) {
 	s.writer.Header().Set("Content-Type", "text/event-stream")
 	s.writer.Header().Set("Cache-Control", "no-store")
 	s.writer.Header().Set("X-Accel-Buffering", "no")
-	if s.send(": sledd\n\n") != nil || s.events(missed) != nil {
+	if s.send([]byte(": sledd\n\n")) != nil || s.events(missed) != nil {
 		return
 	}
 	ticker := time.NewTicker(heartbeat)
@@ -122,9 +112,9 @@ func (s stream) run(stopping, client context.Context, missed []api.Event, until 
 			if !open {
 				return
 			}
-			err = s.events(newer(batch.Events, until))
+			err = s.events(batch)
 		case <-ticker.C:
-			err = s.send(": still here\n\n")
+			err = s.send([]byte(": still here\n\n"))
 		case <-stopping.Done():
 			return
 		case <-client.Done():
@@ -136,40 +126,38 @@ func (s stream) run(stopping, client context.Context, missed []api.Event, until 
 	}
 }
 
-// newer leaves out what the history held already. A batch may begin before its end and finish after it.
-func newer(list []api.Event, until int64) []api.Event {
-	for i, event := range list {
-		if event.ID > until {
-			return list[i:]
-		}
-	}
-	return nil
-}
+// piece is how many bytes are put together before they are written.
+const piece = 256 << 10
 
 // events writes events in order. Only the last event of a revision carries the id, so that resuming loses none.
-func (s stream) events(list []api.Event) error {
-	text := ""
+func (s stream) events(list []events.Record) error {
+	var text []byte
 	for i, event := range list {
 		if i == len(list)-1 || list[i+1].ID != event.ID {
-			text += fmt.Sprintf("id: %d\n", event.ID)
+			text = fmt.Appendf(text, "id: %d\n", event.ID)
 		}
-		data, err := json.Marshal(event)
-		if err != nil {
-			return fmt.Errorf("event %d: %w", event.ID, err)
+		text = append(text, "data: "...)
+		text = append(text, event.Data...)
+		text = append(text, "\n\n"...)
+		if len(text) < piece {
+			continue
 		}
-		text += "data: " + string(data) + "\n\n"
+		if err := s.send(text); err != nil {
+			return err
+		}
+		text = text[:0]
 	}
 	return s.send(text)
 }
 
-func (s stream) send(text string) error {
-	if text == "" {
+func (s stream) send(text []byte) error {
+	if len(text) == 0 {
 		return nil
 	}
 	if err := s.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
 		return fmt.Errorf("stream: %w", err)
 	}
-	if _, err := s.writer.Write([]byte(text)); err != nil {
+	if _, err := s.writer.Write(text); err != nil {
 		return fmt.Errorf("stream: %w", err)
 	}
 	return s.control.Flush() //nolint:wrapcheck // the client is gone

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -67,7 +68,7 @@ func operation(id, method, path, summary string, errors ...int) huma.Operation {
 // register adds an operation that needs a role; errors of its handler become problems.
 func register[I, O any](o operations, role api.Role, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	op.Security = []map[string][]string{{bearerScheme: {}}}
-	op.Description = "Needs role " + string(role) + "."
+	op.Description = strings.TrimSpace(op.Description + " Needs role " + string(role) + ".")
 	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
 	if op.Method != http.MethodGet {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusPreconditionFailed)

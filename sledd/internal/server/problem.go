@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -31,6 +32,8 @@ func problem(err error) *huma.ErrorModel {
 		for _, detail := range refusal.Details {
 			model.Errors = append(model.Errors, &huma.ErrorDetail{Location: detail.Location, Message: detail.Message, Value: detail.Value})
 		}
+	case errors.Is(err, events.ErrGone):
+		model.Status = http.StatusGone
 	case errors.As(err, &unavailable):
 		model.Status = http.StatusServiceUnavailable
 	}

@@ -105,6 +105,23 @@ func TestStream(t *testing.T) {
 	s.admin(404, "GET", "/v1/events?node=nobody", nil)
 }
 
+func TestStreamAfterAnEventOfAnotherStoreIsGone(t *testing.T) {
+	s := fresh(t)
+	s.Declare(1)
+	newest := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items[0].ID
+	a := s.admin(410, "GET", "/v1/events", nil, "Last-Event-ID", fmt.Sprint(newest+1000))
+	if a.Header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("%v", a.Header)
+	}
+	s.Stop()
+	s.Resume()
+	resumed := s.follow("", newest) // a restarted sledd resumes it all the same
+	s.Declare(2)
+	if got := resumed.kinds(1); got != "2declare " {
+		t.Errorf("resumed: %s", got)
+	}
+}
+
 func TestEventsOfANodeAreBounded(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
