@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "plan/operand.h"
+#include "base/operand.h"
 
 static bool candidate(const struct disk *disk) { return !disk->excluded[0]; }
 

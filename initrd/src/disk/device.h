@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
+#include "base/operand.h"
 #include "disk/disk.h"
-#include "plan/operand.h"
 
 #define BLOCK (1u << 20)	// 1 MiB: unit of transfer; buffers for it are page-aligned, for O_DIRECT
 #define BLOCK_ALIGN 4096u

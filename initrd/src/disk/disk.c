@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plan/operand.h"
+#include "base/operand.h"
 
 void disks_free(struct disks *disks) {
 	free(disks->items);

@@ -2,8 +2,8 @@
 // The node's side of sledd (contract/plan.md, report.md): several servers tried in turn, a token that may be renewed.
 #pragma once
 
+#include "base/operand.h"
 #include "net/http.h"
-#include "plan/operand.h"
 
 #define DEFAULT_CA "/etc/sled/ca.crt"
 

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "plan/operand.h"
+#include "base/operand.h"
 
 #define VARIABLES "sys/firmware/efi/efivars"
 #define VENDOR "8be4df61-93ca-11d2-aa0d-00e098032b8c"

@@ -8,9 +8,9 @@
 #include <sys/utsname.h>
 
 #include "base/cleanup.h"
+#include "base/operand.h"
 #include "disk/scan.h"
 #include "disk/sysfs.h"
-#include "plan/operand.h"
 
 #define LINES_MAX 256u // of a body: contract/report.md
 #define NICS_MAX 64u

@@ -8,10 +8,10 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/operand.h"
 #include "disk/sysfs.h"
 #include "node/efi.h"
 #include "node/facts.h"
-#include "plan/operand.h"
 
 void os_release_value(const char *file, const char *key, char *ret, size_t size) {
 	size_t n = strlen(key), at = 0;

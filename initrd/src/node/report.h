@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/operand.h"
 #include "base/text.h"
-#include "plan/operand.h"
 
 // In bytes, so that an end with both, each byte written as %XX, fits a line.
 #define REASON_MAX 768u

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/operand.h"
+#include "base/operand.h"
 
 #define PLAN_LINES_MAX 64u
 #define PLAN_BYTES_MAX (PLAN_LINES_MAX * LINE_MAX_BYTES)

@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "disk/seam.h"
-#include "image/pack.h"
-#include "image/prove.h"
 #include "net/api.h"
+#include "pack/pack.h"
+#include "source/prove.h"
 #include "verbs/verbs.h"
 
 #define IDLE_NS (120 * SECOND) // without a byte of what is read back

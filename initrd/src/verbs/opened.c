@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/operand.h"
 #include "disk/seam.h"
-#include "image/stream.h"
 #include "net/api.h"
-#include "plan/operand.h"
+#include "source/stream.h"
 
 #define IDLE_NS (60 * SECOND) // a person waits
 

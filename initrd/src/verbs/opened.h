@@ -2,8 +2,8 @@
 // An image that a verb looks at: a file or URLs, and the site's keys where there are some.
 #pragma once
 
-#include "image/open.h"
-#include "image/source.h"
+#include "source/open.h"
+#include "source/source.h"
 
 struct opened {
 	struct urls urls;

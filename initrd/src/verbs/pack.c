@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "image/pack.h"
+#include "pack/pack.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/human.h"
-#include "image/import.h"
+#include "import/import.h"
 #include "verbs/verbs.h"
 
 const struct operand_rule pack_rules[] = {

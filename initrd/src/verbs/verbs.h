@@ -2,8 +2,8 @@
 // The verbs of sledc. Only they print, and only what they return ends the process (contract/exit-codes.md).
 #pragma once
 
+#include "base/operand.h"
 #include "base/progress.h"
-#include "plan/operand.h"
 #include "plan/plan.h"
 #include "plan/values.h"
 

@@ -7,10 +7,11 @@
 #include "base/cleanup.h"
 #include "base/human.h"
 #include "disk/open_read.h"
-#include "image/delta.h"
-#include "image/prove.h"
+#include "image/bitmap.h"
+#include "source/prove.h"
 #include "verbs/opened.h"
 #include "verbs/verbs.h"
+#include "write/delta.h"
 
 #define RANGES_MAX 10u // shown
 

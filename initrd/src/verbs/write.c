@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "image/write.h"
+#include "write/write.h"
 
 #include <stdio.h>
 #include <stdlib.h>

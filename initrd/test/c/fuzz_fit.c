@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "disk/gpt.h"
-#include "image/fit.h"
+#include "write/fit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

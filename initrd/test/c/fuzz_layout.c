@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "image/prove.h"
+#include "source/prove.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/dump.h"
-#include "image/map.h"
+#include "import/dump.h"
+#include "pack/map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/clean.h"
-#include "image/probe.h"
-#include "image/recognise.h"
+#include "import/recognise.h"
+#include "pack/clean.h"
+#include "pack/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

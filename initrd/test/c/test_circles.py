@@ -25,7 +25,7 @@ def needs() -> dict[str, set[str]]:
 
 def test_there_is_none() -> None:
     units = needs()
-    assert "image/source" in units["image/stream"], "includes are no longer found"
+    assert "source/source" in units["source/stream"], "includes are no longer found"
     graphlib.TopologicalSorter(units).prepare()
 
 

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "image/frame.h"
 #include "image/gap_frame.h"
-#include "image/prove.h"
+#include "source/prove.h"
 #include "tap.h"
 
 static uint64_t state = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "image/cost.h"
 #include "tap.h"
+#include "write/cost.h"
 
 #define MB 1000000ull
 #define GB (1000 * MB)

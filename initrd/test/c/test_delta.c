@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "image/choose.h"
-#include "image/delta.h"
 #include "memory_image.h"
 #include "tap.h"
+#include "image/bitmap.h"
+#include "write/choose.h"
+#include "write/delta.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define DISK (40 * MIB + 11 * 512) // the last granule is short

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "disk/gpt.h"
-#include "image/fit.h"
 #include "memory_image.h"
 #include "tap.h"
+#include "write/fit.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define IMAGE (20 * MIB)

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "image/frame.h"
-#include "image/prove.h"
 #include "net/url.h"
+#include "source/prove.h"
 #include "tap.h"
 
 #define FOLDER 512

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // partclone's map, sfdisk's dump, extents.
 #include "base/extents.h"
-#include "image/dump.h"
-#include "image/map.h"
+#include "import/dump.h"
+#include "pack/map.h"
 #include "tap.h"
 
 static struct extents used;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/operand.h"
+#include "base/operand.h"
 #include "plan/plan.h"
 #include "plan/values.h"
 #include "tap.h"

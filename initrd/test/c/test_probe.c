@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
-#include "image/probe.h"
-#include "image/recognise.h"
+#include "import/recognise.h"
+#include "pack/probe.h"
 #include "tap.h"
 
 #include <stdlib.h>

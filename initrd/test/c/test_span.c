@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How wanted chunks become ranges.
-#include "image/span.h"
+#include "source/span.h"
 #include "tap.h"
 
 #define COUNT 400u

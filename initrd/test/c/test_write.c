@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Image to disk: disks that fail, lie and vanish; files that are damaged; writes that are interrupted and done again.
-#include "image/write.h"
+#include "write/write.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/delta.h"
-#include "image/fit.h"
-#include "image/marker.h"
 #include "image_file.h"
 #include "tap.h"
+#include "write/delta.h"
+#include "write/fit.h"
+#include "write/marker.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define DISK (20 * MIB + 1024)

@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "image/feed.h"
-#include "image/stream.h"
+#include "source/feed.h"
+#include "source/stream.h"
 
 #define MEMORY ((size_t)24 << 20)
 

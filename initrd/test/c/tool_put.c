@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "image/sink.h"
+#include "pack/sink.h"
 
 static int copy(struct sink *sink, struct fault *fault) {
 	char data[300000];

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/compressed.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "import/landing.h"
+
+#define PATIENCE (60 * SECOND) // for the program to end after its last byte
+
+static int from_start(int fd, struct fault *fault) {
+	return lseek(fd, 0, SEEK_SET) < 0 ? fault_errno(fault, CODE_FAILED, errno, "seek") : 0;
+}
+
+int import_decompress(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault) {
+	cleanup_with(child_stop) struct child child = {0};
+	cleanup_close int pipe = -1, made = -1;
+	uint8_t head[6];
+	int r = pread(fd, head, sizeof(head), 0) == sizeof(head) ? from_start(fd, fault) : fault_set(fault, CODE_FAILED, "read");
+
+	(void)kind;
+	if (r == 0)
+		r = landing_decompress(head, fd, &child, &pipe, fault);
+	if (r == 0)
+		r = landing_make(pipe, folder, &made, fault);
+	if (r == 0)
+		r = child_wait(&child, clock_now() + PATIENCE, fault);
+	if (r == 0)
+		*ret_fd = steal_fd(&made);
+	return r;
+}
+
+int import_partclone(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault) {
+	int r = from_start(fd, fault);
+
+	(void)kind;
+	return r == 0 ? landing_make(fd, folder, ret_fd, fault) : r;
+}

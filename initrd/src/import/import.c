@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "image/layout.h"
+#include "import/clonezilla.h"
+#include "import/compressed.h"
+#include "import/fog.h"
+#include "import/recognise.h"
+#include "import/virtual.h"
+
+#define DEPTH 4u // forms within forms: disk.qcow2.gz has two
+
+static int recognise(int fd, enum import_kind *ret, struct fault *fault) {
+	cleanup_free uint8_t *head = malloc(IMPORT_HEAD);
+	uint8_t tail[SEEK_FOOTER];
+	const char *why = NULL;
+	struct stat st;
+	ssize_t n, m;
+
+	if (!head || fstat(fd, &st) < 0 || (n = pread(fd, head, IMPORT_HEAD, 0)) < 0)
+		return fault_errno(fault, CODE_FAILED, head ? errno : ENOMEM, "read");
+	m = st.st_size > (off_t)sizeof(tail) ? pread(fd, tail, sizeof(tail), st.st_size - (off_t)sizeof(tail)) : 0;
+	*ret = import_recognise(head, (size_t)n, tail, m > 0 ? (size_t)m : 0, &why);
+	if (*ret == IMPORT_SLED)
+		return fault_set(fault, CODE_UNSUPPORTED, "it is an image already: publish it as it is (zstd -dc gives its disk, should it be packed again)");
+	return why ? fault_set(fault, CODE_UNSUPPORTED, "%s", why) : 0;
+}
+
+// Makes a new file of the whole of `fd`.
+typedef int convert_fn(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault);
+
+static convert_fn *converter(enum import_kind kind) {
+	switch (kind) {
+	case IMPORT_GZIP:
+	case IMPORT_XZ:
+	case IMPORT_ZSTD:
+	case IMPORT_BZIP2:
+	case IMPORT_LZ4:
+		return import_decompress;
+	case IMPORT_QCOW2:
+	case IMPORT_VMDK:
+	case IMPORT_VHDX:
+	case IMPORT_VDI:
+	case IMPORT_VPC:
+		return import_virtual;
+	case IMPORT_PARTCLONE:
+		return import_partclone;
+	default:
+		return NULL;
+	}
+}
+
+// One form after the other, until it is raw.
+static int unwrap(int *fd, const char *folder, struct fault *fault) {
+	for (unsigned i = 0; i < DEPTH; i++) {
+		enum import_kind kind = IMPORT_RAW;
+		convert_fn *convert;
+		int made, r = recognise(*fd, &kind, fault);
+
+		if (r < 0)
+			return r;
+		if (!(convert = converter(kind)))
+			return 0;
+		r = convert(*fd, kind, folder, &made, fault);
+		if (r < 0)
+			return r;
+		close(*fd);
+		*fd = made;
+	}
+	return fault_set(fault, CODE_UNSUPPORTED, "more than %u forms in each other", DEPTH);
+}
+
+static int import_folder(int dir, const char *path, const char *folder, int *ret_fd, struct fault *fault) {
+	if (faccessat(dir, "parts", R_OK, 0) == 0)
+		return import_clonezilla(dir, path, folder, ret_fd, fault);
+	if (faccessat(dir, "d1.partitions", R_OK, 0) == 0)
+		return import_fog(dir, path, folder, ret_fd, fault);
+	return fault_set(fault, CODE_UNSUPPORTED, "is a folder, but neither of Clonezilla (no file \"parts\") nor of FOG (no file \"d1.partitions\")");
+}
+
+// A device is for this process alone: what is mounted changes while it is read.
+static int open_alone(const char *path, const struct stat *st) {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | (S_ISBLK(st->st_mode) ? O_EXCL : 0));
+	return fd < 0 ? -errno : fd;
+}
+
+static int import(const char *path, const char *folder, int *ret_fd, struct fault *fault) {
+	cleanup_close int fd = -1;
+	struct stat st;
+	int r;
+
+	if (stat(path, &st) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "open");
+	fd = open_alone(path, &st);
+	if (fd == -EBUSY)
+		return fault_set(fault, CODE_DISK, "is in use: unmount what is on it");
+	if (fd < 0)
+		return fault_errno(fault, CODE_FAILED, fd, "open");
+	if (S_ISDIR(st.st_mode))
+		return import_folder(fd, path, folder, ret_fd, fault);
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return fault_set(fault, CODE_UNSUPPORTED, "is neither a file, a block device nor a folder");
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	r = S_ISREG(st.st_mode) ? unwrap(&fd, folder, fault) : 0;
+	if (r == 0)
+		*ret_fd = steal_fd(&fd);
+	return r;
+}
+
+int import_open(const char *path, const char *folder, int *ret_fd, struct fault *fault) {
+	int r = import(path, folder, ret_fd, fault);
+	return r < 0 ? fault_prefix(fault, r, "%s: ", path) : r;
+}

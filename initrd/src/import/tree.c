@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/child.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/scratch.h"
+#include "import/landing.h"
+
+#define TABLE_MAX 65536u // bytes of an sfdisk dump
+#define PIECES_MAX 4096u // files of one partition
+#define PATIENCE (60 * SECOND)
+#define MEBIBYTE ((uint64_t)1 << 20)
+
+bool tree_has(const struct tree *tree, const char *name) { return faccessat(tree->dir, name, R_OK, 0) == 0; }
+
+int tree_open(struct tree *tree, const char *table, uint64_t bytes, struct fault *fault) {
+	cleanup_close int fd = openat(tree->dir, table, O_RDONLY | O_CLOEXEC);
+	cleanup_free char *text = NULL;
+	int r = fd < 0 ? -errno : file_read_fd(fd, TABLE_MAX, &text, NULL);
+
+	if (r < 0)
+		return fault_errno(fault, CODE_UNSUPPORTED, r, "its table, the file %s", table);
+	r = dump_parse(text, &tree->table, fault);
+	if (r < 0)
+		return r;
+	if (dump_disk_bytes(&tree->table) > bytes)
+		bytes = dump_disk_bytes(&tree->table);
+	r = tree->disk = scratch_open(tree->folder, fault);
+	if (r >= 0 && ftruncate(tree->disk, (off_t)bytes) < 0)
+		return fault_errno(fault, CODE_UNSUPPORTED, errno, "a temporary file of %llu bytes", (unsigned long long)bytes);
+	return r < 0 ? r : 0;
+}
+
+int tree_write_table(struct tree *tree, const char *table, struct fault *fault) {
+	cleanup_close int in = openat(tree->dir, table, O_RDONLY | O_CLOEXEC);
+	char path[CHILD_PATH];
+	const char *const words[] = {"sfdisk", "--quiet", "--force", "--no-reread", "--no-tell-kernel", child_path(tree->disk, path), NULL};
+
+	if (in < 0)
+		return fault_errno(fault, CODE_UNSUPPORTED, errno, "%s", table);
+	if (tree->table.sector != 512)
+		return fault_set(fault, CODE_UNSUPPORTED, "its disk has sectors of %u bytes: sfdisk makes no such table in a file", tree->table.sector);
+	return child_run(words, in, -1, clock_now() + PATIENCE, fault);
+}
+
+int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t size, uint64_t at, struct fault *fault) {
+	cleanup_close int fd = openat(tree->dir, name, O_RDONLY | O_CLOEXEC);
+	cleanup_free uint8_t *data = malloc(size);
+	ssize_t n;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || !data || (n = pread(fd, data, size, (off_t)skip)) < 0 || pwrite(tree->disk, data, (size_t)n, (off_t)at) != n)
+		return fault_errno(fault, CODE_FAILED, errno, "%s", name);
+	return 0;
+}
+
+// The files of one partition, as words for cat.
+struct pieces {
+	size_t count;
+	char *words[PIECES_MAX + 2]; // "cat", files, NULL
+};
+
+static void pieces_free(struct pieces *pieces) {
+	for (size_t i = 0; i < pieces->count; i++)
+		free(pieces->words[i + 1]);
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static DIR *list(const struct tree *tree) {
+	int fd = openat(tree->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+bool tree_has_prefix(const struct tree *tree, const char *prefix) {
+	cleanup_dir DIR *dir = list(tree);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, prefix, strlen(prefix)))
+			return true;
+	return false;
+}
+
+static int find_pieces(const struct tree *tree, const char *prefix, struct pieces *ret, struct fault *fault) {
+	cleanup_dir DIR *dir = list(tree);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) || !strstr(entry->d_name, "img"))
+			continue;
+		if (ret->count == PIECES_MAX)
+			return fault_set(fault, CODE_UNSUPPORTED, "more than %u files begin with %s", PIECES_MAX, prefix);
+		if (asprintf(&ret->words[ret->count + 1], "/proc/%d/fd/%d/%s", (int)getpid(), tree->dir, entry->d_name) < 0)
+			return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", prefix);
+		ret->count++;
+	}
+	qsort(ret->words + 1, ret->count, sizeof(ret->words[0]), by_name);
+	return ret->count ? 0 : fault_set(fault, CODE_UNSUPPORTED, "no file begins with %s", prefix);
+}
+
+// First bytes of a file.
+static int peek(const char *path, uint8_t *ret, size_t size, struct fault *fault) {
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || pread(fd, ret, size, 0) != (ssize_t)size)
+		return fault_errno(fault, CODE_FAILED, fd < 0 ? errno : EIO, "%s", path);
+	return 0;
+}
+
+// cat | decompress: what comes out at `pipe`.
+struct flow {
+	struct child cat, decompress;
+	int pipe;
+};
+
+static void flow_stop(struct flow *flow) {
+	child_stop(&flow->cat);
+	child_stop(&flow->decompress);
+	if (flow->pipe >= 0)
+		close(flow->pipe);
+}
+
+static int flow_start(const struct pieces *pieces, struct flow *flow, struct fault *fault) {
+	cleanup_close int joined = -1;
+	uint8_t head[6];
+	int ends[2], r = peek(pieces->words[1], head, sizeof(head), fault);
+
+	if (r < 0)
+		return r;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "pipe");
+	joined = ends[0];
+	r = child_start((const char *const *)pieces->words, -1, ends[1], &flow->cat, fault);
+	close(ends[1]);
+	if (r == 0)
+		r = landing_decompress(head, joined, &flow->decompress, &flow->pipe, fault);
+	if (r == 1)
+		flow->pipe = steal_fd(&joined);
+	return r < 0 ? r : 0;
+}
+
+static int flow_end(struct flow *flow, struct fault *fault) {
+	int64_t deadline = clock_now() + PATIENCE;
+	int r = child_wait(&flow->cat, deadline, fault);
+
+	return r == 0 && flow->decompress.pid ? child_wait(&flow->decompress, deadline, fault) : r;
+}
+
+static int land_pieces(struct tree *tree, const struct pieces *pieces, int *ret_fd, struct fault *fault) {
+	cleanup_with(flow_stop) struct flow flow = {.pipe = -1};
+	cleanup_close int fd = -1;
+	int r = flow_start(pieces, &flow, fault);
+
+	if (r == 0)
+		r = landing_make(flow.pipe, tree->folder, &fd, fault);
+	if (r == 0)
+		r = flow_end(&flow, fault);
+	if (r == 0)
+		*ret_fd = steal_fd(&fd);
+	return r;
+}
+
+static const struct dump_partition *find(const struct tree *tree, unsigned number, struct fault *fault) {
+	const struct dump_partition *partition = dump_find(&tree->table, number);
+
+	if (!partition)
+		fault_set(fault, CODE_UNSUPPORTED, "its table has no partition %u, but there is an image of it", number);
+	return partition;
+}
+
+static int place(struct tree *tree, const struct dump_partition *partition, int fd, struct fault *fault) {
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "a temporary file");
+	if ((uint64_t)st.st_size > partition->bytes)
+		return fault_set(fault, CODE_UNSUPPORTED, "the image of partition %u has %llu bytes, the partition %llu", partition->number,
+				 (unsigned long long)st.st_size, (unsigned long long)partition->bytes);
+	return scratch_copy(tree->disk, partition->start, fd, 0, (uint64_t)st.st_size, fault);
+}
+
+int tree_write_partition(struct tree *tree, const char *prefix, unsigned number, struct fault *fault) {
+	const struct dump_partition *partition = find(tree, number, fault);
+	cleanup_with(pieces_free) struct pieces pieces = {.words = {(char *)(uintptr_t) "cat"}};
+	cleanup_close int fd = -1;
+	int r = partition ? find_pieces(tree, prefix, &pieces, fault) : -EOPNOTSUPP;
+
+	if (r == 0)
+		r = land_pieces(tree, &pieces, &fd, fault);
+	return r == 0 ? place(tree, partition, fd, fault) : r;
+}
+
+static void parse_uuid(const char *text, uint8_t ret[16]) {
+	unsigned count = 0;
+
+	for (; *text && count < 32; text++) {
+		int digit = *text >= '0' && *text <= '9' ? *text - '0' : (*text | 0x20) >= 'a' && (*text | 0x20) <= 'f' ? (*text | 0x20) - 'a' + 10 : -1;
+		if (digit < 0)
+			continue;
+		ret[count / 2] = (uint8_t)(ret[count / 2] << 4 | digit);
+		count++;
+	}
+}
+
+// Linux, include/linux/swap.h: version, last page, bad pages, UUID, label behind 1024 bytes; the signature ends the page.
+int tree_write_swap(struct tree *tree, unsigned number, const char *uuid, struct fault *fault) {
+	const struct dump_partition *partition = find(tree, number, fault);
+	uint8_t page[4096] = {0};
+
+	if (!partition)
+		return -EOPNOTSUPP;
+	put_le32(page + 1024, 1);
+	put_le32(page + 1028, (uint32_t)(partition->bytes / sizeof(page) - 1));
+	if (uuid)
+		parse_uuid(uuid, page + 1036);
+	memcpy(page + sizeof(page) - 10, "SWAPSPACE2", 10);
+	if (pwrite(tree->disk, page, sizeof(page), (off_t)partition->start) != sizeof(page))
+		return fault_errno(fault, CODE_FAILED, errno, "a temporary file");
+	return 0;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/chunks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+// Chunks that grow in number, in order of the disk.
+struct chunk_list {
+	struct index *index;
+	size_t room;
+};
+
+static struct chunk *next_chunk(struct chunk_list *list, uint64_t offset, struct fault *fault) {
+	struct index *index = list->index;
+	struct chunk *chunks;
+
+	if (index->chunk_count == CHUNKS_MAX) {
+		fault_set(fault, CODE_UNSUPPORTED, "more than %u chunks of 1 MiB are used: an image has no more", CHUNKS_MAX);
+		return NULL;
+	}
+	if (index->chunk_count == list->room) {
+		size_t room = list->room ? list->room * 2 : 256;
+		chunks = reallocarray(index->chunks, room, sizeof(*chunks));
+		if (!chunks) {
+			fault_errno(fault, CODE_FAILED, ENOMEM, "chunks");
+			return NULL;
+		}
+		index->chunks = chunks;
+		list->room = room;
+	}
+	index->chunks[index->chunk_count] = (struct chunk){.offset = offset};
+	return &index->chunks[index->chunk_count++];
+}
+
+static struct chunk *chunk_at(struct chunk_list *list, uint64_t offset, struct fault *fault) {
+	struct index *index = list->index;
+	struct chunk *last = index->chunk_count ? &index->chunks[index->chunk_count - 1] : NULL;
+
+	return last && last->offset == offset ? last : next_chunk(list, offset, fault);
+}
+
+static int add_granules(struct chunk_list *list, uint64_t first, uint64_t end, struct fault *fault) {
+	for (uint64_t granule = first; granule < end; granule++) {
+		uint64_t i = granule % CHUNK_GRANULES;
+		struct chunk *chunk = chunk_at(list, (granule - i) * GRANULE, fault);
+		if (!chunk)
+			return -EIO;
+		if (i == 0 && end - granule >= CHUNK_GRANULES) {
+			memset(chunk->used, 0xff, sizeof(chunk->used));
+			granule += CHUNK_GRANULES - 1;
+		} else
+			chunk->used[i / 8] |= (uint8_t)(1 << i % 8);
+	}
+	return 0;
+}
+
+// Whole granules of both lists, in order.
+static void add_rounded(struct extents *to, const struct extents *from, uint64_t disk) {
+	for (size_t i = 0; i < from->count; i++) {
+		uint64_t end = (from->items[i].end + GRANULE - 1) / GRANULE * GRANULE;
+		if (from->items[i].start < disk)
+			extents_add(to, from->items[i].start / GRANULE * GRANULE, end);
+	}
+}
+
+int chunks_plan(const struct reader *reader, const struct usedmap *map, struct index *ret, struct fault *fault) {
+	cleanup_with(extents_free) struct extents granules = {0};
+	cleanup_with(index_free) struct index index = {.bytes = reader->bytes, .sector = map->sector, .partition_count = map->partition_count};
+	struct chunk_list list = {.index = &index};
+	int r = 0;
+
+	memcpy(index.partitions, map->partitions, sizeof(index.partitions));
+	if (index.bytes > DISK_MAX)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s is larger than an image may be (2^50 bytes)", reader->name);
+	add_rounded(&granules, &map->kept, index.bytes);
+	add_rounded(&granules, &map->marks, index.bytes);
+	extents_settle(&granules);
+	if (granules.failed)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "chunks");
+	for (size_t i = 0; r == 0 && i < granules.count; i++)
+		r = add_granules(&list, granules.items[i].start / GRANULE, granules.items[i].end / GRANULE, fault);
+	if (r < 0)
+		return r;
+	*ret = index;
+	index.chunks = NULL;
+	return 0;
+}
+
+// Zeros wherever nothing is kept.
+static void mask(const struct extents *kept, uint64_t offset, size_t size, uint8_t *data) {
+	size_t done = 0;
+
+	for (size_t i = extents_find(kept, 0, offset); i < kept->count && kept->items[i].start < offset + size; i++) {
+		size_t from = kept->items[i].start > offset ? (size_t)(kept->items[i].start - offset) : 0;
+		size_t to = kept->items[i].end - offset < size ? (size_t)(kept->items[i].end - offset) : size;
+		memset(data + done, 0, from - done);
+		done = to;
+	}
+	memset(data + done, 0, size - done);
+}
+
+int chunk_load(const struct reader *reader, const struct usedmap *map, const struct index *index, const struct chunk *chunk, uint8_t *data,
+	       struct fault *fault) {
+	size_t at = 0, size = 0;
+	int r = 0;
+
+	while (r == 0 && chunk_run(index, chunk, at + size, &at, &size))
+		r = reader_read(reader, data + at, size, chunk->offset + at, fault);
+	if (r == 0)
+		mask(&map->kept, chunk->offset, chunk_size(index, chunk), data);
+	return r;
+}

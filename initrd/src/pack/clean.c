@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/clean.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+
+#define PIECE ((size_t)1 << 20)
+#define XFS_LOG_MAX ((uint64_t)2 << 30) // the format's own limit
+#define BASIC 512u			 // bytes of a block of an xfs log
+#define XFS_LOG_MAGIC 0xfeedbabeu
+#define XFS_LOG_HEADER 32768u // of a record that one header block describes
+#define XFS_UNMOUNT 0x20
+
+static uint32_t be32(const uint8_t *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
+static uint64_t be64(const uint8_t *p) { return (uint64_t)be32(p) << 32 | be32(p + 4); }
+static uint32_t le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
+
+// A part of the disk; what lies outside of it reads as a fault.
+struct area {
+	const struct reader *reader;
+	uint64_t start, bytes;
+};
+
+static int area_read(const struct area *area, void *data, size_t size, uint64_t at, struct fault *fault) {
+	if (at > area->bytes || size > area->bytes - at)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s: the filesystem at byte %llu is larger than its partition: it was cut off",
+				 area->reader->name, (unsigned long long)area->start);
+	return reader_read(area->reader, data, size, area->start + at, fault);
+}
+
+// The newest record of an xfs log.
+struct record {
+	uint64_t lsn, at; // at: byte of its header in the log
+	uint32_t blocks;  // of headers
+	uint32_t operations;
+};
+
+static void look_for_records(const uint8_t *data, size_t size, uint64_t at, struct record *newest) {
+	for (size_t i = 0; i + BASIC <= size; i += BASIC) {
+		const uint8_t *p = data + i;
+		uint32_t bytes = be32(p + 320);
+		if (be32(p) != XFS_LOG_MAGIC || be64(p + 16) < newest->lsn)
+			continue;
+		*newest = (struct record){.lsn = be64(p + 16), .at = at + i, .operations = be32(p + 40), .blocks = 1};
+		if ((be32(p + 8) & 2) && bytes > XFS_LOG_HEADER && bytes <= 8 * XFS_LOG_HEADER)
+			newest->blocks = (bytes + XFS_LOG_HEADER - 1) / XFS_LOG_HEADER;
+	}
+}
+
+static int newest_record(const struct area *area, uint64_t log, uint64_t bytes, struct record *ret, struct fault *fault) {
+	cleanup_free uint8_t *piece = aligned_alloc(READ_ALIGN, PIECE);
+	int r = piece ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "xfs log");
+
+	for (uint64_t at = 0; r == 0 && at < bytes; at += PIECE) {
+		size_t n = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
+		r = area_read(area, piece, n, log + at, fault);
+		if (r == 0)
+			look_for_records(piece, n, at, ret);
+	}
+	return r;
+}
+
+// As the kernel decides it: clean when the newest record of the log is that of an unmount.
+static int check_xfs(const struct area *area, struct probe *content, struct fault *fault) {
+	uint8_t super[BASIC], operation[BASIC];
+	struct record newest = {0};
+	uint64_t block, log, bytes, start, mask;
+	int r = area_read(area, super, sizeof(super), 0, fault);
+
+	if (r < 0)
+		return r;
+	start = be64(super + 48);
+	block = be32(super + 4);
+	bytes = be32(super + 96) * block;
+	if (start == 0 || super[124] > 31 || bytes > XFS_LOG_MAX || bytes == 0) {
+		content->objection = start ? "its superblock is damaged: run xfs_repair" : "its log is on another device";
+		return 0;
+	}
+	mask = ((uint64_t)1 << super[124]) - 1;
+	log = ((start >> super[124]) * be32(super + 84) + (start & mask)) * block;
+	r = newest_record(area, log, bytes, &newest, fault);
+	if (r < 0 || newest.lsn == 0)
+		return r;
+	r = area_read(area, operation, sizeof(operation), log + (newest.at + newest.blocks * BASIC) % bytes, fault);
+	if (r == 0 && (newest.operations != 1 || !(operation[9] & XFS_UNMOUNT)))
+		content->objection = "its log has to be replayed: mount and unmount it";
+	return r;
+}
+
+// Value of the attribute $VOLUME_INFORMATION; NULL: none.
+static const uint8_t *volume_information(const uint8_t *record, size_t size) {
+	size_t at = le16(record + 20);
+
+	while (at + 24 <= size) {
+		size_t bytes = get_le32(record + at + 4), value = at + le16(record + at + 20);
+		if (get_le32(record + at) == 0x70)
+			return value + 12 <= size ? record + value : NULL;
+		if (bytes < 24 || bytes > size - at)
+			return NULL;
+		at += bytes;
+	}
+	return NULL;
+}
+
+// The file $Volume is the fourth record of the master file table.
+static int check_ntfs(const struct area *area, struct probe *content, struct fault *fault) {
+	uint8_t boot[BASIC], record[4096];
+	const uint8_t *information;
+	uint64_t cluster, at;
+	size_t size;
+	int r = area_read(area, boot, sizeof(boot), 0, fault);
+
+	if (r < 0)
+		return r;
+	cluster = (uint64_t)le16(boot + 11) * (boot[13] > 128 ? UINT64_C(1) << (256 - boot[13]) % 32 : boot[13]);
+	size = boot[64] > 128 ? (size_t)1 << (256 - boot[64]) % 32 : boot[64] * cluster;
+	content->objection = "its volume record is damaged: run chkdsk";
+	if (size < 64 || size > sizeof(record) || __builtin_mul_overflow(get_le64(boot + 48), cluster, &at) || at > area->bytes)
+		return 0;
+	r = area_read(area, record, size, at + 3 * size, fault);
+	if (r < 0)
+		return r;
+	information = memcmp(record, "FILE", 4) ? NULL : volume_information(record, size);
+	if (information)
+		content->objection = le16(information + 10) & 1 ? "it was not shut down cleanly: start Windows and shut it down (shutdown /s), or run chkdsk" : NULL;
+	return 0;
+}
+
+// The newer of both checkpoints says whether it was unmounted; else there may be data behind it that no map knows.
+static int check_f2fs(const struct area *area, struct probe *content, struct fault *fault) {
+	uint8_t super[1024 + BASIC], one[BASIC], two[BASIC];
+	uint64_t at, segment;
+	int r = area_read(area, super, sizeof(super), 0, fault);
+
+	if (r < 0)
+		return r;
+	at = (uint64_t)get_le32(super + 1024 + 76) << get_le32(super + 1024 + 16) % 32;
+	segment = UINT64_C(1) << (get_le32(super + 1024 + 16) + get_le32(super + 1024 + 20)) % 32;
+	r = area_read(area, one, sizeof(one), at, fault);
+	if (r == 0)
+		r = area_read(area, two, sizeof(two), at + segment, fault);
+	if (r == 0 && !(get_le32((get_le64(two) > get_le64(one) ? two : one) + 132) & 1))
+		content->objection = "it was not unmounted: mount and unmount it";
+	return r;
+}
+
+int clean_check(const struct reader *reader, const struct partition *partition, struct probe *content, struct fault *fault) {
+	const struct area area = {reader, partition->start, partition->bytes};
+
+	if (content->objection)
+		return 0;
+	if (!strcmp(content->name, "xfs"))
+		return check_xfs(&area, content, fault);
+	if (!strcmp(content->name, "ntfs"))
+		return check_ntfs(&area, content, fault);
+	if (!strcmp(content->name, "f2fs"))
+		return check_f2fs(&area, content, fault);
+	return 0;
+}

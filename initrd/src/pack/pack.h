@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A disk into an image file.
+#pragma once
+
+#include "base/progress.h"
+#include "base/text.h"
+#include "image/index.h"
+#include "pack/sink.h"
+
+struct pack_order {
+	int level;	    // zstd
+	uint32_t sector;    // bytes; 0: as the device or its table says
+	const char *key;    // PEM of the private key to sign with; NULL: unsigned
+	const char *folder; // for temporary files, where partitions cannot be had as devices
+};
+
+struct packed {
+	char digest[8 + 2 * HASH];
+	uint64_t bytes, used, file_bytes;
+	struct text warnings; // one a line; to be freed, also after a failure
+};
+
+// `fd`: a raw disk, a file or a block device, `name` for people. Two runs over the same disk make the same bytes.
+int pack_disk(int fd, const char *name, const struct pack_order *order, struct sink *sink, struct packed *ret, struct progress *progress,
+	      struct fault *fault);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunks into frames, on every core, and out of it in their order. Threads: workers take the next chunk, read and compress it; the
+// caller's thread takes the frames. All that both touch is behind the lock of the press.
+#pragma once
+
+#include "disk/reader.h"
+#include "pack/usedmap.h"
+
+struct press_order {
+	const struct reader *reader;
+	const struct usedmap *map;
+	struct index *index; // each chunk's frame and hash are filled in
+	int level;
+};
+
+// Takes the frame of chunk number `i`.
+typedef int press_take(void *context, uint32_t i, const uint8_t *frame, struct fault *fault);
+
+int press_run(const struct press_order *order, press_take *take, void *context, struct fault *fault);

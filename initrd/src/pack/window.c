@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/window.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/child.h"
+#include "base/cleanup.h"
+#include "base/scratch.h"
+#include "disk/sysfs.h"
+
+#define LOOP_TRIES 16u // others take loop devices too
+
+// True when the kernel has that partition of a block device, under that name.
+static bool is_partition(const char *disk, const char *name, const struct partition *partition) {
+	return sysfs_number(UINT64_MAX, "%s/%s/start", disk, name) == partition->start / SECTOR &&
+	       sysfs_number(UINT64_MAX, "%s/%s/size", disk, name) == partition->bytes / SECTOR;
+}
+
+static bool use_partition(const struct stat *st, const struct partition *partition, struct window *ret) {
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+	char disk[64];
+
+	snprintf(disk, sizeof(disk), "/sys/dev/block/%u:%u", major(st->st_rdev), minor(st->st_rdev));
+	dir = opendir(disk);
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && is_partition(disk, entry->d_name, partition)) {
+			snprintf(ret->path, sizeof(ret->path), "/dev/%s", entry->d_name);
+			return access(ret->path, R_OK) == 0;
+		}
+	return false;
+}
+
+static int configure(int loop, int disk, const struct partition *partition) {
+	struct loop_config config = {.fd = (uint32_t)disk};
+
+	config.info.lo_offset = partition->start;
+	config.info.lo_sizelimit = partition->bytes;
+	config.info.lo_flags = LO_FLAGS_READ_ONLY | LO_FLAGS_AUTOCLEAR; // free again when nobody has it open
+	return ioctl(loop, LOOP_CONFIGURE, &config) < 0 ? -errno : 0;
+}
+
+// False: no loop devices here, or not for us.
+static bool use_loop(const struct reader *reader, const struct partition *partition, struct window *ret) {
+	cleanup_close int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC), disk = -1;
+	char path[CHILD_PATH];
+
+	disk = open(child_path(reader->fd, path), O_RDONLY | O_CLOEXEC); // without the O_DIRECT that ours may have
+	for (unsigned i = 0; control >= 0 && disk >= 0 && i < LOOP_TRIES; i++) {
+		cleanup_close int loop = -1;
+		int number = ioctl(control, LOOP_CTL_GET_FREE), r;
+		snprintf(ret->path, sizeof(ret->path), "/dev/loop%d", number);
+		if (number < 0 || (loop = open(ret->path, O_RDONLY | O_CLOEXEC)) < 0)
+			return false;
+		r = configure(loop, disk, partition);
+		if (r == 0)
+			ret->fd = steal_fd(&loop);
+		if (r != -EBUSY)
+			return r == 0;
+	}
+	return false;
+}
+
+static int use_copy(const struct reader *reader, const struct partition *partition, const char *folder, struct window *ret, struct fault *fault) {
+	cleanup_close int fd = scratch_open(folder, fault);
+	int r = fd < 0 ? fd : 0;
+
+	if (r == 0 && ftruncate(fd, (off_t)partition->bytes) < 0)
+		r = fault_errno(fault, CODE_FAILED, errno, "%s: copy of a partition", folder);
+	if (r == 0)
+		r = scratch_copy(fd, 0, reader->fd, partition->start, partition->bytes, fault);
+	if (r < 0)
+		return fault_prefix(fault, r, "%s: partition at byte %llu: no loop device, and ", reader->name, (unsigned long long)partition->start);
+	ret->fd = steal_fd(&fd);
+	child_path(ret->fd, ret->path);
+	return 0;
+}
+
+int window_open(const struct reader *reader, const struct partition *partition, const char *folder, struct window *ret, struct fault *fault) {
+	struct stat st;
+
+	*ret = (struct window){.fd = -1};
+	if (partition->start == 0 && partition->bytes == reader->bytes) {
+		child_path(reader->fd, ret->path);
+		return 0;
+	}
+	// Of a disk that is open for us alone nobody may have a partition so, and some tools ask for that: a loop device is better.
+	if (use_loop(reader, partition, ret))
+		return 0;
+	if (fstat(reader->fd, &st) == 0 && S_ISBLK(st.st_mode) && use_partition(&st, partition, ret))
+		return 0;
+	return use_copy(reader, partition, folder, ret, fault);
+}
+
+void window_close(struct window *window) {
+	if (window->fd >= 0)
+		close(window->fd);
+	window->fd = -1;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/open.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "image/gap_frame.h"
+#include "source/stream.h"
+
+#define TAIL ((size_t)256 << 10) // bytes: all there is to know of an image of 2.5 GiB, in one request
+#define TRAILER_FRAME ((uint64_t)SKIPPABLE + TRAILER)
+#define TABLE_MAX ((uint64_t)8 * (CHUNKS_MAX * 2 + DISK_MAX / GAP_MAX + 3) + SKIPPABLE + SEEK_FOOTER)
+
+// The end of a file, of which the last bytes are here already.
+struct tail {
+	struct stream *stream;
+	uint64_t size; // of the file
+	size_t kept;
+	uint8_t *data;
+	uint64_t table; // bytes of the seek table's frame
+};
+
+static int refuse(struct fault *fault, const char *what) { return fault_set(fault, CODE_INTEGRITY, "image: %s", what); }
+
+static int tail_read(struct tail *tail, uint64_t at, size_t size, uint8_t *ret, struct fault *fault) {
+	uint64_t from = tail->size - tail->kept;
+
+	if (at >= from) {
+		memcpy(ret, tail->data + (at - from), size);
+		return 0;
+	}
+	stream_range(tail->stream, at, size);
+	return stream_read(tail->stream, ret, size, fault);
+}
+
+static int tail_fill(struct tail *tail, struct fault *fault) {
+	tail->kept = tail->size < TAIL ? (size_t)tail->size : TAIL;
+	tail->data = malloc(tail->kept + 1);
+	if (!tail->data)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "image");
+	stream_range(tail->stream, tail->size - tail->kept, tail->kept);
+	return stream_read(tail->stream, tail->data, tail->kept, fault);
+}
+
+// Seek table's size, trailer, and that both leave just the room that the index says it takes.
+static int read_trailer(struct tail *tail, struct trailer *ret, struct fault *fault) {
+	uint8_t frame[TRAILER_FRAME];
+	uint64_t end;
+	int r;
+
+	tail->table = tail->kept < SEEK_FOOTER ? 0 : seek_table_size(tail->data + tail->kept - SEEK_FOOTER);
+	if (tail->table == 0)
+		return refuse(fault, "it does not end as one: cut off, or another kind of file (sledc pack makes one of any disk image)");
+	if (tail->table > TABLE_MAX || tail->table + TRAILER_FRAME > tail->size)
+		return refuse(fault, "its seek table has an impossible size");
+	end = tail->size - tail->table - TRAILER_FRAME;
+	r = tail_read(tail, end, sizeof(frame), frame, fault);
+	if (r == 0)
+		r = trailer_parse(frame, ret, fault);
+	if (r == 0 && (ret->index_at < SKIPPABLE || ret->index_at > end || ret->index_size != end - ret->index_at))
+		return refuse(fault, "its index is not where the trailer says");
+	if (r == 0 && ret->index_size > INDEX_SIZE_MAX)
+		return fault_set(fault, CODE_UNSUPPORTED, "image: an index of %llu bytes, at most %llu are read", (unsigned long long)ret->index_size,
+				 (unsigned long long)INDEX_SIZE_MAX);
+	return r;
+}
+
+static void digest_write(const uint8_t hash[HASH], char ret[8 + 2 * HASH]) {
+	strcpy(ret, "sha256:");
+	for (size_t i = 0; i < HASH; i++)
+		snprintf(ret + 7 + 2 * i, 3, "%02x", hash[i]);
+}
+
+static bool is_zero(const uint8_t *data, size_t size) { return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0; }
+
+// Sets is_signed, or refuses.
+static int check_signature(const struct image_trust *trust, struct image *image, struct fault *fault) {
+	const struct trailer *trailer = &image->trailer;
+	bool within = !is_zero(trailer->signature, SIGNATURE);
+	uint8_t beside[SIGNATURE];
+	const struct key *key;
+
+	if (within == is_zero(trailer->key, KEY_ID))
+		return refuse(fault, "its trailer has half a signature");
+	if (trust->signature && signature_decode(trust->signature, beside) < 0)
+		return fault_set(fault, CODE_USAGE, "image: signature \"%s\" is not 64 bytes in base64", trust->signature);
+	if (!trust->keys)
+		return 0;
+	if (!within && !trust->signature)
+		return trust->allow_unsigned ? 0 : fault_set(fault, CODE_INTEGRITY, "image %s is not signed (sledc sign does it)", image->digest);
+	key = keys_verify(trust->keys, trailer->digest, trust->signature ? beside : trailer->signature);
+	if (!key || (!trust->signature && memcmp(key->id, trailer->key, KEY_ID) != 0))
+		return fault_set(fault, CODE_INTEGRITY, "image %s: its signature is by none of the %zu known keys", image->digest, trust->keys->count);
+	image->is_signed = true;
+	return 0;
+}
+
+// The digest that the trailer promises is the wanted one, and signed. Whether the index has it is seen next.
+static int check_trust(const struct image_trust *trust, struct image *image, struct fault *fault) {
+	digest_write(image->trailer.digest, image->digest);
+	if (trust->digest && strcmp(trust->digest, image->digest) != 0)
+		return fault_set(fault, CODE_INTEGRITY, "image: it is %s, not %s", image->digest, trust->digest);
+	return check_signature(trust, image, fault);
+}
+
+static int read_index(struct tail *tail, struct image *image, struct fault *fault) {
+	const struct trailer *trailer = &image->trailer;
+	size_t size = SKIPPABLE + (size_t)trailer->index_size;
+	cleanup_free uint8_t *frame = malloc(size);
+	uint8_t head[SKIPPABLE], hash[HASH];
+	int r = frame ? tail_read(tail, trailer->index_at - SKIPPABLE, size, frame, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "image index");
+
+	if (r < 0)
+		return r;
+	skippable_write(SKIPPABLE_INDEX, (uint32_t)trailer->index_size, head);
+	if (memcmp(frame, head, SKIPPABLE) != 0)
+		return refuse(fault, "its index is no frame of its own");
+	if (EVP_Digest(frame + SKIPPABLE, trailer->index_size, hash, NULL, EVP_sha256(), NULL) != 1)
+		return fault_set(fault, CODE_FAILED, "libcrypto: no SHA-256");
+	if (memcmp(hash, trailer->digest, HASH) != 0)
+		return refuse(fault, "its index is damaged");
+	image->index_size = (size_t)trailer->index_size;
+	return index_parse(frame + SKIPPABLE, image->index_size, &image->index, fault);
+}
+
+// What follows from the index is there and nothing else; the table is read only when its size is right.
+static int check_consequences(struct tail *tail, const struct image *image, struct fault *fault) {
+	cleanup_free uint8_t *wanted = NULL, *there = NULL;
+	size_t size;
+	int r;
+
+	if (image->trailer.index_at != index_end(&image->index) + SKIPPABLE || tail->size != file_size(&image->index, image->index_size))
+		return refuse(fault, "its frames take other room than its index says");
+	if (seek_table_write(&image->index, image->index_size, &wanted, &size) < 0 || !(there = malloc(size)))
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "image: seek table");
+	r = tail_read(tail, tail->size - size, size, there, fault);
+	return r == 0 && memcmp(there, wanted, size) != 0 ? refuse(fault, "its seek table does not follow from its index") : r;
+}
+
+int image_open(struct source *source, const struct image_trust *trust, struct image *ret, struct fault *fault) {
+	cleanup_with(stream_close) struct stream *stream = NULL;
+	struct image image = {0};
+	struct tail tail = {0};
+	int r = stream_file_size(source, &tail.size, fault);
+
+	if (r == 0)
+		r = stream_open(source, &stream, fault);
+	tail.stream = stream;
+	if (r == 0)
+		r = tail_fill(&tail, fault);
+	if (r == 0)
+		r = read_trailer(&tail, &image.trailer, fault);
+	if (r == 0)
+		r = check_trust(trust, &image, fault);
+	if (r == 0)
+		r = read_index(&tail, &image, fault);
+	if (r == 0)
+		r = check_consequences(&tail, &image, fault);
+	free(tail.data);
+	if (r < 0)
+		image_close(&image);
+	else
+		*ret = image;
+	return r;
+}
+
+void image_close(struct image *image) { index_free(&image->index); }

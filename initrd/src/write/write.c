@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "write/write.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "image/bitmap.h"
+#include "write/check.h"
+#include "write/choose.h"
+#include "write/delta.h"
+#include "write/fit.h"
+#include "write/gaps.h"
+#include "write/head.h"
+#include "write/marker.h"
+#include "write/workers.h"
+
+#define FEED_MEMORY ((size_t)24 << 20) // of frames
+
+struct job {
+	struct source *source;
+	const struct image *image;
+	const struct index *index;
+	struct write_order order;
+	struct device *device;
+	struct progress *progress;
+	uint8_t *head; // the disk's first MiB, or all of a smaller one
+	size_t head_size;
+	struct fit fit;
+	bool resumed;
+	uint8_t *wanted; // bitmap of chunks
+	struct written *ret;
+};
+
+static void job_free(struct job *job) {
+	fit_free(&job->fit);
+	free(job->head);
+	free(job->wanted);
+}
+
+// All that can be known before anything is touched.
+static int prepare(struct job *job, struct fault *fault) {
+	bool has_head = job->index->chunk_count > 0 && job->index->chunks[0].offset == 0;
+	int r = fit_check(job->index, job->device, fault);
+
+	if (r < 0)
+		return r;
+	job->head_size = job->device->bytes < CHUNK ? (size_t)job->device->bytes : CHUNK;
+	job->head = device_buffer(CHUNK);
+	job->wanted = calloc(1, bitmap_size(job->index) + 1);
+	if (!job->head || !job->wanted)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "write");
+	if (has_head)
+		r = head_fetch(job->source, job->index, job->head, fault);
+	return r == 0 ? fit_table(job->index, job->device, has_head ? job->head : NULL, &job->fit, fault) : r;
+}
+
+static int choose_mode(struct job *job, struct fault *fault) {
+	struct written *ret = job->ret;
+	struct chosen chosen = {.mode = job->order.mode, .why = "as was asked for"};
+	int r = marker_find(job->device, job->image->trailer.digest, &job->resumed, fault);
+
+	if (r == 0 && job->resumed)
+		chosen = (struct chosen){.mode = WRITE_DELTA, .why = "an earlier write of this image was interrupted"};
+	else if (r == 0 && chosen.mode == WRITE_AUTO)
+		r = choose_write_mode(job->source, job->device, job->index, &chosen, fault);
+	ret->mode = chosen.mode;
+	memcpy(ret->why, chosen.why, sizeof(ret->why));
+	return r;
+}
+
+// The bytes at the disk's end that are zeroed: where the copy of an old GPT is.
+static uint64_t tail_from(const struct device *device) {
+	uint64_t from = device->bytes > CHUNK ? device->bytes - CHUNK : 0;
+	return from > CHUNK ? from : device->bytes < CHUNK ? device->bytes : CHUNK;
+}
+
+// Not the first one, which is here already; but those of which the disk has, or will have, something else than it is now.
+static void correct_wanted(struct job *job) {
+	const struct index *index = job->index;
+
+	for (uint32_t i = 0; i < index->chunk_count; i++) {
+		const struct chunk *chunk = &index->chunks[i];
+		bool is_zeroed = !job->resumed && chunk->offset + chunk_size(index, chunk) > tail_from(job->device);
+		if (chunk->offset == 0 || chunk->offset >= job->fit.limit)
+			bitmap_remove(job->wanted, i);
+		else if (is_zeroed || fit_changes(&job->fit, index, chunk))
+			bitmap_add(job->wanted, i);
+	}
+}
+
+static int find_wanted(struct job *job, struct fault *fault) {
+	struct delta found = {0};
+	int r = 0;
+
+	bitmap_fill(job->index, job->wanted);
+	if (job->ret->mode == WRITE_DELTA)
+		r = delta_find(job->device, job->index, job->wanted, &found, job->progress, fault);
+	malloc_trim(0); // of that search: its buffers and those of writing together would be too much memory
+	correct_wanted(job);
+	job->ret->right_before = found.right;
+	return r;
+}
+
+// From here on nothing starts from the disk, and it says what it is waiting for. A marker that is there already means that its ends
+// were zeroed before.
+static int mark(struct job *job, struct fault *fault) {
+	bool all = job->ret->mode == WRITE_FULL;
+	uint64_t tail = tail_from(job->device);
+	int r = 0;
+
+	if (!job->resumed)
+		r = device_zero(job->device, 0, job->head_size, fault);
+	if (r == 0)
+		r = device_sync(job->device, fault);
+	if (r == 0)
+		r = gaps_clear(job->device, job->index, job->wanted, job->order.gaps, all, job->progress, fault);
+	if (r < 0 || job->resumed)
+		return r;
+	if (tail < job->device->bytes)
+		r = device_zero(job->device, tail, job->device->bytes - tail, fault);
+	if (r == 0)
+		r = device_sync(job->device, fault);
+	if (r == 0)
+		r = marker_write(job->device, job->image->trailer.digest, fault);
+	return r == 0 ? device_sync(job->device, fault) : r;
+}
+
+static uint64_t used_of(const struct index *index, const uint8_t *chunks) {
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < index->chunk_count; i++)
+		if (bitmap_has(chunks, i))
+			sum += chunk_used(index, &index->chunks[i]);
+	return sum;
+}
+
+static int write_chunks(struct job *job, struct fault *fault) {
+	cleanup_with(feed_close) struct feed *feed = NULL;
+	struct work work = {.device = job->device, .index = job->index, .fit = &job->fit, .order = &job->order, .progress = job->progress};
+	int r;
+
+	progress_begin(job->progress, job->index->used);
+	work.done = job->index->used - used_of(job->index, job->wanted);
+	r = feed_open_source(job->source, job->index, job->wanted, 0, FEED_MEMORY, &feed, fault);
+	work.feed = feed;
+	if (r == 0)
+		r = workers_run(&work, fault);
+	job->ret->written += work.written;
+	return r;
+}
+
+// The GPT's copy at the end of a disk of another size.
+static int write_copy(struct job *job, struct fault *fault) {
+	const struct fit *fit = &job->fit;
+
+	if (!fit->copy)
+		return 0;
+	job->ret->written += fit->copy_size;
+	return device_write(job->device, fit->copy, fit->copy_size, fit->copy_at, fault);
+}
+
+static int check_all(struct job *job, struct fault *fault) {
+	const struct fit *fit = &job->fit;
+	uint64_t salt = get_le64(job->image->trailer.digest);
+	int r = check_chunks(job->device, job->index, fit, job->order.check, salt, job->progress, fault);
+
+	if (r == 0 && fit->copy && job->order.check != CHECK_NONE)
+		r = check_bytes(job->device, fit->copy, fit->copy_size, fit->copy_at, fault);
+	return r;
+}
+
+static int finish(struct job *job, struct fault *fault) {
+	struct fault ignored;
+	int r = head_write(job->device, job->head, job->head_size, job->order.check != CHECK_NONE, fault);
+
+	if (r < 0) { // dead again, as far as the disk lets it be
+		if (job->device->bytes < CHUNK)
+			(void)device_zero(job->device, 0, job->head_size, &ignored);
+		(void)marker_write(job->device, job->image->trailer.digest, &ignored);
+		(void)device_sync(job->device, &ignored);
+		return r;
+	}
+	job->ret->written += job->head_size;
+	progress_tick(job->progress, job->progress->total);
+	progress_end(job->progress);
+	device_reread(job->device);
+	return 0;
+}
+
+int write_image(struct source *source, const struct image *image, const struct write_order *order, struct device *device,
+		struct written *ret, struct progress *progress, struct fault *fault) {
+	static int (*const steps[])(struct job *, struct fault *) = {
+		prepare, choose_mode, find_wanted, mark, write_chunks, write_copy,
+	};
+	cleanup_with(job_free) struct job job = {
+		.source = source, .image = image, .index = &image->index, .order = *order, .device = device, .progress = progress, .ret = ret};
+	int r = 0;
+
+	*ret = (struct written){.mode = order->mode};
+	for (size_t i = 0; r == 0 && i < ELEMENTS(steps); i++)
+		r = steps[i](&job, fault);
+	if (r == 0)
+		r = device_sync(device, fault);
+	if (r == 0)
+		r = check_all(&job, fault);
+	if (r == 0)
+		r = finish(&job, fault);
+	ret->fetched = source_received(source);
+	return r;
+}
