@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
-#include "base/operand.h"
 #include "disk/disk.h"
 
 #define BLOCK (1u << 20)	// 1 MiB: unit of transfer; buffers for it are page-aligned, for O_DIRECT
@@ -35,9 +34,9 @@ struct device {
 	void *context; // of ops, in tests
 };
 
-// Chooses the disk that operands disk= and keep= mean and opens it for this process alone. When that is refused, every
+// Opens the one disk that `selector` matches and `keep` does not, for this process alone. When that is refused, every
 // disk with its reason is added to `list`, for the verb to print.
-int device_open(const struct operands *operands, struct device *ret, struct text *list, struct fault *fault);
+int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault);
 int device_open_disk(const struct disk *disk, struct device *ret, struct fault *fault);
 
 // Opens or makes a regular file of at least `bytes` as if it were a disk. Code 4 for anything but a regular file.

@@ -52,8 +52,7 @@ int device_open_disk(const struct disk *disk, struct device *ret, struct fault *
 	return 0;
 }
 
-int device_open(const struct operands *operands, struct device *ret, struct text *list, struct fault *fault) {
-	const char *selector = operands_get(operands, "disk"), *keep = operands_get(operands, "keep");
+int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault) {
 	cleanup_with(disks_free) struct disks disks = {0};
 	const struct disk *disk = NULL;
 	struct fault ignored;

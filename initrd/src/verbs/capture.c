@@ -95,7 +95,7 @@ enum exit_code verb_capture(const struct operands *operands) {
 	cleanup_with(text_free) struct text list = {0};
 	struct packed packed = {0};
 	struct fault fault;
-	int r = device_open(operands, &device, &list, &fault);
+	int r = device_open(operands_get(operands, "disk"), operands_get(operands, "keep"), &device, &list, &fault);
 
 	if (r < 0)
 		fputs(text_string(&list), stderr);

@@ -12,7 +12,7 @@ enum exit_code verb_wipe(const struct operands *operands) {
 	cleanup_with(text_free) struct text list = {0};
 	struct progress progress = {.show = console_progress};
 	struct fault fault;
-	int r = device_open(operands, &device, &list, &fault);
+	int r = device_open(operands_get(operands, "disk"), operands_get(operands, "keep"), &device, &list, &fault);
 
 	if (r < 0)
 		fputs(text_string(&list), stderr);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No two units of sledc need each other, whatever lies between: a unit is NAME.c with NAME.h, and needs those whose headers it includes."""
+"""The units and the folders of sledc have an order: a unit is NAME.c with NAME.h and needs the units whose headers it includes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,25 @@ def needs() -> dict[str, set[str]]:
     return found
 
 
-def test_there_is_none() -> None:
+def folders(units: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The same for folders."""
+    found: dict[str, set[str]] = {}
+    for unit, others in units.items():
+        folder = str(Path(unit).parent)
+        found.setdefault(folder, set()).update(str(Path(other).parent) for other in others if str(Path(other).parent) != folder)
+    return found
+
+
+def test_units() -> None:
     units = needs()
     assert "source/source" in units["source/stream"], "includes are no longer found"
     graphlib.TopologicalSorter(units).prepare()
+
+
+def test_folders() -> None:
+    above = folders(needs())
+    assert "image" in above["source"], "folders are no longer found"
+    graphlib.TopologicalSorter(above).prepare()
 
 
 if __name__ == "__main__":
