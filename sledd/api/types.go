@@ -3,7 +3,6 @@
 package api
 
 import (
-	"slices"
 	"time"
 )
 
@@ -72,33 +71,6 @@ type Image struct {
 	ImageSpec
 	Revision int64     `json:"revision"`
 	Created  time.Time `json:"created"`
-}
-
-// BindingSpec is the wish: this node gets this image, in this way; or, with capture, its disk becomes an image. With neither: wipe it
-// and let it wait. Changing image, capture, disk, hostname, user data, keys or kernel arguments raises the generation, so the node is
-// imaged again. Changing wipe, mode, verify, allow_unsigned, boot or owner does not.
-type BindingSpec struct {
-	Node            string   `json:"node" doc:"MAC or name of the node" minLength:"1" maxLength:"64" example:"n1"`
-	Image           string   `json:"image,omitempty" doc:"Name of an image; empty: wipe only, or capture" maxLength:"128" example:"debian-12-v1"`
-	Capture         string   `json:"capture,omitempty" doc:"Name of the image that the node's disk is to become; the disk is only read" pattern:"^([a-z0-9][a-z0-9._-]{0,127})?$"`
-	Disk            string   `json:"disk,omitempty" doc:"Disk selector; default: the node's" maxLength:"512"`
-	Wipe            string   `json:"wipe,omitempty" enum:"clear,signatures" doc:"Default clear"`
-	Mode            string   `json:"mode,omitempty" enum:"full,delta,auto" doc:"Write all, only what differs from what is on the disk, or what will be faster; default full"`
-	Verify          string   `json:"verify,omitempty" enum:"none,sample,full" doc:"How much of what was written is read back; default sample"`
-	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Take the image without a signature too; only where the site's initrd allows it"`
-	Boot            string   `json:"boot,omitempty" enum:"auto,kexec,reboot" doc:"How the installed system is started; default auto: kexec where there is a kernel to load, else reboot"`
-	Hostname        string   `json:"hostname,omitempty" doc:"Default: the node's name" pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
-	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys" maxItems:"256" nullable:"false"`
-	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data; write-only, never in an answer" maxLength:"65536"`
-	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own on kexec" maxLength:"1024"`
-	Owner           string   `json:"owner,omitempty" doc:"Who declares this binding. A binding with an owner is changed or taken back only under the same owner, unless take_over is asked for" pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
-}
-
-// SameWish says whether two wishes leave a node's disk alike: then a change from one to the other does not raise the generation. User data
-// is compared by its SHA-256 in hexadecimal, empty for none, as it is not given out.
-func SameWish(a, b BindingSpec, userDataA, userDataB string) bool {
-	return a.Image == b.Image && a.Capture == b.Capture && a.Disk == b.Disk && a.Hostname == b.Hostname && userDataA == userDataB &&
-		slices.Equal(a.AuthorizedKeys, b.AuthorizedKeys) && a.KernelArguments == b.KernelArguments
 }
 
 // Binding is a stored wish.

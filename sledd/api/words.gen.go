@@ -3,7 +3,10 @@
 
 package api
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The phases.
 const (
@@ -81,4 +84,45 @@ type Stage struct {
 	Seconds float64   `json:"seconds"`
 	Bytes   int64     `json:"bytes,omitempty" doc:"Moved in it, as far as is known"`
 	Rate    int64     `json:"rate,omitempty" doc:"Bytes a second"`
+}
+
+// BindingSpec is the desired state of one node: it gets an image; or, with capture, its disk becomes an image. With
+// neither, its disk is wiped and it waits. A change that SameDesired sees raises the generation, so the node is imaged
+// again.
+type BindingSpec struct {
+	Node            string   `json:"node" doc:"MAC or name of the node" minLength:"1" maxLength:"64" example:"n1"`
+	Image           string   `json:"image,omitempty" doc:"Name of a registered image. Default: none, the disk is wiped and the node waits." maxLength:"128" example:"debian-12-v1"`
+	Capture         string   `json:"capture,omitempty" doc:"Name of the image that the node's disk becomes; the disk is only read. Instead of an image." pattern:"^([a-z0-9][a-z0-9._-]{0,127})?$"`
+	Disk            string   `json:"disk,omitempty" doc:"Selector of the disk. Exactly one disk must match. Default: the node's." maxLength:"512" example:"serial:LAB-0001"`
+	Wipe            string   `json:"wipe,omitempty" doc:"How the disk is wiped before it is written: all of it, or only signatures. Default: clear." enum:"clear,signatures"`
+	Mode            string   `json:"mode,omitempty" doc:"Write all of the image, only what differs from the disk, or whichever is faster. Default: full." enum:"full,delta,auto"`
+	Verify          string   `json:"verify,omitempty" doc:"How much of what was written is read back. Default: sample." enum:"none,sample,full"`
+	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`
+	Boot            string   `json:"boot,omitempty" doc:"How the installed system is started. auto is kexec where there is a kernel to load, else reboot. Default: auto." enum:"auto,kexec,reboot"`
+	Hostname        string   `json:"hostname,omitempty" doc:"Host name of the installed system. Default: the node's name." pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
+	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys of the installed system." maxItems:"256" nullable:"false"`
+	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data. Write-only; it is compared by its SHA-256." maxLength:"65536"`
+	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own arguments when it is started by kexec." maxLength:"1024"`
+	Owner           string   `json:"owner,omitempty" doc:"Who declares the binding. A binding with an owner is changed or removed only under the same owner, unless take_over is requested. Default: nobody." pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
+}
+
+// SameDesired reports whether a change from one binding to the other leaves the generation as it is. User data is
+// compared by its SHA-256 in hexadecimal, empty for none, because sledd never returns it.
+func SameDesired(a, b BindingSpec, userDataA, userDataB string) bool {
+	return a.Image == b.Image &&
+		a.Capture == b.Capture &&
+		a.Disk == b.Disk &&
+		a.Hostname == b.Hostname &&
+		slices.Equal(a.AuthorizedKeys, b.AuthorizedKeys) &&
+		userDataA == userDataB &&
+		a.KernelArguments == b.KernelArguments
+}
+
+// SameMethod reports whether both bindings are carried out in the same way.
+func SameMethod(a, b BindingSpec) bool {
+	return a.Wipe == b.Wipe &&
+		a.Mode == b.Mode &&
+		a.Verify == b.Verify &&
+		a.AllowUnsigned == b.AllowUnsigned &&
+		a.Boot == b.Boot
 }

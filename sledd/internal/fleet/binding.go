@@ -119,7 +119,7 @@ func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error 
 	}
 	if old := v.binding; old != nil {
 		wish.Generation = max(wish.Generation, old.Generation+1)
-		if !reimage && old.Digest == wish.Digest && api.SameWish(old.BindingSpec, spec, old.UserDataSHA256, wish.UserDataSHA256) {
+		if !reimage && old.Digest == wish.Digest && api.SameDesired(old.BindingSpec, spec, old.UserDataSHA256, wish.UserDataSHA256) {
 			wish.Generation, wish.Updated = old.Generation, old.Updated
 		}
 	}

@@ -18,7 +18,7 @@ func TestReimageKeepsTheWish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Generation != 2 || again.Revision <= before.Revision || !api.SameWish(again.BindingSpec, before.BindingSpec, again.UserDataSHA256, before.UserDataSHA256) ||
+	if again.Generation != 2 || again.Revision <= before.Revision || !api.SameDesired(again.BindingSpec, before.BindingSpec, again.UserDataSHA256, before.UserDataSHA256) ||
 		again.Verify != "full" || again.Owner != "terraform:rack-a" || again.UserDataSHA256 == "" || again.UserData != "" {
 		t.Errorf("before %+v\nafter %+v", before, again)
 	}

@@ -147,7 +147,7 @@ func TestReimageOfOne(t *testing.T) {
 	p.wants("invoke", diagnostics)
 	p.wants("progress", progress, "n1: disk serial:LAB-0001 is wiped and gets image d12 (generation 1 -> 2) when it boots next")
 	now := p.Node(1).Binding
-	if now.Generation != 2 || now.Owner != "terraform" || !api.SameWish(now.BindingSpec, before.BindingSpec, now.UserDataSHA256, before.UserDataSHA256) || now.UserDataSHA256 == "" {
+	if now.Generation != 2 || now.Owner != "terraform" || !api.SameDesired(now.BindingSpec, before.BindingSpec, now.UserDataSHA256, before.UserDataSHA256) || now.UserDataSHA256 == "" {
 		t.Errorf("before %+v\nafter %+v", before, now)
 	}
 }

@@ -38,7 +38,7 @@ func Sum(userData string) string {
 
 // Same is true when both leave the disk alike, so that a change from one to the other raises no generation.
 func (s State) Same(other State) bool {
-	return api.SameWish(s.BindingSpec, other.BindingSpec, s.UserDataSHA256, other.UserDataSHA256)
+	return api.SameDesired(s.BindingSpec, other.BindingSpec, s.UserDataSHA256, other.UserDataSHA256)
 }
 
 // WipeOnly is true when nothing but a clean disk is requested.
