@@ -17,7 +17,7 @@ const (
 	barEmpty = "─"
 )
 
-// bar draws done of total over width cells; an unknown total is an empty bar.
+// bar draws done of total in width cells; the bar of an unknown total is empty.
 func bar(done, total int64, width int) string {
 	full := 0
 	if total > 0 {
@@ -33,7 +33,7 @@ func percent(p *api.Progress) int64 {
 	return min(max(p.Bytes, 0), p.Total) * 100 / p.Total
 }
 
-// timeLeft is how long the step still takes at the rate it has, or empty when nobody can know.
+// timeLeft is the estimated remaining time of the step; empty if unknown.
 func timeLeft(p *api.Progress) string {
 	if p.Rate <= 0 || p.Total <= p.Bytes {
 		return ""
@@ -41,7 +41,7 @@ func timeLeft(p *api.Progress) string {
 	return clock(time.Duration(float64(p.Total-p.Bytes)/float64(p.Rate)*float64(time.Second))) + " left"
 }
 
-// clock is a duration as minutes and seconds, with hours when there are any.
+// clock formats a duration as [H:]M:SS.
 func clock(d time.Duration) string {
 	seconds := int(max(d, 0).Round(time.Second).Seconds())
 	if seconds >= 3600 {
@@ -50,7 +50,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
-// fit cuts or pads words to width cells; colours take none.
+// fit cuts or pads words to width cells, not counting colours.
 func fit(words string, width int) string {
 	if text.StringWidthWithoutEscSequences(words) > width {
 		words = text.Snip(words, width, "…")

@@ -13,10 +13,10 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// bulkSize is how many wishes go into one call.
+// bulkSize is the number of bindings in one request.
 const bulkSize = 1000
 
-// bindFlags are the parts of a wish that flags can say.
+// bindFlags are the parts of a binding that flags can set.
 type bindFlags struct {
 	file, keyFile, userData string
 	labels                  []string
@@ -28,17 +28,28 @@ type bindFlags struct {
 // bindCommand is `bind` and, under its systematic name, `binding apply`.
 func (a *app) bindCommand(verb string) *cobra.Command {
 	var f bindFlags
+	short, path := "Assign an image to nodes", "bind"
+	if verb == "apply" {
+		short, path = "Create or change bindings", "binding apply"
+	}
 	command := &cobra.Command{
-		Use: verb + " [NODE...]", Short: "Wish for an image on nodes",
-		Long: `Declares which image nodes get. What no flag says stays as it was in a node's binding; -f replaces whole bindings.
-A change of image, disk, hostname, user data, keys or kernel arguments images the node again at its next boot, or at once
-when it waits in the Sled system. --reimage does so with nothing changed. Nothing here switches power.
-A binding that belongs to an owner, such as Terraform, keeps it; the owner sees what was changed. --take-over makes it --owner's, or nobody's.
-To make an image of a node's disk: sledctl image capture.`,
-		Example: `  sledctl bind n1 n2 --image debian-12-v1 --keys ~/.ssh/id_ed25519.pub
-  sledctl bind -l rack=a --image debian-12-v2 --mode auto
-  sledctl bind n1 --wipe-only
-  sledctl binding apply -f bindings.yaml`,
+		Use: verb + " [NODE...]", Short: short,
+		Long: `Sets which image nodes get. Attributes without a flag keep their value; -f
+replaces whole bindings.
+
+A change of image, disk, hostname, user data, keys or kernel arguments raises
+the generation of the binding. The node is then imaged again: at once if it
+waits in the Sled system, otherwise at its next boot. --reimage does the same
+with nothing changed. This command does not switch power.
+
+A binding with an owner, such as Terraform, keeps it when others change the
+binding. --take-over changes the owner to --owner, or removes it.
+
+To make an image of a node's disk, see sledctl image capture.`,
+		Example: fmt.Sprintf(`  sledctl %[1]s n1 n2 --image debian-12-v1 --keys ~/.ssh/id_ed25519.pub
+  sledctl %[1]s -l rack=a --image debian-12-v2 --mode auto
+  sledctl %[1]s n1 --wipe-only
+  sledctl %[1]s -f bindings.yaml`, path),
 		ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(args); err != nil {
@@ -72,23 +83,28 @@ To make an image of a node's disk: sledctl image capture.`,
 
 func (f *bindFlags) define(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVarP(&f.file, "file", "f", "", "bindings in YAML or JSON, as `binding list -o yaml` prints them; - for standard input")
-	flags.StringArrayVarP(&f.labels, "label", "l", nil, "bind all nodes with this label, KEY=VALUE (repeatable; all must hold)")
+	flags.StringVarP(&f.file, "file", "f", "",
+		"file of bindings in YAML or JSON, as printed by sledctl binding list -o yaml; - is standard input")
+	flags.StringArrayVarP(&f.labels, "label", "l", nil,
+		"bind all nodes with this label, KEY=VALUE (repeatable; all must match)")
 	flags.StringVar(&f.spec.Image, "image", "", "name of a registered image")
-	flags.BoolVar(&f.wipeOnly, "wipe-only", false, "no image: wipe the disk and let the node wait")
+	flags.BoolVar(&f.wipeOnly, "wipe-only", false, "no image: wipe the disk, then wait in the Sled system")
 	flags.BoolVar(&f.reimage, "reimage", false, "image again even if nothing changed")
-	flags.StringVar(&f.spec.Disk, "disk", "", "disk selector; default: the node's")
-	flags.StringVar(&f.spec.Wipe, "wipe", "", "clear (default) or signatures")
+	flags.StringVar(&f.spec.Disk, "disk", "", "disk selector; default: that of the node")
+	flags.StringVar(&f.spec.Wipe, "wipe", "", "how the disk is wiped: clear (default) or signatures")
 	flags.StringVar(&f.spec.Mode, "mode", "", "how the image is written: full (default), delta or auto")
 	flags.StringVar(&f.spec.Verify, "verify", "", "how much is read back: none, sample (default) or full")
-	flags.BoolVar(&f.spec.AllowUnsigned, "allow-unsigned", false, "take an image without a signature too; only where the site's initrd allows it")
-	flags.StringVar(&f.spec.Boot, "boot", "", "how the system is started: auto (default), kexec or reboot")
-	flags.StringVar(&f.spec.Hostname, "hostname", "", "default: the node's name")
-	flags.StringVar(&f.keyFile, "keys", "", "file of SSH public keys, one a line")
+	flags.BoolVar(&f.spec.AllowUnsigned, "allow-unsigned", false,
+		"accept an image without a signature, if the site's initrd allows it")
+	flags.StringVar(&f.spec.Boot, "boot", "", "how the installed system is started: auto (default), kexec or reboot")
+	flags.StringVar(&f.spec.Hostname, "hostname", "", "host name of the installed system; default: name of the node")
+	flags.StringVar(&f.keyFile, "keys", "", "file of SSH public keys, one per line")
 	flags.StringVar(&f.userData, "user-data", "", "file of cloud-init user data; empty: none")
-	flags.StringVar(&f.spec.Owner, "owner", "", "who declares the binding; nobody else then changes its owner or takes it back")
-	flags.BoolVar(&f.takeOver, "take-over", false, "change the owner of bindings that have one: to --owner, or to nobody")
-	flags.StringVar(&f.spec.KernelArguments, "kernel-arguments", "", "added to the installed kernel's own on kexec")
+	flags.StringVar(&f.spec.Owner, "owner", "",
+		"owner of the binding; others can then neither delete it nor change its owner")
+	flags.BoolVar(&f.takeOver, "take-over", false, "replace the owner of a binding by --owner, or remove it")
+	flags.StringVar(&f.spec.KernelArguments, "kernel-arguments", "",
+		"appended to the installed kernel's own arguments on kexec")
 }
 
 func (f *bindFlags) options() []api.Option {
@@ -103,25 +119,25 @@ func (f *bindFlags) options() []api.Option {
 }
 
 func (f *bindFlags) check(args []string) error {
-	ways := 0
-	for _, given := range []bool{len(args) > 0, f.file != "", len(f.labels) > 0} {
-		if given {
-			ways++
+	sources := 0
+	for _, present := range []bool{len(args) > 0, f.file != "", len(f.labels) > 0} {
+		if present {
+			sources++
 		}
 	}
-	if ways != 1 {
-		return usagef("want NODE..., or --label KEY=VALUE, or -f FILE")
+	if sources != 1 {
+		return usagef("expected one of NODE..., --label KEY=VALUE and -f FILE")
 	}
 	if f.wipeOnly && f.spec.Image != "" {
-		return usagef("want either --image %s or --wipe-only", f.spec.Image)
+		return usagef("--image %s and --wipe-only exclude each other", f.spec.Image)
 	}
 	if f.file != "" && (f.wipeOnly || f.spec.Image != "" || f.spec.Owner != "") {
-		return usagef("--file holds whole bindings: --image, --wipe-only and --owner do not go with it")
+		return usagef("--file replaces whole bindings: it excludes --image, --wipe-only and --owner")
 	}
 	return nil
 }
 
-// specs makes the whole wishes: of the file, or of each node's binding with what the flags change.
+// specs makes whole bindings: those of the file, or the present binding of each node with the changes of the flags.
 func (f *bindFlags) specs(cmd *cobra.Command, a *app, client *api.Client, names []string) ([]api.BindingSpec, error) {
 	if f.file != "" {
 		bindings, err := readObjects[api.Binding](a, f.file)
@@ -157,7 +173,7 @@ func (f *bindFlags) specs(cmd *cobra.Command, a *app, client *api.Client, names 
 	return specs, nil
 }
 
-// readFiles replaces the names of files by what they hold.
+// readFiles replaces the names of files by their content.
 func (f *bindFlags) readFiles(a *app) error {
 	if f.keyFile != "" {
 		content, err := a.readFile(f.keyFile)
@@ -180,7 +196,7 @@ func (f *bindFlags) readFiles(a *app) error {
 	return nil
 }
 
-// change takes the node's binding, if any, and changes what flags say.
+// change applies the flags to the present binding of a node, if it has one.
 func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) (api.BindingSpec, error) {
 	binding, err := client.Binding(cmd.Context(), name)
 	if err != nil && !api.IsNotFound(err) {
@@ -220,16 +236,19 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 		spec.Capture = ""
 	}
 	if spec.Image == "" && !f.wipeOnly && (!bound || changed("image")) {
-		return spec, usagef("%s: say --image IMAGE, or --wipe-only to wipe the disk", name)
+		return spec, usagef("%s: --image IMAGE is missing, or --wipe-only to wipe the disk", name)
 	}
 	if binding.UserDataSHA256 != "" && !changed("user-data") {
-		return spec, usagef("%s has user data, which sledd does not give out: say it again with --user-data FILE, or --user-data '' to drop it", name)
+		return spec, usagef("%s has user data, which sledd never returns: repeat it with --user-data FILE, "+
+			"or remove it with --user-data ''", name)
 	}
 	return spec, nil
 }
 
-// bindAll sends the wishes in bulk. On an error the wishes of the calls before it hold, and are returned with it.
-func bindAll(ctx context.Context, client *api.Client, specs []api.BindingSpec, options ...api.Option) ([]api.Binding, error) {
+// bindAll sends the bindings in bulk. On an error, those of earlier requests are stored, and are returned with it.
+func bindAll(
+	ctx context.Context, client *api.Client, specs []api.BindingSpec, options ...api.Option,
+) ([]api.Binding, error) {
 	stored := []api.Binding{}
 	for chunk := range slices.Chunk(specs, bulkSize) {
 		items := make([]api.BulkBinding, len(chunk))
@@ -239,7 +258,8 @@ func bindAll(ctx context.Context, client *api.Client, specs []api.BindingSpec, o
 		answer, err := client.Bind(ctx, items, options...)
 		stored = append(stored, answer...)
 		if err != nil {
-			return stored, fmt.Errorf("bind: items %d to %d of %d: %w", len(stored)+1, len(stored)+len(chunk), len(specs), err)
+			last := len(stored) + len(chunk)
+			return stored, fmt.Errorf("bind: items %d to %d of %d: %w", len(stored)+1, last, len(specs), err)
 		}
 	}
 	return stored, nil

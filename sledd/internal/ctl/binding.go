@@ -17,7 +17,7 @@ func (a *app) bindings() *resource[api.Binding] {
 		columns: []column[api.Binding]{
 			col("node", func(b api.Binding) string { return b.Node }).wraps(12),
 			col("mac", func(b api.Binding) string { return b.MAC }).spare(),
-			col("image", func(b api.Binding) string { return wishText(b) }).wraps(16),
+			col("image", requestText).wraps(16),
 			col("generation", func(b api.Binding) string { return strconv.FormatInt(b.Generation, 10) }),
 			col("satisfied", func(b api.Binding) string { return yesNo(b.Satisfied) }),
 			col("disk", func(b api.Binding) string { return b.Disk }).wraps(12).spare(),
@@ -35,6 +35,8 @@ func (a *app) bindings() *resource[api.Binding] {
 		},
 		complement: nameNodes,
 		filters:    addFilters, terms: ownership, complete: a.completeNodes,
+		examples: examples{"sledctl binding list --image debian-12-v1", "sledctl binding get n1 -o yaml",
+			"sledctl binding delete n1 n2"},
 	}
 }
 
@@ -65,21 +67,27 @@ func nameNodes(ctx context.Context, client *api.Client, bindings []api.Binding) 
 
 func (a *app) bindingCommand() *cobra.Command {
 	r := a.bindings()
-	return group("binding", "Wishes: which node gets which image", r.listCommand(a), r.getCommand(a), a.bindCommand("apply"),
-		r.deleteCommand(a, "delete", unbindShort, "deleted"))
+	return group("binding", "Create, inspect and delete bindings of nodes to images", r.listCommand(a), r.getCommand(a),
+		a.bindCommand("apply"), r.deleteCommand(a, "delete", unbindShort, unbindLong))
 }
 
-const unbindShort = "Take wishes away; the machines keep what is on their disks"
+const (
+	unbindShort = "Delete bindings; the disks keep their content"
+	unbindLong  = `Deletes the bindings of nodes. Nothing is written to their disks. A binding
+with an owner is deleted with --owner and that owner, or with --take-over.`
+)
 
 func (a *app) unbindCommand() *cobra.Command {
-	return a.bindings().deleteCommand(a, "unbind", unbindShort, "deleted")
+	r := a.bindings()
+	r.examples.remove = "sledctl unbind n1 n2"
+	return r.deleteCommand(a, "unbind", unbindShort, unbindLong)
 }
 
-// ownership adds the flags that say in whose name wishes are taken away.
+// ownership adds the flags for bindings that have an owner.
 func ownership(command *cobra.Command) func() []api.Option {
 	owner, takeOver := "", false
-	command.Flags().StringVar(&owner, "owner", "", "in the name of the owner that they belong to")
-	command.Flags().BoolVar(&takeOver, "take-over", false, "also those that belong to an owner, such as Terraform")
+	command.Flags().StringVar(&owner, "owner", "", "delete bindings of this owner")
+	command.Flags().BoolVar(&takeOver, "take-over", false, "delete bindings of any owner, such as Terraform")
 	return func() []api.Option {
 		options := []api.Option{api.As(owner)}
 		if takeOver {
@@ -89,8 +97,8 @@ func ownership(command *cobra.Command) func() []api.Option {
 	}
 }
 
-// wishText is what a binding asks for: an image, a capture, or only a wipe.
-func wishText(b api.Binding) string {
+// requestText is what a binding requests: an image, a capture, or only a wipe.
+func requestText(b api.Binding) string {
 	if b.Capture != "" {
 		return "(capture " + b.Capture + ")"
 	}
@@ -100,10 +108,10 @@ func wishText(b api.Binding) string {
 	return b.Image
 }
 
-// wishOf is what is wished of a node, or nothing.
-func wishOf(n api.Node) string {
+// requestOf is what the binding of a node requests; empty without a binding.
+func requestOf(n api.Node) string {
 	if n.Binding == nil {
 		return ""
 	}
-	return wishText(*n.Binding)
+	return requestText(*n.Binding)
 }

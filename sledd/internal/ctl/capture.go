@@ -16,14 +16,19 @@ func (a *app) imageCaptureCommand() *cobra.Command {
 	wait, disk := false, ""
 	command := &cobra.Command{
 		Use: "capture NODE IMAGE", Short: "Make an image of a node's disk",
-		Long: `Wishes that the disk of a node becomes a registered image. The node does so at its next boot, which somebody must cause: nothing here
-switches power. Its disk is only read, and its own system starts again afterwards. The image is not signed: see sledctl image sign.
-With --wait it ends when the image is registered, or the node failed; then the exit code is 1 and the reason is shown.`,
-		Example: "  sledctl image capture n1 debian-12-golden --wait --timeout 1h\n  sledctl image sign debian-12-golden --key image.key",
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeFirstNode,
+		Long: `Requests that the disk of a node becomes a registered image. The node captures
+its disk at its next boot; this command does not switch power. The disk is only
+read, and the node's own system starts again afterwards. The image is not
+signed, see sledctl image sign.
+
+With --wait, the command ends when the image is registered. If the node fails,
+it prints the reason and exits with code 1.`,
+		Example: `  sledctl image capture n1 debian-12-golden --wait --timeout 1h
+  sledctl image sign debian-12-golden --key image.key`,
+		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeFirstNode,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if wait && a.output != "table" {
-				return usagef("--wait draws or prints lines: it does not go with -o %s", a.output)
+				return usagef("--wait prints progress: it excludes -o %s", a.output)
 			}
 			client, err := a.client()
 			if err != nil {
@@ -40,20 +45,21 @@ With --wait it ends when the image is registered, or the node failed; then the e
 			return w.run(cmd.Context())
 		},
 	}
-	command.Flags().StringVar(&disk, "disk", "", "disk selector; default: the binding's, else the node's")
-	command.Flags().BoolVarP(&wait, "wait", "w", false, "follow the node until its image is registered, or it failed")
-	command.Flags().DurationVar(&w.timeout, "timeout", 0, "with --wait: give up after this time, such as 1h; default: never")
+	command.Flags().StringVar(&disk, "disk", "", "disk selector; default: that of the binding, else that of the node")
+	command.Flags().BoolVarP(&wait, "wait", "w", false, "wait until the image is registered or the node fails")
+	command.Flags().DurationVar(&w.timeout, "timeout", 0,
+		"with --wait: give up after this time, such as 1h; default: no limit")
 	return command
 }
 
-// capture changes the wish for a node; what its binding says of disk, name and keys stays for the next image.
+// capture changes the binding of a node; disk, host name and keys stay for the next image.
 func (a *app) capture(ctx context.Context, client *api.Client, node, image, disk string) (api.Binding, error) {
 	old, err := client.Binding(ctx, node)
 	if err != nil && !api.IsNotFound(err) {
 		return old, err
 	}
 	if old.UserDataSHA256 != "" {
-		_, _ = fmt.Fprintf(a.Err, "%s: its user data is dropped: say it again when you bind it to an image\n", node)
+		_, _ = fmt.Fprintf(a.Err, "%s: user data is removed from the binding: repeat it when you bind an image\n", node)
 	}
 	spec := old.BindingSpec
 	spec.Node, spec.Image, spec.Capture = node, "", image

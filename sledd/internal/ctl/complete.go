@@ -11,11 +11,13 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// completeDeadline bounds how long a press of the tab key may take.
+// completeDeadline limits the time for one press of the tab key.
 const completeDeadline = 2 * time.Second
 
-// complete asks sledd for names; a server that does not answer just gives none.
-func (a *app) complete(cmd *cobra.Command, names func(context.Context, *api.Client) []string) ([]string, cobra.ShellCompDirective) {
+// complete fetches names from sledd. Without an answer there are no completions.
+func (a *app) complete(
+	cmd *cobra.Command, names func(context.Context, *api.Client) []string,
+) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeDeadline)
 	defer cancel()
 	client, err := a.client()
@@ -41,7 +43,7 @@ func (a *app) completeNodes(cmd *cobra.Command, _ []string, _ string) ([]string,
 	})
 }
 
-// completeFirstNode completes a node, and after it nothing: what follows is new.
+// completeFirstNode completes a node, and nothing after it: the second argument is a new name.
 func (a *app) completeFirstNode(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

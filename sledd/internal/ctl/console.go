@@ -16,19 +16,20 @@ import (
 
 const (
 	consoleBytes = 16 << 10
-	// followBytes are read at each look: more than a serial port of 115,200 baud brings in it.
+	// followBytes is the size of each poll: more than a serial port of 115,200 baud sends in that time.
 	followBytes = 128 << 10
 )
 
-// sequences that move a cursor, colour or clear: CSI, OSC, and the others that begin with an escape.
+// sequences are those that move a cursor, colour or clear: CSI, OSC, and the others that start with an escape.
 var sequences = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[ -/]*[0-~]")
 
 func (a *app) consoleCommand() *cobra.Command {
 	follow, raw, bytes := false, false, 0
 	command := &cobra.Command{
-		Use: "console NODE", Short: "What a node's serial console showed last, as the boot server recorded it",
-		Long: `Prints the end of the record that the boot server keeps of a node's serial console. Sequences that move a terminal's cursor are left out.
-Each line begins with the time at which it was recorded.`,
+		Use: "console NODE", Short: "Print the recorded serial console of a node",
+		Long: `Prints the end of a node's serial console, as recorded by the boot server. Each
+line starts with the time of its recording. Control sequences for terminals are
+removed, unless --raw is set.`,
 		Example: "  sledctl console n1\n  sledctl console n1 -f",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeFirstNode,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,14 +52,16 @@ Each line begins with the time at which it was recorded.`,
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVarP(&follow, "follow", "f", false, "then go on as it is recorded")
-	flags.BoolVar(&raw, "raw", false, "with all control sequences")
-	flags.IntVar(&bytes, "bytes", consoleBytes, "how much of the end")
+	flags.BoolVarP(&follow, "follow", "f", false, "print new lines as they are recorded, until interrupted")
+	flags.BoolVar(&raw, "raw", false, "keep all control sequences")
+	flags.IntVar(&bytes, "bytes", consoleBytes, "size of the part to print, from the end")
 	return command
 }
 
-// followConsole prints whole lines as they come, until it is interrupted.
-func (a *app) followConsole(ctx context.Context, client *api.Client, node, seen string, plain func(string) string) error {
+// followConsole prints whole lines as they are recorded, until it is interrupted.
+func (a *app) followConsole(
+	ctx context.Context, client *api.Client, node, seen string, plain func(string) string,
+) error {
 	end := strings.LastIndexByte(seen, '\n') + 1
 	_, _ = fmt.Fprint(a.Out, plain(seen[:end]))
 	seen = seen[:end]
@@ -78,7 +81,7 @@ func (a *app) followConsole(ctx context.Context, client *api.Client, node, seen 
 	}
 }
 
-// after gives what of a record's end is not in an earlier one. Lines begin with a time, so that no two ends are alike.
+// after returns the part of text that follows seen. Lines start with a time, so no two ends are alike.
 func after(text, seen string) string {
 	mark := seen[max(0, len(seen)-256):]
 	if i := strings.LastIndex(text, mark); i >= 0 && mark != "" {
@@ -87,7 +90,7 @@ func after(text, seen string) string {
 	return text
 }
 
-// plainConsole is what a terminal would have shown, without cursor movements.
+// plainConsole removes control sequences.
 func plainConsole(text string) string {
 	text = sequences.ReplaceAllString(text, "")
 	return clean(strings.ReplaceAll(text, "\r", ""), "\n\t")

@@ -17,8 +17,11 @@ import (
 func (a *app) eventsCommand() *cobra.Command {
 	follow, limit := false, 0
 	command := &cobra.Command{
-		Use: "events NODE", Short: "What happened to a node, oldest first",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeNodes,
+		Use: "events NODE", Short: "Print the events of a node, oldest first",
+		Long: `Prints the events of a node with time, kind, resulting phase and details. With
+-f -o json, each event is one JSON object on a line.`,
+		Example: "  sledctl events n1 --limit 20\n  sledctl events n1 -f -o json",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -38,14 +41,14 @@ func (a *app) eventsCommand() *cobra.Command {
 			return a.followEvents(cmd, client, args[0], events)
 		},
 	}
-	command.Flags().BoolVarP(&follow, "follow", "f", false, "then go on as they happen; -o json prints one object a line")
-	command.Flags().IntVar(&limit, "limit", 0, "at most so many, the newest; default: all that are kept")
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "print new events as they happen, until interrupted")
+	command.Flags().IntVar(&limit, "limit", 0, "print at most this many of the newest; default: all that are stored")
 	return command
 }
 
 func (a *app) followEvents(cmd *cobra.Command, client *api.Client, node string, events []api.Event) error {
 	if a.output == "yaml" {
-		return usagef("-f prints lines: want -o json or the table")
+		return usagef("-f prints lines: it excludes -o yaml")
 	}
 	shown := &shownEvents{app: a, newest: -1}
 	if err := shown.list(events); err != nil {
@@ -55,7 +58,7 @@ func (a *app) followEvents(cmd *cobra.Command, client *api.Client, node string, 
 	defer cancel(nil)
 	stream := api.Follow{Node: node, After: max(shown.newest, 0),
 		Lost: func(err error) {
-			_, _ = fmt.Fprintf(a.Err, "sledctl: events: connection lost, trying again: %v\n", err)
+			_, _ = fmt.Fprintf(a.Err, "sledctl: events: connection lost, reconnecting: %v\n", err)
 		},
 		Missed: func() {
 			missed, err := client.Events(ctx, node, 0)
@@ -116,7 +119,7 @@ func (s *shownEvents) print(event api.Event) error {
 	return err
 }
 
-// eventLine is one event for people: when, what, and which phase it led to.
+// eventLine is one event for people: time, kind, resulting phase and details.
 func (a *app) eventLine(e api.Event) string {
 	what := e.Kind
 	if e.Verb != "" {
@@ -146,15 +149,21 @@ func (a *app) eventLine(e api.Event) string {
 	if e.Detail != "" {
 		words = append(words, clean(e.Detail, ""))
 	}
-	line := fmt.Sprintf("%s  %-16s %s  %s", e.Time.Local().Format("2006-01-02 15:04:05.000"), what, fit(a.Screen.phaseText(e.Phase), len("operational")),
-		strings.Join(words, ", "))
-	return a.Screen.hang(strings.TrimRight(line, " "), len("2006-01-02 15:04:05.000  "))
+	const layout = "2006-01-02 15:04:05.000"
+	phase := "-"
+	if e.Phase != "" {
+		phase = a.Screen.phaseText(e.Phase)
+	}
+	at := e.Time.Local().Format(layout)
+	line := fmt.Sprintf("%s  %-16s %s  %s", at, what, fit(phase, phaseCell), strings.Join(words, ", "))
+	return a.Screen.hang(strings.TrimRight(line, " "), len(layout)+gap)
 }
 
 func (a *app) logCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "log NODE", Short: "The log of the step that failed last on a node, then its kernel log",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeNodes,
+		Use: "log NODE", Short: "Print the log of the last failed step and the kernel log",
+		Example: "  sledctl log n1",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {

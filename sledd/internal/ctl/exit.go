@@ -20,10 +20,10 @@ const (
 	exitUnreachable = 6
 )
 
-// usageError is a command line that cannot be carried out as it stands.
+// usageError is an invalid command line.
 type usageError struct {
 	err  error
-	hint string // a command that explains more
+	hint string // command that prints the usage
 }
 
 func usagef(format string, args ...any) error { return &usageError{err: fmt.Errorf(format, args...)} }
@@ -55,11 +55,13 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// codeDisk is the exit code of a step that found no disk, or several.
+// codeDisk is the exit code of a step that found no matching disk, or several.
 const codeDisk = 4
 
 // stepCodes names the exit codes of sledc (contract/exit-codes.md).
-var stepCodes = map[int]string{1: "failed", 2: "usage", 3: "not supported", codeDisk: "disk", 5: "integrity", 6: "network"}
+var stepCodes = map[int]string{
+	1: "failed", 2: "usage", 3: "not supported", codeDisk: "disk", 5: "integrity", 6: "network",
+}
 
 // codeName is how the exit code of a failed step is shown, such as "code 4 disk".
 func codeName(code int) string {

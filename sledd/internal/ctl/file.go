@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// readObjects reads what get and list print: one object, a list, or a mapping with items, as YAML or JSON. "-" is standard input.
-// An unknown key is refused: a misspelt wish must not become a different one.
+// readObjects reads the output of get and list: one object, a list, or a mapping with items, as YAML or JSON. "-" is
+// standard input. Unknown keys are refused: a misspelt attribute must not get lost.
 func readObjects[T any](a *app, name string) ([]T, error) {
 	content, err := a.readFile(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func split(encoded []byte) ([]json.RawMessage, error) {
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(encoded, &object); err != nil || len(object) == 0 {
-		return nil, fmt.Errorf("want an object, a list of objects, or a mapping with items")
+		return nil, fmt.Errorf("expected an object, a list of objects, or a mapping with items")
 	}
 	if list, ok := object["items"]; ok {
 		return items, json.Unmarshal(list, &items)

@@ -32,20 +32,23 @@ func (a *app) images() *resource[api.Image] {
 			return c.DeleteImage(ctx, name, options...)
 		},
 		detail: a.imageDetail, complete: a.completeImages,
+		examples: examples{"sledctl image list", "sledctl image get debian-12-v1", "sledctl image delete debian-12-v1"},
 	}
 }
 
 func (a *app) imageCommand() *cobra.Command {
 	r := a.images()
-	return group("image", "Registered images", r.listCommand(a), r.getCommand(a), a.imageApplyCommand(r), a.imageSignCommand(r),
-		a.imageCaptureCommand(), a.imageAddCommand(r),
-		r.deleteCommand(a, "delete", "Forget images that no binding uses; the files stay", "deleted"))
+	remove := r.deleteCommand(a, "delete", "Remove images from the register; the files stay",
+		"Removes images from sledd's register. An image that a binding uses is refused.\nPublished files are not deleted.")
+	return group("image", "Register, sign, capture and inspect images", r.listCommand(a), r.getCommand(a),
+		a.imageApplyCommand(r), a.imageSignCommand(r), a.imageCaptureCommand(), a.imageAddCommand(r), remove)
 }
 
 func (a *app) imageDetail(i api.Image) {
 	a.section("image", [][2]string{
-		{"name", i.Name}, {"digest", i.Digest}, {"urls", strings.Join(i.URLs, " ")}, {"disk", factText("bytes", fmt.Sprint(i.Bytes))},
-		{"file", factText("bytes", fmt.Sprint(i.FileBytes))}, {"used", usedText(i)}, {"signature", i.Signature}, {"architecture", i.Architecture},
+		{"name", i.Name}, {"digest", i.Digest}, {"urls", strings.Join(i.URLs, " ")},
+		{"disk", factText("bytes", fmt.Sprint(i.Bytes))}, {"file", factText("bytes", fmt.Sprint(i.FileBytes))},
+		{"used", usedText(i)}, {"signature", i.Signature}, {"architecture", i.Architecture},
 		{"labels", labelsText(i.Labels)}, {"created", localTime(i.Created)},
 	})
 }
@@ -54,47 +57,51 @@ func (a *app) imageApplyCommand(r *resource[api.Image]) *cobra.Command {
 	var file string
 	var spec api.ImageSpec
 	command := &cobra.Command{
-		Use: "apply [IMAGE]", Short: "Register an image; another content needs another name",
-		Example: `  sledctl image apply debian-12-v1 --url http://10.77.0.1/images/8f3c.raw.zst --digest sha256:8f3c... \
-      --bytes 2147483648 --file-bytes 312345678
+		Use: "apply [IMAGE]", Short: "Register an image, with its digest and sizes",
+		Long: `Registers an image. Digest and sizes cannot change later: register other
+content under another name. sledctl image add reads digest and sizes from the
+image.`,
+		Example: `  sledctl image apply debian-12-v1 --url http://10.77.0.1/images/8f3c.raw.zst \
+      --digest sha256:8f3c... --bytes 2147483648 --file-bytes 312345678
   sledctl image apply -f image.yaml`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (file == "") == (len(args) == 0) {
-				return usagef("want either IMAGE or -f FILE")
+				return usagef("expected either IMAGE or -f FILE")
 			}
-			wanted := []api.Image{{ImageSpec: spec}}
+			images := []api.Image{{ImageSpec: spec}}
 			if file == "" {
-				wanted[0].Name = args[0]
+				images[0].Name = args[0]
 			} else {
 				var err error
-				if wanted, err = readObjects[api.Image](a, file); err != nil {
+				if images, err = readObjects[api.Image](a, file); err != nil {
 					return err
 				}
 			}
-			return a.applyImages(cmd.Context(), r, wanted)
+			return a.applyImages(cmd.Context(), r, images)
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&file, "file", "f", "", "images in YAML or JSON, as `get -o yaml` prints them; - for standard input")
-	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch it (repeatable: tried in turn)")
-	flags.StringVar(&spec.Digest, "digest", "", "sha256:HEX of the image's index, as sledc inspect shows it")
-	flags.Int64Var(&spec.Bytes, "bytes", 0, "size of the raw disk")
-	flags.Int64Var(&spec.FileBytes, "file-bytes", 0, "size of the file as served")
-	flags.Int64Var(&spec.UsedBytes, "used-bytes", 0, "bytes of the disk that hold something")
-	flags.StringVar(&spec.Signature, "signature", "", "Ed25519 signature of the digest, in base64; can be added later")
-	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 or arm64")
+	flags.StringVarP(&file, "file", "f", "",
+		"file of images in YAML or JSON, as printed by sledctl image get -o yaml; - is standard input")
+	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch the image (repeatable; tried in turn)")
+	flags.StringVar(&spec.Digest, "digest", "", "digest of the image, sha256:HEX, as printed by sledc inspect")
+	flags.Int64Var(&spec.Bytes, "bytes", 0, "size of the raw disk in bytes")
+	flags.Int64Var(&spec.FileBytes, "file-bytes", 0, "size of the served file in bytes")
+	flags.Int64Var(&spec.UsedBytes, "used-bytes", 0, "bytes of the disk that are in use")
+	flags.StringVar(&spec.Signature, "signature", "", "Ed25519 signature of the digest, in base64; may be added later")
+	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
 	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label, KEY=VALUE (repeatable)")
 	return command
 }
 
-func (a *app) applyImages(ctx context.Context, r *resource[api.Image], wanted []api.Image) error {
+func (a *app) applyImages(ctx context.Context, r *resource[api.Image], images []api.Image) error {
 	client, err := a.client()
 	if err != nil {
 		return err
 	}
-	stored := make([]api.Image, 0, len(wanted))
-	for _, image := range wanted {
+	stored := make([]api.Image, 0, len(images))
+	for _, image := range images {
 		answer, err := client.PutImage(ctx, image.ImageSpec)
 		if err != nil {
 			return fmt.Errorf("image %s: %w", image.Name, err)
@@ -104,7 +111,7 @@ func (a *app) applyImages(ctx context.Context, r *resource[api.Image], wanted []
 	return r.print(a, stored)
 }
 
-// usedText is what of the disk holds something, where that is known.
+// usedText is how much of the disk is in use; empty if unknown.
 func usedText(i api.Image) string {
 	if i.UsedBytes == 0 {
 		return ""

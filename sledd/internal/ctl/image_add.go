@@ -18,13 +18,13 @@ func (a *app) imageAddCommand(r *resource[api.Image]) *cobra.Command {
 	var spec api.ImageSpec
 	command := &cobra.Command{
 		Use: "add --url URL", Short: "Register a published image; digest and sizes are read from it",
-		Long: `Reads trailer and index of an image at the first URL that answers, proves them against each other, and registers the image with the
-digest and sizes that they give.`,
+		Long: `Reads trailer and index of an image from the first URL that answers, verifies
+them, and registers the image with their digest and sizes.`,
 		Example: "  sledctl image add --url http://10.77.0.1/images/debian-12-v1.raw.zst",
 		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(spec.URLs) == 0 {
-				return usagef("--url URL is missing: want where nodes fetch the image")
+				return usagef("--url URL is missing: the address where nodes fetch the image")
 			}
 			if spec.Name == "" {
 				spec.Name = strings.TrimSuffix(path.Base(spec.URLs[0]), ".raw.zst")
@@ -36,14 +36,14 @@ digest and sizes that they give.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch it (required; repeatable: tried in turn)")
-	flags.StringVar(&spec.Name, "name", "", "name to register it under; default: that of the file, without .raw.zst")
-	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 or arm64")
+	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch the image (required; repeatable; tried in turn)")
+	flags.StringVar(&spec.Name, "name", "", "name of the image; default: that of the file, without .raw.zst")
+	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
 	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label, KEY=VALUE (repeatable)")
 	return command
 }
 
-// measure reads what an image says of itself where it is published. URLs before the one that answers are told as warnings.
+// measure reads digest and sizes from the published image. It prints a warning for each URL that does not answer.
 func (a *app) measure(ctx context.Context, spec *api.ImageSpec) error {
 	client, err := a.client()
 	if err != nil {

@@ -49,7 +49,7 @@ func TestImageIsSigned(t *testing.T) {
 	}
 	sum := sha256.Sum256([]byte("index"))
 	s.does(exitDone, fmt.Sprintf("image apply i --url http://a/i --digest sha256:%x --file-bytes 9 --bytes 1024 --used-bytes 512", sum), " no ")
-	s.does(exitUsage, "image sign i --key "+keyFile(t, other), "want an Ed25519 key")
+	s.does(exitUsage, "image sign i --key "+keyFile(t, other), "expected an Ed25519 key")
 	s.does(exitNotFound, "image sign none --key "+keyFile(t, private), "does not exist")
 	s.does(exitDone, "image sign i --key "+keyFile(t, private), " yes ")
 	var image api.Image
@@ -72,7 +72,7 @@ func TestNodeIsCaptured(t *testing.T) {
 	}
 	s.does(exitDone, "bind n1 --wipe-only --disk serial:x --mode auto --verify full --allow-unsigned --user-data "+file, "(wipe)")
 	s.does(exitDone, "binding get n1 -o json", `"allow_unsigned": true`)
-	s.does(exitFailed, "image capture n1 gold --wait --timeout 1ms", "its user data is dropped")
+	s.does(exitFailed, "image capture n1 gold --wait --timeout 1ms", "user data is removed from the binding")
 	s.does(exitDone, "image capture n1 gold", "(capture gold)")
 	s.does(exitDone, "node get n1", "capture           gold")
 	m := s.Machine(1)
@@ -121,7 +121,7 @@ func TestCaptureIsDrawn(t *testing.T) {
 	n := node(1, api.Capturing, 0)
 	n.Status.Progress = &api.Progress{Bytes: 1_000_000_000, Total: 2_000_000_000, Rate: 100_000_000}
 	live := &liveView{app: &app{System: System{Now: func() time.Time { return noon }}}}
-	if got := live.told(n, 60); !strings.Contains(got, barFull) || !strings.Contains(got, "50%") || !strings.Contains(got, "0:10 left") {
+	if got := live.note(n, 60); !strings.Contains(got, barFull) || !strings.Contains(got, "50%") || !strings.Contains(got, "0:10 left") {
 		t.Errorf("%q", got)
 	}
 }

@@ -14,24 +14,32 @@ import (
 )
 
 func (a *app) kexecCommand() *cobra.Command {
-	stats := &cobra.Command{Use: "stats", Short: "How well each model starts an installed system by kexec", Args: cobra.NoArgs,
+	stats := &cobra.Command{
+		Use: "stats", Short: "Show how often kexec succeeds on each hardware model",
+		Example: "  sledctl kexec stats", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return listed(cmd.Context(), a, (*api.Client).Kexecs, a.kexecColumns())
-		}}
-	quirks := &cobra.Command{Use: "quirks", Short: "Machines that boot=auto starts through their firmware, and why", Args: cobra.NoArgs,
+			return printAll(cmd.Context(), a, (*api.Client).Kexecs, a.kexecColumns())
+		},
+	}
+	quirks := &cobra.Command{
+		Use: "quirks", Short: "List models that boot=auto starts through the firmware, and why",
+		Example: "  sledctl kexec quirks", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return listed(cmd.Context(), a, (*api.Client).Quirks, quirkColumns)
-		}}
-	return group("kexec", "Whether kexec can be trusted", stats, quirks)
+			return printAll(cmd.Context(), a, (*api.Client).Quirks, quirkColumns)
+		},
+	}
+	return group("kexec", "Inspect the reliability of kexec", stats, quirks)
 }
 
-// listed asks for things and prints them.
-func listed[T any](ctx context.Context, a *app, ask func(*api.Client, context.Context) ([]T, error), columns []column[T]) error {
+// printAll fetches objects and prints them.
+func printAll[T any](
+	ctx context.Context, a *app, fetch func(*api.Client, context.Context) ([]T, error), columns []column[T],
+) error {
 	client, err := a.client()
 	if err != nil {
 		return err
 	}
-	items, err := ask(client, ctx)
+	items, err := fetch(client, ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +77,8 @@ var quirkColumns = []column[api.Quirk]{
 
 func matchText(m api.QuirkMatch) string {
 	var parts []string
-	for _, part := range [][2]string{{"vendor", m.Vendor}, {"product", m.Product}, {"version", m.Version}, {"bios", m.BIOS}} {
+	matches := [][2]string{{"vendor", m.Vendor}, {"product", m.Product}, {"version", m.Version}, {"bios", m.BIOS}}
+	for _, part := range matches {
 		if part[1] != "" {
 			parts = append(parts, fmt.Sprintf("%s=%q", part[0], part[1]))
 		}

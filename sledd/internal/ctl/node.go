@@ -36,16 +36,18 @@ func (a *app) nodes() *resource[api.Node] {
 			return c.DeleteNode(ctx, name, options...)
 		},
 		detail: a.nodeDetail, filters: addFilters, complete: a.completeNodes,
+		examples: examples{"sledctl node list -l rack=a --phase failed", "sledctl node get n1", "sledctl node delete n1 n2"},
 	}
 }
 
 func (a *app) nodeCommand() *cobra.Command {
 	r := a.nodes()
-	return group("node", "Declared and discovered nodes", r.listCommand(a), r.getCommand(a), a.nodeApplyCommand(r),
-		r.deleteCommand(a, "delete", "Forget nodes; the machines are not touched", "deleted"))
+	remove := r.deleteCommand(a, "delete", "Delete nodes from the fleet; the machines keep running",
+		"Deletes declarations, facts and events of nodes. A node with a binding is\nrefused: delete the binding first.")
+	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeApplyCommand(r), remove)
 }
 
-// nodeFlags are the parts of a declaration that flags can say.
+// nodeFlags are the parts of a declaration that flags can set.
 type nodeFlags struct {
 	file, mac, bmc string
 	unlabel        []string
@@ -56,16 +58,18 @@ type nodeFlags struct {
 func (a *app) nodeApplyCommand(r *resource[api.Node]) *cobra.Command {
 	var f nodeFlags
 	command := &cobra.Command{
-		Use: "apply [NODE]", Aliases: []string{"accept"}, Short: "Declare a node, or change its declaration; also accepts a discovered one",
-		Long: `Declares a node. NODE is its MAC or its name. What no flag says stays as it is; -f replaces whole declarations.
-A discovered node is accepted by giving it a name.`,
+		Use: "apply [NODE]", Aliases: []string{"accept"}, Short: "Declare, change or accept a node",
+		Long: `Declares a node or changes its declaration. NODE is its MAC or its name.
+Attributes without a flag keep their value; -f replaces whole declarations. To
+accept a discovered node, set its name.`,
 		Example: `  sledctl node accept 52:54:00:77:00:01 --name n1
-  sledctl node apply n1 --disk serial:LAB-0001 --label rack=a --bmc ipmi://10.77.0.201:623
+  sledctl node apply n1 --disk serial:LAB-0001 --label rack=a \
+      --bmc ipmi://10.77.0.201:623
   sledctl node apply -f nodes.yaml`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (f.file == "") == (len(args) == 0) {
-				return usagef("want either NODE or -f FILE")
+				return usagef("expected either NODE or -f FILE")
 			}
 			client, err := a.client()
 			if err != nil {
@@ -82,27 +86,30 @@ A discovered node is accepted by giving it a name.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&f.file, "file", "f", "", "declarations in YAML or JSON, as `get -o yaml` prints them; - for standard input")
-	flags.StringVar(&f.mac, "mac", "", "MAC, when NODE is the name of a new node")
-	flags.StringVar(&f.spec.Name, "name", "", "unique name")
+	flags.StringVarP(&f.file, "file", "f", "",
+		"file of declarations in YAML or JSON, as printed by sledctl node get -o yaml; - is standard input")
+	flags.StringVar(&f.mac, "mac", "", "MAC address; required when NODE is the name of a new node")
+	flags.StringVar(&f.spec.Name, "name", "", "unique host name")
 	flags.StringToStringVarP(&f.labels, "label", "l", nil, "set a label, KEY=VALUE (repeatable)")
 	flags.StringArrayVar(&f.unlabel, "unlabel", nil, "remove the label KEY (repeatable)")
-	flags.StringVar(&f.spec.Architecture, "architecture", "", "x86_64 or arm64")
-	flags.StringVar(&f.spec.Flavour, "flavour", "", "kernel of the Sled system: cloud or generic")
-	flags.StringVar(&f.spec.Disk, "disk", "", "disk selector, such as serial:S, only or model:GLOB,rotational:0")
-	flags.StringArrayVar(&f.spec.KeepDisks, "keep-disk", nil, "selector of a disk that is never touched (repeatable)")
-	flags.StringVar(&f.spec.BootOrder, "boot-order", "", "what UEFI boots first, set whenever the node is imaged: keep, disk or network")
-	flags.StringVar(&f.bmc, "bmc", "", "power control as DRIVER://ADDRESS[:PORT]; driver ipmi, redfish, wol, amt or command")
+	flags.StringVar(&f.spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
+	flags.StringVar(&f.spec.Flavour, "flavour", "", "kernel and drivers of the Sled system: cloud or generic")
+	flags.StringVar(&f.spec.Disk, "disk", "", "selector of the system disk: only, serial:S, model:GLOB,rotational:0, ...")
+	flags.StringArrayVar(&f.spec.KeepDisks, "keep-disk", nil, "selector of a disk that is never written (repeatable)")
+	flags.StringVar(&f.spec.BootOrder, "boot-order", "",
+		"UEFI boot order, set when the node is imaged: keep (default), disk or network")
+	flags.StringVar(&f.bmc, "bmc", "",
+		"power control, DRIVER://ADDRESS[:PORT]; drivers: ipmi, redfish, wol, amt, command; empty: none")
 	return command
 }
 
 func (a *app) applyNodeFile(ctx context.Context, client *api.Client, r *resource[api.Node], file string) error {
-	wanted, err := readObjects[api.Node](a, file)
+	requested, err := readObjects[api.Node](a, file)
 	if err != nil {
 		return err
 	}
-	stored := make([]api.Node, 0, len(wanted))
-	for i, node := range wanted {
+	stored := make([]api.Node, 0, len(requested))
+	for i, node := range requested {
 		answer, err := client.PutNode(ctx, node.NodeSpec)
 		if err != nil {
 			return fmt.Errorf("%s: item %d (%s): %w", file, i+1, node.Name, err)
@@ -112,7 +119,7 @@ func (a *app) applyNodeFile(ctx context.Context, client *api.Client, r *resource
 	return r.print(a, stored)
 }
 
-// apply reads the declaration, changes what flags say and writes it back, unless somebody else did so meanwhile.
+// apply reads the declaration, applies the flags and writes it back. It fails if the declaration changed meanwhile.
 func (f *nodeFlags) apply(cmd *cobra.Command, client *api.Client, name string) (api.Node, error) {
 	node, err := client.Node(cmd.Context(), name)
 	if err != nil && !api.IsNotFound(err) {
@@ -127,7 +134,7 @@ func (f *nodeFlags) apply(cmd *cobra.Command, client *api.Client, name string) (
 		return node, err
 	}
 	if node.Name == "" {
-		return node, usagef("%s has no name yet: give it one with --name", name)
+		return node, usagef("%s has no name: set it with --name", name)
 	}
 	condition := api.IfAbsent()
 	if node.Declared {
@@ -136,13 +143,13 @@ func (f *nodeFlags) apply(cmd *cobra.Command, client *api.Client, name string) (
 	return client.PutNode(cmd.Context(), node.NodeSpec, condition)
 }
 
-// fresh starts the declaration of a node that sledd does not know.
+// fresh starts the declaration of a node that does not exist in sledd.
 func (f *nodeFlags) fresh(name string) (api.NodeSpec, error) {
 	if address, err := mac.Parse(name); err == nil {
 		return api.NodeSpec{MAC: address}, nil
 	}
 	if f.mac == "" {
-		return api.NodeSpec{}, usagef("node %s is not known: give its MAC with --mac", name)
+		return api.NodeSpec{}, usagef("node %s does not exist; to declare it, set its MAC with --mac", name)
 	}
 	address, err := mac.Parse(f.mac)
 	if err != nil {
@@ -178,7 +185,7 @@ func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
 	}
 	if f.mac != "" {
 		if address, err := mac.Parse(f.mac); err != nil || address != spec.MAC {
-			return usagef("--mac %s: node %s has the MAC %s; another machine is another node", f.mac, spec.Name, spec.MAC)
+			return usagef("--mac %s: node %s has MAC %s, which cannot change; declare another node", f.mac, spec.Name, spec.MAC)
 		}
 	}
 	if changed("bmc") {
@@ -191,14 +198,14 @@ func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
 	return nil
 }
 
-// parseBMC reads DRIVER://ADDRESS[:PORT]; empty takes the power control away.
+// parseBMC reads DRIVER://ADDRESS[:PORT]; empty removes the power control.
 func parseBMC(words string) (*api.BMC, error) {
 	if words == "" {
-		return nil, nil //nolint:nilnil // no power control is a value
+		return nil, nil //nolint:nilnil // nil is a valid value: no power control
 	}
 	u, err := url.Parse(words)
 	if err != nil || u.Scheme == "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
-		return nil, usagef("--bmc %q: want DRIVER://ADDRESS[:PORT] without a password", words)
+		return nil, usagef("--bmc %q: expected DRIVER://ADDRESS[:PORT] without a password", words)
 	}
 	bmc := &api.BMC{Driver: u.Scheme, Address: u.Hostname()}
 	if u.Port() != "" {

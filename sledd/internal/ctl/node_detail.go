@@ -15,28 +15,32 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// nodeDetail prints everything known of one node: declaration, status, wish, hardware.
+// nodeDetail prints one node: declaration, status, rescue, binding and hardware.
 func (a *app) nodeDetail(n api.Node) {
 	declared := "no: sledctl node accept " + n.MAC + " --name NAME"
 	if n.Declared {
 		declared = "yes, revision " + strconv.FormatInt(n.Revision, 10)
 	}
 	a.section("node", [][2]string{
-		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", architectureText(n)}, {"flavour", n.Flavour},
-		{"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order", n.BootOrder}, {"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
+		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", architectureText(n)},
+		{"flavour", n.Flavour}, {"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order", n.BootOrder},
+		{"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
 	})
 	a.section("status", a.statusRows(n))
 	if n.Rescue != nil {
 		a.section("rescue", [][2]string{
-			{"begun", localTime(n.Rescue.Begun)}, {"entered", localTime(n.Rescue.Entered)}, {"before", string(n.Status.Before)},
-			{"enter", rescueText(n)}, {"authorized keys", count(len(n.Rescue.AuthorizedKeys))},
+			{"started", localTime(n.Rescue.Begun)}, {"entered", localTime(n.Rescue.Entered)},
+			{"before", string(n.Status.Before)}, {"enter", rescueText(n)},
+			{"authorized keys", count(len(n.Rescue.AuthorizedKeys))},
 		})
 	}
 	if b := n.Binding; b != nil {
 		a.section("binding", [][2]string{
-			{"image", b.Image}, {"capture", b.Capture}, {"generation", strconv.FormatInt(b.Generation, 10)}, {"satisfied", yesNo(b.Satisfied)},
-			{"disk", b.Disk}, {"wipe", b.Wipe}, {"mode", b.Mode}, {"verify", b.Verify}, {"allow unsigned", onlyYes(b.AllowUnsigned)}, {"boot", b.Boot}, {"hostname", b.Hostname}, {"kernel arguments", b.KernelArguments},
-			{"authorized keys", count(len(b.AuthorizedKeys))}, {"user data", b.UserDataSHA256}, {"owner", b.Owner}, {"updated", localTime(b.Updated)},
+			{"image", b.Image}, {"capture", b.Capture}, {"generation", strconv.FormatInt(b.Generation, 10)},
+			{"satisfied", yesNo(b.Satisfied)}, {"disk", b.Disk}, {"wipe", b.Wipe}, {"mode", b.Mode}, {"verify", b.Verify},
+			{"allow unsigned", onlyYes(b.AllowUnsigned)}, {"boot", b.Boot}, {"hostname", b.Hostname},
+			{"kernel arguments", b.KernelArguments}, {"authorized keys", count(len(b.AuthorizedKeys))},
+			{"user data", b.UserDataSHA256}, {"owner", b.Owner}, {"updated", localTime(b.Updated)},
 		})
 	}
 	a.facts(n.Facts)
@@ -47,24 +51,25 @@ func (a *app) statusRows(n api.Node) [][2]string {
 	s := n.Status
 	rows := [][2]string{
 		{"phase", a.Screen.phaseText(s.Phase)}, {"since", localTime(s.Since)}, {"seen", localTime(s.Seen)},
-		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)}, {"reason", reasonText(s)}, {"detail", detailText(s)},
-		{"started by", s.Start}, {"not by kexec", clean(s.StartNote, "")},
+		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)},
+		{"reason", reasonText(s)}, {"detail", detailText(s)}, {"started by", s.Start},
+		{"not by kexec", clean(s.StartNote, "")},
 	}
 	if s.OS != nil {
-		rows = append(rows, [2]string{"system", clean(fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID), "")},
-			[2]string{"boots first", clean(bootText(n), "")})
+		system := fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID)
+		rows = append(rows, [2]string{"system", clean(system, "")}, [2]string{"boots first", clean(bootText(n), "")})
 	}
 	return rows
 }
 
-// bootText is what the firmware boots first, which BIOS does not say.
+// bootText is what the firmware boots first; empty for BIOS, which does not report it.
 func bootText(n api.Node) string {
 	text := n.Status.OS.BootOrder
 	if text != "" && n.Status.OS.BootCurrent != "" {
 		text += ", last started " + n.Status.OS.BootCurrent
 	}
 	if n.OtherBootOrder() != "" {
-		text += "; declared is " + n.BootOrder
+		text += "; declared: " + n.BootOrder
 	}
 	return text
 }
@@ -77,11 +82,15 @@ func (a *app) facts(facts *api.Facts) {
 	for _, part := range []struct {
 		name   string
 		values map[string]string
-	}{{"cpu", facts.CPU}, {"memory", facts.Memory}, {"firmware", facts.Firmware}, {"dmi", facts.DMI}, {"kernel", facts.Kernel}} {
+	}{
+		{"cpu", facts.CPU}, {"memory", facts.Memory}, {"firmware", facts.Firmware}, {"dmi", facts.DMI},
+		{"kernel", facts.Kernel},
+	} {
 		rows = append(rows, [2]string{part.name, factsText(part.values)})
 	}
 	a.section("facts", rows)
-	a.hardware("disks", facts.Disks, []string{"name", "bytes", "serial", "wwn", "path", "model", "rotational", "removable", "readonly"})
+	keys := []string{"name", "bytes", "serial", "wwn", "path", "model", "rotational", "removable", "readonly"}
+	a.hardware("disks", facts.Disks, keys)
 	a.hardware("nics", facts.NICs, []string{"name", "mac", "driver", "link", "speed"})
 }
 
@@ -95,7 +104,7 @@ func (a *app) section(name string, rows [][2]string) {
 	}
 }
 
-// hardware prints a table of things, first the known keys, then those that a newer Sled system may have added.
+// hardware prints a table of things: first the known keys, then those of a newer Sled system.
 func (a *app) hardware(name string, things []map[string]string, keys []string) {
 	if len(things) == 0 {
 		return
@@ -145,7 +154,7 @@ func factsText(values map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-// factText shows a fact as it was reported; byte counts also in a readable unit.
+// factText is a fact as it was reported; a byte count also in a readable unit.
 func factText(key, value string) string {
 	if n, err := strconv.ParseInt(value, 10, 64); key == "bytes" && err == nil {
 		return fmt.Sprintf("%s (%s)", value, bytesText(n))
@@ -153,7 +162,7 @@ func factText(key, value string) string {
 	return clean(value, "")
 }
 
-// onlyYes leaves out what is not so.
+// onlyYes is empty for false.
 func onlyYes(b bool) string {
 	if b {
 		return "yes"

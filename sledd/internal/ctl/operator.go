@@ -26,21 +26,23 @@ func (a *app) operators() *resource[api.Operator] {
 			return c.DeleteOperator(ctx, name)
 		},
 		complete: cobra.NoFileCompletions,
+		examples: examples{list: "sledctl operator list", remove: "sledctl operator delete ci"},
 	}
 }
 
 func (a *app) operatorCommand() *cobra.Command {
 	r := a.operators()
-	return group("operator", "Who may use the API (role admin)", r.listCommand(a), a.operatorCreateCommand(),
-		r.deleteCommand(a, "delete", "Take access away at once", "deleted"))
+	remove := r.deleteCommand(a, "delete", "Delete operators; their tokens are refused at once", "")
+	return group("operator", "Manage access to the API (role admin)", r.listCommand(a), a.operatorCreateCommand(), remove)
 }
 
 func (a *app) operatorCreateCommand() *cobra.Command {
 	role := ""
 	command := &cobra.Command{
-		Use: "create NAME", Short: "Make an operator; prints the token, once",
-		Long: `Makes an operator and prints the token on standard output. It is stored hashed and cannot be shown again.
-An operator of that name that is there already is left alone: delete it first.`,
+		Use: "create NAME", Short: "Create an operator and print its token",
+		Long: `Creates an operator and prints its token on standard output, once: only a hash
+of the token is stored. An existing operator of that name must be deleted
+first.`,
 		Example: "  (umask 077; sledctl operator create ci --role operate > ci.token)",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,12 +60,14 @@ An operator of that name that is there already is left alone: delete it first.`,
 			return a.show(made, func() { _, _ = fmt.Fprintln(a.Out, made.Token) })
 		},
 	}
-	command.Flags().StringVar(&role, "role", string(api.Read), "read, operate or admin; each includes the ones before it")
-	_ = command.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"read", "operate", "admin"}, cobra.ShellCompDirectiveNoFileComp))
+	command.Flags().StringVar(&role, "role", string(api.Read),
+		"read, operate or admin; each role includes those before it")
+	roles := []string{"read", "operate", "admin"}
+	_ = command.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles, cobra.ShellCompDirectiveNoFileComp))
 	return command
 }
 
-// vacant refuses a name that somebody has: a new token would lock them out.
+// vacant refuses the name of an existing operator: a new token would replace the present one.
 func vacant(ctx context.Context, client *api.Client, name string) error {
 	operators, err := client.Operators(ctx)
 	if err != nil {

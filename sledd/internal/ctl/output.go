@@ -19,7 +19,7 @@ import (
 
 var outputs = []string{"table", "json", "yaml"}
 
-// show prints value as -o says; asTable prints the table.
+// show prints value in the format of -o; asTable prints the table.
 func (a *app) show(value any, asTable func()) error {
 	switch a.output {
 	case "json":
@@ -39,7 +39,7 @@ func (a *app) show(value any, asTable func()) error {
 	return nil
 }
 
-// dash stands for an empty cell, so that columns can be counted.
+// dash fills an empty cell, so that scripts can count columns.
 func dash(cell string) string {
 	if cell == "" {
 		return "-"
@@ -47,7 +47,7 @@ func dash(cell string) string {
 	return cell
 }
 
-// clean makes text that came from a node safe for a terminal: control characters are shown, not obeyed. keep lists those that stay.
+// clean makes text of a node safe for a terminal: it replaces control characters, except those in keep.
 func clean(s, keep string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !strings.ContainsRune(keep, r) {
@@ -59,7 +59,7 @@ func clean(s, keep string) string {
 
 func bytesText(n int64) string { return progress.FormatBytes(n) }
 
-// age is how long ago t was, in one unit, or empty for a time that never was.
+// age is the time since t in one unit; empty for the zero time.
 func age(now, t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -84,10 +84,16 @@ func labelsText(labels map[string]string) string {
 	return strings.Join(pairs, ",")
 }
 
-// phaseText is a phase in its colour; a node that was never seen has none.
+// unseen stands for the phase of a node that has not been observed yet.
+const unseen = "unseen"
+
+// phaseText is a phase in its colour.
 func (s Screen) phaseText(phase api.Phase) string {
 	if phase == "" {
-		return "-"
+		return unseen
 	}
 	return s.paint(string(phase), phaseColours[phase]...)
 }
+
+// phaseName is a phase without colour.
+func phaseName(phase api.Phase) string { return Screen{}.phaseText(phase) }

@@ -15,10 +15,10 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// operatorKeys are the public keys that are taken when none is named, the first that is there.
+// operatorKeys are the default public keys; the first that exists is used.
 var operatorKeys = []string{"id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub"}
 
-// rescue is one command line.
+// rescue is one run of `sledctl rescue`.
 type rescue struct {
 	*app
 	files   []string
@@ -31,35 +31,44 @@ type rescue struct {
 func (a *app) rescueCommand() *cobra.Command {
 	r := &rescue{app: a, every: pollEvery}
 	command := &cobra.Command{
-		Use: "rescue NODE...", Short: "Put nodes under rescue: the Sled system with SSH, no disk touched; or end that",
-		Long: `Puts nodes under rescue. One that waits in the Sled system gets it at once, any other when it boots next: nothing here switches power
-(playbooks/rescue.yml does). Whoever has one of the keys enters as root; the host key is another one at each boot, and is shown.
-Disks are neither mounted nor written, and what is wished of the node waits. With --end it goes on as it would have without the
-rescue: one that waited waits again, one with a system reboots into it.`,
-		Example: "  sledctl rescue n1 --wait\n  sledctl rescue n1 n2 --key ~/.ssh/id_ed25519.pub --key team.pub\n  sledctl rescue n1 --end",
-		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: a.completeNodes,
+		Use: "rescue NODE...", Short: "Start or end rescue: the Sled system with SSH, disks untouched",
+		Long: `Puts nodes under rescue: they run the Sled system with an SSH server. A node
+that waits in the Sled system does so at once, any other at its next boot. This
+command does not switch power; playbooks/rescue.yml does.
+
+Holders of the keys log in as root. The host key is new at each boot, and is
+printed. Disks are neither mounted nor written, and the node's binding is not
+acted on.
+
+--end ends the rescue. A node that was waiting waits again; a node with an
+installed system reboots into it.`,
+		Example: `  sledctl rescue n1 --wait
+  sledctl rescue n1 n2 --key ~/.ssh/id_ed25519.pub --key team.pub
+  sledctl rescue n1 --end`,
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
 				return err
 			}
 			if r.end {
-				return r.ended(cmd.Context(), client, args)
+				return r.finish(cmd.Context(), client, args)
 			}
-			return r.begin(cmd.Context(), client, args)
+			return r.start(cmd.Context(), client, args)
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&r.files, "key", nil, "file of SSH public keys that may enter (repeatable); default: yours in ~/.ssh")
+	flags.StringArrayVar(&r.files, "key", nil,
+		"file of SSH public keys for root (repeatable); default: the first in ~/.ssh")
 	flags.BoolVar(&r.end, "end", false, "end the rescue")
-	flags.BoolVarP(&r.wait, "wait", "w", false, "wait until the nodes can be entered")
-	flags.DurationVar(&r.timeout, "timeout", 10*time.Minute, "with --wait: give up after this time")
+	flags.BoolVarP(&r.wait, "wait", "w", false, "wait until the SSH servers of the nodes answer")
+	flags.DurationVar(&r.timeout, "timeout", 10*time.Minute, "with --wait: give up after this time, such as 10m")
 	command.MarkFlagsMutuallyExclusive("end", "wait")
 	command.MarkFlagsMutuallyExclusive("end", "key")
 	return command
 }
 
-func (r *rescue) begin(ctx context.Context, client *api.Client, names []string) error {
+func (r *rescue) start(ctx context.Context, client *api.Client, names []string) error {
 	keys, err := r.keys()
 	if err != nil {
 		return err
@@ -71,7 +80,7 @@ func (r *rescue) begin(ctx context.Context, client *api.Client, names []string) 
 		}
 	}
 	if r.wait {
-		if err := r.enter(ctx, client, nodes); err != nil {
+		if err := r.await(ctx, client, nodes); err != nil {
 			return err
 		}
 	}
@@ -82,7 +91,7 @@ func (r *rescue) begin(ctx context.Context, client *api.Client, names []string) 
 	})
 }
 
-func (r *rescue) ended(ctx context.Context, client *api.Client, names []string) error {
+func (r *rescue) finish(ctx context.Context, client *api.Client, names []string) error {
 	for _, name := range names {
 		if err := client.DeleteRescue(ctx, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -92,8 +101,8 @@ func (r *rescue) ended(ctx context.Context, client *api.Client, names []string) 
 	return nil
 }
 
-// enter waits until all nodes said that they can be entered, or cannot.
-func (r *rescue) enter(ctx context.Context, client *api.Client, nodes []api.Node) error {
+// await polls until each node has reported that its SSH server answers, or that it cannot run one.
+func (r *rescue) await(ctx context.Context, client *api.Client, nodes []api.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for i := range nodes {
@@ -101,7 +110,8 @@ func (r *rescue) enter(ctx context.Context, client *api.Client, nodes []api.Node
 			select {
 			case <-time.After(r.every):
 			case <-ctx.Done():
-				return fmt.Errorf("waited %s for %s to be entered: it is %s; does it boot from the network?", r.timeout, nodes[i].Name, dash(string(nodes[i].Status.Phase)))
+				return fmt.Errorf("no SSH server on %s within %s: its phase is %s; does it boot from the network?",
+					nodes[i].Name, r.timeout, phaseName(nodes[i].Status.Phase))
 			}
 			node, err := client.Node(ctx, nodes[i].MAC)
 			if err != nil {
@@ -113,7 +123,7 @@ func (r *rescue) enter(ctx context.Context, client *api.Client, nodes []api.Node
 	return nil
 }
 
-// keys reads those of the files, or the caller's own.
+// keys reads the keys from the files of --key, or else the operator's own.
 func (r *rescue) keys() ([]string, error) {
 	var keys []string
 	for _, file := range r.files {
@@ -130,14 +140,15 @@ func (r *rescue) keys() ([]string, error) {
 		keys, _ = readKeys(filepath.Join(r.Getenv("HOME"), ".ssh", name))
 	}
 	if len(keys) == 0 {
-		return nil, usagef("no key: name a file of SSH public keys with --key, there is none of %s in ~/.ssh", strings.Join(operatorKeys, ", "))
+		return nil, usagef("no key: ~/.ssh has none of %s; name a file of SSH public keys with --key",
+			strings.Join(operatorKeys, ", "))
 	}
 	return keys, nil
 }
 
-// readKeys gives the lines of a file of public keys, without comments and empty ones. A private key is refused.
+// readKeys returns the lines of a file of public keys, without comments and empty lines. A private key is refused.
 func readKeys(file string) ([]string, error) {
-	text, err := os.ReadFile(file) //nolint:gosec // the operator names it
+	text, err := os.ReadFile(file) //nolint:gosec // the operator's own file
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the file
 	}
@@ -145,7 +156,7 @@ func readKeys(file string) ([]string, error) {
 	for _, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "-----BEGIN") {
-			return nil, fmt.Errorf("%s is a private key: the public one is wanted, %s.pub", file, file)
+			return nil, fmt.Errorf("%s is a private key; use the public key, %s.pub", file, file)
 		}
 		if line != "" && !strings.HasPrefix(line, "#") {
 			keys = append(keys, line)
@@ -154,7 +165,7 @@ func readKeys(file string) ([]string, error) {
 	return keys, nil
 }
 
-// rescueText says how a node under rescue is entered, or what it waits for.
+// rescueText is how to log in to a node under rescue, or its state.
 func rescueText(n api.Node) string {
 	name := n.Name
 	if name == "" {

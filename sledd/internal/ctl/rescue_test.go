@@ -27,7 +27,7 @@ func TestRescue(t *testing.T) {
 		{[]string{"rescue", "n1", "--key", private}, exitUsage, "a.pub"},
 		{[]string{"rescue", "n1", "--end"}, exitNotFound, "not under rescue"},
 		{[]string{"rescue", "n1", "--key", public}, exitDone, "n1: under rescue from its next boot on"},
-		{[]string{"rescue", "n1", "--key", public, "--wait", "--timeout", "10ms"}, exitFailed, "waited 10ms for n1"},
+		{[]string{"rescue", "n1", "--key", public, "--wait", "--timeout", "10ms"}, exitFailed, "no SSH server on n1 within 10ms"},
 	} {
 		if r := sledctl(t, s.URL, "", c.args...); r.code != c.code || !strings.Contains(r.out+r.err, c.want) {
 			t.Errorf("%v: %d %s%s", c.args, r.code, r.out, r.err)

@@ -12,19 +12,23 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// resource is what list, get and delete need to know of a kind of object T.
+// resource describes a kind of object T for the commands list, get and delete.
 type resource[T any] struct {
 	noun, plural, placeholder string // "node", "nodes", "NODE"
 	columns                   []column[T]
 	list                      func(context.Context, *api.Client, api.Filter) ([]T, error)
 	get                       func(context.Context, *api.Client, string) (T, error)
 	remove                    func(context.Context, *api.Client, string, ...api.Option) error
-	detail                    func(T)                                  // nil: get shows the table
+	detail                    func(T)                                  // nil: get prints the table
 	complement                func(context.Context, *api.Client, []T)  // before a table; nil: the objects hold all
-	filters                   func(*cobra.Command, *api.Filter)        // nil: the list has none
-	terms                     func(*cobra.Command) func() []api.Option // flags of delete; nil: it has none
+	filters                   func(*cobra.Command, *api.Filter)        // nil: list has no filters
+	terms                     func(*cobra.Command) func() []api.Option // flags of delete; nil: none
 	complete                  cobra.CompletionFunc
+	examples                  examples
 }
+
+// examples are the command lines in the help of list, get and delete.
+type examples struct{ list, get, remove string }
 
 func (r *resource[T]) print(a *app, items []T) error {
 	return a.show(items, func() { printTable(a.Out, a.Screen, r.columns, items) })
@@ -41,7 +45,8 @@ func (r *resource[T]) printWith(ctx context.Context, a *app, client *api.Client,
 func (r *resource[T]) listCommand(a *app) *cobra.Command {
 	var filter api.Filter
 	command := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List " + r.plural, Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Aliases: []string{"ls"}, Short: "List " + r.plural, Example: "  " + r.examples.list,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -55,6 +60,7 @@ func (r *resource[T]) listCommand(a *app) *cobra.Command {
 		},
 	}
 	if r.filters != nil {
+		command.Long = fmt.Sprintf("Lists %s. Of several filters, all must match.", r.plural)
 		r.filters(command, &filter)
 	}
 	return command
@@ -62,7 +68,8 @@ func (r *resource[T]) listCommand(a *app) *cobra.Command {
 
 func (r *resource[T]) getCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "get " + r.placeholder, Aliases: []string{"show"}, Short: "Show one " + r.noun, Args: cobra.ExactArgs(1), ValidArgsFunction: r.complete,
+		Use: "get " + r.placeholder, Aliases: []string{"show"}, Short: "Show one " + r.noun,
+		Example: "  " + r.examples.get, Args: cobra.ExactArgs(1), ValidArgsFunction: r.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -80,11 +87,12 @@ func (r *resource[T]) getCommand(a *app) *cobra.Command {
 	}
 }
 
-// deleteCommand deletes each name and tells which; one that fails does not stop the others.
-func (r *resource[T]) deleteCommand(a *app, use, short, done string) *cobra.Command {
+// deleteCommand deletes each name and prints it; one that fails does not stop the others.
+func (r *resource[T]) deleteCommand(a *app, use, short, long string) *cobra.Command {
 	terms := func() []api.Option { return nil }
 	command := &cobra.Command{
-		Use: use + " " + r.placeholder + "...", Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: r.complete,
+		Use: use + " " + r.placeholder + "...", Short: short, Long: long, Example: "  " + r.examples.remove,
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: r.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -96,7 +104,7 @@ func (r *resource[T]) deleteCommand(a *app, use, short, done string) *cobra.Comm
 					failed = append(failed, fmt.Errorf("%s: %w", name, err))
 					continue
 				}
-				_, _ = fmt.Fprintf(a.Err, "%s %s %s\n", r.noun, name, done)
+				_, _ = fmt.Fprintf(a.Err, "%s %s deleted\n", r.noun, name)
 			}
 			return errors.Join(failed...)
 		},
@@ -110,10 +118,11 @@ func (r *resource[T]) deleteCommand(a *app, use, short, done string) *cobra.Comm
 // addFilters adds the flags that select nodes.
 func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags := command.Flags()
-	flags.StringArrayVarP(&filter.Labels, "label", "l", nil, "only nodes with this label, KEY=VALUE (repeatable; all must hold)")
+	flags.StringArrayVarP(&filter.Labels, "label", "l", nil,
+		"only nodes with this label, KEY=VALUE (repeatable; all must match)")
 	flags.StringVar((*string)(&filter.Phase), "phase", "", "only nodes in this phase")
-	flags.StringVar(&filter.Image, "image", "", "only nodes with this image")
-	flags.StringVar(&filter.Owner, "owner", "", "only nodes whose binding belongs to this owner")
+	flags.StringVar(&filter.Image, "image", "", "only nodes that are bound to this image")
+	flags.StringVar(&filter.Owner, "owner", "", "only nodes whose binding has this owner")
 	phases := []string{}
 	for _, phase := range api.Phases() {
 		phases = append(phases, string(phase))

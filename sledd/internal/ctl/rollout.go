@@ -16,7 +16,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
-var errNoRollout = errors.New("no rollout was begun yet")
+var errNoRollout = errors.New("no rollout exists yet")
 
 func (a *app) rollouts() *resource[api.Rollout] {
 	return &resource[api.Rollout]{
@@ -24,12 +24,12 @@ func (a *app) rollouts() *resource[api.Rollout] {
 		columns: []column[api.Rollout]{
 			col("name", func(r api.Rollout) string { return r.Name }),
 			col("state", func(r api.Rollout) string { return a.Screen.rolloutState(r.State) }),
-			col("wish", func(r api.Rollout) string { return clean(r.Wish, "") }).wraps(12),
+			col("request", func(r api.Rollout) string { return clean(r.Wish, "") }).wraps(12),
 			col("waves", func(r api.Rollout) string { return fmt.Sprint(len(r.Waves)) }).spare(),
 			col("nodes", func(r api.Rollout) string { return fmt.Sprint(len(r.Nodes)) }),
 			col("done", func(r api.Rollout) string { return fmt.Sprint(r.Counts.Done) }),
 			col("failed", func(r api.Rollout) string { return a.Screen.failedCount(r.Counts.Failed) }),
-			col("begun", func(r api.Rollout) string { return localTime(r.Begun) }).wraps(10).spare(),
+			col("started", func(r api.Rollout) string { return localTime(r.Begun) }).wraps(10).spare(),
 			col("took", func(r api.Rollout) string { return clock(rolloutTook(r, a.Now())) }),
 			col("reason", func(r api.Rollout) string { return clean(r.Reason, "") }).wraps(13),
 		},
@@ -41,21 +41,24 @@ func (a *app) rollouts() *resource[api.Rollout] {
 		},
 		detail:   a.rolloutDetail,
 		complete: a.completeRollouts,
+		examples: examples{list: "sledctl rollout list", get: "sledctl rollout get reimage-7"},
 	}
 }
 
 func (a *app) rolloutCommand() *cobra.Command {
 	r := a.rollouts()
-	return group("rollout", "Waves of nodes that get what is wished: look at them, follow, abort, report", r.listCommand(a), r.getCommand(a),
-		a.rolloutWatchCommand(), a.rolloutAbortCommand(), a.rolloutReportCommand())
+	return group("rollout", "Inspect, watch and abort rollouts: imaging in waves", r.listCommand(a),
+		r.getCommand(a), a.rolloutWatchCommand(), a.rolloutAbortCommand(), a.rolloutReportCommand())
 }
 
 func (a *app) rolloutAbortCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "abort NAME", Short: "End a rollout for good",
-		Long: `Ends a rollout: no node of it is begun any more, and asking for the same again begins a new one. Nodes that are being imaged go on by
-themselves: nothing here stops a machine in the middle of a write.`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRollouts,
+		Use: "abort NAME", Short: "Abort a rollout",
+		Long: `Aborts a rollout: none of its waiting nodes is started any more. The same
+request then starts a new rollout instead of resuming this one. Nodes that are
+being imaged are not interrupted.`,
+		Example: "  sledctl rollout abort reimage-7",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeRollouts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -71,7 +74,7 @@ themselves: nothing here stops a machine in the middle of a write.`,
 	}
 }
 
-// oneRollout reads the rollout that is named, or else the newest.
+// oneRollout reads the named rollout, or else the newest.
 func oneRollout(ctx context.Context, client *api.Client, names []string) (api.Rollout, error) {
 	if len(names) > 0 {
 		return client.Rollout(ctx, names[0])
@@ -102,7 +105,7 @@ func (a *app) completeRollouts(cmd *cobra.Command, args []string, _ string) ([]s
 	})
 }
 
-// rolloutDetail is one rollout: what it is, then a line a node.
+// rolloutDetail prints one rollout, then a line for each node.
 func (a *app) rolloutDetail(r api.Rollout) {
 	a.rolloutHead(r)
 	_, _ = fmt.Fprintln(a.Out)
@@ -118,7 +121,7 @@ func (a *app) rolloutDetail(r api.Rollout) {
 	}, r.Runs)
 }
 
-// rolloutHead is what a rollout is, in a few lines.
+// rolloutHead prints the state of a rollout in a few lines.
 func (a *app) rolloutHead(r api.Rollout) {
 	state := a.Screen.rolloutState(r.State)
 	if r.Reason != "" {
@@ -126,7 +129,7 @@ func (a *app) rolloutHead(r api.Rollout) {
 	}
 	show := func(line string) { _, _ = fmt.Fprintln(a.Out, a.Screen.hang(line, 2)) }
 	show(a.Screen.paint(r.Name, text.Bold) + "  " + state)
-	words := []string{clean(r.Wish, ""), "begun " + localTime(r.Begun)}
+	words := []string{clean(r.Wish, ""), "started " + localTime(r.Begun)}
 	if r.Owner != "" {
 		words = append(words, "by "+r.Owner)
 	}
@@ -138,21 +141,23 @@ func (a *app) rolloutHead(r api.Rollout) {
 	show(a.rolloutCounts(r))
 }
 
-// rolloutCounts are the counts of a rollout, and which wave it is in.
+// rolloutCounts are the counts of a rollout and its current wave.
 func (a *app) rolloutCounts(r api.Rollout) string {
 	c := r.Counts
 	failed := fmt.Sprintf("%d failed", c.Failed)
 	if sizes, err := rollout.SizesOf(r.RolloutSpec, len(r.Nodes)); err == nil {
-		failed += fmt.Sprintf(" (%d may)", sizes.Budget)
+		failed += fmt.Sprintf(" (%d allowed)", sizes.Budget)
 	}
 	if c.Failed > 0 {
 		failed = a.Screen.paint(failed, text.FgRed)
 	}
-	return fmt.Sprintf("wave %d/%d, %s, %s, %d waiting, %s", currentWave(r), len(r.Waves), a.Screen.paint(fmt.Sprintf("%d done", c.Done), text.FgGreen),
-		a.Screen.paint(fmt.Sprintf("%d running", c.Running), text.FgCyan), c.Waiting, failed)
+	done := a.Screen.paint(fmt.Sprintf("%d done", c.Done), text.FgGreen)
+	running := a.Screen.paint(fmt.Sprintf("%d running", c.Running), text.FgCyan)
+	return fmt.Sprintf("wave %d/%d, %s, %s, %d waiting, %s",
+		currentWave(r), len(r.Waves), done, running, c.Waiting, failed)
 }
 
-// currentWave is the last that has begun, or the first.
+// currentWave is the last wave that has started, or the first.
 func currentWave(r api.Rollout) int {
 	wave := 1
 	for _, run := range r.Runs {
@@ -181,13 +186,21 @@ func runTook(n api.NodeRun, now time.Time) string {
 }
 
 func (s Screen) rolloutState(state api.RolloutState) string {
-	return s.paint(string(state), map[api.RolloutState]text.Colors{api.RolloutRunning: {text.FgCyan}, api.RolloutDone: {text.FgGreen},
-		api.RolloutStopped: {text.FgRed, text.Bold}, api.RolloutAborted: {text.FgYellow}}[state]...)
+	return s.paint(string(state), map[api.RolloutState]text.Colors{
+		api.RolloutRunning: {text.FgCyan},
+		api.RolloutDone:    {text.FgGreen},
+		api.RolloutStopped: {text.FgRed, text.Bold},
+		api.RolloutAborted: {text.FgYellow},
+	}[state]...)
 }
 
 func (s Screen) runState(state api.RunState) string {
-	return s.paint(string(state), map[api.RunState]text.Colors{api.RunWaiting: {text.Faint}, api.RunRunning: {text.FgCyan},
-		api.RunDone: {text.FgGreen}, api.RunFailed: {text.FgRed, text.Bold}}[state]...)
+	return s.paint(string(state), map[api.RunState]text.Colors{
+		api.RunWaiting: {text.Faint},
+		api.RunRunning: {text.FgCyan},
+		api.RunDone:    {text.FgGreen},
+		api.RunFailed:  {text.FgRed, text.Bold},
+	}[state]...)
 }
 
 func (s Screen) failedCount(n int) string {

@@ -23,9 +23,11 @@ import (
 func (a *app) rolloutReportCommand() *cobra.Command {
 	asHTML, asJSON := "", ""
 	command := &cobra.Command{
-		Use: "report [NAME]", Short: "What happened to each node of a rollout, when and why; default: the newest",
-		Long: `Prints the failures with their reasons, then medians and worst of each stage, kexec beside cold boot, and the ways into the Sled system.
-The HTML file needs nothing beside it; it also has a chart of all nodes. The JSON file has the same figures, as has -o json.`,
+		Use: "report [NAME]", Short: "Report failures and durations of a rollout, by default the newest",
+		Long: `Prints the failures with their reasons, then the median and worst duration of
+each stage, of kexec and of reboots through the firmware, and of each entry
+method. The HTML file is self-contained and has a chart of all nodes. The JSON
+file has the figures of -o json.`,
 		Example: "  sledctl rollout report\n  sledctl rollout report reimage-7 --html report.html --json report.json",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: a.completeRollouts,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +54,7 @@ The HTML file needs nothing beside it; it also has a chart of all nodes. The JSO
 	return command
 }
 
-// addLogs adds what failed nodes logged after their runs had ended: a node may send its log last.
+// addLogs adds logs that arrived after the run of a failed node had ended: a node may send its log last.
 func addLogs(ctx context.Context, client *api.Client, runs []api.NodeRun) error {
 	for i, run := range runs {
 		if run.State != api.RunFailed || run.Log != "" {
@@ -99,23 +101,23 @@ func (a *app) writeReports(summary rollout.Summary, asHTML, asJSON string) error
 	return a.writeReport(asHTML, written.Bytes())
 }
 
-// writeReport writes a file whole or not at all, in a folder that is made where there is none.
+// writeReport writes a file completely or not at all. It creates a missing folder.
 func (a *app) writeReport(path string, content []byte) error {
 	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // a report is for everybody who may read the folder
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // reports are no secrets
 		return err
 	}
 	file, err := os.CreateTemp(folder, "."+filepath.Base(path))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // when it was not renamed
+	defer func() { _ = os.Remove(file.Name()) }() // left if renaming fails
 	_, err = file.Write(content)
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
 	if err == nil {
-		err = os.Chmod(file.Name(), 0o644) //nolint:gosec // as above
+		err = os.Chmod(file.Name(), 0o644) //nolint:gosec // no secret
 	}
 	if err == nil {
 		err = os.Rename(file.Name(), path)
@@ -126,7 +128,7 @@ func (a *app) writeReport(path string, content []byte) error {
 	return err
 }
 
-// rolloutReport prints the figures, failures first.
+// rolloutReport prints failures, then durations.
 func (a *app) rolloutReport(one api.Rollout, s rollout.Summary) {
 	a.rolloutHead(one)
 	if len(s.Failures) > 0 {
@@ -145,7 +147,7 @@ func (a *app) rolloutReport(one api.Rollout, s rollout.Summary) {
 	a.figures("way", s.Ways, true)
 }
 
-// figures prints one table of figures, or nothing where nothing was measured.
+// figures prints one table of durations; nothing if none was measured.
 func (a *app) figures(header string, list []rollout.Figures, failures bool) {
 	if len(list) == 0 {
 		return

@@ -152,7 +152,7 @@ func TestRolloutWatchVerdicts(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := sledctl(t, double(t, map[string]any{"/v1/rollouts": api.RolloutList{Items: []api.Rollout{}}}), "", "rollout", "watch"); got.code != exitFailed ||
-		!strings.Contains(got.err, "no rollout was begun yet") {
+		!strings.Contains(got.err, "no rollout exists yet") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -186,7 +186,7 @@ func TestRolloutAgainstSledd(t *testing.T) {
 	s := begin(t)
 	s.DeclareMany(3)
 	s.Register("d12")
-	s.does(exitFailed, "rollout report", "no rollout was begun yet")
+	s.does(exitFailed, "rollout report", "no rollout exists yet")
 	s.does(exitNotFound, "rollout get reimage-1", "rollout reimage-1 does not exist")
 	if _, err := s.Client().BeginRollout(t.Context(), "", api.RolloutSpec{Nodes: []string{"n1", "n2"}, Wish: "image d12", Canary: "1"}); err != nil {
 		t.Fatal(err)

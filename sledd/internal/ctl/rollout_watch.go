@@ -16,7 +16,6 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// failuresShown at most below the nodes that run; the report has all.
 // rolloutWatch is one run of `sledctl rollout watch`.
 type rolloutWatch struct {
 	*app
@@ -31,14 +30,19 @@ type rolloutWatch struct {
 func (a *app) rolloutWatchCommand() *cobra.Command {
 	w := &rolloutWatch{app: a}
 	command := &cobra.Command{
-		Use: "watch [NAME]", Short: "Follow a rollout live until it ends; default: the newest",
-		Long: `Follows a rollout: its wave, counts and failure budget, a progress bar for each node that runs, and the failures with their reasons.
-It ends with the rollout, or when it was stopped and no node runs any more. The exit code is 1 when it was stopped or aborted, or
-when nodes failed. Where the output is no terminal, it prints one line for each change.`,
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeRollouts,
+		Use: "watch [NAME]", Short: "Watch a rollout until it ends, by default the newest",
+		Long: `Shows the wave, counts and failure budget of a rollout, a progress bar for each
+running node, and the failures with their reasons. Without a terminal, it
+prints one line for each change.
+
+The command ends with the rollout, or when the rollout is stopped and no node
+runs any more. The exit code is 1 if the rollout was stopped or aborted, or if
+nodes failed.`,
+		Example: "  sledctl rollout watch\n  sledctl rollout watch reimage-7 --timeout 2h",
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: a.completeRollouts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.output != "table" {
-				return usagef("watch draws or prints lines; for -o %s ask `sledctl rollout get`", a.output)
+				return usagef("watch prints progress; for -o %s use sledctl rollout get", a.output)
 			}
 			client, err := a.client()
 			if err != nil {
@@ -53,8 +57,8 @@ when nodes failed. Where the output is no terminal, it prints one line for each 
 			return w.run(cmd.Context())
 		},
 	}
-	command.Flags().DurationVar(&w.every, "interval", pollEvery, "time between two looks")
-	command.Flags().DurationVar(&w.timeout, "timeout", 0, "give up after this time, such as 2h; default: never")
+	command.Flags().DurationVar(&w.every, "interval", pollEvery, "time between two polls")
+	command.Flags().DurationVar(&w.timeout, "timeout", 0, "give up after this time, such as 2h; default: no limit")
 	return command
 }
 
@@ -73,13 +77,16 @@ func (w *rolloutWatch) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return errors.New("interrupted while the rollout runs")
 		case <-late:
-			return fmt.Errorf("rollout %s did not end within %s: %d running, %d waiting", w.last.Name, w.timeout, w.last.Counts.Running, w.last.Counts.Waiting)
+			c := w.last.Counts
+			return fmt.Errorf("rollout %s did not end within %s: %d running, %d waiting",
+				w.last.Name, w.timeout, c.Running, c.Waiting)
 		case <-tick.C:
 		}
 	}
 }
 
-// poll reads and shows the rollout and its nodes that run. A server that is away is shown and asked again; a refusal ends the watch.
+// poll reads and shows the rollout and its running nodes. An unreachable server is shown and polled again; a refusal
+// ends the watch.
 func (w *rolloutWatch) poll(ctx context.Context) (bool, error) {
 	r, err := oneRollout(ctx, w.client, w.names)
 	var nodes []api.Node
@@ -105,18 +112,19 @@ func (w *rolloutWatch) poll(ctx context.Context) (bool, error) {
 	return true, rolloutVerdict(r)
 }
 
-// rolloutVerdict is nothing for a rollout whose nodes are all done.
+// rolloutVerdict is nil if all nodes are done.
 func rolloutVerdict(r api.Rollout) error {
 	switch {
 	case r.State != api.RolloutDone:
 		return fmt.Errorf("rollout %s was %s: %s", r.Name, r.State, clean(r.Reason, ""))
 	case r.Counts.Failed > 0:
-		return fmt.Errorf("rollout %s is done, but %d of %d nodes failed: sledctl rollout report %s", r.Name, r.Counts.Failed, len(r.Nodes), r.Name)
+		return fmt.Errorf("rollout %s is done, but %d of %d nodes failed: sledctl rollout report %s",
+			r.Name, r.Counts.Failed, len(r.Nodes), r.Name)
 	}
 	return nil
 }
 
-// running gives the nodes of a rollout that run, in its order.
+// running returns the running nodes of a rollout, in its order.
 func running(ctx context.Context, client *api.Client, r api.Rollout) ([]api.Node, error) {
 	if r.Counts.Running == 0 {
 		return nil, nil
@@ -140,7 +148,7 @@ func running(ctx context.Context, client *api.Client, r api.Rollout) ([]api.Node
 	return nodes, nil
 }
 
-// rolloutLive draws a rollout: its head, the nodes that run, the failures.
+// rolloutLive draws a rollout: its head, the running nodes, the failures.
 type rolloutLive struct{ liveView }
 
 func (v *rolloutLive) show(r api.Rollout, nodes []api.Node, trouble error) {
@@ -161,7 +169,7 @@ func (v *rolloutLive) show(r api.Rollout, nodes []api.Node, trouble error) {
 		rows = append(rows, failures...)
 	}
 	if trouble != nil {
-		rows = append(rows, fit(v.Screen.paint(trouble.Error()+"; trying again", text.FgRed), width))
+		rows = append(rows, fit(v.Screen.paint(trouble.Error()+"; retrying", text.FgRed), width))
 	}
 	v.paintRows(rows)
 }
@@ -187,8 +195,10 @@ func (v *rolloutLive) whole(c api.RolloutCount, width int) string {
 		nodes   int
 		cell    string
 		colours text.Colors
-	}{{c.Done, barFull, text.Colors{text.FgGreen}}, {c.Failed, barFull, text.Colors{text.FgRed}}, {c.Running, "╍", text.Colors{text.FgCyan}},
-		{c.Waiting, barEmpty, text.Colors{text.Faint}}} {
+	}{
+		{c.Done, barFull, text.Colors{text.FgGreen}}, {c.Failed, barFull, text.Colors{text.FgRed}},
+		{c.Running, "╍", text.Colors{text.FgCyan}}, {c.Waiting, barEmpty, text.Colors{text.Faint}},
+	} {
 		nodes += part.nodes
 		until := nodes * width / max(all, 1)
 		drawn += v.Screen.paint(strings.Repeat(part.cell, until-cells), part.colours...)
@@ -197,7 +207,7 @@ func (v *rolloutLive) whole(c api.RolloutCount, width int) string {
 	return drawn
 }
 
-// failures are the newest nodes that failed, with their reasons, as far as there is room.
+// failures are the newest failed nodes with their reasons, as far as there is room.
 func (v *rolloutLive) failures(r api.Rollout, width, room int) []string {
 	var failed []api.NodeRun
 	for _, run := range r.Runs {
@@ -221,10 +231,10 @@ func (v *rolloutLive) failures(r api.Rollout, width, room int) []string {
 	return rows
 }
 
-// failure is one node that failed, in a row or two: a reason is what somebody looks for.
+// failure is one failed node, in one or two rows: the reason matters most.
 func (v *rolloutLive) failure(run api.NodeRun, width int) []string {
 	words := fmt.Sprintf("✗ %s (wave %d%s): %s", run.Node, run.Wave, prefixed(", ", run.Way, ""), clean(run.Reason, ""))
-	words = strings.Join(strings.Fields(words), " ") // as WrapSoft leaves them
+	words = strings.Join(strings.Fields(words), " ") // as WrapSoft does
 	first, _, _ := strings.Cut(text.WrapSoft(words, width), "\n")
 	first = strings.TrimRight(first, " ")
 	rows := []string{v.Screen.paint(fit(first, width), text.FgRed)}
@@ -234,30 +244,30 @@ func (v *rolloutLive) failure(run api.NodeRun, width int) []string {
 	return rows
 }
 
-// rolloutLines prints a line whenever a node begins or ends, and when the rollout does.
+// rolloutLines prints a line when a node or the rollout starts or ends.
 type rolloutLines struct {
 	*app
 	state  api.RolloutState
 	states map[string]api.RunState
-	told   string
+	shown  string // trouble that was printed last
 }
 
 func (v *rolloutLines) show(r api.Rollout, _ []api.Node, trouble error) {
 	now := v.Now().Local().Format(time.TimeOnly)
-	say := func(format string, values ...any) {
+	printf := func(format string, values ...any) {
 		_, _ = fmt.Fprintf(v.Out, "%s %s\n", now, fmt.Sprintf(format, values...))
 	}
 	if trouble != nil {
-		if v.told != trouble.Error() {
-			v.told = trouble.Error()
-			say("%s", v.told)
+		if v.shown != trouble.Error() {
+			v.shown = trouble.Error()
+			printf("%s", v.shown)
 		}
 		return
 	}
-	v.told = ""
+	v.shown = ""
 	first := v.state == ""
 	if first {
-		say("%s %s: %s", r.Name, clean(r.Wish, ""), v.rolloutCounts(r))
+		printf("%s %s: %s", r.Name, clean(r.Wish, ""), v.rolloutCounts(r))
 	}
 	for _, run := range r.Runs {
 		before, known := v.states[run.MAC]
@@ -265,15 +275,15 @@ func (v *rolloutLines) show(r api.Rollout, _ []api.Node, trouble error) {
 		if run.State == before || !known && run.State != api.RunFailed && run.State != api.RunRunning {
 			continue
 		}
-		say("wave %d: %s %s", run.Wave, run.Node, v.runWords(run))
+		printf("wave %d: %s %s", run.Wave, run.Node, v.runWords(run))
 	}
 	if r.State != v.state && (!first || r.State != api.RolloutRunning) {
-		say("%s %s%s: %s", r.Name, r.State, prefixed(" (", clean(r.Reason, ""), ")"), v.rolloutCounts(r))
+		printf("%s %s%s: %s", r.Name, r.State, prefixed(" (", clean(r.Reason, ""), ")"), v.rolloutCounts(r))
 	}
 	v.state = r.State
 }
 
-// runWords is what became of a node, in words.
+// runWords describes the state of a node.
 func (v *rolloutLines) runWords(run api.NodeRun) string {
 	switch run.State {
 	case api.RunRunning:
@@ -284,10 +294,10 @@ func (v *rolloutLines) runWords(run api.NodeRun) string {
 		return "failed after " + runTook(run, v.Now()) + ": " + clean(run.Reason, "")
 	case api.RunWaiting:
 	}
-	return "waiting again"
+	return "waiting"
 }
 
-// prefixed puts words between others, unless they are none.
+// prefixed puts words between others; it is empty without words.
 func prefixed(before, words, after string) string {
 	words = strings.TrimSuffix(words, ", ")
 	if words == "" {

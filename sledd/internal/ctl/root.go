@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ctl is sledctl: the operator API for people. It holds no rules of its own; it asks, shows and waits.
+// Package ctl implements sledctl, the command line of the operator API. It holds no rules of the fleet: it sends
+// requests, prints the responses, and polls.
 package ctl
 
 import (
@@ -16,13 +17,13 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// System is what a command line is run in. Tests give their own.
+// System is the environment of a command line. Tests provide their own.
 type System struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Getenv   func(string) string
 	Now      func() time.Time
-	Screen   Screen // what Out is
+	Screen   Screen // properties of Out
 }
 
 // app is one run of sledctl.
@@ -30,28 +31,32 @@ type app struct {
 	System
 	config  api.Config
 	output  string // table, json or yaml
-	started bool   // arguments were good and a command runs
+	started bool   // the arguments were valid and a command runs
 }
 
-const long = `sledctl lists, declares, binds and watches the nodes of a fleet, by the API of sledd.
+const long = `sledctl lists, declares, binds and watches the nodes of a fleet. It uses the
+operator API of sledd.
 
-Server and token come from flags or the environment:
-  SLED_SERVER      https://ADDRESS of the boot server
-  SLED_TOKEN_FILE  file with an operator's token (or SLED_TOKEN, the token itself)
-  SLED_CA          PEM file with the CA that the server's certificate chains to
-  NO_COLOR         no colours
+Server and token come from flags or from the environment:
+  SLED_SERVER      URL of the boot server, https://ADDRESS
+  SLED_TOKEN_FILE  file that holds an operator's token
+  SLED_TOKEN       the token itself
+  SLED_CA          PEM file with the CA of the server's certificate
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 denied, 6 unreachable.`
+Output has colours on a terminal, unless the environment has NO_COLOR.
+
+Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 denied,
+6 server unreachable.`
 
 const example = `  sledctl status
   sledctl node apply 52:54:00:77:00:01 --name n1 --disk only --label rack=a
   sledctl bind n1 n2 --image debian-12-v1 && sledctl watch --wait n1 n2
   sledctl timeline n1`
 
-// Run runs one command line and returns its exit code. Errors are told on sys.Err, once.
+// Run runs one command line and returns its exit code. It prints an error once, to sys.Err.
 func Run(ctx context.Context, args []string, sys System) int {
 	a := &app{System: sys}
-	root := a.root() //nolint:contextcheck // cobra hands it on
+	root := a.root() //nolint:contextcheck // cobra passes it on
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -71,7 +76,7 @@ func (a *app) root() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(outputs, a.output) {
-				return fmt.Errorf("--output %q: want one of %s", a.output, strings.Join(outputs, ", "))
+				return fmt.Errorf("--output %q: expected one of %s", a.output, strings.Join(outputs, ", "))
 			}
 			a.started = true
 			return nil
@@ -80,14 +85,8 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	flags := root.PersistentFlags()
-	flags.StringVar(&a.config.Server, "server", "", "URL of sledd (SLED_SERVER)")
-	flags.StringVar(&a.config.Token, "token", "", "operator's token; others on this machine can see it, better a file (SLED_TOKEN)")
-	flags.StringVar(&a.config.TokenFile, "token-file", "", "file that holds the token (SLED_TOKEN_FILE)")
-	flags.StringVar(&a.config.CAFile, "ca", "", "PEM file of the CA (SLED_CA)")
-	flags.DurationVar(&a.config.Timeout, "request-timeout", 30*time.Second, "deadline of one request")
-	flags.StringVarP(&a.output, "output", "o", "table", "table, json or yaml")
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate(), a.Screen))
+	a.globalFlags(root)
 	root.AddCommand(
 		a.nodeCommand(), a.imageCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand(),
 		a.statusCommand(), a.watchCommand(), a.rolloutCommand(), a.timelineCommand(), a.eventsCommand(),
@@ -96,7 +95,28 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// client connects as the flags and the environment say.
+// usageTemplate wraps the texts of flags, which cobra prints in one line each.
+func usageTemplate(template string, screen Screen) string {
+	width := 80
+	if screen.Terminal {
+		width = screen.width()
+	}
+	return strings.ReplaceAll(template, ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", width))
+}
+
+func (a *app) globalFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.config.Server, "server", "", "URL of sledd (SLED_SERVER)")
+	flags.StringVar(&a.config.Token, "token", "",
+		"operator's token; visible to other users of this machine, prefer --token-file (SLED_TOKEN)")
+	flags.StringVar(&a.config.TokenFile, "token-file", "", "file that holds the operator's token (SLED_TOKEN_FILE)")
+	flags.StringVar(&a.config.CAFile, "ca", "", "PEM file with the CA of the server's certificate (SLED_CA)")
+	flags.DurationVar(&a.config.Timeout, "request-timeout", 30*time.Second, "timeout of one request")
+	flags.StringVarP(&a.output, "output", "o", "table", "output format: table, json or yaml")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// client makes a client from the flags and the environment.
 func (a *app) client() (*api.Client, error) {
 	config := a.config.FromEnvironment(a.Getenv)
 	config.UserAgent = "sledctl"
@@ -107,9 +127,12 @@ func (a *app) client() (*api.Client, error) {
 	return client, nil
 }
 
-// group is a noun that only has sub-commands.
+// group is a command that only has subcommands.
 func group(noun, short string, commands ...*cobra.Command) *cobra.Command {
-	command := &cobra.Command{Use: noun, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	command := &cobra.Command{
+		Use: noun, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	command.AddCommand(commands...)
 	return command
 }

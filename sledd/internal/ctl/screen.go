@@ -9,14 +9,14 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen is what the output goes to.
+// Screen describes the destination of the output.
 type Screen struct {
-	Terminal bool // lines can be drawn again
+	Terminal bool // lines can be overwritten
 	Colour   bool
-	Size     func() (width, height int) // asked before each drawing: windows change
+	Size     func() (width, height int) // called before each drawing: windows change
 }
 
-// ScreenOf looks at a file: a terminal, or something that only takes lines.
+// ScreenOf describes a file: a terminal or not.
 func ScreenOf(file *os.File) Screen {
 	descriptor := int(file.Fd())
 	terminal := term.IsTerminal(descriptor) && os.Getenv("TERM") != "dumb"

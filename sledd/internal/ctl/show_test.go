@@ -81,31 +81,31 @@ func TestExitCodes(t *testing.T) {
 		"node lst":                              {exitUsage, "see sledctl node --help"},
 		"node get":                              {exitUsage, "accepts 1 arg(s)"},
 		"status --nope":                         {exitUsage, "unknown flag"},
-		"status -o xml":                         {exitUsage, `--output "xml": want one of table, json, yaml`},
+		"status -o xml":                         {exitUsage, `--output "xml": expected one of table, json, yaml`},
 		"node get n7":                           {exitNotFound, "(404 Not Found)"},
 		"node get denied":                       {exitDenied, "so says the test"},
 		"node get broken":                       {exitUnreachable, "so says the test"},
 		"watch -o json":                         {exitUsage, "sledctl status"},
 		"events n1 -f -o yaml":                  {exitUsage, "-f prints lines"},
-		"bind":                                  {exitUsage, "want NODE..."},
-		"bind n1 -l rack=a":                     {exitUsage, "want NODE..."},
+		"bind":                                  {exitUsage, "expected one of NODE..."},
+		"bind n1 -l rack=a":                     {exitUsage, "expected one of NODE..."},
 		"bind n1":                               {exitUsage, "--wipe-only"},
 		"bind n7 --image x":                     {exitNotFound, ""},
-		"bind n1 --image x --wipe-only":         {exitUsage, "want either --image x or --wipe-only"},
-		"bind -f x --wipe-only":                 {exitUsage, "--file holds whole bindings"},
+		"bind n1 --image x --wipe-only":         {exitUsage, "--image x and --wipe-only exclude each other"},
+		"bind -f x --wipe-only":                 {exitUsage, "--file replaces whole bindings"},
 		"bind -f none.yaml":                     {exitUsage, "no such file"},
-		"node apply":                            {exitUsage, "want either NODE or -f FILE"},
-		"node apply n7":                         {exitUsage, "give its MAC with --mac"},
+		"node apply":                            {exitUsage, "expected either NODE or -f FILE"},
+		"node apply n7":                         {exitUsage, "set its MAC with --mac"},
 		"node apply n7 --mac 52:54":             {exitUsage, "is not a MAC"},
 		"node apply 52:54:00:77:00:0a":          {exitUsage, "--name"},
-		"node apply n1 --mac 52:54:00:77:00:0a": {exitUsage, "another machine is another node"},
-		"node apply n1 --bmc ipmi":              {exitUsage, "want DRIVER://ADDRESS[:PORT]"},
+		"node apply n1 --mac 52:54:00:77:00:0a": {exitUsage, "which cannot change"},
+		"node apply n1 --bmc ipmi":              {exitUsage, "expected DRIVER://ADDRESS[:PORT]"},
 		"image sign i":                          {exitUsage, "--key FILE is missing"},
 		"image sign i --key none.pem":           {exitUsage, "no such file"},
-		"image sign i --key show_test.go":       {exitUsage, "want a PEM file with a PRIVATE KEY"},
+		"image sign i --key show_test.go":       {exitUsage, "expected a PEM file with a PRIVATE KEY"},
 		"image capture n1":                      {exitUsage, "accepts 2 arg(s)"},
-		"image capture n1 x --wait -o json":     {exitUsage, "--wait draws"},
-		"image apply":                           {exitUsage, "want either IMAGE or -f FILE"},
+		"image capture n1 x --wait -o json":     {exitUsage, "--wait prints progress"},
+		"image apply":                           {exitUsage, "expected either IMAGE or -f FILE"},
 		"operator create admin":                 {exitConflict, "delete it first"},
 	} {
 		got := sledctl(t, server, "", strings.Fields(line)...)
@@ -121,11 +121,11 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoWishes(t *testing.T) {
+func TestInvalidFiles(t *testing.T) {
 	server := world(t)
 	for input, want := range map[string]string{
-		"":                               "want an object",
-		"42":                             "want an object",
+		"":                               "expected an object",
+		"42":                             "expected an object",
 		"- name: x\n  colour: red":       `item 1: json: unknown field "colour"`,
 		"items:\n- {mac: a}\n- {mac: 7}": "item 2",
 		"a: 1\na: 2":                     "already set",

@@ -16,15 +16,16 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// signed comes before the digest in what a signature is of (contract/image.md, "Digest and trust").
+// signed is the prefix of the digest in the signed message (contract/image.md, "Digest and trust").
 const signed = "sled-image-1:"
 
 func (a *app) imageSignCommand(r *resource[api.Image]) *cobra.Command {
 	var file string
 	command := &cobra.Command{
 		Use: "sign IMAGE", Short: "Sign a registered image, so that nodes accept it",
-		Long: `Signs the digest of an image here, with a key that never leaves this machine, and registers the signature. A signature that is
-there already is replaced. Nodes check it against the public keys of the site's initrd.`,
+		Long: `Signs the digest of an image on this machine, which the key never leaves, and
+registers the signature. An existing signature is replaced. Nodes verify it
+with the public keys in the site's initrd.`,
 		Example: "  sledctl image sign debian-12-v1 --key image.key",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeImages,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,14 +51,14 @@ there already is replaced. Nodes check it against the public keys of the site's 
 			return r.print(a, []api.Image{image})
 		},
 	}
-	command.Flags().StringVar(&file, "key", "", "PEM file of the Ed25519 private key (required); - for standard input")
+	command.Flags().StringVar(&file, "key", "", "PEM file of the Ed25519 private key (required); - is standard input")
 	return command
 }
 
 // readKey reads an Ed25519 private key in PKCS #8, as `openssl genpkey -algorithm ed25519` writes it.
 func (a *app) readKey(file string) (ed25519.PrivateKey, error) {
 	if file == "" {
-		return nil, usagef("--key FILE is missing: want a PEM file with the Ed25519 private key of the site")
+		return nil, usagef("--key FILE is missing: a PEM file with the Ed25519 private key of the site")
 	}
 	content, err := a.readFile(file)
 	if err != nil {
@@ -65,7 +66,8 @@ func (a *app) readKey(file string) (ed25519.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(content)
 	if block == nil || block.Type != "PRIVATE KEY" {
-		return nil, usagef("--key %s: want a PEM file with a PRIVATE KEY, as openssl genpkey -algorithm ed25519 makes it", file)
+		return nil, usagef("--key %s: expected a PEM file with a PRIVATE KEY, as made by openssl genpkey -algorithm ed25519",
+			file)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -73,7 +75,7 @@ func (a *app) readKey(file string) (ed25519.PrivateKey, error) {
 	}
 	key, fits := parsed.(ed25519.PrivateKey)
 	if !fits {
-		return nil, usagef("--key %s: holds a %T, want an Ed25519 key", file, parsed)
+		return nil, usagef("--key %s: expected an Ed25519 key, got %T", file, parsed)
 	}
 	return key, nil
 }

@@ -17,8 +17,10 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	var filter api.Filter
 	command := &cobra.Command{
-		Use: "status [NODE...]", Short: "What was observed of the fleet, beside what was wished",
-		Long:              `One line a node. "1 -> 2" reads: generation 1 was observed, 2 is wished; likewise for images.`,
+		Use: "status [NODE...]", Short: "Show the observed and the requested state of nodes",
+		Long: `Prints one line for each node, and a sum by phase. "1 -> 2" means: generation 1
+was observed, generation 2 is requested. The same holds for images.`,
+		Example:           "  sledctl status\n  sledctl status -l rack=a --phase failed",
 		ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
@@ -36,7 +38,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return command
 }
 
-// selectNodes reads the named nodes, or all that the filter lets through.
+// selectNodes reads the named nodes, or all that match the filter.
 func selectNodes(ctx context.Context, client *api.Client, names []string, filter api.Filter) ([]api.Node, error) {
 	if len(names) == 0 {
 		return api.Collect(client.Nodes(ctx, filter))
@@ -78,13 +80,16 @@ func (a *app) nameCell(n api.Node) string {
 	return n.Name
 }
 
-// generationText is what was observed, and what is wished when that differs.
+// generationText is the observed generation, and the requested one if that differs.
 func generationText(n api.Node) string {
-	seen := strconv.FormatInt(n.Status.Generation, 10)
-	if n.Binding == nil || n.Binding.Generation == n.Status.Generation {
-		return seen
+	observed := strconv.FormatInt(n.Status.Generation, 10)
+	if n.Binding == nil && n.Status.Generation == 0 {
+		return ""
 	}
-	return seen + " -> " + strconv.FormatInt(n.Binding.Generation, 10)
+	if n.Binding == nil || n.Binding.Generation == n.Status.Generation {
+		return observed
+	}
+	return observed + " -> " + strconv.FormatInt(n.Binding.Generation, 10)
 }
 
 func imageText(n api.Node) string {
@@ -94,10 +99,11 @@ func imageText(n api.Node) string {
 	case n.Binding.Image == n.Status.Image && n.Binding.Image != "":
 		return n.Status.Image
 	}
-	return dash(n.Status.Image) + " -> " + wishText(*n.Binding)
+	return dash(n.Status.Image) + " -> " + requestText(*n.Binding)
 }
 
-// noteText is why a node is where it is: the reason of a failure, how far the running step is, or how the image came to the disk.
+// noteText explains the phase of a node: the reason of a failure, the progress of the running step, or the detail of
+// the last one.
 func noteText(n api.Node) string {
 	if reason := reasonText(n.Status); reason != "" {
 		return reason
@@ -115,7 +121,7 @@ func noteText(n api.Node) string {
 	return detailText(n.Status)
 }
 
-// detailText is how the newest step went. A node that boots or waits has a later history than that step.
+// detailText is the detail of the last step. It is outdated once a node boots again or waits.
 func detailText(s api.Status) string {
 	switch s.Phase {
 	case api.Discovered, api.Booting, api.Idle:
@@ -177,11 +183,7 @@ func summary(nodes []api.Node, screen Screen) string {
 	slices.SortStableFunc(phases, func(x, y api.Phase) int { return counts[y] - counts[x] })
 	var parts []string
 	for _, phase := range phases {
-		name := screen.phaseText(phase)
-		if phase == "" {
-			name = "not seen yet"
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", counts[phase], name))
+		parts = append(parts, fmt.Sprintf("%d %s", counts[phase], screen.phaseText(phase)))
 	}
 	noun := "nodes"
 	if len(nodes) == 1 {
@@ -190,20 +192,21 @@ func summary(nodes []api.Node, screen Screen) string {
 	return fmt.Sprintf("%d %s: %s", len(nodes), noun, strings.Join(parts, ", "))
 }
 
-// hint says which command tells more about a failed or discovered node.
+// hint prints the command that shows more of a failed or discovered node.
 func (a *app) hint(n api.Node) {
 	name := n.Name
 	if name == "" {
 		name = n.MAC
 	}
-	text := ""
+	var text string
 	switch {
 	case n.Status.Phase == api.Failed && n.Status.Code == codeDisk:
 		text = "no disk was touched; for all disks and why each was refused: sledctl log " + name
 	case n.Status.Phase == api.Failed && n.Status.Code != 0:
 		text = "for the log of the step: sledctl log " + name
 	case n.Status.Phase == api.Discovered && !n.Declared:
-		text = fmt.Sprintf("for its hardware: sledctl node get %s; to accept it: sledctl node accept %s --name NAME", name, n.MAC)
+		text = fmt.Sprintf("for its hardware: sledctl node get %s; to accept it: sledctl node accept %s --name NAME",
+			name, n.MAC)
 	default:
 		return
 	}

@@ -14,8 +14,9 @@ import (
 
 func (a *app) timelineCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "timeline NODE...", Short: "How long each stage of a node's newest run took",
-		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeNodes,
+		Use: "timeline NODE...", Short: "Show the duration of each stage of a node's last run",
+		Example: "  sledctl timeline n1\n  sledctl timeline n1 -o json",
+		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -52,10 +53,11 @@ const (
 	widestBars = 100
 )
 
-// timeline draws one bar a stage, each where it stands in the run.
+// timeline draws one bar for each stage, placed within the run.
 func (a *app) timeline(t api.Timeline) {
 	s := a.Screen
-	head := []string{s.paint(dash(t.Name), text.Bold), t.MAC, fmt.Sprintf("generation %d", t.Generation), s.phaseText(t.Phase), localTime(t.Begin)}
+	generation := fmt.Sprintf("generation %d", t.Generation)
+	head := []string{s.paint(dash(t.Name), text.Bold), t.MAC, generation, s.phaseText(t.Phase), localTime(t.Begin)}
 	_, _ = fmt.Fprintln(a.Out, s.hang(strings.TrimSpace(strings.Join(head, "  ")), 2))
 	if len(t.Stages) == 0 {
 		_, _ = fmt.Fprintln(a.Out, "  no run yet")
@@ -70,14 +72,16 @@ func (a *app) timeline(t api.Timeline) {
 		if rated {
 			rate = rateText(stage.Rate)
 		}
-		_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s%s\n", stageName, stage.Name, text.Pad(drawn, max(width, 10), ' '), secondsText(stage.Seconds), rate)
+		drawn = text.Pad(drawn, max(width, 10), ' ')
+		_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s%s\n", stageName, stage.Name, drawn, secondsText(stage.Seconds), rate)
 	}
-	_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s\n", stageName, "total", strings.Repeat(" ", max(width, 10)), secondsText(t.Total))
+	_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s\n",
+		stageName, "total", strings.Repeat(" ", max(width, 10)), secondsText(t.Total))
 }
 
 func secondsText(seconds float64) string { return fmt.Sprintf("%*.1f s", stageTime-2, seconds) }
 
-// rateText is how fast a stage moved its bytes, or nothing where nobody knows.
+// rateText is the rate of a stage; empty if unknown.
 func rateText(rate int64) string {
 	if rate <= 0 {
 		return ""
@@ -85,7 +89,7 @@ func rateText(rate int64) string {
 	return fmt.Sprintf("%*.0f MB/s", stageRate-5, float64(rate)/1e6)
 }
 
-// stageBar places a stage on width cells that stand for the whole run. A stage that took any time is seen.
+// stageBar places a stage on the width cells of the whole run. A stage of any duration has at least one cell.
 func stageBar(t api.Timeline, stage api.Stage, width int) (before, length int) {
 	if t.Total <= 0 {
 		return 0, 0

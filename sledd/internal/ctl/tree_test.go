@@ -3,6 +3,9 @@
 package ctl
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 	"unicode"
 
@@ -35,13 +38,46 @@ func TestCommandTree(t *testing.T) {
 		if c.Short == "" || !unicode.IsUpper(rune(c.Short[0])) || c.Short[len(c.Short)-1] == '.' {
 			t.Errorf("%s: short text %q: want a sentence without a full stop", path, c.Short)
 		}
+		if !c.HasSubCommands() && c.Example == "" {
+			t.Errorf("%s has no example", path)
+		}
+		flags := 0
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			flags++
+			if name, _ := pflag.UnquoteUsage(f); strings.ContainsAny(name, " ") {
+				t.Errorf("%s: flag --%s takes a value of type %q", path, f.Name, name)
+			}
 			if f.Usage == "" {
 				t.Errorf("%s: flag --%s has no usage text", path, f.Name)
 			}
 		})
+		if flags > 1 && !c.HasSubCommands() && c.Long == "" {
+			t.Errorf("%s has %d flags and no long text", path, flags)
+		}
 	})
 	if commands < 30 {
 		t.Errorf("%d commands were visited", commands)
+	}
+}
+
+// Help is read on a terminal of 80 columns; flags use the room of a wider one.
+func TestHelpTexts(t *testing.T) {
+	for _, width := range []int{80, 120} {
+		var all strings.Builder
+		eachCommand((&app{}).root(), func(c *cobra.Command) {
+			args := append(strings.Fields(c.CommandPath())[1:], "--help")
+			got := run(t.Context(), "", "", terminal(width), args...)
+			if got.code != exitDone || got.err != "" {
+				t.Errorf("%s: %+v", c.CommandPath(), got)
+			}
+			checkWidth(t, c.CommandPath(), got.out, width)
+			fmt.Fprintf(&all, "$ %s --help\n%s\n", c.CommandPath(), got.out)
+		})
+		golden(t, filepath.Join(fmt.Sprint(width), "help"), all.String())
+	}
+	if got := run(t.Context(), "", "", Screen{}, "bind", "--help"); got.code != exitDone {
+		t.Errorf("%+v", got)
+	} else {
+		checkWidth(t, "help in a pipe", got.out, 80)
 	}
 }

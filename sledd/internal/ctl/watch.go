@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	pollEvery = time.Second            // default; progress is only in the status
-	pollSoon  = 100 * time.Millisecond // after an event, at most; gathers those that come together
+	pollEvery = time.Second            // default; no event reports progress
+	pollSoon  = 100 * time.Millisecond // after an event; gathers events that come together
 )
 
 // watch is one run of `sledctl watch`.
@@ -29,11 +29,11 @@ type watch struct {
 	timeout time.Duration
 	every   time.Duration
 	view    view
-	nodes   []api.Node // as last read
-	trouble error      // why the last read failed
+	nodes   []api.Node // of the last successful poll
+	trouble error      // of the last poll
 }
 
-// view shows what a watch sees.
+// view shows the nodes of a watch.
 type view interface {
 	draw(nodes []api.Node, trouble error)
 	end()
@@ -42,14 +42,17 @@ type view interface {
 func (a *app) watchCommand() *cobra.Command {
 	w := &watch{app: a}
 	command := &cobra.Command{
-		Use: "watch [NODE...]", Short: "Follow nodes live, one progress bar each",
-		Long: `Follows nodes until interrupted. With --wait it ends when every node has done what is wished of it (operational, wiped or captured),
-or when one failed; then the exit code is 1 and the reason is shown. Where the output is no terminal, it prints one line for each change.`,
+		Use: "watch [NODE...]", Short: "Watch nodes live, with one progress bar each",
+		Long: `Watches nodes until interrupted. Without a terminal, it prints one line for
+each change.
+
+With --wait, the command ends when the bindings of all nodes are satisfied. If
+a node fails, it prints the reason and exits with code 1.`,
 		Example:           "  sledctl watch\n  sledctl watch --wait --timeout 10m n1 n2",
 		ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.output != "table" {
-				return usagef("watch draws or prints lines; for -o %s ask `sledctl status`", a.output)
+				return usagef("watch prints progress; for -o %s use sledctl status", a.output)
 			}
 			client, err := a.client()
 			if err != nil {
@@ -60,13 +63,14 @@ or when one failed; then the exit code is 1 and the reason is shown. Where the o
 		},
 	}
 	addFilters(command, &w.filter)
-	command.Flags().BoolVarP(&w.wait, "wait", "w", false, "end when all nodes have done what is wished, or one failed")
-	command.Flags().DurationVar(&w.every, "interval", pollEvery, "time between two looks; events are seen at once")
-	command.Flags().DurationVar(&w.timeout, "timeout", 0, "give up after this time, such as 20m; default: never")
+	command.Flags().BoolVarP(&w.wait, "wait", "w", false,
+		"end when the bindings of all nodes are satisfied, or a node fails")
+	command.Flags().DurationVar(&w.every, "interval", pollEvery, "time between two polls; events cause a poll at once")
+	command.Flags().DurationVar(&w.timeout, "timeout", 0, "give up after this time, such as 20m; default: no limit")
 	return command
 }
 
-// view is the one that fits the output.
+// view chooses the view for the output.
 func (a *app) view() view {
 	if a.Screen.Terminal {
 		return &liveView{app: a, begin: a.Now()}
@@ -74,7 +78,7 @@ func (a *app) view() view {
 	return &lineView{app: a, last: map[string]string{}}
 }
 
-// run polls, at once after an event, until the end that was asked for.
+// run polls, soon after an event, until the requested end.
 func (w *watch) run(ctx context.Context) error {
 	defer w.view.end()
 	ctx, cancel := context.WithCancel(ctx)
@@ -90,7 +94,7 @@ func (w *watch) run(ctx context.Context) error {
 	}
 	next := time.NewTimer(w.every)
 	defer next.Stop()
-	soon := false // a storm of events must not put the poll off again and again
+	soon := false // many events must not delay the poll again and again
 	for {
 		select {
 		case <-ctx.Done():
@@ -112,7 +116,7 @@ func (w *watch) run(ctx context.Context) error {
 	}
 }
 
-// listen turns events into hints that a poll is worth it. Without the stream the polls alone carry the watch.
+// listen signals events, so that a poll follows. If the stream fails, the watch polls at its interval.
 func (w *watch) listen(ctx context.Context, happened chan<- struct{}) {
 	follow := api.Follow{}
 	if len(w.names) == 1 {
@@ -129,7 +133,7 @@ func (w *watch) listen(ctx context.Context, happened chan<- struct{}) {
 	}
 }
 
-// poll reads and shows the nodes. A server that is away is shown and asked again; a refusal ends the watch.
+// poll reads and shows the nodes. An unreachable server is shown and polled again; a refusal ends the watch.
 func (w *watch) poll(ctx context.Context) (done bool, err error) {
 	nodes, err := selectNodes(ctx, w.client, w.names, w.filter)
 	switch {
@@ -144,12 +148,12 @@ func (w *watch) poll(ctx context.Context) (done bool, err error) {
 	}
 	w.view.draw(w.nodes, w.trouble)
 	if !w.wait || w.trouble != nil {
-		return false, nil //nolint:nilerr // shown, and asked again
+		return false, nil //nolint:nilerr // shown; the next poll tries again
 	}
 	return w.ended()
 }
 
-// ended says whether --wait is over, and how.
+// ended reports whether --wait is over, with the failures as an error.
 func (w *watch) ended() (bool, error) {
 	if len(w.nodes) == 0 {
 		return true, errors.New("no node to wait for")
@@ -189,7 +193,7 @@ func (w *watch) timedOut() error {
 	var waiting []string
 	for _, node := range w.nodes {
 		if judge(node) == verdictPending {
-			waiting = append(waiting, fmt.Sprintf("%s is %s", node.Name, dash(string(node.Status.Phase))))
+			waiting = append(waiting, fmt.Sprintf("%s is %s", node.Name, phaseName(node.Status.Phase)))
 		}
 	}
 	if w.trouble != nil {
@@ -206,7 +210,7 @@ const (
 	verdictFailed
 )
 
-// judge compares what was observed with what is wished. A failure or an old system of an earlier generation decides nothing.
+// judge compares the observed state with the binding. The state of an earlier generation decides nothing.
 func judge(n api.Node) verdict {
 	s := n.Status
 	if n.Binding != nil {

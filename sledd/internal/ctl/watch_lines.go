@@ -9,24 +9,24 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// lineView prints a line whenever a node's phase, step or tenth of a step changes: for logs and pipes.
+// lineView prints a line for each change of a node's phase, step or tenth of a step: for logs and pipes.
 type lineView struct {
 	*app
-	last map[string]string // by MAC: what was printed last
-	told string            // trouble that was printed last
+	last  map[string]string // by MAC: what was printed last
+	shown string            // trouble that was printed last
 }
 
 func (v *lineView) draw(nodes []api.Node, trouble error) {
 	now := v.Now().Local().Format(time.TimeOnly)
-	told := ""
+	message := ""
 	if trouble != nil {
-		told = trouble.Error()
+		message = trouble.Error()
 	}
-	if told != v.told {
-		if told != "" {
-			_, _ = fmt.Fprintf(v.Out, "%s %s\n", now, told)
+	if message != v.shown {
+		if message != "" {
+			_, _ = fmt.Fprintf(v.Out, "%s %s\n", now, message)
 		}
-		v.told = told
+		v.shown = message
 	}
 	for _, node := range nodes {
 		if key := lineKey(node); key != v.last[node.MAC] {
@@ -38,7 +38,7 @@ func (v *lineView) draw(nodes []api.Node, trouble error) {
 
 func (v *lineView) end() {}
 
-// lineKey changes when a line is worth printing.
+// lineKey changes when a new line is due.
 func lineKey(n api.Node) string {
 	s, tenth := n.Status, int64(0)
 	if s.Progress != nil {
@@ -48,11 +48,7 @@ func lineKey(n api.Node) string {
 }
 
 func line(n api.Node) string {
-	name := n.Name
-	if name == "" {
-		name = n.MAC
-	}
-	words := fmt.Sprintf("%s %s generation %s", name, dash(string(n.Status.Phase)), generationText(n))
+	words := fmt.Sprintf("%s %s generation %s", nodeName(n), phaseName(n.Status.Phase), dash(generationText(n)))
 	if note := noteText(n); note != "" {
 		words += " " + note
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	narrowest = 40 // cells; a smaller terminal wraps
+	narrowest = 40 // cells; narrower terminals wrap
 	widestBar = 40
 	wideName  = 24
 	phaseCell = len("operational")
@@ -22,7 +22,7 @@ const (
 	leastBar  = 8
 )
 
-// tails are the widest figures that may be beside a bar, from all of them to the one that is always there.
+// tails are the widest figures beside a bar, from all of them to the one that is always shown.
 var tails = []string{
 	"100%  999.99MB / 999.99MB  999.99MB/s  99:59:59 left",
 	"100%  999.99MB/s  99:59:59 left",
@@ -30,7 +30,7 @@ var tails = []string{
 	"100%",
 }
 
-// liveView draws one row a node and draws over it the next time.
+// liveView draws one row for each node, and overwrites the rows at the next drawing.
 type liveView struct {
 	*app
 	begin time.Time
@@ -43,12 +43,12 @@ func (v *liveView) draw(nodes []api.Node, trouble error) {
 	rows := v.rows(nodes, width, max(height-3, 1))
 	rows = append(rows, "", fit(v.footer(nodes), width))
 	if trouble != nil {
-		rows = append(rows, fit(v.Screen.paint(trouble.Error()+"; trying again", text.FgRed), width))
+		rows = append(rows, fit(v.Screen.paint(trouble.Error()+"; retrying", text.FgRed), width))
 	}
 	v.paintRows(rows)
 }
 
-// paintRows puts rows over those that were drawn the last time.
+// paintRows overwrites the rows of the last drawing.
 func (v *liveView) paintRows(rows []string) {
 	var out strings.Builder
 	if v.drawn > 0 {
@@ -57,7 +57,7 @@ func (v *liveView) paintRows(rows []string) {
 	for _, row := range rows {
 		out.WriteString(strings.TrimRight(row, " ") + text.EraseLine.Sprint() + "\n")
 	}
-	out.WriteString("\x1b[J") // what a longer drawing left below
+	out.WriteString("\x1b[J") // erases what is left of a longer drawing
 	_, _ = fmt.Fprint(v.Out, out.String())
 	v.drawn = len(rows)
 }
@@ -65,7 +65,7 @@ func (v *liveView) paintRows(rows []string) {
 // end leaves the last drawing on the screen.
 func (v *liveView) end() { v.drawn = 0 }
 
-// rows are the nodes as far as there is room; those that work or failed come before those that rest.
+// rows are the nodes as far as there is room: failed and working ones before those at rest.
 func (v *liveView) rows(nodes []api.Node, width, room int) []string {
 	shown := nodes
 	if len(nodes) > room {
@@ -107,20 +107,20 @@ func nodeName(n api.Node) string {
 	return n.Name
 }
 
-// row is one node: name, phase, step, then what its phase has to tell.
+// row is one node: name, phase, step, then what matters in its phase.
 func (v *liveView) row(n api.Node, wide, width int) string {
 	s := n.Status
 	step := ""
 	if s.Steps > 0 && (s.Phase.Working() || s.Phase == api.Failed) {
 		step = fmt.Sprintf("%d/%d", s.Step, s.Steps)
 	}
-	head := fmt.Sprintf("%s  %s  %s  ", fit(v.Screen.paint(nodeName(n), text.Bold), wide), fit(v.Screen.phaseText(s.Phase), phaseCell),
-		fit(step, stepCell))
+	name, phase := fit(v.Screen.paint(nodeName(n), text.Bold), wide), fit(v.Screen.phaseText(s.Phase), phaseCell)
+	head := fmt.Sprintf("%s  %s  %s  ", name, phase, fit(step, stepCell))
 	room := width - wide - phaseCell - stepCell - 6
-	return fit(head+v.told(n, room), width)
+	return fit(head+v.note(n, room), width)
 }
 
-func (v *liveView) told(n api.Node, room int) string {
+func (v *liveView) note(n api.Node, room int) string {
 	s := n.Status
 	since := ""
 	if !s.Since.IsZero() {
@@ -134,14 +134,15 @@ func (v *liveView) told(n api.Node, room int) string {
 	case s.Phase.Working() || s.Phase == api.Booting || s.Phase == api.Starting:
 		return "for " + since
 	case s.Phase == "":
-		return strings.TrimSuffix("not seen yet, wished "+wishOf(n), ", wished ")
+		return requestOf(n)
 	case judge(n) == verdictPending && n.Binding != nil:
 		return fmt.Sprintf("generation %s, %s, for %s", generationText(n), imageText(n), since)
 	}
 	return v.Screen.paint(strings.TrimPrefix(dash(s.Image)+", for "+since, "-, "), text.Faint)
 }
 
-// progress is a bar with as many figures beside it as there is room for; the bar shrinks first, then bytes go, rate and time left.
+// progress is a bar and as many figures as there is room for. The bar shrinks first; then bytes, rate and remaining
+// time are left out.
 func (v *liveView) progress(p *api.Progress, room int) string {
 	chosen := slices.IndexFunc(tails, func(tail string) bool { return room-len(tail)-2 >= leastBar })
 	if chosen < 0 {
@@ -161,7 +162,8 @@ func (v *liveView) progress(p *api.Progress, room int) string {
 	drawn := bar(p.Bytes, p.Total, width)
 	full := strings.Count(drawn, barFull)
 	cells := []rune(drawn)
-	return v.Screen.paint(string(cells[:full]), text.FgGreen) + v.Screen.paint(string(cells[full:]), text.Faint) + "  " + figures
+	done, rest := v.Screen.paint(string(cells[:full]), text.FgGreen), v.Screen.paint(string(cells[full:]), text.Faint)
+	return done + rest + "  " + figures
 }
 
 func (v *liveView) footer(nodes []api.Node) string {
