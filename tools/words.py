@@ -84,6 +84,7 @@ def environment(root: Path) -> jinja2.Environment:
     made.filters["quoted"] = lambda text: '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
     made.filters["plain"] = lambda text: re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", str(text)).replace("`", "")
     made.filters["camel"] = lambda text: "".join(part.capitalize() for part in re.split(r"[ _-]", str(text)))
+    made.filters["zip"] = zip
     made.filters["hyphens"] = lambda text: str(text).replace("_", "-")
     return made
 
@@ -111,15 +112,41 @@ def marked(root: Path) -> list[str]:
 
 
 def blocks(root: Path, templates: jinja2.Environment, words: dict[str, Any]) -> dict[str, str]:
-    """What each file with generated blocks should hold, by its path."""
+    """The text of each block, by its name."""
+    names = [path.stem for path in sorted((root / "tools/words/blocks").glob("*.j2"))]
+    return {name: templates.get_template(f"blocks/{name}.j2").render(words) for name in names}
 
-    def render(block: re.Match[str]) -> str:
-        text = templates.get_template(f"blocks/{block['name']}.j2").render(words)
-        indent = " " * (len(block["begin"]) - len(block["begin"].lstrip(" ")))
-        lines = "".join((indent + line if line.strip() else line) for line in text.splitlines(keepends=True))
-        return block["begin"] + lines + block["end"]
 
-    return {path: formatted(path, BLOCK.sub(render, (root / path).read_text(encoding="utf-8"))) for path in marked(root)}
+def filled(text: str, made: dict[str, str]) -> str:
+    """The text of a file with its blocks as they should be."""
+
+    def fill(block: re.Match[str]) -> str:
+        if block["name"] not in made:
+            sys.exit(f"words: {block['begin'].strip()}: tools/words/blocks/{block['name']}.j2 does not exist")
+        indent = re.match("[ \t]*", block["begin"])[0]  # type: ignore[index] # it always matches
+        lines = made[block["name"]].splitlines(keepends=True)
+        return block["begin"] + "".join(indent + line if line.strip() else line for line in lines) + block["end"]
+
+    return BLOCK.sub(fill, text)
+
+
+def outputs(root: Path) -> dict[str, str]:
+    """What each file with generated text should hold, by its path."""
+    words, templates = load(root), environment(root)
+    made, found = blocks(root, templates, words), {path: (root / path).read_text(encoding="utf-8") for path in marked(root)}
+    used = {block["name"] for text in found.values() for block in BLOCK.finditer(text)}
+    if unused := sorted(set(made) - used):
+        sys.exit(f"words: no file has the block {unused[0]}: a line with BEGIN words, and one with END words")
+    return files(root, templates, words) | {path: filled(text, made) for path, text in found.items()}
+
+
+def stale(root: Path) -> list[str]:
+    """The generated files that are not what they should be."""
+    return [path for path, text in outputs(root).items() if not same(root / path, text)]
+
+
+def same(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
 
 
 def main() -> int:
@@ -128,19 +155,17 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and name each stale file")
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout (default: this one)")
     options = parser.parse_args()
-    words, templates = load(options.root), environment(options.root)
-    stale = []
-    for path, text in (files(options.root, templates, words) | blocks(options.root, templates, words)).items():
+    if options.check:
+        found = stale(options.root)
+        if found:
+            print(*(f"{path} is stale: make generate" for path in found), sep="\n", file=sys.stderr)
+        return 1 if found else 0
+    for path, text in outputs(options.root).items():
         target = options.root / path
-        if target.exists() and target.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(path)
-        if not options.check:
+        if not same(target, text):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
-    if options.check and stale:
-        print(*(f"{path} is stale: make generate" for path in stale), sep="\n", file=sys.stderr)
-    return 1 if options.check and stale else 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@
 
 
 #define CONFIGURE_RULES \
-	{"hostname", false, "host name of the installed system", NULL, check_hostname}, \
+	{"hostname", false, "host name of the installed system (DNS name)", NULL, check_hostname}, \
 	{"grow", false, "which partition grows to the disk's end (default last)", "last|none", NULL}, \
 	{"bootorder", false, "what UEFI firmware boots first (default keep)", "keep|disk|network", NULL}
 
