@@ -15,11 +15,12 @@ import (
 	"time"
 )
 
-// maxAnswer bounds one answer; the longest, a page of nodes, stays far below.
+// maxAnswer limits one response; the longest, a page of nodes, stays far below.
 const maxAnswer = 64 << 20
 
-// Client speaks to sledd's operator API. It is safe for concurrent use. Every call ends by its context's deadline or the
-// configured timeout, whichever is earlier, and fails with *Error (sledd refused) or *UnreachableError (nobody answered).
+// Client is a client of sledd's operator API. It is safe for concurrent use. Every call ends by the deadline of its
+// context or the configured timeout, whichever is earlier. It fails with *Error if sledd refuses the request, or with
+// *UnreachableError if sledd does not answer.
 type Client struct {
 	base    string
 	token   string
@@ -51,10 +52,10 @@ func New(config Config) (*Client, error) {
 	}, nil
 }
 
-// A redirect would carry the operator's token to an address that the operator did not name.
+// A redirect would send the operator's token to an address that the operator did not configure.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Server is the base URL that the client speaks to.
+// Server returns the base URL of the server.
 func (c *Client) Server() string { return c.base }
 
 // request is one API call before it is sent.
@@ -66,7 +67,7 @@ type request struct {
 	header http.Header
 }
 
-// call sends r and decodes the JSON answer into out. With out nil the answer must be one without content.
+// call sends r and decodes the JSON response into out. If out is nil, the response must have no content.
 func (c *Client) call(ctx context.Context, r request, out any) error {
 	body, err := c.read(ctx, r)
 	if err != nil {
@@ -84,7 +85,7 @@ func (c *Client) call(ctx context.Context, r request, out any) error {
 	return nil
 }
 
-// read sends r and returns the body of a 2xx answer.
+// read sends r and returns the body of a 2xx response.
 func (c *Client) read(ctx context.Context, r request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -100,7 +101,7 @@ func (c *Client) read(ctx context.Context, r request) ([]byte, error) {
 	return body, nil
 }
 
-// send returns a 2xx answer with its body still open.
+// send returns a 2xx response with its body still open.
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	request, err := c.build(ctx, r)
 	if err != nil {
@@ -156,7 +157,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // the URL is told by UnreachableError
+		err = wrapped.Err // UnreachableError has the URL
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer before the deadline")

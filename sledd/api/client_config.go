@@ -17,19 +17,19 @@ import (
 
 const defaultTimeout = 30 * time.Second
 
-// Config says where sledd is and who asks. Empty fields have defaults; see FromEnvironment.
+// Config is the address of sledd and the credentials. Empty fields have defaults; see FromEnvironment.
 type Config struct {
 	Server    string        // https://ADDRESS[:PORT]; plain http only to loopback, because of the token
 	Token     string        // of an operator
 	TokenFile string        // holds the token; used when Token is empty
-	CAFile    string        // PEM; certificates that the server's must chain to. Default: the system's
-	CA        []byte        // the same, as PEM text
+	CAFile    string        // PEM file with the CA of the server; default: those of the system
+	CA        []byte        // the CA as PEM text
 	Timeout   time.Duration // of one call; default 30 s
 	UserAgent string        // default sled-client
 }
 
 // FromEnvironment fills empty fields from SLED_SERVER, SLED_TOKEN, SLED_TOKEN_FILE and SLED_CA.
-// A token that was given, in whichever way, is not mixed with one of the environment.
+// A configured token or token file takes precedence over both variables for tokens.
 func (c Config) FromEnvironment(getenv func(string) string) Config {
 	if c.Server == "" {
 		c.Server = getenv("SLED_SERVER")
@@ -45,14 +45,14 @@ func (c Config) FromEnvironment(getenv func(string) string) Config {
 
 func (c Config) server() (string, error) {
 	if c.Server == "" {
-		return "", errors.New("no server given: set SLED_SERVER to https://ADDRESS of the boot server")
+		return "", errors.New("no server: set SLED_SERVER to https://ADDRESS of the boot server")
 	}
 	u, err := url.Parse(c.Server)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
-		return "", fmt.Errorf("server %q is no address: want https://ADDRESS", c.Server)
+		return "", fmt.Errorf("server %q: expected https://ADDRESS", c.Server)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("server %q: want https://ADDRESS alone", u.Redacted())
+		return "", fmt.Errorf("server %q: expected https://ADDRESS and nothing else", u.Redacted())
 	}
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
 		return "", fmt.Errorf("server %q: the token would travel in clear: use https://%s", c.Server, u.Host)
@@ -95,7 +95,7 @@ func (c Config) transport() (*http.Transport, error) {
 	if len(pem) > 0 {
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s holds no certificate in PEM", from)
+			return nil, fmt.Errorf("%s has no certificate in PEM format", from)
 		}
 		transport.TLSClientConfig.RootCAs = pool
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// maxProblem bounds the body of a refusal. A bulk call names each item that was refused.
+// maxProblem limits the body of a refusal. That of a bulk request names each refused item.
 const maxProblem = 4 << 20
 
 // Error is sledd's refusal: application/problem+json (RFC 9457).
@@ -20,21 +20,21 @@ type Error struct {
 	Status int           `json:"status"`
 	Title  string        `json:"title"`
 	Detail string        `json:"detail"`
-	Errors []ErrorDetail `json:"errors,omitempty"` // what is wrong, one by one
+	Errors []ErrorDetail `json:"errors,omitempty"` // each fault
 	Method string        `json:"-"`
 	Path   string        `json:"-"`
 
-	spoken bool // it was problem+json: sledd said it, not something in between
+	authentic bool // problem+json: the response of sledd, not of a proxy
 }
 
-// ErrorDetail is one thing that is wrong, and where in the request.
+// ErrorDetail is one fault and its place in the request.
 type ErrorDetail struct {
 	Message  string `json:"message"`
 	Location string `json:"location,omitempty"`
 	Value    any    `json:"value,omitempty"`
 }
 
-// Error tells what sledd said, each detail, and the status.
+// Error returns the detail, each fault, and the status.
 func (e *Error) Error() string {
 	text := e.Detail
 	if text == "" {
@@ -59,7 +59,8 @@ func (d ErrorDetail) String() string {
 	return d.Location + ": " + d.Message
 }
 
-// UnreachableError says that nobody answered: no route, no TLS trust, no answer in time. What was asked may or may not have happened.
+// UnreachableError is a request without a response: no route, no TLS trust, or no answer in time. Its effect is
+// unknown.
 type UnreachableError struct {
 	Server string
 	Err    error
@@ -69,10 +70,10 @@ func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("%s cannot be reached: %v", e.Server, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// StatusOf is the HTTP status of a refusal, 0 for every other error.
+// StatusOf returns the HTTP status of a refusal; 0 for any other error.
 func StatusOf(err error) int {
 	var refusal *Error
 	if errors.As(err, &refusal) {
@@ -81,38 +82,38 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// IsNotFound holds only when sledd itself said that the thing is not there; never for a read error, nor for a page of a proxy.
+// IsNotFound reports whether sledd answered that the object does not exist. It is false for the 404 of a proxy.
 func IsNotFound(err error) bool {
 	var refusal *Error
-	return errors.As(err, &refusal) && refusal.spoken && refusal.Status == http.StatusNotFound
+	return errors.As(err, &refusal) && refusal.authentic && refusal.Status == http.StatusNotFound
 }
 
-// IsConflict holds when the thing was changed meanwhile, or is of another content or in use.
+// IsConflict reports whether the object changed meanwhile, has other content, or is in use.
 func IsConflict(err error) bool {
 	status := StatusOf(err)
 	return status == http.StatusConflict || status == http.StatusPreconditionFailed
 }
 
-// IsDenied holds when the token is unknown or its role is too low.
+// IsDenied reports whether the token is unknown or its role does not suffice.
 func IsDenied(err error) bool {
 	status := StatusOf(err)
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// IsUnreachable holds when nobody answered, or sledd cannot reach its store: worth another try later.
+// IsUnreachable reports whether sledd did not answer, or cannot reach its store: a later attempt may succeed.
 func IsUnreachable(err error) bool {
 	var unreachable *UnreachableError
 	return errors.As(err, &unreachable) || StatusOf(err) >= http.StatusInternalServerError
 }
 
-// problem makes an Error of an answer that is not 2xx, also of one that a proxy wrote.
+// problem makes an Error of a response that is not 2xx, also if a proxy sent it.
 func problem(r request, response *http.Response) error {
 	refusal := &Error{}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
 	if err == nil && strings.HasSuffix(kind, "json") {
 		if json.Unmarshal(body, refusal) == nil {
-			refusal.spoken = kind == "application/problem+json"
+			refusal.authentic = kind == "application/problem+json"
 		} else {
 			*refusal = Error{Detail: "the answer is no problem+json"}
 		}

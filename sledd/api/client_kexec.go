@@ -7,14 +7,14 @@ import (
 	"net/http"
 )
 
-// Kexecs tells how well each model starts by kexec.
+// Kexecs lists the record of kexec for each model.
 func (c *Client) Kexecs(ctx context.Context) ([]KexecModel, error) {
 	var answer KexecList
 	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/kexec"}, &answer)
 	return answer.Items, err
 }
 
-// Quirks lists the machines that are not started by kexec.
+// Quirks lists the machines that boot=auto does not start by kexec.
 func (c *Client) Quirks(ctx context.Context) ([]Quirk, error) {
 	var answer QuirkList
 	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/quirks"}, &answer)

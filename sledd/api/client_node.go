@@ -24,7 +24,7 @@ func (c *Client) Events(ctx context.Context, node string, limit int) ([]Event, e
 	return answer.Items, err
 }
 
-// PostEvent records what was done to a node from outside, or found.
+// PostEvent adds an event of the supervisor to a node.
 func (c *Client) PostEvent(ctx context.Context, node string, body NodeEvent) error {
 	address, err := path("nodes", node)
 	if err != nil {
@@ -33,7 +33,8 @@ func (c *Client) PostEvent(ctx context.Context, node string, body NodeEvent) err
 	return c.call(ctx, request{method: http.MethodPost, path: address + "/events", body: body}, nil)
 }
 
-// Boot asks what a running node is to be started with, to come into the Sled system. What was asked before no longer counts.
+// Boot returns what a running system needs to start the Sled system by kexec. It ends the validity of earlier
+// responses.
 func (c *Client) Boot(ctx context.Context, node string) (Boot, error) {
 	var boot Boot
 	address, err := path("nodes", node)
@@ -44,7 +45,7 @@ func (c *Client) Boot(ctx context.Context, node string) (Boot, error) {
 	return boot, err
 }
 
-// Log reads the log of the last step that failed on a node.
+// Log reads the log of the last failed step of a node.
 func (c *Client) Log(ctx context.Context, node string) (string, error) {
 	address, err := path("nodes", node)
 	if err != nil {
@@ -55,7 +56,7 @@ func (c *Client) Log(ctx context.Context, node string) (string, error) {
 	return string(body), err
 }
 
-// Timeline reads the newest run of a node.
+// Timeline reads the last run of a node.
 func (c *Client) Timeline(ctx context.Context, node string) (Timeline, error) {
 	var timeline Timeline
 	address, err := path("nodes", node)
@@ -66,25 +67,25 @@ func (c *Client) Timeline(ctx context.Context, node string) (Timeline, error) {
 	return timeline, err
 }
 
-// Operators lists who may use the API (role admin). Tokens are not in it.
+// Operators lists the operators, without tokens (role admin).
 func (c *Client) Operators(ctx context.Context) ([]Operator, error) {
 	var answer OperatorList
 	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/operators"}, &answer)
 	return answer.Items, err
 }
 
-// PutOperator makes an operator or gives one a new role and token. Only this answer holds the token.
+// PutOperator creates an operator, or replaces role and token of one. Only this response has the token.
 func (c *Client) PutOperator(ctx context.Context, operator Operator, options ...Option) (Operator, error) {
 	r := request{method: http.MethodPut, body: operator}.apply(options)
 	return single[Operator](ctx, c, r, "operators", operator.Name)
 }
 
-// DeleteOperator takes an operator's access away at once.
+// DeleteOperator deletes an operator; its token is refused at once.
 func (c *Client) DeleteOperator(ctx context.Context, name string) error {
 	return remove(ctx, c, "operators", name, nil)
 }
 
-// Console reads the end of the record of a node's serial console; bytes 0 leaves the number to sledd.
+// Console reads the end of the recorded serial console of a node; bytes 0 leaves the size to sledd.
 func (c *Client) Console(ctx context.Context, node string, bytes int) (string, error) {
 	address, err := path("nodes", node)
 	if err != nil {

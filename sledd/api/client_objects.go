@@ -12,35 +12,35 @@ import (
 	"strconv"
 )
 
-// pageSize is how many items one list call asks for: with more, ten thousand come no faster.
+// pageSize is the number of items that one list request returns: larger pages are not faster.
 const pageSize = 2000
 
-// Option makes a change depend on what is stored (sledd answers 412 when that does not hold), or says how it is done.
+// Option makes a change conditional (sledd answers 412 if the condition fails), or modifies it.
 type Option func(http.Header, url.Values)
 
-// IfRevision lets the change happen only if the stored revision is still this one.
+// IfRevision requires that the stored revision is this one.
 func IfRevision(revision int64) Option {
 	return func(h http.Header, _ url.Values) { h.Set("If-Match", `"`+strconv.FormatInt(revision, 10)+`"`) }
 }
 
-// IfAbsent lets the change happen only if nothing is stored under that name.
+// IfAbsent requires that the object does not exist.
 func IfAbsent() Option { return func(h http.Header, _ url.Values) { h.Set("If-None-Match", "*") } }
 
-// IfGeneration lets a binding be put only if its wish has this generation then.
+// IfGeneration requires that the resulting binding has this generation.
 func IfGeneration(generation int64) Option {
 	return func(_ http.Header, q url.Values) { q.Set("generation", strconv.FormatInt(generation, 10)) }
 }
 
-// Reimage raises the generation of a binding even when nothing changed.
+// Reimage raises the generation of a binding even if nothing changed.
 func Reimage() Option { return func(_ http.Header, q url.Values) { q.Set("reimage", "true") } }
 
 // TakeOver changes a binding that has another owner.
 func TakeOver() Option { return func(_ http.Header, q url.Values) { q.Set("take_over", "true") } }
 
-// As takes a binding back in the name of an owner.
+// As deletes a binding of this owner.
 func As(owner string) Option { return func(_ http.Header, q url.Values) { q.Set("owner", owner) } }
 
-// apply makes r what the options say.
+// apply applies the options to r.
 func (r request) apply(options []Option) request {
 	r.header, r.query = http.Header{}, url.Values{}
 	for _, option := range options {
@@ -51,7 +51,7 @@ func (r request) apply(options []Option) request {
 
 // Filter selects items of a list. Empty fields select everything.
 type Filter struct {
-	Labels []string // k=v; all must hold
+	Labels []string // k=v; all must match
 	Phase  Phase
 	Image  string
 	Owner  string // of the binding
@@ -119,7 +119,7 @@ func Collect[T any](items iter.Seq2[T, error]) ([]T, error) {
 	return all, nil
 }
 
-// single does one call on one named object.
+// single sends a request for one named object.
 func single[T any](ctx context.Context, c *Client, r request, collection, name string) (T, error) {
 	var out T
 	address, err := path(collection, name)
@@ -149,12 +149,12 @@ func (c *Client) Node(ctx context.Context, node string) (Node, error) {
 	return single[Node](ctx, c, request{method: http.MethodGet}, "nodes", node)
 }
 
-// PutNode declares a node: makes it, or replaces its declaration. It also accepts a discovered one.
+// PutNode creates or replaces the declaration of a node. It also accepts a discovered node.
 func (c *Client) PutNode(ctx context.Context, spec NodeSpec, options ...Option) (Node, error) {
 	return single[Node](ctx, c, request{method: http.MethodPut, body: spec}.apply(options), "nodes", spec.MAC)
 }
 
-// DeleteNode forgets a node. It does not touch the machine.
+// DeleteNode deletes a node. The machine is not touched.
 func (c *Client) DeleteNode(ctx context.Context, node string, options ...Option) error {
 	return remove(ctx, c, "nodes", node, options)
 }
@@ -169,12 +169,12 @@ func (c *Client) Image(ctx context.Context, name string) (Image, error) {
 	return single[Image](ctx, c, request{method: http.MethodGet}, "images", name)
 }
 
-// PutImage registers an image. The same content again changes nothing; another content is a conflict.
+// PutImage registers an image. The same content again changes nothing; other content is a conflict.
 func (c *Client) PutImage(ctx context.Context, spec ImageSpec, options ...Option) (Image, error) {
 	return single[Image](ctx, c, request{method: http.MethodPut, body: spec}.apply(options), "images", spec.Name)
 }
 
-// DeleteImage forgets an image that no binding uses. The file stays where it is.
+// DeleteImage deletes an image that no binding uses. The file stays.
 func (c *Client) DeleteImage(ctx context.Context, name string, options ...Option) error {
 	return remove(ctx, c, "images", name, options)
 }
@@ -189,20 +189,21 @@ func (c *Client) Binding(ctx context.Context, node string) (Binding, error) {
 	return single[Binding](ctx, c, request{method: http.MethodGet}, "bindings", node)
 }
 
-// PutBinding wishes.
+// PutBinding creates or replaces the binding of a node.
 func (c *Client) PutBinding(ctx context.Context, spec BindingSpec, options ...Option) (Binding, error) {
 	return single[Binding](ctx, c, request{method: http.MethodPut, body: spec}.apply(options), "bindings", spec.Node)
 }
 
-// DeleteBinding takes the wish away. It does not touch the machine.
+// DeleteBinding deletes the binding of a node. The machine is not touched.
 func (c *Client) DeleteBinding(ctx context.Context, node string, options ...Option) error {
 	return remove(ctx, c, "bindings", node, options)
 }
 
-// Bind wishes for many nodes in one call, or takes wishes back. Items that are at fault or whose conditions do not hold are named in the
-// error, and nothing is bound.
+// Bind creates, replaces or deletes the bindings of many nodes in one request. If an item is invalid or its condition
+// fails, the error names it and nothing is changed.
 func (c *Client) Bind(ctx context.Context, items []BulkBinding, options ...Option) ([]Binding, error) {
 	var answer BindingList
-	err := c.call(ctx, request{method: http.MethodPost, path: "/v1/bindings", body: BulkBindings{Items: items}}.apply(options), &answer)
+	r := request{method: http.MethodPost, path: "/v1/bindings", body: BulkBindings{Items: items}}
+	err := c.call(ctx, r.apply(options), &answer)
 	return answer.Items, err
 }

@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// ReimageBinding raises the generation of a binding and leaves all else of it as it is, also the user data, which nobody can read to wish
-// for it again, and the owner. IfRevision and IfGeneration are heeded.
+// ReimageBinding raises the generation of a binding and changes nothing else: user data, which cannot be read back, and
+// owner stay. It takes IfRevision and IfGeneration.
 func (c *Client) ReimageBinding(ctx context.Context, node string, options ...Option) (Binding, error) {
 	var binding Binding
 	address, err := path("bindings", node)

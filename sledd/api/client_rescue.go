@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// PutRescue puts a node under rescue, or changes who may enter.
+// PutRescue puts a node under rescue, or replaces the SSH keys.
 func (c *Client) PutRescue(ctx context.Context, node string, spec RescueSpec) (Node, error) {
 	var answer Node
 	address, err := path("nodes", node)

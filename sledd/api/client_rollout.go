@@ -8,8 +8,8 @@ import (
 	"net/url"
 )
 
-// BeginRollout begins a rollout, or resumes the same one that did not end (Resumed says how often). Kind is what its name begins with;
-// empty: reimage.
+// BeginRollout starts a rollout, or resumes the same one if it has not ended (see Rollout.Resumed). Kind is the prefix
+// of its name; empty: reimage.
 func (c *Client) BeginRollout(ctx context.Context, kind string, spec RolloutSpec) (Rollout, error) {
 	r := request{method: http.MethodPost, path: "/v1/rollouts", body: spec}
 	if kind != "" {
@@ -30,7 +30,7 @@ func (c *Client) Rollout(ctx context.Context, name string) (Rollout, error) {
 	return single[Rollout](ctx, c, request{method: http.MethodGet}, "rollouts", name)
 }
 
-// PutRun says where a node of a rollout is. A rollout that is stopped or aborted begins no more nodes: that is a conflict.
+// PutRun reports the state of a node of a rollout. Starting a node of a stopped or aborted rollout is a conflict.
 func (c *Client) PutRun(ctx context.Context, rollout, node string, spec NodeRunSpec) (RunAnswer, error) {
 	var answer RunAnswer
 	address, err := path("rollouts", rollout, "runs", node)
@@ -41,7 +41,7 @@ func (c *Client) PutRun(ctx context.Context, rollout, node string, spec NodeRunS
 	return answer, err
 }
 
-// AbortRollout ends a rollout for good; nodes that run go on by themselves.
+// AbortRollout aborts a rollout; running nodes are not interrupted.
 func (c *Client) AbortRollout(ctx context.Context, name string) (Rollout, error) {
 	var aborted Rollout
 	address, err := path("rollouts", name, "abort")

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	streamIdle    = 90 * time.Second // sledd sends a comment far more often; longer silence is a dead connection
+	streamIdle    = 90 * time.Second // sledd sends comments far more often; longer silence means a dead connection
 	streamPauseLo = 500 * time.Millisecond
 	streamPauseHi = 10 * time.Second
 	maxEventLine  = 1 << 20
@@ -27,18 +27,19 @@ const (
 // Follow selects what Stream yields.
 type Follow struct {
 	Node   string      // MAC or name; empty: the whole fleet
-	After  int64       // id of the last event already known; 0: from now on
-	Opened func()      // told when a connection stands: what is read from then on misses no event; may be nil
-	Lost   func(error) // told when the connection broke and will be tried again; may be nil
-	// Missed is told when sledd no longer holds the events since the last one, once a connection stands that begins now: what those
-	// events changed has to be listed anew. May be nil.
+	After  int64       // ID of the last known event; 0: from now on
+	Opened func()      // called when a connection is open: no event is missed from then on; may be nil
+	Lost   func(error) // called when the connection broke, before the next attempt; may be nil
+	// Missed is called if sledd no longer has the events since the last one, when a connection is open that starts now:
+	// what those events changed must be listed again. May be nil.
 	Missed func()
 
-	gone bool // Missed is to be told
+	gone bool // Missed is due
 }
 
-// Stream yields events as they happen until the context ends, which ends it without an error. A broken connection is
-// opened again where it broke, or where sledd no longer can do that (410), from now on; another refusal (4xx) is yielded and ends the stream.
+// Stream yields events as they happen. It ends without an error when the context ends. After a broken connection it
+// resumes behind the last event, or if sledd no longer has it (410), from now on. Any other refusal (4xx) is yielded
+// and ends the stream.
 func (c *Client) Stream(ctx context.Context, follow Follow) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		pause := streamPauseLo
@@ -52,7 +53,7 @@ func (c *Client) Stream(ctx context.Context, follow Follow) iter.Seq2[Event, err
 				follow.After, follow.gone = 0, true
 				continue
 			}
-			if status := StatusOf(err); status != 0 && status < 500 && status != http.StatusTooManyRequests {
+			if final(err) {
 				yield(Event{}, err)
 				return
 			}
@@ -70,6 +71,12 @@ func (c *Client) Stream(ctx context.Context, follow Follow) iter.Seq2[Event, err
 	}
 }
 
+// final reports whether another attempt is of no use.
+func final(err error) bool {
+	status := StatusOf(err)
+	return status != 0 && status < http.StatusInternalServerError && status != http.StatusTooManyRequests
+}
+
 // wait reports false when the context ended first.
 func wait(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
@@ -82,7 +89,7 @@ func wait(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// streamOnce reads one connection to its end. more is false when the reader wants no more events.
+// streamOnce reads one connection to its end. more is false if the reader stopped.
 func (c *Client) streamOnce(ctx context.Context, follow *Follow, yield func(Event, error) bool) (more bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,7 +121,8 @@ func (c *Client) streamOnce(ctx context.Context, follow *Follow, yield func(Even
 }
 
 func streamRequest(follow *Follow) request {
-	r := request{method: http.MethodGet, path: "/v1/events", query: url.Values{}, header: http.Header{"Accept": {"text/event-stream"}}}
+	header := http.Header{"Accept": {"text/event-stream"}}
+	r := request{method: http.MethodGet, path: "/v1/events", query: url.Values{}, header: header}
 	if follow.Node != "" {
 		r.query.Set("node", follow.Node)
 	}
@@ -137,8 +145,8 @@ func (t *touched) Read(p []byte) (int, error) {
 
 var errStopped = errors.New("stopped by the reader")
 
-// readEvents parses server-sent events until r ends or take returns false. id is where to resume after the event, 0 when
-// events that happened at once with it are still to come.
+// readEvents parses server-sent events until r ends or take returns false. id is where to resume after the event; 0 if
+// more events of the same time follow.
 func readEvents(r io.Reader, take func(event Event, id int64) bool) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxEventLine)
@@ -159,7 +167,7 @@ func readEvents(r io.Reader, take func(event Event, id int64) bool) error {
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("event stream: %w", err)
 	}
-	return io.ErrUnexpectedEOF // a server that stops ends the stream; there is no other end
+	return io.ErrUnexpectedEOF // only a server that stops ends the stream
 }
 
 // sseMessage gathers the lines of one server-sent event.
@@ -168,7 +176,7 @@ type sseMessage struct {
 	data []string
 }
 
-// add takes a line and says whether it completed an event. Comments and unknown fields are nothing.
+// add takes a line and reports whether it completed an event. Comments and unknown fields are ignored.
 func (m *sseMessage) add(line string) bool {
 	field, value, _ := strings.Cut(line, ":")
 	value = strings.TrimPrefix(value, " ")

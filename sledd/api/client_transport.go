@@ -4,5 +4,5 @@ package api
 
 import "net/http"
 
-// Transport trusts the same CA as the client and sends no token: for what else a site serves, such as images.
+// Transport trusts the CA of the client and sends no token: for other servers of a site, such as that of the images.
 func (c *Client) Transport() http.RoundTripper { return c.http.Transport }

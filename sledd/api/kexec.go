@@ -4,33 +4,34 @@ package api
 
 import "time"
 
-// KexecModel is how well machines of one model start an installed system by kexec.
+// KexecModel is the record of kexec on machines of one model.
 type KexecModel struct {
-	Vendor    string    `json:"vendor" doc:"As the firmware names it (DMI)"`
+	Vendor    string    `json:"vendor" doc:"As reported by the firmware (DMI)"`
 	Product   string    `json:"product"`
-	Nodes     int       `json:"nodes" doc:"Machines of that model that tried"`
-	Attempts  int64     `json:"attempts" doc:"Jumps. Those that are neither confirmed nor missed are under way"`
-	Confirmed int64     `json:"confirmed" doc:"The installed system said that it runs, and no cold start lay between"`
-	Missed    int64     `json:"missed" doc:"It did not, or only after a cold start"`
-	Rate      *float64  `json:"rate,omitempty" minimum:"0" maximum:"1" doc:"Confirmed among those that have an outcome; absent while none has"`
-	Last      string    `json:"last" enum:"open,confirmed,missed" doc:"Outcome of the newest jump"`
-	Time      time.Time `json:"time" doc:"When that was"`
+	Nodes     int       `json:"nodes" doc:"Machines of the model that used kexec"`
+	Attempts  int64     `json:"attempts" doc:"Number of kexecs. Those that are neither confirmed nor missed are still open"`
+	Confirmed int64     `json:"confirmed" doc:"The installed system confirmed without a cold start in between"`
+	Missed    int64     `json:"missed" doc:"The installed system did not confirm, or only after a cold start"`
+	Rate      *float64  `json:"rate,omitempty" minimum:"0" maximum:"1" doc:"Share of confirmed among confirmed and missed; absent without either"`
+	Last      string    `json:"last" enum:"open,confirmed,missed" doc:"Outcome of the last kexec"`
+	Time      time.Time `json:"time" doc:"Time of the last kexec"`
 }
 
-// KexecList is all models, by vendor and product.
+// KexecList is the list of all models, ordered by vendor and product.
 type KexecList struct {
 	Items []KexecModel `json:"items" nullable:"false"`
 }
 
-// Quirk says which machines are not to be started by kexec. Each pattern that is given must match; * stands for any run of characters.
+// Quirk names machines that boot=auto does not start by kexec. All patterns that are set must match; * matches any
+// number of characters.
 type Quirk struct {
 	Match  QuirkMatch `json:"match"`
-	Reason string     `json:"reason" doc:"What goes wrong"`
-	Source string     `json:"source,omitempty" doc:"Who says so"`
-	Origin string     `json:"origin,omitempty" enum:"shipped,local" doc:"Whether it comes with sledd or from the file of this site"`
+	Reason string     `json:"reason" doc:"What fails"`
+	Source string     `json:"source,omitempty" doc:"Source of the information"`
+	Origin string     `json:"origin,omitempty" enum:"shipped,local" doc:"Whether the quirk comes with sledd or from the site's file"`
 }
 
-// QuirkMatch is patterns over what the firmware says of a machine (DMI).
+// QuirkMatch holds patterns for the machine's DMI values.
 type QuirkMatch struct {
 	Vendor  string `json:"vendor,omitempty"`
 	Product string `json:"product,omitempty"`
@@ -38,7 +39,7 @@ type QuirkMatch struct {
 	BIOS    string `json:"bios,omitempty"`
 }
 
-// QuirkList is the quirks in force, those of this site first.
+// QuirkList is the list of active quirks, those of the site first.
 type QuirkList struct {
 	Items []Quirk `json:"items" nullable:"false"`
 }

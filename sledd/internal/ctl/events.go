@@ -87,7 +87,8 @@ type shownEvents struct {
 	listed int64 // ID of the newest of the last list: the stream may hold it again
 }
 
-// list prints the events of a list that are newer than those before. Events that happened at once have one ID and come in one list.
+// list prints the events of a list that are newer than those before. Events that happened at once have one ID and come
+// in one list.
 func (s *shownEvents) list(events []api.Event) error {
 	known := s.newest
 	for _, event := range events {

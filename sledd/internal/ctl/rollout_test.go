@@ -17,7 +17,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
-// friday is a rollout of four nodes in three waves: a canary that is done, one that runs and one that failed, and one that waits.
+// friday is a rollout of four nodes in three waves: a canary that is done, one that runs and one that failed, and one
+// that waits.
 func friday() api.Rollout {
 	nodes := rack()
 	begun := noon.Add(-5 * time.Minute)
@@ -99,7 +100,8 @@ func TestRolloutWatchLive(t *testing.T) {
 	golden(t, "rollout-watch-live", strings.ReplaceAll(got.out, "\x1b[K", ""))
 }
 
-// A person at a terminal of the usual size: reasons are read, nothing is wider or higher than the screen, and nothing is blank twice.
+// A person at a terminal of the usual size: reasons are read, nothing is wider or higher than the screen, and nothing
+// is blank twice.
 func TestRolloutWatchFits(t *testing.T) {
 	r := friday()
 	r.Runs[2].Reason = "write: code 5 integrity: chunk 1042 is not as the index promises: the image at http://10.0.0.1/images/debian-12-v2.raw.zst is damaged"
