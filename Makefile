@@ -32,7 +32,7 @@ test: ## everything, with the lab; as root or with sudo
 check: build lint unit ## lint and unit tests, without root
 
 # Side by side: most of them use one processor.
-LINT := lint-ansible lint-go lint-python lint-terraform lint-generated lint-shell lint-prose
+LINT := lint-ansible lint-go lint-python lint-terraform lint-generated lint-shell lint-prose lint-commits
 lint: collection
 	$(MAKE) -j$(JOBS) --output-sync=target $(LINT)
 
@@ -42,8 +42,15 @@ lint-go:
 lint-shell:
 	shellcheck $(shell tools/shell-files)
 
+# Pages in which every word and line counts. Generated pages are judged by what they are made from.
+PROSE := README.md CONTRIBUTING.md docs/*.md
 lint-prose:
 	tools/lint_tables.py
+	tools/fill.py --check $(PROSE)
+	vale --output=line $(PROSE)
+
+lint-commits:
+	tools/lint_commits.py
 
 lint-ansible: collection
 	yamllint --strict .
@@ -191,7 +198,7 @@ clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
-.PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose unit unit-go unit-c unit-shell \
+.PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider initrd initrd-arm64 packages-arm64 collection generate programs test-go test-terraform test-c test-images test-api \
 	test-initrd test-power test-rollout test-arm64 test-boot-server test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fills the paragraphs of Markdown pages to 100 columns; with --check, names the pages that are not filled.
+
+usage: fill.py [--check] PAGE...
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import mdformat
+
+OPTIONS = {"wrap": 100, "number": True, "plugin": {"tables": {"compact_tables": True}}}
+RULE = re.compile(r"^\|(?: :?-+:? \|)+$")
+
+
+def row(line: str) -> str:
+    """Write a row of a table as the generators of this project do: no blanks in the rule, one in an empty cell."""
+    if RULE.match(line):
+        return re.sub(r" (:?)-+(:?) ", r"\1---\2", line)
+    return re.sub(r"(?<=\|)  (?=\|)", " ", line) if line.startswith("|") else line
+
+
+def fill(text: str) -> str:
+    """Fill a page. Tables, code and links that are longer stay as they are."""
+    return "\n".join(row(line) for line in mdformat.text(text, options=OPTIONS, extensions={"gfm", "tables", "frontmatter"}).split("\n"))
+
+
+def main(arguments: list[str]) -> int:
+    """Fill or check the named pages."""
+    check = arguments[:1] == ["--check"]
+    stale = []
+    for page in map(Path, arguments[check:]):
+        old = page.read_text(encoding="utf-8")
+        new = fill(old)
+        if new != old:
+            stale.append(page)
+            if not check:
+                page.write_text(new, encoding="utf-8")
+    if check and stale:
+        print(f"not filled to 100 columns: tools/fill.py {' '.join(map(str, stale))}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
