@@ -29,7 +29,7 @@ KEYS: dict[str, str] = {
     "phases": "name go working settled colour text",
     "stages": "name colour light dark text",
     "codes": "code name c text action",
-    "attributes": "name go type class values default max pattern example text flag sledctl terraform shared ansible",
+    "attributes": "name go type class values default max pattern example text flag help sledctl terraform shared",
     "steps": "verb text last disk changes phase stage operands",
     "operands": "name type values default required text",
 }

@@ -18,9 +18,10 @@ const bulkSize = 1000
 
 // bindFlags are the parts of a binding that flags can set.
 type bindFlags struct {
-	file, keyFile, userData string
-	labels                  []string
-	spec                    api.BindingSpec
+	file   string
+	labels []string
+	spec   api.BindingSpec
+	files  attributeFiles
 
 	wipeOnly, reimage, takeOver bool
 }
@@ -74,10 +75,6 @@ To make an image of a node's disk, see sledctl image capture.`,
 	}
 	f.define(command)
 	_ = command.RegisterFlagCompletionFunc("image", a.completeImages)
-	for flag, words := range map[string][]string{"mode": {"full", "delta", "auto"}, "verify": {"none", "sample", "full"},
-		"wipe": {"clear", "signatures"}, "boot": {"auto", "kexec", "reboot"}} {
-		_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	}
 	return command
 }
 
@@ -87,24 +84,10 @@ func (f *bindFlags) define(command *cobra.Command) {
 		"file of bindings in YAML or JSON, as printed by sledctl binding list -o yaml; - is standard input")
 	flags.StringArrayVarP(&f.labels, "label", "l", nil,
 		"bind all nodes with this label, KEY=VALUE (repeatable; all must match)")
-	flags.StringVar(&f.spec.Image, "image", "", "name of a registered image")
+	f.attributeFlags(command)
 	flags.BoolVar(&f.wipeOnly, "wipe-only", false, "no image: wipe the disk, then wait in the Sled system")
 	flags.BoolVar(&f.reimage, "reimage", false, "image again even if nothing changed")
-	flags.StringVar(&f.spec.Disk, "disk", "", "disk selector; default: that of the node")
-	flags.StringVar(&f.spec.Wipe, "wipe", "", "how the disk is wiped: clear (default) or signatures")
-	flags.StringVar(&f.spec.Mode, "mode", "", "how the image is written: full (default), delta or auto")
-	flags.StringVar(&f.spec.Verify, "verify", "", "how much is read back: none, sample (default) or full")
-	flags.BoolVar(&f.spec.AllowUnsigned, "allow-unsigned", false,
-		"accept an image without a signature, if the site's initrd allows it")
-	flags.StringVar(&f.spec.Boot, "boot", "", "how the installed system is started: auto (default), kexec or reboot")
-	flags.StringVar(&f.spec.Hostname, "hostname", "", "host name of the installed system; default: name of the node")
-	flags.StringVar(&f.keyFile, "keys", "", "file of SSH public keys, one per line")
-	flags.StringVar(&f.userData, "user-data", "", "file of cloud-init user data; empty: none")
-	flags.StringVar(&f.spec.Owner, "owner", "",
-		"owner of the binding; others can then neither delete it nor change its owner")
 	flags.BoolVar(&f.takeOver, "take-over", false, "replace the owner of a binding by --owner, or remove it")
-	flags.StringVar(&f.spec.KernelArguments, "kernel-arguments", "",
-		"appended to the installed kernel's own arguments on kexec")
 }
 
 func (f *bindFlags) options() []api.Option {
@@ -173,27 +156,25 @@ func (f *bindFlags) specs(cmd *cobra.Command, a *app, client *api.Client, names 
 	return specs, nil
 }
 
-// readFiles replaces the names of files by their content.
-func (f *bindFlags) readFiles(a *app) error {
-	if f.keyFile != "" {
-		content, err := a.readFile(f.keyFile)
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(string(content)) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-				f.spec.AuthorizedKeys = append(f.spec.AuthorizedKeys, line)
-			}
+// readLines reads a file of values, one per line, with comments; no name, no values.
+func (a *app) readLines(name string) ([]string, error) {
+	content, err := a.readText(name)
+	var values []string
+	for line := range strings.Lines(content) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			values = append(values, line)
 		}
 	}
-	if f.userData != "" {
-		content, err := a.readFile(f.userData)
-		if err != nil {
-			return err
-		}
-		f.spec.UserData = string(content)
+	return values, err
+}
+
+// readText reads a file; no name, no text.
+func (a *app) readText(name string) (string, error) {
+	if name == "" {
+		return "", nil
 	}
-	return nil
+	content, err := a.readFile(name)
+	return string(content), err
 }
 
 // change applies the flags to the present binding of a node, if it has one.
@@ -210,24 +191,9 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 	}
 	spec, changed := binding.BindingSpec, cmd.Flags().Changed
 	spec.Node = name
-	for flag, field := range map[string]struct{ from, to *string }{
-		"image": {&f.spec.Image, &spec.Image}, "disk": {&f.spec.Disk, &spec.Disk}, "wipe": {&f.spec.Wipe, &spec.Wipe},
-		"mode": {&f.spec.Mode, &spec.Mode}, "verify": {&f.spec.Verify, &spec.Verify},
-		"boot": {&f.spec.Boot, &spec.Boot}, "hostname": {&f.spec.Hostname, &spec.Hostname},
-		"user-data": {&f.spec.UserData, &spec.UserData}, "kernel-arguments": {&f.spec.KernelArguments, &spec.KernelArguments},
-	} {
-		if changed(flag) {
-			*field.to = *field.from
-		}
-	}
+	f.set(&spec, changed)
 	if f.takeOver || changed("owner") {
 		spec.Owner = f.spec.Owner
-	}
-	if changed("keys") {
-		spec.AuthorizedKeys = f.spec.AuthorizedKeys
-	}
-	if changed("allow-unsigned") {
-		spec.AllowUnsigned = f.spec.AllowUnsigned
 	}
 	if f.wipeOnly {
 		spec.Image = ""

@@ -35,13 +35,10 @@ func (a *app) nodeDetail(n api.Node) {
 		})
 	}
 	if b := n.Binding; b != nil {
-		a.section("binding", [][2]string{
-			{"image", b.Image}, {"capture", b.Capture}, {"generation", strconv.FormatInt(b.Generation, 10)},
-			{"satisfied", yesNo(b.Satisfied)}, {"disk", b.Disk}, {"wipe", b.Wipe}, {"mode", b.Mode}, {"verify", b.Verify},
-			{"allow unsigned", onlyYes(b.AllowUnsigned)}, {"boot", b.Boot}, {"hostname", b.Hostname},
-			{"kernel arguments", b.KernelArguments}, {"authorized keys", count(len(b.AuthorizedKeys))},
-			{"user data", b.UserDataSHA256}, {"owner", b.Owner}, {"updated", localTime(b.Updated)},
-		})
+		rows := append([][2]string{
+			{"generation", strconv.FormatInt(b.Generation, 10)}, {"satisfied", yesNo(b.Satisfied)},
+		}, attributeRows(b)...)
+		a.section("binding", append(rows, [2]string{"updated", localTime(b.Updated)}))
 	}
 	a.facts(n.Facts)
 	a.hint(n)

@@ -5,6 +5,7 @@ package ctl
 
 import (
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
@@ -35,4 +36,113 @@ var stageColours = map[string]text.Colors{
 	"configure": {text.FgYellow},
 	"capture":   {text.FgYellow},
 	"start":     {text.FgGreen},
+}
+
+// attributeFiles are the names of files that hold attributes.
+type attributeFiles struct {
+	AuthorizedKeys, UserData string
+}
+
+// attributeFlags defines a flag for each attribute.
+func (f *bindFlags) attributeFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.spec.Image, "image", "",
+		"name of a registered image")
+	flags.StringVar(&f.spec.Disk, "disk", "",
+		"disk selector; default: that of the node")
+	flags.StringVar(&f.spec.Wipe, "wipe", "",
+		"how the disk is wiped: clear (default) or signatures")
+	flags.StringVar(&f.spec.Mode, "mode", "",
+		"how the image is written: full (default), delta or auto")
+	flags.StringVar(&f.spec.Verify, "verify", "",
+		"how much is read back: none, sample (default) or full")
+	flags.BoolVar(&f.spec.AllowUnsigned, "allow-unsigned", false,
+		"accept an image without a signature, if the site's initrd allows it")
+	flags.StringVar(&f.spec.Boot, "boot", "",
+		"how the installed system is started: auto (default), kexec or reboot")
+	flags.StringVar(&f.spec.Hostname, "hostname", "",
+		"host name of the installed system; default: name of the node")
+	flags.StringVar(&f.files.AuthorizedKeys, "keys", "",
+		"file of SSH public keys, one per line")
+	flags.StringVar(&f.files.UserData, "user-data", "",
+		"file of cloud-init user data; empty: none")
+	flags.StringVar(&f.spec.KernelArguments, "kernel-arguments", "",
+		"appended to the installed kernel's own arguments on kexec")
+	flags.StringVar(&f.spec.Owner, "owner", "",
+		"owner of the binding; others can then neither delete it nor change its owner")
+	_ = command.RegisterFlagCompletionFunc("wipe", cobra.FixedCompletions(
+		[]string{"clear", "signatures"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(
+		[]string{"full", "delta", "auto"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("verify", cobra.FixedCompletions(
+		[]string{"none", "sample", "full"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("boot", cobra.FixedCompletions(
+		[]string{"auto", "kexec", "reboot"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// readFiles replaces the names of files by their content.
+func (f *bindFlags) readFiles(a *app) (err error) {
+	if f.spec.AuthorizedKeys, err = a.readLines(f.files.AuthorizedKeys); err != nil {
+		return err
+	}
+	if f.spec.UserData, err = a.readText(f.files.UserData); err != nil {
+		return err
+	}
+	return nil
+}
+
+// set copies the attributes whose flags were set, except those with rules of their own.
+func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
+	if changed("image") {
+		spec.Image = f.spec.Image
+	}
+	if changed("disk") {
+		spec.Disk = f.spec.Disk
+	}
+	if changed("wipe") {
+		spec.Wipe = f.spec.Wipe
+	}
+	if changed("mode") {
+		spec.Mode = f.spec.Mode
+	}
+	if changed("verify") {
+		spec.Verify = f.spec.Verify
+	}
+	if changed("allow-unsigned") {
+		spec.AllowUnsigned = f.spec.AllowUnsigned
+	}
+	if changed("boot") {
+		spec.Boot = f.spec.Boot
+	}
+	if changed("hostname") {
+		spec.Hostname = f.spec.Hostname
+	}
+	if changed("keys") {
+		spec.AuthorizedKeys = f.spec.AuthorizedKeys
+	}
+	if changed("user-data") {
+		spec.UserData = f.spec.UserData
+	}
+	if changed("kernel-arguments") {
+		spec.KernelArguments = f.spec.KernelArguments
+	}
+}
+
+// attributeRows are the attributes of a binding as a person reads them.
+func attributeRows(b *api.Binding) [][2]string {
+	return [][2]string{
+		{"image", b.Image},
+		{"capture", b.Capture},
+		{"disk", b.Disk},
+		{"wipe", b.Wipe},
+		{"mode", b.Mode},
+		{"verify", b.Verify},
+		{"allow unsigned", onlyYes(b.AllowUnsigned)},
+		{"boot", b.Boot},
+		{"hostname", b.Hostname},
+		{"authorized keys", count(len(b.AuthorizedKeys))},
+		{"user data", b.UserDataSHA256},
+		{"kernel arguments", b.KernelArguments},
+		{"owner", b.Owner},
+	}
 }
