@@ -3,17 +3,19 @@
 # What a person at the machine sees: the same lines on the serial port and on the screen, and in the kernel log, which is
 # what the servers are sent when a step fails.
 
-consoles=
+consoles=${consoles-} # step has those of init
 
 # Finds the devices to talk to. A serial port that is no kernel console keeps a modem's 9600 baud otherwise.
 find_consoles() {
 	echo on >"$ROOT/proc/sys/kernel/printk_devkmsg" 2>/dev/null || :
 	$MOCK dmesg -n 4
+	consoles=
 	for console in ttyS0 ttyAMA0 hvc0 tty0; do
 		[ -e "$ROOT/dev/$console" ] || continue
 		grep -qs "^$console " "$ROOT/proc/consoles" || $MOCK stty -F "$ROOT/dev/$console" 115200 2>/dev/null || :
 		consoles="$consoles $ROOT/dev/$console"
 	done
+	export consoles
 }
 
 # say WORDS: one line.

@@ -2,28 +2,48 @@
 # shellcheck shell=sh
 # Plans: ask, check, run the steps in order, report each. Values are sledc's business; here a line is only split into words.
 
-log=$ROOT/run/sled/log plan=$ROOT/run/sled/plan
+log=$ROOT/run/sled/log reported=$ROOT/run/sled/report.log plan=$ROOT/run/sled/plan
 
 # Once a boot. A server that is away now may be back for the plan, which matters more.
 send_facts() {
 	sledc facts $node 2>"$log" || say "the facts were not taken: $(tail -n 1 "$log")"
 }
 
-# report NUMBER OF VERB: passes on what the step prints to the servers; its exit code is the step's.
+# report NUMBER OF VERB [OPERAND...]: sends the servers what the step prints; returns the step's exit code, or 6 when a server refused.
 report() {
-	sledc report $node "generation=$generation" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" \
-		"step=$1" "of=$2" "verb=$3" "log=$log"
+	step="step=$1 of=$2 verb=$3"
+	shift 3
+	sledc report $node "generation=$generation" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" $step "log=$log" "$@"
 }
 
-# run_step NUMBER OF VERB OPERAND...: in a process of its own, so that its shell ends at the first error.
+# begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $begin for the reports that follow;
+# 1 when sledd refuses. A server that does not answer stops no step: sledd issued the plan, and gets the start later.
+begin_step() {
+	case $(report "$@" begin=only 2>"$reported") in
+	accepted) begin=begin=done ;;
+	unanswered)
+		say "step $1/$2 $3: its start is not reported yet: $(tail -n 1 "$reported")"
+		begin=
+		;;
+	*)
+		say "step $1/$2 $3 ... not run: $(tail -n 1 "$reported")"
+		return 1
+		;;
+	esac
+}
+
+# run_step NUMBER OF VERB OPERAND...: in a separate process, so that its shell ends at the first error.
 run_step() {
 	number=$1 of=$2
 	shift 2
 	say "step $number/$of $1 ..."
-	if { sh "$ROOT/lib/sled/step" "$@" 2>"$log" && code=0 || code=$?; echo "end code=$code"; } | report "$number" "$of" "$1"; then
+	begin_step "$number" "$of" "$1" || return 1
+	if { sh "$ROOT/lib/sled/step" "$@" 2>"$log" && code=0 || code=$?; echo "end code=$code"; } |
+		report "$number" "$of" "$1" $begin 2>"$reported"; then
 		say "step $number/$of $1 ... ok"
 	else
 		say "step $number/$of $1 ... failed, code $?: $(tail -n 1 "$log")"
+		[ ! -s "$reported" ] || say "$(tail -n 1 "$reported")"
 		return 1
 	fi
 }

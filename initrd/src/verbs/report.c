@@ -32,6 +32,8 @@ const struct operand_rule report_rules[] = {
 	{"verb", true, "of the step", NULL, NULL},
 	{"log", true, "file with the step's output, sent when it fails", NULL, NULL},
 	{"boot", false, "id of this boot (the kernel's)", NULL, NULL},
+	{"begin", false, "only: report the start, print accepted, refused or unanswered, and end; done: the start is reported",
+	 "only|done", NULL},
 	{0},
 };
 
@@ -41,6 +43,7 @@ struct sender {
 	struct backoff backoff;
 	int64_t started, next; // nothing is sent before `next`
 	int64_t give_up;       // once the step has ended
+	bool refused;	       // a start or an end, by sledd
 	char line[LINE_MAX_BYTES];
 	size_t size; // of an unfinished line
 };
@@ -65,6 +68,7 @@ static int send_due(struct sender *s, struct fault *fault) {
 	if (r == 0 && status >= 300) {
 		api_refused(status, answer, fault);
 		fault_print(fault, "report");
+		s->refused |= s->report.begin_due || s->report.end_due;
 	}
 	return r;
 }
@@ -166,6 +170,17 @@ static void send_all(struct sender *s, int fd, const char *log) {
 		post_log(s, log);
 }
 
+// One pass over the servers. A shell that starts the step after "refused" would touch a disk that sledd has withdrawn.
+static enum exit_code begin_only(struct sender *s) {
+	struct fault fault;
+	int r = send_due(s, &fault);
+
+	puts(r < 0 ? "unanswered" : s->refused ? "refused" : "accepted");
+	if (r < 0)
+		return fault_print(&fault, "report");
+	return s->refused ? CODE_NETWORK : CODE_DONE;
+}
+
 // The parent: passes lines on; returns the code of the end line.
 static enum exit_code drain(int fd) {
 	cleanup_free char *line = NULL;
@@ -195,7 +210,7 @@ static int start(struct sender *s, const struct operands *operands, struct fault
 		.step = operands_get(operands, "step"),
 		.of = operands_get(operands, "of"),
 		.verb = operands_get(operands, "verb"),
-		.begin_due = true,
+		.begin_due = strcmp(operands_get_or(operands, "begin", ""), "done") != 0,
 	};
 	return api_open(operands, &s->api, fault);
 }
@@ -205,11 +220,13 @@ enum exit_code verb_report(const struct operands *operands) {
 	static struct sender sender;
 	struct fault fault;
 	enum exit_code code;
-	int fds[2];
+	int fds[2], status = 0;
 	pid_t child;
 
 	if (start(&sender, operands, &fault) < 0)
 		return fault_print(&fault, "report");
+	if (!strcmp(operands_get_or(operands, "begin", ""), "only"))
+		return begin_only(&sender);
 	if (pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0) {
 		perror("report");
 		return CODE_FAILED;
@@ -219,13 +236,14 @@ enum exit_code verb_report(const struct operands *operands) {
 	if (child == 0) {
 		close(steal_fd(&to));
 		send_all(&sender, from, operands_get(operands, "log"));
-		_exit(0);
+		_exit(sender.refused ? CODE_NETWORK : CODE_DONE);
 	}
 	close(steal_fd(&from));
 	code = drain(to);
 	close(steal_fd(&to));
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	api_close(&sender.api);
-	return code;
+	// A step that was done, but refused: the plan must not go on.
+	return code == CODE_DONE && WIFEXITED(status) ? (enum exit_code)WEXITSTATUS(status) : code;
 }

@@ -179,6 +179,29 @@ def test_report_failure() -> None:
         assert len(log) <= 65536 and b"\nwrite: digest mismatch\n\n--- dmesg\n" in log
 
 
+def test_report_begin_alone() -> None:
+    with Server(lambda r: r.answer(204), pki=pki) as s:
+        expect(sledc(*report(s, "boot=B", "begin=only")), 0, "accepted")
+        assert [r.body.decode() for r in s.seen] == ["report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\n"]
+        expect(sledc(*report(s, "begin=done"), stdin="end code=0\n"), 0)
+        assert not any(b"\nbegin " in r.body for r in s.seen[1:])
+    for status in (400, 401, 403, 409):
+        with Server(lambda r, status=status: r.answer(status, b"no"), pki=pki) as s:
+            run = sledc(*report(s, "begin=only"))
+            assert run.stdout == "refused\n", run
+            expect(run, 6, f"{status}")
+    with Server(lambda r: r.answer(503), pki=pki) as s:
+        expect(sledc(*report(s, "begin=only")), 6, "unanswered")
+    expect(sledc(*report("https://127.0.0.1:1", "begin=only")), 6, "unanswered")
+
+
+def test_report_refused_later() -> None:
+    """A step that is done although its start or its end is refused: the plan must not go on."""
+    with Server(lambda r: r.answer(403), pki=pki) as s:
+        expect(sledc(*report(s), stdin="end code=0\n"), 6, "403")
+        expect(sledc(*report(s), stdin="end code=5\n"), 5, "403")
+
+
 def test_report_server_comes_late() -> None:
     """Standard input is emptied while nobody answers; begin and end arrive later, both."""
     with Server(lambda r: r.answer(204), pki=pki) as reserve:
