@@ -161,6 +161,11 @@ test-initrd:
 test-rollout: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## runs over 8 nodes that fail and are interrupted, without root (SLED_SEED=N, LONG=1 for all)
 	pytest -q tests/rollout $(if $(LONG),,-m 'not long')
 
+# Long: each ansible-core of tests/collection/cores.txt. unit-python runs the same tests with the ansible-core of tools/setup.
+test-collection: collection ## the collection with ansible-core 2.16 to 2.19, and ansible-test sanity (15 minutes)
+	tests/collection/cores
+	for core in 2.16 2.17 2.18 2.19; do tests/collection/sanity $$core; done
+
 test-boot-server:
 	tools/as-root molecule/run boot_server
 
@@ -200,5 +205,5 @@ clean: ## remove build/
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider initrd initrd-arm64 packages-arm64 collection generate programs test-go test-terraform test-c test-images test-api \
-	test-initrd test-power test-rollout test-arm64 test-boot-server test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
+	test-initrd test-power test-collection test-rollout test-arm64 test-boot-server test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE

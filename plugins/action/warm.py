@@ -13,8 +13,14 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.sled.fleet.plugins.module_utils import warming
 from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache, digest_of
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
-from ansible_collections.sled.fleet.plugins.module_utils.options import connect
-from ansible_collections.sled.fleet.plugins.modules.warm import SPEC
+from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
+
+SPEC = {
+    **API,
+    "node": {"type": "str"},
+    "cache": {"type": "path", "default": "~/.cache/sled/warm"},
+    "sledc": {"type": "path"},
+}
 
 
 class Gone(SledError):

@@ -52,11 +52,7 @@ options:
 """
 
 EXAMPLES = r"""
-# site.sledd.yml: server, token and CA come from SLED_SERVER, SLED_TOKEN_FILE and SLED_CA
-plugin: sled.fleet.sledd
-
----
-# rack-a.sledd.yml
+# rack-a.sledd.yml. The plugin's name alone suffices where SLED_SERVER, SLED_TOKEN_FILE and SLED_CA are set.
 plugin: sled.fleet.sledd
 server: https://10.77.0.1
 token_file: secrets/admin.token

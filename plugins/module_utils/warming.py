@@ -150,13 +150,13 @@ LEAVE = """#!/bin/sh
 PATH=$PATH:/usr/sbin:/sbin
 services=
 if [ -d /run/systemd/system ]; then
-	services=$(systemctl list-units --type=service --state=running --plain --no-legend | while read -r unit rest; do
-		case $unit in
-		systemd-*|dbus*|ssh*|user@*|getty@*|serial-getty@*|sled-warm*) ;;
-		*) echo "$unit" ;;
-		esac
-	done)
-	[ -z "$services" ] || timeout 60 systemctl stop $services
+    services=$(systemctl list-units --type=service --state=running --plain --no-legend | while read -r unit rest; do
+        case $unit in
+        systemd-*|dbus*|ssh*|user@*|getty@*|serial-getty@*|sled-warm*) ;;
+        *) echo "$unit" ;;
+        esac
+    done)
+    [ -z "$services" ] || timeout 60 systemctl stop $services
 fi
 FOLDER/sledc jump
 FOLDER/sledc unload

@@ -82,12 +82,3 @@ bytes:
   returned: success, not in check mode
   type: int
 """
-
-from ansible_collections.sled.fleet.plugins.module_utils.options import API
-
-SPEC = {
-    **API,
-    "node": {"type": "str"},
-    "cache": {"type": "path", "default": "~/.cache/sled/warm"},
-    "sledc": {"type": "path"},
-}

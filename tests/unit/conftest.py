@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from ansible.module_utils.testing import patch_module_args
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json
+from ansible_collections.sled.fleet.tests.unit.arguments import patch_module_args
 from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from ansible.module_utils.testing import patch_module_args
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Exhausted, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import Window, place
 from ansible_collections.sled.fleet.plugins.modules import power
+from ansible_collections.sled.fleet.tests.unit.arguments import patch_module_args
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.testing import patch_module_args
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import arranged, kind_of
 from ansible_collections.sled.fleet.plugins.modules import power
+from ansible_collections.sled.fleet.tests.unit.arguments import patch_module_args
 
 SYSTEMS = "/redfish/v1/Systems"
 SYSTEM = f"{SYSTEMS}/1"
