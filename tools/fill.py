@@ -14,19 +14,20 @@ from pathlib import Path
 import mdformat
 
 OPTIONS = {"wrap": 100, "number": True, "plugin": {"tables": {"compact_tables": True}}}
+GENERATED = re.compile(r"<!-- BEGIN words: .*?<!-- END words -->", re.S)
 RULE = re.compile(r"^\|(?: :?-+:? \|)+$")
 
 
 def row(line: str) -> str:
-    """Write a row of a table as the generators of this project do: no blanks in the rule, one in an empty cell."""
-    if RULE.match(line):
-        return re.sub(r" (:?)-+(:?) ", r"\1---\2", line)
-    return re.sub(r"(?<=\|)  (?=\|)", " ", line) if line.startswith("|") else line
+    """Write the rule of a table as the generators of this project do, without blanks."""
+    return re.sub(r" (:?)-+(:?) ", r"\1---\2", line) if RULE.match(line) else line
 
 
 def fill(text: str) -> str:
-    """Fill a page. Tables, code and links that are longer stay as they are."""
-    return "\n".join(row(line) for line in mdformat.text(text, options=OPTIONS, extensions={"gfm", "tables", "frontmatter"}).split("\n"))
+    """Fill a page. Tables, code and links that are longer stay as they are, and so does what tools/words.py writes."""
+    new = mdformat.text(text, options=OPTIONS, extensions={"gfm", "tables", "frontmatter"})
+    blocks = iter(GENERATED.findall(text))
+    return GENERATED.sub(lambda _: next(blocks), "\n".join(row(line) for line in new.split("\n")))
 
 
 def main(arguments: list[str]) -> int:
