@@ -54,10 +54,9 @@ options:
     type: dict
     suboptions:
       driver:
-        description: Kind of power control.
+        description: Name of the power driver. The module M(sled.fleet.power) knows the drivers.
         type: str
         required: true
-        choices: [ipmi, redfish, wol, amt, command]
       address:
         description: Name or address.
         type: str
@@ -131,7 +130,7 @@ SPEC = {
     "bmc": {
         "type": "dict",
         "options": {
-            "driver": {"type": "str", "required": True, "choices": ["ipmi", "redfish", "wol", "amt", "command"]},
+            "driver": {"type": "str", "required": True},
             "address": {"type": "str"},
             "port": {"type": "int"},
         },

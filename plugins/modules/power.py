@@ -92,10 +92,9 @@ options:
     required: true
     suboptions:
       driver:
-        description: Kind of control. V(ssh) can only end or restart a system that runs, V(wol) only wake.
+        description: Name of the driver, such as V(ipmi) or V(redfish). V(ssh) can only end or restart a system that runs, V(wol) only wake.
         type: str
         required: true
-        choices: [ipmi, redfish, wol, amt, command, ssh]
       address:
         description: Name or address. For V(wol) the broadcast address of the node's network, V(255.255.255.255) without it.
         type: str
@@ -213,12 +212,12 @@ kind:
 
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
-from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import DRIVERS, make
+from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import WISHED, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import Window, default_file
 
 CONTROL: Json = {
-    "driver": {"type": "str", "required": True, "choices": list(DRIVERS)},
+    "driver": {"type": "str", "required": True},
     "address": {"type": "str"},
     "port": {"type": "int"},
     "username": {"type": "str"},

@@ -33,7 +33,7 @@ func (n Node) OtherBootOrder() string {
 
 // BMC is the address of a node's power control. Credentials stay with the playbooks.
 type BMC struct {
-	Driver  string `json:"driver" enum:"ipmi,redfish,wol,amt,command" doc:"Kind of power control"`
+	Driver  string `json:"driver" pattern:"^[a-z][a-z0-9_]*$" maxLength:"32" doc:"Name of the power driver, which the playbooks know" example:"ipmi"`
 	Address string `json:"address,omitempty" doc:"Host name or IP address" maxLength:"255"`
 	Port    int    `json:"port,omitempty" minimum:"0" maximum:"65535" doc:"Default: that of the driver"`
 }

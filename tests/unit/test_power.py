@@ -220,7 +220,7 @@ def test_waiting_for_off_has_a_deadline() -> None:
     assert machine.now == 5
     machine.state = OFF
     assert not a_switch(machine, Control(machine, "a")).do("wait_off")
-    with pytest.raises(SledError, match="no control tells whether it is off"):
+    with pytest.raises(SledError, match="no power control reports whether it is off"):
         a_switch(machine, System(machine, "s")).do("wait_off")
 
 

@@ -6,16 +6,17 @@ from __future__ import annotations
 import base64
 import http.server
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power import amt, ipmi, redfish, wol
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
-from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
+from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import DRIVERS, make
 from ansible_collections.sled.fleet.plugins.module_utils.power.web import Web, digits
 
 Program = Callable[[str, str], None]
@@ -317,3 +318,15 @@ def test_fingerprints_however_written() -> None:
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"error": 3}', b"\xff"])
 def test_redfish_errors_without_words(body: bytes) -> None:
     assert redfish.told(body) == ""
+
+
+def test_an_unknown_driver_is_named_beside_the_known_ones() -> None:
+    with pytest.raises(SledError, match=r"n1: there is no power driver telnet: known are amt, command, ipmi, redfish, ssh, wol"):
+        a_driver(driver="telnet")
+
+
+def test_every_driver_of_the_folder_is_known() -> None:
+    folder = Path(__file__).resolve().parents[2] / "plugins/module_utils/power"
+    text = "".join(file.read_text(encoding="utf-8") for file in folder.glob("*.py"))
+    found = re.findall(r'^    name: ClassVar\[str\] = "([a-z0-9_]+)"', text, re.M)
+    assert sorted(found) == sorted(DRIVERS)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drivers by name. A new one is one more file and one more line here."""
+"""The power drivers by name. A new driver is one file in this folder, and its class here."""
 
 from __future__ import annotations
 
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.amt import Amt
 from ansible_collections.sled.fleet.plugins.module_utils.power.command import Command
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
@@ -17,4 +17,6 @@ DRIVERS: dict[str, type[Driver]] = {driver.name: driver for driver in (Ipmi, Red
 
 def make(node: str, options: Json) -> Driver:
     """The driver of a control."""
+    if options["driver"] not in DRIVERS:
+        raise SledError(f"{node}: there is no power driver {options['driver']}: known are {', '.join(sorted(DRIVERS))}")
     return DRIVERS[options["driver"]](node, options)

@@ -180,7 +180,7 @@ class Switch:
     def _wait_off(self) -> None:
         driver = next((one for one in self.drivers if one.tells and one.can("status") and not self._gave_up(one)), None)
         if driver is None:
-            raise SledError(f"{self.node}: no control tells whether it is off: one of ipmi, redfish, amt, or command with status is needed")
+            raise SledError(f"{self.node}: no power control reports whether it is off: wol and ssh cannot, command only with status")
         end = self.terms.clock() + self.terms.timeout
         while self.power != OFF:
             left = end - self.terms.clock()

@@ -99,7 +99,7 @@ accept a discovered node, set its name.`,
 	flags.StringVar(&f.spec.BootOrder, "boot-order", "",
 		"UEFI boot order, set when the node is imaged: keep (default), disk or network")
 	flags.StringVar(&f.bmc, "bmc", "",
-		"power control, DRIVER://ADDRESS[:PORT]; drivers: ipmi, redfish, wol, amt, command; empty: none")
+		"power control, DRIVER://ADDRESS[:PORT], such as ipmi://10.0.0.9; empty: none")
 	return command
 }
 

@@ -85,7 +85,7 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 			MarkdownDescription: "What its firmware is to boot first: `keep`, `disk` or `network`; null: as declared by default, `keep`."},
 		"bmc": schema.SingleNestedAttribute{Computed: true, MarkdownDescription: "Where its power control is; null when that is not declared.",
 			Attributes: map[string]schema.Attribute{
-				"driver":  schema.StringAttribute{Computed: true, MarkdownDescription: "`ipmi`, `redfish`, `wol`, `amt` or `command`."},
+				"driver":  schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the power driver, such as `ipmi`."},
 				"address": schema.StringAttribute{Computed: true, MarkdownDescription: "Name or address; null when there is none."},
 				"port":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Port; null: the driver's."},
 			}},

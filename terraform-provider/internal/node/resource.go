@@ -32,6 +32,9 @@ var (
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
+// driverPattern is what sledd accepts as the name of a power driver.
+var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
 type node struct{ site *site.Site }
 
 // NewResource is sled_node.
@@ -85,8 +88,9 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 
 func bmcSchema() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"driver": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.OneOf("ipmi", "redfish", "wol", "amt", "command")},
-			MarkdownDescription: "`ipmi`, `redfish`, `wol`, `amt` or `command`."},
+		"driver": schema.StringAttribute{Required: true, Validators: []validator.String{
+			stringvalidator.RegexMatches(driverPattern, "must be a name of a-z, 0-9 and _"), stringvalidator.LengthAtMost(32)},
+			MarkdownDescription: "Name of the power driver that the playbooks use, such as `ipmi`."},
 		"address": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 255)},
 			MarkdownDescription: "Name or address of the power control. Default: none, as `wol` needs none."},
 		"port": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)},

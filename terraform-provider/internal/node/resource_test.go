@@ -221,7 +221,7 @@ func TestAccNodeWrongValues(t *testing.T) {
 		small(`architecture = "sparc"`):                             `"x86_64" "arm64"`,
 		small(`flavour = "vanilla"`):                                `"cloud" "generic"`,
 		small(`labels = { rack = null }`):                           `[Nn]ull`,
-		small(`bmc = { driver = "telnet" }`):                        `"ipmi" "redfish"`,
+		small(`bmc = { driver = "Telnet" }`):                        `a name of a-z, 0-9 and _`,
 		small(`bmc = { driver = "ipmi", port = 0 }`):                `between 1 and 65535`,
 		strings.Replace(small(), "name =", "hostname = \"n1\"#", 1): `"?hostname"?`,
 	} {
