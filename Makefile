@@ -43,7 +43,7 @@ lint-shell:
 	shellcheck $(shell tools/shell-files)
 
 # Pages in which every word and line counts. Generated pages are judged by what they are made from.
-PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md contract/*.md docs/*.md bench/README.md
+PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md contract/*.md docs/*.md bench/README.md
 lint-prose:
 	tools/lint_tables.py
 	tools/fill.py --check $(PROSE)
