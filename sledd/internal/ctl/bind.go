@@ -83,7 +83,7 @@ func (f *bindFlags) define(command *cobra.Command) {
 	flags.StringVarP(&f.file, "file", "f", "",
 		"file of bindings in YAML or JSON, as printed by sledctl binding list -o yaml; - is standard input")
 	flags.StringArrayVarP(&f.labels, "label", "l", nil,
-		"bind all nodes with this label, KEY=VALUE (repeatable; all must match)")
+		"bind all nodes with this label (repeatable; all must match)")
 	f.attributeFlags(command)
 	flags.BoolVar(&f.wipeOnly, "wipe-only", false, "no image: wipe the disk, then wait in the Sled system")
 	flags.BoolVar(&f.reimage, "reimage", false, "image again even if nothing changed")

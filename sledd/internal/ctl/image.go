@@ -38,8 +38,8 @@ func (a *app) images() *resource[api.Image] {
 
 func (a *app) imageCommand() *cobra.Command {
 	r := a.images()
-	remove := r.deleteCommand(a, "delete", "Remove images from the register; the files stay",
-		"Removes images from sledd's register. An image that a binding uses is refused.\nPublished files are not deleted.")
+	remove := r.deleteCommand(a, "delete", "Delete registered images; the files stay",
+		"Deletes the registration of images. An image that a binding uses is refused.\nPublished files are not deleted.")
 	return group("image", "Register, sign, capture and inspect images", r.listCommand(a), r.getCommand(a),
 		a.imageApplyCommand(r), a.imageSignCommand(r), a.imageCaptureCommand(), a.imageAddCommand(r), remove)
 }
@@ -85,13 +85,13 @@ image.`,
 	flags.StringVarP(&file, "file", "f", "",
 		"file of images in YAML or JSON, as printed by sledctl image get -o yaml; - is standard input")
 	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch the image (repeatable; tried in turn)")
-	flags.StringVar(&spec.Digest, "digest", "", "digest of the image, sha256:HEX, as printed by sledc inspect")
+	flags.StringVar(&spec.Digest, "digest", "", "digest of the image, sha256:..., as printed by sledc inspect")
 	flags.Int64Var(&spec.Bytes, "bytes", 0, "size of the raw disk in bytes")
 	flags.Int64Var(&spec.FileBytes, "file-bytes", 0, "size of the served file in bytes")
 	flags.Int64Var(&spec.UsedBytes, "used-bytes", 0, "bytes of the disk that are in use")
 	flags.StringVar(&spec.Signature, "signature", "", "Ed25519 signature of the digest, in base64; may be added later")
 	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
-	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label, KEY=VALUE (repeatable)")
+	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label of the image (repeatable)")
 	return command
 }
 

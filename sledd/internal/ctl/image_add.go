@@ -39,7 +39,7 @@ them, and registers the image with their digest and sizes.`,
 	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch the image (required; repeatable; tried in turn)")
 	flags.StringVar(&spec.Name, "name", "", "name of the image; default: that of the file, without .raw.zst")
 	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
-	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label, KEY=VALUE (repeatable)")
+	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label of the image (repeatable)")
 	return command
 }
 

@@ -16,6 +16,9 @@ import (
 func (a *app) kexecCommand() *cobra.Command {
 	stats := &cobra.Command{
 		Use: "stats", Short: "Show how often kexec succeeds on each hardware model",
+		Long: `Shows, for each hardware model, how often an installed system was started by
+kexec, how often it confirmed, and how often it did not (missed). With
+boot=auto, a node whose last kexec was missed is started through its firmware.`,
 		Example: "  sledctl kexec stats", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printAll(cmd.Context(), a, (*api.Client).Kexecs, a.kexecColumns())
@@ -23,6 +26,8 @@ func (a *app) kexecCommand() *cobra.Command {
 	}
 	quirks := &cobra.Command{
 		Use: "quirks", Short: "List models that boot=auto starts through the firmware, and why",
+		Long: `Lists the models that boot=auto starts through the firmware, from the list of
+sledd and from that of the site.`,
 		Example: "  sledctl kexec quirks", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printAll(cmd.Context(), a, (*api.Client).Quirks, quirkColumns)

@@ -43,7 +43,7 @@ func (a *app) nodes() *resource[api.Node] {
 func (a *app) nodeCommand() *cobra.Command {
 	r := a.nodes()
 	remove := r.deleteCommand(a, "delete", "Delete nodes from the fleet; the machines keep running",
-		"Deletes declarations, facts and events of nodes. A node with a binding is\nrefused: delete the binding first.")
+		"Deletes declaration, facts, log and events of nodes. A node with a binding is\nrefused: delete the binding first.")
 	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeApplyCommand(r), remove)
 }
 
@@ -90,12 +90,12 @@ accept a discovered node, set its name.`,
 		"file of declarations in YAML or JSON, as printed by sledctl node get -o yaml; - is standard input")
 	flags.StringVar(&f.mac, "mac", "", "MAC address; required when NODE is the name of a new node")
 	flags.StringVar(&f.spec.Name, "name", "", "unique host name")
-	flags.StringToStringVarP(&f.labels, "label", "l", nil, "set a label, KEY=VALUE (repeatable)")
-	flags.StringArrayVar(&f.unlabel, "unlabel", nil, "remove the label KEY (repeatable)")
+	flags.StringToStringVarP(&f.labels, "label", "l", nil, "set a label (repeatable)")
+	flags.StringArrayVar(&f.unlabel, "unlabel", nil, "remove a label (repeatable)")
 	flags.StringVar(&f.spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
 	flags.StringVar(&f.spec.Flavour, "flavour", "", "kernel and drivers of the Sled system: cloud or generic")
-	flags.StringVar(&f.spec.Disk, "disk", "", "selector of the system disk: only, serial:S, model:GLOB,rotational:0, ...")
-	flags.StringArrayVar(&f.spec.KeepDisks, "keep-disk", nil, "selector of a disk that is never written (repeatable)")
+	flags.StringVar(&f.spec.Disk, "disk", "", "disk to image: only, serial:S, model:GLOB,rotational:0, ...")
+	flags.StringArrayVar(&f.spec.KeepDisks, "keep-disk", nil, "disk that is never written (repeatable)")
 	flags.StringVar(&f.spec.BootOrder, "boot-order", "",
 		"UEFI boot order, set when the node is imaged: keep (default), disk or network")
 	flags.StringVar(&f.bmc, "bmc", "",

@@ -119,7 +119,7 @@ func (r *resource[T]) deleteCommand(a *app, use, short, long string) *cobra.Comm
 func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&filter.Labels, "label", "l", nil,
-		"only nodes with this label, KEY=VALUE (repeatable; all must match)")
+		"only nodes with this label (repeatable; all must match)")
 	flags.StringVar((*string)(&filter.Phase), "phase", "", "only nodes in this phase")
 	flags.StringVar(&filter.Image, "image", "", "only nodes that are bound to this image")
 	flags.StringVar(&filter.Owner, "owner", "", "only nodes whose binding has this owner")

@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.SetUsageTemplate(usageTemplate(root.UsageTemplate(), a.Screen))
+	setHelp(root, a.Screen)
 	a.globalFlags(root)
 	root.AddCommand(
 		a.nodeCommand(), a.imageCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand(),
@@ -93,15 +93,6 @@ func (a *app) root() *cobra.Command {
 		a.logCommand(), a.consoleCommand(), a.rescueCommand(), a.kexecCommand(), a.operatorCommand(),
 	)
 	return root
-}
-
-// usageTemplate wraps the texts of flags, which cobra prints in one line each.
-func usageTemplate(template string, screen Screen) string {
-	width := 80
-	if screen.Terminal {
-		width = screen.width()
-	}
-	return strings.ReplaceAll(template, ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", width))
 }
 
 func (a *app) globalFlags(root *cobra.Command) {

@@ -18,8 +18,9 @@ func (a *app) statusCommand() *cobra.Command {
 	var filter api.Filter
 	command := &cobra.Command{
 		Use: "status [NODE...]", Short: "Show the observed and the requested state of nodes",
-		Long: `Prints one line for each node, and a sum by phase. "1 -> 2" means: generation 1
-was observed, generation 2 is requested. The same holds for images.`,
+		Long: `Prints one line for each node, and the number of nodes by phase. "1 -> 2"
+means: generation 1 was observed, generation 2 is requested. The same holds for
+images.`,
 		Example:           "  sledctl status\n  sledctl status -l rack=a --phase failed",
 		ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {

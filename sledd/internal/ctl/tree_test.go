@@ -44,7 +44,8 @@ func TestCommandTree(t *testing.T) {
 		flags := 0
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			flags++
-			if name, _ := pflag.UnquoteUsage(f); strings.ContainsAny(name, " ") {
+			nameValue(f)
+			if name, _ := pflag.UnquoteUsage(f); name != strings.ToUpper(name) {
 				t.Errorf("%s: flag --%s takes a value of type %q", path, f.Name, name)
 			}
 			if f.Usage == "" {

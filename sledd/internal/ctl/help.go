@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// setHelp makes help fit the screen and gives the values of flags the names that the texts use.
+func setHelp(root *cobra.Command, screen Screen) {
+	width := 80
+	if screen.Terminal {
+		width = screen.width()
+	}
+	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d ", width)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", wrapped))
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(command *cobra.Command, args []string) {
+		command.Flags().VisitAll(nameValue)
+		command.InheritedFlags().VisitAll(nameValue)
+		help(command, args)
+	})
+}
+
+// valueNames are the names of values by flag. The types of the library, such as stringToString, say little to a reader.
+var valueNames = map[string]string{
+	"architecture": "NAME", "bmc": "URL", "boot": "HOW", "boot-order": "ORDER", "bytes": "N", "ca": "FILE",
+	"digest": "DIGEST", "disk": "SELECTOR", "file": "FILE", "file-bytes": "N", "flavour": "NAME", "hostname": "NAME",
+	"html": "FILE", "image": "IMAGE", "interval": "TIME", "json": "FILE", "keep-disk": "SELECTOR",
+	"kernel-arguments": "TEXT", "key": "FILE", "keys": "FILE", "label": "KEY=VALUE", "limit": "N", "mac": "MAC",
+	"mode": "MODE", "name": "NAME", "output": "FORMAT", "owner": "OWNER", "phase": "PHASE", "request-timeout": "TIME",
+	"role": "ROLE", "server": "URL", "signature": "BASE64", "timeout": "TIME", "token": "TOKEN", "token-file": "FILE",
+	"unlabel": "KEY", "url": "URL", "used-bytes": "N", "user-data": "FILE", "verify": "HOW", "wipe": "HOW",
+}
+
+// namedValue is the value of a flag under the name that help prints.
+type namedValue struct {
+	pflag.Value
+	name string
+}
+
+// Type returns the name.
+func (v namedValue) Type() string { return v.name }
+
+func nameValue(f *pflag.Flag) {
+	name := valueNames[f.Name]
+	switch {
+	case f.Value.Type() == "bool":
+		return
+	case name == "" && strings.HasPrefix(f.Value.Type(), "int"):
+		name = "N"
+	case name == "":
+		name = "TEXT"
+	}
+	if f.DefValue == "[]" || f.DefValue == "0s" { // pflag knows these as empty by the type of the value only
+		f.DefValue = ""
+	}
+	f.Value = namedValue{f.Value, name}
+}
