@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 )
 
 // Digest is that of every image that Register makes.
@@ -45,7 +45,7 @@ func (s *Sledd) DeclareMany(n int) {
 		running.Go(func() {
 			defer func() { <-slots }()
 			spec := Node(i)
-			if _, err := s.Fleet.PutNode(context.Background(), spec.Name, spec, fleet.Wanted{}); err != nil {
+			if _, err := s.Fleet.PutNode(context.Background(), spec.Name, spec, nodetx.Wanted{}); err != nil {
 				s.t.Error(err)
 			}
 		})

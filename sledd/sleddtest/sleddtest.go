@@ -18,8 +18,11 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
+	"github.com/sled-fleet/sled/sledd/internal/rollouts"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -123,12 +126,16 @@ func (s *Sledd) serve(listener net.Listener) {
 	log, measure := slog.New(slog.DiscardHandler), metrics.New()
 	s.Hub = events.New(s.options.Store, log)
 	measure.Watch(s.Hub)
-	s.Fleet = fleet.New(fleet.Options{Store: measure.Measure(s.options.Store), Hub: s.Hub, TokenLife: time.Hour, Now: s.options.Now, Observe: measure, Quirks: quirks,
-		ImageURLs: []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, UploadURL: "https://10.77.0.1/upload",
+	db := &nodetx.DB{Store: measure.Measure(s.options.Store), Clock: s.options.Now, Kexec: measure.Kexec}
+	images, upload := []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, "https://10.77.0.1/upload"
+	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload}
+	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
+		ImageURLs: images, UploadURL: upload,
 		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
-	web := httptest.NewUnstartedServer((&server.Server{Fleet: s.Fleet, Hub: s.Hub, Metrics: measure, Log: log, Stopping: stopping,
+	web := httptest.NewUnstartedServer((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rollouts.New(db),
+		Hub: s.Hub, Metrics: measure, Log: log, Stopping: stopping,
 		ConsoleDirectory: s.options.ConsoleDirectory}).Handler())
 	_ = web.Listener.Close() // the one it made itself
 	web.Listener = listener

@@ -19,8 +19,11 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
+	"github.com/sled-fleet/sled/sledd/internal/rollouts"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -66,19 +69,21 @@ func serve(ctx context.Context, s settings) error {
 	measured := measure.Measure(etcd)
 	hub := events.New(measured, log)
 	measure.Watch(hub)
-	rules := fleet.New(fleet.Options{Store: measured, Hub: hub, TokenLife: s.tokenTTL, Observe: measure,
-		Quirks: quirks, Watchdog: int(s.watchdog / time.Second),
-		ImageURLs: s.imageURLs, UploadURL: s.uploadURL, System: boot.System{
-			URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec}
+	operators := &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
+	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure,
+		Quirks: quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs, UploadURL: s.uploadURL,
+		System: boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	go hub.Run(background)
 	if token != "" {
-		if err := admin(ctx, rules, token, log); err != nil {
+		if err := admin(ctx, operators, token, log); err != nil {
 			return err
 		}
 	}
-	handler := (&server.Server{Fleet: rules, Hub: hub, Metrics: measure, Log: log, Stopping: ctx, ConsoleDirectory: s.consoles}).Handler() //nolint:contextcheck // requests bring their own
+	handler := (&server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Metrics: measure, Log: log,
+		Stopping: ctx, ConsoleDirectory: s.consoles}).Handler() //nolint:contextcheck // requests bring their own
 	return run(ctx, listener, handler, log)
 }
 
@@ -140,8 +145,8 @@ func adminToken(file string) (string, error) {
 }
 
 // admin makes the operator admin. A store that does not answer yet is asked again in the background, so that sledd serves meanwhile.
-func admin(ctx context.Context, rules *fleet.Fleet, token string, log *slog.Logger) error {
-	err := rules.SetAdmin(ctx, token)
+func admin(ctx context.Context, operators *fleet.Fleet, token string, log *slog.Logger) error {
+	err := operators.SetAdmin(ctx, token)
 	var unavailable *store.UnavailableError
 	if err == nil {
 		return nil
@@ -156,7 +161,7 @@ func admin(ctx context.Context, rules *fleet.Fleet, token string, log *slog.Logg
 			case <-time.After(adminPause):
 			case <-ctx.Done():
 			}
-			err = rules.SetAdmin(ctx, token)
+			err = operators.SetAdmin(ctx, token)
 		}
 	}()
 	return nil

@@ -11,17 +11,10 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
-	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
-
-// public is a binding as it is shown: without user data.
-func (b *bound) public(status api.Status) api.Binding {
-	shown := b.Binding
-	shown.UserData = ""
-	shown.Satisfied = satisfied(b, status)
-	return shown
-}
 
 // Binding gives one binding.
 func (f *Fleet) Binding(ctx context.Context, reference string) (api.Binding, error) {
@@ -29,14 +22,14 @@ func (f *Fleet) Binding(ctx context.Context, reference string) (api.Binding, err
 	if err != nil {
 		return api.Binding{}, err
 	}
-	v, err := f.load(ctx, address)
+	tx, err := f.load(ctx, address)
 	if err != nil {
 		return api.Binding{}, err
 	}
-	if v.binding == nil {
-		return api.Binding{}, refuse(NotFound, "node %s is not bound", reference)
+	if tx.Binding() == nil {
+		return api.Binding{}, refusal.New(refusal.NotFound, "node %s is not bound", reference)
 	}
-	return v.binding.public(v.status), nil
+	return tx.Binding().Public(*tx.Status()), nil
 }
 
 // PutBinding binds one node.
@@ -46,32 +39,30 @@ func (f *Fleet) PutBinding(ctx context.Context, reference string, change Change)
 		return api.Binding{}, err
 	}
 	var binding api.Binding
-	err = retry(ctx, func(ctx context.Context) error {
-		v, err := f.load(ctx, address, store.Key(key.Images+named(change.BindingSpec)))
+	err = nodetx.Retry(ctx, func(ctx context.Context) error {
+		tx, err := f.load(ctx, address, nodetx.Image(named(change.BindingSpec)))
 		if err != nil {
 			return err
 		}
-		binding, err = f.commit(ctx, v, change)
+		binding, err = f.commit(ctx, tx, change)
 		return err
 	})
 	return binding, err
 }
 
-// commit makes a change to a node that was loaded with the image that the wish names.
-func (f *Fleet) commit(ctx context.Context, v *view, change Change) (api.Binding, error) {
-	image, err := v.image(named(change.BindingSpec))
+// commit makes a change to a node that was loaded with the image that the change names.
+func (f *Fleet) commit(ctx context.Context, tx *nodeTx, change Change) (api.Binding, error) {
+	if err := tx.change(change, tx.Image()); err != nil {
+		return api.Binding{}, err
+	}
+	revision, err := f.Commit(ctx, tx.Tx)
 	if err != nil {
 		return api.Binding{}, err
 	}
-	if err := v.change(change, image); err != nil {
-		return api.Binding{}, err
+	if revision != 0 {
+		tx.Binding().Revision = revision
 	}
-	if t := v.transaction(); len(t.Do) > 0 {
-		if v.binding.Revision, err = f.Store.Commit(ctx, t); err != nil {
-			return api.Binding{}, err
-		}
-	}
-	return v.binding.public(v.status), nil
+	return tx.Binding().Public(*tx.Status()), nil
 }
 
 // sameNode gives the MAC of the node that the path names, if the body names the same.
@@ -81,13 +72,13 @@ func (f *Fleet) sameNode(ctx context.Context, path, body string) (string, error)
 		return "", err
 	}
 	same, err := f.Resolve(ctx, body)
-	if IsKind(err, NotFound) || err == nil && same != address {
-		return "", invalid("body.node", body, fmt.Errorf("the path says node %s, the body %s", path, body))
+	if refusal.Is(err, refusal.NotFound) || err == nil && same != address {
+		return "", refusal.Value("body.node", body, fmt.Errorf("the path says node %s, the body %s", path, body))
 	}
 	return address, err
 }
 
-// named is the image that a wish is about: the one to write, or the one to make.
+// named is the image that a desired is about: the one to write, or the one to make.
 func named(spec api.BindingSpec) string {
 	if spec.Capture != "" {
 		return spec.Capture
@@ -95,99 +86,89 @@ func named(spec api.BindingSpec) string {
 	return spec.Image
 }
 
-// image gives the image that extra[0] asked for: nil when none is wished or there is none.
-func (v *view) image(name string) (*api.Image, error) {
-	if name == "" || len(v.extra[0]) == 0 {
-		return nil, nil
-	}
-	image, err := readImage(v.extra[0][0])
-	return &image, err
-}
-
-// bind notes a wish in the view, or nothing when it is the same as before.
-func (v *view) bind(spec api.BindingSpec, image *api.Image, reimage bool) error {
-	if err := v.checkBinding(spec, image); err != nil {
+// bind notes a desired in the view, or nothing when it is the same as before.
+func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) error {
+	if err := tx.checkBinding(spec, image); err != nil {
 		return err
 	}
-	wish := bound{Binding: api.Binding{BindingSpec: spec, MAC: v.mac, Generation: v.status.Generation + 1, Updated: v.now}}
+	desired := nodetx.Binding{Binding: api.Binding{BindingSpec: spec, MAC: tx.MAC, Generation: tx.Status().Generation + 1, Updated: tx.Now}}
 	if image != nil && spec.Capture == "" {
-		wish.Digest, wish.Source = image.Digest, &image.ImageSpec
+		desired.Digest, desired.Source = image.Digest, &image.ImageSpec
 	}
 	if spec.UserData != "" {
 		sum := sha256.Sum256([]byte(spec.UserData))
-		wish.UserDataSHA256 = hex.EncodeToString(sum[:])
+		desired.UserDataSHA256 = hex.EncodeToString(sum[:])
 	}
-	if old := v.binding; old != nil {
-		wish.Generation = max(wish.Generation, old.Generation+1)
-		if !reimage && old.Digest == wish.Digest && api.SameDesired(old.BindingSpec, spec, old.UserDataSHA256, wish.UserDataSHA256) {
-			wish.Generation, wish.Updated = old.Generation, old.Updated
+	if old := tx.Binding(); old != nil {
+		desired.Generation = max(desired.Generation, old.Generation+1)
+		if !reimage && old.Digest == desired.Digest && api.SameDesired(old.BindingSpec, spec, old.UserDataSHA256, desired.UserDataSHA256) {
+			desired.Generation, desired.Updated = old.Generation, old.Updated
 		}
 	}
-	if err := v.checkCapture(&wish, image); err != nil {
+	if err := tx.checkCapture(&desired, image); err != nil {
 		return err
 	}
-	p, err := plan.Build(*v.node, wish.Binding, wish.Source, v.captures.Upload)
+	p, err := plan.Build(*tx.Node(), desired.Binding, desired.Source, tx.fleet.UploadURL)
 	if err == nil {
 		_, err = plan.Encode(p)
 	}
 	if err != nil {
-		return invalid("body", nil, fmt.Errorf("node %s: no plan can be made: %w", spec.Node, err))
+		return refusal.Value("body", nil, fmt.Errorf("node %s: no plan can be made: %w", spec.Node, err))
 	}
-	wish.Revision = 0 // the store's own
-	if value := encode(wish); !bytes.Equal(value, v.read[iBinding].Value) {
-		wish.Updated = v.now
-		v.more.Put(key.Bindings+v.mac, encode(wish))
+	desired.Revision = 0 // the store's own
+	changed := !bytes.Equal(nodetx.Encode(desired), tx.StoredValue(nodetx.BindingOf))
+	if changed {
+		desired.Updated = tx.Now
 		if name := named(spec); image != nil {
-			v.more.Unchanged(key.Images+name, image.Revision)
+			tx.Writes.Unchanged(key.Images+name, image.Revision)
 		} else if name != "" {
-			v.more.Unchanged(key.Images+name, 0)
+			tx.Writes.Unchanged(key.Images+name, 0)
 		}
-		v.happened(api.Event{Kind: "bind", Generation: wish.Generation, Detail: named(spec)})
+		tx.AddEvent(api.Event{Kind: "bind", Generation: desired.Generation, Detail: named(spec)})
 	}
-	wish.Revision = v.read[iBinding].Revision
-	v.binding = &wish
+	tx.Bind(desired, changed)
 	return nil
 }
 
-func (v *view) checkBinding(spec api.BindingSpec, image *api.Image) error {
+func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 	if spec.Image != "" && spec.Capture != "" {
-		return invalid("body.capture", spec.Capture, fmt.Errorf("a node gets image %s or is captured as %s, not both", spec.Image, spec.Capture))
+		return refusal.Value("body.capture", spec.Capture, fmt.Errorf("a node gets image %s or is captured as %s, not both", spec.Image, spec.Capture))
 	}
-	if spec.Capture != "" && (len(v.captures.URLs) == 0 || v.captures.Upload == "") {
-		return invalid("body.capture", spec.Capture, fmt.Errorf("nothing can be captured here: sledd was started without --image-urls or --upload-url"))
+	if spec.Capture != "" && (len(tx.fleet.ImageURLs) == 0 || tx.fleet.UploadURL == "") {
+		return refusal.Value("body.capture", spec.Capture, fmt.Errorf("nothing can be captured here: sledd was started without --image-urls or --upload-url"))
 	}
 	if spec.Image != "" && image == nil {
-		return invalid("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
+		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
 	}
-	if spec.Image != "" && architecture(image.Architecture) != architecture(v.node.Architecture) {
-		return invalid("body.image", spec.Image, fmt.Errorf("image %s is for %s, node %s is %s", image.Name,
-			architecture(image.Architecture), v.node.Name, architecture(v.node.Architecture)))
+	if spec.Image != "" && architecture(image.Architecture) != architecture(tx.Node().Architecture) {
+		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s is for %s, node %s is %s", image.Name,
+			architecture(image.Architecture), tx.Node().Name, architecture(tx.Node().Architecture)))
 	}
-	if spec.Disk == "" && v.node.Disk == "" {
-		return invalid("body.disk", "", fmt.Errorf("no disk: neither the binding nor node %s names one", v.node.Name))
+	if spec.Disk == "" && tx.Node().Disk == "" {
+		return refusal.Value("body.disk", "", fmt.Errorf("no disk: neither the binding nor node %s names one", tx.Node().Name))
 	}
 	if spec.Disk != "" {
 		if err := plan.CheckSelector(spec.Disk); err != nil {
-			return invalid("body.disk", spec.Disk, err)
+			return refusal.Value("body.disk", spec.Disk, err)
 		}
 	}
 	return checkKeys(spec.AuthorizedKeys)
 }
 
-// checkCapture refuses to make an image under a name that is taken, unless this very wish has made it.
-func (v *view) checkCapture(wish *bound, image *api.Image) error {
-	again := v.binding != nil && v.binding.Generation == wish.Generation
-	if wish.Capture == "" || image == nil || again {
+// checkCapture refuses to make an image under a name that is taken, unless this very desired has made it.
+func (tx *nodeTx) checkCapture(desired *nodetx.Binding, image *api.Image) error {
+	again := tx.Binding() != nil && tx.Binding().Generation == desired.Generation
+	if desired.Capture == "" || image == nil || again {
 		return nil
 	}
-	return invalid("body.capture", wish.Capture, fmt.Errorf("image %s exists: choose another name for what is captured", image.Name))
+	return refusal.Value("body.capture", desired.Capture, fmt.Errorf("image %s exists: choose another name for what is captured", image.Name))
 }
 
 // checkKeys refuses keys that would break out of their line.
 func checkKeys(keys []string) error {
 	for i, one := range keys {
 		if one == "" || len(one) > 16384 || bytes.ContainsAny([]byte(one), "\n\r\x00") {
-			return invalid(fmt.Sprintf("body.authorized_keys[%d]", i), one, fmt.Errorf("an authorized key is one line of 1 to 16384 bytes"))
+			return refusal.Value(fmt.Sprintf("body.authorized_keys[%d]", i), one, fmt.Errorf("an authorized key is one line of 1 to 16384 bytes"))
 		}
 	}
 	return nil
@@ -200,20 +181,20 @@ func architecture(name string) string {
 	return name
 }
 
-// DeleteBinding takes the wish back. The disk stays as it is.
+// DeleteBinding takes the desired back. The disk stays as it is.
 func (f *Fleet) DeleteBinding(ctx context.Context, reference string, change Change) error {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
 		return err
 	}
 	change.Node, change.Unbind = reference, true
-	return f.update(ctx, address, nil, func(v *view) error {
-		bound := v.binding != nil
-		if err := v.change(change, nil); err != nil {
+	return f.update(ctx, address, nil, func(tx *nodeTx) error {
+		bound := tx.Binding() != nil
+		if err := tx.change(change, nil); err != nil {
 			return err
 		}
 		if !bound {
-			return refuse(NotFound, "node %s is not bound", reference)
+			return refusal.New(refusal.NotFound, "node %s is not bound", reference)
 		}
 		return nil
 	})

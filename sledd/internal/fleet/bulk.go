@@ -14,6 +14,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -29,12 +31,12 @@ const (
 // refusals of a bulk call. When items are refused for several reasons, the earliest here is told: a fault stays when the others are
 // gone, and an owner when the plan is made anew.
 var refusals = []struct {
-	kind    Kind
+	kind    refusal.Kind
 	message string
 }{
-	{Invalid, "nothing was changed: some items are at fault"},
-	{Conflict, "nothing was changed: some bindings belong to others"},
-	{Precondition, "nothing was changed: some bindings are not as wanted"},
+	{refusal.Invalid, "nothing was changed: some items are at fault"},
+	{refusal.Conflict, "nothing was changed: some bindings belong to others"},
+	{refusal.Precondition, "nothing was changed: some bindings are not as wanted"},
 }
 
 // PutBindings binds many nodes, or takes wishes back. All items are checked first: one that is refused and nothing is changed, and all
@@ -49,7 +51,7 @@ func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding, reimag
 	if err != nil {
 		return list, err
 	}
-	b := bulk{Fleet: f, macs: macs, views: make([]*view, len(items)), images: map[string]*api.Image{}}
+	b := bulk{Fleet: f, macs: macs, units: make([]*nodeTx, len(items)), images: map[string]*api.Image{}}
 	for _, item := range items {
 		item.Reimage = item.Reimage || reimage
 		b.changes = append(b.changes, Change{BulkBinding: item, TakeOver: takeOver})
@@ -72,7 +74,7 @@ type bulk struct {
 	*Fleet
 	changes []Change
 	macs    []string
-	views   []*view // as they were checked, with what is to be written
+	units   []*nodeTx // as they were checked, with what is to be written
 	images  map[string]*api.Image
 }
 
@@ -86,7 +88,7 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding) ([]stri
 	for _, kv := range snapshot.Results[0] {
 		names[strings.TrimPrefix(kv.Key, key.Names)] = string(kv.Value)
 	}
-	faults := &Error{Kind: refusals[0].kind, Message: refusals[0].message}
+	faults := &refusal.Error{Kind: refusals[0].kind, Message: refusals[0].message}
 	macs := make([]string, len(specs))
 	seen, captures := map[string]int{}, map[string]int{}
 	for i, spec := range specs {
@@ -96,31 +98,20 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding) ([]stri
 		}
 		macs[i] = address
 		if address == "" {
-			faults.add(i, "node", spec.Node, fmt.Sprintf("node %s does not exist", spec.Node))
+			faults.AddItem(i, "node", spec.Node, fmt.Sprintf("node %s does not exist", spec.Node))
 		} else if first, twice := seen[address]; twice {
-			faults.add(i, "node", spec.Node, fmt.Sprintf("node %s is item %d already", spec.Node, first))
+			faults.AddItem(i, "node", spec.Node, fmt.Sprintf("node %s is item %d already", spec.Node, first))
 		}
 		seen[address] = i
 		if spec.Capture == "" || spec.Unbind {
 			continue
 		}
 		if first, twice := captures[spec.Capture]; twice {
-			faults.add(i, "capture", spec.Capture, fmt.Sprintf("item %d is to become image %s already", first, spec.Capture))
+			faults.AddItem(i, "capture", spec.Capture, fmt.Sprintf("item %d is to become image %s already", first, spec.Capture))
 		}
 		captures[spec.Capture] = i
 	}
-	return macs, faults.orNil()
-}
-
-func (e *Error) add(i int, field string, value any, message string) {
-	e.Details = append(e.Details, Detail{fmt.Sprintf("body.items[%d].%s", i, field), message, value})
-}
-
-func (e *Error) orNil() error {
-	if len(e.Details) == 0 {
-		return nil
-	}
-	return e
+	return macs, faults.OrNil()
 }
 
 // chunk is the items from at to before end.
@@ -154,10 +145,10 @@ func (b *bulk) unfinished(failed map[chunk]error) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	all := &Error{Kind: Unfinished}
+	all := &refusal.Error{Kind: refusal.Unfinished}
 	for _, c := range slices.SortedFunc(maps.Keys(failed), func(x, y chunk) int { return x.at - y.at }) {
 		for i := c.at; i < c.end; i++ {
-			all.add(i, "node", b.changes[i].Node, "may not be done: "+failed[c].Error())
+			all.AddItem(i, "node", b.changes[i].Node, "may not be done: "+failed[c].Error())
 		}
 	}
 	all.Message = fmt.Sprintf("%d of %d items are done; the others may not be, ask again for them", len(b.changes)-len(all.Details), len(b.changes))
@@ -166,13 +157,13 @@ func (b *bulk) unfinished(failed map[chunk]error) error {
 
 // check tries all items without writing any.
 func (b *bulk) check(ctx context.Context) error {
-	refused := make([]*Error, len(b.changes))
+	refused := make([]*refusal.Error, len(b.changes))
 	failed := b.each(func(c chunk) error {
-		views, err := b.read(ctx, c)
-		for i, v := range views {
+		units, err := b.read(ctx, c)
+		for i, tx := range units {
 			at := c.at + i
-			b.views[at] = v
-			if err := b.change(at, v); err != nil && !errors.As(err, &refused[at]) {
+			b.units[at] = tx
+			if err := b.change(at, tx); err != nil && !errors.As(err, &refused[at]) {
 				return err
 			}
 		}
@@ -185,23 +176,23 @@ func (b *bulk) check(ctx context.Context) error {
 }
 
 // refuse makes one error of those of items, which may be nil.
-func (b *bulk) refuse(refused []*Error) error {
-	all := &Error{}
-	kinds := map[Kind]bool{}
+func (b *bulk) refuse(refused []*refusal.Error) error {
+	all := &refusal.Error{}
+	kinds := map[refusal.Kind]bool{}
 	for i, one := range refused {
 		if one == nil {
 			continue
 		}
 		kind := one.Kind
-		if kind == NotFound {
-			kind = Invalid
+		if kind == refusal.NotFound {
+			kind = refusal.Invalid
 		}
 		kinds[kind] = true
 		for _, detail := range one.Details {
-			all.add(i, strings.TrimPrefix(detail.Location, "body."), detail.Value, detail.Message)
+			all.AddItem(i, strings.TrimPrefix(detail.Location, "body."), detail.Value, detail.Message)
 		}
 		if len(one.Details) == 0 {
-			all.add(i, "node", b.changes[i].Node, one.Message)
+			all.AddItem(i, "node", b.changes[i].Node, one.Message)
 		}
 	}
 	for _, refusal := range slices.Backward(refusals) {
@@ -209,11 +200,11 @@ func (b *bulk) refuse(refused []*Error) error {
 			all.Kind, all.Message = refusal.kind, refusal.message
 		}
 	}
-	return all.orNil()
+	return all.OrNil()
 }
 
-func (b *bulk) change(i int, v *view) error {
-	return v.change(b.changes[i], b.images[named(b.changes[i].BindingSpec)])
+func (b *bulk) change(i int, tx *nodeTx) error {
+	return tx.change(b.changes[i], b.images[named(b.changes[i].BindingSpec)])
 }
 
 // end gives the end of the chunk that begins at an item.
@@ -231,49 +222,32 @@ func (b *bulk) end(at int) int {
 }
 
 // read reads the items of a chunk at one revision.
-func (b *bulk) read(ctx context.Context, c chunk) ([]*view, error) {
-	kinds := []string{key.Nodes, key.Status, key.Bindings}
-	var queries []store.Query
-	for _, address := range b.macs[c.at:c.end] {
-		for _, kind := range kinds {
-			queries = append(queries, store.Key(kind+address))
-		}
-	}
-	snapshot, err := b.Store.Read(ctx, queries...)
+func (b *bulk) read(ctx context.Context, c chunk) ([]*nodeTx, error) {
+	list, err := b.LoadMany(ctx, b.macs[c.at:c.end], nodetx.Node, nodetx.Status, nodetx.BindingOf)
 	if err != nil {
 		return nil, err
 	}
-	views := make([]*view, 0, c.end-c.at)
-	for i, address := range b.macs[c.at:c.end] {
-		v := b.view(address, snapshot.Revision)
-		for k := range kinds {
-			kv, found := snapshot.One(i*len(kinds) + k)
-			if v.read[k] = kv; !found {
-				continue
-			}
-			if err := v.take(k, kv); err != nil {
-				return nil, err
-			}
-		}
-		views = append(views, v)
+	units := make([]*nodeTx, len(list))
+	for i, tx := range list {
+		units[i] = &nodeTx{tx, b.Fleet}
 	}
-	return views, nil
+	return units, nil
 }
 
 // write does the items of a chunk, all or none: as they were checked, or when somebody else was faster, checked anew.
 func (b *bulk) write(ctx context.Context, c chunk) ([]api.Binding, error) {
-	views := b.views[c.at:c.end]
-	err := retry(ctx, func(ctx context.Context) error {
-		changed := b.commit(ctx, views)
+	units := b.units[c.at:c.end]
+	err := nodetx.Retry(ctx, func(ctx context.Context) error {
+		changed := b.commitAll(ctx, units)
 		if !errors.Is(changed, store.ErrChanged) {
 			return changed
 		}
 		var err error
-		if views, err = b.read(ctx, c); err != nil {
+		if units, err = b.read(ctx, c); err != nil {
 			return err
 		}
-		for i, v := range views {
-			if err := b.change(c.at+i, v); err != nil {
+		for i, tx := range units {
+			if err := b.change(c.at+i, tx); err != nil {
 				return err
 			}
 		}
@@ -282,45 +256,38 @@ func (b *bulk) write(ctx context.Context, c chunk) ([]api.Binding, error) {
 	if err != nil {
 		return nil, err
 	}
-	bindings := make([]api.Binding, len(views))
-	for i, v := range views {
-		bindings[i] = api.Binding{BindingSpec: api.BindingSpec{Node: b.changes[c.at+i].Node}, MAC: v.mac}
-		if v.binding != nil {
-			bindings[i] = v.binding.public(v.status)
+	bindings := make([]api.Binding, len(units))
+	for i, tx := range units {
+		bindings[i] = api.Binding{BindingSpec: api.BindingSpec{Node: b.changes[c.at+i].Node}, MAC: tx.MAC}
+		if tx.Binding() != nil {
+			bindings[i] = tx.Binding().Public(*tx.Status())
 		}
 	}
 	return bindings, nil
 }
 
-// commit writes what views have to change, in one transaction.
-func (b *bulk) commit(ctx context.Context, views []*view) error {
+// commitAll writes what units of work have to change, in one transaction.
+func (b *bulk) commitAll(ctx context.Context, units []*nodeTx) error {
 	var t store.Transaction
 	conditions := map[store.Condition]bool{}
-	for _, v := range views {
-		b.collect(&t, conditions, v)
+	for _, tx := range units {
+		b.collect(&t, conditions, tx)
 	}
 	if len(t.Do) == 0 {
 		return nil
 	}
 	revision, err := b.Store.Commit(ctx, t)
-	for _, v := range views {
-		if v.binding != nil && len(v.more.Do) > 0 {
-			v.binding.Revision = revision
+	for _, tx := range units {
+		if tx.Binding() != nil && len(tx.Writes.Do) > 0 {
+			tx.Binding().Revision = revision
 		}
 	}
 	return err
 }
 
-// collect adds what a view changes to a transaction of many, each condition once.
-func (b *bulk) collect(t *store.Transaction, conditions map[store.Condition]bool, v *view) {
-	if len(v.more.Do) == 0 {
-		return
-	}
-	one := v.more
-	putEvents(&one, v.mac, v.now, v.status.Phase, v.events)
-	for i, kind := range []string{key.Nodes, key.Status, key.Bindings} {
-		one.Unchanged(kind+v.mac, v.read[i].Revision)
-	}
+// collect adds what a unit of work changes to a transaction of many, each condition once.
+func (b *bulk) collect(t *store.Transaction, conditions map[store.Condition]bool, tx *nodeTx) {
+	one := tx.Transaction()
 	for _, condition := range one.If {
 		if !conditions[condition] {
 			conditions[condition] = true

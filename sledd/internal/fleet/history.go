@@ -10,6 +10,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -20,37 +22,35 @@ func (f *Fleet) Events(ctx context.Context, reference string, limit int64) (api.
 }
 
 // history reads a node and its newest events at one revision.
-func (f *Fleet) history(ctx context.Context, reference string, limit int64) (*view, []api.Event, error) {
+func (f *Fleet) history(ctx context.Context, reference string, limit int64) (*nodeTx, []api.Event, error) {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
 		return nil, nil, err
 	}
-	query := store.Prefix(key.EventsOf(address))
-	query.Limit, query.Descending = limit, true
-	v, err := f.load(ctx, address, query)
+	tx, err := f.load(ctx, address, nodetx.Events(limit))
 	if err != nil {
 		return nil, nil, err
 	}
-	if !v.known() {
-		return nil, nil, refuse(NotFound, "node %s does not exist", reference)
+	if !tx.Known() {
+		return nil, nil, refusal.New(refusal.NotFound, "node %s does not exist", reference)
 	}
-	list, err := readEvents(v.extra[0])
+	list := slices.Clone(tx.Events())
 	slices.Reverse(list)
-	return v, list, err
+	return tx, list, nil
 }
 
 // Timeline gives the stages of a node's newest run.
 func (f *Fleet) Timeline(ctx context.Context, reference string) (api.Timeline, error) {
-	v, list, err := f.history(ctx, reference, events.Most)
+	tx, list, err := f.history(ctx, reference, events.Most)
 	if err != nil {
 		return api.Timeline{}, err
 	}
-	line := events.Timeline(list, v.now)
-	line.MAC, line.Phase = v.mac, v.status.Phase
-	if v.node != nil {
-		line.Name = v.node.Name
+	line := events.Timeline(list, tx.Now)
+	line.MAC, line.Phase = tx.MAC, tx.Status().Phase
+	if tx.Node() != nil {
+		line.Name = tx.Node().Name
 	}
-	addProgress(&line, v.status)
+	addProgress(&line, *tx.Status())
 	return line, nil
 }
 
@@ -76,7 +76,7 @@ func (f *Fleet) Logged(ctx context.Context, reference string) (string, error) {
 	}
 	kv, found := snapshot.One(0)
 	if !found {
-		return "", refuse(NotFound, "node %s sent no log", reference)
+		return "", refusal.New(refusal.NotFound, "node %s sent no log", reference)
 	}
 	return strings.ToValidUTF8(string(kv.Value), "\uFFFD"), nil
 }
@@ -87,32 +87,25 @@ func (f *Fleet) Note(ctx context.Context, reference string, note api.NodeEvent) 
 	if err != nil {
 		return err
 	}
-	return f.update(ctx, address, nil, func(v *view) error {
-		if !v.known() {
-			return refuse(NotFound, "node %s does not exist", reference)
+	return f.update(ctx, address, nil, func(tx *nodeTx) error {
+		if !tx.Known() {
+			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		}
 		if note.Kind == "lost" {
-			if v.status.Phase != api.Starting {
-				return refuse(Conflict, "node %s is %s, not starting: it cannot be lost", reference, dash(v.status.Phase))
+			if tx.Status().Phase != api.Starting {
+				return refusal.New(refusal.Conflict, "node %s is %s, not starting: it cannot be lost", reference, nodetx.PhaseText(tx.Status().Phase))
 			}
-			v.enter(api.Failed)
-			v.status.Code, v.status.Reason = 0, note.Detail
-			v.settle(missed)
+			tx.Enter(api.Failed)
+			tx.Status().Code, tx.Status().Reason = 0, note.Detail
+			tx.SettleJump(nodetx.KexecMissed)
 		}
 		if note.Kind == "fallback" || note.Kind == "power" {
-			v.fallsBack()
+			tx.RecordColdStart()
 		}
 		if note.Log != "" {
-			v.more.Put(key.Logs+v.mac, []byte(note.Log))
+			tx.Writes.Put(key.Logs+tx.MAC, []byte(note.Log))
 		}
-		v.happened(api.Event{Kind: note.Kind, Generation: v.wished(), Detail: note.Detail})
+		tx.AddEvent(api.Event{Kind: note.Kind, Generation: tx.Generation(), Detail: note.Detail})
 		return nil
 	})
-}
-
-func dash(phase api.Phase) string {
-	if phase == "" {
-		return "not seen yet"
-	}
-	return string(phase)
 }

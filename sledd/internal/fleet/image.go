@@ -6,25 +6,14 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
-
-// storedImage is an image as stored.
-type storedImage struct {
-	api.ImageSpec
-	Created time.Time `json:"created"`
-}
-
-func readImage(kv store.KV) (api.Image, error) {
-	var image storedImage
-	err := decode(kv, &image)
-	return api.Image{ImageSpec: image.ImageSpec, Created: image.Created, Revision: kv.Revision}, err
-}
 
 // Images gives all images by name.
 func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
@@ -34,7 +23,7 @@ func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
 		return list, err
 	}
 	for _, kv := range snapshot.Results[0] {
-		image, err := readImage(kv)
+		image, err := nodetx.ReadImage(kv)
 		if err != nil {
 			return list, err
 		}
@@ -43,48 +32,35 @@ func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
 	return list, nil
 }
 
-// Image gives one image.
-func (f *Fleet) Image(ctx context.Context, name string) (api.Image, error) {
-	snapshot, err := f.Store.Read(ctx, store.Key(key.Images+name))
-	if err != nil {
-		return api.Image{}, err
-	}
-	kv, found := snapshot.One(0)
-	if !found {
-		return api.Image{}, refuse(NotFound, "image %s does not exist", name)
-	}
-	return readImage(kv)
-}
-
 // PutImage registers an image; the same again is fine, another signature too, other content under the same name is not.
-func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec, wanted Wanted) (api.Image, error) {
+func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec, wanted nodetx.Wanted) (api.Image, error) {
 	if name != spec.Name {
-		return api.Image{}, invalid("path.name", name, fmt.Errorf("the path says %s, the body %s", name, spec.Name))
+		return api.Image{}, refusal.Value("path.name", name, fmt.Errorf("the path says %s, the body %s", name, spec.Name))
 	}
 	for i, url := range spec.URLs {
 		if err := plan.CheckURL(url); err != nil {
-			return api.Image{}, invalid(fmt.Sprintf("body.urls[%d]", i), url, err)
+			return api.Image{}, refusal.Value(fmt.Sprintf("body.urls[%d]", i), url, err)
 		}
 	}
 	var image api.Image
-	err := retry(ctx, func(ctx context.Context) error {
+	err := nodetx.Retry(ctx, func(ctx context.Context) error {
 		var err error
 		image, err = f.Image(ctx, name)
-		if err != nil && !IsKind(err, NotFound) {
+		if err != nil && !refusal.Is(err, refusal.NotFound) {
 			return err
 		}
-		if err := wanted.check("image "+name, image.Revision); err != nil {
+		if err := wanted.Check("image "+name, image.Revision); err != nil {
 			return err
 		}
 		if image.Revision == 0 {
-			image.Created = f.now()
+			image.Created = f.Now()
 		} else if signed, err := sign(image.ImageSpec, &spec); err != nil || !signed {
 			return err
 		}
 		image.ImageSpec = spec
 		var t store.Transaction
 		t.Unchanged(key.Images+name, image.Revision)
-		t.Put(key.Images+name, encode(storedImage{spec, image.Created}))
+		t.Put(key.Images+name, nodetx.Encode(nodetx.StoredImage{ImageSpec: spec, Created: image.Created}))
 		image.Revision, err = f.Store.Commit(ctx, t)
 		return err
 	})
@@ -101,30 +77,30 @@ func sign(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 	if reflect.DeepEqual(old, *spec) {
 		return signed, nil
 	}
-	return false, refuse(Conflict, "image %s is registered with other content (digest %s): another content gets another name", spec.Name, old.Digest)
+	return false, refusal.New(refusal.Conflict, "image %s is registered with other content (digest %s): another content gets another name", spec.Name, old.Digest)
 }
 
 // DeleteImage removes an image that no binding names.
-func (f *Fleet) DeleteImage(ctx context.Context, name string, wanted Wanted) error {
-	return retry(ctx, func(ctx context.Context) error {
+func (f *Fleet) DeleteImage(ctx context.Context, name string, wanted nodetx.Wanted) error {
+	return nodetx.Retry(ctx, func(ctx context.Context) error {
 		snapshot, err := f.Store.Read(ctx, store.Key(key.Images+name), store.Prefix(key.Bindings))
 		if err != nil {
 			return err
 		}
 		kv, found := snapshot.One(0)
-		if err := wanted.check("image "+name, kv.Revision); err != nil {
+		if err := wanted.Check("image "+name, kv.Revision); err != nil {
 			return err
 		}
 		if !found {
-			return refuse(NotFound, "image %s does not exist", name)
+			return refusal.New(refusal.NotFound, "image %s does not exist", name)
 		}
 		for _, stored := range snapshot.Results[1] {
-			var binding bound
-			if err := decode(stored, &binding); err != nil {
+			var binding nodetx.Binding
+			if err := nodetx.Decode(stored, &binding); err != nil {
 				return err
 			}
 			if binding.Image == name {
-				return refuse(Conflict, "image %s is bound to node %s", name, binding.Node)
+				return refusal.New(refusal.Conflict, "image %s is bound to node %s", name, binding.Node)
 			}
 		}
 		var t store.Transaction

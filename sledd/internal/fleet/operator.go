@@ -9,6 +9,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
@@ -31,7 +33,7 @@ func includes(role, needed api.Role) bool {
 // Authorize finds the operator of a token and checks the role. All operators are compared, each in constant time.
 func (f *Fleet) Authorize(ctx context.Context, bearer string, needed api.Role) (api.Operator, error) {
 	if bearer == "" {
-		return api.Operator{}, refuse(Unauthorized, "no token: send Authorization: Bearer TOKEN")
+		return api.Operator{}, refusal.New(refusal.Unauthorized, "no token: send Authorization: Bearer TOKEN")
 	}
 	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Operators))
 	if err != nil {
@@ -40,7 +42,7 @@ func (f *Fleet) Authorize(ctx context.Context, bearer string, needed api.Role) (
 	var operator api.Operator
 	for _, kv := range snapshot.Results[0] {
 		var stored storedOperator
-		if err := decode(kv, &stored); err != nil {
+		if err := nodetx.Decode(kv, &stored); err != nil {
 			return api.Operator{}, err
 		}
 		if token.Same(bearer, stored.SHA256) {
@@ -48,10 +50,10 @@ func (f *Fleet) Authorize(ctx context.Context, bearer string, needed api.Role) (
 		}
 	}
 	if operator.Name == "" {
-		return api.Operator{}, refuse(Unauthorized, "the token is not known")
+		return api.Operator{}, refusal.New(refusal.Unauthorized, "the token is not known")
 	}
 	if !includes(operator.Role, needed) {
-		return api.Operator{}, refuse(Forbidden, "operator %s has role %s, this needs %s", operator.Name, operator.Role, needed)
+		return api.Operator{}, refusal.New(refusal.Forbidden, "operator %s has role %s, this needs %s", operator.Name, operator.Role, needed)
 	}
 	return operator, nil
 }
@@ -65,7 +67,7 @@ func (f *Fleet) Operators(ctx context.Context) (api.OperatorList, error) {
 	}
 	for _, kv := range snapshot.Results[0] {
 		var stored storedOperator
-		if err := decode(kv, &stored); err != nil {
+		if err := nodetx.Decode(kv, &stored); err != nil {
 			return list, err
 		}
 		list.Items = append(list.Items, api.Operator{Name: strings.TrimPrefix(kv.Key, key.Operators), Role: stored.Role})
@@ -84,13 +86,13 @@ func (f *Fleet) Operator(ctx context.Context, name string) (api.Operator, error)
 			return operator, nil
 		}
 	}
-	return api.Operator{}, refuse(NotFound, "operator %s does not exist", name)
+	return api.Operator{}, refusal.New(refusal.NotFound, "operator %s does not exist", name)
 }
 
 // PutOperator makes an operator, or gives one a new token; the answer is the only place where the token is shown.
 func (f *Fleet) PutOperator(ctx context.Context, name string, operator api.Operator) (api.Operator, error) {
 	if operator.Name != name {
-		return api.Operator{}, invalid("path.name", name, fmt.Errorf("the path says %s, the body %s", name, operator.Name))
+		return api.Operator{}, refusal.Value("path.name", name, fmt.Errorf("the path says %s, the body %s", name, operator.Name))
 	}
 	operator.Token = token.MintOperator()
 	return operator, f.storeOperator(ctx, operator)
@@ -115,7 +117,7 @@ func (f *Fleet) SetAdmin(ctx context.Context, text string) error {
 	}
 	var stored storedOperator
 	if kv, found := snapshot.One(0); found {
-		if err := decode(kv, &stored); err != nil {
+		if err := nodetx.Decode(kv, &stored); err != nil {
 			return err
 		}
 	}
@@ -127,21 +129,21 @@ func (f *Fleet) SetAdmin(ctx context.Context, text string) error {
 
 func (f *Fleet) storeOperator(ctx context.Context, operator api.Operator) error {
 	var t store.Transaction
-	t.Put(key.Operators+operator.Name, encode(storedOperator{operator.Role, token.Hash(operator.Token)}))
+	t.Put(key.Operators+operator.Name, nodetx.Encode(storedOperator{operator.Role, token.Hash(operator.Token)}))
 	_, err := f.Store.Commit(ctx, t)
 	return err
 }
 
 // DeleteOperator takes an operator's token away.
 func (f *Fleet) DeleteOperator(ctx context.Context, name string) error {
-	return retry(ctx, func(ctx context.Context) error {
+	return nodetx.Retry(ctx, func(ctx context.Context) error {
 		snapshot, err := f.Store.Read(ctx, store.Key(key.Operators+name))
 		if err != nil {
 			return err
 		}
 		kv, found := snapshot.One(0)
 		if !found {
-			return refuse(NotFound, "operator %s does not exist", name)
+			return refusal.New(refusal.NotFound, "operator %s does not exist", name)
 		}
 		var t store.Transaction
 		t.Unchanged(kv.Key, kv.Revision)

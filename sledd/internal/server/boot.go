@@ -27,7 +27,7 @@ func (s *Server) boot(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
-	script, err := s.Fleet.Script(ctx, address, r.Method == http.MethodGet)
+	script, err := s.Intake.Script(ctx, address, r.Method == http.MethodGet)
 	if err != nil {
 		model := problem(err)
 		s.Log.Warn("no boot script", "node", address, "error", err)

@@ -16,8 +16,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
 // consoles serves what others record: sledd only reads the files of its --console-directory.
@@ -46,12 +46,12 @@ func (o operations) consoles() {
 // console reads the end of a node's record: of the file before the current one too, when that was just begun.
 func (s *Server) console(address string, bytes int64) ([]byte, error) {
 	if s.ConsoleDirectory == "" {
-		return nil, &fleet.Error{Kind: fleet.NotFound, Message: "no console is recorded here: sledd was started without --console-directory"}
+		return nil, &refusal.Error{Kind: refusal.NotFound, Message: "no console is recorded here: sledd was started without --console-directory"}
 	}
 	file := filepath.Join(s.ConsoleDirectory, mac.Hyphens(address)+".log")
 	recorded, err := end(file, bytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &fleet.Error{Kind: fleet.NotFound, Message: fmt.Sprintf("the console of node %s is not recorded: there is no file %s (role console makes it, for nodes with IPMI)", address, file)}
+		return nil, &refusal.Error{Kind: refusal.NotFound, Message: fmt.Sprintf("the console of node %s is not recorded: there is no file %s (role console makes it, for nodes with IPMI)", address, file)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("console of %s: %w", address, err)

@@ -21,7 +21,7 @@ func (o operations) kexecs() {
 		})
 }
 
-func (s *Server) lastWords(ctx context.Context, a asked) (said, error) {
-	token, err := s.Fleet.LastWords(ctx, a.mac, a.bearer, []byte(a.body))
-	return said{token: token}, err
+func (s *Server) lastWords(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+	token, err := s.Intake.LastWords(ctx, a.mac, a.bearer, []byte(a.body))
+	return nodeResponse{token: token}, err
 }

@@ -13,9 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
 
@@ -26,16 +27,16 @@ const (
 	readTime  = 30 * time.Second
 )
 
-// asked is a request of a node.
-type asked struct {
+// nodeRequest is a request of a node.
+type nodeRequest struct {
 	r      *http.Request
 	mac    string
 	bearer string
 	body   string
 }
 
-// said is the answer to it.
-type said struct {
+// nodeResponse is the response to it.
+type nodeResponse struct {
 	token string // Sled-Token, if any
 	kind  string // content type; empty: 204
 	body  []byte
@@ -56,18 +57,18 @@ func (s *Server) nodeAPI(mux *http.ServeMux) {
 type bodyError struct{ error }
 
 // node reads what all requests of nodes have in common, and writes the answer.
-func (s *Server) node(limit int64, answer func(ctx context.Context, a asked) (said, error)) http.HandlerFunc {
+func (s *Server) node(limit int64, answer func(ctx context.Context, a nodeRequest) (nodeResponse, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		address, err := mac.Parse(r.PathValue("mac"))
 		if err != nil {
-			writeProblem(w, refusal(http.StatusBadRequest, err.Error()))
+			writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
 			return
 		}
-		a := asked{r: r, mac: address, bearer: bearer(r.Header.Get("Authorization"))}
+		a := nodeRequest{r: r, mac: address, bearer: bearer(r.Header.Get("Authorization"))}
 		if limit > 0 {
 			body, err := read(w, r, limit)
 			if err != nil {
-				writeProblem(w, refusal(tooLarge(err), "body: "+err.Error()))
+				writeProblem(w, statusProblem(tooLarge(err), "body: "+err.Error()))
 				return
 			}
 			a.body = string(body)
@@ -76,9 +77,9 @@ func (s *Server) node(limit int64, answer func(ctx context.Context, a asked) (sa
 		var fault bodyError
 		switch {
 		case errors.As(err, &fault):
-			writeProblem(w, refusal(http.StatusBadRequest, err.Error()))
-		case fleet.IsKind(err, fleet.Invalid):
-			writeProblem(w, refusal(http.StatusBadRequest, err.Error()))
+			writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
+		case refusal.Is(err, refusal.Invalid):
+			writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
 		case err != nil:
 			writeProblem(w, problem(err))
 		default:
@@ -87,7 +88,7 @@ func (s *Server) node(limit int64, answer func(ctx context.Context, a asked) (sa
 	}
 }
 
-func (o said) write(w http.ResponseWriter) {
+func (o nodeResponse) write(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")
 	if o.token != "" {
 		w.Header().Set("Sled-Token", o.token)
@@ -126,30 +127,30 @@ func bearer(header string) string {
 	return strings.TrimSpace(token)
 }
 
-func (s *Server) plan(ctx context.Context, a asked) (said, error) {
+func (s *Server) plan(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 	query := a.r.URL.Query()
-	given, err := number(query, "generation", fleet.None)
+	given, err := number(query, "generation", intake.None)
 	if err != nil {
-		return said{}, err
+		return nodeResponse{}, err
 	}
 	seconds, err := number(query, "wait", 0)
 	if err != nil {
-		return said{}, err
+		return nodeResponse{}, err
 	}
 	if seconds > int64(maxWait/time.Second) {
-		return said{}, bodyError{fmt.Errorf("wait=%d: at most 60 seconds", seconds)}
+		return nodeResponse{}, bodyError{fmt.Errorf("wait=%d: at most 60 seconds", seconds)}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.Stopping, cancel)() //nolint:contextcheck // the other context is the process's life
-	answer, err := s.Fleet.Poll(ctx, a.mac, a.bearer, given, time.Duration(seconds)*time.Second)
+	answer, err := s.Intake.Poll(ctx, a.mac, a.bearer, given, time.Duration(seconds)*time.Second)
 	if err != nil && s.Stopping.Err() != nil {
-		return said{}, nil
+		return nodeResponse{}, nil
 	}
 	if err != nil || answer.Plan == "" {
-		return said{token: answer.Token}, err
+		return nodeResponse{token: answer.Token}, err
 	}
-	return said{token: answer.Token, kind: "text/plain; charset=us-ascii", body: []byte(answer.Plan)}, nil
+	return nodeResponse{token: answer.Token, kind: "text/plain; charset=us-ascii", body: []byte(answer.Plan)}, nil
 }
 
 // number reads a query parameter; absent: what it says otherwise.
@@ -165,54 +166,54 @@ func number(query url.Values, name string, otherwise int64) (int64, error) {
 	return n, nil
 }
 
-func (s *Server) report(ctx context.Context, a asked) (said, error) {
+func (s *Server) report(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 	parsed, err := report.Parse(a.body)
 	if err != nil {
-		return said{}, bodyError{err}
+		return nodeResponse{}, bodyError{err}
 	}
-	token, err := s.Fleet.Report(ctx, a.mac, a.bearer, parsed)
-	return said{token: token}, err
+	token, err := s.Intake.Report(ctx, a.mac, a.bearer, parsed)
+	return nodeResponse{token: token}, err
 }
 
-func (s *Server) facts(ctx context.Context, a asked) (said, error) {
+func (s *Server) facts(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 	facts, uptime, err := report.ParseFacts(a.body)
 	if err != nil {
-		return said{}, bodyError{err}
+		return nodeResponse{}, bodyError{err}
 	}
-	token, err := s.Fleet.Facts(ctx, a.mac, a.bearer, facts, uptime)
-	return said{token: token}, err
+	token, err := s.Intake.Facts(ctx, a.mac, a.bearer, facts, uptime)
+	return nodeResponse{token: token}, err
 }
 
-func (s *Server) log(ctx context.Context, a asked) (said, error) {
+func (s *Server) log(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 	step, err := number(a.r.URL.Query(), "step", 0)
 	if err != nil {
-		return said{}, err
+		return nodeResponse{}, err
 	}
 	if step > plan.MaxLines {
-		return said{}, bodyError{fmt.Errorf("step=%d: a plan has at most %d lines", step, plan.MaxLines)}
+		return nodeResponse{}, bodyError{fmt.Errorf("step=%d: a plan has at most %d lines", step, plan.MaxLines)}
 	}
-	token, err := s.Fleet.Log(ctx, a.mac, a.bearer, int(step), []byte(a.body))
-	return said{token: token}, err
+	token, err := s.Intake.Log(ctx, a.mac, a.bearer, int(step), []byte(a.body))
+	return nodeResponse{token: token}, err
 }
 
-func (s *Server) seed(ctx context.Context, a asked) (said, error) {
-	seed, token, err := s.Fleet.Seed(ctx, a.mac, a.bearer)
-	return said{token: token, kind: "application/x-tar", body: seed}, err
+func (s *Server) seed(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+	seed, token, err := s.Intake.Seed(ctx, a.mac, a.bearer)
+	return nodeResponse{token: token, kind: "application/x-tar", body: seed}, err
 }
 
-func (s *Server) operational(ctx context.Context, a asked) (said, error) {
+func (s *Server) operational(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 	parsed, generation, uptime, err := report.ParseOperational(a.body)
 	if err != nil {
-		return said{}, bodyError{err}
+		return nodeResponse{}, bodyError{err}
 	}
-	return said{}, s.Fleet.Operational(ctx, a.mac, a.bearer, parsed, generation, uptime)
+	return nodeResponse{}, s.Intake.Operational(ctx, a.mac, a.bearer, parsed, generation, uptime)
 }
 
 // upload answers a web server that asks whether to take a captured image.
-func (s *Server) upload(ctx context.Context, a asked) (said, error) {
-	generation, err := number(a.r.URL.Query(), "generation", fleet.None)
+func (s *Server) upload(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+	generation, err := number(a.r.URL.Query(), "generation", intake.None)
 	if err != nil {
-		return said{}, err
+		return nodeResponse{}, err
 	}
-	return said{}, s.Fleet.Upload(ctx, a.mac, a.bearer, generation)
+	return nodeResponse{}, s.Intake.Upload(ctx, a.mac, a.bearer, generation)
 }

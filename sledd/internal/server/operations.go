@@ -12,6 +12,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
 // Embedded parameters are exported: huma sees no others.
@@ -51,8 +52,8 @@ func (n nodeFilter) filter() (fleet.Filter, error) {
 	for i, label := range n.Labels {
 		name, value, found := strings.Cut(label, "=")
 		if !found || name == "" {
-			return filter, &fleet.Error{Kind: fleet.Invalid, Message: fmt.Sprintf("label %q: %v", label, errLabel),
-				Details: []fleet.Detail{{Location: fmt.Sprintf("query.label[%d]", i), Message: errLabel.Error(), Value: label}}}
+			return filter, &refusal.Error{Kind: refusal.Invalid, Message: fmt.Sprintf("label %q: %v", label, errLabel),
+				Details: []refusal.Detail{{Location: fmt.Sprintf("query.label[%d]", i), Message: errLabel.Error(), Value: label}}}
 		}
 		filter.Labels[name] = value
 	}

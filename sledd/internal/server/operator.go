@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 )
 
 const (
@@ -135,8 +135,8 @@ type Conditions struct {
 	IfNoneMatch string `header:"If-None-Match" maxLength:"1024" doc:"With *: change only if it does not exist"`
 }
 
-func (c Conditions) wanted() fleet.Wanted {
-	return fleet.Wanted{Match: c.IfMatch, NoneMatch: c.IfNoneMatch}
+func (c Conditions) wanted() nodetx.Wanted {
+	return nodetx.Wanted{Match: c.IfMatch, NoneMatch: c.IfNoneMatch}
 }
 
 // Paging is how lists are cut.
@@ -157,7 +157,7 @@ type tagged[T any] struct {
 }
 
 func tag[T any](body T, revision int64, err error) (*tagged[T], error) {
-	return &tagged[T]{ETag: fleet.ETag(revision), Body: body}, err
+	return &tagged[T]{ETag: nodetx.ETag(revision), Body: body}, err
 }
 
 var errLabel = errors.New("want KEY=VALUE")

@@ -10,26 +10,26 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sled-fleet/sled/sledd/internal/events"
-	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-var statuses = map[fleet.Kind]int{
-	fleet.Invalid: http.StatusUnprocessableEntity, fleet.Unauthorized: http.StatusUnauthorized,
-	fleet.Forbidden: http.StatusForbidden, fleet.NotFound: http.StatusNotFound, fleet.Conflict: http.StatusConflict,
-	fleet.Precondition: http.StatusPreconditionFailed, fleet.Busy: http.StatusServiceUnavailable,
-	fleet.Unfinished: http.StatusServiceUnavailable,
+var statuses = map[refusal.Kind]int{
+	refusal.Invalid: http.StatusUnprocessableEntity, refusal.Unauthorized: http.StatusUnauthorized,
+	refusal.Forbidden: http.StatusForbidden, refusal.NotFound: http.StatusNotFound, refusal.Conflict: http.StatusConflict,
+	refusal.Precondition: http.StatusPreconditionFailed, refusal.Busy: http.StatusServiceUnavailable,
+	refusal.Unfinished: http.StatusServiceUnavailable,
 }
 
 // problem makes any error an answer (RFC 9457). A store that does not answer is 503, never 404.
 func problem(err error) *huma.ErrorModel {
 	model := &huma.ErrorModel{Status: http.StatusInternalServerError, Detail: err.Error()}
-	var refusal *fleet.Error
+	var refused *refusal.Error
 	var unavailable *store.UnavailableError
 	switch {
-	case errors.As(err, &refusal):
-		model.Status = statuses[refusal.Kind]
-		for _, detail := range refusal.Details {
+	case errors.As(err, &refused):
+		model.Status = statuses[refused.Kind]
+		for _, detail := range refused.Details {
 			model.Errors = append(model.Errors, &huma.ErrorDetail{Location: detail.Location, Message: detail.Message, Value: detail.Value})
 		}
 	case errors.Is(err, events.ErrGone):
@@ -55,6 +55,6 @@ func writeProblem(w http.ResponseWriter, model *huma.ErrorModel) {
 	_ = json.NewEncoder(w).Encode(model) // the client may be gone
 }
 
-func refusal(status int, detail string) *huma.ErrorModel {
+func statusProblem(status int, detail string) *huma.ErrorModel {
 	return &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail}
 }

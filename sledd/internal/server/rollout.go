@@ -20,12 +20,12 @@ func (o operations) rollouts() {
 	o.beginRollout()
 	register(o, api.Read, operation("list-rollouts", http.MethodGet, "/rollouts", "Rollouts, newest first, without their nodes"),
 		func(ctx context.Context, _ *struct{}) (*answer[api.RolloutList], error) {
-			list, err := o.Fleet.Rollouts(ctx)
+			list, err := o.Rollouts.List(ctx)
 			return &answer[api.RolloutList]{list}, err
 		})
 	register(o, api.Read, operation("get-rollout", http.MethodGet, "/rollouts/{rollout}", "A rollout with its nodes", http.StatusNotFound),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
-			one, err := o.Fleet.Rollout(ctx, in.Rollout)
+			one, err := o.Rollouts.Get(ctx, in.Rollout)
 			return &answer[api.Rollout]{one}, err
 		})
 	type run struct {
@@ -36,19 +36,19 @@ func (o operations) rollouts() {
 	register(o, api.Operate, operation("put-rollout-run", http.MethodPut, "/rollouts/{rollout}/runs/{node}",
 		"Say where a node of a rollout is; the rollout is judged by it", http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *run) (*answer[api.RunAnswer], error) {
-			said, err := o.Fleet.PutRun(ctx, in.Rollout, in.Node, in.Body)
-			return &answer[api.RunAnswer]{said}, err
+			recorded, err := o.Rollouts.PutRun(ctx, in.Rollout, in.Node, in.Body)
+			return &answer[api.RunAnswer]{recorded}, err
 		})
 	register(o, api.Operate, operation("abort-rollout", http.MethodPost, "/rollouts/{rollout}/abort",
 		"End a rollout for good; nodes that run go on by themselves", http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
-			one, err := o.Fleet.AbortRollout(ctx, in.Rollout, operatorOf(ctx))
+			one, err := o.Rollouts.Abort(ctx, in.Rollout, operatorOf(ctx))
 			return &answer[api.Rollout]{one}, err
 		})
 }
 
 func (o operations) beginRollout() {
-	type asked struct {
+	type request struct {
 		Kind string `query:"kind" default:"reimage" maxLength:"32" pattern:"^[a-z][a-z0-9-]*$" doc:"What is done to the nodes; the name begins with it"`
 		Body api.RolloutSpec
 	}
@@ -60,8 +60,8 @@ func (o operations) beginRollout() {
 	op.DefaultStatus = http.StatusCreated
 	op.Responses = map[string]*huma.Response{"200": {Description: "Resumed",
 		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Rollout"}}}}}
-	register(o, api.Operate, op, func(ctx context.Context, in *asked) (*begun, error) {
-		one, fresh, err := o.Fleet.BeginRollout(ctx, in.Kind, operatorOf(ctx), in.Body)
+	register(o, api.Operate, op, func(ctx context.Context, in *request) (*begun, error) {
+		one, fresh, err := o.Rollouts.Start(ctx, in.Kind, operatorOf(ctx), in.Body)
 		if fresh {
 			return &begun{http.StatusCreated, one}, err
 		}

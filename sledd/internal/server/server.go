@@ -12,7 +12,9 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/rollouts"
 )
 
 const (
@@ -24,10 +26,12 @@ const (
 
 // Server answers requests.
 type Server struct {
-	Fleet   *fleet.Fleet
-	Hub     *events.Hub
-	Metrics *metrics.Metrics
-	Log     *slog.Logger
+	Fleet    *fleet.Fleet
+	Intake   *intake.Intake
+	Rollouts *rollouts.Rollouts
+	Hub      *events.Hub
+	Metrics  *metrics.Metrics
+	Log      *slog.Logger
 	// ConsoleDirectory holds the records of consoles; empty: there are none.
 	ConsoleDirectory string
 	// Stopping ends long polls and streams when it is done.
@@ -54,7 +58,7 @@ func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	if _, err := s.Fleet.Revision(ctx); err != nil {
+	if _, err := s.Fleet.StoreRevision(ctx); err != nil {
 		writeProblem(w, problem(err))
 		return
 	}
@@ -95,7 +99,7 @@ func (s *Server) observe(mux *http.ServeMux) http.Handler {
 			if fault := recover(); fault != nil {
 				s.Log.Error("panic", "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))
 				if out.status == 0 {
-					writeProblem(out, refusal(http.StatusInternalServerError, "sledd has a fault; its log says more"))
+					writeProblem(out, statusProblem(http.StatusInternalServerError, "sledd has a fault; its log says more"))
 				}
 			}
 			s.note(r, out.status, time.Since(begin))
@@ -119,7 +123,7 @@ func unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	if location := answer.header.Get("Location"); location != "" {
 		w.Header().Set("Location", location)
 	}
-	writeProblem(w, refusal(answer.status, r.Method+" "+r.URL.Path+" is not known"))
+	writeProblem(w, statusProblem(answer.status, r.Method+" "+r.URL.Path+" is not known"))
 }
 
 // refusedAnswer keeps the head of an answer and drops its body.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet
+package rollouts
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -36,12 +38,12 @@ type storedRun struct {
 
 func readRollout(kv store.KV) (*storedRollout, error) {
 	r := &storedRollout{revision: kv.Revision}
-	return r, decode(kv, r)
+	return r, nodetx.Decode(kv, r)
 }
 
 func readRun(kv store.KV) (storedRun, error) {
 	run := storedRun{revision: kv.Revision}
-	return run, decode(kv, &run)
+	return run, nodetx.Decode(kv, &run)
 }
 
 func readRuns(kvs []store.KV) (map[string]storedRun, error) {
@@ -114,14 +116,14 @@ func (r *storedRollout) judge(now api.Rollout) (bool, error) {
 }
 
 // rollout reads one with its runs, at one revision.
-func (f *Fleet) rollout(ctx context.Context, name string) (*storedRollout, map[string]storedRun, error) {
-	snapshot, err := f.Store.Read(ctx, store.Key(key.Rollouts+name), store.Prefix(key.RunsOf(name)))
+func (rs *Rollouts) rollout(ctx context.Context, name string) (*storedRollout, map[string]storedRun, error) {
+	snapshot, err := rs.Store.Read(ctx, store.Key(key.Rollouts+name), store.Prefix(key.RunsOf(name)))
 	if err != nil {
 		return nil, nil, err
 	}
 	kv, found := snapshot.One(0)
 	if !found {
-		return nil, nil, refuse(NotFound, "rollout %s does not exist", name)
+		return nil, nil, refusal.New(refusal.NotFound, "rollout %s does not exist", name)
 	}
 	r, err := readRollout(kv)
 	if err != nil {
@@ -131,19 +133,19 @@ func (f *Fleet) rollout(ctx context.Context, name string) (*storedRollout, map[s
 	return r, runs, err
 }
 
-// Rollout gives one rollout with its nodes.
-func (f *Fleet) Rollout(ctx context.Context, name string) (api.Rollout, error) {
-	r, runs, err := f.rollout(ctx, name)
+// Get returns one rollout with its nodes.
+func (rs *Rollouts) Get(ctx context.Context, name string) (api.Rollout, error) {
+	r, runs, err := rs.rollout(ctx, name)
 	if err != nil {
 		return api.Rollout{}, err
 	}
 	return r.with(runs), nil
 }
 
-// Rollouts gives all rollouts without their nodes, newest first.
-func (f *Fleet) Rollouts(ctx context.Context) (api.RolloutList, error) {
+// List returns all rollouts without their nodes, newest first.
+func (rs *Rollouts) List(ctx context.Context) (api.RolloutList, error) {
 	list := api.RolloutList{Items: []api.Rollout{}}
-	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Rollouts))
+	snapshot, err := rs.Store.Read(ctx, store.Prefix(key.Rollouts))
 	if err != nil {
 		return list, err
 	}
@@ -154,7 +156,7 @@ func (f *Fleet) Rollouts(ctx context.Context) (api.RolloutList, error) {
 		}
 		var runs map[string]storedRun
 		if r.unfinished() {
-			if r, runs, err = f.rollout(ctx, strings.TrimPrefix(kv.Key, key.Rollouts)); err != nil {
+			if r, runs, err = rs.rollout(ctx, strings.TrimPrefix(kv.Key, key.Rollouts)); err != nil {
 				return list, err
 			}
 		}
@@ -171,25 +173,25 @@ func (f *Fleet) Rollouts(ctx context.Context) (api.RolloutList, error) {
 	return list, nil
 }
 
-// AbortRollout ends a rollout for good: no node of it is begun any more. Those that run go on by themselves.
-func (f *Fleet) AbortRollout(ctx context.Context, name, operator string) (api.Rollout, error) {
-	err := retry(ctx, func(ctx context.Context) error {
-		r, _, err := f.rollout(ctx, name)
+// Abort ends a rollout for good: no node of it is begun any more. Those that run go on by themselves.
+func (rs *Rollouts) Abort(ctx context.Context, name, operator string) (api.Rollout, error) {
+	err := nodetx.Retry(ctx, func(ctx context.Context) error {
+		r, _, err := rs.rollout(ctx, name)
 		switch {
 		case err != nil:
 			return err
 		case r.State == api.RolloutAborted:
 			return nil
 		case !r.unfinished():
-			return refuse(Conflict, "rollout %s is %s: there is nothing to abort", name, r.State)
+			return refusal.New(refusal.Conflict, "rollout %s is %s: there is nothing to abort", name, r.State)
 		}
-		r.abort(f.now(), "aborted by "+operator)
-		return f.keep(ctx, r)
+		r.abort(rs.Now(), "aborted by "+operator)
+		return rs.keep(ctx, r)
 	})
 	if err != nil {
 		return api.Rollout{}, err
 	}
-	return f.settle(ctx, name)
+	return rs.settle(ctx, name)
 }
 
 // abort notes the end of a rollout; why it was stopped before is still told.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet
+package rollouts
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -26,40 +28,40 @@ const (
 	trimmedRollouts = 16
 )
 
-// BeginRollout begins a rollout, or resumes the one that is the same; fresh says which.
-func (f *Fleet) BeginRollout(ctx context.Context, kind, operator string, spec api.RolloutSpec) (shown api.Rollout, fresh bool, err error) {
+// Start starts a rollout, or resumes the one that is the same; fresh says which.
+func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.RolloutSpec) (shown api.Rollout, fresh bool, err error) {
 	var begun *beginning
-	err = retry(ctx, func(ctx context.Context) error {
-		if begun, err = f.beginning(ctx, kind, operator, spec); err != nil {
+	err = nodetx.Retry(ctx, func(ctx context.Context) error {
+		if begun, err = rs.beginning(ctx, kind, operator, spec); err != nil {
 			return err
 		}
 		t, err := begun.transaction()
 		if err != nil {
 			return err
 		}
-		_, err = f.Store.Commit(ctx, t)
+		_, err = rs.Store.Commit(ctx, t)
 		return err
 	})
 	if err != nil {
 		return api.Rollout{}, false, err
 	}
 	for _, old := range begun.replaced {
-		if _, err := f.settle(ctx, old.Name); err != nil {
+		if _, err := rs.settle(ctx, old.Name); err != nil {
 			return api.Rollout{}, false, err
 		}
 	}
 	if !begun.fresh {
-		if err := f.catchUp(ctx, begun.rollout, begun.asked.MACs); err != nil {
+		if err := rs.catchUp(ctx, begun.rollout, begun.asked.MACs); err != nil {
 			return api.Rollout{}, false, err
 		}
 	}
-	shown, err = f.settle(ctx, begun.rollout.Name)
+	shown, err = rs.settle(ctx, begun.rollout.Name)
 	return shown, begun.fresh, err
 }
 
 // beginning is a rollout that is asked for, and those that are there.
 type beginning struct {
-	*Fleet
+	*Rollouts
 	asked    rollout.One
 	names    []string // of its nodes
 	owner    string
@@ -71,16 +73,16 @@ type beginning struct {
 }
 
 // beginning reads what a new rollout has to be compared with.
-func (f *Fleet) beginning(ctx context.Context, kind, operator string, spec api.RolloutSpec) (*beginning, error) {
+func (rs *Rollouts) beginning(ctx context.Context, kind, operator string, spec api.RolloutSpec) (*beginning, error) {
 	queries := []store.Query{store.Prefix(key.Rollouts), store.Prefix(key.Names)}
 	if len(spec.MaxUnavailable) > 0 {
 		queries = append(queries, store.Prefix(key.Nodes))
 	}
-	snapshot, err := f.Store.Read(ctx, queries...)
+	snapshot, err := rs.Store.Read(ctx, queries...)
 	if err != nil {
 		return nil, err
 	}
-	b := &beginning{Fleet: f, owner: operator, revision: snapshot.Revision, asked: rollout.One{Kind: kind, Spec: spec}}
+	b := &beginning{Rollouts: rs, owner: operator, revision: snapshot.Revision, asked: rollout.One{Kind: kind, Spec: spec}}
 	for _, kv := range snapshot.Results[0] {
 		r, err := readRollout(kv)
 		if err != nil {
@@ -107,7 +109,7 @@ func (b *beginning) resolve(names []store.KV) error {
 		name := strings.TrimPrefix(kv.Key, key.Names)
 		macs[name], nodes[string(kv.Value)] = string(kv.Value), name
 	}
-	faults := &Error{Kind: Invalid, Message: "no rollout was begun: some nodes are at fault"}
+	faults := &refusal.Error{Kind: refusal.Invalid, Message: "no rollout was begun: some nodes are at fault"}
 	seen := map[string]bool{}
 	for i, reference := range b.asked.Spec.Nodes {
 		address, err := mac.Parse(reference)
@@ -122,13 +124,14 @@ func (b *beginning) resolve(names []store.KV) error {
 			fault = fmt.Sprintf("node %s is named twice", reference)
 		}
 		if fault != "" {
-			faults.Details = append(faults.Details, Detail{fmt.Sprintf("body.nodes[%d]", i), fault, reference})
+			faults.Details = append(faults.Details, refusal.Detail{
+				Location: fmt.Sprintf("body.nodes[%d]", i), Message: fault, Value: reference})
 			continue
 		}
 		seen[address] = true
 		b.asked.MACs, b.names = append(b.asked.MACs, address), append(b.names, nodes[address])
 	}
-	return faults.orNil()
+	return faults.OrNil()
 }
 
 // labels gives those of the nodes that are asked for.
@@ -136,7 +139,7 @@ func (b *beginning) labels(nodes []store.KV) ([]map[string]string, error) {
 	all := make(map[string]map[string]string, len(nodes))
 	for _, kv := range nodes {
 		var spec api.NodeSpec
-		if err := decode(kv, &spec); err != nil {
+		if err := nodetx.Decode(kv, &spec); err != nil {
 			return nil, err
 		}
 		all[spec.MAC] = spec.Labels
@@ -153,7 +156,7 @@ func (b *beginning) meet(labels []map[string]string) error {
 	waves, err := rollout.Waves(b.asked.Spec, labels)
 	var fault *rollout.SpecError
 	if errors.As(err, &fault) {
-		return invalid("body."+fault.Field, fault.Value, fault)
+		return refusal.Value("body."+fault.Field, fault.Value, fault)
 	}
 	for _, there := range b.there {
 		switch rollout.Meet(there.one(), there.State, b.asked) {
@@ -162,7 +165,7 @@ func (b *beginning) meet(labels []map[string]string) error {
 			b.resume(there)
 			return nil
 		case rollout.Conflicts:
-			return refuse(Conflict, "rollout %s (%s) runs and has some of these nodes: wait for it, or sledctl rollout abort %s", there.Name, there.Wish, there.Name)
+			return refusal.New(refusal.Conflict, "rollout %s (%s) runs and has some of these nodes: wait for it, or sledctl rollout abort %s", there.Name, there.Wish, there.Name)
 		case rollout.Replaces:
 			b.replaced = append(b.replaced, there)
 		}
@@ -172,7 +175,7 @@ func (b *beginning) meet(labels []map[string]string) error {
 	for _, there := range b.there {
 		number = max(number, numberOf(there.Name)+1)
 	}
-	now := b.now()
+	now := b.Now()
 	b.rollout = &storedRollout{MACs: b.asked.MACs, WaveOf: waves, Rollout: api.Rollout{RolloutSpec: b.asked.Spec, Kind: b.asked.Kind,
 		Name: fmt.Sprintf("%s-%d", b.asked.Kind, number), State: api.RolloutRunning, Owner: b.owner, Begun: now, Seen: now}}
 	b.rollout.Nodes = b.names
@@ -189,7 +192,7 @@ func numberOf(name string) int {
 }
 
 func (b *beginning) resume(there *storedRollout) {
-	there.State, there.Reason, there.Seen = api.RolloutRunning, "", b.now()
+	there.State, there.Reason, there.Seen = api.RolloutRunning, "", b.Now()
 	there.Resumed++
 	b.rollout, b.replaced = there, nil
 }
@@ -197,15 +200,15 @@ func (b *beginning) resume(there *storedRollout) {
 // transaction is all that is to be written, if no rollout has changed since.
 func (b *beginning) transaction() (store.Transaction, error) {
 	t := store.Transaction{If: []store.Condition{{Key: key.Rollouts, To: store.PrefixEnd(key.Rollouts), Revision: b.revision}}}
-	t.Put(key.Rollouts+b.rollout.Name, encode(b.rollout))
+	t.Put(key.Rollouts+b.rollout.Name, nodetx.Encode(b.rollout))
 	if !b.fresh {
 		return t, nil
 	}
 	if len(b.replaced) > trimmedRollouts {
-		return t, refuse(Conflict, "%d rollouts that were stopped have some of these nodes: abort them first, such as %s", len(b.replaced), b.replaced[0].Name)
+		return t, refusal.New(refusal.Conflict, "%d rollouts that were stopped have some of these nodes: abort them first, such as %s", len(b.replaced), b.replaced[0].Name)
 	}
 	for _, old := range b.replaced {
-		t.Put(key.Rollouts+old.Name, encode(old))
+		t.Put(key.Rollouts+old.Name, nodetx.Encode(old))
 	}
 	for _, old := range b.surplus() {
 		t.Delete(key.Rollouts + old.Name)
@@ -227,8 +230,8 @@ func (b *beginning) surplus() []*storedRollout {
 }
 
 // catchUp ends the runs of nodes that got their wish while nobody looked. Whoever resumes does not ask for them any more.
-func (f *Fleet) catchUp(ctx context.Context, r *storedRollout, asked []string) error {
-	_, runs, err := f.rollout(ctx, r.Name)
+func (rs *Rollouts) catchUp(ctx context.Context, r *storedRollout, asked []string) error {
+	_, runs, err := rs.rollout(ctx, r.Name)
 	if err != nil {
 		return err
 	}
@@ -238,7 +241,7 @@ func (f *Fleet) catchUp(ctx context.Context, r *storedRollout, asked []string) e
 	var running sync.WaitGroup
 	var lock sync.Mutex
 	var failed error
-	slots := make(chan struct{}, bulkWriters)
+	slots := make(chan struct{}, catchUpWriters)
 	for _, address := range slices.Sorted(maps.Keys(runs)) {
 		if runs[address].State == api.RunDone {
 			continue
@@ -246,8 +249,8 @@ func (f *Fleet) catchUp(ctx context.Context, r *storedRollout, asked []string) e
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			_, err := f.putRun(ctx, r.Name, address, api.NodeRunSpec{State: api.RunDone}, raised)
-			if err != nil && !IsKind(err, Conflict) {
+			_, err := rs.putRun(ctx, r.Name, address, api.NodeRunSpec{State: api.RunDone}, raised)
+			if err != nil && !refusal.Is(err, refusal.Conflict) {
 				lock.Lock()
 				failed = err
 				lock.Unlock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet
+package intake
 
 import (
 	"context"
@@ -22,17 +22,17 @@ var causes = []*regexp.Regexp{
 const longestCause = 200
 
 // LastWords takes what a kernel that died left behind. Any live token will do, as for facts: it does not depend on what is wished.
-func (f *Fleet) LastWords(ctx context.Context, mac, bearer string, text []byte) (string, error) {
+func (in *Intake) LastWords(ctx context.Context, mac, bearer string, text []byte) (string, error) {
 	renewed := ""
-	err := f.update(ctx, mac, nil, func(v *view) error {
-		record, err := v.authenticate(bearer, token.Boot, anyAge)
+	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
+		record, err := tx.authenticate(bearer, token.Boot, anyAge)
 		if err != nil {
 			return err
 		}
-		renewed = f.renew(v, record)
-		v.status.Seen = v.now
-		v.more.Put(key.Logs+mac, text)
-		v.happened(api.Event{Kind: "lastwords", Generation: v.status.Generation, Bytes: int64(len(text)), Detail: cause(string(text))})
+		renewed = in.renew(tx, record)
+		tx.Status().Seen = tx.Now
+		tx.Writes.Put(key.Logs+mac, text)
+		tx.AddEvent(api.Event{Kind: "lastwords", Generation: tx.Status().Generation, Bytes: int64(len(text)), Detail: cause(string(text))})
 		return nil
 	})
 	return renewed, err

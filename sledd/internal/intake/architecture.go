@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet
+package intake
 
 import "github.com/sled-fleet/sled/sledd/api"
 

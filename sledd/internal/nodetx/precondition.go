@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet
+package nodetx
 
 import (
 	"strconv"
 	"strings"
+
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
 // Wanted is what a request demands of the current state before it changes anything.
@@ -13,8 +15,8 @@ type Wanted struct {
 	NoneMatch string // If-None-Match: only * is of use on a change
 }
 
-// exactly wants one revision, 0: that there is nothing; nil wants nothing.
-func exactly(revision *int64) Wanted {
+// Exactly wants one revision, 0: that there is nothing; nil wants nothing.
+func Exactly(revision *int64) Wanted {
 	switch {
 	case revision == nil:
 		return Wanted{}
@@ -27,16 +29,16 @@ func exactly(revision *int64) Wanted {
 // ETag gives the tag of a revision.
 func ETag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
-// check compares with what is there; revision 0: nothing is.
-func (w Wanted) check(what string, revision int64) error {
+// Check compares with what is there; revision 0: nothing is.
+func (w Wanted) Check(what string, revision int64) error {
 	if w.Match != "" && (revision == 0 || !matches(w.Match, revision)) {
 		if revision == 0 {
-			return refuse(Precondition, "%s does not exist, revision %s is wanted", what, w.Match)
+			return refusal.New(refusal.Precondition, "%s does not exist, revision %s is wanted", what, w.Match)
 		}
-		return refuse(Precondition, "%s has revision %d, %s is wanted", what, revision, w.Match)
+		return refusal.New(refusal.Precondition, "%s has revision %d, %s is wanted", what, revision, w.Match)
 	}
 	if w.NoneMatch != "" && revision != 0 && matches(w.NoneMatch, revision) {
-		return refuse(Precondition, "%s exists with revision %d, none of %s is wanted", what, revision, w.NoneMatch)
+		return refusal.New(refusal.Precondition, "%s exists with revision %d, none of %s is wanted", what, revision, w.NoneMatch)
 	}
 	return nil
 }

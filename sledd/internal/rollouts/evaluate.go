@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet
+package rollouts
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -51,14 +52,14 @@ func (j *judges) begin(name string) {
 }
 
 // settle brings the stored state of a rollout to what its nodes became, and gives it with them.
-func (f *Fleet) settle(ctx context.Context, name string) (api.Rollout, error) {
-	mine, turn, first := f.judges.join(name)
+func (rs *Rollouts) settle(ctx context.Context, name string) (api.Rollout, error) {
+	mine, turn, first := rs.judges.join(name)
 	if first {
 		go func() {
 			turn.Lock()
 			defer turn.Unlock()
-			f.judges.begin(name)
-			mine.shown, mine.err = f.judge(context.WithoutCancel(ctx), name) // it is not only for whoever came first
+			rs.judges.begin(name)
+			mine.shown, mine.err = rs.judge(context.WithoutCancel(ctx), name) // it is not only for whoever came first
 			close(mine.done)
 		}()
 	}
@@ -71,10 +72,10 @@ func (f *Fleet) settle(ctx context.Context, name string) (api.Rollout, error) {
 }
 
 // judge reads a rollout and writes its state, if what its nodes became changes that.
-func (f *Fleet) judge(ctx context.Context, name string) (api.Rollout, error) {
+func (rs *Rollouts) judge(ctx context.Context, name string) (api.Rollout, error) {
 	var shown api.Rollout
-	err := retry(ctx, func(ctx context.Context) error {
-		r, runs, err := f.rollout(ctx, name)
+	err := nodetx.Retry(ctx, func(ctx context.Context) error {
+		r, runs, err := rs.rollout(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (f *Fleet) judge(ctx context.Context, name string) (api.Rollout, error) {
 			return err
 		}
 		if changed {
-			if err := f.keep(ctx, r); err != nil {
+			if err := rs.keep(ctx, r); err != nil {
 				return err
 			}
 		}
@@ -94,10 +95,10 @@ func (f *Fleet) judge(ctx context.Context, name string) (api.Rollout, error) {
 }
 
 // keep writes a rollout, if nobody else did since it was read.
-func (f *Fleet) keep(ctx context.Context, r *storedRollout) error {
+func (rs *Rollouts) keep(ctx context.Context, r *storedRollout) error {
 	var t store.Transaction
 	t.Unchanged(key.Rollouts+r.Name, r.revision)
-	t.Put(key.Rollouts+r.Name, encode(r))
-	_, err := f.Store.Commit(ctx, t)
+	t.Put(key.Rollouts+r.Name, nodetx.Encode(r))
+	_, err := rs.Store.Commit(ctx, t)
 	return err
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet_test
+package intake_test
 
 import (
 	"fmt"
@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/events"
-	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
 )
 
@@ -44,12 +46,12 @@ func TestFirstPollsWaitInTheQueueToo(t *testing.T) {
 	g := &gate{arrived: make(chan struct{}, 10*polls), open: make(chan struct{})}
 	memory := &storetest.Memory{Before: g.pass}
 	hub := events.New(memory, slog.New(slog.DiscardHandler))
-	f := fleet.New(fleet.Options{Store: memory, Hub: hub, TokenLife: time.Hour})
+	in := intake.New(intake.Options{DB: &nodetx.DB{Store: memory}, Hub: hub, TokenLife: time.Hour})
 	var running sync.WaitGroup
 	for i := range polls {
 		running.Go(func() {
-			_, err := f.Poll(t.Context(), fmt.Sprintf("52:54:00:77:00:%02x", i), "", fleet.None, 0)
-			if !fleet.IsKind(err, fleet.Unauthorized) {
+			_, err := in.Poll(t.Context(), fmt.Sprintf("52:54:00:77:00:%02x", i), "", intake.None, 0)
+			if !refusal.Is(err, refusal.Unauthorized) {
 				t.Errorf("poll without a token: %v", err)
 			}
 		})

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// capturedFrom is the label of a captured image that names its node.
+const capturedFrom = "captured-from"
+
+// Upload says whether the holder of a token may put the image of a generation now: only while that node is to be captured, so that the
+// file of an image that is registered never changes.
+func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int64) error {
+	tx, err := in.load(ctx, mac)
+	if err != nil {
+		return err
+	}
+	record, err := tx.authenticate(bearer, token.Boot, current)
+	if err != nil {
+		return err
+	}
+	if tx.Rescue() != nil {
+		return refusal.New(refusal.Forbidden, "node %s is under rescue", mac)
+	}
+	if generation != record.Generation || generation != tx.Generation() {
+		return refusal.New(refusal.Forbidden, "node %s may not put an image of generation %d: generation %d is wished", mac, generation, tx.Generation())
+	}
+	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.captureEnded() {
+		return refusal.New(refusal.Forbidden, "node %s is not to be captured", mac)
+	}
+	return nil
+}
+
+// finished says whether the step capture has ended well in this generation, even if its image could not be registered.
+func (tx *nodeTx) captureEnded() bool {
+	return tx.Satisfied() || tx.Status().Generation == tx.Generation() && nodetx.SettledPhase(*tx.Status()) == api.Failed && tx.Status().Code == 0
+}
+
+// captured takes the end of a step capture: the image is registered, or the node has failed, with the reason.
+func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line) error {
+	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.Binding().Generation != sent.Generation {
+		return nil // not wished any more
+	}
+	if line.Made.Digest == "" {
+		tx.refuseCapture("the step capture did not say what it made")
+		return nil
+	}
+	if len(tx.in.ImageURLs) == 0 {
+		tx.refuseCapture("sledd cannot say where the image is: it was started without --image-urls")
+		return nil
+	}
+	spec := tx.capturedImage(sent.Generation, line.Made)
+	there, err := in.DB.Image(ctx, spec.Name)
+	switch {
+	case refusal.Is(err, refusal.NotFound):
+		tx.Writes.Unchanged(key.Images+spec.Name, 0)
+		tx.Writes.Put(key.Images+spec.Name, nodetx.Encode(nodetx.StoredImage{ImageSpec: spec, Created: tx.Now}))
+		tx.AddEvent(api.Event{Kind: "image", Generation: sent.Generation, Detail: spec.Name + " " + spec.Digest})
+	case err != nil:
+		return err
+	case there.Digest != spec.Digest || !slices.Equal(there.URLs, spec.URLs):
+		tx.refuseCapture(fmt.Sprintf("image %s was registered meanwhile with digest %s: capture under another name", spec.Name, there.Digest))
+		return nil
+	}
+	tx.Enter(api.Captured)
+	return nil
+}
+
+// refuseCapture notes that what was captured became no image. The step was done, so there is no code, and the node is not asked again.
+func (tx *nodeTx) refuseCapture(reason string) {
+	tx.Enter(api.Failed)
+	tx.Status().Code, tx.Status().Reason = 0, reason
+}
+
+// made is the image that a capture made.
+func (tx *nodeTx) capturedImage(generation int64, made report.Made) api.ImageSpec {
+	spec := api.ImageSpec{Name: tx.Binding().Capture, Digest: made.Digest, Bytes: made.Bytes, FileBytes: made.FileBytes,
+		Labels: map[string]string{capturedFrom: tx.MAC}}
+	if tx.Node() != nil {
+		spec.Architecture, spec.Labels[capturedFrom] = tx.Node().Architecture, tx.Node().Name
+	}
+	for _, base := range tx.in.ImageURLs {
+		spec.URLs = append(spec.URLs, base+"/captured/"+plan.CapturedFile(tx.MAC, generation))
+	}
+	return spec
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// Operational takes the installed system's word that it runs.
+func (in *Intake) Operational(ctx context.Context, address, bearer string, sent api.OS, generation int64, uptime float64) error {
+	return in.update(ctx, address, nil, func(tx *nodeTx) error {
+		record, err := tx.authenticate(bearer, token.Operational, current)
+		if err != nil {
+			return err
+		}
+		if generation != record.Generation {
+			return refusal.Value("body", generation, fmt.Errorf("line 2: generation %d, the token is of generation %d", generation, record.Generation))
+		}
+		if generation != tx.Status().Generation {
+			return refusal.New(refusal.Forbidden, "generation %d is not what node %s was given last (%d)", generation, address, tx.Status().Generation)
+		}
+		tx.Status().Seen = tx.Now
+		if tx.Status().Phase == api.Operational && tx.Status().OS != nil && tx.Status().OS.BootID == sent.BootID {
+			return nil // sent again
+		}
+		sent.Confirmed = tx.Now
+		tx.recordSystemStart(sent.Start, generation)
+		tx.Enter(api.Operational)
+		tx.Status().Rescue = 0
+		tx.Status().OS, tx.Status().BootID = &sent, sent.BootID
+		tx.Status().Progress, tx.Status().Code, tx.Status().Reason = nil, 0, ""
+		tx.AddEvent(api.Event{Kind: "operational", Generation: generation, BootID: sent.BootID, Seconds: uptime})
+		tx.compareBootOrder()
+		return nil
+	})
+}
+
+// compareBootOrder notes a firmware that does not boot first what is declared.
+func (tx *nodeTx) compareBootOrder() {
+	node := tx.Public()
+	if other := node.OtherBootOrder(); other != "" {
+		tx.AddEvent(api.Event{Kind: "bootorder", Generation: tx.Status().Generation, BootID: tx.Status().BootID,
+			Detail: fmt.Sprintf("the firmware boots from %s first, declared is %s", other, node.BootOrder)})
+	}
+}

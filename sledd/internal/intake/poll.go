@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// None is the generation of a node that was given no plan since it booted.
+const None int64 = -1
+
+// Answer to a node: a plan if there is one to run, and a token if it is to use another from now on.
+type Answer struct {
+	Plan  string
+	Token string
+}
+
+// Poll gives the node's plan, unless it is of the generation given already: then it waits for another desired until the context
+// or the time ends, and gives no plan.
+func (in *Intake) Poll(ctx context.Context, mac, bearer string, given int64, wait time.Duration) (Answer, error) {
+	wake, forget := in.Hub.Wait(mac)
+	defer forget()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	renewed := ""
+	for {
+		answer, err := in.inTurn(ctx, func() (Answer, error) { return in.pollOnce(ctx, mac, bearer, given, renewed == "") })
+		if err != nil {
+			return Answer{}, err
+		}
+		if answer.Token == "" {
+			answer.Token = renewed
+		}
+		if answer.Plan != "" {
+			in.Observe.PlanHandedOut()
+			return answer, nil
+		}
+		renewed = answer.Token
+		select {
+		case <-wake:
+		case <-timer.C:
+			return answer, nil
+		case <-ctx.Done():
+			return answer, nil
+		}
+	}
+}
+
+// inTurn does something when a slot is free: thousands of nodes may poll, or be woken, at the same time.
+func (in *Intake) inTurn(ctx context.Context, do func() (Answer, error)) (Answer, error) {
+	select {
+	case in.slots <- struct{}{}:
+		defer func() { <-in.slots }()
+		return do()
+	case <-ctx.Done():
+		return Answer{}, nil
+	}
+}
+
+// pollOnce issues the plan if there is a new one.
+func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64, renew bool) (Answer, error) {
+	var answer Answer
+	err := in.update(ctx, mac, []nodetx.Want{nodetx.Facts}, func(tx *nodeTx) error {
+		answer = Answer{}
+		record, err := tx.authenticate(bearer, token.Boot, anyAge)
+		if err != nil {
+			return err
+		}
+		tx.Status().Seen = tx.Now
+		if err := in.refreshSignature(ctx, tx, given); err != nil {
+			return err
+		}
+		if desired, needed := tx.rescuePlan(given); needed {
+			tx.recordRescuePlan(desired)
+			return in.attachPlan(tx, desired, record, &answer)
+		}
+		in.chooseStart(tx)
+		desired, err := tx.desiredPlan()
+		if err != nil {
+			return err
+		}
+		if tx.Rescue() == nil && desired.Generation != given {
+			return in.issuePlan(tx, desired, record, &answer)
+		}
+		if renew {
+			answer.Token = in.renew(tx, record)
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// refreshSignature completes the image of a plan that is to be issued by a signature that was made after the binding.
+func (in *Intake) refreshSignature(ctx context.Context, tx *nodeTx, given int64) error {
+	if tx.Binding() == nil || tx.Binding().Source == nil || tx.Binding().Generation == given || tx.Satisfied() || tx.Rescue() != nil {
+		return nil
+	}
+	image, err := in.DB.Image(ctx, tx.Binding().Image)
+	if err == nil {
+		tx.Binding().Source.Signature = image.Signature
+	}
+	if refusal.Is(err, refusal.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// desiredPlan is the plan that the node should have now. What is done already is not done again.
+func (tx *nodeTx) desiredPlan() (plan.Plan, error) {
+	if tx.Binding() == nil || tx.Node() == nil {
+		return plan.Waiting(0), nil
+	}
+	if tx.Satisfied() {
+		return plan.Waiting(tx.Binding().Generation), nil
+	}
+	return plan.Build(*tx.Node(), tx.Binding().Binding, tx.Binding().Source, tx.in.UploadURL)
+}
+
+// issuePlan issues the plan of the binding.
+func (in *Intake) issuePlan(tx *nodeTx, desired plan.Plan, record *token.Record, answer *Answer) error {
+	desired.Watch(in.Watchdog)
+	if err := in.attachPlan(tx, desired, record, answer); err != nil {
+		return err
+	}
+	tx.recordPlanIssued(desired)
+	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps), Detail: desired.Verbs() + tx.noKexecText()})
+	return nil
+}
+
+// attachPlan makes a plan the answer, with a token of its generation.
+func (in *Intake) attachPlan(tx *nodeTx, desired plan.Plan, record *token.Record, answer *Answer) error {
+	text, err := plan.Encode(desired)
+	if err != nil {
+		return err
+	}
+	answer.Plan = text
+	if desired.Generation > record.Generation {
+		var fresh token.Record
+		answer.Token, fresh = token.Mint(token.Boot, tx.MAC, desired.Generation, tx.Now, in.TokenLife)
+		tx.SetTokens(token.Add(tx.Tokens(), fresh, tx.Now))
+	} else {
+		answer.Token = in.renew(tx, record)
+	}
+	return nil
+}
+
+// recordPlanIssued notes that the node has a plan now; what was reported of an earlier one no longer holds.
+func (tx *nodeTx) recordPlanIssued(desired plan.Plan) {
+	kept := tx.Status().Phase == api.Discovered && tx.Node() == nil ||
+		desired.Idle() && tx.Satisfied() && tx.Status().Phase != api.Operational ||
+		tx.Status().Phase == api.Booting && !desired.Idle()
+	if !kept {
+		tx.Enter(api.Idle)
+	}
+	if !desired.Idle() {
+		tx.SettleJump(nodetx.KexecMissed) // what was jumped to before has not reported
+		tx.Status().Start, tx.Status().StartNote = "", tx.noKexec
+	}
+	if desired.Generation > 0 {
+		tx.Status().Generation = desired.Generation
+	}
+	tx.Status().Step, tx.Status().Steps, tx.Status().Verb, tx.Status().Progress = 0, len(desired.Steps), "", nil
+	tx.Status().Code, tx.Status().Reason, tx.Status().Detail = 0, "", ""
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// recent is how many of the newest events are compared with what is reported.
+const recent = 100
+
+// Report takes the progress of a node's steps. A report that is sent again is counted once.
+func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Report) (string, error) {
+	renewed := ""
+	var failed []report.Line
+	err := in.update(ctx, mac, []nodetx.Want{nodetx.Events(recent), nodetx.Facts}, func(tx *nodeTx) error {
+		record, err := tx.authenticateReport(bearer, sent)
+		if err != nil {
+			return err
+		}
+		earlier := currentRun(tx.Events())
+		renewed = in.renew(tx, record)
+		tx.Status().Seen, tx.Status().BootID = tx.Now, sent.Boot
+		failed = failed[:0]
+		for _, line := range sent.Lines {
+			if line.Kind == report.End && line.Code != 0 && !alreadyApplied(append(earlier, tx.NewEvents()...), sent, line) {
+				failed = append(failed, line)
+			}
+			if err := in.applyReportLine(ctx, tx, sent, line, earlier); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, line := range failed {
+		in.Observe.StepFailed(line.Verb, line.Code)
+	}
+	return renewed, nil
+}
+
+// authenticateReport finds the token's record of whoever reports, unless the report is of a plan that the node should not follow.
+func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.Record, error) {
+	allowed := current
+	if tx.Rescue() != nil && isRescueReport(sent) {
+		allowed = anyAge // a newer binding waits until the rescue ends
+	}
+	record, err := tx.authenticate(bearer, token.Boot, allowed)
+	if err != nil {
+		return nil, err
+	}
+	if sent.Generation < tx.Generation() && allowed == current {
+		return nil, refusal.New(refusal.Forbidden, "the report is of generation %d, generation %d is wished", sent.Generation, tx.Generation())
+	}
+	if sent.Generation > tx.Status().Generation {
+		return nil, refusal.Value("body", sent.Generation, fmt.Errorf("line 2: generation %d was never given to node %s", sent.Generation, tx.MAC))
+	}
+	return record, nil
+}
+
+// isRescueReport reports whether a report is of the step rescue alone.
+func isRescueReport(sent report.Report) bool {
+	return !slices.ContainsFunc(sent.Lines, func(line report.Line) bool { return line.Verb != "rescue" })
+}
+
+// currentRun leaves out what was before the newest plan of one step: at the begin and the end of a rescue, generation and step are those of
+// the plan before. The list begins with the newest.
+func currentRun(list []api.Event) []api.Event {
+	for i, event := range list {
+		if event.Kind == "plan" && event.Steps == 1 {
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// alreadyApplied reports whether a line was counted already; a begin also when its end was.
+func alreadyApplied(list []api.Event, sent report.Report, line report.Line) bool {
+	for _, event := range list {
+		same := event.BootID == sent.Boot && event.Generation == sent.Generation && event.Step == line.Step
+		if same && (event.Kind == string(line.Kind) || event.Kind == "end" && line.Kind == report.Begin) {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line, earlier []api.Event) error {
+	if line.Kind == report.Progress {
+		if tx.Status().Step == line.Step && tx.Status().Verb == line.Verb {
+			tx.Status().Progress = &api.Progress{Bytes: line.Bytes, Total: line.Total, Rate: line.Rate}
+		}
+		return nil
+	}
+	if alreadyApplied(append(earlier, tx.NewEvents()...), sent, line) {
+		return nil
+	}
+	event := api.Event{Kind: string(line.Kind), Generation: sent.Generation, BootID: sent.Boot, Step: line.Step, Verb: line.Verb}
+	if tx.applyRescueLine(line) {
+		event.Code, event.Seconds, event.Detail, event.Phase = line.Code, line.Seconds, line.Detail, tx.Status().Phase
+		if line.Code != 0 {
+			event.Detail = line.Reason
+		}
+		tx.AddEvent(event)
+		return nil
+	}
+	moved := tx.bytesMoved(line)
+	tx.Status().Step, tx.Status().Verb, tx.Status().Progress = line.Step, line.Verb, nil
+	if line.Kind == report.Begin {
+		tx.Status().Steps = line.Of
+		event.Steps = line.Of
+		tx.applyStepStart(line.Verb)
+	} else {
+		event.Code, event.Seconds, event.Bytes, event.Detail = line.Code, line.Seconds, moved, line.Detail
+		if err := in.applyStepEnd(ctx, tx, sent, line); err != nil {
+			return err
+		}
+		if line.Code != 0 {
+			event.Detail = line.Reason
+		} else if tx.Status().Phase == api.Failed { // a capture that became no image
+			event.Detail = tx.Status().Reason
+		}
+	}
+	event.Phase = tx.Status().Phase
+	tx.AddEvent(event)
+	return nil
+}
+
+// bytesMoved is how much a step that ends has moved: what it reported last, or for a write that was too short to say, what the image holds.
+func (tx *nodeTx) bytesMoved(line report.Line) int64 {
+	last := tx.Status().Progress
+	switch {
+	case line.Kind != report.End:
+		return 0
+	case last != nil && tx.Status().Verb == line.Verb && line.Code == 0 && last.Total > 0:
+		return last.Total
+	case last != nil && tx.Status().Verb == line.Verb:
+		return last.Bytes
+	case line.Verb == "write" && line.Code == 0 && tx.Binding() != nil && tx.Binding().Source != nil:
+		return tx.Binding().Source.UsedBytes
+	}
+	return 0
+}
+
+func (tx *nodeTx) applyStepStart(verb string) {
+	step, _ := plan.VerbOf(verb)
+	if step.Phase != "" {
+		tx.Enter(step.Phase)
+	}
+	if step.Changes {
+		tx.forgetDisk()
+	}
+	switch verb {
+	case "capture":
+		tx.Status().OS, tx.Status().DiskKept = nil, true
+	case "idle":
+		if tx.Status().Phase != api.Wiped && tx.Status().Phase != api.Captured && tx.Status().Phase != api.Discovered {
+			tx.Enter(api.Idle)
+		}
+	}
+}
+
+// forgetDisk notes that the disk is no longer what it was.
+func (tx *nodeTx) forgetDisk() {
+	tx.Status().Image, tx.Status().Digest, tx.Status().OS, tx.Status().DiskKept = "", "", nil, false
+}
+
+func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line) error {
+	if line.Detail != "" {
+		tx.Status().Detail = line.Detail
+	}
+	if tx.Binding() != nil && tx.Binding().Capture != "" && tx.captureEnded() {
+		return nil // the step that follows a capture changes nothing of what was made
+	}
+	if line.Code != 0 {
+		tx.Enter(api.Failed)
+		tx.Status().Code, tx.Status().Reason = line.Code, line.Reason
+		return nil
+	}
+	desired := tx.Binding()
+	if desired != nil && desired.Generation != sent.Generation {
+		desired = nil
+	}
+	switch line.Verb {
+	case "wipe":
+		if desired != nil && desired.Image == "" {
+			tx.Enter(api.Wiped)
+		}
+	case "write":
+		if desired != nil {
+			tx.Status().Image, tx.Status().Digest = desired.Image, desired.Digest
+		}
+	case "capture":
+		return in.recordCapture(ctx, tx, sent, line)
+	case "kexec", "reboot":
+		tx.Enter(api.Starting)
+		tx.recordStart(line.Way, sent.Generation)
+	}
+	return nil
+}

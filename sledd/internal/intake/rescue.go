@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+)
+
+// orphan is the number of a rescue that a node started after it had ended.
+const orphan int64 = -1
+
+// rescuePlan gives the plan of a node that begins or ends a rescue; none when it goes on as it is wished.
+func (tx *nodeTx) rescuePlan(given int64) (plan.Plan, bool) {
+	fresh := given == None
+	if tx.Rescue() != nil {
+		return plan.Rescue(tx.Status().Generation, tx.Rescue().AuthorizedKeys), fresh || tx.Status().Rescue != tx.Rescue().Number
+	}
+	if fresh {
+		tx.Status().Rescue = 0 // it was restarted, which ends a rescue too
+	}
+	if tx.Status().Rescue == 0 {
+		return plan.Plan{}, false
+	}
+	return tx.leaveRescuePlan(given)
+}
+
+// leaveRescuePlan gives the plan that ends a rescue which the node still runs. Nothing is done again that was not wished anew: a node that
+// had failed waits, and one that was interrupted boots, as it would have without the rescue.
+func (tx *nodeTx) leaveRescuePlan(given int64) (plan.Plan, bool) {
+	wished := tx.Generation()
+	switch {
+	case boot.Local(*tx.Status(), tx.Binding() != nil, wished, false):
+		return plan.Rebooting(wished), true
+	case tx.Status().Phase == api.Failed && tx.Status().Generation == wished, tx.Binding() == nil, tx.Satisfied():
+		return plan.Waiting(wished), true
+	case wished == given:
+		return plan.Rebooting(wished), true
+	default:
+		return plan.Plan{}, false
+	}
+}
+
+// recordRescuePlan notes that the node was given the plan of a detour, which is no progress of what is wished.
+func (tx *nodeTx) recordRescuePlan(desired plan.Plan) {
+	if tx.Rescue() != nil {
+		tx.Rescue().Given = true
+	}
+	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps), Detail: desired.Verbs()})
+}
+
+// applyRescueLine takes what a node says of a rescue or of its end, and whether it was that. What was observed before stays as it was.
+func (tx *nodeTx) applyRescueLine(line report.Line) bool {
+	switch {
+	case line.Verb == "rescue" && line.Kind == report.Begin:
+		tx.recordRescueStart()
+	case line.Verb == "rescue":
+		tx.recordRescueEntered(line)
+	case tx.Status().Rescue == 0:
+		return false
+	case line.Verb == "reboot":
+		if line.Kind == report.End {
+			tx.Status().Rescue = 0
+		}
+	case line.Verb == "idle":
+		tx.Status().Rescue = 0
+		if tx.Status().Phase != api.Failed {
+			tx.applyStepStart(line.Verb)
+		}
+	default:
+		tx.Status().Rescue = 0
+		return false
+	}
+	return true
+}
+
+// recordRescueStart notes that the node runs the step rescue.
+func (tx *nodeTx) recordRescueStart() {
+	if tx.Rescue() == nil {
+		tx.Status().Rescue = orphan
+		return
+	}
+	if tx.Rescue().Given {
+		tx.Status().Rescue = tx.Rescue().Number
+	}
+	if tx.Status().Phase != api.UnderRescue {
+		before := tx.Status().Phase
+		if before == "" { // never seen before
+			before = api.Booting
+		}
+		tx.Enter(api.UnderRescue)
+		tx.Status().Before = before
+	}
+}
+
+// recordRescueEntered notes how the step rescue ended: with the address and the host key to enter by, or with a reason.
+func (tx *nodeTx) recordRescueEntered(line report.Line) {
+	if tx.Rescue() == nil {
+		return
+	}
+	r := &tx.Rescue().Rescue
+	r.Entered, r.Address, r.HostKey, r.Fingerprint, r.Reason = tx.Now, "", "", "", ""
+	if line.Code != 0 {
+		r.Reason = line.Reason
+		tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Code: line.Code, Detail: "failed: " + line.Reason})
+		return
+	}
+	r.Address, r.HostKey, _ = strings.Cut(line.Detail, " ")
+	r.Fingerprint = fingerprint(r.HostKey)
+	tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Detail: fmt.Sprintf("entered: root@%s, host key %s", r.Address, r.Fingerprint)})
+}
+
+// fingerprint is that of a public key, as ssh shows it.
+func fingerprint(public string) string {
+	_, blob, _ := strings.Cut(public, " ")
+	blob, _, _ = strings.Cut(blob, " ")
+	data, err := base64.StdEncoding.DecodeString(blob)
+	if err != nil || blob == "" {
+		return "unknown"
+	}
+	sum := sha256.Sum256(data)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}

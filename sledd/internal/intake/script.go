@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+
+	"github.com/sled-fleet/sled/ipxe"
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// Script is what a node boots.
+type Script struct {
+	Text  string
+	Local bool // boots the disk, and holds no secret
+}
+
+// Script decides what a node boots. For the Sled system it mints a boot token, which ends the node's earlier ones. Without mint
+// (for a HEAD request) nothing changes and the text is without a token.
+func (in *Intake) Script(ctx context.Context, mac string, mint bool) (Script, error) {
+	var script Script
+	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
+		if tx.bootsDisk() {
+			script = Script{Text: ipxe.Local, Local: true}
+			if mint {
+				tx.Status().Seen = tx.Now
+				tx.RecordColdStart()
+				tx.AddEvent(api.Event{Kind: "script", Generation: tx.Generation(), Detail: "local"})
+			}
+			return nil
+		}
+		if tx.Status().Phase == "" && tx.Node() == nil && in.Hub.Phases()[api.Discovered] >= maxDiscovered {
+			return refusal.New(refusal.Busy, "%d machines are discovered and not declared, no more are taken: delete some", maxDiscovered)
+		}
+		if !mint {
+			return in.render(tx, "none", &script)
+		}
+		return in.render(tx, in.admit(tx, tx.bootPurpose()), &script)
+	})
+	return script, err
+}
+
+// local says whether the node boots its own disk.
+func (tx *nodeTx) bootsDisk() bool {
+	return boot.Local(*tx.Status(), tx.Binding() != nil, tx.Generation(), tx.Rescue() != nil)
+}
+
+// admit mints the token for a boot of the Sled system and notes that boot. Boot tokens of before end.
+func (in *Intake) admit(tx *nodeTx, detail string) string {
+	text, record := token.Mint(token.Boot, tx.MAC, tx.Generation(), tx.Now, in.TokenLife)
+	tx.SetTokens(token.Add(token.Without(tx.Tokens(), token.Boot), record, tx.Now))
+	tx.recordBoot()
+	tx.AddEvent(api.Event{Kind: "script", Generation: tx.Generation(), Detail: detail})
+	return text
+}
+
+// Warm says what a running node is to be started with, without its firmware, in place of a boot script; base is where the operator reaches
+// the boot server. Nothing changes for a node that would boot its own disk.
+func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, error) {
+	address, err := in.DB.Resolve(ctx, reference)
+	if err != nil {
+		return api.Boot{}, err
+	}
+	var with api.Boot
+	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
+		switch {
+		case !tx.Known():
+			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
+		case tx.bootsDisk():
+			return refusal.New(refusal.Conflict, "node %s has done what is wished of it (generation %d, phase %s) and would start its own disk: raise the generation first",
+				reference, tx.Generation(), nodetx.PhaseText(tx.Status().Phase))
+		}
+		with = in.System.With(base, tx.MAC, tx.Spec().Flavour, tx.Spec().Architecture, in.admit(tx, "warm"))
+		return nil
+	})
+	return with, err
+}
+
+// boots enters the phase of a node that was given the Sled system. One that waits as wished, or is not declared, stays what it is.
+func (tx *nodeTx) recordBoot() {
+	tx.Status().Seen = tx.Now
+	switch {
+	case tx.Node() == nil:
+		tx.Enter(api.Discovered)
+	case tx.Satisfied():
+	case tx.Rescue() != nil && tx.Status().Phase != "": // it keeps what it was
+	default:
+		tx.Enter(api.Booting)
+	}
+}
+
+// purpose is what for a node was given the Sled system.
+func (tx *nodeTx) bootPurpose() string {
+	if tx.Rescue() != nil {
+		return "rescue"
+	}
+	return "sled"
+}
+
+func (in *Intake) render(tx *nodeTx, text string, script *Script) error {
+	var err error
+	script.Local = false
+	script.Text, err = in.System.Script(tx.MAC, tx.Spec().Flavour, text)
+	return err
+}
+
+// declared is the node as declared; empty when nobody did.
+func (tx *nodeTx) declared() api.NodeSpec {
+	if tx.Node() == nil {
+		return api.NodeSpec{}
+	}
+	return *tx.Node()
+}

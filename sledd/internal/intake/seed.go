@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// Seed returns the installed system's files as a tar, with a token to report operational with. The boot token that got it first may
+// request it again until the generation is operational: the response may have been lost on the way. It is the same one then.
+func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte, renewed string, err error) {
+	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
+		record, err := tx.authenticate(bearer, token.Boot, current)
+		if err != nil {
+			return err
+		}
+		if tx.Binding() == nil || tx.Binding().Image == "" || tx.Node() == nil {
+			return refusal.New(refusal.NotFound, "node %s is not bound to an image: there is no seed", address)
+		}
+		if tx.Rescue() != nil {
+			return refusal.New(refusal.Forbidden, "node %s is under rescue: its seed is not given", address)
+		}
+		if tx.Satisfied() {
+			return refusal.New(refusal.Forbidden, "generation %d is operational: its seed is not given any more", tx.Generation())
+		}
+		text, issued, err := tx.operationalToken(bearer, record)
+		if err != nil {
+			return err
+		}
+		renewed = in.renew(tx, record)
+		tx.Status().Seen = tx.Now
+		seed, err = in.pack(tx, text, issued)
+		return err
+	})
+	return seed, renewed, err
+}
+
+// operationalToken returns the token of the installed system, and when it was issued. It is derived from the boot token, so that nothing
+// secret has to be stored to return it twice. Once it was issued for one boot token, the others of the same boot get none.
+func (tx *nodeTx) operationalToken(bearer string, record *token.Record) (string, time.Time, error) {
+	text, fresh := token.Derive(bearer, tx.MAC, tx.Generation(), tx.Now, operationalLife)
+	if !record.Seeded {
+		for i, other := range tx.Tokens() {
+			tx.Tokens()[i].Seeded = other.Seeded || other.Purpose == token.Boot && other.Generation == record.Generation
+		}
+		tx.SetTokens(token.Add(token.Without(tx.Tokens(), token.Operational), fresh, tx.Now))
+		return text, fresh.Issued, nil
+	}
+	i := token.Find(tx.Tokens(), text, tx.Now)
+	if i < 0 {
+		return "", time.Time{}, refusal.New(refusal.Forbidden, "the seed was issued to another token of this boot")
+	}
+	return text, tx.Tokens()[i].Issued, nil
+}
+
+func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error) {
+	hostname := tx.Binding().Hostname
+	if hostname == "" {
+		hostname = tx.Node().Name
+	}
+	generation := tx.Generation()
+	type file struct{ name, content string }
+	files := []file{
+		{"meta-data", fmt.Sprintf("instance-id: sled-%s-%d\nlocal-hostname: %s\n", mac.Hyphens(tx.MAC), generation, hostname)},
+		{"operational", fmt.Sprintf("operational server=%s mac=%s generation=%d token=%s\n",
+			strings.Join(in.System.Servers, ","), tx.MAC, generation, text)},
+	}
+	if len(tx.Binding().AuthorizedKeys) > 0 {
+		files = append(files, file{"authorized_keys", strings.Join(tx.Binding().AuthorizedKeys, "\n") + "\n"})
+	}
+	if tx.Binding().UserData != "" {
+		files = append(files, file{"user-data", tx.Binding().UserData})
+	}
+	var out bytes.Buffer
+	archive := tar.NewWriter(&out)
+	for _, one := range files {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: one.name, Size: int64(len(one.content)), Mode: 0o600,
+			ModTime: issued.Truncate(time.Second), Format: tar.FormatUSTAR}
+		if err := archive.WriteHeader(header); err != nil {
+			return nil, fmt.Errorf("seed of %s: %s: %w", tx.MAC, one.name, err)
+		}
+		if _, err := archive.Write([]byte(one.content)); err != nil {
+			return nil, fmt.Errorf("seed of %s: %s: %w", tx.MAC, one.name, err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return nil, fmt.Errorf("seed of %s: %w", tx.MAC, err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodetx
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+const (
+	// maxAttempts of a change when others are first each time.
+	maxAttempts = 16
+	// budget of all store calls of one operation: an answer comes within 5 s whatever the store does.
+	budget = 4500 * time.Millisecond
+)
+
+// DB makes units of work on a store.
+type DB struct {
+	Store store.Store
+	Clock func() time.Time     // nil: the real clock
+	Kexec func(outcome string) // counts outcomes of kexecs that were committed; may be nil
+}
+
+// Now returns the time as it is stored.
+func (db *DB) Now() time.Time {
+	if db.Clock == nil {
+		return time.Now().UTC().Round(0)
+	}
+	return db.Clock().UTC().Round(0)
+}
+
+// Load reads the Core records of a node and those that are wanted beside them, all at one revision.
+func (db *DB) Load(ctx context.Context, mac string, wants ...Want) (*Tx, error) {
+	tx := newTx(mac, db.Now())
+	all := make([]Want, 0, len(Core)+len(wants))
+	for _, kind := range Core {
+		all = append(all, kind)
+	}
+	all = append(all, wants...)
+	queries := make([]store.Query, len(all))
+	for i, want := range all {
+		queries[i] = want.query(tx)
+	}
+	snapshot, err := db.Store.Read(ctx, queries...)
+	if err != nil {
+		return nil, err
+	}
+	tx.Revision = snapshot.Revision
+	for i, want := range all {
+		if err := want.load(tx, queries[i], snapshot.Results[i]); err != nil {
+			return nil, err
+		}
+	}
+	tx.bindingRevision()
+	return tx, nil
+}
+
+// bindingRevision adds to a binding what is not stored in it.
+func (tx *Tx) bindingRevision() {
+	if binding := tx.Binding(); binding != nil {
+		binding.Revision = tx.binding.Revision()
+	}
+}
+
+// LoadMany reads some records of many nodes at one revision.
+func (db *DB) LoadMany(ctx context.Context, macs []string, kinds ...Kind) ([]*Tx, error) {
+	queries := make([]store.Query, 0, len(macs)*len(kinds))
+	list := make([]*Tx, len(macs))
+	for i, address := range macs {
+		list[i] = newTx(address, db.Now())
+		for _, kind := range kinds {
+			queries = append(queries, kind.query(list[i]))
+		}
+	}
+	snapshot, err := db.Store.Read(ctx, queries...)
+	if err != nil {
+		return nil, err
+	}
+	for i, query := range queries {
+		tx := list[i/len(kinds)]
+		tx.Revision = snapshot.Revision
+		if err := kinds[i%len(kinds)].load(tx, query, snapshot.Results[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, tx := range list {
+		tx.bindingRevision()
+	}
+	return list, nil
+}
+
+// listed is the records that lists show; a MAC that has one of them is in the list.
+var listed = []Kind{Node, Status, BindingOf, RescueOf}
+
+// Page reads the next limit MACs after one, at one revision. Each of the first limit keys of the union is among the first limit keys of
+// the lists it is in, so bounded reads are enough.
+func (db *DB) Page(ctx context.Context, after string, limit int64) (page []*Tx, more bool, err error) {
+	queries := make([]store.Query, len(listed))
+	for i, kind := range listed {
+		queries[i] = store.Query{Key: prefixes[kind] + after + "\x00", To: store.PrefixEnd(prefixes[kind]), Limit: limit + 1}
+	}
+	snapshot, err := db.Store.Read(ctx, queries...)
+	if err != nil {
+		return nil, false, err
+	}
+	found, now := map[string]*Tx{}, db.Now()
+	for i, kind := range listed {
+		for _, kv := range snapshot.Results[i] {
+			address := strings.TrimPrefix(kv.Key, prefixes[kind])
+			if found[address] == nil {
+				found[address] = emptyRow(address, now, snapshot.Revision)
+			}
+			if err := found[address].slot(kind).load(kv.Key, []store.KV{kv}); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	for _, tx := range found {
+		tx.bindingRevision()
+		page = append(page, tx)
+	}
+	slices.SortFunc(page, func(a, b *Tx) int { return strings.Compare(a.MAC, b.MAC) })
+	if int64(len(page)) > limit {
+		return page[:limit], true, nil
+	}
+	return page, false, nil
+}
+
+// emptyRow is a row of a list before its records are found.
+func emptyRow(mac string, now time.Time, revision int64) *Tx {
+	tx := newTx(mac, now)
+	tx.Revision = revision
+	for _, kind := range listed {
+		_ = tx.slot(kind).load(prefixes[kind]+mac, nil) // nothing to decode
+	}
+	return tx
+}
+
+// Update reads a node, lets decide change it, and commits that. A refusal of decide changes nothing.
+func (db *DB) Update(ctx context.Context, mac string, wants []Want, decide func(tx *Tx) error) error {
+	return Retry(ctx, func(ctx context.Context) error {
+		tx, err := db.Load(ctx, mac, wants...)
+		if err != nil {
+			return err
+		}
+		if err := decide(tx); err != nil {
+			return err
+		}
+		_, err = db.Commit(ctx, tx)
+		return err
+	})
+}
+
+// Commit writes what a unit of work has changed, and returns the revision of that; 0 when nothing has changed.
+func (db *DB) Commit(ctx context.Context, tx *Tx) (int64, error) {
+	t := tx.Transaction()
+	if len(t.Do) == 0 {
+		return 0, nil
+	}
+	revision, err := db.Store.Commit(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	if db.Kexec != nil {
+		for _, outcome := range tx.outcomes {
+			db.Kexec(outcome)
+		}
+	}
+	return revision, nil
+}
+
+// Retry runs an attempt again while another commit is first with the same change.
+func Retry(ctx context.Context, attempt func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	for range maxAttempts {
+		err := attempt(ctx)
+		if !errors.Is(err, store.ErrChanged) {
+			return err
+		}
+	}
+	return refusal.New(refusal.Busy, "the same thing was changed by others %d times meanwhile; try again", maxAttempts)
+}
+
+// Resolve returns the MAC of a node that is named by MAC or by name. A MAC need not be known.
+func (db *DB) Resolve(ctx context.Context, reference string) (string, error) {
+	if address, err := mac.Parse(reference); err == nil {
+		return address, nil
+	}
+	snapshot, err := db.Store.Read(ctx, store.Key(key.Names+reference))
+	if err != nil {
+		return "", err
+	}
+	if name, found := snapshot.One(0); found {
+		return string(name.Value), nil
+	}
+	return "", refusal.New(refusal.NotFound, "node %s does not exist", reference)
+}
+
+// Image returns an image.
+func (db *DB) Image(ctx context.Context, name string) (api.Image, error) {
+	snapshot, err := db.Store.Read(ctx, store.Key(key.Images+name))
+	if err != nil {
+		return api.Image{}, err
+	}
+	kv, found := snapshot.One(0)
+	if !found {
+		return api.Image{}, refusal.New(refusal.NotFound, "image %s does not exist", name)
+	}
+	return ReadImage(kv)
+}
+
+// ReadImage decodes an image.
+func ReadImage(kv store.KV) (api.Image, error) {
+	var image StoredImage
+	err := Decode(kv, &image)
+	return image.Public(kv.Revision), err
+}
+
+// Decode reads a value of the store. One that cannot be read is a failure of the store, not an absence.
+func Decode(kv store.KV, into any) error {
+	if err := json.Unmarshal(kv.Value, into); err != nil {
+		return &store.UnavailableError{Operation: "decode " + kv.Key, Err: err}
+	}
+	return nil
+}
+
+// Encode makes a value as it is stored.
+func Encode(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("encode %T: %v", value, err)) // our own types: cannot happen
+	}
+	return text
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodetx
+
+import (
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Outcomes of a kexec.
+const (
+	KexecAttempted = "attempted"
+	KexecOpen      = "open" // jumped, and not heard of since
+	KexecConfirmed = "confirmed"
+	KexecMissed    = "missed"
+)
+
+// Kexecs is how a node fared with kexec, as stored. Another model under its MAC starts a record of its own.
+type Kexecs struct {
+	Vendor     string    `json:"vendor"`
+	Product    string    `json:"product"`
+	Attempts   int64     `json:"attempts"`
+	Confirmed  int64     `json:"confirmed"`
+	Missed     int64     `json:"missed"`
+	Outcome    string    `json:"outcome"` // of the newest
+	Generation int64     `json:"generation"`
+	Time       time.Time `json:"time"`
+}
+
+// DMI returns what the firmware reports of the machine; the unit has to be loaded with Facts.
+func (tx *Tx) DMI() map[string]string {
+	if facts := tx.Facts(); facts != nil {
+		return facts.DMI
+	}
+	return nil
+}
+
+// SameModel reports whether the record of kexecs is of the machine that the facts show.
+func (tx *Tx) SameModel() bool {
+	dmi := tx.DMI()
+	return tx.Kexecs().Vendor == dmi["vendor"] && tx.Kexecs().Product == dmi["product"]
+}
+
+// RecordJump notes that the node jumps into its system by kexec.
+func (tx *Tx) RecordJump(generation int64) {
+	kexecs := tx.Kexecs()
+	if !tx.SameModel() {
+		dmi := tx.DMI()
+		*kexecs = Kexecs{Vendor: dmi["vendor"], Product: dmi["product"]}
+	}
+	kexecs.Attempts++
+	kexecs.Outcome, kexecs.Generation, kexecs.Time = KexecOpen, generation, tx.Now
+	tx.outcomes = append(tx.outcomes, KexecAttempted)
+}
+
+// ReopenJump takes back that the newest jump of a generation was missed.
+func (tx *Tx) ReopenJump() {
+	if kexecs := tx.Kexecs(); kexecs.Outcome == KexecMissed {
+		kexecs.Missed--
+		kexecs.Outcome = KexecOpen
+	}
+}
+
+// SettleJump gives the newest jump its outcome, if it has none.
+func (tx *Tx) SettleJump(outcome string) {
+	kexecs := tx.Kexecs()
+	if kexecs.Outcome != KexecOpen {
+		return
+	}
+	if outcome == KexecConfirmed {
+		kexecs.Confirmed++
+	} else {
+		kexecs.Missed++
+	}
+	kexecs.Outcome = outcome
+	tx.outcomes = append(tx.outcomes, outcome)
+}
+
+// RecordColdStart notes a cold start of a node that was to start by a jump.
+func (tx *Tx) RecordColdStart() {
+	if status := tx.Status(); status.Phase == api.Starting && status.Start == "kexec" {
+		status.Start = "fallback"
+	}
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nodetx is the unit of work on one node: its records as the store has them at one revision, and what is to be changed of them.
+// A commit is a compare-and-swap on the records that it was decided by.
+package nodetx
+
+import (
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// Tx is a unit of work.
+type Tx struct {
+	MAC      string
+	Now      time.Time
+	Revision int64 // of the store, as read
+	// Writes are changes of other keys than those of the records, and their conditions.
+	Writes store.Transaction
+
+	records
+	newEvents []api.Event
+	outcomes  []string // of a kexec, for metrics
+}
+
+func newTx(mac string, now time.Time) *Tx {
+	tx := &Tx{MAC: mac, Now: now}
+	tx.status.writable, tx.tokens.writable, tx.kexecs.writable, tx.rescue.writable = true, true, true, true
+	return tx
+}
+
+// Node returns the node as declared; nil when it is not. It is written by Declare.
+func (tx *Tx) Node() *api.NodeSpec { return tx.node.Get() }
+
+// Status returns what was observed of the node.
+func (tx *Tx) Status() *api.Status { return tx.status.made() }
+
+// Binding returns the node's binding; nil when there is none.
+func (tx *Tx) Binding() *Binding { return tx.binding.Get() }
+
+// Tokens returns the records of the node's tokens.
+func (tx *Tx) Tokens() []token.Record { return *tx.tokens.made() }
+
+// SetTokens replaces the records of the node's tokens.
+func (tx *Tx) SetTokens(list []token.Record) { *tx.tokens.made() = list }
+
+// Kexecs returns how the node fared with kexec.
+func (tx *Tx) Kexecs() *Kexecs { return tx.kexecs.made() }
+
+// Rescue returns the node's rescue; nil when there is none.
+func (tx *Tx) Rescue() *Rescue { return tx.rescue.Get() }
+
+// SetRescue replaces the node's rescue; nil ends it.
+func (tx *Tx) SetRescue(rescue *Rescue) { tx.rescue.set(rescue) }
+
+// Facts returns the node's hardware; nil when it was never reported.
+func (tx *Tx) Facts() *api.Facts { return tx.facts.Get() }
+
+// Log returns the newest log of the node; nil when there is none.
+func (tx *Tx) Log() *[]byte { return tx.log.Get() }
+
+// Image returns the image that the unit was loaded with; nil when it does not exist.
+func (tx *Tx) Image() *api.Image {
+	stored := tx.image.Get()
+	if stored == nil {
+		return nil
+	}
+	image := stored.Public(tx.image.Revision())
+	return &image
+}
+
+// NameHolder returns the MAC of the node that has the name that the unit was loaded with, and the revision of that; "" when no node has it.
+func (tx *Tx) NameHolder() (string, int64) {
+	if holder := tx.holder.Get(); holder != nil {
+		return string(*holder), tx.holder.Revision()
+	}
+	return "", 0
+}
+
+// Events returns the events that the unit was loaded with, the newest first, without those that it adds.
+func (tx *Tx) Events() []api.Event {
+	if !tx.records.events.queried {
+		panic(unqueried(tx.records.events.list, tx.MAC))
+	}
+	return tx.records.events.list
+}
+
+// NewEvents returns the events that the unit adds.
+func (tx *Tx) NewEvents() []api.Event { return tx.newEvents }
+
+// RevisionOf returns the revision of a record as read; 0 when it does not exist.
+func (tx *Tx) RevisionOf(kind Kind) int64 { return tx.slot(kind).Revision() }
+
+// StoredValue returns the bytes of a record as read.
+func (tx *Tx) StoredValue(kind Kind) []byte { return tx.slot(kind).Stored() }
+
+// Declare replaces the node's declaration.
+func (tx *Tx) Declare(spec api.NodeSpec) {
+	tx.node.set(&spec)
+	tx.Writes.Put(key.Nodes+tx.MAC, Encode(spec))
+}
+
+// Bind replaces the node's binding, and writes it unless it is stored already.
+func (tx *Tx) Bind(binding Binding, write bool) {
+	if write {
+		binding.Revision = 0 // the store's own
+		tx.Writes.Put(key.Bindings+tx.MAC, Encode(binding))
+	}
+	binding.Revision = tx.binding.Revision()
+	tx.binding.set(&binding)
+}
+
+// Unbind removes the node's binding.
+func (tx *Tx) Unbind() {
+	tx.Writes.Delete(key.Bindings + tx.MAC)
+	tx.binding.set(nil)
+}
+
+// Enter changes the phase.
+func (tx *Tx) Enter(phase api.Phase) {
+	if status := tx.Status(); status.Phase != phase {
+		status.Phase = phase
+		status.Since = tx.Now
+		status.Before = ""
+	}
+}
+
+// AddEvent adds an event; MAC, time and phase are filled in.
+func (tx *Tx) AddEvent(event api.Event) { tx.newEvents = append(tx.newEvents, event) }
+
+// Transaction is all that is to be written, on the condition that no record of Core that was loaded has changed.
+func (tx *Tx) Transaction() store.Transaction {
+	t := tx.Writes
+	for _, kind := range Core {
+		tx.slot(kind).write(&t)
+	}
+	tx.addEvents(&t)
+	if len(t.Do) > 0 {
+		for _, kind := range Core {
+			tx.slot(kind).condition(&t)
+		}
+	}
+	return t
+}
+
+// addEvents adds the new events to a transaction, a nanosecond apart, so that each has its key.
+func (tx *Tx) addEvents(t *store.Transaction) {
+	for i, event := range tx.newEvents {
+		event.MAC = tx.MAC
+		event.Time = tx.Now.Add(time.Duration(i))
+		if event.Phase == "" {
+			event.Phase = tx.Status().Phase
+		}
+		name := key.Event(tx.MAC, event.Time.UnixNano())
+		t.Unchanged(name, 0)
+		t.Put(name, Encode(event))
+	}
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rollouts is the rollouts of sledd: bindings of many nodes that are carried out in waves.
+package rollouts
+
+import (
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+)
+
+const (
+	// runWriters at the same time: hundreds of nodes of a wave start at once, and queue here rather than in the store, where deadlines run.
+	runWriters = 16
+	// catchUpWriters at the same time: commits wait for the disk, not for each other.
+	catchUpWriters = 8
+)
+
+// Rollouts answers operators and those who carry rollouts out.
+type Rollouts struct {
+	*nodetx.DB
+	runs   chan struct{} // for those who report a node of a rollout
+	judges judges
+}
+
+// New makes a Rollouts.
+func New(db *nodetx.DB) *Rollouts {
+	return &Rollouts{DB: db, runs: make(chan struct{}, runWriters)}
+}
