@@ -188,7 +188,7 @@ func (f *Fleet) DeleteBinding(ctx context.Context, reference string, change Chan
 		return err
 	}
 	change.Node, change.Unbind = reference, true
-	return f.update(ctx, address, nil, func(tx *nodeTx) error {
+	return f.update(ctx, address, func(tx *nodeTx) error {
 		bound := tx.Binding() != nil
 		if err := tx.change(change, nil); err != nil {
 			return err

@@ -57,11 +57,3 @@ func (tx *nodeTx) expect(c Change) error {
 	}
 	return refusal.New(refusal.Precondition, "the binding of %s would get generation %d, not %d", tx.NameOr(c.Node), tx.Generation(), c.IfGeneration)
 }
-
-// called is the node's name, or while it has none, what it was asked for by.
-func (tx *nodeTx) called(reference string) string {
-	if tx.Node() != nil {
-		return tx.Node().Name
-	}
-	return reference
-}

@@ -29,8 +29,8 @@ type nodeTx struct {
 }
 
 // update is nodetx.DB.Update with a unit of work of this package.
-func (f *Fleet) update(ctx context.Context, mac string, wants []nodetx.Want, decide func(tx *nodeTx) error) error {
-	return f.Update(ctx, mac, wants, func(tx *nodetx.Tx) error { return decide(&nodeTx{tx, f}) })
+func (f *Fleet) update(ctx context.Context, mac string, decide func(tx *nodeTx) error) error {
+	return f.Update(ctx, mac, nil, func(tx *nodetx.Tx) error { return decide(&nodeTx{tx, f}) })
 }
 
 func (f *Fleet) load(ctx context.Context, mac string, wants ...nodetx.Want) (*nodeTx, error) {

@@ -87,7 +87,7 @@ func (f *Fleet) Note(ctx context.Context, reference string, note api.NodeEvent) 
 	if err != nil {
 		return err
 	}
-	return f.update(ctx, address, nil, func(tx *nodeTx) error {
+	return f.update(ctx, address, func(tx *nodeTx) error {
 		if !tx.Known() {
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		}

@@ -119,7 +119,7 @@ func (f *Fleet) DeleteNode(ctx context.Context, reference string, wanted nodetx.
 	if err != nil {
 		return err
 	}
-	return f.update(ctx, address, nil, func(tx *nodeTx) error {
+	return f.update(ctx, address, func(tx *nodeTx) error {
 		if err := wanted.Check("node "+reference, tx.RevisionOf(nodetx.Node)); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 	if err != nil {
 		return node, err
 	}
-	err = f.update(ctx, address, nil, func(tx *nodeTx) error {
+	err = f.update(ctx, address, func(tx *nodeTx) error {
 		if !tx.Known() {
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		}
@@ -58,7 +58,7 @@ func (f *Fleet) DeleteRescue(ctx context.Context, reference string) error {
 	if err != nil {
 		return err
 	}
-	return f.update(ctx, address, nil, func(tx *nodeTx) error {
+	return f.update(ctx, address, func(tx *nodeTx) error {
 		if tx.Rescue() == nil {
 			return refusal.New(refusal.NotFound, "node %s is not under rescue", reference)
 		}

@@ -107,11 +107,3 @@ func (in *Intake) render(tx *nodeTx, text string, script *Script) error {
 	script.Text, err = in.System.Script(tx.MAC, tx.Spec().Flavour, text)
 	return err
 }
-
-// declared is the node as declared; empty when nobody did.
-func (tx *nodeTx) declared() api.NodeSpec {
-	if tx.Node() == nil {
-		return api.NodeSpec{}
-	}
-	return *tx.Node()
-}

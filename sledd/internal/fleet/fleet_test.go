@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
+)
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// rack is a Fleet on an empty store in memory.
+type rack struct {
+	*testing.T
+	*fleet.Fleet
+	memory *storetest.Memory
+}
+
+func newRack(t *testing.T) *rack {
+	t.Helper()
+	memory := &storetest.Memory{}
+	ticks := 0
+	clock := func() time.Time { // keys of events differ
+		ticks++
+		return now.Add(time.Duration(ticks) * time.Second)
+	}
+	return &rack{t, &fleet.Fleet{DB: &nodetx.DB{Store: memory, Clock: clock}, ImageURLs: []string{"http://s/images"}, UploadURL: "https://s/upload"}, memory}
+}
+
+func address(i int) string { return fmt.Sprintf("52:54:00:77:00:%02x", i) }
+
+func spec(i int) api.NodeSpec {
+	return api.NodeSpec{MAC: address(i), Name: fmt.Sprintf("n%d", i), Disk: "serial:1", Labels: map[string]string{"rack": "a"}}
+}
+
+func (r *rack) declare(numbers ...int) {
+	r.Helper()
+	for _, i := range numbers {
+		if _, err := r.PutNode(r.Context(), spec(i).Name, spec(i), nodetx.Wanted{}); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+func image(name string) api.ImageSpec {
+	return api.ImageSpec{Name: name, Digest: "sha256:" + strings.Repeat("8", 64), URLs: []string{"http://s/images/" + name}, Bytes: 1 << 30, FileBytes: 1 << 28}
+}
+
+func (r *rack) register(name string) {
+	r.Helper()
+	if _, err := r.PutImage(r.Context(), name, image(name), nodetx.Wanted{}); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func binding(i int, image string) fleet.Change {
+	return fleet.Change{BulkBinding: api.BulkBinding{BindingSpec: api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: image}}}
+}
+
+func (r *rack) bind(change fleet.Change) api.Binding {
+	r.Helper()
+	bound, err := r.PutBinding(r.Context(), change.Node, change)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return bound
+}
+
+// observe stores a status of a node, as if it had reported.
+func (r *rack) observe(i int, status api.Status) {
+	r.Helper()
+	err := r.Update(r.Context(), address(i), nil, func(tx *nodetx.Tx) error {
+		*tx.Status() = status
+		return nil
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rack) refused(what string, err error, kind refusal.Kind, text string) {
+	r.Helper()
+	if !refusal.Is(err, kind) || !strings.Contains(err.Error(), text) {
+		r.Errorf("%s: %v, want kind %d and %q", what, err, kind, text)
+	}
+}
+
+func TestNamesAreUniqueAndFreedByARename(t *testing.T) {
+	r := newRack(t)
+	r.declare(1, 2)
+	second := spec(2)
+	second.Name = "n1"
+	_, err := r.PutNode(t.Context(), address(2), second, nodetx.Wanted{})
+	r.refused("a name that is taken", err, refusal.Conflict, "belongs to node "+address(1))
+	first := spec(1)
+	first.Name = "other"
+	if _, err := r.PutNode(t.Context(), address(1), first, nodetx.Wanted{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.PutNode(t.Context(), address(2), second, nodetx.Wanted{}); err != nil {
+		t.Errorf("the name was freed: %v", err)
+	}
+	if mac, err := r.Resolve(t.Context(), "n1"); err != nil || mac != address(2) {
+		t.Error(mac, err)
+	}
+	_, err = r.Resolve(t.Context(), "n2")
+	r.refused("the name before", err, refusal.NotFound, "n2")
+}
+
+func TestDeclarationsThatAreRefused(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	for name, change := range map[string]func(n *api.NodeSpec){
+		"looks like a MAC": func(n *api.NodeSpec) { n.Name = "52-54-00-77-00-09" },
+		"selector":         func(n *api.NodeSpec) { n.Disk = "nonsense" },
+		"path":             func(n *api.NodeSpec) { n.MAC, n.Name = address(7), "n7" },
+	} {
+		node := spec(1)
+		change(&node)
+		reference := "n1"
+		if name == "looks like a MAC" {
+			reference = node.Name
+		}
+		_, err := r.PutNode(t.Context(), reference, node, nodetx.Wanted{})
+		r.refused(name, err, refusal.Invalid, "")
+	}
+	_, err := r.PutNode(t.Context(), "n1", spec(1), nodetx.Wanted{NoneMatch: "*"})
+	r.refused("a node that exists", err, refusal.Precondition, "exists")
+	node, err := r.Node(t.Context(), "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := r.PutNode(t.Context(), "n1", spec(1), nodetx.Wanted{Match: nodetx.ETag(node.Revision)})
+	if err != nil || same.Revision != node.Revision {
+		t.Errorf("the same again: %v, revision %d, was %d", err, same.Revision, node.Revision)
+	}
+}
+
+func TestGenerationsNeverGoBack(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("d12")
+	r.register("d13")
+	for _, step := range []struct {
+		name       string
+		change     fleet.Change
+		generation int64
+	}{
+		{"first", binding(1, "d12"), 1}, {"the same", binding(1, "d12"), 1}, {"another image", binding(1, "d13"), 2},
+		{"again", fleet.Change{BulkBinding: api.BulkBinding{BindingSpec: api.BindingSpec{Node: "n1", Image: "d13"}, Reimage: true}}, 3},
+	} {
+		if got := r.bind(step.change); got.Generation != step.generation || got.Revision == 0 {
+			t.Errorf("%s: generation %d, want %d", step.name, got.Generation, step.generation)
+		}
+	}
+	r.observe(1, api.Status{Phase: api.Operational, Generation: 3})
+	err := r.DeleteNode(t.Context(), "n1", nodetx.Wanted{})
+	r.refused("delete a bound node", err, refusal.Conflict, "bound")
+	if err := r.DeleteBinding(t.Context(), "n1", fleet.Change{}); err != nil {
+		t.Fatal(err)
+	}
+	err = r.DeleteBinding(t.Context(), "n1", fleet.Change{})
+	r.refused("unbind an unbound node", err, refusal.NotFound, "not bound")
+	if err := r.DeleteNode(t.Context(), "n1", nodetx.Wanted{}); err != nil {
+		t.Fatal(err)
+	}
+	r.declare(1)
+	if got := r.bind(binding(1, "d12")); got.Generation != 4 {
+		t.Errorf("after the node was deleted: generation %d, want 4", got.Generation)
+	}
+}
+
+func TestBindingsThatAreRefused(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("d12")
+	arm := image("arm")
+	arm.Architecture = "arm64"
+	if _, err := r.PutImage(t.Context(), "arm", arm, nodetx.Wanted{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(c *fleet.Change)
+		kind   refusal.Kind
+	}{
+		"image d99 does not exist": {func(c *fleet.Change) { c.Image = "d99" }, refusal.Invalid},
+		"is for arm64":             {func(c *fleet.Change) { c.Image = "arm" }, refusal.Invalid},
+		"not both":                 {func(c *fleet.Change) { c.Capture = "c" }, refusal.Invalid},
+		"choose another name":      {func(c *fleet.Change) { c.Image, c.Capture = "", "d12" }, refusal.Invalid},
+		"one line":                 {func(c *fleet.Change) { c.AuthorizedKeys = []string{"a\nb"} }, refusal.Invalid},
+		"would get generation 1":   {func(c *fleet.Change) { c.IfGeneration = 7 }, refusal.Precondition},
+		"does not exist, revision": {func(c *fleet.Change) { c.Match = "*" }, refusal.Precondition},
+	} {
+		change := binding(1, "d12")
+		c.change(&change)
+		_, err := r.PutBinding(t.Context(), "n1", change)
+		r.refused(name, err, c.kind, name)
+	}
+	_, err := r.PutBinding(t.Context(), "n1", binding(2, "d12"))
+	r.refused("another node in the body", err, refusal.Invalid, "path")
+	if _, err := r.Binding(t.Context(), "n1"); !refusal.Is(err, refusal.NotFound) {
+		t.Errorf("a refused binding was stored: %v", err)
+	}
+}
+
+func TestABindingBelongsToItsOwner(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("d12")
+	mine := binding(1, "d12")
+	mine.Owner = "terraform"
+	r.bind(mine)
+	other := binding(1, "")
+	_, err := r.PutBinding(t.Context(), "n1", other)
+	r.refused("bind another's", err, refusal.Conflict, "belongs to terraform")
+	err = r.DeleteBinding(t.Context(), "n1", fleet.Change{})
+	r.refused("unbind another's", err, refusal.Conflict, "belongs to terraform")
+	again, err := r.Reimage(t.Context(), "n1", 0, nodetx.Wanted{})
+	if err != nil || again.Generation != 2 || again.Owner != "terraform" {
+		t.Errorf("reimage: %+v, %v", again, err)
+	}
+	_, err = r.Reimage(t.Context(), "n1", 9, nodetx.Wanted{})
+	r.refused("reimage to another generation", err, refusal.Precondition, "generation")
+	other.TakeOver = true
+	if got := r.bind(other); got.Owner != "" || got.Generation != 3 {
+		t.Errorf("taken over: %+v", got)
+	}
+}
+
+func TestBulkIsAllOrNothing(t *testing.T) {
+	r := newRack(t)
+	r.declare(1, 2, 3)
+	r.register("d12")
+	items := func(nodes ...string) []api.BulkBinding {
+		list := make([]api.BulkBinding, len(nodes))
+		for i, node := range nodes {
+			list[i].Node, list[i].Image = node, "d12"
+		}
+		return list
+	}
+	for name, list := range map[string][]api.BulkBinding{
+		"body.items[1].node":  items("n1", "nobody"),
+		"body.items[2].node":  items("n1", "n2", address(1)),
+		"body.items[1].image": {items("n1")[0], {BindingSpec: api.BindingSpec{Node: "n2", Image: "d99"}}},
+	} {
+		_, err := r.PutBindings(t.Context(), list, false, false)
+		var refused *refusal.Error
+		if !errors.As(err, &refused) || len(refused.Details) != 1 || refused.Details[0].Location != name {
+			t.Errorf("%s: %+v", name, err)
+		}
+	}
+	if list, err := r.Bindings(t.Context(), fleet.Filter{Limit: 10}); err != nil || len(list.Items) != 0 {
+		t.Errorf("something was bound: %+v, %v", list, err)
+	}
+	list, err := r.PutBindings(t.Context(), items("n1", "n2", "n3"), false, false)
+	if err != nil || len(list.Items) != 3 || list.Items[2].Generation != 1 || list.Items[2].Revision == 0 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	mixed := items("n1", "n2")
+	mixed[1].Unbind = true
+	if _, err := r.PutBindings(t.Context(), mixed, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if one, err := r.Binding(t.Context(), "n1"); err != nil || one.Generation != 2 {
+		t.Errorf("%+v, %v", one, err)
+	}
+	if _, err := r.Binding(t.Context(), "n2"); !refusal.Is(err, refusal.NotFound) {
+		t.Error(err)
+	}
+}
+
+func TestBulkIsCheckedAnewWhenANodeChangesMeanwhile(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("d12")
+	commits := 0
+	r.memory.Before = func(call string) error {
+		if call != "commit" {
+			return nil
+		}
+		if commits++; commits == 1 { // between check and write
+			r.observe(1, api.Status{Phase: api.Idle, Generation: 5})
+		}
+		return nil
+	}
+	item := api.BulkBinding{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}
+	list, err := r.PutBindings(t.Context(), []api.BulkBinding{item}, false, false)
+	if err != nil || list.Items[0].Generation != 6 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestBulkNamesWhatMayNotBeDone(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("d12")
+	r.memory.Before = func(call string) error {
+		if call == "commit" {
+			return &store.UnavailableError{Operation: "commit", Err: errors.New("down")}
+		}
+		return nil
+	}
+	_, err := r.PutBindings(t.Context(), []api.BulkBinding{{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}}, false, false)
+	r.refused("a store that fails", err, refusal.Unfinished, "0 of 1 items are done")
+}
+
+func TestListsAreFiltered(t *testing.T) {
+	r := newRack(t)
+	r.declare(1, 2, 3)
+	r.register("d12")
+	r.bind(binding(2, "d12"))
+	r.observe(3, api.Status{Phase: api.Failed, Image: "d11"})
+	r.observe(9, api.Status{Phase: api.Discovered})
+	for name, c := range map[string]struct {
+		filter fleet.Filter
+		want   string
+	}{
+		"all":      {fleet.Filter{}, "n1 n2 n3 "},
+		"label":    {fleet.Filter{Labels: map[string]string{"rack": "a"}}, "n1 n2 n3"},
+		"no label": {fleet.Filter{Labels: map[string]string{"rack": "b"}}, ""},
+		"phase":    {fleet.Filter{Phase: api.Failed}, "n3"},
+		"bound":    {fleet.Filter{Image: "d12"}, "n2"},
+		"on disk":  {fleet.Filter{Image: "d11"}, "n3"},
+		"owner":    {fleet.Filter{Owner: "x"}, ""},
+	} {
+		c.filter.Limit = 2
+		var names []string
+		for {
+			list, err := r.Nodes(t.Context(), c.filter)
+			if err != nil || len(list.Items) > 2 {
+				t.Fatalf("%s: %d items, %v", name, len(list.Items), err)
+			}
+			for _, node := range list.Items {
+				names = append(names, node.Name)
+			}
+			if c.filter.After = list.Next; list.Next == "" {
+				break
+			}
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestImagesKeepTheirContent(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("d12")
+	other := image("d12")
+	other.Digest = "sha256:" + strings.Repeat("9", 64)
+	_, err := r.PutImage(t.Context(), "d12", other, nodetx.Wanted{})
+	r.refused("other content", err, refusal.Conflict, "other content")
+	signed := image("d12")
+	signed.Signature = strings.Repeat("A", 86) + "=="
+	if _, err := r.PutImage(t.Context(), "d12", signed, nodetx.Wanted{}); err != nil {
+		t.Fatal(err)
+	}
+	r.register("d12") // without a signature: the one that exists is kept
+	if got, err := r.Image(t.Context(), "d12"); err != nil || got.Signature != signed.Signature {
+		t.Errorf("%+v, %v", got, err)
+	}
+	r.bind(binding(1, "d12"))
+	err = r.DeleteImage(t.Context(), "d12", nodetx.Wanted{})
+	r.refused("a bound image", err, refusal.Conflict, "bound to node n1")
+	if err := r.DeleteBinding(t.Context(), "n1", fleet.Change{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.DeleteImage(t.Context(), "d12", nodetx.Wanted{}); err != nil {
+		t.Error(err)
+	}
+	_, err = r.Image(t.Context(), "d12")
+	r.refused("a deleted image", err, refusal.NotFound, "d12")
+}
+
+func TestRolesOfOperators(t *testing.T) {
+	r := newRack(t)
+	reader, err := r.PutOperator(t.Context(), "eve", api.Operator{Name: "eve", Role: api.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if who, err := r.Authorize(t.Context(), reader.Token, api.Read); err != nil || who.Name != "eve" || who.Token != "" {
+		t.Errorf("%+v, %v", who, err)
+	}
+	_, err = r.Authorize(t.Context(), reader.Token, api.Operate)
+	r.refused("a higher role", err, refusal.Forbidden, "has role read")
+	_, err = r.Authorize(t.Context(), reader.Token+"x", api.Read)
+	r.refused("another token", err, refusal.Unauthorized, "not known")
+	if err := r.SetAdmin(t.Context(), "short"); err == nil {
+		t.Error("a short token for admin")
+	}
+	if err := r.SetAdmin(t.Context(), strings.Repeat("x", 20)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Authorize(t.Context(), strings.Repeat("x", 20), api.Admin); err != nil {
+		t.Error(err)
+	}
+	if err := r.DeleteOperator(t.Context(), "eve"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Authorize(t.Context(), reader.Token, api.Read)
+	r.refused("a deleted operator", err, refusal.Unauthorized, "")
+	if list, err := r.Operators(t.Context()); err != nil || len(list.Items) != 1 || list.Items[0].Name != "admin" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestARescueInterruptsAndEnds(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
+	_, err := r.PutRescue(t.Context(), address(9), keys)
+	r.refused("an unknown node", err, refusal.NotFound, "does not exist")
+	first, err := r.PutRescue(t.Context(), "n1", keys)
+	if err != nil || first.Rescue == nil {
+		t.Fatal(err)
+	}
+	if again, err := r.PutRescue(t.Context(), "n1", keys); err != nil || !again.Rescue.Begun.Equal(first.Rescue.Begun) {
+		t.Errorf("%+v, %v", again.Rescue, err)
+	}
+	r.observe(1, api.Status{Phase: api.UnderRescue, Before: api.Operational})
+	if err := r.DeleteRescue(t.Context(), "n1"); err != nil {
+		t.Fatal(err)
+	}
+	if node, err := r.Node(t.Context(), "n1"); err != nil || node.Rescue != nil || node.Status.Phase != api.Operational {
+		t.Errorf("%+v, %v", node, err)
+	}
+	err = r.DeleteRescue(t.Context(), "n1")
+	r.refused("a node that is not under rescue", err, refusal.NotFound, "not under rescue")
+}
+
+func TestALostNodeFails(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	err := r.Note(t.Context(), "n1", api.NodeEvent{Kind: "lost", Detail: "silent"})
+	r.refused("a node that does not start", err, refusal.Conflict, "not seen yet")
+	r.observe(1, api.Status{Phase: api.Starting, Start: "kexec"})
+	if err := r.Note(t.Context(), "n1", api.NodeEvent{Kind: "power", Detail: "cycle"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Note(t.Context(), "n1", api.NodeEvent{Kind: "lost", Detail: "silent", Log: "last words"}); err != nil {
+		t.Fatal(err)
+	}
+	node, err := r.Node(t.Context(), "n1")
+	if err != nil || node.Status.Phase != api.Failed || node.Status.Reason != "silent" || node.Status.Start != "fallback" {
+		t.Errorf("%+v, %v", node.Status, err)
+	}
+	if log, err := r.Logged(t.Context(), "n1"); err != nil || log != "last words" {
+		t.Errorf("%q, %v", log, err)
+	}
+	list, err := r.Events(t.Context(), "n1", 2)
+	if err != nil || len(list.Items) != 2 || list.Items[0].Kind != "power" || list.Items[1].Kind != "lost" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestKexecsAreCountedByModel(t *testing.T) {
+	r := newRack(t)
+	var change store.Transaction
+	for i, one := range []nodetx.Kexecs{
+		{Vendor: "A", Product: "x", Attempts: 3, Confirmed: 2, Missed: 1, Outcome: "confirmed", Time: now},
+		{Vendor: "A", Product: "x", Attempts: 1, Missed: 1, Outcome: "missed", Time: now.Add(time.Hour)},
+		{Vendor: "B", Product: "y", Attempts: 1, Outcome: "open", Time: now},
+	} {
+		change.Put(key.Kexecs+address(i), nodetx.Encode(one))
+	}
+	if _, err := r.memory.Commit(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	list, err := r.Kexecs(t.Context())
+	if err != nil || len(list.Items) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if a := list.Items[0]; a.Nodes != 2 || a.Attempts != 4 || *a.Rate != 0.5 || a.Last != "missed" {
+		t.Errorf("%+v", a)
+	}
+	if b := list.Items[1]; b.Rate != nil || b.Nodes != 1 {
+		t.Errorf("%+v", b)
+	}
+}
