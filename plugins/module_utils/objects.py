@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
+from ansible_collections.sled.fleet.plugins.module_utils import words
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import given
 from ansible_collections.sled.fleet.plugins.module_utils.signing import sign
@@ -24,8 +25,7 @@ class Kind:
 
 NODE = Kind("node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "boot_order", "bmc"))
 IMAGE = Kind("image", "images", ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "signature", "architecture", "labels"))
-_HOW = ("disk", "wipe", "mode", "verify", "allow_unsigned", "boot", "hostname", "authorized_keys", "kernel_arguments", "owner")
-BINDING = Kind("binding", "bindings", ("node", "image", "capture", *_HOW))
+BINDING = Kind("binding", "bindings", ("node", *words.BINDING))
 
 
 def part(stored: Json | None, names: tuple[str, ...]) -> Json:

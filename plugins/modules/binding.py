@@ -6,11 +6,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: binding
-short_description: Wishes for an image on a node, or of it
+short_description: Binds a node to an image, or captures its disk as one
 version_added: 0.1.0
 description:
-  - Declares which image a node gets, and how, or that its disk becomes an image; or takes the wish away, which leaves the machine as it is.
-  - What no option says stays as it is stored. An empty value takes the old one away.
+  - Declares which image a node gets, and how, or that its disk becomes an image; or removes the binding, which leaves the machine
+    as it is.
+  - An absent option leaves the stored value as it is. An empty value removes it.
+  - A node that is not bound yet needs O(image) or O(capture). An empty O(image) requests a wipe only.
+  - A capture replays journals, and otherwise only reads the disk. The node then starts its own system again.
+  - With O(mode=delta) or O(mode=auto) nothing is wiped before the image is written.
+  - O(allow_unsigned) has an effect only at a site whose nodes allow it (role C(initrd), C(initrd_unsigned_images)).
+  - sledd returns only the digest of O(user_data), which is what is compared. Whenever a binding that has user data is changed,
+    O(user_data) must be given again, or V('') to remove it.
+  - A binding keeps its O(owner) when others change the rest, so that playbooks go on working for nodes that Terraform declares.
+    With O(state=absent) the owner must be named, or O(take_over) given.
   - A change of image, disk, hostname, user data, keys or kernel arguments raises the generation, so that the node is imaged again
     at its next boot, or at once when it waits in the Sled system. This module does not switch power.
 author:
@@ -23,72 +32,102 @@ options:
     description: MAC or name of the node.
     type: str
     required: true
+  # BEGIN words: binding-options (contract/words/binding.yml, by make generate)
   image:
-    description: Name of a registered image. The empty string asks for a wipe only. It or O(capture) is needed for a node that is not
-      bound yet.
+    description:
+      - >-
+        Name of a registered image.
+      - "An empty value means: none, the disk is wiped and the node waits."
     type: str
   capture:
-    description: Name under which the content of the node's disk is to be registered as an image. Journals are replayed, else
-      the disk is only read; the node then starts its own system again. Instead of O(image).
+    description:
+      - >-
+        Name of the image that the node's disk becomes; the disk is only read. Instead of an image.
+      - "An empty value means: none."
     type: str
   disk:
-    description: Disk selector. Without it the node's.
+    description:
+      - >-
+        Selector of the disk. Exactly one disk must match.
+      - "An empty value means: the node's."
     type: str
   wipe:
-    description: What a wipe does. sledd takes an absent one for V(clear).
+    description:
+      - >-
+        How the disk is wiped before it is written: all of it, or only signatures.
+      - sledd takes an absent one for V(clear).
     type: str
     choices: [clear, signatures]
   mode:
     description:
-      - V(full) writes all of the image. V(delta) writes what differs from what is on the disk, V(auto) whichever is faster; with these
-        nothing is wiped before.
+      - >-
+        Write all of the image, only what differs from the disk, or whichever is faster.
       - sledd takes an absent one for V(full).
     type: str
     choices: [full, delta, auto]
   verify:
-    description: How much of what was written is read back. sledd takes an absent one for V(sample).
+    description:
+      - >-
+        How much of what was written is read back.
+      - sledd takes an absent one for V(sample).
     type: str
     choices: [none, sample, full]
   allow_unsigned:
-    description: Let an image without a signature pass. It counts only at a site whose nodes allow it (role C(initrd),
-      C(initrd_unsigned_images)).
+    description:
+      - >-
+        Accept an image without a signature. Works only where the site's Sled system allows it.
     type: bool
   boot:
-    description: How the installed system is started. sledd takes an absent one for V(auto), kexec where there is a kernel to load.
+    description:
+      - >-
+        How the installed system is started. auto is kexec where there is a kernel to load, else reboot.
+      - sledd takes an absent one for V(auto).
     type: str
     choices: [auto, kexec, reboot]
   hostname:
-    description: Host name of the installed system. Without it the node's name.
+    description:
+      - >-
+        Host name of the installed system.
+      - "An empty value means: the node's name."
     type: str
   authorized_keys:
-    description: SSH public keys for the installed system.
+    description:
+      - >-
+        SSH public keys of the installed system.
+      - "An empty value means: none."
     type: list
     elements: str
   user_data:
     description:
-      - cloud-init user data. sledd gives out only its digest, which is what is compared.
-      - Needed, or V('') to drop it, whenever a binding that has user data is changed.
+      - >-
+        cloud-init user data. Write-only; it is compared by its SHA-256.
+      - "An empty value means: none."
     type: str
   kernel_arguments:
-    description: Added to the installed kernel's own on kexec.
+    description:
+      - >-
+        Added to the installed kernel's own arguments when it is started by kexec.
+      - "An empty value means: none."
     type: str
   owner:
     description:
-      - Who declares the binding, such as C(terraform:rack-a). A binding that has an owner keeps it, whoever changes the rest, so that
-        playbooks go on working for nodes that Terraform declares.
-      - With O(state=absent) it must be named, or O(take_over) given, for a binding that has one.
+      - >-
+        Who declares the binding. A binding with an owner is changed or removed only under the same
+        owner, unless take_over is requested.
+      - "An empty value means: nobody."
     type: str
+  # END words
   take_over:
-    description: Change the owner of a binding that has one, to O(owner), or without that to nobody; or take such a binding away.
+    description: Change the owner of a binding that has one, to O(owner), or without that to nobody; or remove such a binding.
     type: bool
     default: false
   reimage:
-    description: Raise the generation even when nothing changed. The task then always reports a change.
+    description: Raise the generation even if nothing changed. The task then always reports a change.
     type: bool
     default: false
   above:
-    description: With O(reimage), the generation before whoever asks began, as a rollout remembers it. A wish that is above it was raised
-      then, and is not raised again.
+    description: With O(reimage), the generation before the caller started, as a rollout records it. A binding with a higher
+      generation was raised since, and is not raised again.
     type: int
   state:
     description: Whether the node is bound.
@@ -100,18 +139,18 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Wish for Debian
+- name: Bind the node to Debian
   sled.fleet.binding:
     node: "{{ inventory_hostname }}"
     image: debian-12-v1
     authorized_keys: ["{{ lookup('ansible.builtin.file', '~/.ssh/id_ed25519.pub') }}"]
   delegate_to: localhost
-  register: wish
+  register: bound
 
 - name: Wait for it
   sled.fleet.ready:
     nodes: ["{{ inventory_hostname }}"]
-    generation: "{{ wish.generation }}"
+    generation: "{{ bound.generation }}"
   delegate_to: localhost
 
 - name: Make an image of what a node runs
@@ -147,6 +186,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 SPEC = {
     **API,
     "node": {"type": "str", "required": True},
+    # BEGIN words: binding-spec
     "image": {"type": "str"},
     "capture": {"type": "str"},
     "disk": {"type": "str"},
@@ -160,6 +200,7 @@ SPEC = {
     "user_data": {"type": "str", "no_log": True},
     "kernel_arguments": {"type": "str"},
     "owner": {"type": "str"},
+    # END words
     "take_over": {"type": "bool", "default": False},
     "reimage": {"type": "bool", "default": False},
     "above": {"type": "int"},

@@ -96,6 +96,62 @@ def test_site_takes_programs_from_sled_dist(installed: Installed) -> None:
     assert "/nowhere/bin/sledd, /nowhere/bin/sledctl" in " ".join(done.stdout.split())
 
 
+BIND = """
+- hosts: nodes
+  gather_facts: false
+  module_defaults:
+    group/sled.fleet.api: {server: "{{ sled_server }}", token_file: "{{ sled_token_file }}"}
+  tasks:
+    - ansible.builtin.include_tasks: COLLECTION/playbooks/tasks/bind_image.yml
+"""
+
+
+def bind(installed: Installed, sledd: Sledd, folder: Path, *extra: str) -> dict[str, Any]:
+    """Runs the task of reimage.yml that binds a node which sets every attribute; returns what sledd was sent last."""
+    (folder / "token").write_text(TOKEN)
+    (folder / "bind.yml").write_text(BIND.replace("COLLECTION", str(installed.collection)))
+    settings = {"sled_server": sledd.url, "sled_token_file": str(folder / "token"), "sled_authorized_keys": ["key"]}
+    nodes = {"nodes": {"hosts": {"n1": {f"node_{name}": value for name, value in ATTRIBUTES.items()}}}}
+    inventory = {"all": {"vars": settings | LOCAL, "hosts": {"localhost": {}}, "children": nodes}}
+    (folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
+    done = installed.away("ansible-playbook", "-i", str(folder / "hosts.yml"), str(folder / "bind.yml"), *extra)
+    assert done.returncode == 0, done.stdout + done.stderr
+    sent: dict[str, Any] = next(body for method, path, body in reversed(sledd.asked) if method == "PUT")
+    return sent
+
+
+ATTRIBUTES: dict[str, Any] = {
+    "image": "v1",
+    "binding_disk": "serial:X",
+    "wipe": "signatures",
+    "mode": "delta",
+    "verify": "full",
+    "allow_unsigned": True,
+    "boot": "reboot",
+    "hostname": "h1",
+    "authorized_keys": ["own"],
+    "user_data": "#cloud-config",
+    "kernel_arguments": "quiet",
+    "owner": "ansible:lab",
+}
+
+
+def test_reimage_sets_every_attribute(installed: Installed, sledd: Sledd, tmp_path: Path) -> None:
+    sledd.node("n1", 1)
+    wanted = {name.removeprefix("binding_"): value for name, value in ATTRIBUTES.items()} | {"node": "n1"}
+    assert bind(installed, sledd, tmp_path) == wanted
+    sent = bind(installed, sledd, tmp_path, "-e", "boot=kexec", "-e", "image=v2", "-e", "mode=full")
+    assert sent == wanted | {"boot": "kexec", "image": "v2", "mode": "full"}
+
+
+def test_reimage_keeps_what_another_owner_declares(installed: Installed, sledd: Sledd, tmp_path: Path) -> None:
+    node = sledd.node("n1", 1)
+    bound = {"node": "n1", "mac": node["mac"], "image": "v9", "owner": "terraform:x", "generation": 1, "revision": 7}
+    sledd.objects["bindings"]["n1"] = node["binding"] = bound
+    sent = bind(installed, sledd, tmp_path, "-e", "boot=kexec")
+    assert sent == {"node": "n1", "image": "v9", "owner": "terraform:x", "boot": "kexec"}
+
+
 def test_enroll_and_status_run(installed: Installed, sledd: Sledd, tmp_path: Path) -> None:
     (tmp_path / "token").write_text(TOKEN)
     node = {"node_mac": "52:54:00:77:00:01", "node_disk": "only", "node_flavour": "cloud"}
