@@ -182,11 +182,6 @@ def test_verbs_that_sledc_does_are_verbs_of_sledc() -> None:
     assert left and left <= own
 
 
-def test_every_library_is_in_the_initrd() -> None:
-    files = (TREE / "initrd/files.list").read_text(encoding="utf-8")
-    assert [path.name for path in sorted((TREE / "initrd/lib").glob("*.sh")) if f" lib/{path.name}\n" not in files] == []
-
-
 def vectors(folder: str, verb: str) -> list[str]:
     """The lines of vectors that are this step."""
     plans = [path.read_bytes().decode(errors="replace") for path in (TREE / "contract/vectors/plan" / folder).glob("*.plan")]
