@@ -173,8 +173,11 @@ test-boot-server:
 test-power: ## every power driver against its simulator, each with a machine behind it
 	tools/as-root molecule/run power
 
-test-lab: provider-here
-	tools/as-root molecule/run lab
+test-lab: provider-here ## two nodes and more in the lab (STORY="NAME...": these of molecule/lab/tests, in a lab that stays until `make lab-down`)
+	tools/as-root molecule/run lab $(if $(STORY),story $(STORY))
+
+lab-down: ## take down the lab that STORY left
+	tools/as-root molecule/run lab destroy
 
 test-arm64: build/bin/sledd build/bin/sledctl initrd initrd-arm64 ## a virtual arm64 server, from power-on to a system on its disk (5 minutes)
 	initrd/test/boot/arm64 build
@@ -206,5 +209,5 @@ clean: ## remove build/
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider initrd initrd-arm64 packages-arm64 collection generate programs test-go test-terraform test-c test-images test-api \
-	test-initrd test-power test-collection test-rollout test-arm64 test-boot-server test-matrix test-lab test-faults test-power-cuts bench-write bench-pack bench-terraform \
+	test-initrd test-power test-collection test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE
