@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
+)
+
+const mac = "52:54:00:77:00:01"
+
+// machine is a node, declared and bound, on an Intake with an empty store in memory.
+type machine struct {
+	*testing.T
+	*intake.Intake
+	memory     *storetest.Memory
+	counts     counts
+	ahead      time.Duration
+	token      string
+	generation int64 // of the plan that it has
+}
+
+// counts is an observer.
+type counts struct {
+	plans  int
+	failed []string
+}
+
+func (c *counts) PlanHandedOut()                   { c.plans++ }
+func (c *counts) StepFailed(verb string, code int) { c.failed = append(c.failed, verb) }
+
+func newMachine(t *testing.T, binding *api.BindingSpec) *machine {
+	t.Helper()
+	m := &machine{T: t, memory: &storetest.Memory{}, generation: intake.None}
+	clock := func() time.Time {
+		m.ahead += time.Millisecond // keys of events differ
+		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(m.ahead)
+	}
+	m.Intake = intake.New(intake.Options{DB: &nodetx.DB{Store: m.memory, Clock: clock}, TokenLife: time.Hour, Observe: &m.counts,
+		Hub: events.New(m.memory, slog.New(slog.DiscardHandler)), ImageURLs: []string{"http://s/images"}, UploadURL: "https://s/upload",
+		System: boot.System{URL: "http://s", Flavour: "generic", Servers: []string{"https://s"}}})
+	m.change(func(tx *nodetx.Tx) { tx.Declare(api.NodeSpec{MAC: mac, Name: "n1", Disk: "serial:1"}) })
+	if binding != nil {
+		m.bind(1, *binding)
+	}
+	return m
+}
+
+func (m *machine) change(change func(tx *nodetx.Tx)) {
+	m.Helper()
+	err := m.DB.Update(m.Context(), mac, nil, func(tx *nodetx.Tx) error {
+		change(tx)
+		return nil
+	})
+	if err != nil {
+		m.Fatal(err)
+	}
+}
+
+func (m *machine) bind(generation int64, spec api.BindingSpec) {
+	m.Helper()
+	spec.Node = "n1"
+	bound := nodetx.Binding{Binding: api.Binding{BindingSpec: spec, MAC: mac, Generation: generation}}
+	if spec.Image != "" {
+		bound.Digest = "sha256:" + strings.Repeat("8", 64)
+		bound.Source = &api.ImageSpec{Name: spec.Image, Digest: bound.Digest, URLs: []string{"http://s/images/d12"}, Bytes: 1 << 30, FileBytes: 1 << 28, UsedBytes: 1 << 29}
+	}
+	m.change(func(tx *nodetx.Tx) { tx.Bind(bound, true) })
+}
+
+// boot fetches the boot script and reports whether it starts the Sled system.
+func (m *machine) boot() bool {
+	m.Helper()
+	script, err := m.Script(m.Context(), mac, true)
+	if err != nil {
+		m.Fatal(err)
+	}
+	_, after, found := strings.Cut(script.Text, "sled.token=")
+	m.token, _, _ = strings.Cut(after, " ")
+	m.token = strings.TrimSpace(m.token)
+	m.token, _, _ = strings.Cut(m.token, "\n")
+	m.generation = intake.None
+	return found
+}
+
+// poll returns the steps of the plan; empty when there is none.
+func (m *machine) poll() string {
+	m.Helper()
+	answer, err := m.Poll(m.Context(), mac, m.token, m.generation, 0)
+	if err != nil {
+		m.Fatal(err)
+	}
+	if answer.Token != "" {
+		m.token = answer.Token
+	}
+	lines := strings.Split(strings.TrimSpace(answer.Plan), "\n")
+	if len(lines) < 3 {
+		return ""
+	}
+	var verbs []string
+	for _, line := range lines[2:] {
+		verb, _, _ := strings.Cut(line, " ")
+		verbs = append(verbs, verb)
+	}
+	m.generation = m.status().Generation
+	return strings.Join(verbs, " ")
+}
+
+func (m *machine) report(lines ...report.Line) error {
+	_, err := m.Report(m.Context(), mac, m.token, report.Report{Generation: m.generation, Boot: "b1", Lines: lines})
+	return err
+}
+
+// does reports lines, and wants a phase afterwards.
+func (m *machine) does(want api.Phase, lines ...report.Line) {
+	m.Helper()
+	if err := m.report(lines...); err != nil {
+		m.Fatal(err)
+	}
+	if got := m.status().Phase; got != want {
+		m.Errorf("after %+v: phase %s, want %s", lines, got, want)
+	}
+}
+
+func (m *machine) load() *nodetx.Tx {
+	m.Helper()
+	tx, err := m.DB.Load(m.Context(), mac, nodetx.Events(500), nodetx.Log, nodetx.Facts)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return tx
+}
+
+func (m *machine) status() api.Status { return *m.load().Status() }
+
+// count returns how many events of a kind the node has.
+func (m *machine) count(kind string) int {
+	n := 0
+	for _, event := range m.load().Events() {
+		if event.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func start(step int, verb string) report.Line {
+	return report.Line{Kind: report.Begin, Step: step, Of: 4, Verb: verb}
+}
+
+func end(step int, verb string, code int) report.Line {
+	line := report.Line{Kind: report.End, Step: step, Verb: verb, Code: code, Seconds: 1}
+	if code != 0 {
+		line.Reason = verb + " failed"
+	}
+	return line
+}
+
+func (m *machine) refused(what string, err error, kind refusal.Kind) {
+	m.Helper()
+	if !refusal.Is(err, kind) {
+		m.Errorf("%s: %v, want kind %d", what, err, kind)
+	}
+}
+
+func TestAnInstallationEndsOperational(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	if !m.boot() {
+		t.Fatal("a bound node boots its own disk")
+	}
+	if got := m.poll(); got != "wipe write configure kexec" {
+		t.Fatalf("the plan is %q", got)
+	}
+	if m.poll() != "" || m.counts.plans != 1 {
+		t.Error("the plan was issued twice")
+	}
+	m.does(api.Wiping, start(1, "wipe"))
+	m.does(api.Writing, end(1, "wipe", 0), start(2, "write"))
+	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 5, Total: 9})
+	if progress := m.status().Progress; progress == nil || progress.Bytes != 5 {
+		t.Errorf("progress %+v", progress)
+	}
+	m.does(api.Configuring, end(2, "write", 0), start(3, "configure"))
+	seed, _, err := m.Seed(t.Context(), mac, m.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed := operationalToken(t, seed)
+	m.does(api.Starting, end(3, "configure", 0), start(4, "kexec"), report.Line{Kind: report.End, Step: 4, Verb: "kexec", Way: "kexec"})
+	if m.boot() {
+		t.Error("a node that starts its system boots the Sled system")
+	}
+	if status := m.status(); status.Start != "fallback" || status.Image != "d12" {
+		t.Errorf("%+v", status)
+	}
+	for range 2 { // sent twice, counted once
+		if err := m.Operational(t.Context(), mac, installed, api.OS{BootID: "b2", Start: "kexec"}, 1, 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status := m.status(); status.Phase != api.Operational || status.Start != "kexec" || m.count("operational") != 1 {
+		t.Errorf("%+v, %d events", status, m.count("operational"))
+	}
+	err = m.Operational(t.Context(), mac, installed, api.OS{BootID: "b2"}, 2, 3)
+	m.refused("operational of another generation", err, refusal.Invalid)
+}
+
+// operationalToken is the token in a seed.
+func operationalToken(t *testing.T, seed []byte) string {
+	t.Helper()
+	archive := tar.NewReader(bytes.NewReader(seed))
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			t.Fatal("no operational in the seed")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Name == "operational" {
+			text, _ := io.ReadAll(archive)
+			_, token, _ := strings.Cut(strings.TrimSpace(string(text)), "token=")
+			return token
+		}
+	}
+}
+
+func TestAReportThatIsSentAgainIsCountedOnce(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	m.boot()
+	m.poll()
+	for range 3 {
+		m.does(api.Failed, start(1, "wipe"), end(1, "wipe", 5))
+	}
+	if m.count("begin") != 1 || m.count("end") != 1 || len(m.counts.failed) != 1 {
+		t.Errorf("%d begin, %d end, %d failures", m.count("begin"), m.count("end"), len(m.counts.failed))
+	}
+	if status := m.status(); status.Code != 5 || status.Reason != "wipe failed" {
+		t.Errorf("%+v", status)
+	}
+}
+
+func TestABindingThatChangesReplacesThePlan(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	m.boot()
+	m.poll()
+	older := m.token
+	m.does(api.Wiping, start(1, "wipe"))
+	m.bind(2, api.BindingSpec{})
+	m.refused("a report of the plan before", m.report(end(1, "wipe", 0)), refusal.Forbidden)
+	_, _, err := m.Seed(t.Context(), mac, older)
+	m.refused("a seed with the token before", err, refusal.Forbidden)
+	if got := m.poll(); got != "wipe idle" || m.token == older {
+		t.Errorf("the plan is %q", got)
+	}
+	m.does(api.Wiped, start(1, "wipe"), end(1, "wipe", 0), start(2, "idle"))
+	if tx := m.load(); !tx.Satisfied() || tx.Status().Image != "" {
+		t.Errorf("%+v", tx.Status())
+	}
+	m.generation = 9
+	m.refused("a report of a plan that was never issued", m.report(start(1, "wipe")), refusal.Invalid)
+}
+
+func TestFactsAreTakenOnceABoot(t *testing.T) {
+	m := newMachine(t, nil)
+	m.boot()
+	for range 2 {
+		if _, err := m.Facts(t.Context(), mac, m.token, api.Facts{BootID: "b1", DMI: map[string]string{"vendor": "QEMU"}}, 2.5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.count("facts") != 1 || m.load().DMI()["vendor"] != "QEMU" {
+		t.Errorf("%d events, %v", m.count("facts"), m.load().DMI())
+	}
+	_, err := m.Facts(t.Context(), mac, m.token+"0", api.Facts{}, 0)
+	m.refused("a token that is none", err, refusal.Unauthorized)
+	if _, err := m.Log(t.Context(), mac, m.token, 2, []byte("the end")); err != nil || string(*m.load().Log()) != "the end" {
+		t.Errorf("%v: %q", err, *m.load().Log())
+	}
+}
+
+func TestLastWordsNameTheCause(t *testing.T) {
+	m := newMachine(t, nil)
+	m.boot()
+	text := "--- dmesg\n<4>watchdog: BUG: soft lockup\n<0>Kernel panic - not syncing: Fatal exception\n"
+	if _, err := m.LastWords(t.Context(), mac, m.token, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	newest := m.load().Events()[0]
+	if newest.Kind != "lastwords" || newest.Detail != "Kernel panic - not syncing: Fatal exception" || newest.Bytes != int64(len(text)) {
+		t.Errorf("%+v", newest)
+	}
+}
+
+func TestAnUnconfirmedKexecMakesTheNextStartAReboot(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	m.boot()
+	m.poll()
+	m.does(api.Starting, report.Line{Kind: report.End, Step: 4, Verb: "kexec", Way: "kexec"})
+	m.bind(2, api.BindingSpec{Image: "d12"})
+	m.boot()
+	if got := m.poll(); got != "wipe write configure reboot" {
+		t.Errorf("the plan is %q", got)
+	}
+	if status := m.status(); !strings.Contains(status.StartNote, "was not confirmed") || m.load().Kexecs().Missed != 1 {
+		t.Errorf("%+v, %+v", status, m.load().Kexecs())
+	}
+	m.bind(3, api.BindingSpec{Image: "d12", Boot: "kexec"})
+	if got := m.poll(); got != "wipe write configure kexec" {
+		t.Errorf("with boot=kexec the plan is %q", got)
+	}
+}
+
+func TestARescueInterruptsThePlan(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	m.change(func(tx *nodetx.Tx) {
+		tx.Status().Phase, tx.Status().Generation = api.Operational, 1
+		tx.SetRescue(&nodetx.Rescue{Rescue: api.Rescue{RescueSpec: api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}}, Number: 7})
+	})
+	if !m.boot() {
+		t.Fatal("a node under rescue boots its own disk")
+	}
+	if got := m.poll(); got != "rescue" {
+		t.Fatalf("the plan is %q", got)
+	}
+	_, _, err := m.Seed(t.Context(), mac, m.token)
+	m.refused("a seed under rescue", err, refusal.Forbidden)
+	entered := report.Line{Kind: report.End, Step: 1, Verb: "rescue", Detail: "10.0.0.1 ssh-ed25519 AAAA"}
+	m.does(api.UnderRescue, report.Line{Kind: report.Begin, Step: 1, Of: 1, Verb: "rescue"}, entered)
+	tx := m.load()
+	if tx.Rescue().Address != "10.0.0.1" || tx.Rescue().Fingerprint == "" || tx.Status().Before != api.Operational || !tx.Satisfied() {
+		t.Errorf("%+v, %+v", tx.Rescue(), tx.Status())
+	}
+	m.change(func(tx *nodetx.Tx) {
+		tx.SetRescue(nil)
+		tx.Enter(api.Operational)
+	})
+	if got := m.poll(); got != "reboot" {
+		t.Errorf("after the rescue the plan is %q", got)
+	}
+}
+
+func TestACaptureRegistersItsImage(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Capture: "golden"})
+	m.boot()
+	if got := m.poll(); got != "capture reboot" {
+		t.Fatalf("the plan is %q", got)
+	}
+	if err := m.Upload(t.Context(), mac, m.token, 1); err != nil {
+		t.Error(err)
+	}
+	m.refused("an upload of another generation", m.Upload(t.Context(), mac, m.token, 2), refusal.Forbidden)
+	done := end(1, "capture", 0)
+	done.Made = report.Made{Digest: "sha256:" + strings.Repeat("7", 64), Bytes: 512, FileBytes: 9}
+	m.does(api.Captured, start(1, "capture"), done)
+	image, err := m.DB.Image(t.Context(), "golden")
+	if err != nil || image.Bytes != 512 || image.Labels["captured-from"] != "n1" || !strings.HasPrefix(image.URLs[0], "http://s/images/captured/") {
+		t.Errorf("%+v, %v", image, err)
+	}
+	m.refused("an upload when it is registered", m.Upload(t.Context(), mac, m.token, 1), refusal.Forbidden)
+}
+
+func TestAWaitingPollEndsWithItsContext(t *testing.T) {
+	m := newMachine(t, nil)
+	m.boot()
+	if got := m.poll(); got != "idle" {
+		t.Fatalf("the plan is %q", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	answered := make(chan intake.Answer, 1)
+	go func() {
+		answer, _ := m.Poll(ctx, mac, m.token, 0, time.Minute)
+		answered <- answer
+	}()
+	for m.Hub.Waiting() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if answer := <-answered; answer.Plan != "" {
+		t.Errorf("%+v", answer)
+	}
+}
+
+func TestWarmGivesWhatTheScriptWould(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	with, err := m.Warm(t.Context(), "n1", "http://front")
+	m.refused("by a name that is not stored", err, refusal.NotFound)
+	with, err = m.Warm(t.Context(), mac, "http://front")
+	if err != nil || with.Kernel != "http://front/sled/generic/vmlinuz" || !strings.Contains(with.Arguments, "sled.token=sledb_") {
+		t.Fatalf("%+v, %v", with, err)
+	}
+	m.change(func(tx *nodetx.Tx) { tx.Status().Phase, tx.Status().Generation = api.Operational, 1 })
+	_, err = m.Warm(t.Context(), mac, "http://front")
+	m.refused("a node that would boot its disk", err, refusal.Conflict)
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics_test
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
+)
+
+// scrape returns what Prometheus reads.
+func scrape(t *testing.T, m *metrics.Metrics) string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return answer.Body.String()
+}
+
+func TestWhatIsCountedIsShown(t *testing.T) {
+	m := metrics.New()
+	m.PlanHandedOut()
+	m.PlanHandedOut()
+	m.StepFailed("write", 5)
+	m.Kexec("missed")
+	m.Request("GET /boot/{file}", "GET", 200, 30*time.Millisecond)
+	text := scrape(t, m)
+	for _, line := range []string{"sledd_plans_handed_out_total 2", `sledd_failed_steps_total{code="5",verb="write"} 1`,
+		`sledd_kexecs_total{outcome="missed"} 1`, `sledd_http_request_seconds_count{code="200",method="GET",route="GET /boot/{file}"} 1`} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("%s is missing", line)
+		}
+	}
+}
+
+func TestOnlyFailuresOfTheStoreCountAsErrors(t *testing.T) {
+	m := metrics.New()
+	memory := &storetest.Memory{}
+	measured := m.Measure(memory)
+	if _, err := measured.Read(t.Context(), store.Key("/a")); err != nil {
+		t.Fatal(err)
+	}
+	taken := store.Transaction{If: []store.Condition{{Key: "/a", Revision: 7}}}
+	if _, err := measured.Commit(t.Context(), taken); !errors.Is(err, store.ErrChanged) {
+		t.Fatal(err)
+	}
+	memory.Before = func(string) error { return &store.UnavailableError{Operation: "read", Err: errors.New("down")} }
+	_, _ = measured.Read(t.Context(), store.Key("/a"))
+	text := scrape(t, m)
+	for line, want := range map[string]bool{`sledd_store_call_seconds_count{call="read"} 2`: true,
+		`sledd_store_call_seconds_count{call="commit"} 1`: true, `sledd_store_errors_total{call="read"} 1`: true,
+		`sledd_store_errors_total{call="commit"}`: false} {
+		if strings.Contains(text, line) != want {
+			t.Errorf("%s: want it shown: %t", line, want)
+		}
+	}
+}
+
+func TestWaitingPollsAreShown(t *testing.T) {
+	m := metrics.New()
+	hub := events.New(&storetest.Memory{}, slog.New(slog.DiscardHandler))
+	m.Watch(hub)
+	_, forget := hub.Wait("a")
+	if text := scrape(t, m); !strings.Contains(text, "sledd_waiting_polls 1\n") {
+		t.Error("a waiting poll is not shown")
+	}
+	forget()
+	if text := scrape(t, m); !strings.Contains(text, "sledd_waiting_polls 0\n") {
+		t.Error("a poll that ended is shown")
+	}
+}
