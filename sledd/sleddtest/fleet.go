@@ -64,7 +64,7 @@ func (s *Sledd) Register(name string) api.ImageSpec {
 	return image.ImageSpec
 }
 
-// Bind wishes.
+// Bind stores a binding.
 func (s *Sledd) Bind(spec api.BindingSpec, options ...api.Option) api.Binding {
 	s.t.Helper()
 	binding, err := s.client.PutBinding(s.t.Context(), spec, options...)

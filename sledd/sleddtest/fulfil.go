@@ -67,7 +67,7 @@ func (m *Machine) steps() []operand.Line {
 		m.Reboot()
 	}
 	if m.Token == "" {
-		t.Fatalf("machine n%d boots its own disk: nothing is wished of it that it has not done", m.number)
+		t.Fatalf("machine n%d boots its own disk: its binding is satisfied", m.number)
 	}
 	plan := m.Poll(0)
 	lines := strings.Split(strings.TrimSpace(plan), "\n")

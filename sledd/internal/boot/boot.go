@@ -12,7 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
-// Local says whether the node boots its own disk: it was seen to have, or is just starting, what is wished of it, or its disk was
+// Local reports whether the node boots its own disk: its binding is satisfied, or its system is just starting, or its disk was
 // only read. Everything else boots the Sled system, as does a node under rescue. generation is that of the binding, 0 when there is none.
 func Local(status api.Status, bound bool, generation int64, rescue bool) bool {
 	if rescue {

@@ -235,7 +235,7 @@ func (h *Hub) wake(mac string) {
 	}
 }
 
-// Wait gives a channel that is told when the wish for a node changed, and a function to call in the end.
+// Wait returns a channel that is told when the binding of a node has changed, and a function to call in the end.
 func (h *Hub) Wait(mac string) (wake <-chan struct{}, forget func()) {
 	channel := make(chan struct{}, 1)
 	h.mu.Lock()

@@ -18,7 +18,7 @@ type run struct {
 	now    time.Time
 	script int // boot of the Sled system
 	plan   int // plan with steps to do
-	bind   int // wish that a node was waiting for already
+	bind   int // binding of a node that was waiting already
 	stages []api.Stage
 }
 
@@ -167,7 +167,7 @@ func (r *run) steps() time.Time {
 	return r.now
 }
 
-// done says whether the end of a step was the end of what was wished: a wipe alone, or a capture.
+// done reports whether the end of a step satisfied the binding: a wipe alone, or a capture.
 func done(e api.Event) bool { return e.Phase == api.Wiped || e.Verb == "capture" }
 
 // moved puts the bar of a step that has ended on the line, with what it moved.

@@ -39,7 +39,7 @@ var refusals = []struct {
 	{refusal.Precondition, "nothing was changed: some bindings are not as wanted"},
 }
 
-// PutBindings binds many nodes, or takes wishes back. All items are checked first: one that is refused and nothing is changed, and all
+// PutBindings binds many nodes, or removes bindings. All items are checked first: one that is refused and nothing is changed, and all
 // of those are named by index. Then they are written, some at a time; when the store fails in between, the error names all that may not be bound.
 func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding, reimage, takeOver bool) (api.BindingList, error) {
 	list := api.BindingList{Items: make([]api.Binding, len(items))}

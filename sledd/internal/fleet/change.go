@@ -8,14 +8,14 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
-// Change is a wish, or with Unbind the end of one, and the terms that it is taken on.
+// Change is a binding, or with Unbind its removal, and its preconditions.
 type Change struct {
 	api.BulkBinding
 	nodetx.Wanted
 	TakeOver bool // also from another owner
 }
 
-// change notes in the view what is asked for, unless its terms do not hold. The image is the one that the wish names, if there is one.
+// change applies a requested change, unless its preconditions do not hold. The image is the one that the binding names, if it exists.
 func (tx *nodeTx) change(c Change, image *api.Image) error {
 	for _, wanted := range []nodetx.Wanted{c.Wanted, nodetx.Exactly(c.IfRevision)} {
 		if err := wanted.Check("the binding of "+tx.NameOr(c.Node), tx.RevisionOf(nodetx.BindingOf)); err != nil {
@@ -37,7 +37,7 @@ func (tx *nodeTx) change(c Change, image *api.Image) error {
 	return tx.expect(c)
 }
 
-// unbindNode notes that the wish is taken back. The disk stays as it is.
+// unbindNode removes the binding. The disk stays as it is.
 func (tx *nodeTx) unbindNode(c Change) error {
 	if err := tx.expect(c); err != nil || tx.Binding() == nil {
 		return err

@@ -12,7 +12,7 @@ import (
 )
 
 // Reimage raises the generation of a binding. All else stays as it is stored, also the user data, which is not given out, and the owner: the
-// wish is the same, so nobody's is taken away. A generation other than 0 is the one that it has to have then.
+// desired state is the same, so no owner loses a binding. A generation other than 0 is the one that it has to have then.
 func (f *Fleet) Reimage(ctx context.Context, reference string, generation int64, wanted nodetx.Wanted) (api.Binding, error) {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *Fleet) Reimage(ctx context.Context, reference string, generation int64,
 			return err
 		}
 		if before.Binding() == nil {
-			return refusal.New(refusal.NotFound, "node %s is not bound: there is no wish to fulfil again", reference)
+			return refusal.New(refusal.NotFound, "node %s is not bound: there is nothing to carry out again", reference)
 		}
 		again := Change{Wanted: wanted, BulkBinding: api.BulkBinding{BindingSpec: before.Binding().BindingSpec, Reimage: true, IfGeneration: generation}}
 		tx, err := f.load(ctx, address, nodetx.Image(named(again.BindingSpec)))

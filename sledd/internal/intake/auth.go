@@ -13,10 +13,10 @@ type age int
 
 const (
 	anyAge  age = iota // any live one of this node
-	current            // not older than the wish
+	current            // not older than the binding
 )
 
-// authenticate finds the record of a node's token: 401 when it does not live, 403 when it is for another node, purpose or wish.
+// authenticate finds the record of a node's token: 401 when it does not live, 403 when it is for another node, purpose or generation.
 func (tx *nodeTx) authenticate(bearer string, purpose token.Purpose, allowed age) (*token.Record, error) {
 	if bearer == "" {
 		return nil, refusal.New(refusal.Unauthorized, "no token: send Authorization: Bearer TOKEN")
@@ -37,7 +37,7 @@ func (tx *nodeTx) authenticate(bearer string, purpose token.Purpose, allowed age
 		return nil, refusal.New(refusal.Forbidden, "this needs a token for %s, it is one for %s", purpose, record.Purpose)
 	}
 	if allowed == current && record.Generation < tx.Generation() {
-		return nil, refusal.New(refusal.Forbidden, "the token is of generation %d, generation %d is wished", record.Generation, tx.Generation())
+		return nil, refusal.New(refusal.Forbidden, "the token is of generation %d, the binding has generation %d", record.Generation, tx.Generation())
 	}
 	return record, nil
 }

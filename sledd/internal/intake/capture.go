@@ -34,7 +34,7 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 		return refusal.New(refusal.Forbidden, "node %s is under rescue", mac)
 	}
 	if generation != record.Generation || generation != tx.Generation() {
-		return refusal.New(refusal.Forbidden, "node %s may not put an image of generation %d: generation %d is wished", mac, generation, tx.Generation())
+		return refusal.New(refusal.Forbidden, "node %s may not put an image of generation %d: the binding has generation %d", mac, generation, tx.Generation())
 	}
 	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.captureEnded() {
 		return refusal.New(refusal.Forbidden, "node %s is not to be captured", mac)
@@ -50,7 +50,7 @@ func (tx *nodeTx) captureEnded() bool {
 // captured takes the end of a step capture: the image is registered, or the node has failed, with the reason.
 func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line) error {
 	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.Binding().Generation != sent.Generation {
-		return nil // not wished any more
+		return nil // the binding has changed
 	}
 	if line.Made.Digest == "" {
 		tx.refuseCapture("the step capture did not say what it made")

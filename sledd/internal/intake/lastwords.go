@@ -21,7 +21,7 @@ var causes = []*regexp.Regexp{
 // longestCause that an event tells.
 const longestCause = 200
 
-// LastWords takes what a kernel that died left behind. Any live token will do, as for facts: it does not depend on what is wished.
+// LastWords takes what a kernel that died left behind. Any live token will do, as for facts: it does not depend on the binding.
 func (in *Intake) LastWords(ctx context.Context, mac, bearer string, text []byte) (string, error) {
 	renewed := ""
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {

@@ -61,7 +61,7 @@ func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.
 		return nil, err
 	}
 	if sent.Generation < tx.Generation() && allowed == current {
-		return nil, refusal.New(refusal.Forbidden, "the report is of generation %d, generation %d is wished", sent.Generation, tx.Generation())
+		return nil, refusal.New(refusal.Forbidden, "the report is of generation %d, the binding has generation %d", sent.Generation, tx.Generation())
 	}
 	if sent.Generation > tx.Status().Generation {
 		return nil, refusal.Value("body", sent.Generation, fmt.Errorf("line 2: generation %d was never given to node %s", sent.Generation, tx.MAC))

@@ -17,7 +17,7 @@ import (
 // orphan is the number of a rescue that a node started after it had ended.
 const orphan int64 = -1
 
-// rescuePlan gives the plan of a node that begins or ends a rescue; none when it goes on as it is wished.
+// rescuePlan returns the plan of a node that starts or ends a rescue; none when it follows its binding.
 func (tx *nodeTx) rescuePlan(given int64) (plan.Plan, bool) {
 	fresh := given == None
 	if tx.Rescue() != nil {
@@ -32,23 +32,23 @@ func (tx *nodeTx) rescuePlan(given int64) (plan.Plan, bool) {
 	return tx.leaveRescuePlan(given)
 }
 
-// leaveRescuePlan gives the plan that ends a rescue which the node still runs. Nothing is done again that was not wished anew: a node that
+// leaveRescuePlan returns the plan that ends a rescue which the node still runs. Nothing is done again unless the binding has changed: a node that
 // had failed waits, and one that was interrupted boots, as it would have without the rescue.
 func (tx *nodeTx) leaveRescuePlan(given int64) (plan.Plan, bool) {
-	wished := tx.Generation()
+	generation := tx.Generation()
 	switch {
-	case boot.Local(*tx.Status(), tx.Binding() != nil, wished, false):
-		return plan.Rebooting(wished), true
-	case tx.Status().Phase == api.Failed && tx.Status().Generation == wished, tx.Binding() == nil, tx.Satisfied():
-		return plan.Waiting(wished), true
-	case wished == given:
-		return plan.Rebooting(wished), true
+	case boot.Local(*tx.Status(), tx.Binding() != nil, generation, false):
+		return plan.Rebooting(generation), true
+	case tx.Status().Phase == api.Failed && tx.Status().Generation == generation, tx.Binding() == nil, tx.Satisfied():
+		return plan.Waiting(generation), true
+	case generation == given:
+		return plan.Rebooting(generation), true
 	default:
 		return plan.Plan{}, false
 	}
 }
 
-// recordRescuePlan notes that the node was given the plan of a detour, which is no progress of what is wished.
+// recordRescuePlan notes that the node was given the plan of a detour, which is no progress of its binding.
 func (tx *nodeTx) recordRescuePlan(desired plan.Plan) {
 	if tx.Rescue() != nil {
 		tx.Rescue().Given = true

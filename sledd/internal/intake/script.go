@@ -44,7 +44,7 @@ func (in *Intake) Script(ctx context.Context, mac string, mint bool) (Script, er
 	return script, err
 }
 
-// local says whether the node boots its own disk.
+// bootsDisk reports whether the node boots its own disk.
 func (tx *nodeTx) bootsDisk() bool {
 	return boot.Local(*tx.Status(), tx.Binding() != nil, tx.Generation(), tx.Rescue() != nil)
 }
@@ -71,7 +71,7 @@ func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, e
 		case !tx.Known():
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		case tx.bootsDisk():
-			return refusal.New(refusal.Conflict, "node %s has done what is wished of it (generation %d, phase %s) and would start its own disk: raise the generation first",
+			return refusal.New(refusal.Conflict, "the binding of node %s is satisfied (generation %d, phase %s), so it would start its own disk: raise the generation first",
 				reference, tx.Generation(), nodetx.PhaseText(tx.Status().Phase))
 		}
 		with = in.System.With(base, tx.MAC, tx.Spec().Flavour, tx.Spec().Architecture, in.admit(tx, "warm"))
@@ -80,7 +80,7 @@ func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, e
 	return with, err
 }
 
-// boots enters the phase of a node that was given the Sled system. One that waits as wished, or is not declared, stays what it is.
+// recordBoot enters the phase of a node that starts the Sled system. One whose binding is satisfied, or is not declared, stays what it is.
 func (tx *nodeTx) recordBoot() {
 	tx.Status().Seen = tx.Now
 	switch {
@@ -93,7 +93,7 @@ func (tx *nodeTx) recordBoot() {
 	}
 }
 
-// purpose is what for a node was given the Sled system.
+// bootPurpose is why a node starts the Sled system.
 func (tx *nodeTx) bootPurpose() string {
 	if tx.Rescue() != nil {
 		return "rescue"

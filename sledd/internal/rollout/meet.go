@@ -16,7 +16,7 @@ const (
 	Apart     Meeting = iota // they have nothing to do with each other
 	Resumes                  // it is the same one, which goes on
 	Conflicts                // nodes of it are in one that runs
-	Replaces                 // nodes of it are in one that was stopped, and something else is wished now
+	Replaces                 // nodes of it are in one that was stopped, and the desired state differs
 )
 
 // One is a rollout, with the MACs of its nodes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rollout is how nodes are brought to their wishes in waves: which nodes each wave holds, when a rollout stops, and what a new
+// Package rollout is how nodes are brought to their bindings in waves: which nodes each wave holds, when a rollout stops, and what a new
 // one means to those that are there. It knows neither store nor network.
 package rollout
 

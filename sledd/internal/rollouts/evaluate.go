@@ -16,23 +16,23 @@ import (
 // answered together by the next look, which sees what all of them wrote.
 type judges struct {
 	mu   sync.Mutex
-	next map[string]*look // by rollout: the look that has not begun
+	next map[string]*evaluation // by rollout: the look that has not begun
 	turn map[string]*sync.Mutex
 }
 
-// look is one reading of a rollout for several who wait.
-type look struct {
+// evaluation is one reading of a rollout for several who wait.
+type evaluation struct {
 	done  chan struct{}
 	shown api.Rollout
 	err   error
 }
 
 // join gives the next look at a rollout, and whether whoever asks is to do it.
-func (j *judges) join(name string) (*look, *sync.Mutex, bool) {
+func (j *judges) join(name string) (*evaluation, *sync.Mutex, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.next == nil {
-		j.next, j.turn = map[string]*look{}, map[string]*sync.Mutex{}
+		j.next, j.turn = map[string]*evaluation{}, map[string]*sync.Mutex{}
 	}
 	if j.turn[name] == nil {
 		j.turn[name] = &sync.Mutex{}
@@ -40,7 +40,7 @@ func (j *judges) join(name string) (*look, *sync.Mutex, bool) {
 	if waiting := j.next[name]; waiting != nil {
 		return waiting, nil, false
 	}
-	j.next[name] = &look{done: make(chan struct{})}
+	j.next[name] = &evaluation{done: make(chan struct{})}
 	return j.next[name], j.turn[name], true
 }
 
@@ -51,8 +51,8 @@ func (j *judges) begin(name string) {
 	delete(j.next, name)
 }
 
-// settle brings the stored state of a rollout to what its nodes became, and gives it with them.
-func (rs *Rollouts) settle(ctx context.Context, name string) (api.Rollout, error) {
+// evaluate brings the stored state of a rollout to what its nodes became, and gives it with them.
+func (rs *Rollouts) evaluate(ctx context.Context, name string) (api.Rollout, error) {
 	mine, turn, first := rs.judges.join(name)
 	if first {
 		go func() {

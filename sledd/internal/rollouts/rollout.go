@@ -191,7 +191,7 @@ func (rs *Rollouts) Abort(ctx context.Context, name, operator string) (api.Rollo
 	if err != nil {
 		return api.Rollout{}, err
 	}
-	return rs.settle(ctx, name)
+	return rs.evaluate(ctx, name)
 }
 
 // abort notes the end of a rollout; why it was stopped before is still told.

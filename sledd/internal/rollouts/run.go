@@ -29,7 +29,7 @@ func (rs *Rollouts) PutRun(ctx context.Context, name, reference string, spec api
 		return api.RunAnswer{}, err
 	}
 	// after the run is written, so that of several at the same time the last one sees all
-	shown, err := rs.settle(ctx, name)
+	shown, err := rs.evaluate(ctx, name)
 	shown.Runs = nil
 	return api.RunAnswer{Rollout: shown, Run: run}, err
 }
@@ -41,7 +41,7 @@ func (rs *Rollouts) queuedRun(ctx context.Context, name, address string, spec ap
 		defer func() { <-rs.runs }()
 		return rs.putRun(ctx, name, address, spec, anyway)
 	case <-ctx.Done():
-		return api.NodeRun{}, refusal.New(refusal.Busy, "too many nodes of rollouts are told of at once; try again")
+		return api.NodeRun{}, refusal.New(refusal.Busy, "too many nodes of rollouts are reported at once; try again")
 	}
 }
 
@@ -58,10 +58,10 @@ type runChange struct {
 
 func anyway(*runChange) error { return nil }
 
-// raised refuses to end a run whose node did not get its wish by this rollout.
+// raised refuses to end a run whose node was not bound anew by this rollout.
 func raised(t *runChange) error {
 	if t.Generation() <= t.current.From {
-		return refusal.New(refusal.Conflict, "node %s was not given its wish by rollout %s", t.current.Node, t.rollout.Name)
+		return refusal.New(refusal.Conflict, "node %s was not bound by rollout %s", t.current.Node, t.rollout.Name)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (t *runChange) take() error {
 		return t.begin()
 	case api.RunDone:
 		if !t.Satisfied() {
-			return refusal.New(refusal.Conflict, "node %s has not done what is wished of it: generation %d is wished; it is %s, generation %d", t.current.Node, t.Generation(),
+			return refusal.New(refusal.Conflict, "the binding of node %s is not satisfied: it has generation %d; the node is %s, generation %d", t.current.Node, t.Generation(),
 				nodetx.PhaseText(t.Status().Phase), t.Status().Generation)
 		}
 		t.current.Reason, t.current.Log = "", ""
@@ -148,7 +148,7 @@ func (t *runChange) take() error {
 	return t.end()
 }
 
-// begin notes that the node is being worked on. A node that is done has its turn again only when something else is wished of it since.
+// begin notes that the node is being worked on. A node that is done starts again only when its binding has changed since.
 func (t *runChange) begin() error {
 	again := t.current.State == api.RunDone
 	if again && t.Generation() == t.current.Generation && t.Satisfied() {

@@ -30,9 +30,9 @@ const (
 
 // Start starts a rollout, or resumes the one that is the same; fresh says which.
 func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.RolloutSpec) (shown api.Rollout, fresh bool, err error) {
-	var begun *beginning
+	var begun *startRequest
 	err = nodetx.Retry(ctx, func(ctx context.Context) error {
-		if begun, err = rs.beginning(ctx, kind, operator, spec); err != nil {
+		if begun, err = rs.readStart(ctx, kind, operator, spec); err != nil {
 			return err
 		}
 		t, err := begun.transaction()
@@ -46,7 +46,7 @@ func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.R
 		return api.Rollout{}, false, err
 	}
 	for _, old := range begun.replaced {
-		if _, err := rs.settle(ctx, old.Name); err != nil {
+		if _, err := rs.evaluate(ctx, old.Name); err != nil {
 			return api.Rollout{}, false, err
 		}
 	}
@@ -55,12 +55,12 @@ func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.R
 			return api.Rollout{}, false, err
 		}
 	}
-	shown, err = rs.settle(ctx, begun.rollout.Name)
+	shown, err = rs.evaluate(ctx, begun.rollout.Name)
 	return shown, begun.fresh, err
 }
 
-// beginning is a rollout that is asked for, and those that are there.
-type beginning struct {
+// startRequest is a rollout that is asked for, and those that are there.
+type startRequest struct {
 	*Rollouts
 	asked    rollout.One
 	names    []string // of its nodes
@@ -72,8 +72,8 @@ type beginning struct {
 	replaced []*storedRollout
 }
 
-// beginning reads what a new rollout has to be compared with.
-func (rs *Rollouts) beginning(ctx context.Context, kind, operator string, spec api.RolloutSpec) (*beginning, error) {
+// readStart reads what a new rollout has to be compared with.
+func (rs *Rollouts) readStart(ctx context.Context, kind, operator string, spec api.RolloutSpec) (*startRequest, error) {
 	queries := []store.Query{store.Prefix(key.Rollouts), store.Prefix(key.Names)}
 	if len(spec.MaxUnavailable) > 0 {
 		queries = append(queries, store.Prefix(key.Nodes))
@@ -82,7 +82,7 @@ func (rs *Rollouts) beginning(ctx context.Context, kind, operator string, spec a
 	if err != nil {
 		return nil, err
 	}
-	b := &beginning{Rollouts: rs, owner: operator, revision: snapshot.Revision, asked: rollout.One{Kind: kind, Spec: spec}}
+	b := &startRequest{Rollouts: rs, owner: operator, revision: snapshot.Revision, asked: rollout.One{Kind: kind, Spec: spec}}
 	for _, kv := range snapshot.Results[0] {
 		r, err := readRollout(kv)
 		if err != nil {
@@ -99,11 +99,11 @@ func (rs *Rollouts) beginning(ctx context.Context, kind, operator string, spec a
 			return nil, err
 		}
 	}
-	return b, b.meet(labels)
+	return b, b.resolveConflicts(labels)
 }
 
 // resolve finds the nodes that are asked for among the declared ones, or names all faults.
-func (b *beginning) resolve(names []store.KV) error {
+func (b *startRequest) resolve(names []store.KV) error {
 	macs, nodes := map[string]string{}, map[string]string{}
 	for _, kv := range names {
 		name := strings.TrimPrefix(kv.Key, key.Names)
@@ -135,7 +135,7 @@ func (b *beginning) resolve(names []store.KV) error {
 }
 
 // labels gives those of the nodes that are asked for.
-func (b *beginning) labels(nodes []store.KV) ([]map[string]string, error) {
+func (b *startRequest) labels(nodes []store.KV) ([]map[string]string, error) {
 	all := make(map[string]map[string]string, len(nodes))
 	for _, kv := range nodes {
 		var spec api.NodeSpec
@@ -151,8 +151,8 @@ func (b *beginning) labels(nodes []store.KV) ([]map[string]string, error) {
 	return labels, nil
 }
 
-// meet finds out whether this rollout is a new one, and what it does to those that are there.
-func (b *beginning) meet(labels []map[string]string) error {
+// resolveConflicts finds out whether this rollout is a new one, and what it does to those that are there.
+func (b *startRequest) resolveConflicts(labels []map[string]string) error {
 	waves, err := rollout.Waves(b.asked.Spec, labels)
 	var fault *rollout.SpecError
 	if errors.As(err, &fault) {
@@ -191,14 +191,14 @@ func numberOf(name string) int {
 	return number
 }
 
-func (b *beginning) resume(there *storedRollout) {
+func (b *startRequest) resume(there *storedRollout) {
 	there.State, there.Reason, there.Seen = api.RolloutRunning, "", b.Now()
 	there.Resumed++
 	b.rollout, b.replaced = there, nil
 }
 
 // transaction is all that is to be written, if no rollout has changed since.
-func (b *beginning) transaction() (store.Transaction, error) {
+func (b *startRequest) transaction() (store.Transaction, error) {
 	t := store.Transaction{If: []store.Condition{{Key: key.Rollouts, To: store.PrefixEnd(key.Rollouts), Revision: b.revision}}}
 	t.Put(key.Rollouts+b.rollout.Name, nodetx.Encode(b.rollout))
 	if !b.fresh {
@@ -218,7 +218,7 @@ func (b *beginning) transaction() (store.Transaction, error) {
 }
 
 // surplus is the oldest of those that have ended and are too many.
-func (b *beginning) surplus() []*storedRollout {
+func (b *startRequest) surplus() []*storedRollout {
 	var ended []*storedRollout
 	for _, there := range b.there {
 		if !there.unfinished() && !slices.Contains(b.replaced, there) {
@@ -229,7 +229,7 @@ func (b *beginning) surplus() []*storedRollout {
 	return ended[:min(max(len(ended)-keptRollouts, 0), trimmedRollouts)]
 }
 
-// catchUp ends the runs of nodes that got their wish while nobody looked. Whoever resumes does not ask for them any more.
+// catchUp ends the runs of nodes that were done while nobody watched. A request that resumes leaves them out.
 func (rs *Rollouts) catchUp(ctx context.Context, r *storedRollout, asked []string) error {
 	_, runs, err := rs.rollout(ctx, r.Name)
 	if err != nil {

@@ -158,13 +158,13 @@ func (o operations) bindings() {
 		Conditions
 		Reimage
 		TakeOver
-		Generation int64 `query:"generation" minimum:"1" doc:"Only if the wish has this generation then"`
+		Generation int64 `query:"generation" minimum:"1" doc:"Only if the binding has this generation then"`
 		Body       api.BindingSpec
 	}
 	register(o, api.Operate, operation("put-binding", http.MethodPut, "/bindings/{node}", "Bind a node to an image, or to be wiped",
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
-		wish := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation}
-		binding, err := o.Fleet.PutBinding(ctx, in.Node, fleet.Change{BulkBinding: wish, Wanted: in.wanted(), TakeOver: in.Take})
+		item := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation}
+		binding, err := o.Fleet.PutBinding(ctx, in.Node, fleet.Change{BulkBinding: item, Wanted: in.wanted(), TakeOver: in.Take})
 		return tag(binding, binding.Revision, err)
 	})
 	type remove struct {
@@ -188,7 +188,7 @@ func (o operations) bulk() {
 		TakeOver
 		Body api.BulkBindings
 	}
-	op := operation("bind-many", http.MethodPost, "/bindings", "Bind many nodes, or take wishes back; one item at fault, and nothing is changed",
+	op := operation("bind-many", http.MethodPost, "/bindings", "Bind many nodes, or remove bindings; if one item is refused, nothing changes",
 		http.StatusConflict)
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {

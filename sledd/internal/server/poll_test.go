@@ -166,7 +166,7 @@ func TestReportsThatAreRefused(t *testing.T) {
 	}{
 		{"POST", node + "/report", "report 1\ngeneration 1\nboot b\nbegin step=1 of=1 verb=erase\n", "line 4", 400},
 		{"POST", node + "/report", "report 1\ngeneration 9\nboot b\nbegin step=1 of=1 verb=idle\n", "never given", 400},
-		{"POST", node + "/report", "report 1\ngeneration 0\nboot b\nbegin step=1 of=1 verb=idle\n", "generation 1 is wished", 403},
+		{"POST", node + "/report", "report 1\ngeneration 0\nboot b\nbegin step=1 of=1 verb=idle\n", "the binding has generation 1", 403},
 		{"POST", node + "/facts", "facts 1\nboot b\ncpu a=1\ncpu a=1\n", "twice", 400},
 		{"POST", node + "/facts", strings.Repeat("x", 1<<20+1), "too large", 413},
 		{"POST", node + "/log", strings.Repeat("x", 64<<10+1), "too large", 413},

@@ -9,12 +9,12 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// reimage is apart from put-binding because whoever asks need not know the wish, and cannot know all of it.
+// reimage is apart from put-binding because the caller need not know the binding, and cannot know all of it.
 func (o operations) reimage() {
 	type again struct {
 		NodePath
 		Conditions
-		Generation int64 `query:"generation" minimum:"1" doc:"Only if the wish has this generation then"`
+		Generation int64 `query:"generation" minimum:"1" doc:"Only if the binding has this generation then"`
 	}
 	register(o, api.Operate, operation("reimage-binding", http.MethodPost, "/bindings/{node}/reimage",
 		"Raise the generation of a binding and change nothing else, so that the node is imaged again", http.StatusNotFound),

@@ -108,7 +108,7 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 	if run.Wave != 1 || run.From != 0 || run.Attempts != 1 || run.Begin.IsZero() || run.Way != "power" || run.Labels["rack"] != "a" {
 		t.Errorf("%+v", run)
 	}
-	c.put409("reimage-1", 1, api.RunDone, "node n1 has not done what is wished of it: generation 0 is wished; it is not seen yet, generation 0")
+	c.put409("reimage-1", 1, api.RunDone, "the binding of node n1 is not satisfied: it has generation 0; the node is not seen yet, generation 0")
 	c.fulfil(1)
 	answer := c.done("reimage-1", 1)
 	var names []string

@@ -76,7 +76,7 @@ func TestWarmBootIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.refused(409, "POST", "/v1/nodes/n1/boot", nil, "node n1 has done what is wished of it (generation 2, phase operational)")
+	s.refused(409, "POST", "/v1/nodes/n1/boot", nil, "the binding of node n1 is satisfied (generation 2, phase operational)")
 	s.phase(1, api.Operational)
 	after, err := s.Client().Events(t.Context(), "n1", 0)
 	if err != nil || len(after) != len(events) {
