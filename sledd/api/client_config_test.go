@@ -65,7 +65,8 @@ func TestConfigDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if client.Server() != "http://[::1]:9470" || client.token != "secret" || client.timeout != 30*time.Second || client.agent != "sled-client" {
+	if client.Server() != "http://[::1]:9470" || client.token != "secret" || client.timeout != 30*time.Second ||
+		client.agent != "sled-client" {
 		t.Errorf("%+v", client)
 	}
 }

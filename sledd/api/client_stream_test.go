@@ -17,14 +17,16 @@ func TestStreamResumesWhereItBroke(t *testing.T) {
 		resumed = append(resumed, r.Header.Get("Last-Event-ID")+" "+r.URL.Query().Get("node")+" "+r.Header.Get("Accept"))
 		w.Header().Set("Content-Type", "text/event-stream")
 		if len(resumed) == 1 {
-			_, _ = fmt.Fprint(w, ": hello\n\ndata: {\"id\":11,\ndata: \"kind\":\"plan\"}\r\n\r\nid: 11\ndata: {\"id\":11,\"kind\":\"begin\"}\n\nid: 12\ndata: {\"id\"")
+			_, _ = fmt.Fprint(w, ": hello\n\ndata: {\"id\":11,\ndata: \"kind\":\"plan\"}\r\n\r\n"+
+				"id: 11\ndata: {\"id\":11,\"kind\":\"begin\"}\n\nid: 12\ndata: {\"id\"")
 			return // in the middle of an event
 		}
 		_, _ = fmt.Fprint(w, "id: 12\ndata: {\"id\":12,\"kind\":\"end\"}\n\n")
 	})
 	lost, opened := 0, 0
 	var kinds []string
-	for event, err := range client.Stream(t.Context(), Follow{Node: "n1", After: 10, Opened: func() { opened++ }, Lost: func(error) { lost++ }}) {
+	for event, err := range client.Stream(t.Context(),
+		Follow{Node: "n1", After: 10, Opened: func() { opened++ }, Lost: func(error) { lost++ }}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +38,8 @@ func TestStreamResumesWhereItBroke(t *testing.T) {
 	if want := []string{"plan", "begin", "end"}; !slices.Equal(kinds, want) {
 		t.Errorf("events %v, want %v", kinds, want)
 	}
-	if want := []string{"10 n1 text/event-stream", "11 n1 text/event-stream"}; !slices.Equal(resumed, want) || lost != 1 || opened != 2 {
+	if want := []string{"10 n1 text/event-stream", "11 n1 text/event-stream"}; !slices.Equal(resumed, want) ||
+		lost != 1 || opened != 2 {
 		t.Errorf("connections %q, want %q; told %d times of a loss, %d times of a connection", resumed, want, lost, opened)
 	}
 }

@@ -54,7 +54,8 @@ func TestCallCarriesTokenBodyAndCondition(t *testing.T) {
 	if node.Revision != 8 || body.Name != "n1" {
 		t.Errorf("sent %+v, got %+v", body, node)
 	}
-	for header, want := range map[string]string{"Authorization": "Bearer secret", "If-Match": `"7"`, "Content-Type": "application/json"} {
+	for header, want := range map[string]string{"Authorization": "Bearer secret", "If-Match": `"7"`,
+		"Content-Type": "application/json"} {
 		if got := seen.Header.Get(header); got != want {
 			t.Errorf("%s: %q, want %q", header, got, want)
 		}
@@ -133,7 +134,8 @@ func TestRefusals(t *testing.T) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(status)
-			_, _ = fmt.Fprintf(w, `{"title":"T","status":%d,"detail":"D","errors":[{"message":"M","location":"body.items[3].image"}]}`, status)
+			_, _ = fmt.Fprintf(w, `{"title":"T","status":%d,"detail":"D",`+
+				`"errors":[{"message":"M","location":"body.items[3].image"}]}`, status)
 		}
 	}
 	for name, test := range map[string]struct {
@@ -146,7 +148,8 @@ func TestRefusals(t *testing.T) {
 		"conflict":     {problem(409), IsConflict, "(409 T)"},
 		"precondition": {problem(412), IsConflict, "(412 T)"},
 		"store down":   {problem(503), IsUnreachable, "(503 T)"},
-		"html of a proxy": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) }, IsUnreachable,
+		"html of a proxy": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) },
+			IsUnreachable,
 			"GET /v1/images/x (502 Bad Gateway)"},
 		"not json": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/problem+json")
@@ -158,12 +161,14 @@ func TestRefusals(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = w.Write([]byte(`{"message":"no route"}`))
 		}, func(err error) bool { return StatusOf(err) == 404 && !IsNotFound(err) }, "(404 Not Found)"},
-		"404 of a proxy": {http.NotFound, func(err error) bool { return StatusOf(err) == 404 && !IsNotFound(err) }, "(404 Not Found)"},
+		"404 of a proxy": {http.NotFound, func(err error) bool { return StatusOf(err) == 404 && !IsNotFound(err) },
+			"(404 Not Found)"},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://elsewhere/", http.StatusMovedPermanently)
 		},
 			func(err error) bool { return StatusOf(err) == 301 }, "give that address as the server"},
-		"empty answer": {func(http.ResponseWriter, *http.Request) {}, func(err error) bool { return err != nil }, "not the JSON"},
+		"empty answer": {func(http.ResponseWriter, *http.Request) {}, func(err error) bool { return err != nil },
+			"not the JSON"},
 	} {
 		_, err := connect(t, test.handler).Image(t.Context(), "x")
 		if !test.holds(err) || !strings.Contains(fmt.Sprint(err), test.text) {
@@ -196,7 +201,8 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestTrustNeedsTheCA(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, Node{}) }))
+	handler := func(w http.ResponseWriter, _ *http.Request) { answer(w, Node{}) }
+	server := httptest.NewUnstartedServer(http.HandlerFunc(handler))
 	server.Config.ErrorLog = nil
 	server.StartTLS()
 	defer server.Close()
@@ -244,7 +250,8 @@ func TestNodeCalls(t *testing.T) {
 	_, err6 := client.Bind(ctx, []BulkBinding{{BindingSpec: BindingSpec{Node: "n1", Image: "i"}}}, Reimage())
 	_, err7 := client.PutBinding(ctx, BindingSpec{Node: "n1"}, IfGeneration(3))
 	_, err8 := Collect(client.Bindings(ctx, Filter{Image: "i"}))
-	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, client.PostEvent(ctx, "n1", NodeEvent{Kind: "power", Detail: "on"}), client.DeleteNode(ctx, "n1"),
+	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8,
+		client.PostEvent(ctx, "n1", NodeEvent{Kind: "power", Detail: "on"}), client.DeleteNode(ctx, "n1"),
 		client.DeleteImage(ctx, "i"), client.DeleteBinding(ctx, "n1"), client.DeleteOperator(ctx, "o")); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ func TestTransportTrustsTheSiteAndTellsNoToken(t *testing.T) {
 	}))
 	defer site.Close()
 	for want, config := range map[bool]Config{
-		true:  {Server: site.URL, Token: "hush", CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: site.Certificate().Raw})},
+		true: {Server: site.URL, Token: "hush", CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+			Bytes: site.Certificate().Raw})},
 		false: {Server: site.URL, Token: "hush"},
 	} {
 		client, err := New(config)

@@ -10,7 +10,8 @@ func TestParseMAC(t *testing.T) {
 			t.Errorf("%s: got %q, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "n1", "52:54:00:77:00", "52:54:00:77:00:01:02", "52-54:00-77:00-01", "52:54:00:77:00:0g", " 52:54:00:77:00:01", "52:54:00:77:00:01\n"} {
+	for _, text := range []string{"", "n1", "52:54:00:77:00", "52:54:00:77:00:01:02", "52-54:00-77:00-01",
+		"52:54:00:77:00:0g", " 52:54:00:77:00:01", "52:54:00:77:00:01\n"} {
 		if got, err := ParseMAC(text); err == nil {
 			t.Errorf("%q was accepted as %q", text, got)
 		}

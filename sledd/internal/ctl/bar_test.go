@@ -19,7 +19,8 @@ func TestBar(t *testing.T) {
 	for _, test := range []struct {
 		done, total int64
 		want        string
-	}{{0, 8, "────"}, {4, 8, "━━──"}, {8, 8, "━━━━"}, {9, 8, "━━━━"}, {-1, 8, "────"}, {5, 0, "────"}, {1 << 50, 1 << 50, "━━━━"}} {
+	}{{0, 8, "────"}, {4, 8, "━━──"}, {8, 8, "━━━━"}, {9, 8, "━━━━"},
+		{-1, 8, "────"}, {5, 0, "────"}, {1 << 50, 1 << 50, "━━━━"}} {
 		if got := bar(test.done, test.total, 4); got != test.want {
 			t.Errorf("%d of %d: %s, want %s", test.done, test.total, got, test.want)
 		}
@@ -27,12 +28,14 @@ func TestBar(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0:00", 59 * time.Second: "0:59", 3725 * time.Second: "1:02:05", -time.Second: "0:00"} {
+	for d, want := range map[time.Duration]string{0: "0:00", 59 * time.Second: "0:59", 3725 * time.Second: "1:02:05",
+		-time.Second: "0:00"} {
 		if got := clock(d); got != want {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m", 47 * time.Hour: "47h", 48 * time.Hour: "2d"} {
+	for d, want := range map[time.Duration]string{0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m",
+		47 * time.Hour: "47h", 48 * time.Hour: "2d"} {
 		if got := age(noon, noon.Add(-d)); got != want {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
@@ -49,7 +52,8 @@ func TestTimes(t *testing.T) {
 
 func TestStageBarsStayInside(t *testing.T) {
 	line := timeline()
-	line.Stages = append(line.Stages, api.Stage{Name: "late", Begin: noon.Add(time.Hour), Seconds: 99}, api.Stage{Begin: noon.Add(-time.Hour), Seconds: 1e9})
+	line.Stages = append(line.Stages, api.Stage{Name: "late", Begin: noon.Add(time.Hour), Seconds: 99},
+		api.Stage{Begin: noon.Add(-time.Hour), Seconds: 1e9})
 	for _, stage := range line.Stages {
 		before, length := stageBar(line, stage, 50)
 		if before < 0 || length < 1 || before+length > 50 {

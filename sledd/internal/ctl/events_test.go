@@ -27,7 +27,8 @@ func TestEventsOfAListAndOfTheStreamArePrintedOnce(t *testing.T) {
 		func() error { return shown.one(event(8, "d")) },
 		func() error { return shown.one(event(8, "e")) }, // of the same revision, also new
 		func() error {
-			return shown.list([]api.Event{event(7, "b"), event(7, "c"), event(8, "d"), event(8, "e"), event(9, "f"), event(9, "g")})
+			return shown.list([]api.Event{event(7, "b"), event(7, "c"), event(8, "d"), event(8, "e"), event(9, "f"),
+				event(9, "g")})
 		},
 		func() error { return shown.one(event(9, "g")) },
 		func() error { return shown.one(event(10, "h")) },

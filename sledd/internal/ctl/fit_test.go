@@ -13,9 +13,11 @@ import (
 
 // hallLines are the command lines whose output people read, by the name of the golden file.
 var hallLines = map[string]string{
-	"node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3", "node-get-rescue": "node get n5",
-	"status": "status", "image-list": "image list", "image-get": "image get i", "image-capture": "image capture n1 golden",
-	"binding-list": "binding list", "binding-get": "binding get n1", "operator-list": "operator list",
+	"node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3",
+	"node-get-rescue": "node get n5",
+	"status":          "status", "image-list": "image list", "image-get": "image get i",
+	"image-capture": "image capture n1 golden",
+	"binding-list":  "binding list", "binding-get": "binding get n1", "operator-list": "operator list",
 	"rollout-list": "rollout list", "rollout-get": "rollout get reimage-1042", "rollout-abort": "rollout abort x",
 	"rollout-report": "rollout report reimage-1042", "timeline": "timeline n1", "events": "events n1",
 	"kexec-stats": "kexec stats", "kexec-quirks": "kexec quirks", "rescue": "rescue n5 --key testdata/key.pub",
@@ -78,7 +80,8 @@ func TestPipedTablesAreWhole(t *testing.T) {
 			t.Errorf("%s: %d lines, want %d:\n%s", line, n, records, got.out)
 		}
 	}
-	for line, word := range map[string]string{"status": hallReason, "events n1": hallReason, "image list": "stage=production",
+	for line, word := range map[string]string{"status": hallReason, "events n1": hallReason,
+		"image list":   "stage=production",
 		"kexec quirks": "a00123456en_us", "node list": "bmc.hall-b.example.net:8443"} {
 		if got := run(t.Context(), server, "", narrow, strings.Fields(line)...); !strings.Contains(got.out, word) {
 			t.Errorf("%s: %q is missing:\n%s", line, word, got.out)
@@ -98,7 +101,8 @@ func TestWatchesFitTheTerminal(t *testing.T) {
 		r := hallRollout()
 		r.State, r.Reason = api.RolloutRunning, ""
 		var rolloutOut buffer
-		live := &rolloutLive{liveView: liveView{app: &app{System: System{Out: &rolloutOut, Now: noonNow, Screen: terminal(width)}}}}
+		live := &rolloutLive{liveView: liveView{app: &app{System: System{Out: &rolloutOut, Now: noonNow,
+			Screen: terminal(width)}}}}
 		live.show(r, hall()[1:2], nil)
 		drawn = strings.NewReplacer("\x1b[K", "", "\x1b[J", "").Replace(rolloutOut.String())
 		checkWidth(t, "rollout watch", drawn, width)

@@ -59,7 +59,8 @@ func hallNode() api.Node {
 	n.KeepDisks = []string{"serial:S64GNE0R900001", "serial:S64GNE0R900002", "serial:S64GNE0R900003"}
 	n.Binding.KernelArguments = "console=ttyS0,115200 net.ifnames=0 mitigations=auto crashkernel=256M"
 	n.Facts.CPU = map[string]string{"model": "AMD EPYC 9354 32-Core Processor", "threads": "64", "arch": "x86_64"}
-	n.Facts.DMI = map[string]string{"vendor": "Supermicro", "product": "AS -1115CS-TNR", "bios": "2.1a", "serial": "S512345X3A12345"}
+	n.Facts.DMI = map[string]string{"vendor": "Supermicro", "product": "AS -1115CS-TNR", "bios": "2.1a",
+		"serial": "S512345X3A12345"}
 	for i := range 2 {
 		n.Facts.Disks[i]["model"] = "SAMSUNG MZQL23T8HCLS-00A07"
 		n.Facts.Disks[i]["wwn"] = fmt.Sprintf("eui.36344730529000%02d0025384500000001", i)
@@ -70,7 +71,8 @@ func hallNode() api.Node {
 
 func hallImages() []api.Image {
 	image := func(name, architecture string, used int64) api.Image {
-		return api.Image{Created: noon, ImageSpec: api.ImageSpec{Name: name, Digest: "sha256:" + strings.Repeat("8f3c", 16), Bytes: 1 << 35,
+		return api.Image{Created: noon, ImageSpec: api.ImageSpec{Name: name, Digest: "sha256:" + strings.Repeat("8f3c", 16),
+			Bytes:     1 << 35,
 			FileBytes: 3123456789, UsedBytes: used, Signature: strings.Repeat("A", 86) + "==", Architecture: architecture,
 			URLs: []string{"http://images.hall-b.example.net:8080/images/" + name + ".raw.zst",
 				"https://mirror.example.net/sled/images/" + name + ".raw.zst"},
@@ -94,16 +96,20 @@ func hallRollout() api.Rollout {
 func hallEvents() []api.Event {
 	detail := "wipe disk=model:SAMSUNG%20MZQL2*,rotational:0, write, configure, kexec; watchdog 120 s"
 	return append(happened(),
-		api.Event{ID: 4, Time: noon.Add(time.Minute), Kind: "plan", Generation: 3, Steps: 4, Phase: api.Booting, Detail: detail},
-		api.Event{ID: 5, Time: noon.Add(2 * time.Minute), Kind: "end", Generation: 3, Step: 2, Steps: 4, Verb: "write", Code: 5,
+		api.Event{ID: 4, Time: noon.Add(time.Minute), Kind: "plan", Generation: 3, Steps: 4, Phase: api.Booting,
+			Detail: detail},
+		api.Event{ID: 5, Time: noon.Add(2 * time.Minute), Kind: "end", Generation: 3, Step: 2, Steps: 4, Verb: "write",
+			Code:    5,
 			Seconds: 21.4, Bytes: 1 << 30, Phase: api.Failed, Detail: hallReason})
 }
 
 func hallKexec() (api.KexecList, api.QuirkList) {
 	models, quirks := models(), quirks()
-	models.Items[1].Vendor, models.Items[1].Product = "Hewlett Packard Enterprise", "ProLiant DL325 Gen10 Plus v2 8SFF Configure-to-order"
+	models.Items[1].Vendor, models.Items[1].Product = "Hewlett Packard Enterprise",
+		"ProLiant DL325 Gen10 Plus v2 8SFF Configure-to-order"
 	quirks.Items[0] = api.Quirk{
-		Match:  api.QuirkMatch{Vendor: "Hewlett Packard Enterprise", Product: "ProLiant DL325 Gen10 Plus v2*", Version: "*", BIOS: "A43 2.*"},
+		Match: api.QuirkMatch{Vendor: "Hewlett Packard Enterprise", Product: "ProLiant DL325 Gen10 Plus v2*", Version: "*",
+			BIOS: "A43 2.*"},
 		Reason: "the firmware of the network card stops after a jump, until the power is cut; fixed in firmware 3.0",
 		Source: "https://support.example.com/advisories/2026/a00123456en_us", Origin: "shipped",
 	}

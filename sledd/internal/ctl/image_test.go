@@ -48,7 +48,8 @@ func TestImageIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("index"))
-	s.does(exitDone, fmt.Sprintf("image apply i --url http://a/i --digest sha256:%x --file-bytes 9 --bytes 1024 --used-bytes 512", sum), " no ")
+	sizes := "--file-bytes 9 --bytes 1024 --used-bytes 512"
+	s.does(exitDone, fmt.Sprintf("image apply i --url http://a/i --digest sha256:%x %s", sum, sizes), " no ")
 	s.does(exitUsage, "image sign i --key "+keyFile(t, other), "expected an Ed25519 key")
 	s.does(exitNotFound, "image sign none --key "+keyFile(t, private), "does not exist")
 	s.does(exitDone, "image sign i --key "+keyFile(t, private), " yes ")
@@ -70,7 +71,8 @@ func TestNodeIsCaptured(t *testing.T) {
 	if err := os.WriteFile(file, []byte("#cloud-config\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.does(exitDone, "bind n1 --wipe-only --disk serial:x --mode auto --verify full --allow-unsigned --user-data "+file, "(wipe)")
+	s.does(exitDone, "bind n1 --wipe-only --disk serial:x --mode auto --verify full --allow-unsigned --user-data "+file,
+		"(wipe)")
 	s.does(exitDone, "binding get n1 -o json", `"allow_unsigned": true`)
 	s.does(exitFailed, "image capture n1 gold --wait --timeout 1ms", "user data is removed from the binding")
 	s.does(exitDone, "image capture n1 gold", "(capture gold)")
@@ -79,7 +81,8 @@ func TestNodeIsCaptured(t *testing.T) {
 	if plan := m.Poll(0); !strings.Contains(plan, "\ncapture disk=serial:x ") {
 		t.Fatal(plan)
 	}
-	m.Report("begin step=1 of=2 verb=capture", "progress step=1 verb=capture bytes=1000000000 total=2000000000 rate=100000000")
+	m.Report("begin step=1 of=2 verb=capture",
+		"progress step=1 verb=capture bytes=1000000000 total=2000000000 rate=100000000")
 	s.does(exitDone, "status n1", "1/2 capture 50% 1.00GB 100.00MB/s")
 	m.Report(sleddtest.CaptureEnd)
 	s.does(exitDone, "image capture n1 gold --wait", "n1 captured generation 2")
@@ -121,7 +124,8 @@ func TestCaptureIsDrawn(t *testing.T) {
 	n := node(1, api.Capturing, 0)
 	n.Status.Progress = &api.Progress{Bytes: 1_000_000_000, Total: 2_000_000_000, Rate: 100_000_000}
 	live := &liveView{app: &app{System: System{Now: func() time.Time { return noon }}}}
-	if got := live.note(n, 60); !strings.Contains(got, barFull) || !strings.Contains(got, "50%") || !strings.Contains(got, "0:10 left") {
+	if got := live.note(n, 60); !strings.Contains(got, barFull) || !strings.Contains(got, "50%") ||
+		!strings.Contains(got, "0:10 left") {
 		t.Errorf("%q", got)
 	}
 }

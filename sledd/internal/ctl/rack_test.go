@@ -14,14 +14,16 @@ import (
 func node(i int, phase api.Phase, since time.Duration) api.Node {
 	return api.Node{
 		NodeSpec: api.NodeSpec{MAC: fmt.Sprintf("52:54:00:77:00:%02x", i), Name: fmt.Sprintf("n%d", i), Disk: "only",
-			Labels: map[string]string{"rack": "a", "row": "1"}, BMC: &api.BMC{Driver: "ipmi", Address: "10.77.0.201", Port: 623}},
+			Labels: map[string]string{"rack": "a", "row": "1"},
+			BMC:    &api.BMC{Driver: "ipmi", Address: "10.77.0.201", Port: 623}},
 		Declared: true, Revision: int64(10 + i),
 		Status: api.Status{Phase: phase, Since: noon.Add(-since), Seen: noon, Generation: 2},
 	}
 }
 
 func bound(n api.Node, image string, generation int64) api.Node {
-	n.Binding = &api.Binding{BindingSpec: api.BindingSpec{Node: n.Name, Image: image}, MAC: n.MAC, Generation: generation, Updated: noon}
+	n.Binding = &api.Binding{BindingSpec: api.BindingSpec{Node: n.Name, Image: image}, MAC: n.MAC, Generation: generation,
+		Updated: noon}
 	n.Binding.Satisfied = n.Status.Generation == generation && n.Status.Phase == api.Operational
 	return n
 }
@@ -40,7 +42,8 @@ func rack() []api.Node {
 	again.Status.Image = "debian-12-v1"
 	unseen := bound(node(5, "", 0), "", 1)
 	unseen.Status = api.Status{}
-	discovered := api.Node{NodeSpec: api.NodeSpec{MAC: "52:54:00:77:00:09"}, Status: api.Status{Phase: api.Discovered, Since: noon.Add(-time.Minute)}}
+	discovered := api.Node{NodeSpec: api.NodeSpec{MAC: "52:54:00:77:00:09"},
+		Status: api.Status{Phase: api.Discovered, Since: noon.Add(-time.Minute)}}
 	return []api.Node{done, writing, wrongDisk, again, unseen, discovered}
 }
 
@@ -50,7 +53,8 @@ func detailed() api.Node {
 	n.Status.Start, n.Status.StartNote = "reboot", "quirk: its NIC hangs\x1b[2J, https://example.net/1"
 	n.Status.OS = &api.OS{ID: "debian", Version: "12", Kernel: "6.1.0-56-amd64", MachineID: "0123"}
 	n.Facts = &api.Facts{
-		Time: noon, CPU: map[string]string{"model": "AMD EPYC", "threads": "2"}, Memory: map[string]string{"bytes": "402653184"},
+		Time: noon, CPU: map[string]string{"model": "AMD EPYC", "threads": "2"},
+		Memory:   map[string]string{"bytes": "402653184"},
 		Firmware: map[string]string{"type": "bios"}, DMI: map[string]string{"vendor": "QEMU", "serial": "n1"},
 		Disks: []map[string]string{
 			{"name": "vda", "serial": "LAB-0001", "bytes": "4294967296", "rotational": "1"},
@@ -65,19 +69,22 @@ func models() api.KexecList {
 	rate := 0.875
 	return api.KexecList{Items: []api.KexecModel{
 		{Vendor: "", Product: "", Nodes: 1, Attempts: 1, Last: "open", Time: noon},
-		{Vendor: "ACME", Product: "X1\x1b[2J", Nodes: 3, Attempts: 9, Confirmed: 7, Missed: 1, Rate: &rate, Last: "missed", Time: noon.Add(-time.Hour)},
+		{Vendor: "ACME", Product: "X1\x1b[2J", Nodes: 3, Attempts: 9, Confirmed: 7, Missed: 1, Rate: &rate, Last: "missed",
+			Time: noon.Add(-time.Hour)},
 	}}
 }
 
 func quirks() api.QuirkList {
 	return api.QuirkList{Items: []api.Quirk{
-		{Match: api.QuirkMatch{Vendor: "ACME", BIOS: "2.*"}, Reason: "its NIC hangs", Source: "https://example.net/1", Origin: "local"},
+		{Match: api.QuirkMatch{Vendor: "ACME", BIOS: "2.*"}, Reason: "its NIC hangs", Source: "https://example.net/1",
+			Origin: "local"},
 		{Match: api.QuirkMatch{Vendor: "Raspberry Pi*", Product: "*Pi 4*"}, Reason: "fails", Origin: "shipped"},
 	}}
 }
 
 func timeline() api.Timeline {
-	t := api.Timeline{MAC: "52:54:00:77:00:01", Name: "n1", Generation: 2, Phase: api.Operational, Begin: noon.Add(-time.Minute)}
+	t := api.Timeline{MAC: "52:54:00:77:00:01", Name: "n1", Generation: 2, Phase: api.Operational,
+		Begin: noon.Add(-time.Minute)}
 	at := t.Begin
 	for _, stage := range strings.Fields("firmware:12 ipxe:3.5 kernel:2.7 wipe:0.02 write:21 configure:1.25 start:9.5") {
 		var seconds float64
@@ -97,7 +104,8 @@ func happened() []api.Event {
 	return []api.Event{
 		{ID: 1, Time: noon, Kind: "power", Detail: "on\x1b[2J"},
 		{ID: 2, Time: noon.Add(1500 * time.Millisecond), Kind: "plan", Generation: 2, Steps: 4, Phase: api.Booting},
-		{ID: 3, Time: noon.Add(2 * time.Second), Kind: "end", Generation: 2, Step: 1, Steps: 4, Verb: "wipe", Code: 4, Seconds: 0.25, Phase: api.Failed,
+		{ID: 3, Time: noon.Add(2 * time.Second), Kind: "end", Generation: 2, Step: 1, Steps: 4, Verb: "wipe", Code: 4,
+			Seconds: 0.25, Phase: api.Failed,
 			Detail: "2 disks match only"},
 	}
 }

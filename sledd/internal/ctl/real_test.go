@@ -44,11 +44,13 @@ func (s session) does(code int, line, want string) ran {
 
 func TestAgainstSledd(t *testing.T) {
 	s := begin(t)
-	s.does(exitDone, "node apply 52-54-00-77-00-01 --name n1 --disk only --label rack=a --bmc ipmi://10.77.0.201:623", "rack=a")
+	s.does(exitDone, "node apply 52-54-00-77-00-01 --name n1 --disk only --label rack=a --bmc ipmi://10.77.0.201:623",
+		"rack=a")
 	s.does(exitDone, "node apply n2 --mac 52:54:00:77:00:02 --disk only", "n2")
 	s.does(exitDone, "node apply n1 --label row=1 --unlabel rack", "row=1")
 	s.does(exitConflict, "node apply 52:54:00:77:00:03 --name n1", "belongs to node")
-	image := "image apply debian-12-v1 --url http://10.77.0.1/i --digest sha256:" + strings.Repeat("0", 64) + " --file-bytes 9 --bytes "
+	image := "image apply debian-12-v1 --url http://10.77.0.1/i --digest sha256:" + strings.Repeat("0", 64) +
+		" --file-bytes 9 --bytes "
 	s.does(exitDone, image+"1024", "debian-12-v1")
 	s.does(exitConflict, image+"2048", "another content gets another name")
 	s.does(exitUsage, "bind n1 --image nothing", "image nothing does not exist")

@@ -22,17 +22,23 @@ import (
 func friday() api.Rollout {
 	nodes := rack()
 	begun := noon.Add(-5 * time.Minute)
-	r := api.Rollout{Name: "reimage-7", Kind: "reimage", State: api.RolloutRunning, Owner: "friday", Begun: begun, Seen: noon,
-		RolloutSpec: api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4"}, Wish: "image debian-12-v2", Canary: "1", Batch: "2", FailureBudget: "25%"},
-		Waves:       [][]string{{"n1"}, {"n2", "n3"}, {"n4"}}}
+	r := api.Rollout{Name: "reimage-7", Kind: "reimage", State: api.RolloutRunning, Owner: "friday", Begun: begun,
+		Seen: noon,
+		RolloutSpec: api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4"}, Wish: "image debian-12-v2", Canary: "1",
+			Batch: "2", FailureBudget: "25%"},
+		Waves: [][]string{{"n1"}, {"n2", "n3"}, {"n4"}}}
 	for i, node := range nodes[:4] {
-		r.Runs = append(r.Runs, api.NodeRun{Node: r.Nodes[i], MAC: node.MAC, Wave: []int{1, 2, 2, 3}[i], Attempts: 1, Begin: begun.Add(time.Duration(i) * time.Minute)})
+		r.Runs = append(r.Runs, api.NodeRun{Node: r.Nodes[i], MAC: node.MAC, Wave: []int{1, 2, 2, 3}[i], Attempts: 1,
+			Begin: begun.Add(time.Duration(i) * time.Minute)})
 	}
 	done, runs, failed, waits := &r.Runs[0], &r.Runs[1], &r.Runs[2], &r.Runs[3]
 	done.State, done.Way, done.Start, done.End = api.RunDone, "power", "kexec", begun.Add(53*time.Second)
-	done.Stages = []api.Stage{{Name: "firmware", Begin: begun, Seconds: 20}, {Name: "write", Begin: begun.Add(20 * time.Second), Seconds: 12}, {Name: "start", Begin: begun.Add(32 * time.Second), Seconds: 9}}
+	done.Stages = []api.Stage{{Name: "firmware", Begin: begun, Seconds: 20},
+		{Name: "write", Begin: begun.Add(20 * time.Second), Seconds: 12},
+		{Name: "start", Begin: begun.Add(32 * time.Second), Seconds: 9}}
 	runs.State, runs.Way = api.RunRunning, "warm"
-	failed.State, failed.Way, failed.Reason, failed.End, failed.Log = api.RunFailed, "idle", "wipe: code 4 disk: 2 disks match only", begun.Add(3*time.Minute), "vda matches\nvdb matches"
+	failed.State, failed.Way, failed.Reason, failed.End, failed.Log = api.RunFailed, "idle",
+		"wipe: code 4 disk: 2 disks match only", begun.Add(3*time.Minute), "vda matches\nvdb matches"
 	*waits = api.NodeRun{Node: waits.Node, MAC: waits.MAC, Wave: 3, State: api.RunWaiting}
 	r.Counts = rollout.Count(r.Runs)
 	return r
@@ -69,7 +75,8 @@ func rolloutScenes(t *testing.T, states ...*api.Rollout) string {
 func TestRolloutShown(t *testing.T) {
 	r := ended()
 	server := rolloutScenes(t, &r)
-	for name, line := range map[string]string{"rollout-list": "rollout list", "rollout-get": "rollout get reimage-7", "rollout-report": "rollout report"} {
+	for name, line := range map[string]string{"rollout-list": "rollout list", "rollout-get": "rollout get reimage-7",
+		"rollout-report": "rollout report"} {
 		got := sledctl(t, server, "", strings.Fields(line)...)
 		if got.code != exitDone {
 			t.Errorf("%s: %+v", line, got)
@@ -104,7 +111,8 @@ func TestRolloutWatchLive(t *testing.T) {
 // is blank twice.
 func TestRolloutWatchFits(t *testing.T) {
 	r := friday()
-	r.Runs[2].Reason = "write: code 5 integrity: chunk 1042 is not as the index promises: the image at http://10.0.0.1/images/debian-12-v2.raw.zst is damaged"
+	r.Runs[2].Reason = "write: code 5 integrity: chunk 1042 is not as the index promises: " +
+		"the image at http://10.0.0.1/images/debian-12-v2.raw.zst is damaged"
 	many := ended()
 	for i := range 20 {
 		run := r.Runs[2]
@@ -139,21 +147,25 @@ func TestRolloutWatchVerdicts(t *testing.T) {
 	done.State, done.Counts = api.RolloutDone, api.RolloutCount{Done: 4}
 	partly.State = api.RolloutDone
 	aborted.State, aborted.Reason = api.RolloutAborted, "aborted by eve"
-	for want, r := range map[string]api.Rollout{"": done, "2 of 4 nodes failed": partly, "was aborted: aborted by eve": aborted} {
+	for want, r := range map[string]api.Rollout{"": done, "2 of 4 nodes failed": partly,
+		"was aborted: aborted by eve": aborted} {
 		code := exitFailed
 		if want == "" {
 			code = exitDone
 		}
-		if got := sledctl(t, rolloutScenes(t, &r), "", "rollout", "watch", "reimage-7"); got.code != code || !strings.Contains(got.err, want) {
+		if got := sledctl(t, rolloutScenes(t, &r), "", "rollout", "watch", "reimage-7"); got.code != code ||
+			!strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", r.State, got)
 		}
 	}
 	running := friday()
-	if got := sledctl(t, rolloutScenes(t, &running), "", "rollout", "watch", "--timeout", "5ms", "--interval", "1ms"); got.code != exitFailed ||
+	if got := sledctl(t, rolloutScenes(t, &running), "", "rollout", "watch", "--timeout", "5ms", "--interval",
+		"1ms"); got.code != exitFailed ||
 		!strings.Contains(got.err, "rollout reimage-7 did not end within 5ms: 1 running, 1 waiting") {
 		t.Errorf("%+v", got)
 	}
-	if got := sledctl(t, double(t, map[string]any{"/v1/rollouts": api.RolloutList{Items: []api.Rollout{}}}), "", "rollout", "watch"); got.code != exitFailed ||
+	if got := sledctl(t, double(t, map[string]any{"/v1/rollouts": api.RolloutList{Items: []api.Rollout{}}}), "",
+		"rollout", "watch"); got.code != exitFailed ||
 		!strings.Contains(got.err, "no rollout exists yet") {
 		t.Errorf("%+v", got)
 	}
@@ -168,7 +180,8 @@ func TestRolloutReportFiles(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	text, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(text), "2 of 4 nodes failed") || !strings.Contains(string(text), "vdb matches") {
+	if err != nil || !strings.Contains(string(text), "2 of 4 nodes failed") ||
+		!strings.Contains(string(text), "vdb matches") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	text, err = os.ReadFile(figures)
@@ -176,10 +189,12 @@ func TestRolloutReportFiles(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
-	if err != nil || len(s.Failures) != 2 || len(s.Nodes) != 4 || s.Starts[0].Median != 9 || s.Stages[len(s.Stages)-1].Median != 53 {
+	if err != nil || len(s.Failures) != 2 || len(s.Nodes) != 4 || s.Starts[0].Median != 9 ||
+		s.Stages[len(s.Stages)-1].Median != 53 {
 		t.Errorf("%v %+v", err, s)
 	}
-	if got := sledctl(t, rolloutScenes(t, &r), "", "rollout", "report", "--html", filepath.Join(page, "x")); got.code != exitFailed {
+	if got := sledctl(t, rolloutScenes(t, &r), "", "rollout", "report", "--html",
+		filepath.Join(page, "x")); got.code != exitFailed {
 		t.Errorf("a folder that cannot be: %+v", got)
 	}
 }
@@ -190,16 +205,19 @@ func TestRolloutAgainstSledd(t *testing.T) {
 	s.Register("d12")
 	s.does(exitFailed, "rollout report", "no rollout exists yet")
 	s.does(exitNotFound, "rollout get reimage-1", "rollout reimage-1 does not exist")
-	if _, err := s.Client().BeginRollout(t.Context(), "", api.RolloutSpec{Nodes: []string{"n1", "n2"}, Wish: "image d12", Canary: "1"}); err != nil {
+	if _, err := s.Client().BeginRollout(t.Context(), "",
+		api.RolloutSpec{Nodes: []string{"n1", "n2"}, Wish: "image d12", Canary: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1", api.NodeRunSpec{State: api.RunRunning, Way: "power"}); err != nil {
+	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1",
+		api.NodeRunSpec{State: api.RunRunning, Way: "power"}); err != nil {
 		t.Fatal(err)
 	}
 	s.does(exitDone, "bind n1 --image d12", "d12")
 	m := s.Machine(1)
 	m.Fail(4, "2 disks match")
-	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1", api.NodeRunSpec{State: api.RunFailed, Reason: "wipe: 2 disks match"}); err != nil {
+	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1",
+		api.NodeRunSpec{State: api.RunFailed, Reason: "wipe: 2 disks match"}); err != nil {
 		t.Fatal(err)
 	}
 	m.Say("log?step=1", "vda LAB-0001 matches\n--- dmesg\n") // later than the run's end

@@ -16,8 +16,10 @@ import (
 func world(t *testing.T) string {
 	t.Helper()
 	nodes := rack()
-	images := []api.Image{{ImageSpec: api.ImageSpec{Name: "debian-12-v1", Digest: "sha256:" + strings.Repeat("8f3c", 16), Bytes: 1 << 31,
-		URLs: []string{"http://10.77.0.1/images/8f3c.raw.zst"}, FileBytes: 312345678, UsedBytes: 1560000000, Signature: strings.Repeat("A", 86) + "=="}, Revision: 4, Created: noon}}
+	images := []api.Image{{ImageSpec: api.ImageSpec{Name: "debian-12-v1", Digest: "sha256:" + strings.Repeat("8f3c", 16),
+		Bytes: 1 << 31,
+		URLs:  []string{"http://10.77.0.1/images/8f3c.raw.zst"}, FileBytes: 312345678, UsedBytes: 1560000000,
+		Signature: strings.Repeat("A", 86) + "=="}, Revision: 4, Created: noon}}
 	return double(t, map[string]any{
 		"/v1/nodes":             api.NodeList{Items: nodes},
 		"/v1/nodes/n1":          detailed(),
@@ -40,9 +42,11 @@ func world(t *testing.T) string {
 func TestGoldenOutputs(t *testing.T) {
 	server := world(t)
 	for name, line := range map[string]string{
-		"status": "status", "status-one": "status n3", "node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3",
-		"image-list": "image list", "image-get": "image show i", "binding-list": "binding list", "operator-list": "operator list",
-		"timeline": "timeline n1 n9", "events": "events n1", "log": "log n3", "node-get-yaml": "node get n3 -o yaml",
+		"status": "status", "status-one": "status n3", "node-list": "node list", "node-get": "node get n1",
+		"node-get-failed": "node get n3",
+		"image-list":      "image list", "image-get": "image show i", "binding-list": "binding list",
+		"operator-list": "operator list",
+		"timeline":      "timeline n1 n9", "events": "events n1", "log": "log n3", "node-get-yaml": "node get n3 -o yaml",
 		"kexec-stats": "kexec stats", "kexec-quirks": "kexec quirks", "kexec-stats-yaml": "kexec stats -o yaml",
 		"timeline-json": "timeline n1 -o json",
 	} {
@@ -113,7 +117,8 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("sledctl %s: exit %d, want %d; said %q, want %q", line, got.code, want.code, got.err, want.text)
 		}
 	}
-	if got := run(t.Context(), "", "", Screen{}, "status"); got.code != exitUsage || !strings.Contains(got.err, "SLED_SERVER") {
+	if got := run(t.Context(), "", "", Screen{}, "status"); got.code != exitUsage ||
+		!strings.Contains(got.err, "SLED_SERVER") {
 		t.Errorf("without a server: %+v", got)
 	}
 	if got := sledctl(t, "http://127.0.0.1:1", "", "status"); got.code != exitUnreachable {

@@ -42,7 +42,8 @@ func TestWatchWaitsUntilAllAreDone(t *testing.T) {
 	booting := nodes[1]
 	booting.Status = api.Status{Phase: api.Booting, Generation: 1, Since: noon}
 	done := bound(node(2, api.Operational, 0), "debian-12-v2", 2)
-	server := scenes(t, []api.Node{nodes[0], booting}, nil, []api.Node{nodes[0], nodes[1]}, []api.Node{nodes[0], nodes[1]}, []api.Node{nodes[0], done})
+	server := scenes(t, []api.Node{nodes[0], booting}, nil, []api.Node{nodes[0], nodes[1]},
+		[]api.Node{nodes[0], nodes[1]}, []api.Node{nodes[0], done})
 	got := sledctl(t, server, "", "watch", "--wait", "--interval", "1ms")
 	if got.code != exitDone {
 		t.Errorf("%+v", got)
@@ -68,7 +69,8 @@ func TestWatchGivesUp(t *testing.T) {
 	if got := sledctl(t, scenes(t, nodes), "", "watch", "--timeout", "1ms"); got.code != exitDone {
 		t.Errorf("without --wait: %+v", got)
 	}
-	if got := sledctl(t, scenes(t, []api.Node{}), "", "watch", "--wait"); got.code != exitFailed || !strings.Contains(got.err, "no node") {
+	if got := sledctl(t, scenes(t, []api.Node{}), "", "watch", "--wait"); got.code != exitFailed ||
+		!strings.Contains(got.err, "no node") {
 		t.Errorf("without nodes: %+v", got)
 	}
 	stopped, stop := context.WithCancel(t.Context())
