@@ -23,7 +23,7 @@ BARE_MERGE = re.compile(r"^Merge (?:branch|branches|tag|commit|remote-tracking b
 NOT_VERBS = """
 a an the this that these those it its their there here some any no not none nothing nobody one two three four each every all both
 more less most new old as at by for from in into of off on onto out over to under up with without and or but so when where while
-what which who whose how why if is are was were be been being has have had do does did only also still own other another
+what which who whose how why if is are was were be been being has have had does did only also still own other another
 first last next same different better many few several
 """
 # Verbs that look like a past form, a gerund, a noun or a third person.

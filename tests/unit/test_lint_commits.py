@@ -51,6 +51,7 @@ def repository(tmp_path: Path) -> Path:
         "roles/sledd: bring the file back",
         "sledd: process requests in order",
         "Makefile: speed up the loop",
+        "initrd: do not run a step whose start is refused",
     ],
 )
 def test_good_subjects(repository: Path, subject: str) -> None:
