@@ -2,43 +2,43 @@
 # shellcheck shell=sh
 # What UEFI boots first (contract/plan.md, Boot order).
 
-esp=$ROOT/run/sled/esp
+bootorder_esp=$ROOT/run/sled/esp
 
-# set_boot_order DISK ORDER: a firmware that refuses is told of, and does not stop the machine from getting its system.
-set_boot_order() {
+# bootorder_set DISK ORDER: a firmware that refuses is reported as a detail and does not fail the step.
+bootorder_set() {
 	case $2 in '' | keep) return 0 ;; esac
 	if [ ! -d "$ROOT/sys/firmware/efi" ]; then
-		detail "boot order $2: not set, this machine starts by BIOS"
-	elif said=$(order_boot "$1" "$2" 2>&1); then
-		echo "$said"
-		detail "boot order $2: set"
+		plan_detail "boot order $2: not set, this machine starts by BIOS"
+	elif bootorder_said=$(bootorder_apply "$1" "$2" 2>&1); then
+		echo "$bootorder_said"
+		plan_detail "boot order $2: set"
 	else
-		echo "$said"
-		detail "boot order $2: not set, $(echo "$said" | tail -n 1)"
+		echo "$bootorder_said"
+		plan_detail "boot order $2: not set, $(echo "$bootorder_said" | tail -n 1)"
 	fi
 }
 
-# order_boot DISK ORDER, in a shell of its own, which unmounts what it mounts and nothing else.
-order_boot() (
-	# shellcheck disable=SC2034 # of disk.sh
-	mounted=
-	trap release EXIT
-	find_loader "$1" || { echo "no partition of $1 but its root holds a loader for UEFI"; exit 1; }
-	echo "the loader is $loader of partition $number"
-	for entry in $(entries | sed -n 's/^Boot\([0-9A-F]\{4\}\). sled\(\t.*\)\{0,1\}$/\1/p'); do
-		$MOCK efibootmgr -q -b "$entry" -B || exit
+# bootorder_apply DISK ORDER: in a subshell, which unmounts only what it mounted.
+bootorder_apply() (
+	disk_forget
+	trap disk_release EXIT
+	bootorder_find_loader "$1" || { echo "no partition of $1 but its root holds a loader for UEFI"; exit 1; }
+	echo "the loader is $bootorder_loader of partition $bootorder_number"
+	for bootorder_entry in $(bootorder_entries | sed -n 's/^Boot\([0-9A-F]\{4\}\). sled\(\t.*\)\{0,1\}$/\1/p'); do
+		$MOCK efibootmgr -q -b "$bootorder_entry" -B || exit
 	done
-	$MOCK efibootmgr -q -c -d "$1" -p "$number" -L sled -l "$(echo "$loader" | tr / '\134')" || exit
-	wanted=$(entries | in_order "$2")
-	$MOCK efibootmgr -q -o "$wanted" || exit
-	entries | grep -q "^BootOrder: $wanted\$" || { echo "the firmware kept another order than $wanted"; exit 1; }
-	entries
+	$MOCK efibootmgr -q -c -d "$1" -p "$bootorder_number" -L sled -l "$(echo "$bootorder_loader" | tr / '\134')" || exit
+	bootorder_wanted=$(bootorder_entries | bootorder_sorted "$2")
+	$MOCK efibootmgr -q -o "$bootorder_wanted" || exit
+	bootorder_entries | grep -q "^BootOrder: $bootorder_wanted\$" ||
+		{ echo "the firmware kept another order than $bootorder_wanted"; exit 1; }
+	bootorder_entries
 )
 
-entries() { $MOCK efibootmgr -v; }
+bootorder_entries() { $MOCK efibootmgr -v; }
 
-# in_order ORDER: the entries' numbers in that order, from what efibootmgr says of them, joined by commas.
-in_order() {
+# bootorder_sorted ORDER: reads the output of efibootmgr and prints the entries' numbers in that order, joined by commas.
+bootorder_sorted() {
 	awk -v order="$1" '
 		/^BootOrder: / { n = split($2, numbers, ",") }
 		/^Boot[0-9A-F][0-9A-F][0-9A-F][0-9A-F]/ {
@@ -57,28 +57,29 @@ in_order() {
 		}'
 }
 
-# find_loader DISK: sets $loader, a path on the partition $number. A system may keep its ESP beside others.
-find_loader() {
-	for device in $(partitions "$1"); do
-		[ "$device" != "$root_device" ] || continue
-		attach "$device" "$esp" has_loader || continue
-		number=$(cat "$ROOT/sys/class/block/${1##*/}/${device##*/}/partition")
+# bootorder_find_loader DISK: sets $bootorder_loader, a path on the partition $bootorder_number. There may be several ESPs.
+bootorder_find_loader() {
+	for bootorder_device in $(disk_partitions "$1"); do
+		[ "$bootorder_device" != "$disk_root_device" ] || continue
+		disk_attach "$bootorder_device" "$bootorder_esp" bootorder_has_loader || continue
+		bootorder_number=$(cat "$ROOT/sys/class/block/${1##*/}/${bootorder_device##*/}/partition")
 		return 0
 	done
 	return 1
 }
 
-# has_loader FOLDER: sets $loader: the vendor's own rather than the one for removable media, and shim rather than what it starts.
-has_loader() {
-	case $($MOCK uname -m) in aarch64) arch=aa64 ;; *) arch=x64 ;; esac
-	for loader in "$1"/EFI/*/shim"$arch".efi "$1"/EFI/*/grub"$arch".efi "$1"/EFI/*/systemd-boot"$arch".efi "$1"/EFI/Microsoft/Boot/bootmgfw.efi \
-		"$1"/EFI/BOOT/BOOT*.EFI "$1"/EFI/boot/boot*.efi; do
-		case $loader in
-		*/EFI/[Bb][Oo][Oo][Tt]/[Bb][Oo][Oo][Tt]*) echo "${loader##*/}" | grep -q -i "^boot$arch.efi\$" || continue ;;
+# bootorder_has_loader FOLDER: sets $bootorder_loader. Prefers the vendor's loader to the one for removable media, and shim to
+# the loader that it starts.
+bootorder_has_loader() {
+	case $($MOCK uname -m) in aarch64) bootorder_arch=aa64 ;; *) bootorder_arch=x64 ;; esac
+	for bootorder_loader in "$1"/EFI/*/shim"$bootorder_arch".efi "$1"/EFI/*/grub"$bootorder_arch".efi \
+		"$1"/EFI/*/systemd-boot"$bootorder_arch".efi "$1"/EFI/Microsoft/Boot/bootmgfw.efi "$1"/EFI/BOOT/BOOT*.EFI "$1"/EFI/boot/boot*.efi; do
+		case $bootorder_loader in
+		*/EFI/[Bb][Oo][Oo][Tt]/[Bb][Oo][Oo][Tt]*) echo "${bootorder_loader##*/}" | grep -q -i "^boot$bootorder_arch.efi\$" || continue ;;
 		*/EFI/[Bb][Oo][Oo][Tt]/*) continue ;;
 		esac
-		if [ -f "$loader" ]; then
-			loader=${loader#"$1"}
+		if [ -f "$bootorder_loader" ]; then
+			bootorder_loader=${bootorder_loader#"$1"}
 			return 0
 		fi
 	done

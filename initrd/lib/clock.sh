@@ -2,17 +2,17 @@
 # shellcheck shell=sh
 # A clock that TLS can work with: from the RTC, but never before this initrd, or its site part, was made.
 
-set_clock() {
+clock_set() {
 	$MOCK hwclock -s -u 2>/dev/null || :
-	floor=0
-	for file in build-clock clock; do
-		seconds=$(cat "$ROOT/etc/sled/$file" 2>/dev/null) || continue
-		case $seconds in
-		'' | *[!0-9]*) say "/etc/sled/$file holds no number of seconds: '$seconds'" ;;
-		*) [ "$seconds" -le "$floor" ] || floor=$seconds ;;
+	clock_floor=0
+	for clock_file in build-clock clock; do
+		clock_seconds=$(cat "$ROOT/etc/sled/$clock_file" 2>/dev/null) || continue
+		case $clock_seconds in
+		'' | *[!0-9]*) console_say "/etc/sled/$clock_file holds no number of seconds: '$clock_seconds'" ;;
+		*) [ "$clock_seconds" -le "$clock_floor" ] || clock_floor=$clock_seconds ;;
 		esac
 	done
-	[ "$(date +%s)" -lt "$floor" ] || return 0
-	$MOCK date -u -s "@$floor" >/dev/null
-	say "the clock was behind: set to $(date -u -d "@$floor" +%Y-%m-%dT%H:%M:%SZ)"
+	[ "$(date +%s)" -lt "$clock_floor" ] || return 0
+	$MOCK date -u -s "@$clock_floor" >/dev/null
+	console_say "the clock was behind: set to $(date -u -d "@$clock_floor" +%Y-%m-%dT%H:%M:%SZ)"
 }

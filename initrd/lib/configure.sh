@@ -3,44 +3,46 @@
 # Step configure: makes the written copy of an image this node's own system.
 
 step_configure() {
-	exec 3>&1 >&2 # 3: see detail
-	disk=$(the_disk "$@")
+	exec 3>&1 >&2 # 3: see plan_detail
+	configure_disk=$(disk_of_step "$@")
 	# shellcheck disable=SC2046 # operands
-	sledc grow $(pick 'disk keep grow' "$@")
-	mount_root "$disk"
-	$MOCK mount -o remount,rw "$root_device" "$root"
-	hostname=$(value hostname "$@")
-	[ -z "$hostname" ] || name_system
-	fresh_machine_id
-	fresh_host_keys
-	get_seed
-	authorize_root
-	authorize_user
+	sledc grow $(words_pick 'disk keep grow' "$@")
+	disk_mount_root "$configure_disk"
+	$MOCK mount -o remount,rw "$disk_root_device" "$disk_root"
+	configure_hostname=$(words_value hostname "$@")
+	[ -z "$configure_hostname" ] || identity_name
+	identity_machine_id
+	identity_host_keys
+	seed_get
+	seed_authorize_root
+	seed_authorize_user
 	seed_cloud_init
-	confirm_operational
-	set_boot_order "$disk" "$(value bootorder "$@")"
-	rm -rf "$seed"
+	seed_operational
+	bootorder_set "$configure_disk" "$(words_value bootorder "$@")"
+	rm -rf "$seed_folder"
 	sync
-	release
+	disk_release
 }
 
-# put MODE FILE: makes FILE of the installed system from standard input, whole or not at all. Never follows a link out of it.
-put() {
-	mkdir -p "$root${2%/*}"
-	(umask 077 && cat >"$root$2.sled")
-	chmod "$1" "$root$2.sled"
-	mv -f "$root$2.sled" "$root$2"
+# configure_put MODE FILE: writes FILE of the installed system from standard input, atomically. Never follows a link out of
+# the system.
+configure_put() {
+	mkdir -p "$disk_root${2%/*}"
+	(umask 077 && cat >"$disk_root$2.sled")
+	chmod "$1" "$disk_root$2.sled"
+	mv -f "$disk_root$2.sled" "$disk_root$2"
 }
 
-# unit NAME [TARGET]: puts a systemd unit from standard input and enables it, also where the vendor's preset would disable it.
-unit() {
-	wants=/etc/systemd/system/${2:-multi-user}.target.wants
-	put 0644 "/etc/systemd/system/$1"
-	mkdir -p "$root$wants"
-	ln -sf "../$1" "$root$wants/$1"
-	echo 'enable sled-*.service' | put 0644 /etc/systemd/system-preset/10-sled.preset
+# configure_unit NAME [TARGET]: writes a systemd unit from standard input and enables it, also where the vendor's preset
+# disables it.
+configure_unit() {
+	configure_wants=/etc/systemd/system/${2:-multi-user}.target.wants
+	configure_put 0644 "/etc/systemd/system/$1"
+	mkdir -p "$disk_root$configure_wants"
+	ln -sf "../$1" "$disk_root$configure_wants/$1"
+	echo 'enable sled-*.service' | configure_put 0644 /etc/systemd/system-preset/10-sled.preset
 }
 
-has_systemd() { [ -e "$root/usr/lib/systemd/systemd" ] || [ -e "$root/lib/systemd/systemd" ]; }
+configure_has_systemd() { [ -e "$disk_root/usr/lib/systemd/systemd" ] || [ -e "$disk_root/lib/systemd/systemd" ]; }
 
-has_cloud_init() { [ -e "$root/usr/bin/cloud-init" ]; }
+configure_has_cloud_init() { [ -e "$disk_root/usr/bin/cloud-init" ]; }

@@ -2,70 +2,78 @@
 # shellcheck shell=sh
 # Finds and mounts the installed system.
 
-root=$ROOT/run/sled/root boot=$ROOT/run/sled/boot mounted=
+disk_root=$ROOT/run/sled/root disk_boot=$ROOT/run/sled/boot disk_mounted=
 
-# the_disk VERB OPERAND...: prints the disk that the step names.
-the_disk() {
+# disk_of_step VERB OPERAND...: prints the disk that the step names.
+disk_of_step() {
 	# shellcheck disable=SC2046 # operands
-	sledc disks $(pick 'disk keep' "$@")
+	sledc disks $(words_pick 'disk keep' "$@")
 }
 
-# partitions DISK: prints their devices in order; the disk itself when it has no partition table.
-partitions() {
+# disk_partitions DISK: prints their devices in order; the disk itself when it has no partition table.
+disk_partitions() {
 	$MOCK blockdev --rereadpt "$1" 2>/dev/null || :
-	for part in "$ROOT/sys/class/block/${1##*/}"/*/partition; do
-		[ -e "$part" ] || { echo "$1"; continue; }
-		echo "$(cat "$part") ${1%/*}/$(basename "$(dirname "$part")")"
+	for disk_part in "$ROOT/sys/class/block/${1##*/}"/*/partition; do
+		[ -e "$disk_part" ] || { echo "$1"; continue; }
+		echo "$(cat "$disk_part") ${1%/*}/$(basename "$(dirname "$disk_part")")"
 	done | sort -n | sed 's/.* //'
 }
 
-# attach DEVICE FOLDER TEST: mounts it read-only in whichever way makes TEST true; 1 when none does.
-attach() {
+# disk_mount DEVICE FOLDER TYPE OPTIONS: for disk_release to unmount.
+disk_mount() {
+	$MOCK mount -t "$3" -o "$4" "$1" "$2" 2>/dev/null || return 1
+	disk_mounted="$2 $disk_mounted"
+}
+
+# disk_attach DEVICE FOLDER TEST: mounts it read-only with the first type and options that make TEST true; 1 when none do.
+disk_attach() {
 	mkdir -p "$2"
-	for way in 'ext4 ro' 'xfs ro' 'btrfs ro' 'btrfs ro,subvol=@' 'btrfs ro,subvol=@rootfs' 'btrfs ro,subvol=root' 'vfat ro'; do
-		$MOCK mount -t "${way% *}" -o "${way#* }" "$1" "$2" 2>/dev/null || continue
-		mounted="$2 $mounted"
+	for disk_way in 'ext4 ro' 'xfs ro' 'btrfs ro' 'btrfs ro,subvol=@' 'btrfs ro,subvol=@rootfs' 'btrfs ro,subvol=root' 'vfat ro'; do
+		disk_mount "$1" "$2" "${disk_way% *}" "${disk_way#* }" || continue
 		"$3" "$2" && return 0
-		detach "$2"
+		disk_detach "$2"
 	done
 	return 1
 }
 
-detach() {
+disk_detach() {
 	$MOCK umount "$1"
-	mounted=${mounted#"$1 "}
+	disk_mounted=${disk_mounted#"$1 "}
 }
+
+# In a subshell: leaves what is mounted to the parent.
+disk_forget() { disk_mounted=; }
 
 # Unmounts everything, the last first.
-release() { for folder in $mounted; do detach "$folder"; done; }
+disk_release() { for disk_folder in $disk_mounted; do disk_detach "$disk_folder"; done; }
 
-is_root() { [ -f "$1/etc/passwd" ] && { [ -e "$1/etc/os-release" ] || [ -L "$1/etc/os-release" ]; }; }
+disk_is_root() { [ -f "$1/etc/passwd" ] && { [ -e "$1/etc/os-release" ] || [ -L "$1/etc/os-release" ]; }; }
 
-has_kernel() {
-	for file in "$1"/vmlinu* "$1"/loader/entries/*.conf "$1"/grub/grub.cfg "$1"/grub2/grub.cfg; do
-		if [ -e "$file" ]; then return 0; fi
+disk_has_kernel() {
+	for disk_file in "$1"/vmlinu* "$1"/loader/entries/*.conf "$1"/grub/grub.cfg "$1"/grub2/grub.cfg; do
+		if [ -e "$disk_file" ]; then return 0; fi
 	done
 	return 1
 }
 
-# mount_root DISK: at $root; sets $root_device. Exit code 3 when no partition holds a system.
-mount_root() {
-	for root_device in $(partitions "$1"); do
-		attach "$root_device" "$root" is_root && return 0
+# disk_mount_root DISK: at $disk_root; sets $disk_root_device. Exit code 3 when no partition holds a system.
+disk_mount_root() {
+	for disk_root_device in $(disk_partitions "$1"); do
+		disk_attach "$disk_root_device" "$disk_root" disk_is_root && return 0
 	done
 	echo "no partition of $1 holds a system (etc/passwd and etc/os-release on ext4, xfs, btrfs or vfat)" >&2
 	exit 3
 }
 
-# mount_boot DISK: sets $boot to where the kernels are: a folder of the root, or a partition of its own.
-mount_boot() {
-	if has_kernel "$root/boot"; then
-		boot=$root/boot
+# disk_mount_boot DISK: sets $disk_boot to where the kernels are: a folder of the root, or a partition of its own.
+disk_mount_boot() {
+	if disk_has_kernel "$disk_root/boot"; then
+		disk_boot=$disk_root/boot
 		return 0
 	fi
-	for device in $(partitions "$1"); do
-		[ "$device" != "$root_device" ] || continue
-		attach "$device" "$boot" has_kernel && return 0
+	for disk_device in $(disk_partitions "$1"); do
+		[ "$disk_device" != "$disk_root_device" ] || continue
+		disk_attach "$disk_device" "$disk_boot" disk_has_kernel && return 0
 	done
-	boot=$root/boot
+	disk_boot=$disk_root/boot
 }

@@ -2,31 +2,31 @@
 # shellcheck shell=sh
 # What must differ between two copies of one image.
 
-name_system() {
-	echo "$hostname" | put 0644 /etc/hostname
+identity_name() {
+	echo "$configure_hostname" | configure_put 0644 /etc/hostname
 	{
-		grep -v '^127\.0\.1\.1[[:space:]]' "$root/etc/hosts" 2>/dev/null || :
-		printf '127.0.1.1\t%s\n' "$hostname"
-	} | put 0644 /etc/hosts
+		grep -v '^127\.0\.1\.1[[:space:]]' "$disk_root/etc/hosts" 2>/dev/null || :
+		printf '127.0.1.1\t%s\n' "$configure_hostname"
+	} | configure_put 0644 /etc/hosts
 }
 
 # "uninitialized" asks systemd for its first-boot work, which only the image's maker can want; everything else gets a new id here,
 # as systemd would take the one of the hypervisor, the same at each re-imaging.
-fresh_machine_id() {
-	[ "$(cat "$root/etc/machine-id" 2>/dev/null)" = uninitialized ] ||
-		tr -d - <"$ROOT/proc/sys/kernel/random/uuid" | put 0444 /etc/machine-id
-	[ -L "$root/var/lib/dbus/machine-id" ] || rm -f "$root/var/lib/dbus/machine-id"
-	rm -f "$root/var/lib/systemd/random-seed" "$root/var/lib/systemd/credential.secret"
+identity_machine_id() {
+	[ "$(cat "$disk_root/etc/machine-id" 2>/dev/null)" = uninitialized ] ||
+		tr -d - <"$ROOT/proc/sys/kernel/random/uuid" | configure_put 0444 /etc/machine-id
+	[ -L "$disk_root/var/lib/dbus/machine-id" ] || rm -f "$disk_root/var/lib/dbus/machine-id"
+	rm -f "$disk_root/var/lib/systemd/random-seed" "$disk_root/var/lib/systemd/credential.secret"
 }
 
 # The keys are made at the first start, where there is more entropy; RSA, which takes long, only old clients want. cloud-init and sshd-keygen.target (Fedora) do it themselves.
-fresh_host_keys() {
-	rm -f "$root"/etc/ssh/ssh_host_*_key "$root"/etc/ssh/ssh_host_*_key.pub
-	if has_cloud_init || [ -e "$root/usr/lib/systemd/system/sshd-keygen.target" ] || [ ! -e "$root/usr/bin/ssh-keygen" ] ||
-		! has_systemd; then
+identity_host_keys() {
+	rm -f "$disk_root"/etc/ssh/ssh_host_*_key "$disk_root"/etc/ssh/ssh_host_*_key.pub
+	if configure_has_cloud_init || [ -e "$disk_root/usr/lib/systemd/system/sshd-keygen.target" ] ||
+		[ ! -e "$disk_root/usr/bin/ssh-keygen" ] || ! configure_has_systemd; then
 		return 0
 	fi
-	unit sled-ssh-keys.service <<-'END'
+	configure_unit sled-ssh-keys.service <<-'END'
 		[Unit]
 		Description=Make SSH host keys
 		Before=ssh.service sshd.service ssh.socket

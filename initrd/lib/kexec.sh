@@ -2,45 +2,48 @@
 # shellcheck shell=sh
 # Step kexec: loads the installed system's kernel. init jumps once the servers know.
 
-# load: first the way that checks signatures, then the one for kernels that it cannot read. Several initrds are one behind the other.
-load() {
-	case $initrd in
+# Tries the system call that checks signatures first, then the one for kernels that it cannot read. Several initrds are
+# joined.
+kexec_load() {
+	case $kexec_initrd in
 	*,*)
-		echo "$initrd" | tr ',' '\n' | while read -r part; do cat "$part"; done >"$ROOT/run/sled/initrd"
-		initrd=$ROOT/run/sled/initrd
+		echo "$kexec_initrd" | tr ',' '\n' | while read -r kexec_part; do cat "$kexec_part"; done >"$ROOT/run/sled/initrd"
+		kexec_initrd=$ROOT/run/sled/initrd
 		;;
 	esac
-	set -- "$kernel" ${initrd:+"--initrd=$initrd"} "--command-line=$arguments sled.start=kexec"
+	set -- "$kexec_kernel" ${kexec_initrd:+"--initrd=$kexec_initrd"} \
+		"--command-line=$kexec_arguments$watchdog_argument sled.start=kexec"
 	$MOCK kexec -s -l "$@" || $MOCK kexec -l "$@"
 }
 
-# find_kernel VERB OPERAND...: sets $kernel, $initrd and $arguments from what the installed boot loader would start.
-find_kernel() {
-	entry=$(sledc bootentry "root=$root" "boot=$boot") || return
+# kexec_find VERB OPERAND...: sets $kexec_kernel, $kexec_initrd and $kexec_arguments from what the installed boot loader would start.
+kexec_find() {
+	kexec_entry=$(sledc bootentry "root=$disk_root" "boot=$disk_boot") || return
 	set -f
-	set -- "$(value append "$@")" bootentry $entry
+	set -- "$(words_value append "$@")" bootentry $kexec_entry
 	set +f
-	append=$1
+	kexec_append=$1
 	shift
-	kernel=$(value kernel "$@") && initrd=$(value initrd "$@") && arguments=$(value arguments "$@")${append:+ $append} || return
-	echo "kernel $kernel, initrd ${initrd:-none}, arguments $arguments"
+	kexec_kernel=$(words_value kernel "$@") && kexec_initrd=$(words_value initrd "$@") &&
+		kexec_arguments=$(words_value arguments "$@")${kexec_append:+ $kexec_append} || return
+	echo "kernel $kexec_kernel, initrd ${kexec_initrd:-none}, arguments $kexec_arguments"
 }
 
 step_kexec() {
-	exec 3>&1 >&2 # 3: see detail
-	disk=$(the_disk "$@")
-	mount_root "$disk"
-	mount_boot "$disk"
-	way=kexec
-	if ! find_kernel "$@" || ! watch "$(value watchdog "$@")" || ! load; then
-		way=reboot
-		rm -f "$watched"
-		echo "no kernel of $disk can be loaded" >&2
-		[ "$(value fallback "$@")" = reboot ] || exit 3
+	exec 3>&1 >&2 # 3: see plan_detail
+	kexec_disk=$(disk_of_step "$@")
+	disk_mount_root "$kexec_disk"
+	disk_mount_boot "$kexec_disk"
+	kexec_way=kexec
+	if ! kexec_find "$@" || ! watchdog_choose "$(words_value watchdog "$@")" || ! kexec_load; then
+		kexec_way=reboot
+		rm -f "$watchdog_chosen"
+		echo "no kernel of $kexec_disk can be loaded" >&2
+		[ "$(words_value fallback "$@")" = reboot ] || exit 3
 		echo "falling back to a reboot" >&2
 	fi
 	sync
-	release
-	echo "way $way" >&3
-	echo "$way" >"$ROOT/run/sled/jump"
+	disk_release
+	echo "way $kexec_way" >&3
+	echo "$kexec_way" >"$ROOT/run/sled/jump"
 }

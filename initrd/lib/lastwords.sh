@@ -2,31 +2,31 @@
 # shellcheck shell=sh
 # What a kernel that died before left in the platform's persistent store: EFI variables, ACPI's ERST, reserved memory.
 
-store=$ROOT/sys/fs/pstore words=$ROOT/run/sled/lastwords
+lastwords_store=$ROOT/sys/fs/pstore lastwords_file=$ROOT/run/sled/lastwords
 
 # Prints the records, the newest first. What is compressed, with a method that this kernel does not know, says nothing.
-records() {
+lastwords_records() {
 	# shellcheck disable=SC2045 # in order of time; the kernel names them
-	for record in $(ls -t "$store"); do
-		case $record in *.enc.z) continue ;; esac
-		printf -- '--- %s\n' "$record"
-		tr -d '\000' <"$store/$record"
+	for lastwords_record in $(ls -t "$lastwords_store"); do
+		case $lastwords_record in *.enc.z) continue ;; esac
+		printf -- '--- %s\n' "$lastwords_record"
+		tr -d '\000' <"$lastwords_store/$lastwords_record"
 		echo
 	done
 }
 
 # Once a boot, before the first plan. The store is small: a kernel that dies finds no room in one that is never emptied.
-send_last_words() {
-	for driver in efi_pstore ramoops; do $MOCK modprobe -q "$driver" 2>/dev/null || :; done
-	mkdir -p "$store"
-	$MOCK mount -t pstore -o nosuid,nodev,noexec pstore "$store" 2>/dev/null || return 0
-	[ -n "$(ls "$store")" ] || return 0
-	records >"$words"
-	if sledc lastwords $node "file=$words" 2>"$log"; then
-		say "a kernel died here before: its last words were sent"
-		rm -f "$store"/* || :
+lastwords_send() {
+	for lastwords_driver in efi_pstore ramoops; do $MOCK modprobe -q "$lastwords_driver" 2>/dev/null || :; done
+	mkdir -p "$lastwords_store"
+	$MOCK mount -t pstore -o nosuid,nodev,noexec pstore "$lastwords_store" 2>/dev/null || return 0
+	[ -n "$(ls "$lastwords_store")" ] || return 0
+	lastwords_records >"$lastwords_file"
+	if sledc lastwords $node "file=$lastwords_file" 2>"$plan_log"; then
+		console_say "a kernel died here before: its last words were sent"
+		rm -f "$lastwords_store"/* || :
 	else
-		say "last words were found and not taken: $(tail -n 1 "$log")"
+		console_say "last words were found and not taken: $(tail -n 1 "$plan_log")"
 	fi
-	rm -f "$words"
+	rm -f "$lastwords_file"
 }

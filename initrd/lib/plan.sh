@@ -2,82 +2,83 @@
 # shellcheck shell=sh
 # Plans: ask, check, run the steps in order, report each. Values are sledc's business; here a line is only split into words.
 
-log=$ROOT/run/sled/log reported=$ROOT/run/sled/report.log plan=$ROOT/run/sled/plan
+plan_log=$ROOT/run/sled/log plan_report_log=$ROOT/run/sled/report.log plan_file=$ROOT/run/sled/plan
 
 # Once a boot. A server that is away now may be back for the plan, which matters more.
-send_facts() {
-	sledc facts $node 2>"$log" || say "the facts were not taken: $(tail -n 1 "$log")"
+plan_send_facts() {
+	sledc facts $node 2>"$plan_log" || console_say "the facts were not taken: $(tail -n 1 "$plan_log")"
 }
 
-# report NUMBER OF VERB [OPERAND...]: sends the servers what the step prints; returns the step's exit code, or 6 when a server refused.
-report() {
-	step="step=$1 of=$2 verb=$3"
+# plan_report NUMBER OF VERB [OPERAND...]: sends what the step prints to the servers. Returns the step's exit code, or 6 when
+# a server refused the report.
+plan_report() {
+	plan_step="step=$1 of=$2 verb=$3"
 	shift 3
-	sledc report $node "generation=$generation" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" $step "log=$log" "$@"
+	sledc report $node "generation=$plan_generation" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" $plan_step "log=$plan_log" "$@"
 }
 
-# begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $begin for the reports that follow;
-# 1 when sledd refuses. A server that does not answer stops no step: sledd issued the plan, and gets the start later.
-begin_step() {
-	case $(report "$@" begin=only 2>"$reported") in
-	accepted) begin=begin=done ;;
+# plan_begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $plan_begin for the reports that
+# follow. Returns 1 when sledd refuses. A server that does not answer stops no step: sledd issued the plan, and gets the start later.
+plan_begin_step() {
+	case $(plan_report "$@" begin=only 2>"$plan_report_log") in
+	accepted) plan_begin=begin=done ;;
 	unanswered)
-		say "step $1/$2 $3: its start is not reported yet: $(tail -n 1 "$reported")"
-		begin=
+		console_say "step $1/$2 $3: its start is not reported yet: $(tail -n 1 "$plan_report_log")"
+		plan_begin=
 		;;
 	*)
-		say "step $1/$2 $3 ... not run: $(tail -n 1 "$reported")"
+		console_say "step $1/$2 $3 ... not run: $(tail -n 1 "$plan_report_log")"
 		return 1
 		;;
 	esac
 }
 
-# run_step NUMBER OF VERB OPERAND...: in a separate process, so that its shell ends at the first error.
-run_step() {
-	number=$1 of=$2
+# plan_run_step NUMBER OF VERB OPERAND...: in a separate process, so that its shell ends at the first error.
+plan_run_step() {
+	plan_number=$1 plan_of=$2
 	shift 2
-	say "step $number/$of $1 ..."
-	begin_step "$number" "$of" "$1" || return 1
-	if { sh "$ROOT/lib/sled/step" "$@" 2>"$log" && code=0 || code=$?; echo "end code=$code"; } |
-		report "$number" "$of" "$1" $begin 2>"$reported"; then
-		say "step $number/$of $1 ... ok"
+	console_say "step $plan_number/$plan_of $1 ..."
+	plan_begin_step "$plan_number" "$plan_of" "$1" || return 1
+	if { sh "$ROOT/lib/sled/step" "$@" 2>"$plan_log" && plan_code=0 || plan_code=$?; echo "end code=$plan_code"; } |
+		plan_report "$plan_number" "$plan_of" "$1" $plan_begin 2>"$plan_report_log"; then
+		console_say "step $plan_number/$plan_of $1 ... ok"
 	else
-		say "step $number/$of $1 ... failed, code $?: $(tail -n 1 "$log")"
-		[ ! -s "$reported" ] || say "$(tail -n 1 "$reported")"
+		console_say "step $plan_number/$plan_of $1 ... failed, code $?: $(tail -n 1 "$plan_log")"
+		[ ! -s "$plan_report_log" ] || console_say "$(tail -n 1 "$plan_report_log")"
 		return 1
 	fi
 }
 
-run_plan() {
-	end_rescue
+plan_run() {
+	rescue_end
 	rm -f "$ROOT/run/sled/jump"
-	of=$(($(wc -l <"$plan") - 2)) number=0
-	if ! sledc check-plan "$plan" 2>"$log"; then
-		say "plan of generation $generation is refused: $(tail -n 1 "$log")"
-		echo "end code=2" | report 1 1 "$(sed -n '3s/ .*//p' "$plan")" || :
+	plan_of=$(($(wc -l <"$plan_file") - 2)) plan_number=0
+	if ! sledc check-plan "$plan_file" 2>"$plan_log"; then
+		console_say "plan of generation $plan_generation is refused: $(tail -n 1 "$plan_log")"
+		echo "end code=2" | plan_report 1 1 "$(sed -n '3s/ .*//p' "$plan_file")" || :
 		return 0
 	fi
-	tail -n +3 "$plan" >"$plan.steps"
-	while read -r line <&3; do
-		number=$((number + 1))
+	tail -n +3 "$plan_file" >"$plan_file.steps"
+	while read -r plan_line <&3; do
+		plan_number=$((plan_number + 1))
 		set -f
-		set -- $line
+		set -- $plan_line
 		set +f
-		run_step "$number" "$of" "$@" 3<&- || { debug_shell; return 0; }
-	done 3<"$plan.steps"
-	jump
+		plan_run_step "$plan_number" "$plan_of" "$@" 3<&- || { console_shell; return 0; }
+	done 3<"$plan_file.steps"
+	plan_jump
 }
 
 # Leaves, when the last step prepared that and the servers know. A kernel that does not start is left to the firmware.
-jump() {
+plan_jump() {
 	[ -s "$ROOT/run/sled/jump" ] || return 0
 	sync
-	read -r way <"$ROOT/run/sled/jump"
-	say "$way"
-	case $way in
+	read -r plan_way <"$ROOT/run/sled/jump"
+	console_say "$plan_way"
+	case $plan_way in
 	kexec)
-		arm on
-		$MOCK kexec -e || { say "kexec failed" && arm off; }
+		watchdog_switch on
+		$MOCK kexec -e || { console_say "kexec failed" && watchdog_switch off; }
 		;;
 	poweroff) $MOCK poweroff -f ;;
 	esac
@@ -87,25 +88,31 @@ jump() {
 }
 
 # Asks for plans and runs them until the servers deny the token. Backs off to 10 s while there is none to be had.
-follow_plans() {
-	generation='' pause=1
+plan_follow() {
+	plan_generation='' plan_pause=1
 	while :; do
-		answer=$(sledc plan $node "out=$plan" wait=60 ${generation:+"generation=$generation"} 2>"$log") || :
-		case $answer in
+		plan_answer=$(sledc plan $node "out=$plan_file" wait=60 ${plan_generation:+"generation=$plan_generation"} 2>"$plan_log") || :
+		case $plan_answer in
 		'generation '*)
-			generation=${answer#generation }
-			say "plan of generation $generation"
-			run_plan
+			plan_generation=${plan_answer#generation }
+			console_say "plan of generation $plan_generation"
+			plan_run
 			;;
 		unchanged) ;;
 		denied) return 0 ;;
 		*)
-			say "no plan: $(tail -n 1 "$log"); again in $pause s"
-			$MOCK sleep "$pause"
-			pause=$((pause < 5 ? pause * 2 : 10))
+			console_say "no plan: $(tail -n 1 "$plan_log"); again in $plan_pause s"
+			$MOCK sleep "$plan_pause"
+			plan_pause=$((plan_pause < 5 ? plan_pause * 2 : 10))
 			continue
 			;;
 		esac
-		pause=1
+		plan_pause=1
 	done
+}
+
+# plan_detail TEXT: for the log and for the events of the node, in steps that redirect their standard output to the log.
+plan_detail() {
+	echo "$1"
+	echo "detail $1" >&3
 }

@@ -2,52 +2,53 @@
 # shellcheck shell=sh
 # What sledd hands out for this node alone: keys, user data, and the token to confirm with (contract/report.md, seed).
 
-seed=$ROOT/run/sled/seed
+seed_folder=$ROOT/run/sled/seed
 
-get_seed() {
-	rm -rf "$seed"
-	(umask 077 && mkdir -p "$seed")
-	sledc seed $node "out=$seed/seed.tar"
-	tar -x -f "$seed/seed.tar" -C "$seed"
+seed_get() {
+	rm -rf "$seed_folder"
+	(umask 077 && mkdir -p "$seed_folder")
+	sledc seed $node "out=$seed_folder/seed.tar"
+	tar -x -f "$seed_folder/seed.tar" -C "$seed_folder"
 }
 
-# authorize HOME OWNER:GROUP: adds the keys that are not there yet.
-authorize() {
-	[ -s "$seed/authorized_keys" ] || return 0
-	keys=$1/.ssh/authorized_keys
-	{ cat "$root$keys" 2>/dev/null || :; cat "$seed/authorized_keys"; } | awk 'NF && !seen[$0]++' | put 0600 "$keys"
-	chmod 0700 "$root$1/.ssh"
-	$MOCK chown "$2" "$root$1/.ssh" "$root$keys"
+# seed_authorize HOME OWNER:GROUP: adds the keys that are not there yet.
+seed_authorize() {
+	[ -s "$seed_folder/authorized_keys" ] || return 0
+	seed_keys=$1/.ssh/authorized_keys
+	{ cat "$disk_root$seed_keys" 2>/dev/null || :; cat "$seed_folder/authorized_keys"; } | awk 'NF && !seen[$0]++' |
+		configure_put 0600 "$seed_keys"
+	chmod 0700 "$disk_root$1/.ssh"
+	$MOCK chown "$2" "$disk_root$1/.ssh" "$disk_root$seed_keys"
 }
 
-authorize_root() { authorize /root 0:0; }
+seed_authorize_root() { seed_authorize /root 0:0; }
 
 # The user that installers make first has number 1000; cloud-init cares for its own.
-authorize_user() {
-	user=$(awk -F : '$3 == 1000 { print $6, $3 ":" $4 }' "$root/etc/passwd")
-	if has_cloud_init || [ -z "$user" ]; then return 0; fi
-	authorize "${user% *}" "${user##* }"
+seed_authorize_user() {
+	seed_user=$(awk -F : '$3 == 1000 { print $6, $3 ":" $4 }' "$disk_root/etc/passwd")
+	if configure_has_cloud_init || [ -z "$seed_user" ]; then return 0; fi
+	seed_authorize "${seed_user% *}" "${seed_user##* }"
 }
 
 seed_cloud_init() {
-	has_cloud_init || return 0
-	[ -e "$seed/user-data" ] || echo '#cloud-config' >"$seed/user-data"
-	for file in meta-data user-data; do
-		put 0600 "/var/lib/cloud/seed/nocloud/$file" <"$seed/$file"
+	configure_has_cloud_init || return 0
+	[ -e "$seed_folder/user-data" ] || echo '#cloud-config' >"$seed_folder/user-data"
+	for seed_file in meta-data user-data; do
+		configure_put 0600 "/var/lib/cloud/seed/nocloud/$seed_file" <"$seed_folder/$seed_file"
 	done
 }
 
 # The system says itself that it runs, with a program and a one-time token that it is given here.
-confirm_operational() {
-	if ! has_systemd; then
+seed_operational() {
+	if ! configure_has_systemd; then
 		echo "no systemd: this system will not confirm that it is operational" >&2
 		return 0
 	fi
-	put 0755 /usr/lib/sled/sledc <"$ROOT/bin/sledc"
-	put 0644 /etc/sled/ca.crt <"$ROOT/etc/sled/ca.crt"
-	put 0600 /etc/sled/operational <"$seed/operational"
-	put 0755 /usr/lib/sled/operational <"$ROOT/lib/sled/operational"
-	unit sled-operational.service <"$ROOT/lib/sled/sled-operational.service"
-	put 0755 /usr/lib/sled/watchdog <"$ROOT/lib/sled/watchdog"
-	unit sled-watchdog.service sysinit <"$ROOT/lib/sled/sled-watchdog.service"
+	configure_put 0755 /usr/lib/sled/sledc <"$ROOT/bin/sledc"
+	configure_put 0644 /etc/sled/ca.crt <"$ROOT/etc/sled/ca.crt"
+	configure_put 0600 /etc/sled/operational <"$seed_folder/operational"
+	configure_put 0755 /usr/lib/sled/operational <"$ROOT/lib/sled/operational"
+	configure_unit sled-operational.service <"$ROOT/lib/sled/sled-operational.service"
+	configure_put 0755 /usr/lib/sled/watchdog <"$ROOT/lib/sled/watchdog"
+	configure_unit sled-watchdog.service sysinit <"$ROOT/lib/sled/sled-watchdog.service"
 }

@@ -2,43 +2,51 @@
 # shellcheck shell=sh
 # A hardware watchdog looks after the jump: it resets the machine when the installed kernel does not come to where it stops it.
 
-watched=$ROOT/run/sled/watchdog
+watchdog_chosen=$ROOT/run/sled/watchdog
 
 # Prints the driver of a watchdog that this machine has. BMCs last: they need most of the kernel that comes.
-find_watchdog() {
-	for driver in iTCO_wdt sp5100_tco i6300esb ipmi_watchdog; do
-		$MOCK modprobe -q "$driver" 2>/dev/null || continue
-		sledc watchdog "driver=$driver" >/dev/null 2>&1 || continue
-		echo "$driver"
+watchdog_find() {
+	for watchdog_driver in iTCO_wdt sp5100_tco i6300esb ipmi_watchdog; do
+		$MOCK modprobe -q "$watchdog_driver" 2>/dev/null || continue
+		sledc watchdog "driver=$watchdog_driver" >/dev/null 2>&1 || continue
+		echo "$watchdog_driver"
 		return 0
 	done
 	return 1
 }
 
-# installed_takes DRIVER: the installed system holds it for the kernel that is to start, and knows how to stop the watchdog.
-installed_takes() {
-	[ -e "$root/etc/systemd/system/sled-watchdog.service" ] || return 1
-	modules=$root/lib/modules/${kernel##*/vmlinuz-}
-	[ -d "$modules" ] || return 1
-	grep -q -s "/$1\.ko$" "$modules/modules.builtin" || [ -n "$(find "$modules" -name "$1.ko*")" ]
+# watchdog_installed_takes DRIVER: the installed system has it for the kernel that will start, and can stop the watchdog.
+watchdog_installed_takes() {
+	[ -e "$disk_root/etc/systemd/system/sled-watchdog.service" ] || return 1
+	watchdog_modules=$disk_root/lib/modules/${kexec_kernel##*/vmlinuz-}
+	[ -d "$watchdog_modules" ] || return 1
+	grep -q -s "/$1\.ko$" "$watchdog_modules/modules.builtin" || [ -n "$(find "$watchdog_modules" -name "$1.ko*")" ]
 }
 
-# watch SECONDS: chooses the watchdog, tries it, and lets the installed system know. Says what is done with one as the step's detail; none is
-# no reason not to jump.
-watch() {
-	rm -f "$watched"
+# watchdog_choose SECONDS: chooses the watchdog, tries it, and sets $watchdog_argument for the installed system. Reports the
+# result as the step's detail. The jump does not need a watchdog.
+watchdog_choose() {
+	watchdog_argument=
+	rm -f "$watchdog_chosen"
 	[ -n "$1" ] || return 0
-	driver=$(find_watchdog) || { echo "this machine has no watchdog that is known" >&2; return 0; }
-	installed_takes "$driver" || { detail "no watchdog: the installed system would not take over $driver"; return 0; }
-	took=$(sledc watchdog "driver=$driver" "seconds=$1" state=try) || { detail "no watchdog: $driver cannot be armed with $1 s"; return 0; }
-	arguments="$arguments sled.watchdog=$driver"
-	echo "driver=$driver seconds=$1" >"$watched"
-	detail "watchdog $driver, $took s"
+	watchdog_driver=$(watchdog_find) || { echo "this machine has no watchdog that is known" >&2; return 0; }
+	if ! watchdog_installed_takes "$watchdog_driver"; then
+		plan_detail "no watchdog: the installed system would not take over $watchdog_driver"
+		return 0
+	fi
+	if ! watchdog_took=$(sledc watchdog "driver=$watchdog_driver" "seconds=$1" state=try); then
+		plan_detail "no watchdog: $watchdog_driver cannot be armed with $1 s"
+		return 0
+	fi
+	# shellcheck disable=SC2034 # kexec.sh adds it
+	watchdog_argument=" sled.watchdog=$watchdog_driver"
+	echo "driver=$watchdog_driver seconds=$1" >"$watchdog_chosen"
+	plan_detail "watchdog $watchdog_driver, $watchdog_took s"
 }
 
 # arm on|off: what watch has chosen, at the jump.
-arm() {
-	[ -s "$watched" ] || return 0
+watchdog_switch() {
+	[ -s "$watchdog_chosen" ] || return 0
 	# shellcheck disable=SC2046 # operands
-	sledc watchdog $(cat "$watched") "state=$1" >/dev/null || say "the watchdog could not be switched $1"
+	sledc watchdog $(cat "$watchdog_chosen") "state=$1" >/dev/null || console_say "the watchdog could not be switched $1"
 }
