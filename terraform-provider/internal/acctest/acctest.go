@@ -4,12 +4,14 @@
 package acctest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/go-version"
@@ -67,17 +69,26 @@ func SkipBelow(t testing.TB, terraform, tofu string) {
 	if least == "" {
 		t.Skipf("%s cannot do this", filepath.Base(path()))
 	}
-	text, err := exec.CommandContext(t.Context(), path(), "version", "-json").Output() //nolint:gosec // the CLI under test
-	var answer struct {
-		Version string `json:"terraform_version"`
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &answer)
-	}
+	have, err := versionOfCLI()
 	if err != nil {
 		t.Fatalf("%s version: %v", path(), err)
 	}
-	if version.Must(version.NewVersion(answer.Version)).LessThan(version.Must(version.NewVersion(least))) {
-		t.Skipf("needs %s, this is %s", least, answer.Version)
+	if have.LessThan(version.Must(version.NewVersion(least))) {
+		t.Skipf("needs %s, this is %s", least, have)
 	}
 }
+
+// versionOfCLI asks the CLI once.
+var versionOfCLI = sync.OnceValues(func() (*version.Version, error) {
+	text, err := exec.CommandContext(context.Background(), path(), "version", "-json").Output() //nolint:gosec // the CLI under test
+	if err != nil {
+		return nil, fmt.Errorf("run it: %w", err)
+	}
+	var answer struct {
+		Version string `json:"terraform_version"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return nil, fmt.Errorf("read its answer: %w", err)
+	}
+	return version.NewVersion(answer.Version)
+})

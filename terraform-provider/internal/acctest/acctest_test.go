@@ -56,6 +56,7 @@ func TestAccNoSecretFindsOne(t *testing.T) {
 func TestAccCLI(t *testing.T) {
 	s := acctest.Start(t)
 	cli := acctest.NewCLI(t, acctest.Config(acctest.Header(s.URL), function))
+	cli.Must("init")
 	cli.Apply()
 	cli.Empty()
 	cli.Must("plan", "-out=saved")

@@ -19,20 +19,26 @@ type lab struct {
 }
 
 func sledd(t *testing.T) *sleddtest.Sledd {
-	s := sleddtest.Start(t)
+	s := acctest.StartAlone(t)
 	for i := range 5 {
 		s.Declare(i + 1)
 	}
 	for _, name := range []string{"v1", "v2", "v3"} {
 		s.Register(name)
 	}
-	t.Setenv("SLED_TOKEN", s.Token)
 	return s
 }
 
-// start makes a lab; lines are of the provider block.
+// start makes a lab that runs beside others; lines are of the provider block.
 func start(t *testing.T, lines ...string) *lab {
 	acctest.SkipBelow(t, "1.11.0", "1.11.0") // and skips without TF_ACC before anything is started
+	t.Parallel()
+	return alone(t, lines...)
+}
+
+// alone is start for a test that changes the environment.
+func alone(t *testing.T, lines ...string) *lab {
+	acctest.SkipBelow(t, "1.11.0", "1.11.0")
 	s := sledd(t)
 	return &lab{CLI: acctest.NewCLI(t, acctest.Config(acctest.Header(s.URL, lines...), "")), sledd: s, head: acctest.Header(s.URL, lines...)}
 }

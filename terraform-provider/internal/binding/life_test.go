@@ -25,6 +25,7 @@ func at(name string) tfjsonpath.Path { return tfjsonpath.New(name) }
 // generation rises.
 func TestAccLife(t *testing.T) {
 	acctest.SkipBelow(t, "1.11.0", "1.11.0")
+	t.Parallel()
 	s := sledd(t)
 	head := acctest.Header(s.URL)
 	generations := func(want ...int64) func() {

@@ -48,7 +48,7 @@ func logs(t *testing.T) func() string {
 // Another one is another generation, the same is not.
 func TestAccUserDataIsSecret(t *testing.T) {
 	const one, two = "Xq7-seeded-secret-one", "Xq7-seeded-secret-two"
-	l := start(t)
+	l := alone(t)
 	read := logs(t)
 	body := withSecret + n("n1", image("v1"), `user_data = "#cloud-config\npassword: ${var.secret}\n"`)
 	run := func(secret, command string, arguments ...string) string {

@@ -42,7 +42,12 @@ type site struct {
 
 func start(t *testing.T, lines ...string) *site {
 	t.Helper()
-	s := &site{Sledd: acctest.Start(t)}
+	return prepare(t, acctest.Start(t), lines...)
+}
+
+func prepare(t *testing.T, sledd *sleddtest.Sledd, lines ...string) *site {
+	t.Helper()
+	s := &site{Sledd: sledd}
 	s.Register("d12")
 	s.Register("d13")
 	for i := range 4 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 	"github.com/sled-fleet/sled/terraform-provider/internal/bindings"
 )
 
@@ -18,7 +19,7 @@ const many = 2000
 func TestAccMany(t *testing.T) {
 	t.Setenv("TF_LOG_SDK_FRAMEWORK", "off") // as main does
 	bindings.SetMost(t, 1500)               // two calls
-	s := start(t)
+	s := prepare(t, acctest.StartAlone(t))
 	s.DeclareMany(many)
 	images := map[string]string{}
 	for i := range many {

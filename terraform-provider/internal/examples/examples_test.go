@@ -79,6 +79,7 @@ func open(t *testing.T, folder string) *acctest.CLI {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cli.Must("init")
 	return cli
 }
 

@@ -15,7 +15,7 @@ import (
 // begin starts a sledd that has both images, and opens a guide's configuration at it.
 func begin(t *testing.T, guide string) (*sleddtest.Sledd, *acctest.CLI) {
 	t.Helper()
-	s := acctest.Start(t)
+	s := acctest.StartAlone(t)
 	t.Setenv("SLED_SERVER", s.URL)
 	s.Register("debian-12-v1")
 	s.Register("debian-12-v2")
