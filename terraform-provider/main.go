@@ -28,8 +28,9 @@ func main() {
 	}
 }
 
-// quiet turns the framework's own log off, unless somebody asked for a log. For each value of a resource it looks for its logger through
-// all values before: a map of 10,000 machines takes half a minute of that. A level that is set spares it the search.
+// quiet turns the framework's own log off, unless somebody asked for a log. For each value of a resource it looks for
+// its logger through all values before: a map of 10,000 machines takes half a minute of that. A level that is set
+// spares it the search.
 func quiet() {
 	const framework = "TF_LOG_SDK_FRAMEWORK"
 	for _, asked := range []string{"TF_LOG", "TF_LOG_PROVIDER", "TF_LOG_SDK", framework} {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package acctest is what the acceptance tests share: a sledd of one's own, the provider, and the CLI as a user runs it.
+// Package acctest is what the acceptance tests share: a sledd for each test, the provider, and the CLI as a user runs
+// it.
 package acctest
 
 import (
@@ -21,12 +22,13 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/provider"
 )
 
-// ProtoV6ProviderFactories gives the provider to resource.Test.
+// ProtoV6ProviderFactories is the provider for resource.Test.
 var ProtoV6ProviderFactories = map[string]func() (tfprotov6.ProviderServer, error){
 	"sled": providerserver.NewProtocol6WithError(provider.New("test")()),
 }
 
-// Header is the provider block for a server, with more lines in it such as `max_reimages = 3`. The token comes by SLED_TOKEN.
+// Header is the provider block for a server, with more lines in it such as `max_reimages = 3`. The token comes by
+// SLED_TOKEN.
 func Header(server string, lines ...string) string {
 	return fmt.Sprintf("provider \"sled\" {\n  server = %q\n  %s\n}\n", server, strings.Join(lines, "\n  "))
 }
@@ -44,7 +46,7 @@ func path() string {
 	return ""
 }
 
-// needCLI skips a test that nobody asked for, and fails one that was asked for and cannot run.
+// needCLI skips a test unless TF_ACC is set, and fails it when no CLI is found.
 func needCLI(t testing.TB) {
 	t.Helper()
 	if os.Getenv("TF_ACC") == "" {
@@ -55,10 +57,10 @@ func needCLI(t testing.TB) {
 	}
 }
 
-// IsTofu says whether the CLI is OpenTofu.
+// IsTofu reports whether the CLI is OpenTofu.
 func IsTofu() bool { return strings.HasPrefix(filepath.Base(path()), "tofu") }
 
-// SkipBelow skips a test that needs a newer CLI than there is. Empty: no version of that CLI can do it.
+// SkipBelow skips a test that needs a newer CLI. Empty: no version of that CLI can do it.
 func SkipBelow(t testing.TB, terraform, tofu string) {
 	t.Helper()
 	needCLI(t)
@@ -80,7 +82,8 @@ func SkipBelow(t testing.TB, terraform, tofu string) {
 
 // versionOfCLI asks the CLI once.
 var versionOfCLI = sync.OnceValues(func() (*version.Version, error) {
-	text, err := exec.CommandContext(context.Background(), path(), "version", "-json").Output() //nolint:gosec // the CLI under test
+	// the CLI under test
+	text, err := exec.CommandContext(context.Background(), path(), "version", "-json").Output() //nolint:gosec
 	if err != nil {
 		return nil, fmt.Errorf("run it: %w", err)
 	}

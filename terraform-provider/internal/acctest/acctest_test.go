@@ -29,7 +29,8 @@ func TestAccFunctionMAC(t *testing.T) {
 				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{acctest.NoSecret{"hush"}}},
 				ConfigStateChecks: []statecheck.StateCheck{acctest.NoSecret{"hush"}},
 			},
-			{Config: `output "mac" { value = provider::sled::mac("n1") }`, ExpectError: regexp.MustCompile(`"n1" is not a MAC: want six`)},
+			{Config: `output "mac" { value = provider::sled::mac("n1") }`,
+				ExpectError: regexp.MustCompile(`"n1" is not a MAC: want six`)},
 		},
 	})
 }

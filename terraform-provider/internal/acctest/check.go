@@ -20,13 +20,15 @@ var (
 	_ statecheck.StateCheck = NoSecret{}
 )
 
-// CheckPlan looks into a plan.
-func (n NoSecret) CheckPlan(_ context.Context, request plancheck.CheckPlanRequest, response *plancheck.CheckPlanResponse) {
+// CheckPlan checks a plan.
+func (n NoSecret) CheckPlan(_ context.Context, request plancheck.CheckPlanRequest,
+	response *plancheck.CheckPlanResponse) {
 	response.Error = n.in("plan", request.Plan)
 }
 
-// CheckState looks into the state.
-func (n NoSecret) CheckState(_ context.Context, request statecheck.CheckStateRequest, response *statecheck.CheckStateResponse) {
+// CheckState checks the state.
+func (n NoSecret) CheckState(_ context.Context, request statecheck.CheckStateRequest,
+	response *statecheck.CheckStateResponse) {
 	response.Error = n.in("state", request.State)
 }
 

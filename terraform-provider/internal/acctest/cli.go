@@ -25,11 +25,11 @@ import (
 // commandTime bounds one command of the CLI.
 const commandTime = 3 * time.Minute
 
-// asking are the commands that would ask a person.
+// asking are the commands that may prompt.
 var asking = []string{"init", "plan", "apply", "destroy", "import", "refresh"}
 
-// CLI runs the commands of Terraform or OpenTofu as a user does, in a directory of its own, with the provider of this process. It is for what
-// resource.Test cannot look at: texts, exit codes, saved plans and the bytes of the state file.
+// CLI runs the commands of Terraform or OpenTofu as a user does, in a separate directory, with the provider of this
+// process. It is for what resource.Test cannot check: texts, exit codes, saved plans and the bytes of the state file.
 type CLI struct {
 	testing.TB
 	Dir string
@@ -55,7 +55,8 @@ func NewCLI(t testing.TB, config string) *CLI {
 
 // Config is a whole configuration for a CLI: the provider block of a header with the body after it.
 func Config(header, body string) string {
-	return "terraform {\n  required_providers {\n    sled = { source = \"sled-fleet/sled\" }\n  }\n}\n\n" + header + "\n" + body
+	return "terraform {\n  required_providers {\n    sled = { source = \"sled-fleet/sled\" }\n  }\n}\n\n" + header +
+		"\n" + body
 }
 
 // Write replaces the configuration.
@@ -77,7 +78,8 @@ func (c *CLI) Run(command string, arguments ...string) Output {
 	}
 	run := exec.CommandContext(ctx, path(), arguments...) //nolint:gosec // the CLI under test
 	run.Dir = c.Dir
-	run.Env = append(os.Environ(), "TF_REATTACH_PROVIDERS="+c.reattach, "TF_CLI_CONFIG_FILE=/dev/null", "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1")
+	run.Env = append(os.Environ(), "TF_REATTACH_PROVIDERS="+c.reattach, "TF_CLI_CONFIG_FILE=/dev/null",
+		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1")
 	text, err := run.CombinedOutput()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
@@ -86,7 +88,7 @@ func (c *CLI) Run(command string, arguments ...string) Output {
 	return Output{string(text), run.ProcessState.ExitCode()}
 }
 
-// Must runs a command that has to succeed, and gives what it printed.
+// Must runs a command that has to succeed and returns its output.
 func (c *CLI) Must(command string, arguments ...string) string {
 	c.Helper()
 	out := c.Run(command, arguments...)
@@ -96,13 +98,13 @@ func (c *CLI) Must(command string, arguments ...string) string {
 	return out.Text
 }
 
-// Apply applies without asking.
+// Apply applies without a prompt.
 func (c *CLI) Apply(arguments ...string) string {
 	c.Helper()
 	return c.Must("apply", append([]string{"-auto-approve"}, arguments...)...)
 }
 
-// Empty wants a plan that changes nothing.
+// Empty requires a plan that changes nothing.
 func (c *CLI) Empty() {
 	c.Helper()
 	if out := c.Run("plan", "-detailed-exitcode"); out.Code != 0 {
@@ -113,8 +115,8 @@ func (c *CLI) Empty() {
 // nothing is the state that is written when the first apply fails.
 var nothing = regexp.MustCompile(`"resources": \[\]`)
 
-// Fails wants a command to fail with a text of this pattern, line breaks and the CLI's frame aside. The state file must stay as it is,
-// byte for byte. It gives what was printed.
+// Fails requires a command to fail with a text of this pattern, apart from line breaks and the CLI's frame. The state
+// file must stay the same, byte for byte. It returns the output.
 func (c *CLI) Fails(pattern, command string, arguments ...string) string {
 	c.Helper()
 	before := c.State()
@@ -138,7 +140,8 @@ func (c *CLI) State() string {
 	return string(content)
 }
 
-// NoSecret wants none of these texts in the state file, private state decoded, nor in the JSON of a plan (when a file of one is named).
+// NoSecret requires that none of these texts is in the state file, with private state decoded, or in the JSON of a
+// saved plan, if one is named.
 func (c *CLI) NoSecret(plan string, secrets ...string) {
 	c.Helper()
 	places := map[string]string{"state": c.State() + private(c.State()), "show -json": c.Must("show", "-json")}
@@ -156,7 +159,7 @@ func (c *CLI) NoSecret(plan string, secrets ...string) {
 
 var privatePattern = regexp.MustCompile(`"private": *"([^"]+)"`)
 
-// private decodes what providers hide in a state.
+// private decodes the private state in a state file.
 func private(state string) string {
 	var all strings.Builder
 	for _, found := range privatePattern.FindAllStringSubmatch(state, -1) {
@@ -174,10 +177,10 @@ func private(state string) string {
 
 var frame = regexp.MustCompile(`[\s│╷╵]+`)
 
-// Flat gives a text on one line, without the frame that the CLI draws around errors.
+// Flat returns a text on one line, without the frame that the CLI draws around errors.
 func Flat(text string) string { return strings.TrimSpace(frame.ReplaceAllString(text, " ")) }
 
-// serve runs the provider in this process until the test ends, and gives what TF_REATTACH_PROVIDERS has to say.
+// serve runs the provider in this process until the test ends and returns the value of TF_REATTACH_PROVIDERS.
 func serve(t testing.TB) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -187,7 +190,8 @@ func serve(t testing.TB) string {
 		t.Fatal(err)
 	}
 	go func() {
-		failed <- tf6server.Serve("registry.terraform.io/sled-fleet/sled", func() tfprotov6.ProviderServer { return server },
+		failed <- tf6server.Serve("registry.terraform.io/sled-fleet/sled",
+			func() tfprotov6.ProviderServer { return server },
 			tf6server.WithDebug(ctx, started, ended), tf6server.WithLoggingSink(sink{t}),
 			tf6server.WithoutLogStderrOverride(), tf6server.WithGoPluginLogger(hclog.NewNullLogger()))
 	}()
@@ -204,10 +208,10 @@ func serve(t testing.TB) string {
 	return ""
 }
 
-// sink makes the provider log as TF_LOG says, and nothing without it.
+// sink makes the provider log by TF_LOG, and nothing without it.
 type sink struct{ testing.TB }
 
-// Parallel is part of what a sink has to be, and never called.
+// Parallel is part of the interface and never called.
 func (sink) Parallel() {}
 
 func reattach(t testing.TB, config *plugin.ReattachConfig) string {
@@ -216,7 +220,8 @@ func reattach(t testing.TB, config *plugin.ReattachConfig) string {
 		"Protocol": config.Protocol, "ProtocolVersion": config.ProtocolVersion, "Pid": config.Pid, "Test": config.Test,
 		"Addr": map[string]string{"Network": config.Addr.Network(), "String": config.Addr.String()},
 	}
-	all, err := json.Marshal(map[string]any{"registry.terraform.io/sled-fleet/sled": one, "registry.opentofu.org/sled-fleet/sled": one})
+	all, err := json.Marshal(map[string]any{"registry.terraform.io/sled-fleet/sled": one,
+		"registry.opentofu.org/sled-fleet/sled": one})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Fault is how a server fails to answer. It returns when the answer is over.
+// Fault is how a server fails to answer. It returns when the answer is complete.
 type Fault func(http.ResponseWriter, *http.Request)
 
 // Status answers with a problem of this status.
@@ -22,22 +22,23 @@ func Status(code int, detail string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(code)
-		_, _ = w.Write([]byte(`{"status":` + strconv.Itoa(code) + `,"title":` + strconv.Quote(http.StatusText(code)) + `,"detail":` + strconv.Quote(detail) + `}`))
+		_, _ = w.Write([]byte(`{"status":` + strconv.Itoa(code) + `,"title":` +
+			strconv.Quote(http.StatusText(code)) + `,"detail":` + strconv.Quote(detail) + `}`))
 	}
 }
 
-// Garbage answers 200 with what is no JSON.
+// Garbage answers 200 with something that is not JSON.
 func Garbage(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("<html>It works!</html>"))
 }
 
-// Other answers 200 with JSON that says nothing, as another server may.
+// Other answers 200 with an empty JSON object, as another server may.
 func Other(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte("{}"))
 }
 
-// Hang accepts the request and says nothing until the client gives up.
+// Hang accepts the request and does not answer until the client gives up.
 func Hang(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // only then does the server see that the client is gone
 	<-r.Context().Done()
@@ -46,16 +47,18 @@ func Hang(_ http.ResponseWriter, r *http.Request) {
 // Cut closes the connection without an answer.
 func Cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// Faults is every way to be broken, by name. The 404 is not sledd's own but a page of something in between.
+// Faults are all faults, by name. The 404 is not sledd's own but a page of a proxy.
 func Faults() map[string]Fault {
 	return map[string]Fault{
-		"500": Status(http.StatusInternalServerError, "something broke"), "503": Status(http.StatusServiceUnavailable, "store: read: no leader"),
-		"401": Status(http.StatusUnauthorized, "unknown token"), "403": Status(http.StatusForbidden, "role read is too low"),
+		"500":     Status(http.StatusInternalServerError, "something broke"),
+		"503":     Status(http.StatusServiceUnavailable, "store: read: no leader"),
+		"401":     Status(http.StatusUnauthorized, "unknown token"),
+		"403":     Status(http.StatusForbidden, "role read is too low"),
 		"garbage": Garbage, "cut": Cut, "404": http.NotFound,
 	}
 }
 
-// Proxy stands between the provider and a sledd, and breaks what it is told to.
+// Proxy stands between the provider and a sledd, and injects faults.
 type Proxy struct {
 	URL string
 
@@ -66,7 +69,7 @@ type Proxy struct {
 	before func()
 }
 
-// NewProxy passes all on to the sledd at this URL.
+// NewProxy forwards to the sledd at this URL.
 func NewProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	to, err := url.Parse(target)
@@ -100,13 +103,13 @@ func (p *Proxy) faultOf(r *http.Request) Fault {
 	return p.fault
 }
 
-// Break makes requests of this method, to paths that begin so, fail from now on.
+// Break makes requests of this method to paths with this prefix fail from now on.
 func (p *Proxy) Break(method, prefix string, fault Fault) { p.set(method, prefix, fault, nil) }
 
-// Before does something once, just before the next request of this method to a path that begins so is passed on.
+// Before runs a function once, before the next request of this method to a path with this prefix is forwarded.
 func (p *Proxy) Before(method, prefix string, do func()) { p.set(method, prefix, nil, do) }
 
-// Mend passes everything on again.
+// Mend forwards everything again.
 func (p *Proxy) Mend() { p.set("", "", nil, nil) }
 
 func (p *Proxy) set(method, prefix string, fault Fault, before func()) {

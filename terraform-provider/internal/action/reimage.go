@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package action is sled_reimage, for Terraform 1.14 and later. The portable way is reimage_trigger of a binding.
+// Package action is sled_reimage, for Terraform 1.14 and later. reimage_trigger of a binding works everywhere.
 package action
 
 import (
@@ -36,7 +36,7 @@ type config struct {
 	Nodes types.Set    `tfsdk:"nodes"`
 }
 
-// names gives the nodes that are known.
+// names returns the nodes that are known.
 func (c config) names(ctx context.Context) ([]string, diag.Diagnostics) {
 	if name := c.Node.ValueString(); name != "" {
 		return []string{name}, nil
@@ -65,11 +65,14 @@ func (r *reimage) Configure(_ context.Context, request action.ConfigureRequest, 
 
 func (r *reimage) Schema(_ context.Context, _ action.SchemaRequest, response *action.SchemaResponse) {
 	response.Schema = schema.Schema{
-		MarkdownDescription: "Images machines again: raises the generation of their bindings, whoever declared them, and changes nothing else. " +
-			"**Their disks are wiped when they boot next.** It does not wait; `sled_ready` does. Needs Terraform 1.14; `reimage_trigger` of " +
+		MarkdownDescription: "Images machines again: raises the generation of their bindings, regardless of their " +
+			"owner, and changes nothing " +
+			"else. **Their disks are wiped at the next boot.** It does not wait; `sled_ready` does. Needs " +
+			"Terraform 1.14; `reimage_trigger` of " +
 			"`sled_binding` does the same with every version and with OpenTofu.",
 		Attributes: map[string]schema.Attribute{
-			"node": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			"node": schema.StringAttribute{Optional: true,
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 				MarkdownDescription: "MAC or name of the machine. This or `nodes`."},
 			"nodes": schema.SetAttribute{Optional: true, ElementType: types.StringType,
 				Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
@@ -82,8 +85,10 @@ func (r *reimage) ConfigValidators(context.Context) []action.ConfigValidator {
 	return []action.ConfigValidator{actionvalidator.ExactlyOneOf(path.MatchRoot("node"), path.MatchRoot("nodes"))}
 }
 
-// ModifyPlan warns of each disk, and counts the machines for max_reimages. A node that is not bound yet may be by the time of the action.
-func (r *reimage) ModifyPlan(ctx context.Context, request action.ModifyPlanRequest, response *action.ModifyPlanResponse) {
+// ModifyPlan warns of each disk, and counts the machines for max_reimages. A node that is not bound yet may be by the
+// time of the action.
+func (r *reimage) ModifyPlan(ctx context.Context, request action.ModifyPlanRequest,
+	response *action.ModifyPlanResponse) {
 	if r.site == nil {
 		return // the provider is not configured yet
 	}
@@ -100,7 +105,7 @@ func (r *reimage) ModifyPlan(ctx context.Context, request action.ModifyPlanReque
 	response.Diagnostics.Append(r.site.Plan(planned...)...)
 }
 
-// Invoke raises the generations, one by one. One that is refused does not keep the others from it.
+// Invoke raises the generations one by one. A refused one does not stop the others.
 func (r *reimage) Invoke(ctx context.Context, request action.InvokeRequest, response *action.InvokeResponse) {
 	names, diagnostics := r.read(ctx, request.Config.Get)
 	response.Diagnostics.Append(diagnostics...)
@@ -120,7 +125,8 @@ func (r *reimage) Invoke(ctx context.Context, request action.InvokeRequest, resp
 	}
 }
 
-func (r *reimage) read(ctx context.Context, get func(context.Context, any) diag.Diagnostics) ([]string, diag.Diagnostics) {
+func (r *reimage) read(ctx context.Context, get func(context.Context, any) diag.Diagnostics) ([]string,
+	diag.Diagnostics) {
 	var c config
 	diagnostics := get(ctx, &c)
 	if diagnostics.HasError() {
@@ -131,7 +137,7 @@ func (r *reimage) read(ctx context.Context, get func(context.Context, any) diag.
 	return names, diagnostics
 }
 
-// node reads a node; one that sledd does not know is none, without a binding.
+// node reads a node; an unknown one is empty, without a binding.
 func (r *reimage) node(ctx context.Context, name string) (api.Node, diag.Diagnostics) {
 	var node api.Node
 	diagnostics := r.site.Call(ctx, "read node "+name, func(ctx context.Context, client *api.Client) error {
@@ -144,15 +150,16 @@ func (r *reimage) node(ctx context.Context, name string) (api.Node, diag.Diagnos
 	return node, diagnostics
 }
 
-// raise gives what was done, and asks sledd to do it only to the binding that was read.
+// raise raises the generation of the binding that was read, and returns what was done.
 func (r *reimage) raise(ctx context.Context, name string, node api.Node) (string, diag.Diagnostics) {
 	if node.Binding == nil {
 		return "", diag.Diagnostics{diag.NewErrorDiagnostic("Node "+name+" cannot be imaged again",
-			"Nothing is bound to it, so there is no wish to fulfil again. Declare a sled_binding for it.")}
+			"It has no binding. Declare a sled_binding for it.")}
 	}
 	if node.Binding.Capture != "" {
 		return "", diag.Diagnostics{diag.NewErrorDiagnostic("Node "+name+" cannot be imaged again",
-			"Its binding makes image "+node.Binding.Capture+" of its disk, which is done once. Bind it to an image first.")}
+			"Its binding captures its disk as image "+node.Binding.Capture+", which is done once. Bind it to an "+
+				"image first.")}
 	}
 	message := again(node)
 	diagnostics := r.site.Call(ctx, "image node "+name+" again", func(ctx context.Context, client *api.Client) error {
@@ -163,15 +170,15 @@ func (r *reimage) raise(ctx context.Context, name string, node api.Node) (string
 	if diagnostics.HasError() {
 		return "", diagnostics
 	}
-	return message.String() + " when it boots next", diagnostics
+	return message.String() + " at its next boot", diagnostics
 }
 
-// again is what becomes of a node that is bound.
+// again is the planned reimage of a bound node.
 func again(node api.Node) site.Reimage {
 	disk := node.Binding.Disk
 	if disk == "" {
 		disk = node.Disk
 	}
 	return site.Reimage{Node: node.Name, Disk: disk, Image: node.Binding.Image,
-		From: node.Binding.Generation, To: max(node.Binding.Generation, node.Status.Generation) + 1}
+		From: node.Binding.Generation, To: api.NextGeneration(node.Binding.Generation, node.Status.Generation)}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
-// provider is the configured provider, spoken to as Terraform 1.14 does, and a sledd with nodes n1 to n4; the first three are bound.
+// provider is the configured provider, spoken to as Terraform 1.14 does, and a sledd with nodes n1 to n4; the first
+// three are bound.
 type provider struct {
 	*testing.T
 	*sleddtest.Sledd
@@ -83,14 +84,16 @@ func (p *provider) config(values map[string]any) *tfprotov6.DynamicValue {
 // plan gives the diagnostics of validation and plan.
 func (p *provider) plan(values map[string]any) []string {
 	p.Helper()
-	valid, err := p.actions.ValidateActionConfig(p.Context(), &tfprotov6.ValidateActionConfigRequest{ActionType: "sled_reimage", Config: p.config(values)})
+	valid, err := p.actions.ValidateActionConfig(p.Context(),
+		&tfprotov6.ValidateActionConfigRequest{ActionType: "sled_reimage", Config: p.config(values)})
 	if err != nil {
 		p.Fatal(err)
 	}
 	if len(valid.Diagnostics) > 0 {
 		return texts(valid.Diagnostics)
 	}
-	planned, err := p.actions.PlanAction(p.Context(), &tfprotov6.PlanActionRequest{ActionType: "sled_reimage", Config: p.config(values)})
+	planned, err := p.actions.PlanAction(p.Context(), &tfprotov6.PlanActionRequest{ActionType: "sled_reimage",
+		Config: p.config(values)})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -100,7 +103,8 @@ func (p *provider) plan(values map[string]any) []string {
 // invoke gives what was reported on the way, and the diagnostics.
 func (p *provider) invoke(values map[string]any) (progress, diagnostics []string) {
 	p.Helper()
-	stream, err := p.actions.InvokeAction(p.Context(), &tfprotov6.InvokeActionRequest{ActionType: "sled_reimage", Config: p.config(values)})
+	stream, err := p.actions.InvokeAction(p.Context(), &tfprotov6.InvokeActionRequest{ActionType: "sled_reimage",
+		Config: p.config(values)})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -139,15 +143,18 @@ func (p *provider) wants(what string, got []string, parts ...string) {
 func TestReimageOfOne(t *testing.T) {
 	p := start(t, nil)
 	before := *p.Node(1).Binding
-	p.wants("plan", p.plan(map[string]any{"node": "n1"}), "WARNING: n1: disk serial:LAB-0001 is wiped and gets image d12 (generation 1 -> 2)")
+	p.wants("plan", p.plan(map[string]any{"node": "n1"}), "WARNING: n1: disk serial:LAB-0001 is wiped and gets "+
+		"image d12 (generation 1 -> 2)")
 	if now := p.Node(1).Binding; now.Revision != before.Revision {
 		t.Errorf("the plan changed it: %+v", now)
 	}
 	progress, diagnostics := p.invoke(map[string]any{"node": "n1"})
 	p.wants("invoke", diagnostics)
-	p.wants("progress", progress, "n1: disk serial:LAB-0001 is wiped and gets image d12 (generation 1 -> 2) when it boots next")
+	p.wants("progress", progress, "n1: disk serial:LAB-0001 is wiped and gets image d12 (generation 1 -> 2) at "+
+		"its next boot")
 	now := p.Node(1).Binding
-	if now.Generation != 2 || now.Owner != "terraform" || !api.SameDesired(now.BindingSpec, before.BindingSpec, now.UserDataSHA256, before.UserDataSHA256) || now.UserDataSHA256 == "" {
+	if now.Generation != 2 || now.Owner != "terraform" || !api.SameDesired(now.BindingSpec, before.BindingSpec,
+		now.UserDataSHA256, before.UserDataSHA256) || now.UserDataSHA256 == "" {
 		t.Errorf("before %+v\nafter %+v", before, now)
 	}
 }
@@ -155,13 +162,15 @@ func TestReimageOfOne(t *testing.T) {
 func TestReimageOfSeveral(t *testing.T) {
 	p := start(t, nil)
 	all := map[string]any{"nodes": []string{"n1", "52-54-00-77-00-01", "n2", "n3", "n4", "n9"}}
-	p.wants("plan", p.plan(map[string]any{"nodes": []string{"n2", "n3", "n4", "n9"}}), "n2: disk serial:LAB-0002 is wiped (generation 1 -> 2)")
+	p.wants("plan", p.plan(map[string]any{"nodes": []string{"n2", "n3", "n4", "n9"}}),
+		"n2: disk serial:LAB-0002 is wiped (generation 1 -> 2)")
 	progress, diagnostics := p.invoke(all)
 	if len(progress) != 2 {
 		t.Errorf("progress %q", progress)
 	}
 	said := strings.Join(diagnostics, "\n")
-	for _, want := range []string{"ERROR: Node n3 cannot be imaged again: Its binding makes image golden", "ERROR: Node n4 cannot be imaged again: Nothing is bound",
+	for _, want := range []string{"ERROR: Node n3 cannot be imaged again: Its binding captures its disk as image " +
+		"golden", "ERROR: Node n4 cannot be imaged again: It has no binding",
 		"ERROR: Node n9 cannot be imaged again"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in %q", want, said)
@@ -177,7 +186,8 @@ func TestReimageOfSeveral(t *testing.T) {
 func TestReimageCountsForTheLimit(t *testing.T) {
 	p := start(t, 1)
 	p.wants("one", p.plan(map[string]any{"node": "n1"}), "WARNING: n1")
-	p.wants("two", p.plan(map[string]any{"node": "n2"}), "WARNING: n2", "ERROR: Too many machines would be imaged again: max_reimages of the provider is 1")
+	p.wants("two", p.plan(map[string]any{"node": "n2"}), "WARNING: n2",
+		"ERROR: Too many machines would be imaged again: max_reimages of the provider is 1")
 }
 
 func TestReimageConfiguration(t *testing.T) {
@@ -194,7 +204,8 @@ func TestReimageWithoutSledd(t *testing.T) {
 	p.Stop()
 	progress, diagnostics := p.invoke(map[string]any{"nodes": []string{"n1", "n2"}})
 	p.wants("progress", progress)
-	p.wants("invoke", diagnostics, "ERROR: sledd cannot be asked to read node n1", "ERROR: sledd cannot be asked to read node n2")
+	p.wants("invoke", diagnostics, "ERROR: sledd is unreachable: could not read node n1",
+		"ERROR: sledd is unreachable: could not read node n2")
 	p.Resume()
 	if now := p.Node(1).Binding.Generation; now != 1 {
 		t.Errorf("generation %d", now)

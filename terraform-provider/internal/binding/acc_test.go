@@ -40,7 +40,8 @@ func start(t *testing.T, lines ...string) *lab {
 func alone(t *testing.T, lines ...string) *lab {
 	acctest.SkipBelow(t, "1.11.0", "1.11.0")
 	s := sledd(t)
-	return &lab{CLI: acctest.NewCLI(t, acctest.Config(acctest.Header(s.URL, lines...), "")), sledd: s, head: acctest.Header(s.URL, lines...)}
+	return &lab{CLI: acctest.NewCLI(t, acctest.Config(acctest.Header(s.URL, lines...), "")), sledd: s,
+		head: acctest.Header(s.URL, lines...)}
 }
 
 // declare replaces the configuration.
@@ -51,7 +52,8 @@ func (l *lab) declare(bodies ...string) {
 
 // n is a binding of a node called like the resource.
 func n(name string, lines ...string) string {
-	return "resource \"sled_binding\" \"" + name + "\" {\n  node = \"" + name + "\"\n  " + strings.Join(lines, "\n  ") + "\n}\n"
+	return "resource \"sled_binding\" \"" + name + "\" {\n  node = \"" + name + "\"\n  " +
+		strings.Join(lines, "\n  ") + "\n}\n"
 }
 
 func image(name string) string { return `image = "` + name + `"` }
@@ -64,7 +66,8 @@ func (l *lab) wants(i int, image string, generation int64) *api.Binding {
 		l.Fatalf("n%d is not bound, want image %q", i, image)
 	}
 	if b.Image != image || b.Generation != generation {
-		l.Errorf("n%d is bound to image %q at generation %d, want %q at %d", i, b.Image, b.Generation, image, generation)
+		l.Errorf("n%d is bound to image %q at generation %d, want %q at %d", i, b.Image, b.Generation, image,
+			generation)
 	}
 	return b
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
-// change is an existing binding in a plan: what is declared now, what was before, and what sledd has.
+// change is an existing binding in a plan: as declared now, as declared before, and as stored in sledd.
 type change struct {
 	plan, state *model
 	stored      *record
 	owner       string // of the provider
 }
 
-// work fills in what is computed, and gives the machine that is imaged again, if it is.
+// work fills in the computed attributes and returns the machine if it is imaged again.
 func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 	c.plan.computedOf(c.state)
 	c.plan.DiskSelected = c.selected()
@@ -35,8 +35,9 @@ func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 		if situation.OnDrift == desired.Ignore {
 			return nil, nil
 		}
-		return nil, diag.Diagnostics{c.drifted("The plan leaves it so (on_drift = \"warn\"). To have what is declared, set on_drift = \"reimage\" or another " +
-			"reimage_trigger; to keep what is bound, declare it.")}
+		return nil, diag.Diagnostics{c.drifted("The plan changes nothing (on_drift = \"warn\"). To get what is " +
+			"declared, set " +
+			"on_drift = \"reimage\" or another reimage_trigger; to keep what is bound, declare it.")}
 	case desired.Blocked:
 		return nil, diag.Diagnostics{c.blocked()}
 	case desired.Again:
@@ -48,11 +49,12 @@ func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 }
 
 func (c change) situation() desired.Situation {
-	return desired.Situation{Declared: c.state.State(), Stored: c.stored.Desired, Planned: c.plan.State(), Touched: !c.plan.SameMethod(&c.state.Shared),
+	return desired.Situation{Declared: c.state.State(), Stored: c.stored.Desired, Planned: c.plan.State(),
+		Touched:   !c.plan.SameMethod(&c.state.Shared),
 		Triggered: c.triggered(), OnDrift: desired.OnDrift(c.plan.OnDrift.ValueString())}
 }
 
-// triggered: an import does not know the trigger of before, and taking it away asks for nothing.
+// triggered: an import does not know the earlier trigger, and removing a trigger requests nothing.
 func (c change) triggered() bool {
 	now, before := c.plan.ReimageTrigger, c.state.ReimageTrigger
 	return !now.Equal(before) && !now.IsNull() && (!before.IsNull() || !c.stored.Imported)
@@ -64,12 +66,12 @@ func (c change) again(situation desired.Situation) ([]site.Reimage, diag.Diagnos
 	c.plan.unobserved()
 	diagnostics := c.foreign()
 	if situation.Drifted() {
-		diagnostics.Append(c.drifted("The plan wishes for what is declared again."))
+		diagnostics.Append(c.drifted("The plan binds what is declared again."))
 	}
 	return []site.Reimage{c.reimage(to)}, diagnostics
 }
 
-// maybe is for a wish that is not known before the apply. It counts as one that wipes.
+// maybe is for a desired state that is not known before the apply. It counts as one that wipes.
 func (c change) maybe() ([]site.Reimage, diag.Diagnostics) {
 	c.plan.Generation, c.plan.Drift = types.Int64Unknown(), types.StringUnknown()
 	c.plan.unobserved()
@@ -78,7 +80,8 @@ func (c change) maybe() ([]site.Reimage, diag.Diagnostics) {
 
 func (c change) reimage(to int64) site.Reimage {
 	disk := cmp.Or(text(c.plan.Disk), c.stored.Disk, unnamed)
-	return site.Reimage{Node: c.stored.Name, Disk: disk, Image: text(c.plan.Image), From: max(c.stored.Generation, c.stored.Status), To: to}
+	return site.Reimage{Node: c.stored.Name, Disk: disk, Image: text(c.plan.Image),
+		From: max(c.stored.Generation, c.stored.Status), To: to}
 }
 
 func (c change) selected() types.String {
@@ -88,27 +91,30 @@ func (c change) selected() types.String {
 	return c.plan.Disk
 }
 
-// sends says whether an apply has anything to tell sledd; on_drift and the like are Terraform's own.
+// sends reports whether an apply changes anything in sledd; on_drift and the like are Terraform's own.
 func (c change) sends() bool {
-	return !c.plan.State().Same(c.state.State()) || !c.plan.SameMethod(&c.state.Shared) || !c.plan.Generation.Equal(c.state.Generation)
+	return !c.plan.State().Same(c.state.State()) || !c.plan.SameMethod(&c.state.Shared) ||
+		!c.plan.Generation.Equal(c.state.Generation)
 }
 
-// foreign refuses to change what somebody else declares now, and tells when an apply takes over what was imported.
+// foreign refuses to change what now has another owner, and warns when an apply takes over what was imported.
 func (c change) foreign() diag.Diagnostics {
 	owner := c.stored.Desired.Owner
 	switch {
 	case !c.sends() || owner == "" || owner == c.owner:
 		return nil
 	case c.stored.ours(c.owner):
-		return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("The binding of %s is taken over from %s", c.stored.Name, owner),
-			fmt.Sprintf("It was imported, or declared when the provider's owner was %s. From the apply on it belongs to %s.", owner, c.owner))}
+		return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("The binding of %s is taken over from %s",
+			c.stored.Name, owner),
+			fmt.Sprintf("It was imported, or declared when the provider's owner was %s. After the apply it "+
+				"belongs to %s.", owner, c.owner))}
 	default:
 		return c.stored.foreign(c.owner)
 	}
 }
 
 func (c change) drifted(then string) diag.Diagnostic {
-	return diag.NewWarningDiagnostic(c.driftText(), "Somebody else wished for it. "+then)
+	return diag.NewWarningDiagnostic(c.driftText(), "Somebody else changed the binding. "+then)
 }
 
 func (c change) driftText() string {
@@ -116,12 +122,14 @@ func (c change) driftText() string {
 	if owner := c.stored.Desired.Owner; owner != "" && owner != c.owner {
 		by = " by " + owner
 	}
-	return fmt.Sprintf("%s is %s%s", c.stored.Name, desired.Drift(c.state.State(), c.stored.Desired, c.stored.Generation), by)
+	return fmt.Sprintf("%s is %s%s", c.stored.Name, desired.Drift(c.state.State(), c.stored.Desired,
+		c.stored.Generation), by)
 }
 
 func (c change) blocked() diag.Diagnostic {
-	return diag.NewErrorDiagnostic(c.driftText(), "Somebody else wished for it, and this change would wipe that. Nothing is planned. Say what is to be:\n\n"+
+	return diag.NewErrorDiagnostic(c.driftText(), "Somebody else changed the binding, and this change would wipe "+
+		"that. Nothing is planned. Choose one:\n\n"+
 		"  - to keep what is bound, declare it\n"+
-		"  - to have what is declared, set on_drift = \"reimage\" or another reimage_trigger\n"+
+		"  - to get what is declared, set on_drift = \"reimage\" or another reimage_trigger\n"+
 		"  - to leave it for now, undo the other change of this binding")
 }

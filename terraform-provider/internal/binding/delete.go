@@ -15,8 +15,9 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
-// planDestroy looks again at what is to be taken back: some CLIs plan the end of a resource with the state of before the refresh.
-func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+// planDestroy reads the binding again: some CLIs plan a destroy with the state from before the refresh.
+func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRequest,
+	response *resource.ModifyPlanResponse) {
 	var state model
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
 	was := known(ctx, request.Private, &response.Diagnostics)
@@ -32,18 +33,19 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 		was.Revision = 0
 	} else {
 		was.look(*node, *node.Binding)
-		response.Diagnostics.Append(b.tellDestroy(&state, was)...)
+		response.Diagnostics.Append(b.warnDestroy(&state, was)...)
 	}
 	response.Diagnostics.Append(was.save(ctx, response.Private)...)
 }
 
-func (b *binding) tellDestroy(state *model, was *record) diag.Diagnostics {
+func (b *binding) warnDestroy(state *model, was *record) diag.Diagnostics {
 	if !was.ours(b.site.Owner) {
 		return was.foreign(b.site.Owner)
 	}
 	var diagnostics diag.Diagnostics
 	if drift := desired.Drift(state.State(), was.Desired, was.Generation); drift != "" {
-		diagnostics.AddWarning(fmt.Sprintf("%s is %s", was.Name, drift), "Somebody else wished for it. That wish is taken back too.")
+		diagnostics.AddWarning(fmt.Sprintf("%s is %s", was.Name, drift),
+			"Somebody else changed the binding. It is removed too.")
 	}
 	if state.OnDestroy.ValueString() == "wipe" && !was.Desired.WipeOnly() {
 		diagnostics.Append(b.site.Plan(site.Reimage{Node: was.Name, Disk: cmp.Or(was.Desired.Disk, was.Disk),
@@ -64,9 +66,9 @@ func (b *binding) Delete(ctx context.Context, request resource.DeleteRequest, re
 		return
 	}
 	wipe := state.OnDestroy.ValueString() == "wipe"
-	verb := "take back the binding of node "
+	verb := "remove the binding of node "
 	if wipe {
-		verb = "wish to wipe node "
+		verb = "bind a wipe to node "
 	}
 	response.Diagnostics.Append(b.site.Call(ctx, verb+was.Name, func(ctx context.Context, client *api.Client) error {
 		err := b.remove(ctx, client, mac, was, wipe)
@@ -76,8 +78,9 @@ func (b *binding) Delete(ctx context.Context, request resource.DeleteRequest, re
 		return err
 	})...)
 	if wipe && !response.Diagnostics.HasError() {
-		response.Diagnostics.AddWarning(fmt.Sprintf("Node %s is wiped when it boots next", was.Name),
-			fmt.Sprintf("on_destroy = \"wipe\" left a wish without an owner. Switch the machine off and on, or run playbooks/wipe.yml --limit %s, which sees it through.",
+		response.Diagnostics.AddWarning(fmt.Sprintf("Node %s is wiped at its next boot", was.Name),
+			fmt.Sprintf("on_destroy = \"wipe\" left a binding without an owner. Power-cycle the machine, or run "+
+				"playbooks/wipe.yml --limit %s, which waits until the wipe is done.",
 				was.Name))
 	}
 }
@@ -93,7 +96,8 @@ func (b *binding) remove(ctx context.Context, client *api.Client, mac string, wa
 		if was.ours(owner) {
 			owner = was.Desired.Owner
 		}
-		return client.DeleteBinding(ctx, mac, api.IfRevision(was.Revision), api.As(owner)) //nolint:wrapcheck // Call explains it
+		// Call explains it
+		return client.DeleteBinding(ctx, mac, api.IfRevision(was.Revision), api.As(owner)) //nolint:wrapcheck
 	}
 	spec := api.BindingSpec{Node: mac, Disk: was.Desired.Disk, Wipe: was.Desired.Wipe}
 	options := []api.Option{api.IfRevision(was.Revision), api.IfGeneration(was.wiped(spec))}
@@ -104,8 +108,9 @@ func (b *binding) remove(ctx context.Context, client *api.Client, mac string, wa
 	return err //nolint:wrapcheck // Call explains it
 }
 
-// wiped is the generation of the wish to wipe.
+// wiped is the generation of a binding that only wipes.
 func (r *record) wiped(spec api.BindingSpec) int64 {
-	stored := &api.Binding{BindingSpec: r.Desired.BindingSpec, UserDataSHA256: r.Desired.UserDataSHA256, Generation: r.Generation}
+	stored := &api.Binding{BindingSpec: r.Desired.BindingSpec, UserDataSHA256: r.Desired.UserDataSHA256,
+		Generation: r.Generation}
 	return desired.Generation(desired.State{BindingSpec: spec}, stored, r.Status, false)
 }

@@ -28,15 +28,17 @@ func TestAccDriftWarn(t *testing.T) {
 		l.Apply()
 		l.wants(1, "v2", 2)
 	}
-	l.has(l.Must("show"), `generation          = 1`, `observed_image      = "v2"`, `drift               = "bound to image v2 instead of image v1, at generation 2"`)
+	l.has(l.Must("show"), `generation          = 1`, `observed_image      = "v2"`,
+		`drift               = "bound to image v2 instead of image v1, at generation 2"`)
 }
 
-// on_drift = reimage: the next plan wishes for the declared image again, one generation up.
+// on_drift = reimage: the next plan binds the declared image again, one generation up.
 func TestAccDriftReimage(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"), `on_drift = "reimage"`)
 	l.drift()
-	l.has(l.plan(2), "~ generation = 1 -> 3", "Warning: n1: disk serial:LAB-0001 is wiped and gets image v1 (generation 2 -> 3)", "Warning: "+drifted)
+	l.has(l.plan(2), "~ generation = 1 -> 3", "Warning: n1: disk serial:LAB-0001 is wiped and gets image v1 "+
+		"(generation 2 -> 3)", "Warning: "+drifted)
 	l.Apply()
 	l.wants(1, "v1", 3)
 	l.sledd.Machine(1).Fulfil()
@@ -53,7 +55,8 @@ func TestAccDriftIgnore(t *testing.T) {
 	l.wants(1, "v2", 2)
 }
 
-// The same wish again, raised by somebody, is no drift: the state takes the generation, so that sled_ready and later plans start from it.
+// The same desired state with a raised generation is no drift: the state takes the generation over, so that sled_ready
+// and later plans start from it.
 func TestAccTheSameAgainIsNoDrift(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
@@ -96,15 +99,17 @@ func TestAccDeclareWhatIsBound(t *testing.T) {
 	}
 }
 
-// Drifted, and something else is changed: that would wipe what somebody wished for, so the plan fails and says what can be done. What is
-// Terraform's own may change all the same, and what is said there works.
+// Drifted, and something else is changed: that would wipe what somebody bound, so the plan fails and lists what can be
+// done. What is Terraform's own may change all the same, and what is said there works.
 func TestAccDriftAndAnotherChange(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
 	l.drift()
-	for _, lines := range [][]string{{image("v1"), `mode = "delta"`}, {image("v3")}, {image("v1"), `hostname = "h"`}, {image("v3"), `on_drift = "ignore"`}} {
+	for _, lines := range [][]string{{image("v1"), `mode = "delta"`}, {image("v3")},
+		{image("v1"), `hostname = "h"`}, {image("v3"), `on_drift = "ignore"`}} {
 		l.declare(n("n1", lines...))
-		l.Fails("Error: "+drifted+".*Nothing is planned.*declare it.*on_drift = \"reimage\" or another reimage_trigger", "plan")
+		l.Fails("Error: "+drifted+".*Nothing is planned.*declare it.*on_drift = \"reimage\" or another "+
+			"reimage_trigger", "plan")
 	}
 	l.wants(1, "v2", 2)
 

@@ -18,7 +18,8 @@ func broken(t *testing.T) (*lab, *acctest.Proxy) {
 	return l, proxy
 }
 
-// Whatever goes wrong while reading, the plan fails, nothing is removed from the state, and afterwards nothing is to be done.
+// Whatever goes wrong while reading, the plan fails, nothing is removed from the state, and afterwards nothing is to
+// be done.
 func TestAccReadFaults(t *testing.T) {
 	l, proxy := broken(t)
 	l.bound(image("v1"))
@@ -45,7 +46,7 @@ func TestAccAnotherServer(t *testing.T) {
 	l, proxy := broken(t)
 	l.bound(image("v1"))
 	proxy.Break("GET", "/v1/nodes/", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
-	l.Fails("asked for node 52:54:00:77:00:01, got \"\" with MAC \"\"", "plan")
+	l.Fails("requested node 52:54:00:77:00:01, got \"\" with MAC \"\"", "plan")
 }
 
 // A create that fails leaves nothing behind: no resource, no taint; the next apply makes it.
@@ -93,7 +94,7 @@ func TestAccDeleteFaults(t *testing.T) {
 			l.declare()
 			for name, fault := range acctest.Faults() {
 				proxy.Break(method, "/v1/bindings/", fault)
-				l.refused("(take back the binding of|wish to wipe) node n1", "apply", "-auto-approve")
+				l.refused("(remove the binding of|bind a wipe to) node n1", "apply", "-auto-approve")
 				proxy.Mend()
 				l.wants(1, "v1", 1)
 				if t.Failed() {
@@ -106,7 +107,7 @@ func TestAccDeleteFaults(t *testing.T) {
 	}
 }
 
-// The answer to a write is lost: the write happened. The next plan finds what was wished, and wipes nothing for it.
+// The answer to a write is lost: the write happened. The next plan finds the binding and wipes nothing.
 func TestAccLostAnswer(t *testing.T) {
 	l, proxy := broken(t)
 	l.bound(image("v1"))
@@ -115,7 +116,7 @@ func TestAccLostAnswer(t *testing.T) {
 		l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v2", Owner: "terraform"})
 		acctest.Cut(w, r)
 	})
-	l.refused("cannot be asked to bind node n1", "apply", "-auto-approve")
+	l.refused("sledd is unreachable: could not bind node n1", "apply", "-auto-approve")
 	proxy.Mend()
 	l.wants(1, "v2", 2)
 	text := l.plan(2)
@@ -126,7 +127,8 @@ func TestAccLostAnswer(t *testing.T) {
 	l.Empty()
 }
 
-// The answer to the first write is lost: the next plan does not write over it, and says how to import; then nothing is to be done.
+// The answer to the first write is lost: the next plan does not write over it, and says how to import; then nothing is
+// to be done.
 func TestAccLostAnswerToTheFirst(t *testing.T) {
 	l, proxy := broken(t)
 	l.declare(n("n1", image("v1")))
@@ -134,9 +136,9 @@ func TestAccLostAnswerToTheFirst(t *testing.T) {
 		l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", Owner: "terraform"})
 		acctest.Cut(w, r)
 	})
-	l.refused("cannot be asked to bind node n1", "apply", "-auto-approve")
+	l.refused("sledd is unreachable: could not bind node n1", "apply", "-auto-approve")
 	proxy.Mend()
-	l.Fails("Node n1 is bound already.*terraform import ADDRESS "+mac1, "plan")
+	l.Fails("Node n1 is already bound.*terraform import ADDRESS "+mac1, "plan")
 	l.Must("import", n1, mac1)
 	l.Empty()
 	l.wants(1, "v1", 1)
@@ -148,7 +150,7 @@ func TestAccOutage(t *testing.T) {
 	l.declare(five(image("v1")))
 	l.Apply()
 	l.sledd.Stop()
-	l.Fails("sledd cannot be asked to.*The state is as it was", "plan")
+	l.Fails("sledd is unreachable: could not .*The state is unchanged", "plan")
 	l.sledd.Resume()
 	l.Empty()
 }

@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// golden compares a text with a file, of which each CLI has its own: they differ in the frame, and break lines at other places.
+// golden compares a text with a file, of which each CLI has its own: they differ in the frame, and break lines at
+// other places.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	cli := ".terraform"
@@ -47,7 +48,7 @@ func TestAccGoldenChange(t *testing.T) {
 	golden(t, "change", l.Must("plan"))
 }
 
-// What an operator reads when somebody wished for something else.
+// What an operator reads when somebody changed the binding.
 func TestAccGoldenDrift(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
@@ -55,7 +56,8 @@ func TestAccGoldenDrift(t *testing.T) {
 	golden(t, "drift", l.Must("plan"))
 }
 
-// What an operator reads when too many machines would be imaged again: the last error, without the place, which is that of any of them.
+// What an operator reads when too many machines would be imaged again: the last error, without the place, which is
+// that of any of them.
 func TestAccGoldenMaxReimages(t *testing.T) {
 	l := start(t, "max_reimages = 3")
 	l.declare(five(image("v1")))

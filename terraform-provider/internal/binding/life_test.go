@@ -21,8 +21,8 @@ const n1 = "sled_binding.n1"
 
 func at(name string) tfjsonpath.Path { return tfjsonpath.New(name) }
 
-// A binding is made, fulfilled and changed. Each plan tells the generation as a number, each second plan is empty, and only the changed node's
-// generation rises.
+// A binding is made, fulfilled and changed. Each plan tells the generation as a number, each second plan is empty, and
+// only the changed node's generation rises.
 func TestAccLife(t *testing.T) {
 	acctest.SkipBelow(t, "1.11.0", "1.11.0")
 	t.Parallel()
@@ -75,9 +75,10 @@ func TestAccLife(t *testing.T) {
 			},
 			{
 				ResourceName: n1, ImportState: true, ImportStateId: "52-54-00-77-00-01", ImportStateVerify: true,
-				ImportStateVerifyIdentifierAttribute: "mac", ImportStateVerifyIgnore: []string{"node"}, // spelled as it was imported
+				// spelled as it was imported
+				ImportStateVerifyIdentifierAttribute: "mac", ImportStateVerifyIgnore: []string{"node"},
 			},
-			{ // nothing but the wish goes: the machine and its disk stay
+			{ // only the binding is removed: the machine and its disk stay
 				Config: head + n("n1", image("v2")),
 				Check: func(*terraform.State) error {
 					if node := s.Node(2); node.Binding != nil || node.Status.Image != "v1" {
@@ -94,7 +95,8 @@ func TestAccLife(t *testing.T) {
 func TestAccWhatWipesAndWhatDoesNot(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
-	for i, line := range []string{`mode = "delta"`, `verify = "full"`, `boot = "kexec"`, `wipe = "signatures"`, `allow_unsigned = true`} {
+	for i, line := range []string{`mode = "delta"`, `verify = "full"`, `boot = "kexec"`, `wipe = "signatures"`,
+		`allow_unsigned = true`} {
 		l.declare(n("n1", image("v1"), line))
 		text := l.plan(2)
 		l.has(text, "1 to change", line[:4])
@@ -106,7 +108,8 @@ func TestAccWhatWipesAndWhatDoesNot(t *testing.T) {
 			l.Error("the mode did not arrive")
 		}
 	}
-	for i, line := range []string{`disk = "serial:OTHER"`, `hostname = "h"`, `kernel_arguments = "quiet"`, `authorized_keys = ["ssh-ed25519 AAAA a"]`} {
+	for i, line := range []string{`disk = "serial:OTHER"`, `hostname = "h"`, `kernel_arguments = "quiet"`,
+		`authorized_keys = ["ssh-ed25519 AAAA a"]`} {
 		l.declare(n("n1", image("v1"), line))
 		was, comes := int64(i+1), int64(i+2)
 		text := l.plan(2)
@@ -139,7 +142,8 @@ func TestAccReimageTrigger(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
 	l.declare(n("n1", image("v1"), `reimage_trigger = "1"`))
-	l.has(l.plan(2), "~ generation = 1 -> 2", "Warning: n1: disk serial:LAB-0001 is wiped and gets image v1 (generation 1 -> 2)")
+	l.has(l.plan(2), "~ generation = 1 -> 2", "Warning: n1: disk serial:LAB-0001 is wiped and gets image v1 "+
+		"(generation 1 -> 2)")
 	l.Apply()
 	l.wants(1, "v1", 2)
 	l.Empty()
@@ -160,7 +164,8 @@ func TestAccUnboundOutOfBand(t *testing.T) {
 	if err := l.sledd.Client().DeleteBinding(t.Context(), "n1", api.As("terraform")); err != nil {
 		t.Fatal(err)
 	}
-	l.has(l.plan(2), "1 to add", "+ generation = 2", "Warning: n1: disk serial:LAB-0001 is wiped and gets image v1 (generation 1 -> 2)")
+	l.has(l.plan(2), "1 to add", "+ generation = 2", "Warning: n1: disk serial:LAB-0001 is wiped and gets image "+
+		"v1 (generation 1 -> 2)")
 	l.Apply()
 	l.wants(1, "v1", 2)
 	l.sledd.Machine(1).Fulfil()

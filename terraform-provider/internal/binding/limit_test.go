@@ -18,7 +18,8 @@ func five(lines ...string) (all string) {
 	return all
 }
 
-// max_reimages = 3 and five changed: the plan fails, and the last error lists all five. First images do not count; with 5 it applies.
+// max_reimages = 3 and five changed: the plan fails, and the last error lists all five. First images do not count;
+// with 5 it applies.
 func TestAccMaxReimages(t *testing.T) {
 	l := start(t, "max_reimages = 3")
 	l.declare(five(image("v1")))

@@ -33,7 +33,7 @@ type model struct {
 // known is true when nothing that decides about the generation is still unknown.
 func (m *model) known() bool { return m.DesiredKnown() && desired.Known(m.ReimageTrigger, m.OnDrift) }
 
-// observe takes over what was observed of the node.
+// observe copies the observed status of the node.
 func (m *model) observe(node api.Node) {
 	m.MAC = types.StringValue(node.MAC)
 	m.ObservedImage = desired.Optional(node.Status.Image)
@@ -43,24 +43,26 @@ func (m *model) observe(node api.Node) {
 	m.DiskSelected = desired.Optional(cmp.Or(m.Disk.ValueString(), node.Disk))
 }
 
-// computedOf takes over what was computed before: a plan that changes none of it.
+// computedOf copies the computed attributes of the state: for a plan that changes none of them.
 func (m *model) computedOf(state *model) {
 	m.MAC, m.Generation, m.Drift, m.DiskSelected = state.MAC, state.Generation, state.Drift, state.DiskSelected
-	m.ObservedImage, m.ObservedGeneration, m.Phase, m.Reason = state.ObservedImage, state.ObservedGeneration, state.Phase, state.Reason
+	m.ObservedImage, m.ObservedGeneration, m.Phase, m.Reason = state.ObservedImage, state.ObservedGeneration,
+		state.Phase, state.Reason
 }
 
-// unobserved makes unknown what a machine changes once it has another wish.
+// unobserved makes unknown what changes once the machine has another desired state.
 func (m *model) unobserved() {
 	m.ObservedImage, m.ObservedGeneration = types.StringUnknown(), types.Int64Unknown()
 	m.Phase, m.Reason = types.StringUnknown(), types.StringUnknown()
 }
 
-// settle gives the values that were unknown in the plan their own; those that were known stay as planned.
+// settle sets the values that were unknown in the plan; those that were known stay as planned.
 func (m *model) settle(node api.Node, generation int64) {
 	seen := *m
 	seen.observe(node)
 	for _, pair := range [][2]*types.String{
-		{&m.MAC, &seen.MAC}, {&m.DiskSelected, &seen.DiskSelected}, {&m.ObservedImage, &seen.ObservedImage}, {&m.Phase, &seen.Phase}, {&m.Reason, &seen.Reason},
+		{&m.MAC, &seen.MAC}, {&m.DiskSelected, &seen.DiskSelected}, {&m.ObservedImage, &seen.ObservedImage},
+		{&m.Phase, &seen.Phase}, {&m.Reason, &seen.Reason},
 	} {
 		if pair[0].IsUnknown() {
 			*pair[0] = *pair[1]

@@ -23,13 +23,15 @@ func TestAccTwoOwners(t *testing.T) {
 	a := start(t, `owner = "a"`)
 	a.bound(image("v1"))
 	b := a.another("b", n("n1", image("v2")))
-	b.Fails("Error: Node n1 is bound already.*bound to image v1, at generation 1, and that belongs to a; this provider declares as b.*"+
+	b.Fails("Error: Node n1 is already bound.*bound to image v1, at generation 1, and belongs to a; this "+
+		"provider declares as b.*"+
 		"terraform import ADDRESS "+mac1, "plan")
 	a.wants(1, "v1", 1)
 	a.Empty()
 }
 
-// An import is the consent to take over: nothing is written by it, the next change says so and does it, and then the first owner is refused.
+// An import is the consent to take over: nothing is written by it, the next change says so and does it, and then the
+// first owner is refused.
 func TestAccImportFromAnotherOwner(t *testing.T) {
 	a := start(t, `owner = "a"`)
 	a.bound(image("v1"))
@@ -47,9 +49,9 @@ func TestAccImportFromAnotherOwner(t *testing.T) {
 	}
 	b.Empty()
 	a.declare(n("n1", image("v3"), `on_drift = "reimage"`))
-	a.Fails("Error: The binding of n1 belongs to b now", "plan")
+	a.Fails("Error: The binding of n1 now belongs to b", "plan")
 	a.declare()
-	a.Fails("Error: The binding of n1 belongs to b now.*terraform state rm", "plan")
+	a.Fails("Error: The binding of n1 now belongs to b.*terraform state rm", "plan")
 	a.wants(1, "v2", 2)
 }
 
@@ -69,13 +71,16 @@ func TestAccAnotherNameOfTheOwner(t *testing.T) {
 	l.Must("destroy", "-auto-approve")
 }
 
-// Imported by MAC, in any spelling, or by name, whatever the configuration uses: the plan after is empty, user data included.
+// Imported by MAC, in any spelling, or by name, whatever the configuration uses: the plan after is empty, user data
+// included.
 func TestAccImport(t *testing.T) {
 	for id, node := range map[string]string{"n1": mac1, mac1: "n1", "52-54-00-77-00-01": "52:54:00:77:00:01"} {
 		t.Run(id, func(t *testing.T) {
 			l := start(t)
-			l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", Disk: "serial:X", Wipe: "signatures", Mode: "delta", Verify: "full", AllowUnsigned: true, Boot: "kexec",
-				Hostname: "h.example", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}, UserData: "#cloud-config\n", KernelArguments: "quiet", Owner: "terraform"})
+			l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", Disk: "serial:X", Wipe: "signatures",
+				Mode: "delta", Verify: "full", AllowUnsigned: true, Boot: "kexec",
+				Hostname: "h.example", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}, UserData: "#cloud-config\n",
+				KernelArguments: "quiet", Owner: "terraform"})
 			l.sledd.Machine(1).Fulfil()
 			all := `
 resource "sled_binding" "n1" {
@@ -141,13 +146,13 @@ func TestAccImportTakesTheTrigger(t *testing.T) {
 func TestAccImportOfNothing(t *testing.T) {
 	l := start(t)
 	l.declare(n("n1", image("v1")))
-	l.Fails(`There is no node "n9"`, "import", n1, "n9")
-	l.Fails("Node n1 is not bound.*declare it, and apply", "import", n1, "n1")
+	l.Fails(`Node "n9" does not exist`, "import", n1, "n9")
+	l.Fails("Node n1 is not bound.*declare the binding and apply", "import", n1, "n1")
 	l.sledd.Bind(api.BindingSpec{Node: "n1", Capture: "gold"})
 	l.Fails("Node n1 is to be captured as image gold", "import", n1, "n1")
 }
 
-// on_destroy = keep takes the wish back and nothing else.
+// on_destroy = keep removes the binding and nothing else.
 func TestAccDestroyKeeps(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
@@ -160,21 +165,22 @@ func TestAccDestroyKeeps(t *testing.T) {
 	l.Empty()
 }
 
-// on_destroy = wipe leaves a wish of nobody that wipes the disk; the plan and the apply say so, and the machine does it.
+// on_destroy = wipe leaves a binding without an owner that wipes the disk: plan and apply warn, and the machine wipes.
 func TestAccDestroyWipes(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"), `disk = "serial:X"`, `wipe = "signatures"`, `on_destroy = "wipe"`)
 	l.declare()
 	l.has(l.plan(2), "1 to destroy", "Warning: n1: disk serial:X is wiped (generation 1 -> 2)")
-	l.has(acctest.Flat(l.Apply()), "Warning: Node n1 is wiped when it boots next", "playbooks/wipe.yml --limit n1")
-	if b := l.wants(1, "", 2); b.Owner != "" || b.Disk != "serial:X" || b.Wipe != "signatures" || b.UserDataSHA256 != "" {
+	l.has(acctest.Flat(l.Apply()), "Warning: Node n1 is wiped at its next boot", "playbooks/wipe.yml --limit n1")
+	if b := l.wants(1, "", 2); b.Owner != "" || b.Disk != "serial:X" || b.Wipe != "signatures" ||
+		b.UserDataSHA256 != "" {
 		t.Errorf("left: %+v", b)
 	}
 	l.sledd.Machine(1).Fulfil()
 	if node := l.sledd.Node(1); node.Status.Phase != api.Wiped || !node.Binding.Satisfied {
 		t.Errorf("%+v", node)
 	}
-	// anybody may bind over that wish, one generation up
+	// anybody may replace that binding, one generation up
 	l.declare(n("n1", image("v2")))
 	l.has(l.plan(2), "1 to add", "+ generation = 3")
 	l.Apply()
@@ -194,13 +200,15 @@ func TestAccDestroyOfWhatIsGone(t *testing.T) {
 	l.Empty()
 }
 
-// -replace takes the wish back and makes it anew. The CLI drops the warning of such a plan; the machine counts for max_reimages all the same.
+// -replace removes the binding and creates it again. The CLI drops the warning of such a plan; the machine counts for
+// max_reimages all the same.
 func TestAccReplace(t *testing.T) {
 	for way, generation := range map[string]int64{"keep": 2, "wipe": 3} {
 		t.Run(way, func(t *testing.T) {
 			l := start(t)
 			l.bound(image("v1"), `on_destroy = "`+way+`"`)
-			l.has(l.plan(2, "-replace="+n1), "will be replaced, as requested", "~ generation = 1 -> (known after apply)")
+			l.has(l.plan(2, "-replace="+n1), "will be replaced, as requested",
+				"~ generation = 1 -> (known after apply)")
 			l.Apply("-replace=" + n1)
 			l.wants(1, "v1", generation)
 			l.sledd.Machine(1).Fulfil()
@@ -212,7 +220,8 @@ func TestAccReplace(t *testing.T) {
 	}
 }
 
-// Another node replaces the binding; another spelling of the same, or another name that the machine was given, does not.
+// Another node replaces the binding; another spelling of the same, or another name that the machine was given, does
+// not.
 func TestAccAnotherNode(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
@@ -233,7 +242,8 @@ func TestAccAnotherNode(t *testing.T) {
 	l.Empty()
 
 	l.declare(to("n3"))
-	l.has(l.plan(2), "forces replacement", "Warning: n3: disk serial:LAB-0003 is wiped and gets image v1 (generation 0 -> 1)")
+	l.has(l.plan(2), "forces replacement", "Warning: n3: disk serial:LAB-0003 is wiped and gets image v1 "+
+		"(generation 0 -> 1)")
 	l.Apply()
 	l.wants(3, "v1", 1)
 	if l.sledd.Node(1).Binding != nil {
@@ -242,21 +252,24 @@ func TestAccAnotherNode(t *testing.T) {
 	l.Empty()
 }
 
-// A list of nodes shifts by one: each binding would move on to a node that is bound, and wipe it. The plan fails and says what helps.
+// A list of nodes shifts by one: each binding would move on to a node that is bound, and wipe it. The plan fails and
+// says what helps.
 func TestAccListShifts(t *testing.T) {
 	l := start(t)
 	list := func(nodes string) string {
-		return "resource \"sled_binding\" \"all\" {\n  count = length(" + nodes + ")\n  node  = " + nodes + "[count.index]\n  image = \"v1\"\n}\n"
+		return "resource \"sled_binding\" \"all\" {\n  count = length(" + nodes + ")\n  node  = " + nodes +
+			"[count.index]\n  image = \"v1\"\n}\n"
 	}
 	l.declare(list(`["n1", "n2", "n3"]`))
 	l.Apply()
 	l.declare(list(`["n2", "n3"]`))
-	l.Fails("Node n2 is bound already.*moved block", "plan")
+	l.Fails("Node n2 is already bound.*moved block", "plan")
 	l.declare(list(`["n2", "n1", "n3"]`))
-	l.Fails("Node n1 is bound already", "plan")
+	l.Fails("Node n1 is already bound", "plan")
 }
 
-// A name that is unknown when planned, and is another machine's when applied, binds nothing: the CLI itself sees that the plan changed.
+// A name that is unknown when planned, and is another machine's when applied, binds nothing: the CLI itself sees that
+// the plan changed.
 func TestAccAnotherMachineUnderTheName(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))

@@ -18,11 +18,12 @@ import (
 
 const (
 	laterKnown = "(known after apply)"
-	unnamed    = "(none is named)" // sledd will refuse that
+	unnamed    = "(none declared)" // sledd will refuse that
 )
 
-// ModifyPlan works out the generation that comes, as a known number wherever it can be known, and tells each wipe.
-func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+// ModifyPlan computes the next generation, as a known number wherever possible, and warns of each wipe.
+func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
+	response *resource.ModifyPlanResponse) {
 	if b.site == nil {
 		return
 	}
@@ -44,7 +45,8 @@ func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanReq
 	response.Diagnostics.Append(response.Plan.Set(ctx, &plan)...)
 }
 
-func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.ModifyPlanRequest,
+	response *resource.ModifyPlanResponse) {
 	var state model
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
 	stored := known(ctx, request.Private, &response.Diagnostics)
@@ -65,10 +67,12 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	response.Diagnostics.Append(b.site.Plan(again...)...)
 }
 
-// keepNode keeps the spelling of the state for the same machine, so that a MAC may become a name. It says whether it is another machine. A name
-// that sledd does not know may be one that this very apply gives the machine; Update makes sure. An apply asks the same again and must get
-// the same answer, so only what the record knows counts as another spelling.
-func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *record) (another bool, diagnostics diag.Diagnostics) {
+// keepNode keeps the spelling in the state for the same machine, so that a MAC may become a name. It reports whether
+// it is another machine. A name that sledd does not know may be one that the same apply gives the machine; Update
+// checks that. An apply plans again and must get the same result, so only the names in the record count as another
+// spelling.
+func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *record) (another bool,
+	diagnostics diag.Diagnostics) {
 	reference := plan.Node.ValueString()
 	mac := parsed(reference)
 	switch {
@@ -84,8 +88,8 @@ func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *reco
 	return node != nil && node.MAC != state.MAC.ValueString(), diagnostics
 }
 
-// planCreate looks at the node, if it is there already. A node that this configuration has bound is free only where its own resource may be
-// replaced: one that moves on from another node, as when a list shifts, must not wipe it.
+// planCreate reads the node if it exists. A node that this configuration has bound is free only where its own resource
+// may be replaced: a resource that moves on from another node, as when a list shifts, must not wipe it.
 func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) diag.Diagnostics {
 	plan.unobserved()
 	plan.Drift, plan.Generation = types.StringValue(""), types.Int64Unknown()
@@ -102,12 +106,14 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	node, diagnostics := b.look(ctx, plan.Node.ValueString())
 	if node == nil {
 		if !diagnostics.HasError() { // the same apply declares it
-			diagnostics.Append(b.site.Plan(site.Reimage{Node: plan.Node.ValueString(), Disk: cmp.Or(text(plan.Disk), "of the node"), Image: text(plan.Image)})...)
+			diagnostics.Append(b.site.Plan(site.Reimage{Node: plan.Node.ValueString(),
+				Disk: cmp.Or(text(plan.Disk), "of the node"), Image: text(plan.Image)})...)
 		}
 		return diagnostics
 	}
 	plan.MAC = types.StringValue(node.MAC)
-	one := site.Reimage{Node: node.Name, Disk: cmp.Or(text(plan.Disk), node.Disk, unnamed), Image: text(plan.Image), From: node.Status.Generation}
+	one := site.Reimage{Node: node.Name, Disk: cmp.Or(text(plan.Disk), node.Disk, unnamed), Image: text(plan.Image),
+		From: node.Status.Generation}
 	old := node.Binding
 	if old != nil {
 		one.From = max(one.From, old.Generation)
@@ -117,7 +123,7 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 		one.To = desired.Generation(plan.State(), old, node.Status.Generation, false)
 		plan.Generation = types.Int64Value(one.To)
 		if old != nil && one.To == old.Generation {
-			return nil // the node is wished to be wiped, and so it is here
+			return nil // the same wipe is bound already
 		}
 	case unclaimed(*old), replaced && b.replaces(*node): // a later generation
 	default:
@@ -135,7 +141,7 @@ func parsed(reference string) string {
 	return mac
 }
 
-// text is for people.
+// text is a value for messages.
 func text(value types.String) string {
 	if value.IsUnknown() {
 		return laterKnown

@@ -16,36 +16,39 @@ import (
 // recordKey is where the record is in the private state. Later versions must read what earlier ones wrote.
 const recordKey = "stored"
 
-// record is what sledd had stored when Terraform last looked. It is in the private state, so a saved plan carries it: what was changed since
-// is seen by the revision. It holds no secret.
+// record is what sledd had stored at the last refresh. It is in the private state, so a saved plan carries it, and the
+// revision shows later changes. It holds no secret.
 type record struct {
 	Desired    desired.State `json:"wish"`
 	Generation int64         `json:"generation"`
 	Status     int64         `json:"status_generation"`
 	Revision   int64         `json:"revision"`
-	Owner      string        `json:"owner"`              // under which this state declared or imported it; Desired.Owner is whose it is now
-	Name       string        `json:"name"`               // of the node
-	Disk       string        `json:"disk,omitempty"`     // of the node, for a wish that names none
-	Imported   bool          `json:"imported,omitempty"` // and nothing applied since
+	// under which this state declared or imported it; Desired.Owner is whose it is now
+	Owner    string `json:"owner"`
+	Name     string `json:"name"`               // of the node
+	Disk     string `json:"disk,omitempty"`     // of the node, when the binding has none
+	Imported bool   `json:"imported,omitempty"` // and nothing applied since
 }
 
-// look takes over what is stored now.
+// look records what is stored now.
 func (r *record) look(node api.Node, stored api.Binding) {
 	r.Desired, r.Generation, r.Revision = desired.Of(stored), stored.Generation, stored.Revision
 	r.Status, r.Name, r.Disk = node.Status.Generation, node.Name, node.Disk
 }
 
-// ours says whether a binding of this owner may be changed by this state: what nobody owns, what this provider's name owns, and what the state
-// declared or imported under another name.
+// ours reports whether this state may change the binding: it has no owner, it is this provider's, or the state
+// declared or imported it under another owner.
 func (r *record) ours(owner string) bool {
 	return r.Desired.Owner == "" || r.Desired.Owner == owner || r.Desired.Owner == r.Owner
 }
 
-// foreign tells that somebody took the binding over.
+// foreign is the error for a binding that was taken over.
 func (r *record) foreign(owner string) diag.Diagnostics {
-	return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("The binding of %s belongs to %s now", r.Name, r.Desired.Owner),
-		fmt.Sprintf("Somebody took it over; this provider declares as %s. Remove it from this state (terraform state rm ADDRESS) and configuration; "+
-			"or, to take it back, import it after that (terraform import ADDRESS %s).", owner, r.Name))}
+	return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("The binding of %s now belongs to %s", r.Name,
+		r.Desired.Owner),
+		fmt.Sprintf("It was taken over; this provider declares as %s. Remove it from this state "+
+			"(terraform state rm ADDRESS) and configuration. To take it back, import it after that "+
+			"(terraform import ADDRESS %s).", owner, r.Name))}
 }
 
 type privateGetter interface {
@@ -65,17 +68,18 @@ func load(ctx context.Context, private privateGetter, diagnostics *diag.Diagnost
 	}
 	var r record
 	if err := json.Unmarshal(value, &r); err != nil {
-		diagnostics.AddError("The private state of sled_binding is damaged", err.Error()+"\n\nRemove the binding from the state and import it again.")
+		diagnostics.AddError("The private state of sled_binding is damaged",
+			err.Error()+"\n\nRemove the binding from the state and import it again.")
 		return nil
 	}
 	return &r
 }
 
-// known is load where there must be one.
+// known is load where a record must exist.
 func known(ctx context.Context, private privateGetter, diagnostics *diag.Diagnostics) *record {
 	r := load(ctx, private, diagnostics)
 	if r == nil && !diagnostics.HasError() {
-		diagnostics.AddError("The state does not say what is bound", "Run it again with -refresh=true.")
+		diagnostics.AddError("The state has no record of the binding", "Run it again with -refresh=true.")
 	}
 	return r
 }
@@ -83,7 +87,8 @@ func known(ctx context.Context, private privateGetter, diagnostics *diag.Diagnos
 func (r *record) save(ctx context.Context, private privateSetter) diag.Diagnostics {
 	value, err := json.Marshal(r)
 	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("The private state of sled_binding cannot be written", err.Error())}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("The private state of sled_binding cannot be written",
+			err.Error())}
 	}
 	return private.SetKey(ctx, recordKey, value)
 }

@@ -29,7 +29,8 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	}
 	if node == nil || node.Binding == nil {
 		response.State.RemoveResource(ctx)
-		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...) // the framework wants it even so
+		// the framework wants it even so
+		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
 		return
 	}
 	if was == nil { // an import
@@ -44,7 +45,8 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
 }
 
-// refresh looks at what is stored. The same wish again, by whomever, is no drift; another one leaves what is declared as it is and is told.
+// refresh reads what is stored. The same desired state with another generation is no drift. Another desired state
+// leaves the declared attributes as they are and fills drift.
 func (m *model) refresh(node api.Node) {
 	stored := desired.Of(*node.Binding)
 	drift := desired.Drift(m.State(), stored, node.Binding.Generation)
@@ -60,7 +62,8 @@ func (m *model) refresh(node api.Node) {
 	}
 }
 
-func (b *binding) ImportState(ctx context.Context, request resource.ImportStateRequest, response *resource.ImportStateResponse) {
+func (b *binding) ImportState(ctx context.Context, request resource.ImportStateRequest,
+	response *resource.ImportStateResponse) {
 	reference := request.ID
 	if reference == "" {
 		response.Diagnostics.Append(request.Identity.GetAttribute(ctx, path.Root("mac"), &reference)...)
@@ -72,12 +75,15 @@ func (b *binding) ImportState(ctx context.Context, request resource.ImportStateR
 	}
 	switch {
 	case node == nil:
-		response.Diagnostics.AddError(fmt.Sprintf("There is no node %q", reference), "Import by the MAC or the name of a node that is bound.")
+		response.Diagnostics.AddError(fmt.Sprintf("Node %q does not exist", reference),
+			"Import by the MAC or the name of a bound node.")
 	case node.Binding == nil:
-		response.Diagnostics.AddError(fmt.Sprintf("Node %s is not bound", node.Name), "There is nothing to import: declare it, and apply.")
+		response.Diagnostics.AddError(fmt.Sprintf("Node %s is not bound", node.Name),
+			"There is nothing to import: declare the binding and apply.")
 	case node.Binding.Capture != "":
 		response.Diagnostics.AddError(fmt.Sprintf("Node %s is %s", node.Name, desired.Of(*node.Binding).Goal()),
-			"sled_binding does not declare captures. Take that wish back when it is done, then import or declare what comes next.")
+			"sled_binding does not declare captures. Remove that binding when it is done, then import or "+
+				"declare what comes next.")
 	}
 	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("node"), reference)...)
 	if response.Identity != nil && node != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package binding is the resource sled_binding: the wish for one node. It never waits for the machine, and it plans a new generation, which
-// is what wipes a disk, only for a reason that stands in the configuration.
+// Package binding is the resource sled_binding: the desired state of one node. It never waits for the machine. A new
+// generation wipes a disk, so it is planned only for a reason in the configuration.
 package binding
 
 import (
@@ -38,17 +38,20 @@ func (b *binding) Schema(_ context.Context, _ resource.SchemaRequest, response *
 	response.Schema = schemaOf()
 }
 
-func (b *binding) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, response *resource.IdentitySchemaResponse) {
+func (b *binding) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest,
+	response *resource.IdentitySchemaResponse) {
 	response.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"mac": identityschema.StringAttribute{RequiredForImport: true, Description: "MAC of the node, lower case with colons"},
+		"mac": identityschema.StringAttribute{RequiredForImport: true,
+			Description: "MAC of the node, lower case with colons"},
 	}}
 }
 
-func (b *binding) Configure(_ context.Context, request resource.ConfigureRequest, response *resource.ConfigureResponse) {
+func (b *binding) Configure(_ context.Context, request resource.ConfigureRequest,
+	response *resource.ConfigureResponse) {
 	b.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
-// look reads a node by MAC or name, with its status and binding; nil when sledd says that there is none.
+// look reads a node by MAC or name, with its status and binding; nil when sledd reports that it does not exist.
 func (b *binding) look(ctx context.Context, reference string) (*api.Node, diag.Diagnostics) {
 	var found *api.Node
 	diagnostics := b.site.Call(ctx, "read node "+reference, func(ctx context.Context, client *api.Client) error {
@@ -57,7 +60,8 @@ func (b *binding) look(ctx context.Context, reference string) (*api.Node, diag.D
 			return nil
 		}
 		if err == nil && !names(reference, node) {
-			return fmt.Errorf("asked for node %s, got %q with MAC %q: is this sledd's address?", reference, node.Name, node.MAC)
+			return fmt.Errorf("requested node %s, got %q with MAC %q: is this sledd's address?", reference,
+				node.Name, node.MAC)
 		}
 		found = &node
 		return err //nolint:wrapcheck // Call explains it
@@ -68,7 +72,7 @@ func (b *binding) look(ctx context.Context, reference string) (*api.Node, diag.D
 	return found, nil
 }
 
-// names says whether a reference, a MAC or a name, is of this node.
+// names reports whether a reference, a MAC or a name, is of this node.
 func names(reference string, node api.Node) bool {
 	if mac, err := api.ParseMAC(reference); err == nil {
 		return mac == node.MAC

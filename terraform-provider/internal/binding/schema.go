@@ -13,26 +13,34 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
-const description = "The wish for one node: which image its disk gets, and in which way. Terraform writes the wish and does not wait for the " +
-	"machine (`sled_ready` does). Changing `image`, `disk`, `hostname`, `authorized_keys`, `kernel_arguments`, `user_data` or `reimage_trigger` raises " +
-	"the `generation`, which wipes the disk when the machine boots next; the plan shows it as `generation = 1 -> 2` and warns with node, disk and " +
-	"image. Everything else is changed without touching the disk."
+const description = "The desired state of one node: which image its disk gets, and how. Terraform stores it and " +
+	"does not " +
+	"wait for the machine (`sled_ready` does). Changing `image`, `disk`, `hostname`, `authorized_keys`, " +
+	"`kernel_arguments`, `user_data` or `reimage_trigger` raises the `generation`, which wipes the disk at the " +
+	"machine's next boot. The plan shows it as `generation = 1 -> 2` and warns with node, disk and image. " +
+	"All other changes leave the disk alone."
 
 func schemaOf() schema.Schema {
 	attributes := map[string]schema.Attribute{
-		"node": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
-			MarkdownDescription: "MAC or name of the node. Another spelling of the same node changes nothing; another node replaces the binding."},
+		"node": schema.StringAttribute{Required: true,
+			Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
+			MarkdownDescription: "MAC or name of the node. Another spelling of the same node changes nothing; " +
+				"another node replaces the binding."},
 		"reimage_trigger": schema.StringAttribute{Optional: true,
-			MarkdownDescription: "Any text. Another text raises the generation, so that the node is imaged again with the same wish. Taking the attribute " +
-				"away does not, and neither does the first apply after an import."},
+			MarkdownDescription: "Any text. Another text raises the generation, so the node is imaged again with " +
+				"the same desired " +
+				"state. Removing the attribute does not, and neither does the first apply after an import."},
 		"on_drift": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("warn"),
 			Validators: oneOf("warn", "reimage", "ignore"),
-			MarkdownDescription: "What a plan does when somebody else wished otherwise: `warn` tells it and plans nothing, `reimage` plans the declared wish " +
-				"again, `ignore` does neither. Default `warn`."},
-		"on_destroy": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("keep"),
+			MarkdownDescription: "What a plan does when somebody else changed the binding: `warn` warns and plans " +
+				"nothing, " +
+				"`reimage` plans the declared state again, `ignore` does neither. Default: `warn`."},
+		"on_destroy": schema.StringAttribute{Optional: true, Computed: true,
+			Default:    stringdefault.StaticString("keep"),
 			Validators: oneOf("keep", "wipe"),
-			MarkdownDescription: "`keep` takes only the wish back: the machine goes on with what is on its disk. `wipe` leaves a wish without an owner that " +
-				"wipes the disk when the machine boots next. Default `keep`."},
+			MarkdownDescription: "`keep` only removes the binding: the machine keeps running from its disk. " +
+				"`wipe` leaves a binding " +
+				"without an owner that wipes the disk at the machine's next boot. Default: `keep`."},
 	}
 	maps.Copy(attributes, desired.SharedSchema())
 	maps.Copy(attributes, desired.OwnSchema())
@@ -49,14 +57,15 @@ func observedAttributes() map[string]schema.Attribute {
 	}
 	return map[string]schema.Attribute{
 		"mac": text("MAC of the node, lower case with colons."),
-		"generation": number("Counts the wishes for this node; raising it images the node again. Known in the plan, unless the node is declared by the " +
-			"same apply."),
-		"drift":               text("What somebody else wished for instead; empty for nothing."),
+		"generation": number("Number of this desired state; raising it images the node again. Known in the plan, " +
+			"unless the node is declared by the same apply."),
+		"drift":               text("What somebody else bound instead; empty for nothing."),
 		"disk_selected":       text("Selector of the disk that is written: `disk`, or the node's."),
-		"observed_image":      text("Image on the disk, as far as was observed. Null: none."),
-		"observed_generation": number("Generation of the plan that the node was last given. 0: none yet."),
-		"phase":               text("Phase of the node when Terraform last looked, such as `writing` or `operational`. Null: not seen yet."),
-		"reason":              text("Why its last step failed. Null: it did not."),
+		"observed_image":      text("Image on the disk, as last observed. Null: none."),
+		"observed_generation": number("Generation of the plan that the node last received. 0: none yet."),
+		"phase": text("Phase of the node at the last refresh, such as `writing` or `operational`. " +
+			"Null: not seen yet."),
+		"reason": text("Why its last step failed. Null: it did not fail."),
 	}
 }
 

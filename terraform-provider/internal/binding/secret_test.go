@@ -44,8 +44,8 @@ func logs(t *testing.T) func() string {
 	}
 }
 
-// A secret in user data reaches the machine, and neither state, private state, plan, plan file nor any log of the provider or the CLI.
-// Another one is another generation, the same is not.
+// A secret in user data reaches the machine, and neither state, private state, plan, plan file nor any log of the
+// provider or the CLI. Another one is another generation, the same is not.
 func TestAccUserDataIsSecret(t *testing.T) {
 	const one, two = "Xq7-seeded-secret-one", "Xq7-seeded-secret-two"
 	l := alone(t)
@@ -70,7 +70,8 @@ func TestAccUserDataIsSecret(t *testing.T) {
 	}
 	l.has(run(one, "plan"), "No changes")
 
-	l.has(run(two, "plan", "-out=second"), "~ generation = 1 -> 2", "~ user_data_sha256", "Warning: n1: disk serial:LAB-0001 is wiped")
+	l.has(run(two, "plan", "-out=second"), "~ generation = 1 -> 2", "~ user_data_sha256",
+		"Warning: n1: disk serial:LAB-0001 is wiped")
 	l.NoSecret("second", one, two)
 	run(two, "apply", "second")
 	l.wants(1, "v1", 2)
@@ -103,8 +104,9 @@ func TestAccUserDataIsInNoJSON(t *testing.T) {
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
 		Steps: []resource.TestStep{{
-			Config:            acctest.Header(s.URL) + withSecret + n("n1", image("v1"), "user_data = var.secret"),
-			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{secrets}, PostApplyPostRefresh: []plancheck.PlanCheck{secrets}},
+			Config: acctest.Header(s.URL) + withSecret + n("n1", image("v1"), "user_data = var.secret"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{secrets},
+				PostApplyPostRefresh: []plancheck.PlanCheck{secrets}},
 			ConfigStateChecks: []statecheck.StateCheck{secrets},
 		}},
 	})

@@ -35,7 +35,8 @@ func (l *lab) save() string {
 	return "saved"
 }
 
-// declared is what the state declares of each binding, and whether it is tainted. Serial numbers aside, that is what a refused apply leaves.
+// declared is what the state declares of each binding, and whether it is tainted. Serial numbers aside, that is what a
+// refused apply leaves.
 func (l *lab) declared() string {
 	l.Helper()
 	var state struct {
@@ -55,7 +56,8 @@ func (l *lab) declared() string {
 	var all strings.Builder
 	for _, resource := range state.Resources {
 		for _, one := range resource.Instances {
-			fmt.Fprintln(&all, resource.Name, one.Status, one.Attributes["image"], one.Attributes["generation"], one.Attributes["user_data_sha256"])
+			fmt.Fprintln(&all, resource.Name, one.Status, one.Attributes["image"], one.Attributes["generation"],
+				one.Attributes["user_data_sha256"])
 		}
 	}
 	return all.String()
@@ -79,7 +81,8 @@ func (l *lab) stale(pattern, saved string) {
 	l.Helper()
 	before := l.sledd.Node(1).Binding
 	l.refused(pattern, "apply", saved)
-	if after := l.sledd.Node(1).Binding; (before == nil) != (after == nil) || before != nil && before.Revision != after.Revision {
+	if after := l.sledd.Node(1).Binding; (before == nil) != (after == nil) || before != nil &&
+		before.Revision != after.Revision {
 		l.Errorf("written: %+v, before %+v", after, before)
 	}
 }
@@ -125,11 +128,12 @@ func TestAccStaleDisk(t *testing.T) {
 	if _, err := l.sledd.Client().PutNode(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
-	l.stale("the disk of node n1.*disk serial:LAB-0001 is written; the node's disk is serial:OTHER now", saved)
+	l.stale("the disk of node n1.*plan showed disk serial:LAB-0001; the node's disk is serial:OTHER now", saved)
 	l.has(l.plan(2), "disk serial:OTHER is wiped and gets image v2")
 }
 
-// A node that was free when the plan was made is bound, by whomever: not written over. One that was only to be wiped stays so, too.
+// A node that was free when the plan was made is bound, by whomever: not written over. One that was only to be wiped
+// stays so, too.
 func TestAccStaleCreate(t *testing.T) {
 	for name, spec := range map[string]api.BindingSpec{
 		"mine":     {Node: "n1", Image: "v3", Owner: "terraform"},
@@ -141,7 +145,7 @@ func TestAccStaleCreate(t *testing.T) {
 			l.declare(n("n1", image("v1")))
 			saved := l.save()
 			l.sledd.Bind(spec)
-			l.stale("Node n1 is bound already.*terraform import ADDRESS 52:54:00:77:00:01", saved)
+			l.stale("Node n1 is already bound.*terraform import ADDRESS 52:54:00:77:00:01", saved)
 		})
 	}
 }
@@ -169,7 +173,7 @@ func TestAccTwoAppliesOfOnePlan(t *testing.T) {
 	l.wants(1, "v1", 1)
 	l.stale("Saved plan is stale", saved)
 	l.restore("")
-	l.stale("Node n1 is bound already", saved)
+	l.stale("Node n1 is already bound", saved)
 
 	l.Must("import", n1, "n1")
 	l.declare(n("n1", image("v2")))

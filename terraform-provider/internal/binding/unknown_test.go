@@ -10,20 +10,24 @@ import (
 
 // chosen is an image whose name comes with the apply.
 func chosen(name string) string {
-	return "resource \"terraform_data\" \"chosen\" {\n  input = \"" + name + "\"\n}\n" + n("n1", "image = terraform_data.chosen.output")
+	return "resource \"terraform_data\" \"chosen\" {\n  input = \"" + name + "\"\n}\n" +
+		n("n1", "image = terraform_data.chosen.output")
 }
 
-// An image that is not known when planned: the first generation is known all the same, a later one is not, and the machine counts as imaged again.
+// An image that is not known when planned: the first generation is known all the same, a later one is not, and the
+// machine counts as imaged again.
 func TestAccUnknownImage(t *testing.T) {
 	l := start(t)
 	l.declare(chosen("v1"))
-	l.has(l.plan(2), "+ generation = 1", "+ image = (known after apply)", "gets image (known after apply) (generation 0 -> 1)")
+	l.has(l.plan(2), "+ generation = 1", "+ image = (known after apply)",
+		"gets image (known after apply) (generation 0 -> 1)")
 	l.Apply()
 	l.wants(1, "v1", 1)
 	l.Empty()
 
 	l.declare(chosen("v2"))
-	l.has(l.plan(2), "~ generation = 1 -> (known after apply)", "Warning: n1: disk serial:LAB-0001 is wiped and gets image (known after apply) (generation 1 -> a later one)")
+	l.has(l.plan(2), "~ generation = 1 -> (known after apply)",
+		"Warning: n1: disk serial:LAB-0001 is wiped and gets image (known after apply) (generation 1 -> a later one)")
 	l.Apply()
 	l.wants(1, "v2", 2)
 	l.Empty()
@@ -66,7 +70,8 @@ resource "sled_binding" "n9" {
   image = "v1"
 }`
 	l.declare(node)
-	l.has(l.plan(2), "+ generation = (known after apply)", "+ node = \"n9\"", "n9: disk of the node is wiped and gets image v1")
+	l.has(l.plan(2), "+ generation = (known after apply)", "+ node = \"n9\"",
+		"n9: disk of the node is wiped and gets image v1")
 	l.Apply()
 	l.wants(9, "v1", 1)
 	l.Empty()
@@ -79,7 +84,7 @@ resource "sled_binding" "n9" {
 func TestAccNodeThatIsNotThere(t *testing.T) {
 	l := start(t)
 	l.declare(n("n8", image("v1")))
-	l.refused(`There is no node "n8" .*sled_node`, "apply", "-auto-approve")
+	l.refused(`Node "n8" does not exist .*sled_node`, "apply", "-auto-approve")
 	l.declare(n("n1", image("v9")))
 	l.refused(`sledd refused to bind node n1 .*v9`, "apply", "-auto-approve")
 	if l.sledd.Node(1).Binding != nil {
@@ -87,7 +92,7 @@ func TestAccNodeThatIsNotThere(t *testing.T) {
 	}
 }
 
-// A machine that is only wished to be wiped, by nobody, is free: a wish for an image comes over it, the same wish is taken as it is.
+// A machine whose binding only wipes and has no owner is free: an image may be bound, and the same wipe is adopted.
 func TestAccOverAWipe(t *testing.T) {
 	l := start(t)
 	for i := range 2 {
@@ -96,7 +101,8 @@ func TestAccOverAWipe(t *testing.T) {
 	}
 	l.declare(n("n1", image("v1")), n("n2"))
 	text := l.plan(2)
-	l.has(text, "+ generation = 2", "n1: disk serial:LAB-0001 is wiped and gets image v1 (generation 1 -> 2)", "+ generation = 1")
+	l.has(text, "+ generation = 2", "n1: disk serial:LAB-0001 is wiped and gets image v1 (generation 1 -> 2)",
+		"+ generation = 1")
 	l.hasNot(text, "n2: disk")
 	l.Apply()
 	l.wants(1, "v1", 2)
@@ -106,7 +112,8 @@ func TestAccOverAWipe(t *testing.T) {
 	l.Empty()
 }
 
-// Without a refresh a plan goes by what the state knows: the generation is right, and what changed behind it is found by the apply.
+// Without a refresh a plan goes by what the state knows: the generation is right, and what changed behind it is found
+// by the apply.
 func TestAccWithoutRefresh(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))

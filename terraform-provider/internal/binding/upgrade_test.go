@@ -33,8 +33,8 @@ resource "sled_binding" "n1" {
 }
 `
 
-// The state that each release wrote must be read by all later ones: nothing is planned, with and without a refresh, and the guard against stale
-// plans still holds. The files are never rewritten.
+// The state that each release wrote must be read by all later ones: nothing is planned, with and without a refresh,
+// and the guard against stale plans still holds. The files are never rewritten.
 func TestAccStateOfEarlierReleases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.tfstate")
 	if err != nil || len(files) == 0 {
@@ -44,8 +44,10 @@ func TestAccStateOfEarlierReleases(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			l := start(t)
 			l.sledd.DeclareMany(60) // so that no revision is by chance one of the file's
-			l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", Disk: "serial:X", Wipe: "signatures", Mode: "delta", Verify: "full", AllowUnsigned: true, Boot: "kexec",
-				Hostname: "h.example", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}, UserData: "#cloud-config\n", KernelArguments: "quiet", Owner: "terraform"})
+			l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", Disk: "serial:X", Wipe: "signatures",
+				Mode: "delta", Verify: "full", AllowUnsigned: true, Boot: "kexec",
+				Hostname: "h.example", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}, UserData: "#cloud-config\n",
+				KernelArguments: "quiet", Owner: "terraform"})
 			l.sledd.Bind(api.BindingSpec{Node: "n2", Owner: "terraform"})
 			l.sledd.Bind(api.BindingSpec{Node: "n3", Image: "v2", Owner: "terraform"})
 			for i := range 3 {

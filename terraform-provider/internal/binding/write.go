@@ -85,7 +85,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 func (r *record) options(plan *model, owner string) []api.Option {
 	options := []api.Option{api.IfRevision(r.Revision)}
 	if !plan.Generation.IsUnknown() && plan.Generation.ValueInt64() != r.Generation {
-		options = append(options, api.Reimage()) // also when the wish is the one that is stored
+		options = append(options, api.Reimage()) // also when the desired state is stored already
 	}
 	if r.Desired.Owner != owner && r.ours(owner) {
 		options = append(options, api.TakeOver())
@@ -93,22 +93,25 @@ func (r *record) options(plan *model, owner string) []api.Option {
 	return options
 }
 
-// asPlanned makes sure that the node is the machine, and its disk the disk, that the plan told.
+// asPlanned checks that the node and its disk are those that the plan showed.
 func asPlanned(node api.Node, plan, state *model, was *record) diag.Diagnostics {
 	var diagnostics diag.Diagnostics
 	if node.MAC != state.MAC.ValueString() {
-		diagnostics.AddError(fmt.Sprintf("Node %s is another machine than the one that is bound", plan.Node.ValueString()),
-			fmt.Sprintf("It has MAC %s, the binding is of %s. Nothing was written. Plan again: the plan will replace the binding.", node.MAC, state.MAC.ValueString()))
+		diagnostics.AddError(fmt.Sprintf("Node %s is not the machine that is bound", plan.Node.ValueString()),
+			fmt.Sprintf("It has MAC %s, the binding is for %s. Nothing was written. Plan again: the plan will "+
+				"replace the binding.", node.MAC, state.MAC.ValueString()))
 	}
 	if plan.Disk.IsNull() && node.Disk != was.Disk && !plan.Generation.Equal(state.Generation) {
 		diagnostics.AddError(fmt.Sprintf("Changed since the plan was made: the disk of node %s", node.Name),
-			fmt.Sprintf("The plan told that disk %s is written; the node's disk is %s now. Nothing was written. Plan again.", was.Disk, node.Disk))
+			fmt.Sprintf("The plan showed disk %s; the node's disk is %s now. Nothing was written. Plan again.",
+				was.Disk, node.Disk))
 	}
 	return diagnostics
 }
 
-// put stores the wish that is planned, if sledd gives it the generation that is planned.
-func (b *binding) put(ctx context.Context, node api.Node, plan *model, userData string, options ...api.Option) (api.Binding, diag.Diagnostics) {
+// put stores the planned desired state, on condition that it gets the planned generation.
+func (b *binding) put(ctx context.Context, node api.Node, plan *model, userData string,
+	options ...api.Option) (api.Binding, diag.Diagnostics) {
 	spec := plan.State().BindingSpec
 	spec.Node, spec.Owner, spec.UserData = node.MAC, b.site.Owner, userData
 	if !plan.Generation.IsUnknown() {
@@ -122,20 +125,21 @@ func (b *binding) put(ctx context.Context, node api.Node, plan *model, userData 
 	return stored, diagnostics
 }
 
-// declared is look for a node that must be there.
+// declared is look for a node that must exist.
 func (b *binding) declared(ctx context.Context, reference string) (*api.Node, diag.Diagnostics) {
 	node, diagnostics := b.look(ctx, reference)
 	if node == nil && !diagnostics.HasError() {
-		diagnostics.AddAttributeError(path.Root("node"), fmt.Sprintf("There is no node %q", reference),
-			"Declare it before it is bound, with sled_node; then take node from that resource, so that it comes first.")
+		diagnostics.AddAttributeError(path.Root("node"), fmt.Sprintf("Node %q does not exist", reference),
+			"Declare it first, with sled_node, and take node from that resource, so that Terraform creates it first.")
 	}
 	return node, diagnostics
 }
 
-// unclaimed says whether a binding is nobody's and only wipes: what on_destroy = wipe and playbooks/wipe.yml leave. Anybody may bind over it.
+// unclaimed reports whether a binding has no owner and only wipes: what on_destroy = wipe and playbooks/wipe.yml leave.
+// Anybody may replace it.
 func unclaimed(b api.Binding) bool { return b.Owner == "" && desired.Of(b).WipeOnly() }
 
-// replaces says whether the binding of a node is this configuration's own, which the plan takes back first.
+// replaces reports whether the binding of a node is this configuration's own, which the plan removes first.
 func (b *binding) replaces(node api.Node) bool {
 	return node.Binding.Owner == b.site.Owner && b.site.Held(node.MAC)
 }
@@ -146,11 +150,14 @@ func (b *binding) taken(node api.Node) diag.Diagnostics {
 	if node.Binding.Owner != "" {
 		owner = node.Binding.Owner
 	}
-	detail := fmt.Sprintf("It is %s, at generation %d, and that belongs to %s; this provider declares as %s. Nothing is written over it.\n\n"+
-		"To declare it here from now on, import it: terraform import ADDRESS %s",
+	detail := fmt.Sprintf("It is %s, at generation %d, and belongs to %s; this provider declares as %s. Nothing "+
+		"was changed.\n\n"+
+		"To manage it here, import it: terraform import ADDRESS %s",
 		desired.Of(*node.Binding).Goal(), node.Binding.Generation, owner, b.site.Owner, node.MAC)
 	if owner == b.site.Owner {
-		detail += "\n\nIf the resource was only given another address, write a moved block. If it is tainted, untaint it: reimage_trigger images a node again."
+		detail += "\n\nIf only the address of the resource changed, write a moved block. If the resource is tainted, " +
+			"untaint it: reimage_trigger images a node again."
 	}
-	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("node"), fmt.Sprintf("Node %s is bound already", node.Name), detail)}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("node"),
+		fmt.Sprintf("Node %s is already bound", node.Name), detail)}
 }

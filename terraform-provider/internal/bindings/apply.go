@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Create binds all machines. When only some could be bound there is no state: a resource that failed to be made is made again from nothing,
-// and that leaves the bound ones as they are, while a state would be taken back first and image them twice.
+// Create binds all machines. When only some could be bound there is no state: Terraform then creates the resource
+// again, which leaves the bound machines as they are. A tainted state would be destroyed first and image them twice.
 func (b *bindings) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
 	a, diagnostics := b.change(ctx, nil, request.Plan, request.Config, comparison{})
 	response.Diagnostics.Append(diagnostics...)
@@ -25,9 +25,10 @@ func (b *bindings) Create(ctx context.Context, request resource.CreateRequest, r
 	response.Diagnostics.Append(response.Identity.Set(ctx, identity{a.model.Name.ValueString()})...)
 }
 
-// Update sends what differs. When only a part could be sent, the state has just that part, so that the next apply sends the rest.
+// Update sends what differs. When only a part could be sent, the state has that part, so the next apply sends the rest.
 func (b *bindings) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
-	c := comparison{stored: getStored(ctx, request.Private, &response.Diagnostics), imported: getImported(ctx, request.Private, &response.Diagnostics)}
+	c := comparison{stored: getStored(ctx, request.Private, &response.Diagnostics),
+		imported: getImported(ctx, request.Private, &response.Diagnostics)}
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -44,11 +45,12 @@ func (b *bindings) Update(ctx context.Context, request resource.UpdateRequest, r
 	response.Diagnostics.Append(response.Identity.Set(ctx, identity{a.model.Name.ValueString()})...)
 }
 
-// Delete takes all bindings back, or wipes. What is gone already, or somebody else's now, is done.
+// Delete removes all bindings, or wipes. Bindings that are gone, or now have another owner, are left alone.
 func (b *bindings) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
-	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(m), stored: getStored(ctx, request.Private, &response.Diagnostics)}
+	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(m),
+		stored: getStored(ctx, request.Private, &response.Diagnostics)}
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -68,14 +70,15 @@ func (b *bindings) Delete(ctx context.Context, request resource.DeleteRequest, r
 	response.Diagnostics.Append(diagnostics...)
 }
 
-// applied is what holds after an apply, of which perhaps only a part was done.
+// applied is the result of an apply, which may be partial.
 type applied struct {
 	model  model
 	stored map[string]stored
 }
 
-// change makes the plan true; state is nil for a resource that is made. It gives nothing when nothing could be tried.
-func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Plan, config tfsdk.Config, c comparison) (*applied, diag.Diagnostics) {
+// change applies the plan; state is nil for a new resource. It returns nil when nothing could be tried.
+func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Plan, config tfsdk.Config,
+	c comparison) (*applied, diag.Diagnostics) {
 	var was, is model
 	var userData types.String
 	var diagnostics diag.Diagnostics
@@ -87,7 +90,8 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	if diagnostics.HasError() {
 		return nil, diagnostics
 	}
-	c.owner, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), declare(was), declare(is), numberMap(was.Generations)
+	c.owner, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), declare(was), declare(is),
+		numberMap(was.Generations)
 	steps := c.steps(numberMap(is.Generations))
 	var orders []order
 	for mac, s := range steps {
@@ -102,7 +106,7 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	return c.wholly(is, steps, done), diagnostics
 }
 
-// steps decides as the plan did. Of new machines it takes the generations that the plan says (missing: not known).
+// steps decides as the plan did. New machines get the generations in the plan (missing: not known).
 func (c *comparison) steps(generations map[string]int64) map[string]step {
 	steps := make(map[string]step, len(c.planned.images))
 	for mac := range c.planned.images {
@@ -120,7 +124,7 @@ func (c *comparison) steps(generations map[string]int64) map[string]step {
 	return steps
 }
 
-// wholly is the plan come true.
+// wholly is the result of a complete apply.
 func (c *comparison) wholly(is model, steps map[string]step, done answers) *applied {
 	generations, others, now := map[string]int64{}, map[string]string{}, map[string]stored{}
 	for mac := range c.planned.images {
@@ -141,10 +145,11 @@ func (c *comparison) wholly(is model, steps map[string]step, done answers) *appl
 	return &applied{is, now}
 }
 
-// partly is what was, with what was done. The attributes that all machines share stay as they were, so machines that have the new ones
-// already count as drifted until the rest is done.
+// partly is the earlier state with what was done. The shared attributes stay as they were, so machines that already
+// have the new ones count as drifted until the rest is done.
 func (c *comparison) partly(was model, steps map[string]step, done answers) *applied {
-	images, triggers, generations, now := stringMap(was.Images), stringMap(was.ReimageTriggers), c.generations, map[string]stored{}
+	images, triggers, generations, now := stringMap(was.Images), stringMap(was.ReimageTriggers), c.generations,
+		map[string]stored{}
 	for mac, e := range c.stored {
 		now[mac] = e
 	}
@@ -176,7 +181,8 @@ func (c *comparison) partly(was model, steps map[string]step, done answers) *app
 	return &applied{was, now}
 }
 
-// halfway is what is stored for a machine that has the planned wish while the state has the attributes of before.
+// halfway is the record of a machine that has the planned desired state while the Terraform state has the old
+// attributes.
 func (c *comparison) halfway(mac string, generation, revision int64) stored {
 	e := stored{Generation: generation, Observed: c.stored[mac].Observed, Revision: revision}
 	is, was := c.planned.stateOf(mac), c.prior.uniform.With(c.planned.images[mac])

@@ -28,7 +28,8 @@ func block(name string, images []string, more ...string) string {
 			pairs = append(pairs, fmt.Sprintf("    %q = %q", sleddtest.MAC(i+1), image))
 		}
 	}
-	return fmt.Sprintf("resource \"sled_bindings\" %q {\n  name = %q\n  images = {\n%s\n  }\n  %s\n}\n", name, name, strings.Join(pairs, "\n"), strings.Join(more, "\n  "))
+	return fmt.Sprintf("resource \"sled_bindings\" %q {\n  name = %q\n  images = {\n%s\n  }\n  %s\n}\n", name, name,
+		strings.Join(pairs, "\n"), strings.Join(more, "\n  "))
 }
 
 func images(all ...string) []string { return all }
@@ -116,26 +117,30 @@ func (s *site) node(i int) api.Node { return s.Sledd.Node(i) }
 
 func TestAccLife(t *testing.T) {
 	s := start(t)
-	has(t, s.apply(block("x", images("d12", "d12", "d12"))), `n1: disk serial:LAB-0001 is wiped and gets image d12 \(generation 0 -> 1\)`)
+	has(t, s.apply(block("x", images("d12", "d12", "d12"))),
+		`n1: disk serial:LAB-0001 is wiped and gets image d12 \(generation 0 -> 1\)`)
 	s.bound("d12@1", "d12@1", "d12@1", "")
 	if owner := s.node(1).Binding.Owner; owner != "terraform:x" {
 		t.Errorf("the owner is %q", owner)
 	}
 	plan := s.plan(block("x", images("d12", "d13", "d12")))
-	has(t, plan, `~ generations = \{ ~ "52:54:00:77:00:02" = 1 -> 2 #`, `n2: disk serial:LAB-0002 is wiped and gets image d13 \(generation 1 -> 2\)`)
+	has(t, plan, `~ generations = \{ ~ "52:54:00:77:00:02" = 1 -> 2 #`,
+		`n2: disk serial:LAB-0002 is wiped and gets image d13 \(generation 1 -> 2\)`)
 	hasNot(t, plan, "n1:", "n3:", "LAB-0003")
 	s.apply(block("x", images("d12", "d13", "d12")))
 	s.bound("d12@1", "d13@2", "d12@1")
 	hasNot(t, s.apply(block("x", images("", "d13", "d12"))), "is wiped")
 	s.bound("", "d13@2", "d12@1")
-	has(t, s.apply(block("x", images("", "d13", "d12"), `reimage_triggers = { "52:54:00:77:00:03" = "monday" }`)), `n3: .*generation 1 -> 2`)
+	has(t, s.apply(block("x", images("", "d13", "d12"), `reimage_triggers = { "52:54:00:77:00:03" = "monday" }`)),
+		`n3: .*generation 1 -> 2`)
 	s.bound("", "d13@2", "d12@2")
 	hasNot(t, s.apply(block("x", images("", "d13", "d12"), `mode = "auto"`)), "is wiped")
 	s.bound("", "d13@2", "d12@2")
 	if mode := s.node(2).Binding.Mode; mode != "auto" {
 		t.Errorf("the mode is %q", mode)
 	}
-	has(t, s.apply(block("x", images("", "d13", "d12"), `kernel_arguments = "quiet"`)), `n2: .*generation 2 -> 3`, `n3: .*generation 2 -> 3`)
+	has(t, s.apply(block("x", images("", "d13", "d12"), `kernel_arguments = "quiet"`)), `n2: .*generation 2 -> 3`,
+		`n3: .*generation 2 -> 3`)
 	s.bound("", "d13@3", "d12@3")
 	s.Must("destroy", "-auto-approve")
 	s.bound("", "", "")
@@ -165,15 +170,17 @@ func TestAccDrift(t *testing.T) {
 	two := images("d12", "d12")
 	s.apply(block("x", two))
 	s.Bind(api.BindingSpec{Node: "n2", Image: "d13", Owner: "terraform:x"})
-	has(t, s.plan(block("x", two)), `1 machines are bound otherwise`, `n2 \(52:54:00:77:00:02\): bound to image d13 instead of image d12, at generation 2`, "No changes")
+	has(t, s.plan(block("x", two)), `1 machines are bound differently`,
+		`n2 \(52:54:00:77:00:02\): bound to image d13 instead of image d12, at generation 2`, "No changes")
 	s.Empty()
 	has(t, s.apply(block("x", images("d13", "d12"))), `n1: .*gets image d13`)
 	s.bound("d13@2", "d13@2")
 	s.declare(block("x", images("d13", "d12"), `kernel_arguments = "quiet"`))
-	s.Fails(`another wish would wipe that .*n2 .*Set on_drift = "reimage"`, "plan")
+	s.Fails(`this change would wipe that .*n2 .*Set on_drift = "reimage"`, "plan")
 	hasNot(t, s.apply(block("x", images("d13", "d12"), `on_drift = "ignore"`)), "otherwise")
 	s.bound("d13@2", "d13@2")
-	has(t, s.plan(block("x", images("d13", "d12"), `on_drift = "reimage"`)), `"52:54:00:77:00:02" = 1 -> 3`, `n2: .*gets image d12 \(generation 2 -> 3\)`)
+	has(t, s.plan(block("x", images("d13", "d12"), `on_drift = "reimage"`)), `"52:54:00:77:00:02" = 1 -> 3`,
+		`n2: .*gets image d12 \(generation 2 -> 3\)`)
 	s.apply(block("x", images("d13", "d12"), `on_drift = "reimage"`))
 	s.bound("d13@2", "d12@3")
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Owner: "terraform:x"})
@@ -185,7 +192,7 @@ func TestAccDrift(t *testing.T) {
 	has(t, s.plan(block("x", two)), `\+ "52:54:00:77:00:01" = "d12"`)
 	s.apply(block("x", two))
 	s.Bind(api.BindingSpec{Node: "n2", Image: "d12", Owner: "terraform:x"}, api.Reimage())
-	s.Empty() // the same wish again is no drift
+	s.Empty() // the same desired state again is no drift
 }
 
 func TestAccOwners(t *testing.T) {
@@ -195,7 +202,7 @@ func TestAccOwners(t *testing.T) {
 	s.Fails(`Machines are bound by somebody else .*n2 \(52:54:00:77:00:02\) belongs to terraform:x`, "plan")
 	s.bound("d12@1", "d12@1", "")
 	s.Bind(api.BindingSpec{Node: "n2", Image: "d13", Owner: "else"}, api.TakeOver())
-	has(t, s.plan(block("x", images("d12", "d12"))), `bound otherwise`, `n2 .*by else`)
+	has(t, s.plan(block("x", images("d12", "d12"))), `bound differently`, `n2 .*by else`)
 	s.declare(block("x", images("d12", "d13")))
 	s.Fails(`belongs to else`, "plan")
 	s.apply(block("x", images("d12")))
@@ -258,9 +265,11 @@ func TestAccLimits(t *testing.T) {
 	s.apply(block("x", images("d13", "d13", "d13"), "max_reimages = 3"))
 	s.bound("d13@2", "d13@2", "d13@2")
 	unknown := "resource \"terraform_data\" \"t\" { input = \"a\" }\n"
-	s.declare(unknown, block("x", images("d13", "d13", "d13"), "max_reimages = 2", "kernel_arguments = terraform_data.t.output"))
+	s.declare(unknown, block("x", images("d13", "d13", "d13"), "max_reimages = 2",
+		"kernel_arguments = terraform_data.t.output"))
 	s.Fails(`max_reimages is 2, this plan images 3: n1, n2, n3`, "plan")
-	has(t, s.apply(unknown, block("x", images("d13", "d13", "d13"), "max_reimages = 3", "kernel_arguments = terraform_data.t.output")), `generation 2 -> a later one`)
+	has(t, s.apply(unknown, block("x", images("d13", "d13", "d13"), "max_reimages = 3",
+		"kernel_arguments = terraform_data.t.output")), `generation 2 -> a later one`)
 	s.bound("d13@3", "d13@3", "d13@3")
 	s.apply(unknown, block("x", images("d13", "d13", "d13")))
 	s.header = acctest.Header(s.URL, "max_reimages = 1")
@@ -276,7 +285,8 @@ func TestAccImport(t *testing.T) {
 		}
 	}
 	secret("hush")
-	body := block("x", images("d12", "d13"), `user_data = file("user-data")`, `mode = "auto"`, `authorized_keys = ["ssh-ed25519 AAAA a"]`,
+	body := block("x", images("d12", "d13"), `user_data = file("user-data")`, `mode = "auto"`,
+		`authorized_keys = ["ssh-ed25519 AAAA a"]`,
 		`reimage_triggers = { "52:54:00:77:00:01" = "monday" }`)
 	s.apply(body)
 	s.Must("plan", "-out=saved")
@@ -321,10 +331,13 @@ func TestAccNameInUse(t *testing.T) {
 func TestAccBadConfigurations(t *testing.T) {
 	s := start(t)
 	for body, pattern := range map[string]string{
-		block("x", nil, `reimage_triggers = { "52:54:00:77:00:01" = "a" }`):                                 `images has not.*52:54:00:77:00:01`,
-		"resource \"sled_bindings\" \"x\" {\n name = \"x\"\n images = { \"52-54-00-77-00-01\" = \"d\" }\n}": `no MACs .*"52-54-00-77-00-01"`,
-		"resource \"sled_bindings\" \"x\" {\n name = \"x\"\n images = { \"52:54:00:77:00:01\" = \"\" }\n}":  `without an image.*52:54:00:77:00:01`,
-		"resource \"sled_bindings\" \"x\" {\n name = \"X\"\n images = {}\n}":                                `want a-z`,
+		block("x", nil, `reimage_triggers = { "52:54:00:77:00:01" = "a" `+
+			`}`): `missing in images.*52:54:00:77:00:01`,
+		"resource \"sled_bindings\" \"x\" {\n name = \"x\"\n images = { \"52-54-00-77-00-01\" = \"d\" }\n}": `not ` +
+			`MACs .*"52-54-00-77-00-01"`,
+		"resource \"sled_bindings\" \"x\" {\n name = \"x\"\n images = { \"52:54:00:77:00:01\" = \"\" " +
+			"}\n}": `without an image.*52:54:00:77:00:01`,
+		"resource \"sled_bindings\" \"x\" {\n name = \"X\"\n images = {}\n}": `want a-z`,
 	} {
 		s.declare(body)
 		s.Fails(pattern, "plan")
@@ -359,7 +372,8 @@ func TestAccOnlyAPart(t *testing.T) {
 			s.header = acctest.Header(proxy.URL)
 			proxy.Break(http.MethodPost, "/v1/bindings", passing(t, s.URL, 1, fault))
 			s.declare(block("x", images("d12", "d12", "d12", "d12")))
-			if out := s.Run("apply", "-auto-approve"); out.Code == 0 || !strings.Contains(acctest.Flat(out.Text), "2 of 4 machines are as planned") {
+			if out := s.Run("apply", "-auto-approve"); out.Code == 0 ||
+				!strings.Contains(acctest.Flat(out.Text), "2 of 4 machines are as planned") {
 				t.Errorf("%d: %s", out.Code, out.Text)
 			}
 			s.bound("d12@1", "d12@1", "", "")
@@ -367,7 +381,8 @@ func TestAccOnlyAPart(t *testing.T) {
 			s.apply(block("x", images("d12", "d12", "d12", "d12")))
 			s.bound("d12@1", "d12@1", "d12@1", "d12@1")
 			proxy.Break(http.MethodPost, "/v1/bindings", passing(t, s.URL, 1, fault))
-			changed := block("x", images("d13", "d12", "d13", "d13"), `kernel_arguments = "quiet"`, `reimage_triggers = { "52:54:00:77:00:01" = "a", "52:54:00:77:00:04" = "a" }`)
+			changed := block("x", images("d13", "d12", "d13", "d13"), `kernel_arguments = "quiet"`,
+				`reimage_triggers = { "52:54:00:77:00:01" = "a", "52:54:00:77:00:04" = "a" }`)
 			s.declare(changed)
 			if out := s.Run("apply", "-auto-approve"); out.Code == 0 {
 				t.Error(out.Text)

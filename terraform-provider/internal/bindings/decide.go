@@ -7,21 +7,21 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
-// kind is what is done about one machine.
+// kind of step for one machine.
 type kind int
 
 const (
 	keep    kind = iota // nothing is sent
-	put                 // the wish is sent
-	again               // the wish is sent, and its generation is raised although it is the same
-	unbind              // the wish is taken back
-	clean               // the wish becomes a wipe, and nobody's
-	drifted             // somebody bound it otherwise, and that is left alone
+	put                 // the desired state is sent
+	again               // the same desired state is sent with a raised generation
+	unbind              // the binding is removed
+	clean               // the binding becomes a wipe without an owner
+	drifted             // somebody else changed the binding, and that is left alone
 	blocked             // the same, but something else is to be done about it
 	foreign             // it belongs to another owner, and something is to be done about it
 )
 
-// step is what is done about one machine, and the generation that its binding has then.
+// step for one machine, and the generation that its binding has afterwards.
 type step struct {
 	kind
 	generation int64
@@ -30,7 +30,7 @@ type step struct {
 	other      desired.State
 }
 
-// declared is what a configuration or a state says.
+// declared is the contents of a configuration or a state.
 type declared struct {
 	images    map[string]string
 	triggers  map[string]string
@@ -44,7 +44,7 @@ func declare(m model) declared {
 		onDrift: desired.OnDrift(m.OnDrift.ValueString()), onDestroy: m.OnDestroy.ValueString()}
 }
 
-// stateOf is what a machine is to become.
+// stateOf is the desired state of one machine.
 func (d declared) stateOf(mac string) desired.State { return d.uniform.With(d.images[mac]) }
 
 // comparison is of what was declared, what is stored, and what is planned.
@@ -55,14 +55,15 @@ type comparison struct {
 	planned     declared
 	stored      map[string]stored
 	imported    bool // triggers that are new image nothing
-	replaced    bool // what is stored is taken back before
+	replaced    bool // what is stored is removed first
 }
 
 // step decides about a machine that is in the state.
 func (c *comparison) step(mac string) step {
 	e := c.stored[mac]
 	declared, planned := c.prior.stateOf(mac), c.planned.stateOf(mac)
-	s := desired.Situation{Declared: declared, Stored: declared, Planned: planned, OnDrift: c.planned.onDrift, Triggered: c.triggered(mac)}
+	s := desired.Situation{Declared: declared, Stored: declared, Planned: planned, OnDrift: c.planned.onDrift,
+		Triggered: c.triggered(mac)}
 	if e.Desired != nil {
 		s.Stored = *e.Desired
 	}
@@ -88,7 +89,7 @@ func (c *comparison) step(mac string) step {
 	return step{kind: put, generation: e.Generation}
 }
 
-// stepForeign decides about a machine that somebody else took over: nothing may be done about it.
+// stepForeign decides about a machine that another owner took over: it is never changed.
 func (c *comparison) stepForeign(mac string, s desired.Situation) step {
 	found := step{kind: foreign, generation: c.generations[mac], other: s.Stored}
 	if !s.Triggered && s.Planned.Same(s.Declared) && s.OnDrift != desired.Reimage {
@@ -97,7 +98,7 @@ func (c *comparison) stepForeign(mac string, s desired.Situation) step {
 	return found
 }
 
-// triggered says whether a machine's trigger changed. A trigger that is taken out images nothing.
+// triggered reports whether a machine's trigger changed. Removing a trigger images nothing.
 func (c *comparison) triggered(mac string) bool {
 	was, before := c.prior.triggers[mac]
 	is, now := c.planned.triggers[mac]
@@ -108,7 +109,7 @@ func (c *comparison) triggered(mac string) bool {
 	return asked == nil || asked.Trigger != is || c.stored[mac].Generation < asked.Generation
 }
 
-// stepNew decides about a machine that is not in the state, as sledd has it now. It was declared.
+// stepNew decides about a declared machine that is not in the state yet.
 func (c *comparison) stepNew(mac string, node api.Node) step {
 	status := node.Status.Generation
 	if _, back := c.stored[mac]; node.Binding == nil || c.replaced && back {
@@ -120,10 +121,11 @@ func (c *comparison) stepNew(mac string, node api.Node) step {
 	}
 	planned := c.planned.stateOf(mac)
 	generation := desired.Generation(planned, node.Binding, status, false)
-	return step{kind: put, generation: generation, from: node.Binding.Generation, raises: generation != node.Binding.Generation}
+	return step{kind: put, generation: generation, from: node.Binding.Generation,
+		raises: generation != node.Binding.Generation}
 }
 
-// stepGone decides about a machine that is in the state and not in the plan any more.
+// stepGone decides about a machine that is in the state and no longer in the plan.
 func (c *comparison) stepGone(mac string) step {
 	e := c.stored[mac]
 	switch {
@@ -132,6 +134,7 @@ func (c *comparison) stepGone(mac string) step {
 	case c.planned.onDestroy != "wipe":
 		return step{kind: unbind, generation: e.Generation}
 	default:
-		return step{kind: clean, generation: api.NextGeneration(e.Generation, e.Observed), from: e.Generation, raises: e.Desired == nil || !e.Desired.WipeOnly()}
+		return step{kind: clean, generation: api.NextGeneration(e.Generation, e.Observed), from: e.Generation,
+			raises: e.Desired == nil || !e.Desired.WipeOnly()}
 	}
 }

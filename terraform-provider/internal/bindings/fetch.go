@@ -10,27 +10,28 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// single is how many nodes are asked for one by one; more of them come faster in one list of all.
+// single is up to how many nodes are read one by one; for more a list of all nodes is faster.
 const single = 16
 
-// ours gives the nodes whose bindings have an owner, by MAC.
+// ours returns the nodes whose bindings have this owner, by MAC.
 func (b *bindings) ours(ctx context.Context, owner string) (map[string]api.Node, diag.Diagnostics) {
 	nodes := map[string]api.Node{}
-	diagnostics := b.site.CallBulk(ctx, "list the nodes bound by "+owner, func(ctx context.Context, client *api.Client) error {
-		for node, err := range client.Nodes(ctx, api.Filter{Owner: owner}) {
-			if err != nil {
-				return err //nolint:wrapcheck // the site explains it
+	diagnostics := b.site.CallBulk(ctx, "list the nodes bound by "+owner,
+		func(ctx context.Context, client *api.Client) error {
+			for node, err := range client.Nodes(ctx, api.Filter{Owner: owner}) {
+				if err != nil {
+					return err //nolint:wrapcheck // the site explains it
+				}
+				if node.Binding != nil && node.Binding.Owner == owner {
+					nodes[node.MAC] = node
+				}
 			}
-			if node.Binding != nil && node.Binding.Owner == owner {
-				nodes[node.MAC] = node
-			}
-		}
-		return nil
-	})
+			return nil
+		})
 	return nodes, diagnostics
 }
 
-// nodes gives those of some MACs that sledd knows.
+// nodes returns those of some MACs that sledd knows.
 func (b *bindings) nodes(ctx context.Context, macs []string) (map[string]api.Node, diag.Diagnostics) {
 	if len(macs) > single {
 		return b.listed(ctx, macs)

@@ -56,7 +56,8 @@ func TestAccMany(t *testing.T) {
 		if images[binding.MAC] == "d13" {
 			want = 2
 		}
-		if count++; binding.Image != images[binding.MAC] || binding.Generation != want || binding.Owner != "terraform:x" {
+		if count++; binding.Image != images[binding.MAC] || binding.Generation != want ||
+			binding.Owner != "terraform:x" {
 			t.Fatalf("%+v", binding)
 		}
 	}

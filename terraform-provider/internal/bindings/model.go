@@ -23,16 +23,18 @@ type model struct {
 	Drifted         types.Map    `tfsdk:"drifted"`
 }
 
-// empty is a model of which only the name is known, as in an import.
+// empty is a model with only a name, as in an import.
 func empty(name types.String) model {
 	return model{Name: name, Images: types.MapNull(types.StringType), ReimageTriggers: types.MapNull(types.StringType),
-		Shared: desired.Shared{AuthorizedKeys: types.ListNull(types.StringType)}, OnDrift: types.StringValue("warn"), OnDestroy: types.StringValue("keep"),
+		Shared:  desired.Shared{AuthorizedKeys: types.ListNull(types.StringType)},
+		OnDrift: types.StringValue("warn"), OnDestroy: types.StringValue("keep"),
 		Generations: types.MapNull(types.Int64Type), Drifted: types.MapNull(types.StringType)}
 }
 
 // known is true when everything that decides about generations is known, single images apart.
 func (m model) known() bool {
-	return m.DesiredKnown() && m.MethodKnown() && !m.Images.IsUnknown() && desired.Known(m.ReimageTriggers, m.OnDrift, m.OnDestroy)
+	return m.DesiredKnown() && m.MethodKnown() && !m.Images.IsUnknown() &&
+		desired.Known(m.ReimageTriggers, m.OnDrift, m.OnDestroy)
 }
 
 // strings of a map; an unknown one is missing.

@@ -19,8 +19,9 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
-// ModifyPlan says which generation each binding will have, and warns of every disk that is written.
-func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+// ModifyPlan computes the generation of each binding and warns of every disk that is written.
+func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
+	response *resource.ModifyPlanResponse) {
 	if b.site == nil { // the provider is not configured yet
 		return
 	}
@@ -43,8 +44,10 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 		response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
 		return
 	}
-	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(state), generations: numberMap(state.Generations), planned: declare(m),
-		stored: getStored(ctx, request.Private, &response.Diagnostics), imported: getImported(ctx, request.Private, &response.Diagnostics),
+	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(state),
+		generations: numberMap(state.Generations), planned: declare(m),
+		stored:   getStored(ctx, request.Private, &response.Diagnostics),
+		imported: getImported(ctx, request.Private, &response.Diagnostics),
 		replaced: request.State.Raw.IsNull()}
 	p := outlook{comparison: c, steps: map[string]step{}}
 	if c.replaced && len(c.stored) == 0 {
@@ -65,10 +68,10 @@ type outlook struct {
 	steps   map[string]step
 	unknown []string            // MACs whose generation is not known yet
 	maybe   bool                // so are machines that are bound already
-	nodes   map[string]api.Node // of which something is said
+	nodes   map[string]api.Node // that are named in messages
 }
 
-// unclaimed refuses to make a second resource of a name: it would take the machines of the first for its own, and take them back.
+// unclaimed refuses a second resource of one name: it would adopt the machines of the first and unbind them.
 func (b *bindings) unclaimed(ctx context.Context, c comparison) diag.Diagnostics {
 	nodes, diagnostics := b.ours(ctx, c.owner)
 	var claimed []string
@@ -78,8 +81,10 @@ func (b *bindings) unclaimed(ctx context.Context, c comparison) diag.Diagnostics
 		}
 	}
 	if len(claimed) > 0 {
-		diagnostics.AddAttributeError(path.Root("name"), "The name is in use", fmt.Sprintf("Machines that are not in images are bound by %s: %s.\n\n"+
-			"Choose another name; or import the resource by this one, if no other state has it.", c.owner, sentence(claimed)))
+		diagnostics.AddAttributeError(path.Root("name"), "The name is in use",
+			fmt.Sprintf("Machines that are not in images are bound by %s: %s.\n\n"+
+				"Choose another name, or import the resource under this name if no other state has it.", c.owner,
+				sentence(claimed)))
 	}
 	return diagnostics
 }
@@ -124,10 +129,10 @@ func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnosti
 			p.unknown = append(p.unknown, mac)
 		}
 	}
-	return p.say()
+	return p.report()
 }
 
-// name is how people know a machine.
+// name of a machine in messages.
 func (p *outlook) name(mac string) string {
 	if node := p.nodes[mac]; node.Name != "" {
 		return fmt.Sprintf("%s (%s)", node.Name, mac)
@@ -135,8 +140,8 @@ func (p *outlook) name(mac string) string {
 	return mac
 }
 
-// say tells what stands in the way, and what drifted.
-func (p *outlook) say() diag.Diagnostics {
+// report lists what prevents the plan, and what drifted.
+func (p *outlook) report() diag.Diagnostics {
 	var theirs, stuck, other []string
 	for _, mac := range sortedKeys(p.steps) {
 		s := p.steps[mac]
@@ -153,15 +158,17 @@ func (p *outlook) say() diag.Diagnostics {
 	var diagnostics diag.Diagnostics
 	if len(theirs) > 0 {
 		diagnostics.AddError("Machines are bound by somebody else", lines(theirs)+
-			"\n\nTake them out of images here, or have their owner take the bindings back first.")
+			"\n\nRemove them from images here, or have their owner remove the bindings first.")
 	}
 	if len(stuck) > 0 {
-		diagnostics.AddError("Machines are bound otherwise, and another wish would wipe that", lines(stuck)+
-			"\n\nSet on_drift = \"reimage\" to image them as declared here, declare what is bound now, or take them out of images.")
+		diagnostics.AddError("Machines are bound differently, and this change would wipe that", lines(stuck)+
+			"\n\nSet on_drift = \"reimage\" to image them as declared here, declare what is bound now, or remove "+
+			"them from images.")
 	}
 	if len(other) > 0 && p.planned.onDrift == desired.Warn {
-		diagnostics.AddWarning(fmt.Sprintf("%d machines are bound otherwise than declared", len(other)), lines(other)+
-			"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, or \"ignore\" to be silent about it.")
+		diagnostics.AddWarning(fmt.Sprintf("%d machines are bound differently than declared", len(other)), lines(other)+
+			"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, or \"ignore\" to "+
+			"get no warning.")
 	}
 	return diagnostics
 }
@@ -179,12 +186,12 @@ func (p *outlook) drift(mac string) string {
 
 func orNobody(owner string) string {
 	if owner == "" {
-		return "nobody in particular"
+		return "nobody"
 	}
 	return owner
 }
 
-// lines of some; of very many only the first.
+// lines of some; of many only the first.
 func lines(all []string) string {
 	if more := len(all) - several; more > 0 {
 		all = append(all[:several:several], fmt.Sprintf("and %d more", more))
@@ -200,7 +207,8 @@ func (p *outlook) reimages() []site.Reimage {
 		if !s.raises {
 			continue
 		}
-		one := site.Reimage{Node: p.nodes[mac].Name, Disk: p.planned.uniform.Disk, Image: p.planned.images[mac], From: s.from, To: s.generation}
+		one := site.Reimage{Node: p.nodes[mac].Name, Disk: p.planned.uniform.Disk, Image: p.planned.images[mac],
+			From: s.from, To: s.generation}
 		if one.Node == "" {
 			one.Node = mac
 		}
@@ -211,8 +219,9 @@ func (p *outlook) reimages() []site.Reimage {
 	}
 	for _, mac := range slices.Sorted(slices.Values(p.unknown)) { // the same apply declares them, or makes their image
 		if _, there := p.steps[mac]; !there {
-			all = append(all, site.Reimage{Node: mac, Disk: cmp.Or(p.planned.uniform.Disk, "of the node"), Image: cmp.Or(p.planned.images[mac], "(known after apply)"),
-				From: p.stored[mac].Generation})
+			all = append(all, site.Reimage{Node: mac, Disk: cmp.Or(p.planned.uniform.Disk, "of the node"),
+				Image: cmp.Or(p.planned.images[mac], "(known after apply)"),
+				From:  p.stored[mac].Generation})
 		}
 	}
 	return all
@@ -250,18 +259,21 @@ func (b *bindings) guard(all []site.Reimage, limit types.Int64) diag.Diagnostics
 	}
 	if !limit.IsNull() && !limit.IsUnknown() && int64(len(again)) > limit.ValueInt64() {
 		diagnostics.AddAttributeError(path.Root("max_reimages"), "Too many machines would be imaged again",
-			fmt.Sprintf("max_reimages is %d, this plan images %d: %s.\n\nPlan fewer, or raise max_reimages.", limit.ValueInt64(), len(again), strings.Join(again, ", ")))
+			fmt.Sprintf("max_reimages is %d, this plan images %d: %s.\n\nPlan fewer, or raise max_reimages.",
+				limit.ValueInt64(), len(again), strings.Join(again, ", ")))
 	}
 	return diagnostics
 }
 
 // planDestroy warns of disks that are wiped.
-func (b *bindings) planDestroy(ctx context.Context, state model, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+func (b *bindings) planDestroy(ctx context.Context, state model, request resource.ModifyPlanRequest,
+	response *resource.ModifyPlanResponse) {
 	if response.Diagnostics.HasError() || state.OnDestroy.ValueString() != "wipe" {
 		return
 	}
-	p := outlook{comparison: comparison{owner: b.owner(state.Name.ValueString()), prior: declare(state), planned: declared{uniform: state.State(), onDestroy: "wipe"},
-		stored: getStored(ctx, request.Private, &response.Diagnostics)}, steps: map[string]step{}}
+	p := outlook{comparison: comparison{owner: b.owner(state.Name.ValueString()), prior: declare(state),
+		planned: declared{uniform: state.State(), onDestroy: "wipe"},
+		stored:  getStored(ctx, request.Private, &response.Diagnostics)}, steps: map[string]step{}}
 	for mac := range p.prior.images {
 		p.steps[mac] = p.stepGone(mac)
 	}

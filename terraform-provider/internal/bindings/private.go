@@ -17,24 +17,24 @@ const (
 	importedKey = "imported" // "true" until the first change: triggers that are new then image nothing
 )
 
-// stored is what sledd had for a machine when it was last read, as far as plans need it. That is kept beside the state, and not asked for
-// again, so that a plan means the same when it is applied.
+// stored is what sledd had for a machine at the last refresh, as far as plans need it. It is kept in the private state
+// and not read again, so a plan means the same when it is applied.
 type stored struct {
 	Generation int64          `json:"g"`
 	Observed   int64          `json:"o,omitempty"` // generation of the status
 	Revision   int64          `json:"r"`
 	Desired    *desired.State `json:"w,omitempty"` // only of an exception: when it is not the one of the state
-	// Asked is what was asked for when nobody said whether it was done.
+	// Asked is what was requested when the answer was lost.
 	Asked *asked `json:"a,omitempty"`
 }
 
-// asked is a generation that a changed trigger asked for.
+// asked is a generation that a changed trigger requested.
 type asked struct {
 	Generation int64  `json:"g"`
 	Trigger    string `json:"t"`
 }
 
-// foreign says whether it belongs to somebody else.
+// foreign reports whether it belongs to another owner.
 func (s stored) foreign(owner string) bool {
 	return s.Desired != nil && s.Desired.Owner != "" && s.Desired.Owner != owner
 }
@@ -55,7 +55,7 @@ func getStored(ctx context.Context, private getter, diagnostics *diag.Diagnostic
 	diagnostics.Append(found...)
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &all); err != nil {
-			diagnostics.AddError("The state cannot be read", "What it keeps of sledd's bindings is not understood: "+err.Error())
+			diagnostics.AddError("The state cannot be read", "Its record of the bindings is damaged: "+err.Error())
 		}
 	}
 	return all

@@ -12,8 +12,8 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
-// Read finds what is bound under the owner, and what became of machines of the state that are not. The images of the state stay as
-// declared; what differs is told by drifted.
+// Read reads what is bound under the owner, and machines of the state that no longer are. The images in the state stay
+// as declared; drifted has the differences.
 func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
@@ -61,8 +61,8 @@ type sight struct {
 	stored      map[string]stored
 }
 
-// look compares. A machine of ours that was not declared comes in: an apply that was cut short has bound it. One that is not bound any more,
-// or whose binding lost its owner, goes out, so that a plan adds it again.
+// look compares. A machine of ours that was not declared is added: an interrupted apply has bound it. One that is no
+// longer bound, or whose binding lost its owner, is dropped, so that a plan adds it again.
 func look(owner string, d declared, generations map[string]int64, ours, others map[string]api.Node) sight {
 	s := sight{map[string]string{}, map[string]int64{}, map[string]string{}, map[string]stored{}}
 	for mac, node := range ours {
@@ -82,7 +82,7 @@ func look(owner string, d declared, generations map[string]int64, ours, others m
 	return s
 }
 
-// see notes one machine; generation is the one that it had when it was as declared.
+// see records one machine; generation is the one that it had when it was as declared.
 func (s *sight) see(mac string, node api.Node, declared desired.State, owner string, generation int64) {
 	there := desired.Of(*node.Binding)
 	there.Node = ""
@@ -98,7 +98,7 @@ func (s *sight) see(mac string, node api.Node, declared desired.State, owner str
 	s.stored[mac] = e
 }
 
-// remember keeps what was asked for and not answered.
+// remember keeps requests whose answer was lost.
 func (s *sight) remember(was map[string]stored) {
 	for mac, e := range s.stored {
 		if e.Asked = was[mac].Asked; e.Asked != nil {
@@ -107,7 +107,7 @@ func (s *sight) remember(was map[string]stored) {
 	}
 }
 
-// usual is the wish, image apart, that most of the nodes have: for an import.
+// usual is the desired state, apart from the image, that most of the nodes have: for an import.
 func usual(nodes map[string]api.Node) desired.State {
 	var best desired.State
 	count, most := map[string]int{}, 0

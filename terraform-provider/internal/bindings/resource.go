@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bindings is the resource sled_bindings: the bindings of many machines in flat maps, because a plan's cost grows with the
-// number of resources, and more than linearly.
+// Package bindings is the resource sled_bindings: the bindings of many machines in flat maps, because a plan's cost
+// grows with the number of resources, and more than linearly.
 package bindings
 
 import (
@@ -36,18 +36,22 @@ func (b *bindings) Metadata(_ context.Context, _ resource.MetadataRequest, respo
 	response.TypeName = "sled_bindings"
 }
 
-func (b *bindings) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, response *resource.IdentitySchemaResponse) {
+func (b *bindings) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest,
+	response *resource.IdentitySchemaResponse) {
 	response.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"name": identityschema.StringAttribute{RequiredForImport: true, Description: "Name of the bindings, as declared."},
+		"name": identityschema.StringAttribute{RequiredForImport: true,
+			Description: "Name of the bindings, as declared."},
 	}}
 }
 
-func (b *bindings) Configure(_ context.Context, request resource.ConfigureRequest, response *resource.ConfigureResponse) {
+func (b *bindings) Configure(_ context.Context, request resource.ConfigureRequest,
+	response *resource.ConfigureResponse) {
 	b.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
 // ImportState takes a name; Read finds what is bound under it.
-func (b *bindings) ImportState(ctx context.Context, request resource.ImportStateRequest, response *resource.ImportStateResponse) {
+func (b *bindings) ImportState(ctx context.Context, request resource.ImportStateRequest,
+	response *resource.ImportStateResponse) {
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("name"), path.Root("name"), request, response)
 	response.Diagnostics.Append(response.Private.SetKey(ctx, importedKey, []byte("true"))...)
 }

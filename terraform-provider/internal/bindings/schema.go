@@ -20,9 +20,11 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
-const description = "The bindings of many machines: which of them gets which image, all in the same way. Made for thousands of machines, where one " +
-	"`sled_binding` each makes plans slow. Machines that differ in more than the image belong into another `sled_bindings`, or into `sled_binding`.\n\n" +
-	"It only declares. Wait for the machines with `sled_ready`, or bring them to it with `playbooks/reimage.yml`."
+const description = "The bindings of many machines: which machine gets which image, with all other attributes in " +
+	"common. " +
+	"Made for thousands of machines, where one `sled_binding` each makes plans slow. Machines that differ in more " +
+	"than the image belong in another `sled_bindings` or in `sled_binding`.\n\n" +
+	"It only declares. Wait for the machines with `sled_ready`, or image them with `playbooks/reimage.yml`."
 
 func (b *bindings) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
 	response.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes()}
@@ -30,26 +32,43 @@ func (b *bindings) Schema(_ context.Context, _ resource.SchemaRequest, response 
 
 func attributes() map[string]schema.Attribute {
 	all := map[string]schema.Attribute{
-		"name": schema.StringAttribute{Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-			Validators: []validator.String{stringvalidator.RegexMatches(site.OwnerPattern, "want a-z 0-9 . _ - /"), stringvalidator.LengthAtMost(63)},
-			MarkdownDescription: "Name of these bindings, at most 63 characters. They are declared under the provider's owner and this name (`terraform:rack-a`), so " +
-				"that two resources cannot fight over a machine. Another name takes all bindings back and declares them anew, which images all machines again."},
-		"images": schema.MapAttribute{Required: true, ElementType: types.StringType, Validators: []validator.Map{imagesValidator{}},
-			MarkdownDescription: "MAC (lower case, with colons) to name of image. A machine that is taken out is treated as `on_destroy` says."},
-		"reimage_triggers": schema.MapAttribute{Optional: true, ElementType: types.StringType, Validators: []validator.Map{macsValidator{}},
-			MarkdownDescription: "MAC to any text. Another text, or a first one, images the machine again, although its image is the same. Taking it out does not, " +
-				"and neither does the first apply after an import."},
-		"on_drift": choice("warn", "What to do about a machine that somebody bound otherwise: `warn` (default) leaves it and says so, `reimage` plans to image it "+
-			"again, `ignore` leaves it silently.", "warn", "reimage", "ignore"),
-		"on_destroy": choice("keep", "What becomes of a machine that is taken out of `images`, and of all when the resource is destroyed: `keep` (default) takes "+
-			"the binding back and leaves machine and disk alone, `wipe` wipes the disk when the machine boots next.", "keep", "wipe"),
+		"name": schema.StringAttribute{Required: true,
+			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			Validators: []validator.String{stringvalidator.RegexMatches(site.OwnerPattern, "want a-z 0-9 . _ - /"),
+				stringvalidator.LengthAtMost(63)},
+			MarkdownDescription: "Name of these bindings, at most 63 characters. They are declared under the " +
+				"provider's owner and " +
+				"this name (`terraform:rack-a`), so two resources cannot fight over a machine. Another name " +
+				"removes all " +
+				"bindings and declares them again, which images all machines again."},
+		"images": schema.MapAttribute{Required: true, ElementType: types.StringType,
+			Validators: []validator.Map{imagesValidator{}},
+			MarkdownDescription: "MAC (lower case, with colons) to name of image. `on_destroy` applies to a " +
+				"machine that is removed."},
+		"reimage_triggers": schema.MapAttribute{Optional: true, ElementType: types.StringType,
+			Validators: []validator.Map{macsValidator{}},
+			MarkdownDescription: "MAC to any text. Another text, or a first one, images the machine again, " +
+				"although its image is " +
+				"the same. Removing it does not, and neither does the first apply after an import."},
+		"on_drift": choice("warn", "What to do about a machine whose binding somebody else changed: `warn` warns "+
+			"and changes nothing, "+
+			"`reimage` plans to image it again, `ignore` does neither. Default: `warn`.", "warn", "reimage", "ignore"),
+		"on_destroy": choice("keep", "What happens to a machine that is removed from `images`, and to all when "+
+			"the resource is destroyed: "+
+			"`keep` removes the binding and leaves machine and disk alone, `wipe` wipes the disk at the machine's "+
+			"next boot. Default: `keep`.", "keep", "wipe"),
 		"max_reimages": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.AtLeast(0)},
-			MarkdownDescription: "Most machines of this resource that one plan may image again or wipe; more is an error that names them. A machine's first image " +
-				"does not count. Default: no limit but the provider's."},
+			MarkdownDescription: "Maximum number of machines of this resource that one plan may image again or " +
+				"wipe; more is an " +
+				"error that names them. A machine's first image does not count. Default: the provider's limit only."},
 		"generations": schema.MapAttribute{Computed: true, ElementType: types.Int64Type,
-			MarkdownDescription: "MAC to generation of its binding. One that a plan raises is a machine that will be imaged. For `nodes` of `sled_ready`."},
+			MarkdownDescription: "MAC to generation of its binding. A machine whose generation is raised by a " +
+				"plan will be imaged. " +
+				"For `nodes` of `sled_ready`."},
 		"drifted": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "The exceptions: MAC of a machine that is bound otherwise than declared here, to the image that it is bound to (empty: it is wiped only)."},
+			MarkdownDescription: "The exceptions: MAC of a machine whose binding differs from what is declared " +
+				"here, to the image " +
+				"that it is bound to (empty: it is only wiped)."},
 	}
 	maps.Copy(all, desired.SharedSchema())
 	return all

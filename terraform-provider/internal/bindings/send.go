@@ -26,11 +26,11 @@ type order struct {
 	takeOver bool
 }
 
-// answers is what became of orders, by MAC.
+// answers are the results of orders, by MAC.
 type answers struct {
 	bound  map[string]api.Binding
 	gone   map[string]bool
-	unsure map[string]bool // nobody said whether they were done
+	unsure map[string]bool // the answer was lost
 }
 
 // order is what a step sends.
@@ -50,7 +50,7 @@ func (c *comparison) order(mac string, s step, userData string) order {
 	return o
 }
 
-// send does all orders in as few calls as there can be, and stops at the first that fails.
+// send sends all orders in as few calls as possible and stops at the first that fails.
 func (b *bindings) send(ctx context.Context, orders []order) (answers, diag.Diagnostics) {
 	done := answers{map[string]api.Binding{}, map[string]bool{}, map[string]bool{}}
 	slices.SortFunc(orders, func(x, y order) int {
@@ -67,8 +67,10 @@ func (b *bindings) send(ctx context.Context, orders []order) (answers, diag.Diag
 		}
 		if diagnostics := b.call(ctx, orders[:end], done); diagnostics.HasError() {
 			if sent := len(done.bound) + len(done.gone); sent > 0 {
-				diagnostics.AddError("Only a part was done", fmt.Sprintf("%d of %d machines are as planned, and stay so. Apply again for the others: nothing is imaged twice.",
-					sent, count))
+				diagnostics.AddError("Only some machines were changed",
+					fmt.Sprintf("%d of %d machines are as planned and stay so. Apply again for the others: "+
+						"nothing is imaged twice.",
+						sent, count))
 			}
 			return done, diagnostics
 		}
@@ -90,28 +92,29 @@ func (b *bindings) call(ctx context.Context, orders []order, done answers) diag.
 	if orders[0].takeOver {
 		options = append(options, api.TakeOver())
 	}
-	return b.site.CallBulk(ctx, fmt.Sprintf("bind %d machines", len(items)), func(ctx context.Context, client *api.Client) error {
-		bindings, err := client.Bind(ctx, items, options...)
-		for _, o := range orders {
-			switch {
-			case err != nil && api.IsUnreachable(err):
-				done.unsure[o.Node] = true
-			case err == nil && (o.Unbind || o.takeOver):
-				done.gone[o.Node] = true
+	return b.site.CallBulk(ctx, fmt.Sprintf("bind %d machines", len(items)),
+		func(ctx context.Context, client *api.Client) error {
+			bindings, err := client.Bind(ctx, items, options...)
+			for _, o := range orders {
+				switch {
+				case err != nil && api.IsUnreachable(err):
+					done.unsure[o.Node] = true
+				case err == nil && (o.Unbind || o.takeOver):
+					done.gone[o.Node] = true
+				}
 			}
-		}
-		for _, binding := range bindings {
-			if !done.gone[binding.MAC] {
-				done.bound[binding.MAC] = binding
+			for _, binding := range bindings {
+				if !done.gone[binding.MAC] {
+					done.bound[binding.MAC] = binding
+				}
 			}
-		}
-		return named(err, items)
-	})
+			return named(err, items)
+		})
 }
 
 var itemPattern = regexp.MustCompile(`^body\.items\[(\d+)\]`)
 
-// named makes the details of a refusal name machines instead of numbers of items; of very many only the first.
+// named makes the details of a refusal name machines instead of numbers of items; of many only the first.
 func named(err error, items []api.BulkBinding) error {
 	var refusal *api.Error
 	if !errors.As(err, &refusal) {

@@ -16,12 +16,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// several is how many of many faults an error names.
+// several is how many items an error lists.
 const several = 20
 
 var macPattern = regexp.MustCompile(`^([0-9a-f]{2}:){5}[0-9a-f]{2}$`)
 
-// macsValidator looks at all keys of a map at once: one validator for each of 10,000 costs seconds.
+// macsValidator checks all keys of a map at once: one validator for each of 10,000 keys takes seconds.
 type macsValidator struct{}
 
 func (macsValidator) Description(context.Context) string {
@@ -38,15 +38,17 @@ func (macsValidator) ValidateMap(_ context.Context, request validator.MapRequest
 		}
 	}
 	if len(bad) > 0 {
-		response.Diagnostics.AddAttributeError(request.Path, "Keys that are no MACs",
-			fmt.Sprintf("Want lower case with colons, such as 52:54:00:77:00:01 (provider::sled::mac makes that of other notations), not %s.", sentence(bad)))
+		response.Diagnostics.AddAttributeError(request.Path, "Keys that are not MACs",
+			fmt.Sprintf("Want lower case with colons, such as 52:54:00:77:00:01 (provider::sled::mac makes that "+
+				"of other notations), not %s.", sentence(bad)))
 	}
 }
 
 // imagesValidator is macsValidator, and each machine needs an image.
 type imagesValidator struct{ macsValidator }
 
-func (v imagesValidator) ValidateMap(ctx context.Context, request validator.MapRequest, response *validator.MapResponse) {
+func (v imagesValidator) ValidateMap(ctx context.Context, request validator.MapRequest,
+	response *validator.MapResponse) {
 	v.macsValidator.ValidateMap(ctx, request, response)
 	var bad []string
 	for mac, value := range request.ConfigValue.Elements() {
@@ -56,12 +58,14 @@ func (v imagesValidator) ValidateMap(ctx context.Context, request validator.MapR
 	}
 	if len(bad) > 0 {
 		response.Diagnostics.AddAttributeError(request.Path, "Machines without an image",
-			fmt.Sprintf("Want the name of an image for %s. To wipe a machine, use sled_binding without an image, or on_destroy = \"wipe\".", sentence(bad)))
+			fmt.Sprintf("Want the name of an image for %s. To wipe a machine, use sled_binding without an image, "+
+				"or on_destroy = \"wipe\".", sentence(bad)))
 	}
 }
 
-// ValidateConfig finds triggers of machines that are not here: a MAC mistyped there would image nothing.
-func (b *bindings) ValidateConfig(ctx context.Context, request resource.ValidateConfigRequest, response *resource.ValidateConfigResponse) {
+// ValidateConfig finds triggers of machines that images does not have: a mistyped MAC would image nothing.
+func (b *bindings) ValidateConfig(ctx context.Context, request resource.ValidateConfigRequest,
+	response *resource.ValidateConfigResponse) {
 	var images, triggers types.Map
 	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("images"), &images)...)
 	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("reimage_triggers"), &triggers)...)
@@ -76,12 +80,13 @@ func (b *bindings) ValidateConfig(ctx context.Context, request resource.Validate
 		}
 	}
 	if len(bad) > 0 {
-		response.Diagnostics.AddAttributeError(path.Root("reimage_triggers"), "Triggers of machines that images has not",
-			fmt.Sprintf("Add them to images, or take their triggers out: %s.", sentence(bad)))
+		response.Diagnostics.AddAttributeError(path.Root("reimage_triggers"),
+			"Triggers of machines that are missing in images",
+			fmt.Sprintf("Add them to images, or remove their triggers: %s.", sentence(bad)))
 	}
 }
 
-// sentence names some, in order; of very many only the first.
+// sentence lists some, in order; of many only the first.
 func sentence(names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	if more := len(names) - several; more > 0 {

@@ -36,7 +36,8 @@ const (
 	Blocked                  // drifted, but something would be sent, which would overwrite somebody else's binding
 )
 
-// Decide returns the verdict. A wipe needs a reason in the configuration: another desired state, a trigger, or on_drift = reimage.
+// Decide returns the verdict. A wipe needs a reason in the configuration: another desired state, a trigger, or
+// on_drift = reimage.
 func Decide(s Situation) Verdict {
 	switch {
 	case s.Triggered:

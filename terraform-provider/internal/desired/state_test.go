@@ -51,7 +51,8 @@ func TestSum(t *testing.T) {
 	if got := desired.Sum(""); got != "" {
 		t.Errorf("no user data has sum %q", got)
 	}
-	if got, want := desired.Sum("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; got != want {
+	if got, want := desired.Sum("abc"),
+		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; got != want {
 		t.Errorf("sum is %s, want %s", got, want)
 	}
 }
@@ -83,7 +84,8 @@ func TestGeneration(t *testing.T) {
 
 func TestDriftText(t *testing.T) {
 	capture := of(api.BindingSpec{Capture: "golden"})
-	more := of(api.BindingSpec{Image: "v1", Disk: "serial:B", Hostname: "h", AuthorizedKeys: []string{"k"}, KernelArguments: "quiet"})
+	more := of(api.BindingSpec{Image: "v1", Disk: "serial:B", Hostname: "h", AuthorizedKeys: []string{"k"},
+		KernelArguments: "quiet"})
 	more.UserDataSHA256 = desired.Sum("x")
 	for want, c := range map[string][2]desired.State{
 		"": {image("v1"), image("v1")},
@@ -92,7 +94,8 @@ func TestDriftText(t *testing.T) {
 		"bound to image v1 instead of to be wiped, at generation 2":           {image(""), image("v1")},
 		"to be captured as image golden instead of image v1, at generation 2": {image("v1"), capture},
 		"bound to image v1 with disk \"serial:B\" instead of none, hostname \"h\" instead of none, " +
-			"kernel_arguments \"quiet\" instead of none, other authorized_keys, other user_data, at generation 2": {image("v1"), more},
+			"kernel_arguments \"quiet\" instead of none, other authorized_keys, other user_data, at generation " +
+			"2": {image("v1"), more},
 	} {
 		if got := desired.Drift(c[0], c[1], 2); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -107,20 +110,32 @@ func TestDecide(t *testing.T) {
 		desired.Situation
 		want desired.Verdict
 	}{
-		"nothing":                         {desired.Situation{Declared: v1, Stored: v1, Planned: v1}, desired.Settled},
-		"another mode":                    {desired.Situation{Declared: v1, Stored: v1, Planned: v1, Touched: true}, desired.Settled},
-		"another image":                   {desired.Situation{Declared: v1, Stored: v1, Planned: v2}, desired.Again},
-		"triggered":                       {desired.Situation{Declared: v1, Stored: v1, Planned: v1, Triggered: true}, desired.Again},
-		"drifted, warn":                   {desired.Situation{Declared: v1, Stored: v2, Planned: v1, OnDrift: desired.Warn}, desired.Tolerated},
-		"drifted, ignore":                 {desired.Situation{Declared: v1, Stored: v2, Planned: v1, OnDrift: desired.Ignore}, desired.Tolerated},
-		"drifted, reimage":                {desired.Situation{Declared: v1, Stored: v2, Planned: v1, OnDrift: desired.Reimage}, desired.Again},
-		"drifted, in line":                {desired.Situation{Declared: v1, Stored: v2, Planned: v2, OnDrift: desired.Warn}, desired.Settled},
-		"drifted, in line, reimage":       {desired.Situation{Declared: v1, Stored: v2, Planned: v2, OnDrift: desired.Reimage}, desired.Settled},
-		"drifted, another mode":           {desired.Situation{Declared: v1, Stored: v2, Planned: v1, Touched: true, OnDrift: desired.Warn}, desired.Blocked},
-		"drifted, another mode, ignore":   {desired.Situation{Declared: v1, Stored: v2, Planned: v1, Touched: true, OnDrift: desired.Ignore}, desired.Blocked},
-		"drifted, another image":          {desired.Situation{Declared: v1, Stored: v2, Planned: v3, OnDrift: desired.Warn}, desired.Blocked},
-		"drifted, another image, reimage": {desired.Situation{Declared: v1, Stored: v2, Planned: v3, OnDrift: desired.Reimage}, desired.Again},
-		"drifted, triggered":              {desired.Situation{Declared: v1, Stored: v2, Planned: v1, Triggered: true, OnDrift: desired.Warn}, desired.Again},
+		"nothing": {desired.Situation{Declared: v1, Stored: v1, Planned: v1}, desired.Settled},
+		"another mode": {desired.Situation{Declared: v1, Stored: v1, Planned: v1, Touched: true},
+			desired.Settled},
+		"another image": {desired.Situation{Declared: v1, Stored: v1, Planned: v2}, desired.Again},
+		"triggered": {desired.Situation{Declared: v1, Stored: v1, Planned: v1,
+			Triggered: true}, desired.Again},
+		"drifted, warn": {desired.Situation{Declared: v1, Stored: v2, Planned: v1,
+			OnDrift: desired.Warn}, desired.Tolerated},
+		"drifted, ignore": {desired.Situation{Declared: v1, Stored: v2, Planned: v1,
+			OnDrift: desired.Ignore}, desired.Tolerated},
+		"drifted, reimage": {desired.Situation{Declared: v1, Stored: v2, Planned: v1,
+			OnDrift: desired.Reimage}, desired.Again},
+		"drifted, in line": {desired.Situation{Declared: v1, Stored: v2, Planned: v2,
+			OnDrift: desired.Warn}, desired.Settled},
+		"drifted, in line, reimage": {desired.Situation{Declared: v1, Stored: v2, Planned: v2,
+			OnDrift: desired.Reimage}, desired.Settled},
+		"drifted, another mode": {desired.Situation{Declared: v1, Stored: v2, Planned: v1, Touched: true,
+			OnDrift: desired.Warn}, desired.Blocked},
+		"drifted, another mode, ignore": {desired.Situation{Declared: v1, Stored: v2, Planned: v1, Touched: true,
+			OnDrift: desired.Ignore}, desired.Blocked},
+		"drifted, another image": {desired.Situation{Declared: v1, Stored: v2, Planned: v3,
+			OnDrift: desired.Warn}, desired.Blocked},
+		"drifted, another image, reimage": {desired.Situation{Declared: v1, Stored: v2, Planned: v3,
+			OnDrift: desired.Reimage}, desired.Again},
+		"drifted, triggered": {desired.Situation{Declared: v1, Stored: v2, Planned: v1,
+			Triggered: true, OnDrift: desired.Warn}, desired.Again},
 	} {
 		if got := desired.Decide(c.Situation); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)

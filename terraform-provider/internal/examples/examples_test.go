@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package examples proves the configurations that the documentation shows: each is valid, and those of the guides do what the guides say.
+// Package examples proves the configurations that the documentation shows: each is valid, and those of the guides do
+// what the guides say.
 package examples
 
 import (

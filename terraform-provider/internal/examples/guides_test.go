@@ -22,7 +22,7 @@ func begin(t *testing.T, guide string) (*sleddtest.Sledd, *acctest.CLI) {
 	return s, open(t, filepath.Join(shown, "guides", guide))
 }
 
-// reimage is what playbooks/reimage.yml does: machines boot and do what is wished.
+// reimage is what playbooks/reimage.yml does: machines boot and do what their bindings request.
 func reimage(s *sleddtest.Sledd, machines ...int) {
 	for _, i := range machines {
 		s.Machine(i).Fulfil()
@@ -47,11 +47,13 @@ func TestAccFirstNode(t *testing.T) {
 	reimage(s, 1)
 	cli.Empty()
 	cli.Apply("-refresh-only")
-	says(t, cli.Must("state", "show", "sled_binding.n1"), `phase = "operational"`, "generation = 1", "observed_generation = 1")
+	says(t, cli.Must("state", "show", "sled_binding.n1"), `phase = "operational"`, "generation = 1",
+		"observed_generation = 1")
 
 	text := read(t, filepath.Join(shown, "guides/first-node"), "*.tf")
 	cli.Write(strings.ReplaceAll(text, "debian-12-v1", "debian-12-v2"))
-	says(t, cli.Must("plan"), "generation = 1 -> 2", "n1: disk serial:LAB-0001 is wiped and gets image debian-12-v2 (generation 1 -> 2)", "1 to change")
+	says(t, cli.Must("plan"), "generation = 1 -> 2", "n1: disk serial:LAB-0001 is wiped and gets image "+
+		"debian-12-v2 (generation 1 -> 2)", "1 to change")
 	cli.Apply()
 	reimage(s, 1)
 	cli.Empty()
@@ -69,7 +71,8 @@ func TestAccARack(t *testing.T) {
 	change(t, nodes, filepath.Join(cli.Dir, "nodes.yml"), "debian-12-v1", "debian-12-v2")
 	cli.Fails("Too many machines would be imaged again.*max_reimages of the provider is 2.*n1, n2, n3", "plan")
 
-	change(t, nodes, filepath.Join(cli.Dir, "nodes.yml"), `LAB-0001", image: debian-12-v1`, `LAB-0001", image: debian-12-v2`)
+	change(t, nodes, filepath.Join(cli.Dir, "nodes.yml"), `LAB-0001", image: debian-12-v1`,
+		`LAB-0001", image: debian-12-v2`)
 	says(t, cli.Must("plan"), "generation = 1 -> 2", "n1: disk serial:LAB-0001", "1 to change")
 	cli.Apply()
 	reimage(s, 1)
@@ -83,12 +86,13 @@ func TestAccTenThousandNodes(t *testing.T) {
 	reimage(s, 1, 2, 3, 4)
 	cli.Empty()
 
-	change(t, filepath.Join(shown, "guides/ten-thousand-nodes/nodes.csv"), filepath.Join(cli.Dir, "nodes.csv"), "03,b,debian-12-v1", "03,b,debian-12-v2")
+	change(t, filepath.Join(shown, "guides/ten-thousand-nodes/nodes.csv"), filepath.Join(cli.Dir, "nodes.csv"),
+		"03,b,debian-12-v1", "03,b,debian-12-v2")
 	says(t, cli.Must("plan"), `"52:54:00:77:00:03" = 1 -> 2`, "1 to change")
 	cli.Apply()
 	cli.Empty()
-	if wish := s.Node(3).Binding; wish.Image != "debian-12-v2" || wish.Owner != "terraform:rack-b" {
-		t.Errorf("n3 is bound to %s by %s", wish.Image, wish.Owner)
+	if b := s.Node(3).Binding; b.Image != "debian-12-v2" || b.Owner != "terraform:rack-b" {
+		t.Errorf("n3 is bound to %s by %s", b.Image, b.Owner)
 	}
 }
 
@@ -109,8 +113,8 @@ func TestAccDrift(t *testing.T) {
 		t.Errorf("the plan speaks of n3, which is to be ignored:\n%s", plan)
 	}
 	cli.Apply()
-	if wish := s.Node(2).Binding; wish.Image != "debian-12-v1" || wish.Generation != 3 {
-		t.Errorf("n2 is bound to %s, generation %d", wish.Image, wish.Generation)
+	if b := s.Node(2).Binding; b.Image != "debian-12-v1" || b.Generation != 3 {
+		t.Errorf("n2 is bound to %s, generation %d", b.Image, b.Generation)
 	}
 	cli.Empty()
 }
@@ -125,7 +129,7 @@ func TestAccTearDown(t *testing.T) {
 	if out.Code == 0 {
 		t.Errorf("n1 was forgotten before it was wiped:\n%s", out.Text)
 	}
-	says(t, out.Text, "n1 is still to be wiped", "playbooks/wipe.yml --limit n1")
+	says(t, out.Text, "n1 is not wiped yet", "playbooks/wipe.yml --limit n1")
 	reimage(s, 1)
 	cli.Must("destroy", "-auto-approve")
 }
@@ -146,7 +150,7 @@ func TestAccCI(t *testing.T) {
 	s.Bind(api.BindingSpec{Node: "n1", Image: "debian-12-v1", Hostname: "other", Owner: "ci"})
 	out := cli.Run("apply", "plan.tfplan")
 	says(t, out.Text, "Changed since the plan was made")
-	if wish := s.Node(1).Binding; out.Code != 1 || wish.Image != "debian-12-v1" {
-		t.Errorf("exit code %d, n1 is bound to %s", out.Code, wish.Image)
+	if b := s.Node(1).Binding; out.Code != 1 || b.Image != "debian-12-v1" {
+		t.Errorf("exit code %d, n1 is bound to %s", out.Code, b.Image)
 	}
 }

@@ -34,7 +34,7 @@ type registered struct {
 	Created      string       `tfsdk:"created"`
 }
 
-// describe gives what a resource would have in its state too, but for labels: nothing is an empty map.
+// describe returns what a resource has in its state, except for labels: none is an empty map.
 func describe(ctx context.Context, stored api.Image) (registered, diag.Diagnostics) {
 	var m model
 	diagnostics := m.fill(ctx, stored)
@@ -42,23 +42,31 @@ func describe(ctx context.Context, stored api.Image) (registered, diag.Diagnosti
 		m.Labels = types.MapValueMust(types.StringType, nil)
 	}
 	return registered{
-		Name: m.Name, URLs: stored.URLs, Digest: stored.Digest, Bytes: stored.Bytes, FileBytes: stored.FileBytes, UsedBytes: m.UsedBytes,
-		Signature: m.Signature, Architecture: m.Architecture.ValueString(), Labels: m.Labels, Created: stored.Created.UTC().Format(time.RFC3339),
+		Name: m.Name, URLs: stored.URLs, Digest: stored.Digest, Bytes: stored.Bytes, FileBytes: stored.FileBytes,
+		UsedBytes: m.UsedBytes,
+		Signature: m.Signature, Architecture: m.Architecture.ValueString(), Labels: m.Labels,
+		Created: stored.Created.UTC().Format(time.RFC3339),
 	}, diagnostics
 }
 
 // described is the schema of registered, but for the name.
 func described() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"urls":         schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Where machines fetch it, tried in turn."},
-		"digest":       schema.StringAttribute{Computed: true, MarkdownDescription: "`sha256:` and the SHA-256 of its index."},
-		"bytes":        schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the disk, in bytes."},
-		"file_bytes":   schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the file, in bytes."},
-		"used_bytes":   schema.Int64Attribute{Computed: true, MarkdownDescription: "How many bytes of the disk hold something; null when that is not known."},
-		"signature":    schema.StringAttribute{Computed: true, MarkdownDescription: "Ed25519 signature of the digest, in base64; null when there is none."},
+		"urls": schema.ListAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Where machines fetch it, tried in turn."},
+		"digest": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "`sha256:` and the SHA-256 of its index."},
+		"bytes":      schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the disk, in bytes."},
+		"file_bytes": schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the file, in bytes."},
+		"used_bytes": schema.Int64Attribute{Computed: true,
+			MarkdownDescription: "How many bytes of the disk hold something; null when that is not known."},
+		"signature": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "Ed25519 signature of the digest, in base64; null when there is none."},
 		"architecture": schema.StringAttribute{Computed: true, MarkdownDescription: "`x86_64` or `arm64`."},
-		"labels":       schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Its labels."},
-		"created":      schema.StringAttribute{Computed: true, MarkdownDescription: "When it was registered (RFC 3339, UTC)."},
+		"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Its labels."},
+		"created": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "When it was registered (RFC 3339, UTC)."},
 	}
 }
 
@@ -72,7 +80,8 @@ func (o *one) Metadata(_ context.Context, _ datasource.MetadataRequest, response
 	response.TypeName = "sled_image"
 }
 
-func (o *one) Configure(_ context.Context, request datasource.ConfigureRequest, response *datasource.ConfigureResponse) {
+func (o *one) Configure(_ context.Context, request datasource.ConfigureRequest,
+	response *datasource.ConfigureResponse) {
 	o.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
@@ -81,12 +90,14 @@ func (o *one) Schema(_ context.Context, _ datasource.SchemaRequest, response *da
 	attributes["name"] = schema.StringAttribute{Required: true, MarkdownDescription: "Name of a registered image.",
 		Validators: []validator.String{stringvalidator.RegexMatches(namePattern, "want a-z 0-9 . _ -, at most 128")}}
 	response.Schema = schema.Schema{Attributes: attributes,
-		MarkdownDescription: "One registered image. An image that is not registered is an error; `sled_images` gives an empty list instead."}
+		MarkdownDescription: "One registered image. An image that is not registered is an error; `sled_images` " +
+			"returns an empty list instead."}
 }
 
 func (o *one) Read(ctx context.Context, request datasource.ReadRequest, response *datasource.ReadResponse) {
 	var name string
-	if response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("name"), &name)...); response.Diagnostics.HasError() {
+	if response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("name"),
+		&name)...); response.Diagnostics.HasError() {
 		return
 	}
 	stored, found, diagnostics := read(ctx, o.site, name)
@@ -95,7 +106,8 @@ func (o *one) Read(ctx context.Context, request datasource.ReadRequest, response
 	}
 	if !found {
 		response.Diagnostics.AddAttributeError(path.Root("name"), "Image "+name+" is not registered",
-			"A sled_image registers it, or playbooks/images.yml, or sledctl image apply. `sledctl image list` shows those that are.")
+			"Register it with sled_image, playbooks/images.yml or sledctl image apply. `sledctl image list` lists "+
+				"registered images.")
 		return
 	}
 	image, diagnostics := describe(ctx, stored)

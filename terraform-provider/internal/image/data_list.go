@@ -34,7 +34,8 @@ func (s *several) Metadata(_ context.Context, _ datasource.MetadataRequest, resp
 	response.TypeName = "sled_images"
 }
 
-func (s *several) Configure(_ context.Context, request datasource.ConfigureRequest, response *datasource.ConfigureResponse) {
+func (s *several) Configure(_ context.Context, request datasource.ConfigureRequest,
+	response *datasource.ConfigureResponse) {
 	s.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
@@ -46,8 +47,10 @@ func (s *several) Schema(_ context.Context, _ datasource.SchemaRequest, response
 		Attributes: map[string]schema.Attribute{
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "Only images that have all of these labels. Default: all."},
-			"name_prefix": schema.StringAttribute{Optional: true, MarkdownDescription: "Only images whose name begins so. Default: all."},
-			"names":       schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Their names, sorted."},
+			"name_prefix": schema.StringAttribute{Optional: true,
+				MarkdownDescription: "Only images whose name starts with this. Default: all."},
+			"names": schema.ListAttribute{Computed: true, ElementType: types.StringType,
+				MarkdownDescription: "Their names, sorted."},
 			"images": schema.ListNestedAttribute{Computed: true, MarkdownDescription: "The images, sorted by name.",
 				NestedObject: schema.NestedAttributeObject{Attributes: attributes}},
 		},

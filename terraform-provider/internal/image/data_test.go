@@ -16,7 +16,8 @@ import (
 func TestAccDataSources(t *testing.T) {
 	s := acctest.Start(t)
 	for _, spec := range []api.ImageSpec{
-		{Name: "debian-12-v1", Labels: map[string]string{"os": "debian", "track": "stable"}, UsedBytes: 5, Signature: signature},
+		{Name: "debian-12-v1", Labels: map[string]string{"os": "debian", "track": "stable"}, UsedBytes: 5,
+			Signature: signature},
 		{Name: "debian-13-v1", Labels: map[string]string{"os": "debian"}, Architecture: "arm64"},
 		{Name: "ubuntu-24-v1"},
 	} {
@@ -42,17 +43,26 @@ data "sled_images" "none" {
   name_prefix = "ubuntu-"
 }`,
 				Check: resource.ComposeAggregateTestCheckFunc(
-					resource.TestCheckResourceAttr(one, "digest", gapsDigest), resource.TestCheckResourceAttr(one, "used_bytes", "5"),
-					resource.TestCheckResourceAttr(one, "bytes", "8388608"), resource.TestCheckResourceAttr(one, "file_bytes", "1283"),
-					resource.TestCheckResourceAttr(one, "urls.0", "http://10.77.0.1/i"), resource.TestCheckResourceAttr(one, "labels.track", "stable"),
-					resource.TestCheckResourceAttr(one, "signature", signature), resource.TestCheckResourceAttr(one, "architecture", "x86_64"),
+					resource.TestCheckResourceAttr(one, "digest", gapsDigest),
+					resource.TestCheckResourceAttr(one, "used_bytes", "5"),
+					resource.TestCheckResourceAttr(one, "bytes", "8388608"),
+					resource.TestCheckResourceAttr(one, "file_bytes", "1283"),
+					resource.TestCheckResourceAttr(one, "urls.0", "http://10.77.0.1/i"),
+					resource.TestCheckResourceAttr(one, "labels.track", "stable"),
+					resource.TestCheckResourceAttr(one, "signature", signature),
+					resource.TestCheckResourceAttr(one, "architecture", "x86_64"),
 					resource.TestMatchResourceAttr(one, "created", regexp.MustCompile(`^20\d\d-.*Z$`)),
-					resource.TestCheckNoResourceAttr("data.sled_image.u", "used_bytes"), resource.TestCheckNoResourceAttr("data.sled_image.u", "signature"),
+					resource.TestCheckNoResourceAttr("data.sled_image.u", "used_bytes"),
+					resource.TestCheckNoResourceAttr("data.sled_image.u", "signature"),
 					resource.TestCheckResourceAttr("data.sled_image.u", "labels.%", "0"),
-					resource.TestCheckResourceAttr(all+"all", "names.#", "3"), resource.TestCheckResourceAttr(all+"all", "names.2", "ubuntu-24-v1"),
-					resource.TestCheckResourceAttr(all+"debian", "images.#", "2"), resource.TestCheckResourceAttr(all+"debian", "images.1.architecture", "arm64"),
-					resource.TestCheckResourceAttr(all+"stable", "names.#", "1"), resource.TestCheckResourceAttr(all+"stable", "images.0.name", "debian-12-v1"),
-					resource.TestCheckResourceAttr(all+"ubuntu", "names.#", "1"), resource.TestCheckResourceAttr(all+"none", "names.#", "0"),
+					resource.TestCheckResourceAttr(all+"all", "names.#", "3"),
+					resource.TestCheckResourceAttr(all+"all", "names.2", "ubuntu-24-v1"),
+					resource.TestCheckResourceAttr(all+"debian", "images.#", "2"),
+					resource.TestCheckResourceAttr(all+"debian", "images.1.architecture", "arm64"),
+					resource.TestCheckResourceAttr(all+"stable", "names.#", "1"),
+					resource.TestCheckResourceAttr(all+"stable", "images.0.name", "debian-12-v1"),
+					resource.TestCheckResourceAttr(all+"ubuntu", "names.#", "1"),
+					resource.TestCheckResourceAttr(all+"none", "names.#", "0"),
 				),
 			},
 			{

@@ -43,32 +43,35 @@ var partitionType = types.ObjectType{AttrTypes: map[string]attr.Type{
 	"start": types.Int64Type, "bytes": types.Int64Type, "used_bytes": types.Int64Type, "content": types.StringType,
 }}
 
-// incomplete says whether something that sledd must know is not given, so that the image has to be read.
+// incomplete reports whether something that sledd requires is not set, so the image must be read.
 func (m model) incomplete() bool {
 	return isOpen(m.Digest) || isOpen(m.Bytes) || isOpen(m.FileBytes)
 }
 
 func isOpen(value attr.Value) bool { return value.IsNull() || value.IsUnknown() }
 
-// spec is what sledd is told; what is not known is left out.
+// spec is what is sent to sledd, without unknown values.
 func (m model) spec(ctx context.Context) (api.ImageSpec, diag.Diagnostics) {
 	spec := api.ImageSpec{
-		Name: m.Name.ValueString(), Digest: m.Digest.ValueString(), Bytes: m.Bytes.ValueInt64(), FileBytes: m.FileBytes.ValueInt64(),
-		UsedBytes: m.UsedBytes.ValueInt64(), Signature: m.Signature.ValueString(), Architecture: m.Architecture.ValueString(),
+		Name: m.Name.ValueString(), Digest: m.Digest.ValueString(), Bytes: m.Bytes.ValueInt64(),
+		FileBytes: m.FileBytes.ValueInt64(),
+		UsedBytes: m.UsedBytes.ValueInt64(), Signature: m.Signature.ValueString(),
+		Architecture: m.Architecture.ValueString(),
 	}
 	diagnostics := m.URLs.ElementsAs(ctx, &spec.URLs, false)
 	diagnostics.Append(m.Labels.ElementsAs(ctx, &spec.Labels, false)...)
 	return spec, diagnostics
 }
 
-// fill takes over what is registered. Nothing and an empty value are one to sledd: then what the model has stays.
+// fill copies what is registered. To sledd null and an empty value are the same: then the model stays as it is.
 func (m *model) fill(ctx context.Context, stored api.Image) diag.Diagnostics {
 	m.Name, m.Digest = types.StringValue(stored.Name), types.StringValue(stored.Digest)
 	m.Bytes, m.FileBytes = types.Int64Value(stored.Bytes), types.Int64Value(stored.FileBytes)
 	if m.UsedBytes.IsUnknown() || m.UsedBytes.ValueInt64() != stored.UsedBytes {
 		m.UsedBytes = knownNumber(stored.UsedBytes)
 	}
-	m.Signature, m.Architecture = knownText(stored.Signature), types.StringValue(cmp.Or(stored.Architecture, defaultArchitecture))
+	m.Signature, m.Architecture = knownText(stored.Signature),
+		types.StringValue(cmp.Or(stored.Architecture, defaultArchitecture))
 	urls, diagnostics := types.ListValueFrom(ctx, types.StringType, stored.URLs)
 	m.URLs = urls
 	if len(stored.Labels) > 0 {

@@ -10,16 +10,19 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// ModifyPlan knows that nothing will be read where all is given.
-func (i *image) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+// ModifyPlan plans null for what will not be read because everything is set.
+func (i *image) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
+	response *resource.ModifyPlanResponse) {
 	if request.Plan.Raw.IsNull() || !request.State.Raw.IsNull() {
 		return
 	}
 	var given model
-	if response.Diagnostics.Append(request.Config.Get(ctx, &given)...); response.Diagnostics.HasError() || given.incomplete() {
+	if response.Diagnostics.Append(request.Config.Get(ctx, &given)...); response.Diagnostics.HasError() ||
+		given.incomplete() {
 		return
 	}
-	response.Diagnostics.Append(response.Plan.SetAttribute(ctx, path.Root("partitions"), types.ListNull(partitionType))...)
+	response.Diagnostics.Append(response.Plan.SetAttribute(ctx, path.Root("partitions"),
+		types.ListNull(partitionType))...)
 	if given.UsedBytes.IsNull() {
 		response.Diagnostics.Append(response.Plan.SetAttribute(ctx, path.Root("used_bytes"), types.Int64Null())...)
 	}

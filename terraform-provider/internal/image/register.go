@@ -18,24 +18,28 @@ import (
 // measureTime bounds reading an image's index from all of its servers.
 const measureTime = 5 * time.Minute
 
-// measure reads the image where it is published and completes model and spec. What is given of it must hold.
+// measure reads the image from its URLs and completes model and spec. Values that are set must match.
 func (i *image) measure(ctx context.Context, m *model, spec *api.ImageSpec) diag.Diagnostics {
 	var diagnostics diag.Diagnostics
 	ctx, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
 	found, away, err := imagefile.Fetcher{Transport: i.site.Client().Transport()}.First(ctx, spec.URLs)
 	if err != nil {
-		summary, hint := "Image "+spec.Name+" cannot be read where it is published",
-			"Nothing was registered. Its digest and sizes are read from the first of urls that answers: publish it there first (playbooks/images.yml), "+
-				"or give digest, bytes and file_bytes, as sledc inspect shows them; then nothing is read."
+		summary, hint := "Image "+spec.Name+" cannot be read from its URLs",
+			"Nothing was registered. Digest and sizes are read from the first of urls that answers: publish the "+
+				"image there "+
+				"first (playbooks/images.yml), or set digest, bytes and file_bytes, as sledc inspect prints them; "+
+				"then nothing is read."
 		if imagefile.IsRefused(err) {
-			summary, hint = "Image "+spec.Name+" is at fault", "Nothing was registered. Publish it anew; sledc verify in=FILE proves a file as a whole."
+			summary, hint = "Image "+spec.Name+" is invalid",
+				"Nothing was registered. Publish it again; sledc verify in=FILE checks a whole file."
 		}
 		diagnostics.AddAttributeError(path.Root("urls"), summary, err.Error()+"\n\n"+hint)
 		return diagnostics
 	}
 	for _, one := range away {
-		diagnostics.AddAttributeWarning(path.Root("urls"), "Image "+spec.Name+" is not at each of its URLs", one.Error())
+		diagnostics.AddAttributeWarning(path.Root("urls"), "Image "+spec.Name+" is missing at some of its URLs",
+			one.Error())
 	}
 	for _, one := range []struct {
 		name       string
@@ -49,18 +53,20 @@ func (i *image) measure(ctx context.Context, m *model, spec *api.ImageSpec) diag
 		{"used_bytes", spec.UsedBytes, found.UsedBytes, isOpen(m.UsedBytes)},
 	} {
 		if !one.isNotGiven && one.given != one.is {
-			diagnostics.AddAttributeError(path.Root(one.name), "Image "+spec.Name+" is another than the given one",
-				fmt.Sprintf("%s is given as %v, and %v where it is published. Nothing was registered.", one.name, one.given, one.is))
+			diagnostics.AddAttributeError(path.Root(one.name), "Image "+spec.Name+" differs from the declared one",
+				fmt.Sprintf("%s is declared as %v, but is %v at its URLs. Nothing was registered.", one.name,
+					one.given, one.is))
 		}
 	}
-	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = found.Digest, found.Bytes, found.FileBytes, found.UsedBytes
+	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = found.Digest, found.Bytes, found.FileBytes,
+		found.UsedBytes
 	list, more := partitionList(ctx, found.Partitions)
 	diagnostics.Append(more...)
 	m.Partitions = list
 	return diagnostics
 }
 
-// register tells sledd of it. The same again is no fault: the answer to an earlier try may have been lost.
+// register registers the image. The same again is no error: the answer to an earlier attempt may have been lost.
 func (i *image) register(ctx context.Context, spec api.ImageSpec) (api.Image, diag.Diagnostics) {
 	var stored api.Image
 	var taken error
@@ -78,11 +84,14 @@ func (i *image) register(ctx context.Context, spec api.ImageSpec) (api.Image, di
 	})
 	switch {
 	case taken != nil:
-		diagnostics.AddAttributeError(path.Root("name"), "The name "+spec.Name+" is taken", fmt.Sprintf("%s\n\nNothing was changed. "+
-			"This one has digest %s. URLs, sizes, architecture and labels count as content too. If the registered image is meant, import it "+
-			"with the ID %q and write it here as it is.", taken, spec.Digest, spec.Name))
+		diagnostics.AddAttributeError(path.Root("name"), "The name "+spec.Name+" is taken",
+			fmt.Sprintf("%s\n\nNothing was changed. "+
+				"This one has digest %s. URLs, sizes, architecture and labels count as content too. To use the "+
+				"registered image, import it "+
+				"with the ID %q and declare it here as it is.", taken, spec.Digest, spec.Name))
 	case again && !diagnostics.HasError():
-		diagnostics.AddAttributeWarning(path.Root("name"), "Image "+spec.Name+" was registered already, with the same content",
+		diagnostics.AddAttributeWarning(path.Root("name"), "Image "+spec.Name+" was registered already, with the "+
+			"same content",
 			"It is in this state from now on, and forgotten when it is destroyed here.")
 	}
 	return stored, diagnostics

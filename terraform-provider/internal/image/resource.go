@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package image is sled_image: a published image that machines may be given. What an image says of itself is read where it is published.
+// Package image is sled_image: a published image that machines may be given. What an image says of itself is read
+// where it is published.
 package image
 
 import (
@@ -58,64 +59,90 @@ func (i *image) Configure(_ context.Context, request resource.ConfigureRequest, 
 
 func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
 	response.Schema = schema.Schema{
-		MarkdownDescription: "A published image, registered under a name that bindings use. An image is immutable: other content gets another name, " +
-			"and only a signature can come later. What is not given of `digest`, `bytes` and `file_bytes` is read when it is registered: from the " +
-			"image's own index at the first of `urls` that answers, in one or two requests, and proven. The file itself is neither made, fetched nor " +
-			"removed by Terraform.\n\nGive `lifecycle { create_before_destroy = true }` where a name is changed to go to a new version: the old " +
+		MarkdownDescription: "A published image, registered under a name that bindings use. An image is " +
+			"immutable: other content gets another name, " +
+			"and only a signature can come later. What is not given of `digest`, `bytes` and `file_bytes` is read " +
+			"when it is registered: from the " +
+			"image's own index at the first of `urls` that answers, in one or two requests, and proven. The file " +
+			"itself is neither made, fetched nor " +
+			"removed by Terraform.\n\nGive `lifecycle { create_before_destroy = true }` where a name is changed " +
+			"to go to a new version: the old " +
 			"one can be forgotten only after its bindings have moved on.",
 		Attributes: map[string]schema.Attribute{
-			"name": schema.StringAttribute{Required: true, MarkdownDescription: "Name, such as `debian-12-v1`. Change forces another image.",
+			"name": schema.StringAttribute{Required: true, MarkdownDescription: "Name, such as `debian-12-v1`. A " +
+				"change replaces the image.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				Validators:    []validator.String{stringvalidator.RegexMatches(namePattern, "want a-z 0-9 . _ -, at most 128")}},
+				Validators: []validator.String{stringvalidator.RegexMatches(namePattern,
+					"want a-z 0-9 . _ -, at most 128")}},
 			"urls": schema.ListAttribute{Required: true, ElementType: types.StringType,
-				MarkdownDescription: "Where machines fetch it, tried in turn: 1 to 16 of `http://` or `https://`. Change forces another image.",
-				PlanModifiers:       []planmodifier.List{listplanmodifier.RequiresReplace()},
+				MarkdownDescription: "Where machines fetch it, tried in turn: 1 to 16 of `http://` or `https://`. " +
+					"A change replaces the image.",
+				PlanModifiers: []planmodifier.List{listplanmodifier.RequiresReplace()},
 				Validators: []validator.List{listvalidator.SizeBetween(1, 16),
-					listvalidator.ValueStringsAre(stringvalidator.RegexMatches(urlPattern, "want http://HOST/PATH or https://HOST/PATH, a comma in it written as %2C"))}},
+					listvalidator.ValueStringsAre(stringvalidator.RegexMatches(urlPattern,
+						"want http://HOST/PATH or https://HOST/PATH, a comma in it written as %2C"))}},
 			"digest": schema.StringAttribute{Optional: true, Computed: true,
-				MarkdownDescription: "`sha256:` and the SHA-256 of its index. With `bytes` and `file_bytes` given too, nothing is read from `urls`. " +
-					"Default: read from `urls`. Change forces another image.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured()},
-				Validators:    []validator.String{stringvalidator.RegexMatches(digestPattern, "want sha256: and 64 of 0-9 a-f")}},
+				MarkdownDescription: "`sha256:` and the SHA-256 of its index. With `bytes` and `file_bytes` given " +
+					"too, nothing is read from `urls`. " +
+					"Default: read from `urls`. A change replaces the image.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown(),
+					stringplanmodifier.RequiresReplaceIfConfigured()},
+				Validators: []validator.String{stringvalidator.RegexMatches(digestPattern,
+					"want sha256: and 64 of 0-9 a-f")}},
 			"bytes":      size("Size of the disk, in bytes. Default: read from `urls`.", 512),
 			"file_bytes": size("Size of the file, in bytes. Default: read from `urls`.", 1),
-			"used_bytes": size("How many bytes of the disk hold something. Default: read from `urls`; null when nothing is read.", 0),
+			"used_bytes": size("How many bytes of the disk hold something. Default: read from `urls`; null when "+
+				"nothing is read.", 0),
 			"signature": schema.StringAttribute{Optional: true, Computed: true,
-				MarkdownDescription: "Ed25519 signature of the digest, 64 bytes in base64, as `sledctl image sign` makes it. It can be added or replaced " +
+				MarkdownDescription: "Ed25519 signature of the digest, 64 bytes in base64, as `sledctl image " +
+					"sign` makes it. It can be added or replaced " +
 					"later, in place. Default: the one that is registered, such as by `playbooks/images.yml`, or none.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-				Validators:    []validator.String{stringvalidator.RegexMatches(signaturePattern, "want 64 bytes in base64")}},
-			"architecture": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString(defaultArchitecture),
-				MarkdownDescription: "`x86_64` or `arm64`. Default `x86_64`. Change forces another image.",
+				Validators: []validator.String{stringvalidator.RegexMatches(signaturePattern,
+					"want 64 bytes in base64")}},
+			"architecture": schema.StringAttribute{Optional: true, Computed: true,
+				Default:             stringdefault.StaticString(defaultArchitecture),
+				MarkdownDescription: "`x86_64` or `arm64`. Default `x86_64`. A change replaces the image.",
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 				Validators:          []validator.String{stringvalidator.OneOf("x86_64", "arm64")}},
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Free labels, at most 64, to select by. Default: none. Change forces another image.",
-				PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(relabelled, relabel, relabel)},
-				Validators:          []validator.Map{mapvalidator.SizeAtMost(64)}},
+				MarkdownDescription: "Free labels, at most 64, to select by. Default: none. A change replaces the " +
+					"image.",
+				PlanModifiers: []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(relabelled, relabel,
+					relabel)},
+				Validators: []validator.Map{mapvalidator.SizeAtMost(64)}},
 			"partitions": schema.ListNestedAttribute{Computed: true,
-				MarkdownDescription: "Partitions of its disk by start, as read from `urls`. Null when nothing was read: all was given, or the image was imported.",
-				PlanModifiers:       []planmodifier.List{listplanmodifier.UseStateForUnknown()},
+				MarkdownDescription: "Partitions of its disk by start, as read from `urls`. Null when nothing was " +
+					"read: all values were set, or " +
+					"the image was imported.",
+				PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()},
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"start":      schema.Int64Attribute{Computed: true, MarkdownDescription: "Where it starts on the disk, in bytes."},
-					"bytes":      schema.Int64Attribute{Computed: true, MarkdownDescription: "Its size, in bytes."},
-					"used_bytes": schema.Int64Attribute{Computed: true, MarkdownDescription: "How many bytes of it hold something."},
-					"content":    schema.StringAttribute{Computed: true, MarkdownDescription: "What is in it: `ext4`, `xfs`, `swap`, `lvm`, `data` ..."},
+					"start": schema.Int64Attribute{Computed: true,
+						MarkdownDescription: "Where it starts on the disk, in bytes."},
+					"bytes": schema.Int64Attribute{Computed: true, MarkdownDescription: "Its size, in bytes."},
+					"used_bytes": schema.Int64Attribute{Computed: true,
+						MarkdownDescription: "How many bytes of it hold something."},
+					"content": schema.StringAttribute{Computed: true,
+						MarkdownDescription: "What is in it: `ext4`, `xfs`, `swap`, `lvm`, `data` ..."},
 				}}},
 		},
 	}
 }
 
 func size(description string, least int64) schema.Int64Attribute {
-	return schema.Int64Attribute{Optional: true, Computed: true, MarkdownDescription: description + " Change forces another image.",
-		PlanModifiers: []planmodifier.Int64{int64planmodifier.UseStateForUnknown(), int64planmodifier.RequiresReplaceIfConfigured()},
-		Validators:    []validator.Int64{int64validator.AtLeast(least)}}
+	return schema.Int64Attribute{Optional: true, Computed: true, MarkdownDescription: description +
+		" A change replaces the image.",
+		PlanModifiers: []planmodifier.Int64{int64planmodifier.UseStateForUnknown(),
+			int64planmodifier.RequiresReplaceIfConfigured()},
+		Validators: []validator.Int64{int64validator.AtLeast(least)}}
 }
 
-const relabel = "Labels change with the image, unless one has none and the other an empty map."
+const relabel = "Changing labels replaces the image; null and an empty map are the same."
 
-func relabelled(_ context.Context, request planmodifier.MapRequest, response *mapplanmodifier.RequiresReplaceIfFuncResponse) {
-	response.RequiresReplace = request.PlanValue.IsUnknown() || len(request.PlanValue.Elements()) > 0 || len(request.StateValue.Elements()) > 0
+func relabelled(_ context.Context, request planmodifier.MapRequest,
+	response *mapplanmodifier.RequiresReplaceIfFuncResponse) {
+	response.RequiresReplace = request.PlanValue.IsUnknown() || len(request.PlanValue.Elements()) > 0 ||
+		len(request.StateValue.Elements()) > 0
 }
 
 func (i *image) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
@@ -156,14 +183,14 @@ func (i *image) Read(ctx context.Context, request resource.ReadRequest, response
 		return
 	}
 	if old := m.Digest.ValueString(); old != "" && old != stored.Digest {
-		response.Diagnostics.AddWarning("Image "+name+" was registered anew with other content",
-			fmt.Sprintf("Its digest was %s, and is %s now. Bindings made from now on get that.", old, stored.Digest))
+		response.Diagnostics.AddWarning("Image "+name+" was registered again with other content",
+			fmt.Sprintf("Its digest was %s and is %s now. New bindings use the new one.", old, stored.Digest))
 		m.Partitions = types.ListNull(partitionType)
 	}
 	response.Diagnostics.Append(m.keep(ctx, stored, &response.State, response.Private)...)
 }
 
-// Update gives it another signature; all else replaces it.
+// Update sets another signature; any other change replaces the image.
 func (i *image) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
 	var m model
 	if response.Diagnostics.Append(request.Plan.Get(ctx, &m)...); response.Diagnostics.HasError() {
@@ -175,14 +202,15 @@ func (i *image) Update(ctx context.Context, request resource.UpdateRequest, resp
 	}
 	name := m.Name.ValueString()
 	var stored api.Image
-	response.Diagnostics.Append(i.site.Call(ctx, "sign image "+name, func(ctx context.Context, client *api.Client) error {
-		var err error
-		if stored, err = client.Image(ctx, name); err == nil {
-			stored.Signature = m.Signature.ValueString()
-			stored, err = client.PutImage(ctx, stored.ImageSpec, options...)
-		}
-		return err //nolint:wrapcheck // Call explains it
-	})...)
+	response.Diagnostics.Append(i.site.Call(ctx, "sign image "+name,
+		func(ctx context.Context, client *api.Client) error {
+			var err error
+			if stored, err = client.Image(ctx, name); err == nil {
+				stored.Signature = m.Signature.ValueString()
+				stored, err = client.PutImage(ctx, stored.ImageSpec, options...)
+			}
+			return err //nolint:wrapcheck // Call explains it
+		})...)
 	if !response.Diagnostics.HasError() {
 		response.Diagnostics.Append(m.keep(ctx, stored, &response.State, response.Private)...)
 	}
@@ -196,28 +224,32 @@ func (i *image) Delete(ctx context.Context, request resource.DeleteRequest, resp
 		return
 	}
 	var bound error
-	response.Diagnostics.Append(i.site.Call(ctx, "forget image "+name, func(ctx context.Context, client *api.Client) error {
-		err := client.DeleteImage(ctx, name, options...)
-		switch status := api.StatusOf(err); {
-		case api.IsNotFound(err):
-			return nil
-		case status == http.StatusConflict:
-			bound = err
-			return nil
-		case status == http.StatusPreconditionFailed: // also where there is none any more
-			if _, missing := client.Image(ctx, name); api.IsNotFound(missing) {
+	response.Diagnostics.Append(i.site.Call(ctx, "delete image "+name,
+		func(ctx context.Context, client *api.Client) error {
+			err := client.DeleteImage(ctx, name, options...)
+			switch status := api.StatusOf(err); {
+			case api.IsNotFound(err):
 				return nil
+			case status == http.StatusConflict:
+				bound = err
+				return nil
+			case status == http.StatusPreconditionFailed: // also where there is none any more
+				if _, missing := client.Image(ctx, name); api.IsNotFound(missing) {
+					return nil
+				}
 			}
-		}
-		return err //nolint:wrapcheck // Call explains it
-	})...)
+			return err //nolint:wrapcheck // Call explains it
+		})...)
 	if bound != nil {
-		response.Diagnostics.AddError("Image "+name+" is in use", bound.Error()+"\n\nNothing was changed by this. Bind the machine to another image, "+
-			"or take its binding back, first. To go to a new version give it another name, with lifecycle { create_before_destroy = true } in this "+
-			"resource: then the bindings move before the old one is forgotten.")
+		response.Diagnostics.AddError("Image "+name+" is in use",
+			bound.Error()+"\n\nNothing was changed. Bind the machine to another image, or remove its binding, "+
+				"first. For a new version, use another name and lifecycle { create_before_destroy = true } in this "+
+				"resource: then "+
+				"the bindings move before the old image is deleted.")
 	}
 }
 
-func (i *image) ImportState(ctx context.Context, request resource.ImportStateRequest, response *resource.ImportStateResponse) {
+func (i *image) ImportState(ctx context.Context, request resource.ImportStateRequest,
+	response *resource.ImportStateResponse) {
 	resource.ImportStatePassthroughID(ctx, path.Root("name"), request, response)
 }

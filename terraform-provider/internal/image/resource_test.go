@@ -45,12 +45,15 @@ func TestAccImageIsMeasured(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
 		Steps: []resource.TestStep{
 			{
-				Config:           text,
-				ConfigPlanChecks: acts(plancheck.ResourceActionCreate, unknown("digest", "bytes", "file_bytes", "used_bytes", "partitions")...),
+				Config: text,
+				ConfigPlanChecks: acts(plancheck.ResourceActionCreate,
+					unknown("digest", "bytes", "file_bytes", "used_bytes", "partitions")...),
 				ConfigStateChecks: []statecheck.StateCheck{
 					holds("digest", knownvalue.StringExact(gapsDigest)), holds("bytes", knownvalue.Int64Exact(8<<20)),
-					holds("file_bytes", knownvalue.Int64Exact(1283)), holds("used_bytes", knownvalue.Int64Exact(425984)),
-					holds("signature", knownvalue.Null()), holds("architecture", knownvalue.StringExact("x86_64")), holds("labels", knownvalue.Null()),
+					holds("file_bytes", knownvalue.Int64Exact(1283)),
+					holds("used_bytes", knownvalue.Int64Exact(425984)),
+					holds("signature", knownvalue.Null()), holds("architecture", knownvalue.StringExact("x86_64")),
+					holds("labels", knownvalue.Null()),
 					holds("partitions", knownvalue.ListExact([]knownvalue.Check{
 						part(1<<20, 2<<20, 8192, "ext4"), part(4<<20, 3<<20, 409600, "xfs"),
 					})),
@@ -61,7 +64,8 @@ func TestAccImageIsMeasured(t *testing.T) {
 				ResourceName: address, ImportState: true, ImportStateId: "gaps", ImportStateVerify: true,
 				ImportStateVerifyIdentifierAttribute: "name", ImportStateVerifyIgnore: []string{"partitions"},
 			},
-			{ResourceName: address, ImportState: true, ImportStateId: "none", ExpectError: regexp.MustCompile(`Cannot import non-existent`)},
+			{ResourceName: address, ImportState: true, ImportStateId: "none",
+				ExpectError: regexp.MustCompile(`Cannot import non-existent`)},
 		},
 	})
 	if asked.Load() != 1 {
@@ -72,8 +76,9 @@ func TestAccImageIsMeasured(t *testing.T) {
 
 func part(start, bytes, used int64, content string) knownvalue.Check {
 	return knownvalue.ObjectExact(map[string]knownvalue.Check{
-		"start": knownvalue.Int64Exact(start), "bytes": knownvalue.Int64Exact(bytes), "used_bytes": knownvalue.Int64Exact(used),
-		"content": knownvalue.StringExact(content),
+		"start": knownvalue.Int64Exact(start), "bytes": knownvalue.Int64Exact(bytes),
+		"used_bytes": knownvalue.Int64Exact(used),
+		"content":    knownvalue.StringExact(content),
 	})
 }
 
@@ -89,19 +94,23 @@ func TestAccImageIsGiven(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				Config: acctest.Header(s.URL) + declare("gaps", url, given...),
-				ConfigPlanChecks: acts(plancheck.ResourceActionCreate, known("digest", knownvalue.StringExact(gapsDigest)),
+				ConfigPlanChecks: acts(plancheck.ResourceActionCreate,
+					known("digest", knownvalue.StringExact(gapsDigest)),
 					known("partitions", knownvalue.Null()), known("used_bytes", knownvalue.Null())),
-				ConfigStateChecks: []statecheck.StateCheck{holds("used_bytes", knownvalue.Null()), holds("partitions", knownvalue.Null())},
+				ConfigStateChecks: []statecheck.StateCheck{holds("used_bytes", knownvalue.Null()),
+					holds("partitions", knownvalue.Null())},
 			},
 			{ // what was given is kept when it is not given any more
 				Config:   acctest.Header(s.URL) + declare("gaps", url),
 				PlanOnly: true,
 			},
 			{
-				Config:           acctest.Header(s.URL) + declare("gaps", url, append(given, "used_bytes = 0", "labels = {}")...),
+				Config: acctest.Header(s.URL) + declare("gaps", url,
+					append(given, "used_bytes = 0", "labels = {}")...),
 				ConfigPlanChecks: acts(plancheck.ResourceActionReplace),
 				ConfigStateChecks: []statecheck.StateCheck{
-					holds("used_bytes", knownvalue.Int64Exact(0)), holds("labels", knownvalue.MapSizeExact(0)), holds("partitions", knownvalue.Null()),
+					holds("used_bytes", knownvalue.Int64Exact(0)), holds("labels", knownvalue.MapSizeExact(0)),
+					holds("partitions", knownvalue.Null()),
 				},
 			},
 			{
@@ -109,7 +118,8 @@ func TestAccImageIsGiven(t *testing.T) {
 				ImportStateVerifyIdentifierAttribute: "name", ImportStateVerifyIgnore: []string{"used_bytes", "labels"},
 			},
 			{
-				Config:            acctest.Header(s.URL) + declare("gaps", url, append(given, "used_bytes = 5", `architecture = "arm64"`)...),
+				Config: acctest.Header(s.URL) + declare("gaps", url,
+					append(given, "used_bytes = 5", `architecture = "arm64"`)...),
 				ConfigPlanChecks:  acts(plancheck.ResourceActionReplace),
 				ConfigStateChecks: []statecheck.StateCheck{holds("architecture", knownvalue.StringExact("arm64"))},
 			},
@@ -134,9 +144,11 @@ func TestAccImageIsSigned(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: header + declare("gaps", url)},
 			{
-				Config:            header + declare("gaps", url, signed),
-				ConfigPlanChecks:  acts(plancheck.ResourceActionUpdate, unchanged("digest"), unchanged("partitions"), unchanged("used_bytes")),
-				ConfigStateChecks: []statecheck.StateCheck{holds("signature", knownvalue.StringExact(signature)), holds("partitions", knownvalue.ListSizeExact(2))},
+				Config: header + declare("gaps", url, signed),
+				ConfigPlanChecks: acts(plancheck.ResourceActionUpdate, unchanged("digest"),
+					unchanged("partitions"), unchanged("used_bytes")),
+				ConfigStateChecks: []statecheck.StateCheck{holds("signature", knownvalue.StringExact(signature)),
+					holds("partitions", knownvalue.ListSizeExact(2))},
 			},
 			{Config: header + declare("gaps", url), PlanOnly: true}, // a signature is not taken away
 			{ // somebody signs anew, with another key: the declared one is put back
@@ -169,9 +181,10 @@ func TestAccImageIsReplaced(t *testing.T) {
 				ConfigStateChecks: []statecheck.StateCheck{holds("digest", knownvalue.StringExact(gapsDigest))},
 			},
 			{
-				Config:            header + declare("v2", chunk),
-				ConfigPlanChecks:  acts(plancheck.ResourceActionReplace, unknown("digest", "bytes", "partitions")...),
-				ConfigStateChecks: []statecheck.StateCheck{holds("bytes", knownvalue.Int64Exact(1<<20)), holds("partitions", knownvalue.ListSizeExact(0))},
+				Config:           header + declare("v2", chunk),
+				ConfigPlanChecks: acts(plancheck.ResourceActionReplace, unknown("digest", "bytes", "partitions")...),
+				ConfigStateChecks: []statecheck.StateCheck{holds("bytes", knownvalue.Int64Exact(1<<20)),
+					holds("partitions", knownvalue.ListSizeExact(0))},
 			},
 			{ // forgotten by somebody: registered again
 				PreConfig:        func() { forget(t, s, "v2") },
@@ -181,7 +194,8 @@ func TestAccImageIsReplaced(t *testing.T) {
 			{ // registered by somebody for another architecture: that is no longer what is declared
 				PreConfig: func() {
 					forget(t, s, "v2")
-					spec := api.ImageSpec{Name: "v2", URLs: []string{chunk}, Digest: gapsDigest, Bytes: 8 << 20, FileBytes: 1283, Architecture: "arm64"}
+					spec := api.ImageSpec{Name: "v2", URLs: []string{chunk}, Digest: gapsDigest, Bytes: 8 << 20,
+						FileBytes: 1283, Architecture: "arm64"}
 					if _, err := s.Client().PutImage(t.Context(), spec); err != nil {
 						t.Fatal(err)
 					}
@@ -200,15 +214,17 @@ func TestAccImportOfWhatPlaybooksRegister(t *testing.T) {
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
 		Steps: []resource.TestStep{
-			{Config: text, ResourceName: address, ImportState: true, ImportStateId: "captured", ImportStatePersist: true},
+			{Config: text, ResourceName: address, ImportState: true, ImportStateId: "captured",
+				ImportStatePersist: true},
 			{
 				Config:            text + "\n# signed\n" + `output "d" { value = sled_image.i.digest }`,
 				ConfigPlanChecks:  acts(plancheck.ResourceActionUpdate), // null becomes {}
 				ConfigStateChecks: []statecheck.StateCheck{holds("architecture", knownvalue.StringExact("x86_64"))},
 			},
 			{
-				Config: acctest.Header(s.URL) + declare("captured", "http://10.77.0.1/images/captured", `signature = "`+signature+`"`),
-				Check:  resource.TestCheckResourceAttr(address, "signature", signature),
+				Config: acctest.Header(s.URL) + declare("captured", "http://10.77.0.1/images/captured",
+					`signature = "`+signature+`"`),
+				Check: resource.TestCheckResourceAttr(address, "signature", signature),
 			},
 		},
 	})

@@ -22,7 +22,7 @@ type privateState interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// asRead lets a change happen only to what the plan saw.
+// asRead allows a change only to the revision that the plan saw.
 func asRead(ctx context.Context, private privateState, diagnostics *diag.Diagnostics) []api.Option {
 	text, more := private.GetKey(ctx, revisionKey)
 	diagnostics.Append(more...)
@@ -33,8 +33,9 @@ func asRead(ctx context.Context, private privateState, diagnostics *diag.Diagnos
 	return []api.Option{api.IfRevision(revision)}
 }
 
-// read asks for an image; only when sledd itself says so it is not found.
-func read(ctx context.Context, site *site.Site, name string) (stored api.Image, found bool, diagnostics diag.Diagnostics) {
+// read reads an image. Only sledd's own 404 means that it does not exist.
+func read(ctx context.Context, site *site.Site, name string) (stored api.Image, found bool,
+	diagnostics diag.Diagnostics) {
 	diagnostics = site.Call(ctx, "read image "+name, func(ctx context.Context, client *api.Client) error {
 		var err error
 		if stored, err = client.Image(ctx, name); api.IsNotFound(err) {
@@ -46,7 +47,7 @@ func read(ctx context.Context, site *site.Site, name string) (stored api.Image, 
 	return stored, found, diagnostics
 }
 
-// keep puts what is registered into the state.
+// keep stores what is registered in the state.
 func (m *model) keep(ctx context.Context, stored api.Image, state *tfsdk.State, private privateState) diag.Diagnostics {
 	diagnostics := m.fill(ctx, stored)
 	diagnostics.Append(state.Set(ctx, m)...)

@@ -22,10 +22,13 @@ func (macFunction) Metadata(_ context.Context, _ function.MetadataRequest, respo
 func (macFunction) Definition(_ context.Context, _ function.DefinitionRequest, response *function.DefinitionResponse) {
 	response.Definition = function.Definition{
 		Summary: "The usual form of a MAC",
-		MarkdownDescription: "Takes a MAC with colons or hyphens, in either case, and gives it in lower case with colons, as Sled stores it: " +
-			"`52-54-00-77-00-0A` becomes `52:54:00:77:00:0a`. Anything else is an error. Use it for the keys of maps of nodes.",
-		Parameters: []function.Parameter{function.StringParameter{Name: "text", MarkdownDescription: "The MAC, six pairs of hexadecimal digits."}},
-		Return:     function.StringReturn{},
+		MarkdownDescription: "Takes a MAC with colons or hyphens, in upper or lower case, and returns it in lower " +
+			"case with colons, as Sled stores it: " +
+			"`52-54-00-77-00-0A` becomes `52:54:00:77:00:0a`. Anything else is an error. Use it for the keys of " +
+			"maps of nodes.",
+		Parameters: []function.Parameter{function.StringParameter{Name: "text",
+			MarkdownDescription: "The MAC, six pairs of hexadecimal digits."}},
+		Return: function.StringReturn{},
 	}
 }
 

@@ -21,9 +21,11 @@ import (
 func TestSpellingsAreEqual(t *testing.T) {
 	one := mac.Of("52:54:00:77:00:0a")
 	for text, want := range map[string]bool{
-		"52:54:00:77:00:0a": true, "52-54-00-77-00-0A": true, "52-54-00-77-00-0a": true, "52:54:00:77:00:0b": false, "n1": false,
+		"52:54:00:77:00:0a": true, "52-54-00-77-00-0A": true, "52-54-00-77-00-0a": true, "52:54:00:77:00:0b": false,
+		"n1": false,
 	} {
-		if got, diagnostics := one.StringSemanticEquals(t.Context(), mac.Of(text)); got != want || diagnostics.HasError() {
+		if got, diagnostics := one.StringSemanticEquals(t.Context(), mac.Of(text)); got != want ||
+			diagnostics.HasError() {
 			t.Errorf("%s: %v %v", text, got, diagnostics)
 		}
 		if one.Equal(mac.Of(text)) != (text == "52:54:00:77:00:0a") {
@@ -36,7 +38,8 @@ func TestSpellingsAreEqual(t *testing.T) {
 }
 
 func TestWhatIsNoMACIsRefused(t *testing.T) {
-	for text, bad := range map[string]bool{"52:54:00:77:00:0a": false, "52-54-00-77-00-0A": false, "52:54:00:77:00": true, "": true, "n1": true} {
+	for text, bad := range map[string]bool{"52:54:00:77:00:0a": false, "52-54-00-77-00-0A": false,
+		"52:54:00:77:00": true, "": true, "n1": true} {
 		var response xattr.ValidateAttributeResponse
 		mac.Of(text).ValidateAttribute(t.Context(), xattr.ValidateAttributeRequest{Path: path.Root("mac")}, &response)
 		if response.Diagnostics.HasError() != bad {
@@ -48,7 +51,8 @@ func TestWhatIsNoMACIsRefused(t *testing.T) {
 	}
 	for _, value := range []mac.Value{{StringValue: types.StringNull()}, {StringValue: types.StringUnknown()}} {
 		var response xattr.ValidateAttributeResponse
-		if value.ValidateAttribute(t.Context(), xattr.ValidateAttributeRequest{}, &response); response.Diagnostics.HasError() {
+		if value.ValidateAttribute(t.Context(), xattr.ValidateAttributeRequest{},
+			&response); response.Diagnostics.HasError() {
 			t.Errorf("%v: %v", value, response.Diagnostics)
 		}
 	}
@@ -56,7 +60,8 @@ func TestWhatIsNoMACIsRefused(t *testing.T) {
 
 func TestTypeKeepsTheSpelling(t *testing.T) {
 	for _, raw := range []tftypes.Value{
-		tftypes.NewValue(tftypes.String, "52-54-00-77-00-0A"), tftypes.NewValue(tftypes.String, nil), tftypes.NewValue(tftypes.String, tftypes.UnknownValue),
+		tftypes.NewValue(tftypes.String, "52-54-00-77-00-0A"), tftypes.NewValue(tftypes.String, nil),
+		tftypes.NewValue(tftypes.String, tftypes.UnknownValue),
 	} {
 		value, err := mac.Type{}.ValueFromTerraform(t.Context(), raw)
 		if err != nil {
@@ -86,10 +91,12 @@ func TestRequiresReplace(t *testing.T) {
 		"made":      {absent, present, old, old, false},
 		"destroyed": {present, absent, old, old, false},
 		"spelled":   {present, present, types.StringValue("52:54:00:77:00:0a"), old, false},
-		"another":   {present, present, types.StringValue("52:54:00:77:00:0b"), types.StringValue("52:54:00:77:00:0b"), true},
-		"unknown":   {present, present, types.StringUnknown(), types.StringUnknown(), true},
+		"another": {present, present, types.StringValue("52:54:00:77:00:0b"),
+			types.StringValue("52:54:00:77:00:0b"), true},
+		"unknown": {present, present, types.StringUnknown(), types.StringUnknown(), true},
 	} {
-		request := planmodifier.StringRequest{State: tfsdk.State{Raw: test.state}, Plan: tfsdk.Plan{Raw: test.plan}, StateValue: old, PlanValue: test.value}
+		request := planmodifier.StringRequest{State: tfsdk.State{Raw: test.state}, Plan: tfsdk.Plan{Raw: test.plan},
+			StateValue: old, PlanValue: test.value}
 		response := planmodifier.StringResponse{PlanValue: test.value}
 		mac.RequiresReplace().PlanModifyString(t.Context(), request, &response)
 		if response.RequiresReplace != test.replace || !response.PlanValue.Equal(test.want) {

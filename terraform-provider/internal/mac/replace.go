@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// RequiresReplace replaces the resource when its MAC becomes another one. Another spelling is no change: the state keeps the old one.
+// RequiresReplace replaces the resource when its MAC changes. Another spelling is no change: the state keeps the old
+// one.
 func RequiresReplace() planmodifier.String { return requiresReplace{} }
 
 type requiresReplace struct{}
@@ -20,7 +21,8 @@ func (requiresReplace) Description(context.Context) string {
 
 func (r requiresReplace) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
 
-func (requiresReplace) PlanModifyString(_ context.Context, request planmodifier.StringRequest, response *planmodifier.StringResponse) {
+func (requiresReplace) PlanModifyString(_ context.Context, request planmodifier.StringRequest,
+	response *planmodifier.StringResponse) {
 	if request.State.Raw.IsNull() || request.Plan.Raw.IsNull() {
 		return // made or destroyed
 	}

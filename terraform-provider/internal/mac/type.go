@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mac is MAC addresses in Terraform: any usual spelling is taken, and spellings of the same address are equal.
+// Package mac is MAC addresses in Terraform: any usual spelling is accepted, and spellings of one address are equal.
 package mac
 
 import (
@@ -28,17 +28,18 @@ type Type struct{ basetypes.StringType }
 // String names the type.
 func (Type) String() string { return "mac.Type" }
 
-// Equal says whether two types are the same.
+// Equal reports whether two types are the same.
 func (t Type) Equal(other attr.Type) bool {
 	o, ok := other.(Type)
 	return ok && t.StringType.Equal(o.StringType)
 }
 
-// ValueType gives a value of the type.
+// ValueType returns a value of the type.
 func (Type) ValueType(context.Context) attr.Value { return Value{} }
 
 // ValueFromString makes a MAC of a string as it is.
-func (Type) ValueFromString(_ context.Context, text basetypes.StringValue) (basetypes.StringValuable, diag.Diagnostics) {
+func (Type) ValueFromString(_ context.Context, text basetypes.StringValue) (basetypes.StringValuable,
+	diag.Diagnostics) {
 	return Value{text}, nil
 }
 
@@ -61,23 +62,24 @@ type Value struct{ basetypes.StringValue }
 // Of makes a value of a known text.
 func Of(text string) Value { return Value{basetypes.NewStringValue(text)} }
 
-// Type gives the type of the value.
+// Type returns the type of the value.
 func (Value) Type(context.Context) attr.Type { return Type{} }
 
-// Equal says whether two values are spelled alike.
+// Equal reports whether two values are spelled alike.
 func (v Value) Equal(other attr.Value) bool {
 	o, ok := other.(Value)
 	return ok && v.StringValue.Equal(o.StringValue)
 }
 
-// StringSemanticEquals says whether two spellings are the same address.
+// StringSemanticEquals reports whether two spellings are the same address.
 func (v Value) StringSemanticEquals(_ context.Context, other basetypes.StringValuable) (bool, diag.Diagnostics) {
 	o, ok := other.(Value)
 	return ok && v.Address() == o.Address(), nil
 }
 
 // ValidateAttribute refuses what is no MAC.
-func (v Value) ValidateAttribute(_ context.Context, request xattr.ValidateAttributeRequest, response *xattr.ValidateAttributeResponse) {
+func (v Value) ValidateAttribute(_ context.Context, request xattr.ValidateAttributeRequest,
+	response *xattr.ValidateAttributeResponse) {
 	if v.IsNull() || v.IsUnknown() {
 		return
 	}

@@ -20,13 +20,14 @@ const (
 
 // told is what the user reads of each fault.
 var told = map[string]string{
-	"500":     `sledd cannot be asked to .*something broke \(500 Internal Server Error\).*The state is as it was`,
-	"503":     `sledd cannot be asked to .*no leader \(503 Service Unavailable\).*The state is as it was`,
+	"500": `sledd is unreachable: could not .*something broke \(500 Internal Server Error\).*The state is ` +
+		`unchanged`,
+	"503":     `sledd is unreachable: could not .*no leader \(503 Service Unavailable\).*The state is unchanged`,
 	"401":     `sledd refused to .*unknown token \(401 Unauthorized\).*role operate is needed`,
 	"403":     `sledd refused to .*role read is too low \(403 Forbidden\).*role operate is needed`,
 	"404":     `sledd refused to .*\(404 Not Found\).*Nothing was changed`,
 	"garbage": `Could not .*answer is not the JSON of this API version`,
-	"cut":     `sledd cannot be asked to .*cannot be reached: EOF.*The state is as it was`,
+	"cut":     `sledd is unreachable: could not .*cannot be reached: EOF.*The state is unchanged`,
 }
 
 // each breaks something in every way, and mends it.
@@ -127,25 +128,28 @@ func TestAccNodeDeleteRaces(t *testing.T) {
 	cli := acctest.NewCLI(t, acctest.Config(acctest.Header(proxy.URL), small(`disk = "only"`)))
 	cli.Apply()
 	proxy.Before(http.MethodDelete, ofNode, func() { s.Bind(api.BindingSpec{Node: "n1"}) })
-	cli.Fails(`sledd refused to forget node n1.*is bound \(generation 1\): delete the binding first`, "destroy", "-auto-approve")
+	cli.Fails(`sledd refused to delete node n1.*is bound \(generation 1\): delete the binding first`, "destroy",
+		"-auto-approve")
 
 	s.Machine(1).Fulfil()
 	proxy.Before(http.MethodDelete, ofBindings, func() { s.Bind(api.BindingSpec{Node: "n1", Wipe: "signatures"}) })
-	cli.Fails(`Changed since the plan was made: could not take the finished wipe of node n1`, "destroy", "-auto-approve")
+	cli.Fails(`Changed since the plan was made: could not remove the finished wipe of node n1`, "destroy",
+		"-auto-approve")
 
 	proxy.Before(http.MethodDelete, ofBindings, func() {
 		if err := s.Client().DeleteBinding(t.Context(), "n1"); err != nil {
 			t.Error(err)
 		}
 	})
-	cli.Fails(`Changed since the plan was made: could not take the finished wipe of node n1`, "destroy", "-auto-approve")
+	cli.Fails(`Changed since the plan was made: could not remove the finished wipe of node n1`, "destroy",
+		"-auto-approve")
 
 	proxy.Before(http.MethodDelete, ofNode, func() {
 		if err := s.Client().DeleteNode(t.Context(), "n1"); err != nil {
 			t.Error(err)
 		}
 	})
-	cli.Fails(`Changed since the plan was made: could not forget node n1`, "destroy", "-auto-approve")
+	cli.Fails(`Changed since the plan was made: could not delete node n1`, "destroy", "-auto-approve")
 	cli.Must("destroy", "-auto-approve")
 	gone(t, s)
 }
@@ -163,7 +167,7 @@ func TestAccNodeCreateAnswerLost(t *testing.T) {
 	})
 	cli.Fails(told["cut"], "apply", "-auto-approve")
 	proxy.Mend()
-	cli.Fails(`is declared already.*terraform import`, "apply", "-auto-approve")
+	cli.Fails(`is already declared.*terraform import`, "apply", "-auto-approve")
 	cli.Must("import", address, first)
 	cli.Empty()
 }
@@ -189,13 +193,34 @@ func TestAccServerStopped(t *testing.T) {
 	cli := acctest.NewCLI(t, acctest.Config(acctest.Header(s.URL), three))
 	cli.Apply()
 	s.Stop()
-	once(t, cli, `sledd cannot be asked to .*connection refused.*The state is as it was`)
+	once(t, cli, `sledd is unreachable: could not .*connection refused.*The state is unchanged`)
 	s.Resume()
 	cli.Empty()
 }
 
-// A server that accepts and never answers is given up by the deadline of the call.
+// A server that accepts and never answers is given up by the deadline of the call. Each case waits for one deadline, so
+// they run side by side.
 func TestAccBlackHole(t *testing.T) {
+	renamed := strings.ReplaceAll(three, "each.key", `"${each.key}x"`)
+	for name, c := range map[string]struct{ method, path, config, want, command string }{
+		"read a node":  {http.MethodGet, ofNode, three, `read node n1 .*no answer before the deadline`, "plan"},
+		"write a node": {http.MethodPut, ofNode, renamed, `declare node n1x .*no answer before the deadline`, "apply"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := acctest.Start(t)
+			proxy := acctest.NewProxy(t, s.URL)
+			cli := acctest.NewCLI(t, acctest.Config(acctest.Header(proxy.URL), three))
+			cli.Apply()
+			proxy.Break(c.method, c.path, acctest.Hang)
+			cli.Write(acctest.Config(acctest.Header(proxy.URL), c.config))
+			arguments := map[string][]string{"apply": {"-auto-approve"}}[c.command]
+			cli.Fails(`sledd is unreachable: could not `+c.want, c.command, arguments...)
+		})
+	}
+}
+
+// A server that accepts connections and never reads them is given up as well.
+func TestAccSilentServer(t *testing.T) {
 	s := acctest.Start(t)
 	cli := acctest.NewCLI(t, acctest.Config(acctest.Header(s.URL), three))
 	cli.Apply()
@@ -205,13 +230,5 @@ func TestAccBlackHole(t *testing.T) {
 	}
 	defer hole.Close()
 	cli.Write(acctest.Config(acctest.Header("http://"+hole.Addr().String()), three))
-	once(t, cli, `sledd cannot be asked to .*no answer before the deadline.*The state is as it was`)
-
-	proxy := acctest.NewProxy(t, s.URL)
-	proxy.Break(http.MethodGet, ofNode, acctest.Hang)
-	cli.Write(acctest.Config(acctest.Header(proxy.URL), three))
-	cli.Fails(`sledd cannot be asked to read node n1 .*no answer before the deadline`, "plan")
-	proxy.Break(http.MethodPut, ofNode, acctest.Hang)
-	cli.Write(acctest.Config(acctest.Header(proxy.URL), strings.ReplaceAll(three, "each.key", `"${each.key}x"`)))
-	cli.Fails(`sledd cannot be asked to declare node n1x .*no answer before the deadline`, "apply", "-auto-approve")
+	once(t, cli, `sledd is unreachable: could not .*no answer before the deadline.*The state is unchanged`)
 }

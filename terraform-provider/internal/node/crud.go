@@ -62,8 +62,9 @@ func (n *node) Create(ctx context.Context, request resource.CreateRequest, respo
 	response.Diagnostics.Append(keep(ctx, response.Private, stored.Revision)...)
 }
 
-// put declares the node. When the condition does not hold, otherwise says so, unless it is nil.
-func (n *node) put(ctx context.Context, m *model, condition api.Option, otherwise func(*model) diag.Diagnostics) (api.Node, diag.Diagnostics) {
+// put declares the node. When the condition does not hold, otherwise returns the error, unless it is nil.
+func (n *node) put(ctx context.Context, m *model, condition api.Option,
+	otherwise func(*model) diag.Diagnostics) (api.Node, diag.Diagnostics) {
 	var stored api.Node
 	differs := false
 	diagnostics := n.site.Call(ctx, "declare "+m.String(), func(ctx context.Context, client *api.Client) (err error) {
@@ -81,8 +82,9 @@ func (n *node) put(ctx context.Context, m *model, condition api.Option, otherwis
 }
 
 func exists(m *model) diag.Diagnostics {
-	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("mac"), fmt.Sprintf("%s is declared already", m),
-		fmt.Sprintf("Somebody declared it, and nothing was changed. To manage it here, import it:\n\n  terraform import sled_node.NAME %s", m.MAC.Address()))}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("mac"), fmt.Sprintf("%s is already declared", m),
+		fmt.Sprintf("Nothing was changed. To manage it here, import it:\n\n  terraform import sled_node.NAME %s",
+			m.MAC.Address()))}
 }
 
 func (n *node) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
@@ -94,18 +96,21 @@ func (n *node) Read(ctx context.Context, request resource.ReadRequest, response 
 	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
 		return
 	}
-	response.Diagnostics.Append(identify(ctx, response.Identity, m.MAC.Address())...) // the framework wants it also when there is no node
+	// the framework wants it also when there is no node
+	response.Diagnostics.Append(identify(ctx, response.Identity, m.MAC.Address())...)
 	if !found {
 		response.State.RemoveResource(ctx)
 		return
 	}
-	m.fill(stored.NodeSpec) // of a machine that is only discovered it holds the MAC alone, so that its declaration is planned
+	// of a machine that is only discovered it holds the MAC alone, so that its declaration is planned
+	m.fill(stored.NodeSpec)
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
 	response.Diagnostics.Append(keep(ctx, response.Private, stored.Revision)...)
 }
 
-// read asks for a node by MAC or name. Only sledd's own 404 means that it is not there.
-func read(ctx context.Context, s *site.Site, reference, what string) (stored api.Node, found bool, diagnostics diag.Diagnostics) {
+// read reads a node by MAC or name. Only sledd's own 404 means that it does not exist.
+func read(ctx context.Context, s *site.Site, reference, what string) (stored api.Node, found bool,
+	diagnostics diag.Diagnostics) {
 	diagnostics = s.Call(ctx, "read "+what, func(ctx context.Context, client *api.Client) (err error) {
 		if stored, err = client.Node(ctx, reference); api.IsNotFound(err) {
 			return nil
@@ -117,13 +122,14 @@ func read(ctx context.Context, s *site.Site, reference, what string) (stored api
 	return stored, found, diagnostics
 }
 
-// about makes sure that an answer is about the node that was named. One of something that is not sledd must not become state.
+// about checks that an answer is about the requested node. An answer of another server must not become state.
 func about(answer api.Node, reference string, err error) error {
 	if address, bad := api.ParseMAC(reference); bad == nil {
 		reference = address
 	}
 	if err == nil && answer.MAC != reference && answer.Name != reference {
-		return fmt.Errorf("asked for node %s, the answer is about node %q (MAC %q): is this sledd?", reference, answer.Name, answer.MAC)
+		return fmt.Errorf("requested node %s, the answer is about node %q (MAC %q): is this sledd?", reference,
+			answer.Name, answer.MAC)
 	}
 	return err
 }
@@ -149,7 +155,8 @@ func (n *node) Update(ctx context.Context, request resource.UpdateRequest, respo
 }
 
 // ImportState finds the node by MAC or by name; Read fills the rest.
-func (n *node) ImportState(ctx context.Context, request resource.ImportStateRequest, response *resource.ImportStateResponse) {
+func (n *node) ImportState(ctx context.Context, request resource.ImportStateRequest,
+	response *resource.ImportStateResponse) {
 	reference := request.ID
 	if reference == "" {
 		response.Diagnostics.Append(request.Identity.GetAttribute(ctx, path.Root("mac"), &reference)...)
@@ -159,8 +166,9 @@ func (n *node) ImportState(ctx context.Context, request resource.ImportStateRequ
 		return
 	}
 	if !found {
-		response.Diagnostics.AddError("There is no node "+reference,
-			"Neither was it declared nor did it ever boot from this server. Give the MAC or the name of one that is there, or declare it without import.")
+		response.Diagnostics.AddError("Node "+reference+" does not exist",
+			"It is not declared and never booted from this server. Use the MAC or the name of an existing node, or "+
+				"declare it without import.")
 		return
 	}
 	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("mac"), stored.MAC)...)

@@ -41,7 +41,7 @@ type known struct {
 	BMC          *bmcModel    `tfsdk:"bmc"`
 }
 
-// facts is the hardware, in the words of the machine.
+// facts is the hardware as the machine reports it.
 type facts struct {
 	Kernel   map[string]string   `tfsdk:"kernel"`
 	CPU      map[string]string   `tfsdk:"cpu"`
@@ -56,14 +56,17 @@ func factsOf(f *api.Facts) facts {
 	if f == nil {
 		return facts{}
 	}
-	return facts{Kernel: f.Kernel, CPU: f.CPU, Memory: f.Memory, Firmware: f.Firmware, DMI: f.DMI, Disks: f.Disks, NICs: f.NICs}
+	return facts{Kernel: f.Kernel, CPU: f.CPU, Memory: f.Memory, Firmware: f.Firmware, DMI: f.DMI, Disks: f.Disks,
+		NICs: f.NICs}
 }
 
-func (d *nodeData) Metadata(_ context.Context, request datasource.MetadataRequest, response *datasource.MetadataResponse) {
+func (d *nodeData) Metadata(_ context.Context, request datasource.MetadataRequest,
+	response *datasource.MetadataResponse) {
 	response.TypeName = request.ProviderTypeName + "_node"
 }
 
-func (d *nodeData) Configure(_ context.Context, request datasource.ConfigureRequest, response *datasource.ConfigureResponse) {
+func (d *nodeData) Configure(_ context.Context, request datasource.ConfigureRequest,
+	response *datasource.ConfigureResponse) {
 	d.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
@@ -74,38 +77,48 @@ func (d *nodeData) ConfigValidators(context.Context) []datasource.ConfigValidato
 func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, response *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
 		"mac": schema.StringAttribute{Optional: true, Computed: true, CustomType: mac.Type{},
-			MarkdownDescription: "MAC of the node, with colons or hyphens. Give this or `name`."},
-		"name":         schema.StringAttribute{Optional: true, Computed: true, MarkdownDescription: "Name of the node. Give this or `mac`."},
-		"architecture": schema.StringAttribute{Computed: true, MarkdownDescription: "`x86_64` or `arm64`; null: as declared by default, `x86_64`."},
-		"flavour":      schema.StringAttribute{Computed: true, MarkdownDescription: "Flavour of the Sled system; null: the boot server's setting."},
-		"disk":         schema.StringAttribute{Computed: true, MarkdownDescription: "Selector of the disk that bindings use; null when none is declared."},
+			MarkdownDescription: "MAC of the node, with colons or hyphens. Set this or `name`."},
+		"name": schema.StringAttribute{Optional: true, Computed: true,
+			MarkdownDescription: "Name of the node. Set this or `mac`."},
+		"architecture": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "`x86_64` or `arm64`; null: as declared by default, `x86_64`."},
+		"flavour": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "Flavour of the Sled system; null: the boot server's setting."},
+		"disk": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "Selector of the disk that bindings use; null when none is declared."},
 		"keep_disks": schema.ListAttribute{Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "Selectors of disks that are never touched; null when there are none."},
+			MarkdownDescription: "Selectors of disks that are never written; null for none."},
 		"boot_order": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "What its firmware is to boot first: `keep`, `disk` or `network`; null: as declared by default, `keep`."},
-		"bmc": schema.SingleNestedAttribute{Computed: true, MarkdownDescription: "Where its power control is; null when that is not declared.",
+			MarkdownDescription: "What its firmware is to boot first: `keep`, `disk` or `network`; null: as " +
+				"declared by default, `keep`."},
+		"bmc": schema.SingleNestedAttribute{Computed: true, MarkdownDescription: "Its power control; null when " +
+			"none is declared.",
 			Attributes: map[string]schema.Attribute{
-				"driver":  schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the power driver, such as `ipmi`."},
-				"address": schema.StringAttribute{Computed: true, MarkdownDescription: "Name or address; null when there is none."},
-				"port":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Port; null: the driver's."},
+				"driver": schema.StringAttribute{Computed: true,
+					MarkdownDescription: "Name of the power driver, such as `ipmi`."},
+				"address": schema.StringAttribute{Computed: true,
+					MarkdownDescription: "Name or address; null when there is none."},
+				"port": schema.Int64Attribute{Computed: true, MarkdownDescription: "Port; null: the driver's."},
 			}},
 	}
 	maps.Copy(attributes, seenSchema())
 	maps.Copy(attributes, factsSchema())
-	response.Schema = schema.Schema{Attributes: attributes, MarkdownDescription: "One machine: what is declared of it, what was observed of it, and " +
-		"its hardware. It is found by MAC also when nobody declared it, as soon as it booted from this server."}
+	response.Schema = schema.Schema{Attributes: attributes, MarkdownDescription: "One machine: its declaration, " +
+		"its observed state and its " +
+		"hardware. A machine that is not declared is found by its MAC once it has booted from this server."}
 }
 
 func factsSchema() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{}
-	for name, what := range map[string]string{"kernel": "Its Sled system's kernel", "cpu": "Its processors", "memory": "Its memory",
+	for name, what := range map[string]string{"kernel": "Its Sled system's kernel", "cpu": "Its processors",
+		"memory":   "Its memory",
 		"firmware": "Its firmware", "dmi": "Maker, model and serial numbers"} {
 		attributes[name] = schema.MapAttribute{Computed: true, ElementType: types.StringType,
-			MarkdownDescription: what + ", in the words of the machine; null before it was seen."}
+			MarkdownDescription: what + ", as the machine reports it; null before it was seen."}
 	}
 	for name, what := range map[string]string{"disks": "Its disks", "nics": "Its network interfaces"} {
 		attributes[name] = schema.ListAttribute{Computed: true, ElementType: types.MapType{ElemType: types.StringType},
-			MarkdownDescription: what + ", in the words of the machine; null before it was seen."}
+			MarkdownDescription: what + ", as the machine reports it; null before it was seen."}
 	}
 	return attributes
 }
@@ -124,10 +137,13 @@ func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, res
 		return
 	}
 	if !found {
-		response.Diagnostics.AddError("There is no node "+reference, "Neither was it declared nor did it ever boot from this server.")
+		response.Diagnostics.AddError("Node "+reference+" does not exist",
+			"It is not declared and never booted from this server.")
 		return
 	}
-	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), Name: text(stored.Name), Architecture: text(stored.Architecture),
-		Flavour: text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks, BootOrder: text(stored.BootOrder), BMC: bmcOf(stored.BMC)}
+	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), Name: text(stored.Name),
+		Architecture: text(stored.Architecture),
+		Flavour:      text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks,
+		BootOrder: text(stored.BootOrder), BMC: bmcOf(stored.BMC)}
 	response.Diagnostics.Append(response.State.Set(ctx, &k)...)
 }

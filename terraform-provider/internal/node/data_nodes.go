@@ -33,32 +33,38 @@ type one struct {
 	Name types.String `tfsdk:"name"`
 }
 
-func (d *nodesData) Metadata(_ context.Context, request datasource.MetadataRequest, response *datasource.MetadataResponse) {
+func (d *nodesData) Metadata(_ context.Context, request datasource.MetadataRequest,
+	response *datasource.MetadataResponse) {
 	response.TypeName = request.ProviderTypeName + "_nodes"
 }
 
-func (d *nodesData) Configure(_ context.Context, request datasource.ConfigureRequest, response *datasource.ConfigureResponse) {
+func (d *nodesData) Configure(_ context.Context, request datasource.ConfigureRequest,
+	response *datasource.ConfigureResponse) {
 	d.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
 func (d *nodesData) Schema(_ context.Context, _ datasource.SchemaRequest, response *datasource.SchemaResponse) {
 	single := map[string]schema.Attribute{
 		"mac":  schema.StringAttribute{Computed: true, MarkdownDescription: "MAC, in lower case with colons."},
-		"name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name; null when nobody declared it."},
+		"name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name; null when it is not declared."},
 	}
 	maps.Copy(single, seenSchema())
 	response.Schema = schema.Schema{
-		MarkdownDescription: "The machines of the fleet that a filter chooses, declared or only discovered, ordered by MAC.",
+		MarkdownDescription: "The machines of the fleet that match a filter, declared or only discovered, ordered " +
+			"by MAC.",
 		Attributes: map[string]schema.Attribute{
-			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: labelsText + " Default: all nodes.",
-				Validators: labelFilter()},
+			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
+				MarkdownDescription: labelsText + " Default: all nodes.",
+				Validators:          labelFilter()},
 			"phase": schema.StringAttribute{Optional: true, Validators: phaseFilter(),
 				MarkdownDescription: phaseText + " Default: any."},
 			"image":      schema.StringAttribute{Optional: true, MarkdownDescription: imageText + " Default: any."},
 			"discovered": schema.BoolAttribute{Optional: true, MarkdownDescription: discoveredText + " Default: both."},
-			"macs":       schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "MACs of the nodes chosen."},
-			"nodes": schema.ListNestedAttribute{Computed: true, NestedObject: schema.NestedAttributeObject{Attributes: single},
-				MarkdownDescription: "The nodes chosen. With thousands of nodes `macs` is much cheaper to use."},
+			"macs": schema.ListAttribute{Computed: true, ElementType: types.StringType,
+				MarkdownDescription: "MACs of the nodes that match."},
+			"nodes": schema.ListNestedAttribute{Computed: true,
+				NestedObject:        schema.NestedAttributeObject{Attributes: single},
+				MarkdownDescription: "The nodes that match. With thousands of nodes `macs` is much cheaper to use."},
 		},
 	}
 }
@@ -74,7 +80,8 @@ func (d *nodesData) Read(ctx context.Context, request datasource.ReadRequest, re
 	}
 	c.MACs, c.Nodes = make([]string, len(nodes)), make([]one, len(nodes))
 	for i, node := range nodes {
-		c.MACs[i], c.Nodes[i] = node.MAC, one{seen: seenOf(node), MAC: types.StringValue(node.MAC), Name: text(node.Name)}
+		c.MACs[i], c.Nodes[i] = node.MAC, one{seen: seenOf(node), MAC: types.StringValue(node.MAC),
+			Name: text(node.Name)}
 	}
 	response.Diagnostics.Append(response.State.Set(ctx, &c)...)
 }

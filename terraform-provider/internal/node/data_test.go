@@ -28,33 +28,44 @@ func TestAccDataNode(t *testing.T) {
 	s := acctest.Start(t)
 	s.Register("debian")
 	spec := s.Declare(1)
-	spec.BMC, spec.KeepDisks, spec.BootOrder = &api.BMC{Driver: "redfish", Address: "bmc1"}, []string{"model:Backup"}, "network"
+	spec.BMC, spec.KeepDisks, spec.BootOrder = &api.BMC{Driver: "redfish", Address: "bmc1"},
+		[]string{"model:Backup"}, "network"
 	if _, err := s.Client().PutNode(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
 	unseen := says("data.sled_node.n", map[string]knownvalue.Check{
 		"mac": knownvalue.StringExact(first), "name": knownvalue.StringExact("n1"), "declared": knownvalue.Bool(true),
-		"labels": knownvalue.MapExact(map[string]knownvalue.Check{"rack": knownvalue.StringExact("a")}), "architecture": knownvalue.Null(),
-		"disk": knownvalue.StringExact("serial:LAB-0001"), "keep_disks": knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
-		"boot_order": knownvalue.StringExact("network"),
-		"bmc":        knownvalue.ObjectExact(map[string]knownvalue.Check{"driver": knownvalue.StringExact("redfish"), "address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
-		"image":      knownvalue.Null(), "generation": knownvalue.Null(), "owner": knownvalue.Null(), "satisfied": knownvalue.Bool(false), "phase": knownvalue.Null(),
-		"observed_image": knownvalue.Null(), "observed_generation": knownvalue.Int64Exact(0), "disks": knownvalue.Null(), "seen": knownvalue.Null(),
+		"labels":       knownvalue.MapExact(map[string]knownvalue.Check{"rack": knownvalue.StringExact("a")}),
+		"architecture": knownvalue.Null(),
+		"disk":         knownvalue.StringExact("serial:LAB-0001"),
+		"keep_disks":   knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
+		"boot_order":   knownvalue.StringExact("network"),
+		"bmc":          knownvalue.ObjectExact(map[string]knownvalue.Check{"driver": knownvalue.StringExact("redfish"), "address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
+		"image":        knownvalue.Null(), "generation": knownvalue.Null(), "owner": knownvalue.Null(),
+		"satisfied": knownvalue.Bool(false), "phase": knownvalue.Null(),
+		"observed_image": knownvalue.Null(), "observed_generation": knownvalue.Int64Exact(0),
+		"disks": knownvalue.Null(), "seen": knownvalue.Null(),
 	})
 	operational := says("data.sled_node.n", map[string]knownvalue.Check{
-		"image": knownvalue.StringExact("debian"), "generation": knownvalue.Int64Exact(1), "owner": knownvalue.StringExact("somebody"),
-		"satisfied": knownvalue.Bool(true), "phase": knownvalue.StringExact("operational"), "observed_image": knownvalue.StringExact("debian"),
+		"image": knownvalue.StringExact("debian"), "generation": knownvalue.Int64Exact(1),
+		"owner":     knownvalue.StringExact("somebody"),
+		"satisfied": knownvalue.Bool(true), "phase": knownvalue.StringExact("operational"),
+		"observed_image":      knownvalue.StringExact("debian"),
 		"observed_generation": knownvalue.Int64Exact(1), "reason": knownvalue.Null(), "seen": knownvalue.NotNull(),
 		"disks": knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.MapPartial(map[string]knownvalue.Check{"serial": knownvalue.NotNull()})}),
 	})
 	discovered := says("data.sled_node.n", map[string]knownvalue.Check{
-		"mac": knownvalue.StringExact("52-54-00-77-00-09"), "name": knownvalue.Null(), "declared": knownvalue.Bool(false), "phase": knownvalue.StringExact("discovered"),
+		"mac": knownvalue.StringExact("52-54-00-77-00-09"), "name": knownvalue.Null(),
+		"declared": knownvalue.Bool(false), "phase": knownvalue.StringExact("discovered"),
 		"labels": knownvalue.MapSizeExact(0),
 	})
 	look(t, s,
-		resource.TestStep{Config: `data "sled_node" "n" { name = "n7" }`, ExpectError: regexp.MustCompile("There is no node n7")},
-		resource.TestStep{Config: `data "sled_node" "n" { mac = "n7" }`, ExpectError: regexp.MustCompile(`"n7" is not a MAC`)},
-		resource.TestStep{Config: `data "sled_node" "n" { }`, ExpectError: regexp.MustCompile(`(?i)exactly one of these attributes`)},
+		resource.TestStep{Config: `data "sled_node" "n" { name = "n7" }`,
+			ExpectError: regexp.MustCompile("Node n7 does not exist")},
+		resource.TestStep{Config: `data "sled_node" "n" { mac = "n7" }`,
+			ExpectError: regexp.MustCompile(`"n7" is not a MAC`)},
+		resource.TestStep{Config: `data "sled_node" "n" { }`,
+			ExpectError: regexp.MustCompile(`(?i)exactly one of these attributes`)},
 		resource.TestStep{Config: `data "sled_node" "n" { name = "n1" }`, ConfigStateChecks: unseen},
 		resource.TestStep{PreConfig: func() {
 			s.Bind(api.BindingSpec{Node: "n1", Image: "debian", Owner: "somebody"})
@@ -62,7 +73,8 @@ func TestAccDataNode(t *testing.T) {
 			machine.Facts()
 			machine.Fulfil()
 		}, Config: `data "sled_node" "n" { mac = "52-54-00-77-00-01" }`, ConfigStateChecks: operational},
-		resource.TestStep{PreConfig: func() { s.Machine(9).Facts() }, Config: `data "sled_node" "n" { mac = "52-54-00-77-00-09" }`, ConfigStateChecks: discovered},
+		resource.TestStep{PreConfig: func() { s.Machine(9).Facts() },
+			Config: `data "sled_node" "n" { mac = "52-54-00-77-00-09" }`, ConfigStateChecks: discovered},
 	)
 }
 
@@ -86,17 +98,23 @@ func TestAccDataNodes(t *testing.T) {
 		for i, last := range want {
 			macs[i] = knownvalue.StringExact("52:54:00:77:00:" + last)
 		}
-		return resource.TestStep{Config: "data \"sled_nodes\" \"n\" {\n" + filter + "\n}", ConfigStateChecks: says("data.sled_nodes.n",
-			map[string]knownvalue.Check{"macs": knownvalue.ListExact(macs), "nodes": knownvalue.ListSizeExact(len(want))})}
+		return resource.TestStep{Config: "data \"sled_nodes\" \"n\" {\n" + filter + "\n}",
+			ConfigStateChecks: says("data.sled_nodes.n",
+				map[string]knownvalue.Check{"macs": knownvalue.ListExact(macs),
+					"nodes": knownvalue.ListSizeExact(len(want))})}
 	}
 	found := step(`image = "debian"`, "02")
-	found.ConfigStateChecks = append(found.ConfigStateChecks, statecheck.ExpectKnownValue("data.sled_nodes.n", tfjsonpath.New("nodes").AtSliceIndex(0),
-		knownvalue.ObjectPartial(map[string]knownvalue.Check{
-			"name": knownvalue.StringExact("n2"), "phase": knownvalue.StringExact("operational"), "image": knownvalue.StringExact("debian"),
-			"generation": knownvalue.Int64Exact(1), "satisfied": knownvalue.Bool(true), "declared": knownvalue.Bool(true),
-		})))
+	found.ConfigStateChecks = append(found.ConfigStateChecks,
+		statecheck.ExpectKnownValue("data.sled_nodes.n", tfjsonpath.New("nodes").AtSliceIndex(0),
+			knownvalue.ObjectPartial(map[string]knownvalue.Check{
+				"name": knownvalue.StringExact("n2"), "phase": knownvalue.StringExact("operational"),
+				"image":      knownvalue.StringExact("debian"),
+				"generation": knownvalue.Int64Exact(1), "satisfied": knownvalue.Bool(true),
+				"declared": knownvalue.Bool(true),
+			})))
 	wrong := func(filter, want string) resource.TestStep {
-		return resource.TestStep{Config: "data \"sled_nodes\" \"n\" {\n" + filter + "\n}", ExpectError: regexp.MustCompile(want)}
+		return resource.TestStep{Config: "data \"sled_nodes\" \"n\" {\n" + filter + "\n}",
+			ExpectError: regexp.MustCompile(want)}
 	}
 	look(t, s,
 		wrong(`phase = "asleep"`, `"discovered"\s+"idle"`),

@@ -12,7 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Delete forgets the node. A wipe that somebody wished for when the node was given up is taken back with it, once it is done.
+// Delete deletes the node. A binding that only wipes, and is done, is removed first.
 func (n *node) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
@@ -26,19 +26,23 @@ func (n *node) Delete(ctx context.Context, request resource.DeleteRequest, respo
 		return
 	}
 	if stored.Revision != revision {
-		response.Diagnostics.AddError(fmt.Sprintf("Changed since the plan was made: could not forget %s", &m),
-			fmt.Sprintf("Its declaration has revision %d, the plan knew %d. Nothing was written. Plan again and look at what it says now.", stored.Revision, revision))
+		response.Diagnostics.AddError(fmt.Sprintf("Changed since the plan was made: could not delete %s", &m),
+			fmt.Sprintf("Its declaration has revision %d, the plan was made for %d. Nothing was written. Plan "+
+				"again and check the "+
+				"new plan.", stored.Revision, revision))
 		return
 	}
-	if response.Diagnostics.Append(n.settle(ctx, &m, stored.Binding, stored.Status)...); response.Diagnostics.HasError() {
+	if response.Diagnostics.Append(n.settle(ctx, &m, stored.Binding,
+		stored.Status)...); response.Diagnostics.HasError() {
 		return
 	}
-	response.Diagnostics.Append(n.site.Call(ctx, "forget "+m.String(), func(ctx context.Context, client *api.Client) error {
-		return client.DeleteNode(ctx, stored.MAC, api.IfRevision(revision)) //nolint:wrapcheck // Call explains it
-	})...)
+	response.Diagnostics.Append(n.site.Call(ctx, "delete "+m.String(),
+		func(ctx context.Context, client *api.Client) error {
+			return client.DeleteNode(ctx, stored.MAC, api.IfRevision(revision)) //nolint:wrapcheck // Call explains it
+		})...)
 }
 
-// settle makes way for the deletion: a wish for nothing but a wipe is taken back when it is fulfilled. Any other binding is somebody's.
+// settle removes a binding that only wipes once it is satisfied. Any other binding has an owner and stops the deletion.
 func (n *node) settle(ctx context.Context, m *model, binding *api.Binding, status api.Status) diag.Diagnostics {
 	switch {
 	case binding == nil:
@@ -47,28 +51,34 @@ func (n *node) settle(ctx context.Context, m *model, binding *api.Binding, statu
 		return diag.Diagnostics{bound(m, binding)}
 	case !binding.Satisfied:
 		return diag.Diagnostics{diag.NewErrorDiagnostic(
-			fmt.Sprintf("%s is still to be wiped (generation %d, phase %s)", m.Name.ValueString(), binding.Generation, phase(status)),
-			fmt.Sprintf("Run playbooks/wipe.yml --limit %s, then destroy again. To give the wipe up: sledctl unbind %[1]s.", m.Name.ValueString()))}
+			fmt.Sprintf("%s is not wiped yet (generation %d, phase %s)", m.Name.ValueString(), binding.Generation,
+				phase(status)),
+			fmt.Sprintf("Run playbooks/wipe.yml --limit %s, then destroy again. To cancel the wipe: sledctl "+
+				"unbind %[1]s.", m.Name.ValueString()))}
 	}
-	return n.site.Call(ctx, "take the finished wipe of "+m.String()+" back", func(ctx context.Context, client *api.Client) error {
-		return client.DeleteBinding(ctx, binding.MAC, api.IfRevision(binding.Revision)) //nolint:wrapcheck // Call explains it
-	})
+	return n.site.Call(ctx, "remove the finished wipe of "+m.String(),
+		func(ctx context.Context, client *api.Client) error {
+			// Call explains it
+			return client.DeleteBinding(ctx, binding.MAC, api.IfRevision(binding.Revision)) //nolint:wrapcheck
+		})
 }
 
 func bound(m *model, binding *api.Binding) diag.Diagnostic {
-	wish := "image " + binding.Image
+	what := "image " + binding.Image
 	if binding.Capture != "" {
-		wish = "its capture as " + binding.Capture
+		what = "its capture as " + binding.Capture
 	} else if binding.Image == "" {
-		wish = "a wipe"
+		what = "a wipe"
 	}
-	owner := "nobody in particular"
+	owner := "nobody"
 	if binding.Owner != "" {
 		owner = binding.Owner
 	}
-	return diag.NewErrorDiagnostic(fmt.Sprintf("%s is bound: it cannot be forgotten", m),
-		fmt.Sprintf("It is bound to %s (generation %d), declared by %s. Destroy that binding first, or take it back with: sledctl unbind %s. Nothing was changed.",
-			wish, binding.Generation, owner, m.Name.ValueString()))
+	return diag.NewErrorDiagnostic(fmt.Sprintf("%s is bound: it cannot be deleted", m),
+		fmt.Sprintf("It is bound to %s (generation %d), declared by %s. Destroy that binding first, or remove it "+
+			"with: sledctl unbind %s. "+
+			"Nothing was changed.",
+			what, binding.Generation, owner, m.Name.ValueString()))
 }
 
 func phase(status api.Status) string {

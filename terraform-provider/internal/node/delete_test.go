@@ -31,7 +31,8 @@ func TestAccNodeDeleteBound(t *testing.T) {
 	cli := applied(t, s)
 	s.Bind(api.BindingSpec{Node: "n1", Image: "debian", Owner: "terraform:web"})
 	s.Machine(1).Fulfil()
-	cli.Fails(`node n1 \(52:54:00:77:00:01\) is bound: .* image debian \(generation 1\), declared by terraform:web`, "destroy", "-auto-approve")
+	cli.Fails(`node n1 \(52:54:00:77:00:01\) is bound: .* image debian \(generation 1\), declared by terraform:web`,
+		"destroy", "-auto-approve")
 	if err := s.Client().DeleteBinding(t.Context(), "n1", api.As("terraform:web")); err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +54,11 @@ func TestAccNodeDeleteAfterWipe(t *testing.T) {
 	s := acctest.Start(t)
 	cli := applied(t, s)
 	s.Bind(api.BindingSpec{Node: "n1"})
-	cli.Fails(`n1 is still to be wiped \(generation 1, phase not seen yet\).*playbooks/wipe.yml --limit n1, then destroy again`, "destroy", "-auto-approve")
+	cli.Fails(`n1 is not wiped yet \(generation 1, phase not seen yet\).*playbooks/wipe.yml --limit n1, then `+
+		`destroy again`, "destroy", "-auto-approve")
 	machine := s.Machine(1)
 	machine.Fail(1, "broken disk")
-	cli.Fails(`n1 is still to be wiped \(generation 1, phase failed\)`, "destroy", "-auto-approve")
+	cli.Fails(`n1 is not wiped yet \(generation 1, phase failed\)`, "destroy", "-auto-approve")
 	s.Machine(1).Fulfil()
 	cli.Must("destroy", "-auto-approve")
 	gone(t, s)
@@ -75,7 +77,7 @@ func TestAccNodeChangedSinceThePlan(t *testing.T) {
 	cli.Must("plan", "-out=rename")
 	change("only")
 	cli.Fails(`Changed since the plan was made: could not declare node web1.*Nothing was written`, "apply", "rename")
-	cli.Fails(`Changed since the plan was made: could not forget node n1`, "apply", "destroy")
+	cli.Fails(`Changed since the plan was made: could not delete node n1`, "apply", "destroy")
 	if node := stored(t, s); node.Name != "n1" || node.Disk != "only" {
 		t.Errorf("%+v", node)
 	}
@@ -90,5 +92,5 @@ func TestAccNodeChangedSinceThePlan(t *testing.T) {
 
 	cli.Must("plan", "-out=create")
 	s.Declare(1)
-	cli.Fails(`is declared already`, "apply", "create")
+	cli.Fails(`is already declared`, "apply", "create")
 }

@@ -21,13 +21,13 @@ import (
 const pageSize = 2000
 
 const (
-	labelsText     = "Labels that all must be there."
-	phaseText      = "Phase that was observed last, such as `idle`, `operational` or `failed`."
+	labelsText     = "Labels that a node must all have."
+	phaseText      = "Phase that was last observed, such as `idle`, `operational` or `failed`."
 	imageText      = "Image that a node is bound to, or, if it is not bound, has on its disk."
-	discoveredText = "`true`: only machines that booted but that nobody declared; `false`: only declared ones."
+	discoveredText = "`true`: only machines that booted and are not declared; `false`: only declared ones."
 )
 
-// phaseFilter is what sledd takes as a phase to filter by.
+// phaseFilter allows what sledd accepts as a phase.
 func phaseFilter() []validator.String {
 	names := []string{}
 	for _, phase := range api.Phases() {
@@ -36,12 +36,13 @@ func phaseFilter() []validator.String {
 	return []validator.String{stringvalidator.OneOf(names...)}
 }
 
-// labelFilter is what sledd takes of labels to filter by.
+// labelFilter allows what sledd accepts as labels.
 func labelFilter() []validator.Map {
-	return []validator.Map{mapvalidator.SizeAtMost(16), mapvalidator.NoNullValues(), mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1))}
+	return []validator.Map{mapvalidator.SizeAtMost(16), mapvalidator.NoNullValues(),
+		mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1))}
 }
 
-// filter chooses nodes; what is null chooses all.
+// filter of nodes; null matches all.
 type filter struct {
 	Labels     map[string]string `tfsdk:"labels"`
 	Phase      types.String      `tfsdk:"phase"`
@@ -61,7 +62,7 @@ func (f filter) takes(node api.Node) bool {
 	return f.Discovered.IsNull() || f.Discovered.ValueBool() != node.Declared
 }
 
-// list gives the nodes that the filter chooses, by MAC; most is how many are wanted, 0 for all.
+// list returns the nodes that match the filter, by MAC; most is their maximum number, 0 for all.
 func (f filter) list(ctx context.Context, s *site.Site, most int64) ([]api.Node, diag.Diagnostics) {
 	chosen := []api.Node{}
 	diagnostics := s.CallBulk(ctx, "list nodes", func(ctx context.Context, client *api.Client) error {

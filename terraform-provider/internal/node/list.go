@@ -20,13 +20,18 @@ type nodeList struct{ node }
 // NewListResource is list sled_node.
 func NewListResource() list.ListResource { return &nodeList{} }
 
-func (l *nodeList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, response *list.ListResourceSchemaResponse) {
+func (l *nodeList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest,
+	response *list.ListResourceSchemaResponse) {
 	response.Schema = schema.Schema{
-		MarkdownDescription: "Finds machines to import (`terraform query`, Terraform 1.14 and later): declared ones, and with `discovered = true` those " +
-			"that booted from this server but that nobody declared. A discovered one has no name yet: give it one in the generated configuration.",
+		MarkdownDescription: "Finds machines to import (`terraform query`, Terraform 1.14 and later): declared " +
+			"ones, and with `discovered = true` those " +
+			"that booted from this server and are not declared. A discovered machine has no name: add one to the " +
+			"generated " +
+			"configuration.",
 		Attributes: map[string]schema.Attribute{
-			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: labelsText + " Default: all nodes.",
-				Validators: labelFilter()},
+			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
+				MarkdownDescription: labelsText + " Default: all nodes.",
+				Validators:          labelFilter()},
 			"phase": schema.StringAttribute{Optional: true, Validators: phaseFilter(),
 				MarkdownDescription: phaseText + " Default: any."},
 			"image":      schema.StringAttribute{Optional: true, MarkdownDescription: imageText + " Default: any."},

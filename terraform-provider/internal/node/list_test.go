@@ -29,11 +29,13 @@ func connect(t *testing.T, s *sleddtest.Sledd) *protocol {
 		t.Fatal(err)
 	}
 	p := &protocol{T: t, server: server}
-	if p.types, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}); err != nil || len(p.types.Diagnostics) > 0 {
+	if p.types, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}); err != nil ||
+		len(p.types.Diagnostics) > 0 {
 		t.Fatalf("%v %v", err, p.types.Diagnostics)
 	}
 	t.Setenv("SLED_TOKEN", s.Token)
-	config := p.object(p.types.Provider.ValueType(), map[string]tftypes.Value{"server": tftypes.NewValue(tftypes.String, s.URL)})
+	config := p.object(p.types.Provider.ValueType(),
+		map[string]tftypes.Value{"server": tftypes.NewValue(tftypes.String, s.URL)})
 	answer, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: &config})
 	if err != nil || len(answer.Diagnostics) > 0 {
 		t.Fatalf("%v %v", err, answer.Diagnostics)
@@ -79,7 +81,8 @@ func (p *protocol) query(limit int64, whole bool, filter map[string]tftypes.Valu
 	if !ok {
 		p.Fatal("the provider lists nothing")
 	}
-	stream, err := lister.ListResource(p.Context(), &tfprotov6.ListResourceRequest{TypeName: "sled_node", Config: &config, Limit: limit, IncludeResource: whole})
+	stream, err := lister.ListResource(p.Context(), &tfprotov6.ListResourceRequest{TypeName: "sled_node",
+		Config: &config, Limit: limit, IncludeResource: whole})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -103,7 +106,8 @@ func TestListFindsNodes(t *testing.T) {
 	const n1, n2, n9 = "node n1 (52:54:00:77:00:01)", "node n2 (52:54:00:77:00:02)", "node 52:54:00:77:00:09"
 	yes := tftypes.NewValue(tftypes.Bool, true)
 	rack := func(name string) tftypes.Value {
-		return tftypes.NewValue(tftypes.Map{ElementType: tftypes.String}, map[string]tftypes.Value{"rack": tftypes.NewValue(tftypes.String, name)})
+		return tftypes.NewValue(tftypes.Map{ElementType: tftypes.String},
+			map[string]tftypes.Value{"rack": tftypes.NewValue(tftypes.String, name)})
 	}
 	for _, test := range []struct {
 		limit  int64
@@ -128,10 +132,12 @@ func TestListGivesWhatImportNeeds(t *testing.T) {
 	s.Declare(1)
 	p := connect(t, s)
 	results := p.query(10, true, nil)
-	if len(results) != 1 || len(results[0].Diagnostics) > 0 || results[0].Resource == nil || results[0].Identity == nil {
+	if len(results) != 1 || len(results[0].Diagnostics) > 0 || results[0].Resource == nil ||
+		results[0].Identity == nil {
 		t.Fatalf("%+v", results)
 	}
-	identity := p.decode(results[0].Identity.IdentityData, tftypes.Object{AttributeTypes: map[string]tftypes.Type{"mac": tftypes.String}})
+	identity := p.decode(results[0].Identity.IdentityData,
+		tftypes.Object{AttributeTypes: map[string]tftypes.Type{"mac": tftypes.String}})
 	if !identity["mac"].Equal(tftypes.NewValue(tftypes.String, first)) {
 		t.Errorf("%v", identity)
 	}
@@ -141,7 +147,8 @@ func TestListGivesWhatImportNeeds(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", name, found[name], want)
 		}
 	}
-	imported, err := p.server.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{TypeName: "sled_node", Identity: results[0].Identity})
+	imported, err := p.server.ImportResourceState(t.Context(),
+		&tfprotov6.ImportResourceStateRequest{TypeName: "sled_node", Identity: results[0].Identity})
 	if err != nil || len(imported.Diagnostics) > 0 || len(imported.ImportedResources) != 1 {
 		t.Errorf("%v %+v", err, imported)
 	}
@@ -157,7 +164,8 @@ func TestEveryPhaseIsAFilter(t *testing.T) {
 		filter := map[string]tftypes.Value{"phase": tftypes.NewValue(tftypes.String, string(phase))}
 		config := p.object(p.types.ListResourceSchemas["sled_node"].ValueType(), filter)
 		lister := p.server.(tfprotov6.ListResourceServer) //nolint:forcetypeassert // p.query says so kindly
-		answer, err := lister.ValidateListResourceConfig(t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: "sled_node", Config: &config})
+		answer, err := lister.ValidateListResourceConfig(t.Context(),
+			&tfprotov6.ValidateListResourceConfigRequest{TypeName: "sled_node", Config: &config})
 		if err != nil || len(answer.Diagnostics) > 0 {
 			t.Errorf("%s: %v %+v", phase, err, answer)
 		}
@@ -172,7 +180,8 @@ func TestListServerStopped(t *testing.T) {
 	p := connect(t, s)
 	s.Stop()
 	results := p.query(10, true, nil)
-	if len(results) != 1 || len(results[0].Diagnostics) != 1 || results[0].Diagnostics[0].Summary != "sledd cannot be asked to list nodes" {
+	if len(results) != 1 || len(results[0].Diagnostics) != 1 ||
+		results[0].Diagnostics[0].Summary != "sledd is unreachable: could not list nodes" {
 		t.Errorf("%+v", results)
 	}
 }

@@ -48,15 +48,17 @@ func (m *model) spec() api.NodeSpec {
 		BootOrder: m.BootOrder.ValueString(),
 	}
 	if m.BMC != nil {
-		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(), Port: int(m.BMC.Port.ValueInt64())}
+		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(),
+			Port: int(m.BMC.Port.ValueInt64())}
 	}
 	return spec
 }
 
-// fill takes what sledd has. It has no empty labels and lists, so those that the configuration gives stay.
+// fill copies what sledd has. sledd has no empty labels and lists, so those in the configuration stay.
 func (m *model) fill(spec api.NodeSpec) {
 	m.MAC, m.Name = mac.Of(spec.MAC), text(spec.Name)
-	m.Architecture, m.Flavour, m.Disk, m.BootOrder = text(spec.Architecture), text(spec.Flavour), text(spec.Disk), text(spec.BootOrder)
+	m.Architecture, m.Flavour, m.Disk, m.BootOrder = text(spec.Architecture), text(spec.Flavour), text(spec.Disk),
+		text(spec.BootOrder)
 	if len(spec.Labels) > 0 || len(m.Labels) > 0 {
 		m.Labels = spec.Labels
 	}

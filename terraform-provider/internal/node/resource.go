@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package node is sled_node: the declaration of a machine, and what can be asked about machines.
+// Package node is sled_node: the declaration of a machine, and its data sources.
 package node
 
 import (
@@ -48,40 +48,54 @@ func (n *node) Configure(_ context.Context, request resource.ConfigureRequest, r
 	n.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
-func (n *node) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, response *resource.IdentitySchemaResponse) {
+func (n *node) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest,
+	response *resource.IdentitySchemaResponse) {
 	response.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"mac": identityschema.StringAttribute{RequiredForImport: true, Description: "MAC of the node, in any usual spelling."},
+		"mac": identityschema.StringAttribute{RequiredForImport: true,
+			Description: "MAC of the node, in any usual spelling."},
 	}}
 }
 
 func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
 	response.Schema = schema.Schema{
-		MarkdownDescription: "A machine: who it is, and which of its disks Sled may use. Declaring one touches nothing on it, and neither does " +
-			"destroying this resource: what runs on a machine is the business of `sled_binding` or `sled_bindings`.",
+		MarkdownDescription: "A machine: its identity, and which of its disks Sled may use. Declaring one changes " +
+			"nothing on it, and " +
+			"neither does destroying this resource: `sled_binding` and `sled_bindings` decide what runs on it.",
 		Attributes: map[string]schema.Attribute{
-			"mac": schema.StringAttribute{Required: true, CustomType: mac.Type{}, PlanModifiers: []planmodifier.String{mac.RequiresReplace()},
-				MarkdownDescription: "MAC of the interface that boots, with colons or hyphens, in either case. Another MAC is another node."},
-			"name": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.RegexMatches(namePattern,
-				"want a-z 0-9 and -, at most 63, neither beginning nor ending with -"), notMAC{}},
+			"mac": schema.StringAttribute{Required: true, CustomType: mac.Type{},
+				PlanModifiers: []planmodifier.String{mac.RequiresReplace()},
+				MarkdownDescription: "MAC of the interface that boots, with colons or hyphens, in upper or lower " +
+					"case. Another MAC is " +
+					"another node."},
+			"name": schema.StringAttribute{Required: true,
+				Validators: []validator.String{stringvalidator.RegexMatches(namePattern,
+					"want a-z 0-9 and -, at most 63, not starting or ending with -"), notMAC{}},
 				MarkdownDescription: "Unique host name. Changing it renames the node."},
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
 				Validators:          []validator.Map{mapvalidator.SizeAtMost(64), mapvalidator.NoNullValues()},
-				MarkdownDescription: "Free labels, by which nodes are selected, also by Sled's Ansible inventory. At most 64."},
-			"architecture": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf("x86_64", "arm64")},
-				MarkdownDescription: "`x86_64` or `arm64`. Default `x86_64`."},
-			"flavour": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf("cloud", "generic")},
-				MarkdownDescription: "Kernel and drivers of the Sled system: `cloud` (virtual machines) or `generic`. Default: the boot server's setting."},
-			"disk": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 512)},
-				MarkdownDescription: "Selector of the disk that a binding uses unless it names one itself, such as `serial:LAB-0001`, `size:100000000000-` " +
-					"or `only`. Terms are joined by commas; exactly one disk of the machine must match."},
+				MarkdownDescription: "Free labels to select nodes by, also in Sled's Ansible inventory. At most 64."},
+			"architecture": schema.StringAttribute{Optional: true,
+				Validators:          []validator.String{stringvalidator.OneOf("x86_64", "arm64")},
+				MarkdownDescription: "`x86_64` or `arm64`. Default: `x86_64`."},
+			"flavour": schema.StringAttribute{Optional: true,
+				Validators: []validator.String{stringvalidator.OneOf("cloud", "generic")},
+				MarkdownDescription: "Kernel and drivers of the Sled system: `cloud` (virtual machines) or " +
+					"`generic`. Default: the boot server's setting."},
+			"disk": schema.StringAttribute{Optional: true,
+				Validators: []validator.String{stringvalidator.LengthBetween(1, 512)},
+				MarkdownDescription: "Selector of the disk, unless the binding has its own, such as " +
+					"`serial:LAB-0001`, " +
+					"`size:100000000000-` or `only`. Terms are joined by commas; exactly one disk must match."},
 			"keep_disks": schema.ListAttribute{Optional: true, ElementType: types.StringType,
 				Validators:          []validator.List{listvalidator.SizeAtMost(16), listvalidator.NoNullValues()},
-				MarkdownDescription: "Selectors of disks that are never touched. At most 16."},
-			"boot_order": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.OneOf("keep", "disk", "network")},
-				MarkdownDescription: "What the firmware boots first, on UEFI: `disk` or `network`. It is set whenever the machine is imaged, and compared with " +
-					"what its system says then. Default `keep`: it is left as it is."},
+				MarkdownDescription: "Selectors of disks that are never written. At most 16."},
+			"boot_order": schema.StringAttribute{Optional: true,
+				Validators: []validator.String{stringvalidator.OneOf("keep", "disk", "network")},
+				MarkdownDescription: "What the firmware boots first, on UEFI: `disk` or `network`. It is set " +
+					"whenever the machine is " +
+					"imaged, and compared with what its system reports then. Default: `keep`, it is not changed."},
 			"bmc": schema.SingleNestedAttribute{Optional: true, Attributes: bmcSchema(),
-				MarkdownDescription: "Where the machine's power control is. Its credentials are not kept here but with the playbooks."},
+				MarkdownDescription: "Power control of the machine. The playbooks have its credentials."},
 		},
 	}
 }
@@ -91,8 +105,9 @@ func bmcSchema() map[string]schema.Attribute {
 		"driver": schema.StringAttribute{Required: true, Validators: []validator.String{
 			stringvalidator.RegexMatches(driverPattern, "must be a name of a-z, 0-9 and _"), stringvalidator.LengthAtMost(32)},
 			MarkdownDescription: "Name of the power driver that the playbooks use, such as `ipmi`."},
-		"address": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 255)},
-			MarkdownDescription: "Name or address of the power control. Default: none, as `wol` needs none."},
+		"address": schema.StringAttribute{Optional: true,
+			Validators:          []validator.String{stringvalidator.LengthBetween(1, 255)},
+			MarkdownDescription: "Name or address of the power control. Default: none; `wol` needs none."},
 		"port": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)},
 			MarkdownDescription: "Its port. Default: the driver's."},
 	}
@@ -101,13 +116,14 @@ func bmcSchema() map[string]schema.Attribute {
 // notMAC refuses names that would be read as a MAC.
 type notMAC struct{}
 
-func (notMAC) Description(context.Context) string { return "a name is no MAC" }
+func (notMAC) Description(context.Context) string { return "a name is not a MAC" }
 
 func (v notMAC) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
 func (notMAC) ValidateString(_ context.Context, request validator.StringRequest, response *validator.StringResponse) {
 	name := request.ConfigValue.ValueString()
 	if _, err := api.ParseMAC(name); err == nil {
-		response.Diagnostics.AddAttributeError(request.Path, "The name is a MAC", fmt.Sprintf("%q would be taken for a MAC: choose another name.", name))
+		response.Diagnostics.AddAttributeError(request.Path, "The name is a MAC",
+			fmt.Sprintf("%q would be read as a MAC: choose another name.", name))
 	}
 }

@@ -29,7 +29,8 @@ const (
 func small(lines ...string) string { return named("n1", lines...) }
 
 func named(name string, lines ...string) string {
-	return fmt.Sprintf("resource \"sled_node\" \"n\" {\n  mac  = %q\n  name = %q\n  %s\n}\n", first, name, strings.Join(lines, "\n  "))
+	return fmt.Sprintf("resource \"sled_node\" \"n\" {\n  mac  = %q\n  name = %q\n  %s\n}\n", first, name,
+		strings.Join(lines, "\n  "))
 }
 
 const whole = `
@@ -83,22 +84,28 @@ func stored(t *testing.T, s *sleddtest.Sledd) api.Node {
 func TestAccNodeLives(t *testing.T) {
 	s := acctest.Start(t)
 	importBy := func(id string) resource.TestStep {
-		return resource.TestStep{ResourceName: address, ImportState: true, ImportStateId: id, ImportStateVerify: true, ImportStateVerifyIdentifierAttribute: "name",
+		return resource.TestStep{ResourceName: address, ImportState: true, ImportStateId: id,
+			ImportStateVerify: true, ImportStateVerifyIdentifierAttribute: "name",
 			ImportStateVerifyIgnore: []string{"mac"}} // the spelling is the configuration's
 	}
 	test(t, s,
-		resource.TestStep{Config: whole, ConfigPlanChecks: planned(plancheck.ResourceActionCreate), Check: func(*terraform.State) error {
-			got := stored(t, s)
-			want := api.NodeSpec{MAC: first, Name: "n1", Labels: map[string]string{"rack": "a", "role": "web"}, Architecture: "arm64", Flavour: "generic",
-				Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"}, BootOrder: "disk", BMC: &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
-			if fmt.Sprintf("%+v %+v", got.NodeSpec, *got.BMC) != fmt.Sprintf("%+v %+v", withBMC(want, got.BMC), *want.BMC) {
-				return fmt.Errorf("got %+v, want %+v", got.NodeSpec, want)
-			}
-			return nil
-		}},
+		resource.TestStep{Config: whole, ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
+			Check: func(*terraform.State) error {
+				got := stored(t, s)
+				want := api.NodeSpec{MAC: first, Name: "n1", Labels: map[string]string{"rack": "a", "role": "web"},
+					Architecture: "arm64", Flavour: "generic",
+					Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"}, BootOrder: "disk",
+					BMC: &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
+				if fmt.Sprintf("%+v %+v", got.NodeSpec, *got.BMC) != fmt.Sprintf("%+v %+v", withBMC(want, got.BMC),
+					*want.BMC) {
+					return fmt.Errorf("got %+v, want %+v", got.NodeSpec, want)
+				}
+				return nil
+			}},
 		resource.TestStep{Config: strings.Replace(whole, "52-54-00-77-00-01", "52:54:00:77:00:01", 1), PlanOnly: true},
 		importBy(first), importBy("52-54-00-77-00-01"), importBy("n1"),
-		resource.TestStep{Config: strings.Replace(whole, `"n1"`, `"web1"`, 1), ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
+		resource.TestStep{Config: strings.Replace(whole, `"n1"`, `"web1"`, 1),
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
 			Check: func(*terraform.State) error {
 				if _, err := s.Client().Node(t.Context(), "n1"); !api.IsNotFound(err) {
 					return fmt.Errorf("the old name: %v", err)
@@ -107,10 +114,12 @@ func TestAccNodeLives(t *testing.T) {
 				return err
 			}},
 		importBy("web1"),
-		resource.TestStep{Config: small("labels = {}", "keep_disks = []"), ConfigPlanChecks: planned(plancheck.ResourceActionUpdate)},
+		resource.TestStep{Config: small("labels = {}", "keep_disks = []"),
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate)},
 		resource.TestStep{Config: small("labels = {}", "keep_disks = []"), PlanOnly: true},
 		resource.TestStep{Config: small(), ConfigPlanChecks: planned(plancheck.ResourceActionUpdate)},
-		resource.TestStep{Config: strings.Replace(small(), "00:01", "00:02", 1), ConfigPlanChecks: planned(plancheck.ResourceActionReplace)},
+		resource.TestStep{Config: strings.Replace(small(), "00:01", "00:02", 1),
+			ConfigPlanChecks: planned(plancheck.ResourceActionReplace)},
 	)
 }
 
@@ -126,25 +135,28 @@ func TestAccNodeDiscoveredIsAccepted(t *testing.T) {
 	if node := stored(t, s); node.Declared || node.Status.Phase != api.Discovered {
 		t.Fatalf("%+v", node)
 	}
-	test(t, s, resource.TestStep{Config: small(), ConfigPlanChecks: planned(plancheck.ResourceActionCreate), Check: func(*terraform.State) error {
-		if node := stored(t, s); !node.Declared || node.Status.Phase != api.Idle {
-			return fmt.Errorf("%+v", node)
-		}
-		return nil
-	}})
+	test(t, s, resource.TestStep{Config: small(), ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
+		Check: func(*terraform.State) error {
+			if node := stored(t, s); !node.Declared || node.Status.Phase != api.Idle {
+				return fmt.Errorf("%+v", node)
+			}
+			return nil
+		}})
 }
 
 func TestAccNodeDiscoveredIsImported(t *testing.T) {
 	s := acctest.Start(t)
 	s.Machine(1).Facts()
 	test(t, s,
-		resource.TestStep{Config: small(), ResourceName: address, ImportState: true, ImportStateId: first, ImportStatePersist: true},
-		resource.TestStep{Config: small(), ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), Check: func(*terraform.State) error {
-			if node := stored(t, s); !node.Declared || node.Name != "n1" {
-				return fmt.Errorf("%+v", node)
-			}
-			return nil
-		}},
+		resource.TestStep{Config: small(), ResourceName: address, ImportState: true, ImportStateId: first,
+			ImportStatePersist: true},
+		resource.TestStep{Config: small(), ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
+			Check: func(*terraform.State) error {
+				if node := stored(t, s); !node.Declared || node.Name != "n1" {
+					return fmt.Errorf("%+v", node)
+				}
+				return nil
+			}},
 	)
 }
 
@@ -153,26 +165,32 @@ func TestAccNodeThatExists(t *testing.T) {
 	before := s.Declare(1)
 	s.Declare(2)
 	test(t, s,
-		resource.TestStep{Config: small(), ExpectError: regexp.MustCompile(`node n1 \(52:54:00:77:00:01\) is declared already(.|\n)*terraform import sled_node.NAME 52:54:00:77:00:01`)},
-		resource.TestStep{Config: strings.Replace(named("n2"), "00:01", "00:03", 1), ExpectError: regexp.MustCompile(`name n2 belongs to node\s52:54:00:77:00:02 already`)},
-		resource.TestStep{Config: small(`disk = "serial:LAB-0001"`, `labels = { rack = "a" }`), ResourceName: address, ImportState: true, ImportStateId: "n1", ImportStatePersist: true},
+		resource.TestStep{Config: small(), ExpectError: regexp.MustCompile(`node n1 \(52:54:00:77:00:01\) is ` +
+			`already declared(.|\n)*terraform import sled_node.NAME 52:54:00:77:00:01`)},
+		resource.TestStep{Config: strings.Replace(named("n2"), "00:01", "00:03", 1),
+			ExpectError: regexp.MustCompile(`name n2 belongs to node\s52:54:00:77:00:02 already`)},
+		resource.TestStep{Config: small(`disk = "serial:LAB-0001"`, `labels = { rack = "a" }`),
+			ResourceName: address, ImportState: true, ImportStateId: "n1", ImportStatePersist: true},
 		resource.TestStep{Config: small(`disk = "serial:LAB-0001"`, `labels = { rack = "a" }`), PlanOnly: true},
 		resource.TestStep{Config: named("n2"), ExpectError: regexp.MustCompile(`name n2 belongs to node`)},
-		resource.TestStep{Config: small(`disk = "serial:LAB-0001"`, `labels = { rack = "a" }`), PlanOnly: true, Check: func(*terraform.State) error {
-			if now := stored(t, s); fmt.Sprint(now.NodeSpec) != fmt.Sprint(before) {
-				return fmt.Errorf("%+v", now)
-			}
-			return nil
-		}},
+		resource.TestStep{Config: small(`disk = "serial:LAB-0001"`, `labels = { rack = "a" }`), PlanOnly: true,
+			Check: func(*terraform.State) error {
+				if now := stored(t, s); fmt.Sprint(now.NodeSpec) != fmt.Sprint(before) {
+					return fmt.Errorf("%+v", now)
+				}
+				return nil
+			}},
 	)
 }
 
 func TestAccNodeImportOfNothing(t *testing.T) {
 	s := acctest.Start(t)
 	importBy := func(id, want string) resource.TestStep {
-		return resource.TestStep{Config: small(), ResourceName: address, ImportState: true, ImportStateId: id, ExpectError: regexp.MustCompile(want)}
+		return resource.TestStep{Config: small(), ResourceName: address, ImportState: true, ImportStateId: id,
+			ExpectError: regexp.MustCompile(want)}
 	}
-	test(t, s, importBy(first, "There is no node 52:54:00:77:00:01"), importBy("n1", "There is no node n1"), importBy("no such/node", "sledd refused to read node no such/node"))
+	test(t, s, importBy(first, "Node 52:54:00:77:00:01 does not exist"), importBy("n1", "Node n1 does not exist"),
+		importBy("no such/node", "sledd refused to read node no such/node"))
 }
 
 func TestAccNodeChangedByOthers(t *testing.T) {
@@ -194,10 +212,14 @@ func TestAccNodeChangedByOthers(t *testing.T) {
 	labelled := small(`labels = { rack = "a" }`)
 	test(t, s,
 		resource.TestStep{Config: labelled},
-		resource.TestStep{PreConfig: change("b"), Config: labelled, ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{
-			statecheck.ExpectKnownValue(address, tfjsonpath.New("labels").AtMapKey("rack"), knownvalue.StringExact("a"))}},
-		resource.TestStep{PreConfig: remove, Config: labelled, ConfigPlanChecks: planned(plancheck.ResourceActionCreate)},
-		resource.TestStep{PreConfig: func() { remove(); s.Machine(1).Facts() }, Config: labelled, ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
+		resource.TestStep{PreConfig: change("b"), Config: labelled,
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("labels").AtMapKey("rack"),
+					knownvalue.StringExact("a"))}},
+		resource.TestStep{PreConfig: remove, Config: labelled,
+			ConfigPlanChecks: planned(plancheck.ResourceActionCreate)},
+		resource.TestStep{PreConfig: func() { remove(); s.Machine(1).Facts() }, Config: labelled,
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
 			Check: func(*terraform.State) error {
 				if node := stored(t, s); node.Name != "n1" || node.Labels["rack"] != "a" {
 					return fmt.Errorf("%+v", node)
@@ -213,7 +235,7 @@ func TestAccNodeWrongValues(t *testing.T) {
 	for config, want := range map[string]string{
 		strings.Replace(small(), first, "52:54", 1): `"52:54" is not a MAC`,
 		named("N1"):                                                 `want a-z 0-9 and -`,
-		named("52-54-00-77-00-02"):                                  `would be taken for a MAC`,
+		named("52-54-00-77-00-02"):                                  `would be read as a MAC`,
 		small(`disk = "/dev/sda"`):                                  `"/dev/sda" is not one of`,
 		small(`disk = "size:9-1"`):                                  `the first is larger`,
 		small(`disk = ""`):                                          `must be between 1 and 512`,

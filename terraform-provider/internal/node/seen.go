@@ -11,7 +11,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// seen is what both data sources say of a node: its wish, and what was observed.
+// seen is what both data sources return of a node: its binding and its observed state.
 type seen struct {
 	Declared           types.Bool        `tfsdk:"declared"`
 	Labels             map[string]string `tfsdk:"labels"`
@@ -28,8 +28,10 @@ type seen struct {
 
 func seenOf(node api.Node) seen {
 	s := seen{
-		Declared: types.BoolValue(node.Declared), Labels: node.Labels, Satisfied: types.BoolValue(false), Phase: text(string(node.Status.Phase)),
-		Reason: text(node.Status.Reason), ObservedImage: text(node.Status.Image), ObservedGeneration: types.Int64Value(node.Status.Generation),
+		Declared: types.BoolValue(node.Declared), Labels: node.Labels, Satisfied: types.BoolValue(false),
+		Phase:  text(string(node.Status.Phase)),
+		Reason: text(node.Status.Reason), ObservedImage: text(node.Status.Image),
+		ObservedGeneration: types.Int64Value(node.Status.Generation),
 	}
 	if s.Labels == nil {
 		s.Labels = map[string]string{}
@@ -38,7 +40,8 @@ func seenOf(node api.Node) seen {
 		s.Seen = types.StringValue(node.Status.Seen.UTC().Format(time.RFC3339))
 	}
 	if b := node.Binding; b != nil {
-		s.Image, s.Generation, s.Owner, s.Satisfied = text(b.Image), types.Int64Value(b.Generation), text(b.Owner), types.BoolValue(b.Satisfied)
+		s.Image, s.Generation, s.Owner, s.Satisfied = text(b.Image), types.Int64Value(b.Generation), text(b.Owner),
+			types.BoolValue(b.Satisfied)
 	}
 	return s
 }
@@ -46,17 +49,28 @@ func seenOf(node api.Node) seen {
 // seenSchema is the attributes of seen.
 func seenSchema() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"declared":   schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it is declared; `false` for a machine that only booted."},
-		"labels":     schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Its labels; empty when it has none."},
-		"image":      schema.StringAttribute{Computed: true, MarkdownDescription: "Image that it is bound to; null without a binding, or when it is only to be wiped."},
-		"generation": schema.Int64Attribute{Computed: true, MarkdownDescription: "Generation of its binding; null without one."},
-		"owner":      schema.StringAttribute{Computed: true, MarkdownDescription: "Who declares its binding; null without an owner."},
-		"satisfied":  schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it was observed to have done what its binding wishes; `false` without one."},
-		"phase":      schema.StringAttribute{Computed: true, MarkdownDescription: "What was observed last, such as `idle`, `operational` or `failed`; null before it was seen."},
-		"reason":     schema.StringAttribute{Computed: true, MarkdownDescription: "Why a step failed; null if none did."},
+		"declared": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it is declared; `false` " +
+			"for a machine that was only discovered."},
+		"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Its labels; empty when it has none."},
+		"image": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "Image of its binding; null without a binding, or when it is only to be wiped."},
+		"generation": schema.Int64Attribute{Computed: true, MarkdownDescription: "Generation of its binding; null " +
+			"without one."},
+		"owner": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "Who declares its binding; null without an owner."},
+		"satisfied": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it was observed to have " +
+			"done what its binding requests; `false` without one."},
+		"phase": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "What was last observed, such as `idle`, `operational` or `failed`; null before " +
+				"it was seen."},
+		"reason": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "Why a step failed; null if none failed."},
 		"observed_image": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "Image on its disk, as far as was observed; null when none is known."},
-		"observed_generation": schema.Int64Attribute{Computed: true, MarkdownDescription: "Generation of the plan that it was last given; 0 when it got none."},
-		"seen":                schema.StringAttribute{Computed: true, MarkdownDescription: "When it last spoke (RFC 3339, UTC); null before it was seen."},
+			MarkdownDescription: "Image on its disk, as last observed; null when none is known."},
+		"observed_generation": schema.Int64Attribute{Computed: true,
+			MarkdownDescription: "Generation of the plan that it last received; 0 for none."},
+		"seen": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "When it last reported (RFC 3339, UTC); null before it was seen."},
 	}
 }

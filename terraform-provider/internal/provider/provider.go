@@ -39,7 +39,7 @@ var (
 
 type provider struct{ version string }
 
-// New gives a maker of providers that call themselves this version.
+// New returns a factory of providers of this version.
 func New(version string) func() framework.Provider {
 	return func() framework.Provider { return &provider{version} }
 }
@@ -50,18 +50,29 @@ func (p *provider) Metadata(_ context.Context, _ framework.MetadataRequest, resp
 
 func (p *provider) Schema(_ context.Context, _ framework.SchemaRequest, response *framework.SchemaResponse) {
 	response.Schema = schema.Schema{
-		MarkdownDescription: "Declares which machine of a Sled fleet gets which image. Terraform writes the wish; the machine fulfils it at its " +
-			"next network boot, or at once when it waits in the Sled system. `playbooks/reimage.yml` of Sled brings all of them to it.",
+		MarkdownDescription: "Declares which machine of a Sled fleet gets which image. Terraform stores the " +
+			"desired state; the " +
+			"machine applies it at its next network boot, or at once when it waits in the Sled system. " +
+			"`playbooks/reimage.yml` of Sled images all machines that need it.",
 		Attributes: map[string]schema.Attribute{
-			"server": schema.StringAttribute{Optional: true, MarkdownDescription: "`https://ADDRESS` of the boot server. Default: `SLED_SERVER`."},
+			"server": schema.StringAttribute{Optional: true,
+				MarkdownDescription: "`https://ADDRESS` of the boot server. Default: `SLED_SERVER`."},
 			"token_file": schema.StringAttribute{Optional: true,
-				MarkdownDescription: "File that holds an operator's token with role `operate`. Default: `SLED_TOKEN`, which holds the token, or `SLED_TOKEN_FILE`."},
-			"ca_file": schema.StringAttribute{Optional: true, MarkdownDescription: "PEM file of the CA of the boot server. Default: `SLED_CA`, else the system's."},
-			"owner": schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.RegexMatches(site.OwnerPattern, "want a-z 0-9 . _ - /, at most 64")},
-				MarkdownDescription: "Name under which bindings are declared. Nobody changes those of another owner by accident. Default `terraform`."},
-			"max_reimages": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.AtLeast(0)},
-				MarkdownDescription: "Most machines that one plan may image again; more is an error that names them. A machine's first image does not count. " +
-					"Default: no limit."},
+				MarkdownDescription: "File that holds an operator's token with role `operate`. Default: " +
+					"`SLED_TOKEN`, which holds the token, or `SLED_TOKEN_FILE`."},
+			"ca_file": schema.StringAttribute{Optional: true,
+				MarkdownDescription: "PEM file of the CA of the boot server. Default: `SLED_CA`, else the system's."},
+			"owner": schema.StringAttribute{Optional: true,
+				Validators: []validator.String{stringvalidator.RegexMatches(site.OwnerPattern,
+					"want a-z 0-9 . _ - /, at most 64")},
+				MarkdownDescription: "Name under which bindings are declared. sledd refuses changes to those of " +
+					"another owner. Default: " +
+					"`terraform`."},
+			"max_reimages": schema.Int64Attribute{Optional: true,
+				Validators: []validator.Int64{int64validator.AtLeast(0)},
+				MarkdownDescription: "Maximum number of machines that one plan may image again; more is an error " +
+					"that names them. A " +
+					"machine's first image does not count. Default: no limit."},
 		},
 	}
 }
@@ -75,20 +86,24 @@ type config struct {
 	MaxReimages types.Int64  `tfsdk:"max_reimages"`
 }
 
-func (p *provider) Configure(ctx context.Context, request framework.ConfigureRequest, response *framework.ConfigureResponse) {
+func (p *provider) Configure(ctx context.Context, request framework.ConfigureRequest,
+	response *framework.ConfigureResponse) {
 	var c config
 	response.Diagnostics.Append(request.Config.Get(ctx, &c)...)
-	for name, value := range map[string]types.String{"server": c.Server, "token_file": c.TokenFile, "ca_file": c.CAFile} {
+	for name, value := range map[string]types.String{"server": c.Server, "token_file": c.TokenFile,
+		"ca_file": c.CAFile} {
 		if value.IsUnknown() {
 			response.Diagnostics.AddAttributeError(path.Root(name), "The provider's "+name+" is not known yet",
-				"It comes from something that is not made yet. Give a value that is known before, or apply that something first with -target.")
+				"It depends on a resource that does not exist yet. Use a known value, or apply that resource "+
+					"first with -target.")
 		}
 	}
 	if response.Diagnostics.HasError() {
 		return
 	}
 	options := site.Options{
-		Access: api.Config{Server: c.Server.ValueString(), TokenFile: c.TokenFile.ValueString(), CAFile: c.CAFile.ValueString(),
+		Access: api.Config{Server: c.Server.ValueString(), TokenFile: c.TokenFile.ValueString(),
+			CAFile:    c.CAFile.ValueString(),
 			UserAgent: "terraform-provider-sled/" + p.version}.FromEnvironment(os.Getenv),
 		Owner:       c.Owner.ValueString(),
 		MaxReimages: c.MaxReimages.ValueInt64Pointer(),
@@ -99,11 +114,13 @@ func (p *provider) Configure(ctx context.Context, request framework.ConfigureReq
 }
 
 func (p *provider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{node.NewResource, image.NewResource, binding.NewResource, bindings.NewResource, ready.NewResource}
+	return []func() resource.Resource{node.NewResource, image.NewResource, binding.NewResource,
+		bindings.NewResource, ready.NewResource}
 }
 
 func (p *provider) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{node.NewDataSource, node.NewNodesDataSource, image.NewDataSource, image.NewImagesDataSource}
+	return []func() datasource.DataSource{node.NewDataSource, node.NewNodesDataSource, image.NewDataSource,
+		image.NewImagesDataSource}
 }
 
 func (p *provider) Functions(context.Context) []func() function.Function {

@@ -53,7 +53,7 @@ func (s *site) meanwhile(do func()) {
 	s.proxy.Before(http.MethodGet, "/v1/events", func() { s.working.Go(do) })
 }
 
-// fulfil lets machines do what is wished of them.
+// fulfil lets machines do what their bindings request.
 func (s *site) fulfil(numbers ...int) func() {
 	return func() {
 		for _, i := range numbers {
@@ -64,7 +64,8 @@ func (s *site) fulfil(numbers ...int) func() {
 
 // config waits for nodes, given as the inside of a map in HCL.
 func (s *site) config(nodes string, more ...string) string {
-	return acctest.Header(s.proxy.URL) + fmt.Sprintf("resource \"sled_ready\" \"all\" {\n  nodes = { %s }\n  %s\n}\n", nodes, strings.Join(more, "\n  "))
+	return acctest.Header(s.proxy.URL) + fmt.Sprintf("resource \"sled_ready\" \"all\" {\n  nodes = { %s }\n  "+
+		"%s\n}\n", nodes, strings.Join(more, "\n  "))
 }
 
 // test runs steps, of which a resource.Test is made.
@@ -87,12 +88,17 @@ func TestAccReadyAll(t *testing.T) {
 		resource.TestStep{
 			PreConfig: func() { s.meanwhile(s.fulfil(1, 2)) },
 			Config:    s.config(`n1 = 1, "52-54-00-77-00-02" = 1`),
-			Check: resource.ComposeTestCheckFunc(attribute("require", "all"), attribute("ready.%", "2"), attribute("ready.n1", "1"),
+			Check: resource.ComposeTestCheckFunc(attribute("require", "all"), attribute("ready.%", "2"),
+				attribute("ready.n1", "1"),
 				attribute("ready.52-54-00-77-00-02", "1"), attribute("failed.%", "0"), attribute("pending.%", "0")),
 		},
 		resource.TestStep{ // what is no other wait is not waited for, whatever sledd would say
-			PreConfig:        func() { s.proxy.Break(http.MethodGet, "/v1/events", acctest.Status(http.StatusForbidden, "not now")) },
-			Config:           s.config(`n1 = 1, "52-54-00-77-00-02" = 1`, `require = "50%"`, `timeouts = { update = "1m" }`),
+			PreConfig: func() {
+				s.proxy.Break(http.MethodGet, "/v1/events",
+					acctest.Status(http.StatusForbidden, "not now"))
+			},
+			Config: s.config(`n1 = 1, "52-54-00-77-00-02" = 1`, `require = "50%"`,
+				`timeouts = { update = "1m" }`),
 			ConfigPlanChecks: updates(),
 			Check:            attribute("ready.%", "2"),
 		},
@@ -115,7 +121,8 @@ func TestAccReadyEnough(t *testing.T) {
 	s.test(resource.TestStep{
 		PreConfig: func() { s.meanwhile(s.fulfil(1, 2, 3, 4, 5, 6, 7, 8, 9)) },
 		Config:    s.config(`for i in range(1, 11) : "n${i}" => 1`, `require = "90%"`),
-		Check:     resource.ComposeTestCheckFunc(attribute("ready.%", "9"), attribute("pending.%", "1"), attribute("pending.n10", "never seen (generation 0, wished 1)")),
+		Check: resource.ComposeTestCheckFunc(attribute("ready.%", "9"), attribute("pending.%", "1"),
+			attribute("pending.n10", "never seen (generation 0, requested 1)")),
 	})
 }
 
@@ -146,7 +153,8 @@ func TestAccReadyFailSlowly(t *testing.T) {
 		s.fulfil(2, 3)()
 	})
 	out := cli.Run("apply", "-auto-approve")
-	for _, want := range []string{"1 of 3 nodes failed", "2 of 3 nodes are ready, 3 are required: 1 failed, 2 ready.", "step wipe: no server answers (exit code 6)"} {
+	for _, want := range []string{"1 of 3 nodes failed", "2 of 3 nodes are ready, 3 are required: 1 failed, 2 " +
+		"ready.", "step wipe: no server answers (exit code 6)"} {
 		if !strings.Contains(acctest.Flat(out.Text), want) {
 			t.Errorf("no %q in\n%s", want, out.Text)
 		}
@@ -173,13 +181,19 @@ func TestAccReadyRefuses(t *testing.T) {
 	s := begin(t, 1)
 	s.Declare(2)
 	s.test(
-		resource.TestStep{Config: s.config(`n1 = 1`, `timeouts = { create = "soon" }`), ExpectError: regexp.MustCompile(`"soon" must be`)},
-		resource.TestStep{Config: s.config(`n1 = 1`, `require = "2"`), ExpectError: regexp.MustCompile(`nodes names only 1`)},
-		resource.TestStep{Config: s.config(`n1 = 1`, `require = "most"`), ExpectError: regexp.MustCompile(`require is "most": want all`)},
+		resource.TestStep{Config: s.config(`n1 = 1`, `timeouts = { create = "soon" }`),
+			ExpectError: regexp.MustCompile(`"soon" must be`)},
+		resource.TestStep{Config: s.config(`n1 = 1`, `require = "2"`),
+			ExpectError: regexp.MustCompile(`nodes has only 1`)},
+		resource.TestStep{Config: s.config(`n1 = 1`, `require = "most"`),
+			ExpectError: regexp.MustCompile(`require is "most": want all`)},
 		resource.TestStep{Config: s.config(`n1 = 0`), ExpectError: regexp.MustCompile(`must be at least 1`)},
 		resource.TestStep{Config: s.config(`"n 1" = 1`), ExpectError: regexp.MustCompile(`want a MAC or a name`)},
-		resource.TestStep{Config: s.config(`n1 = 1, ghost = 1`), ExpectError: regexp.MustCompile(`ghost: failed: sledd does not know this node`)},
-		resource.TestStep{Config: s.config(`n2 = 1`), ExpectError: regexp.MustCompile(`n2: failed: nothing is wished for it any more`)},
-		resource.TestStep{Config: s.config(`n1 = 7`), ExpectError: regexp.MustCompile(`generation 7 is wanted, but its binding has generation 1`)},
+		resource.TestStep{Config: s.config(`n1 = 1, ghost = 1`),
+			ExpectError: regexp.MustCompile(`ghost: failed: sledd does not know this node`)},
+		resource.TestStep{Config: s.config(`n2 = 1`), ExpectError: regexp.MustCompile(`n2: failed: it has no ` +
+			`binding any more`)},
+		resource.TestStep{Config: s.config(`n1 = 7`), ExpectError: regexp.MustCompile(`generation 7 is required, ` +
+			`but its binding has generation 1`)},
 	)
 }

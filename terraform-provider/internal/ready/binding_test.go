@@ -57,8 +57,10 @@ func TestAccReadyTimeOut(t *testing.T) {
 	cli := acctest.NewCLI(t, s.fleet("debian-12-v1", "5s"))
 	s.meanwhile(s.fulfil(1))
 	out := cli.Run("apply", "-auto-approve")
-	for _, want := range []string{"Not enough nodes are ready after 5s", "1 of 2 nodes are ready, 2 are required: 1 never seen, 1 ready.",
-		"n2: never seen (generation 0, wished 1)", "the next apply waits for the same generations and images nothing"} {
+	for _, want := range []string{"Not enough nodes are ready after 5s",
+		"1 of 2 nodes are ready, 2 are required: 1 never seen, 1 ready.",
+		"n2: never seen (generation 0, requested 1)", "the next apply waits for the same generations and images " +
+			"nothing"} {
 		if !strings.Contains(acctest.Flat(out.Text), want) {
 			t.Errorf("no %q in\n%s", want, out.Text)
 		}
@@ -67,7 +69,8 @@ func TestAccReadyTimeOut(t *testing.T) {
 		t.Errorf("tainted: %v\n%s", types, cli.State())
 	}
 	plan := acctest.Flat(cli.Must("plan"))
-	if !strings.Contains(plan, "Plan: 1 to add, 0 to change, 1 to destroy.") || strings.Contains(plan, "wiped") || strings.Contains(plan, "sled_binding.n[\"n1\"] will") {
+	if !strings.Contains(plan, "Plan: 1 to add, 0 to change, 1 to destroy.") || strings.Contains(plan, "wiped") ||
+		strings.Contains(plan, "sled_binding.n[\"n1\"] will") {
 		t.Errorf("the next plan:\n%s", plan)
 	}
 	cli.Write(s.fleet("debian-12-v1", "1m"))
@@ -89,13 +92,15 @@ func TestAccReadyFollowsBindings(t *testing.T) {
 	cli.Apply()
 	cli.Write(s.fleet("debian-12-v2", "1m"))
 	plan := acctest.Flat(cli.Must("plan"))
-	if !strings.Contains(plan, "Plan: 0 to add, 2 to change, 0 to destroy.") || !strings.Contains(plan, `~ "n1" = 1 -> 2`) {
+	if !strings.Contains(plan, "Plan: 0 to add, 2 to change, 0 to destroy.") ||
+		!strings.Contains(plan, `~ "n1" = 1 -> 2`) {
 		t.Errorf("the plan:\n%s", plan)
 	}
 	s.meanwhile(s.fulfil(1))
 	cli.Apply()
 	cli.Empty()
-	if first, second := s.Node(1), s.Node(2); !first.Binding.Satisfied || first.Status.Image != "debian-12-v2" || second.Binding.Generation != 1 {
+	if first, second := s.Node(1), s.Node(2); !first.Binding.Satisfied || first.Status.Image != "debian-12-v2" ||
+		second.Binding.Generation != 1 {
 		t.Errorf("n1 %+v, n2 %+v", first.Status, second.Binding)
 	}
 }

@@ -32,12 +32,15 @@ func TestInterruptThroughTheProtocol(t *testing.T) {
 		t.Fatal(err)
 	}
 	access := object(t, schemas.Provider, map[string]any{"server": proxy.URL}, nil)
-	if answer, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: access}); err != nil || len(answer.Diagnostics) > 0 {
+	if answer, err := server.ConfigureProvider(t.Context(),
+		&tfprotov6.ConfigureProviderRequest{Config: access}); err != nil || len(answer.Diagnostics) > 0 {
 		t.Fatal(err, answer)
 	}
 	kind := schemas.ResourceSchemas["sled_ready"]
-	config := map[string]any{"nodes": map[string]tftypes.Value{"n1": tftypes.NewValue(tftypes.Number, 1)}, "require": "all", "fail_fast": true}
-	planned := map[string]any{"ready": tftypes.UnknownValue, "failed": tftypes.UnknownValue, "pending": tftypes.UnknownValue}
+	config := map[string]any{"nodes": map[string]tftypes.Value{"n1": tftypes.NewValue(tftypes.Number, 1)},
+		"require": "all", "fail_fast": true}
+	planned := map[string]any{"ready": tftypes.UnknownValue, "failed": tftypes.UnknownValue,
+		"pending": tftypes.UnknownValue}
 	before, err := tfprotov6.NewDynamicValue(kind.ValueType(), tftypes.NewValue(kind.ValueType(), nil))
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +48,10 @@ func TestInterruptThroughTheProtocol(t *testing.T) {
 	watching, answers := make(chan struct{}), make(chan *tfprotov6.ApplyResourceChangeResponse, 1)
 	proxy.Before(http.MethodGet, "/v1/events", func() { close(watching) })
 	go func() {
-		answer, err := server.ApplyResourceChange(t.Context(), &tfprotov6.ApplyResourceChangeRequest{TypeName: "sled_ready",
-			PriorState: &before, Config: object(t, kind, config, nil), PlannedState: object(t, kind, config, planned)})
+		answer, err := server.ApplyResourceChange(t.Context(),
+			&tfprotov6.ApplyResourceChangeRequest{TypeName: "sled_ready",
+				PriorState: &before, Config: object(t, kind, config, nil),
+				PlannedState: object(t, kind, config, planned)})
 		if err != nil {
 			t.Error(err)
 		}

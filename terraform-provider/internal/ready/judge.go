@@ -14,10 +14,10 @@ type outcome int
 const (
 	pending outcome = iota
 	ready
-	failed // it does not become ready unless somebody does something
+	failed // it does not become ready without intervention
 )
 
-// verdict is what is said of one node.
+// verdict on one node.
 type verdict struct {
 	outcome    outcome
 	generation int64  // that it is ready with
@@ -25,16 +25,18 @@ type verdict struct {
 	phase      string // for counting
 }
 
-// judge says how a node stands to the generation that is wanted of it; nil is one that sledd does not know. What counts is the wish as it
-// is now: a newer one takes the place of the wanted one.
+// judge compares a node with the required generation; nil is a node that sledd does not know. The present binding
+// counts: a newer generation replaces the required one.
 func judge(node *api.Node, wanted int64) verdict {
 	switch {
 	case node == nil:
 		return verdict{outcome: failed, phase: "unknown", text: "sledd does not know this node"}
 	case node.Binding == nil:
-		return verdict{outcome: failed, phase: "unbound", text: fmt.Sprintf("nothing is wished for it any more (generation %d is wanted)", wanted)}
+		return verdict{outcome: failed, phase: "unbound", text: fmt.Sprintf("it has no binding any more "+
+			"(generation %d is required)", wanted)}
 	case node.Binding.Generation < wanted:
-		return verdict{outcome: failed, phase: "unwished", text: fmt.Sprintf("generation %d is wanted, but its binding has generation %d",
+		return verdict{outcome: failed, phase: "outdated", text: fmt.Sprintf("generation %d is required, but its "+
+			"binding has generation %d",
 			wanted, node.Binding.Generation)}
 	case node.Binding.Satisfied:
 		return verdict{outcome: ready, phase: "ready", generation: node.Binding.Generation}
@@ -42,26 +44,28 @@ func judge(node *api.Node, wanted int64) verdict {
 	return unsatisfied(node.Status, node.Binding.Generation)
 }
 
-// unsatisfied judges by what was observed. A failure of an older generation is none: the machine gets the newer one when it boots.
-func unsatisfied(status api.Status, wished int64) verdict {
+// unsatisfied judges by the observed status. A failure of an older generation does not count: the machine gets the
+// newer one at its next boot.
+func unsatisfied(status api.Status, requested int64) verdict {
 	phase := string(status.Phase)
 	if phase == "" {
 		phase = "never seen"
 	}
 	switch {
-	case status.Generation != wished:
-		return verdict{phase: phase, text: fmt.Sprintf("%s (generation %d, wished %d)", phase, status.Generation, wished)}
+	case status.Generation != requested:
+		return verdict{phase: phase, text: fmt.Sprintf("%s (generation %d, requested %d)", phase, status.Generation,
+			requested)}
 	case status.Phase == api.Failed:
 		return verdict{outcome: failed, phase: phase, text: reason(status)}
 	}
 	return verdict{phase: phase, text: phase}
 }
 
-// reason is why a step failed, in the node's own words.
+// reason is why a step failed, as the node reported it.
 func reason(status api.Status) string {
 	text := status.Reason
 	if text == "" {
-		text = "it gave no reason"
+		text = "no reason was reported"
 	}
 	if status.Verb != "" {
 		text = "step " + status.Verb + ": " + text

@@ -10,10 +10,10 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// bound is a node with a wish of a generation, and what was observed of it.
-func bound(wished int64, satisfied bool, status api.Status) *api.Node {
+// bound is a node with a binding of a generation, and its observed status.
+func bound(generation int64, satisfied bool, status api.Status) *api.Node {
 	return &api.Node{NodeSpec: api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, Status: status,
-		Binding: &api.Binding{Generation: wished, Satisfied: satisfied}}
+		Binding: &api.Binding{Generation: generation, Satisfied: satisfied}}
 }
 
 func TestJudge(t *testing.T) {
@@ -22,22 +22,39 @@ func TestJudge(t *testing.T) {
 		node    *api.Node
 		verdict verdict
 	}{
-		"unknown node":   {nil, verdict{failed, 0, "sledd does not know this node", "unknown"}},
-		"discovered":     {&api.Node{Status: api.Status{Phase: api.Discovered}}, verdict{failed, 0, "nothing is wished for it any more (generation 2 is wanted)", "unbound"}},
-		"unbound, runs":  {&api.Node{Status: api.Status{Phase: api.Operational, Generation: 2}}, verdict{failed, 0, "nothing is wished for it any more (generation 2 is wanted)", "unbound"}},
-		"never wished":   {bound(1, true, api.Status{Phase: api.Operational, Generation: 1}), verdict{failed, 0, "generation 2 is wanted, but its binding has generation 1", "unwished"}},
-		"ready":          {bound(2, true, api.Status{Phase: api.Operational, Generation: 2}), verdict{ready, 2, "", "ready"}},
-		"wiped as asked": {bound(2, true, api.Status{Phase: api.Wiped, Generation: 2}), verdict{ready, 2, "", "ready"}},
-		"never seen":     {bound(2, false, api.Status{}), verdict{pending, 0, "never seen (generation 0, wished 2)", "never seen"}},
-		"older runs":     {bound(2, false, api.Status{Phase: api.Operational, Generation: 1}), verdict{pending, 0, "operational (generation 1, wished 2)", "operational"}},
-		"at work":        {bound(2, false, api.Status{Phase: api.Writing, Generation: 2}), verdict{pending, 0, "writing", "writing"}},
-		"failed":         {bound(2, false, stopped), verdict{failed, 0, "step write: no server answers (exit code 6)", "failed"}},
-		"failed, mute":   {bound(2, false, api.Status{Phase: api.Failed, Generation: 2}), verdict{failed, 0, "it gave no reason", "failed"}},
-		"older failed":   {bound(2, false, api.Status{Phase: api.Failed, Generation: 1, Reason: "x"}), verdict{pending, 0, "failed (generation 1, wished 2)", "failed"}},
-		"newer wish":     {bound(3, false, api.Status{Phase: api.Operational, Generation: 2}), verdict{pending, 0, "operational (generation 2, wished 3)", "operational"}},
-		"newer failed":   {bound(3, false, api.Status{Phase: api.Failed, Generation: 3, Reason: "x"}), verdict{failed, 0, "x", "failed"}},
-		"newer ready":    {bound(3, true, api.Status{Phase: api.Operational, Generation: 3}), verdict{ready, 3, "", "ready"}},
-		"failed, rewish": {bound(3, false, stopped), verdict{pending, 0, "failed (generation 2, wished 3)", "failed"}},
+		"unknown node": {nil, verdict{failed, 0, "sledd does not know this node", "unknown"}},
+		"discovered": {&api.Node{Status: api.Status{Phase: api.Discovered}},
+			verdict{failed, 0, "it has no binding any more (generation 2 is required)", "unbound"}},
+		"unbound, runs": {&api.Node{Status: api.Status{Phase: api.Operational, Generation: 2}},
+			verdict{failed, 0, "it has no binding any more (generation 2 is required)", "unbound"}},
+		"never bound": {bound(1, true, api.Status{Phase: api.Operational, Generation: 1}),
+			verdict{failed, 0, "generation 2 is required, but its binding has generation 1", "outdated"}},
+		"ready": {bound(2, true, api.Status{Phase: api.Operational, Generation: 2}),
+			verdict{ready, 2, "", "ready"}},
+		"wiped as asked": {bound(2, true, api.Status{Phase: api.Wiped, Generation: 2}),
+			verdict{ready, 2, "", "ready"}},
+		"rescued, and done": {bound(2, true, api.Status{Phase: api.UnderRescue, Before: api.Operational, Generation: 2}),
+			verdict{ready, 2, "", "ready"}},
+		"never seen": {bound(2, false, api.Status{}),
+			verdict{pending, 0, "never seen (generation 0, requested 2)", "never seen"}},
+		"older runs": {bound(2, false, api.Status{Phase: api.Operational, Generation: 1}),
+			verdict{pending, 0, "operational (generation 1, requested 2)", "operational"}},
+		"at work": {bound(2, false, api.Status{Phase: api.Writing, Generation: 2}),
+			verdict{pending, 0, "writing", "writing"}},
+		"failed": {bound(2, false, stopped), verdict{failed, 0,
+			"step write: no server answers (exit code 6)", "failed"}},
+		"failed, mute": {bound(2, false, api.Status{Phase: api.Failed, Generation: 2}),
+			verdict{failed, 0, "no reason was reported", "failed"}},
+		"older failed": {bound(2, false, api.Status{Phase: api.Failed, Generation: 1, Reason: "x"}),
+			verdict{pending, 0, "failed (generation 1, requested 2)", "failed"}},
+		"newer binding": {bound(3, false, api.Status{Phase: api.Operational, Generation: 2}),
+			verdict{pending, 0, "operational (generation 2, requested 3)", "operational"}},
+		"newer failed": {bound(3, false, api.Status{Phase: api.Failed, Generation: 3, Reason: "x"}),
+			verdict{failed, 0, "x", "failed"}},
+		"newer ready": {bound(3, true, api.Status{Phase: api.Operational, Generation: 3}),
+			verdict{ready, 3, "", "ready"}},
+		"failed, bound again": {bound(3, false, stopped), verdict{pending, 0, "failed (generation 2, requested 3)",
+			"failed"}},
 	} {
 		if got := judge(c.node, 2); got != c.verdict {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.verdict)
@@ -57,10 +74,12 @@ func TestWhenWaitingEnds(t *testing.T) {
 		failFast      bool
 		met, hopeless bool
 	}{
-		{"rrr", 3, true, true, true}, {"rrp", 3, true, false, false}, {"rrp", 2, true, true, false}, {"rfp", 3, true, false, true},
-		{"rfp", 3, false, false, false}, {"rfp", 2, true, false, false}, {"rff", 2, false, false, true}, {"ffp", 2, true, false, true}, {"", 0, true, true, true},
+		{"rrr", 3, true, true, true}, {"rrp", 3, true, false, false}, {"rrp", 2, true, true, false},
+		{"rfp", 3, true, false, true},
+		{"rfp", 3, false, false, false}, {"rfp", 2, true, false, false}, {"rff", 2, false, false, true},
+		{"ffp", 2, true, false, true}, {"", 0, true, true, true},
 	} {
-		w, found := wish{nodes: map[string]int64{}, need: c.need, failFast: c.failFast}, map[string]*api.Node{}
+		w, found := goal{nodes: map[string]int64{}, need: c.need, failFast: c.failFast}, map[string]*api.Node{}
 		for i := range c.nodes {
 			name := fmt.Sprintf("n%d", i)
 			w.nodes[name], found[name] = 1, states[c.nodes[i]]
@@ -73,7 +92,7 @@ func TestWhenWaitingEnds(t *testing.T) {
 }
 
 func TestErrorNamesTheFirstNodes(t *testing.T) {
-	w := wish{nodes: map[string]int64{}, need: 30}
+	w := goal{nodes: map[string]int64{}, need: 30}
 	found := map[string]*api.Node{}
 	for i := range 30 {
 		name := fmt.Sprintf("n%02d", i)
@@ -82,7 +101,8 @@ func TestErrorNamesTheFirstNodes(t *testing.T) {
 	found["n27"].Status = api.Status{Phase: api.Failed, Generation: 1, Verb: "wipe", Code: 4, Reason: "no disk matches"}
 	found["n28"].Binding.Satisfied = true
 	text := ending{w, w.count(found), 0}.explain(errHopeless)[0].Detail()
-	for _, want := range []string{"1 of 30 nodes are ready, 30 are required: 1 failed, 1 ready, 28 writing.\n\n  n27: failed: step wipe: no disk matches (exit code 4)\n",
+	for _, want := range []string{"1 of 30 nodes are ready, 30 are required: 1 failed, 1 ready, 28 writing.\n\n  " +
+		"n27: failed: step wipe: no disk matches (exit code 4)\n",
 		"  n00: writing\n", "  n18: writing\n  and 9 more\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -91,10 +111,12 @@ func TestErrorNamesTheFirstNodes(t *testing.T) {
 }
 
 func TestEnoughIsAWarningWhenSomeAreLeft(t *testing.T) {
-	w := wish{nodes: map[string]int64{"n1": 1, "n2": 1}, need: 1}
-	found := map[string]*api.Node{"n1": bound(1, true, api.Status{Phase: api.Operational, Generation: 1}), "n2": bound(1, false, api.Status{})}
+	w := goal{nodes: map[string]int64{"n1": 1, "n2": 1}, need: 1}
+	found := map[string]*api.Node{"n1": bound(1, true, api.Status{Phase: api.Operational, Generation: 1}),
+		"n2": bound(1, false, api.Status{})}
 	said := ending{w, w.count(found), 0}.explain(nil)
-	if len(said) != 1 || said.HasError() || said[0].Summary() != "1 of 2 nodes are ready, which is enough" || !strings.Contains(said[0].Detail(), "  n2: never seen") {
+	if len(said) != 1 || said.HasError() || said[0].Summary() != "1 of 2 nodes are ready, which is enough" ||
+		!strings.Contains(said[0].Detail(), "  n2: never seen") {
 		t.Errorf("%v", said)
 	}
 	found["n2"] = found["n1"]

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// nodePattern is what sledd takes for a node in a path.
+// nodePattern is what sledd accepts as a node in a path.
 var nodePattern = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z:-]{0,63}$`)
 
 type model struct {
@@ -35,18 +35,19 @@ func (m model) validate() diag.Diagnostics {
 		_, err = required.of(len(m.Nodes.Elements()))
 	}
 	if err != nil {
-		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("require"), "That cannot be required", err.Error())}
+		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("require"), "Invalid value of require",
+			err.Error())}
 	}
 	return nil
 }
 
-// wish is what a plan, in which all is known, waits for.
-func (m model) wish(ctx context.Context) (wish, diag.Diagnostics) {
+// goal is what a plan without unknown values waits for.
+func (m model) goal(ctx context.Context) (goal, diag.Diagnostics) {
 	diagnostics := m.validate()
 	if diagnostics.HasError() {
-		return wish{}, diagnostics
+		return goal{}, diagnostics
 	}
-	w := wish{failFast: m.FailFast.ValueBool()}
+	w := goal{failFast: m.FailFast.ValueBool()}
 	diagnostics.Append(m.Nodes.ElementsAs(ctx, &w.nodes, false)...)
 	if required, err := parseRequirement(m.Require.ValueString()); err == nil { // as validated
 		w.need, _ = required.of(len(w.nodes))
@@ -54,7 +55,7 @@ func (m model) wish(ctx context.Context) (wish, diag.Diagnostics) {
 	return w, diagnostics
 }
 
-// set stores how the nodes stand.
+// set stores the tally.
 func (m *model) set(ctx context.Context, t tally) diag.Diagnostics {
 	ready, all := types.MapValueFrom(ctx, types.Int64Type, t.ready)
 	failed, more := types.MapValueFrom(ctx, types.StringType, t.failed)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// notes gathers what is to be read again, so that what happens to many nodes at once is read once.
+// notes collects what must be read again, so that simultaneous events of many nodes cause one reading.
 type notes struct {
 	wake chan struct{}
 
@@ -17,7 +17,7 @@ type notes struct {
 	next stale
 }
 
-// stale is what is to be read again.
+// stale is what must be read again.
 type stale struct {
 	all  bool
 	macs map[string]bool
@@ -26,7 +26,7 @@ type stale struct {
 
 func newNotes() *notes { return &notes{wake: make(chan struct{}, 1)} }
 
-// add notes more.
+// add adds to the notes.
 func (n *notes) add(more stale) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -44,7 +44,7 @@ func (n *notes) add(more stale) {
 	}
 }
 
-// take waits until something is noted and, for that long, for more of it.
+// take waits until there is a note, and then for the gather time for more.
 func (n *notes) take(ctx context.Context, gather time.Duration) (stale, error) {
 	select {
 	case <-n.wake:

@@ -26,7 +26,8 @@ func parseRequirement(text string) (requirement, error) {
 	}
 	parts := requirementText.FindStringSubmatch(text)
 	if parts == nil {
-		return requirement{}, fmt.Errorf("require is %q: want all, a number of nodes such as 20, or a percentage such as 90%%", text)
+		return requirement{}, fmt.Errorf("require is %q: want all, a number of nodes such as 20, or a percentage "+
+			"such as 90%%", text)
 	}
 	amount, err := strconv.Atoi(parts[1])
 	percent := parts[2] != ""
@@ -36,13 +37,13 @@ func parseRequirement(text string) (requirement, error) {
 	return requirement{amount, percent}, nil
 }
 
-// of gives how many of so many nodes that is: part of a node is a whole one.
+// of returns how many nodes that is, rounded up.
 func (r requirement) of(nodes int) (int, error) {
 	if r.percent {
 		return (nodes*r.amount + 99) / 100, nil
 	}
 	if r.amount > nodes {
-		return 0, fmt.Errorf("require is %d, but nodes names only %d: that can never be met", r.amount, nodes)
+		return 0, fmt.Errorf("require is %d, but nodes has only %d: that can never be met", r.amount, nodes)
 	}
 	return r.amount, nil
 }

@@ -12,7 +12,8 @@ func TestRequirement(t *testing.T) {
 		text        string
 		nodes, need int
 	}{
-		{"all", 7, 7}, {"all", 0, 0}, {"100%", 7, 7}, {"90%", 10, 9}, {"90%", 7, 7}, {"50%", 7, 4}, {"1%", 1000, 10}, {"1%", 1001, 11},
+		{"all", 7, 7}, {"all", 0, 0}, {"100%", 7, 7}, {"90%", 10, 9}, {"90%", 7, 7}, {"50%", 7, 4},
+		{"1%", 1000, 10}, {"1%", 1001, 11},
 		{"90%", 0, 0}, {"20", 20, 20}, {"20", 1000, 20}, {"1", 1, 1},
 	} {
 		required, err := parseRequirement(c.text)
@@ -28,7 +29,8 @@ func TestRequirement(t *testing.T) {
 
 func TestRequirementThatIsNone(t *testing.T) {
 	for text, says := range map[string]string{
-		"": `require is ""`, "most": "want all, a number", "-1": "want all", "1.5": "want all", "20 %": "want all", "٣": "want all",
+		"": `require is ""`, "most": "want all, a number", "-1": "want all", "1.5": "want all", "20 %": "want all",
+		"٣":                    "want all",
 		"99999999999999999999": "want all", "0": "at least 1 node", "0%": "1% to 100%", "101%": "1% to 100%",
 	} {
 		if required, err := parseRequirement(text); err == nil || !strings.Contains(err.Error(), says) {
@@ -39,7 +41,7 @@ func TestRequirementThatIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if need, err := required.of(3); err == nil || !strings.Contains(err.Error(), "nodes names only 3") {
+	if need, err := required.of(3); err == nil || !strings.Contains(err.Error(), "nodes has only 3") {
 		t.Errorf("4 of 3: got %d, %v", need, err)
 	}
 }

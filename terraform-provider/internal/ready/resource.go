@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ready is sled_ready: the one resource that waits for machines. It owns nothing, so a wait that fails harms nothing.
+// Package ready is sled_ready: the only resource that waits for machines. It owns nothing, so a failed wait has no
+// effect.
 package ready
 
 import (
@@ -36,37 +37,50 @@ type readyResource struct{ site *site.Site }
 // NewResource makes the resource sled_ready.
 func NewResource() resource.Resource { return &readyResource{} }
 
-func (r *readyResource) Metadata(_ context.Context, request resource.MetadataRequest, response *resource.MetadataResponse) {
+func (r *readyResource) Metadata(_ context.Context, request resource.MetadataRequest,
+	response *resource.MetadataResponse) {
 	response.TypeName = request.ProviderTypeName + "_ready"
 }
 
-func (r *readyResource) Configure(_ context.Context, request resource.ConfigureRequest, response *resource.ConfigureResponse) {
+func (r *readyResource) Configure(_ context.Context, request resource.ConfigureRequest,
+	response *resource.ConfigureResponse) {
 	r.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
 func (r *readyResource) Schema(ctx context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
 	response.Schema = schema.Schema{
-		MarkdownDescription: "Waits until machines did what is wished of them. It is the only resource that waits, and it owns nothing: when the " +
-			"time is over, this resource alone is made again by the next apply, which waits again and images nothing. The machines work " +
-			"while it waits only if something boots them, such as `playbooks/reimage.yml`.",
+		MarkdownDescription: "Waits until machines have done what their bindings request. It is the only resource " +
+			"that waits, and " +
+			"it owns nothing: after a timeout, the next apply creates only this resource again, which waits again " +
+			"and " +
+			"images nothing. The machines change while it waits only if something boots them, such as " +
+			"`playbooks/reimage.yml`.",
 		Attributes: map[string]schema.Attribute{
 			"nodes": schema.MapAttribute{Required: true, ElementType: types.Int64Type,
-				Validators: []validator.Map{mapvalidator.KeysAre(nodeName), mapvalidator.ValueInt64sAre(int64validator.AtLeast(1))},
-				MarkdownDescription: "MAC or name of each machine, and the generation that it is to reach: `generation` of its `sled_binding`, or " +
-					"`generations` of a `sled_bindings`. A machine that was given a newer generation meanwhile is ready when it did that one. " +
-					"A change waits again; a change of anything else does not."},
-			"require": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("all"),
-				MarkdownDescription: "How many have to be ready: `all`, a number such as `20`, or a percentage such as `90%`, rounded up. Default `all`."},
+				Validators: []validator.Map{mapvalidator.KeysAre(nodeName),
+					mapvalidator.ValueInt64sAre(int64validator.AtLeast(1))},
+				MarkdownDescription: "MAC or name of each machine, and the generation that it is to reach: " +
+					"`generation` of its `sled_binding`, or " +
+					"`generations` of a `sled_bindings`. A machine whose generation was raised meanwhile is ready " +
+					"once it " +
+					"has done the newer one. A change waits again; a change of anything else does not."},
+			"require": schema.StringAttribute{Optional: true, Computed: true,
+				Default: stringdefault.StaticString("all"),
+				MarkdownDescription: "How many must be ready: `all`, a number such as `20`, or a percentage such " +
+					"as `90%`, rounded up. " +
+					"Default: `all`."},
 			"fail_fast": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "End as soon as so many machines failed that the others are not enough. `false`: wait until none is at work any " +
-					"more; a machine that failed tries again when it is booted. Default `true`."},
+				MarkdownDescription: "End as soon as so many machines have failed that the others are not enough. " +
+					"`false`: wait until " +
+					"no machine is working any more; a failed machine tries again when it is booted. Default: `true`."},
 			"timeouts": timeAttribute(ctx),
 			"ready": schema.MapAttribute{Computed: true, ElementType: types.Int64Type,
-				MarkdownDescription: "Machines that were ready when the wait ended, as in `nodes`, and the generation that each did."},
+				MarkdownDescription: "Machines that were ready when the wait ended, as in `nodes`, and the " +
+					"generation of each."},
 			"failed": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-				MarkdownDescription: "Machines that had failed when the wait ended, and why, in their own words."},
+				MarkdownDescription: "Machines that had failed when the wait ended, and why."},
 			"pending": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-				MarkdownDescription: "Machines that were still at work when the wait ended, and the phase of each."},
+				MarkdownDescription: "Machines that were still working when the wait ended, and the phase of each."},
 		},
 	}
 }
@@ -74,24 +88,27 @@ func (r *readyResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 var nodeName = stringvalidator.RegexMatches(nodePattern, "want a MAC or a name of a node")
 
 func timeAttribute(ctx context.Context) schema.Attribute {
-	const form = ", as a duration such as `30s`, `45m` or `2h30m`. Default `45m`."
+	const form = ", as a duration such as `30s`, `45m` or `2h30m`. Default: `45m`."
 	attribute := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true,
-		CreateDescription: "How long to wait at first" + form, UpdateDescription: "How long to wait after `nodes` changed" + form})
+		CreateDescription: "How long to wait when the resource is created" + form,
+		UpdateDescription: "How long to wait after a change of `nodes`" + form})
 	if nested, ok := attribute.(schema.SingleNestedAttribute); ok {
-		nested.MarkdownDescription = "How long it waits at most."
+		nested.MarkdownDescription = "Maximum time to wait."
 		return nested
 	}
 	return attribute
 }
 
-func (r *readyResource) ValidateConfig(ctx context.Context, request resource.ValidateConfigRequest, response *resource.ValidateConfigResponse) {
+func (r *readyResource) ValidateConfig(ctx context.Context, request resource.ValidateConfigRequest,
+	response *resource.ValidateConfigResponse) {
 	var m model
 	response.Diagnostics.Append(request.Config.Get(ctx, &m)...)
 	response.Diagnostics.Append(m.validate()...)
 }
 
-// ModifyPlan keeps what an earlier wait found when there is nothing to wait for.
-func (r *readyResource) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+// ModifyPlan keeps the result of the earlier wait when there is nothing to wait for.
+func (r *readyResource) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
+	response *resource.ModifyPlanResponse) {
 	if request.Plan.Raw.IsNull() || request.State.Raw.IsNull() {
 		return
 	}
@@ -105,7 +122,7 @@ func (r *readyResource) ModifyPlan(ctx context.Context, request resource.ModifyP
 	response.Diagnostics.Append(response.Plan.Set(ctx, plan)...)
 }
 
-// Create waits. What it found is stored also when that is an error, so that it can be looked at.
+// Create waits. The result is stored even with an error, so that it can be inspected.
 func (r *readyResource) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
 	var m model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
@@ -118,10 +135,10 @@ func (r *readyResource) Create(ctx context.Context, request resource.CreateReque
 	response.Diagnostics.Append(response.State.Set(ctx, m)...)
 }
 
-// Read leaves everything as it is: a wait that ended is not undone by what happens later.
+// Read changes nothing: later events do not undo a wait that ended.
 func (r *readyResource) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
 
-// Update waits when other nodes or generations are waited for. When that fails the state stays, so that the next plan waits again.
+// Update waits when nodes or generations changed. When that fails the state stays, so the next plan waits again.
 func (r *readyResource) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
 	var state, plan model
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
@@ -139,12 +156,12 @@ func (r *readyResource) Update(ctx context.Context, request resource.UpdateReque
 	}
 }
 
-// Delete forgets the wait; nothing else belongs to it.
+// Delete drops the state; the wait owns nothing else.
 func (r *readyResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-// wait fills in what it found.
+// wait waits and fills in the result.
 func (r *readyResource) wait(ctx context.Context, m *model, most time.Duration) diag.Diagnostics {
-	wanted, diagnostics := m.wish(ctx)
+	wanted, diagnostics := m.goal(ctx)
 	if diagnostics.HasError() {
 		return diagnostics
 	}

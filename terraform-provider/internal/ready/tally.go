@@ -14,14 +14,14 @@ import (
 // severalNodes is how many nodes an error names.
 const severalNodes = 20
 
-// wish is what has to come true: nodes, by MAC or name, with the generation that each is to reach.
-type wish struct {
+// goal is what the wait is for: nodes, by MAC or name, with the generation that each is to reach.
+type goal struct {
 	nodes    map[string]int64
-	need     int  // so many of them
-	failFast bool // give up when so many failed that the others are not enough
+	need     int  // how many of them
+	failFast bool // end as soon as so many failed that the others are not enough
 }
 
-// tally is how all nodes stand.
+// tally of all nodes.
 type tally struct {
 	ready   map[string]int64
 	failed  map[string]string
@@ -34,9 +34,9 @@ func newTally() tally {
 }
 
 // count judges all nodes; those that sledd does not know are not in found.
-func (w wish) count(found map[string]*api.Node) tally {
+func (g goal) count(found map[string]*api.Node) tally {
 	t := newTally()
-	for name, generation := range w.nodes {
+	for name, generation := range g.nodes {
 		v := judge(found[name], generation)
 		t.phases[v.phase]++
 		switch v.outcome {
@@ -51,22 +51,22 @@ func (w wish) count(found map[string]*api.Node) tally {
 	return t
 }
 
-// unread is the tally of nodes that nothing is known of yet.
-func (w wish) unread() tally {
+// unread is the tally before the first reading.
+func (g goal) unread() tally {
 	t := newTally()
-	for name := range w.nodes {
+	for name := range g.nodes {
 		t.pending[name] = "not read yet"
 		t.phases["not read yet"]++
 	}
 	return t
 }
 
-// met says whether enough nodes are ready.
-func (w wish) met(t tally) bool { return len(t.ready) >= w.need }
+// met reports whether enough nodes are ready.
+func (g goal) met(t tally) bool { return len(t.ready) >= g.need }
 
-// hopeless says whether waiting longer is of no use.
-func (w wish) hopeless(t tally) bool {
-	return len(t.pending) == 0 || w.failFast && len(w.nodes)-len(t.failed) < w.need
+// hopeless reports whether waiting longer is useless.
+func (g goal) hopeless(t tally) bool {
+	return len(t.pending) == 0 || g.failFast && len(g.nodes)-len(t.failed) < g.need
 }
 
 // others lists the nodes that are not ready, those that failed first.

@@ -17,7 +17,8 @@ import (
 const (
 	// gatherTime is how long events are gathered before the nodes are read.
 	gatherTime = 500 * time.Millisecond
-	// idleShare is how much longer than a reading the pause after it is, so that a large fleet is not read all the time.
+	// idleShare is how much longer than a reading the pause after it is, so that a large fleet is not read all the
+	// time.
 	idleShare = 10
 	// longestPause between a reading and the next one.
 	longestPause = 10 * time.Second
@@ -29,19 +30,20 @@ const (
 
 var errHopeless = errors.New("too many failed")
 
-// watch follows nodes on one event stream and reads those again that something happened to.
+// watch follows one event stream and reads the nodes that had events.
 type watch struct {
-	wish
+	goal
 	client *api.Client
 	notes  *notes
-	found  map[string]*api.Node // by MAC or name as in the wish; as last read
+	found  map[string]*api.Node // by MAC or name as in the goal; as last read
 	tally  tally
 }
 
-// wait ends without an error when the wish came true; with errHopeless when it cannot any more, with the context's error when that ended,
-// and with sledd's when that refuses. That sledd or its store is away does not end it. The tally is as last read.
-func wait(ctx context.Context, client *api.Client, wanted wish) (tally, error) {
-	w := &watch{wish: wanted, client: client, notes: newNotes(), found: map[string]*api.Node{}, tally: wanted.unread()}
+// wait returns nil once the goal is met, errHopeless when it cannot be met any more, the context's error when that
+// ended, and sledd's error when sledd refuses. An outage of sledd or its store does not end it. The tally is as last
+// read.
+func wait(ctx context.Context, client *api.Client, wanted goal) (tally, error) {
+	w := &watch{goal: wanted, client: client, notes: newNotes(), found: map[string]*api.Node{}, tally: wanted.unread()}
 	ctx, cancel := context.WithCancel(ctx)
 	var following sync.WaitGroup
 	following.Go(func() { w.follow(ctx) })
@@ -51,7 +53,7 @@ func wait(ctx context.Context, client *api.Client, wanted wish) (tally, error) {
 	return w.tally, err
 }
 
-// follow notes what happens. Each time the stream begins, or cannot, everything is read: no event before that was seen.
+// follow notes events. Each time the stream starts, or fails to, everything is read: earlier events were not seen.
 func (w *watch) follow(ctx context.Context) {
 	stream := api.Follow{
 		Opened: func() { w.notes.add(stale{all: true}) },
@@ -108,7 +110,7 @@ func (w *watch) judge(ctx context.Context) {
 	}
 }
 
-// read reads the nodes of the wish that are stale.
+// read reads the nodes of the goal that are stale.
 func (w *watch) read(ctx context.Context, again stale) error {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -130,7 +132,7 @@ func (w *watch) read(ctx context.Context, again stale) error {
 	return nil
 }
 
-// named gives the names in the wish of what is stale.
+// named returns the names of the goal's stale nodes.
 func (w *watch) named(again stale) []string {
 	var names []string
 	for name := range w.nodes {

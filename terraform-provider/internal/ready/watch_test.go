@@ -57,9 +57,9 @@ func newFake(t *testing.T, nodes int) *fake {
 	return f
 }
 
-// wish is for all nodes, by name.
-func (f *fake) wish() wish {
-	w := wish{nodes: map[string]int64{}, need: len(f.nodes), failFast: true}
+// goal is all nodes, by name.
+func (f *fake) goal() goal {
+	w := goal{nodes: map[string]int64{}, need: len(f.nodes), failFast: true}
 	for name := range f.nodes {
 		w.nodes[name] = 1
 	}
@@ -158,7 +158,7 @@ func (f *fake) cut(down bool) {
 }
 
 // begin waits in the background.
-func (f *fake) begin(ctx context.Context, w wish) <-chan ended {
+func (f *fake) begin(ctx context.Context, w goal) <-chan ended {
 	result := make(chan ended, 1)
 	go func() {
 		t, err := wait(ctx, f.client, w)
@@ -202,7 +202,7 @@ func (f *fake) until(what string, holds func() bool) {
 
 func TestThousandAtOnceAreFewReadings(t *testing.T) {
 	f := newFake(t, 1000)
-	result := f.begin(t.Context(), f.wish())
+	result := f.begin(t.Context(), f.goal())
 	f.until("all are read", func() bool { return f.lists >= 1 })
 	for i := range 1000 {
 		f.finish(fmt.Sprintf("n%d", i))
@@ -217,7 +217,7 @@ func TestThousandAtOnceAreFewReadings(t *testing.T) {
 
 func TestFewAreReadOneByOne(t *testing.T) {
 	f := newFake(t, 1000)
-	w := wish{nodes: map[string]int64{"n7": 1, "52-54-00-77-00-0A": 1}, need: 2}
+	w := goal{nodes: map[string]int64{"n7": 1, "52-54-00-77-00-0A": 1}, need: 2}
 	result := f.begin(t.Context(), w)
 	f.until("both are read", func() bool { return f.gets >= 2 })
 	f.finish("n500") // somebody else's
@@ -242,9 +242,9 @@ func TestNoGapBetweenStreamAndReading(t *testing.T) {
 			t.Errorf("the first list is read with %d streams open, want 1", len(f.streams))
 		}
 	}
-	result := f.begin(t.Context(), f.wish())
+	result := f.begin(t.Context(), f.goal())
 	f.until("all are read", func() bool { return f.lists == 1 })
-	for name := range f.wish().nodes {
+	for name := range f.goal().nodes {
 		f.finish(name)
 	}
 	if e := f.await(result); e.err != nil {
@@ -255,11 +255,11 @@ func TestNoGapBetweenStreamAndReading(t *testing.T) {
 // A stream that broke before its first event resumes nowhere: what was missed is read.
 func TestOutage(t *testing.T) {
 	f := newFake(t, 20)
-	result := f.begin(t.Context(), f.wish())
+	result := f.begin(t.Context(), f.goal())
 	f.until("all are read", func() bool { return f.lists == 1 })
 	f.cut(true)
 	f.until("it was tried again", func() bool { return f.lists >= 2 })
-	for name := range f.wish().nodes {
+	for name := range f.goal().nodes {
 		f.finish(name) // nobody listens
 	}
 	f.cut(false)
@@ -272,7 +272,7 @@ func TestTimeOutTellsWhatWasReadLast(t *testing.T) {
 	f := newFake(t, 20)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	result := f.begin(ctx, f.wish())
+	result := f.begin(ctx, f.goal())
 	f.until("all are read", func() bool { return f.lists == 1 })
 	f.finish("n3")
 	e := f.await(result)
@@ -283,7 +283,8 @@ func TestTimeOutTellsWhatWasReadLast(t *testing.T) {
 	down.down = true
 	ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if e := down.await(down.begin(ctx, down.wish())); !errors.Is(e.err, context.DeadlineExceeded) || e.counts() != "1 writing" && e.counts() != "1 not read yet" {
+	if e := down.await(down.begin(ctx, down.goal())); !errors.Is(e.err, context.DeadlineExceeded) ||
+		e.counts() != "1 writing" && e.counts() != "1 not read yet" {
 		t.Errorf("%v: %s", e.err, e.counts())
 	}
 }
@@ -291,7 +292,7 @@ func TestTimeOutTellsWhatWasReadLast(t *testing.T) {
 func TestInterruptEndsAtOnce(t *testing.T) {
 	f := newFake(t, 20)
 	ctx, cancel := context.WithCancel(t.Context())
-	result := f.begin(ctx, f.wish())
+	result := f.begin(ctx, f.goal())
 	f.until("all are read", func() bool { return f.lists == 1 })
 	cancel()
 	if e := f.await(result); !errors.Is(e.err, context.Canceled) {
@@ -301,18 +302,22 @@ func TestInterruptEndsAtOnce(t *testing.T) {
 }
 
 func TestRefusalEndsIt(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
 	defer server.Close()
 	client, err := api.New(api.Config{Server: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := wish{nodes: map[string]int64{"n1": 1}, need: 1}
+	w := goal{nodes: map[string]int64{"n1": 1}, need: 1}
 	found, err := wait(t.Context(), client, w)
 	if !api.IsDenied(err) {
 		t.Fatal(err)
 	}
-	if said := (ending{w, found, time.Minute}).explain(err); !strings.Contains(said[0].Detail(), "Role read is needed") {
+	if said := (ending{w, found, time.Minute}).explain(err); !strings.Contains(said[0].Detail(),
+		"Role read is needed") {
 		t.Error(said)
 	}
 }
@@ -320,7 +325,7 @@ func TestRefusalEndsIt(t *testing.T) {
 // A node that is declared later under its name is found.
 func TestNodeThatIsDeclaredLater(t *testing.T) {
 	f := newFake(t, 1)
-	w := wish{nodes: map[string]int64{"n0": 1, "late": 1}, need: 2}
+	w := goal{nodes: map[string]int64{"n0": 1, "late": 1}, need: 2}
 	result := f.begin(t.Context(), w)
 	f.until("both are read", func() bool { return f.gets >= 2 })
 	f.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 )
 
-// severalWarnings is how many nodes get a warning of their own. Terraform folds warnings that begin alike.
+// severalWarnings is up to how many nodes get a separate warning. Terraform folds warnings that start alike.
 const severalWarnings = 20
 
 // Guard counts the machines that a plan images again, over all resources of the run. It is safe for concurrent use.
@@ -32,7 +32,7 @@ type Reimage struct {
 	From, To          int64  // generations; From 0: it had none, To 0: not known yet
 }
 
-// First says whether the machine never had a wish, so that nothing of Sled's is lost.
+// First reports whether the machine never had a binding, so that nothing of Sled's is lost.
 func (r Reimage) First() bool { return r.From == 0 }
 
 func (r Reimage) String() string {
@@ -47,7 +47,8 @@ func (r Reimage) String() string {
 	return fmt.Sprintf("%s: disk %s %s (generation %d -> %s)", r.Node, r.Disk, what, r.From, to)
 }
 
-// Plan notes machines that a plan writes. It gives a warning for each, and an error once more than max_reimages were noted in all.
+// Plan records machines that a plan writes. It returns a warning for each, and an error once more than max_reimages
+// were recorded in all.
 func (g *Guard) Plan(all ...Reimage) diag.Diagnostics {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,20 +63,22 @@ func (g *Guard) Plan(all ...Reimage) diag.Diagnostics {
 	if g.limit != nil && int64(len(g.again)) > *g.limit {
 		names := slices.Sorted(maps.Keys(g.again))
 		diagnostics.AddError("Too many machines would be imaged again",
-			fmt.Sprintf("max_reimages of the provider is %d, this plan images at least %d: %s.\n\nPlan fewer (-target, or another configuration), or raise max_reimages.",
+			fmt.Sprintf("max_reimages of the provider is %d, this plan images at least %d: %s.\n\nPlan fewer "+
+				"(-target, or another configuration), or raise max_reimages.",
 				*g.limit, len(names), strings.Join(names, ", ")))
 	}
 	return diagnostics
 }
 
-// Hold notes that the state has a binding of this MAC which stays in the configuration. Should the plan make one for it too, it replaces it.
+// Hold records that the state has a binding of this MAC which stays in the configuration. If the plan also creates one
+// for it, that replaces this one.
 func (g *Guard) Hold(mac string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	note(&g.held, mac)
 }
 
-// Held says whether Hold was called for this MAC.
+// Held reports whether Hold was called for this MAC.
 func (g *Guard) Held(mac string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package site is what a configured provider gives to its resources: calls to sledd with deadlines, errors in the user's words, the name
-// that bindings are declared under, and the guard that counts how many machines a plan images again.
+// Package site is what a configured provider passes to its resources: calls to sledd with deadlines, explained errors,
+// the owner of bindings, and the guard that counts how many machines a plan images again.
 package site
 
 import (
@@ -35,17 +35,17 @@ type Options struct {
 	MaxReimages *int64 // nil: no limit
 }
 
-// Site is one boot server as one run of the provider sees it. It is safe for concurrent use.
+// Site is one boot server in one run of the provider. It is safe for concurrent use.
 type Site struct {
 	*Guard
 	Owner string
 
 	client *api.Client
 	mu     sync.Mutex
-	gone   error // the first call that nobody answered: the others need not wait for the same
+	gone   error // the first call that got no answer: the others need not wait for their deadline
 }
 
-// Connect makes sure that sledd answers, knows the token and reaches its store.
+// Connect checks that sledd answers, knows the token and reaches its store.
 func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 	var diagnostics diag.Diagnostics
 	options.Access.Timeout = bulkTime
@@ -73,14 +73,16 @@ func (s *Site) Call(ctx context.Context, what string, call func(context.Context,
 }
 
 // CallBulk is Call for thousands of nodes at once.
-func (s *Site) CallBulk(ctx context.Context, what string, call func(context.Context, *api.Client) error) diag.Diagnostics {
+func (s *Site) CallBulk(ctx context.Context, what string, call func(context.Context,
+	*api.Client) error) diag.Diagnostics {
 	return s.within(ctx, bulkTime, what, call)
 }
 
 // Client is for what takes longer than a call and has its own deadline.
 func (s *Site) Client() *api.Client { return s.client }
 
-func (s *Site) within(ctx context.Context, most time.Duration, what string, call func(context.Context, *api.Client) error) diag.Diagnostics {
+func (s *Site) within(ctx context.Context, most time.Duration, what string,
+	call func(context.Context, *api.Client) error) diag.Diagnostics {
 	if gone := s.lost(nil); gone != nil {
 		return explain(what, gone)
 	}
@@ -93,7 +95,7 @@ func (s *Site) within(ctx context.Context, most time.Duration, what string, call
 	return explain(what, err)
 }
 
-// lost remembers the first error of a sledd that is away, and gives it.
+// lost remembers the first error of an unreachable sledd and returns it.
 func (s *Site) lost(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,17 +105,19 @@ func (s *Site) lost(err error) error {
 	return s.gone
 }
 
-// explain makes an error one that says what to do; nil is none.
+// explain adds to an error what to do about it; nil is none.
 func explain(what string, err error) diag.Diagnostics {
 	if err == nil {
 		return nil
 	}
-	summary, hint := "sledd refused to "+what, "Nothing was changed by this."
+	summary, hint := "sledd refused to "+what, "Nothing was changed."
 	switch {
 	case api.IsUnreachable(err):
-		summary, hint = "sledd cannot be asked to "+what, "The state is as it was. See that the boot server and its store run, then try again."
+		summary, hint = "sledd is unreachable: could not "+what,
+			"The state is unchanged. Check that the boot server and its store run, then try again."
 	case api.StatusOf(err) == 412:
-		summary, hint = "Changed since the plan was made: could not "+what, "Nothing was written. Plan again, look at what it says now, and apply that."
+		summary, hint = "Changed since the plan was made: could not "+what,
+			"Nothing was written. Plan again, check the new plan, and apply it."
 	case api.IsDenied(err):
 		hint = "The token is unknown or its role is too low: role operate is needed, for plans role read."
 	case api.StatusOf(err) == 0:
@@ -122,14 +126,15 @@ func explain(what string, err error) diag.Diagnostics {
 	return diag.Diagnostics{diag.NewErrorDiagnostic(summary, fmt.Sprintf("%s\n\n%s", err, hint))}
 }
 
-// Of gives the site that Configure of a resource was handed; nil before the provider is configured.
+// Of returns the site from the data that Configure of a resource receives; nil before the provider is configured.
 func Of(data any, diagnostics *diag.Diagnostics) *Site {
 	if data == nil {
 		return nil
 	}
 	s, ok := data.(*Site)
 	if !ok {
-		diagnostics.AddError("The provider is mixed up", fmt.Sprintf("its data is a %T; please report this", data))
+		diagnostics.AddError("Internal error of the provider",
+			fmt.Sprintf("its data is a %T; please report this", data))
 	}
 	return s
 }

@@ -25,17 +25,22 @@ func TestExplain(t *testing.T) {
 		err           error
 		summary, hint string
 	}{
-		"away":    {&api.UnreachableError{Server: "https://x", Err: errors.New("refused")}, "sledd cannot be asked to bind n1", "The state is as it was"},
-		"503":     {&api.Error{Status: 503, Detail: "no leader"}, "sledd cannot be asked to bind n1", "boot server and its store run"},
-		"412":     {&api.Error{Status: 412}, "Changed since the plan was made: could not bind n1", "Nothing was written. Plan again"},
-		"401":     {&api.Error{Status: 401}, "sledd refused to bind n1", "role operate is needed"},
-		"403":     {&api.Error{Status: 403}, "sledd refused to bind n1", "role operate is needed"},
-		"409":     {&api.Error{Status: 409, Detail: "binding of n1 belongs to x"}, "sledd refused to bind n1", "Nothing was changed"},
+		"away": {&api.UnreachableError{Server: "https://x", Err: errors.New("refused")},
+			"sledd is unreachable: could not bind n1", "The state is unchanged"},
+		"503": {&api.Error{Status: 503, Detail: "no leader"}, "sledd is unreachable: could not bind n1",
+			"boot server and its store run"},
+		"412": {&api.Error{Status: 412}, "Changed since the plan was made: could not bind n1",
+			"Nothing was written. Plan again"},
+		"401": {&api.Error{Status: 401}, "sledd refused to bind n1", "role operate is needed"},
+		"403": {&api.Error{Status: 403}, "sledd refused to bind n1", "role operate is needed"},
+		"409": {&api.Error{Status: 409, Detail: "binding of n1 belongs to x"}, "sledd refused to bind n1",
+			"Nothing was changed"},
 		"422":     {&api.Error{Status: 422}, "sledd refused to bind n1", "Nothing was changed"},
 		"garbage": {errors.New("not the JSON of this API version"), "Could not bind n1", "not the JSON"},
 	} {
 		d := explain("bind n1", c.err)
-		if len(d) != 1 || d[0].Severity() != diag.SeverityError || d[0].Summary() != c.summary || !strings.Contains(d[0].Detail(), c.hint) ||
+		if len(d) != 1 || d[0].Severity() != diag.SeverityError || d[0].Summary() != c.summary ||
+			!strings.Contains(d[0].Detail(), c.hint) ||
 			!strings.Contains(d[0].Detail(), c.err.Error()) {
 			t.Errorf("%s: %v", name, d)
 		}
@@ -66,7 +71,8 @@ func list(ctx context.Context, client *api.Client) error {
 	return err
 }
 
-// Once sledd is away nobody else waits for it: later calls give the first error and send nothing. A refusal does not count as away.
+// Once sledd is away nobody else waits for it: later calls give the first error and send nothing. A refusal does not
+// count as away.
 func TestBreaker(t *testing.T) {
 	s, broken, calls := server(t)
 	if s.Owner != "terraform" {
@@ -85,8 +91,10 @@ func TestBreaker(t *testing.T) {
 	}
 	broken.Store(false)
 	before := calls.Load()
-	for _, call := range []func(context.Context, string, func(context.Context, *api.Client) error) diag.Diagnostics{s.Call, s.CallBulk} {
-		if d := call(t.Context(), "read node n2", list); !d.HasError() || !strings.Contains(d[0].Summary(), "read node n2") {
+	for _, call := range []func(context.Context, string, func(context.Context,
+		*api.Client) error) diag.Diagnostics{s.Call, s.CallBulk} {
+		if d := call(t.Context(), "read node n2", list); !d.HasError() ||
+			!strings.Contains(d[0].Summary(), "read node n2") {
 			t.Errorf("after it was away: %v", d)
 		}
 	}

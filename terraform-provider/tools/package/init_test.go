@@ -25,7 +25,8 @@ func TestAccInitFindsTheProvider(t *testing.T) {
 	root, home := root(t), t.TempDir()
 	t.Chdir(root)
 	for _, mirror := range []string{".terraform.d/plugins", "share/terraform/plugins"} {
-		if err := run(t.Context(), "1.2.3", filepath.Join(home, mirror), []string{runtime.GOOS + "_" + runtime.GOARCH}); err != nil {
+		if err := run(t.Context(), "1.2.3", filepath.Join(home, mirror),
+			[]string{runtime.GOOS + "_" + runtime.GOARCH}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +35,8 @@ func TestAccInitFindsTheProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	initialise(t, work, []string{"HOME=" + home})
-	initialise(t, work, []string{"HOME=/nonexistent", "XDG_DATA_DIRS=" + filepath.Join(home, "share")}, "-lockfile=readonly")
+	initialise(t, work, []string{"HOME=/nonexistent", "XDG_DATA_DIRS=" + filepath.Join(home, "share")},
+		"-lockfile=readonly")
 }
 
 // initialise runs init from nothing but the lock file, and wants it to find the provider.
@@ -43,7 +45,8 @@ func initialise(t *testing.T, work string, environment []string, arguments ...st
 	if err := os.RemoveAll(filepath.Join(work, ".terraform")); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), os.Getenv("TF_ACC_TERRAFORM_PATH"), append([]string{"init", "-no-color"}, arguments...)...)
+	command := exec.CommandContext(t.Context(), os.Getenv("TF_ACC_TERRAFORM_PATH"),
+		append([]string{"init", "-no-color"}, arguments...)...)
 	command.Dir = work
 	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "CHECKPOINT_DISABLE=1"}, environment...)
 	if output, err := command.CombinedOutput(); err != nil {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package builds the provider and packs it as Terraform and OpenTofu want it in a mirror: a zip for each platform, under both
-// registries' names. The same source and the same Go give the same bytes, so a lock file made from one build fits the next.
+// Package builds the provider and packs it as Terraform and OpenTofu want it in a mirror: a zip for each platform,
+// under both registries' names. The same source and the same Go give the same bytes, so a lock file made from one
+// build fits the next.
 //
 //	go run ./terraform-provider/tools/package -version 0.1.0 -to build/share/terraform/plugins linux_amd64 linux_arm64
 package main
@@ -86,10 +87,12 @@ func build(ctx context.Context, version, platform, binary string) error {
 		return fmt.Errorf("platform %q: want SYSTEM_ARCHITECTURE, such as linux_amd64", platform)
 	}
 	//nolint:gosec // the operands come from the Makefile, and no shell reads them
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version,
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
+		"-s -w -buildid= -X main.version="+version,
 		"-o", binary, "./terraform-provider")
 	// What the caller's environment says about the target must not reach the bytes.
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+pair[1], "GOARCH="+pair[2], "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+pair[1], "GOARCH="+pair[2], "GOAMD64=v1",
+		"GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=")
 	command.Stderr = os.Stderr
 	if err := command.Run(); err != nil {
 		return fmt.Errorf("go build for %s: %w", platform, err)
@@ -114,7 +117,8 @@ func add(archive *zip.Writer, file string, mode os.FileMode) error {
 
 // put writes a file that appears whole, and leaves one alone that is the same already.
 func put(file string, content []byte) error {
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) { //nolint:gosec // below the directory asked for
+	// below the directory asked for
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) { //nolint:gosec
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a mirror is for all to read

@@ -57,12 +57,13 @@ func TestRefuses(t *testing.T) {
 		platforms   []string
 		want        string
 	}{
-		"a version with v":             {"v1.2.3", "x", []string{"linux_amd64"}, `version "v1.2.3"`},
-		"no directory":                 {"1.2.3", "", []string{"linux_amd64"}, "-to DIRECTORY"},
-		"no platform":                  {"1.2.3", "x", nil, "at least one platform"},
-		"a platform that is no pair":   {"1.2.3", "x", []string{"linux"}, `platform "linux": want SYSTEM_ARCHITECTURE`},
-		"a platform without names":     {"1.2.3", "x", []string{"_"}, `platform "_": want SYSTEM_ARCHITECTURE`},
-		"a platform of three":          {"1.2.3", "x", []string{"linux_arm_7"}, `platform "linux_arm_7": want SYSTEM_ARCHITECTURE`},
+		"a version with v":           {"v1.2.3", "x", []string{"linux_amd64"}, `version "v1.2.3"`},
+		"no directory":               {"1.2.3", "", []string{"linux_amd64"}, "-to DIRECTORY"},
+		"no platform":                {"1.2.3", "x", nil, "at least one platform"},
+		"a platform that is no pair": {"1.2.3", "x", []string{"linux"}, `platform "linux": want SYSTEM_ARCHITECTURE`},
+		"a platform without names":   {"1.2.3", "x", []string{"_"}, `platform "_": want SYSTEM_ARCHITECTURE`},
+		"a platform of three": {"1.2.3", "x", []string{"linux_arm_7"},
+			`platform "linux_arm_7": want SYSTEM_ARCHITECTURE`},
 		"a platform that Go has not":   {"1.2.3", "x", []string{"linux_vax"}, "go build for linux_vax"},
 		"a version that is no version": {"1.2", "x", []string{"linux_amd64"}, "semantic version"},
 	} {
@@ -94,7 +95,8 @@ func packIn(t *testing.T, tree, platform string) []byte {
 	}
 	var zips [][]byte
 	for _, registry := range registries {
-		content, err := os.ReadFile(filepath.Join(to, registry, "sled-fleet/sled/terraform-provider-sled_1.2.3_"+platform+".zip"))
+		content, err := os.ReadFile(filepath.Join(to, registry,
+			"sled-fleet/sled/terraform-provider-sled_1.2.3_"+platform+".zip"))
 		if err != nil {
 			t.Fatal(err)
 		}

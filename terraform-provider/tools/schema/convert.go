@@ -30,7 +30,8 @@ func action(s *tfprotov6.ActionSchema) object {
 func block(b *tfprotov6.SchemaBlock) object {
 	blocks := object{}
 	for _, nested := range b.BlockTypes {
-		blocks[nested.TypeName] = object{"nesting_mode": strings.ToLower(nested.Nesting.String()), "block": block(nested.Block),
+		blocks[nested.TypeName] = object{"nesting_mode": strings.ToLower(nested.Nesting.String()),
+			"block":     block(nested.Block),
 			"min_items": nested.MinItems, "max_items": nested.MaxItems}
 	}
 	return object{"attributes": attributes(b.Attributes), "block_types": blocks, "deprecated": b.Deprecated,
@@ -40,10 +41,12 @@ func block(b *tfprotov6.SchemaBlock) object {
 func attributes(all []*tfprotov6.SchemaAttribute) object {
 	converted := object{}
 	for _, a := range all {
-		one := object{"required": a.Required, "optional": a.Optional, "computed": a.Computed, "sensitive": a.Sensitive, "write_only": a.WriteOnly,
+		one := object{"required": a.Required, "optional": a.Optional, "computed": a.Computed,
+			"sensitive": a.Sensitive, "write_only": a.WriteOnly,
 			"deprecated": a.Deprecated, "description": a.Description, "description_kind": kind(a.DescriptionKind)}
 		if a.NestedType != nil {
-			one["nested_type"] = object{"nesting_mode": strings.ToLower(a.NestedType.Nesting.String()), "attributes": attributes(a.NestedType.Attributes)}
+			one["nested_type"] = object{"nesting_mode": strings.ToLower(a.NestedType.Nesting.String()),
+				"attributes": attributes(a.NestedType.Attributes)}
 		} else {
 			one["type"] = a.Type
 		}
@@ -69,7 +72,8 @@ func identity(s *tfprotov6.ResourceIdentitySchema) object {
 }
 
 func function(f *tfprotov6.Function) object {
-	converted := object{"description": f.Description, "summary": f.Summary, "deprecation_message": f.DeprecationMessage, "return_type": f.Return.Type}
+	converted := object{"description": f.Description, "summary": f.Summary,
+		"deprecation_message": f.DeprecationMessage, "return_type": f.Return.Type}
 	parameters := make([]object, len(f.Parameters))
 	for i, p := range f.Parameters {
 		parameters[i] = parameter(p)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Schema prints what the provider offers, in the JSON of `terraform providers schema -json`. The documentation is made from it, so that it is
-// the same whichever CLI is at hand: older ones and OpenTofu leave out identities, actions and list resources.
+// Schema prints what the provider offers, in the JSON of `terraform providers schema -json`. The documentation is made
+// from it, so that it is the same whichever CLI is at hand: older ones and OpenTofu leave out identities, actions and
+// list resources.
 package main
 
 import (
@@ -41,15 +42,16 @@ func run(ctx context.Context, output io.Writer) error {
 	encoder := json.NewEncoder(output)
 	encoder.SetIndent("", "  ")
 	// tfplugindocs looks for this name only.
-	return encoder.Encode(object{"format_version": "1.0", "provider_schemas": object{"registry.terraform.io/hashicorp/sled": object{
-		"provider":                  schema(schemas.Provider),
-		"resource_schemas":          each(schemas.ResourceSchemas, schema),
-		"data_source_schemas":       each(schemas.DataSourceSchemas, schema),
-		"list_resource_schemas":     each(schemas.ListResourceSchemas, schema),
-		"action_schemas":            each(schemas.ActionSchemas, action),
-		"functions":                 each(schemas.Functions, function),
-		"resource_identity_schemas": each(identities.IdentitySchemas, identity),
-	}}})
+	return encoder.Encode(object{"format_version": "1.0",
+		"provider_schemas": object{"registry.terraform.io/hashicorp/sled": object{
+			"provider":                  schema(schemas.Provider),
+			"resource_schemas":          each(schemas.ResourceSchemas, schema),
+			"data_source_schemas":       each(schemas.DataSourceSchemas, schema),
+			"list_resource_schemas":     each(schemas.ListResourceSchemas, schema),
+			"action_schemas":            each(schemas.ActionSchemas, action),
+			"functions":                 each(schemas.Functions, function),
+			"resource_identity_schemas": each(identities.IdentitySchemas, identity),
+		}}})
 }
 
 // fault makes one error of what the provider complains about.
