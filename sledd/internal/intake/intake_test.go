@@ -5,7 +5,6 @@ package intake_test
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -42,8 +41,8 @@ type counts struct {
 	failed []string
 }
 
-func (c *counts) PlanHandedOut()                   { c.plans++ }
-func (c *counts) StepFailed(verb string, code int) { c.failed = append(c.failed, verb) }
+func (c *counts) PlanHandedOut()                { c.plans++ }
+func (c *counts) StepFailed(verb string, _ int) { c.failed = append(c.failed, verb) }
 
 func newMachine(t *testing.T, binding *api.BindingSpec) *machine {
 	t.Helper()
@@ -293,119 +292,4 @@ func TestFactsAreTakenOnceABoot(t *testing.T) {
 	if _, err := m.Log(t.Context(), mac, m.token, 2, []byte("the end")); err != nil || string(*m.load().Log()) != "the end" {
 		t.Errorf("%v: %q", err, *m.load().Log())
 	}
-}
-
-func TestLastWordsNameTheCause(t *testing.T) {
-	m := newMachine(t, nil)
-	m.boot()
-	text := "--- dmesg\n<4>watchdog: BUG: soft lockup\n<0>Kernel panic - not syncing: Fatal exception\n"
-	if _, err := m.LastWords(t.Context(), mac, m.token, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	newest := m.load().Events()[0]
-	if newest.Kind != "lastwords" || newest.Detail != "Kernel panic - not syncing: Fatal exception" || newest.Bytes != int64(len(text)) {
-		t.Errorf("%+v", newest)
-	}
-}
-
-func TestAnUnconfirmedKexecMakesTheNextStartAReboot(t *testing.T) {
-	m := newMachine(t, &api.BindingSpec{Image: "d12"})
-	m.boot()
-	m.poll()
-	m.does(api.Starting, report.Line{Kind: report.End, Step: 4, Verb: "kexec", Way: "kexec"})
-	m.bind(2, api.BindingSpec{Image: "d12"})
-	m.boot()
-	if got := m.poll(); got != "wipe write configure reboot" {
-		t.Errorf("the plan is %q", got)
-	}
-	if status := m.status(); !strings.Contains(status.StartNote, "was not confirmed") || m.load().Kexecs().Missed != 1 {
-		t.Errorf("%+v, %+v", status, m.load().Kexecs())
-	}
-	m.bind(3, api.BindingSpec{Image: "d12", Boot: "kexec"})
-	if got := m.poll(); got != "wipe write configure kexec" {
-		t.Errorf("with boot=kexec the plan is %q", got)
-	}
-}
-
-func TestARescueInterruptsThePlan(t *testing.T) {
-	m := newMachine(t, &api.BindingSpec{Image: "d12"})
-	m.change(func(tx *nodetx.Tx) {
-		tx.Status().Phase, tx.Status().Generation = api.Operational, 1
-		tx.SetRescue(&nodetx.Rescue{Rescue: api.Rescue{RescueSpec: api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}}, Number: 7})
-	})
-	if !m.boot() {
-		t.Fatal("a node under rescue boots its own disk")
-	}
-	if got := m.poll(); got != "rescue" {
-		t.Fatalf("the plan is %q", got)
-	}
-	_, _, err := m.Seed(t.Context(), mac, m.token)
-	m.refused("a seed under rescue", err, refusal.Forbidden)
-	entered := report.Line{Kind: report.End, Step: 1, Verb: "rescue", Detail: "10.0.0.1 ssh-ed25519 AAAA"}
-	m.does(api.UnderRescue, report.Line{Kind: report.Begin, Step: 1, Of: 1, Verb: "rescue"}, entered)
-	tx := m.load()
-	if tx.Rescue().Address != "10.0.0.1" || tx.Rescue().Fingerprint == "" || tx.Status().Before != api.Operational || !tx.Satisfied() {
-		t.Errorf("%+v, %+v", tx.Rescue(), tx.Status())
-	}
-	m.change(func(tx *nodetx.Tx) {
-		tx.SetRescue(nil)
-		tx.Enter(api.Operational)
-	})
-	if got := m.poll(); got != "reboot" {
-		t.Errorf("after the rescue the plan is %q", got)
-	}
-}
-
-func TestACaptureRegistersItsImage(t *testing.T) {
-	m := newMachine(t, &api.BindingSpec{Capture: "golden"})
-	m.boot()
-	if got := m.poll(); got != "capture reboot" {
-		t.Fatalf("the plan is %q", got)
-	}
-	if err := m.Upload(t.Context(), mac, m.token, 1); err != nil {
-		t.Error(err)
-	}
-	m.refused("an upload of another generation", m.Upload(t.Context(), mac, m.token, 2), refusal.Forbidden)
-	done := end(1, "capture", 0)
-	done.Made = report.Made{Digest: "sha256:" + strings.Repeat("7", 64), Bytes: 512, FileBytes: 9}
-	m.does(api.Captured, start(1, "capture"), done)
-	image, err := m.DB.Image(t.Context(), "golden")
-	if err != nil || image.Bytes != 512 || image.Labels["captured-from"] != "n1" || !strings.HasPrefix(image.URLs[0], "http://s/images/captured/") {
-		t.Errorf("%+v, %v", image, err)
-	}
-	m.refused("an upload when it is registered", m.Upload(t.Context(), mac, m.token, 1), refusal.Forbidden)
-}
-
-func TestAWaitingPollEndsWithItsContext(t *testing.T) {
-	m := newMachine(t, nil)
-	m.boot()
-	if got := m.poll(); got != "idle" {
-		t.Fatalf("the plan is %q", got)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	answered := make(chan intake.Answer, 1)
-	go func() {
-		answer, _ := m.Poll(ctx, mac, m.token, 0, time.Minute)
-		answered <- answer
-	}()
-	for m.Hub.Waiting() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	cancel()
-	if answer := <-answered; answer.Plan != "" {
-		t.Errorf("%+v", answer)
-	}
-}
-
-func TestWarmGivesWhatTheScriptWould(t *testing.T) {
-	m := newMachine(t, &api.BindingSpec{Image: "d12"})
-	with, err := m.Warm(t.Context(), "n1", "http://front")
-	m.refused("by a name that is not stored", err, refusal.NotFound)
-	with, err = m.Warm(t.Context(), mac, "http://front")
-	if err != nil || with.Kernel != "http://front/sled/generic/vmlinuz" || !strings.Contains(with.Arguments, "sled.token=sledb_") {
-		t.Fatalf("%+v, %v", with, err)
-	}
-	m.change(func(tx *nodetx.Tx) { tx.Status().Phase, tx.Status().Generation = api.Operational, 1 })
-	_, err = m.Warm(t.Context(), mac, "http://front")
-	m.refused("a node that would boot its disk", err, refusal.Conflict)
 }
