@@ -37,7 +37,8 @@ bootorder_apply() (
 
 bootorder_entries() { $MOCK efibootmgr -v; }
 
-# bootorder_sorted ORDER: reads the output of efibootmgr and prints the entries' numbers in that order, joined by commas.
+# bootorder_sorted ORDER: reads the output of efibootmgr and prints the entries' numbers in that order, joined by
+# commas.
 bootorder_sorted() {
 	awk -v order="$1" '
 		/^BootOrder: / { n = split($2, numbers, ",") }
@@ -57,7 +58,8 @@ bootorder_sorted() {
 		}'
 }
 
-# bootorder_find_loader DISK: sets $bootorder_loader, a path on the partition $bootorder_number. There may be several ESPs.
+# bootorder_find_loader DISK: sets $bootorder_loader, a path on the partition $bootorder_number. There may be several
+# ESPs.
 bootorder_find_loader() {
 	for bootorder_device in $(disk_partitions "$1"); do
 		[ "$bootorder_device" != "$disk_root_device" ] || continue
@@ -68,8 +70,8 @@ bootorder_find_loader() {
 	return 1
 }
 
-# bootorder_has_loader FOLDER: sets $bootorder_loader. Prefers the vendor's loader to the one for removable media, and shim to
-# the loader that it starts.
+# bootorder_has_loader FOLDER: sets $bootorder_loader. Prefers the vendor's loader to the one for removable media, and
+# shim to the loader that it starts.
 bootorder_has_loader() {
 	case $($MOCK uname -m) in aarch64) bootorder_arch=aa64 ;; *) bootorder_arch=x64 ;; esac
 	for bootorder_loader in "$1"/EFI/*/shim"$bootorder_arch".efi "$1"/EFI/*/grub"$bootorder_arch".efi \

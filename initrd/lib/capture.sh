@@ -10,8 +10,8 @@ step_capture() {
 	sledc "$@"
 }
 
-# capture_replay DEVICE: mounts and unmounts it, so that the kernel replays the journal of a filesystem that was in use. One
-# that does not mount is left as it is.
+# capture_replay DEVICE: mounts and unmounts it, so that the kernel replays the journal of a filesystem that was in use.
+# One that does not mount is left as it is.
 capture_replay() {
 	mkdir -p "$disk_root"
 	for capture_type in ext4 xfs btrfs f2fs; do

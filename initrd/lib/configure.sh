@@ -24,8 +24,8 @@ step_configure() {
 	disk_release
 }
 
-# configure_put MODE FILE: writes FILE of the installed system from standard input, atomically. Never follows a link out of
-# the system.
+# configure_put MODE FILE: writes FILE of the installed system from standard input, atomically. Never follows a link out
+# of the system.
 configure_put() {
 	mkdir -p "$disk_root${2%/*}"
 	(umask 077 && cat >"$disk_root$2.sled")

@@ -25,7 +25,8 @@ disk_mount() {
 	disk_mounted="$2 $disk_mounted"
 }
 
-# disk_attach DEVICE FOLDER TEST: mounts it read-only with the first type and options that make TEST true; 1 when none do.
+# disk_attach DEVICE FOLDER TEST: mounts it read-only with the first type and options that make TEST true; 1 when none
+# do.
 disk_attach() {
 	mkdir -p "$2"
 	for disk_way in 'ext4 ro' 'xfs ro' 'btrfs ro' 'btrfs ro,subvol=@' 'btrfs ro,subvol=@rootfs' 'btrfs ro,subvol=root' 'vfat ro'; do

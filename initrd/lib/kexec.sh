@@ -16,7 +16,8 @@ kexec_load() {
 	$MOCK kexec -s -l "$@" || $MOCK kexec -l "$@"
 }
 
-# kexec_find VERB OPERAND...: sets $kexec_kernel, $kexec_initrd and $kexec_arguments from what the installed boot loader would start.
+# kexec_find VERB OPERAND...: sets $kexec_kernel, $kexec_initrd and $kexec_arguments from what the installed boot loader
+# would start.
 kexec_find() {
 	kexec_entry=$(sledc bootentry "root=$disk_root" "boot=$disk_boot") || return
 	set -f

@@ -2,7 +2,8 @@
 # shellcheck shell=sh
 # Drivers for the hardware that is there.
 
-# One line for each thing that can make a driver or a disk appear. The DMI string may hold quotes and matches nothing here.
+# One line for each thing that can make a driver or a disk appear. The DMI string may hold quotes and matches nothing
+# here.
 modules_hardware() {
 	find "$ROOT/sys/devices" -name modalias -exec cat {} + 2>/dev/null | grep -v '^dmi:' | sort -u
 	ls "$ROOT/sys/class/block" "$ROOT/sys/class/net"
@@ -20,8 +21,8 @@ modules_unchanged() {
 	[ "$modules_quiet" -ge 3 ]
 }
 
-# Buses show new hardware while their drivers load, and disks are found in the background: it is all there when nothing has
-# changed three times in a row.
+# Buses show new hardware while their drivers load, and disks are found in the background: it is all there when nothing
+# has changed three times in a row.
 modules_load() {
 	modules_before='' modules_quiet=0
 	$MOCK modprobe -q scsi_mod scan=sync || :

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Plans: ask, check, run the steps in order, report each. Values are sledc's business; here a line is only split into words.
+# Plans: ask, check, run the steps in order, report each. Values are sledc's business; here a line is only split into
+# words.
 
 plan_log=$ROOT/run/sled/log plan_report_log=$ROOT/run/sled/report.log plan_file=$ROOT/run/sled/plan
 
@@ -9,16 +10,17 @@ plan_send_facts() {
 	sledc facts $node 2>"$plan_log" || console_say "the facts were not taken: $(tail -n 1 "$plan_log")"
 }
 
-# plan_report NUMBER OF VERB [OPERAND...]: sends what the step prints to the servers. Returns the step's exit code, or 6 when
-# a server refused the report.
+# plan_report NUMBER OF VERB [OPERAND...]: sends what the step prints to the servers. Returns the step's exit code, or 6
+# when a server refused the report.
 plan_report() {
 	plan_step="step=$1 of=$2 verb=$3"
 	shift 3
 	sledc report $node "generation=$plan_generation" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" $plan_step "log=$plan_log" "$@"
 }
 
-# plan_begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $plan_begin for the reports that
-# follow. Returns 1 when sledd refuses. A server that does not answer stops no step: sledd issued the plan, and gets the start later.
+# plan_begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $plan_begin for the reports
+# that follow. Returns 1 when sledd refuses. A server that does not answer stops no step: sledd issued the plan, and
+# gets the start later.
 plan_begin_step() {
 	case $(plan_report "$@" begin=only 2>"$plan_report_log") in
 	accepted) plan_begin=begin=done ;;

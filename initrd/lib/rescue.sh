@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Step rescue: people enter by SSH, with the keys that the plan names and nothing else. No disk is looked at, let alone mounted.
+# Step rescue: people enter by SSH, with the keys that the plan names and nothing else. No disk is looked at, let alone
+# mounted.
 
 rescue_folder=$ROOT/run/sled/rescue
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# A hardware watchdog looks after the jump: it resets the machine when the installed kernel does not come to where it stops it.
+# A hardware watchdog looks after the jump: it resets the machine when the installed kernel does not come to where it
+# stops it.
 
 watchdog_chosen=$ROOT/run/sled/watchdog
 
@@ -15,7 +16,8 @@ watchdog_find() {
 	return 1
 }
 
-# watchdog_installed_takes DRIVER: the installed system has it for the kernel that will start, and can stop the watchdog.
+# watchdog_installed_takes DRIVER: the installed system has it for the kernel that will start, and can stop the
+# watchdog.
 watchdog_installed_takes() {
 	[ -e "$disk_root/etc/systemd/system/sled-watchdog.service" ] || return 1
 	watchdog_modules=$disk_root/lib/modules/${kexec_kernel##*/vmlinuz-}
@@ -23,8 +25,8 @@ watchdog_installed_takes() {
 	grep -q -s "/$1\.ko$" "$watchdog_modules/modules.builtin" || [ -n "$(find "$watchdog_modules" -name "$1.ko*")" ]
 }
 
-# watchdog_choose SECONDS: chooses the watchdog, tries it, and sets $watchdog_argument for the installed system. Reports the
-# result as the step's detail. The jump does not need a watchdog.
+# watchdog_choose SECONDS: chooses the watchdog, tries it, and sets $watchdog_argument for the installed system. Reports
+# the result as the step's detail. The jump does not need a watchdog.
 watchdog_choose() {
 	watchdog_argument=
 	rm -f "$watchdog_chosen"

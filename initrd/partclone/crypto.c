@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for libcrypto in the initrd. partclone links it for the checksums of BitTorrent, which nobody asks for on a node; the real one
-// is a fifth of the initrd. Who calls one of these gets an abort.
+// Stands in for libcrypto in the initrd. partclone links it for the checksums of BitTorrent, which nobody asks for on a
+// node; the real one is a fifth of the initrd. Who calls one of these gets an abort.
 #include <stdlib.h>
 
 #define ABSENT(name) \

@@ -22,7 +22,8 @@ static const struct verb verbs[] = {
 	{"diff", "compare two images", diff_rules, verb_diff, NULL, NULL},
 	{"sign", "sign an image", sign_rules, verb_sign, NULL, NULL},
 	{"grow", "make partition table and last partition as large as the disk", grow_rules, verb_grow, NULL, NULL},
-	{"bootentry", "find kernel, initrd and arguments of an installed system", bootentry_rules, verb_bootentry, NULL, NULL},
+	{"bootentry", "find kernel, initrd and arguments of an installed system", bootentry_rules, verb_bootentry, NULL,
+		NULL},
 	{"load", "load a kernel, for a jump out of the running system", load_rules, verb_load, NULL, NULL},
 	{"unload", "forget the loaded kernel", unload_rules, verb_unload, NULL, NULL},
 	{"jump", "make the filesystems read-only and start the loaded kernel", jump_rules, verb_jump, NULL, NULL},
@@ -43,7 +44,8 @@ static void print_verbs(FILE *out) {
 static void print_help(const struct verb *verb) {
 	printf("sledc %s%s%s: %s\n", verb->name, verb->words ? " " : "", verb->words ? verb->words : "", verb->help);
 	for (const struct operand_rule *rule = verb->rules; rule && rule->key; rule++)
-		printf("  %-11s %s%s%s%s\n", rule->key, rule->help, rule->choices ? ": " : "", rule->choices ? rule->choices : "",
+		printf("  %-11s %s%s%s%s\n", rule->key, rule->help, rule->choices ? ": " : "", rule->choices
+			? rule->choices : "",
 		       rule->required ? " [required]" : "");
 }
 

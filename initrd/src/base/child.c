@@ -21,14 +21,16 @@
 static const struct {
 	const char *start, *package;
 } packages[] = {
-	{"partclone.", "partclone"}, {"qemu-img", "qemu-utils"}, {"gzip", "gzip"}, {"xz", "xz-utils"}, {"zstd", "zstd"}, {"bzip2", "bzip2"},
+	{"partclone.", "partclone"}, {"qemu-img", "qemu-utils"}, {"gzip", "gzip"}, {"xz", "xz-utils"}, {"zstd", "zstd"},
+		{"bzip2", "bzip2"},
 	{"sfdisk", "fdisk"},
 };
 
 static int missing(const char *name, struct fault *fault) {
 	for (size_t i = 0; i < ELEMENTS(packages); i++)
 		if (!strncmp(name, packages[i].start, strlen(packages[i].start)))
-			return fault_set(fault, CODE_UNSUPPORTED, "%s is missing here: it is in the Debian package %s", name, packages[i].package);
+			return fault_set(fault, CODE_UNSUPPORTED, "%s is missing here: it is in the Debian package %s",
+				name, packages[i].package);
 	return fault_set(fault, CODE_UNSUPPORTED, "%s is missing here", name);
 }
 
@@ -129,7 +131,8 @@ static int how_it_ended(const struct child *child, int status, struct fault *fau
 		return 0;
 	last_words(child->errors, words);
 	if (WIFSIGNALED(status))
-		return fault_set(fault, CODE_FAILED, "%s: killed by signal %d: %s", child->name, WTERMSIG(status), words);
+		return fault_set(fault, CODE_FAILED, "%s: killed by signal %d: %s", child->name, WTERMSIG(status),
+			words);
 	return fault_set(fault, CODE_FAILED, "%s: exit %d: %s", child->name, WEXITSTATUS(status), words);
 }
 

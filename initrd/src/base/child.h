@@ -13,11 +13,12 @@ struct child {
 	int errors; // file of its standard error
 };
 
-// Looks in PATH, then in the folders of root. `in` and `out` become its standard input and output; -1: nothing, /dev/null. The
-// fault of a missing program names the Debian package that has it.
+// Looks in PATH, then in the folders of root. `in` and `out` become its standard input and output; -1: nothing,
+// /dev/null. The fault of a missing program names the Debian package that has it.
 int child_start(const char *const words[], int in, int out, struct child *ret, struct fault *fault);
 
-// Waits until it ends or the deadline has passed; then it is killed. Another end than exit 0 is code 1, with its last words.
+// Waits until it ends or the deadline has passed; then it is killed. Another end than exit 0 is code 1, with its last
+// words.
 int child_wait(struct child *child, int64_t deadline, struct fault *fault);
 
 // Kills what still runs; for cleanup_with.

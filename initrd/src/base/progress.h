@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long step is. Libraries say it as often as they like; the verb's own `show` is called at most once a second.
+// How far a long step is. Libraries say it as often as they like; the verb's own `show` is called at most once a
+// second.
 #pragma once
 
 #include <stdint.h>

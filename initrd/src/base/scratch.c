@@ -75,7 +75,8 @@ static int copy_piece(int fd, uint64_t at, int from, uint64_t start, size_t size
 		n = pread(from, piece, size, (off_t)start);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
-		return fault_errno(fault, CODE_FAILED, n < 0 ? errno : EIO, "read at byte %llu", (unsigned long long)start);
+		return fault_errno(fault, CODE_FAILED, n < 0 ? errno : EIO, "read at byte %llu",
+			(unsigned long long)start);
 	if (scratch_write(fd, piece, (size_t)n, at, fault) < 0)
 		return -EIO;
 	return (int)n;
@@ -96,7 +97,8 @@ int scratch_copy(int fd, uint64_t at, int from, uint64_t start, uint64_t bytes, 
 			now = (uint64_t)data / PAGE * PAGE > now ? (uint64_t)data / PAGE * PAGE : now;
 		if (now >= end)
 			break;
-		n = copy_piece(fd, at + (now - start), from, now, end - now < PIECE ? (size_t)(end - now) : PIECE, piece, fault);
+		n = copy_piece(fd, at + (now - start), from, now, end - now < PIECE ? (size_t)(end - now) : PIECE,
+			piece, fault);
 		if (n < 0)
 			return n;
 	}

@@ -69,7 +69,8 @@ static void load_environment(const char *boot, struct variables *variables) {
 	}
 }
 
-static void read_bls_entry(const char *directory, const char *name, const struct variables *variables, struct entries *entries) {
+static void read_bls_entry(const char *directory, const char *name, const struct variables *variables,
+			   struct entries *entries) {
 	const char *dot = strrchr(name, '.');
 	cleanup_free char *file = NULL, *id = NULL;
 	char path[PATH_MAX];
@@ -128,11 +129,14 @@ int boot_find(const char *root, const char *boot, struct bootable *ret, struct f
 	cleanup_with(variables_free) struct variables variables = {0};
 
 	load_environment(boot, &variables);
-	if (!find_bls(root, boot, &variables, ret) && !find_grub(root, boot, &variables, ret) && !find_plain(root, boot, ret))
-		return fault_set(fault, CODE_UNSUPPORTED, "no kernel to start below %s: no boot entry names one that is there", boot);
+	if (!find_bls(root, boot, &variables, ret) && !find_grub(root, boot, &variables, ret) &&
+		!find_plain(root, boot, ret))
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"no kernel to start below %s: no boot entry names one that is there", boot);
 	if (ret->arguments.size > ARGUMENTS_MAX) {
 		bootable_free(ret);
-		return fault_set(fault, CODE_UNSUPPORTED, "the kernel arguments are longer than %u bytes", ARGUMENTS_MAX);
+		return fault_set(fault, CODE_UNSUPPORTED, "the kernel arguments are longer than %u bytes",
+			ARGUMENTS_MAX);
 	}
 	return 0;
 }

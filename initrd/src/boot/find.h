@@ -11,7 +11,7 @@ struct bootable {
 	struct text arguments;
 };
 
-// `boot` is where the system's own /boot is mounted. Looks at BLS entries, then grub.cfg, then the newest kernel of /boot.
-// Code 3 when none of them leads to a kernel.
+// `boot` is where the system's own /boot is mounted. Looks at BLS entries, then grub.cfg, then the newest kernel of
+// /boot. Code 3 when none of them leads to a kernel.
 int boot_find(const char *root, const char *boot, struct bootable *ret, struct fault *fault);
 void bootable_free(struct bootable *bootable);

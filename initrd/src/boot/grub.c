@@ -64,7 +64,8 @@ static int set_kernel(struct entry *entry, const struct grub_words *words) {
 		bool quote = strchr(words->items[i], ' ') != NULL;
 		if (!words->items[i][0])
 			continue;
-		text_addf(&entry->arguments, "%s%s%s%s", entry->arguments.size ? " " : "", quote ? "\"" : "", words->items[i],
+		text_addf(&entry->arguments, "%s%s%s%s", entry->arguments.size ? " " : "", quote ? "\"" : "",
+			words->items[i],
 			  quote ? "\"" : "");
 	}
 	return entry->kernel && !entry->arguments.failed ? 0 : -ENOMEM;
@@ -119,7 +120,8 @@ int grub_parse(const char *script, struct variables *variables, struct entries *
 // Is `part` the entry's number among its sisters, its title or its id?
 static bool part_matches(const struct entry *entry, uint64_t number, const char *part) {
 	uint64_t n;
-	return (number_parse(part, ENTRIES_MAX, &n) == 0 && n == number) || (entry->title && !strcmp(part, entry->title)) ||
+	return (number_parse(part, ENTRIES_MAX, &n) == 0 && n == number) ||
+		(entry->title && !strcmp(part, entry->title)) ||
 	       (entry->id && !strcmp(part, entry->id));
 }
 

@@ -78,7 +78,8 @@ static int add_word(struct grub_words *words, const char **at, const struct vari
 	return 0;
 }
 
-int grub_words_read(const char **script, const struct variables *variables, struct grub_words *ret, enum grub_end *ret_end) {
+int grub_words_read(const char **script, const struct variables *variables, struct grub_words *ret,
+		    enum grub_end *ret_end) {
 	const char *at = *script;
 	int r = 0;
 

@@ -14,5 +14,6 @@ struct grub_words {
 enum grub_end { GRUB_STATEMENT, GRUB_OPEN, GRUB_CLOSE, GRUB_EOF };
 
 // Reads up to the end of a statement and moves *script there. -E2BIG: too many words.
-int grub_words_read(const char **script, const struct variables *variables, struct grub_words *ret, enum grub_end *ret_end);
+int grub_words_read(const char **script, const struct variables *variables, struct grub_words *ret,
+		    enum grub_end *ret_end);
 void grub_words_free(struct grub_words *words);

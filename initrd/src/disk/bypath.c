@@ -126,7 +126,8 @@ static void bus(struct walk *w, const char *subsystem) {
 	w->bus = true;
 }
 
-// udev names these after their transport's own addresses, which are not followed here: no name is better than a wrong one.
+// udev names these after their transport's own addresses, which are not followed here: no name is better than a wrong
+// one.
 static bool other_transport(const char *real) {
 	return strstr(real, "/end_device-") || strstr(real, "/rport-") || strstr(real, "/session");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a disk by its place on the bus. The same walk as udev's path_id: from the disk up to the bus, each level that has a name of its
-// own put in front.
+// The name of a disk by its place on the bus. The same walk as udev's path_id: from the disk up to the bus, each level
+// that has a name of its own put in front.
 #pragma once
 
 #include "disk/disk.h"

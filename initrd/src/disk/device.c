@@ -14,7 +14,8 @@ void *device_buffer(size_t size) {
 	return buffer;
 }
 
-static int transfer_fault(const struct device *device, int error, const char *what, uint64_t offset, struct fault *fault) {
+static int transfer_fault(const struct device *device, int error, const char *what, uint64_t offset,
+			  struct fault *fault) {
 	return fault_errno(fault, CODE_FAILED, error, "%s: %s at byte %llu", device->name, what,
 			   (unsigned long long)offset);
 }

@@ -32,7 +32,8 @@ static bool header_is_whole(const uint8_t *header, uint32_t sector) {
 	uint8_t copy[4096];
 	uint32_t size = get_le32(header + SIZE);
 
-	if (memcmp(header + SIGNATURE, "EFI PART", 8) || size < GPT_HEADER_BYTES || size > sector || size > sizeof(copy))
+	if (memcmp(header + SIGNATURE, "EFI PART", 8) || size < GPT_HEADER_BYTES || size > sector ||
+		size > sizeof(copy))
 		return false;
 	memcpy(copy, header, size);
 	memset(copy + CRC, 0, 4);

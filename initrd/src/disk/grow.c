@@ -36,7 +36,8 @@ static int read_table(struct table *t, struct fault *fault) {
 	if (r > 0)
 		r = read_header(t, t->sectors - 1, fault);
 	if (r > 0 && t->device->sector > 512 && !memcmp(t->first + 512, "EFI PART", 8))
-		return fault_set(fault, CODE_UNSUPPORTED, "%s has sectors of %u bytes, the image was made for 512", t->device->name,
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has sectors of %u bytes, the image was made for 512",
+			t->device->name,
 				 t->device->sector);
 	if (r > 0)
 		return fault_set(fault, CODE_INTEGRITY, "%s: neither copy of its GPT is whole", t->device->name);

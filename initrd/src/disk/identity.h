@@ -10,5 +10,6 @@ void identity_find(const char *root, struct disk *disk);
 // Serial number of a SCSI "unit serial number" page (0x80). Pure; "" when the page is malformed.
 void identity_page80(const unsigned char *page, size_t size, char *ret, size_t ret_size);
 
-// udev's form of sysfs' wwid: "naa.5000c500..." is "0x5000c500...". Others stay, texts made by the kernel (t10., nvme.) too.
+// udev's form of sysfs' wwid: "naa.5000c500..." is "0x5000c500...". Others stay, texts made by the kernel (t10., nvme.)
+// too.
 void identity_wwn(const char *wwid, char *ret, size_t ret_size);

@@ -35,7 +35,8 @@ struct queue {
 	struct fault fault;
 };
 
-// Only the buffers: a ring lets go of a registered descriptor some time after it is closed, and the disk would be in use until then.
+// Only the buffers: a ring lets go of a registered descriptor some time after it is closed, and the disk would be in
+// use until then.
 static bool register_buffers(struct queue *queue) {
 	struct iovec all = {queue->memory, MEMORY};
 	return io_uring_register_buffers(&queue->ring, &all, 1) == 0;
@@ -70,7 +71,8 @@ static void complete(struct queue *queue, struct write *write, int result) {
 	int r = 0;
 
 	if (done < write->size && queue->error == 0)
-		r = device_write(queue->device, write->data + done, write->size - done, write->offset + done, &queue->fault);
+		r = device_write(queue->device, write->data + done, write->size - done, write->offset + done,
+			&queue->fault);
 	if (r < 0)
 		queue->error = r;
 	else if (queue->error == 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes on their way to a disk, for one thread: it fills a buffer while the disk takes what was in the others. By io_uring where the
-// kernel has it; else, and for devices without a descriptor, each write is done when it is asked for.
+// Writes on their way to a disk, for one thread: it fills a buffer while the disk takes what was in the others. By
+// io_uring where the kernel has it; else, and for devices without a descriptor, each write is done when it is asked
+// for.
 #pragma once
 
 #include "disk/device.h"
@@ -10,9 +11,11 @@
 struct queue;
 
 int queue_open(struct device *device, struct queue **ret, struct fault *fault);
-void queue_close(struct queue **queue); // for cleanup_with; *queue may be NULL. Waits for writes that the kernel still has.
+// for cleanup_with; *queue may be NULL. Waits for writes that the kernel still has.
+void queue_close(struct queue **queue);
 
-// A buffer to fill, BLOCK bytes; the one taken before goes its way. Waits until one is free. What is in it, nobody knows.
+// A buffer to fill, BLOCK bytes; the one taken before goes its way. Waits until one is free. What is in it, nobody
+// knows.
 int queue_take(struct queue *queue, uint8_t **ret, struct fault *fault);
 
 // Part of the buffer taken last, which is not to be touched from here on.

@@ -60,7 +60,8 @@ static int scan_partitions(const char *root, struct disk *disk, struct fault *fa
 		if (start == UINT64_MAX)
 			continue;
 		if (disk->partition_count == PARTITIONS_MAX)
-			return fault_set(fault, CODE_FAILED, "%s has more than %u partitions", disk->name, PARTITIONS_MAX);
+			return fault_set(fault, CODE_FAILED, "%s has more than %u partitions", disk->name,
+				PARTITIONS_MAX);
 		disk->partitions[disk->partition_count++] = (struct partition){start * SECTOR, sectors * SECTOR};
 	}
 	return 0;

@@ -47,7 +47,8 @@ static int parse_size(const char *text, struct term *term, struct fault *fault) 
 	term->most = NUMBER_MAX;
 	if (!least || (!*least && !dash[1]) || (*least && number_parse(least, NUMBER_MAX, &term->least) < 0) ||
 	    (dash[1] && number_parse(dash + 1, NUMBER_MAX, &term->most) < 0) || term->least > term->most)
-		return fault_set(fault, CODE_USAGE, "\"size:%s\" is not size:MIN-MAX in bytes, either side may be empty", text);
+		return fault_set(fault, CODE_USAGE,
+			"\"size:%s\" is not size:MIN-MAX in bytes, either side may be empty", text);
 	return 0;
 }
 
@@ -79,7 +80,8 @@ static int parse_term(const char *text, struct term *term, struct fault *fault) 
 		return parse_value(text + n, term, fault);
 	}
 	return fault_set(fault, CODE_USAGE,
-			 "\"%s\" is not one of serial:S wwn:W path:P model:GLOB rotational:0|1 size:MIN-MAX only", text);
+			 "\"%s\" is not one of serial:S wwn:W path:P model:GLOB rotational:0|1 size:MIN-MAX only",
+			 	text);
 }
 
 int selector_parse(const char *text, struct selector *ret, struct fault *fault) {

@@ -25,10 +25,13 @@ static int add_partition(struct reading *r, uint64_t start, uint64_t count, stru
 	struct table *table = r->table;
 
 	if (table->partition_count == PARTITIONS_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s has more than %u partitions", r->reader->name, PARTITIONS_MAX);
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has more than %u partitions", r->reader->name,
+			PARTITIONS_MAX);
 	if (start >= r->sectors || count > r->sectors - start)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s: a partition reaches to sector %llu, the disk has %llu of %u bytes: it was cut off",
-				 r->reader->name, (unsigned long long)(start + count), (unsigned long long)r->sectors, table->sector);
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s: a partition reaches to sector %llu, the disk has %llu of %u bytes: it was cut off",
+				 r->reader->name, (unsigned long long)(start + count), (unsigned long long)r->sectors,
+				 	table->sector);
 	table->partitions[table->partition_count++] = (struct partition){start * table->sector, count * table->sector};
 	return 0;
 }
@@ -51,7 +54,9 @@ static int read_logical(struct reading *r, const struct mbr_entry *extended, str
 		if (error < 0)
 			return error;
 		if (!mbr_is_signed(sector))
-			return i == 0 ? 0 : fault_set(fault, CODE_UNSUPPORTED, "%s: its chain of logical partitions is broken at sector %llu", r->reader->name, (unsigned long long)at);
+			return i == 0 ? 0 : fault_set(fault, CODE_UNSUPPORTED,
+				"%s: its chain of logical partitions is broken at sector %llu", r->reader->name,
+				(unsigned long long)at);
 		add_structure(r, at, r->table->sector);
 		if (mbr_entry(sector, 0, &entry))
 			error = add_partition(r, at + entry.start, entry.count, fault);
@@ -85,7 +90,8 @@ static bool has_gpt(struct reading *r, uint64_t lba) {
 	uint32_t sector = r->table->sector;
 	struct fault ignored;
 
-	return reader_read(r->reader, r->header, sector, lba * sector, &ignored) == 0 && gpt_read(r->header, sector, lba, r->sectors, &r->gpt) == 0 &&
+	return reader_read(r->reader, r->header, sector, lba * sector, &ignored) == 0 &&
+		gpt_read(r->header, sector, lba, r->sectors, &r->gpt) == 0 &&
 	       reader_read(r->reader, r->entries, gpt_entries_size(&r->gpt), r->gpt.entries * sector, &ignored) == 0 &&
 	       gpt_check_entries(&r->gpt, r->entries) == 0;
 }
@@ -137,7 +143,9 @@ static int read_any_gpt(struct reading *r, uint32_t sector, struct fault *fault)
 	if (error > 0 && !sector)
 		error = try_gpt(r, 4096, fault);
 	if (error > 0)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s: its first sector speaks of a GPT, but neither that nor its copy is whole%s", r->reader->name,
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s: its first sector speaks of a GPT, but neither that nor its copy is whole%s",
+			r->reader->name,
 				 sector ? " with sectors of the size given" : "");
 	return error;
 }
@@ -183,7 +191,8 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 	if (!entries || !reading)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 	if (reader->bytes == 0 || reader->bytes % (sector ? sector : 512))
-		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes: a disk has a multiple of %u", reader->name,
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes: a disk has a multiple of %u",
+			reader->name,
 				 (unsigned long long)reader->bytes, sector ? sector : 512);
 	reading->reader = reader;
 	reading->table = ret;
@@ -192,7 +201,8 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 	if (r < 0)
 		return r;
 	if (reader->bytes % ret->sector)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes, but sectors of %u", reader->name, (unsigned long long)reader->bytes, ret->sector);
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes, but sectors of %u", reader->name,
+			(unsigned long long)reader->bytes, ret->sector);
 	qsort(ret->partitions, ret->partition_count, sizeof(ret->partitions[0]), by_start);
 	add_head(ret, reader->bytes);
 	extents_settle(&ret->structures);

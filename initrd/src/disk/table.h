@@ -17,7 +17,7 @@ struct table {
 	const char *warning;			     // what an operator should know of it, or NULL
 };
 
-// `sector` 0: the one with which there is a GPT, else 512. Code 3 for a table that cannot be right. `ret` is to be freed also after
-// a failure.
+// `sector` 0: the one with which there is a GPT, else 512. Code 3 for a table that cannot be right. `ret` is to be
+// freed also after a failure.
 int table_read(const struct reader *reader, uint32_t sector, struct table *ret, struct fault *fault);
 void table_free(struct table *table);

@@ -15,7 +15,8 @@ static struct disk *find_name(struct disks *disks, const char *name) {
 	return NULL;
 }
 
-// The disk that a device number, its own or a partition's, belongs to: sysfs has partitions inside their disk's directory.
+// The disk that a device number, its own or a partition's, belongs to: sysfs has partitions inside their disk's
+// directory.
 static struct disk *find_number(const char *root, struct disks *disks, const char *number) {
 	cleanup_free char *path = NULL, *real = NULL;
 	struct disk *disk;

@@ -17,7 +17,8 @@ static bool all_zero(const unsigned char *data, size_t size) {
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 // 0: reads as zero; 1: does not.
-static int check_range(struct device *device, uint64_t offset, uint64_t size, unsigned char *buffer, uint64_t *ret_offset,
+static int check_range(struct device *device, uint64_t offset, uint64_t size, unsigned char *buffer,
+		       uint64_t *ret_offset,
 		       struct fault *fault) {
 	while (size > 0) {
 		size_t n = (size_t)least(size, BLOCK);
@@ -109,7 +110,8 @@ static int zero_all(struct device *device, struct progress *progress, struct fau
 	if (r == 0)
 		r = wipe_check(device, &offset, fault);
 	if (r > 0)
-		return fault_set(fault, CODE_INTEGRITY, "%s: byte range at %llu does not read as zero after zeros were written",
+		return fault_set(fault, CODE_INTEGRITY,
+			"%s: byte range at %llu does not read as zero after zeros were written",
 				 device->name, (unsigned long long)offset);
 	return r;
 }
@@ -174,7 +176,8 @@ int wipe_signatures(struct device *device, struct progress *progress, struct fau
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = check_range(device, ranges[i].offset, ranges[i].size, buffer, &offset, fault);
 	if (r > 0)
-		return fault_set(fault, CODE_INTEGRITY, "%s: byte range at %llu does not read as zero after zeros were written",
+		return fault_set(fault, CODE_INTEGRITY,
+			"%s: byte range at %llu does not read as zero after zeros were written",
 				 device->name, (unsigned long long)offset);
 	if (r == 0) {
 		progress_end(progress);

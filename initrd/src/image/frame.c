@@ -43,7 +43,8 @@ void codec_close(struct codec **codec) {
 }
 
 static int refuse(const struct chunk *chunk, struct fault *fault, const char *what) {
-	return fault_set(fault, CODE_INTEGRITY, "image: chunk at disk offset %llu: %s", (unsigned long long)chunk->offset, what);
+	return fault_set(fault, CODE_INTEGRITY, "image: chunk at disk offset %llu: %s",
+		(unsigned long long)chunk->offset, what);
 }
 
 // One frame of the right kind and nothing after it; what it declares is believed only as far as it is right.
@@ -71,7 +72,8 @@ static bool free_is_zero(const struct index *index, const struct chunk *chunk, c
 	return true;
 }
 
-int frame_read(struct codec *codec, const struct index *index, const struct chunk *chunk, const uint8_t *frame, uint8_t *data,
+int frame_read(struct codec *codec, const struct index *index, const struct chunk *chunk, const uint8_t *frame,
+	       uint8_t *data,
 	       struct fault *fault) {
 	size_t size = chunk_size(index, chunk);
 	const char *what = head_fault(frame, chunk->frame, size);
@@ -90,7 +92,8 @@ int frame_read(struct codec *codec, const struct index *index, const struct chun
 	return 0;
 }
 
-int frame_make(struct codec *codec, const struct index *index, struct chunk *chunk, const uint8_t *data, uint8_t *frame, struct fault *fault) {
+int frame_make(struct codec *codec, const struct index *index, struct chunk *chunk, const uint8_t *data, uint8_t *frame,
+	       struct fault *fault) {
 	size_t size = ZSTD_compress2(codec->coder, frame, FRAME_MAX, data, chunk_size(index, chunk));
 
 	if (ZSTD_isError(size))

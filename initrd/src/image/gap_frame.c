@@ -23,7 +23,8 @@ size_t gap_write(uint64_t size, uint8_t *ret) {
 	put_le32(ret + 6, (uint32_t)left);
 	for (uint64_t run; left > 0; left -= run, p += 4) {
 		run = left < RUN ? left : RUN;
-		put_le32(p, (uint32_t)(run << 3) | 1u << 1 | (run == left)); // the fourth byte, 0, is the byte to repeat
+		// the fourth byte, 0, is the byte to repeat
+		put_le32(p, (uint32_t)(run << 3) | 1u << 1 | (run == left));
 	}
 	return (size_t)(p - ret);
 }

@@ -58,7 +58,8 @@ static bool bitmap_is_right(const struct index *index, const struct chunk *chunk
 	return any;
 }
 
-static int parse_chunk(const uint8_t *p, const struct index *index, uint64_t least, struct chunk *ret, struct fault *fault) {
+static int parse_chunk(const uint8_t *p, const struct index *index, uint64_t least, struct chunk *ret,
+		       struct fault *fault) {
 	*ret = (struct chunk){.offset = get_le64(p), .at = get_le64(p + 8), .frame = get_le32(p + 16)};
 	memcpy(ret->used, p + 20, sizeof(ret->used));
 	memcpy(ret->hash, p + 52, sizeof(ret->hash));
@@ -75,7 +76,8 @@ static int parse_head(const uint8_t *data, size_t size, struct index *index, str
 	if (size < HEAD || memcmp(data, MAGIC, 8) != 0)
 		return fault_set(fault, CODE_INTEGRITY, "this is no image index");
 	if (get_le32(data + 8) != VERSION)
-		return fault_set(fault, CODE_UNSUPPORTED, "image index: version %u, this program reads %u", get_le32(data + 8), VERSION);
+		return fault_set(fault, CODE_UNSUPPORTED, "image index: version %u, this program reads %u",
+			get_le32(data + 8), VERSION);
 	index->sector = get_le32(data + 12);
 	index->bytes = get_le64(data + 16);
 	index->chunk_count = get_le32(data + 32);
@@ -85,9 +87,11 @@ static int parse_head(const uint8_t *data, size_t size, struct index *index, str
 	if (index->bytes == 0 || index->bytes > NUMBER_MAX || index->bytes % index->sector)
 		return refuse(fault, "impossible size of the disk", index->bytes);
 	if (index->bytes > DISK_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "image index: a disk of %llu bytes, at most 2^50 are read", (unsigned long long)index->bytes);
+		return fault_set(fault, CODE_UNSUPPORTED, "image index: a disk of %llu bytes, at most 2^50 are read",
+			(unsigned long long)index->bytes);
 	if (index->chunk_count > CHUNKS_MAX || index->partition_count > INDEX_PARTITIONS_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "image index: %u chunks and %u partitions, at most %u and %u are read",
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"image index: %u chunks and %u partitions, at most %u and %u are read",
 				 index->chunk_count, index->partition_count, CHUNKS_MAX, INDEX_PARTITIONS_MAX);
 	if (size != HEAD + (uint64_t)index->partition_count * PARTITION + (uint64_t)index->chunk_count * ENTRY)
 		return refuse(fault, "its size does not fit its numbers of chunks and partitions", size);
@@ -206,7 +210,8 @@ size_t chunk_size(const struct index *index, const struct chunk *chunk) {
 }
 
 bool chunk_run(const struct index *index, const struct chunk *chunk, size_t from, size_t *ret_from, size_t *ret_size) {
-	size_t size = chunk_size(index, chunk), granules = (size + GRANULE - 1) / GRANULE, i = (from + GRANULE - 1) / GRANULE, end;
+	size_t size = chunk_size(index, chunk), granules = (size + GRANULE - 1) / GRANULE, i =
+		(from + GRANULE - 1) / GRANULE, end;
 
 	while (i < granules && !(chunk->used[i / 8] >> (i % 8) & 1))
 		i++;

@@ -40,7 +40,8 @@ struct index {
 	struct index_partition partitions[INDEX_PARTITIONS_MAX];
 };
 
-// `ret` is to be freed only after success. Code 5 for what cannot be right, 3 for an unknown version or too many chunks.
+// `ret` is to be freed only after success. Code 5 for what cannot be right, 3 for an unknown version or too many
+// chunks.
 int index_parse(const uint8_t *data, size_t size, struct index *ret, struct fault *fault);
 
 // The payload, to be freed. -ENOMEM.

@@ -41,7 +41,8 @@ static EVP_PKEY *next_public(FILE *file, bool *ret_end) {
 	EVP_PKEY *key = NULL;
 	long size = 0;
 
-	*ret_end = PEM_read(file, &name, &header, &data, &size) != 1 && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+	*ret_end = PEM_read(file, &name, &header, &data, &size) != 1 &&
+		ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
 	p = data;
 	if (p && !strcmp(name, PEM_STRING_PUBLIC))
 		key = d2i_PUBKEY(NULL, &p, size);
@@ -60,7 +61,8 @@ static int read_all(FILE *file, const char *path, struct keys *keys, struct faul
 		if (keys->count == KEYS_MAX)
 			return fault_set(fault, CODE_FAILED, "%s: more than %u keys", path, KEYS_MAX);
 		if (!key || !take_public(key, &keys->items[keys->count]))
-			return fault_set(fault, CODE_FAILED, "%s: not Ed25519 public keys in PEM (openssl pkey -pubout makes them)", path);
+			return fault_set(fault, CODE_FAILED,
+				"%s: not Ed25519 public keys in PEM (openssl pkey -pubout makes them)", path);
 		keys->count++;
 	}
 }
@@ -86,7 +88,8 @@ static int no_password(char *buffer, int size, int writing, void *context) {
 	return -1;
 }
 
-int key_sign(const char *path, const uint8_t digest[HASH], uint8_t ret_id[KEY_ID], uint8_t ret_signature[SIGNATURE], struct fault *fault) {
+int key_sign(const char *path, const uint8_t digest[HASH], uint8_t ret_id[KEY_ID], uint8_t ret_signature[SIGNATURE],
+	     struct fault *fault) {
 	cleanup_file FILE *file = fopen(path, "re");
 	cleanup_with(free_key) EVP_PKEY *private = file ? PEM_read_PrivateKey(file, NULL, no_password, NULL) : NULL;
 	cleanup_with(free_context) EVP_MD_CTX *context = EVP_MD_CTX_new();
@@ -97,7 +100,8 @@ int key_sign(const char *path, const uint8_t digest[HASH], uint8_t ret_id[KEY_ID
 	if (!file)
 		return fault_errno(fault, CODE_FAILED, errno, "%s: private key", path);
 	if (!private || !take_public(private, &key))
-		return fault_set(fault, CODE_FAILED, "%s: not an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519 makes one)", path);
+		return fault_set(fault, CODE_FAILED,
+			"%s: not an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519 makes one)", path);
 	message_write(digest, message);
 	if (!context || EVP_DigestSignInit(context, NULL, NULL, NULL, private) != 1 ||
 	    EVP_DigestSign(context, ret_signature, &size, message, sizeof(message)) != 1)
@@ -107,7 +111,8 @@ int key_sign(const char *path, const uint8_t digest[HASH], uint8_t ret_id[KEY_ID
 }
 
 static bool made_by(const struct key *key, const uint8_t message[MESSAGE], const uint8_t signature[SIGNATURE]) {
-	cleanup_with(free_key) EVP_PKEY *public = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key->public, sizeof(key->public));
+	cleanup_with(free_key) EVP_PKEY *public = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key->public,
+		sizeof(key->public));
 	cleanup_with(free_context) EVP_MD_CTX *context = EVP_MD_CTX_new();
 
 	return public && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, public) == 1 &&
@@ -138,4 +143,5 @@ int signature_decode(const char *base64, uint8_t ret[SIGNATURE]) {
 	return 0;
 }
 
-void signature_encode(const uint8_t signature[SIGNATURE], char ret[89]) { (void)EVP_EncodeBlock((uint8_t *)ret, signature, SIGNATURE); }
+void signature_encode(const uint8_t signature[SIGNATURE], char ret[89]) { (void)EVP_EncodeBlock((uint8_t *)ret,
+		      signature, SIGNATURE); }

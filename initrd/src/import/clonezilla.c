@@ -31,10 +31,12 @@ static int one_disk(const struct tree *tree, char ret[NAME_MAX_BYTES], struct fa
 	cleanup_free char *text = NULL;
 
 	if (read_text(tree, "disk", &text) < 0)
-		return fault_set(fault, CODE_UNSUPPORTED, "Clonezilla saved single partitions there, no disk (no file \"disk\")");
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"Clonezilla saved single partitions there, no disk (no file \"disk\")");
 	text[strcspn(text, "\n")] = 0;
 	if (!is_name(text))
-		return fault_set(fault, CODE_UNSUPPORTED, "the file \"disk\" says \"%.80s\": one disk is read, such as sda", text);
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"the file \"disk\" says \"%.80s\": one disk is read, such as sda", text);
 	if (tree_has(tree, "lvm_vg_dev.list"))
 		return fault_set(fault, CODE_UNSUPPORTED, "Clonezilla saved logical volumes there, which have no place on a disk: save the disk with dd, or as qcow2");
 	snprintf(ret, NAME_MAX_BYTES, "%s", text);
@@ -107,7 +109,8 @@ static int write_partition(struct tree *tree, const char *name, struct fault *fa
 	number = (unsigned)strtoul(digits, NULL, 10);
 	snprintf(prefix, sizeof(prefix), "%s.", name);
 	if (!is_name(name) || !*digits)
-		return fault_set(fault, CODE_UNSUPPORTED, "the file \"parts\" names \"%.80s\", which is no partition", name);
+		return fault_set(fault, CODE_UNSUPPORTED, "the file \"parts\" names \"%.80s\", which is no partition",
+			name);
 	r = write_swap(tree, name, number, fault);
 	if (r == 1)
 		r = tree_write_partition(tree, prefix, number, fault);

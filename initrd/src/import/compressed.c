@@ -18,7 +18,8 @@ int import_decompress(int fd, enum import_kind kind, const char *folder, int *re
 	cleanup_with(child_stop) struct child child = {0};
 	cleanup_close int pipe = -1, made = -1;
 	uint8_t head[6];
-	int r = pread(fd, head, sizeof(head), 0) == sizeof(head) ? from_start(fd, fault) : fault_set(fault, CODE_FAILED, "read");
+	int r = pread(fd, head, sizeof(head), 0) == sizeof(head) ? from_start(fd, fault)
+		: fault_set(fault, CODE_FAILED, "read");
 
 	(void)kind;
 	if (r == 0)

@@ -24,7 +24,8 @@ static bool value(const char *line, size_t size, const char *key, uint64_t *ret)
 	return digits;
 }
 
-static bool begins(const char *line, size_t size, const char *word) { return size >= strlen(word) && !memcmp(line, word, strlen(word)); }
+static bool begins(const char *line, size_t size, const char *word) { return size >= strlen(word) &&
+		   !memcmp(line, word, strlen(word)); }
 
 // Digits at the end of the device's name.
 static unsigned number_of(const char *line, size_t size) {
@@ -42,12 +43,15 @@ static int parse_partition(const char *line, size_t size, struct dump *dump, str
 	uint64_t start, count;
 
 	if (!value(line, size, "start=", &start) || !value(line, size, "size=", &count) || number_of(line, size) == 0)
-		return fault_set(fault, CODE_UNSUPPORTED, "its table (an sfdisk dump) has a line that is no partition: %.*s", (int)(size < 80 ? size : 80), line);
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"its table (an sfdisk dump) has a line that is no partition: %.*s",
+			(int)(size < 80 ? size : 80), line);
 	if (start >= LBA_MAX || count >= LBA_MAX || dump->partition_count == DUMP_PARTITIONS_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED, "its table (an sfdisk dump) has partitions that no disk has");
 	if (count == 0)
 		return 0; // how old versions write an unused one
-	*partition = (struct dump_partition){.number = number_of(line, size), .start = start * dump->sector, .bytes = count * dump->sector};
+	*partition = (struct dump_partition){.number = number_of(line, size), .start = start * dump->sector,
+		.bytes = count * dump->sector};
 	dump->partition_count++;
 	return 0;
 }
@@ -61,7 +65,8 @@ static int parse_line(const char *line, size_t size, struct dump *dump, struct f
 		dump->last_usable = n;
 	else if (begins(line, size, "sector-size:") && value(line, size, "sector-size:", &n)) {
 		if (n != 512 && n != 4096)
-			return fault_set(fault, CODE_UNSUPPORTED, "its table (an sfdisk dump) has sectors of %llu bytes", (unsigned long long)n);
+			return fault_set(fault, CODE_UNSUPPORTED,
+				"its table (an sfdisk dump) has sectors of %llu bytes", (unsigned long long)n);
 		dump->sector = (uint32_t)n;
 	} else if (begins(line, size, "/dev/"))
 		return parse_partition(line, size, dump, fault);

@@ -30,7 +30,8 @@ static uint64_t disk_bytes(const struct tree *tree) {
 	return bytes / 512 * 512;
 }
 
-// d1.mbr is the disk's start up to the first partition; for a GPT it is sgdisk's backup, of which the first sector is enough.
+// d1.mbr is the disk's start up to the first partition; for a GPT it is sgdisk's backup, of which the first sector is
+// enough.
 static int write_boot_code(struct tree *tree, struct fault *fault) {
 	uint64_t first = MEBIBYTE;
 	int r = tree_write_file(tree, "d1.mbr", 0, 446, 0, fault);

@@ -82,7 +82,8 @@ static int import_folder(int dir, const char *path, const char *folder, int *ret
 		return import_clonezilla(dir, path, folder, ret_fd, fault);
 	if (faccessat(dir, "d1.partitions", R_OK, 0) == 0)
 		return import_fog(dir, path, folder, ret_fd, fault);
-	return fault_set(fault, CODE_UNSUPPORTED, "is a folder, but neither of Clonezilla (no file \"parts\") nor of FOG (no file \"d1.partitions\")");
+	return fault_set(fault, CODE_UNSUPPORTED,
+		"is a folder, but neither of Clonezilla (no file \"parts\") nor of FOG (no file \"d1.partitions\")");
 }
 
 // A device is for this process alone: what is mounted changes while it is read.

@@ -4,6 +4,6 @@
 
 #include "base/fault.h"
 
-// `path`: a file or block device, or a folder of Clonezilla or FOG. Temporary files go to `folder`. Code 4 when a device is in use, 3
-// for what cannot be read as a disk.
+// `path`: a file or block device, or a folder of Clonezilla or FOG. Temporary files go to `folder`. Code 4 when a
+// device is in use, 3 for what cannot be read as a disk.
 int import_open(const char *path, const char *folder, int *ret_fd, struct fault *fault);

@@ -75,7 +75,8 @@ static int write_pipe(struct landing *landing, const uint8_t *data, size_t size,
 static int start_restore(struct landing *landing, struct fault *fault) {
 	char path[CHILD_PATH];
 	// -f 0: see domain.c.
-	const char *const words[] = {"partclone.restore", "-q", "-f", "0", "-L", "/dev/null", "-C", "-W", "-s", "-", "-O",
+	const char *const words[] = {"partclone.restore", "-q", "-f", "0", "-L", "/dev/null", "-C", "-W", "-s", "-",
+		"-O",
 				     child_path(landing->fd, path), NULL};
 	int ends[2], r;
 
@@ -95,14 +96,16 @@ static int put_piece(struct landing *landing, const uint8_t *piece, size_t size,
 	if (landing->at == 0 && import_recognise(piece, size, NULL, 0, &ignored) == IMPORT_PARTCLONE)
 		r = start_restore(landing, fault);
 	if (r == 0)
-		r = landing->pipe >= 0 ? write_pipe(landing, piece, size, fault) : scratch_write(landing->fd, piece, size, landing->at, fault);
+		r = landing->pipe >= 0 ? write_pipe(landing, piece, size, fault)
+			: scratch_write(landing->fd, piece, size, landing->at, fault);
 	landing->at += size;
 	return r;
 }
 
 static int end_landing(struct landing *landing, struct fault *fault) {
 	if (landing->pipe < 0)
-		return ftruncate(landing->fd, (off_t)landing->at) < 0 ? fault_errno(fault, CODE_FAILED, errno, "a temporary file") : 0;
+		return ftruncate(landing->fd, (off_t)landing->at) < 0
+			? fault_errno(fault, CODE_FAILED, errno, "a temporary file") : 0;
 	close(landing->pipe);
 	landing->pipe = -1;
 	return child_wait(&landing->restore, clock_now() + PATIENCE, fault);
@@ -134,7 +137,8 @@ int landing_make(int from, const char *folder, int *ret_fd, struct fault *fault)
 }
 
 static const char *const *program_for(const uint8_t *head) {
-	static const char *const gzip[] = {"gzip", "-dc", NULL}, *const xz[] = {"xz", "-dcT1", "--memlimit=1GiB", NULL}, *const zstd[] = {"zstd", "-dcq", NULL};
+	static const char *const gzip[] = {"gzip", "-dc", NULL}, *const xz[] = {"xz", "-dcT1", "--memlimit=1GiB", NULL},
+		*const zstd[] = {"zstd", "-dcq", NULL};
 	static const char *const bzip2[] = {"bzip2", "-dc", NULL}, *const lz4[] = {"lz4", "-dcq", NULL};
 	const char *ignored;
 

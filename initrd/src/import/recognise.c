@@ -36,16 +36,21 @@ static enum import_kind recognise_vmdk(const uint8_t *head, size_t size, const c
 	return IMPORT_REFUSED;
 }
 
-enum import_kind import_recognise(const uint8_t *head, size_t size, const uint8_t *tail, size_t tail_size, const char **ret_why) {
+enum import_kind import_recognise(const uint8_t *head, size_t size, const uint8_t *tail, size_t tail_size,
+				  const char **ret_why) {
 	static const struct {
 		size_t at, count;
 		const char *bytes;
 		enum import_kind kind;
 	} magics[] = {
-		{0, 2, "\x1f\x8b", IMPORT_GZIP},	  {0, 6, "\xfd" "7zXZ\0", IMPORT_XZ},    {0, 4, "\x28\xb5\x2f\xfd", IMPORT_ZSTD},
-		{0, 3, "BZh", IMPORT_BZIP2},		  {0, 4, "\x04\x22\x4d\x18", IMPORT_LZ4}, {0, 4, "QFI\xfb", IMPORT_QCOW2},
-		{0, 4, "KDMV", IMPORT_VMDK},		  {0, 4, "COWD", IMPORT_VMDK},	       {0, 8, "vhdxfile", IMPORT_VHDX},
-		{0, 8, "conectix", IMPORT_VPC},		  {64, 4, "\x7f\x10\xda\xbe", IMPORT_VDI}, {0, 15, "partclone-image", IMPORT_PARTCLONE},
+		{0, 2, "\x1f\x8b", IMPORT_GZIP},	  {0, 6, "\xfd" "7zXZ\0", IMPORT_XZ},
+			{0, 4, "\x28\xb5\x2f\xfd", IMPORT_ZSTD},
+		{0, 3, "BZh", IMPORT_BZIP2},		  {0, 4, "\x04\x22\x4d\x18", IMPORT_LZ4},
+			{0, 4, "QFI\xfb", IMPORT_QCOW2},
+		{0, 4, "KDMV", IMPORT_VMDK},		  {0, 4, "COWD", IMPORT_VMDK},	       {0, 8, "vhdxfile",
+			IMPORT_VHDX},
+		{0, 8, "conectix", IMPORT_VPC},		  {64, 4, "\x7f\x10\xda\xbe", IMPORT_VDI},
+			{0, 15, "partclone-image", IMPORT_PARTCLONE},
 	};
 
 	for (size_t i = 0; i < ELEMENTS(magics); i++) {

@@ -17,4 +17,5 @@ enum import_kind {
 #define IMPORT_HEAD (64u << 10) // bytes that tell one kind from another
 
 // By what is in it, never by its name. `tail`: the last bytes, 0 to 9 of them.
-enum import_kind import_recognise(const uint8_t *head, size_t size, const uint8_t *tail, size_t tail_size, const char **ret_why);
+enum import_kind import_recognise(const uint8_t *head, size_t size, const uint8_t *tail, size_t tail_size,
+				  const char **ret_why);

@@ -37,30 +37,35 @@ int tree_open(struct tree *tree, const char *table, uint64_t bytes, struct fault
 		bytes = dump_disk_bytes(&tree->table);
 	r = tree->disk = scratch_open(tree->folder, fault);
 	if (r >= 0 && ftruncate(tree->disk, (off_t)bytes) < 0)
-		return fault_errno(fault, CODE_UNSUPPORTED, errno, "a temporary file of %llu bytes", (unsigned long long)bytes);
+		return fault_errno(fault, CODE_UNSUPPORTED, errno, "a temporary file of %llu bytes",
+			(unsigned long long)bytes);
 	return r < 0 ? r : 0;
 }
 
 int tree_write_table(struct tree *tree, const char *table, struct fault *fault) {
 	cleanup_close int in = openat(tree->dir, table, O_RDONLY | O_CLOEXEC);
 	char path[CHILD_PATH];
-	const char *const words[] = {"sfdisk", "--quiet", "--force", "--no-reread", "--no-tell-kernel", child_path(tree->disk, path), NULL};
+	const char *const words[] = {"sfdisk", "--quiet", "--force", "--no-reread", "--no-tell-kernel",
+		child_path(tree->disk, path), NULL};
 
 	if (in < 0)
 		return fault_errno(fault, CODE_UNSUPPORTED, errno, "%s", table);
 	if (tree->table.sector != 512)
-		return fault_set(fault, CODE_UNSUPPORTED, "its disk has sectors of %u bytes: sfdisk makes no such table in a file", tree->table.sector);
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"its disk has sectors of %u bytes: sfdisk makes no such table in a file", tree->table.sector);
 	return child_run(words, in, -1, clock_now() + PATIENCE, fault);
 }
 
-int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t size, uint64_t at, struct fault *fault) {
+int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t size, uint64_t at,
+		    struct fault *fault) {
 	cleanup_close int fd = openat(tree->dir, name, O_RDONLY | O_CLOEXEC);
 	cleanup_free uint8_t *data = malloc(size);
 	ssize_t n;
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
-	if (fd < 0 || !data || (n = pread(fd, data, size, (off_t)skip)) < 0 || pwrite(tree->disk, data, (size_t)n, (off_t)at) != n)
+	if (fd < 0 || !data || (n = pread(fd, data, size, (off_t)skip)) < 0 ||
+		pwrite(tree->disk, data, (size_t)n, (off_t)at) != n)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", name);
 	return 0;
 }
@@ -105,8 +110,10 @@ static int find_pieces(const struct tree *tree, const char *prefix, struct piece
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) || !strstr(entry->d_name, "img"))
 			continue;
 		if (ret->count == PIECES_MAX)
-			return fault_set(fault, CODE_UNSUPPORTED, "more than %u files begin with %s", PIECES_MAX, prefix);
-		if (asprintf(&ret->words[ret->count + 1], "/proc/%d/fd/%d/%s", (int)getpid(), tree->dir, entry->d_name) < 0)
+			return fault_set(fault, CODE_UNSUPPORTED, "more than %u files begin with %s", PIECES_MAX,
+				prefix);
+		if (asprintf(&ret->words[ret->count + 1], "/proc/%d/fd/%d/%s", (int)getpid(), tree->dir,
+			entry->d_name) < 0)
 			return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", prefix);
 		ret->count++;
 	}
@@ -180,7 +187,8 @@ static const struct dump_partition *find(const struct tree *tree, unsigned numbe
 	const struct dump_partition *partition = dump_find(&tree->table, number);
 
 	if (!partition)
-		fault_set(fault, CODE_UNSUPPORTED, "its table has no partition %u, but there is an image of it", number);
+		fault_set(fault, CODE_UNSUPPORTED, "its table has no partition %u, but there is an image of it",
+			number);
 	return partition;
 }
 
@@ -190,7 +198,8 @@ static int place(struct tree *tree, const struct dump_partition *partition, int 
 	if (fstat(fd, &st) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "a temporary file");
 	if ((uint64_t)st.st_size > partition->bytes)
-		return fault_set(fault, CODE_UNSUPPORTED, "the image of partition %u has %llu bytes, the partition %llu", partition->number,
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"the image of partition %u has %llu bytes, the partition %llu", partition->number,
 				 (unsigned long long)st.st_size, (unsigned long long)partition->bytes);
 	return scratch_copy(tree->disk, partition->start, fd, 0, (uint64_t)st.st_size, fault);
 }
@@ -210,7 +219,8 @@ static void parse_uuid(const char *text, uint8_t ret[16]) {
 	unsigned count = 0;
 
 	for (; *text && count < 32; text++) {
-		int digit = *text >= '0' && *text <= '9' ? *text - '0' : (*text | 0x20) >= 'a' && (*text | 0x20) <= 'f' ? (*text | 0x20) - 'a' + 10 : -1;
+		int digit = *text >= '0' && *text <= '9' ? *text - '0' : (*text | 0x20) >= 'a' && (*text | 0x20) <= 'f'
+			? (*text | 0x20) - 'a' + 10 : -1;
 		if (digit < 0)
 			continue;
 		ret[count / 2] = (uint8_t)(ret[count / 2] << 4 | digit);
@@ -218,7 +228,8 @@ static void parse_uuid(const char *text, uint8_t ret[16]) {
 	}
 }
 
-// Linux, include/linux/swap.h: version, last page, bad pages, UUID, label behind 1024 bytes; the signature ends the page.
+// Linux, include/linux/swap.h: version, last page, bad pages, UUID, label behind 1024 bytes; the signature ends the
+// page.
 int tree_write_swap(struct tree *tree, unsigned number, const char *uuid, struct fault *fault) {
 	const struct dump_partition *partition = find(tree, number, fault);
 	uint8_t page[4096] = {0};

@@ -21,9 +21,11 @@ int tree_open(struct tree *tree, const char *table, uint64_t bytes, struct fault
 int tree_write_table(struct tree *tree, const char *table, struct fault *fault);
 
 // `size` bytes at most of a file to a place of the disk, from `skip` on. A file that is not there is left out.
-int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t size, uint64_t at, struct fault *fault);
+int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t size, uint64_t at,
+		    struct fault *fault);
 
-// One partition from one file, or from all whose names begin with `prefix`, in order: compressed or not, partclone's or raw.
+// One partition from one file, or from all whose names begin with `prefix`, in order: compressed or not, partclone's or
+// raw.
 int tree_write_partition(struct tree *tree, const char *prefix, unsigned number, struct fault *fault);
 
 // An empty swap with that UUID (text; NULL: none).

@@ -41,7 +41,8 @@ static int measure(const char *format, const char *path, uint64_t *ret, struct f
 
 	if (r < 0)
 		return r;
-	if (lseek(out, 0, SEEK_SET) < 0 || file_read_fd(out, 4096, &text, NULL) < 0 || !(line = strstr(text, "fully allocated size: ")) ||
+	if (lseek(out, 0, SEEK_SET) < 0 || file_read_fd(out, 4096, &text, NULL) < 0 ||
+		!(line = strstr(text, "fully allocated size: ")) ||
 	    sscanf(line, "fully allocated size: %" SCNu64, ret) != 1)
 		return fault_set(fault, CODE_FAILED, "qemu-img measure: no size in what it says");
 	return 0;
@@ -51,14 +52,16 @@ int import_virtual(int fd, enum import_kind kind, const char *folder, int *ret_f
 	cleanup_close int made = -1;
 	char from[CHILD_PATH], to[CHILD_PATH];
 	const char *format = format_of(kind);
-	const char *const words[] = {"qemu-img", "convert", "-f", format, "-O", "raw", "-n", "--target-is-zero", "-t", "writeback", from, to, NULL};
+	const char *const words[] = {"qemu-img", "convert", "-f", format, "-O", "raw", "-n", "--target-is-zero", "-t",
+		"writeback", from, to, NULL};
 	uint64_t bytes = 0;
 	int r = measure(format, child_path(fd, from), &bytes, fault);
 
 	if (r == 0)
 		r = made = scratch_open(folder, fault);
 	if (r >= 0)
-		r = ftruncate(made, (off_t)bytes) < 0 ? fault_errno(fault, CODE_FAILED, errno, "a temporary file of %" PRIu64 " bytes", bytes) : 0;
+		r = ftruncate(made, (off_t)bytes) < 0 ? fault_errno(fault, CODE_FAILED, errno,
+			"a temporary file of %" PRIu64 " bytes", bytes) : 0;
 	if (r < 0)
 		return r;
 	child_path(made, to);

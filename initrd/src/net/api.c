@@ -17,7 +17,8 @@ static int check_servers(const struct urls *servers, struct fault *fault) {
 	for (size_t i = 0; i < servers->count; i++) {
 		const struct url *url = &servers->items[i];
 		if (url->scheme != SCHEME_HTTPS && !(url->scheme == SCHEME_HTTP && url_is_loopback(url)))
-			return fault_set(fault, CODE_USAGE, "servers: %s would send the token in the clear: use https", url->text);
+			return fault_set(fault, CODE_USAGE, "servers: %s would send the token in the clear: use https",
+				url->text);
 	}
 	return 0;
 }
@@ -192,7 +193,8 @@ static void server_words(const char *body, char *ret, size_t size) {
 }
 
 int api_refused(unsigned status, const char *body, struct fault *fault) {
-	const char *meaning = status == 401 ? "token refused" : status == 403 ? "not this node's, or an older generation's token" : NULL;
+	const char *meaning = status == 401 ? "token refused" : status == 403
+		? "not this node's, or an older generation's token" : NULL;
 	char words[200];
 
 	server_words(body ? body : "", words, sizeof(words));

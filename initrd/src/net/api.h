@@ -41,7 +41,8 @@ int api_open_with(const char *servers, const char *mac, const char *token, const
 		  struct fault *fault);
 void api_close(struct api *api);
 
-// Any answer but 5xx and 429 ends it: *ret_status is filled in and *ret_body is to be freed. Code 6 when there was none.
+// Any answer but 5xx and 429 ends it: *ret_status is filled in and *ret_body is to be freed. Code 6 when there was
+// none.
 int api_call(struct api *api, const struct call *call, unsigned *ret_status, char **ret_body, size_t *ret_size,
 	     struct fault *fault);
 

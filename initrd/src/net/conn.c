@@ -48,7 +48,8 @@ static int tls_identity(struct conn *conn, const struct url *url, struct fault *
 	X509_VERIFY_PARAM *verify = SSL_get0_param(conn->tls);
 
 	if (numeric ? !X509_VERIFY_PARAM_set1_ip_asc(verify, url->host)
-		    : !X509_VERIFY_PARAM_set1_host(verify, url->host, 0) || !SSL_set_tlsext_host_name(conn->tls, url->host))
+		    : !X509_VERIFY_PARAM_set1_host(verify, url->host, 0) ||
+		    	!SSL_set_tlsext_host_name(conn->tls, url->host))
 		return tls_fault(fault, "TLS");
 	return 0;
 }
@@ -59,7 +60,8 @@ static int tls_handshake(struct conn *conn, int64_t deadline, struct fault *faul
 	while (ERR_clear_error(), (n = SSL_connect(conn->tls)) != 1) {
 		long verdict = SSL_get_verify_result(conn->tls);
 		if (verdict != X509_V_OK) {
-			fault_set(fault, CODE_NETWORK, "certificate refused: %s", X509_verify_cert_error_string(verdict));
+			fault_set(fault, CODE_NETWORK, "certificate refused: %s",
+				X509_verify_cert_error_string(verdict));
 			return -EKEYREJECTED;
 		}
 		if ((r = tls_wait(conn, n, deadline, "TLS handshake", fault)) < 0)
@@ -85,7 +87,8 @@ static int tls_open(struct conn *conn, const struct url *url, const char *ca, in
 	return r == 0 ? tls_handshake(conn, deadline, fault) : r;
 }
 
-int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret, struct fault *fault) {
+int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret,
+	      struct fault *fault) {
 	cleanup_with(conn_close) struct conn *conn = calloc(1, sizeof(*conn));
 	int r;
 
@@ -102,7 +105,8 @@ int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline,
 	return 0;
 }
 
-static int plain_read(struct conn *conn, void *data, size_t size, int64_t deadline, size_t *ret_size, struct fault *fault) {
+static int plain_read(struct conn *conn, void *data, size_t size, int64_t deadline, size_t *ret_size,
+		      struct fault *fault) {
 	for (;;) {
 		ssize_t n = recv(conn->fd, data, size, 0);
 		int r;

@@ -13,7 +13,8 @@ struct conn;
 
 // TLS 1.2 or newer; the certificate must chain to one in file `ca` and be for the URL's name or address:
 // -EKEYREJECTED when it does not. `wake`: see net/socket.h; it is for all of the connection's waits.
-int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret, struct fault *fault);
+int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret,
+	      struct fault *fault);
 
 // At least one byte; *ret_size 0: the other side has closed.
 int conn_read(struct conn *conn, void *data, size_t size, int64_t deadline, size_t *ret_size, struct fault *fault);

@@ -111,7 +111,8 @@ int http_send(struct http *http, const struct request *request, struct head *ret
 	if (!again)
 		http_close(http);
 	r = exchange(http, request, fault);
-	if (r < 0 && r != -ETIMEDOUT && r != -ECANCELED && again) { // the kept connection was closed under us: that says nothing about the server
+	// the kept connection was closed under us: that says nothing about the server
+	if (r < 0 && r != -ETIMEDOUT && r != -ECANCELED && again) {
 		http_close(http);
 		r = exchange(http, request, fault);
 	}
@@ -141,7 +142,8 @@ int http_body(struct http *http, const char **ret_data, size_t *ret_size, struct
 	return 0;
 }
 
-static int read_direct(struct http *http, void *data, size_t size, int64_t deadline, size_t *ret_size, struct fault *fault) {
+static int read_direct(struct http *http, void *data, size_t size, int64_t deadline, size_t *ret_size,
+		       struct fault *fault) {
 	uint64_t left = answer_left(&http->answer);
 	size_t n, fed = 0, taken;
 	int r = conn_read(http->conn, data, size < left ? size : (size_t)left, deadline, &n, fault);
@@ -179,7 +181,8 @@ static int read_into(struct http *http, void *data, size_t size, size_t *ret_siz
 		r = advance(http, deadline, fault);
 	if (r == 0 && answer->body_size > 0)
 		*ret_size = copy_slice(answer, data, size);
-	while (r == 0 && answer->body_size == 0 && !answer->body_done && http->start < http->end && answer_left(answer) == 0 &&
+	while (r == 0 && answer->body_size == 0 && !answer->body_done && http->start < http->end &&
+		answer_left(answer) == 0 &&
 	       answer->head.has_length)
 		r = advance(http, deadline, fault); // the end, which is in the buffer already
 	return r;

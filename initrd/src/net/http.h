@@ -45,8 +45,9 @@ int http_body_into(struct http *http, void *data, size_t size, size_t *ret_size,
 // Takes the whole body, at most `max` bytes: a longer one is a fault. NUL-terminated, to be freed.
 int http_body_all(struct http *http, size_t max, char **ret_data, size_t *ret_size, struct fault *fault);
 
-// A request whose body is made while it is sent. http_begin sends the head; http_more what follows, framed by the caller; http_look
-// reads the answer's head until it is there (http->answer.head_done), the server says "100 Continue", or the deadline has passed.
+// A request whose body is made while it is sent. http_begin sends the head; http_more what follows, framed by the
+// caller; http_look reads the answer's head until it is there (http->answer.head_done), the server says "100 Continue",
+// or the deadline has passed.
 int http_begin(struct http *http, const struct request *request, struct fault *fault);
 int http_more(struct http *http, const void *data, size_t size, struct fault *fault);
 int http_look(struct http *http, int64_t deadline, struct fault *fault);

@@ -4,7 +4,8 @@
 #include "base/fault.h"
 #include "net/url.h"
 
-// An eventfd that ends a wait from another thread is called `wake` (0: none): the wait ends with -ECANCELED once it can be read.
+// An eventfd that ends a wait from another thread is called `wake` (0: none): the wait ends with -ECANCELED once it can
+// be read.
 
 // Connects to one of the addresses of the URL's host, in the resolver's order. The socket does not block.
 int socket_connect(const struct url *url, int wake, int64_t deadline, int *ret, struct fault *fault);

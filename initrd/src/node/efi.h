@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What UEFI boots: its variables BootOrder, BootCurrent and BootNNNN (UEFI specification, 3.1 and 10.3), as files of efivarfs hold them.
+// What UEFI boots: its variables BootOrder, BootCurrent and BootNNNN (UEFI specification, 3.1 and 10.3), as files of
+// efivarfs hold them.
 #pragma once
 
 #include <stdbool.h>

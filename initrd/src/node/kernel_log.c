@@ -11,7 +11,8 @@
 #define RECORD_MAX 8192u // longest record of /dev/kmsg
 
 void kernel_log_line(const char *record, size_t size, struct text *text) {
-	const char *message = memchr(record, ';', size), *end = message ? memchr(message, '\n', size - (size_t)(message - record)) : NULL;
+	const char *message = memchr(record, ';', size), *end = message
+		? memchr(message, '\n', size - (size_t)(message - record)) : NULL;
 	unsigned long long microseconds;
 	char head[64];
 
@@ -23,7 +24,8 @@ void kernel_log_line(const char *record, size_t size, struct text *text) {
 		return;
 	if (!end)
 		end = record + size;
-	text_addf(text, "[%5llu.%06llu] %.*s\n", microseconds / 1000000, microseconds % 1000000, (int)(end - message - 1), message + 1);
+	text_addf(text, "[%5llu.%06llu] %.*s\n", microseconds / 1000000, microseconds % 1000000,
+		(int)(end - message - 1), message + 1);
 }
 
 void kernel_log_tail(const char *path, size_t max, struct text *text) {
@@ -34,7 +36,8 @@ void kernel_log_tail(const char *path, size_t max, struct text *text) {
 
 	while (fd >= 0) {
 		ssize_t n = read(fd, record, sizeof(record));
-		if (n < 0 && (errno == EPIPE || errno == EINTR)) // records were overwritten meanwhile: goes on after them
+		// records were overwritten meanwhile: goes on after them
+		if (n < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
 		if (n <= 0)
 			break;

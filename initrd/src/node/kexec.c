@@ -35,7 +35,8 @@ const struct kexec_ops kexec_linux = {linux_load, linux_write, linux_jump};
 static int refusal(int error, const char *kernel, struct fault *fault) {
 	switch (error) {
 	case EPERM:
-		return fault_set(fault, CODE_UNSUPPORTED, "%s: this system lets nobody load a kernel: it is locked down, "
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s: this system lets nobody load a kernel: it is locked down, "
 				 "kernel.kexec_load_disabled is 1, or this is not root", kernel);
 	case ENOSYS:
 		return fault_set(fault, CODE_UNSUPPORTED, "%s: the running kernel has no kexec_file_load", kernel);
@@ -45,7 +46,8 @@ static int refusal(int error, const char *kernel, struct fault *fault) {
 	case ENODATA:
 		return fault_set(fault, CODE_UNSUPPORTED, "%s has no signature that the running kernel trusts", kernel);
 	case ENOEXEC:
-		return fault_set(fault, CODE_UNSUPPORTED, "%s is no kernel that the running one can load: want one of the same architecture", kernel);
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s is no kernel that the running one can load: want one of the same architecture", kernel);
 	case ENOMEM:
 	case EADDRNOTAVAIL:
 		return fault_errno(fault, CODE_FAILED, error, "%s: no memory to hold kernel and initrd", kernel);
@@ -66,16 +68,19 @@ static int read_arguments(const char *path, char **ret, size_t *ret_size, struct
 	if (r == 0 && size > 0 && text[size - 1] == '\n')
 		text[--size] = 0;
 	if (r == -EFBIG || size > ARGUMENTS_MAX)
-		return fault_set(fault, CODE_USAGE, "%s: more than %u bytes, which no kernel takes as arguments", path, ARGUMENTS_MAX);
+		return fault_set(fault, CODE_USAGE, "%s: more than %u bytes, which no kernel takes as arguments", path,
+			ARGUMENTS_MAX);
 	for (size_t i = 0; i < size; i++)
 		if ((unsigned char)text[i] < ' ')
-			return fault_set(fault, CODE_USAGE, "%s: byte %zu is 0x%02x: want one line of kernel arguments", path, i, text[i]);
+			return fault_set(fault, CODE_USAGE, "%s: byte %zu is 0x%02x: want one line of kernel arguments",
+				path, i, text[i]);
 	*ret = steal_pointer(&text);
 	*ret_size = size;
 	return 0;
 }
 
-int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *initrd, const char *arguments, struct fault *fault) {
+int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *initrd, const char *arguments,
+	       struct fault *fault) {
 	cleanup_close int kernel_fd = -1, initrd_fd = -1;
 	cleanup_free char *text = NULL;
 	size_t size = 0;
@@ -93,7 +98,8 @@ int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *init
 }
 
 int kexec_unload(const struct kexec_ops *ops, struct fault *fault) {
-	return ops->load(-1, -1, 0, NULL, KEXEC_FILE_UNLOAD) < 0 ? fault_errno(fault, CODE_FAILED, errno, "the loaded kernel cannot be unloaded") : 0;
+	return ops->load(-1, -1, 0, NULL, KEXEC_FILE_UNLOAD) < 0 ? fault_errno(fault, CODE_FAILED, errno,
+		"the loaded kernel cannot be unloaded") : 0;
 }
 
 // Says whether a filesystem on a block device can still be written to; one that cannot be told counts as such.
@@ -107,13 +113,15 @@ static bool writable(const char *mounts) {
 		char *word = NULL, *device = strtok_r(line, " ", &word), *options = NULL;
 		for (int i = 0; i < 3; i++)
 			options = strtok_r(NULL, " ", &word);
-		if (device && options && !strncmp(device, "/dev/", 5) && (!strncmp(options, "rw,", 3) || !strcmp(options, "rw")))
+		if (device && options && !strncmp(device, "/dev/", 5) &&
+			(!strncmp(options, "rw,", 3) || !strcmp(options, "rw")))
 			return true;
 	}
 	return false;
 }
 
-// The kernel does it behind our back; one filesystem that stays as it is must not keep the machine, whose disk is to be written anyway.
+// The kernel does it behind our back; one filesystem that stays as it is must not keep the machine, whose disk is to be
+// written anyway.
 static void make_read_only(const struct kexec_ops *ops, const char *mounts) {
 	static const struct timespec pause = {.tv_nsec = 100000000};
 

@@ -81,7 +81,8 @@ bool report_take(struct report *report, const char *line, size_t size) {
 }
 
 static void write_end(const struct report *report, struct text *text) {
-	text_addf(text, "end step=%s verb=%s code=%u seconds=%.3f", report->step, report->verb, report->code, report->seconds);
+	text_addf(text, "end step=%s verb=%s code=%u seconds=%.3f", report->step, report->verb, report->code,
+		report->seconds);
 	if (report->code != 0)
 		operand_write(text, "reason", report->reason);
 	if (*report->detail)
@@ -99,7 +100,8 @@ void report_write(const struct report *report, struct text *text) {
 	if (report->begin_due)
 		text_addf(text, "begin step=%s of=%s verb=%s\n", report->step, report->of, report->verb);
 	if (report->progress_due)
-		text_addf(text, "progress step=%s verb=%s bytes=%" PRIu64 " total=%" PRIu64 " rate=%" PRIu64 "\n", report->step,
+		text_addf(text, "progress step=%s verb=%s bytes=%" PRIu64 " total=%" PRIu64 " rate=%" PRIu64 "\n",
+			report->step,
 			  report->verb, report->bytes, report->total, report->rate);
 	if (report->end_due)
 		write_end(report, text);

@@ -26,7 +26,8 @@ struct report {
 	uint64_t image_bytes, image_file_bytes; // its disk, its file
 };
 
-// Takes one line of standard input, without its LF: progress, detail, way, image or end. False when it is none; it changes nothing then.
+// Takes one line of standard input, without its LF: progress, detail, way, image or end. False when it is none; it
+// changes nothing then.
 bool report_take(struct report *report, const char *line, size_t size);
 
 // Adds a body with all that is due.

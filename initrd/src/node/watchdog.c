@@ -16,7 +16,8 @@
 #include "base/cleanup.h"
 #include "disk/sysfs.h"
 
-// Some drivers do not say which device theirs is: then the name that they give it counts, as in "i6300ESB timer" or "SP5100 TCO timer".
+// Some drivers do not say which device theirs is: then the name that they give it counts, as in "i6300ESB timer" or
+// "SP5100 TCO timer".
 static bool drives(const char *root, const char *name, const char *driver) {
 	char module[64], identity[64];
 
@@ -58,7 +59,8 @@ int watchdog_arm(const char *device, int seconds, int *ret_seconds, struct fault
 	    ioctl(fd, WDIOC_KEEPALIVE, NULL) < 0) {
 		int error = errno;
 		if (write(fd, "V", 1) < 0) // opened, it runs already
-			return fault_errno(fault, CODE_FAILED, errno, "%s: it runs, and cannot be told how long", device);
+			return fault_errno(fault, CODE_FAILED, errno, "%s: it runs, and cannot be told how long",
+				device);
 		return fault_errno(fault, CODE_UNSUPPORTED, error, "%s: %d s", device, seconds);
 	}
 	return 0;
@@ -70,7 +72,8 @@ int watchdog_stop(const char *root, const char *device, struct fault *fault) {
 
 	sysfs_text(nowayout, sizeof(nowayout), "%s/sys/class/watchdog/%s/nowayout", root, strrchr(device, '/') + 1);
 	if (!strcmp(nowayout, "1"))
-		return fault_set(fault, CODE_UNSUPPORTED, "%s cannot be stopped (nowayout): the kernel feeds it until somebody opens it", device);
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s cannot be stopped (nowayout): the kernel feeds it until somebody opens it", device);
 	fd = open(device, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 && errno == EBUSY)
 		return 1;

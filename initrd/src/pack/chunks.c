@@ -18,7 +18,8 @@ static struct chunk *next_chunk(struct chunk_list *list, uint64_t offset, struct
 	struct chunk *chunks;
 
 	if (index->chunk_count == CHUNKS_MAX) {
-		fault_set(fault, CODE_UNSUPPORTED, "more than %u chunks of 1 MiB are used: an image has no more", CHUNKS_MAX);
+		fault_set(fault, CODE_UNSUPPORTED, "more than %u chunks of 1 MiB are used: an image has no more",
+			CHUNKS_MAX);
 		return NULL;
 	}
 	if (index->chunk_count == list->room) {
@@ -68,13 +69,15 @@ static void add_rounded(struct extents *to, const struct extents *from, uint64_t
 
 int chunks_plan(const struct reader *reader, const struct usedmap *map, struct index *ret, struct fault *fault) {
 	cleanup_with(extents_free) struct extents granules = {0};
-	cleanup_with(index_free) struct index index = {.bytes = reader->bytes, .sector = map->sector, .partition_count = map->partition_count};
+	cleanup_with(index_free) struct index index = {.bytes = reader->bytes, .sector = map->sector,
+		.partition_count = map->partition_count};
 	struct chunk_list list = {.index = &index};
 	int r = 0;
 
 	memcpy(index.partitions, map->partitions, sizeof(index.partitions));
 	if (index.bytes > DISK_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s is larger than an image may be (2^50 bytes)", reader->name);
+		return fault_set(fault, CODE_UNSUPPORTED, "%s is larger than an image may be (2^50 bytes)",
+			reader->name);
 	add_rounded(&granules, &map->kept, index.bytes);
 	add_rounded(&granules, &map->marks, index.bytes);
 	extents_settle(&granules);
@@ -102,7 +105,8 @@ static void mask(const struct extents *kept, uint64_t offset, size_t size, uint8
 	memset(data + done, 0, size - done);
 }
 
-int chunk_load(const struct reader *reader, const struct usedmap *map, const struct index *index, const struct chunk *chunk, uint8_t *data,
+int chunk_load(const struct reader *reader, const struct usedmap *map, const struct index *index,
+	       const struct chunk *chunk, uint8_t *data,
 	       struct fault *fault) {
 	size_t at = 0, size = 0;
 	int r = 0;

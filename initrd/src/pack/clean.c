@@ -27,7 +27,8 @@ struct area {
 
 static int area_read(const struct area *area, void *data, size_t size, uint64_t at, struct fault *fault) {
 	if (at > area->bytes || size > area->bytes - at)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s: the filesystem at byte %llu is larger than its partition: it was cut off",
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s: the filesystem at byte %llu is larger than its partition: it was cut off",
 				 area->reader->name, (unsigned long long)area->start);
 	return reader_read(area->reader, data, size, area->start + at, fault);
 }
@@ -51,7 +52,8 @@ static void look_for_records(const uint8_t *data, size_t size, uint64_t at, stru
 	}
 }
 
-static int newest_record(const struct area *area, uint64_t log, uint64_t bytes, struct record *ret, struct fault *fault) {
+static int newest_record(const struct area *area, uint64_t log, uint64_t bytes, struct record *ret,
+			 struct fault *fault) {
 	cleanup_free uint8_t *piece = aligned_alloc(READ_ALIGN, PIECE);
 	int r = piece ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "xfs log");
 
@@ -77,7 +79,8 @@ static int check_xfs(const struct area *area, struct probe *content, struct faul
 	block = be32(super + 4);
 	bytes = be32(super + 96) * block;
 	if (start == 0 || super[124] > 31 || bytes > XFS_LOG_MAX || bytes == 0) {
-		content->objection = start ? "its superblock is damaged: run xfs_repair" : "its log is on another device";
+		content->objection = start ? "its superblock is damaged: run xfs_repair"
+			: "its log is on another device";
 		return 0;
 	}
 	mask = ((uint64_t)1 << super[124]) - 1;
@@ -119,14 +122,17 @@ static int check_ntfs(const struct area *area, struct probe *content, struct fau
 	cluster = (uint64_t)le16(boot + 11) * (boot[13] > 128 ? UINT64_C(1) << (256 - boot[13]) % 32 : boot[13]);
 	size = boot[64] > 128 ? (size_t)1 << (256 - boot[64]) % 32 : boot[64] * cluster;
 	content->objection = "its volume record is damaged: run chkdsk";
-	if (size < 64 || size > sizeof(record) || __builtin_mul_overflow(get_le64(boot + 48), cluster, &at) || at > area->bytes)
+	if (size < 64 || size > sizeof(record) || __builtin_mul_overflow(get_le64(boot + 48), cluster, &at) ||
+		at > area->bytes)
 		return 0;
 	r = area_read(area, record, size, at + 3 * size, fault);
 	if (r < 0)
 		return r;
 	information = memcmp(record, "FILE", 4) ? NULL : volume_information(record, size);
 	if (information)
-		content->objection = le16(information + 10) & 1 ? "it was not shut down cleanly: start Windows and shut it down (shutdown /s), or run chkdsk" : NULL;
+		content->objection = le16(information + 10) & 1
+			? "it was not shut down cleanly: start Windows and shut it down (shutdown /s), or run chkdsk"
+			: NULL;
 	return 0;
 }
 
@@ -148,7 +154,8 @@ static int check_f2fs(const struct area *area, struct probe *content, struct fau
 	return r;
 }
 
-int clean_check(const struct reader *reader, const struct partition *partition, struct probe *content, struct fault *fault) {
+int clean_check(const struct reader *reader, const struct partition *partition, struct probe *content,
+		struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};
 
 	if (content->objection)

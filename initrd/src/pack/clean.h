@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filesystems whose state is not in their first bytes, and that partclone maps though their journal still has changes in it.
+// Filesystems whose state is not in their first bytes, and that partclone maps though their journal still has changes
+// in it.
 #pragma once
 
 #include "disk/disk.h"
@@ -7,4 +8,5 @@
 #include "pack/probe.h"
 
 // Sets content->objection. Looks at xfs, ntfs and f2fs.
-int clean_check(const struct reader *reader, const struct partition *partition, struct probe *content, struct fault *fault);
+int clean_check(const struct reader *reader, const struct partition *partition, struct probe *content,
+		struct fault *fault);

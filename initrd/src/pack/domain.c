@@ -18,13 +18,15 @@
 static int run_partclone(const struct probe *content, const char *device, int map, struct fault *fault) {
 	char tool[32], path[CHILD_PATH];
 	// -f 0: its end waits for the thread that shows progress, which else sleeps for two seconds.
-	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", device, "-O", child_path(map, path), NULL};
+	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", device, "-O",
+		child_path(map, path), NULL};
 
 	snprintf(tool, sizeof(tool), "partclone.%s", content->tool);
 	return child_run(words, -1, -1, clock_now() + PATIENCE, fault);
 }
 
-static int read_map(int fd, const struct partition *partition, struct map *map, struct extents *used, struct fault *fault) {
+static int read_map(int fd, const struct partition *partition, struct map *map, struct extents *used,
+		    struct fault *fault) {
 	cleanup_free char *line = NULL;
 	cleanup_file FILE *file = NULL;
 	size_t room = 0;
@@ -43,7 +45,8 @@ static int read_map(int fd, const struct partition *partition, struct map *map, 
 
 // What partclone says of a filesystem that it could read but does not want to.
 static bool is_unclean(const char *text) {
-	static const char *const words[] = {"not cleanly", "valid state", "with errors", "dirty", "hibernat", "ournal", "unclean"};
+	static const char *const words[] = {"not cleanly", "valid state", "with errors", "dirty", "hibernat", "ournal",
+		"unclean"};
 
 	for (size_t i = 0; i < ELEMENTS(words); i++)
 		if (strstr(text, words[i]))
@@ -51,7 +54,8 @@ static bool is_unclean(const char *text) {
 	return false;
 }
 
-int domain_read(const struct reader *reader, const struct partition *partition, const struct probe *content, const char *folder,
+int domain_read(const struct reader *reader, const struct partition *partition, const struct probe *content,
+		const char *folder,
 		struct extents *used, uint64_t *ret_bytes, struct fault *fault) {
 	cleanup_with(window_close) struct window window = {.fd = -1};
 	cleanup_close int fd = memfd_create("map", MFD_CLOEXEC);
@@ -63,7 +67,9 @@ int domain_read(const struct reader *reader, const struct partition *partition, 
 	if (r == 0)
 		r = run_partclone(content, window.path, fd, fault);
 	if (r < 0 && is_unclean(fault->text))
-		r = fault_set(fault, CODE_UNSUPPORTED, "partclone.%s finds it not cleanly unmounted: mount and unmount it, or run its fsck", content->tool);
+		r = fault_set(fault, CODE_UNSUPPORTED,
+			"partclone.%s finds it not cleanly unmounted: mount and unmount it, or run its fsck",
+			content->tool);
 	if (r == 0)
 		r = read_map(fd, partition, &map, used, fault);
 	if (r == 0)

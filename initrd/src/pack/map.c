@@ -49,7 +49,8 @@ int map_line(struct map *map, const char *line, uint64_t start, struct extents *
 	if (at != map->end)
 		return refuse(map, "does not go on where the line before it ends", fault);
 	if (size > map->limit - map->end)
-		return fault_set(fault, CODE_UNSUPPORTED, "the filesystem is larger than its partition: it was cut off");
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"the filesystem is larger than its partition: it was cut off");
 	map->end += size;
 	if (p[0] == '+')
 		extents_add(used, start + at, start + at + size);

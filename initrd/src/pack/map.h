@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The map that partclone -D writes: text as of ddrescue. Lines that start with # are comments; the first other one says a position, each
-// later one "position size status", hexadecimal, + for used and ? for free. Pure functions.
+// The map that partclone -D writes: text as of ddrescue. Lines that start with # are comments; the first other one says
+// a position, each later one "position size status", hexadecimal, + for used and ? for free. Pure functions.
 #pragma once
 
 #include "base/extents.h"

@@ -52,7 +52,8 @@ static int put_chunk(void *context, uint32_t i, const uint8_t *frame, struct fau
 	return r;
 }
 
-static int put_index(struct packing *p, const uint8_t *data, size_t size, struct trailer *trailer, struct fault *fault) {
+static int put_index(struct packing *p, const uint8_t *data, size_t size, struct trailer *trailer,
+		     struct fault *fault) {
 	uint8_t head[SKIPPABLE];
 	int r;
 
@@ -125,7 +126,8 @@ static int pack_chunks(struct packing *p, const struct reader *reader, const str
 	return r;
 }
 
-static int pack_mapped(struct packing *p, const struct reader *reader, const struct usedmap *map, struct packed *ret, struct fault *fault) {
+static int pack_mapped(struct packing *p, const struct reader *reader, const struct usedmap *map, struct packed *ret,
+		       struct fault *fault) {
 	struct trailer trailer = {0};
 	int r = chunks_plan(reader, map, &p->index, fault);
 
@@ -142,7 +144,8 @@ static int pack_mapped(struct packing *p, const struct reader *reader, const str
 	return 0;
 }
 
-int pack_disk(int fd, const char *name, const struct pack_order *order, struct sink *sink, struct packed *ret, struct progress *progress,
+int pack_disk(int fd, const char *name, const struct pack_order *order, struct sink *sink, struct packed *ret,
+	      struct progress *progress,
 	      struct fault *fault) {
 	cleanup_with(usedmap_free) struct usedmap map = {0};
 	struct packing packing = {.order = order, .sink = sink, .progress = progress};

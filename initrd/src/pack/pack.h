@@ -21,5 +21,6 @@ struct packed {
 };
 
 // `fd`: a raw disk, a file or a block device, `name` for people. Two runs over the same disk make the same bytes.
-int pack_disk(int fd, const char *name, const struct pack_order *order, struct sink *sink, struct packed *ret, struct progress *progress,
+int pack_disk(int fd, const char *name, const struct pack_order *order, struct sink *sink, struct packed *ret,
+	      struct progress *progress,
 	      struct fault *fault);

@@ -65,8 +65,8 @@ static void put_frame(struct press *press, uint32_t i) {
 	pthread_mutex_unlock(&press->lock);
 }
 
-// The frame of a chunk that lies in a hole of a sparse file, kept for the next one like it: a filesystem of many TiB has whole GiB of
-// tables that were never written.
+// The frame of a chunk that lies in a hole of a sparse file, kept for the next one like it: a filesystem of many TiB
+// has whole GiB of tables that were never written.
 struct blank {
 	size_t size; // of the chunk; 0: none yet
 	struct chunk chunk;
@@ -78,7 +78,8 @@ static bool is_hole(const struct press_order *order, const struct chunk *chunk, 
 	return data < 0 ? errno == ENXIO : (uint64_t)data >= chunk->offset + size;
 }
 
-static int make_frame(const struct press_order *order, struct codec *codec, struct blank *blank, struct chunk *chunk, uint8_t *data, uint8_t *frame,
+static int make_frame(const struct press_order *order, struct codec *codec, struct blank *blank, struct chunk *chunk,
+		      uint8_t *data, uint8_t *frame,
 		      struct fault *fault) {
 	size_t size = chunk_size(order->index, chunk);
 	bool hole = is_hole(order, chunk, size);
@@ -109,7 +110,8 @@ static int work(struct press *press, struct fault *fault) {
 	int r = data ? codec_open(order->level, &codec, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "a chunk");
 
 	while (r == 0 && take_chunk(press, &i)) {
-		r = make_frame(order, codec, &blank, &order->index->chunks[i], data, press->slots[i % press->slot_count].frame, fault);
+		r = make_frame(order, codec, &blank, &order->index->chunks[i], data,
+			press->slots[i % press->slot_count].frame, fault);
 		if (r == 0)
 			put_frame(press, i);
 	}
@@ -158,7 +160,8 @@ static void take_frames(struct press *press, press_take *take, void *context) {
 	}
 }
 
-// As many as there are cores for us, and memory: measured, a compressor of 1 MiB takes 4 MiB at level 3 and 24 MiB at level 19.
+// As many as there are cores for us, and memory: measured, a compressor of 1 MiB takes 4 MiB at level 3 and 24 MiB at
+// level 19.
 static unsigned count_workers(int level) {
 	unsigned most = WORKERS_MEMORY / (level > 15 ? 24u << 20 : 8u << 20), cores = 1;
 	cpu_set_t set;
@@ -194,7 +197,8 @@ static void run_workers(struct press *press, press_take *take, void *context) {
 
 int press_run(const struct press_order *order, press_take *take, void *context, struct fault *fault) {
 	unsigned workers = count_workers(order->level);
-	struct press press = {.order = order, .workers = workers, .slot_count = SLOTS(workers), .lock = PTHREAD_MUTEX_INITIALIZER,
+	struct press press = {.order = order, .workers = workers, .slot_count = SLOTS(workers),
+		.lock = PTHREAD_MUTEX_INITIALIZER,
 			      .changed = PTHREAD_COND_INITIALIZER};
 	int r = make_slots(&press, fault);
 

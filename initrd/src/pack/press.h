@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks into frames, on every core, and out of it in their order. Threads: workers take the next chunk, read and compress it; the
-// caller's thread takes the frames. All that both touch is behind the lock of the press.
+// Chunks into frames, on every core, and out of it in their order. Threads: workers take the next chunk, read and
+// compress it; the caller's thread takes the frames. All that both touch is behind the lock of the press.
 #pragma once
 
 #include "disk/reader.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets are those of each format's own documentation: kernel headers ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h, md_p.h, swap.h;
-// ECMA-107 and Microsoft's texts for FAT, exFAT and NTFS; LVM2 and LUKS on-disk formats.
+// Offsets are those of each format's own documentation: kernel headers ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h,
+// md_p.h, swap.h; ECMA-107 and Microsoft's texts for FAT, exFAT and NTFS; LVM2 and LUKS on-disk formats.
 #include "pack/probe.h"
 
 #include <stdbool.h>
@@ -24,14 +24,17 @@ static uint32_t le16(const struct head *head, size_t at) {
 	return at + 2 <= head->size ? (uint32_t)(head->data[at] | head->data[at + 1] << 8) : 0;
 }
 
-static uint32_t le32(const struct head *head, size_t at) { return at + 4 <= head->size ? get_le32(head->data + at) : 0; }
-static uint64_t le64(const struct head *head, size_t at) { return at + 8 <= head->size ? get_le64(head->data + at) : 0; }
+static uint32_t le32(const struct head *head, size_t at) { return at + 4 <= head->size ? get_le32(head->data + at)
+		     : 0; }
+static uint64_t le64(const struct head *head, size_t at) { return at + 8 <= head->size ? get_le64(head->data + at)
+		     : 0; }
 static uint8_t byte(const struct head *head, size_t at) { return at < head->size ? head->data[at] : 0; }
 
 static bool power_of_two(uint32_t n) { return n && !(n & (n - 1)); }
 
 // ext2, ext3, ext4: the superblock is at byte 1024.
-enum { EXT_MAGIC = 1024 + 56, EXT_STATE = 1024 + 58, EXT_COMPAT = 1024 + 92, EXT_INCOMPAT = 1024 + 96, EXT_RO = 1024 + 100 };
+enum { EXT_MAGIC = 1024 + 56, EXT_STATE = 1024 + 58, EXT_COMPAT = 1024 + 92, EXT_INCOMPAT = 1024 + 96,
+		EXT_RO = 1024 + 100 };
 #define EXT_HAS_JOURNAL 0x4u
 #define EXT_RECOVER 0x4u
 #define EXT_IS_JOURNAL 0x8u
@@ -104,7 +107,8 @@ static bool is_exfat(const struct head *h, struct probe *ret) {
 // FAT has 12 bits for each cluster when there are fewer than 4085.
 static bool is_fat12(const struct head *h) {
 	uint64_t sectors = le16(h, 19) ? le16(h, 19) : le32(h, 32), table = le16(h, 22) ? le16(h, 22) : le32(h, 36);
-	uint64_t root = (le16(h, 17) * 32 + le16(h, 11) - 1) / le16(h, 11), front = le16(h, 14) + byte(h, 16) * table + root;
+	uint64_t root = (le16(h, 17) * 32 + le16(h, 11) - 1) / le16(h, 11), front =
+		le16(h, 14) + byte(h, 16) * table + root;
 
 	return sectors < front || (sectors - front) / byte(h, 13) < 4085;
 }
@@ -115,13 +119,15 @@ static bool is_fat(const struct head *h, struct probe *ret) {
 
 	if (!has(h, 510, "\x55\xaa", 2) || (jump != 0xeb && jump != 0xe9) || byte(h, 21) < 0xf0)
 		return false;
-	if (!power_of_two(sector) || sector < 512 || sector > 4096 || !power_of_two(byte(h, 13)) || le16(h, 14) == 0 || tables < 1 || tables > 2)
+	if (!power_of_two(sector) || sector < 512 || sector > 4096 || !power_of_two(byte(h, 13)) || le16(h, 14) == 0 ||
+		tables < 1 || tables > 2)
 		return false;
 	if (le16(h, 19) == 0 && le32(h, 32) == 0)
 		return false;
 	*ret = (struct probe){.kind = CONTENT_FILESYSTEM, .name = "fat", .tool = "fat"};
 	if (is_fat12(h))
-		ret->kind = CONTENT_ALL; // partclone 0.3.23 takes used clusters of it for free; it is never larger than 32 MiB
+		// partclone 0.3.23 takes used clusters of it for free; it is never larger than 32 MiB
+		ret->kind = CONTENT_ALL;
 	return true;
 }
 
@@ -150,8 +156,8 @@ static bool is_luks(const struct head *h, struct probe *ret) {
 	return true;
 }
 
-// A member of a RAID whose superblock is at the end (metadata 0.90 and 1.0) looks like what is inside it. The places are those for a
-// partition of which `tail` holds the last whole 64 KiB and more.
+// A member of a RAID whose superblock is at the end (metadata 0.90 and 1.0) looks like what is inside it. The places
+// are those for a partition of which `tail` holds the last whole 64 KiB and more.
 static bool is_raid(const uint8_t *tail, size_t size) {
 	for (size_t at = 0; at + 4 <= size; at += 512)
 		if (get_le32(tail + at) == MD_MAGIC)
@@ -160,7 +166,8 @@ static bool is_raid(const uint8_t *tail, size_t size) {
 }
 
 void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t tail_size, struct probe *ret) {
-	static bool (*const kinds[])(const struct head *, struct probe *) = {is_luks, is_lvm, is_ext, is_xfs, is_btrfs, is_f2fs, is_ntfs, is_exfat,
+	static bool (*const kinds[])(const struct head *, struct probe *) =
+		{is_luks, is_lvm, is_ext, is_xfs, is_btrfs, is_f2fs, is_ntfs, is_exfat,
 									     is_fat, is_swap};
 	const struct head h = {head, head_size};
 	struct probe one;
@@ -173,7 +180,8 @@ void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t ta
 			found++;
 		}
 	if (found > 1)
-		*ret = (struct probe){.name = "data", .warning = "it has signatures of more than one content: kept whole"};
+		*ret = (struct probe){.name = "data",
+			.warning = "it has signatures of more than one content: kept whole"};
 	if (ret->kind != CONTENT_ALL && is_raid(tail, tail_size))
 		*ret = (struct probe){.name = "data", .warning = "it is part of a RAID: kept whole"};
 }

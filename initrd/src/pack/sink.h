@@ -12,8 +12,10 @@ struct sink;
 
 struct sink_ops {
 	int (*write)(struct sink *, const void *data, size_t size, struct fault *); // all of it
-	int (*commit)(struct sink *, struct fault *);				       // it is there now, under its name
-	void (*close)(struct sink *);						       // without commit: nothing is left
+	// it is there now, under its name
+	int (*commit)(struct sink *, struct fault *);
+	// without commit: nothing is left
+	void (*close)(struct sink *);
 };
 
 struct sink {
@@ -22,7 +24,8 @@ struct sink {
 
 int sink_open_file(const char *path, struct sink **ret, struct fault *fault);
 
-// PUT with a chunked body (RFC 9112, 7.1); `token` as bearer. Code 6 when the server does not take it; a cut cannot be resumed.
+// PUT with a chunked body (RFC 9112, 7.1); `token` as bearer. Code 6 when the server does not take it; a cut cannot be
+// resumed.
 int sink_open_upload(const struct url *url, const char *ca, const char *token, struct sink **ret, struct fault *fault);
 
 void sink_close(struct sink **sink); // for cleanup_with; *sink may be NULL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file without a name until it is whole, so that nothing is left of one that was not. Where the filesystem has no such files: one
-// with a name of its own beside it.
+// A file without a name until it is whole, so that nothing is left of one that was not. Where the filesystem has no
+// such files: one with a name of its own beside it.
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink that is an upload. A server says no before the first byte (Expect: 100-continue), while they come, or at the end.
+// A sink that is an upload. A server says no before the first byte (Expect: 100-continue), while they come, or at the
+// end.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,8 @@ static int refused(const struct upload *upload, struct fault *fault) {
 
 	for (size_t i = 0; i < ELEMENTS(known); i++)
 		if (known[i].status == status)
-			return fault_set(fault, known[i].code, "%s: %s (%u)", upload->url->text, known[i].meaning, status);
+			return fault_set(fault, known[i].code, "%s: %s (%u)", upload->url->text, known[i].meaning,
+				status);
 	return fault_set(fault, CODE_NETWORK, "%s: the server answered %u", upload->url->text, status);
 }
 
@@ -148,7 +150,8 @@ static int check_url(const struct url *url, const char *token, struct fault *fau
 	if (url->scheme == SCHEME_FILE)
 		return fault_set(fault, CODE_USAGE, "upload: %s must be http or https", url->text);
 	if (token && url->scheme != SCHEME_HTTPS && !url_is_loopback(url))
-		return fault_set(fault, CODE_USAGE, "upload: %s would send the token in the clear: use https", url->text);
+		return fault_set(fault, CODE_USAGE, "upload: %s would send the token in the clear: use https",
+			url->text);
 	return 0;
 }
 

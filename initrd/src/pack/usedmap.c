@@ -19,10 +19,12 @@ static void mark(struct usedmap *map, uint64_t byte) {
 	extents_add(&map->marks, granule, granule + GRANULE);
 }
 
-static int probe_partition(const struct reader *reader, const struct partition *partition, struct probe *ret, struct fault *fault) {
+static int probe_partition(const struct reader *reader, const struct partition *partition, struct probe *ret,
+			   struct fault *fault) {
 	size_t head_size = partition->bytes < PROBE_HEAD ? (size_t)partition->bytes : PROBE_HEAD;
 	size_t tail_size = partition->bytes < PROBE_TAIL ? (size_t)partition->bytes : PROBE_TAIL;
-	cleanup_free uint8_t *head = aligned_alloc(READ_ALIGN, PROBE_HEAD), *tail = aligned_alloc(READ_ALIGN, PROBE_TAIL);
+	cleanup_free uint8_t *head = aligned_alloc(READ_ALIGN, PROBE_HEAD), *tail =
+		aligned_alloc(READ_ALIGN, PROBE_TAIL);
 	int r = head && tail ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 
 	if (r == 0)
@@ -45,18 +47,21 @@ static void add_ntfs_copy(struct usedmap *map, const struct partition *partition
 	extents_add(&map->kept, end - map->sector, end);
 }
 
-static int add_filesystem(const struct reader *reader, const struct partition *partition, struct probe *content, const char *folder,
+static int add_filesystem(const struct reader *reader, const struct partition *partition, struct probe *content,
+			  const char *folder,
 			  struct usedmap *map, struct fault *fault) {
 	size_t before = map->kept.count;
 	uint64_t bytes;
 	int r;
 
 	if (content->objection)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s: partition at byte %llu, %s: %s", reader->name, (unsigned long long)partition->start,
+		return fault_set(fault, CODE_UNSUPPORTED, "%s: partition at byte %llu, %s: %s", reader->name,
+			(unsigned long long)partition->start,
 				 content->name, content->objection);
 	r = domain_read(reader, partition, content, folder, &map->kept, &bytes, fault);
 	if (r < 0 && fault->code == CODE_UNSUPPORTED)
-		return fault_prefix(fault, r, "%s: partition at byte %llu, %s: ", reader->name, (unsigned long long)partition->start, content->name);
+		return fault_prefix(fault, r, "%s: partition at byte %llu, %s: ", reader->name,
+			(unsigned long long)partition->start, content->name);
 	if (r < 0) {
 		map->kept.count = before;
 		warn(map, reader->name, partition->start, "kept whole, for its map could not be had:");
@@ -71,7 +76,8 @@ static int add_filesystem(const struct reader *reader, const struct partition *p
 	return 0;
 }
 
-static int add_content(const struct reader *reader, const struct partition *partition, struct probe *content, const char *folder,
+static int add_content(const struct reader *reader, const struct partition *partition, struct probe *content,
+		       const char *folder,
 		       struct usedmap *map, struct fault *fault) {
 	switch (content->kind) {
 	case CONTENT_FILESYSTEM:
@@ -87,7 +93,8 @@ static int add_content(const struct reader *reader, const struct partition *part
 	return 0;
 }
 
-static int add_partition(const struct reader *reader, const struct partition *partition, const char *folder, struct usedmap *map, struct fault *fault) {
+static int add_partition(const struct reader *reader, const struct partition *partition, const char *folder,
+			 struct usedmap *map, struct fault *fault) {
 	struct index_partition *entry = &map->partitions[map->partition_count];
 	struct probe content = {0};
 	int r = probe_partition(reader, partition, &content, fault);
@@ -113,7 +120,8 @@ static void settle(struct usedmap *map) {
 	}
 }
 
-int usedmap_read(const struct reader *reader, uint32_t sector, const char *folder, struct usedmap *ret, struct fault *fault) {
+int usedmap_read(const struct reader *reader, uint32_t sector, const char *folder, struct usedmap *ret,
+		 struct fault *fault) {
 	cleanup_with(table_free) struct table table = {0};
 	int r;
 

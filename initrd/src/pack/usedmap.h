@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of a disk an image has to hold: partition table, what lies before the first partition, and of each partition what its
-// content uses. Everything else is free.
+// Which bytes of a disk an image has to hold: partition table, what lies before the first partition, and of each
+// partition what its content uses. Everything else is free.
 #pragma once
 
 #include "base/extents.h"
@@ -17,7 +17,8 @@ struct usedmap {
 	struct text warnings; // one a line
 };
 
-// `sector` 0: as the device or the table has it. `folder`: for copies of partitions, where there are no loop devices. Code 3 for what
-// must be put right before it can be packed. `ret` is to be freed also after a failure.
-int usedmap_read(const struct reader *reader, uint32_t sector, const char *folder, struct usedmap *ret, struct fault *fault);
+// `sector` 0: as the device or the table has it. `folder`: for copies of partitions, where there are no loop devices.
+// Code 3 for what must be put right before it can be packed. `ret` is to be freed also after a failure.
+int usedmap_read(const struct reader *reader, uint32_t sector, const char *folder, struct usedmap *ret,
+		 struct fault *fault);
 void usedmap_free(struct usedmap *map);

@@ -68,7 +68,8 @@ static bool use_loop(const struct reader *reader, const struct partition *partit
 	return false;
 }
 
-static int use_copy(const struct reader *reader, const struct partition *partition, const char *folder, struct window *ret, struct fault *fault) {
+static int use_copy(const struct reader *reader, const struct partition *partition, const char *folder,
+		    struct window *ret, struct fault *fault) {
 	cleanup_close int fd = scratch_open(folder, fault);
 	int r = fd < 0 ? fd : 0;
 
@@ -77,13 +78,15 @@ static int use_copy(const struct reader *reader, const struct partition *partiti
 	if (r == 0)
 		r = scratch_copy(fd, 0, reader->fd, partition->start, partition->bytes, fault);
 	if (r < 0)
-		return fault_prefix(fault, r, "%s: partition at byte %llu: no loop device, and ", reader->name, (unsigned long long)partition->start);
+		return fault_prefix(fault, r, "%s: partition at byte %llu: no loop device, and ", reader->name,
+			(unsigned long long)partition->start);
 	ret->fd = steal_fd(&fd);
 	child_path(ret->fd, ret->path);
 	return 0;
 }
 
-int window_open(const struct reader *reader, const struct partition *partition, const char *folder, struct window *ret, struct fault *fault) {
+int window_open(const struct reader *reader, const struct partition *partition, const char *folder, struct window *ret,
+		struct fault *fault) {
 	struct stat st;
 
 	*ret = (struct window){.fd = -1};
@@ -91,7 +94,8 @@ int window_open(const struct reader *reader, const struct partition *partition, 
 		child_path(reader->fd, ret->path);
 		return 0;
 	}
-	// Of a disk that is open for us alone nobody may have a partition so, and some tools ask for that: a loop device is better.
+	// Of a disk that is open for us alone nobody may have a partition so, and some tools ask for that: a loop
+	// device is better.
 	if (use_loop(reader, partition, ret))
 		return 0;
 	if (fstat(reader->fd, &st) == 0 && S_ISBLK(st.st_mode) && use_partition(&st, partition, ret))

@@ -45,7 +45,8 @@ static int check_generation(const char *line, size_t size, uint64_t *ret, struct
 		return fault_set(fault, CODE_USAGE, "must be \"generation N\", N at most 2^63-1");
 	snprintf(number, sizeof(number), "%.*s", (int)(size - word), line + word);
 	if (strlen(number) != size - word || number_parse(number, NUMBER_MAX, ret) < 0)
-		return fault_set(fault, CODE_USAGE, "generation must be a decimal number of at most 2^63-1, no leading zeros");
+		return fault_set(fault, CODE_USAGE,
+			"generation must be a decimal number of at most 2^63-1, no leading zeros");
 	return 0;
 }
 
@@ -87,7 +88,8 @@ int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct f
 		const char *newline = memchr(data, '\n', (size_t)(end - data));
 		at.line++;
 		if (at.line > PLAN_LINES_MAX)
-			return fault_set(fault, CODE_USAGE, "line %u: a plan has at most %u lines", at.line, PLAN_LINES_MAX);
+			return fault_set(fault, CODE_USAGE, "line %u: a plan has at most %u lines", at.line,
+				PLAN_LINES_MAX);
 		if (!newline)
 			return fault_set(fault, CODE_USAGE, "line %u: no LF at its end", at.line);
 		if ((size_t)(newline - data) >= LINE_MAX_BYTES)

@@ -21,7 +21,8 @@ extern const struct operand_rule poweroff_rules[];
 extern const struct operand_rule idle_rules[];
 extern const struct operand_rule rescue_rules[];
 // END words
-extern const struct operand_rule write_shell_rules[]; // of the verb at a shell: a file may stand for the disk, which no plan can say
+// of the verb at a shell: a file may stand for the disk, which no plan can say
+extern const struct operand_rule write_shell_rules[];
 
 // Every line is right and so is their order. The fault names the line.
 int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);

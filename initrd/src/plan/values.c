@@ -33,7 +33,8 @@ int check_url(const char *value, struct fault *fault) {
 	int r;
 
 	if (strchr(value, ','))
-		return fault_set(fault, CODE_USAGE, "\"%.200s\": one URL is wanted, a comma in it written as %%2C", value);
+		return fault_set(fault, CODE_USAGE, "\"%.200s\": one URL is wanted, a comma in it written as %%2C",
+			value);
 	r = url_parse(value, &url, fault);
 	if (r == 0)
 		url_free(&url);
@@ -66,7 +67,8 @@ int check_watchdog(const char *value, struct fault *fault) {
 int check_digest(const char *value, struct fault *fault) {
 	const char *hex = value + strlen("sha256:");
 	if (strncmp(value, "sha256:", strlen("sha256:")) || strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
-		return fault_set(fault, CODE_USAGE, "\"%s\" is not sha256: and 64 lower-case hexadecimal digits", value);
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not sha256: and 64 lower-case hexadecimal digits",
+			value);
 	return 0;
 }
 
@@ -90,7 +92,8 @@ int check_keys(const char *value, struct fault *fault) {
 
 	for (const char *c = value; *c; c++) {
 		if (*c == '\n' ? fresh : (unsigned char)*c < ' ' || *c == 0x7f)
-			return fault_set(fault, CODE_USAGE, "byte 0x%02x: want one key a line, joined by LF", (unsigned char)*c);
+			return fault_set(fault, CODE_USAGE, "byte 0x%02x: want one key a line, joined by LF",
+				(unsigned char)*c);
 		fresh = *c == '\n';
 	}
 	return fresh ? fault_set(fault, CODE_USAGE, "an empty line: want one key a line, joined by LF") : 0;
@@ -118,6 +121,7 @@ int check_mac(const char *value, struct fault *fault) {
 	for (size_t i = 0; right && i < 17; i++)
 		right = i % 3 == 2 ? value[i] == ':' : strchr("0123456789abcdef", value[i]) != NULL;
 	if (!right)
-		return fault_set(fault, CODE_USAGE, "\"%s\" is not a MAC, lower case with colons (52:54:00:77:00:01)", value);
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not a MAC, lower case with colons (52:54:00:77:00:01)",
+			value);
 	return 0;
 }

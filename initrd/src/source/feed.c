@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A feed out of a source. Each thread has a stream; it takes the next span of wanted chunks, asks for it as one range, and puts each
-// frame into a slot of the pool.
+// A feed out of a source. Each thread has a stream; it takes the next span of wanted chunks, asks for it as one range,
+// and puts each frame into a slot of the pool.
 #include "source/feed.h"
 
 #include <errno.h>
@@ -244,9 +244,11 @@ static int start_workers(struct source_feed *feed, struct source *source, unsign
 	return r;
 }
 
-int feed_open_source(struct source *source, const struct index *index, const uint8_t *wanted, unsigned streams, size_t memory,
+int feed_open_source(struct source *source, const struct index *index, const uint8_t *wanted, unsigned streams,
+		     size_t memory,
 		     struct feed **ret, struct fault *fault) {
-	static const struct feed_ops ops = {source_feed_next, source_feed_give_back, source_feed_stop, source_feed_close};
+	static const struct feed_ops ops = {source_feed_next, source_feed_give_back, source_feed_stop,
+		source_feed_close};
 	cleanup_with(feed_close) struct feed *base = NULL;
 	struct source_feed *feed = calloc(1, sizeof(*feed));
 	int r;

@@ -20,7 +20,8 @@ static bool is_final(unsigned status) { return status < 500 && status != 408 && 
 static int take_whole(struct fetch *fetch, const struct head *head, enum standing *standing, struct fault *fault) {
 	*standing = fetch->at > SKIP_MAX || !head->has_length ? SERVER_REFUSED : SERVER_RANGELESS;
 	if (*standing > fetch->choice.standing)
-		return fault_set(fault, CODE_NETWORK, "answered 200 to a range%s", head->has_length ? "" : ", and no Content-Length");
+		return fault_set(fault, CODE_NETWORK, "answered 200 to a range%s", head->has_length ? ""
+			: ", and no Content-Length");
 	fetch->skip = fetch->at;
 	fetch->answer_left = fetch->left;
 	if (source_learn_size(fetch->source, head->length, fault) < 0) {
@@ -38,10 +39,12 @@ static int take_range(struct fetch *fetch, const struct head *head, struct fault
 	uint64_t size = head->range_last - head->range_from + 1;
 
 	if (!head->has_range || head->range_from != fetch->at || size > fetch->left)
-		return fault_set(fault, CODE_NETWORK, "answered with another range than bytes %llu-%llu", (unsigned long long)fetch->at,
+		return fault_set(fault, CODE_NETWORK, "answered with another range than bytes %llu-%llu",
+			(unsigned long long)fetch->at,
 				 (unsigned long long)(fetch->at + fetch->left - 1));
 	if (head->has_length && head->length != size)
-		return fault_set(fault, CODE_NETWORK, "answered with %llu bytes for a range of %llu", (unsigned long long)head->length,
+		return fault_set(fault, CODE_NETWORK, "answered with %llu bytes for a range of %llu",
+			(unsigned long long)head->length,
 				 (unsigned long long)size);
 	if (!head->has_total)
 		return fault_set(fault, CODE_NETWORK, "does not say how long the file is");
@@ -98,7 +101,8 @@ static int take_bytes(struct fetch *fetch, void *data, size_t size, size_t *ret_
 	if (r < 0)
 		return r;
 	if (*ret_size == 0)
-		return fault_set(fault, CODE_NETWORK, "the answer ended %llu bytes early", (unsigned long long)(fetch->skip + fetch->answer_left));
+		return fault_set(fault, CODE_NETWORK, "the answer ended %llu bytes early",
+			(unsigned long long)(fetch->skip + fetch->answer_left));
 	fetch->last_byte = clock_now();
 	atomic_fetch_add(&fetch->source->received, *ret_size);
 	return 0;
@@ -109,7 +113,8 @@ static int skip(struct fetch *fetch, struct fault *fault) {
 
 	while (fetch->skip > 0) {
 		size_t n;
-		int r = take_bytes(fetch, nowhere, fetch->skip < sizeof(nowhere) ? (size_t)fetch->skip : sizeof(nowhere), &n, fault);
+		int r = take_bytes(fetch, nowhere, fetch->skip < sizeof(nowhere) ? (size_t)fetch->skip
+			: sizeof(nowhere), &n, fault);
 		if (r < 0)
 			return r;
 		fetch->skip -= n;
@@ -128,7 +133,8 @@ static int read_some(struct fetch *fetch, void *data, size_t size, size_t *ret_s
 	int r = fetch->skip ? skip(fetch, fault) : 0;
 
 	if (r == 0)
-		r = take_bytes(fetch, data, size < fetch->answer_left ? size : (size_t)fetch->answer_left, ret_size, fault);
+		r = take_bytes(fetch, data, size < fetch->answer_left ? size : (size_t)fetch->answer_left, ret_size,
+			fault);
 	if (r < 0)
 		return r;
 	fetch->at += *ret_size;

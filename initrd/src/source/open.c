@@ -64,7 +64,8 @@ static int read_trailer(struct tail *tail, struct trailer *ret, struct fault *fa
 	if (r == 0 && (ret->index_at < SKIPPABLE || ret->index_at > end || ret->index_size != end - ret->index_at))
 		return refuse(fault, "its index is not where the trailer says");
 	if (r == 0 && ret->index_size > INDEX_SIZE_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "image: an index of %llu bytes, at most %llu are read", (unsigned long long)ret->index_size,
+		return fault_set(fault, CODE_UNSUPPORTED, "image: an index of %llu bytes, at most %llu are read",
+			(unsigned long long)ret->index_size,
 				 (unsigned long long)INDEX_SIZE_MAX);
 	return r;
 }
@@ -87,14 +88,17 @@ static int check_signature(const struct image_trust *trust, struct image *image,
 	if (within == is_zero(trailer->key, KEY_ID))
 		return refuse(fault, "its trailer has half a signature");
 	if (trust->signature && signature_decode(trust->signature, beside) < 0)
-		return fault_set(fault, CODE_USAGE, "image: signature \"%s\" is not 64 bytes in base64", trust->signature);
+		return fault_set(fault, CODE_USAGE, "image: signature \"%s\" is not 64 bytes in base64",
+			trust->signature);
 	if (!trust->keys)
 		return 0;
 	if (!within && !trust->signature)
-		return trust->allow_unsigned ? 0 : fault_set(fault, CODE_INTEGRITY, "image %s is not signed (sledc sign does it)", image->digest);
+		return trust->allow_unsigned ? 0 : fault_set(fault, CODE_INTEGRITY,
+			"image %s is not signed (sledc sign does it)", image->digest);
 	key = keys_verify(trust->keys, trailer->digest, trust->signature ? beside : trailer->signature);
 	if (!key || (!trust->signature && memcmp(key->id, trailer->key, KEY_ID) != 0))
-		return fault_set(fault, CODE_INTEGRITY, "image %s: its signature is by none of the %zu known keys", image->digest, trust->keys->count);
+		return fault_set(fault, CODE_INTEGRITY, "image %s: its signature is by none of the %zu known keys",
+			image->digest, trust->keys->count);
 	image->is_signed = true;
 	return 0;
 }
@@ -112,7 +116,8 @@ static int read_index(struct tail *tail, struct image *image, struct fault *faul
 	size_t size = SKIPPABLE + (size_t)trailer->index_size;
 	cleanup_free uint8_t *frame = malloc(size);
 	uint8_t head[SKIPPABLE], hash[HASH];
-	int r = frame ? tail_read(tail, trailer->index_at - SKIPPABLE, size, frame, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "image index");
+	int r = frame ? tail_read(tail, trailer->index_at - SKIPPABLE, size, frame, fault)
+		: fault_errno(fault, CODE_FAILED, ENOMEM, "image index");
 
 	if (r < 0)
 		return r;
@@ -133,12 +138,14 @@ static int check_consequences(struct tail *tail, const struct image *image, stru
 	size_t size;
 	int r;
 
-	if (image->trailer.index_at != index_end(&image->index) + SKIPPABLE || tail->size != file_size(&image->index, image->index_size))
+	if (image->trailer.index_at != index_end(&image->index) + SKIPPABLE ||
+		tail->size != file_size(&image->index, image->index_size))
 		return refuse(fault, "its frames take other room than its index says");
 	if (seek_table_write(&image->index, image->index_size, &wanted, &size) < 0 || !(there = malloc(size)))
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "image: seek table");
 	r = tail_read(tail, tail->size - size, size, there, fault);
-	return r == 0 && memcmp(there, wanted, size) != 0 ? refuse(fault, "its seek table does not follow from its index") : r;
+	return r == 0 && memcmp(there, wanted, size) != 0 ? refuse(fault,
+		"its seek table does not follow from its index") : r;
 }
 
 int image_open(struct source *source, const struct image_trust *trust, struct image *ret, struct fault *fault) {

@@ -22,7 +22,7 @@ struct image_trust {
 	bool allow_unsigned;   // a signature that is there must still be right
 };
 
-// Reads the end of the file: two or three ranges. The seek table must be the one that follows from the index. Code 5 for anything that is
-// not as promised, 3 for what this program cannot read.
+// Reads the end of the file: two or three ranges. The seek table must be the one that follows from the index. Code 5
+// for anything that is not as promised, 3 for what this program cannot read.
 int image_open(struct source *source, const struct image_trust *trust, struct image *ret, struct fault *fault);
 void image_close(struct image *image);

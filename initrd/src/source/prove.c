@@ -67,7 +67,9 @@ static int prove_gap(struct worker *w, uint64_t size, struct fault *fault) {
 		if (r < 0)
 			return r;
 		if (memcmp(w->frame, w->data, bytes) != 0)
-			return fault_set(fault, CODE_INTEGRITY, "image: the gap frame at file offset %llu is not as it must be", (unsigned long long)w->at);
+			return fault_set(fault, CODE_INTEGRITY,
+				"image: the gap frame at file offset %llu is not as it must be",
+				(unsigned long long)w->at);
 		if (!advance(w, bytes))
 			return 0;
 		n = size < GAP_MAX ? size : GAP_MAX;
@@ -165,7 +167,8 @@ static unsigned threads_for(uint32_t chunks) {
 }
 
 int prove_file(struct source *source, const struct image *image, struct progress *progress, struct fault *fault) {
-	struct proof p = {.source = source, .index = &image->index, .progress = progress, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct proof p = {.source = source, .index = &image->index, .progress = progress,
+		.lock = PTHREAD_MUTEX_INITIALIZER};
 	unsigned wanted = threads_for(image->index.chunk_count), count = 0;
 	pthread_t threads[THREADS_MAX];
 

@@ -28,7 +28,8 @@ static int refuse_all(const struct servers *servers, struct fault *fault) {
 
 	fault->code = CODE_NETWORK;
 	for (size_t i = 0; i < servers->urls->count && n < sizeof(fault->text); i++)
-		n += (size_t)snprintf(fault->text + n, sizeof(fault->text) - n, "%s%s", i ? "; " : "", servers->items[i].said);
+		n += (size_t)snprintf(fault->text + n, sizeof(fault->text) - n, "%s%s", i ? "; " : "",
+			servers->items[i].said);
 	return -ENETUNREACH;
 }
 
@@ -70,12 +71,14 @@ void server_works(struct servers *servers, unsigned at) {
 // The pause that follows. A stream that was cut along with others finds it already made.
 static int64_t pause_after(struct server *server, const struct head *head, int64_t now) {
 	int64_t pause = server->not_before > now ? server->not_before - now : backoff_next(&server->backoff);
-	int64_t asked = head->has_retry ? (head->retry_after < RETRY_AFTER_MAX ? head->retry_after : RETRY_AFTER_MAX) * SECOND : 0;
+	int64_t asked = head->has_retry ? (head->retry_after < RETRY_AFTER_MAX ? head->retry_after
+		: RETRY_AFTER_MAX) * SECOND : 0;
 
 	return asked > pause ? asked : pause;
 }
 
-void server_failed(struct servers *servers, unsigned at, const struct head *head, enum standing standing, const struct fault *fault) {
+void server_failed(struct servers *servers, unsigned at, const struct head *head, enum standing standing,
+		   const struct fault *fault) {
 	struct server *server = &servers->items[at];
 	int64_t now = clock_now();
 

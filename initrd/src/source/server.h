@@ -43,4 +43,5 @@ void servers_free(struct servers *servers);
 int server_choose(struct servers *servers, struct choice *choice, struct fault *fault);
 int server_give_up(struct servers *servers, unsigned at, int64_t idle_ns, struct fault *fault);
 void server_works(struct servers *servers, unsigned at);
-void server_failed(struct servers *servers, unsigned at, const struct head *head, enum standing standing, const struct fault *fault);
+void server_failed(struct servers *servers, unsigned at, const struct head *head, enum standing standing,
+		   const struct fault *fault);

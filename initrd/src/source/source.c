@@ -86,7 +86,8 @@ int source_learn_size(struct source *source, uint64_t size, struct fault *fault)
 		pthread_mutex_unlock(&source->lock);
 	}
 	if (before != size)
-		return fault_set(fault, CODE_NETWORK, "the file has %llu bytes here, %llu elsewhere", (unsigned long long)size,
+		return fault_set(fault, CODE_NETWORK, "the file has %llu bytes here, %llu elsewhere",
+			(unsigned long long)size,
 				 (unsigned long long)before);
 	return 0;
 }

@@ -25,8 +25,8 @@ struct source {
 	uint64_t size;
 };
 
-// A list is either all files or none. `ca`: CA certificates for https. Gives a stream up when no byte has come for `idle_ns`.
-// The URLs must outlive the source.
+// A list is either all files or none. `ca`: CA certificates for https. Gives a stream up when no byte has come for
+// `idle_ns`. The URLs must outlive the source.
 int source_open(const struct urls *urls, const char *ca, int64_t idle_ns, struct source **ret, struct fault *fault);
 void source_close(struct source **source); // for cleanup_with; *source may be NULL
 

@@ -19,8 +19,8 @@ void stream_range(struct stream *stream, uint64_t from, uint64_t size);
 // From any thread: reads end with -ECANCELED, now and from here on.
 void stream_stop(struct stream *stream);
 
-// The next `size` bytes of the range, all of them. After a cut it goes on at the same byte, here or on another server. Code 6 when no
-// server answers in time, or none has the file.
+// The next `size` bytes of the range, all of them. After a cut it goes on at the same byte, here or on another server.
+// Code 6 when no server answers in time, or none has the file.
 int stream_read(struct stream *stream, void *data, size_t size, struct fault *fault);
 
 // Size of the file; asked for by a stream of its own when no answer has told it yet.

@@ -35,7 +35,8 @@ static int read_token(char **ret, struct fault *fault) {
 }
 
 static int send_disk(const struct operands *operands, struct device *device, struct packed *ret, struct fault *fault) {
-	const struct pack_order order = {.level = atoi(operands_get_or(operands, "level", "3")), .sector = device->sector, .folder = "/tmp"};
+	const struct pack_order order = {.level = atoi(operands_get_or(operands, "level", "3")),
+		.sector = device->sector, .folder = "/tmp"};
 	cleanup_with(sink_close) struct sink *sink = NULL;
 	cleanup_free char *token = NULL;
 	struct progress progress = {.show = console_progress};
@@ -60,7 +61,8 @@ static char *place_of(const char *upload) {
 
 	if (!at)
 		return strdup(upload);
-	return asprintf(&place, "%.*s" UPLOADED "%s", (int)(at - upload), upload, at + strlen(UPLOADS)) < 0 ? NULL : place;
+	return asprintf(&place, "%.*s" UPLOADED "%s", (int)(at - upload), upload, at + strlen(UPLOADS)) < 0 ? NULL
+		: place;
 }
 
 // What the server has now is the image that was made here, to its last byte.

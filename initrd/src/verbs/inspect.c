@@ -14,7 +14,8 @@ const struct operand_rule inspect_rules[] = {
 	{0},
 };
 
-static unsigned percent(uint64_t part, uint64_t whole) { return whole ? (unsigned)(100.0 * (double)part / (double)whole + 0.5) : 0; }
+static unsigned percent(uint64_t part, uint64_t whole) { return whole
+			? (unsigned)(100.0 * (double)part / (double)whole + 0.5) : 0; }
 
 static void print_signature(const struct opened *o) {
 	const char *state = opened_signature(o);
@@ -24,7 +25,8 @@ static void print_signature(const struct opened *o) {
 	if (!strcmp(state, "none"))
 		puts("signature   none");
 	else
-		printf("signature   %s, key %s\n", strcmp(state, "good") ? "not checked (SLED_KEYS names no keys)" : "good", key);
+		printf("signature   %s, key %s\n", strcmp(state, "good") ? "not checked (SLED_KEYS names no keys)"
+			: "good", key);
 }
 
 static void print_partitions(const struct index *index) {
@@ -35,7 +37,8 @@ static void print_partitions(const struct index *index) {
 	printf("\n  %3s  %-16s %12s %12s %12s %6s\n", "#", "content", "start", "size", "used", "");
 	for (uint32_t i = 0; i < index->partition_count; i++) {
 		const struct index_partition *p = &index->partitions[i];
-		printf("  %3u  %-16s %12s %12s %12s %4u %%\n", i + 1, p->content, human_bytes(p->start, start), human_bytes(p->bytes, bytes),
+		printf("  %3u  %-16s %12s %12s %12s %4u %%\n", i + 1, p->content, human_bytes(p->start, start),
+			human_bytes(p->bytes, bytes),
 		       human_bytes(p->used, used), percent(p->used, p->bytes));
 	}
 }
@@ -46,9 +49,12 @@ static void print_human(const struct opened *o) {
 
 	printf("image       %s\ndigest      %s\n", opened_name(o), o->image.digest);
 	print_signature(o);
-	printf("disk        %s (%llu bytes, sectors of %u)\n", human_bytes(index->bytes, bytes), (unsigned long long)index->bytes, index->sector);
-	printf("used        %s, %u %% of the disk, in %u chunks\n", human_bytes(index->used, used), percent(index->used, index->bytes), index->chunk_count);
-	printf("file        %s, %u %% of what is used\n", human_bytes(o->file_bytes, file), percent(o->file_bytes, index->used));
+	printf("disk        %s (%llu bytes, sectors of %u)\n", human_bytes(index->bytes, bytes),
+		(unsigned long long)index->bytes, index->sector);
+	printf("used        %s, %u %% of the disk, in %u chunks\n", human_bytes(index->used, used),
+		percent(index->used, index->bytes), index->chunk_count);
+	printf("file        %s, %u %% of what is used\n", human_bytes(o->file_bytes, file),
+		percent(o->file_bytes, index->used));
 	print_partitions(index);
 }
 
@@ -59,12 +65,15 @@ static void print_json(const struct opened *o) {
 	opened_key(o, key);
 	printf("{\"name\": ");
 	json_string(stdout, opened_name(o));
-	printf(", \"digest\": \"%s\", \"signature\": \"%s\", \"key\": \"%s\"", o->image.digest, opened_signature(o), key);
+	printf(", \"digest\": \"%s\", \"signature\": \"%s\", \"key\": \"%s\"", o->image.digest, opened_signature(o),
+		key);
 	printf(", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, \"chunks\": %u, \"partitions\": [",
-	       (unsigned long long)index->bytes, index->sector, (unsigned long long)index->used, (unsigned long long)o->file_bytes, index->chunk_count);
+	       (unsigned long long)index->bytes, index->sector, (unsigned long long)index->used,
+	       	(unsigned long long)o->file_bytes, index->chunk_count);
 	for (uint32_t i = 0; i < index->partition_count; i++) {
 		const struct index_partition *p = &index->partitions[i];
-		printf("%s{\"content\": \"%s\", \"start\": %llu, \"bytes\": %llu, \"used_bytes\": %llu}", i ? ", " : "", p->content,
+		printf("%s{\"content\": \"%s\", \"start\": %llu, \"bytes\": %llu, \"used_bytes\": %llu}", i ? ", " : "",
+			p->content,
 		       (unsigned long long)p->start, (unsigned long long)p->bytes, (unsigned long long)p->used);
 	}
 	puts("]}");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For a running system that is to become the Sled system: load, then end what runs, then jump; unload takes the first back.
+// For a running system that is to become the Sled system: load, then end what runs, then jump; unload takes the first
+// back.
 #include <stdio.h>
 
 #include "base/cleanup.h"
@@ -16,7 +17,8 @@ const struct operand_rule load_rules[] = {
 const struct operand_rule unload_rules[] = {{0}};
 const struct operand_rule jump_rules[] = {{0}};
 
-static enum exit_code ended(int r, const char *verb, const struct fault *fault) { return r < 0 ? (enum exit_code)fault_print(fault, verb) : CODE_DONE; }
+static enum exit_code ended(int r, const char *verb, const struct fault *fault) { return r < 0
+			    ? (enum exit_code)fault_print(fault, verb) : CODE_DONE; }
 
 enum exit_code verb_load(const struct operands *operands) {
 	const char *kernel = operands_get(operands, "kernel"), *initrd = operands_get(operands, "initrd");

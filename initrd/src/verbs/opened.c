@@ -46,7 +46,8 @@ static int open_with(const char *place, const struct image_trust *trust, struct 
 
 int opened_open(const char *place, const char *digest, struct opened *ret, struct fault *fault) {
 	int r = find_keys(ret, fault);
-	struct image_trust trust = {.digest = digest, .keys = ret->has_keys ? &ret->keys : NULL, .allow_unsigned = true};
+	struct image_trust trust = {.digest = digest, .keys = ret->has_keys ? &ret->keys : NULL,
+		.allow_unsigned = true};
 
 	return r == 0 ? open_with(place, &trust, ret, fault) : r;
 }

@@ -14,8 +14,8 @@ struct opened {
 	uint64_t file_bytes;
 };
 
-// `place`: a path, or URLs joined by ",". With keys (SLED_KEYS, or the usual file when it is there) a signature must be by one of them;
-// an image without one is taken. `digest` may be NULL. To be closed also after a failure.
+// `place`: a path, or URLs joined by ",". With keys (SLED_KEYS, or the usual file when it is there) a signature must be
+// by one of them; an image without one is taken. `digest` may be NULL. To be closed also after a failure.
 int opened_open(const char *place, const char *digest, struct opened *ret, struct fault *fault);
 int opened_open_unchecked(const char *place, struct opened *ret, struct fault *fault); // whoever signed it
 void opened_close(struct opened *opened);

@@ -56,8 +56,10 @@ static void print_packed(const struct wish *wish, const struct packed *packed) {
 		printf("{\"digest\":\"%s\",\"bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64 ",\"file_bytes\":%" PRIu64 "}\n", packed->digest,
 		       packed->bytes, packed->used, packed->file_bytes);
 	else
-		printf("%s: %s\n%s, disk of %s, used %s, %.2f:1\n", wish->out, packed->digest, human_bytes(packed->file_bytes, file),
-		       human_bytes(packed->bytes, disk), human_bytes(packed->used, used), (double)packed->used / (double)packed->file_bytes);
+		printf("%s: %s\n%s, disk of %s, used %s, %.2f:1\n", wish->out, packed->digest,
+			human_bytes(packed->file_bytes, file),
+		       human_bytes(packed->bytes, disk), human_bytes(packed->used, used),
+		       	(double)packed->used / (double)packed->file_bytes);
 }
 
 enum exit_code verb_pack(const struct operands *operands) {

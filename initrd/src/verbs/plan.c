@@ -14,7 +14,8 @@
 
 static int check_wait(const char *value, struct fault *fault) {
 	uint64_t n;
-	return number_parse(value, WAIT_MAX, &n) < 0 ? fault_set(fault, CODE_USAGE, "\"%s\" is not 0 to %u seconds", value, WAIT_MAX)
+	return number_parse(value, WAIT_MAX, &n) < 0 ? fault_set(fault, CODE_USAGE, "\"%s\" is not 0 to %u seconds",
+		value, WAIT_MAX)
 						     : 0;
 }
 
@@ -34,7 +35,8 @@ static bool one_step(const char *plan, size_t size) {
 	return lines == 3;
 }
 
-// Stored with nothing but its generation read: init has the rest checked before a step runs, and can then report a refusal.
+// Stored with nothing but its generation read: init has the rest checked before a step runs, and can then report a
+// refusal.
 static int store(const struct operands *operands, const char *plan, size_t size, struct fault *fault) {
 	const char *out = operands_get(operands, "out"), *known = operands_get(operands, "generation");
 	uint64_t generation, before;
@@ -52,7 +54,8 @@ static int store(const struct operands *operands, const char *plan, size_t size,
 }
 
 static int ask(struct api *api, const struct operands *operands, struct fault *fault) {
-	const char *wait_text = operands_get_or(operands, "wait", "60"), *generation = operands_get(operands, "generation");
+	const char *wait_text = operands_get_or(operands, "wait", "60"), *generation =
+		operands_get(operands, "generation");
 	cleanup_free char *plan = NULL;
 	uint64_t wait = 0;
 	char path[96];
@@ -61,7 +64,8 @@ static int ask(struct api *api, const struct operands *operands, struct fault *f
 	int r;
 
 	(void)number_parse(wait_text, WAIT_MAX, &wait);
-	snprintf(path, sizeof(path), "plan?wait=%s%s%s", wait_text, generation ? "&generation=" : "", generation ? generation : "");
+	snprintf(path, sizeof(path), "plan?wait=%s%s%s", wait_text, generation ? "&generation=" : "", generation
+		? generation : "");
 	struct call call = {
 		.method = "GET",
 		.path = path,

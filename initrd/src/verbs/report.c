@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes: this one empties standard input, whatever the network does; its child talks to sledd. Between them a pipe for
-// which progress is dropped rather than waited for.
+// Two processes: this one empties standard input, whatever the network does; its child talks to sledd. Between them a
+// pipe for which progress is dropped rather than waited for.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -135,7 +135,8 @@ static void post_log(struct sender *s, const char *path) {
 	size_t size = 0;
 
 	if (file_read_tail(path, LOG_OUTPUT, &log, &size) == 0)
-		text_add(&text, size > LOG_OUTPUT ? log + size - LOG_OUTPUT : log, size > LOG_OUTPUT ? LOG_OUTPUT : size);
+		text_add(&text, size > LOG_OUTPUT ? log + size - LOG_OUTPUT : log, size > LOG_OUTPUT ? LOG_OUTPUT
+			: size);
 	if (text.size && text.data[text.size - 1] != '\n')
 		text_adds(&text, "\n");
 	text_adds(&text, LOG_MARK);

@@ -42,7 +42,8 @@ static int put_trailer(const char *path, const struct trailer *trailer, struct f
 	uint8_t frame[SKIPPABLE + TRAILER];
 
 	trailer_write(trailer, frame);
-	if (fd < 0 || pwrite(fd, frame, sizeof(frame), (off_t)(trailer->index_at + trailer->index_size)) != (ssize_t)sizeof(frame) || fsync(fd) < 0)
+	if (fd < 0 || pwrite(fd, frame, sizeof(frame),
+		(off_t)(trailer->index_at + trailer->index_size)) != (ssize_t)sizeof(frame) || fsync(fd) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", path);
 	return 0;
 }
@@ -62,7 +63,8 @@ static int sign_file(const char *path, const char *key, struct fault *fault) {
 }
 
 enum exit_code verb_sign(const struct operands *operands) {
-	const char *digest = operands_get(operands, "digest"), *file = operands_get(operands, "in"), *key = operands_get(operands, "key");
+	const char *digest = operands_get(operands, "digest"), *file = operands_get(operands, "in"), *key =
+		operands_get(operands, "key");
 	struct fault fault;
 	int r;
 

@@ -15,8 +15,10 @@ struct verb {
 	const char *words;					// of run_words, for help
 };
 
-extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], grow_rules[], bootentry_rules[], report_rules[],
-	seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[], inspect_rules[], verify_rules[], diff_rules[], sign_rules[],
+extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], grow_rules[], bootentry_rules[],
+	report_rules[],
+	seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[], inspect_rules[], verify_rules[],
+		diff_rules[], sign_rules[],
 	pack_rules[], load_rules[], unload_rules[], jump_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);

@@ -28,7 +28,8 @@ static int verify_file(struct opened *o, struct progress *progress, struct fault
 	int r = prove_file(o->source, &o->image, progress, fault);
 
 	if (r == 0)
-		printf("verify: %s is right: %u chunks, %s\n", opened_name(o), o->image.index.chunk_count, o->image.digest);
+		printf("verify: %s is right: %u chunks, %s\n", opened_name(o), o->image.index.chunk_count,
+			o->image.digest);
 	return r;
 }
 
@@ -41,11 +42,14 @@ static size_t print_ranges(const struct index *index, const uint8_t *differ) {
 		next = i + 1;
 		if (!bitmap_has(differ, i))
 			continue;
-		while (next < index->chunk_count && bitmap_has(differ, next) && index->chunks[next].offset == index->chunks[next - 1].offset + CHUNK)
+		while (next < index->chunk_count && bitmap_has(differ, next) &&
+			index->chunks[next].offset == index->chunks[next - 1].offset + CHUNK)
 			next++;
-		uint64_t start = index->chunks[i].offset, end = index->chunks[next - 1].offset + chunk_size(index, &index->chunks[next - 1]);
+		uint64_t start = index->chunks[i].offset, end = index->chunks[next - 1].offset + chunk_size(index,
+			&index->chunks[next - 1]);
 		if (count++ < RANGES_MAX)
-			printf("differs: bytes %llu to %llu (%s)\n", (unsigned long long)start, (unsigned long long)end - 1, human_bytes(end - start, size));
+			printf("differs: bytes %llu to %llu (%s)\n", (unsigned long long)start,
+				(unsigned long long)end - 1, human_bytes(end - start, size));
 	}
 	return count;
 }
@@ -68,18 +72,22 @@ static int compare(struct device *device, const struct opened *o, struct progres
 	if (ranges > RANGES_MAX)
 		printf("differs: %zu more ranges\n", ranges - RANGES_MAX);
 	if (found.differ > 0)
-		return fault_set(fault, CODE_INTEGRITY, "%s is not %s: %u of %u chunks differ in %zu ranges, %u of them cannot be read", device->name,
+		return fault_set(fault, CODE_INTEGRITY,
+			"%s is not %s: %u of %u chunks differ in %zu ranges, %u of them cannot be read", device->name,
 				 opened_name(o), found.differ, index->chunk_count, ranges, found.unreadable);
-	printf("verify: %s holds %s: %s in %u chunks, %s\n", device->name, opened_name(o), human_bytes(index->used, used), index->chunk_count,
+	printf("verify: %s holds %s: %s in %u chunks, %s\n", device->name, opened_name(o),
+		human_bytes(index->used, used), index->chunk_count,
 	       o->image.digest);
 	return 0;
 }
 
-static int verify_disk(const struct operands *operands, const struct opened *o, struct progress *progress, struct fault *fault) {
+static int verify_disk(const struct operands *operands, const struct opened *o, struct progress *progress,
+		       struct fault *fault) {
 	const char *selector = operands_get(operands, "disk"), *file = operands_get(operands, "file");
 	cleanup_with(device_close) struct device device = {.fd = -1};
 	cleanup_with(text_free) struct text list = {0};
-	int r = selector ? device_open_read(selector, &device, &list, fault) : device_open_read_file(file, &device, fault);
+	int r = selector ? device_open_read(selector, &device, &list, fault)
+		: device_open_read_file(file, &device, fault);
 
 	if (r < 0)
 		fputs(text_string(&list), stderr);

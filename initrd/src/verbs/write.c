@@ -24,7 +24,8 @@ static int choice(const struct operands *operands, const char *key, const char *
 }
 
 static struct write_order order_of(const struct operands *operands) {
-	static const char *const modes[] = {"full", "delta", "auto", NULL}, *const gaps[] = {"discard", "zero", "keep", NULL};
+	static const char *const modes[] = {"full", "delta", "auto", NULL}, *const gaps[] =
+		{"discard", "zero", "keep", NULL};
 	static const char *const checks[] = {"none", "sample", "full", NULL};
 
 	return (struct write_order){
@@ -40,7 +41,8 @@ static int open_proven(struct source *source, const struct operands *operands, s
 		.digest = operands_get(operands, "digest"),
 		.signature = operands_get(operands, "signature"),
 		.keys = &keys,
-		.allow_unsigned = !strcmp(operands_get_or(operands, "unsigned", "refuse"), "allow") && access(UNSIGNED_ALLOWED, F_OK) == 0,
+		.allow_unsigned = !strcmp(operands_get_or(operands, "unsigned", "refuse"), "allow") &&
+			access(UNSIGNED_ALLOWED, F_OK) == 0,
 	};
 	const char *path = getenv("SLED_KEYS");
 	int r = keys_read(path ? path : DEFAULT_KEYS, &keys, fault);
@@ -52,14 +54,16 @@ static int open_proven(struct source *source, const struct operands *operands, s
 static void print_detail(const struct written *w, uint64_t used, int64_t took) {
 	const double mb = 1e6, s = (double)(took > 0 ? took : 1) / (double)SECOND;
 
-	printf("detail %s: %.0f MB in %.1f s, %.0f MB/s; fetched %.0f MB, wrote %.0f MB", w->mode == WRITE_FULL ? "full" : "delta",
+	printf("detail %s: %.0f MB in %.1f s, %.0f MB/s; fetched %.0f MB, wrote %.0f MB", w->mode == WRITE_FULL ? "full"
+		: "delta",
 	       (double)used / mb, s, (double)used / mb / s, (double)w->fetched / mb, (double)w->written / mb);
 	if (w->mode == WRITE_DELTA)
 		printf(", %.0f MB were right before", (double)w->right_before / mb);
 	printf("; %s\n", w->why);
 }
 
-static int write_timed(struct source *source, const struct image *image, const struct operands *operands, struct device *device,
+static int write_timed(struct source *source, const struct image *image, const struct operands *operands,
+		       struct device *device,
 		       struct fault *fault) {
 	struct write_order order = order_of(operands);
 	struct progress progress = {.show = console_progress};
@@ -98,7 +102,8 @@ enum exit_code verb_write(const struct operands *operands) {
 
 	if (has_file == !!operands_get(operands, "disk") || (has_file && operands_get(operands, "keep")))
 		r = fault_set(&fault, CODE_USAGE, "either disk= (and keep=) or file= says where to write");
-	else if (!has_file && (r = device_open(operands_get(operands, "disk"), operands_get(operands, "keep"), &device, &list, &fault)) < 0)
+	else if (!has_file && (r = device_open(operands_get(operands, "disk"), operands_get(operands, "keep"), &device,
+		&list, &fault)) < 0)
 		fputs(text_string(&list), stderr);
 	if (r == 0)
 		r = write_to(&device, operands, &fault);

@@ -14,7 +14,8 @@
 #define SAMPLE_SHARE 50u // one chunk of so many
 
 static int refuse(const struct device *device, uint64_t offset, struct fault *fault) {
-	return fault_set(fault, CODE_INTEGRITY, "%s: what was written at byte %llu does not read back (is the disk good?)", device->name,
+	return fault_set(fault, CODE_INTEGRITY,
+		"%s: what was written at byte %llu does not read back (is the disk good?)", device->name,
 			 (unsigned long long)offset);
 }
 
@@ -24,7 +25,8 @@ static bool can_be_checked(const struct index *index, const struct fit *fit, uin
 
 // One chunk of each part of the image, so that no stretch of the disk is left out.
 static void draw(const struct index *index, uint64_t salt, uint8_t *chunks) {
-	uint32_t all = index->chunk_count, count = all / SAMPLE_SHARE > SAMPLE_LEAST ? all / SAMPLE_SHARE : SAMPLE_LEAST;
+	uint32_t all = index->chunk_count, count = all / SAMPLE_SHARE > SAMPLE_LEAST ? all / SAMPLE_SHARE
+		: SAMPLE_LEAST;
 
 	count = count < all ? count : all;
 	for (uint64_t i = 0; i < count; i++) {
@@ -46,7 +48,8 @@ static int explain(struct device *device, const struct index *index, const struc
 	return r == 0 ? refuse(device, chunk->offset, fault) : r;
 }
 
-int check_chunks(struct device *device, const struct index *index, const struct fit *fit, enum write_check how, uint64_t salt,
+int check_chunks(struct device *device, const struct index *index, const struct fit *fit, enum write_check how,
+		 uint64_t salt,
 		 struct progress *progress, struct fault *fault) {
 	cleanup_free uint8_t *chunks = calloc(1, bitmap_size(index) + 1);
 	struct delta found;

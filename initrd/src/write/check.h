@@ -8,9 +8,10 @@
 #include "write/fit.h"
 #include "write/order.h"
 
-// Chunks that hold what the index promises, the first MiB left out: it is written later. Code 5 names the first that is not as written.
-// `salt`: with chance, what a sample is drawn by.
-int check_chunks(struct device *device, const struct index *index, const struct fit *fit, enum write_check how, uint64_t salt,
+// Chunks that hold what the index promises, the first MiB left out: it is written later. Code 5 names the first that is
+// not as written. `salt`: with chance, what a sample is drawn by.
+int check_chunks(struct device *device, const struct index *index, const struct fit *fit, enum write_check how,
+		 uint64_t salt,
 		 struct progress *progress, struct fault *fault);
 
 // The same of one range, whose bytes are at hand. `size`: whole sectors, at most a BLOCK.

@@ -31,14 +31,17 @@ static uint64_t frames_size(const struct index *index) {
 	return sum;
 }
 
-// Bytes a second of one stream from the middle of the file, where nothing is likely to be cached by the way that the index came.
+// Bytes a second of one stream from the middle of the file, where nothing is likely to be cached by the way that the
+// index came.
 static int measure_source(struct source *source, const struct index *index, uint64_t *ret, struct fault *fault) {
 	cleanup_with(stream_close) struct stream *stream = NULL;
 	cleanup_free uint8_t *piece = malloc(PIECE);
-	uint64_t from = index->chunks[index->chunk_count / 2].at, left = index_end(index) - from, size = left < FETCH_MAX ? left : FETCH_MAX;
+	uint64_t from = index->chunks[index->chunk_count / 2].at, left = index_end(index) - from, size =
+		left < FETCH_MAX ? left : FETCH_MAX;
 	uint64_t timed = 0;
 	int64_t begin = clock_now(), first = begin;
-	int r = piece ? stream_open(source, &stream, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "measuring the source");
+	int r = piece ? stream_open(source, &stream, fault) : fault_errno(fault, CODE_FAILED, ENOMEM,
+		"measuring the source");
 
 	if (r == 0)
 		stream_range(stream, from, size);
@@ -65,7 +68,8 @@ static uint64_t cores(void) {
 	return n > 0 ? (uint64_t)n : 1;
 }
 
-int choose_write_mode(struct source *source, struct device *device, const struct index *index, struct chosen *ret, struct fault *fault) {
+int choose_write_mode(struct source *source, struct device *device, const struct index *index, struct chosen *ret,
+		      struct fault *fault) {
 	struct cost cost = {.fetch = frames_size(index), .used = index->used, .decode = cores() * DECODE_RATE};
 	struct delta sample;
 	struct chosen chosen;

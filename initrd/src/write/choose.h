@@ -13,6 +13,7 @@ struct chosen {
 	char why[256];	      // one line with the figures that decided
 };
 
-// Samples the disk, measures the source with up to 4 MiB of the image, and takes the mode that should be done first. Touches
-// nothing. A network that does not answer is code 6.
-int choose_write_mode(struct source *source, struct device *device, const struct index *index, struct chosen *ret, struct fault *fault);
+// Samples the disk, measures the source with up to 4 MiB of the image, and takes the mode that should be done first.
+// Touches nothing. A network that does not answer is code 6.
+int choose_write_mode(struct source *source, struct device *device, const struct index *index, struct chosen *ret,
+		      struct fault *fault);

@@ -19,5 +19,6 @@ struct cost {
 	uint64_t decode;	  // rate: decoded and hashed, of used bytes
 };
 
-// True: delta takes clearly less. In doubt a full write is made. `why` is one line: the answer, then the figures it comes from.
+// True: delta takes clearly less. In doubt a full write is made. `why` is one line: the answer, then the figures it
+// comes from.
 bool cost_is_delta(const struct cost *cost, char *why, size_t room);

@@ -30,7 +30,8 @@ struct search {
 enum state { RIGHT, DIFFERS, UNREADABLE };
 
 // The next bytes to read in one go: a run of used ones and those that follow closely.
-static bool next_read(const struct index *index, const struct chunk *chunk, size_t from, size_t *ret_from, size_t *ret_size) {
+static bool next_read(const struct index *index, const struct chunk *chunk, size_t from, size_t *ret_from,
+		      size_t *ret_size) {
 	size_t start, size, more_from, more;
 
 	if (!chunk_run(index, chunk, from, &start, &size))
@@ -139,9 +140,11 @@ static uint64_t total_of(const struct index *index, const uint8_t *chunks, uint3
 	return total;
 }
 
-int delta_find(struct device *device, const struct index *index, uint8_t *chunks, struct delta *ret, struct progress *progress,
+int delta_find(struct device *device, const struct index *index, uint8_t *chunks, struct delta *ret,
+	       struct progress *progress,
 	       struct fault *fault) {
-	struct search s = {.device = device, .index = index, .progress = progress, .lock = PTHREAD_MUTEX_INITIALIZER, .chunks = chunks};
+	struct search s = {.device = device, .index = index, .progress = progress, .lock = PTHREAD_MUTEX_INITIALIZER,
+		.chunks = chunks};
 	int64_t begin = clock_now();
 	uint32_t count;
 	uint64_t total = total_of(index, chunks, &count);
@@ -167,7 +170,8 @@ static uint64_t draw(uint64_t *state) {
 	return z ^ z >> 31;
 }
 
-int delta_sample(struct device *device, const struct index *index, uint32_t count, uint64_t seed, struct delta *ret, struct fault *fault) {
+int delta_sample(struct device *device, const struct index *index, uint32_t count, uint64_t seed, struct delta *ret,
+		 struct fault *fault) {
 	cleanup_free uint8_t *chunks = calloc(1, bitmap_size(index) + 1);
 	uint64_t all = index->chunk_count;
 

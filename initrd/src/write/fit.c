@@ -25,12 +25,14 @@ static unsigned long long wide(uint64_t n) { return n; }
 int fit_check(const struct index *index, const struct device *device, struct fault *fault) {
 	if (index->sector == device->sector)
 		return 0;
-	return fault_set(fault, CODE_UNSUPPORTED, "disk %s has sectors of %u bytes, the image was made of one with %u", device->name,
+	return fault_set(fault, CODE_UNSUPPORTED, "disk %s has sectors of %u bytes, the image was made of one with %u",
+		device->name,
 			 device->sector, index->sector);
 }
 
 static int cannot_move(const struct index *index, const struct device *device, const char *why, struct fault *fault) {
-	return fault_set(fault, CODE_UNSUPPORTED, "disk %s has %llu bytes; the image's GPT %s, so it goes only on a disk of its own size, %llu",
+	return fault_set(fault, CODE_UNSUPPORTED,
+		"disk %s has %llu bytes; the image's GPT %s, so it goes only on a disk of its own size, %llu",
 			 device->name, wide(device->bytes), why, wide(index->bytes));
 }
 
@@ -52,7 +54,8 @@ static uint64_t last_end(const struct table *t) {
 
 static void table_free(struct table *t) { free(t->entries); }
 
-static int read_table(const struct index *index, const struct device *device, const uint8_t *head, struct table *ret, struct fault *fault) {
+static int read_table(const struct index *index, const struct device *device, const uint8_t *head, struct table *ret,
+		      struct fault *fault) {
 	uint64_t size = index->bytes < CHUNK ? index->bytes : CHUNK, sectors = index->bytes / index->sector;
 	struct table t = {0};
 	size_t entries_size;
@@ -81,14 +84,15 @@ static size_t copy_size(const struct table *t) { return t->entries ? gpt_entries
 static void find_old_copy(const struct table *t, struct fit *fit) {
 	uint64_t sectors = copy_size(t) / t->gpt.sector;
 
-	if (t->gpt.other >= t->gpt.disk_sectors || t->gpt.other < sectors || t->gpt.other + 1 - sectors <= t->gpt.last_usable)
+	if (t->gpt.other >= t->gpt.disk_sectors || t->gpt.other < sectors ||
+		t->gpt.other + 1 - sectors <= t->gpt.last_usable)
 		return;
 	fit->old_size = sectors * t->gpt.sector;
 	fit->old_at = (t->gpt.other + 1) * t->gpt.sector - fit->old_size;
 }
 
-// How far the granules from `start` to `end` reach, the old copy left out. A granule that the copy shares with a partition counts up to the
-// copy; one that it shares with nothing does not count.
+// How far the granules from `start` to `end` reach, the old copy left out. A granule that the copy shares with a
+// partition counts up to the copy; one that it shares with nothing does not count.
 static uint64_t reach(const struct fit *fit, const struct table *t, uint64_t start, uint64_t end) {
 	uint64_t old_end = fit->old_at + fit->old_size, from = fit->old_at / GRANULE * GRANULE;
 
@@ -112,17 +116,21 @@ static uint64_t image_reach(const struct fit *fit, const struct table *t, const 
 	return far;
 }
 
-static int check_room(const struct fit *fit, const struct table *t, const struct index *index, const struct device *device,
+static int check_room(const struct fit *fit, const struct table *t, const struct index *index,
+		      const struct device *device,
 		      struct fault *fault) {
 	uint64_t far = image_reach(fit, t, index), need = far + copy_size(t);
 
 	if (device->bytes >= need)
 		return 0;
 	if (!t->entries)
-		return fault_set(fault, CODE_DISK, "disk %s has %llu bytes, the image's used blocks reach to %llu: %llu bytes too small",
+		return fault_set(fault, CODE_DISK,
+			"disk %s has %llu bytes, the image's used blocks reach to %llu: %llu bytes too small",
 				 device->name, wide(device->bytes), wide(far), wide(need - device->bytes));
-	return fault_set(fault, CODE_DISK, "disk %s has %llu bytes, the image's used blocks reach to %llu and the copy of its GPT takes %llu: "
-			 "%llu bytes too small", device->name, wide(device->bytes), wide(far), wide(copy_size(t)), wide(need - device->bytes));
+	return fault_set(fault, CODE_DISK,
+		"disk %s has %llu bytes, the image's used blocks reach to %llu and the copy of its GPT takes %llu: "
+			 "%llu bytes too small", device->name, wide(device->bytes), wide(far), wide(copy_size(t)),
+			 	wide(need - device->bytes));
 }
 
 // A partition whose end is free may reach past a smaller disk's end.
@@ -134,14 +142,17 @@ static int cut_partitions(struct table *t, const struct device *device, struct f
 		if (!is_used(entry) || get_le64(entry + END) <= usable)
 			continue;
 		if (get_le64(entry + START) > usable)
-			return fault_set(fault, CODE_DISK, "disk %s has %llu bytes, the image's partition %u starts past its end, at %llu", device->name,
+			return fault_set(fault, CODE_DISK,
+				"disk %s has %llu bytes, the image's partition %u starts past its end, at %llu",
+				device->name,
 					 wide(device->bytes), i + 1, wide(get_le64(entry + START) * t->gpt.sector));
 		put_le64(entry + END, usable);
 	}
 	return 0;
 }
 
-static int move_table(struct table *t, const struct index *index, const struct device *device, struct fit *fit, struct fault *fault) {
+static int move_table(struct table *t, const struct index *index, const struct device *device, struct fit *fit,
+		      struct fault *fault) {
 	uint64_t ignored_bytes;
 	unsigned ignored;
 	int r = cut_partitions(t, device, fault);
@@ -167,7 +178,8 @@ static void write_head(const struct table *t, uint8_t *head) {
 	memcpy(head + t->gpt.entries * t->gpt.sector, t->entries, gpt_entries_size(&t->gpt));
 }
 
-int fit_table(const struct index *index, const struct device *device, uint8_t *head, struct fit *ret, struct fault *fault) {
+int fit_table(const struct index *index, const struct device *device, uint8_t *head, struct fit *ret,
+	      struct fault *fault) {
 	struct fit fit = {.limit = index->bytes < device->bytes ? index->bytes : device->bytes};
 	cleanup_with(table_free) struct table t = {0};
 	int r = fit_check(index, device, fault);
@@ -210,5 +222,6 @@ static bool overlaps(const struct index *index, const struct chunk *chunk, uint6
 
 bool fit_changes(const struct fit *fit, const struct index *index, const struct chunk *chunk) {
 	return chunk->offset + chunk_size(index, chunk) > fit->limit || (fit->copy && chunk->offset == 0) ||
-	       overlaps(index, chunk, fit->old_at, fit->old_size) || overlaps(index, chunk, fit->copy_at, fit->copy_size);
+	       overlaps(index, chunk, fit->old_at, fit->old_size) ||
+	       	overlaps(index, chunk, fit->copy_at, fit->copy_size);
 }

@@ -57,7 +57,8 @@ static int used_chunk(struct gaps *gaps, const struct index *index, const struct
 	return r;
 }
 
-int gaps_clear(struct device *device, const struct index *index, const uint8_t *wanted, enum write_gaps policy, bool all,
+int gaps_clear(struct device *device, const struct index *index, const uint8_t *wanted, enum write_gaps policy,
+	       bool all,
 	       struct progress *progress, struct fault *fault) {
 	struct gaps gaps = {device, policy, progress, CHUNK};
 	int r = 0;

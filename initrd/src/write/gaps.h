@@ -7,8 +7,10 @@
 #include "image/index.h"
 #include "write/order.h"
 
-// Leaves the disk's first MiB alone. `wanted`: chunks that will be written (as image/delta.h has it); with GAPS_ZERO these are written
-// whole and their free granules are no concern of this. `all`: what is on the disk is of no use, so all of it may be discarded.
-// A disk that cannot discard is left as it is; one that cannot zero is written to, which may take long: `progress` is of bytes of disk.
-int gaps_clear(struct device *device, const struct index *index, const uint8_t *wanted, enum write_gaps policy, bool all,
+// Leaves the disk's first MiB alone. `wanted`: chunks that will be written (as image/delta.h has it); with GAPS_ZERO
+// these are written whole and their free granules are no concern of this. `all`: what is on the disk is of no use, so
+// all of it may be discarded. A disk that cannot discard is left as it is; one that cannot zero is written to, which
+// may take long: `progress` is of bytes of disk.
+int gaps_clear(struct device *device, const struct index *index, const uint8_t *wanted, enum write_gaps policy,
+	       bool all,
 	       struct progress *progress, struct fault *fault);

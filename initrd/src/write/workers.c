@@ -22,7 +22,8 @@ struct crew {
 };
 
 // The next bytes to write in one go.
-static bool next_write(const struct work *work, const struct chunk *chunk, size_t from, size_t *ret_from, size_t *ret_size) {
+static bool next_write(const struct work *work, const struct chunk *chunk, size_t from, size_t *ret_from,
+		       size_t *ret_size) {
 	size_t start, size, more_from, more, merge = work->order->gaps == GAPS_DISCARD ? MERGE : 0;
 
 	if (work->order->gaps == GAPS_ZERO) {
@@ -57,7 +58,8 @@ static int queue_chunk(const struct work *work, struct queue *queue, const struc
 }
 
 // The index does not know what the disk is to hold here: now is the time to read it back.
-static int write_changed(const struct work *work, struct queue *queue, const struct chunk *chunk, uint8_t *data, struct fault *fault) {
+static int write_changed(const struct work *work, struct queue *queue, const struct chunk *chunk, uint8_t *data,
+			 struct fault *fault) {
 	int r;
 
 	fit_chunk(work->fit, work->index, chunk, data);

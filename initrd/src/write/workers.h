@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from a feed onto a disk, by every core: decoded, checked, then written. A chunk that is not the promised one is never written.
+// Frames from a feed onto a disk, by every core: decoded, checked, then written. A chunk that is not the promised one
+// is never written.
 #pragma once
 
 #include "disk/device.h"

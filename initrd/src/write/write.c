@@ -78,7 +78,8 @@ static uint64_t tail_from(const struct device *device) {
 	return from > CHUNK ? from : device->bytes < CHUNK ? device->bytes : CHUNK;
 }
 
-// Not the first one, which is here already; but those of which the disk has, or will have, something else than it is now.
+// Not the first one, which is here already; but those of which the disk has, or will have, something else than it is
+// now.
 static void correct_wanted(struct job *job) {
 	const struct index *index = job->index;
 
@@ -105,8 +106,8 @@ static int find_wanted(struct job *job, struct fault *fault) {
 	return r;
 }
 
-// From here on nothing starts from the disk, and it says what it is waiting for. A marker that is there already means that its ends
-// were zeroed before.
+// From here on nothing starts from the disk, and it says what it is waiting for. A marker that is there already means
+// that its ends were zeroed before.
 static int mark(struct job *job, struct fault *fault) {
 	bool all = job->ret->mode == WRITE_FULL;
 	uint64_t tail = tail_from(job->device);
@@ -140,7 +141,8 @@ static uint64_t used_of(const struct index *index, const uint8_t *chunks) {
 
 static int write_chunks(struct job *job, struct fault *fault) {
 	cleanup_with(feed_close) struct feed *feed = NULL;
-	struct work work = {.device = job->device, .index = job->index, .fit = &job->fit, .order = &job->order, .progress = job->progress};
+	struct work work = {.device = job->device, .index = job->index, .fit = &job->fit, .order = &job->order,
+		.progress = job->progress};
 	int r;
 
 	progress_begin(job->progress, job->index->used);
@@ -191,13 +193,15 @@ static int finish(struct job *job, struct fault *fault) {
 	return 0;
 }
 
-int write_image(struct source *source, const struct image *image, const struct write_order *order, struct device *device,
+int write_image(struct source *source, const struct image *image, const struct write_order *order,
+		struct device *device,
 		struct written *ret, struct progress *progress, struct fault *fault) {
 	static int (*const steps[])(struct job *, struct fault *) = {
 		prepare, choose_mode, find_wanted, mark, write_chunks, write_copy,
 	};
 	cleanup_with(job_free) struct job job = {
-		.source = source, .image = image, .index = &image->index, .order = *order, .device = device, .progress = progress, .ret = ret};
+		.source = source, .image = image, .index = &image->index, .order = *order, .device = device, .progress =
+			progress, .ret = ret};
 	int r = 0;
 
 	*ret = (struct written){.mode = order->mode};

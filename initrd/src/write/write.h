@@ -15,8 +15,9 @@ struct written {
 	uint64_t right_before;	     // used bytes that were there already
 };
 
-// The image's index is proven (image/open.h). Code 4 when the disk is too small (nothing was touched), 5 when a chunk is not the promised
-// one. What lies in the disk's first MiB is written last; until then that MiB says to which image the disk is on its way, and nothing
-// can start from it.
-int write_image(struct source *source, const struct image *image, const struct write_order *order, struct device *device,
+// The image's index is proven (image/open.h). Code 4 when the disk is too small (nothing was touched), 5 when a chunk
+// is not the promised one. What lies in the disk's first MiB is written last; until then that MiB says to which image
+// the disk is on its way, and nothing can start from it.
+int write_image(struct source *source, const struct image *image, const struct write_order *order,
+		struct device *device,
 		struct written *ret, struct progress *progress, struct fault *fault);
