@@ -82,8 +82,9 @@ func SkipBelow(t testing.TB, terraform, tofu string) {
 
 // versionOfCLI asks the CLI once.
 var versionOfCLI = sync.OnceValues(func() (*version.Version, error) {
-	// the CLI under test
-	text, err := exec.CommandContext(context.Background(), path(), "version", "-json").Output() //nolint:gosec
+	//nolint:gosec // the CLI under test
+	command := exec.CommandContext(context.Background(), path(), "version", "-json")
+	text, err := command.Output()
 	if err != nil {
 		return nil, fmt.Errorf("run it: %w", err)
 	}

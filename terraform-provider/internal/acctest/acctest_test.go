@@ -41,9 +41,10 @@ func TestAccNoSecretFindsOne(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
 		Steps: []resource.TestStep{
 			{
-				Config:           function,
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{acctest.NoSecret{"77:00:0a"}}},
-				ExpectError:      regexp.MustCompile(`the plan holds the secret "77:00:0a"`),
+				Config: function,
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply: []plancheck.PlanCheck{acctest.NoSecret{"77:00:0a"}}},
+				ExpectError: regexp.MustCompile(`the plan holds the secret "77:00:0a"`),
 			},
 			{
 				Config:            function,

@@ -96,8 +96,8 @@ func (b *binding) remove(ctx context.Context, client *api.Client, mac string, wa
 		if was.ours(owner) {
 			owner = was.Desired.Owner
 		}
-		// Call explains it
-		return client.DeleteBinding(ctx, mac, api.IfRevision(was.Revision), api.As(owner)) //nolint:wrapcheck
+		//nolint:wrapcheck // Call explains it
+		return client.DeleteBinding(ctx, mac, api.IfRevision(was.Revision), api.As(owner))
 	}
 	spec := api.BindingSpec{Node: mac, Disk: was.Desired.Disk, Wipe: was.Desired.Wipe}
 	options := []api.Option{api.IfRevision(was.Revision), api.IfGeneration(was.wiped(spec))}

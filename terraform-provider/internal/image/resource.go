@@ -57,17 +57,16 @@ func (i *image) Configure(_ context.Context, request resource.ConfigureRequest, 
 	i.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
+const description = "A published image, registered under a name that bindings use. An image is immutable: other " +
+	"content gets another name, and only a signature can be added later. If `digest`, `bytes` or `file_bytes` is not " +
+	"set, it is read when the image is registered: from the image's own index at the first of `urls` that answers, " +
+	"in one or two requests, and verified. Terraform neither creates, fetches nor removes the file.\n\n" +
+	"Set `lifecycle { create_before_destroy = true }` where a name changes with a version: the old image can be " +
+	"deleted only after its bindings have moved."
+
 func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
 	response.Schema = schema.Schema{
-		MarkdownDescription: "A published image, registered under a name that bindings use. An image is " +
-			"immutable: other content gets another name, " +
-			"and only a signature can come later. What is not given of `digest`, `bytes` and `file_bytes` is read " +
-			"when it is registered: from the " +
-			"image's own index at the first of `urls` that answers, in one or two requests, and proven. The file " +
-			"itself is neither made, fetched nor " +
-			"removed by Terraform.\n\nGive `lifecycle { create_before_destroy = true }` where a name is changed " +
-			"to go to a new version: the old " +
-			"one can be forgotten only after its bindings have moved on.",
+		MarkdownDescription: description,
 		Attributes: map[string]schema.Attribute{
 			"name": schema.StringAttribute{Required: true, MarkdownDescription: "Name, such as `debian-12-v1`. A " +
 				"change replaces the image.",
@@ -111,22 +110,26 @@ func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 				PlanModifiers: []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(relabelled, relabel,
 					relabel)},
 				Validators: []validator.Map{mapvalidator.SizeAtMost(64)}},
-			"partitions": schema.ListNestedAttribute{Computed: true,
-				MarkdownDescription: "Partitions of its disk by start, as read from `urls`. Null when nothing was " +
-					"read: all values were set, or " +
-					"the image was imported.",
-				PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()},
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"start": schema.Int64Attribute{Computed: true,
-						MarkdownDescription: "Where it starts on the disk, in bytes."},
-					"bytes": schema.Int64Attribute{Computed: true, MarkdownDescription: "Its size, in bytes."},
-					"used_bytes": schema.Int64Attribute{Computed: true,
-						MarkdownDescription: "How many bytes of it hold something."},
-					"content": schema.StringAttribute{Computed: true,
-						MarkdownDescription: "What is in it: `ext4`, `xfs`, `swap`, `lvm`, `data` ..."},
-				}}},
+			"partitions": partitionsSchema(),
 		},
 	}
+}
+
+func partitionsSchema() schema.Attribute {
+	return schema.ListNestedAttribute{Computed: true,
+		MarkdownDescription: "Partitions of its disk by start, as read from `urls`. Null when nothing was " +
+			"read: all values were set, or " +
+			"the image was imported.",
+		PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()},
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"start": schema.Int64Attribute{Computed: true,
+				MarkdownDescription: "Where it starts on the disk, in bytes."},
+			"bytes": schema.Int64Attribute{Computed: true, MarkdownDescription: "Its size, in bytes."},
+			"used_bytes": schema.Int64Attribute{Computed: true,
+				MarkdownDescription: "How many bytes of it hold something."},
+			"content": schema.StringAttribute{Computed: true,
+				MarkdownDescription: "What is in it: `ext4`, `xfs`, `swap`, `lvm`, `data` ..."},
+		}}}
 }
 
 func size(description string, least int64) schema.Int64Attribute {

@@ -40,8 +40,10 @@ func TestAccDataNode(t *testing.T) {
 		"disk":         knownvalue.StringExact("serial:LAB-0001"),
 		"keep_disks":   knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
 		"boot_order":   knownvalue.StringExact("network"),
-		"bmc":          knownvalue.ObjectExact(map[string]knownvalue.Check{"driver": knownvalue.StringExact("redfish"), "address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
-		"image":        knownvalue.Null(), "generation": knownvalue.Null(), "owner": knownvalue.Null(),
+		"bmc": knownvalue.ObjectExact(map[string]knownvalue.Check{
+			"driver":  knownvalue.StringExact("redfish"),
+			"address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
+		"image": knownvalue.Null(), "generation": knownvalue.Null(), "owner": knownvalue.Null(),
 		"satisfied": knownvalue.Bool(false), "phase": knownvalue.Null(),
 		"observed_image": knownvalue.Null(), "observed_generation": knownvalue.Int64Exact(0),
 		"disks": knownvalue.Null(), "seen": knownvalue.Null(),
@@ -52,7 +54,8 @@ func TestAccDataNode(t *testing.T) {
 		"satisfied": knownvalue.Bool(true), "phase": knownvalue.StringExact("operational"),
 		"observed_image":      knownvalue.StringExact("debian"),
 		"observed_generation": knownvalue.Int64Exact(1), "reason": knownvalue.Null(), "seen": knownvalue.NotNull(),
-		"disks": knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.MapPartial(map[string]knownvalue.Check{"serial": knownvalue.NotNull()})}),
+		"disks": knownvalue.ListPartial(map[int]knownvalue.Check{
+			0: knownvalue.MapPartial(map[string]knownvalue.Check{"serial": knownvalue.NotNull()})}),
 	})
 	discovered := says("data.sled_node.n", map[string]knownvalue.Check{
 		"mac": knownvalue.StringExact("52-54-00-77-00-09"), "name": knownvalue.Null(),

@@ -58,8 +58,8 @@ func (n *node) settle(ctx context.Context, m *model, binding *api.Binding, statu
 	}
 	return n.site.Call(ctx, "remove the finished wipe of "+m.String(),
 		func(ctx context.Context, client *api.Client) error {
-			// Call explains it
-			return client.DeleteBinding(ctx, binding.MAC, api.IfRevision(binding.Revision)) //nolint:wrapcheck
+			//nolint:wrapcheck // Call explains it
+			return client.DeleteBinding(ctx, binding.MAC, api.IfRevision(binding.Revision))
 		})
 }
 

@@ -103,7 +103,8 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 func bmcSchema() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"driver": schema.StringAttribute{Required: true, Validators: []validator.String{
-			stringvalidator.RegexMatches(driverPattern, "must be a name of a-z, 0-9 and _"), stringvalidator.LengthAtMost(32)},
+			stringvalidator.RegexMatches(driverPattern, "must be a name of a-z, 0-9 and _"),
+			stringvalidator.LengthAtMost(32)},
 			MarkdownDescription: "Name of the power driver that the playbooks use, such as `ipmi`."},
 		"address": schema.StringAttribute{Optional: true,
 			Validators:          []validator.String{stringvalidator.LengthBetween(1, 255)},

@@ -79,7 +79,8 @@ func attribute(name, value string) resource.TestCheckFunc {
 }
 
 func updates() resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction("sled_ready.all", plancheck.ResourceActionUpdate)}}
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+		plancheck.ExpectResourceAction("sled_ready.all", plancheck.ResourceActionUpdate)}}
 }
 
 func TestAccReadyAll(t *testing.T) {

@@ -117,8 +117,8 @@ func add(archive *zip.Writer, file string, mode os.FileMode) error {
 
 // put writes a file that appears whole, and leaves one alone that is the same already.
 func put(file string, content []byte) error {
-	// below the directory asked for
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) { //nolint:gosec
+	old, err := os.ReadFile(file) //nolint:gosec // below the requested directory
+	if err == nil && bytes.Equal(old, content) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a mirror is for all to read
