@@ -39,7 +39,6 @@ def test_phases_are_those_of_the_contract() -> None:
     assert [*WAITABLE, "failed"] == [phase for phase in phases if phase != "discovered"], "those that can be waited for"
     assert yaml.safe_load(ready.DOCUMENTATION)["options"]["phase"]["choices"] == WAITABLE
     assert set(ENTERED) < set(phases)
-    assert f"| phase | `{' '.join(phases)}` |" in (root / "docs/concepts.md").read_text(encoding="utf-8")
 
 
 def a_node(phase: str, observed: int, requested: int | None, satisfied: bool = False, **status: Any) -> Json:
