@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fleet for what only speaks to sledd: sledd on loopback with its embedded etcd, as on a small boot server, and nodes declared in it."""
+"""A sledd without machines, and nodes declared in it.
+
+sledd runs on loopback with its embedded etcd, as on a small boot server.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,19 @@ class Sledd:
         home = Path(self._home.name)
         (home / "token").write_text(TOKEN, encoding="ascii")
         (home / "token").chmod(0o600)
-        command = [SLEDD, "--data-dir", str(home / "data"), "--listen", self.address, "--admin-token-file", str(home / "token")]
+        command = [
+            SLEDD,
+            "--data-dir",
+            str(home / "data"),
+            "--listen",
+            self.address,
+            "--admin-token-file",
+            str(home / "token"),
+        ]
         with (home / "log").open("wb") as log:
-            self._process = subprocess.Popen([*command, "--boot-url", "http://127.0.0.1", "--log-level", "warn"], stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                [*command, "--boot-url", "http://127.0.0.1", "--log-level", "warn"], stdout=log, stderr=log
+            )
         self._wait(home / "log")
         with ThreadPoolExecutor(WRITERS) as pool:
             list(pool.map(self._register, self.images))
@@ -73,7 +86,13 @@ class Sledd:
         raise SystemExit(f"bench: sledd did not start within {STARTS_IN} s: {log.read_text()}")
 
     def _register(self, name: str) -> None:
-        image = {"name": name, "digest": DIGEST, "urls": [f"http://127.0.0.1/images/{name}"], "bytes": 1 << 30, "file_bytes": 1 << 28}
+        image = {
+            "name": name,
+            "digest": DIGEST,
+            "urls": [f"http://127.0.0.1/images/{name}"],
+            "bytes": 1 << 30,
+            "file_bytes": 1 << 28,
+        }
         self._call(http.client.HTTPConnection(self.address), "PUT", f"/v1/images/{name}", image)
 
     def _declare(self, numbers: range) -> None:

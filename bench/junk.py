@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""junk.py MAP DEVICE BYTES: fills free ranges of a filesystem (a map by `partclone -D`) with copies of its used blocks."""
+"""junk.py MAP DEVICE BYTES: fills free ranges of a filesystem with copies of its used blocks.
+
+MAP is written by `partclone -D`.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,10 @@ def rounds(contestants: list[Contestant], count: int) -> None:
                 run(contestant.prepare)
             contestant.runs.append(run(contestant.command))
             last = contestant.runs[-1]
-            print(f"  round {number + 1}/{count}  {contestant.name:<12} {last.wall:7.2f} s wall {last.cpu:7.2f} s CPU", flush=True)
+            print(
+                f"  round {number + 1}/{count}  {contestant.name:<12} {last.wall:7.2f} s wall {last.cpu:7.2f} s CPU",
+                flush=True,
+            )
 
 
 def summary(contestant: Contestant) -> dict[str, Any]:
@@ -92,4 +95,6 @@ def figures_table(figures: Figures, ratios: dict[str, float], size_name: str) ->
 
 def line(row: list[str], widths: list[int]) -> str:
     """Columns, the first to the left and the others to the right."""
-    return "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
+    return "  ".join(
+        [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+    )

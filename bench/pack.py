@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pack.py DIRECTORY OUT: how fast a disk becomes an image, beside other tools, in the same interleaved rounds. Run by `make bench-pack`.
+"""pack.py DIRECTORY OUT: how fast a disk becomes an image, beside other tools, in the same interleaved rounds.
 
-DIRECTORY holds what `bench/disk` made; all read the same disk, at zstd level 3, on all cores. partclone packs the root filesystem only.
+Run by `make bench-pack`.
+
+DIRECTORY holds what `bench/disk` made; all read the same disk, at zstd level 3, on all cores. partclone packs the root
+filesystem only.
 """
 
 from __future__ import annotations
@@ -24,11 +27,23 @@ def main() -> None:
     """Prepares, measures, writes down."""
     directory, out = Path(sys.argv[1]), Path(sys.argv[2])
     disk, made = directory / "disk.raw", directory / "packed.tmp"
-    attach = ["losetup", "--find", "--show", "--read-only", "--offset", str(ROOT_AT), "--sizelimit", str(ROOT_BYTES), str(disk)]
+    attach = [
+        "losetup",
+        "--find",
+        "--show",
+        "--read-only",
+        "--offset",
+        str(ROOT_AT),
+        "--sizelimit",
+        str(ROOT_BYTES),
+        str(disk),
+    ]
     loop = subprocess.run(attach, check=True, capture_output=True, text=True).stdout.strip()
     contestants = [
         Contestant("sledc", f"{SLEDC} pack in={disk} out={made} >/dev/null"),
-        Contestant("partclone", f"partclone.extfs -c -q -L /dev/null -s {loop} -o - 2>/dev/null | zstd -3 -T0 -qf -o {made}"),
+        Contestant(
+            "partclone", f"partclone.extfs -c -q -L /dev/null -s {loop} -o - 2>/dev/null | zstd -3 -T0 -qf -o {made}"
+        ),
         Contestant("zstd", f"zstd -3 -T0 -qf -o {made} {disk}"),
     ]
     try:

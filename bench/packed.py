@@ -46,8 +46,12 @@ class Image:
             subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True)
             subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True)
         if not path.exists() or path.stat().st_mtime < max(disk.stat().st_mtime, Path(sledc).stat().st_mtime):
-            subprocess.run([sledc, "pack", f"in={disk}", f"out={path}", f"key={private}"], check=True, stdout=subprocess.DEVNULL)
-        found = json.loads(subprocess.run([sledc, "inspect", f"in={path}", "json=yes"], check=True, capture_output=True).stdout)
+            subprocess.run(
+                [sledc, "pack", f"in={disk}", f"out={path}", f"key={private}"], check=True, stdout=subprocess.DEVNULL
+            )
+        found = json.loads(
+            subprocess.run([sledc, "inspect", f"in={path}", "json=yes"], check=True, capture_output=True).stdout
+        )
         return cls(path, public, found["digest"], found["used_bytes"], sledc)
 
     def index(self) -> reader.Index:

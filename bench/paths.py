@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """paths.py OUT: how long a reimage takes by each way into the Sled system. Run by `make bench-paths`.
 
-OUT.json and a table. A lab of two machines is built, and taken down at the end. Each round images the first once by each way, and the
-second, whose firmware tests itself for SELF_TEST seconds, once by its power; totals and stages are those of sledd's timelines. KEEP=1
-leaves the lab.
+OUT.json and a table. A lab of two machines is built, and taken down at the end. Each round images the first once by
+each way, and the second, whose firmware tests itself for SELF_TEST seconds, once by its power; totals and stages are
+those of sledd's timelines. KEEP=1 leaves the lab.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def playbook(path: str, *options: str, inside: bool = True) -> None:
     """Runs one, in the lab's network if it speaks to its machines. Its output is shown when it fails."""
     words = ["nsenter", f"--net=/run/netns/{LAB}"] if inside else []
     words += ["ansible-playbook", "-i", "inventory/lab", "-i", "bench/paths.inventory.yml", path, *options]
-    done = subprocess.run(words, timeout=DEADLINE, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        words, timeout=DEADLINE, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     if done.returncode != 0:
         sys.exit(f"bench: {path} {' '.join(options)} failed:\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
 
@@ -56,7 +58,15 @@ def take_down() -> None:
 
 def timeline(node: str) -> Timeline:
     """A machine's newest run, as sledd saw it."""
-    words = ["nsenter", f"--net=/run/netns/{LAB}", "build/bin/sledctl", "--server", "https://10.77.0.1", "--ca", str(SECRETS / "ca.crt")]
+    words = [
+        "nsenter",
+        f"--net=/run/netns/{LAB}",
+        "build/bin/sledctl",
+        "--server",
+        "https://10.77.0.1",
+        "--ca",
+        str(SECRETS / "ca.crt"),
+    ]
     words += ["--token-file", str(SECRETS / "admin.token"), "timeline", node, "-o", "json"]
     found: Timeline = json.loads(subprocess.run(words, timeout=60, check=True, stdout=subprocess.PIPE).stdout)
     return found
@@ -76,13 +86,17 @@ def measure() -> dict[str, list[Timeline]]:
 def figures(runs: list[Timeline]) -> dict[str, Any]:
     """Medians of the total and of each stage."""
     totals = [one["total"] for one in runs]
-    stages = {name: [stage["seconds"] for one in runs for stage in one["stages"] if stage["name"] == name] for name in STAGES}
+    stages = {
+        name: [stage["seconds"] for one in runs for stage in one["stages"] if stage["name"] == name] for name in STAGES
+    }
     return {
         "total": round(statistics.median(totals), 2),
         "min": round(min(totals), 2),
         "max": round(max(totals), 2),
         "stages": {name: round(statistics.median(seconds), 2) for name, seconds in stages.items() if seconds},
-        "runs": [{"total": one["total"], **{stage["name"]: stage["seconds"] for stage in one["stages"]}} for one in runs],
+        "runs": [
+            {"total": one["total"], **{stage["name"]: stage["seconds"] for stage in one["stages"]}} for one in runs
+        ],
     }
 
 
@@ -113,7 +127,10 @@ def main() -> None:
         if not KEEP:
             take_down()
     order = " < ".join(sorted(found, key=lambda way: float(found[way]["total"])))
-    save(Path(sys.argv[1]), {"rounds": ROUNDS, "cores": os.cpu_count(), "self_test": SELF_TEST, "order": order, "ways": found})
+    save(
+        Path(sys.argv[1]),
+        {"rounds": ROUNDS, "cores": os.cpu_count(), "self_test": SELF_TEST, "order": order, "ways": found},
+    )
     print(table(found))
     print(f"medians: {order}")
 

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""spoil.py IMAGE PERCENT TARGET: makes that share of the image's chunks wrong on a target that holds the image, one granule each."""
+"""spoil.py IMAGE PERCENT TARGET: makes that share of the image's chunks wrong on a target that holds the image.
+
+One granule of each chunk is changed.
+"""
 
 from __future__ import annotations
 

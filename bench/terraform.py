@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""terraform.py OUT: what plans and applies of many machines cost, with every CLI that is found. Run by `make bench-terraform`.
+"""terraform.py OUT: what plans and applies of many machines cost, with every CLI that is found.
 
-OUT.json and a table. CPU seconds are those of the CLI and the provider together; those of sledd stand apart. `bytes` is the size of the
-state. SIZES=bindings:10000 measures less.
+Run by `make bench-terraform`.
+
+OUT.json and a table. CPU seconds are those of the CLI and the provider together; those of sledd stand apart. `bytes` is
+the size of the state. SIZES=bindings:10000 measures less.
 """
 
 from __future__ import annotations
@@ -90,12 +92,21 @@ class Case:
             self.sledd_cpu[step].append(round(server.cpu() - before, 2))
             one.sent = self._state()
             last = one.runs[-1]
-            print(f"  {one.name:<32} {last.wall:7.2f} s wall {last.cpu:7.2f} s CPU, sledd {self.sledd_cpu[step][-1]:.2f} s", flush=True)
+            print(
+                f"  {one.name:<32} {last.wall:7.2f} s wall {last.cpu:7.2f} s CPU,"
+                f" sledd {self.sledd_cpu[step][-1]:.2f} s",
+                flush=True,
+            )
 
     def _line(self, server: Sledd, command: str) -> str:
-        settings = SETTINGS | {"SLED_SERVER": server.url, "SLED_TOKEN": TOKEN, "TF_CLI_CONFIG_FILE": str(self.home.parent / "cli.tfrc")}
+        settings = SETTINGS | {
+            "SLED_SERVER": server.url,
+            "SLED_TOKEN": TOKEN,
+            "TF_CLI_CONFIG_FILE": str(self.home.parent / "cli.tfrc"),
+        }
         environment = " ".join(f"{name}={shlex.quote(value)}" for name, value in settings.items())
-        return f"cd {shlex.quote(str(self.home))} && {environment} {shlex.quote(self.cli)} {command} -no-color -input=false >out"
+        cli = f"{environment} {shlex.quote(self.cli)}"
+        return f"cd {shlex.quote(str(self.home))} && {cli} {command} -no-color -input=false >out"
 
     def _state(self) -> int:
         state = self.home / "terraform.tfstate"

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""write.py DIRECTORY OUT: how fast an image gets onto a disk, beside other tools, in interleaved rounds. Run by `make bench-write`.
+"""write.py DIRECTORY OUT: how fast an image gets onto a disk, beside other tools, in interleaved rounds.
 
-DIRECTORY holds what `bench/disk` made. Every tool has a target of its own: a file of 8 GiB with all of its blocks, opened O_DIRECT where
-the tool can.
-OUT.json, OUT.svg and a table: medians; ratios are of wall times, the other tool's by sledc's.
+Run by `make bench-write`.
+
+DIRECTORY holds what `bench/disk` made. Every tool has a target of its own: a file of 8 GiB with all of its blocks,
+opened O_DIRECT where the tool can. OUT.json, OUT.svg and a table: medians; ratios are of wall times, the other tool's
+by sledc's.
 """
 
 from __future__ import annotations
@@ -48,13 +50,26 @@ def main() -> None:
 def target(path: Path) -> Path:
     """A file with all of its blocks, as a disk has them."""
     if not path.exists() or path.stat().st_blocks * 512 < DISK:
-        subprocess.run(["dd", "if=/dev/zero", f"of={path}", "bs=4M", f"count={DISK >> 22}", "oflag=direct", "status=none"], check=True)
+        subprocess.run(
+            ["dd", "if=/dev/zero", f"of={path}", "bs=4M", f"count={DISK >> 22}", "oflag=direct", "status=none"],
+            check=True,
+        )
     return path
 
 
 def attach(path: Path) -> str:
     """The root partition of a target, as the device that partclone wants."""
-    command = ["losetup", "--find", "--show", "--direct-io=on", "--offset", str(ROOT_AT), "--sizelimit", str(ROOT_BYTES), str(path)]
+    command = [
+        "losetup",
+        "--find",
+        "--show",
+        "--direct-io=on",
+        "--offset",
+        str(ROOT_AT),
+        "--sizelimit",
+        str(ROOT_BYTES),
+        str(path),
+    ]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
@@ -79,7 +94,10 @@ def rival_commands(url: str, targets: dict[str, Path], loop: str) -> list[Contes
 def limit_commands(url: str, directory: Path, image: Image, path: Path) -> list[Contestant]:
     """What the machine can do at best, each alone: write the used bytes, receive the frames, decode and hash them."""
     image.split(directory / "frames.zst", directory / "used.bin")
-    fio = f"fio --name=w --filename={path} --rw=write --bs=1M --iodepth=8 --ioengine=io_uring --direct=1 --size={image.used} --end_fsync=1"
+    fio = (
+        f"fio --name=w --filename={path} --rw=write --bs=1M --iodepth=8 --ioengine=io_uring --direct=1"
+        f" --size={image.used} --end_fsync=1"
+    )
     return [
         Contestant("device", f"{fio} --output=/dev/null"),
         Contestant("loopback", f"curl -sSf -o /dev/null {url}/frames.zst"),
@@ -119,14 +137,35 @@ def report(out: Path, write: Contestant, rivals: list[Contestant], limits: list[
     bounds["cpu"]["wall"] = round(bounds["cpu"]["cpu"] / (os.cpu_count() or 1), 3)
     largest = max(bounds, key=lambda name: bounds[name]["wall"])
     ratios = {name: round(one["wall"] / own["wall"], 2) for name, one in others.items()}
-    ratios |= {"bound": round(own["wall"] / bounds[largest]["wall"], 2), "cpu": round(own["cpu"] / bounds["cpu"]["cpu"], 2)}
-    found = {"rounds": ROUNDS, "cores": os.cpu_count(), "sledc": own, "rivals": others, "limits": bounds, "largest_limit": largest}
+    ratios |= {
+        "bound": round(own["wall"] / bounds[largest]["wall"], 2),
+        "cpu": round(own["cpu"] / bounds["cpu"]["cpu"], 2),
+    }
+    found = {
+        "rounds": ROUNDS,
+        "cores": os.cpu_count(),
+        "sledc": own,
+        "rivals": others,
+        "limits": bounds,
+        "largest_limit": largest,
+    }
     save(out, found | {"delta": deltas, "ratios": ratios})
-    print(figures_table({"sledc": own} | others | {f"limit: {name}": one for name, one in bounds.items()} | deltas, ratios, "MB sent"))
     print(
-        f"largest limit: {largest}; sledc takes {ratios['bound']} times as long, and {ratios['cpu']} times the CPU of decoding and hashing"
+        figures_table(
+            {"sledc": own} | others | {f"limit: {name}": one for name, one in bounds.items()} | deltas,
+            ratios,
+            "MB sent",
+        )
     )
-    bars(out.with_suffix(".svg"), "An image onto a disk", {"sledc": own} | others | {f"limit: {name}": one for name, one in bounds.items()})
+    print(
+        f"largest limit: {largest}; sledc takes {ratios['bound']} times as long,"
+        f" and {ratios['cpu']} times the CPU of decoding and hashing"
+    )
+    bars(
+        out.with_suffix(".svg"),
+        "An image onto a disk",
+        {"sledc": own} | others | {f"limit: {name}": one for name, one in bounds.items()},
+    )
 
 
 if __name__ == "__main__":
