@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads an image as ../image.md says, and nothing else: `python3 image.py FILE [--keys PEM] [--digest sha256:...] [--raw OUT]`.
+"""Reads an image as ../image.md says, and nothing else.
+
+usage: python3 image.py FILE [--keys PEM] [--digest sha256:...] [--raw OUT]
 
 Checks every byte of the file; `--raw` writes the disk that is in it. Exit code 5 or 3 as in ../exit-codes.md.
 """
@@ -111,7 +113,10 @@ def parse_chunk(data: bytes, disk: int, least: int) -> Chunk:
     must(1 <= frame <= FRAME_MAX, f"chunk at {offset} has a frame of {frame} bytes")
     chunk = Chunk(offset, at, frame, used, digest, min(CHUNK, disk - offset))
     bits = int.from_bytes(used, "little")
-    must(bits != 0 and bits >> -(-chunk.size // GRANULE) == 0, f"chunk at {offset} uses no granule, or one past the disk's end")
+    must(
+        bits != 0 and bits >> -(-chunk.size // GRANULE) == 0,
+        f"chunk at {offset} uses no granule, or one past the disk's end",
+    )
     return chunk
 
 
@@ -123,8 +128,15 @@ def parse_index(data: bytes) -> Index:
     must(sector in {512, 4096}, f"sectors of {sector}")
     must(0 < size < 1 << 63 and size % sector == 0, f"disk of {size} bytes")
     must(size <= DISK_MAX, f"disk of {size} bytes", UNSUPPORTED)
-    must(chunk_count <= CHUNKS_MAX and partition_count <= PARTITIONS_MAX, "more chunks or partitions than the limits", UNSUPPORTED)
-    must(len(data) == HEAD.size + partition_count * PARTITION.size + chunk_count * ENTRY.size, "index of another size than it says")
+    must(
+        chunk_count <= CHUNKS_MAX and partition_count <= PARTITIONS_MAX,
+        "more chunks or partitions than the limits",
+        UNSUPPORTED,
+    )
+    must(
+        len(data) == HEAD.size + partition_count * PARTITION.size + chunk_count * ENTRY.size,
+        "index of another size than it says",
+    )
     index, at = Index(sector, size, used, [], []), HEAD.size
     least = 0
     for _ in range(partition_count):
@@ -212,7 +224,11 @@ def open_image(file: BinaryIO, keys: list[Ed25519PublicKey] | None = None, diges
     must(version == 1, f"trailer of version {version}", UNSUPPORTED)
     must(zero == 0, "trailer")
     must(at >= 8 and at + size == trailer_at, "the index is not where the trailer says")
-    must(size <= HEAD.size + PARTITIONS_MAX * PARTITION.size + CHUNKS_MAX * ENTRY.size, f"index of {size} bytes", UNSUPPORTED)
+    must(
+        size <= HEAD.size + PARTITIONS_MAX * PARTITION.size + CHUNKS_MAX * ENTRY.size,
+        f"index of {size} bytes",
+        UNSUPPORTED,
+    )
     must(digest in {None, f"sha256:{wanted.hex()}"}, f"digest is sha256:{wanted.hex()}")
     payload = read_at(file, at - 8, 8 + size)
     must(payload[:8] == struct.pack("<II", INDEX, size), "the index is no frame")
@@ -232,7 +248,9 @@ def read_chunk(file: BinaryIO, chunk: Chunk) -> bytes:
         # Told apart before anything is decoded: what a frame declares is what the decoder makes room for.
         head = zstandard.get_frame_parameters(frame)
         must(frame[:4] == b"\x28\xb5\x2f\xfd", f"{where}: no zstd frame")
-        must(head.content_size == chunk.size and head.has_checksum and head.dict_id == 0, f"{where}: header of its frame")
+        must(
+            head.content_size == chunk.size and head.has_checksum and head.dict_id == 0, f"{where}: header of its frame"
+        )
         data = zstandard.ZstdDecompressor().decompress(frame, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise Refused(f"{where}: {error}") from error
@@ -264,7 +282,9 @@ def read_keys(path: Path) -> list[Ed25519PublicKey]:
     """Every public key of a PEM file."""
     found = [
         load_pem_public_key(block)
-        for block in re.findall(rb"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----\n?", path.read_bytes(), re.DOTALL)
+        for block in re.findall(
+            rb"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----\n?", path.read_bytes(), re.DOTALL
+        )
     ]
     keys = [key for key in found if isinstance(key, Ed25519PublicKey)]
     if not keys or len(keys) != len(found):

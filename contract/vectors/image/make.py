@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes every vector beside it again, from ../../image.md: `python3 make.py`. They are committed; a reader needs only them.
+"""Makes every vector beside it again, from ../../image.md: `python3 make.py`.
 
-`manifest` has one line for each case: file, exit code, keys to check with (`-`: none), SHA-256 of the raw disk (`-`: none).
-The keys are made from fixed seeds and prove nothing: they are for tests only.
+They are committed; a reader needs only them.
+
+`manifest` has one line for each case: file, exit code, keys to check with (`-`: none), SHA-256 of the raw disk (`-`:
+none). The keys are made from fixed seeds and prove nothing: they are for tests only.
 """
 
 from __future__ import annotations
@@ -121,7 +123,11 @@ class Parts:
         }
         packed = skippable(0x184D2A5B, struct.pack("<8sIIQQ32s8s64s", *(trailer | changed).values()))
         sizes = [(len(frame), size) for frame, size in self.frames] + [(len(index), 0), (len(packed), 0)]
-        table = b"".join(struct.pack("<II", *pair) for pair in sizes) + struct.pack("<IB", len(sizes), 0) + b"\xb1\xea\x92\x8f"
+        table = (
+            b"".join(struct.pack("<II", *pair) for pair in sizes)
+            + struct.pack("<IB", len(sizes), 0)
+            + b"\xb1\xea\x92\x8f"
+        )
         return body + index + packed + self.table_edit(skippable(0x184D2A5E, table))
 
 
@@ -145,7 +151,9 @@ def parts_of(disk: Disk) -> Parts:
         end = chunk.offset + len(chunk.data)
     frames += gaps(disk.size - end)
     used = sum(chunk.used() for chunk in disk.chunks)
-    head = struct.pack("<8sIIQQII", b"sled-img", 1, disk.sector, disk.size, used, len(disk.chunks), len(disk.partitions))
+    head = struct.pack(
+        "<8sIIQQII", b"sled-img", 1, disk.sector, disk.size, used, len(disk.chunks), len(disk.partitions)
+    )
     return Parts(frames, bytearray(head + b"".join(struct.pack("<QQQ16s", *p) for p in disk.partitions) + entries))
 
 
@@ -163,7 +171,10 @@ KEY, OTHER = key_of(1), key_of(2)
 
 
 def three() -> Disk:
-    """Three chunks with gaps before, between and after, and two partitions: most bad vectors are this one, changed in one place."""
+    """Three chunks with gaps before, between and after, and two partitions.
+
+    Most bad vectors are this one, changed in one place.
+    """
     chunks = [Chunk(MIB, [0, 1, 7]), Chunk(2 * MIB, [255]), Chunk(5 * MIB, list(range(100)))]
     return Disk(8 * MIB, chunks, partitions=[(MIB, 2 * MIB, 8192, b"ext4"), (4 * MIB, 3 * MIB, 409600, b"xfs")])
 
@@ -279,7 +290,9 @@ def bad_places() -> dict[str, bytes]:
         "flip_in_seek_table_flags": flipped(whole, -5),
         "half_a_signature_key": flipped(whole, trailer + 8 + 64),
         "half_a_signature": flipped(whole, trailer + 8 + 72),
-        "no_image": b"".join([compress(bytes(4096)), skippable(0x184D2A5E, struct.pack("<IIIB", 30, 4096, 1, 0) + b"\xb1\xea\x92\x8f")]),
+        "no_image": b"".join(
+            [compress(bytes(4096)), skippable(0x184D2A5E, struct.pack("<IIIB", 30, 4096, 1, 0) + b"\xb1\xea\x92\x8f")]
+        ),
         "signed_seek_table_flip": flipped(signed, table + 13),
     }
 
@@ -430,7 +443,9 @@ def seek_tables() -> dict[str, bytes]:
         "seek_table_sizes_swapped": edited(lambda table: table[:8] + table[12:16] + table[8:12] + table[16:]),
         "seek_table_other_magic": edited(lambda table: b"\x50" + table[1:]),
         "seek_table_count_2_32": edited(lambda table: table[:-9] + b"\xff" * 4 + table[-5:]),
-        "seek_table_one_less": edited(lambda table: skippable(0x184D2A5E, table[8:-17] + struct.pack("<I", 7) + table[-5:])),
+        "seek_table_one_less": edited(
+            lambda table: skippable(0x184D2A5E, table[8:-17] + struct.pack("<I", 7) + table[-5:])
+        ),
     }
 
 
@@ -466,9 +481,13 @@ def write_keys() -> None:
     """The key pairs, for tests only."""
 
     def public(key: Ed25519PrivateKey) -> bytes:
-        return key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+        return key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
 
-    private = KEY.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    private = KEY.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     for name, data in {"test.key": private, "test.pub": public(KEY), "both.pub": public(KEY) + public(OTHER)}.items():
         (HERE / "keys" / name).write_bytes(data)
 
