@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A boot server of our own for tests of the Sled system: a real sledd, with certificates and with the site's own initrd."""
+"""A boot server for tests of the Sled system: a real sledd, with certificates and with the site's own initrd."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def certificates(folder: Path, address: str) -> None:
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1")
     openssl(folder, "req", "-x509", *key, "-subj", "/CN=boot test", "-keyout", "ca.key", "-out", "ca.crt")
     names = f"subjectAltName=IP:{address},IP:127.0.0.1"
-    openssl(folder, "req", *key[:-2], "-subj", "/CN=sledd", "-addext", names, "-keyout", "server.key", "-out", "server.csr")
+    openssl(
+        folder, "req", *key[:-2], "-subj", "/CN=sledd", "-addext", names, "-keyout", "server.key", "-out", "server.csr"
+    )
     sign = ("-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-copy_extensions", "copy", "-days", "1")
     openssl(folder, "x509", "-req", "-in", "server.csr", *sign, "-out", "server.crt")
 
@@ -56,7 +58,9 @@ def image_key(folder: Path) -> None:
 class Server:
     """A sledd of our own, and its operator API."""
 
-    def __init__(self, program: Path, folder: Path, mac: str, address: str, listen: str = "127.0.0.1", **more: str) -> None:
+    def __init__(
+        self, program: Path, folder: Path, mac: str, address: str, listen: str = "127.0.0.1", **more: str
+    ) -> None:
         self.mac = mac
         self.port = free_port()
         self.url = f"https://{listen}:{self.port}"
@@ -74,7 +78,9 @@ class Server:
             "--tls-key": str(folder / "server.key"),
             **{f"--{name.replace('_', '-')}": value for name, value in more.items()},
         }
-        self.process = subprocess.Popen([program, *(word for pair in options.items() for word in pair)], stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(
+            [program, *(word for pair in options.items() for word in pair)], stdout=self.log, stderr=self.log
+        )
 
     def call(self, method: str, path: str, body: Any = None) -> bytes:
         """Answer of one request; raises on any other than 2xx."""
@@ -147,7 +153,11 @@ def installed(server: Server, image: dict[str, Any], system: str, way: str, **no
 
     state = wait_for("the installed system", 900, status)
     assert state["os"]["id"] == system and state["os"]["start"] == way.replace("reboot", "firmware"), state
-    ended = [(event["verb"], event.get("code", 0)) for event in sorted(server.events(), key=lambda e: e["id"]) if event["kind"] == "end"]
+    ended = [
+        (event["verb"], event.get("code", 0))
+        for event in sorted(server.events(), key=lambda e: e["id"])
+        if event["kind"] == "end"
+    ]
     assert ended[-4:] == [("wipe", 0), ("write", 0), ("configure", 0), (way, 0)], ended
 
 

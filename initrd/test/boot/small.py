@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk with a system so small that a test can make it: all that it does is to say that it runs. It is started by UEFI for arm64."""
+"""A disk with a system so small that a test can make it: all that it does is to say that it runs.
+
+It is started by UEFI for arm64.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ def root(folder: Path) -> Path:
     (tree / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\n")
     (tree / "etc/os-release").write_text("ID=small\nVERSION_ID=1\n")
     (tree / "usr/lib/systemd/systemd").touch()  # who has one is given a unit that confirms, and its program
-    subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, image, f"{ROOT}M"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, image, f"{ROOT}M"], check=True, stdout=subprocess.DEVNULL
+    )
     return image
 
 

@@ -18,7 +18,21 @@ def gpt() -> bytes:
         entries += b"\x11" * 32 + struct.pack("<QQQ", start, end, 0) + bytes(72)
     entries += bytes(256)
     header = struct.pack(
-        "<8s4sIIIQQQQ16sQIII", b"EFI PART", b"\0\0\1\0", 92, 0, 0, 1, 1023, 34, 990, b"g" * 16, 2, 4, 128, zlib.crc32(entries)
+        "<8s4sIIIQQQQ16sQIII",
+        b"EFI PART",
+        b"\0\0\1\0",
+        92,
+        0,
+        0,
+        1,
+        1023,
+        34,
+        990,
+        b"g" * 16,
+        2,
+        4,
+        128,
+        zlib.crc32(entries),
     )
     header = header[:16] + struct.pack("<I", zlib.crc32(header)) + header[20:]
     return mbr((0xEE, 1, 1023)) + header.ljust(SECTOR, b"\0") + entries
@@ -69,7 +83,7 @@ def zstd() -> bytes:
 
 
 def image(name: str) -> tuple[bytes, bytes]:
-    """Of a vector of the contract: its index, and the frame of its first chunk with what fuzz_frame.c wants before it."""
+    """A vector of the contract: its index, and the frame of its first chunk with the prefix for fuzz_frame.c."""
     data = (Path(__file__).parents[3] / "contract/vectors/image/ok" / f"{name}.raw.zst").read_bytes()
     table = 8 + 8 * struct.unpack("<I", data[-9:-5])[0] + 9
     at, size = struct.unpack_from("<QQ", data, len(data) - table - 136 + 16)

@@ -100,7 +100,9 @@ class Quiet(http.server.ThreadingHTTPServer):
 class Server:
     """Listens, on loopback unless told otherwise, from construction on; `with` closes it."""
 
-    def __init__(self, *handlers: Handler, pki: Pki | None = None, name: str = "good", port: int = 0, address: str = "127.0.0.1") -> None:
+    def __init__(
+        self, *handlers: Handler, pki: Pki | None = None, name: str = "good", port: int = 0, address: str = "127.0.0.1"
+    ) -> None:
         self.handlers = list(handlers)
         self.seen: list[Seen] = []
         self.lock = threading.Lock()
@@ -131,7 +133,19 @@ class Pki:
         key = directory / "key.pem"
         self.run("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", str(key))
         for ca in ("ca", "other"):
-            self.run("req", "-x509", "-new", "-key", str(key), "-subj", f"/CN={ca}", "-days", "2", "-out", str(directory / f"{ca}.crt"))
+            self.run(
+                "req",
+                "-x509",
+                "-new",
+                "-key",
+                str(key),
+                "-subj",
+                f"/CN={ca}",
+                "-days",
+                "2",
+                "-out",
+                str(directory / f"{ca}.crt"),
+            )
         self.sign("good", "ca", "IP:127.0.0.1")
         self.sign("other_name", "ca", "IP:127.0.0.2,DNS:localhost")
         self.self_signed("other_ca", "IP:127.0.0.1")
@@ -168,7 +182,17 @@ class Pki:
         self.run("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", str(d / "other.pem"))
         (d / "names").write_text(f"subjectAltName={names}\n")
         self.run(
-            "req", "-x509", "-new", "-key", str(d / "other.pem"), "-subj", "/CN=stranger", "-days", "2", "-out", str(d / "stranger.crt")
+            "req",
+            "-x509",
+            "-new",
+            "-key",
+            str(d / "other.pem"),
+            "-subj",
+            "/CN=stranger",
+            "-days",
+            "2",
+            "-out",
+            str(d / "stranger.crt"),
         )
         self.run("req", "-new", "-key", str(d / "key.pem"), "-subj", f"/CN={name}", "-out", str(d / "csr"))
         self.run(

@@ -10,7 +10,11 @@ from collections.abc import Mapping
 
 def run_tests(names: Mapping[str, object]) -> int:
     """Exit code 1 when one failed. With words on the command line, only the tests of those names."""
-    tests = [(name, f) for name, f in names.items() if name.startswith("test_") and callable(f) and name in (sys.argv[1:] or [name])]
+    tests = [
+        (name, f)
+        for name, f in names.items()
+        if name.startswith("test_") and callable(f) and name in (sys.argv[1:] or [name])
+    ]
     failed = 0
     for number, (name, test) in enumerate(tests, 1):
         try:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The units and the folders of sledc have an order: a unit is NAME.c with NAME.h and needs the units whose headers it includes."""
+"""The units and the folders of sledc have an order.
+
+A unit is NAME.c with NAME.h and needs the units whose headers it includes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,11 @@ def needs() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for file in SOURCES.rglob("*.[ch]"):
         unit = str(file.relative_to(SOURCES).with_suffix(""))
-        included = {name for name in re.findall(r'^#include "(.*)\.h"', file.read_text(encoding="utf-8"), re.MULTILINE) if name != unit}
+        included = {
+            name
+            for name in re.findall(r'^#include "(.*)\.h"', file.read_text(encoding="utf-8"), re.MULTILINE)
+            if name != unit
+        }
         found.setdefault(unit, set()).update(included)
     return found
 
@@ -28,7 +35,9 @@ def folders(units: dict[str, set[str]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for unit, others in units.items():
         folder = str(Path(unit).parent)
-        found.setdefault(folder, set()).update(str(Path(other).parent) for other in others if str(Path(other).parent) != folder)
+        found.setdefault(folder, set()).update(
+            str(Path(other).parent) for other in others if str(Path(other).parent) != folder
+        )
     return found
 
 

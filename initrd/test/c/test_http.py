@@ -38,7 +38,13 @@ def sledc(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProce
 def api(server: Server | str, *words: str) -> list[str]:
     """Operands of a verb that talks to sledd."""
     token.write_text("sledb_first\n")
-    return [f"servers={server if isinstance(server, str) else server.url}", MAC, f"token={token}", f"ca={pki.ca}", *words]
+    return [
+        f"servers={server if isinstance(server, str) else server.url}",
+        MAC,
+        f"token={token}",
+        f"ca={pki.ca}",
+        *words,
+    ]
 
 
 def write(url: str) -> subprocess.CompletedProcess[str]:
@@ -105,7 +111,9 @@ def test_plan_unknown_verb_is_for_init_to_report() -> None:
 
 def test_plan_other_server() -> None:
     with Server(lambda r: r.answer(503), pki=pki) as busy, Server(lambda r: r.answer(200, PLAN), pki=pki) as s:
-        expect(sledc("plan", *api(f"https://127.0.0.1:1,{busy.url},{s.url}", f"out={work}/p", "wait=0")), 0, "generation 7")
+        expect(
+            sledc("plan", *api(f"https://127.0.0.1:1,{busy.url},{s.url}", f"out={work}/p", "wait=0")), 0, "generation 7"
+        )
     expect(sledc("plan", *api("https://127.0.0.1:1", f"out={work}/p", "wait=0")), 6, "refused")
 
 
@@ -123,7 +131,9 @@ def test_certificates() -> None:
 
 
 def test_facts_and_seed() -> None:
-    with Server(lambda r: r.answer(204), lambda r: r.answer(200, b"tar"), lambda r: r.answer(403, b"given already"), pki=pki) as s:
+    with Server(
+        lambda r: r.answer(204), lambda r: r.answer(200, b"tar"), lambda r: r.answer(403, b"given already"), pki=pki
+    ) as s:
         expect(sledc("facts", *api(s, f"root={os.environ['SLED_TREE']}")), 0)
         assert s.seen[0].path == NODE + "/facts" and s.seen[0].body.startswith(b"facts 1\nboot ")
         expect(sledc("seed", *api(s, f"out={work}/seed.tar")), 0)
@@ -151,9 +161,11 @@ def test_report() -> None:
         expect(sledc(*report(s, "boot=B"), stdin="progress bytes=5 total=10 rate=1\nother output\nend code=0\n"), 0)
         bodies = b"".join(r.body for r in s.seen).decode()
         assert bodies.startswith("report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\n"), bodies
-        assert bodies.count("\nbegin ") == 1 and bodies.count("\nend ") == 1 and "\nend step=2 verb=write code=0 seconds=" in bodies, (
-            bodies[:500]
-        )
+        assert (
+            bodies.count("\nbegin ") == 1
+            and bodies.count("\nend ") == 1
+            and "\nend step=2 verb=write code=0 seconds=" in bodies
+        ), bodies[:500]
         assert not any("/log" in r.path for r in s.seen)
         expect(sledc(*report(s), stdin=""), 1)
 

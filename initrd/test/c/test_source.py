@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams and feeds of a source against servers that cut, lie, refuse and go away. Prints TAP. $SLED_TOOLS: builds of tool_*.c."""
+"""Streams and feeds of a source against servers that cut, lie, refuse and go away.
+
+Prints TAP. $SLED_TOOLS: builds of tool_*.c.
+"""
 
 from __future__ import annotations
 
@@ -195,9 +198,20 @@ def test_busy() -> None:
 
 def test_refused_by_all() -> None:
     """At once, with what each said."""
-    with Server(says(404)) as a, Server(says(403)) as b, Server(whole, pki=pki, name="other_ca") as c, Server(says(301)) as d:
+    with (
+        Server(says(404)) as a,
+        Server(says(403)) as b,
+        Server(whole, pki=pki, name="other_ca") as c,
+        Server(says(301)) as d,
+    ):
         got = fetch("feed", a.url + "/f", b.url + "/f", c.url + "/f", d.url + "/f", idle=100)
-        expect_fault(got, f"{a.url}/f: answered 404", f"{b.url}/f: answered 403", f"{c.url}/f: certificate refused", "answered 301")
+        expect_fault(
+            got,
+            f"{a.url}/f: answered 404",
+            f"{b.url}/f: answered 403",
+            f"{c.url}/f: certificate refused",
+            "answered 301",
+        )
         assert len(a.seen) == len(b.seen) == len(d.seen) == 1 and not c.seen
 
 
@@ -213,7 +227,9 @@ def test_gone_half_way() -> None:
 
 
 def test_nobody_listens() -> None:
-    expect_fault(fetch("size", "http://127.0.0.1:1/f", idle=1), "no byte within 1 seconds", "http://127.0.0.1:1/f", "refused")
+    expect_fault(
+        fetch("size", "http://127.0.0.1:1/f", idle=1), "no byte within 1 seconds", "http://127.0.0.1:1/f", "refused"
+    )
 
 
 def test_another_file() -> None:
@@ -262,7 +278,13 @@ def test_slow() -> None:
 def partial(first: int, last: int, extra: bytes = b"", length: int | None = None, total: int = len(FILE)) -> bytes:
     """Head of a 206 answer."""
     size = last - first + 1 if length is None else length
-    return b"HTTP/1.1 206 Partial\r\nContent-Range: bytes %d-%d/%d\r\nContent-Length: %d\r\n%s\r\n" % (first, last, total, size, extra)
+    return b"HTTP/1.1 206 Partial\r\nContent-Range: bytes %d-%d/%d\r\nContent-Length: %d\r\n%s\r\n" % (
+        first,
+        last,
+        total,
+        size,
+        extra,
+    )
 
 
 def bent(make: object) -> Handler:
@@ -285,8 +307,13 @@ def test_lies() -> None:
             lambda a, b: partial(a + 1, b) + FILE[a + 1 : b + 1],
             lambda a, b: partial(a, b + 1) + FILE[a : b + 2],
             lambda a, b: b"HTTP/1.1 206 P\r\nContent-Length: 5\r\n\r\nhello",
-            lambda a, b: b"HTTP/1.1 206 P\r\nContent-Type: multipart/byteranges; boundary=x\r\nContent-Length: 9\r\n\r\n--x\r\n\r\nab",
-            lambda a, b: b"HTTP/1.1 206 P\r\nContent-Range: bytes %d-%d/%d\r\nContent-Length: 5\r\n\r\nhello" % (b, a, len(FILE)),
+            lambda a, b: (
+                b"HTTP/1.1 206 P\r\nContent-Type: multipart/byteranges; boundary=x\r\n"
+                b"Content-Length: 9\r\n\r\n--x\r\n\r\nab"
+            ),
+            lambda a, b: (
+                b"HTTP/1.1 206 P\r\nContent-Range: bytes %d-%d/%d\r\nContent-Length: 5\r\n\r\nhello" % (b, a, len(FILE))
+            ),
         ],
         "bytes for a range of": [
             lambda a, b: partial(a, b, length=b - a + 2) + FILE[a : b + 2],
@@ -330,7 +357,9 @@ def test_longer_body() -> None:
 def chunked(first: int, data: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
     """A 206 answer in chunks."""
     head = b"HTTP/1.1 206 P\r\nContent-Range: bytes %d-%d/%d\r\nTransfer-Encoding: chunked\r\n\r\n"
-    body = b"".join(b"%x\r\n%s\r\n" % (len(data[i : i + 70000]), data[i : i + 70000]) for i in range(0, len(data), 70000))
+    body = b"".join(
+        b"%x\r\n%s\r\n" % (len(data[i : i + 70000]), data[i : i + 70000]) for i in range(0, len(data), 70000)
+    )
     return head % (first, first + len(data) - 1, len(FILE)) + body + end
 
 
@@ -348,7 +377,9 @@ def test_chunks_end_early() -> None:
 
     def answer(first: int, last: int) -> bytes:
         head, _, body = chunked(first, FILE[first : last + 1]).partition(b"\r\n\r\n")
-        return head + b"\r\n\r\n" + body[: 70000 + 9] + b"0\r\n\r\n" if last - first > 70000 else head + b"\r\n\r\n" + body
+        return (
+            head + b"\r\n\r\n" + body[: 70000 + 9] + b"0\r\n\r\n" if last - first > 70000 else head + b"\r\n\r\n" + body
+        )
 
     with Server(bent(answer)) as s:
         got = fetch("feed", s.url + "/f", streams=4, idle=60, seed=1)

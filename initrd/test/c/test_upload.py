@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uploads to servers that take them, refuse them, and go away; nginx among them. Prints TAP. $SLED_TOOLS: builds of tool_*.c."""
+"""Uploads to servers that take them, refuse them, and go away; nginx among them.
+
+Prints TAP. $SLED_TOOLS: builds of tool_*.c.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,9 @@ http {{
 def put(url: str, *words: str, token: str = "right", data: bytes = DATA) -> subprocess.CompletedProcess[bytes]:
     """One run, with a deadline."""
     environment = {**os.environ, "SLED_CA": str(pki.ca)}
-    return subprocess.run([PUT, url, token, *words], input=data, capture_output=True, timeout=100, check=False, env=environment)
+    return subprocess.run(
+        [PUT, url, token, *words], input=data, capture_output=True, timeout=100, check=False, env=environment
+    )
 
 
 def expect(run: subprocess.CompletedProcess[bytes], code: int, words: str = "") -> None:
@@ -95,7 +100,11 @@ def test_not_committed() -> None:
 
 
 def test_refused_before_a_byte() -> None:
-    for status, words in ((401, "token refused (401)"), (413, "larger than the server takes (413)"), (500, "answered 500")):
+    for status, words in (
+        (401, "token refused (401)"),
+        (413, "larger than the server takes (413)"),
+        (500, "answered 500"),
+    ):
         with Server(lambda r, status=status: r.answer(status), pki=pki) as s:
             expect(put(s.url + "/f"), 6, words)
 
@@ -145,7 +154,9 @@ def nginx() -> Iterator[str]:
         (work / name).mkdir(parents=True, exist_ok=True)
     configuration = work / "nginx.conf"
     configuration.write_text(NGINX.format(work=work, port=port, user="user root;" if os.geteuid() == 0 else ""))
-    server = subprocess.Popen(["/usr/sbin/nginx", "-c", configuration, "-p", work, "-e", work / "nginx.log"], stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        ["/usr/sbin/nginx", "-c", configuration, "-p", work, "-e", work / "nginx.log"], stderr=subprocess.DEVNULL
+    )
     try:
         for _ in range(200):
             with socket.socket() as probe:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disks to test images with: every filesystem, filled and partly emptied again, over junk; tables of every kind. As root.
+"""Disks to test images with: every filesystem, filled and partly emptied again, over junk; tables of every kind.
 
-disks.py FILE TABLE SECTOR KIND...   TABLE: gpt, mbr, logical (MBR, all but the first in an extended partition) or none; SECTOR: 512 or 4096
+usage, as root: disks.py FILE TABLE SECTOR KIND...
+
+TABLE: gpt, mbr, logical (MBR, all but the first in an extended partition) or none; SECTOR: 512 or 4096
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ UUID = "5ed00000-0000-4000-8000-0000000000{:02}"
 NOISE = memoryview(random.Random(0).randbytes(MIB) * 2)  # does not compress, from wherever it is read
 # Smallest size, in MiB, with which each is usual.
 KINDS = {
-    "ext2": 48, "ext3": 48, "ext4": 64, "xfs": 320, "btrfs": 160, "f2fs": 104, "ntfs": 64, "fat12": 8, "fat16": 32, "fat32": 64,
-    "exfat": 48, "swap": 32, "lvm": 16, "luks": 24, "data": 4, "empty": 8,
+    "ext2": 48, "ext3": 48, "ext4": 64, "xfs": 320, "btrfs": 160, "f2fs": 104, "ntfs": 64, "fat12": 8,
+    "fat16": 32, "fat32": 64, "exfat": 48, "swap": 32, "lvm": 16, "luks": 24, "data": 4, "empty": 8,
 }  # fmt: skip
 # As the index names them.
 CONTENT = {"fat12": "fat", "fat16": "fat", "fat32": "fat", "empty": "data"}
@@ -37,7 +39,9 @@ FILESYSTEMS = tuple(kind for kind in KINDS if kind not in (*WHOLE, "swap"))
 
 def run(*words: str | Path, **options: str) -> str:
     """Runs a program; what it says is part of the fault."""
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False, input=options.get("input"), timeout=600)
+    done = subprocess.run(
+        [str(w) for w in words], capture_output=True, text=True, check=False, input=options.get("input"), timeout=600
+    )
     if done.returncode:
         raise RuntimeError(f"{' '.join(str(w) for w in words)}: exit {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -69,7 +73,10 @@ def loop(path: Path, sector: int = 512, start: int = 0, size: int = 0) -> Iterat
 
 
 def fill(root: Path, size: int, seed: int) -> dict[str, str]:
-    """Files of many sizes, up to about a third of `size`; then every second one is removed. Names and hashes of those that stay."""
+    """Files of many sizes, up to about a third of `size`; then every second one is removed.
+
+    Names and hashes of those that stay.
+    """
     numbers = random.Random(seed)
     names: list[str] = []
     written = 0
@@ -118,8 +125,27 @@ def make(kind: str, device: str, size: int, sector: int, number: int) -> None:
         "fat32": ["mkfs.vfat", "-F", "32", "-s", "1", "-S", str(sector)],
         "exfat": ["mkfs.exfat"],
         "swap": ["mkswap", "-q", "-U", uuid],
-        "lvm": ["pvcreate", "-q", "-ff", "-y", "--config", 'devices { filter=["a|.*|"] scan_lvs=0 }', "--devices", device],
-        "luks": ["cryptsetup", "-q", "luksFormat", "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000", "--key-file", "/etc/hostname"],
+        "lvm": [
+            "pvcreate",
+            "-q",
+            "-ff",
+            "-y",
+            "--config",
+            'devices { filter=["a|.*|"] scan_lvs=0 }',
+            "--devices",
+            device,
+        ],
+        "luks": [
+            "cryptsetup",
+            "-q",
+            "luksFormat",
+            "--pbkdf",
+            "pbkdf2",
+            "--pbkdf-force-iterations",
+            "1000",
+            "--key-file",
+            "/etc/hostname",
+        ],
     }
     if kind in word:
         run(*word[kind], device)
@@ -187,7 +213,8 @@ def script(table: str, sector: int, parts: list[Part]) -> str:
         if table == "logical" and i == 1:
             lines.append(f"start={(part.start - MIB) // sector}, type=f")
         lines.append(
-            f"start={part.start // sector}, size={part.size // sector}" + (f", uuid={UUID.format(i + 1)}" if kind == "gpt" else "")
+            f"start={part.start // sector}, size={part.size // sector}"
+            + (f", uuid={UUID.format(i + 1)}" if kind == "gpt" else "")
         )
     return "\n".join(lines) + "\n"
 
@@ -204,7 +231,16 @@ def make_disk(path: Path, table: str, sector: int, kinds: list[str], size: int =
         with path.open("r+b") as disk:
             disk.write(bytes(MIB))
         with loop(path, sector) as device:
-            run("sfdisk", "--quiet", "--wipe", "never", "--no-reread", "--no-tell-kernel", device, input=script(table, sector, parts))
+            run(
+                "sfdisk",
+                "--quiet",
+                "--wipe",
+                "never",
+                "--no-reread",
+                "--no-tell-kernel",
+                device,
+                input=script(table, sector, parts),
+            )
     for number, part in enumerate(parts):
         part.files = put_content(path, part, sector, number + 1)
     return parts
@@ -219,8 +255,9 @@ def check_content(part: Part, device: str) -> None:
     """The filesystem's own check, and that every file is there as it was written."""
     words: dict[str, list[str]] = {
         "ext2": ["e2fsck", "-fn"], "ext3": ["e2fsck", "-fn"], "ext4": ["e2fsck", "-fn"], "xfs": ["xfs_repair", "-n"],
-        "btrfs": ["btrfs", "check", "--readonly", "--check-data-csum"], "f2fs": ["fsck.f2fs", "--dry-run"], "ntfs": ["ntfsfix", "-n"],
-        "fat12": ["fsck.fat", "-n"], "fat16": ["fsck.fat", "-n"], "fat32": ["fsck.fat", "-n"], "exfat": ["fsck.exfat", "-n"],
+        "btrfs": ["btrfs", "check", "--readonly", "--check-data-csum"], "f2fs": ["fsck.f2fs", "--dry-run"],
+        "ntfs": ["ntfsfix", "-n"], "fat12": ["fsck.fat", "-n"],
+        "fat16": ["fsck.fat", "-n"], "fat32": ["fsck.fat", "-n"], "exfat": ["fsck.exfat", "-n"],
     }  # fmt: skip
     if part.kind in words:
         run(*words[part.kind], device)
@@ -237,7 +274,9 @@ def check_content(part: Part, device: str) -> None:
 def used_by_dumpe2fs(path: str) -> list[tuple[int, int]]:
     """Used ranges of an ext filesystem by its own tool, in bytes."""
     text = run("dumpe2fs", path)
-    number = {key: int(re.search(rf"^{key}: +(\d+)$", text, re.M)[1]) for key in ("Block size", "Block count", "First block")}  # type: ignore[index]
+    number = {
+        key: int(re.search(rf"^{key}: +(\d+)$", text, re.M)[1]) for key in ("Block size", "Block count", "First block")
+    }  # type: ignore[index]
     block, count = number["Block size"], number["Block count"]
     used = bytearray(b"\1" * count)
     for line in re.findall(r"^  Free blocks: (.*)$", text, re.M):
@@ -253,7 +292,11 @@ def used_by_partclone(kind: str, path: str) -> list[tuple[int, int]]:
     with tempfile.NamedTemporaryFile() as out:
         run(f"partclone.{TOOL.get(kind, kind)}", *NO_WAIT, "-D", "-q", "-L", "/dev/null", "-s", path, "-O", out.name)
         lines = [line.split() for line in Path(out.name).read_text().splitlines() if not line.startswith("#")]
-    return [(int(at, 16), int(at, 16) + int(size, 16)) for at, size, status in (x for x in lines if len(x) == 3) if status == "+"]
+    return [
+        (int(at, 16), int(at, 16) + int(size, 16))
+        for at, size, status in (x for x in lines if len(x) == 3)
+        if status == "+"
+    ]
 
 
 def runs(used: bytearray, unit: int) -> list[tuple[int, int]]:

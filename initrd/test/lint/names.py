@@ -4,7 +4,9 @@
 
 The function of a step is step_VERB, and names in capitals are the environment of other programs.
 
-usage: names.py [FILE...]: checks these files, else all of lib/. Prints FILE:LINE: NAME and ends with 1 when there is one.
+usage: names.py [FILE...]
+
+Checks these files, else all of lib/. Prints FILE:LINE: NAME and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ def foreign(name: str, part: str) -> bool:
 def main() -> int:
     """Every file."""
     files = [Path(word) for word in sys.argv[1:]] or sorted((Path(__file__).parents[2] / "lib").glob("*.sh"))
-    bad = [(file, line, name) for file in files for line, name in names(code(file.read_text())) if foreign(name, file.stem)]
+    bad = [
+        (file, line, name) for file in files for line, name in names(code(file.read_text())) if foreign(name, file.stem)
+    ]
     for file, line, name in bad:
         print(f"{file}:{line}: {name} does not begin with {file.stem}_")
     return 1 if bad else 0

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """C and shell of the Sled system: lines of at most 120 columns, files of at most 350 lines, functions of at most 50.
 
-usage: sizes.py [FILE...]: checks these files, else those of the Sled system. Prints FILE:LINE: and what is too long; ends with 1 then.
+usage: sizes.py [FILE...]
+
+Checks these files, else those of the Sled system. Prints FILE:LINE: and what is too long; exits with 1 then.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ START = re.compile(r"^(?:[A-Za-z_].*\) \{|[a-z_]+\(\) [{(])$")
 
 
 def functions(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """The first and the last line of each function, from 1. A function ends at the first bracket in the first column."""
+    """The first and the last line of each function, from 1.
+
+    A function ends at the first bracket in the first column.
+    """
     first = 0
     for number, line in enumerate(lines, 1):
         if not first and START.match(line):
@@ -58,7 +63,9 @@ def sources() -> list[Path]:
 def main() -> int:
     """Every file."""
     bad = [
-        f"{file}:{line}: {fault}" for file in [Path(word) for word in sys.argv[1:]] or sources() for line, fault in faults(file.read_text())
+        f"{file}:{line}: {fault}"
+        for file in [Path(word) for word in sys.argv[1:]] or sources()
+        for line, fault in faults(file.read_text())
     ]
     print("\n".join(bad), end="\n" if bad else "")
     return 1 if bad else 0

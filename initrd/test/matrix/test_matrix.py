@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disks of every kind, packed and written to another disk: used blocks are the same, filesystems are clean, files are there. Needs root.
-Prints TAP.
+"""Disks of every kind, packed and written to another: used blocks are the same, filesystems are clean, files exist.
+
+Needs root. Prints TAP.
 
 test_matrix.py [NAME...]  only these disks
 """
@@ -44,7 +45,14 @@ def write_to(image: Image, target: Path) -> None:
         for _ in range(image.bytes // MIB if image.bytes < FILLED else 0):
             out.write(b"\xa5" * MIB)
         out.truncate(image.bytes)
-    words = [f"file={target}", f"image=file://{image.path}", f"digest={image.digest}", "mode=full", "gaps=keep", "verify=full"]
+    words = [
+        f"file={target}",
+        f"image=file://{image.path}",
+        f"digest={image.digest}",
+        "mode=full",
+        "gaps=keep",
+        "verify=full",
+    ]
     expect(sledc("write", *words), 0)
 
 
@@ -115,7 +123,9 @@ def main() -> int:
     missing = [kind for kind in FILESYSTEMS if not any(kind in kinds for _, _, kinds in LAYOUTS.values())]
     assert not missing, missing
     tests: dict[str, object] = {f"test_{name}": full(name) for name in LAYOUTS} | {"test_sparse_8_tib": sparse_8_tib}
-    return run_tests({name: test for name, test in tests.items() if not sys.argv[1:] or name.removeprefix("test_") in sys.argv[1:]})
+    return run_tests(
+        {name: test for name, test in tests.items() if not sys.argv[1:] or name.removeprefix("test_") in sys.argv[1:]}
+    )
 
 
 if __name__ == "__main__":

@@ -35,7 +35,9 @@ def take(request: Request) -> None:
 
 def spoil(request: Request) -> None:
     """As take, but one bit of what it has is another."""
-    take(request) if request.command == "PUT" else request.file(kept[request.path][:5000] + b"\0" + kept[request.path][5001:])
+    take(request) if request.command == "PUT" else request.file(
+        kept[request.path][:5000] + b"\0" + kept[request.path][5001:]
+    )
 
 
 def refuse(request: Request) -> None:
@@ -54,7 +56,9 @@ def test_round_trip() -> None:
     with Server(take) as server:
         done = capture(server)
     assert done.returncode == 0, done.stderr
-    packed = subprocess.run([SLEDC, "pack", f"in={disk}", f"out={work / 'image'}"], capture_output=True, text=True, check=True)
+    packed = subprocess.run(
+        [SLEDC, "pack", f"in={disk}", f"out={work / 'image'}"], capture_output=True, text=True, check=True
+    )
     image = (work / "image").read_bytes()
     assert kept[f"/images/captured/{NAME}"] == image, "the bytes that pack makes"
     last = done.stdout.splitlines()[-1]

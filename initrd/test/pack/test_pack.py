@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sledc pack, from every form of disk, against what is worked out here. As root: test_pack.py [NAME...]; $SLEDC. Prints TAP."""
+"""sledc pack, from every form of disk, against what is worked out here.
+
+As root: test_pack.py [NAME...]; $SLEDC. Prints TAP.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ def same(a: Path, b: Path) -> bool:
 
 def refused(source: Path, code: int, word: str, text: str) -> None:
     done = sledc("pack", f"in={source}", f"out={WORK / 'none'}")
-    ok(done.returncode == code and word in done.stderr and not (WORK / "none").exists(), f"{text}: {done.stderr.strip()[-150:]}")
+    ok(
+        done.returncode == code and word in done.stderr and not (WORK / "none").exists(),
+        f"{text}: {done.stderr.strip()[-150:]}",
+    )
 
 
 def check_disk(name: str, table: str, sector: int, kinds: list[str]) -> tuple[Path, dict[str, str]]:
@@ -99,7 +105,10 @@ def test_tables() -> None:
 
 def test_forms(disk: Path, facts: dict[str, str]) -> None:
     """The same disk in every form has the same digest."""
-    ok(pack(disk, "again.img") == facts and same(WORK / "again.img", WORK / "forms.img"), "a second time: the same bytes")
+    ok(
+        pack(disk, "again.img") == facts and same(WORK / "again.img", WORK / "forms.img"),
+        "a second time: the same bytes",
+    )
     ok(pack(disk, "level.img", level="1")["used_bytes"] == facts["used_bytes"], "another level: the same used bytes")
     sparse = WORK / "sparse.raw"
     disks.run("cp", "--sparse=always", disk, sparse)
@@ -108,7 +117,13 @@ def test_forms(disk: Path, facts: dict[str, str]) -> None:
         made = WORK / f"disk.{form}"
         disks.run("qemu-img", "convert", "-f", "raw", "-O", form, disk, made)
         ok(pack(made) == facts, form)
-    for word, suffix in (("gzip", "gz"), ("xz -0 -T0", "xz"), ("zstd -q", "zst"), ("bzip2 -1", "bz2"), ("lz4 -q", "lz4")):
+    for word, suffix in (
+        ("gzip", "gz"),
+        ("xz -0 -T0", "xz"),
+        ("zstd -q", "zst"),
+        ("bzip2 -1", "bz2"),
+        ("lz4 -q", "lz4"),
+    ):
         made = WORK / f"disk.{suffix}"
         with made.open("wb") as out:
             subprocess.run([*word.split(), "-c", str(disk)], stdout=out, check=True)
@@ -131,7 +146,9 @@ def save(disk: Path, part: disks.Part, out: Path, command: list[str], size: int)
         clone = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     data = subprocess.run(command, input=clone.stdout, stdout=subprocess.PIPE, check=True).stdout
     for i, at in enumerate(range(0, len(data), size)):
-        out.with_name(out.name + f".a{chr(97 + i)}" * (size < len(data) or out.suffix != ".img")).write_bytes(data[at : at + size])
+        out.with_name(out.name + f".a{chr(97 + i)}" * (size < len(data) or out.suffix != ".img")).write_bytes(
+            data[at : at + size]
+        )
 
 
 def save_folder(disk: Path, parts: list[disks.Part], tool: str, table: str) -> Path:
@@ -177,7 +194,10 @@ def test_folders() -> None:
         parts = disks.make_disk(disk, table, 512, ["ext4", "swap", "exfat", "fat16"])
         facts = pack(disk)
         ok(pack(save_folder(disk, parts, "clonezilla", table), "clonezilla.img") == facts, f"Clonezilla, {table}")
-        ok(pack(save_folder(disk, parts, "fog", table), "fog.img")["used_bytes"] == facts["used_bytes"], f"FOG, {table}")
+        ok(
+            pack(save_folder(disk, parts, "fog", table), "fog.img")["used_bytes"] == facts["used_bytes"],
+            f"FOG, {table}",
+        )
         unpack(WORK / "fog.img", WORK / "got.raw")
         for part in parts:
             with disks.cut(WORK / "got.raw", part) as device:
@@ -230,13 +250,18 @@ def test_kill(disk: Path) -> None:
         process.stdout.readline()  # it is under way
         process.send_signal(signal.SIGKILL)
         process.wait()
-        ok(sorted(folder.iterdir()) == [out] and out.read_text() == "before", "killed: nothing is left, and the old image is there")
+        ok(
+            sorted(folder.iterdir()) == [out] and out.read_text() == "before",
+            "killed: nothing is left, and the old image is there",
+        )
     ok(pack(disk, "killed/image") and out.stat().st_size > 6, "then it is replaced")
 
 
 def test_memory(disk: Path) -> None:
     for level in ("3", "19"):
-        pid = os.posix_spawnp(SLEDC, [SLEDC, "pack", f"in={disk}", f"out={WORK / 'memory.img'}", f"level={level}", "json=yes"], os.environ)
+        pid = os.posix_spawnp(
+            SLEDC, [SLEDC, "pack", f"in={disk}", f"out={WORK / 'memory.img'}", f"level={level}", "json=yes"], os.environ
+        )
         _, status, usage = os.wait4(pid, 0)
         ok(status == 0 and usage.ru_maxrss <= RSS_MAX, f"level {level}: {usage.ru_maxrss} KiB of memory, of {RSS_MAX}")
     ok(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >= 0, "programs that it ran are counted")

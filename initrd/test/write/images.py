@@ -32,7 +32,9 @@ work = Path(tempfile.mkdtemp())
 
 def sledc(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """One run, with a deadline."""
-    return subprocess.run([SLEDC, *words], capture_output=True, text=True, timeout=300, check=False, env=environment(**env))
+    return subprocess.run(
+        [SLEDC, *words], capture_output=True, text=True, timeout=300, check=False, env=environment(**env)
+    )
 
 
 def environment(**env: str) -> dict[str, str]:
@@ -126,7 +128,9 @@ def make_disk(name: str, size: int, *partitions: tuple[int, bytes], table: str =
     for i, (start, data) in enumerate(partitions, 1):
         guid = f", uuid=00000000-0000-0000-0000-{i:012}" if table == "gpt" else ""
         lines.append(f"start={start // 512}, size={len(data) // 512}, type=linux{guid}")
-    subprocess.run(["sfdisk", "--quiet", path], input="\n".join(lines) + "\n", text=True, check=True, capture_output=True)
+    subprocess.run(
+        ["sfdisk", "--quiet", path], input="\n".join(lines) + "\n", text=True, check=True, capture_output=True
+    )
     with path.open("r+b") as f:
         for start, data in partitions:
             f.seek(start)
@@ -148,7 +152,10 @@ def pack(raw: Path, *words: str) -> Image:
 
 
 class Server:
-    """One image file by HTTP, whole or in ranges; `rate` bytes a second over all connections. `hook` hears how many bytes were sent."""
+    """One image file by HTTP, whole or in ranges; `rate` bytes a second over all connections.
+
+    `hook` hears how many bytes were sent.
+    """
 
     def __init__(self, path: Path, rate: int = 0, hook: Callable[[int], None] | None = None) -> None:
         self.path, self.rate, self.hook = path, rate, hook

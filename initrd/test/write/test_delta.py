@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk that holds most of the image already: mode delta moves the rest, mode auto knows when that pays. Prints TAP."""
+"""A disk that holds most of the image already: mode delta moves the rest, mode auto knows when that pays.
+
+Prints TAP.
+"""
 
 from __future__ import annotations
 

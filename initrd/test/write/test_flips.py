@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One bit of an image file is wrong: the image is refused, and what is wrong is not written. 200 seeded places. Prints TAP."""
+"""One bit of an image file is wrong: the image is refused, and what is wrong is not written.
+
+200 seeded places. Prints TAP.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,9 @@ def test_flips() -> None:
         if part != "gap":  # which a write never fetches
             check_write(image, flipped, place)
         run = sledc("verify", f"in={flipped}", f"digest={image.digest}")
-        assert run.returncode in codes(image, place), f"byte {place}, {part}: verify: exit {run.returncode}: {run.stdout}{run.stderr}"
+        assert run.returncode in codes(image, place), (
+            f"byte {place}, {part}: verify: exit {run.returncode}: {run.stdout}{run.stderr}"
+        )
     assert set(seen) == {"data", "gap", "index", "trailer", "seek table"}, seen
     print(f"# {dict(seen)}")
 

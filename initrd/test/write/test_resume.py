@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A write is killed and done again: the disk is right, and only what was missing is moved. 20 seeded moments. Prints TAP."""
+"""A write is killed and done again: the disk is right, and only what was missing is moved.
+
+20 seeded moments. Prints TAP.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,23 @@ import sys
 import threading
 from pathlib import Path
 
-from images import ASIDE, MIB, SLEDC, Image, Server, dead, environment, expect, make_disk, noise, pack, run_tests, work, write, write_words
+from images import (
+    ASIDE,
+    MIB,
+    SLEDC,
+    Image,
+    Server,
+    dead,
+    environment,
+    expect,
+    make_disk,
+    noise,
+    pack,
+    run_tests,
+    work,
+    write,
+    write_words,
+)
 
 SEED = 8
 MOMENTS = 20
@@ -38,7 +57,11 @@ def killed_write(image: Image, disk: Path, moment: int, *words: str) -> int:
         command = [SLEDC, *write_words(server.url, image, *words)]
         process.append(
             subprocess.Popen(
-                command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment(SLED_TEST_DISK=str(disk))
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env=environment(SLED_TEST_DISK=str(disk)),
             )
         )
         started.set()
@@ -53,7 +76,9 @@ def check_again(image: Image, disk: Path, moment: int) -> int:
     expect(run, 0)
     assert not image.wrong(disk), f"killed at {moment}: the disk is wrong after the second run"
     most = sum(chunk.frame for chunk in missing) + image.chunks[0].frame + ASIDE
-    assert server.sent <= most, f"killed at {moment}: {server.sent} bytes moved, {len(missing)} chunks missed, at most {most}: {run.stdout}"
+    assert server.sent <= most, (
+        f"killed at {moment}: {server.sent} bytes moved, {len(missing)} chunks missed, at most {most}: {run.stdout}"
+    )
     return len(image.chunks) - len(missing)
 
 

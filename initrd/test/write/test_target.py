@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an image is written to: a regular file at a shell, a real block device; and servers that go away. Prints TAP."""
+"""Where an image is written to: a regular file at a shell, a real block device; and servers that go away.
+
+Prints TAP.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-from images import KIB, MIB, Image, Server, dead, environment, expect, make_disk, noise, pack, run_tests, sledc, work, write, write_words
+from images import (
+    KIB,
+    MIB,
+    Image,
+    Server,
+    dead,
+    environment,
+    expect,
+    make_disk,
+    noise,
+    pack,
+    run_tests,
+    sledc,
+    work,
+    write,
+    write_words,
+)
 
 DISK = 64 * MIB
 
@@ -20,7 +39,9 @@ def some_image() -> Image:
 
 def write_file(image: Image, file: Path | str, *words: str) -> subprocess.CompletedProcess[str]:
     """As at a shell."""
-    return sledc("write", f"file={file}", f"image=file://{image.path}", f"digest={image.digest}", *words, **environment())
+    return sledc(
+        "write", f"file={file}", f"image=file://{image.path}", f"digest={image.digest}", *words, **environment()
+    )
 
 
 def test_file() -> None:
@@ -68,7 +89,9 @@ def test_server_gone() -> None:
 
     with Server(image.path, hook=hook) as server:
         servers.append(server)
-        run = sledc(*write_words(server.url, image, "mode=full"), **environment(SLED_TEST_DISK=str(disk), SLED_TEST_IDLE="2"))
+        run = sledc(
+            *write_words(server.url, image, "mode=full"), **environment(SLED_TEST_DISK=str(disk), SLED_TEST_IDLE="2")
+        )
     expect(run, 6)
     assert dead(disk), "the disk could start"
     assert image.wrong(disk)
@@ -94,7 +117,9 @@ def test_block_device() -> None:
         loop = attach(backing)
         try:
             words = write_words(f"file://{image.path}", image, "mode=full", "verify=full")
-            expect(sledc(*[w for w in words if w != "gaps=keep"], f"gaps={gaps}", **environment(SLED_TEST_DISK=loop)), 0)
+            expect(
+                sledc(*[w for w in words if w != "gaps=keep"], f"gaps={gaps}", **environment(SLED_TEST_DISK=loop)), 0
+            )
         finally:
             subprocess.run(["losetup", "--detach", loop], check=True)
         assert backing.read_bytes() == raw.read_bytes(), gaps
