@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What schemathesis would take for faults and are none: null for an optional member, or an empty parameter, counts as absent."""
+"""Cases that schemathesis reports wrongly: null for an optional member, or an empty parameter, counts as absent."""
 
 import schemathesis
 
