@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Action sled.fleet.warm: glue. Its documentation is in plugins/modules/warm.py, the work in module_utils/warming.py and cache.py."""
+"""Action sled.fleet.warm: glue.
+
+Its documentation is in plugins/modules/warm.py, the work in module_utils/warming.py and cache.py.
+"""
 
 from __future__ import annotations
 

@@ -52,12 +52,14 @@ options:
     env:
       - name: SLED_TOKEN
   token_file:
-    description: File that holds the token; a relative name is looked for beside the inventory file first. Used when O(token) is not given.
+    description: File that holds the token; a relative name is looked for beside the inventory file first. Used when
+      O(token) is not given.
     type: str
     env:
       - name: SLED_TOKEN_FILE
   ca_file:
-    description: PEM file of the CA that the server's certificate must chain to; found as O(token_file) is. Without it the system's own.
+    description: PEM file of the CA that the server's certificate must chain to; found as O(token_file) is. Without it
+      the system's own.
     type: str
     env:
       - name: SLED_CA

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inventory plugin sled.fleet.sledd: the nodes that sledd knows; what it says of each is in module_utils/hostvars.py."""
+"""Inventory plugin sled.fleet.sledd: the nodes that sledd knows.
+
+module_utils/hostvars.py makes their variables.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ short_description: Nodes of a Sled fleet
 version_added: 0.1.0
 description:
   - Asks sledd for its nodes. The file that configures it is named C(*sledd.yml) or C(*sledd.yaml).
-  - Host variables are C(sled_mac), C(sled_declared), C(sled_phase), C(sled_generation), C(sled_image) (as observed), C(sled_code),
-    C(sled_reason), C(sled_os), C(sled_labels), C(sled_architecture), C(sled_bmc), C(sled_wished_image), C(sled_wished_generation),
-    C(sled_satisfied), C(sled_owner) (who declares the binding), and with O(facts) C(sled_facts).
+  - Host variables are C(sled_mac), C(sled_declared), C(sled_phase), C(sled_generation), C(sled_image) (as observed),
+    C(sled_code), C(sled_reason), C(sled_os), C(sled_labels), C(sled_architecture), C(sled_bmc), C(sled_wished_image),
+    C(sled_wished_generation), C(sled_satisfied), C(sled_owner) (who declares the binding), and with O(facts)
+    C(sled_facts).
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -40,7 +44,8 @@ options:
   facts:
     description:
       - Read each node's hardware into C(sled_facts), one more request a node.
-      - Where they tell the address of the interface that boots, it becomes C(ansible_host), unless O(compose) sets that.
+      - Where they tell the address of the interface that boots, it becomes C(ansible_host), unless O(compose) sets
+        that.
     type: bool
     default: false
   group_by:

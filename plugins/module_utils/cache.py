@@ -17,14 +17,22 @@ from typing import Any
 
 from ansible.module_utils.urls import ConnectionError as UrlsError
 from ansible.module_utils.urls import open_url
-from ansible_collections.sled.fleet.plugins.module_utils.client import SettingsError, SledError, Unreachable, check_server
+from ansible_collections.sled.fleet.plugins.module_utils.client import (
+    SettingsError,
+    SledError,
+    Unreachable,
+    check_server,
+)
 
 PIECE = 1 << 20  # bytes
 LONGEST_FILE = 512 << 20  # bytes
 
 
 class Cache:
-    """Files named by their SHA-256 in a folder of the user's own, with one record for each URL. Anything in it may be deleted."""
+    """Files named by their SHA-256 in a folder of the user's own, with one record for each URL.
+
+    Anything in it may be deleted.
+    """
 
     def __init__(self, folder: str, ca_file: str | None = None, timeout: float = 30.0) -> None:
         self.folder = Path(folder)
@@ -32,7 +40,10 @@ class Cache:
         self._timeout = timeout
 
     def get(self, url: str) -> tuple[Path, str]:
-        """Gives the file that a URL means now, and its SHA-256. sledd's server is always asked, and sends what is new."""
+        """Gives the file that a URL means now, and its SHA-256.
+
+        sledd's server is always asked, and sends what is new.
+        """
         check_server(url)
         with self._locked(url) as record:
             known = _read_record(record)

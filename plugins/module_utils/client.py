@@ -98,8 +98,13 @@ class Client:
                 return None
             raise
 
-    def put(self, collection: str, name: str, spec: Mapping[str, Any], revision: int, terms: Json | None = None) -> Json:
-        """Writes one object, if what is stored still has this revision; 0: if nothing is stored. Terms are the query."""
+    def put(
+        self, collection: str, name: str, spec: Mapping[str, Any], revision: int, terms: Json | None = None
+    ) -> Json:
+        """Writes one object, if what is stored still has this revision; 0: if nothing is stored.
+
+        Terms are the query.
+        """
         condition = {"If-Match": f'"{revision}"'} if revision else {"If-None-Match": "*"}
         return self._json("PUT", self._path(collection, name), terms, spec, condition)
 
@@ -116,7 +121,9 @@ class Client:
         """What a running node is to be started with, to come into the Sled system. The arguments hold a token."""
         return self._json("POST", self._path("nodes", node, "boot"))
 
-    def nodes(self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None) -> Iterator[Json]:
+    def nodes(
+        self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None
+    ) -> Iterator[Json]:
         """Lists nodes, page by page."""
         query: Json = {"label": labels or [], "phase": phase or [], "image": image or [], "limit": PAGE}
         while True:
@@ -176,7 +183,12 @@ class Client:
         return "/v1/" + "/".join(urllib.parse.quote(segment, safe="") for segment in segments)
 
     def _json(
-        self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Json:
         answer = self._send(method, path, query, body, headers)
         try:
@@ -188,7 +200,12 @@ class Client:
         return decoded
 
     def _send(
-        self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
     ) -> bytes:
         address = self.server + path
         if query:

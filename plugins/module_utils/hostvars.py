@@ -22,7 +22,10 @@ def inventory_name(node: Json) -> str:
 
 
 def variables(node: Json) -> Json:
-    """Host variables of a node. Those that nothing is known of are empty, not absent, so that templates need no defaults."""
+    """Host variables of a node.
+
+    Those that nothing is known of are empty, not absent, so that templates need no defaults.
+    """
     status, binding = node["status"], node.get("binding") or {}
     found = {
         "sled_mac": node["mac"],

@@ -23,8 +23,14 @@ class Kind:
     fields: tuple[str, ...]
 
 
-NODE = Kind("node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "boot_order", "bmc"))
-IMAGE = Kind("image", "images", ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "signature", "architecture", "labels"))
+NODE = Kind(
+    "node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "boot_order", "bmc")
+)
+IMAGE = Kind(
+    "image",
+    "images",
+    ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "signature", "architecture", "labels"),
+)
 BINDING = Kind("binding", "bindings", ("node", *words.BINDING))
 
 
@@ -76,7 +82,10 @@ def _ensure_node(client: Client, options: Json, check: bool) -> Json:
 
 
 def ensure_image(client: Client, options: Json, check: bool) -> Json:
-    """Registers or forgets an image. The content of a registered one never changes; its signature may come later, and by another key."""
+    """Registers or forgets an image.
+
+    The content of a registered one never changes; its signature may come later, and by another key.
+    """
     stored = client.find("images", options["name"])
     if options["state"] == "absent":
         return _forget(client, IMAGE, stored, options["name"], check)
@@ -84,7 +93,9 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
     spec = merged(have, given(options, IMAGE.fields))
     differ = sorted(name for name in IMAGE.fields if name != "signature" and have.get(name) != spec.get(name))
     if stored and differ:
-        raise SledError(f"image {options['name']} is registered with another {', '.join(differ)}: another content gets another name")
+        raise SledError(
+            f"image {options['name']} is registered with another {', '.join(differ)}: another content gets another name"
+        )
     missing = [name for name in ("digest", "urls", "bytes", "file_bytes") if name not in spec]
     if missing:
         raise SledError(f"image {options['name']} is not registered yet: give its {', '.join(missing)}")
@@ -156,11 +167,16 @@ def _with_user_data(stored: Json | None, user_data: str | None, have: Json, want
 
 def _user_data(stored: Json | None, user_data: str | None, node: str) -> Json:
     if user_data is None and (stored or {}).get("user_data_sha256"):
-        raise SledError(f"the binding of {node} has user data, which sledd does not give out: give user_data again, or '' to drop it")
+        raise SledError(
+            f"the binding of {node} has user data, which sledd does not give out:"
+            " give user_data again, or '' to drop it"
+        )
     return {"user_data": user_data} if user_data else {}
 
 
-def _forget(client: Client, kind: Kind, stored: Json | None, name: str, check: bool, *, terms: Json | None = None) -> Json:
+def _forget(
+    client: Client, kind: Kind, stored: Json | None, name: str, check: bool, *, terms: Json | None = None
+) -> Json:
     if stored and not check:
         client.delete(kind.collection, name, int(stored.get("revision") or 0), terms)
     have = part(stored, kind.fields) or ({"mac": name} if stored else {})  # a discovered node has no declaration

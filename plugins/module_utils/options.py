@@ -25,7 +25,10 @@ def connect(options: Mapping[str, Any]) -> Client:
 
 
 def run(module: AnsibleModule, work: Callable[[Client, Json, bool], Json]) -> None:
-    """Does a module's work and ends it: the result, or the error of sledd. work takes the client, the options and check mode."""
+    """Does a module's work and ends it: the result, or the error of sledd.
+
+    work takes the client, the options and check mode.
+    """
     try:
         result = work(connect(module.params), module.params, module.check_mode)
     except SledError as error:

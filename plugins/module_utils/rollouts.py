@@ -23,7 +23,7 @@ def references(run: Json, nodes: list[str]) -> list[str]:
 
 
 def begin(client: Client, options: Json) -> Json:
-    """Begins a rollout of the nodes, or resumes the one that is unfinished, and gives the nodes that are to be done now, wave by wave."""
+    """Starts a rollout of the nodes, or resumes the unfinished one, and returns the nodes to do now, wave by wave."""
     spec = merged({}, {name: options[name] for name in SPEC})
     spec["wish"] = spec["wish"][:LONGEST_WISH]
     asked = [*options["nodes"], *_unfinished(client, options["kind"], spec, options)]
@@ -41,9 +41,17 @@ def _unfinished(client: Client, kind: str, spec: Json, options: Json) -> list[st
     """Nodes of the play that have their wish by now, and whose run in an unfinished rollout was never ended."""
     others = [node for node in options["among"] if node not in options["nodes"]]
     for rollout in client.rollouts() if others else []:
-        same = rollout["name"].rpartition("-")[0] == kind and merged({}, {name: rollout.get(name) for name in SPEC}) == spec
+        same = (
+            rollout["name"].rpartition("-")[0] == kind
+            and merged({}, {name: rollout.get(name) for name in SPEC}) == spec
+        )
         if same and rollout["state"] in ("running", "stopped"):
-            return [node for run in _read(client, rollout["name"])["runs"] if run["state"] != "done" for node in references(run, others)]
+            return [
+                node
+                for run in _read(client, rollout["name"])["runs"]
+                if run["state"] != "done"
+                for node in references(run, others)
+            ]
     return []
 
 
@@ -54,7 +62,9 @@ def _read(client: Client, name: str) -> Json:
     return rollout
 
 
-def start(client: Client, options: Json, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep) -> Json:
+def start(
+    client: Client, options: Json, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep
+) -> Json:
     """Begins a node when its wave may begin, after the pause, and says whether it was begun."""
     while True:
         rollout = _read(client, options["name"])
@@ -69,7 +79,12 @@ def start(client: Client, options: Json, clock: Callable[[], float] = time.time,
             break
         pause(min(left, INTERVAL))
     try:
-        return {"changed": True, "begun": True, "reason": "", **client.put_run(options["name"], options["node"], {"state": "running"})}
+        return {
+            "changed": True,
+            "begun": True,
+            "reason": "",
+            **client.put_run(options["name"], options["node"], {"state": "running"}),
+        }
     except ApiError as error:
         if error.status == 409:  # stopped in this very moment
             return {"changed": False, "begun": False, "reason": error.detail}
@@ -99,11 +114,18 @@ def _seconds(when: str) -> float:
 
 
 def _give_up(client: Client, rollout: Json, name: str, nodes: list[str], wave: int) -> None:
-    """Nodes of earlier waves that are still said to run have nobody who runs them: a wave begins only when the one before has ended."""
+    """Ends the runs of earlier waves that are still recorded as running.
+
+    A wave starts only when the one before has ended, so nobody runs them.
+    """
     for run in rollout["runs"]:
         if run["state"] == "running" and run["wave"] < wave and references(run, nodes):
             said = client.put_run(name, run["node"], {"state": "failed", "reason": LEFT})
-            run["state"], rollout["state"], rollout["reason"] = "failed", said["rollout"]["state"], said["rollout"].get("reason", "")
+            run["state"], rollout["state"], rollout["reason"] = (
+                "failed",
+                said["rollout"]["state"],
+                said["rollout"].get("reason", ""),
+            )
 
 
 def say(client: Client, options: Json) -> Json:
@@ -118,9 +140,18 @@ def end(client: Client, options: Json) -> Json:
     _give_up(client, rollout, options["name"], options["nodes"], 1 << 30)
     rollout = _read(client, options["name"])
     failed = {
-        node: run.get("reason", "") for run in rollout["runs"] if run["state"] == "failed" for node in references(run, options["nodes"])
+        node: run.get("reason", "")
+        for run in rollout["runs"]
+        if run["state"] == "failed"
+        for node in references(run, options["nodes"])
     }
-    return {"changed": False, "rollout": {**rollout, "runs": []}, "state": rollout["state"], "failures": failed, "table": table(rollout)}
+    return {
+        "changed": False,
+        "rollout": {**rollout, "runs": []},
+        "state": rollout["state"],
+        "failures": failed,
+        "table": table(rollout),
+    }
 
 
 def table(rollout: Json) -> list[str]:
@@ -132,7 +163,10 @@ def table(rollout: Json) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(" -") for row in rows]
     counts = ", ".join(f"{count} {state}" for state, count in rollout["counts"].items() if count)
-    return [*lines, f"rollout {rollout['name']} is {rollout['state']}: {counts or 'nothing'}. {rollout.get('reason', '')}".rstrip()]
+    return [
+        *lines,
+        f"rollout {rollout['name']} is {rollout['state']}: {counts or 'nothing'}. {rollout.get('reason', '')}".rstrip(),
+    ]
 
 
 def _cells(run: Json) -> list[object]:

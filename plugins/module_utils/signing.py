@@ -23,7 +23,9 @@ PREFIX = b"sled-image-1:"
 def read_key(path: str) -> Ed25519PrivateKey:
     """The Ed25519 private key of a PEM file, which has no password."""
     if not HAVE_CRYPTOGRAPHY:
-        raise SettingsError("signing needs the Python library cryptography, which ansible-core brings: set ansible_python_interpreter")
+        raise SettingsError(
+            "signing needs the Python library cryptography, which ansible-core brings: set ansible_python_interpreter"
+        )
     try:
         key = load_pem_private_key(Path(path).read_bytes(), password=None)
     except (OSError, ValueError, TypeError) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a running node is asked and told on its way out of its system: shell texts, and judgements of what they print. Pure."""
+"""The commands that end the system of a running node, and how their output is read. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ echo "loaded=$(cat /sys/kernel/kexec_loaded 2>/dev/null)"
 echo "disabled=$(cat /proc/sys/kernel/kexec_load_disabled 2>/dev/null)"
 echo "lockdown=$(sed -n 's/.*\\[\\(.*\\)\\].*/\\1/p' /sys/kernel/security/lockdown 2>/dev/null)"
 echo "ours=$(grep -c ' /run/sled-warm ' /proc/mounts)"
-for tool in mount umount sha256sum systemctl systemd-run kexec; do command -v "$tool" >/dev/null && echo "tool=$tool"; done
+for tool in mount umount sha256sum systemctl systemd-run kexec; do
+  command -v "$tool" >/dev/null && echo "tool=$tool"
+done
 [ -d /run/systemd/system ] && echo "systemd=$(systemctl --version | sed -n '1s/^systemd \\([0-9]*\\).*/\\1/p')"
 cat /sys/class/net/*/address | sed 's/^/mac=/'
 sed -n 's/^Permanent HW addr: /mac=/p' /proc/net/bonding/* 2>/dev/null || :
@@ -81,8 +83,14 @@ def check(running: Running, mac: str, arch: str) -> None:
         (running.arch != arch, f"the machine is {running.arch}, the sledc given is for {arch}"),
         (not running.loaded, "its kernel has no kexec (/sys/kernel/kexec_loaded is not there)"),
         (running.disabled == "1", "kernel.kexec_load_disabled is 1, which only a reboot ends"),
-        (running.loaded == "1" and not running.ours, "a kernel that is not ours is loaded already; kexec -u unloads it"),
-        (running.total < SMALLEST, f"it has {running.total >> 20} MiB of memory, the Sled system needs {SMALLEST >> 20}"),
+        (
+            running.loaded == "1" and not running.ours,
+            "a kernel that is not ours is loaded already; kexec -u unloads it",
+        ),
+        (
+            running.total < SMALLEST,
+            f"it has {running.total >> 20} MiB of memory, the Sled system needs {SMALLEST >> 20}",
+        ),
         (bool(missing), f"it has no {', '.join(missing)}"),
     ):
         if wrong:
@@ -93,7 +101,9 @@ def check_room(running: Running, held: int, sledc: int) -> int:
     """Bytes that the files may take on the node; they lie in memory twice, but for sledc."""
     needed = 2 * held + sledc + SPARE
     if running.available < needed:
-        raise SledError(f"no warm start: {running.available >> 20} MiB of memory are available, {needed >> 20} are needed")
+        raise SledError(
+            f"no warm start: {running.available >> 20} MiB of memory are available, {needed >> 20} are needed"
+        )
     return held + sledc + (4 << 20)
 
 
@@ -122,7 +132,8 @@ def drop_folder() -> str:
     """Takes the folder away, and what is loaded."""
     return (
         f'[ "$(cat /sys/kernel/kexec_loaded)" != 1 ] || [ ! -x {FOLDER}/sledc ] || {FOLDER}/sledc unload; '
-        f"while grep -q ' {FOLDER} ' /proc/mounts; do umount {FOLDER} || break; done; [ ! -d {FOLDER} ] || rmdir {FOLDER}"
+        f"while grep -q ' {FOLDER} ' /proc/mounts; do umount {FOLDER} || break; done; "
+        f"[ ! -d {FOLDER} ] || rmdir {FOLDER}"
     )
 
 
@@ -141,7 +152,10 @@ def load() -> str:
 
 
 def by_systemd(running: Running) -> bool:
-    """Says whether `systemctl kexec` jumps: systemd up to 254 calls the program kexec, and goes through the firmware without it."""
+    """Whether `systemctl kexec` jumps.
+
+    systemd up to 254 calls the program kexec, and goes through the firmware without it.
+    """
     return running.systemd > 0 and (running.systemd >= KEXEC_BY_ITSELF or "kexec" in running.tools)
 
 
@@ -169,5 +183,11 @@ def leave(running: Running) -> tuple[str, str]:
     if by_systemd(running):
         return "systemctl --no-block kexec", "systemctl kexec"
     if running.systemd and "systemd-run" in running.tools:
-        return f"systemd-run --quiet --collect --no-block --unit=sled-warm /bin/sh {FOLDER}/leave", "services stopped, then the jump"
-    return f"setsid /bin/sh {FOLDER}/leave >/dev/null 2>&1 </dev/null &", "services stopped as far as known, then the jump"
+        return (
+            f"systemd-run --quiet --collect --no-block --unit=sled-warm /bin/sh {FOLDER}/leave",
+            "services stopped, then the jump",
+        )
+    return (
+        f"setsid /bin/sh {FOLDER}/leave >/dev/null 2>&1 </dev/null &",
+        "services stopped as far as known, then the jump",
+    )

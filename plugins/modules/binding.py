@@ -9,19 +9,19 @@ module: binding
 short_description: Binds a node to an image, or captures its disk as one
 version_added: 0.1.0
 description:
-  - Declares which image a node gets, and how, or that its disk becomes an image; or removes the binding, which leaves the machine
-    as it is.
+  - Declares which image a node gets, and how, or that its disk becomes an image; or removes the binding, which leaves
+    the machine as it is.
   - An absent option leaves the stored value as it is. An empty value removes it.
   - A node that is not bound yet needs O(image) or O(capture). An empty O(image) requests a wipe only.
   - A capture replays journals, and otherwise only reads the disk. The node then starts its own system again.
   - With O(mode=delta) or O(mode=auto) nothing is wiped before the image is written.
   - O(allow_unsigned) has an effect only at a site whose nodes allow it (role C(initrd), C(initrd_unsigned_images)).
-  - sledd returns only the digest of O(user_data), which is what is compared. Whenever a binding that has user data is changed,
-    O(user_data) must be given again, or V('') to remove it.
-  - A binding keeps its O(owner) when others change the rest, so that playbooks go on working for nodes that Terraform declares.
-    With O(state=absent) the owner must be named, or O(take_over) given.
-  - A change of image, disk, hostname, user data, keys or kernel arguments raises the generation, so that the node is imaged again
-    at its next boot, or at once when it waits in the Sled system. This module does not switch power.
+  - sledd returns only the digest of O(user_data), which is what is compared. Whenever a binding that has user data is
+    changed, O(user_data) must be given again, or V('') to remove it.
+  - A binding keeps its O(owner) when others change the rest, so that playbooks go on working for nodes that Terraform
+    declares. With O(state=absent) the owner must be named, or O(take_over) given.
+  - A change of image, disk, hostname, user data, keys or kernel arguments raises the generation, so that the node is
+    imaged again at its next boot, or at once when it waits in the Sled system. This module does not switch power.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -118,7 +118,8 @@ options:
     type: str
   # END words
   take_over:
-    description: Change the owner of a binding that has one, to O(owner), or without that to nobody; or remove such a binding.
+    description: Change the owner of a binding that has one, to O(owner), or without that to nobody; or remove such a
+      binding.
     type: bool
     default: false
   reimage:
@@ -126,8 +127,8 @@ options:
     type: bool
     default: false
   above:
-    description: With O(reimage), the generation before the caller started, as a rollout records it. A binding with a higher
-      generation was raised since, and is not raised again.
+    description: With O(reimage), the generation before the caller started, as a rollout records it. A binding with a
+      higher generation was raised since, and is not raised again.
     type: int
   state:
     description: Whether the node is bound.

@@ -30,13 +30,14 @@ options:
   kind:
     description:
       - Kind of event. V(power), it was switched; V(way), how it is brought into the Sled system.
-      - V(fallback), its installed system did not confirm and it is started from its disk, once; V(lost), it did not confirm at all, and
-        the node counts as failed.
+      - V(fallback), its installed system did not confirm and it is started from its disk, once; V(lost), it did not
+        confirm at all, and the node counts as failed.
     type: str
     choices: [power, way, fallback, lost]
     default: power
   detail:
-    description: What was done, such as V(on), V(off) or V(cycle), or why. YAML's true and false are taken for V(on) and V(off).
+    description: What was done, such as V(on), V(off) or V(cycle), or why. YAML's true and false are taken for V(on) and
+      V(off).
     type: str
     required: true
   console:
@@ -90,7 +91,9 @@ def work(client: Client, options: Json, check: bool) -> Json:
     detail = str(YAML_BOOLEANS.get(options["detail"], options["detail"]))
     event = {"kind": options["kind"], "detail": detail[:LONGEST_DETAIL]}
     if not check:
-        client.post_event(options["node"], **event, log=last_words(client, options["node"]) if options["console"] else "")
+        client.post_event(
+            options["node"], **event, log=last_words(client, options["node"]) if options["console"] else ""
+        )
     elif client.find("nodes", options["node"]) is None:
         raise SledError(f"node {options['node']} does not exist")
     return {"changed": True, "event": event, "diff": {"before": {}, "after": event}}

@@ -10,7 +10,8 @@ short_description: Registers an image
 version_added: 0.1.0
 description:
   - Registers a published image under a name, or forgets it. The file itself is not touched.
-  - A name means the same bytes for ever. Another content under a registered name is an error; only the signature may change.
+  - A name means the same bytes for ever. Another content under a registered name is an error; only the signature may
+    change.
   - Nodes write only images that are signed by a key of their site, unless the site allows unsigned ones.
 author:
   - The Sled authors (@sled-fleet)
@@ -23,8 +24,8 @@ options:
     type: str
     required: true
   digest:
-    description: Digest of the image, which is that of its index, as C(sledc inspect) says, V(sha256:HEX). Needed for an image that is
-      not registered yet.
+    description: Digest of the image, which is that of its index, as C(sledc inspect) says, V(sha256:HEX). Needed for an
+      image that is not registered yet.
     type: str
   urls:
     description: Where nodes fetch it; they try them in turn. Needed for an image that is not registered yet.
@@ -40,7 +41,8 @@ options:
     description: How many bytes of the disk are in use, for people.
     type: int
   signature:
-    description: Ed25519 signature of the digest, in base64. It may be added later, and be replaced by that of another key.
+    description: Ed25519 signature of the digest, in base64. It may be added later, and be replaced by that of another
+      key.
     type: str
   key:
     description: PEM file with the Ed25519 private key to sign the digest with, on the machine that the module runs on.

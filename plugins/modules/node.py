@@ -106,8 +106,9 @@ node:
     status: {phase: idle, generation: 0}
 activity:
   description:
-    - What the node does, for deciding how it gets its plan. V(working) executes the plan of its binding. V(waiting) is in the Sled
-      system, or just coming up there, and polls for its plan. V(running) runs an installed system. V(unknown) is none of these.
+    - What the node does, for deciding how it gets its plan. V(working) executes the plan of its binding. V(waiting) is
+      in the Sled system, or just coming up there, and polls for its plan. V(running) runs an installed system.
+      V(unknown) is none of these.
   returned: success
   type: str
   sample: waiting

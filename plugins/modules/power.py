@@ -9,9 +9,10 @@ module: power
 short_description: Switches a node on and off
 version_added: 0.2.0
 description:
-  - Does one action on a node by its power controls, and ends only when the wished state was seen, or says which control failed and why.
-  - The controls are tried in the order of the list. A control that cannot be reached, refuses, or accepts and does nothing is followed by
-    the next; all that failed is in the result.
+  - Does one action on a node by its power controls, and ends only when the wished state was seen, or says which control
+    failed and why.
+  - The controls are tried in the order of the list. A control that cannot be reached, refuses, or accepts and does
+    nothing is followed by the next; all that failed is in the result.
   - Right before power comes back sledd is told, where O(events) and the connection options are given.
   - Runs on the controller, which reaches the controls.
 author:
@@ -38,19 +39,23 @@ options:
     choices: [pxe, disk]
     default: pxe
   firmware:
-    description: How the next boot is done, for O(action=bootdev). Without it the way it is set up stays; IPMI then means BIOS.
+    description: How the next boot is done, for O(action=bootdev). Without it the way it is set up stays; IPMI then
+      means BIOS.
     type: str
     choices: [bios, uefi]
   order:
     description:
-      - For O(action=bootorder), what comes first, in this order. A reference such as V(Boot0003) is that entry, V(pxe) all that start from
-        the network, V(disk) all that start from a disk. The others follow as they were. Without it the order is only read.
-      - Needs a control that has such an order, V(redfish). For others declare C(node_boot_order), which imaging sets itself.
+      - For O(action=bootorder), what comes first, in this order. A reference such as V(Boot0003) is that entry, V(pxe)
+        all that start from the network, V(disk) all that start from a disk. The others follow as they were. Without it
+        the order is only read.
+      - Needs a control that has such an order, V(redfish). For others declare C(node_boot_order), which imaging sets
+        itself.
     type: list
     elements: str
     default: []
   timeout:
-    description: Seconds within which what a control accepted must be seen, unless the control says. Each control has that long.
+    description: Seconds within which what a control accepted must be seen, unless the control says. Each control has
+      that long.
     type: float
     default: 60.0
   window:
@@ -66,8 +71,8 @@ options:
         type: float
         required: true
       file:
-        description: File that all who keep this window share. Racks with a feed of their own have a file of their own. The default is
-          C(~/.local/state/sled/power-window).
+        description: File that all who keep this window share. Racks with a feed of their own have a file of their own.
+          The default is C(~/.local/state/sled/power-window).
         type: path
   events:
     description: Whether to tell sledd that power comes back. A sledd that cannot be told is a warning.
@@ -83,7 +88,8 @@ options:
     description: File that holds the token. The environment variable E(SLED_TOKEN_FILE) is used when it is absent.
     type: path
   ca_file:
-    description: Certificates that sledd's must be signed by. The environment variable E(SLED_CA) is used when it is absent.
+    description: Certificates that sledd's must be signed by. The environment variable E(SLED_CA) is used when it is
+      absent.
     type: path
   controls:
     description: The power controls of the node, in the order in which they are tried.
@@ -92,11 +98,13 @@ options:
     required: true
     suboptions:
       driver:
-        description: Name of the driver, such as V(ipmi) or V(redfish). V(ssh) can only end or restart a system that runs, V(wol) only wake.
+        description: Name of the driver, such as V(ipmi) or V(redfish). V(ssh) can only end or restart a system that
+          runs, V(wol) only wake.
         type: str
         required: true
       address:
-        description: Name or address. For V(wol) the broadcast address of the node's network, V(255.255.255.255) without it.
+        description: Name or address. For V(wol) the broadcast address of the node's network, V(255.255.255.255) without
+          it.
         type: str
       port:
         description: Port, where it is not the driver's own. 16993 is AMT over TLS.
@@ -105,7 +113,8 @@ options:
         description: User there.
         type: str
       password:
-        description: Password there. O(controls[].password_file) and O(controls[].password_env) keep it out of the inventory.
+        description: Password there. O(controls[].password_file) and O(controls[].password_env) keep it out of the
+          inventory.
         type: str
       password_file:
         description: File whose first line is the password; only its owner may read it.
@@ -135,10 +144,12 @@ options:
         type: str
       commands:
         description:
-          - For V(command), a program with its arguments for each of C(on), C(off), C(cycle), C(reset), C(status), C(bootdev), those that
-            there are. C(status) prints on or off; C(bootdev) gets the device as its last argument.
-          - They find E(SLED_NODE), E(SLED_VERB), E(SLED_DEVICE), E(SLED_FIRMWARE) and, where one is given, E(SLED_PASSWORD) in the
-            environment. Code 69 means unreachable, 77 wrong credentials, any other but 0 refused.
+          - For V(command), a program with its arguments for each of C(on), C(off), C(cycle), C(reset), C(status),
+            C(bootdev), those that there are. C(status) prints on or off; C(bootdev) gets the device as its last
+            argument.
+          - They find E(SLED_NODE), E(SLED_VERB), E(SLED_DEVICE), E(SLED_FIRMWARE) and, where one is given,
+            E(SLED_PASSWORD) in the environment. Code 69 means unreachable, 77 wrong credentials, any other but 0
+            refused.
         type: dict
       key_file:
         description: Private key of V(ssh). Without it as ssh itself is set up.
@@ -203,8 +214,8 @@ tried:
       kind: unreachable
       error: "ssh 10.20.0.101:22: No route to host: check address, and that the system runs"
 kind:
-  description: What the last failure was. V(settings), V(credentials), V(untrusted), V(unreachable), V(refused), V(lied) (accepted, and
-    nothing changed in time) or V(unsupported).
+  description: What the last failure was. V(settings), V(credentials), V(untrusted), V(unreachable), V(refused), V(lied)
+    (accepted, and nothing changed in time) or V(unsupported).
   returned: failure
   type: str
   sample: credentials
@@ -281,7 +292,9 @@ def terms(module: AnsibleModule) -> Terms:
     limit = module.params["window"]
     if limit:
         if limit["nodes"] < 1 or limit["seconds"] <= 0:
-            raise SledError(f"window: {limit['nodes']} nodes in {limit['seconds']:g} s: want at least 1 node and more than 0 s")
+            raise SledError(
+                f"window: {limit['nodes']} nodes in {limit['seconds']:g} s: want at least 1 node and more than 0 s"
+            )
         found.window = Window(limit["nodes"], limit["seconds"], limit["file"] or default_file()).wait
     return found
 

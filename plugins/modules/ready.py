@@ -9,11 +9,11 @@ module: ready
 short_description: Waits until nodes have what their bindings request
 version_added: 0.1.0
 description:
-  - Waits until sledd reports that each node's binding is satisfied, or with O(phase), until the node is in that phase. A node
-    without a binding must have ended its last plan.
+  - Waits until sledd reports that each node's binding is satisfied, or with O(phase), until the node is in that phase.
+    A node without a binding must have ended its last plan.
   - An observation of an earlier generation counts neither as success nor as failure.
-  - When it fails, C(msg) has one line for each node that is not ready, with step, exit code and reason, and RV(nodes) has the end
-    of its log.
+  - When it fails, C(msg) has one line for each node that is not ready, with step, exit code and reason, and RV(nodes)
+    has the end of its log.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -54,8 +54,8 @@ options:
     type: int
   stage:
     description:
-      - How far, without O(phase). V(entered) is as soon as the node executes its plan, V(starting) as soon as the installed system
-        is started, V(done) when the binding is satisfied. A node that is further than that counts too.
+      - How far, without O(phase). V(entered) is as soon as the node executes its plan, V(starting) as soon as the
+        installed system is started, V(done) when the binding is satisfied. A node that is further than that counts too.
     type: str
     choices: [entered, starting, done]
     default: done
@@ -67,7 +67,8 @@ options:
     type: str
     default: all
   fail_fast:
-    description: Fail as soon as too many nodes have failed for O(require) to be met. Otherwise wait for the outcome of every node.
+    description: Fail as soon as too many nodes have failed for O(require) to be met. Otherwise wait for the outcome of
+      every node.
     type: bool
     default: true
   wait:

@@ -9,7 +9,8 @@ module: rescue
 short_description: Puts a node under rescue, or ends that
 version_added: 0.2.0
 description:
-  - A node under rescue boots the Sled system with an SSH server for root. Its disks are not touched, and what is wished of it waits.
+  - A node under rescue boots the Sled system with an SSH server for root. Its disks are not touched, and what is wished
+    of it waits.
   - A node that waits in the Sled system gets it at once, any other when it boots next. Nothing here switches power.
 author:
   - The Sled authors (@sled-fleet)
@@ -87,7 +88,11 @@ def ensure_rescue(client: Client, options: Json, check: bool) -> Json:
         return {"changed": bool(have), "rescue": {}}
     changed = have.get("authorized_keys") != options["authorized_keys"]
     if changed:
-        have = {"authorized_keys": options["authorized_keys"]} if check else client.put_rescue(name, options["authorized_keys"])["rescue"]
+        have = (
+            {"authorized_keys": options["authorized_keys"]}
+            if check
+            else client.put_rescue(name, options["authorized_keys"])["rescue"]
+        )
     if options["wait"] and not check:
         have = entered(client, name, options["wait"])
     return {"changed": changed, "rescue": have}
@@ -107,13 +112,18 @@ def entered(client: Client, name: str, seconds: int) -> Json:
             return rescue
         if time.monotonic() >= end:
             phase = node.get("status", {}).get("phase") or "not seen yet"
-            raise SledError(f"waited {seconds} s for node {name} to be entered: it is {phase}; does it boot from the network?")
+            raise SledError(
+                f"waited {seconds} s for node {name} to be entered: it is {phase}; does it boot from the network?"
+            )
         time.sleep(PAUSE)
 
 
 def main() -> None:
     """Runs as an Ansible module."""
-    run(AnsibleModule(SPEC, required_if=[("state", "present", ["authorized_keys"])], supports_check_mode=True), ensure_rescue)
+    run(
+        AnsibleModule(SPEC, required_if=[("state", "present", ["authorized_keys"])], supports_check_mode=True),
+        ensure_rescue,
+    )
 
 
 if __name__ == "__main__":

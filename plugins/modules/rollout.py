@@ -9,8 +9,9 @@ module: rollout
 short_description: Runs through a fleet in waves
 version_added: 0.1.0
 description:
-  - A rollout is the record of a run over many nodes. sledd keeps it, divides the nodes into waves, and stops it when the canary fails or
-    more nodes than the budget. A playbook that was interrupted resumes it by asking for the same again.
+  - A rollout is the record of a run over many nodes. sledd keeps it, divides the nodes into waves, and stops it when
+    the canary fails or more nodes than the budget. A playbook that was interrupted resumes it by asking for the same
+    again.
   - The module says to sledd where a node is; it does nothing to nodes. C(playbooks/reimage.yml) shows all of it.
 author:
   - The Sled authors (@sled-fleet)
@@ -26,8 +27,8 @@ attributes:
 options:
   state:
     description:
-      - V(begun) begins a rollout of O(nodes), or resumes the unfinished one of the same wish and the same waves. Without nodes, and
-        without a rollout to resume, it does nothing.
+      - V(begun) begins a rollout of O(nodes), or resumes the unfinished one of the same wish and the same waves.
+        Without nodes, and without a rollout to resume, it does nothing.
       - V(running) waits for the pause before the wave of O(node) and begins the node, if the rollout goes on.
       - V(done) and V(failed) end the node's run. V(done) is refused of a node that has not got its wish.
       - V(ended) tells how it went. Nodes of O(nodes) that are still said to run are failed by it.
@@ -42,17 +43,18 @@ options:
     type: str
     default: reimage
   wish:
-    description: What all of them are to get, for people; a rollout of another wish is another rollout. Needed for O(state=begun).
+    description: What all of them are to get, for people; a rollout of another wish is another rollout. Needed for
+      O(state=begun).
     type: str
   nodes:
-    description: For O(state=begun), MACs or names of the nodes that have something to do, in order. For O(state=running) and
-      O(state=ended), the nodes that this play does.
+    description: For O(state=begun), MACs or names of the nodes that have something to do, in order. For
+      O(state=running) and O(state=ended), the nodes that this play does.
     type: list
     elements: str
     default: []
   among:
-    description: For O(state=begun), all nodes of the play. One of them that has its wish, but was never ended in a rollout that is resumed,
-      has its turn too.
+    description: For O(state=begun), all nodes of the play. One of them that has its wish, but was never ended in a
+      rollout that is resumed, has its turn too.
     type: list
     elements: str
     default: []
@@ -66,7 +68,8 @@ options:
     description: Name of a label to the most nodes with one value of it that one wave may hold.
     type: dict
   failure_budget:
-    description: Nodes that may fail, a number or a percentage of all; one more stops the rollout. sledd takes an absent one for V(0).
+    description: Nodes that may fail, a number or a percentage of all; one more stops the rollout. sledd takes an absent
+      one for V(0).
     type: str
   pause:
     description: Seconds between two waves.
@@ -194,7 +197,13 @@ def work(client: Client, options: Json, check: bool) -> Json:
     """Does what the state says."""
     if check:
         begun = options["state"] == "begun"
-        return {"changed": bool(begun and options["nodes"]), "begun": False, "reason": "check mode", "name": "", "waves": []}
+        return {
+            "changed": bool(begun and options["nodes"]),
+            "begun": False,
+            "reason": "check mode",
+            "name": "",
+            "waves": [],
+        }
     if options["state"] == "begun":
         return rollouts.begin(client, options)
     if options["state"] == "running":

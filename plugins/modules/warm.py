@@ -9,14 +9,15 @@ module: warm
 short_description: Starts the Sled system out of a node's running one, without its firmware
 version_added: 0.1.0
 description:
-  - Copies kernel and initrd of the Sled system into the memory of the node by the connection that the inventory gives, compares their
-    SHA-256 there, loads them with kexec_file_load(2) and ends the running system. The node then does what is wished of it.
+  - Copies kernel and initrd of the Sled system into the memory of the node by the connection that the inventory gives,
+    compares their SHA-256 there, loads them with kexec_file_load(2) and ends the running system. The node then does
+    what is wished of it.
   - Refused for a node that has done its wish, since it would only start its own disk again.
   - The task ends when the jump is ordered. M(sled.fleet.ready) waits for what comes of it.
   - A task that fails leaves the running system as it was.
   - The node needs a shell, C(mount) and C(sha256sum), and no Python. Root, or a user with C(become).
-  - The running system is ended by C(systemctl kexec) where that jumps (systemd 255, or a program C(kexec)). Else its services are stopped,
-    filesystems made read-only, and C(sledc) jumps.
+  - The running system is ended by C(systemctl kexec) where that jumps (systemd 255, or a program C(kexec)). Else its
+    services are stopped, filesystems made read-only, and C(sledc) jumps.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -30,7 +31,8 @@ options:
     type: path
     default: ~/.cache/sled/warm
   sledc:
-    description: The program C(sledc) for the node's architecture, on the controller. Without it C(build/bin/sledc) of the collection.
+    description: The program C(sledc) for the node's architecture, on the controller. Without it C(build/bin/sledc) of
+      the collection.
     type: path
 attributes:
   check_mode:

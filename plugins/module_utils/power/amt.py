@@ -24,7 +24,14 @@ REQUESTS = {"on": 2, "off": 8, "reset": 10}
 SOURCES = {"pxe": "Intel(r) AMT: Force PXE Boot", "disk": "Intel(r) AMT: Force Hard-drive Boot"}
 BOOT_SETTING = "Intel(r) AMT: Boot Configuration 0"
 NEXT_SINGLE_USE = 1
-MEANINGS = {1: "not supported", 2: "failed", 4: "invalid parameter", 5: "in use", 4096: "started", 4097: "invalid state transition"}
+MEANINGS = {
+    1: "not supported",
+    2: "failed",
+    4: "invalid parameter",
+    5: "in use",
+    4096: "started",
+    4097: "invalid state transition",
+}
 
 
 def reference(resource: str, selectors: dict[str, str]) -> str:
@@ -44,9 +51,11 @@ def selector_set(selectors: dict[str, str]) -> str:
 def envelope(to: str, action: str, resource: str, selectors: dict[str, str], body: str = "") -> bytes:
     """One request."""
     return (
-        f'<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="{SOAP}" xmlns:a="{WSA}" xmlns:w="{WSMAN}"><s:Header>'
+        '<?xml version="1.0" encoding="utf-8"?>'
+        f'<s:Envelope xmlns:s="{SOAP}" xmlns:a="{WSA}" xmlns:w="{WSMAN}"><s:Header>'
         f'<a:Action s:mustUnderstand="true">{action}</a:Action><a:To s:mustUnderstand="true">{escape(to)}</a:To>'
-        f'<w:ResourceURI s:mustUnderstand="true">{CIM}{resource}</w:ResourceURI><a:MessageID>uuid:{uuid.uuid4()}</a:MessageID>'
+        f'<w:ResourceURI s:mustUnderstand="true">{CIM}{resource}</w:ResourceURI>'
+        f"<a:MessageID>uuid:{uuid.uuid4()}</a:MessageID>"
         f"<a:ReplyTo><a:Address>{WSA}/role/anonymous</a:Address></a:ReplyTo><w:OperationTimeout>PT20S</w:OperationTimeout>"
         f"{selector_set(selectors)}</s:Header><s:Body>{body}</s:Body></s:Envelope>"
     ).encode()
@@ -91,17 +100,26 @@ class Amt(Driver):
         self._power("reset")
 
     def bootdev(self, device: str, firmware: str) -> None:
-        """Chooses the source of the next boot, then marks that choice for single use. AMT leaves the firmware's mode alone."""
+        """Chooses the source of the next boot, then marks that choice for single use.
+
+        AMT leaves the firmware's mode alone.
+        """
         setting = {"InstanceID": BOOT_SETTING}
         source = reference("CIM_BootSourceSetting", {"InstanceID": SOURCES[device]})
         self._call("CIM_BootConfigSetting", setting, "ChangeBootOrder", f"<p:Source>{source}</p:Source>")
-        role = f"<p:BootConfigSetting>{reference('CIM_BootConfigSetting', setting)}</p:BootConfigSetting><p:Role>{NEXT_SINGLE_USE}</p:Role>"
+        chosen = reference("CIM_BootConfigSetting", setting)
+        role = f"<p:BootConfigSetting>{chosen}</p:BootConfigSetting><p:Role>{NEXT_SINGLE_USE}</p:Role>"
         self._call("CIM_BootService", {"Name": "Intel(r) AMT Boot Service"}, "SetBootConfigRole", role)
 
     def _power(self, verb: str) -> None:
         system = reference("CIM_ComputerSystem", {"CreationClassName": "CIM_ComputerSystem", "Name": "ManagedSystem"})
         body = f"<p:PowerState>{REQUESTS[verb]}</p:PowerState><p:ManagedElement>{system}</p:ManagedElement>"
-        self._call("CIM_PowerManagementService", {"Name": "Intel(r) AMT Power Management Service"}, "RequestPowerStateChange", body)
+        self._call(
+            "CIM_PowerManagementService",
+            {"Name": "Intel(r) AMT Power Management Service"},
+            "RequestPowerStateChange",
+            body,
+        )
 
     def _call(self, resource: str, selectors: dict[str, str], method: str, inner: str) -> None:
         body = f'<p:{method}_INPUT xmlns:p="{CIM}{resource}">{inner}</p:{method}_INPUT>'
@@ -124,6 +142,5 @@ class Amt(Driver):
         try:
             return web.send("POST", "/wsman", envelope(f"{base}/wsman", action, resource, selectors, body), sent)
         except Refusal as error:
-            self.fail(
-                "refused", f"it refuses {action.rpartition('/')[2]} of {resource}: {error} {self._value(error.body, 'Text')}".rstrip()
-            )
+            text = self._value(error.body, "Text")
+            self.fail("refused", f"it refuses {action.rpartition('/')[2]} of {resource}: {error} {text}".rstrip())

@@ -19,7 +19,10 @@ def kind_of(option: Json) -> str:
 
 
 def arranged(entries: list[Json], first: list[str]) -> list[str]:
-    """The references of all entries: those wished first, by reference or by kind, then the others as they were. Raises ValueError."""
+    """The references of all entries: those wished first, by reference or by kind, then the others as they were.
+
+    Raises ValueError.
+    """
     order: dict[str, None] = {}
     for wish in first:
         found = [entry["reference"] for entry in entries if wish in (entry["reference"], entry["kind"])]

@@ -22,7 +22,9 @@ class Command(Driver):
     def __init__(self, node: str, options: Json) -> None:
         super().__init__(node, options)
         given = options.get("commands") or {}
-        self.commands: dict[str, list[str]] = {YAML_BOOLEANS.get(str(v).lower(), str(v)): argv for v, argv in given.items()}
+        self.commands: dict[str, list[str]] = {
+            YAML_BOOLEANS.get(str(v).lower(), str(v)): argv for v, argv in given.items()
+        }
         for verb, argv in self.commands.items():
             if verb not in self.verbs:
                 self.fail("settings", f"commands: {verb!r} is no verb: want {', '.join(self.verbs)}")

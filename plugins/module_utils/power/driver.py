@@ -32,7 +32,10 @@ class PowerError(SledError):
 
 
 class Driver:
-    """One power control of one node. A verb returns when it was accepted; whether it came true is asked by module_utils/power/switch.py."""
+    """One power control of one node.
+
+    A verb returns when it was accepted; whether it came true is asked by module_utils/power/switch.py.
+    """
 
     name: ClassVar[str]
     verbs: ClassVar[tuple[str, ...]]
@@ -48,7 +51,9 @@ class Driver:
     def where(self) -> str:
         """How messages name it."""
         port = self.options.get("port") or self.port
-        return " ".join(part for part in (self.name, self.address + (f":{port}" if port and self.address else "")) if part)
+        return " ".join(
+            part for part in (self.name, self.address + (f":{port}" if port and self.address else "")) if part
+        )
 
     def can(self, verb: str) -> bool:
         """Says whether it has this verb."""
@@ -130,9 +135,8 @@ class Driver:
                     self.fail("settings", f"password_file {path}: others may read it: chmod 600 it")
                 word = file.readline().rstrip("\r\n")
         except (OSError, UnicodeDecodeError) as error:
-            self.fail(
-                "settings", f"password_file {path}: {getattr(error, 'strerror', None) or error}: a file whose first line is it is needed"
-            )
+            reason = getattr(error, "strerror", None) or error
+            self.fail("settings", f"password_file {path}: {reason}: a file whose first line is it is needed")
         if not word:
             self.fail("settings", f"password_file {path}: its first line is empty")
         return word
@@ -142,9 +146,14 @@ class Driver:
         """Where the password comes from, for messages."""
         if self.options.get("password"):
             return "password"
-        return " ".join(f"{name} {self.options[name]}" for name in ("password_file", "password_env") if self.options.get(name))
+        return " ".join(
+            f"{name} {self.options[name]}" for name in ("password_file", "password_env") if self.options.get(name)
+        )
 
     def wrong_credentials(self, told: str = "") -> NoReturn:
         """Fails because user or password are not accepted."""
         user, hint = self.options.get("username") or "", f" ({told})" if told else ""
-        self.fail("credentials", f"user {user!r} or the password is not accepted{hint}: check username and {self.secret_named}")
+        self.fail(
+            "credentials",
+            f"user {user!r} or the password is not accepted{hint}: check username and {self.secret_named}",
+        )

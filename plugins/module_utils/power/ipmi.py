@@ -10,8 +10,18 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.programs import E
 
 # What ipmitool -v says, in lower case, and what it means.
 WRONG = ("hmac is invalid", "unauthorized name", "unauthorized role", "insufficient privilege", "invalid role")
-SUITE = ("invalid authentication algorithm", "invalid integrity algorithm", "invalid confidentiality algorithm", "no cipher suite match")
-SILENT = ("get auth capabilities error", "address lookup for", "could not open socket", "no response from remote controller")
+SUITE = (
+    "invalid authentication algorithm",
+    "invalid integrity algorithm",
+    "invalid confidentiality algorithm",
+    "no cipher suite match",
+)
+SILENT = (
+    "get auth capabilities error",
+    "address lookup for",
+    "could not open socket",
+    "no response from remote controller",
+)
 
 
 class Ipmi(Driver):
@@ -66,7 +76,10 @@ class Ipmi(Driver):
             suite = self.options.get("cipher_suite") or 17
             self.fail("refused", f"it has no cipher suite {suite}: try cipher_suite {3 if suite == 17 else 17}")
         if "does not support ipmi v2" in said:
-            self.fail("refused", "it does not speak IPMI 2.0, or IPMI over LAN is switched off for this user: allow it in the BMC")
+            self.fail(
+                "refused",
+                "it does not speak IPMI 2.0, or IPMI over LAN is switched off for this user: allow it in the BMC",
+            )
         if any(sign in said for sign in SILENT):
             self.fail("unreachable", "nobody answers there: check address and port, and that IPMI over LAN is on")
         self.fail("refused", f"it refuses chassis {words}: {ended.last}")

@@ -26,8 +26,13 @@ class Ended:
         return lines[-1] if lines else f"exit code {self.code}"
 
 
-def run(driver: Driver, argv: list[str], secret: str = "", environment: Mapping[str, str] | None = None, timeout: float = 0) -> Ended:
-    """Runs it without a terminal. A secret is in a pipe that the argument @SECRET@ names: in no file, argument or environment."""
+def run(
+    driver: Driver, argv: list[str], secret: str = "", environment: Mapping[str, str] | None = None, timeout: float = 0
+) -> Ended:
+    """Runs it without a terminal.
+
+    A secret is in a pipe that the argument @SECRET@ names: in no file, argument or environment.
+    """
     timeout = timeout or driver.timeout
     reading, writing = os.pipe()
     try:

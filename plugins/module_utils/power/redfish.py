@@ -74,9 +74,15 @@ class Redfish(Driver):
         order = (self._keeper(system)[1].get("Boot") or {}).get("BootOrder") or boot.get("BootOrder")
         if not order or boot.get("BootOrderPropertySelection") == "AliasBootOrder":
             self.fail("refused", "it shows no order of boot entries (Boot.BootOrder)")
-        options = {one.get("BootOptionReference"): one for one in self._options((boot.get("BootOptions") or {}).get("@odata.id"))}
+        options = {
+            one.get("BootOptionReference"): one
+            for one in self._options((boot.get("BootOptions") or {}).get("@odata.id"))
+        }
         about = [(one, options.get(one, {})) for one in order]
-        return [{"reference": one, "kind": kind_of(option), "name": option.get("DisplayName") or ""} for one, option in about]
+        return [
+            {"reference": one, "kind": kind_of(option), "name": option.get("DisplayName") or ""}
+            for one, option in about
+        ]
 
     def set_bootorder(self, references: list[str]) -> None:
         """Sets the order, of all entries."""
@@ -84,7 +90,7 @@ class Redfish(Driver):
         self._set_boot(path, seen, {"BootOrder": references})
 
     def _keeper(self, system: Json) -> tuple[str, Json]:
-        """The resource that takes the order: the system's settings, where the BMC keeps these apart until the next start, or the system."""
+        """The resource that takes the order: the system, or its settings where the BMC keeps these apart."""
         path = ((system.get("@Redfish.Settings") or {}).get("SettingsObject") or {}).get("@odata.id") or ""
         settings = self._ask("GET", path) if path else {}
         return (path, settings) if "BootOrder" in (settings.get("Boot") or {}) else (self._path, system)
@@ -116,13 +122,20 @@ class Redfish(Driver):
         found = [path for path in members if not wanted or path.rstrip("/").rpartition("/")[2] == wanted]
         if len(found) != 1:
             names = ", ".join(path.rstrip("/").rpartition("/")[2] for path in members)
-            self.fail("settings", f"system {wanted or 'is not given'}: it has {len(members)} systems ({names}): name one of them")
+            self.fail(
+                "settings",
+                f"system {wanted or 'is not given'}: it has {len(members)} systems ({names}): name one of them",
+            )
         return str(found[0])
 
     def _ask(self, method: str, path: str, body: Json | None = None, headers: dict[str, str] | None = None) -> Json:
         self.need("address", "username")
         web = Web(self, f"https://{self.address}:{self.options.get('port') or self.port}")
-        sent = {"Accept": "application/json", **({"Content-Type": "application/json"} if body else {}), **(headers or {})}
+        sent = {
+            "Accept": "application/json",
+            **({"Content-Type": "application/json"} if body else {}),
+            **(headers or {}),
+        }
         try:
             answer = web.send(method, path, json.dumps(body).encode() if body else None, sent)
             decoded = json.loads(answer) if answer.strip() else {}

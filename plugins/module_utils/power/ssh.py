@@ -8,7 +8,12 @@ from typing import ClassVar
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import ON, UNKNOWN, Driver, PowerError
 from ansible_collections.sled.fleet.plugins.module_utils.power.programs import Ended, run
 
-REFUSED = ("permission denied", "too many authentication failures", "host key verification failed", "no matching host key")
+REFUSED = (
+    "permission denied",
+    "too many authentication failures",
+    "host key verification failed",
+    "no matching host key",
+)
 
 
 class Ssh(Driver):
@@ -49,7 +54,14 @@ class Ssh(Driver):
 
     def _ssh(self, command: str) -> Ended:
         self.need("address")
-        argv = ["ssh", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={self.timeout / 2:.0f}", *(self.options.get("ssh_arguments") or [])]
+        argv = [
+            "ssh",
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            f"ConnectTimeout={self.timeout / 2:.0f}",
+            *(self.options.get("ssh_arguments") or []),
+        ]
         for flag, name in (("-p", "port"), ("-l", "username"), ("-i", "key_file")):
             if self.options.get(name):
                 argv += [flag, str(self.options[name])]

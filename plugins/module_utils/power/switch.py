@@ -82,7 +82,9 @@ class Switch:
             changed = wanted != before
             if changed and not dry:
                 driver.set_bootorder(wanted)
-                self._until(driver, "bootorder", lambda: self._read_order(driver) == wanted, "it does not show that order")
+                self._until(
+                    driver, "bootorder", lambda: self._read_order(driver) == wanted, "it does not show that order"
+                )
 
         self._look()
         self._climb(lambda driver: "bootorder", act)
@@ -173,20 +175,24 @@ class Switch:
             if left <= 0:
                 driver.fail(
                     "lied",
-                    f"it accepted {verb}, but after {timeout:g} s {otherwise}{trouble}: look at the machine, or add power_escalation",
+                    f"it accepted {verb}, but after {timeout:g} s {otherwise}{trouble}:"
+                    " look at the machine, or add power_escalation",
                 )
             self.terms.pause(min(self.terms.interval, left))
 
     def _wait_off(self) -> None:
         driver = next((one for one in self.drivers if one.tells and one.can("status") and not self._gave_up(one)), None)
         if driver is None:
-            raise SledError(f"{self.node}: no power control reports whether it is off: wol and ssh cannot, command only with status")
+            raise SledError(
+                f"{self.node}: no power control reports whether it is off: wol and ssh cannot, command only with status"
+            )
         end = self.terms.clock() + self.terms.timeout
         while self.power != OFF:
             left = end - self.terms.clock()
             if left <= 0:
                 raise SledError(
-                    f"{self.node} has not switched itself off within {self.terms.timeout:g} s: {driver.where} says {self.power}"
+                    f"{self.node} has not switched itself off within {self.terms.timeout:g} s:"
+                    f" {driver.where} says {self.power}"
                 )
             self.terms.pause(min(self.terms.interval, left))
             with contextlib.suppress(PowerError):  # asked again, until time is up
@@ -199,7 +205,9 @@ class Switch:
     def _note(self, driver: Driver, verb: str, error: PowerError) -> None:
         if error.kind in HOPELESS:
             self.gone.append(driver)
-        self.tried.append({"driver": driver.name, "control": driver.where, "verb": verb, "kind": error.kind, "error": str(error)})
+        self.tried.append(
+            {"driver": driver.name, "control": driver.where, "verb": verb, "kind": error.kind, "error": str(error)}
+        )
 
     def _exhausted(self, verb: str) -> Exhausted:
         able = [entry for entry in self.tried if entry["kind"] != "unsupported"]

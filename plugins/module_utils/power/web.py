@@ -109,7 +109,10 @@ class Web:
             self._driver.fail("settings", f"ca_file {options.get('ca_file')}: {error.strerror or error}")
 
     def send(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> bytes:
-        """One request. Raises Refusal for an answer that is an error; everything else becomes an error of the driver."""
+        """One request.
+
+        Raises Refusal for an answer that is an error; everything else becomes an error of the driver.
+        """
         request = urllib.request.Request(self._base + path, body, {**self._headers, **(headers or {})}, method=method)  # noqa: S310
         try:
             with self._opener.open(request, timeout=self._driver.timeout) as answer:
@@ -127,10 +130,13 @@ class Web:
     def _unreachable(self, reason: Any) -> NoReturn:
         if isinstance(reason, NotPinned):
             self._driver.fail(
-                "untrusted", f"its certificate has the fingerprint {reason}, not the pinned one: set fingerprint if that is right"
+                "untrusted",
+                f"its certificate has the fingerprint {reason}, not the pinned one: set fingerprint if that is right",
             )
         if isinstance(reason, ssl.SSLCertVerificationError):
-            self._driver.fail("untrusted", f"its certificate is not trusted ({reason.verify_message}): set ca_file or fingerprint")
+            self._driver.fail(
+                "untrusted", f"its certificate is not trusted ({reason.verify_message}): set ca_file or fingerprint"
+            )
         if isinstance(reason, TimeoutError | socket.timeout):
             reason = f"no answer within {self._driver.timeout:g} s"
         self._driver.fail("unreachable", f"{getattr(reason, 'strerror', None) or reason}: check address and port")

@@ -38,7 +38,10 @@ class Window:
     file: str
 
     def take(self, now: float) -> float:
-        """Takes the next free place, and says how many seconds away it is. Who takes one and dies has wasted it, no more."""
+        """Takes the next free place, and says how many seconds away it is.
+
+        Who takes one and dies has wasted it, no more.
+        """
         try:
             Path(self.file).parent.mkdir(parents=True, exist_ok=True)
             with open(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="ascii") as file:
@@ -48,7 +51,9 @@ class Window:
                 file.truncate()
                 json.dump(taken, file)
         except OSError as error:
-            raise SettingsError(f"window: file {self.file}: {error.strerror}: a file that this user may write is needed") from error
+            raise SettingsError(
+                f"window: file {self.file}: {error.strerror}: a file that this user may write is needed"
+            ) from error
         return at - now
 
     @staticmethod

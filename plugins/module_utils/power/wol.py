@@ -34,7 +34,14 @@ class Wol(Driver):
     @property
     def where(self) -> str:
         """The MAC, and where the packets go."""
-        return " ".join(["wol", self.options.get("mac") or "", "by", self.options.get("interface") or self.address or "255.255.255.255"])
+        return " ".join(
+            [
+                "wol",
+                self.options.get("mac") or "",
+                "by",
+                self.options.get("interface") or self.address or "255.255.255.255",
+            ]
+        )
 
     def on(self) -> None:
         """Sends the packet as UDP broadcast; with an interface there, and as a raw frame too."""
@@ -47,11 +54,15 @@ class Wol(Driver):
                 self._raw(mac, interface)
             self._datagram(mac, interface)
         except PermissionError:
-            self.fail("credentials", f"frames on interface {interface} are sent by root (CAP_NET_RAW): become root, or leave interface out")
+            self.fail(
+                "credentials",
+                f"frames on interface {interface} are sent by root (CAP_NET_RAW): become root, or leave interface out",
+            )
         except OSError as error:
             self.fail(
                 "unreachable",
-                f"{error.strerror}: address is to be the broadcast address of the node's network, interface one of the controller's",
+                f"{error.strerror}: address is to be the broadcast address of the node's network,"
+                " interface one of the controller's",
             )
 
     def _raw(self, mac: str, interface: str) -> None:
