@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The collection as users get it: built, installed into an empty directory, and run where the checkout cannot be read."""
+"""The collection as users get it: built, installed into an empty directory, run where the checkout is unreadable."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Installed:
 
     def environment(self) -> dict[str, str]:
         """Nothing of the caller's Ansible settings, and no path to the checkout."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PYTHON", "SLED_"))}
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PYTHON", "SLED_"))
+        }
         return kept | {
             "ANSIBLE_COLLECTIONS_PATH": str(self.folder),
             "ANSIBLE_HOME": str(self.home / ".ansible"),
@@ -61,4 +63,6 @@ class Installed:
 
     def attempt(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         """Runs a command in the empty home directory."""
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=self.home, env=self.environment())
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=300, cwd=self.home, env=self.environment()
+        )

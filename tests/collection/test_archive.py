@@ -156,9 +156,13 @@ def test_enroll_and_status_run(installed: Installed, sledd: Sledd, tmp_path: Pat
     (tmp_path / "token").write_text(TOKEN)
     node = {"node_mac": "52:54:00:77:00:01", "node_disk": "only", "node_flavour": "cloud"}
     settings = {"sled_server": sledd.url, "sled_ca_file": "", "sled_token_file": str(tmp_path / "token")}
-    inventory = {"all": {"vars": settings | LOCAL, "hosts": {"localhost": {}}, "children": {"nodes": {"hosts": {"n1": node}}}}}
+    inventory = {
+        "all": {"vars": settings | LOCAL, "hosts": {"localhost": {}}, "children": {"nodes": {"hosts": {"n1": node}}}}
+    }
     (tmp_path / "hosts.yml").write_text(yaml.safe_dump(inventory))
-    done = installed.away("ansible-playbook", "-i", str(tmp_path / "hosts.yml"), "sled.fleet.enroll", "sled.fleet.status")
+    done = installed.away(
+        "ansible-playbook", "-i", str(tmp_path / "hosts.yml"), "sled.fleet.enroll", "sled.fleet.status"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert sledd.objects["nodes"]["52:54:00:77:00:01"]["name"] == "n1"
     assert "n1, not seen yet" in done.stdout

@@ -52,10 +52,21 @@ class Fleet:
         """Waits for sledd, declares everything, and writes the inventory."""
         wait_for("sledd's answer", self._answers)
         for name in ("v1", "v2"):
-            spec: Json = {"name": name, "digest": DIGEST, "urls": [f"http://127.0.0.1/{name}"], "bytes": 1 << 30, "file_bytes": 1 << 28}
+            spec: Json = {
+                "name": name,
+                "digest": DIGEST,
+                "urls": [f"http://127.0.0.1/{name}"],
+                "bytes": 1 << 30,
+                "file_bytes": 1 << 28,
+            }
             self.client.put("images", name, spec, 0)
         for node in self.nodes:
-            spec = {"mac": self.macs[node], "name": node, "disk": f"serial:{node}", "labels": {"rack": self.racks[node]}}
+            spec = {
+                "mac": self.macs[node],
+                "name": node,
+                "disk": f"serial:{node}",
+                "labels": {"rack": self.racks[node]},
+            }
             self.client.put("nodes", node, spec, 0)
         self.set(None, server=self.url, ca=str(self.folder / "ca.crt"), step_seconds=0.4, boot_seconds=0.2)
         self._inventory()
@@ -77,8 +88,23 @@ class Fleet:
 
     def _start(self) -> subprocess.Popen[bytes]:
         address = self.url.removeprefix("https://")
-        command = [str(BIN / "sledd"), "--listen", address, "--data-dir", str(self.folder / "etcd"), "--boot-url", "http://127.0.0.1"]
-        command += ["--node-urls", self.url, "--admin-token-file", str(self.folder / "admin.token"), "--log-level", "warn"]
+        command = [
+            str(BIN / "sledd"),
+            "--listen",
+            address,
+            "--data-dir",
+            str(self.folder / "etcd"),
+            "--boot-url",
+            "http://127.0.0.1",
+        ]
+        command += [
+            "--node-urls",
+            self.url,
+            "--admin-token-file",
+            str(self.folder / "admin.token"),
+            "--log-level",
+            "warn",
+        ]
         command += ["--tls-cert", str(self.folder / "ca.crt"), "--tls-key", str(self.folder / "ca.key")]
         with (self.folder / "sledd.log").open("wb") as log:
             return subprocess.Popen(command, stdout=log, stderr=log)
@@ -121,7 +147,11 @@ class Fleet:
         control: Json = {"power_driver": "command", "power_commands": commands}
         nodes = {}
         for node in self.nodes:
-            about = {"node_mac": self.macs[node], "node_disk": f"serial:{node}", "node_labels": {"rack": self.racks[node]}}
+            about = {
+                "node_mac": self.macs[node],
+                "node_disk": f"serial:{node}",
+                "node_labels": {"rack": self.racks[node]},
+            }
             nodes[node] = about | self.own.get(node, control)
         groups = {"controllers": {"hosts": {"localhost": {}}}, "nodes": {"hosts": nodes}}
         (self.folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"vars": everything, "children": groups}}))
@@ -158,7 +188,9 @@ class Fleet:
             command += ["-e", json.dumps({"sled_rollout": rollout})]
         environment = os.environ | {"ANSIBLE_CONFIG": str(TREE / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
         with (self.folder / "playbook.log").open("a") as log:
-            playbook = subprocess.Popen(command, cwd=TREE, stdout=log, stderr=log, text=True, start_new_session=True, env=environment)
+            playbook = subprocess.Popen(
+                command, cwd=TREE, stdout=log, stderr=log, text=True, start_new_session=True, env=environment
+            )
         self._playbooks.append(playbook)
         return playbook
 
@@ -176,7 +208,9 @@ class Fleet:
         """Ends a playbook as soon as something was reached, as Ctrl-C or a crash of the control machine does."""
 
         def reached_or_ended() -> bool:
-            assert playbook.poll() is None, f"the playbook ended before it could be interrupted, see {self.folder}/playbook.log"
+            assert playbook.poll() is None, (
+                f"the playbook ended before it could be interrupted, see {self.folder}/playbook.log"
+            )
             return reached()
 
         wait_for("the moment to interrupt", reached_or_ended)
@@ -277,6 +311,19 @@ def free_port() -> int:
 
 def certificate(folder: Path) -> None:
     """Makes ca.crt and ca.key for loopback."""
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "2",
+    ]
     command += ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run([*command, "-keyout", "ca.key", "-out", "ca.crt"], check=True, capture_output=True, timeout=30, cwd=folder)
+    subprocess.run(
+        [*command, "-keyout", "ca.key", "-out", "ca.crt"], check=True, capture_output=True, timeout=30, cwd=folder
+    )

@@ -23,7 +23,9 @@ def is_in_service(fleet: Fleet, node: str, image: str, generation: int) -> None:
     """What a node must be after a run: its wish done, and itself the same as before."""
     found = fleet.node(node)
     status = found["status"]
-    assert (status["phase"], status["generation"], found["binding"]["image"]) == ("operational", generation, image), node
+    assert (status["phase"], status["generation"], found["binding"]["image"]) == ("operational", generation, image), (
+        node
+    )
     assert found["binding"]["satisfied"] and found["binding"]["generation"] == generation
     assert (found["name"], found["mac"], found["labels"]) == (node, fleet.macs[node], {"rack": fleet.racks[node]})
 
@@ -90,7 +92,9 @@ def test_interrupted(fleet_of: Make, chance: random.Random, count: int, how: sig
     assert result.code == 0, result.text
     for node in fleet.nodes:
         is_in_service(fleet, node, "v1" if again else "v2", target[node])
-        assert fleet.writes(node) == dict.fromkeys(range(1, target[node] + 1), 1), f"{node} was not written once a generation"
+        assert fleet.writes(node) == dict.fromkeys(range(1, target[node] + 1), 1), (
+            f"{node} was not written once a generation"
+        )
     racks = collections.defaultdict(list)
     for node in fleet.nodes:
         racks[fleet.racks[node]].append(fleet.away(node, target[node]))
@@ -106,12 +110,17 @@ def test_interrupted(fleet_of: Make, chance: random.Random, count: int, how: sig
 
 
 def hooks_held(fleet: Fleet, target: dict[str, int]) -> None:
-    """A node's hook before ran before it was touched, in each attempt; the one after ran once, when it was in service."""
+    """The hook before a node ran before each attempt; the one after ran once, when the node was in service."""
     hooked = sorted(fleet.hooked(), key=lambda entry: entry[2])
     for node, entries in itertools.groupby(hooked, key=lambda entry: entry[2]):
         times = collections.defaultdict(list)
         for when, kind, _ in entries:
             times[kind].append(when)
         begin, end = fleet.away(node, target[node])
-        assert min(times["before"]) < begin and len(times["after"]) == 1 and times["after"][0] > end, (node, times, begin, end)
+        assert min(times["before"]) < begin and len(times["after"]) == 1 and times["after"][0] > end, (
+            node,
+            times,
+            begin,
+            end,
+        )
     assert {node for _, _, node in hooked} == set(fleet.nodes)

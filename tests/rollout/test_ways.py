@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that nothing switches off and on: one hears a packet, one has only a person, one hears none and is left to that person."""
+"""Nodes that nothing switches off and on.
+
+One hears a packet, one has only a person, one hears none and is left to that person.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +35,16 @@ def waits_for_a_person(fleet: Fleet, node: str) -> bool:
 
 
 def test_a_packet_or_a_person(fleet_of: Callable[..., Fleet]) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ear, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ear,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf,
+    ):
         for one in (ear, deaf):
             one.bind(("127.0.0.1", 0))
         impatient = {"supervise_steps": {"wol": {"timeout": 1}}}
-        fleet = fleet_of(3, own={"n1": waker(ear.getsockname()[1]), "n2": WAYS, "n3": {**waker(deaf.getsockname()[1]), **impatient}})
+        fleet = fleet_of(
+            3, own={"n1": waker(ear.getsockname()[1]), "n2": WAYS, "n3": {**waker(deaf.getsockname()[1]), **impatient}}
+        )
         playbook = fleet.play()
         assert calls(fleet, ear) == "n1"
         fleet.power("n1", "on")

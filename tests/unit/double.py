@@ -53,8 +53,20 @@ class Sledd:
         """Serves TLS with a certificate of its own, which is given back."""
         certificate, key = folder / "ca.crt", folder / "ca.key"
         subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
-        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", *subject]
-        subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True, timeout=30)
+        command = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            *subject,
+        ]
+        subprocess.run(
+            [*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True, timeout=30
+        )
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
@@ -64,7 +76,14 @@ class Sledd:
     def node(self, name: str, number: int, **status: Any) -> Json:
         """Puts a declared node in."""
         mac = f"52:54:00:77:00:{number:02x}"
-        spec = {"mac": mac, "name": name, "disk": "only", "declared": True, "revision": number, "status": {"phase": "", "generation": 0}}
+        spec = {
+            "mac": mac,
+            "name": name,
+            "disk": "only",
+            "declared": True,
+            "revision": number,
+            "status": {"phase": "", "generation": 0},
+        }
         self.objects["nodes"][mac] = spec
         spec["status"].update(status)  # type: ignore[attr-defined]
         return spec
@@ -143,7 +162,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def boot(self) -> None:
         base = f"{self.sledd.url}/sled/cloud/"
-        self.json({"kernel": base + "vmlinuz", "initrd": base + "initrd.img", "arguments": f"quiet sled.token={BOOT_TOKEN}"})
+        self.json(
+            {"kernel": base + "vmlinuz", "initrd": base + "initrd.img", "arguments": f"quiet sled.token={BOOT_TOKEN}"}
+        )
 
     def post(self, collection: str, key: str, stored: Json, rest: list[str], body: Json) -> None:
         if rest == ["boot"]:
@@ -171,7 +192,9 @@ class Handler(BaseHTTPRequestHandler):
         if not rest and self.command == "GET":
             return self.json({"items": [{**one, "runs": None} for one in reversed(kept.values())]})
         if not rest:
-            known = [one for one in kept.values() if one["wish"] == body["wish"] and one["state"] in ("running", "stopped")]
+            known = [
+                one for one in kept.values() if one["wish"] == body["wish"] and one["state"] in ("running", "stopped")
+            ]
             one = known[0] if known else a_rollout(f"{query['kind'][0]}-{len(kept) + 1}", body)
             kept[one["name"]] = one
             return self.json(one)
@@ -238,7 +261,9 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, json.dumps(value).encode())
 
     def problem(self, status: int, detail: str) -> None:
-        self.answer(status, json.dumps({"status": status, "title": "T", "detail": detail}).encode(), "application/problem+json")
+        self.answer(
+            status, json.dumps({"status": status, "title": "T", "detail": detail}).encode(), "application/problem+json"
+        )
 
     def answer(self, status: int, body: bytes, kind: str = "application/json") -> None:
         self.send_response(status)

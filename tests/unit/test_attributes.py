@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every attribute of a binding, as the API has it, is an option of the module and reachable from playbooks and inventory."""
+"""Every attribute of a binding in the API is an option of the module and reachable from playbooks and inventory."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def test_attribute_is_reachable_from_a_playbook(name: str) -> None:
     variable = VARIABLES.get(name, f"node_{name}")
     assert variable in task()[name]
     assert (f"{name} | default(" in task()[name].replace(variable, "")) == (name in COMMAND_LINE)
-    spec = yaml.safe_load((ROOT / "roles/node/meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"]["main"]
+    spec = yaml.safe_load((ROOT / "roles/node/meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"][
+        "main"
+    ]
     option = spec["options"][variable]
     values = [value for value in API["properties"][name].get("enum", []) if value]
     assert [value for value in option.get("choices", []) if value] == values

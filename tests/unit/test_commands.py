@@ -91,7 +91,10 @@ def test_what_runs_already_is_seen(tmp_path: Path) -> None:
 
 
 def test_a_process_of_20_ms_is_seen(tmp_path: Path) -> None:
-    """Twenty of them in a row; every one, where there are exec events. Elsewhere the watch has to say that it may miss some."""
+    """Twenty of them in a row; every one, where there are exec events.
+
+    Elsewhere the watch has to say that it may miss some.
+    """
     words = [uuid.uuid4().hex for _ in range(20)]
     with watching(tmp_path) as watch:
         for word in words:

@@ -30,7 +30,7 @@ class Machine:
             (folder / "cpu.stat").write_text(f"usage_usec {seconds * 1e6:.0f}\nuser_usec 1\n")
 
     def counts(self, wall: float, *columns: float) -> None:
-        """`columns`: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice of all processors, in seconds."""
+        """`columns`: seconds of user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice."""
         (self.proc / "uptime").write_text(f"{wall:.2f} 1.00\n")
         words = " ".join(f"{seconds * TICK:.0f}" for seconds in columns)
         (self.proc / "stat").write_text(f"cpu  {words}\ncpu0 {words}\nintr 1\n")
@@ -79,7 +79,9 @@ def test_head_and_row_have_the_same_columns(machine: Machine) -> None:
 
 def test_a_command_runs_where_no_group_can_be_made(tmp_path: Path) -> None:
     where = os.environ | {"SLED_CGROUPS": str(tmp_path)}
-    done = subprocess.run([TREE / "lab/cpu", "run", "a/b", "echo", "ran"], env=where, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [TREE / "lab/cpu", "run", "a/b", "echo", "ran"], env=where, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "ran\n"
     assert "no control group" in done.stderr
     assert subprocess.run([TREE / "lab/cpu", "hold", "a"], env=where, check=False).returncode == 3

@@ -28,7 +28,9 @@ def ansible(tool: str, folder: Path, *arguments: str) -> subprocess.CompletedPro
         "ANSIBLE_LOCALHOST_WARNING": "false",
     }
     command = [sys.executable, "-m", "ansible", tool, *arguments]
-    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def inventory(sledd: Sledd, folder: Path, more: str = "") -> subprocess.CompletedProcess[str]:
@@ -56,14 +58,19 @@ def rack(sledd: Sledd) -> Sledd:
     first = sledd.node("n1", 1, phase="operational", generation=2, image="v1")
     first |= {"labels": {"rack": "a"}, "bmc": {"driver": "ipmi", "address": "10.77.0.201"}}
     first["binding"] = {"generation": 2, "image": "v1", "satisfied": True, "owner": "terraform:rack-a"}
-    first["facts"] = {"nics": [{"mac": "other", "address": "10.0.0.1"}, {"mac": first["mac"], "address": "10.77.0.51/24"}]}
+    first["facts"] = {
+        "nics": [{"mac": "other", "address": "10.0.0.1"}, {"mac": first["mac"], "address": "10.77.0.51/24"}]
+    }
     sledd.node("n2", 2)
     sledd.node("", 3, phase="discovered")["declared"] = False
     return sledd
 
 
 def test_groups_and_variables(rack: Sledd, tmp_path: Path) -> None:
-    more = "facts: true\ncompose:\n  power: sled_bmc.driver | default('none')\nkeyed_groups:\n  - {key: power, prefix: bmc}\n"
+    more = (
+        "facts: true\ncompose:\n  power: sled_bmc.driver | default('none')\n"
+        "keyed_groups:\n  - {key: power, prefix: bmc}\n"
+    )
     found = listed(rack, tmp_path, more)
     names = found["_meta"]["hostvars"]
     assert set(names) == {"n1", "n2"}

@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 
 LINT = Path(__file__).resolve().parents[2] / "tools" / "lint_commits.py"
-SETTINGS = ("-c", "user.name=a", "-c", "user.email=a@example.net", "-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main")
+SETTINGS = (
+    "-c",
+    "user.name=a",
+    "-c",
+    "user.email=a@example.net",
+    "-c",
+    "commit.gpgsign=false",
+    "-c",
+    "init.defaultBranch=main",
+)
 
 
 def git(where: Path, *arguments: str) -> None:
@@ -25,7 +34,9 @@ def commit(where: Path, message: str, lines: int = 1, name: str = "file") -> Non
 
 
 def lint(where: Path) -> tuple[int, str]:
-    done = subprocess.run([sys.executable, str(where / LINT.name)], cwd=where, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(where / LINT.name)], cwd=where, capture_output=True, text=True, check=False
+    )
     assert done.stderr == ""
     return done.returncode, done.stdout
 

@@ -25,7 +25,12 @@ def changes(sledd: Sledd) -> list[str]:
 
 
 def test_node_is_declared_once(sledd: Sledd, module: Run) -> None:
-    options: Json = {"name": "n1", "mac": "52-54-00-77-00-01", "labels": {"rack": "a"}, "bmc": {"driver": "ipmi", "address": "a"}}
+    options: Json = {
+        "name": "n1",
+        "mac": "52-54-00-77-00-01",
+        "labels": {"rack": "a"},
+        "bmc": {"driver": "ipmi", "address": "a"},
+    }
     checked = module(node, check=True, **options)
     assert checked["changed"]
     assert checked["diff"]["before"] == {}

@@ -270,12 +270,16 @@ def run(capsys: pytest.CaptureFixture[str], **options: Any) -> Json:
 def commands(file: Path) -> Json:
     return {
         "driver": "command",
-        "commands": {"on": ["sh", "-c", f"echo on >{file}"], "off": ["sh", "-c", f"echo off >{file}"], "status": ["cat", str(file)]},
+        "commands": {
+            "on": ["sh", "-c", f"echo on >{file}"],
+            "off": ["sh", "-c", f"echo off >{file}"],
+            "status": ["cat", str(file)],
+        },
     }
 
 
 def test_module(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    # Where Ansible's controller is loaded too, as for the tests of action plugins, warnings go there and not into the result.
+    # Where Ansible's controller is loaded too, as by the tests of action plugins, warnings are not in the result.
     warnings: list[str] = []
     monkeypatch.setattr("ansible.module_utils.basic.AnsibleModule.warn", lambda _module, text: warnings.append(text))
     file = tmp_path / "state"
@@ -290,7 +294,9 @@ def test_module(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch:
     assert failed["kind"] == "unsupported"
     assert failed["msg"] == "n1: reset: command: the driver command has no reset: it has on, off, status"
     assert "n1 has no power control" in run(capsys, node="n1", controls=[])["msg"]
-    assert "window: 0 nodes in 1 s" in run(capsys, node="n1", controls=[control], window={"nodes": 0, "seconds": 1})["msg"]
+    assert (
+        "window: 0 nodes in 1 s" in run(capsys, node="n1", controls=[control], window={"nodes": 0, "seconds": 1})["msg"]
+    )
     assert run(capsys, node="n1", action="off", controls=[control], events=True)["changed"]
     assert run(capsys, node="n1", action="on", controls=[control], events=True)["changed"]
     assert "sledd was not told that n1 is switched on: no token" in str(warnings)

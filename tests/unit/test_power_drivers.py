@@ -75,7 +75,11 @@ env >{tmp_path}/environment; echo Chassis Power is on""",
             "user 'sled' or the password is not accepted (hmac is invalid): check username and password",
         ),
         ("RAKP 2 message indicates an error : unauthorized name", "credentials", "(unauthorized name)"),
-        ("Error in open session response message : invalid authentication algorithm", "refused", "no cipher suite 17: try cipher_suite 3"),
+        (
+            "Error in open session response message : invalid authentication algorithm",
+            "refused",
+            "no cipher suite 17: try cipher_suite 3",
+        ),
         ("This BMC does not support IPMI v2 / RMCP+", "refused", "does not speak IPMI 2.0"),
         (
             "Error issuing Get Channel Authentication Capabilities request\nGet Auth Capabilities error",
@@ -83,7 +87,11 @@ env >{tmp_path}/environment; echo Chassis Power is on""",
             "check address and port",
         ),
         ("Address lookup for 10.0.0.1 failed\nCould not open socket!", "unreachable", "nobody answers there"),
-        ("Set Chassis Power Control to Up/On failed: Node busy", "refused", "it refuses chassis power on: Set Chassis Power Control"),
+        (
+            "Set Chassis Power Control to Up/On failed: Node busy",
+            "refused",
+            "it refuses chassis power on: Set Chassis Power Control",
+        ),
     ],
 )
 def test_ipmi_says_why(program: Program, says: str, kind: str, words: str) -> None:
@@ -97,22 +105,37 @@ def test_ipmi_says_why(program: Program, says: str, kind: str, words: str) -> No
 def test_ipmi_without_what_it_needs(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     program("ipmitool", "echo perhaps")
     assert "want on or off" in kind_of(a_driver(driver="ipmi").status)[1]
-    assert kind_of(a_driver(driver="ipmi", username="").status) == ("settings", "ipmi 10.0.0.1:623: the driver ipmi needs username")
+    assert kind_of(a_driver(driver="ipmi", username="").status) == (
+        "settings",
+        "ipmi 10.0.0.1:623: the driver ipmi needs username",
+    )
     monkeypatch.setenv("PATH", "/nowhere")
     assert "there is no program ipmitool" in kind_of(a_driver(driver="ipmi").status)[1]
     assert set(ipmi.Ipmi.verbs) == {"on", "off", "reset", "status", "bootdev"}
 
 
 def test_command(program: Program, tmp_path: Path) -> None:
-    program("pdu", f'echo "$SLED_NODE $SLED_VERB $SLED_DEVICE $SLED_FIRMWARE $SLED_PASSWORD" >>{tmp_path}/environment; echo " ON "')
+    program(
+        "pdu",
+        f'echo "$SLED_NODE $SLED_VERB $SLED_DEVICE $SLED_FIRMWARE $SLED_PASSWORD" >>{tmp_path}/environment\n'
+        'echo " ON "',
+    )
     verbs: Json = {"True": ["pdu", 7, "up"], "off": ["pdu", "down"], "status": ["pdu"], "bootdev": ["pdu", "boot"]}
     driver = a_driver(driver="command", commands=verbs)
-    assert [verb for verb in ("on", "off", "cycle", "reset", "status", "bootdev") if driver.can(verb)] == ["on", "off", "status", "bootdev"]
+    assert [verb for verb in ("on", "off", "cycle", "reset", "status", "bootdev") if driver.can(verb)] == [
+        "on",
+        "off",
+        "status",
+        "bootdev",
+    ]
     driver.on()
     driver.bootdev("pxe", "uefi")
     assert driver.status() == ON
     assert (tmp_path / "said").read_text(encoding="utf-8").splitlines() == ["7 up", "boot pxe", ""]
-    assert (tmp_path / "environment").read_text(encoding="utf-8").splitlines()[:2] == [f"n1 on   {SECRET}", f"n1 bootdev pxe uefi {SECRET}"]
+    assert (tmp_path / "environment").read_text(encoding="utf-8").splitlines()[:2] == [
+        f"n1 on   {SECRET}",
+        f"n1 bootdev pxe uefi {SECRET}",
+    ]
 
 
 @pytest.mark.parametrize(("code", "kind"), [(1, "refused"), (69, "unreachable"), (77, "credentials")])
@@ -141,7 +164,10 @@ def test_command_that_hangs_and_status_that_says_nothing(program: Program) -> No
     program("pdu", "exec sleep 30")
     assert kind_of(a_driver(driver="command", commands={"on": ["pdu"]}, timeout=0.2).on)[0] == "unreachable"
     program("pdu", "echo perhaps")
-    assert "pdu prints 'perhaps' for status: want on or off" in kind_of(a_driver(driver="command", commands={"status": ["pdu"]}).status)[1]
+    assert (
+        "pdu prints 'perhaps' for status: want on or off"
+        in kind_of(a_driver(driver="command", commands={"status": ["pdu"]}).status)[1]
+    )
 
 
 def test_ssh(program: Program, tmp_path: Path) -> None:
@@ -151,10 +177,15 @@ def test_ssh(program: Program, tmp_path: Path) -> None:
     assert driver.mark() == "1234-boot"
     driver.off()
     said = (tmp_path / "said").read_text(encoding="utf-8").splitlines()
-    assert said[0].startswith("-o BatchMode=yes -o ConnectTimeout=10 -o StrictHostKeyChecking=no -l debian -i /k -- 10.0.0.1 cat /proc/")
+    assert said[0].startswith(
+        "-o BatchMode=yes -o ConnectTimeout=10 -o StrictHostKeyChecking=no -l debian -i /k -- 10.0.0.1 cat /proc/"
+    )
     assert "sudo -n systemd-run --quiet --on-active=1 systemctl poweroff" in said[-1]
     a_driver(driver="ssh", username="root").reset()
-    assert "then systemd-run --quiet --on-active=1 systemctl reboot" in (tmp_path / "said").read_text(encoding="utf-8").splitlines()[-1]
+    assert (
+        "then systemd-run --quiet --on-active=1 systemctl reboot"
+        in (tmp_path / "said").read_text(encoding="utf-8").splitlines()[-1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,7 +254,9 @@ SYSTEM = "/redfish/v1/Systems/1"
 
 def system(**values: Any) -> bytes:
     reset = {"target": f"{SYSTEM}/Actions/Reset", "ResetType@Redfish.AllowableValues": ["On", "ForceOff", "PowerCycle"]}
-    return json.dumps({"PowerState": "On", "@odata.etag": 'W/"7"', "Actions": {"#ComputerSystem.Reset": reset}, **values}).encode()
+    return json.dumps(
+        {"PowerState": "On", "@odata.etag": 'W/"7"', "Actions": {"#ComputerSystem.Reset": reset}, **values}
+    ).encode()
 
 
 def members(*names: str) -> tuple[int, bytes]:
@@ -232,7 +265,11 @@ def members(*names: str) -> tuple[int, bytes]:
 
 def test_redfish(bmc: int) -> None:
     Bmc.answers.update(
-        {"GET /redfish/v1/Systems": members("1"), f"GET {SYSTEM}": (200, system()), f"POST {SYSTEM}/Actions/Reset": (204, b"")}
+        {
+            "GET /redfish/v1/Systems": members("1"),
+            f"GET {SYSTEM}": (200, system()),
+            f"POST {SYSTEM}/Actions/Reset": (204, b""),
+        }
     )
     driver = a_driver(driver="redfish", address="127.0.0.1", port=bmc)
     assert driver.status() == ON
@@ -247,7 +284,13 @@ def test_redfish(bmc: int) -> None:
 
 def test_redfish_next_boot_is_read_back(bmc: int) -> None:
     boot = {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "UEFI"}
-    Bmc.answers.update({"GET /redfish/v1/Systems": members("1"), f"GET {SYSTEM}": (200, system(Boot=boot)), f"PATCH {SYSTEM}": (200, b"")})
+    Bmc.answers.update(
+        {
+            "GET /redfish/v1/Systems": members("1"),
+            f"GET {SYSTEM}": (200, system(Boot=boot)),
+            f"PATCH {SYSTEM}": (200, b""),
+        }
+    )
     driver = a_driver(driver="redfish", address="127.0.0.1", port=bmc)
     driver.bootdev("pxe", "uefi")
     patched = next(one for one in Bmc.asked if one[0] == "PATCH")
@@ -302,7 +345,10 @@ def test_amt_requests(bmc: int) -> None:
     assert b"Intel(r) AMT: Force PXE Boot" in order
     assert amt.value(role, "Role") == "1"
     Bmc.answers["POST /wsman"] = (200, b"<e><ReturnValue>1</ReturnValue></e>")
-    assert kind_of(driver.on) == ("refused", f"amt 127.0.0.1:{bmc}: it refuses RequestPowerStateChange: ReturnValue 1 not supported")
+    assert kind_of(driver.on) == (
+        "refused",
+        f"amt 127.0.0.1:{bmc}: it refuses RequestPowerStateChange: ReturnValue 1 not supported",
+    )
 
 
 @pytest.mark.parametrize("bad", [b"", b"<a>", b"not xml", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", b"\xff\xfe<"])

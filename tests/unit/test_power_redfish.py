@@ -99,7 +99,19 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("certificates")
 
     def openssl(*words: str) -> None:
-        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", *words]
+        command = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-days",
+            "1",
+            *words,
+        ]
         subprocess.run(command, check=True, capture_output=True, timeout=30, cwd=folder)
 
     for name in ("ca", "other"):
@@ -123,11 +135,20 @@ def service(certificates: Path) -> Iterator[Service]:
 @pytest.fixture
 def run(service: Service, certificates: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs the module power against the service."""
-    control = {"driver": "redfish", "address": "127.0.0.1", "port": service.server_address[1], "username": "sled", "password": "s3cret"}
+    control = {
+        "driver": "redfish",
+        "address": "127.0.0.1",
+        "port": service.server_address[1],
+        "username": "sled",
+        "password": "s3cret",
+    }
 
     def run_it(action: str = "bootorder", trust: Json | None = None, **options: Any) -> Json:
         controls = [{**control, **({"ca_file": str(certificates / "ca.crt")} if trust is None else trust)}]
-        with patch_module_args({"node": "n1", "action": action, "controls": controls, **options}), pytest.raises(SystemExit):
+        with (
+            patch_module_args({"node": "n1", "action": action, "controls": controls, **options}),
+            pytest.raises(SystemExit),
+        ):
             power.main()
         result: Json = json.loads(capsys.readouterr().out)
         return result
@@ -198,7 +219,9 @@ def test_who_has_no_boot_order_says_what_has(capsys: pytest.CaptureFixture[str])
         power.main()
     failed = json.loads(capsys.readouterr().out)
     assert failed["kind"] == "unsupported"
-    assert failed["msg"].endswith("the driver wol has no bootorder: it has on; declare node_boot_order, which imaging sets itself")
+    assert failed["msg"].endswith(
+        "the driver wol has no bootorder: it has on; declare node_boot_order, which imaging sets itself"
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,8 +268,13 @@ def test_a_certificate_of_the_ca_that_is_named(run: Run) -> None:
         ({"fingerprint": "ca.crt"}, "not the pinned one"),
     ],
 )
-def test_a_certificate_that_is_not_trusted_is_told_nothing(run: Run, service: Service, certificates: Path, trust: Json, words: str) -> None:
-    given = {name: str(certificates / file) if name == "ca_file" else fingerprint(certificates / file) for name, file in trust.items()}
+def test_a_certificate_that_is_not_trusted_is_told_nothing(
+    run: Run, service: Service, certificates: Path, trust: Json, words: str
+) -> None:
+    given = {
+        name: str(certificates / file) if name == "ca_file" else fingerprint(certificates / file)
+        for name, file in trust.items()
+    }
     failed = run("status", given)
     assert failed["kind"] == "untrusted"
     assert words in failed["msg"]

@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
-from ansible_collections.sled.fleet.plugins.module_utils.waiting import ENTERED, WAITABLE, Target, activity, judge, last_lines, wait
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
+    ENTERED,
+    WAITABLE,
+    Target,
+    activity,
+    judge,
+    last_lines,
+    wait,
+)
 from ansible_collections.sled.fleet.plugins.modules import node as node_module
 from ansible_collections.sled.fleet.plugins.modules import ready
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
@@ -42,7 +50,11 @@ def test_phases_are_those_of_the_contract() -> None:
 
 
 def a_node(phase: str, observed: int, requested: int | None, satisfied: bool = False, **status: Any) -> Json:
-    found: Json = {"mac": "52:54:00:77:00:01", "name": "n1", "status": {"phase": phase, "generation": observed, **status}}
+    found: Json = {
+        "mac": "52:54:00:77:00:01",
+        "name": "n1",
+        "status": {"phase": phase, "generation": observed, **status},
+    }
     if requested is not None:
         found["binding"] = {"generation": requested, "image": "v1", "satisfied": satisfied}
     return found
@@ -125,7 +137,8 @@ def test_time_runs_out(sledd: Sledd, client: Client) -> None:
 def wave(sledd: Sledd) -> None:
     """n1 is ready, n2 failed, n3 writes."""
     for number, (phase, status) in enumerate(
-        [("operational", {}), ("failed", {"code": 5, "verb": "write", "reason": "digest mismatch"}), ("writing", {})], start=1
+        [("operational", {}), ("failed", {"code": 5, "verb": "write", "reason": "digest mismatch"}), ("writing", {})],
+        start=1,
     ):
         node = sledd.node(f"n{number}", number, phase=phase, generation=2, **status)
         node["binding"] = {"generation": 2, "image": "v1", "satisfied": phase == "operational"}
@@ -136,7 +149,8 @@ def test_failing_early_says_why(sledd: Sledd, module: Run) -> None:
     result = module(ready, nodes=["n1", "n2", "n3"])
     assert result["failed"]
     assert result["msg"] == (
-        "1 of 3 nodes ready, 3 required; n2 failed: write: code 5 integrity: digest mismatch; n3 is writing, generation 2"
+        "1 of 3 nodes ready, 3 required;"
+        " n2 failed: write: code 5 integrity: digest mismatch; n3 is writing, generation 2"
     )
     assert result["ready"] == ["n1"]
     assert result["not_ready"] == ["n2", "n3"]

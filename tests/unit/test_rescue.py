@@ -20,7 +20,12 @@ def changes(sledd: Sledd) -> list[str]:
 
 
 def scene(found: Json | None, phase: str = "operational") -> Json:
-    return {"mac": "52:54:00:77:00:01", "name": "n1", "status": {"phase": phase}, **({"rescue": found} if found else {})}
+    return {
+        "mac": "52:54:00:77:00:01",
+        "name": "n1",
+        "status": {"phase": phase},
+        **({"rescue": found} if found else {}),
+    }
 
 
 def test_it_begins_once(sledd: Sledd, module: Run) -> None:
@@ -58,7 +63,9 @@ def test_it_waits(sledd: Sledd, module: Run, monkeypatch: pytest.MonkeyPatch) ->
         ([scene(BEGUN), scene(BEGUN), scene(BEGUN, "booting")], "waited 1 s for node n1"),
     ],
 )
-def test_it_says_why_not(sledd: Sledd, module: Run, monkeypatch: pytest.MonkeyPatch, scenes: list[Json], words: str) -> None:
+def test_it_says_why_not(
+    sledd: Sledd, module: Run, monkeypatch: pytest.MonkeyPatch, scenes: list[Json], words: str
+) -> None:
     monkeypatch.setattr(rescue, "PAUSE", 0.6)
     sledd.node("n1", 1)
     sledd.scenes = scenes + [scene(BEGUN, "booting")] * 5

@@ -28,7 +28,16 @@ def puts(sledd: Sledd) -> list[tuple[str, Json]]:
 
 
 def test_begins_with_what_was_said_and_gives_the_waves(sledd: Sledd, module: Run) -> None:
-    result = begin(module, MAC.replace(":", "-").upper(), "n2", "n3", batch="25%", max_unavailable={"rack": 1}, pause=0, kind="wipe")
+    result = begin(
+        module,
+        MAC.replace(":", "-").upper(),
+        "n2",
+        "n3",
+        batch="25%",
+        max_unavailable={"rack": 1},
+        pause=0,
+        kind="wipe",
+    )
     assert (result["changed"], result["name"]) == (True, "wipe-1")
     method, path, body = sledd.asked[-1]
     assert (method, path) == ("POST", "/v1/rollouts?kind=wipe")
@@ -101,7 +110,9 @@ def test_a_canary_that_nobody_runs_has_failed(sledd: Sledd, module: Run) -> None
     assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": rollouts.LEFT})
 
 
-def test_a_stop_in_the_same_moment_leaves_the_node_alone(sledd: Sledd, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_in_the_same_moment_leaves_the_node_alone(
+    sledd: Sledd, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client.begin_rollout({**TERMS, "nodes": ["n1"]}, "reimage")
 
     def stopped(*_: Any) -> Json:
@@ -134,13 +145,22 @@ def test_the_pause_between_waves_is_waited_for(sledd: Sledd, client: Client) -> 
 def test_tells_how_it_went(sledd: Sledd, module: Run) -> None:
     begin(module, "n1", "n2")
     told = sledd.rollouts["reimage-1"]
-    told["runs"][0] |= {"state": "done", "way": "idle", "begin": "2026-11-21T22:00:00Z", "end": "2026-11-21T22:01:01Z", "start": "kexec"}
+    told["runs"][0] |= {
+        "state": "done",
+        "way": "idle",
+        "begin": "2026-11-21T22:00:00Z",
+        "end": "2026-11-21T22:01:01Z",
+        "start": "kexec",
+    }
     told["runs"][1]["state"] = "running"
     told["counts"] = {"waiting": 0, "running": 0, "done": 1, "failed": 1}
     result = module(rollout, state="ended", name="reimage-1", nodes=["n1", "n2"])
     assert not result["changed"]
     assert result["failures"] == {"n2": rollouts.LEFT}
     assert result["state"] == "stopped"
-    assert [line.split()[:4] for line in result["table"][1:3]] == [["n2", "2", "failed", "-"], ["n1", "1", "done", "idle"]]
+    assert [line.split()[:4] for line in result["table"][1:3]] == [
+        ["n2", "2", "failed", "-"],
+        ["n1", "1", "done", "idle"],
+    ]
     assert result["table"][2].split()[4:] == ["kexec", "61"]
     assert result["table"][3] == "rollout reimage-1 is stopped: 1 done, 1 failed. canary n2 failed"

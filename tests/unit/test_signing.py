@@ -33,7 +33,14 @@ def test_another_implementation_accepts_the_signature(tmp_path: Path) -> None:
     signature = signing.sign(make_key(tmp_path), DIGEST)
     (tmp_path / "signature").write_bytes(base64.b64decode(signature))
     (tmp_path / "signed").write_bytes(b"sled-image-1:" + b"\x5e" * 32)
-    files: list[str | Path] = ["-inkey", tmp_path / "image.pub", "-sigfile", tmp_path / "signature", "-in", tmp_path / "signed"]
+    files: list[str | Path] = [
+        "-inkey",
+        tmp_path / "image.pub",
+        "-sigfile",
+        tmp_path / "signature",
+        "-in",
+        tmp_path / "signed",
+    ]
     openssl("pkeyutl", "-verify", "-pubin", "-rawin", *files)
     (tmp_path / "signed").write_bytes(b"sled-image-1:" + b"\x5f" * 32)
     with pytest.raises(subprocess.CalledProcessError):

@@ -69,7 +69,9 @@ class Node:
 
 
 class Action(ActionModule):
-    def _low_level_execute_command(self, cmd: str, sudoable: bool = True, executable: str | None = None, **_: Any) -> Json:
+    def _low_level_execute_command(
+        self, cmd: str, sudoable: bool = True, executable: str | None = None, **_: Any
+    ) -> Json:
         assert executable == "/bin/sh"
         node: Node = self._connection
         return node.run(cmd, sudoable)
@@ -94,8 +96,16 @@ def warm(sledd: Sledd, node: Node, sledc: Path, tmp_path: Path) -> Callable[...,
     sledd.files = {"/sled/cloud/vmlinuz": b"kernel", "/sled/cloud/initrd.img": b"initrd"}
 
     def run(check: bool = False, **options: Any) -> Json:
-        arguments = {"server": sledd.url, "token": TOKEN, "cache": str(tmp_path / "cache"), "sledc": str(sledc), **options}
-        task = SimpleNamespace(args=arguments, check_mode=check, diff=False, async_val=0, environment=None, action="warm", no_log=False)
+        arguments = {
+            "server": sledd.url,
+            "token": TOKEN,
+            "cache": str(tmp_path / "cache"),
+            "sledc": str(sledc),
+            **options,
+        }
+        task = SimpleNamespace(
+            args=arguments, check_mode=check, diff=False, async_val=0, environment=None, action="warm", no_log=False
+        )
         action = Action.__new__(Action)
         action._task, action._connection = task, node
         action._cleanup_remote_tmp = False
@@ -144,7 +154,9 @@ def test_check_mode_only_asks(warm: Callable[..., Json], node: Node, sledd: Sled
         (PROBED, "what?", "did not answer"),
     ],
 )
-def test_refused_before_anything_is_changed(warm: Callable[..., Json], node: Node, was: str, now: str, told: str) -> None:
+def test_refused_before_anything_is_changed(
+    warm: Callable[..., Json], node: Node, was: str, now: str, told: str
+) -> None:
     node.answers["MemTotal"] = (0, PROBED.replace(was, now))
     result = warm()
     assert result["failed"] and result["msg"].startswith("no warm start: ") and told in result["msg"]
@@ -162,7 +174,11 @@ def test_refused_by_sledd(warm: Callable[..., Json], node: Node, sledd: Sledd) -
     ("word", "answer", "told"),
     [
         ("sha256sum -c", (1, "x: FAILED"), "cannot prove what was copied by its SHA-256: x: FAILED (code 1)"),
-        ("sledc load", (3, "load: no signature"), "cannot load the kernel: load: no signature (code 3) (lockdown: integrity)"),
+        (
+            "sledc load",
+            (3, "load: no signature"),
+            "cannot load the kernel: load: no signature (code 3) (lockdown: integrity)",
+        ),
         ("systemd-run", (1, "denied"), "cannot order the jump: denied"),
     ],
 )
@@ -196,10 +212,17 @@ def test_gone_at_the_jump_is_none(warm: Callable[..., Json], node: Node) -> None
 
 @pytest.mark.parametrize(
     ("systemd", "kexec", "end"),
-    [("252", True, "systemctl kexec"), ("255", False, "systemctl kexec"), ("", False, "services stopped as far as known, then the jump")],
+    [
+        ("252", True, "systemctl kexec"),
+        ("255", False, "systemctl kexec"),
+        ("", False, "services stopped as far as known, then the jump"),
+    ],
 )
 def test_how_the_system_ends(warm: Callable[..., Json], node: Node, systemd: str, kexec: bool, end: str) -> None:
-    node.answers["MemTotal"] = (0, PROBED.replace("systemd=252", f"systemd={systemd}") + ("tool=kexec\n" if kexec else ""))
+    node.answers["MemTotal"] = (
+        0,
+        PROBED.replace("systemd=252", f"systemd={systemd}") + ("tool=kexec\n" if kexec else ""),
+    )
     assert warm()["end"] == end
 
 
@@ -220,7 +243,9 @@ def shell(text: str) -> subprocess.CompletedProcess[str]:
 def test_the_probe_runs_here() -> None:
     answer = shell(warming.PROBE)
     running = warming.read_probe(answer.stdout)
-    assert answer.returncode == 0 and running.uid >= 0 and running.arch and running.total > running.available > 0, answer
+    assert answer.returncode == 0 and running.uid >= 0 and running.arch and running.total > running.available > 0, (
+        answer
+    )
     assert running.macs and not running.ours
 
 

@@ -93,7 +93,9 @@ def generated(path: str, text: str) -> list[tuple[int, int]]:
 
 def places(path: str, text: str, word: str) -> list[tuple[int, int]]:
     """Where a word is in the generated parts of a file."""
-    whole = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])|(?<=--){re.escape(word)}\b|(?<=\.s-){re.escape(word)}\b|\b{word}(?=_rules)")
+    whole = re.compile(
+        rf"(?<![\w-]){re.escape(word)}(?![\w-])|(?<=--){re.escape(word)}\b|(?<=\.s-){re.escape(word)}\b|\b{word}(?=_rules)"
+    )
     spans = [place.span() for place in whole.finditer(text)]
     return [span for span in spans if any(begin <= span[0] < end for begin, end in generated(path, text))]
 
@@ -124,9 +126,17 @@ def test_a_word_removed_from_a_copy_is_noticed(copy: Path, name: str, path: str)
 
 @pytest.mark.parametrize(
     ("name", "word"),
-    [("phases", "discovered"), ("stages", "firmware"), ("steps", "rescue"), ("attributes", "KernelArguments"), ("codes", "network")],
+    [
+        ("phases", "discovered"),
+        ("stages", "firmware"),
+        ("steps", "rescue"),
+        ("attributes", "KernelArguments"),
+        ("codes", "network"),
+    ],
 )
-def test_a_word_removed_from_the_words_makes_every_copy_stale(name: str, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_removed_from_the_words_makes_every_copy_stale(
+    name: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key, paths = COPIES[name]
     fewer = VOCABULARY | {name: [item for item in VOCABULARY[name] if item[key] != word]}
     monkeypatch.setattr(words, "load", lambda _: fewer)
@@ -158,7 +168,9 @@ def test_a_slip_in_the_words_ends_the_run(
 
 
 def test_a_mark_removed_is_noticed(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "marked", lambda root: [path for path in tool().marked(root) if path != "contract/exit-codes.md"])
+    monkeypatch.setattr(
+        words, "marked", lambda root: [path for path in tool().marked(root) if path != "contract/exit-codes.md"]
+    )
     with pytest.raises(SystemExit, match="no file has the block codes-table"):
         words.stale(copy)
 
@@ -184,7 +196,9 @@ def test_verbs_that_sledc_does_are_verbs_of_sledc() -> None:
 
 def vectors(folder: str, verb: str) -> list[str]:
     """The lines of vectors that are this step."""
-    plans = [path.read_bytes().decode(errors="replace") for path in (TREE / "contract/vectors/plan" / folder).glob("*.plan")]
+    plans = [
+        path.read_bytes().decode(errors="replace") for path in (TREE / "contract/vectors/plan" / folder).glob("*.plan")
+    ]
     return [line for plan in plans for line in plan.splitlines() if line.split(" ")[0] == verb]
 
 
