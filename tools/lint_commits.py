@@ -17,12 +17,15 @@ SMALL = 50  # lines that may change without a body
 GENERATED = ("contract/openapi.json", "terraform-provider/docs/", "go.sum")
 
 PREFIX = re.compile(r"^[\w./-]+(?:, [\w./-]+)*$")
-BARE_MERGE = re.compile(r"^Merge (?:branch|branches|tag|commit|remote-tracking branch)? ?'[^']*'(?: into \S+| of \S+)*$")
+BARE_MERGE = re.compile(
+    r"^Merge (?:branch|branches|tag|commit|remote-tracking branch)? ?'[^']*'(?: into \S+| of \S+)*$"
+)
 
 # Words that no imperative sentence starts with.
 NOT_VERBS = """
-a an the this that these those it its their there here some any no not none nothing nobody one two three four each every all both
-more less most new old as at by for from in into of off on onto out over to under up with without and or but so when where while
+a an the this that these those it its their there here some any no not none nothing nobody one two three four each every
+all both more less most new old as at by for from in into of off on onto out over to under up with without and or but so
+when where while
 what which who whose how why if is are was were be been being has have had does did only also still own other another
 first last next same different better many few several
 """
@@ -85,7 +88,9 @@ def faults(commit: str) -> list[str]:
 
 def base() -> str:
     """Find the commit after which messages are checked; empty when there is none."""
-    tag = subprocess.run(["git", "describe", "--tags", "--abbrev=0"], capture_output=True, text=True, check=False).stdout.strip()
+    tag = subprocess.run(
+        ["git", "describe", "--tags", "--abbrev=0"], capture_output=True, text=True, check=False
+    ).stdout.strip()
     if tag:
         return tag
     here = Path(__file__).resolve()

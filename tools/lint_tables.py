@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Finds contradictions that a merge leaves in Markdown: two rows of one key, cut-off rows, glued headings, repeated lines."""
+"""Finds what a bad merge leaves in Markdown: two rows of one key, cut-off rows, glued headings, repeated lines."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the table of variables in each role's README.md from its meta/argument_specs.yml, and checks that defaults/main.yml agrees.
+"""Writes the table of variables in each role's README.md from its meta/argument_specs.yml.
+
+It also checks that defaults/main.yml agrees.
 
 usage: role-readme.py [--check]     --check: write nothing, exit 1 and name the files when one is stale
 """
@@ -57,20 +59,29 @@ def rows(options: dict[str, Any], prefix: str = "") -> list[str]:
 
 def table(options: dict[str, Any]) -> str:
     """The whole block, marks included."""
-    return "\n".join([BEGIN, "", "| variable | type | default | meaning |", "|---|---|---|---|", *rows(options), "", END])
+    return "\n".join(
+        [BEGIN, "", "| variable | type | default | meaning |", "|---|---|---|---|", *rows(options), "", END]
+    )
 
 
 def differences(role: Path, options: dict[str, Any]) -> list[str]:
-    """What defaults/main.yml says otherwise than the argument specification. A default that is computed need not stand in both."""
+    """What defaults/main.yml says otherwise than the argument specification.
+
+    A default that is computed need not stand in both.
+    """
     defaults = load(role / "defaults/main.yml")
     wrong = [
-        f"{role.name}: {name}: in defaults/main.yml, but not in argument_specs.yml" for name in sorted(defaults.keys() - options.keys())
+        f"{role.name}: {name}: in defaults/main.yml, but not in argument_specs.yml"
+        for name in sorted(defaults.keys() - options.keys())
     ]
     for name, option in options.items():
         if option.get("required") and name in defaults:
             wrong.append(f"{role.name}: {name}: required by argument_specs.yml, but defaults/main.yml has a value")
         elif "default" in option and defaults.get(name) != option["default"]:
-            wrong.append(f"{role.name}: {name}: defaults/main.yml says {defaults.get(name)!r}, argument_specs.yml {option['default']!r}")
+            wrong.append(
+                f"{role.name}: {name}: defaults/main.yml has {defaults.get(name)!r},"
+                f" argument_specs.yml {option['default']!r}"
+            )
     return wrong
 
 

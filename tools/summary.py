@@ -3,10 +3,11 @@
 """Asks sledd and the machines themselves what they are, and writes it down.
 
 summary.py identity FILE NODE=ADDRESS...  saves each node's machine id and boot id, as read over SSH
-summary.py plan FILE SHOWN --exit CODE [--only NODE]  condenses what `terraform show -json` says of a plan; fails if it is to image one
-    node again and does anything else
-summary.py write FILE NODE=ADDRESS... [--before FILE --untouched NODE,...] [--plans FILE...]  writes the summary of a demo; fails unless
-    every image is signed, and every node answers on SSH, the untouched ones with the ids that were saved
+summary.py plan FILE SHOWN --exit CODE [--only NODE]  condenses what `terraform show -json` prints of a plan;
+    fails if it is to image one node again and does anything else
+summary.py write FILE NODE=ADDRESS... [--before FILE --untouched NODE,...] [--plans FILE...]  writes the summary of a
+    demo; fails unless every image is signed, and every node answers on SSH, the untouched ones with the ids
+    that were saved
 
 Where sledd is comes from SLED_SERVER, SLED_CA and SLED_TOKEN_FILE; the SSH key from SLED_SSH_KEY.
 """
@@ -43,7 +44,9 @@ def over_ssh(address: str, command: str) -> list[str]:
     options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "StrictHostKeyChecking=no"]
     options += ["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-i", os.environ["SLED_SSH_KEY"]]
     try:
-        done = subprocess.run(["ssh", *options, f"root@{address}", command], capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            ["ssh", *options, f"root@{address}", command], capture_output=True, text=True, timeout=20, check=False
+        )
     except subprocess.TimeoutExpired:
         return []
     return done.stdout.split("\n")[:-1] if done.returncode == 0 else []
@@ -55,7 +58,7 @@ def identity(address: str) -> dict[str, str]:
 
 
 def node_summary(name: str, address: str) -> dict[str, Any]:
-    """One node as sledd observed it; ssh is true only if the very boot that sledd was told of answers under the node's name."""
+    """One node as sledd observed it; ssh is true only if the boot reported to sledd answers under the node's name."""
     node = api(f"/v1/nodes/{name}")
     timeline = api(f"/v1/nodes/{name}/timeline")
     stages = {stage["name"]: stage for stage in timeline["stages"]}
@@ -71,7 +74,10 @@ def node_summary(name: str, address: str) -> dict[str, Any]:
         "digest": status.get("digest", ""),
         "generation": status["generation"],
         "ssh": seen.get("hostname") == name and seen.get("boot_id") == confirmed.get("boot_id"),
-        "seconds": {**{stage: stages[stage]["seconds"] for stage in STAGES if stage in stages}, "total": timeline["total"]},
+        "seconds": {
+            **{stage: stages[stage]["seconds"] for stage in STAGES if stage in stages},
+            "total": timeline["total"],
+        },
         "write": {"bytes": write.get("bytes", 0), "rate": write.get("rate", 0)},
     }
 
@@ -79,7 +85,9 @@ def node_summary(name: str, address: str) -> dict[str, Any]:
 def boot_server_summary(address: str) -> dict[str, Any]:
     """What runs on the boot server."""
     services = ("sledd", "nginx", "dnsmasq")
-    system = over_ssh(address, '. /etc/os-release; echo "$PRETTY_NAME"; systemctl is-active ' + " ".join(services) + " || :")
+    system = over_ssh(
+        address, '. /etc/os-release; echo "$PRETTY_NAME"; systemctl is-active ' + " ".join(services) + " || :"
+    )
     return {
         "address": address,
         "system": system[0] if system else "",
@@ -95,7 +103,11 @@ def changed(saved: Path, addresses: dict[str, str], names: list[str]) -> list[st
 
 def plan_summary(shown: dict[str, Any], code: int) -> dict[str, Any]:
     """What a plan would do, and the exit code that `plan -detailed-exitcode` gave."""
-    changes = [one for one in shown.get("resource_changes", []) if one["mode"] == "managed" and one["change"]["actions"] != ["no-op"]]
+    changes = [
+        one
+        for one in shown.get("resource_changes", [])
+        if one["mode"] == "managed" and one["change"]["actions"] != ["no-op"]
+    ]
     actions = [action for one in changes for action in one["change"]["actions"]]
     return {
         "exit": code,
@@ -162,7 +174,9 @@ def save(file: Path, result: Any) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(required=True)
-    made = {work: actions.add_parser(name) for name, work in (("identity", identities), ("plan", plan), ("write", write))}
+    made = {
+        work: actions.add_parser(name) for name, work in (("identity", identities), ("plan", plan), ("write", write))
+    }
     for work, command in made.items():
         command.set_defaults(work=work)
         command.add_argument("file", type=Path)

@@ -4,8 +4,8 @@
 
 usage: words.py [--check] [--root DIRECTORY]     --check: write nothing, exit 1 and name each stale file
 
-A template tools/words/files/PATH.j2 writes the whole of PATH. A template tools/words/blocks/NAME.j2 writes what stands between a line
-with "BEGIN words: NAME" and the next line with "END words", in any tracked file.
+A template tools/words/files/PATH.j2 writes the whole of PATH. A template tools/words/blocks/NAME.j2 writes what stands
+between a line with "BEGIN words: NAME" and the next line with "END words", in any tracked file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ import jinja2
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"^(?P<begin>[^\n]*BEGIN words: (?P<name>[a-z-]+)[^\n]*\n)(?P<body>.*?)(?P<end>^[^\n]*END words)", re.M | re.S)
+BLOCK = re.compile(
+    r"^(?P<begin>[^\n]*BEGIN words: (?P<name>[a-z-]+)[^\n]*\n)(?P<body>.*?)(?P<end>^[^\n]*END words)", re.M | re.S
+)
 
 
 # The keys of each list: one that is not here is a slip, such as a text with a comma that nobody quoted.
@@ -79,7 +81,11 @@ def environment(root: Path) -> jinja2.Environment:
     """How templates are rendered: a missing word is an error, and nothing is escaped."""
     loader = jinja2.FileSystemLoader(root / "tools/words")
     made = jinja2.Environment(
-        loader=loader, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        loader=loader,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     made.filters["quoted"] = lambda text: '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
     made.filters["plain"] = lambda text: re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", str(text)).replace("`", "")
@@ -106,7 +112,11 @@ def files(root: Path, templates: jinja2.Environment, words: dict[str, Any]) -> d
 def marked(root: Path) -> list[str]:
     """The tracked files that hold a generated block."""
     found = subprocess.run(
-        ["git", "-C", str(root), "grep", "--untracked", "-lI", "BEGIN words: "], capture_output=True, text=True, check=False, timeout=60
+        ["git", "-C", str(root), "grep", "--untracked", "-lI", "BEGIN words: "],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     return [path for path in found.stdout.split() if not path.startswith("tools/words")]
 
@@ -133,7 +143,10 @@ def filled(text: str, made: dict[str, str]) -> str:
 def outputs(root: Path) -> dict[str, str]:
     """What each file with generated text should hold, by its path."""
     words, templates = load(root), environment(root)
-    made, found = blocks(root, templates, words), {path: (root / path).read_text(encoding="utf-8") for path in marked(root)}
+    made, found = (
+        blocks(root, templates, words),
+        {path: (root / path).read_text(encoding="utf-8") for path in marked(root)},
+    )
     used = {block["name"] for text in found.values() for block in BLOCK.finditer(text)}
     if unused := sorted(set(made) - used):
         sys.exit(f"words: no file has the block {unused[0]}: a line with BEGIN words, and one with END words")
