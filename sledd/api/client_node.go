@@ -24,15 +24,6 @@ func (c *Client) Events(ctx context.Context, node string, limit int) ([]Event, e
 	return answer.Items, err
 }
 
-// PostEvent adds an event of the supervisor to a node.
-func (c *Client) PostEvent(ctx context.Context, node string, body NodeEvent) error {
-	address, err := path("nodes", node)
-	if err != nil {
-		return err
-	}
-	return c.call(ctx, request{method: http.MethodPost, path: address + "/events", body: body}, nil)
-}
-
 // Boot returns what a running system needs to start the Sled system by kexec. It ends the validity of earlier
 // responses.
 func (c *Client) Boot(ctx context.Context, node string) (Boot, error) {

@@ -233,7 +233,7 @@ func TestNodeCalls(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		seen = append(seen, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
 		switch {
-		case r.Method == http.MethodDelete || r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/events"):
+		case r.Method == http.MethodDelete:
 			w.WriteHeader(http.StatusNoContent)
 		case strings.HasSuffix(r.URL.Path, "/log"):
 			_, _ = w.Write([]byte("two disks match\n"))
@@ -251,8 +251,7 @@ func TestNodeCalls(t *testing.T) {
 	_, err7 := client.PutBinding(ctx, BindingSpec{Node: "n1"}, IfGeneration(3))
 	_, err8 := Collect(client.Bindings(ctx, Filter{Image: "i"}))
 	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8,
-		client.PostEvent(ctx, "n1", NodeEvent{Kind: "power", Detail: "on"}), client.DeleteNode(ctx, "n1"),
-		client.DeleteImage(ctx, "i"), client.DeleteBinding(ctx, "n1"), client.DeleteOperator(ctx, "o")); err != nil {
+		client.DeleteNode(ctx, "n1"), client.DeleteImage(ctx, "i"), client.DeleteBinding(ctx, "n1"), client.DeleteOperator(ctx, "o")); err != nil {
 		t.Fatal(err)
 	}
 	if len(events) != 1 || events[0].ID != 5 || log != "two disks match\n" {
@@ -266,7 +265,6 @@ GET /v1/operators
 POST /v1/bindings?reimage=true {"items":[{"node":"n1","image":"i"}]}
 PUT /v1/bindings/n1?generation=3 {"node":"n1"}
 GET /v1/bindings?image=i&limit=2000
-POST /v1/nodes/n1/events {"kind":"power","detail":"on"}
 DELETE /v1/nodes/n1
 DELETE /v1/images/i
 DELETE /v1/bindings/n1

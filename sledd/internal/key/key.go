@@ -3,10 +3,7 @@
 // Package key is the layout of the store (contract/store.md).
 package key
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Prefixes of the kinds of keys. Root is the prefix of them all.
 const (
@@ -36,10 +33,4 @@ func RunsOf(rollout string) string { return Runs + rollout + "/" }
 // Event is the key of an event that happened at that many nanoseconds since 1970; 19 digits, so that keys sort by time.
 func Event(mac string, nanoseconds int64) string {
 	return fmt.Sprintf("%s%019d", EventsOf(mac), nanoseconds)
-}
-
-// EventMAC gives the node of an event's key.
-func EventMAC(key string) string {
-	mac, _, _ := strings.Cut(strings.TrimPrefix(key, Events), "/")
-	return mac
 }
