@@ -49,18 +49,21 @@ func TestErrorScriptShowsNothingThatIsInterpreted(t *testing.T) {
 }
 
 // Commands that iPXE of 2019 has in every build; an unknown one would end the script.
-var commands = map[string]bool{"set": true, "inc": true, "echo": true, "imgfree": true, "kernel": true, "initrd": true, "boot": true,
-	"sleep": true, "iseq": true, "isset": true, "goto": true, "reboot": true, "sanboot": true, "chain": true, "dhcp": true, "exit": true}
+var commands = map[string]bool{"set": true, "inc": true, "echo": true, "imgfree": true, "kernel": true, "initrd": true,
+	"boot": true, "sleep": true, "iseq": true, "isset": true, "goto": true, "reboot": true, "sanboot": true,
+	"chain": true, "dhcp": true, "exit": true}
 
 // Commands that fail in the field and so must say where to go on.
-var network = map[string]bool{"kernel": true, "initrd": true, "boot": true, "sanboot": true, "chain": true, "dhcp": true}
+var network = map[string]bool{"kernel": true, "initrd": true, "boot": true, "sanboot": true, "chain": true,
+	"dhcp": true}
 
 func TestScriptsKeepTheRules(t *testing.T) {
 	node, err := ipxe.Node(ipxe.NodeValues{MAC: "m", System: "s", Arguments: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"boot": ipxe.Boot, "local": ipxe.Local, "fallback": ipxe.Fallback, "node": node} {
+	for name, text := range map[string]string{"boot": ipxe.Boot, "local": ipxe.Local, "fallback": ipxe.Fallback,
+		"node": node} {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		if lines[0] != "#!ipxe" || len(lines) > 30 {
 			t.Errorf("%s: begins with %q and has %d lines", name, lines[0], len(lines))
