@@ -251,7 +251,8 @@ func TestNodeCalls(t *testing.T) {
 	_, err7 := client.PutBinding(ctx, BindingSpec{Node: "n1"}, IfGeneration(3))
 	_, err8 := Collect(client.Bindings(ctx, Filter{Image: "i"}))
 	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8,
-		client.DeleteNode(ctx, "n1"), client.DeleteImage(ctx, "i"), client.DeleteBinding(ctx, "n1"), client.DeleteOperator(ctx, "o")); err != nil {
+		client.DeleteNode(ctx, "n1"), client.DeleteImage(ctx, "i"), client.DeleteBinding(ctx, "n1"),
+		client.DeleteOperator(ctx, "o")); err != nil {
 		t.Fatal(err)
 	}
 	if len(events) != 1 || events[0].ID != 5 || log != "two disks match\n" {

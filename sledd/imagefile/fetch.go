@@ -27,7 +27,8 @@ type Fetcher struct {
 	Most      time.Duration // that one server may take; default 2 min
 }
 
-// Fetch reads trailer and index of the image at a URL. Unless the error IsRefused, the server is at fault and not the image.
+// Fetch reads the trailer and index of the image at a URL. Unless the error IsRefused, the fault is
+// the server's and not the image's.
 func (f Fetcher) Fetch(ctx context.Context, url string) (Image, error) {
 	r := remote{client: &http.Client{Transport: f.Transport, CheckRedirect: refuseRedirect}, url: url, stall: f.Stall}
 	if r.stall <= 0 {
@@ -45,7 +46,8 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (Image, error) {
 	return image, nil
 }
 
-// First reads the image at the first URL that answers, and gives what was wrong with those before it. An image that is at fault ends it.
+// First reads the image at the first URL that answers, and returns the errors of the URLs before
+// it. A faulty image ends the search.
 func (f Fetcher) First(ctx context.Context, urls []string) (Image, []error, error) {
 	var away []error
 	for _, url := range urls {

@@ -80,7 +80,8 @@ func large(t *testing.T) []byte {
 		payload = append(payload, make([]byte, 32)...)
 	}
 	sum := sha256.Sum256(payload)
-	file := append(make([]byte, chunks), little.AppendUint32(little.AppendUint32(nil, indexMagic), uint32(len(payload)))...)
+	file := append(make([]byte, chunks), little.AppendUint32(little.AppendUint32(nil, indexMagic),
+		uint32(len(payload)))...)
 	file = append(file, payload...)
 	file = little.AppendUint32(little.AppendUint32(file, trailerMagic), trailerSize)
 	file = little.AppendUint64(append(file, "sled-end\x01\x00\x00\x00\x00\x00\x00\x00"...), chunks+skippable)
@@ -172,14 +173,16 @@ func TestFirstThatAnswers(t *testing.T) {
 	good, asked := serve(t, whole(load(t, "ok/gaps")))
 
 	image, faults, err := Fetcher{}.First(t.Context(), []string{away.URL, missing, good, damaged})
-	if err != nil || image.UsedBytes != 425984 || len(faults) != 2 || !strings.Contains(faults[0].Error(), "connection refused") {
+	if err != nil || image.UsedBytes != 425984 || len(faults) != 2 ||
+		!strings.Contains(faults[0].Error(), "connection refused") {
 		t.Errorf("%+v, %v, %v", image, faults, err)
 	}
 	if _, _, err := (Fetcher{}).First(t.Context(), []string{damaged, good}); !IsRefused(err) || asked.Load() != 1 {
 		t.Errorf("%v after %d requests: a damaged image is no reason to ask the next server", err, asked.Load())
 	}
 	_, _, err = Fetcher{}.First(t.Context(), []string{away.URL, missing})
-	if err == nil || IsRefused(err) || !strings.Contains(err.Error(), away.URL) || !strings.Contains(err.Error(), missing+": answered 404") {
+	if err == nil || IsRefused(err) || !strings.Contains(err.Error(), away.URL) ||
+		!strings.Contains(err.Error(), missing+": answered 404") {
 		t.Errorf("%v does not say what is wrong with each", err)
 	}
 }

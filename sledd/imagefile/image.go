@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package imagefile reads what a published image says of itself (contract/image.md): its trailer and its index, proven against each other.
-// The data frames are not looked at; each node proves those by the hashes in the index.
+// Package imagefile reads the trailer and the index of a published image (contract/image.md) and
+// verifies them against each other. It does not read the data frames; each node verifies those by
+// the hashes in the index.
 package imagefile
 
 import (
@@ -23,7 +24,7 @@ type Image struct {
 	FileBytes  int64  // size of the file
 	Sector     int64  // logical sector size of the disk, in bytes
 	Partitions []Partition
-	Key        string // id of the key that its trailer names, 16 hexadecimal digits; empty: it has no signature. It is not verified here
+	Key        string // id of the key that its trailer names, 16 hexadecimal digits; empty: unsigned. Not verified
 }
 
 // Partition of an image's disk, for people and tools.

@@ -93,9 +93,11 @@ func parseHead(p []byte) (chunks, partitions uint32, i index, err error) {
 	case i.bytes > diskMax:
 		err = refuse(unsupported, "its disk has %d bytes, at most 2^50 are read", i.bytes)
 	case chunks > chunksMax || partitions > partitionsMax:
-		err = refuse(unsupported, "its index has %d chunks and %d partitions, at most %d and %d are read", chunks, partitions, chunksMax, partitionsMax)
+		err = refuse(unsupported, "its index has %d chunks and %d partitions, at most %d and %d are read", chunks, partitions,
+			chunksMax, partitionsMax)
 	case len(p) != headSize+int(partitions)*partitionSize+int(chunks)*entrySize:
-		err = refuse(integrity, "its index has %d bytes, which does not fit %d chunks and %d partitions", len(p), chunks, partitions)
+		err = refuse(integrity, "its index has %d bytes, which does not fit %d chunks and %d partitions", len(p),
+			chunks, partitions)
 	}
 	return chunks, partitions, i, err
 }
@@ -111,7 +113,8 @@ func parsePartition(p []byte, disk, least int64) (Partition, error) {
 	case used < 0 || used > bytes:
 		return Partition{}, refuse(integrity, "the partition at %d uses %d of %d bytes", start, used, bytes)
 	case name == nil:
-		return Partition{}, refuse(integrity, "the partition at %d has content %q, which is no name", start, p[24:partitionSize])
+		return Partition{}, refuse(integrity, "the partition at %d has content %q, which is no name", start,
+			p[24:partitionSize])
 	}
 	return Partition{Start: start, Bytes: bytes, UsedBytes: used, Content: string(name[1])}, nil
 }

@@ -13,7 +13,8 @@ const (
 // gapFrame is the size of the frame that stands for so many bytes without a used one.
 func gapFrame(size int64) int64 { return gapHead + 4*((size+runMax-1)/runMax) }
 
-// lay sees that each frame is where the ones before it end. It gives where they all end in the file, and how many there are.
+// lay checks that each frame starts where the previous one ends. It returns the end of the last one
+// in the file, and their number.
 func lay(i index) (at, frames int64, err error) {
 	gap := func(size int64) {
 		full, rest := size/gapMax, size%gapMax
@@ -26,7 +27,8 @@ func lay(i index) (at, frames int64, err error) {
 	for _, c := range i.chunks {
 		gap(c.offset - end)
 		if c.at != at {
-			return 0, 0, refuse(integrity, "the frame of the chunk at %d is at %d of the file, and the ones before it end at %d", c.offset, c.at, at)
+			return 0, 0, refuse(integrity, "the frame of the chunk at %d is at %d of the file, and the ones before it end at %d",
+				c.offset, c.at, at)
 		}
 		at, frames, end = at+c.frame, frames+1, c.end()
 	}

@@ -11,7 +11,8 @@ import (
 // reader gives bytes of a file. What is asked of it lies within the file.
 type reader func(at, size int64) ([]byte, error)
 
-// read proves an image of that size in the order of the contract: trailer, digest, index, then what follows from the index.
+// read verifies an image of that size in the order of the contract: trailer, digest, index, then
+// what follows from the index.
 func read(total int64, from reader) (Image, error) {
 	if total < footerSize {
 		return Image{}, refuse(integrity, "it has %d bytes, which no image has", total)
@@ -41,7 +42,8 @@ func read(total int64, from reader) (Image, error) {
 		return Image{}, err
 	}
 	return Image{
-		Digest: "sha256:" + hex.EncodeToString(t.digest[:]), Bytes: i.bytes, UsedBytes: i.used, FileBytes: total, Sector: i.sector,
+		Digest: "sha256:" + hex.EncodeToString(t.digest[:]), Bytes: i.bytes, UsedBytes: i.used, FileBytes: total,
+		Sector:     i.sector,
 		Partitions: i.partitions, Key: t.key,
 	}, nil
 }
@@ -61,7 +63,8 @@ func readIndex(t trailer, from reader) (index, error) {
 	return parseIndex(payload)
 }
 
-// checkConsequences sees that what follows from the index is there and nothing else. The table is made only when its size is right.
+// checkConsequences checks that the file holds exactly what follows from the index. The table is
+// allocated only when its size is right.
 func checkConsequences(i index, t trailer, table, total int64, from reader) error {
 	end, frames, err := lay(i)
 	if err != nil {

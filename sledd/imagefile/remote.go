@@ -33,7 +33,8 @@ func (r *remote) fetch(ctx context.Context) (Image, error) {
 		return Image{}, err
 	}
 	if end.at+end.size != end.total || end.size < min(end.total, tailBytes) {
-		return Image{}, fmt.Errorf("answered with %d bytes at %d of %d, want the last %d", end.size, end.at, end.total, tailBytes)
+		return Image{}, fmt.Errorf("answered with %d bytes at %d of %d, want the last %d", end.size, end.at,
+			end.total, tailBytes)
 	}
 	r.total, r.tail = end.total, data
 	return read(r.total, func(at, size int64) ([]byte, error) { return r.part(ctx, at, size) })
@@ -46,7 +47,8 @@ func (r *remote) part(ctx context.Context, at, size int64) ([]byte, error) {
 	}
 	got, data, err := r.get(ctx, fmt.Sprintf("bytes=%d-%d", at, at+size-1))
 	if err == nil && got != (span{at, size, r.total}) {
-		err = fmt.Errorf("answered with %d bytes at %d of %d, want %d at %d of %d", got.size, got.at, got.total, size, at, r.total)
+		err = fmt.Errorf("answered with %d bytes at %d of %d, want %d at %d of %d", got.size, got.at, got.total,
+			size, at, r.total)
 	}
 	return data, err
 }

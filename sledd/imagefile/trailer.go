@@ -34,7 +34,8 @@ type trailer struct {
 // parseFooter gives the size of the seek table's frame.
 func parseFooter(p []byte, total int64) (int64, error) {
 	if p[4] != 0 || little.Uint32(p[5:]) != footerMagic {
-		return 0, refuse(integrity, "it does not end as an image: cut off, or another kind of file (sledc pack makes an image of any disk)")
+		return 0, refuse(integrity,
+			"it does not end as an image: cut off, or another kind of file (sledc pack makes an image of any disk)")
 	}
 	size := skippable + 8*int64(little.Uint32(p)) + footerSize
 	if size+trailerFrame+skippable > total {

@@ -22,7 +22,8 @@ func MAC(i int) string { return fmt.Sprintf("52:54:00:77:%02x:%02x", i>>8, i&0xf
 
 // Node is what Declare says of node n<i>.
 func Node(i int) api.NodeSpec {
-	return api.NodeSpec{MAC: MAC(i), Name: fmt.Sprintf("n%d", i), Disk: fmt.Sprintf("serial:LAB-%04d", i), Labels: map[string]string{"rack": "a"}}
+	return api.NodeSpec{MAC: MAC(i), Name: fmt.Sprintf("n%d", i), Disk: fmt.Sprintf("serial:LAB-%04d", i),
+		Labels: map[string]string{"rack": "a"}}
 }
 
 // Declare declares node n<i>.
@@ -56,7 +57,8 @@ func (s *Sledd) DeclareMany(n int) {
 // Register registers an image.
 func (s *Sledd) Register(name string) api.ImageSpec {
 	s.t.Helper()
-	spec := api.ImageSpec{Name: name, Digest: Digest, URLs: []string{"http://10.77.0.1/images/" + name}, Bytes: 1 << 30, FileBytes: 1 << 28}
+	spec := api.ImageSpec{Name: name, Digest: Digest, URLs: []string{"http://10.77.0.1/images/" + name}, Bytes: 1 << 30,
+		FileBytes: 1 << 28}
 	image, err := s.client.PutImage(s.t.Context(), spec)
 	if err != nil {
 		s.t.Fatal(err)

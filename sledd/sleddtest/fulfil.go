@@ -10,10 +10,11 @@ import (
 )
 
 // CaptureEnd ends the first of two steps: the disk became an image.
-const CaptureEnd = "end step=1 verb=capture code=0 seconds=7.5 detail=packed digest=" + Digest + " bytes=4294967296 file_bytes=612345678"
+const CaptureEnd = "end step=1 verb=capture code=0 seconds=7.5 detail=packed digest=" + Digest +
+	" bytes=4294967296 file_bytes=612345678"
 
-// Fulfil does the whole plan: an image ends operational, a wipe wiped, a capture captured. A machine that runs its own disk is
-// rebooted first.
+// Fulfil carries out the whole plan: an image ends operational, a wipe wiped, a capture captured. A
+// machine that runs its own disk is rebooted first.
 func (m *Machine) Fulfil() {
 	m.sledd.t.Helper()
 	steps := m.steps()
@@ -39,7 +40,9 @@ func (m *Machine) Fulfil() {
 // Confirm says that the installed system runs.
 func (m *Machine) Confirm() {
 	m.sledd.t.Helper()
-	m.Say("operational", fmt.Sprintf("operational 1\ngeneration %d\nos id=debian version=12 kernel=6.1 machine_id=abc boot_id=os-%d uptime=8\n", m.Generation, m.Generation))
+	m.Say("operational",
+		fmt.Sprintf("operational 1\ngeneration %d\nos id=debian version=12 kernel=6.1 machine_id=abc "+
+			"boot_id=os-%d uptime=8\n", m.Generation, m.Generation))
 }
 
 // Fail begins the plan, and its first step fails with an exit code of contract/exit-codes.md.
@@ -47,8 +50,9 @@ func (m *Machine) Fail(code int, reason string) {
 	t := m.sledd.t
 	t.Helper()
 	steps := m.steps()
-	end, err := operand.Encode(operand.Line{Word: "end", Operands: []operand.Pair{{Key: "step", Value: "1"}, {Key: "verb", Value: steps[0].Word},
-		{Key: "code", Value: fmt.Sprint(code)}, {Key: "seconds", Value: "0.1"}, {Key: "reason", Value: reason}}})
+	end, err := operand.Encode(operand.Line{Word: "end",
+		Operands: []operand.Pair{{Key: "step", Value: "1"}, {Key: "verb", Value: steps[0].Word},
+			{Key: "code", Value: fmt.Sprint(code)}, {Key: "seconds", Value: "0.1"}, {Key: "reason", Value: reason}}})
 	if err != nil {
 		t.Fatalf("reason %q: %v", reason, err)
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sleddtest runs a real sledd inside a test, with machines that behave as the Sled system does. It is for tests of
-// whatever speaks to sledd, and for sledd's own.
+// Package sleddtest runs a real sledd inside a test, with machines that behave as the Sled system
+// does. It is for tests of sledd and of its clients.
 package sleddtest
 
 import (
@@ -85,7 +85,8 @@ func StartWith(t testing.TB, options Options) *Sledd {
 	return s
 }
 
-// embed starts an etcd. Its directory has a short name, because a socket's path is short: t.TempDir holds the test's name.
+// embed starts an etcd. Its directory has a short name, because a socket's path is short: t.TempDir
+// contains the test's name.
 func embed(t testing.TB) *store.Etcd {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sledd") //nolint:usetesting // see above

@@ -23,16 +23,18 @@ func TestFlagsThatCannotWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, arguments := range map[string][]string{
-		"--boot-url \"\"":                      {},
-		"--boot-url \"ftp://a\"":               {"--boot-url", "ftp://a"},
-		"--boot-url \"http://a/b":              {"--boot-url", "http://a/b"},
-		"--listen \"9470\"":                    {"--boot-url", "http://a", "--listen", "9470"},
-		"--node-urls \"a\"":                    {"--boot-url", "http://a", "--node-urls", "https://b,a"},
-		"--etcd-endpoints \"b:1\"":             {"--boot-url", "http://a", "--etcd-endpoints", "b:1"},
-		"--flavour \"tiny\"":                   {"--boot-url", "http://a", "--flavour", "tiny"},
-		"--token-ttl 1s":                       {"--boot-url", "http://a", "--token-ttl", "1s"},
-		"--image-urls \"http://a/\"":           {"--boot-url", "http://a", "--image-urls", "http://a/", "--upload-url", "https://a/upload"},
-		"--upload-url \"ftp://a/upload\"":      {"--boot-url", "http://a", "--image-urls", "http://a/images", "--upload-url", "ftp://a/upload"},
+		"--boot-url \"\"":          {},
+		"--boot-url \"ftp://a\"":   {"--boot-url", "ftp://a"},
+		"--boot-url \"http://a/b":  {"--boot-url", "http://a/b"},
+		"--listen \"9470\"":        {"--boot-url", "http://a", "--listen", "9470"},
+		"--node-urls \"a\"":        {"--boot-url", "http://a", "--node-urls", "https://b,a"},
+		"--etcd-endpoints \"b:1\"": {"--boot-url", "http://a", "--etcd-endpoints", "b:1"},
+		"--flavour \"tiny\"":       {"--boot-url", "http://a", "--flavour", "tiny"},
+		"--token-ttl 1s":           {"--boot-url", "http://a", "--token-ttl", "1s"},
+		"--image-urls \"http://a/\"": {"--boot-url", "http://a", "--image-urls", "http://a/", "--upload-url",
+			"https://a/upload"},
+		"--upload-url \"ftp://a/upload\"": {"--boot-url", "http://a", "--image-urls", "http://a/images", "--upload-url",
+			"ftp://a/upload"},
 		"--log-format \"xml\"":                 {"--boot-url", "http://a", "--log-format", "xml"},
 		"--log-level \"loud\"":                 {"--boot-url", "http://a", "--log-level", "loud"},
 		"--tls-cert \"c\"":                     {"--boot-url", "http://a", "--tls-cert", "c"},
@@ -81,7 +83,8 @@ func TestOpenAPIIsPrinted(t *testing.T) {
 	}
 }
 
-// TestServe runs all of sledd: it says READY to systemd, answers, keeps its data over a restart, and ends without error.
+// TestServe runs the whole of sledd: it reports READY to systemd, answers requests, keeps its data
+// over a restart, and ends without error.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	token := filepath.Join(dir, "token")
@@ -96,10 +99,12 @@ func TestServe(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(dir, "notify"))
 	t.Setenv("SLED_BOOT_URL", "http://10.77.0.1")
 	address := "http://" + freeAddress(t)
-	for run, request := range []struct{ method, body string }{{"PUT", `{"mac":"52:54:00:77:00:01","name":"n1"}`}, {"GET", ""}} {
+	for run, request := range []struct{ method, body string }{{"PUT", `{"mac":"52:54:00:77:00:01","name":"n1"}`},
+		{"GET", ""}} {
 		ctx, stop := context.WithCancel(t.Context())
 		root := command()
-		root.SetArgs([]string{"--listen", strings.TrimPrefix(address, "http://"), "--data-dir", filepath.Join(dir, "etcd"), "--admin-token-file", token, "--log-level", "error"})
+		root.SetArgs([]string{"--listen", strings.TrimPrefix(address, "http://"), "--data-dir", filepath.Join(dir, "etcd"),
+			"--admin-token-file", token, "--log-level", "error"})
 		ended := make(chan error, 1)
 		go func() { ended <- root.ExecuteContext(ctx) }()
 		message := make([]byte, 64)
@@ -110,7 +115,8 @@ func TestServe(t *testing.T) {
 		if err != nil || string(message[:n]) != "READY=1" {
 			t.Fatalf("run %d: systemd was told %q, %v", run, message[:n], err)
 		}
-		call, err := http.NewRequestWithContext(t.Context(), request.method, address+"/v1/nodes/n1", strings.NewReader(request.body))
+		call, err := http.NewRequestWithContext(t.Context(), request.method, address+"/v1/nodes/n1",
+			strings.NewReader(request.body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command sledd is the control plane of Sled: it knows nodes, images and bindings, and tells nodes what to boot and to do.
+// Command sledd is the control plane of Sled: it stores nodes, images and bindings, and serves boot
+// scripts and plans to nodes.
 package main
 
 import (

@@ -82,7 +82,8 @@ func serve(ctx context.Context, s settings) error {
 			return err
 		}
 	}
-	handler := (&server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Metrics: measure, Log: log,
+	handler := (&server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub,
+		Metrics: measure, Log: log,
 		Stopping: ctx, ConsoleDirectory: s.consoles}).Handler() //nolint:contextcheck // requests bring their own
 	return run(ctx, listener, handler, log)
 }
@@ -144,7 +145,8 @@ func adminToken(file string) (string, error) {
 	return token, nil
 }
 
-// admin makes the operator admin. A store that does not answer yet is asked again in the background, so that sledd serves meanwhile.
+// admin creates the operator admin. If the store does not answer yet, it retries in the background,
+// so that sledd serves meanwhile.
 func admin(ctx context.Context, operators *fleet.Fleet, token string, log *slog.Logger) error {
 	err := operators.SetAdmin(ctx, token)
 	var unavailable *store.UnavailableError
@@ -180,7 +182,8 @@ func listen(ctx context.Context, s settings) (net.Listener, error) {
 		_ = listener.Close()
 		return nil, fmt.Errorf("--tls-cert %s and --tls-key %s: %w", s.tlsCert, s.tlsKey, err)
 	}
-	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}), nil
+	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate},
+		MinVersion: tls.VersionTLS12}), nil
 }
 
 func open(s settings) (*store.Etcd, error) {

@@ -43,20 +43,29 @@ type settings struct {
 func (s *settings) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.listen, "listen", "127.0.0.1:9470", "address and port to serve on")
 	f.StringVar(&s.dataDir, "data-dir", "/var/lib/sled", "directory of the embedded etcd")
-	f.StringSliceVar(&s.etcdEndpoints, "etcd-endpoints", nil, "URLs of an external etcd cluster, instead of the embedded one")
+	f.StringSliceVar(&s.etcdEndpoints, "etcd-endpoints", nil,
+		"URLs of an external etcd cluster, instead of the embedded one")
 	f.StringVar(&s.etcdCA, "etcd-ca", "", "PEM file of the CA of the external etcd")
 	f.StringVar(&s.etcdCert, "etcd-cert", "", "PEM file of the client certificate for the external etcd")
 	f.StringVar(&s.etcdKey, "etcd-key", "", "PEM file of its key")
 	f.StringVar(&s.bootURL, "boot-url", "", "base URL where nodes fetch kernel and initrd, http://ADDRESS (required)")
-	f.StringSliceVar(&s.nodeURLs, "node-urls", nil, "base URLs of sledd for nodes, https://ADDRESS; default: those in the site's initrd")
-	f.StringSliceVar(&s.imageURLs, "image-urls", nil, "base URLs where nodes fetch images, http://ADDRESS/images; needed to capture disks")
-	f.StringVar(&s.uploadURL, "upload-url", "", "base URL where nodes put captured disks, https://ADDRESS/upload; needed to capture disks")
+	f.StringSliceVar(&s.nodeURLs, "node-urls", nil,
+		"base URLs of sledd for nodes, https://ADDRESS; default: those in the site's initrd")
+	f.StringSliceVar(&s.imageURLs, "image-urls", nil,
+		"base URLs where nodes fetch images, http://ADDRESS/images; needed to capture disks")
+	f.StringVar(&s.uploadURL, "upload-url", "",
+		"base URL where nodes put captured disks, https://ADDRESS/upload; needed to capture disks")
 	f.StringVar(&s.flavour, "flavour", "generic", "Sled system for nodes that name none: generic or cloud")
-	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8", "kernel arguments of the Sled system at this site")
-	f.StringVar(&s.quirks, "quirks", "", "YAML file of machines that this site does not start by kexec, beside those that sledd knows")
-	f.DurationVar(&s.watchdog, "watchdog", 300*time.Second, "time that a hardware watchdog is armed with before a kexec; 0: none is")
-	f.StringVar(&s.adminTokenFile, "admin-token-file", "", "file with the token of operator admin, who is made or refreshed at start")
-	f.StringVar(&s.consoles, "console-directory", "", "directory of recorded consoles, MAC.log (MAC with hyphens); sledd only reads it")
+	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8",
+		"kernel arguments of the Sled system at this site")
+	f.StringVar(&s.quirks, "quirks", "",
+		"YAML file of machines that this site does not start by kexec, beside those that sledd knows")
+	f.DurationVar(&s.watchdog, "watchdog", 300*time.Second,
+		"time that a hardware watchdog is armed with before a kexec; 0: none is")
+	f.StringVar(&s.adminTokenFile, "admin-token-file", "",
+		"file with the token of operator admin, who is made or refreshed at start")
+	f.StringVar(&s.consoles, "console-directory", "",
+		"directory of recorded consoles, MAC.log (MAC with hyphens); sledd only reads it")
 	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "life of a boot token, which is renewed while a node speaks")
 	f.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of a certificate, to serve TLS without nginx")
 	f.StringVar(&s.tlsKey, "tls-key", "", "PEM file of its key")
@@ -86,7 +95,8 @@ func (s *settings) check() error {
 		}
 	}
 	if s.dataDir == "" && len(s.etcdEndpoints) == 0 {
-		return fmt.Errorf("--data-dir is empty and there are no --etcd-endpoints: one of the two must say where state is kept")
+		return fmt.Errorf("--data-dir is empty and there are no --etcd-endpoints: one of the two must say " +
+			"where state is kept")
 	}
 	if (s.etcdCert == "") != (s.etcdKey == "") {
 		return fmt.Errorf("--etcd-cert %q and --etcd-key %q: give both or none", s.etcdCert, s.etcdKey)
@@ -119,8 +129,10 @@ func (s *settings) checkWords() error {
 	if s.tokenTTL < time.Minute || s.tokenTTL > 30*24*time.Hour {
 		return fmt.Errorf("--token-ttl %s: want 1m to 720h", s.tokenTTL)
 	}
-	if s.watchdog != 0 && (s.watchdog < plan.LeastWatchdog*time.Second || s.watchdog > plan.MostWatchdog*time.Second || s.watchdog%time.Second != 0) {
-		return fmt.Errorf("--watchdog %s: want whole seconds from %ds to %ds, or 0 for none", s.watchdog, plan.LeastWatchdog, plan.MostWatchdog)
+	if s.watchdog != 0 && (s.watchdog < plan.LeastWatchdog*time.Second || s.watchdog > plan.MostWatchdog*time.Second ||
+		s.watchdog%time.Second != 0) {
+		return fmt.Errorf("--watchdog %s: want whole seconds from %ds to %ds, or 0 for none", s.watchdog, plan.LeastWatchdog,
+			plan.MostWatchdog)
 	}
 	for _, c := range s.kernelArguments {
 		if c < ' ' || c > '~' || strings.ContainsRune("${}|&#\\", c) {

@@ -28,7 +28,8 @@ func floorOf(name string) int {
 
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../...")
+	command := exec.CommandContext(t.Context(), "go", "list", "-f",
+		`{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../...")
 	out, err := command.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,9 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
-// Local reports whether the node boots its own disk: its binding is satisfied, or its system is just starting, or its disk was
-// only read. Everything else boots the Sled system, as does a node under rescue. generation is that of the binding, 0 when there is none.
+// Local reports whether the node boots its own disk: its binding is satisfied, or its system is
+// just starting, or its disk was only read. Everything else boots the Sled system, as does a node
+// under rescue. generation is that of the binding, 0 when there is none.
 func Local(status api.Status, bound bool, generation int64, rescue bool) bool {
 	if rescue {
 		return false
@@ -44,14 +45,16 @@ type System struct {
 
 // Script renders the script that boots the Sled system with a boot token. iPXE itself knows the architecture.
 func (s System) Script(address, flavour, token string) (string, error) {
-	text, err := ipxe.Node(ipxe.NodeValues{MAC: address, System: s.folder(s.URL, flavour), Arguments: s.arguments(address, token)})
+	text, err := ipxe.Node(ipxe.NodeValues{MAC: address, System: s.folder(s.URL, flavour),
+		Arguments: s.arguments(address, token)})
 	if err != nil {
 		return "", fmt.Errorf("boot script of %s: %w", address, err)
 	}
 	return text, nil
 }
 
-// With says what a running node is booted with, and where from: base is of a boot server, http://ADDRESS. Architecture "" is x86_64.
+// With returns what to boot a running node with. base is the URL of a boot server, http://ADDRESS.
+// Architecture "" is x86_64.
 func (s System) With(base, address, flavour, architecture, token string) api.Boot {
 	folder := s.folder(base, flavour)
 	if architecture == "arm64" {

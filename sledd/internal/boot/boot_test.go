@@ -11,7 +11,8 @@ import (
 )
 
 func TestLocal(t *testing.T) {
-	phases := []api.Phase{"", api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring, api.Starting,
+	phases := []api.Phase{"", api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring,
+		api.Starting,
 		api.Operational, api.Wiped, api.Capturing, api.Captured, api.UnderRescue, api.Failed}
 	for _, phase := range phases {
 		status := api.Status{Phase: phase, Generation: 3}
@@ -35,15 +36,18 @@ func TestLocal(t *testing.T) {
 }
 
 func TestScript(t *testing.T) {
-	system := boot.System{URL: "http://10.77.0.1/", Flavour: "generic", Servers: []string{"https://a", "https://b"}, KernelArguments: "console=ttyS0"}
+	system := boot.System{URL: "http://10.77.0.1/", Flavour: "generic", Servers: []string{"https://a", "https://b"},
+		KernelArguments: "console=ttyS0"}
 	text, err := system.Script("52:54:00:77:00:01", "", "sledb_x")
 	want := "kernel ${system}/vmlinuz initrd=initrd.img console=ttyS0 sled.mac=52:54:00:77:00:01 " +
 		"BOOTIF=01-52-54-00-77-00-01 sled.servers=https://a,https://b sled.token=sledb_x || "
-	if err != nil || !strings.Contains(text, want) || !strings.Contains(text, "set system http://10.77.0.1/sled/generic\n") {
+	if err != nil || !strings.Contains(text, want) ||
+		!strings.Contains(text, "set system http://10.77.0.1/sled/generic\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	text, err = boot.System{URL: "http://a"}.Script("52:54:00:77:00:01", "cloud", "t")
-	if err != nil || !strings.Contains(text, "set system http://a/sled/cloud\n") || strings.Contains(text, "sled.servers") {
+	if err != nil || !strings.Contains(text, "set system http://a/sled/cloud\n") ||
+		strings.Contains(text, "sled.servers") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }

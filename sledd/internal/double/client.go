@@ -27,7 +27,8 @@ const (
 // errToken: the token is not taken any more, so the machine restarts for a new one.
 var errToken = errors.New("the token is not accepted")
 
-// client speaks as a node. A server that does not answer is asked again, for ever: somebody will switch the machine off.
+// client sends the requests of a node. It retries forever while the server does not answer: an
+// operator will switch the machine off.
 type client struct {
 	base, boot string // URLs
 	mac        string // with hyphens

@@ -20,7 +20,8 @@ import (
 // machine switches double n1 on inside the test; what is given back cuts its power.
 func machine(t *testing.T, s *sleddtest.Sledd, dir, settings string) func() {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "defaults.yaml"), fmt.Appendf(nil, "server: %s\nstep_seconds: 0.02\n%s", s.URL, settings), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "defaults.yaml"),
+		fmt.Appendf(nil, "server: %s\nstep_seconds: 0.02\n%s", s.URL, settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	m, err := double.Open(dir, sleddtest.MAC(1))

@@ -130,21 +130,24 @@ func (n *node) step(ctx context.Context, step operand.Line, number, of int, gene
 			reason = "as the settings say"
 		}
 		n.say("%s fails with code %d", step.Word, n.Settings.Fail.Code)
-		if err := report("end", append(end, operand.Pair{Key: "code", Value: fmt.Sprint(n.Settings.Fail.Code)}, operand.Pair{Key: "reason", Value: reason})...); err != nil {
+		if err := report("end", append(end, operand.Pair{Key: "code", Value: fmt.Sprint(n.Settings.Fail.Code)},
+			operand.Pair{Key: "reason", Value: reason})...); err != nil {
 			return err
 		}
 		return errFailed
 	}
 	end = append(end, operand.Pair{Key: "code", Value: "0"})
 	if step.Word == "capture" {
-		end = append(end, operand.Pair{Key: "detail", Value: "packed"}, operand.Pair{Key: "digest", Value: "sha256:" + strings.Repeat("5e", 32)},
+		end = append(end, operand.Pair{Key: "detail", Value: "packed"},
+			operand.Pair{Key: "digest", Value: "sha256:" + strings.Repeat("5e", 32)},
 			operand.Pair{Key: "bytes", Value: "4294967296"}, operand.Pair{Key: "file_bytes", Value: "612345678"})
 	}
 	return report("end", end...)
 }
 
 // work takes the time that a step takes, and has its results.
-func (n *node) work(ctx context.Context, verb string, name []operand.Pair, report func(word string, operands ...operand.Pair) error) error {
+func (n *node) work(ctx context.Context, verb string, name []operand.Pair,
+	report func(word string, operands ...operand.Pair) error) error {
 	part := seconds(n.Settings.StepSeconds) / parts
 	for i := range int64(parts) {
 		if err := pause(ctx, part); err != nil {
@@ -153,7 +156,8 @@ func (n *node) work(ctx context.Context, verb string, name []operand.Pair, repor
 		if verb != "write" {
 			continue
 		}
-		err := report("progress", append(name, operand.Pair{Key: "bytes", Value: fmt.Sprint((i + 1) * diskBytes / parts)}, operand.Pair{Key: "total", Value: fmt.Sprint(diskBytes)})...)
+		err := report("progress", append(name, operand.Pair{Key: "bytes", Value: fmt.Sprint((i + 1) * diskBytes / parts)},
+			operand.Pair{Key: "total", Value: fmt.Sprint(diskBytes)})...)
 		if err != nil {
 			return err
 		}

@@ -19,8 +19,9 @@ import (
 // offTime is how long a process may take to be gone after SIGKILL.
 const offTime = 10 * time.Second
 
-// The machine is on while a process holds a lock on its file `power`. The lock is taken before the process is started and
-// handed to it, so two `on` at once start one machine, and a process id that another program got by now is never killed.
+// The machine is on while a process holds a lock on its file `power`. The lock is taken before the
+// process starts and is handed to it, so two concurrent `on` start one machine, and a process id
+// that another program has by now is never killed.
 
 // On starts the machine in a process of its own, by the program and arguments given; nothing happens when it is on.
 func (m *Machine) On(program string, arguments ...string) error {
@@ -110,7 +111,8 @@ func (m *Machine) open() (*os.File, error) {
 	return file, nil
 }
 
-// whole is a lock that belongs to the open file, so that a child inherits it, and that can be asked about without taking it.
+// whole is a lock that belongs to the open file: a child inherits it, and it can be queried without
+// taking it.
 func whole() unix.Flock_t { return unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart} }
 
 // Bootdev chooses where the next start looks first, once: pxe or disk.

@@ -105,8 +105,9 @@ func (n *node) confirm(ctx context.Context) error {
 		n.say("runs its disk")
 		return nil
 	}
-	err = n.post(ctx, "operational", installed["token"], fmt.Sprintf("operational 1\ngeneration %s\nos id=debian version=12 kernel=6.1 machine_id=%s boot_id=%s uptime=8\n",
-		installed["generation"], rand.Text(), n.boot))
+	err = n.post(ctx, "operational", installed["token"],
+		fmt.Sprintf("operational 1\ngeneration %s\nos id=debian version=12 kernel=6.1 machine_id=%s boot_id=%s uptime=8\n",
+			installed["generation"], rand.Text(), n.boot))
 	if errors.Is(err, errToken) {
 		n.say("not heard: %v", err) // an older generation's; such a machine runs on
 		return nil
@@ -129,11 +130,14 @@ func (n *node) facts(ctx context.Context) error {
 		serial = strings.ReplaceAll(n.MAC, ":", "")
 	}
 	lines := []operand.Line{
-		{Word: "kernel", Operands: []operand.Pair{{Key: "release", Value: "6.1"}, {Key: "uptime", Value: fmt.Sprint(n.Settings.BootSeconds)}}},
-		{Word: "cpu", Operands: []operand.Pair{{Key: "model", Value: "double"}, {Key: "threads", Value: "2"}, {Key: "arch", Value: "x86_64"}}},
+		{Word: "kernel", Operands: []operand.Pair{{Key: "release", Value: "6.1"},
+			{Key: "uptime", Value: fmt.Sprint(n.Settings.BootSeconds)}}},
+		{Word: "cpu", Operands: []operand.Pair{{Key: "model", Value: "double"}, {Key: "threads", Value: "2"},
+			{Key: "arch", Value: "x86_64"}}},
 		{Word: "memory", Operands: []operand.Pair{{Key: "bytes", Value: "2147483648"}}},
 		dmi,
-		{Word: "disk", Operands: []operand.Pair{{Key: "name", Value: "vda"}, {Key: "serial", Value: serial}, {Key: "bytes", Value: "4294967296"}}},
+		{Word: "disk", Operands: []operand.Pair{{Key: "name", Value: "vda"}, {Key: "serial", Value: serial},
+			{Key: "bytes", Value: "4294967296"}}},
 		{Word: "nic", Operands: []operand.Pair{{Key: "name", Value: "eth0"}, {Key: "mac", Value: n.MAC}}},
 	}
 	body := "facts 1\nboot " + n.boot + "\n"

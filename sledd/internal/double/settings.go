@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package double is a machine without hardware: it fetches its boot script, follows plans, reports, and confirms as a node does,
-// and fails where it is told to. Tests of fleets use hundreds where a real one would fill the machine.
+// Package double is a machine without hardware: it fetches its boot script, follows plans, reports,
+// and confirms as a node does, and fails where its settings request it. Tests of fleets run
+// hundreds where a real one would fill the machine.
 package double
 
 import (
@@ -17,7 +18,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
-// Settings of one double: DIR/defaults.yaml, then DIR/<mac>.yaml, the latter's values win. Both may be absent but for the server.
+// Settings of one double: DIR/defaults.yaml, then DIR/<mac>.yaml; the latter's values win. Both may
+// be missing, except that the server is required.
 type Settings struct {
 	Server string `json:"server"` // base URL of sledd
 	CA     string `json:"ca"`     // PEM file; empty: the system's
@@ -68,7 +70,8 @@ func Open(dir, address string) (*Machine, error) {
 		}
 	}
 	if m.Settings.Server == "" {
-		return nil, fmt.Errorf("settings of %s: server is not set, neither in defaults.yaml nor in %s.yaml of %s: want the URL of sledd", address, mac.Hyphens(address), dir)
+		return nil, fmt.Errorf("settings of %s: server is not set, neither in defaults.yaml nor in %s.yaml of %s: "+
+			"want the URL of sledd", address, mac.Hyphens(address), dir)
 	}
 	return m, nil
 }

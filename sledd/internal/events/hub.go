@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package events watches the store once and tells everybody in this process who waits: long polls, event streams, metrics. It
-// also keeps the number of events of a node bounded, and computes timelines.
+// Package events watches the store once and notifies all waiters in this process: long polls, event
+// streams, metrics. It also bounds the number of events of a node, and computes timelines.
 package events
 
 import (
@@ -34,7 +34,8 @@ const (
 // ErrGone is returned to a listener that resumes after an event so old that the ones since are not all held.
 var ErrGone = errors.New("the events since are not held any more")
 
-// Listener is told of events until it is cut off, which closes the channel: when it is too slow, or when history was lost.
+// Listener receives events until it is cut off, which closes the channel: when it is too slow, or
+// when history was lost.
 type Listener struct {
 	C     chan []Record // of whole revisions, in order
 	node  string        // empty: all
@@ -104,8 +105,9 @@ func (h *Hub) watch(ctx context.Context) error {
 	return err
 }
 
-// compacted goes on after a watch that the store has no history for. Without that of before the start there is no tail, and nothing else
-// is missing. Otherwise all phases are read again, and everybody looks for themselves.
+// compacted continues after a watch whose history the store has lost. The events before the start
+// are missing from the tail, and nothing else. Otherwise all phases are read again, and every
+// waiter checks for itself.
 func (h *Hub) compacted() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -254,8 +256,9 @@ func (h *Hub) Wait(mac string) (wake <-chan struct{}, forget func()) {
 	}
 }
 
-// Listen tells of the events of a node or (empty) of all. After an event's ID it also returns those that were missed since then, or
-// ErrGone; with 0 it tells of what happens from now on. It waits for the watch to have begun. Call Leave in the end.
+// Listen delivers the events of a node or (empty) of all. After an event's ID it also returns those
+// that were missed since then, or ErrGone; with 0 it delivers those from now on. It waits until the
+// watch has started. The caller must call Leave in the end.
 func (h *Hub) Listen(ctx context.Context, node string, after int64) (*Listener, []Record, error) {
 	select {
 	case <-h.started:

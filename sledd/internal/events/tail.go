@@ -35,7 +35,8 @@ func (t *tail) add(records []Record) {
 	t.records = append([]Record(nil), t.records[surplus:]...)
 }
 
-// since returns the events after a revision, of a node or (empty) of all; false when some of them are not held any more.
+// since returns the events after a revision, of a node or (empty) of all; false when some of them
+// are no longer held.
 func (t *tail) since(after int64, node string) ([]Record, bool) {
 	if after < t.after {
 		return nil, false

@@ -22,9 +22,9 @@ type run struct {
 	stages []api.Stage
 }
 
-// Timeline finds the newest run in a node's events (oldest first). It begins with power-on, or with the boot script where nobody
-// said that power was switched, or with the bind when the node was waiting already, or with the way when it is started warm. What is not over
-// yet lasts until now.
+// Timeline finds the newest run in a node's events (oldest first). The run starts with power-on, or
+// with the boot script when no power event was reported, or with the bind when the node was already
+// waiting, or with the entry method when it is started warm. What is not over yet lasts until now.
 func Timeline(list []api.Event, now time.Time) api.Timeline {
 	r := run{list: list, now: now, bind: -1, stages: []api.Stage{}}
 	line := api.Timeline{}
@@ -88,14 +88,20 @@ func sledScript(e api.Event) bool {
 func (r *run) boot() time.Time {
 	script := r.list[r.script].Time
 	begin, first := script, "ipxe"
-	earlier := r.last(r.script, func(e api.Event) bool { return e.Kind == "script" || e.Kind == "operational" || e.Kind == "end" })
+	earlier := r.last(r.script, func(e api.Event) bool {
+		return e.Kind == "script" || e.Kind == "operational" ||
+			e.Kind == "end"
+	})
 	if r.list[r.script].Detail == warm { // no firmware, and nothing between the system that ran and the kernel
 		first = warm
 		if way := r.last(r.script, func(e api.Event) bool { return e.Kind == "way" && e.Detail == warm }); way > earlier {
 			begin = r.list[way].Time
 		}
 		script = begin
-	} else if power := r.last(r.script, func(e api.Event) bool { return e.Kind == "power" && e.Detail != "off" }); power > earlier {
+	} else if power := r.last(r.script, func(e api.Event) bool {
+		return e.Kind == "power" &&
+			e.Detail != "off"
+	}); power > earlier {
 		begin = r.list[power].Time
 		r.add("firmware", begin, script)
 	}

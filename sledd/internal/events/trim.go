@@ -18,8 +18,8 @@ const (
 	keep = 450
 )
 
-// trimmer deletes the oldest events of nodes that have too many. It counts what the watch shows; a node that it has not counted
-// yet is counted in the store.
+// trimmer deletes the oldest events of nodes that have too many. It counts the events of the watch;
+// a node that it has not counted yet is counted in the store.
 type trimmer struct {
 	store store.Store
 	log   *slog.Logger

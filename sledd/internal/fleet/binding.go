@@ -91,7 +91,8 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 	if err := tx.checkBinding(spec, image); err != nil {
 		return err
 	}
-	desired := nodetx.Binding{Binding: api.Binding{BindingSpec: spec, MAC: tx.MAC, Generation: tx.Status().Generation + 1, Updated: tx.Now}}
+	desired := nodetx.Binding{Binding: api.Binding{BindingSpec: spec, MAC: tx.MAC, Generation: tx.Status().Generation + 1,
+		Updated: tx.Now}}
 	if image != nil && spec.Capture == "" {
 		desired.Digest, desired.Source = image.Digest, &image.ImageSpec
 	}
@@ -101,7 +102,8 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 	}
 	if old := tx.Binding(); old != nil {
 		desired.Generation = max(desired.Generation, old.Generation+1)
-		if !reimage && old.Digest == desired.Digest && api.SameDesired(old.BindingSpec, spec, old.UserDataSHA256, desired.UserDataSHA256) {
+		if !reimage && old.Digest == desired.Digest &&
+			api.SameDesired(old.BindingSpec, spec, old.UserDataSHA256, desired.UserDataSHA256) {
 			desired.Generation, desired.Updated = old.Generation, old.Updated
 		}
 	}
@@ -132,10 +134,12 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 
 func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 	if spec.Image != "" && spec.Capture != "" {
-		return refusal.Value("body.capture", spec.Capture, fmt.Errorf("a node gets image %s or is captured as %s, not both", spec.Image, spec.Capture))
+		return refusal.Value("body.capture", spec.Capture,
+			fmt.Errorf("a node gets image %s or is captured as %s, not both", spec.Image, spec.Capture))
 	}
 	if spec.Capture != "" && (len(tx.fleet.ImageURLs) == 0 || tx.fleet.UploadURL == "") {
-		return refusal.Value("body.capture", spec.Capture, fmt.Errorf("nothing can be captured here: sledd was started without --image-urls or --upload-url"))
+		return refusal.Value("body.capture", spec.Capture,
+			fmt.Errorf("nothing can be captured here: sledd was started without --image-urls or --upload-url"))
 	}
 	if spec.Image != "" && image == nil {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
@@ -145,7 +149,8 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 			architecture(image.Architecture), tx.Node().Name, architecture(tx.Node().Architecture)))
 	}
 	if spec.Disk == "" && tx.Node().Disk == "" {
-		return refusal.Value("body.disk", "", fmt.Errorf("no disk: neither the binding nor node %s names one", tx.Node().Name))
+		return refusal.Value("body.disk", "",
+			fmt.Errorf("no disk: neither the binding nor node %s names one", tx.Node().Name))
 	}
 	if spec.Disk != "" {
 		if err := plan.CheckSelector(spec.Disk); err != nil {
@@ -161,14 +166,16 @@ func (tx *nodeTx) checkCapture(desired *nodetx.Binding, image *api.Image) error 
 	if desired.Capture == "" || image == nil || again {
 		return nil
 	}
-	return refusal.Value("body.capture", desired.Capture, fmt.Errorf("image %s exists: choose another name for what is captured", image.Name))
+	return refusal.Value("body.capture", desired.Capture,
+		fmt.Errorf("image %s exists: choose another name for what is captured", image.Name))
 }
 
 // checkKeys refuses keys that would break out of their line.
 func checkKeys(keys []string) error {
 	for i, one := range keys {
 		if one == "" || len(one) > 16384 || bytes.ContainsAny([]byte(one), "\n\r\x00") {
-			return refusal.Value(fmt.Sprintf("body.authorized_keys[%d]", i), one, fmt.Errorf("an authorized key is one line of 1 to 16384 bytes"))
+			return refusal.Value(fmt.Sprintf("body.authorized_keys[%d]", i), one,
+				fmt.Errorf("an authorized key is one line of 1 to 16384 bytes"))
 		}
 	}
 	return nil

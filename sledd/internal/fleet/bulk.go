@@ -28,8 +28,8 @@ const (
 	bulkWriters = 8
 )
 
-// refusals of a bulk call. When items are refused for several reasons, the earliest here is told: a fault stays when the others are
-// gone, and an owner when the plan is made anew.
+// refusals of a bulk call. When items are refused for several reasons, the earliest here is
+// reported: a fault stays when the others are gone, and an owner when the plan is made anew.
 var refusals = []struct {
 	kind    refusal.Kind
 	message string
@@ -39,9 +39,11 @@ var refusals = []struct {
 	{refusal.Precondition, "nothing was changed: some bindings are not as wanted"},
 }
 
-// PutBindings binds many nodes, or removes bindings. All items are checked first: one that is refused and nothing is changed, and all
-// of those are named by index. Then they are written, some at a time; when the store fails in between, the error names all that may not be bound.
-func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding, reimage, takeOver bool) (api.BindingList, error) {
+// PutBindings binds many nodes, or removes bindings. All items are checked first: if one is
+// refused, nothing is changed, and all refused items are named by index. Then they are written in
+// batches; when the store fails in between, the error names all items that may not be bound.
+func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding,
+	reimage, takeOver bool) (api.BindingList, error) {
 	list := api.BindingList{Items: make([]api.Binding, len(items))}
 	macs, err := f.resolveAll(ctx, items)
 	if err != nil {
@@ -151,7 +153,8 @@ func (b *bulk) unfinished(failed map[chunk]error) error {
 			all.AddItem(i, "node", b.changes[i].Node, "may not be done: "+failed[c].Error())
 		}
 	}
-	all.Message = fmt.Sprintf("%d of %d items are done; the others may not be, ask again for them", len(b.changes)-len(all.Details), len(b.changes))
+	all.Message = fmt.Sprintf("%d of %d items are done; the others may not be, ask again for them",
+		len(b.changes)-len(all.Details), len(b.changes))
 	return all
 }
 

@@ -15,7 +15,8 @@ type Change struct {
 	TakeOver bool // also from another owner
 }
 
-// change applies a requested change, unless its preconditions do not hold. The image is the one that the binding names, if it exists.
+// change applies a requested change, unless its preconditions do not hold. The image is the one
+// that the binding names, if it exists.
 func (tx *nodeTx) change(c Change, image *api.Image) error {
 	for _, wanted := range []nodetx.Wanted{c.Wanted, nodetx.Exactly(c.IfRevision)} {
 		if err := wanted.Check("the binding of "+tx.NameOr(c.Node), tx.RevisionOf(nodetx.BindingOf)); err != nil {
@@ -23,7 +24,8 @@ func (tx *nodeTx) change(c Change, image *api.Image) error {
 		}
 	}
 	if old := tx.Binding(); old != nil && old.Owner != "" && old.Owner != c.Owner && !c.TakeOver {
-		return refusal.New(refusal.Conflict, "the binding of %s belongs to %s: name that owner, or take it over", tx.NameOr(c.Node), old.Owner)
+		return refusal.New(refusal.Conflict, "the binding of %s belongs to %s: name that owner, or take it over",
+			tx.NameOr(c.Node), old.Owner)
 	}
 	if c.Unbind {
 		return tx.unbindNode(c)
@@ -53,7 +55,9 @@ func (tx *nodeTx) expect(c Change) error {
 		return nil
 	}
 	if c.Unbind {
-		return refusal.New(refusal.Precondition, "the binding of %s has generation %d, not %d", tx.NameOr(c.Node), tx.Generation(), c.IfGeneration)
+		return refusal.New(refusal.Precondition, "the binding of %s has generation %d, not %d", tx.NameOr(c.Node),
+			tx.Generation(), c.IfGeneration)
 	}
-	return refusal.New(refusal.Precondition, "the binding of %s would get generation %d, not %d", tx.NameOr(c.Node), tx.Generation(), c.IfGeneration)
+	return refusal.New(refusal.Precondition, "the binding of %s would get generation %d, not %d", tx.NameOr(c.Node),
+		tx.Generation(), c.IfGeneration)
 }

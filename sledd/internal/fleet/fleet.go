@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fleet is the operators' side of sledd: nodes, images and bindings as they are declared and shown. All state is in the store;
-// every change is a compare-and-swap, so that several sledds can run on one store.
+// Package fleet is the operators' side of sledd: nodes, images and bindings as they are declared
+// and shown. All state is in the store; every change is a compare-and-swap, so that several sledds
+// can run on one store.
 package fleet
 
 import (

@@ -34,13 +34,15 @@ func newRack(t *testing.T) *rack {
 		ticks++
 		return now.Add(time.Duration(ticks) * time.Second)
 	}
-	return &rack{t, &fleet.Fleet{DB: &nodetx.DB{Store: memory, Clock: clock}, ImageURLs: []string{"http://s/images"}, UploadURL: "https://s/upload"}, memory}
+	return &rack{t, &fleet.Fleet{DB: &nodetx.DB{Store: memory, Clock: clock}, ImageURLs: []string{"http://s/images"},
+		UploadURL: "https://s/upload"}, memory}
 }
 
 func address(i int) string { return fmt.Sprintf("52:54:00:77:00:%02x", i) }
 
 func spec(i int) api.NodeSpec {
-	return api.NodeSpec{MAC: address(i), Name: fmt.Sprintf("n%d", i), Disk: "serial:1", Labels: map[string]string{"rack": "a"}}
+	return api.NodeSpec{MAC: address(i), Name: fmt.Sprintf("n%d", i), Disk: "serial:1",
+		Labels: map[string]string{"rack": "a"}}
 }
 
 func (r *rack) declare(numbers ...int) {
@@ -53,7 +55,8 @@ func (r *rack) declare(numbers ...int) {
 }
 
 func image(name string) api.ImageSpec {
-	return api.ImageSpec{Name: name, Digest: "sha256:" + strings.Repeat("8", 64), URLs: []string{"http://s/images/" + name}, Bytes: 1 << 30, FileBytes: 1 << 28}
+	return api.ImageSpec{Name: name, Digest: "sha256:" + strings.Repeat("8", 64),
+		URLs: []string{"http://s/images/" + name}, Bytes: 1 << 30, FileBytes: 1 << 28}
 }
 
 func (r *rack) register(name string) {
@@ -64,7 +67,8 @@ func (r *rack) register(name string) {
 }
 
 func binding(i int, image string) fleet.Change {
-	return fleet.Change{BulkBinding: api.BulkBinding{BindingSpec: api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: image}}}
+	return fleet.Change{BulkBinding: api.BulkBinding{BindingSpec: api.BindingSpec{Node: fmt.Sprintf("n%d", i),
+		Image: image}}}
 }
 
 func (r *rack) bind(change fleet.Change) api.Binding {
@@ -117,6 +121,20 @@ func TestNamesAreUniqueAndFreedByARename(t *testing.T) {
 	r.refused("the name before", err, refusal.NotFound, "n2")
 }
 
+func TestADeclarationThatBreaksTheBindingNamesTheCause(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("d12")
+	r.bind(binding(1, "d12"))
+	without := spec(1)
+	without.Disk = ""
+	_, err := r.PutNode(t.Context(), "n1", without, nodetx.Wanted{})
+	r.refused("a bound node without a disk", err, refusal.Conflict, "names one")
+	if err != nil && strings.Contains(err.Error(), "%!") {
+		t.Errorf("badly formatted: %v", err)
+	}
+}
+
 func TestDeclarationsThatAreRefused(t *testing.T) {
 	r := newRack(t)
 	r.declare(1)
@@ -157,7 +175,8 @@ func TestGenerationsNeverGoBack(t *testing.T) {
 		generation int64
 	}{
 		{"first", binding(1, "d12"), 1}, {"the same", binding(1, "d12"), 1}, {"another image", binding(1, "d13"), 2},
-		{"again", fleet.Change{BulkBinding: api.BulkBinding{BindingSpec: api.BindingSpec{Node: "n1", Image: "d13"}, Reimage: true}}, 3},
+		{"again", fleet.Change{BulkBinding: api.BulkBinding{BindingSpec: api.BindingSpec{Node: "n1", Image: "d13"},
+			Reimage: true}}, 3},
 	} {
 		if got := r.bind(step.change); got.Generation != step.generation || got.Revision == 0 {
 			t.Errorf("%s: generation %d, want %d", step.name, got.Generation, step.generation)
@@ -310,6 +329,7 @@ func TestBulkNamesWhatMayNotBeDone(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := r.PutBindings(t.Context(), []api.BulkBinding{{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}}, false, false)
+	_, err := r.PutBindings(t.Context(), []api.BulkBinding{{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}},
+		false, false)
 	r.refused("a store that fails", err, refusal.Unfinished, "0 of 1 items are done")
 }

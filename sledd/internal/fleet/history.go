@@ -93,7 +93,8 @@ func (f *Fleet) Note(ctx context.Context, reference string, note api.NodeEvent) 
 		}
 		if note.Kind == "lost" {
 			if tx.Status().Phase != api.Starting {
-				return refusal.New(refusal.Conflict, "node %s is %s, not starting: it cannot be lost", reference, nodetx.PhaseText(tx.Status().Phase))
+				return refusal.New(refusal.Conflict, "node %s is %s, not starting: it cannot be lost", reference,
+					nodetx.PhaseText(tx.Status().Phase))
 			}
 			tx.Enter(api.Failed)
 			tx.Status().Code, tx.Status().Reason = 0, note.Detail

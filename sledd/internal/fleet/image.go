@@ -33,7 +33,8 @@ func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
 }
 
 // PutImage registers an image; the same again is fine, another signature too, other content under the same name is not.
-func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec, wanted nodetx.Wanted) (api.Image, error) {
+func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
+	wanted nodetx.Wanted) (api.Image, error) {
 	if name != spec.Name {
 		return api.Image{}, refusal.Value("path.name", name, fmt.Errorf("the path says %s, the body %s", name, spec.Name))
 	}
@@ -67,7 +68,8 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec, w
 	return image, err
 }
 
-// sign says whether a spec gives a registered image a signature that it has not. One that is there is not taken away, and spec gets it.
+// sign reports whether a spec adds a signature to a registered image. An existing signature is not
+// removed; it is copied into spec.
 func sign(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 	if spec.Signature == "" {
 		spec.Signature = old.Signature
@@ -77,7 +79,8 @@ func sign(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 	if reflect.DeepEqual(old, *spec) {
 		return signed, nil
 	}
-	return false, refusal.New(refusal.Conflict, "image %s is registered with other content (digest %s): another content gets another name", spec.Name, old.Digest)
+	return false, refusal.New(refusal.Conflict,
+		"image %s is registered with other content (digest %s): another content gets another name", spec.Name, old.Digest)
 }
 
 // DeleteImage removes an image that no binding names.
@@ -105,7 +108,8 @@ func (f *Fleet) DeleteImage(ctx context.Context, name string, wanted nodetx.Want
 		}
 		var t store.Transaction
 		t.Unchanged(kv.Key, kv.Revision)
-		t.If = append(t.If, store.Condition{Key: key.Bindings, To: store.PrefixEnd(key.Bindings), Revision: snapshot.Revision})
+		t.If = append(t.If, store.Condition{Key: key.Bindings, To: store.PrefixEnd(key.Bindings),
+			Revision: snapshot.Revision})
 		t.Delete(kv.Key)
 		_, err = f.Store.Commit(ctx, t)
 		return err

@@ -67,7 +67,8 @@ func (f *Fleet) Bindings(ctx context.Context, filter Filter) (api.BindingList, e
 	return list, err
 }
 
-// walk shows all MACs that have a node, a status, a binding or a rescue, in order, until see has enough; then it gives the MAC to go on after.
+// walk visits all MACs that have a node, a status, a binding or a rescue, in order, until see has
+// enough; then it returns the MAC to continue after.
 func (f *Fleet) walk(ctx context.Context, filter Filter, see func(tx *nodetx.Tx) bool) (string, error) {
 	after := filter.After
 	for {

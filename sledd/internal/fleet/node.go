@@ -35,7 +35,8 @@ func (f *Fleet) Node(ctx context.Context, reference string) (api.Node, error) {
 }
 
 // PutNode declares a node, or changes its declaration.
-func (f *Fleet) PutNode(ctx context.Context, reference string, spec api.NodeSpec, wanted nodetx.Wanted) (api.Node, error) {
+func (f *Fleet) PutNode(ctx context.Context, reference string, spec api.NodeSpec,
+	wanted nodetx.Wanted) (api.Node, error) {
 	if err := checkNode(reference, spec); err != nil {
 		return api.Node{}, err
 	}
@@ -69,7 +70,8 @@ func checkNode(reference string, spec api.NodeSpec) error {
 		return refusal.Value("body.name", spec.Name, fmt.Errorf("name %s looks like a MAC: choose another", spec.Name))
 	}
 	if address, err := mac.Parse(reference); reference != spec.Name && (err != nil || address != spec.MAC) {
-		return refusal.Value("path.node", reference, fmt.Errorf("the path says %s, the body MAC %s and name %s", reference, spec.MAC, spec.Name))
+		return refusal.Value("path.node", reference,
+			fmt.Errorf("the path says %s, the body MAC %s and name %s", reference, spec.MAC, spec.Name))
 	}
 	if spec.Disk != "" {
 		if err := plan.CheckSelector(spec.Disk); err != nil {
@@ -95,7 +97,8 @@ func (tx *nodeTx) declare(spec api.NodeSpec) error {
 	}
 	if tx.Binding() != nil {
 		if _, err := plan.Build(spec, tx.Binding().Binding, tx.Binding().Source, tx.fleet.UploadURL); err != nil {
-			return refusal.New(refusal.Conflict, "node %s is bound, and its plan could not be made any more: %tx", spec.Name, err)
+			return refusal.New(refusal.Conflict, "node %s is bound, and its plan could not be made any more: %v",
+				spec.Name, err)
 		}
 	}
 	if tx.Node() == nil || tx.Node().Name != spec.Name {
@@ -127,7 +130,8 @@ func (f *Fleet) DeleteNode(ctx context.Context, reference string, wanted nodetx.
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		}
 		if tx.Binding() != nil {
-			return refusal.New(refusal.Conflict, "node %s is bound (generation %d): delete the binding first", reference, tx.Binding().Generation)
+			return refusal.New(refusal.Conflict, "node %s is bound (generation %d): delete the binding first", reference,
+				tx.Binding().Generation)
 		}
 		if tx.Node() != nil {
 			tx.Writes.Delete(key.Nodes + address)
@@ -135,7 +139,8 @@ func (f *Fleet) DeleteNode(ctx context.Context, reference string, wanted nodetx.
 		}
 		tx.Writes.Delete(key.Facts + address)
 		tx.Writes.Delete(key.Logs + address)
-		tx.Writes.Do = append(tx.Writes.Do, store.Operation{Key: key.EventsOf(address), Delete: true, To: key.Event(address, tx.Now.UnixNano())})
+		tx.Writes.Do = append(tx.Writes.Do, store.Operation{Key: key.EventsOf(address), Delete: true,
+			To: key.Event(address, tx.Now.UnixNano())})
 		*tx.Status() = api.Status{Generation: tx.Status().Generation}
 		tx.SetTokens(nil)
 		tx.SetRescue(nil)

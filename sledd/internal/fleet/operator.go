@@ -53,7 +53,8 @@ func (f *Fleet) Authorize(ctx context.Context, bearer string, needed api.Role) (
 		return api.Operator{}, refusal.New(refusal.Unauthorized, "the token is not known")
 	}
 	if !includes(operator.Role, needed) {
-		return api.Operator{}, refusal.New(refusal.Forbidden, "operator %s has role %s, this needs %s", operator.Name, operator.Role, needed)
+		return api.Operator{}, refusal.New(refusal.Forbidden, "operator %s has role %s, this needs %s", operator.Name,
+			operator.Role, needed)
 	}
 	return operator, nil
 }
@@ -92,7 +93,8 @@ func (f *Fleet) Operator(ctx context.Context, name string) (api.Operator, error)
 // PutOperator makes an operator, or gives one a new token; the answer is the only place where the token is shown.
 func (f *Fleet) PutOperator(ctx context.Context, name string, operator api.Operator) (api.Operator, error) {
 	if operator.Name != name {
-		return api.Operator{}, refusal.Value("path.name", name, fmt.Errorf("the path says %s, the body %s", name, operator.Name))
+		return api.Operator{}, refusal.Value("path.name", name,
+			fmt.Errorf("the path says %s, the body %s", name, operator.Name))
 	}
 	operator.Token = token.MintOperator()
 	return operator, f.storeOperator(ctx, operator)
@@ -101,7 +103,8 @@ func (f *Fleet) PutOperator(ctx context.Context, name string, operator api.Opera
 // CheckToken refuses a token that is too short to be secret.
 func CheckToken(text string) error {
 	if len(text) < minToken || strings.ContainsAny(text, " \t\r\n") {
-		return fmt.Errorf("the token has %d bytes: want at least %d and no white space, as from openssl rand -hex 32", len(text), minToken)
+		return fmt.Errorf("the token has %d bytes: want at least %d and no white space, as from openssl rand -hex 32",
+			len(text), minToken)
 	}
 	return nil
 }

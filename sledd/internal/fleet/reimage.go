@@ -11,9 +11,11 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// Reimage raises the generation of a binding. All else stays as it is stored, also the user data, which is not given out, and the owner: the
-// desired state is the same, so no owner loses a binding. A generation other than 0 is the one that it has to have then.
-func (f *Fleet) Reimage(ctx context.Context, reference string, generation int64, wanted nodetx.Wanted) (api.Binding, error) {
+// Reimage raises the generation of a binding. Everything else stays as stored, including the user
+// data, which is never returned, and the owner: the desired state is the same, so no owner loses a
+// binding. A generation other than 0 must be the present one.
+func (f *Fleet) Reimage(ctx context.Context, reference string, generation int64,
+	wanted nodetx.Wanted) (api.Binding, error) {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
 		return api.Binding{}, err
@@ -27,7 +29,8 @@ func (f *Fleet) Reimage(ctx context.Context, reference string, generation int64,
 		if before.Binding() == nil {
 			return refusal.New(refusal.NotFound, "node %s is not bound: there is nothing to carry out again", reference)
 		}
-		again := Change{Wanted: wanted, BulkBinding: api.BulkBinding{BindingSpec: before.Binding().BindingSpec, Reimage: true, IfGeneration: generation}}
+		again := Change{Wanted: wanted, BulkBinding: api.BulkBinding{BindingSpec: before.Binding().BindingSpec, Reimage: true,
+			IfGeneration: generation}}
 		tx, err := f.load(ctx, address, nodetx.Image(named(again.BindingSpec)))
 		if err != nil {
 			return err

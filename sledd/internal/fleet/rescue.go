@@ -13,7 +13,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
-// PutRescue puts a node under rescue, or changes who may enter. A node that waits gets it at once, any other when it boots next.
+// PutRescue puts a node under rescue, or changes who may enter. A waiting node enters at once, any
+// other at its next boot.
 func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.RescueSpec) (api.Node, error) {
 	var node api.Node
 	address, err := f.Resolve(ctx, reference)
@@ -33,7 +34,8 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 				begun.Begun = tx.Rescue().Begun
 			}
 			tx.SetRescue(begun)
-			tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Detail: fmt.Sprintf("begun, %d keys", len(spec.AuthorizedKeys))})
+			tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation,
+				Detail: fmt.Sprintf("begun, %d keys", len(spec.AuthorizedKeys))})
 		}
 		node = tx.Public()
 		return nil
@@ -47,7 +49,8 @@ func checkRescue(keys []string) error {
 		return err
 	}
 	if _, err := plan.Encode(plan.Rescue(0, keys)); err != nil {
-		return refusal.Value("body.authorized_keys", nil, fmt.Errorf("these %d keys do not fit into a plan; fewer or shorter ones do, such as ed25519: %w", len(keys), err))
+		return refusal.Value("body.authorized_keys", nil,
+			fmt.Errorf("these %d keys do not fit into a plan; fewer or shorter ones do, such as ed25519: %w", len(keys), err))
 	}
 	return nil
 }

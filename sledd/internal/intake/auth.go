@@ -16,7 +16,8 @@ const (
 	current            // not older than the binding
 )
 
-// authenticate finds the record of a node's token: 401 when it does not live, 403 when it is for another node, purpose or generation.
+// authenticate finds the record of a node's token: 401 when it is not valid, 403 when it is for
+// another node, purpose or generation.
 func (tx *nodeTx) authenticate(bearer string, purpose token.Purpose, allowed age) (*token.Record, error) {
 	if bearer == "" {
 		return nil, refusal.New(refusal.Unauthorized, "no token: send Authorization: Bearer TOKEN")
@@ -37,7 +38,8 @@ func (tx *nodeTx) authenticate(bearer string, purpose token.Purpose, allowed age
 		return nil, refusal.New(refusal.Forbidden, "this needs a token for %s, it is one for %s", purpose, record.Purpose)
 	}
 	if allowed == current && record.Generation < tx.Generation() {
-		return nil, refusal.New(refusal.Forbidden, "the token is of generation %d, the binding has generation %d", record.Generation, tx.Generation())
+		return nil, refusal.New(refusal.Forbidden, "the token is of generation %d, the binding has generation %d",
+			record.Generation, tx.Generation())
 	}
 	return record, nil
 }

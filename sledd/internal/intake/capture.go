@@ -19,8 +19,8 @@ import (
 // capturedFrom is the label of a captured image that names its node.
 const capturedFrom = "captured-from"
 
-// Upload says whether the holder of a token may put the image of a generation now: only while that node is to be captured, so that the
-// file of an image that is registered never changes.
+// Upload reports whether the holder of a token may upload the image of a generation now: only while
+// that node is to be captured, so that the file of a registered image never changes.
 func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int64) error {
 	tx, err := in.load(ctx, mac)
 	if err != nil {
@@ -34,7 +34,8 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 		return refusal.New(refusal.Forbidden, "node %s is under rescue", mac)
 	}
 	if generation != record.Generation || generation != tx.Generation() {
-		return refusal.New(refusal.Forbidden, "node %s may not put an image of generation %d: the binding has generation %d", mac, generation, tx.Generation())
+		return refusal.New(refusal.Forbidden, "node %s may not put an image of generation %d: the binding has generation %d",
+			mac, generation, tx.Generation())
 	}
 	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.captureEnded() {
 		return refusal.New(refusal.Forbidden, "node %s is not to be captured", mac)
@@ -44,7 +45,8 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 
 // finished says whether the step capture has ended well in this generation, even if its image could not be registered.
 func (tx *nodeTx) captureEnded() bool {
-	return tx.Satisfied() || tx.Status().Generation == tx.Generation() && nodetx.SettledPhase(*tx.Status()) == api.Failed && tx.Status().Code == 0
+	return tx.Satisfied() || tx.Status().Generation == tx.Generation() &&
+		nodetx.SettledPhase(*tx.Status()) == api.Failed && tx.Status().Code == 0
 }
 
 // captured takes the end of a step capture: the image is registered, or the node has failed, with the reason.
@@ -70,14 +72,16 @@ func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Rep
 	case err != nil:
 		return err
 	case there.Digest != spec.Digest || !slices.Equal(there.URLs, spec.URLs):
-		tx.refuseCapture(fmt.Sprintf("image %s was registered meanwhile with digest %s: capture under another name", spec.Name, there.Digest))
+		tx.refuseCapture(fmt.Sprintf("image %s was registered meanwhile with digest %s: capture under another name",
+			spec.Name, there.Digest))
 		return nil
 	}
 	tx.Enter(api.Captured)
 	return nil
 }
 
-// refuseCapture notes that what was captured became no image. The step was done, so there is no code, and the node is not asked again.
+// refuseCapture records that a capture became no image. The step was done, so there is no code, and
+// the node does not repeat it.
 func (tx *nodeTx) refuseCapture(reason string) {
 	tx.Enter(api.Failed)
 	tx.Status().Code, tx.Status().Reason = 0, reason

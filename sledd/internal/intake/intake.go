@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// pollSlots is how many polls are at the store at the same time: thousands queue here and not in the store, where deadlines run.
+	// pollSlots is the number of polls that read the store concurrently: thousands queue here and not
+	// in the store, where deadlines run.
 	pollSlots = 64
 	// maxDiscovered bounds what anybody on the boot network can make us store.
 	maxDiscovered = 10000

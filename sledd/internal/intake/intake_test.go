@@ -51,9 +51,11 @@ func newMachine(t *testing.T, binding *api.BindingSpec) *machine {
 		m.ahead += time.Millisecond // keys of events differ
 		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(m.ahead)
 	}
-	m.Intake = intake.New(intake.Options{DB: &nodetx.DB{Store: m.memory, Clock: clock}, TokenLife: time.Hour, Observe: &m.counts,
-		Hub: events.New(m.memory, slog.New(slog.DiscardHandler)), ImageURLs: []string{"http://s/images"}, UploadURL: "https://s/upload",
-		System: boot.System{URL: "http://s", Flavour: "generic", Servers: []string{"https://s"}}})
+	m.Intake = intake.New(intake.Options{DB: &nodetx.DB{Store: m.memory, Clock: clock}, TokenLife: time.Hour,
+		Observe: &m.counts,
+		Hub:     events.New(m.memory, slog.New(slog.DiscardHandler)), ImageURLs: []string{"http://s/images"},
+		UploadURL: "https://s/upload",
+		System:    boot.System{URL: "http://s", Flavour: "generic", Servers: []string{"https://s"}}})
 	m.change(func(tx *nodetx.Tx) { tx.Declare(api.NodeSpec{MAC: mac, Name: "n1", Disk: "serial:1"}) })
 	if binding != nil {
 		m.bind(1, *binding)
@@ -78,7 +80,8 @@ func (m *machine) bind(generation int64, spec api.BindingSpec) {
 	bound := nodetx.Binding{Binding: api.Binding{BindingSpec: spec, MAC: mac, Generation: generation}}
 	if spec.Image != "" {
 		bound.Digest = "sha256:" + strings.Repeat("8", 64)
-		bound.Source = &api.ImageSpec{Name: spec.Image, Digest: bound.Digest, URLs: []string{"http://s/images/d12"}, Bytes: 1 << 30, FileBytes: 1 << 28, UsedBytes: 1 << 29}
+		bound.Source = &api.ImageSpec{Name: spec.Image, Digest: bound.Digest, URLs: []string{"http://s/images/d12"},
+			Bytes: 1 << 30, FileBytes: 1 << 28, UsedBytes: 1 << 29}
 	}
 	m.change(func(tx *nodetx.Tx) { tx.Bind(bound, true) })
 }
@@ -201,7 +204,8 @@ func TestAnInstallationEndsOperational(t *testing.T) {
 		t.Fatal(err)
 	}
 	installed := operationalToken(t, seed)
-	m.does(api.Starting, end(3, "configure", 0), start(4, "kexec"), report.Line{Kind: report.End, Step: 4, Verb: "kexec", Way: "kexec"})
+	m.does(api.Starting, end(3, "configure", 0), start(4, "kexec"),
+		report.Line{Kind: report.End, Step: 4, Verb: "kexec", Way: "kexec"})
 	if m.boot() {
 		t.Error("a node that starts its system boots the Sled system")
 	}
@@ -280,7 +284,8 @@ func TestFactsAreTakenOnceABoot(t *testing.T) {
 	m := newMachine(t, nil)
 	m.boot()
 	for range 2 {
-		if _, err := m.Facts(t.Context(), mac, m.token, api.Facts{BootID: "b1", DMI: map[string]string{"vendor": "QEMU"}}, 2.5); err != nil {
+		if _, err := m.Facts(t.Context(), mac, m.token, api.Facts{BootID: "b1", DMI: map[string]string{"vendor": "QEMU"}},
+			2.5); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -289,7 +294,8 @@ func TestFactsAreTakenOnceABoot(t *testing.T) {
 	}
 	_, err := m.Facts(t.Context(), mac, m.token+"0", api.Facts{}, 0)
 	m.refused("a token that is none", err, refusal.Unauthorized)
-	if _, err := m.Log(t.Context(), mac, m.token, 2, []byte("the end")); err != nil || string(*m.load().Log()) != "the end" {
+	if _, err := m.Log(t.Context(), mac, m.token, 2, []byte("the end")); err != nil ||
+		string(*m.load().Log()) != "the end" {
 		t.Errorf("%v: %q", err, *m.load().Log())
 	}
 }

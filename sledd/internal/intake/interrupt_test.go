@@ -23,7 +23,8 @@ func TestLastWordsNameTheCause(t *testing.T) {
 		t.Fatal(err)
 	}
 	newest := m.load().Events()[0]
-	if newest.Kind != "lastwords" || newest.Detail != "Kernel panic - not syncing: Fatal exception" || newest.Bytes != int64(len(text)) {
+	if newest.Kind != "lastwords" || newest.Detail != "Kernel panic - not syncing: Fatal exception" ||
+		newest.Bytes != int64(len(text)) {
 		t.Errorf("%+v", newest)
 	}
 }
@@ -51,7 +52,8 @@ func TestARescueInterruptsThePlan(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	m.change(func(tx *nodetx.Tx) {
 		tx.Status().Phase, tx.Status().Generation = api.Operational, 1
-		tx.SetRescue(&nodetx.Rescue{Rescue: api.Rescue{RescueSpec: api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}}, Number: 7})
+		keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
+		tx.SetRescue(&nodetx.Rescue{Rescue: api.Rescue{RescueSpec: keys}, Number: 7})
 	})
 	if !m.boot() {
 		t.Fatal("a node under rescue boots its own disk")
@@ -64,7 +66,8 @@ func TestARescueInterruptsThePlan(t *testing.T) {
 	entered := report.Line{Kind: report.End, Step: 1, Verb: "rescue", Detail: "10.0.0.1 ssh-ed25519 AAAA"}
 	m.does(api.UnderRescue, report.Line{Kind: report.Begin, Step: 1, Of: 1, Verb: "rescue"}, entered)
 	tx := m.load()
-	if tx.Rescue().Address != "10.0.0.1" || tx.Rescue().Fingerprint == "" || tx.Status().Before != api.Operational || !tx.Satisfied() {
+	if tx.Rescue().Address != "10.0.0.1" || tx.Rescue().Fingerprint == "" || tx.Status().Before != api.Operational ||
+		!tx.Satisfied() {
 		t.Errorf("%+v, %+v", tx.Rescue(), tx.Status())
 	}
 	m.change(func(tx *nodetx.Tx) {
@@ -90,7 +93,8 @@ func TestACaptureRegistersItsImage(t *testing.T) {
 	done.Made = report.Made{Digest: "sha256:" + strings.Repeat("7", 64), Bytes: 512, FileBytes: 9}
 	m.does(api.Captured, start(1, "capture"), done)
 	image, err := m.DB.Image(t.Context(), "golden")
-	if err != nil || image.Bytes != 512 || image.Labels["captured-from"] != "n1" || !strings.HasPrefix(image.URLs[0], "http://s/images/captured/") {
+	if err != nil || image.Bytes != 512 || image.Labels["captured-from"] != "n1" ||
+		!strings.HasPrefix(image.URLs[0], "http://s/images/captured/") {
 		t.Errorf("%+v, %v", image, err)
 	}
 	m.refused("an upload when it is registered", m.Upload(t.Context(), mac, m.token, 1), refusal.Forbidden)
@@ -122,7 +126,8 @@ func TestWarmGivesWhatTheScriptWould(t *testing.T) {
 	_, err := m.Warm(t.Context(), "n1", "http://front")
 	m.refused("by a name that is not stored", err, refusal.NotFound)
 	with, err := m.Warm(t.Context(), mac, "http://front")
-	if err != nil || with.Kernel != "http://front/sled/generic/vmlinuz" || !strings.Contains(with.Arguments, "sled.token=sledb_") {
+	if err != nil || with.Kernel != "http://front/sled/generic/vmlinuz" ||
+		!strings.Contains(with.Arguments, "sled.token=sledb_") {
 		t.Fatalf("%+v, %v", with, err)
 	}
 	m.change(func(tx *nodetx.Tx) { tx.Status().Phase, tx.Status().Generation = api.Operational, 1 })

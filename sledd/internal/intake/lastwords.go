@@ -21,7 +21,8 @@ var causes = []*regexp.Regexp{
 // longestCause that an event tells.
 const longestCause = 200
 
-// LastWords takes what a kernel that died left behind. Any live token will do, as for facts: it does not depend on the binding.
+// LastWords records the last output of a kernel that died. Any valid token is accepted, as for
+// facts: it does not depend on the binding.
 func (in *Intake) LastWords(ctx context.Context, mac, bearer string, text []byte) (string, error) {
 	renewed := ""
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
@@ -32,7 +33,8 @@ func (in *Intake) LastWords(ctx context.Context, mac, bearer string, text []byte
 		renewed = in.renew(tx, record)
 		tx.Status().Seen = tx.Now
 		tx.Writes.Put(key.Logs+mac, text)
-		tx.AddEvent(api.Event{Kind: "lastwords", Generation: tx.Status().Generation, Bytes: int64(len(text)), Detail: cause(string(text))})
+		tx.AddEvent(api.Event{Kind: "lastwords", Generation: tx.Status().Generation, Bytes: int64(len(text)),
+			Detail: cause(string(text))})
 		return nil
 	})
 	return renewed, err

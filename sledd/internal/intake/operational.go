@@ -12,17 +12,20 @@ import (
 )
 
 // Operational takes the installed system's word that it runs.
-func (in *Intake) Operational(ctx context.Context, address, bearer string, sent api.OS, generation int64, uptime float64) error {
+func (in *Intake) Operational(ctx context.Context, address, bearer string, sent api.OS, generation int64,
+	uptime float64) error {
 	return in.update(ctx, address, nil, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Operational, current)
 		if err != nil {
 			return err
 		}
 		if generation != record.Generation {
-			return refusal.Value("body", generation, fmt.Errorf("line 2: generation %d, the token is of generation %d", generation, record.Generation))
+			return refusal.Value("body", generation,
+				fmt.Errorf("line 2: generation %d, the token is of generation %d", generation, record.Generation))
 		}
 		if generation != tx.Status().Generation {
-			return refusal.New(refusal.Forbidden, "generation %d is not what node %s was given last (%d)", generation, address, tx.Status().Generation)
+			return refusal.New(refusal.Forbidden, "generation %d is not what node %s was given last (%d)", generation, address,
+				tx.Status().Generation)
 		}
 		tx.Status().Seen = tx.Now
 		if tx.Status().Phase == api.Operational && tx.Status().OS != nil && tx.Status().OS.BootID == sent.BootID {

@@ -22,8 +22,8 @@ type Answer struct {
 	Token string
 }
 
-// Poll gives the node's plan, unless it is of the generation given already: then it waits for another desired until the context
-// or the time ends, and gives no plan.
+// Poll returns the node's plan, unless it has the given generation: then it waits for another
+// binding until the context or the time ends, and returns no plan.
 func (in *Intake) Poll(ctx context.Context, mac, bearer string, given int64, wait time.Duration) (Answer, error) {
 	wake, forget := in.Hub.Wait(mac)
 	defer forget()
@@ -99,7 +99,8 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 
 // refreshSignature completes the image of a plan that is to be issued by a signature that was made after the binding.
 func (in *Intake) refreshSignature(ctx context.Context, tx *nodeTx, given int64) error {
-	if tx.Binding() == nil || tx.Binding().Source == nil || tx.Binding().Generation == given || tx.Satisfied() || tx.Rescue() != nil {
+	if tx.Binding() == nil || tx.Binding().Source == nil || tx.Binding().Generation == given || tx.Satisfied() ||
+		tx.Rescue() != nil {
 		return nil
 	}
 	image, err := in.DB.Image(ctx, tx.Binding().Image)
@@ -130,7 +131,8 @@ func (in *Intake) issuePlan(tx *nodeTx, desired plan.Plan, record *token.Record,
 		return err
 	}
 	tx.recordPlanIssued(desired)
-	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps), Detail: desired.Verbs() + tx.noKexecText()})
+	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps),
+		Detail: desired.Verbs() + tx.noKexecText()})
 	return nil
 }
 

@@ -50,7 +50,8 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 	return renewed, nil
 }
 
-// authenticateReport finds the token's record of whoever reports, unless the report is of a plan that the node should not follow.
+// authenticateReport finds the record of the reporter's token, unless the report is of a plan that
+// the node should not follow.
 func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.Record, error) {
 	allowed := current
 	if tx.Rescue() != nil && isRescueReport(sent) {
@@ -61,10 +62,12 @@ func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.
 		return nil, err
 	}
 	if sent.Generation < tx.Generation() && allowed == current {
-		return nil, refusal.New(refusal.Forbidden, "the report is of generation %d, the binding has generation %d", sent.Generation, tx.Generation())
+		return nil, refusal.New(refusal.Forbidden, "the report is of generation %d, the binding has generation %d",
+			sent.Generation, tx.Generation())
 	}
 	if sent.Generation > tx.Status().Generation {
-		return nil, refusal.Value("body", sent.Generation, fmt.Errorf("line 2: generation %d was never given to node %s", sent.Generation, tx.MAC))
+		return nil, refusal.Value("body", sent.Generation,
+			fmt.Errorf("line 2: generation %d was never given to node %s", sent.Generation, tx.MAC))
 	}
 	return record, nil
 }
@@ -74,8 +77,8 @@ func isRescueReport(sent report.Report) bool {
 	return !slices.ContainsFunc(sent.Lines, func(line report.Line) bool { return line.Verb != "rescue" })
 }
 
-// currentRun leaves out what was before the newest plan of one step: at the begin and the end of a rescue, generation and step are those of
-// the plan before. The list begins with the newest.
+// currentRun drops the events before the newest plan of one step: at the start and the end of a
+// rescue, generation and step are those of the previous plan. The list starts with the newest.
 func currentRun(list []api.Event) []api.Event {
 	for i, event := range list {
 		if event.Kind == "plan" && event.Steps == 1 {
@@ -96,7 +99,8 @@ func alreadyApplied(list []api.Event, sent report.Report, line report.Line) bool
 	return false
 }
 
-func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line, earlier []api.Event) error {
+func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line,
+	earlier []api.Event) error {
 	if line.Kind == report.Progress {
 		if tx.Status().Step == line.Step && tx.Status().Verb == line.Verb {
 			tx.Status().Progress = &api.Progress{Bytes: line.Bytes, Total: line.Total, Rate: line.Rate}
@@ -106,7 +110,8 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 	if alreadyApplied(append(earlier, tx.NewEvents()...), sent, line) {
 		return nil
 	}
-	event := api.Event{Kind: string(line.Kind), Generation: sent.Generation, BootID: sent.Boot, Step: line.Step, Verb: line.Verb}
+	event := api.Event{Kind: string(line.Kind), Generation: sent.Generation, BootID: sent.Boot, Step: line.Step,
+		Verb: line.Verb}
 	if tx.applyRescueLine(line) {
 		event.Code, event.Seconds, event.Detail, event.Phase = line.Code, line.Seconds, line.Detail, tx.Status().Phase
 		if line.Code != 0 {
@@ -137,7 +142,8 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 	return nil
 }
 
-// bytesMoved is how much a step that ends has moved: what it reported last, or for a write that was too short to say, what the image holds.
+// bytesMoved returns the bytes that a finished step moved: the last reported figure, or for a write
+// too short to report one, the size of the image's content.
 func (tx *nodeTx) bytesMoved(line report.Line) int64 {
 	last := tx.Status().Progress
 	switch {

@@ -21,7 +21,8 @@ const orphan int64 = -1
 func (tx *nodeTx) rescuePlan(given int64) (plan.Plan, bool) {
 	fresh := given == None
 	if tx.Rescue() != nil {
-		return plan.Rescue(tx.Status().Generation, tx.Rescue().AuthorizedKeys), fresh || tx.Status().Rescue != tx.Rescue().Number
+		return plan.Rescue(tx.Status().Generation, tx.Rescue().AuthorizedKeys), fresh ||
+			tx.Status().Rescue != tx.Rescue().Number
 	}
 	if fresh {
 		tx.Status().Rescue = 0 // it was restarted, which ends a rescue too
@@ -32,8 +33,9 @@ func (tx *nodeTx) rescuePlan(given int64) (plan.Plan, bool) {
 	return tx.leaveRescuePlan(given)
 }
 
-// leaveRescuePlan returns the plan that ends a rescue which the node still runs. Nothing is done again unless the binding has changed: a node that
-// had failed waits, and one that was interrupted boots, as it would have without the rescue.
+// leaveRescuePlan returns the plan that ends a rescue which the node still runs. Nothing is
+// repeated unless the binding has changed: a node that had failed waits, and an interrupted one
+// boots, as it would have without the rescue.
 func (tx *nodeTx) leaveRescuePlan(given int64) (plan.Plan, bool) {
 	generation := tx.Generation()
 	switch {
@@ -53,10 +55,12 @@ func (tx *nodeTx) recordRescuePlan(desired plan.Plan) {
 	if tx.Rescue() != nil {
 		tx.Rescue().Given = true
 	}
-	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps), Detail: desired.Verbs()})
+	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps),
+		Detail: desired.Verbs()})
 }
 
-// applyRescueLine takes what a node says of a rescue or of its end, and whether it was that. What was observed before stays as it was.
+// applyRescueLine applies a report line of a rescue or of its end, and returns whether it was one.
+// The earlier observed state stays.
 func (tx *nodeTx) applyRescueLine(line report.Line) bool {
 	switch {
 	case line.Verb == "rescue" && line.Kind == report.Begin:
@@ -109,12 +113,14 @@ func (tx *nodeTx) recordRescueEntered(line report.Line) {
 	r.Entered, r.Address, r.HostKey, r.Fingerprint, r.Reason = tx.Now, "", "", "", ""
 	if line.Code != 0 {
 		r.Reason = line.Reason
-		tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Code: line.Code, Detail: "failed: " + line.Reason})
+		tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Code: line.Code,
+			Detail: "failed: " + line.Reason})
 		return
 	}
 	r.Address, r.HostKey, _ = strings.Cut(line.Detail, " ")
 	r.Fingerprint = fingerprint(r.HostKey)
-	tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Detail: fmt.Sprintf("entered: root@%s, host key %s", r.Address, r.Fingerprint)})
+	tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation,
+		Detail: fmt.Sprintf("entered: root@%s, host key %s", r.Address, r.Fingerprint)})
 }
 
 // fingerprint is that of a public key, as ssh shows it.

@@ -19,8 +19,8 @@ type Script struct {
 	Local bool // boots the disk, and holds no secret
 }
 
-// Script decides what a node boots. For the Sled system it mints a boot token, which ends the node's earlier ones. Without mint
-// (for a HEAD request) nothing changes and the text is without a token.
+// Script decides what a node boots. For the Sled system it mints a boot token, which revokes the
+// node's earlier ones. Without mint (for a HEAD request) nothing changes and the text has no token.
 func (in *Intake) Script(ctx context.Context, mac string, mint bool) (Script, error) {
 	var script Script
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
@@ -34,7 +34,8 @@ func (in *Intake) Script(ctx context.Context, mac string, mint bool) (Script, er
 			return nil
 		}
 		if tx.Status().Phase == "" && tx.Node() == nil && in.Hub.Phases()[api.Discovered] >= maxDiscovered {
-			return refusal.New(refusal.Busy, "%d machines are discovered and not declared, no more are taken: delete some", maxDiscovered)
+			return refusal.New(refusal.Busy, "%d machines are discovered and not declared, no more are taken: delete some",
+				maxDiscovered)
 		}
 		if !mint {
 			return in.render(tx, "none", &script)
@@ -58,8 +59,9 @@ func (in *Intake) admit(tx *nodeTx, detail string) string {
 	return text
 }
 
-// Warm says what a running node is to be started with, without its firmware, in place of a boot script; base is where the operator reaches
-// the boot server. Nothing changes for a node that would boot its own disk.
+// Warm returns what to start a running node with, without its firmware, in place of a boot script;
+// base is the boot server's URL for the operator. Nothing changes for a node that would boot its
+// own disk.
 func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, error) {
 	address, err := in.DB.Resolve(ctx, reference)
 	if err != nil {
@@ -71,8 +73,9 @@ func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, e
 		case !tx.Known():
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		case tx.bootsDisk():
-			return refusal.New(refusal.Conflict, "the binding of node %s is satisfied (generation %d, phase %s), so it would start its own disk: raise the generation first",
-				reference, tx.Generation(), nodetx.PhaseText(tx.Status().Phase))
+			return refusal.New(refusal.Conflict,
+				"the binding of node %s is satisfied (generation %d, phase %s), so it would start its own disk: "+
+					"raise the generation first", reference, tx.Generation(), nodetx.PhaseText(tx.Status().Phase))
 		}
 		with = in.System.With(base, tx.MAC, tx.Spec().Flavour, tx.Spec().Architecture, in.admit(tx, "warm"))
 		return nil
@@ -80,7 +83,8 @@ func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, e
 	return with, err
 }
 
-// recordBoot enters the phase of a node that starts the Sled system. One whose binding is satisfied, or is not declared, stays what it is.
+// recordBoot enters the phase of a node that starts the Sled system. A node that is not declared,
+// or whose binding is satisfied, keeps its phase.
 func (tx *nodeTx) recordBoot() {
 	tx.Status().Seen = tx.Now
 	switch {

@@ -15,8 +15,9 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// Seed returns the installed system's files as a tar, with a token to report operational with. The boot token that got it first may
-// request it again until the generation is operational: the response may have been lost on the way. It is the same one then.
+// Seed returns the installed system's files as a tar, with a token to report operational with. The
+// boot token that got it first may request it again until the generation is operational: the
+// response may have been lost on the way. It is the same one then.
 func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte, renewed string, err error) {
 	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Boot, current)
@@ -30,7 +31,8 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 			return refusal.New(refusal.Forbidden, "node %s is under rescue: its seed is not given", address)
 		}
 		if tx.Satisfied() {
-			return refusal.New(refusal.Forbidden, "generation %d is operational: its seed is not given any more", tx.Generation())
+			return refusal.New(refusal.Forbidden, "generation %d is operational: its seed is not given any more",
+				tx.Generation())
 		}
 		text, issued, err := tx.operationalToken(bearer, record)
 		if err != nil {
@@ -44,8 +46,9 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 	return seed, renewed, err
 }
 
-// operationalToken returns the token of the installed system, and when it was issued. It is derived from the boot token, so that nothing
-// secret has to be stored to return it twice. Once it was issued for one boot token, the others of the same boot get none.
+// operationalToken returns the token of the installed system, and when it was issued. It is derived
+// from the boot token, so that no secret has to be stored to return it twice. Once it was issued
+// for one boot token, the others of the same boot get none.
 func (tx *nodeTx) operationalToken(bearer string, record *token.Record) (string, time.Time, error) {
 	text, fresh := token.Derive(bearer, tx.MAC, tx.Generation(), tx.Now, operationalLife)
 	if !record.Seeded {
@@ -70,7 +73,8 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 	generation := tx.Generation()
 	type file struct{ name, content string }
 	files := []file{
-		{"meta-data", fmt.Sprintf("instance-id: sled-%s-%d\nlocal-hostname: %s\n", mac.Hyphens(tx.MAC), generation, hostname)},
+		{"meta-data", fmt.Sprintf("instance-id: sled-%s-%d\nlocal-hostname: %s\n",
+			mac.Hyphens(tx.MAC), generation, hostname)},
 		{"operational", fmt.Sprintf("operational server=%s mac=%s generation=%d token=%s\n",
 			strings.Join(in.System.Servers, ","), tx.MAC, generation, text)},
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 )
 
-// chooseStart turns boot=auto into reboot where kexec is not to be trusted, and keeps why. The stored binding stays as it is.
+// chooseStart turns boot=auto into reboot where kexec is not to be trusted, and records why. The
+// stored binding does not change.
 func (in *Intake) chooseStart(tx *nodeTx) {
 	binding := tx.Binding()
 	if binding == nil || binding.Image == "" || binding.Boot != "" && binding.Boot != "auto" {
@@ -47,8 +48,9 @@ func (tx *nodeTx) recordStart(way string, generation int64) {
 	tx.RecordJump(generation)
 }
 
-// recordSystemStart takes how the installed system reports that it was started (kexec, firmware, or empty when it does not), against
-// which what was seen from outside does not count. One that reports late was right all the same.
+// recordSystemStart records how the installed system reports that it was started (kexec, firmware,
+// or empty when it does not). Its report overrides what was seen from outside, even when it arrives
+// late.
 func (tx *nodeTx) recordSystemStart(how string, generation int64) {
 	status := tx.Status()
 	cold := how == "firmware" || how == "" && status.Start == "fallback"

@@ -34,7 +34,8 @@ func TestWhatIsCountedIsShown(t *testing.T) {
 	m.Request("GET /boot/{file}", "GET", 200, 30*time.Millisecond)
 	text := scrape(t, m)
 	for _, line := range []string{"sledd_plans_handed_out_total 2", `sledd_failed_steps_total{code="5",verb="write"} 1`,
-		`sledd_kexecs_total{outcome="missed"} 1`, `sledd_http_request_seconds_count{code="200",method="GET",route="GET /boot/{file}"} 1`} {
+		`sledd_kexecs_total{outcome="missed"} 1`,
+		`sledd_http_request_seconds_count{code="200",method="GET",route="GET /boot/{file}"} 1`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s is missing", line)
 		}

@@ -38,7 +38,8 @@ func (w Wanted) Check(what string, revision int64) error {
 		return refusal.New(refusal.Precondition, "%s has revision %d, %s is wanted", what, revision, w.Match)
 	}
 	if w.NoneMatch != "" && revision != 0 && matches(w.NoneMatch, revision) {
-		return refusal.New(refusal.Precondition, "%s exists with revision %d, none of %s is wanted", what, revision, w.NoneMatch)
+		return refusal.New(refusal.Precondition, "%s exists with revision %d, none of %s is wanted", what,
+			revision, w.NoneMatch)
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ const (
 var Core = []Kind{Node, Status, BindingOf, Tokens, KexecsOf, RescueOf}
 
 // prefixes of the records' keys. This and slot list all records.
-var prefixes = map[Kind]string{Node: key.Nodes, Status: key.Status, BindingOf: key.Bindings, Tokens: key.Tokens, KexecsOf: key.Kexecs,
+var prefixes = map[Kind]string{Node: key.Nodes, Status: key.Status, BindingOf: key.Bindings, Tokens: key.Tokens,
+	KexecsOf: key.Kexecs,
 	RescueOf: key.Rescues, Facts: key.Facts, Log: key.Logs}
 
 // records of a node, each in a slot of its type.

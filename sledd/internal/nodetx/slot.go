@@ -17,7 +17,8 @@ type Slot[T any] struct {
 	writable bool     // a changed value is written with the unit of work
 }
 
-// read panics when the record was not queried: otherwise a forgotten query would look like a record that does not exist.
+// read panics when the record was not queried: otherwise a forgotten query would look like a record
+// that does not exist.
 func (s *Slot[T]) read() {
 	if !s.queried {
 		var value T

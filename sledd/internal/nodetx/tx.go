@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodetx is the unit of work on one node: its records as the store has them at one revision, and what is to be changed of them.
-// A commit is a compare-and-swap on the records that it was decided by.
+// Package nodetx is the unit of work on one node: its records as stored at one revision, and the
+// changes to them. A commit is a compare-and-swap on the records that decided it.
 package nodetx
 
 import (
@@ -72,7 +72,8 @@ func (tx *Tx) Image() *api.Image {
 	return &image
 }
 
-// NameHolder returns the MAC of the node that has the name that the unit was loaded with, and the revision of that; "" when no node has it.
+// NameHolder returns the MAC of the node that has the name that the unit was loaded with, and its
+// revision; "" when no node has it.
 func (tx *Tx) NameHolder() (string, int64) {
 	if holder := tx.holder.Get(); holder != nil {
 		return string(*holder), tx.holder.Revision()

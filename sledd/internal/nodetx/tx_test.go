@@ -72,7 +72,8 @@ func TestARecordThatWasNotQueriedPanics(t *testing.T) {
 	var unloaded nodetx.Slot[api.Rollout]
 	for name, read := range map[string]func(){
 		"facts": func() { loaded.Facts() }, "log": func() { loaded.Log() }, "image": func() { loaded.Image() },
-		"holder of a name": func() { loaded.NameHolder() }, "events": func() { loaded.Events() }, "DMI": func() { loaded.DMI() },
+		"holder of a name": func() { loaded.NameHolder() }, "events": func() { loaded.Events() },
+		"DMI":             func() { loaded.DMI() },
 		"tokens of a row": func() { row[0].Tokens() }, "rescue of a row": func() { row[0].Rescue() },
 		"kexecs of a row": func() { row[0].Kexecs() }, "written to a row": func() { row[0].SetTokens(nil) },
 		"revision": func() { loaded.RevisionOf(nodetx.Facts) }, "slot of a caller": func() { unloaded.Get() },
@@ -161,7 +162,8 @@ func TestEventsGetTimeAndPhase(t *testing.T) {
 		tx.AddEvent(api.Event{Kind: "second", Phase: api.Wiping})
 	})
 	list := load(t, db, node, nodetx.Events(10)).Events()
-	if len(list) != 2 || list[0].Kind != "second" || list[0].Phase != api.Wiping || list[1].Phase != api.Writing || list[1].MAC != node {
+	if len(list) != 2 || list[0].Kind != "second" || list[0].Phase != api.Wiping || list[1].Phase != api.Writing ||
+		list[1].MAC != node {
 		t.Fatalf("%+v", list)
 	}
 	if list[0].Time.Sub(list[1].Time) != 1 {
@@ -219,11 +221,13 @@ func TestRetryGivesUp(t *testing.T) {
 func TestBindAndUnbind(t *testing.T) {
 	db, _ := fresh()
 	update(t, db, node, func(tx *nodetx.Tx) {
-		tx.Bind(nodetx.Binding{Binding: api.Binding{BindingSpec: api.BindingSpec{Image: "d12", UserData: "secret"}, Generation: 3}}, true)
+		tx.Bind(nodetx.Binding{Binding: api.Binding{BindingSpec: api.BindingSpec{Image: "d12", UserData: "secret"},
+			Generation: 3}}, true)
 		tx.Status().Generation, tx.Status().Phase = 3, api.Operational
 	})
 	tx := load(t, db, node)
-	if tx.Generation() != 3 || !tx.Satisfied() || tx.Binding().Revision != tx.RevisionOf(nodetx.BindingOf) || tx.Binding().Revision == 0 {
+	if tx.Generation() != 3 || !tx.Satisfied() || tx.Binding().Revision != tx.RevisionOf(nodetx.BindingOf) ||
+		tx.Binding().Revision == 0 {
 		t.Errorf("%+v", tx.Binding())
 	}
 	if shown := tx.Binding().Public(*tx.Status()); shown.UserData != "" || !shown.Satisfied {

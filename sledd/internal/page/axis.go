@@ -20,7 +20,8 @@ type span struct{ begin, end time.Time }
 
 func (s span) seconds() float64 { return s.end.Sub(s.begin).Seconds() }
 
-// axis places times on a line, in seconds from its begin. Long pauses in which no node runs, as between a stop and a resumption, are cut short.
+// axis places times on a line, in seconds from its start. Long pauses in which no node runs, as
+// between a stop and a resumption, are cut short.
 type axis struct {
 	spans  []span    // in which nodes run
 	begins []float64 // where each of them lies

@@ -31,7 +31,8 @@ func fixture(nodes int, spec api.RolloutSpec, fails func(i int) bool) api.Rollou
 	if err != nil {
 		panic(err)
 	}
-	r := api.Rollout{RolloutSpec: spec, Name: "reimage-7", Kind: "reimage", State: api.RolloutRunning, Owner: "friday", Begun: noon, Seen: noon}
+	r := api.Rollout{RolloutSpec: spec, Name: "reimage-7", Kind: "reimage", State: api.RolloutRunning, Owner: "friday",
+		Begun: noon, Seen: noon}
 	at := noon.Add(3 * time.Second)
 	for wave := 1; r.State == api.RolloutRunning; wave++ {
 		end := at
@@ -85,7 +86,8 @@ func fixture(nodes int, spec api.RolloutSpec, fails func(i int) bool) api.Rollou
 
 // ran is how one node went.
 func ran(name string, i int, begin time.Time, fails bool) api.NodeRun {
-	run := api.NodeRun{Node: name, MAC: fmt.Sprintf("52:54:00:77:%02x:%02x", i>>8, i&255), State: api.RunDone, Way: "power", Begin: begin,
+	run := api.NodeRun{Node: name, MAC: fmt.Sprintf("52:54:00:77:%02x:%02x", i>>8, i&255), State: api.RunDone,
+		Way: "power", Begin: begin,
 		Attempts: 1, From: 1, Generation: 2, Start: "kexec"}
 	lengths := []struct {
 		name    string
@@ -131,17 +133,22 @@ func ran(name string, i int, begin time.Time, fails bool) api.NodeRun {
 func why(stage string) (reason, log string) {
 	switch stage {
 	case "write":
-		return "write: code 5 integrity: chunk 812 is not as signed, from both servers", "write: http://10.77.0.1/images/8f3c.raw.zst: chunk 812 of 2048: SHA-256 differs\n" +
-			"write: the same from http://10.77.0.2/images/8f3c.raw.zst\nwrite: 811 of 2048 chunks are on the disk; the first MiB is not: nothing starts from it"
+		return "write: code 5 integrity: chunk 812 is not as signed, from both servers",
+			"write: http://10.77.0.1/images/8f3c.raw.zst: chunk 812 of 2048: SHA-256 differs\n" +
+				"write: the same from http://10.77.0.2/images/8f3c.raw.zst\nwrite: 811 of 2048 chunks are on the disk; the first " +
+				"MiB is not: nothing starts from it"
 	case "wipe":
-		return "wipe: code 4 disk: 2 disks match only", "sda serial=S4EVNX0R1 bytes=480103981056 matches\nsdb serial=S4EVNX0R7 bytes=480103981056 matches\n" +
-			"wipe: disk=only: 2 disks match, nothing was touched"
+		return "wipe: code 4 disk: 2 disks match only",
+			"sda serial=S4EVNX0R1 bytes=480103981056 matches\nsdb serial=S4EVNX0R7 bytes=480103981056 matches\n" +
+				"wipe: disk=only: 2 disks match, nothing was touched"
 	case "configure":
-		return "configure: code 1 failed: no EFI system partition on the disk", "configure: vda: 2 partitions, neither of type esp\nconfigure: nothing was changed"
+		return "configure: code 1 failed: no EFI system partition on the disk",
+			"configure: vda: 2 partitions, neither of type esp\nconfigure: nothing was changed"
 	case "ipxe", "kernel":
 		return "step image: waited 180 s for a plan to begin", ""
 	case "start":
-		return "confirm: waited 300 s for the installed system, and 300 s after a cold boot", "Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)"
+		return "confirm: waited 300 s for the installed system, and 300 s after a cold boot",
+			"Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)"
 	}
 	return "entered: waited 300 s for the Sled system by warm, power: no boot script was asked for", ""
 }

@@ -28,7 +28,8 @@ const (
 var source string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clock": clock, "exact": exact, "when": when, "zone": func(t time.Time) string { return t.Format("MST") }, "startName": startName, "wayName": wayName,
+	"clock": clock, "exact": exact, "when": when, "zone": func(t time.Time) string { return t.Format("MST") },
+	"startName": startName, "wayName": wayName,
 	"stage": stageOf, "has": has, "took": rollout.Took,
 }).Parse(source))
 
@@ -94,12 +95,14 @@ func Write(w io.Writer, s rollout.Summary) error {
 }
 
 func viewOf(s rollout.Summary) view {
-	v := view{Summary: s, Says: says(s), Verdict: string(s.State), OpenShown: openShown, Scales: map[string]float64{}, Kexec: kexecText(s)}
+	v := view{Summary: s, Says: says(s), Verdict: string(s.State), OpenShown: openShown, Scales: map[string]float64{},
+		Kexec: kexecText(s)}
 	if s.State == api.RolloutDone && s.Counts.Failed > 0 {
 		v.Verdict = "partly"
 	}
 	all := s.Counts.Done + s.Counts.Failed + s.Counts.Running + s.Counts.Waiting
-	for _, p := range []part{{"done", s.Counts.Done, 0}, {"failed", s.Counts.Failed, 0}, {"running", s.Counts.Running, 0}, {"waiting", s.Counts.Waiting, 0}} {
+	for _, p := range []part{{"done", s.Counts.Done, 0}, {"failed", s.Counts.Failed, 0}, {"running", s.Counts.Running, 0},
+		{"waiting", s.Counts.Waiting, 0}} {
 		p.Width = share(float64(p.Nodes), float64(all))
 		v.Parts = append(v.Parts, p)
 	}
@@ -117,7 +120,8 @@ func viewOf(s rollout.Summary) view {
 	return v
 }
 
-// chart places the nodes of each wave on a line that begins with the wave; all lines have one scale. The waves lie on a line of their own.
+// chart places the nodes of each wave on a line that starts with the wave; all lines have one
+// scale. The waves have a separate line.
 func (v *view) chart() {
 	begun := map[int][]span{}
 	var all []span

@@ -27,7 +27,8 @@ func small() api.Rollout {
 }
 
 func large() api.Rollout {
-	spec := api.RolloutSpec{Wish: "image debian-12-v2", Canary: "4", Batch: "25%", FailureBudget: "5%", MaxUnavailable: map[string]int{"rack": 5}}
+	spec := api.RolloutSpec{Wish: "image debian-12-v2", Canary: "4", Batch: "25%", FailureBudget: "5%",
+		MaxUnavailable: map[string]int{"rack": 5}}
 	return fixture(400, spec, func(i int) bool { return i%57 == 23 })
 }
 
@@ -83,7 +84,8 @@ func TestReport(t *testing.T) {
 	}
 	text := golden(t, "small")
 	whole(t, text)
-	for what, want := range map[string]int{`class="row done"`: 6, `class="row failed"`: 1, `class="wave"`: 4, "not begun: r01-n08": 1, "not begun: ": 1,
+	for what, want := range map[string]int{`class="row done"`: 6, `class="row failed"`: 1, `class="wave"`: 4,
+		"not begun: r01-n08": 1, "not begun: ": 1,
 		"Wave 1: canary": 1, "<h1>1 of 8 nodes failed, 0 (12%) may</h1>": 1, `class="mark"`: 1} {
 		if got := strings.Count(text, what); got != want {
 			t.Errorf("%d times %s, want %d", got, what, want)
@@ -134,12 +136,14 @@ func whole(t *testing.T, text string) {
 	if len(open) > 0 {
 		t.Errorf("not closed: %v", open)
 	}
-	for _, bad := range []string{"<script", "<link", "<img", "<iframe", "@import", "url(", " src=", " href=", " onload", " onclick", "ZgotmplZ"} {
+	for _, bad := range []string{"<script", "<link", "<img", "<iframe", "@import", "url(", " src=", " href=", " onload",
+		" onclick", "ZgotmplZ"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	if !strings.Contains(text, `http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"`) {
+	if !strings.Contains(text,
+		`http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"`) {
 		t.Error("no policy forbids to fetch and run")
 	}
 }
@@ -180,8 +184,9 @@ func TestManyNodes(t *testing.T) {
 
 // Each state that a rollout can be in has a verdict, and is in order where nothing was measured yet.
 func TestVerdicts(t *testing.T) {
-	for state, want := range map[api.RolloutState]string{api.RolloutRunning: "<h1>0 of 8 nodes are done, 0 running</h1>", api.RolloutAborted: "<h1>aborted by friday</h1>",
-		api.RolloutDone: "<h1>All 8 nodes are done</h1>"} {
+	for state, want := range map[api.RolloutState]string{api.RolloutRunning: "<h1>0 of 8 nodes are done, 0 running</h1>",
+		api.RolloutAborted: "<h1>aborted by friday</h1>",
+		api.RolloutDone:    "<h1>All 8 nodes are done</h1>"} {
 		r := small()
 		r.State, r.Reason = state, "aborted by friday"
 		for i := range r.Runs {
@@ -212,7 +217,8 @@ func TestAxisCutsPauses(t *testing.T) {
 	for _, c := range []struct {
 		at   int
 		want float64
-	}{{-5, 0}, {0, 0}, {50, 50}, {62, 62}, {100, 100}, {20000, 100}, {36000, 106}, {36050, 156}, {36100, 206}, {40000, 206}} {
+	}{{-5, 0}, {0, 0}, {50, 50}, {62, 62}, {100, 100}, {20000, 100}, {36000, 106}, {36050, 156}, {36100, 206},
+		{40000, 206}} {
 		got := a.at(at(c.at))
 		if got < c.want-0.5 || got > c.want+0.5 || got < last {
 			t.Errorf("second %d lies at %.2f, want %.0f", c.at, got, c.want)

@@ -18,7 +18,8 @@ func says(s rollout.Summary) string {
 	switch s.State {
 	case api.RolloutDone:
 		if s.Counts.Failed > 0 {
-			return fmt.Sprintf("%d of %s are done, %d failed (up to %d may)", s.Counts.Done, nodes(all), s.Counts.Failed, s.Budget)
+			return fmt.Sprintf("%d of %s are done, %d failed (up to %d may)", s.Counts.Done, nodes(all),
+				s.Counts.Failed, s.Budget)
 		}
 		return fmt.Sprintf("All %s are done", nodes(all))
 	case api.RolloutRunning:

@@ -19,7 +19,8 @@ func Waiting(generation int64) Plan {
 
 // Rescue is the plan of a node under rescue.
 func Rescue(generation int64, keys []string) Plan {
-	return Plan{Generation: generation, Steps: []operand.Line{{Word: "rescue", Operands: []operand.Pair{{Key: "keys", Value: strings.Join(keys, "\n")}}}}}
+	return Plan{Generation: generation,
+		Steps: []operand.Line{{Word: "rescue", Operands: []operand.Pair{{Key: "keys", Value: strings.Join(keys, "\n")}}}}}
 }
 
 // Rebooting is the plan of a node that is to start what it has.
@@ -59,7 +60,8 @@ func CapturedFile(address string, generation int64) string {
 	return fmt.Sprintf("%s-%d.raw.zst", mac.Hyphens(address), generation)
 }
 
-// write adds the steps that bring the image to the disk. What is there is wiped first, unless a delta is to build on it.
+// write adds the steps that bring the image to the disk. The present content is wiped first, unless
+// a delta is to build on it.
 func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.ImageSpec) {
 	mode, level, gaps := first(binding.Mode, "full"), first(binding.Wipe, "clear"), "discard"
 	switch {

@@ -33,14 +33,20 @@ func TestBuild(t *testing.T) {
 		want  string
 	}{
 		{"full", api.BindingSpec{Image: "d12"}, image(), wipe + "clear\n" + write + " mode=full gaps=keep\n"},
-		{"full over signatures", api.BindingSpec{Image: "d12", Wipe: "signatures", Mode: "full"}, image(), wipe + "signatures\n" + write + " mode=full gaps=discard\n"},
+		{"full over signatures", api.BindingSpec{Image: "d12", Wipe: "signatures", Mode: "full"}, image(),
+			wipe + "signatures\n" + write + " mode=full gaps=discard\n"},
 		{"delta clears the gaps", api.BindingSpec{Image: "d12", Mode: "delta"}, image(), write + " mode=delta gaps=zero\n"},
-		{"auto clears the gaps", api.BindingSpec{Image: "d12", Mode: "auto", Wipe: "clear"}, image(), write + " mode=auto gaps=zero\n"},
-		{"auto leaves what is not needed", api.BindingSpec{Image: "d12", Mode: "auto", Wipe: "signatures"}, image(), write + " mode=auto gaps=discard\n"},
-		{"signed", api.BindingSpec{Image: "d12", Verify: "full"}, signed, wipe + "clear\n" + write + " signature=" + strings.Repeat("A", 86) + "%3D%3D mode=full gaps=keep verify=full\n"},
-		{"unsigned", api.BindingSpec{Image: "d12", AllowUnsigned: true}, image(), wipe + "clear\n" + write + " unsigned=allow mode=full gaps=keep\n"},
+		{"auto clears the gaps", api.BindingSpec{Image: "d12", Mode: "auto", Wipe: "clear"}, image(),
+			write + " mode=auto gaps=zero\n"},
+		{"auto leaves what is not needed", api.BindingSpec{Image: "d12", Mode: "auto", Wipe: "signatures"}, image(),
+			write + " mode=auto gaps=discard\n"},
+		{"signed", api.BindingSpec{Image: "d12", Verify: "full"}, signed,
+			wipe + "clear\n" + write + " signature=" + strings.Repeat("A", 86) + "%3D%3D mode=full gaps=keep verify=full\n"},
+		{"unsigned", api.BindingSpec{Image: "d12", AllowUnsigned: true}, image(),
+			wipe + "clear\n" + write + " unsigned=allow mode=full gaps=keep\n"},
 		{"wipe only", api.BindingSpec{Mode: "delta"}, nil, wipe + "clear\nidle\n"},
-		{"capture", api.BindingSpec{Capture: "c", Wipe: "clear"}, nil, "capture disk=only upload=" + upload + "/52-54-00-77-00-01-7.raw.zst\nreboot\n"},
+		{"capture", api.BindingSpec{Capture: "c", Wipe: "clear"}, nil,
+			"capture disk=only upload=" + upload + "/52-54-00-77-00-01-7.raw.zst\nreboot\n"},
 	} {
 		p, err := plan.Build(node, api.Binding{BindingSpec: c.spec, Generation: 7}, c.image, upload)
 		if err != nil {

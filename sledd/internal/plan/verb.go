@@ -127,7 +127,8 @@ func checkURLs(value string) error {
 	return nil
 }
 
-// CheckURL says whether a node can be told to fetch from there: http or https, with a host, and no comma, which separates URLs.
+// CheckURL reports whether a node can fetch from a URL: http or https, with a host, and no comma,
+// which separates URLs.
 func CheckURL(text string) error {
 	parsed, err := url.Parse(text)
 	if err != nil {

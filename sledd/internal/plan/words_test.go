@@ -13,7 +13,8 @@ import (
 
 // notInPlans are the attributes that reach the node by other means.
 var notInPlans = map[string]string{
-	"Node": "is the binding's name", "AuthorizedKeys": "in the seed", "UserData": "in the seed", "Owner": "never leaves sledd",
+	"Node": "is the binding's name", "AuthorizedKeys": "in the seed", "UserData": "in the seed",
+	"Owner": "never leaves sledd",
 }
 
 // notBuilt are the verbs that sledd never puts into a plan.
@@ -30,14 +31,16 @@ func built(t *testing.T, field string) Plan {
 		change(value, fieldType.Tag.Get("enum"))
 	}
 	image := &api.ImageSpec{Name: "i", Digest: digests, URLs: []string{"http://a/i"}}
-	p, err := Build(api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, api.Binding{BindingSpec: spec, Generation: 1}, image, "http://a/upload")
+	p, err := Build(api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, api.Binding{BindingSpec: spec, Generation: 1},
+		image, "http://a/upload")
 	if err != nil {
 		t.Fatalf("%s: %v", field, err)
 	}
 	return p
 }
 
-// change sets a field to another value: the first of its words that is not its own and not its default, else what fits most.
+// change sets a field to another value: the first of its words that is neither the present value
+// nor the default, else whatever fits.
 func change(value reflect.Value, words string) {
 	switch {
 	case value.Kind() == reflect.Bool:
@@ -91,7 +94,8 @@ func TestEveryVerbIsBuilt(t *testing.T) {
 // A step is seen in phases and timelines by its table alone.
 func TestVerbsNameKnownWords(t *testing.T) {
 	for name, verb := range verbs {
-		if verb.Phase != "" && !slices.Contains(api.Phases(), verb.Phase) || verb.Stage != "" && !slices.Contains(api.Stages(), verb.Stage) {
+		if verb.Phase != "" && !slices.Contains(api.Phases(), verb.Phase) ||
+			verb.Stage != "" && !slices.Contains(api.Stages(), verb.Stage) {
 			t.Errorf("%s: phase %q, stage %q", name, verb.Phase, verb.Stage)
 		}
 	}

@@ -81,7 +81,8 @@ func compile(item api.Quirk) ([]pattern, error) {
 		}
 	}
 	if len(patterns) == 0 {
-		return nil, fmt.Errorf("match is empty: want at least one of vendor, product, version, bios (\"*\" for every machine)")
+		return nil, fmt.Errorf("match is empty: want at least one of vendor, product, version, bios " +
+			"(\"*\" for every machine)")
 	}
 	return patterns, nil
 }

@@ -52,7 +52,8 @@ func TestFind(t *testing.T) {
 		{map[string]string{"vendor": "Dell Inc", "product": "PowerEdge R745"}, ""},
 		{map[string]string{"vendor": "QEMU", "product": "Standard PC (Q35 + ICH9, 2009)", "bios": "1.16.2"}, "emulated"},
 		{map[string]string{"product": "Standard PC (Q35 + ICH9, 2009)"}, ""},
-		{map[string]string{"vendor": "Raspberry Pi Foundation", "product": "Raspberry Pi 4 Model B"}, "kexec fails with many firmware versions, and where it works the display stays dark"},
+		{map[string]string{"vendor": "Raspberry Pi Foundation", "product": "Raspberry Pi 4 Model B"},
+			"kexec fails with many firmware versions, and where it works the display stays dark"},
 		{nil, ""},
 	} {
 		if got, found := list.Find(c.dmi); got.Reason != c.want || found != (c.want != "") {
@@ -71,7 +72,8 @@ func TestBadFilesAreRefused(t *testing.T) {
 		"- match: {vendor: X}\n  reason: x\n  origin: shipped\n":  "origin",
 		"- match: {vendor: X}\n  reason: a\n- match: {bios: Y}\n": "entry 2",
 	} {
-		if _, err := quirk.Load(file(t, text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "quirks.yml") {
+		if _, err := quirk.Load(file(t, text)); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "quirks.yml") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

@@ -27,10 +27,12 @@ func TestFaultsOfItemsAreCollected(t *testing.T) {
 	}
 	all.AddItem(3, "image", "d13", "image d13 does not exist")
 	var refused *refusal.Error
-	if !errors.As(all.OrNil(), &refused) || refused.Details[0].Location != "body.items[3].image" || refused.Details[0].Value != "d13" {
+	if !errors.As(all.OrNil(), &refused) || refused.Details[0].Location != "body.items[3].image" ||
+		refused.Details[0].Value != "d13" {
 		t.Errorf("%+v", refused)
 	}
-	if one := refusal.Value("body.disk", "x", errors.New("no such disk")); one.Kind != refusal.Invalid || one.Details[0].Message != "no such disk" {
+	if one := refusal.Value("body.disk", "x", errors.New("no such disk")); one.Kind != refusal.Invalid ||
+		one.Details[0].Message != "no such disk" {
 		t.Errorf("%+v", one)
 	}
 }

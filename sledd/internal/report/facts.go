@@ -63,8 +63,8 @@ func addFact(facts *api.Facts, text string) error {
 	return nil
 }
 
-// ParseOperational reads what an installed system says of itself, the generation it belongs to, and its uptime in seconds. Confirmed
-// is left to the caller.
+// ParseOperational reads an installed system's report: its facts, the generation it belongs to, and
+// its uptime in seconds. Confirmed is left to the caller.
 func ParseOperational(body string) (said api.OS, generation int64, uptime float64, err error) {
 	lines, err := read(body, "operational 1")
 	if err != nil {

@@ -237,7 +237,8 @@ func (f *fields) made(verb string) Made {
 	if err := plan.CheckDigest(digest); err != nil {
 		f.fail("%s: digest: %w", f.line.Word, err)
 	}
-	return Made{Digest: digest, Bytes: f.number("bytes", 512, math.MaxInt64), FileBytes: f.number("file_bytes", 1, math.MaxInt64)}
+	return Made{Digest: digest, Bytes: f.number("bytes", 512, math.MaxInt64),
+		FileBytes: f.number("file_bytes", 1, math.MaxInt64)}
 }
 
 func (f *fields) done() error {

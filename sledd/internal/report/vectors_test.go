@@ -83,7 +83,8 @@ func TestFactsAreReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	facts, uptime, err := report.ParseFacts(string(text))
-	if err != nil || uptime != 2.71 || facts.CPU["model"] != "AMD EPYC" || facts.Disks[0]["serial"] != "LAB-0001" || len(facts.NICs) != 1 {
+	if err != nil || uptime != 2.71 || facts.CPU["model"] != "AMD EPYC" || facts.Disks[0]["serial"] != "LAB-0001" ||
+		len(facts.NICs) != 1 {
 		t.Errorf("got %+v, %v, %v", facts, uptime, err)
 	}
 }
@@ -118,8 +119,10 @@ func TestCaptureIsReadWhole(t *testing.T) {
 	if err != nil || len(got.Lines) != 3 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	want := report.Line{Kind: report.End, Step: 1, Verb: "capture", Seconds: 7.5, Detail: "1.56 GB used", Made: report.Made{
-		Digest: "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d", Bytes: 4294967296, FileBytes: 612345678}}
+	want := report.Line{Kind: report.End, Step: 1, Verb: "capture", Seconds: 7.5, Detail: "1.56 GB used",
+		Made: report.Made{
+			Digest: "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d", Bytes: 4294967296,
+			FileBytes: 612345678}}
 	if got.Lines[2] != want {
 		t.Errorf("got %+v\nwant %+v", got.Lines[2], want)
 	}

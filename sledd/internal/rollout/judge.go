@@ -26,7 +26,8 @@ func Count(runs []api.NodeRun) api.RolloutCount {
 	return counts
 }
 
-// Judge says what a running rollout becomes by what its nodes became, and why if it stops. A rollout in another state keeps it.
+// Judge returns the state of a running rollout by its runs, and why if it stops. A rollout in
+// another state keeps it.
 func Judge(state api.RolloutState, spec api.RolloutSpec, runs []api.NodeRun) (api.RolloutState, string, error) {
 	if state != api.RolloutRunning {
 		return state, "", nil
@@ -43,7 +44,8 @@ func Judge(state api.RolloutState, spec api.RolloutSpec, runs []api.NodeRun) (ap
 	counts := Count(runs)
 	switch {
 	case counts.Failed > sizes.Budget:
-		return api.RolloutStopped, fmt.Sprintf("%d of %d nodes failed, %s may", counts.Failed, len(runs), may(spec, sizes)), nil
+		return api.RolloutStopped, fmt.Sprintf("%d of %d nodes failed, %s may", counts.Failed, len(runs),
+			may(spec, sizes)), nil
 	case counts.Waiting+counts.Running == 0:
 		return api.RolloutDone, "", nil
 	}

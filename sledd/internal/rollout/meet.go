@@ -26,8 +26,9 @@ type One struct {
 	MACs []string
 }
 
-// Meet compares a rollout that is there with one that is asked for. The same is asked for when nothing but the nodes differs, and all of
-// those are in it: whoever asks again leaves out what is done.
+// Meet compares an existing rollout with a requested one. They are the same when only the nodes
+// differ and all requested nodes are in the existing one: a repeated request leaves out the nodes
+// that are done.
 func Meet(there One, state api.RolloutState, asked One) Meeting {
 	if state != api.RolloutRunning && state != api.RolloutStopped {
 		return Apart
@@ -54,6 +55,7 @@ func Meet(there One, state api.RolloutState, asked One) Meeting {
 }
 
 func same(a, b api.RolloutSpec) bool {
-	return a.Wish == b.Wish && a.Canary == b.Canary && a.Batch == b.Batch && a.FailureBudget == b.FailureBudget && a.Pause == b.Pause &&
+	return a.Wish == b.Wish && a.Canary == b.Canary && a.Batch == b.Batch && a.FailureBudget == b.FailureBudget &&
+		a.Pause == b.Pause &&
 		a.Again == b.Again && maps.Equal(a.MaxUnavailable, b.MaxUnavailable)
 }

@@ -88,9 +88,11 @@ func TestWaves(t *testing.T) {
 		{"a canary, then the rest", api.RolloutSpec{Canary: "1"}, "aabb", "1222"},
 		{"batches", api.RolloutSpec{Canary: "1", Batch: "25%"}, "aaaaaaaa", "12233445"},
 		{"racks by turns", api.RolloutSpec{MaxUnavailable: map[string]int{"rack": 1}}, "aaabbb", "123123"},
-		{"a full rack lets others go first", api.RolloutSpec{Batch: "2", MaxUnavailable: map[string]int{"rack": 1}}, "aaabb", "12312"},
+		{"a full rack lets others go first", api.RolloutSpec{Batch: "2", MaxUnavailable: map[string]int{"rack": 1}},
+			"aaabb", "12312"},
 		{"without the label there is no limit", api.RolloutSpec{MaxUnavailable: map[string]int{"rack": 1}}, "a-a-", "1121"},
-		{"the canary keeps to it too", api.RolloutSpec{Canary: "2", MaxUnavailable: map[string]int{"rack": 1}}, "aabb", "1212"},
+		{"the canary keeps to it too", api.RolloutSpec{Canary: "2", MaxUnavailable: map[string]int{"rack": 1}},
+			"aabb", "1212"},
 		{"two labels", api.RolloutSpec{MaxUnavailable: map[string]int{"rack": 2, "row": 1}}, "aab", "121"},
 		{"an unknown label", api.RolloutSpec{MaxUnavailable: map[string]int{"room": 1}}, "aab", "111"},
 		{"a canary of all", api.RolloutSpec{Canary: "100%", Batch: "1"}, "aab", "111"},
@@ -110,7 +112,8 @@ func seeded(seed, of, below int) int {
 	return int(sum.Sum32()) % below
 }
 
-// Whatever is asked for: each node is in one wave, no wave is too big or holds too many of a label, and none waits without need.
+// Whatever is requested: each node is in one wave, no wave is too big or holds too many of a label,
+// and none waits without need.
 func TestWavesHold(t *testing.T) {
 	for seed := range 500 {
 		nodes := 1 + seeded(seed, 0, 60)
@@ -181,7 +184,8 @@ func runsOf(letters string) []api.NodeRun {
 	states := map[rune]api.RunState{'w': api.RunWaiting, 'r': api.RunRunning, 'd': api.RunDone, 'f': api.RunFailed}
 	var runs []api.NodeRun
 	for i, letter := range letters {
-		runs = append(runs, api.NodeRun{Node: fmt.Sprintf("n%d", i+1), Wave: min(i+1, 2), State: states[letter], Reason: "no power"})
+		runs = append(runs, api.NodeRun{Node: fmt.Sprintf("n%d", i+1), Wave: min(i+1, 2), State: states[letter],
+			Reason: "no power"})
 	}
 	return runs
 }
@@ -200,9 +204,11 @@ func TestJudge(t *testing.T) {
 		{api.RolloutRunning, api.RolloutSpec{}, "wfww", api.RolloutStopped, "1 of 4 nodes failed, 0 may"},
 		{api.RolloutRunning, api.RolloutSpec{FailureBudget: "25%"}, "wfww", api.RolloutRunning, ""},
 		{api.RolloutRunning, api.RolloutSpec{FailureBudget: "25%"}, "dfdd", api.RolloutDone, ""},
-		{api.RolloutRunning, api.RolloutSpec{FailureBudget: "25%"}, "dffd", api.RolloutStopped, "2 of 4 nodes failed, 1 (25%) may"},
+		{api.RolloutRunning, api.RolloutSpec{FailureBudget: "25%"}, "dffd", api.RolloutStopped,
+			"2 of 4 nodes failed, 1 (25%) may"},
 		{api.RolloutRunning, api.RolloutSpec{FailureBudget: "9"}, "ffff", api.RolloutDone, ""},
-		{api.RolloutRunning, api.RolloutSpec{FailureBudget: "9", Canary: "1"}, "fwww", api.RolloutStopped, "canary n1 failed: no power"},
+		{api.RolloutRunning, api.RolloutSpec{FailureBudget: "9", Canary: "1"}, "fwww", api.RolloutStopped,
+			"canary n1 failed: no power"},
 		{api.RolloutRunning, api.RolloutSpec{FailureBudget: "9", Canary: "1"}, "dfff", api.RolloutDone, ""},
 		{api.RolloutStopped, api.RolloutSpec{}, "dddd", api.RolloutStopped, ""},
 		{api.RolloutAborted, api.RolloutSpec{}, "ffff", api.RolloutAborted, ""},
@@ -222,7 +228,8 @@ func TestJudge(t *testing.T) {
 }
 
 func TestMeet(t *testing.T) {
-	there := One{Kind: "reimage", Spec: api.RolloutSpec{Wish: "image d12", Batch: "2", MaxUnavailable: map[string]int{"rack": 1}}, MACs: []string{"a", "b", "c"}}
+	there := One{Kind: "reimage", Spec: api.RolloutSpec{Wish: "image d12", Batch: "2",
+		MaxUnavailable: map[string]int{"rack": 1}}, MACs: []string{"a", "b", "c"}}
 	changed := func(change func(*One)) One {
 		asked := there
 		change(&asked)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rollout is how nodes are brought to their bindings in waves: which nodes each wave holds, when a rollout stops, and what a new
-// one means to those that are there. It knows neither store nor network.
+// Package rollout is how nodes are brought to their bindings in waves: which nodes each wave holds,
+// when a rollout stops, and how a new one affects existing ones. It uses neither store nor network.
 package rollout
 
 import (
@@ -37,7 +37,8 @@ func SizesOf(spec api.RolloutSpec, nodes int) (Sizes, error) {
 	}
 	for label, most := range spec.MaxUnavailable {
 		if label == "" || most < 1 {
-			return sizes, &SpecError{"max_unavailable", fmt.Sprintf("%s: %d", label, most), "want the name of a label and at least 1 node"}
+			return sizes, &SpecError{"max_unavailable", fmt.Sprintf("%s: %d", label, most),
+				"want the name of a label and at least 1 node"}
 		}
 	}
 	return sizes, nil

@@ -69,7 +69,8 @@ const Total = "total"
 
 // Summarise puts a rollout into figures, as of now.
 func Summarise(r api.Rollout, now time.Time) Summary {
-	s := Summary{Name: r.Name, Kind: r.Kind, Wish: r.Wish, State: r.State, Reason: r.Reason, Owner: r.Owner, Begun: r.Begun, Ended: r.Ended,
+	s := Summary{Name: r.Name, Kind: r.Kind, Wish: r.Wish, State: r.State, Reason: r.Reason, Owner: r.Owner,
+		Begun: r.Begun, Ended: r.Ended,
 		Resumed: r.Resumed, Made: now, Counts: r.Counts, Nodes: r.Runs, Failures: []Failure{}, Waves: []Wave{}}
 	end := r.Ended
 	if end.IsZero() {
@@ -123,7 +124,8 @@ func Took(run api.NodeRun, now time.Time) float64 {
 func seconds(from, to time.Time) float64 { return max(to.Sub(from).Seconds(), 0) }
 
 func failure(run api.NodeRun, took float64) Failure {
-	f := Failure{Node: run.Node, MAC: run.MAC, Wave: run.Wave, Way: run.Way, Seconds: took, Reason: run.Reason, Log: run.Log}
+	f := Failure{Node: run.Node, MAC: run.MAC, Wave: run.Wave, Way: run.Way, Seconds: took, Reason: run.Reason,
+		Log: run.Log}
 	if n := len(run.Stages); n > 0 {
 		f.Stage = run.Stages[n-1].Name
 	}

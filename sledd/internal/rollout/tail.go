@@ -9,7 +9,8 @@ const (
 	tailBytes = 4096
 )
 
-// Tail is the last lines of a node's log before the kernel's (contract/report.md), as far as they are of use in a report.
+// Tail is the last lines of a node's log before the kernel's (contract/report.md), as far as they
+// are useful in a report.
 func Tail(log string) string {
 	log, _, _ = strings.Cut(log, "--- dmesg\n")
 	lines := strings.Split(strings.TrimRight(strings.ToValidUTF8(log, "\uFFFD"), "\n"), "\n")

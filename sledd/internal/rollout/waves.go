@@ -4,8 +4,9 @@ package rollout
 
 import "github.com/sled-fleet/sled/sledd/api"
 
-// Waves gives each node, by its place in the order given, the number of its wave, from 1. The canary is the first wave, if there is one.
-// A node for whose label values a wave has no room waits for a later one; else the order is kept.
+// Waves returns for each node, by its place in the given order, the number of its wave, from 1. The
+// canary, if any, is the first wave. A node for whose label values a wave has no room waits for a
+// later one; else the order is kept.
 func Waves(spec api.RolloutSpec, labels []map[string]string) ([]int, error) {
 	sizes, err := SizesOf(spec, len(labels))
 	if err != nil {
@@ -23,7 +24,8 @@ func Waves(spec api.RolloutSpec, labels []map[string]string) ([]int, error) {
 	return waves, nil
 }
 
-// fill puts as many waiting nodes into a wave as it has room for, and says how many: at least one, as every limit is at least 1.
+// fill puts as many waiting nodes into a wave as it has room for, and returns their number: at
+// least one, as every limit is at least 1.
 func fill(waves []int, wave, room int, limits map[string]int, labels []map[string]string) int {
 	type value struct{ label, value string }
 	held, taken := map[value]int{}, 0

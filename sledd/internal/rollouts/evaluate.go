@@ -12,54 +12,54 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// judges keep hundreds who say something of the same rollout at once from each reading all of it: those who come while it is read are
-// answered together by the next look, which sees what all of them wrote.
-type judges struct {
+// evaluations keep hundreds of concurrent reports on one rollout from each reading all of it: those
+// that arrive during a reading share the next one, which sees what all of them wrote.
+type evaluations struct {
 	mu   sync.Mutex
-	next map[string]*evaluation // by rollout: the look that has not begun
+	next map[string]*evaluation // by rollout: the evaluation that has not started
 	turn map[string]*sync.Mutex
 }
 
-// evaluation is one reading of a rollout for several who wait.
+// evaluation is one reading of a rollout, shared by several callers.
 type evaluation struct {
 	done  chan struct{}
 	shown api.Rollout
 	err   error
 }
 
-// join gives the next look at a rollout, and whether whoever asks is to do it.
-func (j *judges) join(name string) (*evaluation, *sync.Mutex, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.next == nil {
-		j.next, j.turn = map[string]*evaluation{}, map[string]*sync.Mutex{}
+// join returns the next evaluation of a rollout, and whether the caller has to run it.
+func (e *evaluations) join(name string) (*evaluation, *sync.Mutex, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.next == nil {
+		e.next, e.turn = map[string]*evaluation{}, map[string]*sync.Mutex{}
 	}
-	if j.turn[name] == nil {
-		j.turn[name] = &sync.Mutex{}
+	if e.turn[name] == nil {
+		e.turn[name] = &sync.Mutex{}
 	}
-	if waiting := j.next[name]; waiting != nil {
+	if waiting := e.next[name]; waiting != nil {
 		return waiting, nil, false
 	}
-	j.next[name] = &evaluation{done: make(chan struct{})}
-	return j.next[name], j.turn[name], true
+	e.next[name] = &evaluation{done: make(chan struct{})}
+	return e.next[name], e.turn[name], true
 }
 
-// begin says that who comes now has to wait for another look.
-func (j *judges) begin(name string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	delete(j.next, name)
+// begin makes later callers wait for another evaluation.
+func (e *evaluations) begin(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.next, name)
 }
 
-// evaluate brings the stored state of a rollout to what its nodes became, and gives it with them.
+// evaluate updates the stored state of a rollout from its runs, and returns it with them.
 func (rs *Rollouts) evaluate(ctx context.Context, name string) (api.Rollout, error) {
-	mine, turn, first := rs.judges.join(name)
+	mine, turn, first := rs.evaluations.join(name)
 	if first {
 		go func() {
 			turn.Lock()
 			defer turn.Unlock()
-			rs.judges.begin(name)
-			mine.shown, mine.err = rs.judge(context.WithoutCancel(ctx), name) // it is not only for whoever came first
+			rs.evaluations.begin(name)
+			mine.shown, mine.err = rs.readAndJudge(context.WithoutCancel(ctx), name) // not only for the first caller
 			close(mine.done)
 		}()
 	}
@@ -71,8 +71,8 @@ func (rs *Rollouts) evaluate(ctx context.Context, name string) (api.Rollout, err
 	}
 }
 
-// judge reads a rollout and writes its state, if what its nodes became changes that.
-func (rs *Rollouts) judge(ctx context.Context, name string) (api.Rollout, error) {
+// readAndJudge reads a rollout and writes its state if its runs change it.
+func (rs *Rollouts) readAndJudge(ctx context.Context, name string) (api.Rollout, error) {
 	var shown api.Rollout
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
 		r, runs, err := rs.rollout(ctx, name)

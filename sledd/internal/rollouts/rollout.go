@@ -17,8 +17,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// storedRollout is a rollout as stored. Its nodes, their MACs and waves are lists of one length; what became of each node has a key of
-// its own, once it was begun. Counts are those at its end.
+// storedRollout is a rollout as stored. Its nodes, their MACs and waves are lists of one length;
+// the run of each node has a separate key, once it was started. Counts are those at its end.
 type storedRollout struct {
 	api.Rollout
 	MACs   []string `json:"macs"`
@@ -27,7 +27,8 @@ type storedRollout struct {
 	revision int64
 }
 
-// storedRun is one node of a rollout as stored. A failure of an earlier resumption is one no longer: the node waits again.
+// storedRun is one node of a rollout as stored. A failure of an earlier resumption no longer
+// counts: the node waits again.
 type storedRun struct {
 	api.NodeRun
 	Resumption int       `json:"resumption"` // of the rollout, when it was written

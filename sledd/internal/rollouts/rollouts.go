@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// runWriters at the same time: hundreds of nodes of a wave start at once, and queue here rather than in the store, where deadlines run.
+	// runWriters at the same time: hundreds of nodes of a wave start at once, and queue here rather
+	// than in the store, where deadlines run.
 	runWriters = 16
 	// catchUpWriters at the same time: commits wait for the disk, not for each other.
 	catchUpWriters = 8
@@ -17,8 +18,8 @@ const (
 // Rollouts answers operators and those who carry rollouts out.
 type Rollouts struct {
 	*nodetx.DB
-	runs   chan struct{} // for those who report a node of a rollout
-	judges judges
+	runs        chan struct{} // bounds concurrent reports of runs
+	evaluations evaluations
 }
 
 // New makes a Rollouts.

@@ -41,7 +41,8 @@ func newRack(t *testing.T) *rack {
 	var change store.Transaction
 	for i := 1; i <= 5; i++ {
 		name := fmt.Sprintf("n%d", i)
-		change.Put(key.Nodes+address(i), nodetx.Encode(api.NodeSpec{MAC: address(i), Name: name, Labels: map[string]string{"rack": "a"}}))
+		change.Put(key.Nodes+address(i),
+			nodetx.Encode(api.NodeSpec{MAC: address(i), Name: name, Labels: map[string]string{"rack": "a"}}))
 		change.Put(key.Names+name, []byte(address(i)))
 	}
 	if _, err := memory.Commit(t.Context(), change); err != nil {
@@ -53,7 +54,8 @@ func newRack(t *testing.T) *rack {
 // start starts a rollout of nodes with a canary of one.
 func (r *rack) start(desired string, nodes ...string) (api.Rollout, bool) {
 	r.Helper()
-	shown, fresh, err := r.Start(r.Context(), "reimage", "alice", api.RolloutSpec{Nodes: nodes, Wish: desired, Canary: "1"})
+	shown, fresh, err := r.Start(r.Context(), "reimage", "alice",
+		api.RolloutSpec{Nodes: nodes, Wish: desired, Canary: "1"})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -64,7 +66,8 @@ func (r *rack) start(desired string, nodes ...string) (api.Rollout, bool) {
 func (r *rack) observe(i int, generation int64, satisfied bool) {
 	r.Helper()
 	err := r.Update(r.Context(), address(i), nil, func(tx *nodetx.Tx) error {
-		tx.Bind(nodetx.Binding{Binding: api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: generation}}, true)
+		tx.Bind(nodetx.Binding{Binding: api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: generation}},
+			true)
 		tx.Status().Generation, tx.Status().Phase = generation, api.Writing
 		if satisfied {
 			tx.Status().Phase, tx.Status().Start = api.Operational, "kexec"
@@ -103,7 +106,8 @@ func (r *rack) refused(what string, err error, kind refusal.Kind, text string) {
 func TestARolloutIsDoneWhenItsNodesAre(t *testing.T) {
 	r := newRack(t)
 	begun, fresh := r.start("d12", "n1", "n2", address(3))
-	if !fresh || begun.Name != "reimage-1" || len(begun.Waves) != 2 || begun.Waves[0][0] != "n1" || begun.Nodes[2] != "n3" {
+	if !fresh || begun.Name != "reimage-1" || len(begun.Waves) != 2 || begun.Waves[0][0] != "n1" ||
+		begun.Nodes[2] != "n3" {
 		t.Fatalf("%+v", begun)
 	}
 	_, err := r.PutRun(t.Context(), begun.Name, "n1", api.NodeRunSpec{State: api.RunDone})
@@ -112,7 +116,8 @@ func TestARolloutIsDoneWhenItsNodesAre(t *testing.T) {
 	r.refused("a node of no wave", err, refusal.NotFound, "is not in rollout")
 	for i := 1; i <= 3; i++ {
 		answer := r.image(begun.Name, i, 1)
-		if answer.Run.State != api.RunDone || answer.Run.Start != "kexec" || answer.Run.Attempts != 1 || answer.Run.Generation != 1 {
+		if answer.Run.State != api.RunDone || answer.Run.Start != "kexec" || answer.Run.Attempts != 1 ||
+			answer.Run.Generation != 1 {
 			t.Errorf("%+v", answer.Run)
 		}
 		if done := answer.Rollout.State == api.RolloutDone; done != (i == 3) {
@@ -136,7 +141,8 @@ func TestAFailedCanaryStopsAndTheSameRequestResumes(t *testing.T) {
 	_, err := r.PutRun(t.Context(), begun.Name, "n1", api.NodeRunSpec{State: api.RunFailed, Reason: " "})
 	r.refused("a failure without a reason", err, refusal.Invalid, "reason")
 	failed := r.put(begun.Name, 1, api.NodeRunSpec{State: api.RunFailed, Reason: "write: code 5"})
-	if failed.Rollout.State != api.RolloutStopped || !strings.Contains(failed.Rollout.Reason, "write: code 5") || failed.Run.Way != "warm" {
+	if failed.Rollout.State != api.RolloutStopped || !strings.Contains(failed.Rollout.Reason, "write: code 5") ||
+		failed.Run.Way != "warm" {
 		t.Fatalf("%+v", failed)
 	}
 	_, err = r.PutRun(t.Context(), begun.Name, "n2", api.NodeRunSpec{State: api.RunRunning})
@@ -179,7 +185,8 @@ func TestRolloutsWithSharedNodes(t *testing.T) {
 		t.Fatalf("%+v", third)
 	}
 	old, err := r.Get(t.Context(), first.Name)
-	if err != nil || old.State != api.RolloutAborted || !strings.Contains(old.Reason, "replaced by reimage-3; stopped before:") {
+	if err != nil || old.State != api.RolloutAborted ||
+		!strings.Contains(old.Reason, "replaced by reimage-3; stopped before:") {
 		t.Errorf("%+v, %v", old, err)
 	}
 	aborted, err := r.Abort(t.Context(), third.Name, "bob")
@@ -195,7 +202,8 @@ func TestRolloutsWithSharedNodes(t *testing.T) {
 
 func TestRequestsThatAreAtFaultNameAllFaults(t *testing.T) {
 	r := newRack(t)
-	_, _, err := r.Start(t.Context(), "reimage", "bob", api.RolloutSpec{Nodes: []string{"n1", "nobody", address(1)}, Wish: "d12"})
+	_, _, err := r.Start(t.Context(), "reimage", "bob",
+		api.RolloutSpec{Nodes: []string{"n1", "nobody", address(1)}, Wish: "d12"})
 	r.refused("two faults", err, refusal.Invalid, "at fault")
 	var refused *refusal.Error
 	if !errors.As(err, &refused) || len(refused.Details) != 2 || refused.Details[0].Location != "body.nodes[1]" {
@@ -211,7 +219,8 @@ func TestRequestsThatAreAtFaultNameAllFaults(t *testing.T) {
 
 func TestManyNodesAreReportedAtTheSameTime(t *testing.T) {
 	r := newRack(t)
-	shown, _, err := r.Start(t.Context(), "reimage", "alice", api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4", "n5"}, Wish: "d12"})
+	shown, _, err := r.Start(t.Context(), "reimage", "alice",
+		api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4", "n5"}, Wish: "d12"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// PutRun takes what whoever runs a rollout says of one node, and judges the rollout by it.
+// PutRun records the report on one node of a rollout, and evaluates the rollout by it.
 func (rs *Rollouts) PutRun(ctx context.Context, name, reference string, spec api.NodeRunSpec) (api.RunAnswer, error) {
 	address, err := rs.Resolve(ctx, reference)
 	if err != nil {
@@ -39,7 +39,7 @@ func (rs *Rollouts) queuedRun(ctx context.Context, name, address string, spec ap
 	select {
 	case rs.runs <- struct{}{}:
 		defer func() { <-rs.runs }()
-		return rs.putRun(ctx, name, address, spec, anyway)
+		return rs.putRun(ctx, name, address, spec, unconditionally)
 	case <-ctx.Done():
 		return api.NodeRun{}, refusal.New(refusal.Busy, "too many nodes of rollouts are reported at once; try again")
 	}
@@ -56,17 +56,18 @@ type runChange struct {
 	runRevision int64
 }
 
-func anyway(*runChange) error { return nil }
+func unconditionally(*runChange) error { return nil }
 
-// raised refuses to end a run whose node was not bound anew by this rollout.
-func raised(t *runChange) error {
+// generationRaised refuses to end a run whose binding this rollout did not change.
+func generationRaised(t *runChange) error {
 	if t.Generation() <= t.current.From {
 		return refusal.New(refusal.Conflict, "node %s was not bound by rollout %s", t.current.Node, t.rollout.Name)
 	}
 	return nil
 }
 
-func (rs *Rollouts) putRun(ctx context.Context, name, address string, request api.NodeRunSpec, check func(*runChange) error) (api.NodeRun, error) {
+func (rs *Rollouts) putRun(ctx context.Context, name, address string, request api.NodeRunSpec,
+	check func(*runChange) error) (api.NodeRun, error) {
 	var run api.NodeRun
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
 		t, err := rs.runChange(ctx, name, address, request)
@@ -77,7 +78,7 @@ func (rs *Rollouts) putRun(ctx context.Context, name, address string, request ap
 			return err
 		}
 		before := t.current.State
-		if err := t.take(); err != nil {
+		if err := t.applyRequest(); err != nil {
 			return err
 		}
 		run = t.current
@@ -115,8 +116,8 @@ func (rs *Rollouts) runChange(ctx context.Context, name, address string, request
 	return t, nil
 }
 
-// take makes the run what is said of it, unless that cannot be.
-func (t *runChange) take() error {
+// applyRequest brings the run to the requested state, or refuses it.
+func (t *runChange) applyRequest() error {
 	if t.request.Way != "" {
 		t.current.Way = t.request.Way
 	}
@@ -128,8 +129,9 @@ func (t *runChange) take() error {
 		return t.begin()
 	case api.RunDone:
 		if !t.Satisfied() {
-			return refusal.New(refusal.Conflict, "the binding of node %s is not satisfied: it has generation %d; the node is %s, generation %d", t.current.Node, t.Generation(),
-				nodetx.PhaseText(t.Status().Phase), t.Status().Generation)
+			return refusal.New(refusal.Conflict,
+				"the binding of node %s is not satisfied: it has generation %d; the node is %s, generation %d",
+				t.current.Node, t.Generation(), nodetx.PhaseText(t.Status().Phase), t.Status().Generation)
 		}
 		t.current.Reason, t.current.Log = "", ""
 	case api.RunFailed:
@@ -137,7 +139,8 @@ func (t *runChange) take() error {
 			return refusal.Value("body.reason", t.request.Reason, errors.New("a node that failed has a reason"))
 		}
 		if t.current.State == api.RunDone {
-			return refusal.New(refusal.Conflict, "node %s was done in rollout %s: it cannot have failed", t.current.Node, t.rollout.Name)
+			return refusal.New(refusal.Conflict, "node %s was done in rollout %s: it cannot have failed", t.current.Node,
+				t.rollout.Name)
 		}
 		t.current.Reason = t.request.Reason
 	case api.RunWaiting: // nobody can say that
@@ -148,14 +151,17 @@ func (t *runChange) take() error {
 	return t.end()
 }
 
-// begin notes that the node is being worked on. A node that is done starts again only when its binding has changed since.
+// begin records that work on the node has started. A node that is done starts again only when its
+// binding has changed since.
 func (t *runChange) begin() error {
 	again := t.current.State == api.RunDone
 	if again && t.Generation() == t.current.Generation && t.Satisfied() {
-		return refusal.New(refusal.Conflict, "node %s was done in rollout %s: nothing is to be done again", t.current.Node, t.rollout.Name)
+		return refusal.New(refusal.Conflict, "node %s was done in rollout %s: nothing is to be done again", t.current.Node,
+			t.rollout.Name)
 	}
 	if t.current.State != api.RunRunning && t.rollout.State != api.RolloutRunning {
-		return refusal.New(refusal.Conflict, "rollout %s is %s (%s): node %s is not begun", t.rollout.Name, t.rollout.State, t.rollout.Reason, t.current.Node)
+		return refusal.New(refusal.Conflict, "rollout %s is %s (%s): node %s is not begun", t.rollout.Name, t.rollout.State,
+			t.rollout.Reason, t.current.Node)
 	}
 	if t.current.Attempts == 0 || again {
 		t.current.From = t.Generation()
@@ -164,7 +170,8 @@ func (t *runChange) begin() error {
 		t.current.Attempts++
 	}
 	if t.current.State != api.RunRunning {
-		t.current.Begin, t.current.End, t.current.Stages, t.current.Start, t.current.Generation = t.Now, time.Time{}, nil, "", 0
+		t.current.Begin, t.current.End = t.Now, time.Time{}
+		t.current.Stages, t.current.Start, t.current.Generation = nil, "", 0
 		t.current.Reason, t.current.Log = "", ""
 	}
 	t.current.State = api.RunRunning
@@ -181,7 +188,8 @@ func (t *runChange) end() error {
 	}
 	t.current.Stages, t.current.Log = nil, ""
 	for _, stage := range events.Timeline(history, t.Now).Stages {
-		if stage.Begin.Add(time.Duration(stage.Seconds * float64(time.Second))).After(t.current.Begin) { // else of an earlier run
+		ended := stage.Begin.Add(time.Duration(stage.Seconds * float64(time.Second)))
+		if ended.After(t.current.Begin) { // else it belongs to an earlier run
 			t.current.Stages = append(t.current.Stages, stage)
 		}
 	}
@@ -209,6 +217,7 @@ func (t *runChange) transaction(before api.RunState) store.Transaction {
 	if t.current.State == api.RunDone {
 		change.Unchanged(key.Status+t.MAC, t.RevisionOf(nodetx.Status))
 	}
-	change.Put(key.RunsOf(name)+t.MAC, nodetx.Encode(storedRun{NodeRun: t.current, Resumption: t.rollout.Resumed, Seen: t.Now}))
+	change.Put(key.RunsOf(name)+t.MAC,
+		nodetx.Encode(storedRun{NodeRun: t.current, Resumption: t.rollout.Resumed, Seen: t.Now}))
 	return change
 }

@@ -29,7 +29,8 @@ const (
 )
 
 // Start starts a rollout, or resumes the one that is the same; fresh says which.
-func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.RolloutSpec) (shown api.Rollout, fresh bool, err error) {
+func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.RolloutSpec,
+) (shown api.Rollout, fresh bool, err error) {
 	var begun *startRequest
 	err = nodetx.Retry(ctx, func(ctx context.Context) error {
 		if begun, err = rs.readStart(ctx, kind, operator, spec); err != nil {
@@ -82,7 +83,8 @@ func (rs *Rollouts) readStart(ctx context.Context, kind, operator string, spec a
 	if err != nil {
 		return nil, err
 	}
-	b := &startRequest{Rollouts: rs, owner: operator, revision: snapshot.Revision, asked: rollout.One{Kind: kind, Spec: spec}}
+	b := &startRequest{Rollouts: rs, owner: operator, revision: snapshot.Revision,
+		asked: rollout.One{Kind: kind, Spec: spec}}
 	for _, kv := range snapshot.Results[0] {
 		r, err := readRollout(kv)
 		if err != nil {
@@ -165,7 +167,9 @@ func (b *startRequest) resolveConflicts(labels []map[string]string) error {
 			b.resume(there)
 			return nil
 		case rollout.Conflicts:
-			return refusal.New(refusal.Conflict, "rollout %s (%s) runs and has some of these nodes: wait for it, or sledctl rollout abort %s", there.Name, there.Wish, there.Name)
+			return refusal.New(refusal.Conflict,
+				"rollout %s (%s) runs and has some of these nodes: wait for it, or sledctl rollout abort %s", there.Name,
+				there.Wish, there.Name)
 		case rollout.Replaces:
 			b.replaced = append(b.replaced, there)
 		}
@@ -176,8 +180,9 @@ func (b *startRequest) resolveConflicts(labels []map[string]string) error {
 		number = max(number, numberOf(there.Name)+1)
 	}
 	now := b.Now()
-	b.rollout = &storedRollout{MACs: b.asked.MACs, WaveOf: waves, Rollout: api.Rollout{RolloutSpec: b.asked.Spec, Kind: b.asked.Kind,
-		Name: fmt.Sprintf("%s-%d", b.asked.Kind, number), State: api.RolloutRunning, Owner: b.owner, Begun: now, Seen: now}}
+	b.rollout = &storedRollout{MACs: b.asked.MACs, WaveOf: waves,
+		Rollout: api.Rollout{RolloutSpec: b.asked.Spec, Kind: b.asked.Kind,
+			Name: fmt.Sprintf("%s-%d", b.asked.Kind, number), State: api.RolloutRunning, Owner: b.owner, Begun: now, Seen: now}}
 	b.rollout.Nodes = b.names
 	for _, old := range b.replaced {
 		old.abort(now, "replaced by "+b.rollout.Name)
@@ -199,20 +204,24 @@ func (b *startRequest) resume(there *storedRollout) {
 
 // transaction is all that is to be written, if no rollout has changed since.
 func (b *startRequest) transaction() (store.Transaction, error) {
-	t := store.Transaction{If: []store.Condition{{Key: key.Rollouts, To: store.PrefixEnd(key.Rollouts), Revision: b.revision}}}
+	t := store.Transaction{If: []store.Condition{{Key: key.Rollouts, To: store.PrefixEnd(key.Rollouts),
+		Revision: b.revision}}}
 	t.Put(key.Rollouts+b.rollout.Name, nodetx.Encode(b.rollout))
 	if !b.fresh {
 		return t, nil
 	}
 	if len(b.replaced) > trimmedRollouts {
-		return t, refusal.New(refusal.Conflict, "%d rollouts that were stopped have some of these nodes: abort them first, such as %s", len(b.replaced), b.replaced[0].Name)
+		return t, refusal.New(refusal.Conflict,
+			"%d rollouts that were stopped have some of these nodes: abort them first, such as %s", len(b.replaced),
+			b.replaced[0].Name)
 	}
 	for _, old := range b.replaced {
 		t.Put(key.Rollouts+old.Name, nodetx.Encode(old))
 	}
 	for _, old := range b.surplus() {
 		t.Delete(key.Rollouts + old.Name)
-		t.Do = append(t.Do, store.Operation{Key: key.RunsOf(old.Name), Delete: true, To: store.PrefixEnd(key.RunsOf(old.Name))})
+		t.Do = append(t.Do, store.Operation{Key: key.RunsOf(old.Name), Delete: true,
+			To: store.PrefixEnd(key.RunsOf(old.Name))})
 	}
 	return t, nil
 }
@@ -249,7 +258,7 @@ func (rs *Rollouts) catchUp(ctx context.Context, r *storedRollout, asked []strin
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			_, err := rs.putRun(ctx, r.Name, address, api.NodeRunSpec{State: api.RunDone}, raised)
+			_, err := rs.putRun(ctx, r.Name, address, api.NodeRunSpec{State: api.RunDone}, generationRaised)
 			if err != nil && !refusal.Is(err, refusal.Conflict) {
 				lock.Lock()
 				failed = err

@@ -23,7 +23,8 @@ func TestNodesAreComparedAndSwapped(t *testing.T) {
 	s.admin(412, "PUT", "/v1/nodes/n1", spec, "If-Match", `"1"`)
 	s.admin(412, "PUT", "/v1/nodes/n9", api.NodeSpec{MAC: address(9), Name: "n9"}, "If-Match", "*")
 	second := s.admin(200, "PUT", "/v1/nodes/n1", spec, "If-Match", first).Header.Get("ETag")
-	if got := s.admin(200, "GET", "/v1/nodes/n1", nil); got.Header.Get("ETag") != second || !strings.Contains(got.Body, `"rack":"b"`) {
+	if got := s.admin(200, "GET", "/v1/nodes/n1", nil); got.Header.Get("ETag") != second ||
+		!strings.Contains(got.Body, `"rack":"b"`) {
 		t.Errorf("%+v", got)
 	}
 	s.admin(412, "DELETE", "/v1/nodes/n1", nil, "If-Match", first)
@@ -55,12 +56,16 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 	for _, c := range []struct{ method, path, body, location, says string }{
 		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:04","name":"n3"}`, "path.node", "n2"},
 		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:0A","name":"n2"}`, "body.mac", ""},
-		{"PUT", "/v1/nodes/52-54-00-77-00-04", `{"mac":"52:54:00:77:00:04","name":"52-54-00-77-00-04"}`, "body.name", "looks like a MAC"},
+		{"PUT", "/v1/nodes/52-54-00-77-00-04", `{"mac":"52:54:00:77:00:04","name":"52-54-00-77-00-04"}`, "body.name",
+			"looks like a MAC"},
 		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","disk":"/dev/sda"}`, "body.disk", "/dev/sda"},
-		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","keep_disks":["only","serial:"]}`, "body.keep_disks[1]", "no value"},
+		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","keep_disks":["only","serial:"]}`,
+			"body.keep_disks[1]", "no value"},
 		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","colour":"red"}`, "body.colour", ""},
-		{"PUT", "/v1/images/x", `{"name":"x","digest":"` + digest + `","urls":["ftp://a/b"],"bytes":512,"file_bytes":1}`, "body.urls[0]", "ftp"},
-		{"PUT", "/v1/images/x", `{"name":"y","digest":"` + digest + `","urls":["http://a/b"],"bytes":512,"file_bytes":1}`, "path.name", "y"},
+		{"PUT", "/v1/images/x", `{"name":"x","digest":"` + digest + `","urls":["ftp://a/b"],"bytes":512,"file_bytes":1}`,
+			"body.urls[0]", "ftp"},
+		{"PUT", "/v1/images/x", `{"name":"y","digest":"` + digest + `","urls":["http://a/b"],"bytes":512,"file_bytes":1}`,
+			"path.name", "y"},
 		{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"none"}`, "body.image", "none"},
 		{"PUT", "/v1/bindings/n1", `{"node":"bare","image":"d12"}`, "body.node", "bare"},
 		{"PUT", "/v1/bindings/bare", `{"node":"bare","image":"d12"}`, "body.disk", "no disk"},
@@ -71,8 +76,10 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 		{"GET", "/v1/nodes?phase=asleep", "", "query.phase", ""},
 	} {
 		a := s.Ask(c.method, c.path, adminToken, c.body)
-		if a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `"`+c.location+`"`) || !strings.Contains(a.Body, c.says) {
-			t.Errorf("%s %s %s: got %d, want 422 with %s and %q: %s", c.method, c.path, c.body, a.Status, c.location, c.says, a.Body)
+		if a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `"`+c.location+`"`) ||
+			!strings.Contains(a.Body, c.says) {
+			t.Errorf("%s %s %s: got %d, want 422 with %s and %q: %s", c.method, c.path, c.body, a.Status, c.location,
+				c.says, a.Body)
 		}
 	}
 	s.admin(404, "PUT", "/v1/bindings/n8", api.BindingSpec{Node: "n8"})
@@ -142,7 +149,8 @@ func TestUserDataIsNeverInAnAnswer(t *testing.T) {
 	stream := s.follow("", 0)
 	answers := s.admin(200, "PUT", "/v1/bindings/n1", spec).Body
 	answers += s.admin(200, "POST", "/v1/bindings", bulk(spec)).Body
-	for _, path := range []string{"/v1/nodes", "/v1/nodes/n1", "/v1/bindings", "/v1/bindings/n1", "/v1/nodes/n1/events", "/v1/nodes/n1/timeline", "/metrics"} {
+	for _, path := range []string{"/v1/nodes", "/v1/nodes/n1", "/v1/bindings", "/v1/bindings/n1", "/v1/nodes/n1/events",
+		"/v1/nodes/n1/timeline", "/metrics"} {
 		answers += s.admin(200, "GET", path, nil).Body
 	}
 	event := <-stream.events
@@ -226,7 +234,8 @@ func TestListsAreFiltered(t *testing.T) {
 	s := fresh(t)
 	s.Register("d12")
 	for i := range 6 {
-		spec := api.NodeSpec{MAC: address(i), Name: fmt.Sprintf("n%d", i), Disk: "only", Labels: map[string]string{"odd": fmt.Sprint(i % 2), "third": fmt.Sprint(i % 3)}}
+		spec := api.NodeSpec{MAC: address(i), Name: fmt.Sprintf("n%d", i), Disk: "only",
+			Labels: map[string]string{"odd": fmt.Sprint(i % 2), "third": fmt.Sprint(i % 3)}}
 		s.admin(200, "PUT", "/v1/nodes/"+spec.Name, spec)
 	}
 	s.Bind(api.BindingSpec{Node: "n4", Image: "d12"})
@@ -245,7 +254,8 @@ func TestListsAreFiltered(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", query, got, want)
 		}
 	}
-	if list := as[api.BindingList](t, s.admin(200, "GET", "/v1/bindings?image=d12", nil)); len(list.Items) != 1 || list.Items[0].Node != "n4" {
+	if list := as[api.BindingList](t, s.admin(200, "GET", "/v1/bindings?image=d12", nil)); len(list.Items) != 1 ||
+		list.Items[0].Node != "n4" {
 		t.Errorf("%+v", list)
 	}
 }
@@ -257,7 +267,8 @@ func TestMetricsNameTheFleet(t *testing.T) {
 		return strings.Contains(s.Ask("GET", "/metrics", "", "").Body, `sledd_nodes{phase="discovered"} 1`)
 	})
 	body := s.Ask("GET", "/metrics", "", "").Body
-	for _, want := range []string{"sledd_plans_handed_out_total 1", `sledd_http_request_seconds_count{code="200",method="GET",route="GET /boot/{file}"} 1`,
+	for _, want := range []string{"sledd_plans_handed_out_total 1",
+		`sledd_http_request_seconds_count{code="200",method="GET",route="GET /boot/{file}"} 1`,
 		`sledd_store_call_seconds_count{call="commit"}`, "sledd_waiting_polls 0"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s", want)
@@ -269,7 +280,8 @@ func TestBootScriptOfAMalformedMAC(t *testing.T) {
 	s := fresh(t)
 	for _, path := range []string{"/boot/n1.ipxe", "/boot/52-54-00-77-00-01", "/boot/%24%7Bnet0%7D%20%7C%7C.ipxe"} {
 		a := s.Ask("GET", path, "", "")
-		if a.Status != 400 || !strings.HasPrefix(a.Body, "#!ipxe\n") || strings.Contains(a.Body, "${") || strings.Contains(a.Body, "||") {
+		if a.Status != 400 || !strings.HasPrefix(a.Body, "#!ipxe\n") || strings.Contains(a.Body, "${") ||
+			strings.Contains(a.Body, "||") {
 			t.Errorf("%s: %d: %s", path, a.Status, a.Body)
 		}
 	}

@@ -40,7 +40,8 @@ func (s *Server) boot(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(script.Text)) // the node may be gone
 }
 
-// showError answers with a script that shows what is wrong: iPXE does not run it, people with curl and proxies that pass it on do.
+// showError answers with a script that shows the error: iPXE does not run it; people with curl and
+// proxies that pass it on do.
 func (s *Server) showError(w http.ResponseWriter, status int, message string) {
 	text, err := ipxe.Error(message)
 	if err != nil {

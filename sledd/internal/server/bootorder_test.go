@@ -15,7 +15,8 @@ func TestBootOrderIsComparedWithWhatTheSystemSays(t *testing.T) {
 	s := fresh(t)
 	spec := s.Declare(1)
 	s.Register("d12")
-	s.admin(http.StatusUnprocessableEntity, "PUT", "/v1/nodes/n1", map[string]string{"mac": spec.MAC, "name": "n1", "boot_order": "cdrom"})
+	s.admin(http.StatusUnprocessableEntity, "PUT", "/v1/nodes/n1",
+		map[string]string{"mac": spec.MAC, "name": "n1", "boot_order": "cdrom"})
 	spec.BootOrder = "disk"
 	s.admin(http.StatusOK, "PUT", "/v1/nodes/n1", spec)
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
@@ -35,7 +36,8 @@ func TestBootOrderIsComparedWithWhatTheSystemSays(t *testing.T) {
 		return details
 	}
 	m.Say("operational", "operational 1\ngeneration 1\nos boot_id=a boot_order=network boot_current=0002%20UEFI%20PXEv4\n")
-	if node := s.Node(1); node.OtherBootOrder() != "network" || node.Status.OS.BootCurrent != "0002 UEFI PXEv4" || !node.Binding.Satisfied {
+	if node := s.Node(1); node.OtherBootOrder() != "network" || node.Status.OS.BootCurrent != "0002 UEFI PXEv4" ||
+		!node.Binding.Satisfied {
 		t.Errorf("%+v %+v", node, node.Status.OS)
 	}
 	if got := strings.Join(told(), "\n"); got != "the firmware boots from network first, declared is disk" {

@@ -26,7 +26,8 @@ func capturing(s *sledd, i int, name string) *sleddtest.Machine {
 	s.Declare(i)
 	s.Bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Capture: name})
 	m := s.Machine(i)
-	want := fmt.Sprintf("plan 1\ngeneration 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n", i, m.MAC)
+	want := fmt.Sprintf(
+		"plan 1\ngeneration 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n", i, m.MAC)
 	if plan := m.Poll(0); plan != want {
 		s.Fatalf("plan:\n%swant:\n%s", plan, want)
 	}
@@ -52,17 +53,21 @@ func TestLifeOfACapture(t *testing.T) {
 	s.upload(m, http.StatusForbidden, "?generation=1")
 	m.Report(rebootBegin, rebootEnd)
 	node := s.Node(1)
-	if node.Status.Phase != api.Captured || !node.Binding.Satisfied || node.Status.OS != nil || node.Status.Detail != "packed" {
+	if node.Status.Phase != api.Captured || !node.Binding.Satisfied || node.Status.OS != nil ||
+		node.Status.Detail != "packed" {
 		t.Fatalf("afterwards: %+v", node)
 	}
 	image := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/gold", nil))
-	urls := []string{"http://10.77.0.1/images/captured/52-54-00-77-00-01-1.raw.zst", "http://10.77.0.2/images/captured/52-54-00-77-00-01-1.raw.zst"}
-	if image.Digest != digest || image.Bytes != 4294967296 || image.FileBytes != 612345678 || !slices.Equal(image.URLs, urls) ||
+	urls := []string{"http://10.77.0.1/images/captured/52-54-00-77-00-01-1.raw.zst",
+		"http://10.77.0.2/images/captured/52-54-00-77-00-01-1.raw.zst"}
+	if image.Digest != digest || image.Bytes != 4294967296 || image.FileBytes != 612345678 ||
+		!slices.Equal(image.URLs, urls) ||
 		image.Labels["captured-from"] != "n1" || image.Signature != "" {
 		t.Fatalf("image: %+v", image)
 	}
 	line := as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
-	if last := line.Stages[len(line.Stages)-1]; last.Name != "capture" || last.Bytes != 1500000000 || last.Rate != 200000000 {
+	if last := line.Stages[len(line.Stages)-1]; last.Name != "capture" || last.Bytes != 1500000000 ||
+		last.Rate != 200000000 {
 		t.Fatalf("timeline: %+v", line)
 	}
 	if m := s.Machine(1); m.Token != "" {
@@ -108,7 +113,8 @@ func TestCapturesThatAreRefused(t *testing.T) {
 	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "x", Image: "d12"}, "not both")
 	put(http.StatusUnprocessableEntity, api.BindingSpec{Node: "n1", Capture: "A b"}, "pattern")
 	many := bulk(api.BindingSpec{Node: "n1", Capture: "x"}, api.BindingSpec{Node: "n2", Capture: "x"})
-	if a := s.admin(http.StatusUnprocessableEntity, "POST", "/v1/bindings", many); !strings.Contains(a.Body, "item 0 is to become image x already") {
+	if a := s.admin(http.StatusUnprocessableEntity, "POST", "/v1/bindings", many); !strings.Contains(a.Body,
+		"item 0 is to become image x already") {
 		t.Error(a.Body)
 	}
 	s.Fleet.UploadURL = ""
@@ -120,7 +126,8 @@ func TestCaptureThatFails(t *testing.T) {
 	m := capturing(s, 1, "gold")
 	m.Report(captureBegin, "end step=1 verb=capture code=6 seconds=2 reason=no%20answer detail=packed")
 	node := s.Node(1)
-	if node.Status.Phase != api.Failed || node.Status.Code != 6 || node.Status.Reason != "no answer" || node.Binding.Satisfied {
+	if node.Status.Phase != api.Failed || node.Status.Code != 6 || node.Status.Reason != "no answer" ||
+		node.Binding.Satisfied {
 		t.Fatalf("status: %+v", node.Status)
 	}
 	s.admin(http.StatusNotFound, "GET", "/v1/images/gold", nil)
@@ -150,7 +157,9 @@ func TestCaptureUnderANameThatWasTaken(t *testing.T) {
 			t.Errorf("status: %+v", node.Status)
 		}
 		list := as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items
-		told := slices.IndexFunc(list, func(e api.Event) bool { return e.Kind == "end" && e.Verb == "capture" && e.Phase == api.Failed })
+		told := slices.IndexFunc(list, func(e api.Event) bool {
+			return e.Kind == "end" && e.Verb == "capture" && e.Phase == api.Failed
+		})
 		if told < 0 || !strings.Contains(list[told].Detail, says) {
 			t.Errorf("events: %+v", list)
 		}
@@ -164,8 +173,9 @@ func TestUploadNeedsTheTokenOfThatNodeAndGeneration(t *testing.T) {
 	s := fresh(t)
 	m := capturing(s, 1, "gold")
 	other := capturing(s, 2, "silver")
-	for token, want := range map[string]int{"": http.StatusUnauthorized, "sledb_x": http.StatusUnauthorized, other.Token: http.StatusForbidden,
-		adminToken: http.StatusUnauthorized} {
+	for token, want := range map[string]int{"": http.StatusUnauthorized, "sledb_x": http.StatusUnauthorized,
+		other.Token: http.StatusForbidden,
+		adminToken:  http.StatusUnauthorized} {
 		if a := s.Ask("GET", "/node/v1/"+m.MAC+"/upload?generation=1", token, ""); a.Status != want {
 			t.Errorf("token %q: got %d, want %d", token, a.Status, want)
 		}
@@ -203,7 +213,8 @@ func TestSignatureIsAddedLater(t *testing.T) {
 	if image.Signature != two || !image.Created.Equal(first.Created) {
 		t.Errorf("image: %+v", image)
 	}
-	if plan := s.Machine(1).Poll(0); !strings.Contains(plan, " signature="+strings.Repeat("B", 85)+"A%3D%3D unsigned=allow mode=auto gaps=zero\n") {
+	if plan := s.Machine(1).Poll(0); !strings.Contains(plan,
+		" signature="+strings.Repeat("B", 85)+"A%3D%3D unsigned=allow mode=auto gaps=zero\n") {
 		t.Errorf("plan: %s", plan)
 	}
 	if again := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Verify: "full"}); again.Generation != 1 {
@@ -214,7 +225,8 @@ func TestSignatureIsAddedLater(t *testing.T) {
 func TestWriteSaysHowItWent(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
-	spec := api.ImageSpec{Name: "d12", Digest: digest, URLs: []string{"http://10.77.0.1/images/d12"}, Bytes: 1 << 30, FileBytes: 1 << 28, UsedBytes: 9_000_000}
+	spec := api.ImageSpec{Name: "d12", Digest: digest, URLs: []string{"http://10.77.0.1/images/d12"}, Bytes: 1 << 30,
+		FileBytes: 1 << 28, UsedBytes: 9_000_000}
 	s.admin(http.StatusOK, "PUT", "/v1/images/d12", spec)
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Mode: "delta"})
 	m := s.Machine(1)
@@ -239,7 +251,8 @@ func TestWriteSaysHowItWent(t *testing.T) {
 	if detail := s.Node(1).Status.Detail; detail != "" {
 		t.Errorf("a new plan, and the detail of the old one: %s", detail)
 	}
-	m.Report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write", "end step=2 verb=write code=0 seconds=1")
+	m.Report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write",
+		"end step=2 verb=write code=0 seconds=1")
 	line = as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
 	if last := line.Stages[len(line.Stages)-1]; last.Rate != 9_000_000 {
 		t.Errorf("a write too short to say anything: %+v", line.Stages)

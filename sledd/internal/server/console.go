@@ -30,9 +30,11 @@ func (o operations) consoles() {
 		ContentType string `header:"Content-Type"`
 		Body        []byte
 	}
-	op := operation("get-node-console", http.MethodGet, "/nodes/{node}/console", "End of the record of a node's serial console", http.StatusNotFound)
-	op.Responses = map[string]*huma.Response{"200": {Description: "Text, as the console gave it, with the time before each line", Content: map[string]*huma.MediaType{
-		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	op := operation("get-node-console", http.MethodGet, "/nodes/{node}/console",
+		"End of the record of a node's serial console", http.StatusNotFound)
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "Text, as the console gave it, with the time before each line",
+		Content:     map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	register(o, api.Read, op, func(ctx context.Context, in *tail) (*text, error) {
 		node, err := o.Fleet.Node(ctx, in.Node)
 		if err != nil {
@@ -46,12 +48,15 @@ func (o operations) consoles() {
 // console reads the end of a node's record: of the file before the current one too, when that was just begun.
 func (s *Server) console(address string, bytes int64) ([]byte, error) {
 	if s.ConsoleDirectory == "" {
-		return nil, &refusal.Error{Kind: refusal.NotFound, Message: "no console is recorded here: sledd was started without --console-directory"}
+		return nil, &refusal.Error{Kind: refusal.NotFound,
+			Message: "no console is recorded here: sledd was started without --console-directory"}
 	}
 	file := filepath.Join(s.ConsoleDirectory, mac.Hyphens(address)+".log")
 	recorded, err := end(file, bytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &refusal.Error{Kind: refusal.NotFound, Message: fmt.Sprintf("the console of node %s is not recorded: there is no file %s (role console makes it, for nodes with IPMI)", address, file)}
+		return nil, &refusal.Error{Kind: refusal.NotFound,
+			Message: fmt.Sprintf("the console of node %s is not recorded: "+
+				"there is no file %s (role console makes it, for nodes with IPMI)", address, file)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("console of %s: %w", address, err)

@@ -117,7 +117,8 @@ func (s *sledd) phase(i int, want api.Phase) {
 // install runs the steps of an image plan up to the jump.
 func install(m *sleddtest.Machine) {
 	for i, verb := range []string{"wipe", "write", "configure", "kexec"} {
-		m.Report(fmt.Sprintf("begin step=%d of=4 verb=%s", i+1, verb), fmt.Sprintf("end step=%d verb=%s code=0 seconds=1.5", i+1, verb))
+		m.Report(fmt.Sprintf("begin step=%d of=4 verb=%s", i+1, verb),
+			fmt.Sprintf("end step=%d verb=%s code=0 seconds=1.5", i+1, verb))
 	}
 }
 

@@ -23,7 +23,8 @@ func (o operations) histories() {
 		NodePath
 		Limit int64 `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"Most events in the answer, the newest"`
 	}
-	register(o, api.Read, operation("list-node-events", http.MethodGet, "/nodes/{node}/events", "What happened to a node, oldest first",
+	register(o, api.Read, operation("list-node-events", http.MethodGet, "/nodes/{node}/events",
+		"What happened to a node, oldest first",
 		http.StatusNotFound), func(ctx context.Context, in *limited) (*answer[api.EventList], error) {
 		list, err := o.Fleet.Events(ctx, in.Node, in.Limit)
 		return &answer[api.EventList]{list}, err
@@ -32,7 +33,8 @@ func (o operations) histories() {
 		NodePath
 		Body api.NodeEvent
 	}
-	register(o, api.Operate, operation("add-node-event", http.MethodPost, "/nodes/{node}/events", "Note what was done to a node from outside",
+	register(o, api.Operate, operation("add-node-event", http.MethodPost, "/nodes/{node}/events",
+		"Note what was done to a node from outside",
 		http.StatusNotFound), func(ctx context.Context, in *event) (*struct{}, error) {
 		return nil, o.Fleet.Note(ctx, in.Node, in.Body)
 	})
@@ -40,14 +42,16 @@ func (o operations) histories() {
 		ContentType string `header:"Content-Type"`
 		Body        []byte
 	}
-	log := operation("get-node-log", http.MethodGet, "/nodes/{node}/log", "Last lines of the step that failed last", http.StatusNotFound)
+	log := operation("get-node-log", http.MethodGet, "/nodes/{node}/log", "Last lines of the step that failed last",
+		http.StatusNotFound)
 	log.Responses = map[string]*huma.Response{"200": {Description: "Text", Content: map[string]*huma.MediaType{
 		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	register(o, api.Read, log, func(ctx context.Context, in *NodePath) (*text, error) {
 		logged, err := o.Fleet.Logged(ctx, in.Node)
 		return &text{"text/plain; charset=utf-8", []byte(logged)}, err
 	})
-	register(o, api.Read, operation("get-node-timeline", http.MethodGet, "/nodes/{node}/timeline", "Stages of a node's newest run",
+	register(o, api.Read, operation("get-node-timeline", http.MethodGet, "/nodes/{node}/timeline",
+		"Stages of a node's newest run",
 		http.StatusNotFound), func(ctx context.Context, in *NodePath) (*answer[api.Timeline], error) {
 		line, err := o.Fleet.Timeline(ctx, in.Node)
 		return &answer[api.Timeline]{line}, err
@@ -61,11 +65,13 @@ type streamInput struct {
 }
 
 // streamText is the description of the operation.
-const streamText = "Resumes after `Last-Event-ID` while sledd still holds all events since (the newest 50,000 of the fleet). If it does not, " +
+const streamText = "Resumes after `Last-Event-ID` while sledd still holds all events since " +
+	"(the newest 50,000 of the fleet). If it does not, " +
 	"it answers 410: follow again without `Last-Event-ID`, and once the stream is open, list what you need anew."
 
 func (o operations) stream() {
-	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events", http.StatusNotFound, http.StatusGone)
+	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events",
+		http.StatusNotFound, http.StatusGone)
 	op.Description = streamText
 	op.Responses = map[string]*huma.Response{"200": {Description: "data: is an Event in JSON; id: is its id",
 		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}

@@ -10,12 +10,14 @@ import (
 )
 
 func (o operations) kexecs() {
-	register(o, api.Read, operation("list-kexecs", http.MethodGet, "/kexec", "Tell how well each model starts an installed system by kexec"),
+	register(o, api.Read, operation("list-kexecs", http.MethodGet, "/kexec",
+		"Tell how well each model starts an installed system by kexec"),
 		func(ctx context.Context, _ *struct{}) (*answer[api.KexecList], error) {
 			list, err := o.Fleet.Kexecs(ctx)
 			return &answer[api.KexecList]{list}, err
 		})
-	register(o, api.Read, operation("list-quirks", http.MethodGet, "/quirks", "List the machines that boot=auto does not start by kexec"),
+	register(o, api.Read, operation("list-quirks", http.MethodGet, "/quirks",
+		"List the machines that boot=auto does not start by kexec"),
 		func(context.Context, *struct{}) (*answer[api.QuirkList], error) {
 			return &answer[api.QuirkList]{o.Fleet.QuirkList()}, nil
 		})

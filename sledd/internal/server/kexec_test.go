@@ -16,7 +16,9 @@ import (
 
 // model makes a machine tell what it is, once a boot.
 func model(m *sleddtest.Machine, product string) {
-	m.Say("facts", fmt.Sprintf("facts 1\nboot %s\ndmi vendor=ACME product=%s version=v1 bios=2.0\ndisk name=vda serial=LAB-0001\n", m.Boot, product))
+	m.Say("facts",
+		fmt.Sprintf("facts 1\nboot %s\ndmi vendor=ACME product=%s version=v1 bios=2.0\ndisk name=vda serial=LAB-0001\n",
+			m.Boot, product))
 }
 
 // jump does a plan up to its last step, and gives that step's line.
@@ -32,7 +34,9 @@ func jump(t *testing.T, m *sleddtest.Machine, end string) string {
 }
 
 func confirmAs(m *sleddtest.Machine, start string) {
-	m.Say("operational", fmt.Sprintf("operational 1\ngeneration %d\nos id=debian version=12 kernel=6.1 machine_id=abc boot_id=os-%d uptime=8%s\n", m.Generation, m.Generation, start))
+	m.Say("operational",
+		fmt.Sprintf("operational 1\ngeneration %d\nos id=debian version=12 kernel=6.1 machine_id=abc "+
+			"boot_id=os-%d uptime=8%s\n", m.Generation, m.Generation, start))
 }
 
 // stats are those of the one model there is.
@@ -68,11 +72,13 @@ func TestKexecThatIsConfirmed(t *testing.T) {
 	if last := jump(t, m, " way=kexec"); !strings.HasPrefix(last, "kexec ") {
 		t.Fatalf("the plan ends in %q", last)
 	}
-	if got := s.stats(t); got.Attempts != 1 || got.Confirmed+got.Missed != 0 || got.Last != "open" || got.Rate != nil || got.Vendor != "ACME" || got.Product != "X1" {
+	if got := s.stats(t); got.Attempts != 1 || got.Confirmed+got.Missed != 0 || got.Last != "open" || got.Rate != nil ||
+		got.Vendor != "ACME" || got.Product != "X1" {
 		t.Errorf("on the way: %+v", got)
 	}
 	confirmAs(m, " start=kexec")
-	if got := s.stats(t); got.Attempts != 1 || got.Confirmed != 1 || got.Missed != 0 || got.Last != "confirmed" || *got.Rate != 1 || got.Nodes != 1 {
+	if got := s.stats(t); got.Attempts != 1 || got.Confirmed != 1 || got.Missed != 0 || got.Last != "confirmed" ||
+		*got.Rate != 1 || got.Nodes != 1 {
 		t.Errorf("confirmed: %+v", got)
 	}
 	if status := s.Node(1).Status; status.Start != "kexec" || status.StartNote != "" {
@@ -92,8 +98,9 @@ func TestKexecThatIsMissed(t *testing.T) {
 		start   string
 		missed  int64
 	}{
-		"its own word":               {func(*sledd, *sleddtest.Machine) {}, " start=firmware", "fallback", 1},
-		"a local boot":               {func(s *sledd, m *sleddtest.Machine) { s.Ask("GET", "/boot/"+m.MAC+".ipxe", "", "") }, "", "fallback", 1},
+		"its own word": {func(*sledd, *sleddtest.Machine) {}, " start=firmware", "fallback", 1},
+		"a local boot": {func(s *sledd, m *sleddtest.Machine) { s.Ask("GET", "/boot/"+m.MAC+".ipxe", "", "") },
+			"", "fallback", 1},
 		"a fallback":                 {note("fallback"), "", "fallback", 1},
 		"somebody at the switch":     {note("power"), "", "fallback", 1},
 		"a switch that does nothing": {note("power"), " start=kexec", "kexec", 0},
@@ -142,7 +149,8 @@ func TestANodeThatMissedIsRebooted(t *testing.T) {
 		t.Errorf("after a miss the plan ends in %q", last)
 	}
 	node := s.Node(1)
-	if node.Status.Start != "reboot" || !strings.Contains(node.Status.StartNote, "was not confirmed") || node.Binding.Boot != "" {
+	if node.Status.Start != "reboot" || !strings.Contains(node.Status.StartNote, "was not confirmed") ||
+		node.Binding.Boot != "" {
 		t.Errorf("%+v, %+v", node.Status, node.Binding)
 	}
 	if got := s.stats(t); got.Missed != 1 || got.Last != "missed" || *got.Rate != 0 {
@@ -177,7 +185,9 @@ func TestAnotherMainboardStartsAnew(t *testing.T) {
 
 func TestQuirks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "quirks.yml")
-	if err := os.WriteFile(file, []byte("- match: {vendor: acme, product: X*}\n  reason: its NIC hangs\n  source: https://example.net/1\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("- match: {vendor: acme, product: X*}\n  reason: its NIC hangs\n  source: https://example.net/1\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := withQuirks(t, file)
@@ -202,7 +212,8 @@ func TestQuirks(t *testing.T) {
 		t.Errorf("boot=kexec: the plan ends in %q", last)
 	}
 	list, err := s.Client().Quirks(t.Context())
-	if err != nil || len(list) < 2 || list[0].Origin != "local" || list[0].Reason != "its NIC hangs" || list[1].Origin != "shipped" {
+	if err != nil || len(list) < 2 || list[0].Origin != "local" || list[0].Reason != "its NIC hangs" ||
+		list[1].Origin != "shipped" {
 		t.Errorf("%v, %+v", err, list)
 	}
 }
@@ -210,17 +221,20 @@ func TestQuirks(t *testing.T) {
 func TestLastWords(t *testing.T) {
 	s := fresh(t)
 	m := wished(t, s)
-	m.Say("lastwords", "--- dmesg-efi-1\n[ 1.0] BUG: kernel NULL pointer dereference\n[ 1.5] Kernel panic - not syncing: Attempted to kill init!\n")
+	m.Say("lastwords", "--- dmesg-efi-1\n[ 1.0] BUG: kernel NULL pointer dereference\n[ 1.5] Kernel panic - not "+
+		"syncing: Attempted to kill init!\n")
 	text, err := s.Client().Log(t.Context(), "n1")
 	if err != nil || !strings.HasPrefix(text, "--- dmesg-efi-1\n") {
 		t.Errorf("%v, %q", err, text)
 	}
 	list := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items
 	last := list[len(list)-1]
-	if last.Kind != "lastwords" || last.Detail != "Kernel panic - not syncing: Attempted to kill init!" || last.Bytes == 0 {
+	if last.Kind != "lastwords" || last.Detail != "Kernel panic - not syncing: Attempted to kill init!" ||
+		last.Bytes == 0 {
 		t.Errorf("%+v", last)
 	}
-	if answer := s.Ask("POST", "/node/v1/"+m.MAC+"/lastwords", "sledb_525400770001_x", "x"); answer.Status != http.StatusUnauthorized && answer.Status != http.StatusForbidden {
+	if answer := s.Ask("POST", "/node/v1/"+m.MAC+"/lastwords", "sledb_525400770001_x",
+		"x"); answer.Status != http.StatusUnauthorized && answer.Status != http.StatusForbidden {
 		t.Errorf("a wrong token: %d", answer.Status)
 	}
 }

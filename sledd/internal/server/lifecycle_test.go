@@ -25,7 +25,8 @@ func TestLifeOfANode(t *testing.T) {
 	}
 	m.Report("begin step=1 of=1 verb=idle")
 	s.phase(1, api.Idle)
-	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Hostname: "web", KernelArguments: "quiet x=1", UserData: "#cloud-config\n", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}})
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Hostname: "web", KernelArguments: "quiet x=1",
+		UserData: "#cloud-config\n", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}})
 	plan := m.Poll(10)
 	want := `plan 1
 generation 1
@@ -52,31 +53,36 @@ kexec disk=serial:LAB-0001 append=quiet%20x%3D1 fallback=reboot
 		}
 		if step.verb == "configure" {
 			seed := m.Seed()
-			if seed["authorized_keys"] != "ssh-ed25519 AAAA a\n" || seed["user-data"] != "#cloud-config\n" || !strings.Contains(seed["meta-data"], "local-hostname: web\n") {
+			if seed["authorized_keys"] != "ssh-ed25519 AAAA a\n" || seed["user-data"] != "#cloud-config\n" ||
+				!strings.Contains(seed["meta-data"], "local-hostname: web\n") {
 				t.Fatalf("seed: %v", seed)
 			}
-			if words := strings.Fields(seed["operational"]); len(words) != 5 || words[0] != "operational" || words[1] != "server=https://10.77.0.1" || words[3] != "generation=1" {
+			if words := strings.Fields(seed["operational"]); len(words) != 5 || words[0] != "operational" ||
+				words[1] != "server=https://10.77.0.1" || words[3] != "generation=1" {
 				t.Fatalf("operational file: %q", words)
 			}
 		}
 		m.Report(fmt.Sprintf("end step=%d verb=%s code=0 seconds=2", i+1, step.verb))
 	}
 	s.phase(1, api.Starting)
-	if script := s.Ask("GET", "/boot/52-54-00-77-00-01.ipxe", "", ""); !strings.Contains(script.Body, "sanboot") || script.Header.Get("Cache-Control") == "no-store" {
+	if script := s.Ask("GET", "/boot/52-54-00-77-00-01.ipxe", "", ""); !strings.Contains(script.Body, "sanboot") ||
+		script.Header.Get("Cache-Control") == "no-store" {
 		t.Fatalf("a starting node does not boot its disk: %s", script.Body)
 	}
 	confirm := "operational 1\ngeneration 1\nos id=debian version=12 kernel=6.1 machine_id=abc boot_id=os-1 uptime=8\n"
 	m.Say("operational", confirm)
 	m.Say("operational", confirm) // again: the answer may have been lost
 	node := s.Node(1)
-	if node.Status.Phase != api.Operational || !node.Binding.Satisfied || node.Status.Image != "d12" || node.Status.OS.MachineID != "abc" || node.Facts.Disks[0]["serial"] != "LAB-0001" {
+	if node.Status.Phase != api.Operational || !node.Binding.Satisfied || node.Status.Image != "d12" ||
+		node.Status.OS.MachineID != "abc" || node.Facts.Disks[0]["serial"] != "LAB-0001" {
 		t.Fatalf("%+v", node)
 	}
 	kinds := ""
 	for _, event := range as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items {
 		kinds += event.Kind + " "
 	}
-	if want := "declare power script facts plan begin bind plan begin end begin end begin end begin end script operational "; kinds != want {
+	if want := "declare power script facts plan begin bind plan begin end begin end begin end begin end " +
+		"script operational "; kinds != want {
 		t.Errorf("events: %s\nwant:   %s", kinds, want)
 	}
 	names := ""
@@ -108,7 +114,8 @@ func TestFailingStep(t *testing.T) {
 	if log := s.admin(200, "GET", "/v1/nodes/n1/log", nil).Body; !strings.Contains(log, "vdb LAB-0001") {
 		t.Error(log)
 	}
-	if metrics := s.Ask("GET", "/metrics", "", "").Body; !strings.Contains(metrics, `sledd_failed_steps_total{code="4",verb="wipe"} 1`) {
+	if metrics := s.Ask("GET", "/metrics", "", "").Body; !strings.Contains(metrics,
+		`sledd_failed_steps_total{code="4",verb="wipe"} 1`) {
 		t.Error("the failed step is not counted once")
 	}
 	if m.Poll(0) != "" {

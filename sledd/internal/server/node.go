@@ -57,7 +57,8 @@ func (s *Server) nodeAPI(mux *http.ServeMux) {
 type bodyError struct{ error }
 
 // node reads what all requests of nodes have in common, and writes the answer.
-func (s *Server) node(limit int64, answer func(ctx context.Context, a nodeRequest) (nodeResponse, error)) http.HandlerFunc {
+func (s *Server) node(limit int64,
+	answer func(ctx context.Context, a nodeRequest) (nodeResponse, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		address, err := mac.Parse(r.PathValue("mac"))
 		if err != nil {

@@ -48,7 +48,8 @@ type nodeFilter struct {
 }
 
 func (n nodeFilter) filter() (fleet.Filter, error) {
-	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Owner: n.Owner, Limit: n.Limit, After: n.After, Labels: map[string]string{}}
+	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Owner: n.Owner, Limit: n.Limit, After: n.After,
+		Labels: map[string]string{}}
 	for i, label := range n.Labels {
 		name, value, found := strings.Cut(label, "=")
 		if !found || name == "" {
@@ -70,7 +71,8 @@ func (o operations) nodes() {
 			list, err := o.Fleet.Nodes(ctx, filter)
 			return &answer[api.NodeList]{list}, err
 		})
-	register(o, api.Read, operation("get-node", http.MethodGet, "/nodes/{node}", "Show a node with its facts", http.StatusNotFound),
+	register(o, api.Read, operation("get-node", http.MethodGet, "/nodes/{node}", "Show a node with its facts",
+		http.StatusNotFound),
 		func(ctx context.Context, in *NodePath) (*tagged[api.Node], error) {
 			node, err := o.Fleet.Node(ctx, in.Node)
 			return tag(node, node.Revision, err)
@@ -80,7 +82,8 @@ func (o operations) nodes() {
 		Conditions
 		Body api.NodeSpec
 	}
-	register(o, api.Operate, operation("put-node", http.MethodPut, "/nodes/{node}", "Declare a node, or change its declaration",
+	register(o, api.Operate, operation("put-node", http.MethodPut, "/nodes/{node}",
+		"Declare a node, or change its declaration",
 		http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Node], error) {
 		node, err := o.Fleet.PutNode(ctx, in.Node, in.Body, in.wanted())
 		return tag(node, node.Revision, err)
@@ -89,7 +92,8 @@ func (o operations) nodes() {
 		NodePath
 		Conditions
 	}
-	register(o, api.Operate, operation("delete-node", http.MethodDelete, "/nodes/{node}", "Forget a node that is not bound",
+	register(o, api.Operate, operation("delete-node", http.MethodDelete, "/nodes/{node}",
+		"Forget a node that is not bound",
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
 		return nil, o.Fleet.DeleteNode(ctx, in.Node, in.wanted())
 	})
@@ -113,7 +117,8 @@ func (o operations) images() {
 		Conditions
 		Body api.ImageSpec
 	}
-	register(o, api.Operate, operation("put-image", http.MethodPut, "/images/{name}", "Register an image; afterwards only its signature may change",
+	register(o, api.Operate, operation("put-image", http.MethodPut, "/images/{name}",
+		"Register an image; afterwards only its signature may change",
 		http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
 		image, err := o.Fleet.PutImage(ctx, in.Name, in.Body, in.wanted())
 		return tag(image, image.Revision, err)
@@ -122,7 +127,8 @@ func (o operations) images() {
 		NamePath
 		Conditions
 	}
-	register(o, api.Operate, operation("delete-image", http.MethodDelete, "/images/{name}", "Remove an image that no node is bound to",
+	register(o, api.Operate, operation("delete-image", http.MethodDelete, "/images/{name}",
+		"Remove an image that no node is bound to",
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
 		return nil, o.Fleet.DeleteImage(ctx, in.Name, in.wanted())
 	})
@@ -148,7 +154,8 @@ func (o operations) bindings() {
 			list, err := o.Fleet.Bindings(ctx, filter)
 			return &answer[api.BindingList]{list}, err
 		})
-	register(o, api.Read, operation("get-binding", http.MethodGet, "/bindings/{node}", "Show a binding", http.StatusNotFound),
+	register(o, api.Read, operation("get-binding", http.MethodGet, "/bindings/{node}", "Show a binding",
+		http.StatusNotFound),
 		func(ctx context.Context, in *NodePath) (*tagged[api.Binding], error) {
 			binding, err := o.Fleet.Binding(ctx, in.Node)
 			return tag(binding, binding.Revision, err)
@@ -161,10 +168,12 @@ func (o operations) bindings() {
 		Generation int64 `query:"generation" minimum:"1" doc:"Only if the binding has this generation then"`
 		Body       api.BindingSpec
 	}
-	register(o, api.Operate, operation("put-binding", http.MethodPut, "/bindings/{node}", "Bind a node to an image, or to be wiped",
+	register(o, api.Operate, operation("put-binding", http.MethodPut, "/bindings/{node}",
+		"Bind a node to an image, or to be wiped",
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
 		item := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation}
-		binding, err := o.Fleet.PutBinding(ctx, in.Node, fleet.Change{BulkBinding: item, Wanted: in.wanted(), TakeOver: in.Take})
+		binding, err := o.Fleet.PutBinding(ctx, in.Node,
+			fleet.Change{BulkBinding: item, Wanted: in.wanted(), TakeOver: in.Take})
 		return tag(binding, binding.Revision, err)
 	})
 	type remove struct {
@@ -173,10 +182,12 @@ func (o operations) bindings() {
 		TakeOver
 		Owner string `query:"owner" maxLength:"128" doc:"Who takes it back: the owner that it belongs to"`
 	}
-	register(o, api.Operate, operation("delete-binding", http.MethodDelete, "/bindings/{node}", "Take a binding back; the disk stays as it is",
+	register(o, api.Operate, operation("delete-binding", http.MethodDelete, "/bindings/{node}",
+		"Take a binding back; the disk stays as it is",
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
 		end := api.BulkBinding{BindingSpec: api.BindingSpec{Owner: in.Owner}}
-		return nil, o.Fleet.DeleteBinding(ctx, in.Node, fleet.Change{BulkBinding: end, Wanted: in.wanted(), TakeOver: in.Take})
+		return nil, o.Fleet.DeleteBinding(ctx, in.Node,
+			fleet.Change{BulkBinding: end, Wanted: in.wanted(), TakeOver: in.Take})
 	})
 	o.bulk()
 	o.reimage()
@@ -188,7 +199,8 @@ func (o operations) bulk() {
 		TakeOver
 		Body api.BulkBindings
 	}
-	op := operation("bind-many", http.MethodPost, "/bindings", "Bind many nodes, or remove bindings; if one item is refused, nothing changes",
+	op := operation("bind-many", http.MethodPost, "/bindings",
+		"Bind many nodes, or remove bindings; if one item is refused, nothing changes",
 		http.StatusConflict)
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {
@@ -210,17 +222,20 @@ func (o operations) operators() {
 			list, err := o.Fleet.Operators(ctx)
 			return &answer[api.OperatorList]{list}, err
 		})
-	register(o, api.Admin, operation("get-operator", http.MethodGet, "/operators/{name}", "Show an operator", http.StatusNotFound),
+	register(o, api.Admin, operation("get-operator", http.MethodGet, "/operators/{name}", "Show an operator",
+		http.StatusNotFound),
 		func(ctx context.Context, in *Path) (*answer[api.Operator], error) {
 			operator, err := o.Fleet.Operator(ctx, in.Name)
 			return &answer[api.Operator]{operator}, err
 		})
-	register(o, api.Admin, operation("put-operator", http.MethodPut, "/operators/{name}", "Make an operator, or give one a new token and role"),
+	register(o, api.Admin, operation("put-operator", http.MethodPut, "/operators/{name}",
+		"Make an operator, or give one a new token and role"),
 		func(ctx context.Context, in *put) (*answer[api.Operator], error) {
 			operator, err := o.Fleet.PutOperator(ctx, in.Name, in.Body)
 			return &answer[api.Operator]{operator}, err
 		})
-	register(o, api.Admin, operation("delete-operator", http.MethodDelete, "/operators/{name}", "Take an operator's token away", http.StatusNotFound),
+	register(o, api.Admin, operation("delete-operator", http.MethodDelete, "/operators/{name}",
+		"Take an operator's token away", http.StatusNotFound),
 		func(ctx context.Context, in *Path) (*struct{}, error) {
 			return nil, o.Fleet.DeleteOperator(ctx, in.Name)
 		})

@@ -40,7 +40,8 @@ func TestOwnersKeepWhatIsTheirs(t *testing.T) {
 		s.refused(409, "PUT", "/v1/bindings/n1?reimage=true", foreign, "belongs to terraform:rack-a")
 	}
 	s.refused(409, "DELETE", "/v1/bindings/n1", nil, "the binding of n1 belongs to terraform:rack-a")
-	s.refused(409, "DELETE", "/v1/bindings/"+address(1)+"?owner=terraform:rack-b", nil, "the binding of n1 belongs to terraform:rack-a")
+	s.refused(409, "DELETE", "/v1/bindings/"+address(1)+"?owner=terraform:rack-b", nil,
+		"the binding of n1 belongs to terraform:rack-a")
 	if now := s.Node(1).Binding; now.Revision != first.Revision {
 		t.Errorf("a refusal changed it: %+v", now)
 	}
@@ -72,7 +73,8 @@ func TestGenerationIsAsPlannedOrNothingIsWritten(t *testing.T) {
 	s.admin(404, "GET", "/v1/bindings/n1", nil)
 	s.Bind(wish, api.IfAbsent(), api.IfGeneration(1))
 	s.Bind(wish, api.IfGeneration(1))
-	s.refused(412, "PUT", "/v1/bindings/n1?generation=1&reimage=true", wish, "the binding of n1 would get generation 2, not 1")
+	s.refused(412, "PUT", "/v1/bindings/n1?generation=1&reimage=true", wish,
+		"the binding of n1 would get generation 2, not 1")
 	s.Bind(wish, api.IfGeneration(2), api.Reimage())
 	s.Machine(1).Poll(0)
 	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
@@ -116,12 +118,16 @@ func TestBulkItemsHaveTerms(t *testing.T) {
 		bad  []api.BulkBinding
 		says []string
 	}{
-		{412, []api.BulkBinding{revision, absent, generation}, []string{"not as wanted", "body.items[5].node", "body.items[6].node", "body.items[7].node",
-			fmt.Sprintf("n3 has revision %d", bound[3].Revision), "n4 exists", "n5 would get generation 1, not 7"}},
-		{409, []api.BulkBinding{revision, foreign, unbind}, []string{"belong to others", "body.items[5].node", "body.items[6].node", "the binding of n5 belongs to tf:a"}},
-		{422, []api.BulkBinding{fault, foreign, generation}, []string{"at fault", "body.items[5].image", "image none does not exist", "body.items[7].node"}},
+		{412, []api.BulkBinding{revision, absent, generation},
+			[]string{"not as wanted", "body.items[5].node", "body.items[6].node", "body.items[7].node",
+				fmt.Sprintf("n3 has revision %d", bound[3].Revision), "n4 exists", "n5 would get generation 1, not 7"}},
+		{409, []api.BulkBinding{revision, foreign, unbind},
+			[]string{"belong to others", "body.items[5].node", "body.items[6].node", "the binding of n5 belongs to tf:a"}},
+		{422, []api.BulkBinding{fault, foreign, generation},
+			[]string{"at fault", "body.items[5].image", "image none does not exist", "body.items[7].node"}},
 	} {
-		s.refused(c.want, "POST", "/v1/bindings", api.BulkBindings{Items: append(append([]api.BulkBinding{}, fine...), c.bad...)}, c.says...)
+		s.refused(c.want, "POST", "/v1/bindings",
+			api.BulkBindings{Items: append(append([]api.BulkBinding{}, fine...), c.bad...)}, c.says...)
 	}
 	if dump(t, etcd) != before {
 		t.Error("a bulk call that was refused changed something")
@@ -134,7 +140,8 @@ func TestBulkItemsHaveTerms(t *testing.T) {
 	}
 	s.admin(404, "GET", "/v1/bindings/n1", nil)
 	s.admin(200, "POST", "/v1/bindings?take_over=true", api.BulkBindings{Items: []api.BulkBinding{foreign, unbind}})
-	if list := as[api.BindingList](t, s.admin(200, "GET", "/v1/bindings?owner=tf:b", nil)).Items; len(list) != 1 || list[0].Node != "n4" {
+	if list := as[api.BindingList](t, s.admin(200, "GET", "/v1/bindings?owner=tf:b", nil)).Items; len(list) != 1 ||
+		list[0].Node != "n4" {
 		t.Errorf("tf:b owns %+v", list)
 	}
 	if list := as[api.NodeList](t, s.admin(200, "GET", "/v1/nodes?owner=tf:a", nil)).Items; len(list) != 4 {
@@ -149,7 +156,8 @@ func TestBulkGivesWayToWhoWasFaster(t *testing.T) {
 	other := &between{Store: etcd}
 	slow := run(t, other)
 	other.first = func() { s.Machine(1) } // its status changes after the check
-	done := as[api.BindingList](t, slow.admin(200, "POST", "/v1/bindings", bulk(api.BindingSpec{Node: "n1"}, api.BindingSpec{Node: "n2"}))).Items
+	done := as[api.BindingList](t, slow.admin(200, "POST", "/v1/bindings",
+		bulk(api.BindingSpec{Node: "n1"}, api.BindingSpec{Node: "n2"}))).Items
 	if done[0].Revision == 0 || done[0].Revision != s.Node(1).Binding.Revision || done[1].Revision != done[0].Revision {
 		t.Errorf("%+v", done)
 	}

@@ -61,7 +61,8 @@ func TestManyLongPollsAreAllAnswered(t *testing.T) {
 		}
 		worst = max(worst, done[i].Sub(begin))
 	}
-	t.Logf("%d long polls: bulk bind answered after %s, last plan after %s, RSS %s with all waiting (server, etcd and clients in one process)",
+	t.Logf("%d long polls: bulk bind answered after %s, last plan after %s, RSS %s with all waiting (server, etcd and "+
+		"clients in one process)",
 		nodes, bound.Round(time.Millisecond), worst.Round(time.Millisecond), memory)
 }
 
@@ -166,7 +167,8 @@ func TestReportsThatAreRefused(t *testing.T) {
 	}{
 		{"POST", node + "/report", "report 1\ngeneration 1\nboot b\nbegin step=1 of=1 verb=erase\n", "line 4", 400},
 		{"POST", node + "/report", "report 1\ngeneration 9\nboot b\nbegin step=1 of=1 verb=idle\n", "never given", 400},
-		{"POST", node + "/report", "report 1\ngeneration 0\nboot b\nbegin step=1 of=1 verb=idle\n", "the binding has generation 1", 403},
+		{"POST", node + "/report", "report 1\ngeneration 0\nboot b\nbegin step=1 of=1 verb=idle\n",
+			"the binding has generation 1", 403},
 		{"POST", node + "/facts", "facts 1\nboot b\ncpu a=1\ncpu a=1\n", "twice", 400},
 		{"POST", node + "/facts", strings.Repeat("x", 1<<20+1), "too large", 413},
 		{"POST", node + "/log", strings.Repeat("x", 64<<10+1), "too large", 413},
@@ -178,7 +180,8 @@ func TestReportsThatAreRefused(t *testing.T) {
 		{"PUT", node + "/plan", "", "not known", 405},
 	} {
 		a := s.Ask(c.method, c.path, m.Token, c.body)
-		if a.Status != c.want || !strings.Contains(a.Body, c.says) || a.Header.Get("Content-Type") != "application/problem+json" {
+		if a.Status != c.want || !strings.Contains(a.Body, c.says) ||
+			a.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s %s: got %d, want %d and %q: %s", c.method, c.path, a.Status, c.want, c.says, a.Body)
 		}
 	}

@@ -30,7 +30,8 @@ func problem(err error) *huma.ErrorModel {
 	case errors.As(err, &refused):
 		model.Status = statuses[refused.Kind]
 		for _, detail := range refused.Details {
-			model.Errors = append(model.Errors, &huma.ErrorDetail{Location: detail.Location, Message: detail.Message, Value: detail.Value})
+			model.Errors = append(model.Errors, &huma.ErrorDetail{Location: detail.Location, Message: detail.Message,
+				Value: detail.Value})
 		}
 	case errors.Is(err, events.ErrGone):
 		model.Status = http.StatusGone

@@ -4,5 +4,6 @@
 
 package server_test
 
-// manyPolls is how many machines wait in TestManyLongPollsAreAllAnswered: the race detector makes each several times as dear.
+// manyPolls is the number of machines that wait in TestManyLongPollsAreAllAnswered: the race
+// detector makes each several times as expensive.
 const manyPolls = 200

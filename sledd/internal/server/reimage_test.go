@@ -13,12 +13,14 @@ func TestReimageKeepsTheWish(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	s.Register("d12")
-	before := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", UserData: "#cloud-config\n", Hostname: "web", Verify: "full", Owner: "terraform:rack-a"})
+	before := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", UserData: "#cloud-config\n", Hostname: "web",
+		Verify: "full", Owner: "terraform:rack-a"})
 	again, err := s.Client().ReimageBinding(t.Context(), "n1", api.IfRevision(before.Revision), api.IfGeneration(2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Generation != 2 || again.Revision <= before.Revision || !api.SameDesired(again.BindingSpec, before.BindingSpec, again.UserDataSHA256, before.UserDataSHA256) ||
+	if again.Generation != 2 || again.Revision <= before.Revision ||
+		!api.SameDesired(again.BindingSpec, before.BindingSpec, again.UserDataSHA256, before.UserDataSHA256) ||
 		again.Verify != "full" || again.Owner != "terraform:rack-a" || again.UserDataSHA256 == "" || again.UserData != "" {
 		t.Errorf("before %+v\nafter %+v", before, again)
 	}

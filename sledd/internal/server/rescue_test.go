@@ -15,7 +15,8 @@ const (
 	operatorKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl alice"
 	hostKey     = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 	print1      = "SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU"
-	rescuePlan  = "rescue keys=ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl%20alice\n"
+	rescuePlan  = "rescue keys=ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl%20" +
+		"alice\n"
 )
 
 func (s *sledd) rescue(keys ...string) api.Node {
@@ -62,10 +63,12 @@ func TestRescueOfAnOperationalNode(t *testing.T) {
 	s.phase(1, api.Operational)
 	enter(t, m)
 	node := s.Node(1)
-	if r := node.Rescue; r == nil || r.Address != "10.77.0.50" || r.HostKey != hostKey || r.Fingerprint != print1 || r.Entered.IsZero() {
+	if r := node.Rescue; r == nil || r.Address != "10.77.0.50" || r.HostKey != hostKey || r.Fingerprint != print1 ||
+		r.Entered.IsZero() {
 		t.Fatalf("%+v", node.Rescue)
 	}
-	if node.Status.Phase != api.UnderRescue || node.Status.Before != api.Operational || !node.Binding.Satisfied || node.Status.Generation != before.Generation {
+	if node.Status.Phase != api.UnderRescue || node.Status.Before != api.Operational || !node.Binding.Satisfied ||
+		node.Status.Generation != before.Generation {
 		t.Fatalf("%+v", node)
 	}
 	if m.Poll(0) != "" {
@@ -162,7 +165,8 @@ func TestRescueOfAFailedNode(t *testing.T) {
 		t.Fatalf("a failed node that leaves its rescue: %q", plan)
 	}
 	m.Report("begin step=1 of=1 verb=idle")
-	if status := s.Node(1).Status; status.Phase != api.Failed || status.Reason != "two disks match" || status.Verb != "wipe" || status.Code != 4 {
+	if status := s.Node(1).Status; status.Phase != api.Failed || status.Reason != "two disks match" ||
+		status.Verb != "wipe" || status.Code != 4 {
 		t.Errorf("%+v", status)
 	}
 }
@@ -219,11 +223,14 @@ func TestRescueWithOtherKeysIsGivenAnew(t *testing.T) {
 
 func TestRescueRefusals(t *testing.T) {
 	s := fresh(t)
-	s.admin(http.StatusNotFound, "PUT", "/v1/nodes/"+address(1)+"/rescue", api.RescueSpec{AuthorizedKeys: []string{operatorKey}})
+	s.admin(http.StatusNotFound, "PUT", "/v1/nodes/"+address(1)+"/rescue",
+		api.RescueSpec{AuthorizedKeys: []string{operatorKey}})
 	s.Declare(1)
 	s.admin(http.StatusNotFound, "DELETE", "/v1/nodes/n1/rescue", nil)
-	for name, keys := range map[string][]string{"none": {}, "a line break": {"a\nb"}, "empty": {""}, "too long": {strings.Repeat("a", 1500), strings.Repeat("b", 1500)}} {
-		if a := s.admin(http.StatusUnprocessableEntity, "PUT", "/v1/nodes/n1/rescue", api.RescueSpec{AuthorizedKeys: keys}); !strings.Contains(a.Body, "authorized_keys") {
+	for name, keys := range map[string][]string{"none": {}, "a line break": {"a\nb"}, "empty": {""},
+		"too long": {strings.Repeat("a", 1500), strings.Repeat("b", 1500)}} {
+		if a := s.admin(http.StatusUnprocessableEntity, "PUT", "/v1/nodes/n1/rescue",
+			api.RescueSpec{AuthorizedKeys: keys}); !strings.Contains(a.Body, "authorized_keys") {
 			t.Errorf("%s: %s", name, a.Body)
 		}
 	}

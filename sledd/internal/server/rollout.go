@@ -18,12 +18,14 @@ type RolloutPath struct {
 
 func (o operations) rollouts() {
 	o.beginRollout()
-	register(o, api.Read, operation("list-rollouts", http.MethodGet, "/rollouts", "Rollouts, newest first, without their nodes"),
+	register(o, api.Read, operation("list-rollouts", http.MethodGet, "/rollouts",
+		"Rollouts, newest first, without their nodes"),
 		func(ctx context.Context, _ *struct{}) (*answer[api.RolloutList], error) {
 			list, err := o.Rollouts.List(ctx)
 			return &answer[api.RolloutList]{list}, err
 		})
-	register(o, api.Read, operation("get-rollout", http.MethodGet, "/rollouts/{rollout}", "A rollout with its nodes", http.StatusNotFound),
+	register(o, api.Read, operation("get-rollout", http.MethodGet, "/rollouts/{rollout}", "A rollout with its nodes",
+		http.StatusNotFound),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
 			one, err := o.Rollouts.Get(ctx, in.Rollout)
 			return &answer[api.Rollout]{one}, err
@@ -56,7 +58,8 @@ func (o operations) beginRollout() {
 		Status int
 		Body   api.Rollout
 	}
-	op := operation("begin-rollout", http.MethodPost, "/rollouts", "Begin a rollout, or resume the same one that did not end", http.StatusConflict)
+	op := operation("begin-rollout", http.MethodPost, "/rollouts",
+		"Begin a rollout, or resume the same one that did not end", http.StatusConflict)
 	op.DefaultStatus = http.StatusCreated
 	op.Responses = map[string]*huma.Response{"200": {Description: "Resumed",
 		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Rollout"}}}}}

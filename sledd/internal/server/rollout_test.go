@@ -4,14 +4,10 @@ package server_test
 
 import (
 	"fmt"
-	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 // crew runs rollouts of nodes n1 and up that are all bound to image d12.
@@ -61,7 +57,7 @@ func (c crew) failed(name string, i int) api.Rollout {
 	return c.put(name, i, api.NodeRunSpec{State: api.RunFailed, Reason: "write: code 5 integrity"}).Rollout
 }
 
-// fulfil wishes and lets the machine do it.
+// fulfil binds a node and lets the machine carry it out.
 func (c crew) fulfil(i int) {
 	c.Helper()
 	c.Bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: "d12"}, api.Reimage())
@@ -91,7 +87,8 @@ func (c crew) rollout(name string) api.Rollout {
 
 func (c crew) put409(name string, i int, state api.RunState, want string) {
 	c.Helper()
-	c.refused(409, "PUT", fmt.Sprintf("/v1/rollouts/%s/runs/n%d", name, i), api.NodeRunSpec{State: state, Reason: "r"}, want)
+	c.refused(409, "PUT", fmt.Sprintf("/v1/rollouts/%s/runs/n%d", name, i),
+		api.NodeRunSpec{State: state, Reason: "r"}, want)
 }
 
 func TestRolloutFromCanaryToDone(t *testing.T) {
@@ -100,22 +97,27 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 	spec.Nodes = []string{"n1", address(2), "n3", "n4"}
 	spec.Canary, spec.Batch, spec.FailureBudget = "1", "50%", "25%"
 	begun := c.begin(spec)
-	if begun.Name != "reimage-1" || begun.State != api.RolloutRunning || begun.Owner != "admin" || begun.Kind != "reimage" ||
-		fmt.Sprint(begun.Waves) != "[[n1] [n2 n3] [n4]]" || begun.Counts != (api.RolloutCount{Waiting: 4}) || len(begun.Runs) != 4 {
+	if begun.Name != "reimage-1" || begun.State != api.RolloutRunning || begun.Owner != "admin" ||
+		begun.Kind != "reimage" ||
+		fmt.Sprint(begun.Waves) != "[[n1] [n2 n3] [n4]]" || begun.Counts != (api.RolloutCount{Waiting: 4}) ||
+		len(begun.Runs) != 4 {
 		t.Fatalf("%+v", begun)
 	}
 	run := c.running("reimage-1", 1)
-	if run.Wave != 1 || run.From != 0 || run.Attempts != 1 || run.Begin.IsZero() || run.Way != "power" || run.Labels["rack"] != "a" {
+	if run.Wave != 1 || run.From != 0 || run.Attempts != 1 || run.Begin.IsZero() || run.Way != "power" ||
+		run.Labels["rack"] != "a" {
 		t.Errorf("%+v", run)
 	}
-	c.put409("reimage-1", 1, api.RunDone, "the binding of node n1 is not satisfied: it has generation 0; the node is not seen yet, generation 0")
+	c.put409("reimage-1", 1, api.RunDone,
+		"the binding of node n1 is not satisfied: it has generation 0; the node is not seen yet, generation 0")
 	c.fulfil(1)
 	answer := c.done("reimage-1", 1)
 	var names []string
 	for _, stage := range answer.Run.Stages {
 		names = append(names, stage.Name)
 	}
-	if answer.Run.Generation != 1 || answer.Run.End.Before(answer.Run.Begin) || strings.Join(names, " ") != "ipxe wipe write configure start" ||
+	if answer.Run.Generation != 1 || answer.Run.End.Before(answer.Run.Begin) ||
+		strings.Join(names, " ") != "ipxe wipe write configure start" ||
 		answer.Rollout.Counts != (api.RolloutCount{Waiting: 3, Done: 1}) || answer.Rollout.Runs != nil {
 		t.Errorf("%+v", answer)
 	}
@@ -135,7 +137,8 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 		t.Errorf("after its end another one begins: %+v", again)
 	}
 	list, err := c.Client().Rollouts(t.Context())
-	if err != nil || len(list) != 2 || list[0].Name != "reimage-2" || list[1].Counts != last.Counts || list[1].Runs != nil {
+	if err != nil || len(list) != 2 || list[0].Name != "reimage-2" || list[1].Counts != last.Counts ||
+		list[1].Runs != nil {
 		t.Errorf("%v %+v", err, list)
 	}
 }
@@ -155,10 +158,12 @@ func TestRolloutStopsWhenTheCanaryFails(t *testing.T) {
 		t.Errorf("%+v", stopped)
 	}
 	run := c.rollout(name).Runs[0]
-	if !strings.HasSuffix(run.Log, "old\nchunk 7: bad hash") || strings.Count(run.Log, "\n") != 19 || run.Reason == "" || run.Generation != 1 {
+	if !strings.HasSuffix(run.Log, "old\nchunk 7: bad hash") || strings.Count(run.Log, "\n") != 19 || run.Reason == "" ||
+		run.Generation != 1 {
 		t.Errorf("%+v", run)
 	}
-	c.put409(name, 2, api.RunRunning, "rollout "+name+" is stopped (canary n1 failed: write: code 5 integrity): node n2 is not begun")
+	c.put409(name, 2, api.RunRunning, "rollout "+name+
+		" is stopped (canary n1 failed: write: code 5 integrity): node n2 is not begun")
 	if counts := c.rollout(name).Counts; counts != (api.RolloutCount{Waiting: 7, Failed: 1}) {
 		t.Errorf("something else was touched: %+v", counts)
 	}
@@ -230,7 +235,8 @@ func TestRolloutResumedForSomeNodes(t *testing.T) {
 	c.failed(name, 2)
 	spec := c.spec()
 	spec.Nodes = spec.Nodes[:1]
-	if again := c.begin(spec); again.Name != name || again.Counts != (api.RolloutCount{Waiting: 2}) || again.Runs[1].From != 1 {
+	if again := c.begin(spec); again.Name != name || again.Counts != (api.RolloutCount{Waiting: 2}) ||
+		again.Runs[1].From != 1 {
 		t.Errorf("%+v", again)
 	}
 	c.running(name, 2)
@@ -251,7 +257,8 @@ func TestRolloutsInTheWay(t *testing.T) {
 	name := c.begin(first).Name
 	other := c.spec()
 	other.Nodes, other.Wish = []string{"n2", "n3"}, "image d13"
-	c.refused(409, "POST", "/v1/rollouts", other, "rollout reimage-1 (image d12) runs and has some of these nodes: wait for it, or sledctl rollout abort reimage-1")
+	c.refused(409, "POST", "/v1/rollouts", other,
+		"rollout reimage-1 (image d12) runs and has some of these nodes: wait for it, or sledctl rollout abort reimage-1")
 	apart := other
 	apart.Nodes = []string{"n3", "n4"}
 	wipe, err := c.Client().BeginRollout(t.Context(), "wipe", apart)
@@ -264,7 +271,8 @@ func TestRolloutsInTheWay(t *testing.T) {
 	next := c.begin(other)
 	old := c.rollout(name)
 	if next.Name != "reimage-3" || old.State != api.RolloutAborted || old.Ended.IsZero() ||
-		old.Reason != "replaced by reimage-3; stopped before: 1 of 2 nodes failed, 0 may" || old.Counts != (api.RolloutCount{Failed: 1, Waiting: 1}) {
+		old.Reason != "replaced by reimage-3; stopped before: 1 of 2 nodes failed, 0 may" ||
+		old.Counts != (api.RolloutCount{Failed: 1, Waiting: 1}) {
 		t.Errorf("%+v\n%+v", next, old)
 	}
 	if apart := c.rollout("wipe-2"); apart.State != api.RolloutRunning {
@@ -279,13 +287,15 @@ func TestRolloutAborted(t *testing.T) {
 	c.running(name, 1)
 	for range 2 {
 		aborted, err := c.Client().AbortRollout(t.Context(), name)
-		if err != nil || aborted.State != api.RolloutAborted || aborted.Reason != "aborted by admin" || aborted.Counts.Running != 1 {
+		if err != nil || aborted.State != api.RolloutAborted || aborted.Reason != "aborted by admin" ||
+			aborted.Counts.Running != 1 {
 			t.Errorf("%v %+v", err, aborted)
 		}
 	}
 	c.fulfil(1) // it goes on, and what becomes of it is still heard
 	c.done(name, 1)
-	if list, err := c.Client().Rollouts(t.Context()); err != nil || list[0].Counts != (api.RolloutCount{Done: 1, Waiting: 1}) {
+	if list, err := c.Client().Rollouts(t.Context()); err != nil ||
+		list[0].Counts != (api.RolloutCount{Done: 1, Waiting: 1}) {
 		t.Errorf("%v %+v", err, list)
 	}
 	if next := c.begin(c.spec()); next.Name != "reimage-2" {
@@ -313,105 +323,11 @@ func TestRolloutRefusals(t *testing.T) {
 	name := c.begin(c.spec()).Name
 	run := "/v1/rollouts/" + name + "/runs/"
 	c.refused(404, "PUT", run+"n0", api.NodeRunSpec{State: api.RunRunning}, "node n0 is not in rollout reimage-1")
-	c.refused(404, "PUT", "/v1/rollouts/reimage-9/runs/n1", api.NodeRunSpec{State: api.RunRunning}, "rollout reimage-9 does not exist")
+	c.refused(404, "PUT", "/v1/rollouts/reimage-9/runs/n1", api.NodeRunSpec{State: api.RunRunning},
+		"rollout reimage-9 does not exist")
 	c.refused(422, "PUT", run+"n1", api.NodeRunSpec{State: api.RunFailed, Reason: " "}, "a node that failed has a reason")
 	c.refused(422, "PUT", run+"n1", api.NodeRunSpec{State: api.RunWaiting}, "state")
 	if a := c.Ask("POST", "/v1/rollouts", "", "{}"); a.Status != 401 {
 		t.Errorf("without a token: %d", a.Status)
-	}
-}
-
-// Old ones go, and no name comes twice.
-func TestRolloutsAreTrimmed(t *testing.T) {
-	c := newCrew(t, 1)
-	for i := 1; i <= 53; i++ {
-		name := c.begin(c.spec()).Name
-		if name != fmt.Sprintf("reimage-%d", i) {
-			t.Fatal(name)
-		}
-		c.running(name, 1)
-		if _, err := c.Client().AbortRollout(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := c.Client().Rollouts(t.Context())
-	if err != nil || len(list) != 51 || list[0].Name != "reimage-53" || list[50].Name != "reimage-3" {
-		t.Errorf("%v, %d rollouts", err, len(list))
-	}
-}
-
-// Hundreds of runners speak at once: all that they say is kept, and the rollout stops at the right count, whoever is last.
-func TestRolloutOfHundreds(t *testing.T) {
-	const nodes, failures = 500, 26
-	c := newCrew(t, nodes)
-	items := make([]api.BindingSpec, nodes)
-	for i := range items {
-		items[i] = api.BindingSpec{Node: c.nodes[i], Image: "d12"}
-	}
-	c.admin(200, "POST", "/v1/bindings", bulk(items...))
-	spec := c.spec()
-	spec.FailureBudget = "5%"
-	name := c.begin(spec).Name
-	c.together(nodes, name, api.NodeRunSpec{State: api.RunRunning})
-	if counts := c.rollout(name).Counts; counts.Running != nodes {
-		t.Fatalf("%+v", counts)
-	}
-	c.together(failures-1, name, api.NodeRunSpec{State: api.RunFailed, Reason: "no power"})
-	if one := c.rollout(name); one.State != api.RolloutRunning || one.Counts.Failed != failures-1 {
-		t.Errorf("%s %+v", one.State, one.Counts)
-	}
-	c.failed(name, failures)
-	if one := c.rollout(name); one.State != api.RolloutStopped || one.Reason != "26 of 500 nodes failed, 25 (5%) may" {
-		t.Errorf("%s %s", one.State, one.Reason)
-	}
-}
-
-// together says the same of many nodes, of many at the same time. A store that is slow for a moment is asked again, as a runner does.
-func (c crew) together(nodes int, name string, said api.NodeRunSpec) {
-	var running sync.WaitGroup
-	slots := make(chan struct{}, 100)
-	for _, node := range c.nodes[:nodes] {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			var err error
-			for range 10 {
-				if _, err = c.Client().PutRun(c.Context(), name, node, said); api.StatusOf(err) != http.StatusServiceUnavailable {
-					break
-				}
-			}
-			if err != nil {
-				c.Error(err)
-			}
-		})
-	}
-	running.Wait()
-}
-
-// All fail at once, a few more than may: whichever is judged last, it stops.
-func TestRolloutFailuresAtOnce(t *testing.T) {
-	c := newCrew(t, 20)
-	spec := c.spec()
-	spec.FailureBudget = "10"
-	name := c.begin(spec).Name
-	c.together(11, name, api.NodeRunSpec{State: api.RunFailed, Reason: "no power"})
-	if one := c.rollout(name); one.State != api.RolloutStopped || one.Counts.Failed != 11 {
-		t.Errorf("%s %+v", one.State, one.Counts)
-	}
-}
-
-func TestRolloutKeepsRacks(t *testing.T) {
-	c := newCrew(t, 4)
-	for i, rack := range []string{"a", "a", "b", "b"} {
-		spec := sleddtest.Node(i + 1)
-		spec.Labels = map[string]string{"rack": rack}
-		if _, err := c.Client().PutNode(t.Context(), spec); err != nil {
-			t.Fatal(err)
-		}
-	}
-	spec := c.spec()
-	spec.MaxUnavailable = map[string]int{"rack": 1}
-	if waves := c.begin(spec).Waves; !slices.EqualFunc(waves, [][]string{{"n1", "n3"}, {"n2", "n4"}}, slices.Equal) {
-		t.Errorf("%v", waves)
 	}
 }

@@ -34,7 +34,8 @@ func TestSeedWhoseAnswerWasLostIsGivenAgain(t *testing.T) {
 	s.later(time.Minute)
 	s.Stop()
 	s.Resume() // another sledd on the same store answers the same
-	if again := s.Ask("GET", "/node/v1/"+m.MAC+"/seed", m.Token, ""); again.Status != http.StatusOK || again.Body != first {
+	if again := s.Ask("GET", "/node/v1/"+m.MAC+"/seed", m.Token, ""); again.Status != http.StatusOK ||
+		again.Body != first {
 		t.Fatalf("the seed differs: %d", again.Status)
 	}
 	m.Seed()
@@ -71,7 +72,8 @@ func TestSeedOfANewBootEndsTheTokenOfTheOneBefore(t *testing.T) {
 	before := m.Installed
 	m = s.Machine(1) // it boots again, with another token
 	m.Poll(0)
-	if second := s.Ask("GET", "/node/v1/"+m.MAC+"/seed", m.Token, ""); second.Status != http.StatusOK || second.Body == first {
+	if second := s.Ask("GET", "/node/v1/"+m.MAC+"/seed", m.Token, ""); second.Status != http.StatusOK ||
+		second.Body == first {
 		t.Fatalf("seed of the second boot: %d", second.Status)
 	}
 	a := s.Ask("POST", "/node/v1/"+m.MAC+"/operational", before, "operational 1\ngeneration 1\nos boot_id=x\n")

@@ -136,7 +136,8 @@ func TestEventsOfANodeAreBounded(t *testing.T) {
 	if last := items[len(items)-1]; last.Detail != "519" {
 		t.Errorf("the newest event is %+v", last)
 	}
-	if few := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events?limit=2", nil)).Items; len(few) != 2 || few[1].Detail != "519" || few[0].Detail != "518" {
+	if few := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events?limit=2", nil)).Items; len(few) != 2 ||
+		few[1].Detail != "519" || few[0].Detail != "518" {
 		t.Errorf("%+v", few)
 	}
 }

@@ -161,7 +161,8 @@ func TestRolesOfOperators(t *testing.T) {
 	if a := s.Ask("GET", "/v1/nodes", "", ""); a.Status != 401 || a.Header.Get("WWW-Authenticate") != "Bearer" {
 		t.Errorf("no header: %+v", a)
 	}
-	if list := s.admin(200, "GET", "/v1/operators", nil).Body; strings.Contains(list, tokens[api.Read]) || strings.Contains(list, "sha256") {
+	if list := s.admin(200, "GET", "/v1/operators", nil).Body; strings.Contains(list, tokens[api.Read]) ||
+		strings.Contains(list, "sha256") {
 		t.Error("the list of operators holds secrets: ", list)
 	}
 	s.admin(204, "DELETE", "/v1/operators/reader", nil)
@@ -179,7 +180,8 @@ func TestTokensAreStoredHashed(t *testing.T) {
 	m.Poll(0)
 	m.Seed()
 	dump := dump(t, etcd)
-	for _, secret := range []string{m.Token, m.Installed, adminToken, strings.TrimPrefix(m.Token, "sledb_"+mac.Plain(address(1))+"_1_")} {
+	for _, secret := range []string{m.Token, m.Installed, adminToken,
+		strings.TrimPrefix(m.Token, "sledb_"+mac.Plain(address(1))+"_1_")} {
 		if secret == "" || strings.Contains(dump, secret) {
 			t.Errorf("%q is in the store", secret)
 		}

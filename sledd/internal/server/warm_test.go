@@ -30,13 +30,15 @@ func TestWarmBootIsABoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	arguments, token, found := strings.Cut(boot.Arguments, " sled.token=")
-	if boot.Kernel != "https://10.77.0.1/sled/generic/vmlinuz" || boot.Initrd != "https://10.77.0.1/sled/generic/initrd.img" || !found ||
+	if boot.Kernel != "https://10.77.0.1/sled/generic/vmlinuz" ||
+		boot.Initrd != "https://10.77.0.1/sled/generic/initrd.img" || !found ||
 		arguments != "sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01 sled.servers=https://10.77.0.1" {
 		t.Errorf("%+v", boot)
 	}
 	s.phase(1, api.Booting)
 	events, err := s.Client().Events(t.Context(), "n1", 1)
-	if err != nil || len(events) != 1 || events[0].Kind != "script" || events[0].Detail != "warm" || events[0].Generation != 2 {
+	if err != nil || len(events) != 1 || events[0].Kind != "script" || events[0].Detail != "warm" ||
+		events[0].Generation != 2 {
 		t.Errorf("%v, %+v", err, events)
 	}
 	plan := "/node/v1/" + address(1) + "/plan"
@@ -51,7 +53,8 @@ func TestWarmBootIsABoot(t *testing.T) {
 // Through the server that ends TLS, the Sled system comes from where the operator asked, by whatever name.
 func TestWarmBootComesFromWhereItWasAsked(t *testing.T) {
 	s, _ := warmed(t)
-	a := as[api.Boot](t, s.admin(200, "POST", "/v1/nodes/"+address(1)+"/boot", nil, "X-Forwarded-Proto", "https", "X-Forwarded-Host", "boot.example:8443"))
+	a := as[api.Boot](t, s.admin(200, "POST", "/v1/nodes/"+address(1)+"/boot", nil, "X-Forwarded-Proto", "https",
+		"X-Forwarded-Host", "boot.example:8443"))
 	if a.Kernel != "https://boot.example:8443/sled/generic/vmlinuz" {
 		t.Errorf("%+v", a)
 	}
@@ -60,9 +63,11 @@ func TestWarmBootComesFromWhereItWasAsked(t *testing.T) {
 // Without firmware nobody but the declaration says which Sled system a machine can start.
 func TestWarmBootIsForTheDeclaredArchitecture(t *testing.T) {
 	s := fresh(t)
-	s.admin(200, "PUT", "/v1/nodes/"+address(1), api.NodeSpec{MAC: address(1), Name: "arm", Architecture: "arm64", Flavour: "cloud"})
+	s.admin(200, "PUT", "/v1/nodes/"+address(1),
+		api.NodeSpec{MAC: address(1), Name: "arm", Architecture: "arm64", Flavour: "cloud"})
 	a := as[api.Boot](t, s.admin(200, "POST", "/v1/nodes/"+address(1)+"/boot", nil))
-	if a.Kernel != "https://10.77.0.1/sled/cloud-arm64/vmlinuz" || a.Initrd != "https://10.77.0.1/sled/cloud-arm64/initrd.img" {
+	if a.Kernel != "https://10.77.0.1/sled/cloud-arm64/vmlinuz" ||
+		a.Initrd != "https://10.77.0.1/sled/cloud-arm64/initrd.img" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -76,7 +81,8 @@ func TestWarmBootIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.refused(409, "POST", "/v1/nodes/n1/boot", nil, "the binding of node n1 is satisfied (generation 2, phase operational)")
+	s.refused(409, "POST", "/v1/nodes/n1/boot", nil,
+		"the binding of node n1 is satisfied (generation 2, phase operational)")
 	s.phase(1, api.Operational)
 	after, err := s.Client().Events(t.Context(), "n1", 0)
 	if err != nil || len(after) != len(events) {

@@ -16,7 +16,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// cluster starts an etcd that insists on client certificates, as an external one would be. Its certificate is its own CA.
+// cluster starts an etcd that requires client certificates, as an external one would. Its
+// certificate is its own CA.
 func cluster(t *testing.T) (endpoint string, pki transport.TLSInfo) {
 	t.Helper()
 	pki, err := transport.SelfCert(zap.NewNop(), t.TempDir(), []string{"127.0.0.1:0"}, 1, x509.ExtKeyUsageClientAuth)

@@ -39,7 +39,8 @@ func Embed(options Embedded) (*Etcd, error) {
 	}
 	socket := filepath.Join(dir, socketName)
 	if len(socket) > maxSocket {
-		return nil, fmt.Errorf("data directory %s: socket path is %d bytes long, at most %d are possible", dir, len(socket), maxSocket)
+		return nil, fmt.Errorf("data directory %s: socket path is %d bytes long, at most %d are possible", dir,
+			len(socket), maxSocket)
 	}
 	level := zap.NewAtomicLevelAt(zap.ErrorLevel)
 	if options.NoSync {

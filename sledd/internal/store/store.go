@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store is the narrow door to etcd: consistent reads, compare-and-swap commits and one watch. It knows nothing of nodes.
+// Package store is the narrow interface to etcd: consistent reads, compare-and-swap commits and one
+// watch. It does not depend on nodes.
 package store
 
 import (
@@ -79,7 +80,8 @@ func (s Snapshot) One(i int) (KV, bool) {
 	return s.Results[i][0], true
 }
 
-// Condition must hold for a commit. Revision 0: the key does not exist. With To: no key in [Key, To) changed after Revision.
+// Condition must hold for a commit. Revision 0: the key does not exist. With To: no key in [Key,
+// To) changed after Revision.
 type Condition struct {
 	Key      string
 	To       string

@@ -51,13 +51,15 @@ func Mint(purpose Purpose, address string, generation int64, now time.Time, life
 	return format(purpose, address, generation, random(), now, life)
 }
 
-func format(purpose Purpose, address string, generation int64, secret string, now time.Time, life time.Duration) (string, Record) {
+func format(purpose Purpose, address string, generation int64, secret string, now time.Time,
+	life time.Duration) (string, Record) {
 	text := fmt.Sprintf("sled%c_%s_%s_%s", purpose[0], mac.Plain(address), strconv.FormatInt(generation, 10), secret)
 	return text, Record{SHA256: Hash(text), Purpose: purpose, Generation: generation, Issued: now, Expires: now.Add(life)}
 }
 
-// Derive makes the installed system's token from the boot token that requests it, and the record to store: the same token each time. Who
-// holds the boot token could request the derived one anyway.
+// Derive makes the installed system's token from the boot token that requests it, and the record to
+// store: the same token each time. The holder of the boot token could request the derived one as
+// well.
 func Derive(boot, address string, generation int64, now time.Time, life time.Duration) (string, Record) {
 	sum := hmac.New(sha256.New, []byte(boot))
 	_, _ = fmt.Fprintf(sum, "operational %s %d", mac.Plain(address), generation) // a hash takes all
@@ -84,7 +86,8 @@ func Same(text, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(Hash(text)), []byte(hash)) == 1
 }
 
-// Owner gives the MAC (hexadecimal digits only) that a token says it is for, and whether it has the form of a node's token at all.
+// Owner returns the MAC (hexadecimal digits only) that a token names, and whether it has the form
+// of a node's token at all.
 func Owner(text string) (string, bool) {
 	parts := form.FindStringSubmatch(text)
 	if parts == nil {

@@ -27,7 +27,8 @@ func TestMintedTokensAreFoundWhileTheyLive(t *testing.T) {
 		at   time.Duration
 		want int
 	}{
-		{text, 0, 0}, {text, time.Hour - 1, 0}, {text, time.Hour, -1}, {other, time.Hour, 1}, {text + "0", 0, -1}, {"", 0, -1}, {record.SHA256, 0, -1},
+		{text, 0, 0}, {text, time.Hour - 1, 0}, {text, time.Hour, -1}, {other, time.Hour, 1}, {text + "0", 0, -1},
+		{"", 0, -1}, {record.SHA256, 0, -1},
 	} {
 		if got := token.Find(records, c.text, now.Add(c.at)); got != c.want {
 			t.Errorf("%q after %s: %d, want %d", c.text, c.at, got, c.want)
@@ -49,7 +50,8 @@ func TestDerivedTokenDependsOnAllItIsDerivedFrom(t *testing.T) {
 	if owner, formed := token.Owner(text); !formed || owner != "525400770001" || !strings.HasPrefix(text, "sledo_") {
 		t.Error(text, owner, formed)
 	}
-	if record.Purpose != token.Operational || record.Generation != 3 || token.Find([]token.Record{record}, text, now) != 0 {
+	if record.Purpose != token.Operational || record.Generation != 3 ||
+		token.Find([]token.Record{record}, text, now) != 0 {
 		t.Error(record)
 	}
 	for _, c := range []struct {
@@ -65,7 +67,8 @@ func TestDerivedTokenDependsOnAllItIsDerivedFrom(t *testing.T) {
 
 func TestOwnerRefusesOtherForms(t *testing.T) {
 	good, _ := token.Mint(token.Boot, "52:54:00:77:00:01", 0, now, time.Hour)
-	for _, text := range []string{"", "sledb_", strings.ToUpper(good), good + "0", good[1:], " " + good, strings.Replace(good, "_0_", "_00_", 1), token.MintOperator()} {
+	for _, text := range []string{"", "sledb_", strings.ToUpper(good), good + "0", good[1:], " " + good,
+		strings.Replace(good, "_0_", "_00_", 1), token.MintOperator()} {
 		if _, formed := token.Owner(text); formed {
 			t.Errorf("%q has the form of a node's token", text)
 		}

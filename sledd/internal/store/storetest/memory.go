@@ -19,7 +19,8 @@ type Memory struct {
 	keys     map[string]store.KV
 	history  []store.Batch
 	changed  chan struct{} // closed by the next commit
-	// Before is called at the start of each Read and Commit, without a lock; an error is returned to the caller. May be nil.
+	// Before is called at the start of each Read and Commit, without a lock; an error is returned to
+	// the caller. May be nil.
 	Before func(call string) error
 }
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
+)
+
+// Old ones go, and no name comes twice.
+func TestRolloutsAreTrimmed(t *testing.T) {
+	c := newCrew(t, 1)
+	for i := 1; i <= 53; i++ {
+		name := c.begin(c.spec()).Name
+		if name != fmt.Sprintf("reimage-%d", i) {
+			t.Fatal(name)
+		}
+		c.running(name, 1)
+		if _, err := c.Client().AbortRollout(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := c.Client().Rollouts(t.Context())
+	if err != nil || len(list) != 51 || list[0].Name != "reimage-53" || list[50].Name != "reimage-3" {
+		t.Errorf("%v, %d rollouts", err, len(list))
+	}
+}
+
+// Hundreds of runners report at once: every report is kept, and the rollout stops at the right
+// count, whoever is last.
+func TestRolloutOfHundreds(t *testing.T) {
+	const nodes, failures = 500, 26
+	c := newCrew(t, nodes)
+	items := make([]api.BindingSpec, nodes)
+	for i := range items {
+		items[i] = api.BindingSpec{Node: c.nodes[i], Image: "d12"}
+	}
+	c.admin(200, "POST", "/v1/bindings", bulk(items...))
+	spec := c.spec()
+	spec.FailureBudget = "5%"
+	name := c.begin(spec).Name
+	c.together(nodes, name, api.NodeRunSpec{State: api.RunRunning})
+	if counts := c.rollout(name).Counts; counts.Running != nodes {
+		t.Fatalf("%+v", counts)
+	}
+	c.together(failures-1, name, api.NodeRunSpec{State: api.RunFailed, Reason: "no power"})
+	if one := c.rollout(name); one.State != api.RolloutRunning || one.Counts.Failed != failures-1 {
+		t.Errorf("%s %+v", one.State, one.Counts)
+	}
+	c.failed(name, failures)
+	if one := c.rollout(name); one.State != api.RolloutStopped || one.Reason != "26 of 500 nodes failed, 25 (5%) may" {
+		t.Errorf("%s %s", one.State, one.Reason)
+	}
+}
+
+// together reports the same of many nodes concurrently. It retries while the store is slow, as a
+// runner does.
+func (c crew) together(nodes int, name string, said api.NodeRunSpec) {
+	var running sync.WaitGroup
+	slots := make(chan struct{}, 100)
+	for _, node := range c.nodes[:nodes] {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			var err error
+			for range 10 {
+				if _, err = c.Client().PutRun(c.Context(), name, node, said); api.StatusOf(err) != http.StatusServiceUnavailable {
+					break
+				}
+			}
+			if err != nil {
+				c.Error(err)
+			}
+		})
+	}
+	running.Wait()
+}
+
+// All fail at once, a few more than may: whichever is judged last, it stops.
+func TestRolloutFailuresAtOnce(t *testing.T) {
+	c := newCrew(t, 20)
+	spec := c.spec()
+	spec.FailureBudget = "10"
+	name := c.begin(spec).Name
+	c.together(11, name, api.NodeRunSpec{State: api.RunFailed, Reason: "no power"})
+	if one := c.rollout(name); one.State != api.RolloutStopped || one.Counts.Failed != 11 {
+		t.Errorf("%s %+v", one.State, one.Counts)
+	}
+}
+
+func TestRolloutKeepsRacks(t *testing.T) {
+	c := newCrew(t, 4)
+	for i, rack := range []string{"a", "a", "b", "b"} {
+		spec := sleddtest.Node(i + 1)
+		spec.Labels = map[string]string{"rack": rack}
+		if _, err := c.Client().PutNode(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec := c.spec()
+	spec.MaxUnavailable = map[string]int{"rack": 1}
+	if waves := c.begin(spec).Waves; !slices.EqualFunc(waves, [][]string{{"n1", "n3"}, {"n2", "n4"}}, slices.Equal) {
+		t.Errorf("%v", waves)
+	}
+}
