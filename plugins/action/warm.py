@@ -57,8 +57,8 @@ class ActionModule(ActionBase):
             raise SledError(f"node {options['node']} does not exist")
         running = warming.read_probe(self._shell(warming.PROBE, "ask the running system"))
         warming.check(running, node["mac"], warming.program_arch(options["sledc"]))
-        end, told = warming.leave(running)
-        result = {"changed": True, "node": options["node"], "mac": node["mac"], "end": told}
+        end, outcome = warming.leave(running)
+        result = {"changed": True, "node": options["node"], "mac": node["mac"], "end": outcome}
         if self._task.check_mode:
             return result
         boot = client.boot(node["mac"])
@@ -106,7 +106,7 @@ class ActionModule(ActionBase):
             self._connection.reset()
 
     def _drop(self) -> str:
-        """Leaves the running system as it was; what cannot be taken back is told."""
+        """Leaves the running system as it was; what cannot be undone is reported."""
         try:
             self._shell(warming.drop_folder(), "clean up")
         except SledError as error:

@@ -41,8 +41,8 @@ class ApiError(SledError):
         self.detail = str(problem.get("detail") or "")
         self.errors: list[Json] = [e for e in problem.get("errors") or [] if isinstance(e, dict)]
         details = [e for e in self.errors if len(self.errors) > 1 or e.get("message") != self.detail]
-        told = "; ".join(": ".join(str(e[key]) for key in ("location", "message") if e.get(key)) for e in details)
-        text = ": ".join(part for part in (self.detail or request, told) if part)
+        reasons = "; ".join(": ".join(str(e[key]) for key in ("location", "message") if e.get(key)) for e in details)
+        text = ": ".join(part for part in (self.detail or request, reasons) if part)
         super().__init__(f"{text} ({status} {self.title})")
 
 
@@ -114,7 +114,7 @@ class Client:
         self._send("DELETE", self._path(collection, name), terms, headers=condition)
 
     def reimage(self, node: str, revision: int) -> Json:
-        """Wishes for what is bound once more, if the binding still has this revision."""
+        """Raises the generation of the binding, if it still has this revision."""
         return self._json("POST", self._path("bindings", node, "reimage"), headers={"If-Match": f'"{revision}"'})
 
     def boot(self, node: str) -> Json:

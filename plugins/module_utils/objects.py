@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes what is stored what is wished: nodes, images and bindings. What no option says stays as it is stored."""
+"""Brings nodes, images and bindings to the desired state. What no option sets stays as it is stored."""
 
 from __future__ import annotations
 
@@ -107,13 +107,13 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
 
 
 def ensure_binding(client: Client, options: Json, check: bool) -> Json:
-    """Wishes, or takes the wish away. The generation in the result is the one to wait for."""
+    """Writes or removes the binding. The generation in the result is the one to wait for."""
     node = options["node"]
     stored = client.find("bindings", node)
     if options["state"] == "absent":
         return _forget(client, BINDING, stored, node, check, terms=_terms(options, "owner", "take_over"))
     have = part(stored, BINDING.fields)
-    want = _one_wish(given(options, BINDING.fields))
+    want = _one_direction(given(options, BINDING.fields))
     if options["take_over"]:
         want.setdefault("owner", "")
     if stored is None and "image" not in want:
@@ -137,12 +137,12 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
 
 
 def _asked_before(options: Json, stored: Json) -> bool:
-    """Whether the wish was raised already by whoever asks to have it raised once."""
+    """Whether the caller, who wants the generation raised once, has raised it already."""
     return options["above"] is not None and int(stored.get("generation", 0)) > options["above"]
 
 
 def _again(client: Client, node: str, stored: Json, check: bool) -> Json:
-    """The same wish once more, with the user data that nobody can read."""
+    """Raises the generation, and keeps the user data that nobody can read."""
     return {**stored, "satisfied": False} if check else client.reimage(node, stored["revision"])
 
 
@@ -151,8 +151,8 @@ def _terms(options: Json, *names: str) -> Json:
     return {name: "true" if options[name] is True else options[name] for name in names if options[name]}
 
 
-def _one_wish(want: Json) -> Json:
-    """A node is either written or read: the wish for one takes that for the other away."""
+def _one_direction(want: Json) -> Json:
+    """A node is either written or captured: binding one removes the other."""
     if want.get("capture"):
         return {**want, "image": ""}
     return {**want, "capture": ""} if "image" in want else want

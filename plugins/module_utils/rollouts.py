@@ -11,9 +11,9 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError,
 from ansible_collections.sled.fleet.plugins.module_utils.objects import merged, normal_mac
 
 SPEC = ("wish", "canary", "batch", "max_unavailable", "failure_budget", "pause", "again")
-LONGEST_WISH = 512
+LONGEST_TEXT = 512
 LONGEST_REASON = 2048
-LEFT = "whoever ran it left it: the node could not be reached, or the playbook ended"
+LEFT = "its play ended without a result: the node could not be reached, or the playbook ended"
 INTERVAL = 5.0  # seconds between two looks at a rollout that pauses
 
 
@@ -25,7 +25,7 @@ def references(run: Json, nodes: list[str]) -> list[str]:
 def begin(client: Client, options: Json) -> Json:
     """Starts a rollout of the nodes, or resumes the unfinished one, and returns the nodes to do now, wave by wave."""
     spec = merged({}, {name: options[name] for name in SPEC})
-    spec["wish"] = spec["wish"][:LONGEST_WISH]
+    spec["wish"] = spec["wish"][:LONGEST_TEXT]
     asked = [*options["nodes"], *_unfinished(client, options["kind"], spec, options)]
     if not asked:
         return {"changed": False, "name": "", "waves": []}
@@ -38,7 +38,7 @@ def begin(client: Client, options: Json) -> Json:
 
 
 def _unfinished(client: Client, kind: str, spec: Json, options: Json) -> list[str]:
-    """Nodes of the play that have their wish by now, and whose run in an unfinished rollout was never ended."""
+    """Nodes of the play whose binding is satisfied by now, and whose run in an unfinished rollout was never ended."""
     others = [node for node in options["among"] if node not in options["nodes"]]
     for rollout in client.rollouts() if others else []:
         same = (

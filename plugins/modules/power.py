@@ -9,11 +9,11 @@ module: power
 short_description: Switches a node on and off
 version_added: 0.2.0
 description:
-  - Does one action on a node by its power controls, and ends only when the wished state was seen, or says which control
-    failed and why.
+  - Does one action on a node by its power controls, and ends only when the requested state was seen, or reports which
+    control failed and why.
   - The controls are tried in the order of the list. A control that cannot be reached, refuses, or accepts and does
     nothing is followed by the next; all that failed is in the result.
-  - Right before power comes back sledd is told, where O(events) and the connection options are given.
+  - Right before power comes back it informs sledd, where O(events) and the connection options are given.
   - Runs on the controller, which reaches the controls.
 author:
   - The Sled authors (@sled-fleet)
@@ -75,7 +75,7 @@ options:
           The default is C(~/.local/state/sled/power-window).
         type: path
   events:
-    description: Whether to tell sledd that power comes back. A sledd that cannot be told is a warning.
+    description: Whether to tell sledd that power comes back. A sledd that cannot be reached is a warning.
     type: bool
     default: false
   server:
@@ -198,7 +198,7 @@ boot_order:
       kind: pxe
       name: UEFI PXEv4 (MAC:525400770001)
 control:
-  description: The control that did it, or told the state; empty when nothing was to be done.
+  description: The control that did it, or reported the state; empty when nothing was to be done.
   returned: always
   type: str
   sample: ipmi 10.30.0.101:623
@@ -224,7 +224,7 @@ kind:
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
-from ansible_collections.sled.fleet.plugins.module_utils.power.switch import WISHED, Switch, Terms
+from ansible_collections.sled.fleet.plugins.module_utils.power.switch import TARGETS, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import Window, default_file
 
 CONTROL: Json = {
@@ -281,7 +281,7 @@ def tell(module: AnsibleModule) -> None:
         client = Client(options["server"] or "", token, options["ca_file"], LONGEST_NEWS)
         client.post_event(options["node"], "power", options["action"])
     except SledError as error:
-        module.warn(f"sledd was not told that {options['node']} is switched on: {error}")
+        module.warn(f"sledd was not informed that {options['node']} is switched on: {error}")
 
 
 def terms(module: AnsibleModule) -> Terms:
@@ -310,7 +310,7 @@ def work(module: AnsibleModule, switch: Switch) -> Json:
     elif module.check_mode:
         before = switch.status()
         changed = action not in ("wait_off", before)
-        state = WISHED.get(action, "off" if action == "wait_off" else before)
+        state = TARGETS.get(action, "off" if action == "wait_off" else before)
     else:
         changed = switch.do(action, module.params["device"], module.params["firmware"] or "")
         state = switch.power

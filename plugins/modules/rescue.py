@@ -9,8 +9,8 @@ module: rescue
 short_description: Puts a node under rescue, or ends that
 version_added: 0.2.0
 description:
-  - A node under rescue boots the Sled system with an SSH server for root. Its disks are not touched, and what is wished
-    of it waits.
+  - A node under rescue boots the Sled system with an SSH server for root. Its disks are not touched, and its
+    binding waits.
   - A node that waits in the Sled system gets it at once, any other when it boots next. Nothing here switches power.
 author:
   - The Sled authors (@sled-fleet)

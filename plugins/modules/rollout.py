@@ -27,10 +27,10 @@ attributes:
 options:
   state:
     description:
-      - V(begun) begins a rollout of O(nodes), or resumes the unfinished one of the same wish and the same waves.
+      - V(begun) starts a rollout of O(nodes), or resumes the unfinished one of the same O(wish) and the same waves.
         Without nodes, and without a rollout to resume, it does nothing.
       - V(running) waits for the pause before the wave of O(node) and begins the node, if the rollout goes on.
-      - V(done) and V(failed) end the node's run. V(done) is refused of a node that has not got its wish.
+      - V(done) and V(failed) end the node's run. V(done) is refused for a node whose binding is not satisfied.
       - V(ended) tells how it went. Nodes of O(nodes) that are still said to run are failed by it.
     type: str
     choices: [begun, running, done, failed, ended]
@@ -43,7 +43,7 @@ options:
     type: str
     default: reimage
   wish:
-    description: What all of them are to get, for people; a rollout of another wish is another rollout. Needed for
+    description: The desired state of all of them, for people; another text is another rollout. Needed for
       O(state=begun).
     type: str
   nodes:
@@ -53,8 +53,8 @@ options:
     elements: str
     default: []
   among:
-    description: For O(state=begun), all nodes of the play. One of them that has its wish, but was never ended in a
-      rollout that is resumed, has its turn too.
+    description: For O(state=begun), all nodes of the play. One of them whose binding is satisfied, but whose run in the
+      resumed rollout was never ended, has its turn too.
     type: list
     elements: str
     default: []
@@ -75,7 +75,7 @@ options:
     description: Seconds between two waves.
     type: int
   again:
-    description: The rollout images nodes that have their wish too.
+    description: The rollout images nodes whose binding is satisfied too.
     type: bool
     default: false
   node:

@@ -11,8 +11,8 @@ version_added: 0.1.0
 description:
   - Copies kernel and initrd of the Sled system into the memory of the node by the connection that the inventory gives,
     compares their SHA-256 there, loads them with kexec_file_load(2) and ends the running system. The node then does
-    what is wished of it.
-  - Refused for a node that has done its wish, since it would only start its own disk again.
+    what its binding requests.
+  - Refused for a node whose binding is satisfied, since it would only start its own disk again.
   - The task ends when the jump is ordered. M(sled.fleet.ready) waits for what comes of it.
   - A task that fails leaves the running system as it was.
   - The node needs a shell, C(mount) and C(sha256sum), and no Python. Root, or a user with C(become).

@@ -19,15 +19,15 @@ def kind_of(option: Json) -> str:
 
 
 def arranged(entries: list[Json], first: list[str]) -> list[str]:
-    """The references of all entries: those wished first, by reference or by kind, then the others as they were.
+    """The references of all entries: the requested ones first, by reference or by kind, then the others as they were.
 
     Raises ValueError.
     """
     order: dict[str, None] = {}
-    for wish in first:
-        found = [entry["reference"] for entry in entries if wish in (entry["reference"], entry["kind"])]
+    for requested in first:
+        found = [entry["reference"] for entry in entries if requested in (entry["reference"], entry["kind"])]
         if not found:
-            raise ValueError(wish)
+            raise ValueError(requested)
         order.update(dict.fromkeys(found))
     order.update(dict.fromkeys(entry["reference"] for entry in entries))
     return list(order)

@@ -150,9 +150,9 @@ class Driver:
             f"{name} {self.options[name]}" for name in ("password_file", "password_env") if self.options.get(name)
         )
 
-    def wrong_credentials(self, told: str = "") -> NoReturn:
+    def wrong_credentials(self, detail: str = "") -> NoReturn:
         """Fails because user or password are not accepted."""
-        user, hint = self.options.get("username") or "", f" ({told})" if told else ""
+        user, hint = self.options.get("username") or "", f" ({detail})" if detail else ""
         self.fail(
             "credentials",
             f"user {user!r} or the password is not accepted{hint}: check username and {self.secret_named}",

@@ -16,7 +16,7 @@ TARGETS = {"pxe": "Pxe", "disk": "Hdd"}
 MODES = {"bios": "Legacy", "uefi": "UEFI"}
 
 
-def told(body: bytes) -> str:
+def message(body: bytes) -> str:
     """What an error says, in its own words."""
     try:
         error = json.loads(body)["error"]
@@ -56,12 +56,12 @@ class Redfish(Driver):
     def bootdev(self, device: str, firmware: str) -> None:
         """Overrides the boot source once, and reads that back."""
         system = self._system()
-        wish = {"BootSourceOverrideTarget": TARGETS[device], "BootSourceOverrideEnabled": "Once"}
+        override = {"BootSourceOverrideTarget": TARGETS[device], "BootSourceOverrideEnabled": "Once"}
         if firmware:
-            wish["BootSourceOverrideMode"] = MODES[firmware]
-        self._set_boot(self._path, system, wish)
+            override["BootSourceOverrideMode"] = MODES[firmware]
+        self._set_boot(self._path, system, override)
         have = self._system().get("Boot") or {}
-        for name, value in wish.items():
+        for name, value in override.items():
             # Some say Continuous of what they will do once.
             differs = have.get(name) == "Disabled" if name == "BootSourceOverrideEnabled" else have.get(name) != value
             if differs:
@@ -99,9 +99,11 @@ class Redfish(Driver):
         members = self._ask("GET", collection).get("Members") or [] if collection else []
         return [self._ask("GET", one["@odata.id"]) for one in members if one.get("@odata.id")]
 
-    def _set_boot(self, path: str, seen: Json, wish: Json) -> None:
+    def _set_boot(self, path: str, seen: Json, override: Json) -> None:
         """Sets it in the resource as it was seen: a BMC that gives tags wants to have them back."""
-        self._ask("PATCH", path, {"Boot": wish}, {"If-Match": seen["@odata.etag"]} if seen.get("@odata.etag") else {})
+        self._ask(
+            "PATCH", path, {"Boot": override}, {"If-Match": seen["@odata.etag"]} if seen.get("@odata.etag") else {}
+        )
 
     def _reset(self, *types: str) -> None:
         action = (self._system().get("Actions") or {}).get("#ComputerSystem.Reset") or {}
@@ -140,7 +142,7 @@ class Redfish(Driver):
             answer = web.send(method, path, json.dumps(body).encode() if body else None, sent)
             decoded = json.loads(answer) if answer.strip() else {}
         except Refusal as error:
-            self.fail("refused", f"it refuses {method} {path}: {error} {told(error.body)}".rstrip())
+            self.fail("refused", f"it refuses {method} {path}: {error} {message(error.body)}".rstrip())
         except ValueError:
             self.fail("refused", f"its answer to {method} {path} is no JSON: is it a Redfish service?")
         return decoded if isinstance(decoded, dict) else {}

@@ -12,7 +12,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Json, Sle
 from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import arranged, described
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
 
-WISHED = {"on": ON, "off": OFF, "cycle": ON, "reset": ON}
+TARGETS = {"on": ON, "off": OFF, "cycle": ON, "reset": ON}
 HOPELESS = ("settings", "credentials", "untrusted", "unreachable")
 
 
@@ -40,7 +40,7 @@ class Switch:
     drivers: list[Driver]
     terms: Terms = field(default_factory=Terms)
     tried: list[Json] = field(default_factory=list)  # what failed, in order
-    control: str = ""  # which one did it, or told
+    control: str = ""  # the one that did it, or reported the state
     boot_order: list[Json] = field(default_factory=list)  # as it was read last
     power: str = UNKNOWN  # the state as it was seen last
     gone: list[Driver] = field(default_factory=list)  # asking these again would answer the same, or lock an account
@@ -77,8 +77,10 @@ class Switch:
             before = self._read_order(driver)
             try:
                 wanted = arranged(self.boot_order, first)
-            except ValueError as wish:
-                driver.fail("refused", f"it has no boot entry {wish}, but {', '.join(map(described, self.boot_order))}")
+            except ValueError as missing:
+                driver.fail(
+                    "refused", f"it has no boot entry {missing}, but {', '.join(map(described, self.boot_order))}"
+                )
             changed = wanted != before
             if changed and not dry:
                 driver.set_bootorder(wanted)
@@ -114,10 +116,10 @@ class Switch:
     def _down(self) -> bool:
         """The first half of a cycle; True when a control did all of it."""
         ups = any(driver.can("on") for driver in self.drivers)
-        wishes = ("cycle", "off", "reset") if ups else ("cycle", "reset")
+        preferred = ("cycle", "off", "reset") if ups else ("cycle", "reset")
 
         def verb(driver: Driver) -> str:
-            return next((one for one in wishes if driver.can(one)), "cycle")
+            return next((one for one in preferred if driver.can(one)), "cycle")
 
         return verb(self._climb(verb, lambda driver: self._switch(driver, verb(driver)))) != "off"
 
@@ -148,11 +150,11 @@ class Switch:
 
     def _see(self, driver: Driver, verb: str, mark: str) -> None:
         """Waits until the state is what the verb leads to; and until the mark is another one, where there is a mark."""
-        wished, witness = WISHED[verb], self._witness(driver)
+        target, witness = TARGETS[verb], self._witness(driver)
         self.power = UNKNOWN
         if witness:
-            self._until(driver, verb, lambda: witness.status() == wished, f"{witness.where} does not say {wished}")
-            self.power = wished
+            self._until(driver, verb, lambda: witness.status() == target, f"{witness.where} does not say {target}")
+            self.power = target
         if mark and (verb != "off" or not witness):
             self._until(driver, verb, lambda: driver.mark() != mark, "the system that ran still runs")
 
