@@ -5,7 +5,7 @@
 #   terraform -chdir=inventory/myrack init
 #   terraform -chdir=inventory/myrack apply                       read its warnings: they name each disk that is wiped
 #   ansible-playbook -i inventory/myrack playbooks/reimage.yml    boots the machines that are not as declared
-# Terraform writes down what is wished and switches nothing on or off. State lies in this directory: on a site of several operators, add a
+# Terraform declares bindings and switches nothing on or off. State lies in this directory: on a site of several operators, add a
 # `backend` that locks it.
 terraform {
   required_version = ">= 1.11"
@@ -69,7 +69,7 @@ locals {
   images = { for name, machine in local.machines : name => lookup(var.images, name, machine.node_image) }
 }
 
-data "sled_image" "wished" {
+data "sled_image" "requested" {
   for_each = toset(values(local.images))
   name     = each.key
 }
@@ -105,7 +105,7 @@ resource "sled_binding" "rack" {
 
   lifecycle {
     precondition {
-      condition     = data.sled_image.wished[each.value].signature != null
+      condition     = data.sled_image.requested[each.value].signature != null
       error_message = "Image ${each.value} is not signed: run playbooks/images.yml --tags publish."
     }
   }
@@ -114,7 +114,7 @@ resource "sled_binding" "rack" {
 resource "sled_ready" "rack" {
   count = var.wait ? 1 : 0
 
-  nodes = { for name, wish in sled_binding.rack : wish.mac => wish.generation }
+  nodes = { for binding in sled_binding.rack : binding.mac => binding.generation }
   # A dead machine does not hold up the others; it is listed in `late`.
   require   = "80%"
   fail_fast = false

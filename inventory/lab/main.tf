@@ -40,7 +40,7 @@ locals {
   images  = { for name, _ in local.numbers : name => lookup(var.images, name, "debian-12-v1") }
 }
 
-data "sled_image" "wished" {
+data "sled_image" "requested" {
   for_each = toset(values(local.images))
   name     = each.key
 }
@@ -68,7 +68,7 @@ resource "sled_binding" "lab" {
 
   lifecycle {
     precondition {
-      condition     = data.sled_image.wished[each.value].signature != null
+      condition     = data.sled_image.requested[each.value].signature != null
       error_message = "Image ${each.value} is not signed: no machine of the lab would take it."
     }
   }
@@ -77,5 +77,5 @@ resource "sled_binding" "lab" {
 # Only what is declared: an output that tells what was observed would make a plan that changes nothing else differ from an empty one.
 output "images" {
   description = "What each machine is to run."
-  value       = { for name, wish in sled_binding.lab : name => wish.image }
+  value       = { for name, binding in sled_binding.lab : name => binding.image }
 }
