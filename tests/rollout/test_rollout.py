@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reimage playbook on fleets where nodes fail, and where whoever runs it is interrupted."""
+"""The reimage playbook on fleets where nodes fail, and where its run is interrupted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def phases(fleet: Fleet) -> dict[str, str]:
 
 
 def is_in_service(fleet: Fleet, node: str, image: str, generation: int) -> None:
-    """What a node must be after a run: its wish done, and itself the same as before."""
+    """What a node must be after a run: its binding satisfied, and itself the same as before."""
     found = fleet.node(node)
     status = found["status"]
     assert (status["phase"], status["generation"], found["binding"]["image"]) == ("operational", generation, image), (

@@ -62,5 +62,5 @@ def test_a_packet_or_a_person(fleet_of: Callable[..., Fleet]) -> None:
     first, failed, last = fleet.ways("n3")
     assert (first, last) == ("wol", "manual") and failed.startswith("wol failed: ")
     (report,) = (fleet.folder / "reports").glob("*.json")
-    told = json.loads(report.read_text(encoding="utf-8"))
-    assert {entry["node"]: entry["way"] for entry in told["nodes"]} == {"n1": "wol", "n2": "manual", "n3": "manual"}
+    written = json.loads(report.read_text(encoding="utf-8"))
+    assert {entry["node"]: entry["way"] for entry in written["nodes"]} == {"n1": "wol", "n2": "manual", "n3": "manual"}

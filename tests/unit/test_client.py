@@ -54,10 +54,10 @@ def test_details_are_told() -> None:
     assert str(ApiError("GET /x", 502, {})) == "GET /x (502 Bad Gateway)"
 
 
-@pytest.mark.parametrize(("raw", "told"), [(b"<html>", "is no JSON"), (b"[]", "is no JSON object")])
-def test_answers_that_are_none(sledd: Sledd, client: Client, raw: bytes, told: str) -> None:
+@pytest.mark.parametrize(("raw", "words"), [(b"<html>", "is no JSON"), (b"[]", "is no JSON object")])
+def test_answers_that_are_none(sledd: Sledd, client: Client, raw: bytes, words: str) -> None:
     sledd.raw = raw
-    with pytest.raises(SledError, match=told):
+    with pytest.raises(SledError, match=words):
         client.find("nodes", "n1")
 
 
@@ -94,7 +94,7 @@ def test_tls_needs_the_ca(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "told"),
+    ("server", "words"),
     [
         ("10.77.0.1", "want https://ADDRESS"),
         ("ftp://10.77.0.1", "want https://ADDRESS"),
@@ -102,8 +102,8 @@ def test_tls_needs_the_ca(tmp_path: Path) -> None:
         ("http://10.77.0.1", "in clear"),
     ],
 )
-def test_servers_that_cannot_be(server: str, told: str) -> None:
-    with pytest.raises(SettingsError, match=told):
+def test_servers_that_cannot_be(server: str, words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
         check_server(server)
 
 
@@ -123,6 +123,6 @@ def test_tokens(tmp_path: Path) -> None:
         read_token(None, str(file))
     assert "words" not in str(caught.value)
     file.write_text("\n")
-    for name, told in ((str(file), "is empty"), (str(tmp_path / "none"), "No such file"), (None, "SLED_TOKEN_FILE")):
-        with pytest.raises(SettingsError, match=told):
+    for name, words in ((str(file), "is empty"), (str(tmp_path / "none"), "No such file"), (None, "SLED_TOKEN_FILE")):
+        with pytest.raises(SettingsError, match=words):
             read_token(None, name)

@@ -19,7 +19,7 @@ class Watch:
     def __init__(self, file: Path, process: subprocess.Popen[str]) -> None:
         self.file, self.process = file, process
         assert process.stderr
-        self.told = process.stderr.readline()
+        self.output = process.stderr.readline()
 
     def text(self) -> str:
         return self.file.read_text(errors="replace")
@@ -69,7 +69,7 @@ def lasting(watch: Watch) -> None:
 
 
 def test_it_says_how_it_watches(watch: Watch) -> None:
-    assert watch.told == "commands: by exec events\n" or "NO EXEC EVENTS HERE" in watch.told
+    assert watch.output == "commands: by exec events\n" or "NO EXEC EVENTS HERE" in watch.output
 
 
 def test_a_process_that_lasts_is_seen_with_its_arguments(watch: Watch) -> None:
@@ -101,5 +101,5 @@ def test_a_process_of_20_ms_is_seen(tmp_path: Path) -> None:
             subprocess.run(["sh", "-c", "sleep 0.02", word], check=True)
         lasting(watch)
         seen = [word in watch.text() for word in words]
-        assert all(seen) or "may be missed" in watch.told
+        assert all(seen) or "may be missed" in watch.output
         assert "processes ended before they were read" in watch.end()

@@ -111,7 +111,7 @@ def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -
     assert not module(image, name=IMAGE["name"], state="absent")["changed"]
 
 
-def test_binding_counts_wishes(sledd: Sledd, module: Run) -> None:
+def test_binding_counts_generations(sledd: Sledd, module: Run) -> None:
     predicted = module(binding, node="n1", image="v1", check=True)
     assert predicted["generation"] == 0
     assert predicted["binding"] == {"node": "n1", "image": "v1", "satisfied": False}
@@ -132,7 +132,7 @@ def test_binding_counts_wishes(sledd: Sledd, module: Run) -> None:
     assert not module(binding, node="n1", state="absent")["changed"]
 
 
-def test_binding_without_a_wish(module: Run) -> None:
+def test_binding_without_an_image(module: Run) -> None:
     assert "give an image, image '' to only wipe it, or what to capture" in module(binding, node="n1")["msg"]
 
 
@@ -219,7 +219,7 @@ def test_settings_that_cannot_work(sledd: Sledd, module: Run) -> None:
     assert "No such file" in module(node, name="n1", token=None, token_file="/none")["msg"]
 
 
-def test_a_wish_is_raised_once_for_one_who_asks_again(sledd: Sledd, module: Run) -> None:
+def test_a_binding_is_raised_once_for_a_repeated_caller(sledd: Sledd, module: Run) -> None:
     module(binding, node="n1", image="v1")
     raised = module(binding, node="n1", reimage=True, above=1)
     assert (raised["changed"], raised["generation"]) == (True, 2)

@@ -47,7 +47,7 @@ class Control(Driver):
 
     def _do(self, verb: str, state: str = "") -> None:
         if self.fails:
-            self.fail(self.fails, "as told")
+            self.fail(self.fails, "as configured")
         self.machine.done.append(f"{self.address}:{verb}")
         if state and not self.lies:
             self.machine.state = state
@@ -56,7 +56,7 @@ class Control(Driver):
     def status(self) -> str:
         self.asked += 1
         if self.fails:
-            self.fail(self.fails, "as told")
+            self.fail(self.fails, "as configured")
         return self.machine.state if self.tells else UNKNOWN
 
     def on(self) -> None:
@@ -138,7 +138,7 @@ def test_a_control_s_own_timeout() -> None:
 def test_all_failed_all_is_told() -> None:
     machine = Machine(ON)
     switch = a_switch(machine, Control(machine, "a", lies=True), Control(machine, "b", fails="refused"))
-    with pytest.raises(Exhausted, match=r"n1: off: double a: it accepted off.*; then double b: as told"):
+    with pytest.raises(Exhausted, match=r"n1: off: double a: it accepted off.*; then double b: as configured"):
         switch.do("off")
     assert kinds(switch) == ["lied", "refused"]
 
@@ -209,7 +209,7 @@ def test_who_can_only_wake() -> None:
 def test_status_that_fails_is_an_error_and_not_unknown() -> None:
     machine = Machine(ON)
     waker = Control(machine, "w", verbs=("on",), tells=False)
-    with pytest.raises(Exhausted, match="n1: status: double a: as told"):
+    with pytest.raises(Exhausted, match="n1: status: double a: as configured"):
         a_switch(machine, Control(machine, "a", fails="unreachable"), waker).status()
 
 
@@ -226,12 +226,15 @@ def test_waiting_for_off_has_a_deadline() -> None:
 
 def test_what_comes_right_before_power() -> None:
     machine = Machine(ON)
-    terms: Json = {"before_on": lambda: machine.done.append("told"), "window": lambda: machine.done.append("window")}
+    terms: Json = {
+        "before_on": lambda: machine.done.append("informed"),
+        "window": lambda: machine.done.append("window"),
+    }
     a_switch(machine, Control(machine, "a"), **terms).do("cycle")
-    assert machine.done == ["a:off", "window", "told", "a:on"]
+    assert machine.done == ["a:off", "window", "informed", "a:on"]
     machine.done.clear()
     a_switch(machine, Control(machine, "a"), **terms).do("reset")
-    assert machine.done == ["told", "a:reset"]
+    assert machine.done == ["informed", "a:reset"]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +302,7 @@ def test_module(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch:
     )
     assert run(capsys, node="n1", action="off", controls=[control], events=True)["changed"]
     assert run(capsys, node="n1", action="on", controls=[control], events=True)["changed"]
-    assert "sledd was not told that n1 is switched on: no token" in str(warnings)
+    assert "sledd was not informed that n1 is switched on: no token" in str(warnings)
 
 
 def test_module_tells_sledd(tmp_path: Path, module: Callable[..., Json], sledd: Sledd) -> None:

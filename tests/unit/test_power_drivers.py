@@ -213,7 +213,7 @@ def test_wol_packet() -> None:
 
 
 class Bmc(http.server.BaseHTTPRequestHandler):
-    """Answers as it was told, and remembers what it was asked."""
+    """Returns the configured answers, and records requests."""
 
     answers: ClassVar[dict[str, tuple[int, bytes]]] = {}
     asked: ClassVar[list[tuple[str, str, bytes, Any]]] = []
@@ -363,7 +363,7 @@ def test_fingerprints_however_written() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"error": 3}', b"\xff"])
 def test_redfish_errors_without_words(body: bytes) -> None:
-    assert redfish.told(body) == ""
+    assert redfish.message(body) == ""
 
 
 def test_an_unknown_driver_is_named_beside_the_known_ones() -> None:

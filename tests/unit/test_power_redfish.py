@@ -81,12 +81,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_PATCH(self) -> None:
         self.server.asked.append(f"PATCH {self.path}")
-        wish = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        patch = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.headers["If-Match"] != self.server.tag(self.path):
             self._answer(412)
             return
         if not self.server.deaf:
-            self.server.resources[self.path]["Boot"].update(wish["Boot"])
+            self.server.resources[self.path]["Boot"].update(patch["Boot"])
         self._answer(202)
 
     def log_message(self, *_: Any) -> None:
@@ -173,9 +173,9 @@ def test_the_order_is_read(run: Run, service: Service) -> None:
 
 
 def test_the_order_is_set_once(run: Run, service: Service) -> None:
-    wished = ["Boot0003", "Boot0002", "Boot0001", "Boot0000"]
+    expected = ["Boot0003", "Boot0002", "Boot0001", "Boot0000"]
     result = run(order=["Boot0003", "pxe", "disk"])
-    assert (result["changed"], references(result), service.order()) == (True, wished, wished)
+    assert (result["changed"], references(result), service.order()) == (True, expected, expected)
     assert not run(order=["Boot0003", "pxe", "disk"])["changed"]
     assert [one for one in service.asked if one.startswith("PATCH")] == [f"PATCH {SYSTEM}"]
 

@@ -70,14 +70,14 @@ def test_what_is_done_is_not_done_again_on_resumption(sledd: Sledd, module: Run)
     assert len(sledd.rollouts) == 1
 
 
-def test_a_node_that_was_never_ended_has_its_turn_although_it_has_its_wish(sledd: Sledd, module: Run) -> None:
+def test_a_node_that_was_never_ended_has_its_turn_although_its_binding_is_satisfied(sledd: Sledd, module: Run) -> None:
     begin(module, "n1", "n2", "n3")
     runs = sledd.rollouts["reimage-1"]["runs"]
     runs[0]["state"], runs[1]["state"] = "done", "running"
     for nodes, asked in (([], ["n2", "n3"]), (["n3"], ["n3", "n2"])):
         assert begin(module, *nodes, among=["n1", "n2", "n3"])["waves"] == [["n2", "n3"]]
         assert sledd.asked[-1][2]["nodes"] == asked
-    assert begin(module, among=["n1", "n2"], wish="image v3")["waves"] == [], "another wish is another rollout"
+    assert begin(module, among=["n1", "n2"], wish="image v3")["waves"] == [], "another text is another rollout"
     sledd.rollouts["reimage-1"]["state"] = "done"
     assert not begin(module, among=["n1", "n2", "n3"])["changed"]
 
@@ -144,16 +144,16 @@ def test_the_pause_between_waves_is_waited_for(sledd: Sledd, client: Client) -> 
 
 def test_tells_how_it_went(sledd: Sledd, module: Run) -> None:
     begin(module, "n1", "n2")
-    told = sledd.rollouts["reimage-1"]
-    told["runs"][0] |= {
+    stored = sledd.rollouts["reimage-1"]
+    stored["runs"][0] |= {
         "state": "done",
         "way": "idle",
         "begin": "2026-11-21T22:00:00Z",
         "end": "2026-11-21T22:01:01Z",
         "start": "kexec",
     }
-    told["runs"][1]["state"] = "running"
-    told["counts"] = {"waiting": 0, "running": 0, "done": 1, "failed": 1}
+    stored["runs"][1]["state"] = "running"
+    stored["counts"] = {"waiting": 0, "running": 0, "done": 1, "failed": 1}
     result = module(rollout, state="ended", name="reimage-1", nodes=["n1", "n2"])
     assert not result["changed"]
     assert result["failures"] == {"n2": rollouts.LEFT}

@@ -37,17 +37,17 @@ mac={MAC}
 
 
 class Node:
-    """A running node: what it answers by a word of the command, and what it was told and given."""
+    """A running node: what it answers by a word of the command, and what it was sent and given."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, bool]] = []
+        self.sent: list[tuple[str, bool]] = []
         self.given: dict[str, bytes] = {}
         self.answers: dict[str, tuple[int, str]] = {"MemTotal": (0, PROBED), "id -u": (0, "1000\n")}
         self.gone_at = ""  # word of the command that it does not survive
         self.resets = 0
 
     def run(self, command: str, become: bool) -> Json:
-        self.told.append((command, become))
+        self.sent.append((command, become))
         if self.gone_at and self.gone_at in command:
             raise AnsibleConnectionFailure("the connection was closed")
         for word, (code, text) in self.answers.items():
@@ -65,7 +65,7 @@ class Node:
         self.resets += 1
 
     def commands(self, word: str) -> list[str]:
-        return [command for command, _ in self.told if word in command]
+        return [command for command, _ in self.sent if word in command]
 
 
 class Action(ActionModule):
@@ -114,7 +114,7 @@ def warm(sledd: Sledd, node: Node, sledc: Path, tmp_path: Path) -> Callable[...,
             patch.setattr("ansible.plugins.action.ActionBase.run", lambda *_: {})
             result = action.run(task_vars={"inventory_hostname": "n1"})
         assert BOOT_TOKEN not in str(result) and TOKEN not in str(result)
-        assert not any(BOOT_TOKEN in command for command, _ in node.told)
+        assert not any(BOOT_TOKEN in command for command, _ in node.sent)
         return result
 
     return run
@@ -127,21 +127,21 @@ def test_in_order(warm: Callable[..., Json], node: Node, sledd: Sledd) -> None:
     assert node.given["/run/sled-warm/vmlinuz"] == b"kernel" and node.given["/run/sled-warm/initrd.img"] == b"initrd"
     assert node.given["/run/sled-warm/arguments"] == f"quiet sled.token={BOOT_TOKEN}\n".encode()
     words = ("MemTotal", "id -u", "uid=1000", "sha256sum -c", "sledc load", "--unit=sled-warm")
-    asked = [command for command, _ in node.told]
+    asked = [command for command, _ in node.sent]
     assert len(asked) == len(words) and all(word in command for word, command in zip(words, asked, strict=True)), asked
-    assert [become for _, become in node.told] == [True, False, True, True, True, True]
+    assert [become for _, become in node.sent] == [True, False, True, True, True, True]
     assert result["kernel_sha256"] in node.commands("sha256sum -c")[0]
     assert node.resets == 1
 
 
 def test_check_mode_only_asks(warm: Callable[..., Json], node: Node, sledd: Sledd) -> None:
     assert warm(check=True)["changed"]
-    assert len(node.told) == 1 and not node.given
+    assert len(node.sent) == 1 and not node.given
     assert [method for method, _, _ in sledd.asked] == ["GET"]
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "told"),
+    ("was", "now", "words"),
     [
         ("uid=0", "uid=1000", "set become: true"),
         (f"mac={MAC}", "mac=52:54:00:77:00:02", f"no interface {MAC}: it is another machine"),
@@ -155,23 +155,23 @@ def test_check_mode_only_asks(warm: Callable[..., Json], node: Node, sledd: Sled
     ],
 )
 def test_refused_before_anything_is_changed(
-    warm: Callable[..., Json], node: Node, was: str, now: str, told: str
+    warm: Callable[..., Json], node: Node, was: str, now: str, words: str
 ) -> None:
     node.answers["MemTotal"] = (0, PROBED.replace(was, now))
     result = warm()
-    assert result["failed"] and result["msg"].startswith("no warm start: ") and told in result["msg"]
-    assert len(node.told) == 1 and not node.given
+    assert result["failed"] and result["msg"].startswith("no warm start: ") and words in result["msg"]
+    assert len(node.sent) == 1 and not node.given
 
 
 def test_refused_by_sledd(warm: Callable[..., Json], node: Node, sledd: Sledd) -> None:
     assert "node n9 does not exist" in warm(node="n9")["msg"]
     sledd.refuse = [409]
     assert warm()["status"] == 409
-    assert not node.told
+    assert not node.sent
 
 
 @pytest.mark.parametrize(
-    ("word", "answer", "told"),
+    ("word", "answer", "words"),
     [
         ("sha256sum -c", (1, "x: FAILED"), "cannot prove what was copied by its SHA-256: x: FAILED (code 1)"),
         (
@@ -183,13 +183,13 @@ def test_refused_by_sledd(warm: Callable[..., Json], node: Node, sledd: Sledd) -
     ],
 )
 def test_a_failure_leaves_the_system_as_it_was(
-    warm: Callable[..., Json], node: Node, word: str, answer: tuple[int, str], told: str
+    warm: Callable[..., Json], node: Node, word: str, answer: tuple[int, str], words: str
 ) -> None:
     node.answers["MemTotal"] = (0, PROBED.replace("lockdown=none", "lockdown=integrity"))
     node.answers[word] = answer
     result = warm()
-    assert result["failed"] and told in result["msg"]
-    assert node.told[-1][0] == warming.drop_folder() and node.resets == 0
+    assert result["failed"] and words in result["msg"]
+    assert node.sent[-1][0] == warming.drop_folder() and node.resets == 0
 
 
 def test_too_little_memory_free(warm: Callable[..., Json], node: Node) -> None:
