@@ -27,7 +27,7 @@ class Run:
 
 @dataclass
 class Contestant:
-    """A command that is run once each round. `bytes_sent` is filled in by whoever serves it."""
+    """A command that is run once each round. `bytes_sent` is filled in by the server."""
 
     name: str
     command: str

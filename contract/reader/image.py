@@ -245,7 +245,7 @@ def read_chunk(file: BinaryIO, chunk: Chunk) -> bytes:
     """The chunk's bytes, proven."""
     frame, where = read_at(file, chunk.at, chunk.frame), f"chunk at {chunk.offset}"
     try:
-        # Told apart before anything is decoded: what a frame declares is what the decoder makes room for.
+        # Distinguished before anything is decoded: what a frame declares is what the decoder makes room for.
         head = zstandard.get_frame_parameters(frame)
         must(frame[:4] == b"\x28\xb5\x2f\xfd", f"{where}: no zstd frame")
         must(
