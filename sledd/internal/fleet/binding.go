@@ -78,7 +78,7 @@ func (f *Fleet) sameNode(ctx context.Context, path, body string) (string, error)
 	return address, err
 }
 
-// named is the image that a desired is about: the one to write, or the one to make.
+// named is the image that a binding is about: the one to write, or the one to make.
 func named(spec api.BindingSpec) string {
 	if spec.Capture != "" {
 		return spec.Capture
@@ -86,13 +86,13 @@ func named(spec api.BindingSpec) string {
 	return spec.Image
 }
 
-// bind notes a desired in the view, or nothing when it is the same as before.
+// bind stages the binding, or nothing if it equals the stored one.
 func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) error {
 	if err := tx.checkBinding(spec, image); err != nil {
 		return err
 	}
-	desired := nodetx.Binding{Binding: api.Binding{BindingSpec: spec, MAC: tx.MAC, Generation: tx.Status().Generation + 1,
-		Updated: tx.Now}}
+	desired := nodetx.Binding{Binding: api.Binding{BindingSpec: spec, MAC: tx.MAC, Updated: tx.Now,
+		Generation: api.NextGeneration(0, tx.Status().Generation)}}
 	if image != nil && spec.Capture == "" {
 		desired.Digest, desired.Source = image.Digest, &image.ImageSpec
 	}
@@ -101,7 +101,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 		desired.UserDataSHA256 = hex.EncodeToString(sum[:])
 	}
 	if old := tx.Binding(); old != nil {
-		desired.Generation = max(desired.Generation, old.Generation+1)
+		desired.Generation = api.NextGeneration(old.Generation, tx.Status().Generation)
 		if !reimage && old.Digest == desired.Digest &&
 			api.SameDesired(old.BindingSpec, spec, old.UserDataSHA256, desired.UserDataSHA256) {
 			desired.Generation, desired.Updated = old.Generation, old.Updated
@@ -188,7 +188,7 @@ func architecture(name string) string {
 	return name
 }
 
-// DeleteBinding takes the desired back. The disk stays as it is.
+// DeleteBinding deletes a node's binding. The disk stays as it is.
 func (f *Fleet) DeleteBinding(ctx context.Context, reference string, change Change) error {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {

@@ -128,15 +128,6 @@ func (s *Shared) MethodKnown() bool {
 	return Known(s.Wipe, s.Mode, s.Verify, s.AllowUnsigned, s.Boot)
 }
 
-// SameMethod is true when what raises no generation is the same too.
-func (s State) SameMethod(other State) bool {
-	return s.Wipe == other.Wipe &&
-		s.Mode == other.Mode &&
-		s.Verify == other.Verify &&
-		s.AllowUnsigned == other.AllowUnsigned &&
-		s.Boot == other.Boot
-}
-
 // differences are what differs beside the goal, in words.
 func differences(declared, stored State) []string {
 	var all []string

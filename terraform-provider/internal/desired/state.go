@@ -41,6 +41,9 @@ func (s State) Same(other State) bool {
 	return api.SameDesired(s.BindingSpec, other.BindingSpec, s.UserDataSHA256, other.UserDataSHA256)
 }
 
+// SameMethod is true when what raises no generation is the same too.
+func (s State) SameMethod(other State) bool { return api.SameMethod(s.BindingSpec, other.BindingSpec) }
+
 // WipeOnly is true when nothing but a clean disk is requested.
 func (s State) WipeOnly() bool { return s.Image == "" && s.Capture == "" }
 
