@@ -1,26 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drivers, against programs and servers that answer as real ones do."""
+"""The drivers that run programs or send packets, against programs that answer as real ones do."""
 
 from __future__ import annotations
 
-import base64
-import http.server
-import json
 import re
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
-from ansible_collections.sled.fleet.plugins.module_utils.power import amt, ipmi, redfish, wol
-from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
-from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import DRIVERS, make
-from ansible_collections.sled.fleet.plugins.module_utils.power.web import Web, digits
+from ansible_collections.sled.fleet.plugins.module_utils.power import ipmi, wol
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import ON, UNKNOWN
+from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import DRIVERS
+from ansible_collections.sled.fleet.tests.unit.drivers import SECRET, a_driver, kind_of
 
 Program = Callable[[str, str], None]
-SECRET = "s3cret w0rd"
 
 
 @pytest.fixture
@@ -34,16 +28,6 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
         file.chmod(0o755)
 
     return make_one
-
-
-def a_driver(**options: Any) -> Driver:
-    return make("n1", {"address": "10.0.0.1", "username": "sled", "password": SECRET, **options})
-
-
-def kind_of(work: Callable[[], Any]) -> tuple[str, str]:
-    with pytest.raises(PowerError) as caught:
-        work()
-    return caught.value.kind, str(caught.value)
 
 
 def test_ipmi_gives_the_password_by_a_pipe(program: Program, tmp_path: Path) -> None:
@@ -210,160 +194,6 @@ def test_wol_packet() -> None:
     assert framed == b"\xff" * 6 + b"\x02" * 6 + b"\x08\x42" + packet
     assert kind_of(a_driver(driver="wol", mac="52:54").on)[0] == "settings"
     assert kind_of(a_driver(driver="wol").on) == ("settings", "wol  by 10.0.0.1: the driver wol needs mac")
-
-
-class Bmc(http.server.BaseHTTPRequestHandler):
-    """Returns the configured answers, and records requests."""
-
-    answers: ClassVar[dict[str, tuple[int, bytes]]] = {}
-    asked: ClassVar[list[tuple[str, str, bytes, Any]]] = []
-
-    def _any(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.asked.append((self.command, self.path, body, self.headers))
-        status, answer = self.answers.get(f"{self.command} {self.path}", (404, b"{}"))
-        self.send_response(status)
-        if status == 401:
-            self.send_header("WWW-Authenticate", 'Digest realm="R", nonce="abc", qop="auth"')
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    do_GET = do_POST = do_PATCH = _any
-
-    def log_message(self, *_: Any) -> None:
-        """Says nothing."""
-
-
-@pytest.fixture
-def bmc(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A plain HTTP server; Redfish is made to speak HTTP for it. TLS is proven by molecule/power."""
-    Bmc.answers.clear()
-    Bmc.asked.clear()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Bmc)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    real = Web
-    monkeypatch.setattr(redfish, "Web", lambda driver, base: real(driver, base.replace("https:", "http:")))
-    yield server.server_address[1]
-    server.shutdown()
-    server.server_close()
-
-
-SYSTEM = "/redfish/v1/Systems/1"
-
-
-def system(**values: Any) -> bytes:
-    reset = {"target": f"{SYSTEM}/Actions/Reset", "ResetType@Redfish.AllowableValues": ["On", "ForceOff", "PowerCycle"]}
-    return json.dumps(
-        {"PowerState": "On", "@odata.etag": 'W/"7"', "Actions": {"#ComputerSystem.Reset": reset}, **values}
-    ).encode()
-
-
-def members(*names: str) -> tuple[int, bytes]:
-    return 200, json.dumps({"Members": [{"@odata.id": f"/redfish/v1/Systems/{name}"} for name in names]}).encode()
-
-
-def test_redfish(bmc: int) -> None:
-    Bmc.answers.update(
-        {
-            "GET /redfish/v1/Systems": members("1"),
-            f"GET {SYSTEM}": (200, system()),
-            f"POST {SYSTEM}/Actions/Reset": (204, b""),
-        }
-    )
-    driver = a_driver(driver="redfish", address="127.0.0.1", port=bmc)
-    assert driver.status() == ON
-    driver.on()
-    assert Bmc.asked[-1][2] == b'{"ResetType": "On"}'
-    driver.reset()
-    assert Bmc.asked[-1][2] == b'{"ResetType": "PowerCycle"}'
-    assert Bmc.asked[-1][3]["Authorization"] == "Basic " + base64.b64encode(f"sled:{SECRET}".encode()).decode()
-    Bmc.answers[f"GET {SYSTEM}"] = (200, system(PowerState="PoweringOn"))
-    assert driver.status() == UNKNOWN
-
-
-def test_redfish_next_boot_is_read_back(bmc: int) -> None:
-    boot = {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "UEFI"}
-    Bmc.answers.update(
-        {
-            "GET /redfish/v1/Systems": members("1"),
-            f"GET {SYSTEM}": (200, system(Boot=boot)),
-            f"PATCH {SYSTEM}": (200, b""),
-        }
-    )
-    driver = a_driver(driver="redfish", address="127.0.0.1", port=bmc)
-    driver.bootdev("pxe", "uefi")
-    patched = next(one for one in Bmc.asked if one[0] == "PATCH")
-    assert (json.loads(patched[2]), patched[3]["If-Match"]) == ({"Boot": boot}, 'W/"7"')
-    kind, text = kind_of(lambda: driver.bootdev("disk", ""))
-    assert kind == "lied"
-    assert "accepted BootSourceOverrideTarget Hdd, and says Pxe" in text
-
-
-def test_redfish_says_why(bmc: int) -> None:
-    driver = a_driver(driver="redfish", address="127.0.0.1", port=bmc)
-    Bmc.answers["GET /redfish/v1/Systems"] = (401, b"")
-    assert kind_of(driver.status)[0] == "credentials"
-    Bmc.answers["GET /redfish/v1/Systems"] = members("1", "2")
-    assert "it has 2 systems (1, 2): name one of them" in kind_of(driver.status)[1]
-    Bmc.answers["GET /redfish/v1/Systems"] = (200, b"<html>")
-    assert "is no JSON: is it a Redfish service?" in kind_of(driver.status)[1]
-    busy = {"error": {"message": "general", "@Message.ExtendedInfo": [{"Message": "The chassis is locked."}]}}
-    Bmc.answers["GET /redfish/v1/Systems"] = (503, json.dumps(busy).encode())
-    kind, text = kind_of(driver.status)
-    assert kind == "refused"
-    assert text.endswith("it refuses GET /redfish/v1/Systems: 503 Service Unavailable The chassis is locked.")
-    gone = a_driver(driver="redfish", address="127.0.0.1", port=9)
-    assert kind_of(gone.status) == ("unreachable", "redfish 127.0.0.1:9: Connection refused: check address and port")
-    driver.options["system"] = "2"
-    Bmc.answers["GET /redfish/v1/Systems"] = members("1", "2")
-    Bmc.answers["GET /redfish/v1/Systems/2"] = (200, system(PowerState="Off"))
-    assert driver.status() == OFF
-
-
-def test_amt_answers_one_challenge_only(bmc: int) -> None:
-    Bmc.answers["POST /wsman"] = (401, b"")
-    assert kind_of(a_driver(driver="amt", address="127.0.0.1", port=bmc).status)[0] == "credentials"
-    assert len(Bmc.asked) == 2
-    assert SECRET not in str([str(one[3]) for one in Bmc.asked])
-
-
-@pytest.mark.parametrize(("state", "found"), [("2", ON), ("8", OFF), ("6", OFF), ("11", UNKNOWN), ("x", UNKNOWN)])
-def test_amt_states(bmc: int, state: str, found: str) -> None:
-    Bmc.answers["POST /wsman"] = (200, f"<e xmlns:p='u'><p:PowerState>{state}</p:PowerState></e>".encode())
-    assert a_driver(driver="amt", address="127.0.0.1", port=bmc).status() == found
-
-
-def test_amt_requests(bmc: int) -> None:
-    Bmc.answers["POST /wsman"] = (200, b"<e><ReturnValue>0</ReturnValue></e>")
-    driver = a_driver(driver="amt", address="127.0.0.1", port=bmc)
-    driver.off()
-    assert amt.value(Bmc.asked[-1][2], "PowerState") == "8"
-    assert amt.value(Bmc.asked[-1][2], "Action").endswith("CIM_PowerManagementService/RequestPowerStateChange")
-    driver.bootdev("pxe", "")
-    order, role = Bmc.asked[-2][2], Bmc.asked[-1][2]
-    assert b"Intel(r) AMT: Force PXE Boot" in order
-    assert amt.value(role, "Role") == "1"
-    Bmc.answers["POST /wsman"] = (200, b"<e><ReturnValue>1</ReturnValue></e>")
-    assert kind_of(driver.on) == (
-        "refused",
-        f"amt 127.0.0.1:{bmc}: it refuses RequestPowerStateChange: ReturnValue 1 not supported",
-    )
-
-
-@pytest.mark.parametrize("bad", [b"", b"<a>", b"not xml", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", b"\xff\xfe<"])
-def test_amt_refuses_what_is_no_plain_xml(bad: bytes) -> None:
-    with pytest.raises(ValueError, match=r"\w"):
-        amt.value(bad, "PowerState")
-
-
-def test_fingerprints_however_written() -> None:
-    assert digits("SHA256:AB:cd:01") == digits("abcd01") == "abcd01"
-
-
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"error": 3}', b"\xff"])
-def test_redfish_errors_without_words(body: bytes) -> None:
-    assert redfish.message(body) == ""
 
 
 def test_an_unknown_driver_is_named_beside_the_known_ones() -> None:
