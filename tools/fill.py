@@ -14,7 +14,7 @@ from pathlib import Path
 import mdformat
 
 OPTIONS = {"wrap": 100, "number": True, "plugin": {"tables": {"compact_tables": True}}}
-GENERATED = re.compile(r"<!-- BEGIN words: .*?<!-- END words -->", re.S)
+GENERATED = re.compile(r"<!-- BEGIN (words|variables): .*?<!-- END \1 -->", re.S)
 RULE = re.compile(r"^\|(?: :?-+:? \|)+$")
 
 
@@ -24,9 +24,9 @@ def row(line: str) -> str:
 
 
 def fill(text: str) -> str:
-    """Fill a page. Tables, code and links that are longer stay as they are, and so does what tools/words.py writes."""
+    """Fill a page. Tables, code and links that are longer stay as they are, and so do generated blocks."""
     new = mdformat.text(text, options=OPTIONS, extensions={"gfm", "tables", "frontmatter"})
-    blocks = iter(GENERATED.findall(text))
+    blocks = (block[0] for block in GENERATED.finditer(text))
     return GENERATED.sub(lambda _: next(blocks), "\n".join(row(line) for line in new.split("\n")))
 
 

@@ -31,7 +31,7 @@ def text(option: dict[str, Any]) -> str:
     """Description of an option on one line, with Ansible's markup as code."""
     description = option.get("description", "")
     line = " ".join(description) if isinstance(description, list) else description
-    line = re.sub(r"[VOC]\(((?:[^()]|\([^)]*\))*)\)", r"`\1`", line)
+    line = re.sub(r"[VOCM]\(((?:[^()]|\([^)]*\))*)\)", r"`\1`", line)
     if choices := option.get("choices"):
         line += " One of " + ", ".join(f"`{choice}`" for choice in choices) + "."
     return line.replace("|", "\\|")

@@ -112,8 +112,9 @@ options:
   owner:
     description:
       - >-
-        Who declares the binding. A binding with an owner is changed or removed only under the same
-        owner, unless take_over is requested.
+        Who declares the binding. Once an owner is set, a request that changes the owner, or removes the
+        binding without naming the owner, is refused unless take_over is requested. Other attributes can
+        be changed if the owner is kept.
       - "An empty value means: nobody."
     type: str
   # END words

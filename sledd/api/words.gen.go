@@ -103,7 +103,7 @@ type BindingSpec struct {
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys of the installed system." maxItems:"256" nullable:"false"`
 	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data. Write-only; it is compared by its SHA-256." maxLength:"65536"`
 	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own arguments when it is started by kexec." maxLength:"1024"`
-	Owner           string   `json:"owner,omitempty" doc:"Who declares the binding. A binding with an owner is changed or removed only under the same owner, unless take_over is requested. Default: nobody." pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
+	Owner           string   `json:"owner,omitempty" doc:"Who declares the binding. Once an owner is set, a request that changes the owner, or removes the binding without naming the owner, is refused unless take_over is requested. Other attributes can be changed if the owner is kept. Default: nobody." pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
 }
 
 // SameDesired reports whether a change from one binding to the other leaves the generation as it is. User data is

@@ -17,7 +17,7 @@ struct pack_order {
 struct packed {
 	char digest[8 + 2 * HASH];
 	uint64_t bytes, used, file_bytes;
-	struct text warnings; // one a line; to be freed, also after a failure
+	struct text warnings; // one per line; to be freed, also after a failure
 };
 
 // `fd`: a raw disk, a file or a block device, `name` for people. Two runs over the same disk make the same bytes.

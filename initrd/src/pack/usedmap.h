@@ -14,7 +14,7 @@ struct usedmap {
 	struct extents marks; // settled: used granules even where nothing is kept (contract/image.md, "A disk of another size")
 	uint32_t partition_count;
 	struct index_partition partitions[INDEX_PARTITIONS_MAX];
-	struct text warnings; // one a line
+	struct text warnings; // one per line
 };
 
 // `sector` 0: as the device or the table has it. `folder`: for copies of partitions, where there are no loop devices.

@@ -45,7 +45,7 @@
 
 
 #define RESCUE_RULES \
-	{"keys", true, "who may log in (SSH public keys, one a line, joined by LF)", NULL, check_keys}
+	{"keys", true, "who may log in (SSH public keys, one per line, joined by LF)", NULL, check_keys}
 
 
 const struct operand_rule wipe_rules[] = {DISK_RULES(true), WIPE_RULES, {0}};

@@ -50,7 +50,7 @@ static int open_proven(struct source *source, const struct operands *operands, s
 	return r == 0 ? image_open(source, &trust, ret, fault) : r;
 }
 
-// "full: 1559 MB in 3.2 s, 487 MB/s; fetched 457 MB; as was asked for"
+// "full: 1559 MB in 3.2 s, 487 MB/s; fetched 457 MB; as requested"
 static void print_detail(const struct written *w, uint64_t used, int64_t took) {
 	const double mb = 1e6, s = (double)(took > 0 ? took : 1) / (double)SECOND;
 

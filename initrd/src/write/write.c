@@ -60,7 +60,7 @@ static int prepare(struct job *job, struct fault *fault) {
 
 static int choose_mode(struct job *job, struct fault *fault) {
 	struct written *ret = job->ret;
-	struct chosen chosen = {.mode = job->order.mode, .why = "as was asked for"};
+	struct chosen chosen = {.mode = job->order.mode, .why = "as requested"};
 	int r = marker_find(job->device, job->image->trailer.digest, &job->resumed, fault);
 
 	if (r == 0 && job->resumed)

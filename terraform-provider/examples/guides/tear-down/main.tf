@@ -20,6 +20,6 @@ resource "sled_binding" "n1" {
   node  = sled_node.n1.mac
   image = "debian-12-v1"
 
-  # keep, the default, takes the wish away and leaves machine and disk alone.
+  # keep, the default, removes the binding and leaves machine and disk unchanged.
   on_destroy = "wipe"
 }
