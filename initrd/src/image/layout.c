@@ -110,5 +110,6 @@ uint64_t seek_table_size(const uint8_t *footer) {
 }
 
 uint64_t file_size(const struct index *index, size_t index_size) {
-	return index_end(index) + SKIPPABLE + index_size + SKIPPABLE + TRAILER + SKIPPABLE + frames(index) * SEEK_ENTRY + SEEK_FOOTER;
+	return index_end(index) + SKIPPABLE + index_size + SKIPPABLE + TRAILER + SKIPPABLE +
+	       frames(index) * SEEK_ENTRY + SEEK_FOOTER;
 }

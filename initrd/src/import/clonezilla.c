@@ -38,7 +38,9 @@ static int one_disk(const struct tree *tree, char ret[NAME_MAX_BYTES], struct fa
 		return fault_set(fault, CODE_UNSUPPORTED,
 			"the file \"disk\" says \"%.80s\": one disk is read, such as sda", text);
 	if (tree_has(tree, "lvm_vg_dev.list"))
-		return fault_set(fault, CODE_UNSUPPORTED, "Clonezilla saved logical volumes there, which have no place on a disk: save the disk with dd, or as qcow2");
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "Clonezilla saved logical volumes there, which have no place on a disk: save the disk "
+				 "with dd, or as qcow2");
 	snprintf(ret, NAME_MAX_BYTES, "%s", text);
 	return 0;
 }

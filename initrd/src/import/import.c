@@ -29,7 +29,9 @@ static int recognise(int fd, enum import_kind *ret, struct fault *fault) {
 	m = st.st_size > (off_t)sizeof(tail) ? pread(fd, tail, sizeof(tail), st.st_size - (off_t)sizeof(tail)) : 0;
 	*ret = import_recognise(head, (size_t)n, tail, m > 0 ? (size_t)m : 0, &why);
 	if (*ret == IMPORT_SLED)
-		return fault_set(fault, CODE_UNSUPPORTED, "it is an image already: publish it as it is (zstd -dc gives its disk, should it be packed again)");
+		return fault_set(
+		    fault, CODE_UNSUPPORTED,
+		    "it is an image already: publish it as it is (zstd -dc gives its disk, should it be packed again)");
 	return why ? fault_set(fault, CODE_UNSUPPORTED, "%s", why) : 0;
 }
 

@@ -15,7 +15,9 @@
 #define XFS_LOG_HEADER 32768u // of a record that one header block describes
 #define XFS_UNMOUNT 0x20
 
-static uint32_t be32(const uint8_t *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
+static uint32_t be32(const uint8_t *p) {
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
 static uint64_t be64(const uint8_t *p) { return (uint64_t)be32(p) << 32 | be32(p + 4); }
 static uint32_t le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
 

@@ -11,7 +11,8 @@
 struct usedmap {
 	uint32_t sector;
 	struct extents kept;  // settled: bytes as they are on the disk
-	struct extents marks; // settled: used granules even where nothing is kept (contract/image.md, "A disk of another size")
+	struct extents marks; // settled: used granules even where nothing is kept
+			      // (contract/image.md, "A disk of another size")
 	uint32_t partition_count;
 	struct index_partition partitions[INDEX_PARTITIONS_MAX];
 	struct text warnings; // one per line

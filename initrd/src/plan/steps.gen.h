@@ -20,9 +20,13 @@
 #define WRITE_RULES \
 	{"image", true, "where the image is fetched (URL, or several joined by ,)", NULL, check_urls}, \
 	{"digest", true, "SHA-256 of the image's index (sha256:<64 hex>)", NULL, check_digest}, \
-	{"signature", false, "signature of the digest; default the one in the image file (64 bytes in base64)", NULL, check_signature}, \
+	{"signature", false, \
+	 "signature of the digest; default the one in the image file (64 bytes in base64)", \
+	 NULL, check_signature}, \
 	{"unsigned", false, "what happens to an image without a signature (default refuse)", "refuse|allow", NULL}, \
-	{"mode", false, "write everything, only what differs from the disk, or whichever is faster (default auto)", "full|delta|auto", NULL}, \
+	{"mode", false, \
+	 "write everything, only what differs from the disk, or whichever is faster (default auto)", \
+	 "full|delta|auto", NULL}, \
 	{"gaps", false, "what happens to free blocks of the disk (default discard)", "discard|zero|keep", NULL}, \
 	{"verify", false, "how much is read back (default sample)", "none|sample|full", NULL}
 
@@ -41,7 +45,9 @@
 #define KEXEC_RULES \
 	{"append", false, "kernel arguments to add", NULL, NULL}, \
 	{"fallback", false, "what happens when there is no kernel to load (default none)", "none|reboot", NULL}, \
-	{"watchdog", false, "arms a hardware watchdog before the jump, where the installed system has its driver (10 to 3600 seconds)", NULL, check_watchdog}
+	{"watchdog", false, \
+	 "arms a hardware watchdog before the jump, where the installed system has its driver (10 to 3600 seconds)", \
+	 NULL, check_watchdog}
 
 
 #define RESCUE_RULES \

@@ -54,7 +54,8 @@ static int read_trailer(struct tail *tail, struct trailer *ret, struct fault *fa
 
 	tail->table = tail->kept < SEEK_FOOTER ? 0 : seek_table_size(tail->data + tail->kept - SEEK_FOOTER);
 	if (tail->table == 0)
-		return refuse(fault, "it does not end as one: cut off, or another kind of file (sledc pack makes one of any disk image)");
+		return refuse(fault, "it does not end as one: cut off, or another kind of file (sledc pack makes one "
+				     "of any disk image)");
 	if (tail->table > TABLE_MAX || tail->table + TRAILER_FRAME > tail->size)
 		return refuse(fault, "its seek table has an impossible size");
 	end = tail->size - tail->table - TRAILER_FRAME;

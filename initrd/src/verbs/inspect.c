@@ -67,9 +67,10 @@ static void print_json(const struct opened *o) {
 	json_string(stdout, opened_name(o));
 	printf(", \"digest\": \"%s\", \"signature\": \"%s\", \"key\": \"%s\"", o->image.digest, opened_signature(o),
 		key);
-	printf(", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, \"chunks\": %u, \"partitions\": [",
+	printf(", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, \"chunks\": %u, "
+	       "\"partitions\": [",
 	       (unsigned long long)index->bytes, index->sector, (unsigned long long)index->used,
-	       	(unsigned long long)o->file_bytes, index->chunk_count);
+	       (unsigned long long)o->file_bytes, index->chunk_count);
 	for (uint32_t i = 0; i < index->partition_count; i++) {
 		const struct index_partition *p = &index->partitions[i];
 		printf("%s{\"content\": \"%s\", \"start\": %llu, \"bytes\": %llu, \"used_bytes\": %llu}", i ? ", " : "",

@@ -15,7 +15,10 @@
 #include "verbs/verbs.h"
 
 const struct operand_rule pack_rules[] = {
-	{"in", true, "disk: raw, qcow2, vmdk, vhdx, vdi, vpc, partclone, each also .gz .xz .zst .bz2 .lz4; a block device; a folder of Clonezilla or FOG", NULL, NULL},
+	{"in", true,
+	 "disk: raw, qcow2, vmdk, vhdx, vdi, vpc, partclone, each also .gz .xz .zst .bz2 .lz4; a block device; "
+	 "a folder of Clonezilla or FOG",
+	 NULL, NULL},
 	{"out", true, "file of the image; replaced when the new one is whole", NULL, NULL},
 	{"level", false, "zstd level, 1 to 19 (3)", NULL, check_level},
 	{"key", false, "PEM file of the Ed25519 private key to sign with", NULL, NULL},
@@ -53,8 +56,9 @@ static void print_packed(const struct wish *wish, const struct packed *packed) {
 	char disk[32], used[32], file[32];
 
 	if (wish->json)
-		printf("{\"digest\":\"%s\",\"bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64 ",\"file_bytes\":%" PRIu64 "}\n", packed->digest,
-		       packed->bytes, packed->used, packed->file_bytes);
+		printf("{\"digest\":\"%s\",\"bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64 ",\"file_bytes\":%" PRIu64
+		       "}\n",
+		       packed->digest, packed->bytes, packed->used, packed->file_bytes);
 	else
 		printf("%s: %s\n%s, disk of %s, used %s, %.2f:1\n", wish->out, packed->digest,
 			human_bytes(packed->file_bytes, file),

@@ -32,7 +32,8 @@ const struct operand_rule report_rules[] = {
 	{"verb", true, "of the step", NULL, NULL},
 	{"log", true, "file with the step's output, sent when it fails", NULL, NULL},
 	{"boot", false, "id of this boot (the kernel's)", NULL, NULL},
-	{"begin", false, "only: report the start, print accepted, refused or unanswered, and end; done: the start is reported",
+	{"begin", false,
+	 "only: report the start, print accepted, refused or unanswered, and end; done: the start is reported",
 	 "only|done", NULL},
 	{0},
 };

@@ -13,8 +13,10 @@
 
 #define SAMPLE_MIN 32u			  // chunks
 #define SAMPLE_MAX 128u
-#define SAMPLE_SHARE 16u		  // one of so many between the two: a short look says little of a busy machine's rates
-#define PIECE (256u << 10)		  // of what is fetched to measure; the first one is not timed: it holds the request's way
+// One of so many between the two: a short look says little of a busy machine's rates.
+#define SAMPLE_SHARE 16u
+// Of what is fetched to measure; the first one is not timed: it holds the request's way.
+#define PIECE (256u << 10)
 #define FETCH_MAX (4u << 20)
 #define FETCH_TIME (SECOND / 2)
 #define DECODE_RATE UINT64_C(850000000)	  // of one core, zstd and SHA-256: an assumption, and seldom what decides

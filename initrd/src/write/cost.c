@@ -45,9 +45,10 @@ bool cost_is_delta(const struct cost *cost, char *why, size_t room) {
 		snprintf(why, room, "full: %u of %u sampled chunks differ", cost->differ, cost->sampled);
 		return false;
 	}
-	snprintf(why, room, "%s: %.0f %% of %u sampled chunks differ; reading takes %.1f s at %s, %s all %.1f s at %s%s",
+	snprintf(why, room,
+		 "%s: %.0f %% of %u sampled chunks differ; reading takes %.1f s at %s, %s all %.1f s at %s%s",
 		 is_delta ? "delta" : "full", share * 100, cost->sampled, reading,
-		 	rate_text(cost->read, read_rate, sizeof(read_rate)), all.what,
-		 all.seconds, rate_text(all.rate, full_rate, sizeof(full_rate)), all.note);
+		 rate_text(cost->read, read_rate, sizeof(read_rate)), all.what, all.seconds,
+		 rate_text(all.rate, full_rate, sizeof(full_rate)), all.note);
 	return is_delta;
 }

@@ -3,7 +3,8 @@
 // They stand where neither firmware nor any filesystem looks, in the granule that is written last of all: one write
 // makes the disk whole.
 //
-//   2048  16 "sled-interrupted"   2064  8 bytes of the disk   2072  32 digest of the image   2104  32 SHA-256 of the 56 bytes before
+//   2048  16 "sled-interrupted"         2064   8 bytes of the disk
+//   2072  32 digest of the image        2104  32 SHA-256 of the 56 bytes before
 #pragma once
 
 #include <stdbool.h>
