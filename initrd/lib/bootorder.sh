@@ -27,7 +27,8 @@ bootorder_apply() (
 	for bootorder_entry in $(bootorder_entries | sed -n 's/^Boot\([0-9A-F]\{4\}\). sled\(\t.*\)\{0,1\}$/\1/p'); do
 		$MOCK efibootmgr -q -b "$bootorder_entry" -B || exit
 	done
-	$MOCK efibootmgr -q -c -d "$1" -p "$bootorder_number" -L sled -l "$(echo "$bootorder_loader" | tr / '\134')" || exit
+	$MOCK efibootmgr -q -c -d "$1" -p "$bootorder_number" -L sled \
+		-l "$(echo "$bootorder_loader" | tr / '\134')" || exit
 	bootorder_wanted=$(bootorder_entries | bootorder_sorted "$2")
 	$MOCK efibootmgr -q -o "$bootorder_wanted" || exit
 	bootorder_entries | grep -q "^BootOrder: $bootorder_wanted\$" ||
@@ -51,9 +52,12 @@ bootorder_sorted() {
 		}
 		END {
 			if (order == "disk") list = "," own
-			for (i = 1; i <= n; i++) if (order == "network" && numbers[i] in network) list = list "," numbers[i]
+			for (i = 1; i <= n; i++)
+				if (order == "network" && numbers[i] in network) list = list "," numbers[i]
 			if (order == "network") list = list "," own
-			for (i = 1; i <= n; i++) if (numbers[i] != own && !(order == "network" && numbers[i] in network)) list = list "," numbers[i]
+			for (i = 1; i <= n; i++)
+				if (numbers[i] != own && !(order == "network" && numbers[i] in network))
+					list = list "," numbers[i]
 			print substr(list, 2)
 		}'
 }
@@ -75,9 +79,12 @@ bootorder_find_loader() {
 bootorder_has_loader() {
 	case $($MOCK uname -m) in aarch64) bootorder_arch=aa64 ;; *) bootorder_arch=x64 ;; esac
 	for bootorder_loader in "$1"/EFI/*/shim"$bootorder_arch".efi "$1"/EFI/*/grub"$bootorder_arch".efi \
-		"$1"/EFI/*/systemd-boot"$bootorder_arch".efi "$1"/EFI/Microsoft/Boot/bootmgfw.efi "$1"/EFI/BOOT/BOOT*.EFI "$1"/EFI/boot/boot*.efi; do
+		"$1"/EFI/*/systemd-boot"$bootorder_arch".efi "$1"/EFI/Microsoft/Boot/bootmgfw.efi \
+		"$1"/EFI/BOOT/BOOT*.EFI "$1"/EFI/boot/boot*.efi; do
 		case $bootorder_loader in
-		*/EFI/[Bb][Oo][Oo][Tt]/[Bb][Oo][Oo][Tt]*) echo "${bootorder_loader##*/}" | grep -q -i "^boot$bootorder_arch.efi\$" || continue ;;
+		*/EFI/[Bb][Oo][Oo][Tt]/[Bb][Oo][Oo][Tt]*)
+			echo "${bootorder_loader##*/}" | grep -q -i "^boot$bootorder_arch.efi\$" || continue
+			;;
 		*/EFI/[Bb][Oo][Oo][Tt]/*) continue ;;
 		esac
 		if [ -f "$bootorder_loader" ]; then

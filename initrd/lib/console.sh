@@ -12,7 +12,8 @@ console_find() {
 	console_devices=
 	for console_device in ttyS0 ttyAMA0 hvc0 tty0; do
 		[ -e "$ROOT/dev/$console_device" ] || continue
-		grep -qs "^$console_device " "$ROOT/proc/consoles" || $MOCK stty -F "$ROOT/dev/$console_device" 115200 2>/dev/null || :
+		grep -qs "^$console_device " "$ROOT/proc/consoles" ||
+			$MOCK stty -F "$ROOT/dev/$console_device" 115200 2>/dev/null || :
 		console_devices="$console_devices $ROOT/dev/$console_device"
 	done
 	export console_devices

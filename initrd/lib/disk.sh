@@ -29,7 +29,8 @@ disk_mount() {
 # do.
 disk_attach() {
 	mkdir -p "$2"
-	for disk_way in 'ext4 ro' 'xfs ro' 'btrfs ro' 'btrfs ro,subvol=@' 'btrfs ro,subvol=@rootfs' 'btrfs ro,subvol=root' 'vfat ro'; do
+	for disk_way in 'ext4 ro' 'xfs ro' 'btrfs ro' 'btrfs ro,subvol=@' 'btrfs ro,subvol=@rootfs' \
+		'btrfs ro,subvol=root' 'vfat ro'; do
 		disk_mount "$1" "$2" "${disk_way% *}" "${disk_way#* }" || continue
 		"$3" "$2" && return 0
 		disk_detach "$2"

@@ -7,7 +7,8 @@
 kexec_load() {
 	case $kexec_initrd in
 	*,*)
-		echo "$kexec_initrd" | tr ',' '\n' | while read -r kexec_part; do cat "$kexec_part"; done >"$ROOT/run/sled/initrd"
+		echo "$kexec_initrd" | tr ',' '\n' |
+			while read -r kexec_part; do cat "$kexec_part"; done >"$ROOT/run/sled/initrd"
 		kexec_initrd=$ROOT/run/sled/initrd
 		;;
 	esac

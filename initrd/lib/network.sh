@@ -15,7 +15,9 @@ network_identify() {
 network_find() {
 	for network_path in "$ROOT"/sys/class/net/*; do
 		network_interface=${network_path##*/}
-		if [ -e "$network_path/device" ] && [ "$(cat "$network_path/address")" = "$network_wanted" ]; then return 0; fi
+		if [ -e "$network_path/device" ] && [ "$(cat "$network_path/address")" = "$network_wanted" ]; then
+			return 0
+		fi
 	done
 	return 1
 }
@@ -24,7 +26,8 @@ network_has_carrier() { [ "$(cat "$ROOT/sys/class/net/$network_interface/carrier
 
 # The client stays in the background and renews the lease: an idle node waits for days.
 network_lease() {
-	$MOCK udhcpc -i "$network_interface" -n -t 10 -T 3 -p "$ROOT/run/udhcpc.pid" -s "$ROOT/lib/sled/lease" >/dev/null 2>&1
+	$MOCK udhcpc -i "$network_interface" -n -t 10 -T 3 -p "$ROOT/run/udhcpc.pid" \
+		-s "$ROOT/lib/sled/lease" >/dev/null 2>&1
 }
 
 network_up() {
@@ -35,5 +38,6 @@ network_up() {
 	$MOCK ip link set "$network_interface" up
 	wait_for 60 "a carrier on $network_interface" network_has_carrier || return 1
 	wait_for 120 "a DHCP lease on $network_interface" network_lease || return 1
-	console_say "network: $network_interface, MAC $network_wanted, $($MOCK ip -4 -o address show dev "$network_interface" | awk '{print $4}')"
+	console_say "network: $network_interface, MAC $network_wanted," \
+		"$($MOCK ip -4 -o address show dev "$network_interface" | awk '{print $4}')"
 }

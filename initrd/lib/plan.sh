@@ -15,7 +15,8 @@ plan_send_facts() {
 plan_report() {
 	plan_step="step=$1 of=$2 verb=$3"
 	shift 3
-	sledc report $node "generation=$plan_generation" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" $plan_step "log=$plan_log" "$@"
+	sledc report $node "generation=$plan_generation" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" \
+		$plan_step "log=$plan_log" "$@"
 }
 
 # plan_begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $plan_begin for the reports
@@ -93,7 +94,8 @@ plan_jump() {
 plan_follow() {
 	plan_generation='' plan_pause=1
 	while :; do
-		plan_answer=$(sledc plan $node "out=$plan_file" wait=60 ${plan_generation:+"generation=$plan_generation"} 2>"$plan_log") || :
+		plan_answer=$(sledc plan $node "out=$plan_file" wait=60 \
+			${plan_generation:+"generation=$plan_generation"} 2>"$plan_log") || :
 		case $plan_answer in
 		'generation '*)
 			plan_generation=${plan_answer#generation }

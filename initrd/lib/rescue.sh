@@ -19,7 +19,8 @@ step_rescue() {
 		return 1
 	fi
 	# No passwords (-s), no forwarding (-j -k). It must not keep the pipe to the servers open.
-	$MOCK setsid dropbear -F -E -s -j -k -r "$rescue_folder/host_key" -P "$rescue_folder/pid" >"$rescue_folder/log" 2>&1 </dev/null &
+	$MOCK setsid dropbear -F -E -s -j -k -r "$rescue_folder/host_key" -P "$rescue_folder/pid" \
+		>"$rescue_folder/log" 2>&1 </dev/null &
 	wait_for 20 "the SSH server" [ -s "$rescue_folder/pid" ] || { cat "$rescue_folder/log" >&2; return 1; }
 	console_say "rescue: ssh root@$rescue_address"
 	echo "detail $rescue_address $rescue_public"
@@ -34,7 +35,9 @@ rescue_family() (
 # The next plan may write to the disks: whoever is logged in is put out, with all that they run.
 rescue_end() {
 	[ -s "$rescue_folder/pid" ] || return 0
-	for rescue_process in $(rescue_family "$(cat "$rescue_folder/pid")"); do $MOCK kill -9 "$rescue_process" 2>/dev/null || :; done
+	for rescue_process in $(rescue_family "$(cat "$rescue_folder/pid")"); do
+		$MOCK kill -9 "$rescue_process" 2>/dev/null || :
+	done
 	rm -rf "$rescue_folder" "$ROOT/root/.ssh"
 	console_say "the rescue has ended"
 }

@@ -50,5 +50,6 @@ watchdog_choose() {
 watchdog_switch() {
 	[ -s "$watchdog_chosen" ] || return 0
 	# shellcheck disable=SC2046 # operands
-	sledc watchdog $(cat "$watchdog_chosen") "state=$1" >/dev/null || console_say "the watchdog could not be switched $1"
+	sledc watchdog $(cat "$watchdog_chosen") "state=$1" >/dev/null ||
+		console_say "the watchdog could not be switched $1"
 }

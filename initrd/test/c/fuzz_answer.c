@@ -26,7 +26,8 @@ static struct reading feed(const char *data, size_t size, size_t step) {
 		if (at == end)
 			end = size - end < step ? size : end + step;
 		got.result = answer_feed(&answer, data + at, end - at, &taken, &fault);
-		if (taken > end - at || (answer.body_size && (answer.body < data || answer.body + answer.body_size > data + size)))
+		if (taken > end - at ||
+		    (answer.body_size && (answer.body < data || answer.body + answer.body_size > data + size)))
 			abort();
 		for (size_t i = 0; got.result == 0 && i < answer.body_size; i++)
 			got.sum = got.sum * 31 + (uint8_t)answer.body[i];
@@ -34,7 +35,8 @@ static struct reading feed(const char *data, size_t size, size_t step) {
 		at += taken;
 	}
 	got.head = answer.head;
-	if (got.head.has_range && (got.head.range_last < got.head.range_from || (got.head.has_total && got.head.range_last >= got.head.total)))
+	if (got.head.has_range && (got.head.range_last < got.head.range_from ||
+				   (got.head.has_total && got.head.range_last >= got.head.total)))
 		abort();
 	if (got.head.has_length && got.result == 0 && got.body != got.head.length)
 		abort();
@@ -48,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		return 0;
 	a = feed((const char *)data + 1, size - 1, 1 + data[0]);
 	b = feed((const char *)data + 1, size - 1, size);
-	if (a.result == 0 && b.result == 0 && (memcmp(&a.head, &b.head, sizeof(a.head)) || a.body != b.body || a.sum != b.sum))
+	if (a.result == 0 && b.result == 0 &&
+	    (memcmp(&a.head, &b.head, sizeof(a.head)) || a.body != b.body || a.sum != b.sum))
 		abort();
 	return 0;
 }

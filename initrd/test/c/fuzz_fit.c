@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPT in an image's first chunk on a disk of another size. 12 bytes say how large image and disk are, the rest is the chunk. CRCs are
-// made right, so that what they protect is reached too.
+// A GPT in an image's first chunk on a disk of another size. 12 bytes say how large image and disk are, the rest is the
+// chunk. CRCs are made right, so that what they protect is reached too.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data frames of chunks. The first 33 bytes are the disk's size, in granules and a sector, and the used granules; the hash is never right.
+// Data frames of chunks. The first 33 bytes are the disk's size, in granules and a sector, and the used granules; the
+// hash is never right.
 #include <stdlib.h>
 #include <string.h>
 

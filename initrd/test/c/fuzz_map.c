@@ -22,7 +22,8 @@ static void read_map(char *text) {
 		r = map_line(&map, line, START, &used, &fault);
 	extents_settle(&used);
 	for (size_t i = 0; i < used.count; i++)
-		if (used.items[i].start < START || used.items[i].end > START + LIMIT || used.items[i].start >= used.items[i].end)
+		if (used.items[i].start < START || used.items[i].end > START + LIMIT ||
+		    used.items[i].start >= used.items[i].end)
 			abort();
 	extents_free(&used);
 }

@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct fault fault = {0};
 	uint64_t generation;
 
-	if (plan_check((const char *)data, size, &generation, &fault) < 0 && (fault.code != CODE_USAGE || strncmp(fault.text, "line ", 5)))
+	if (plan_check((const char *)data, size, &generation, &fault) < 0 &&
+	    (fault.code != CODE_USAGE || strncmp(fault.text, "line ", 5)))
 		abort();
 	(void)plan_generation((const char *)data, size, &generation, &fault);
 	(void)operands_parse((const char *)data, size, &operands, &fault);

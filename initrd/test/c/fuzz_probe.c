@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a partition holds, in what form a disk comes, and whether a filesystem is clean: the bytes are the start of a partition.
+// What a partition holds, in what form a disk comes, and whether a filesystem is clean: the bytes are the start of a
+// partition.
 #include <stdlib.h>
 #include <string.h>
 

@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		make_right(m.data);
 	read_table(&m, 0);
 	read_table(&m, 4096);
-	if (grow_disk(&device, true, &grown, &fault) == 0 && (grow_disk(&device, true, &grown, &fault) < 0 || grown.partition))
+	if (grow_disk(&device, true, &grown, &fault) == 0 &&
+	    (grow_disk(&device, true, &grown, &fault) < 0 || grown.partition))
 		abort(); // a second time must change nothing
 	free(m.data);
 	return 0;

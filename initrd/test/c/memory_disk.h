@@ -23,7 +23,9 @@ struct memory_disk {
 	uint64_t written; // bytes
 };
 
-static inline bool every_second(struct memory_disk *m, bool fault) { return __atomic_add_fetch(&m->calls, 1, __ATOMIC_RELAXED) % 2 && fault; }
+static inline bool every_second(struct memory_disk *m, bool fault) {
+	return __atomic_add_fetch(&m->calls, 1, __ATOMIC_RELAXED) % 2 && fault;
+}
 
 static inline ssize_t memory_pread(struct device *d, void *data, size_t size, uint64_t offset) {
 	struct memory_disk *m = d->context;
@@ -106,8 +108,14 @@ static inline int memory_reread(struct device *d) {
 
 // Full of 0xa5; can do everything and never fails until told otherwise.
 static inline struct device memory_open(struct memory_disk *m, uint64_t bytes, uint32_t sector) {
-	static const struct device_ops ops = {memory_pread, memory_pwrite, memory_discard, memory_zero, memory_sync, memory_reread};
-	*m = (struct memory_disk){.data = malloc(bytes), .bytes = bytes, .can_discard = true, .can_zero = true, .fail_at = UINT64_MAX, .error = EIO};
+	static const struct device_ops ops = {memory_pread, memory_pwrite, memory_discard,
+					      memory_zero,  memory_sync,   memory_reread};
+	*m = (struct memory_disk){.data = malloc(bytes),
+				  .bytes = bytes,
+				  .can_discard = true,
+				  .can_zero = true,
+				  .fail_at = UINT64_MAX,
+				  .error = EIO};
 	memset(m->data, 0xa5, bytes);
 	return (struct device){.ops = &ops, .fd = -1, .name = "memory", .bytes = bytes, .sector = sector, .context = m};
 }

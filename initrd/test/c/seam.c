@@ -32,7 +32,8 @@ static bool open_block(const char *path, dev_t number, struct device *ret) {
 }
 
 bool seam_open(struct device *ret) {
-	static const struct device_ops ops = {fd_pread, fd_pwrite, file_cannot, file_cannot, file_nothing, file_nothing};
+	static const struct device_ops ops = {fd_pread,	   fd_pwrite,	 file_cannot,
+					      file_cannot, file_nothing, file_nothing};
 	const char *path = getenv("SLED_TEST_DISK");
 	struct stat st;
 

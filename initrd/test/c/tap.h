@@ -12,7 +12,8 @@ static unsigned tap_count, tap_failed;
 #define ok(fact, ...) tap_ok((fact), __FILE__, __LINE__, __VA_ARGS__)
 #define same(got, wanted, ...) tap_same((got), (wanted), __FILE__, __LINE__, __VA_ARGS__)
 
-__attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool fact, const char *file, int line, const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool fact, const char *file, int line,
+								const char *format, ...) {
 	va_list arguments;
 
 	printf("%sok %u - ", fact ? "" : "not ", ++tap_count);

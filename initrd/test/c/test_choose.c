@@ -6,8 +6,10 @@
 #include "tap.h"
 
 static struct disk table[] = {
-	{.name = "vda", .serial = "A", .model = "Fast 1", .bytes = 100, .wwn = "0x5000c500", .path = "pci-0000:00:04.0"},
-	{.name = "vdb", .serial = "B,1", .model = "Fast 2", .bytes = 200, .rotational = true, .path = "p-ata-1.0", .path_short = "p-ata-1"},
+	{.name = "vda", .serial = "A", .model = "Fast 1", .bytes = 100, .wwn = "0x5000c500",
+	 .path = "pci-0000:00:04.0"},
+	{.name = "vdb", .serial = "B,1", .model = "Fast 2", .bytes = 200, .rotational = true,
+	 .path = "p-ata-1.0", .path_short = "p-ata-1"},
 	{.name = "vdc", .serial = "C", .model = "Slow", .bytes = 300, .readonly = true},
 	{.name = "vdd", .serial = "D", .model = "Slow", .bytes = 400, .in_use = "mounted at /srv"},
 	{.name = "sde", .serial = "E", .model = "Stick", .bytes = 500, .removable = true, .excluded = "removable"},
@@ -74,7 +76,8 @@ static void test_list(void) {
 	for (const char *c = text_string(&text); *c; c++)
 		lines += *c == '\n';
 	ok(lines == disks.count, "every disk is in it");
-	ok(strstr(text_string(&text), "name=vda serial=A") && strstr(text_string(&text), "sector=0 why=\n"), "a fit one has no reason");
+	ok(strstr(text_string(&text), "name=vda serial=A") && strstr(text_string(&text), "sector=0 why=\n"),
+	   "a fit one has no reason");
 	ok(strstr(text_string(&text), "why=read-only\n"), "others have one");
 	ok(strstr(text_string(&text), "why=mounted%20at%20/srv\n"), "which says what uses it");
 	ok(strstr(text_string(&text), "why=does%20not%20match\n"), "or that it was not meant");

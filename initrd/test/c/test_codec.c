@@ -38,7 +38,8 @@ static struct index draw_index(void) {
 	index.partition_count = (uint32_t)(draw() % (INDEX_PARTITIONS_MAX + 1));
 	for (uint32_t i = 0; i < index.partition_count; i++)
 		index.partitions[i] = (struct index_partition){index.bytes - 1, 1, draw() % 2, "abcdefghijklmnop"};
-	for (uint64_t at = draw() % 200 * CHUNK; at < index.bytes && index.chunk_count < 64; at += (1 + draw() % 200) * CHUNK)
+	for (uint64_t at = draw() % 200 * CHUNK; at < index.bytes && index.chunk_count < 64;
+	     at += (1 + draw() % 200) * CHUNK)
 		draw_chunk(&index, at);
 	index_lay_out(&index);
 	return index;
@@ -53,8 +54,10 @@ static bool goes_round(const struct index *index) {
 
 	if (!right)
 		printf("# %s\n", fault.text);
-	right = right && read.used == index->used && index_encode(&read, &again, &size_again) == 0 && size == size_again && !memcmp(data, again, size);
-	right = right && seek_table_write(&read, size, &table, &table_size) == 0 && seek_table_size(table + table_size - SEEK_FOOTER) == table_size;
+	right = right && read.used == index->used && index_encode(&read, &again, &size_again) == 0 &&
+		size == size_again && !memcmp(data, again, size);
+	right = right && seek_table_write(&read, size, &table, &table_size) == 0 &&
+		seek_table_size(table + table_size - SEEK_FOOTER) == table_size;
 	right = right && file_size(&read, size) == index_end(index) + 2 * SKIPPABLE + size + TRAILER + table_size;
 	index_free(&read);
 	return right;
@@ -84,16 +87,19 @@ static void one_frame(int level, uint64_t bytes, bool noise) {
 			for (size_t i = from; i < from + GRANULE && i < bytes; i++)
 				data[i] = noise ? (uint8_t)draw() : (uint8_t)(i / 7);
 		}
-	ok(codec_open(level, &codec, &fault) == 0 && frame_make(codec, &index, &chunk, data, frame, &fault) == 0, "level %d, %llu bytes: %u of frame",
-	   level, (unsigned long long)bytes, chunk.frame);
-	ok(frame_read(codec, &index, &chunk, frame, read, &fault) == 0 && !memcmp(data, read, bytes), "and back: %s", fault.text);
+	ok(codec_open(level, &codec, &fault) == 0 && frame_make(codec, &index, &chunk, data, frame, &fault) == 0,
+	   "level %d, %llu bytes: %u of frame", level, (unsigned long long)bytes, chunk.frame);
+	ok(frame_read(codec, &index, &chunk, frame, read, &fault) == 0 && !memcmp(data, read, bytes), "and back: %s",
+	   fault.text);
 	chunk.hash[5] ^= 1;
-	ok(frame_read(codec, &index, &chunk, frame, read, &fault) < 0 && fault.code == CODE_INTEGRITY, "another hash: %s", fault.text);
+	ok(frame_read(codec, &index, &chunk, frame, read, &fault) < 0 && fault.code == CODE_INTEGRITY,
+	   "another hash: %s", fault.text);
 }
 
 static void test_frames(void) {
 	for (int level = 1; level <= 19; level += 6)
-		for (uint64_t bytes = 512; bytes <= CHUNK; bytes = bytes == 512 ? 4608 : bytes == 4608 ? CHUNK : CHUNK + 1) {
+		for (uint64_t bytes = 512; bytes <= CHUNK;
+		     bytes = bytes == 512 ? 4608 : bytes == 4608 ? CHUNK : CHUNK + 1) {
 			one_frame(level, bytes, true);
 			one_frame(level, bytes, false);
 		}
@@ -106,7 +112,8 @@ static void test_base64(void) {
 	for (size_t i = 0; i < SIGNATURE; i++)
 		signature[i] = (uint8_t)draw();
 	signature_encode(signature, text);
-	ok(strlen(text) == 88 && signature_decode(text, read) == 0 && !memcmp(read, signature, SIGNATURE), "a signature in base64");
+	ok(strlen(text) == 88 && signature_decode(text, read) == 0 && !memcmp(read, signature, SIGNATURE),
+	   "a signature in base64");
 	text[85]++; // two bits that stand for nothing
 	ok(signature_decode(text, read) == -EINVAL, "one text for each signature");
 	text[87] = 0;
@@ -126,10 +133,12 @@ static void test_keys(void) {
 	snprintf(public, sizeof(public), "%s/image/keys/both.pub", vectors);
 	ok(keys_read(public, &keys, &fault) == 0 && keys.count == 2, "two keys in a file");
 	ok(key_sign(private, digest, id, signature, &fault) == 0, "signed: %s", fault.text);
-	ok(keys_verify(&keys, digest, signature) == &keys.items[0] && !memcmp(id, keys.items[0].id, KEY_ID), "by the first");
+	ok(keys_verify(&keys, digest, signature) == &keys.items[0] && !memcmp(id, keys.items[0].id, KEY_ID),
+	   "by the first");
 	digest[0]++;
 	ok(!keys_verify(&keys, digest, signature), "and not another digest");
-	ok(keys_read(private, &keys, &fault) < 0 && fault.code == CODE_FAILED, "a private key is no public one: %s", fault.text);
+	ok(keys_read(private, &keys, &fault) < 0 && fault.code == CODE_FAILED, "a private key is no public one: %s",
+	   fault.text);
 	ok(keys_read("/dev/null", &keys, &fault) < 0, "no key: %s", fault.text);
 	ok(keys_read("/nonexistent", &keys, &fault) < 0, "no file: %s", fault.text);
 	ok(key_sign(public, digest, id, signature, &fault) < 0, "a public key does not sign: %s", fault.text);
@@ -150,7 +159,8 @@ static void write_many(const char *path, struct image *image) {
 	struct index *index = &image->index;
 	struct fault fault;
 
-	*index = (struct index){.bytes = (2 * MANY + 1) * CHUNK, .sector = 512, .chunks = calloc(MANY, sizeof(struct chunk))};
+	*index = (struct index){
+	    .bytes = (2 * MANY + 1) * CHUNK, .sector = 512, .chunks = calloc(MANY, sizeof(struct chunk))};
 	if (codec_open(1, &codec, &fault) < 0)
 		abort();
 	for (uint32_t i = 0; i < MANY; i++) {

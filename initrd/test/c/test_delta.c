@@ -59,11 +59,13 @@ static void test_find(void) {
 	m.data[DISK - 1] ^= 1;
 	ok(find() && count() == 3 && bitmap_has(wanted, 0) && bitmap_has(wanted, 4) && bitmap_has(wanted, 39),
 	   "three used bytes differ, one free one does");
-	ok(delta.differ == 3 && delta.right == image.used - 2 * MIB - 11 * 512, "used bytes that are right: %llu", (unsigned long long)delta.right);
+	ok(delta.differ == 3 && delta.right == image.used - 2 * MIB - 11 * 512, "used bytes that are right: %llu",
+	   (unsigned long long)delta.right);
 	memset(wanted, 0, sizeof(wanted));
 	bitmap_add(wanted, 4);
 	bitmap_add(wanted, 7);
-	ok(find() && count() == 1 && bitmap_has(wanted, 4) && delta.looked_at == 2, "looks only at what it was asked about");
+	ok(find() && count() == 1 && bitmap_has(wanted, 4) && delta.looked_at == 2,
+	   "looks only at what it was asked about");
 	memset(wanted, 0, sizeof(wanted));
 	ok(find() && delta.looked_at == 0 && delta.read == 0, "which may be nothing");
 }
@@ -79,7 +81,8 @@ static void test_sparse(void) {
 	image_end(&image, &m);
 	bitmap_fill(&image, wanted);
 	ok(find() && count() == 0, "a chunk with holes");
-	ok(delta.read == 32 * 1024 + 2 * GRANULE, "a small hole is read along, a large one is not: %llu", (unsigned long long)delta.read);
+	ok(delta.read == 32 * 1024 + 2 * GRANULE, "a small hole is read along, a large one is not: %llu",
+	   (unsigned long long)delta.read);
 }
 
 static ssize_t bad_pread(struct device *d, void *data, size_t size, uint64_t offset) {
@@ -113,7 +116,8 @@ static void test_progress(void) {
 	struct progress progress = {.show = show};
 
 	begin();
-	ok(delta_find(&device, &image, wanted, &delta, &progress, &fault) == 0 && shown_total == image.used && shown_done == image.used,
+	ok(delta_find(&device, &image, wanted, &delta, &progress, &fault) == 0 && shown_total == image.used &&
+	       shown_done == image.used,
 	   "progress counts used bytes: %llu of %llu", (unsigned long long)shown_done, (unsigned long long)shown_total);
 }
 
@@ -124,8 +128,10 @@ static void test_sample(void) {
 	memset(m.data, 0, 20 * MIB);
 	ok(delta_sample(&device, &image, 8, 7, &delta, &fault) == 0 && delta.looked_at == 8, "8 of 40 chunks");
 	ok(delta.differ == 4, "are spread: half of them lie in the half that differs (%u)", delta.differ);
-	ok(delta_sample(&device, &image, 8, 7, &again, &fault) == 0 && again.read == delta.read, "the same seed, the same chunks");
-	ok(delta_sample(&device, &image, 1000, 7, &delta, &fault) == 0 && delta.looked_at == 40 && delta.differ == 19, "at most all");
+	ok(delta_sample(&device, &image, 8, 7, &again, &fault) == 0 && again.read == delta.read,
+	   "the same seed, the same chunks");
+	ok(delta_sample(&device, &image, 1000, 7, &delta, &fault) == 0 && delta.looked_at == 40 && delta.differ == 19,
+	   "at most all");
 	image.chunk_count = 0;
 	ok(delta_sample(&device, &image, 8, 7, &delta, &fault) == 0 && delta.looked_at == 0, "of an empty image none");
 }
@@ -154,8 +160,11 @@ static void test_choose(void) {
 	struct chosen choice = {0};
 
 	begin();
-	ok(choose(index_end(&image), &choice) == 0 && strstr(choice.why, ": 0 % of 32 sampled chunks differ; reading takes "), "%s", choice.why);
-	ok(choose(100, &choice) < 0 && fault.code == CODE_INTEGRITY, "a file that is shorter than its index says: %s", fault.text);
+	ok(choose(index_end(&image), &choice) == 0 &&
+	       strstr(choice.why, ": 0 % of 32 sampled chunks differ; reading takes "),
+	   "%s", choice.why);
+	ok(choose(100, &choice) < 0 && fault.code == CODE_INTEGRITY, "a file that is shorter than its index says: %s",
+	   fault.text);
 	memset(m.data, 0, DISK);
 	ok(choose(100, &choice) == 0 && choice.mode == WRITE_FULL, "a wiped disk, whatever the source");
 	same(choice.why, "full: 32 of 32 sampled chunks differ", "and why");

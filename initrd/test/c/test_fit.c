@@ -82,9 +82,12 @@ static void check_tables(const char *what) {
 	uint64_t last = disk.bytes / sector - 1;
 
 	ok(reads(head + sector, head + 2 * sector, 1, &first) && first.other == last, "%s: first header", what);
-	ok(fit.copy && fit.copy_at + fit.copy_size == disk.bytes && reads(fit.copy + fit.copy_size - sector, fit.copy, last, &copy) && copy.other == 1,
+	ok(fit.copy && fit.copy_at + fit.copy_size == disk.bytes &&
+	       reads(fit.copy + fit.copy_size - sector, fit.copy, last, &copy) && copy.other == 1,
 	   "%s: copy", what);
-	ok(copy.entries * sector == fit.copy_at && first.last_usable == copy.entries - 1 && copy.last_usable == first.last_usable, "%s: usable up to the copy", what);
+	ok(copy.entries * sector == fit.copy_at && first.last_usable == copy.entries - 1 &&
+	       copy.last_usable == first.last_usable,
+	   "%s: usable up to the copy", what);
 	ok(get_le32(head + 446 + 12) == last, "%s: protective entry", what);
 }
 
@@ -93,7 +96,8 @@ static void test_same(void) {
 
 	begin(512, 10 * MIB, 19 * MIB);
 	memcpy(before, head, CHUNK);
-	ok(goes(IMAGE) && fit.limit == IMAGE && !fit.copy && fit.old_size == 0 && !memcmp(before, head, CHUNK), "the same size: nothing");
+	ok(goes(IMAGE) && fit.limit == IMAGE && !fit.copy && fit.old_size == 0 && !memcmp(before, head, CHUNK),
+	   "the same size: nothing");
 	ok(!fit_changes(&fit, &image, &image.chunks[0]), "and every chunk is as the index has it");
 }
 
@@ -109,8 +113,11 @@ static void test_larger(uint32_t bytes) {
 	memcpy(data, m.data + last->offset, CHUNK);
 	fit_chunk(&fit, &image, last, data);
 	ok(!memcmp(data, m.data + last->offset, CHUNK - TABLE - sector), "bytes before the old copy are kept");
-	ok(data[CHUNK - TABLE - sector] == 0 && !memcmp(data + CHUNK - TABLE - sector, data + CHUNK - TABLE - sector + 1, TABLE + sector - 1), "the old copy is zeros");
-	ok(fit_changes(&fit, &image, last) && fit_changes(&fit, &image, &image.chunks[0]) && !fit_changes(&fit, &image, &image.chunks[1]),
+	ok(data[CHUNK - TABLE - sector] == 0 &&
+	       !memcmp(data + CHUNK - TABLE - sector, data + CHUNK - TABLE - sector + 1, TABLE + sector - 1),
+	   "the old copy is zeros");
+	ok(fit_changes(&fit, &image, last) && fit_changes(&fit, &image, &image.chunks[0]) &&
+	       !fit_changes(&fit, &image, &image.chunks[1]),
 	   "the first and the last chunk are not as the index has them");
 	begin(bytes, 10 * MIB, 19 * MIB);
 	ok(goes(IMAGE + sector), "by one sector: %s", fault.text);
@@ -136,13 +143,17 @@ static void test_smaller(uint32_t bytes) {
 static void test_missing(void) {
 	begin(512, 10 * MIB, 12 * MIB);
 	ok(!goes(9 * MIB) && fault.code == CODE_DISK, "too small");
-	same(fault.text, "disk memory has 9437184 bytes, the image's used blocks reach to 10485760 and the copy of its GPT takes 16896: 1065472 bytes too small",
+	same(fault.text,
+	     "disk memory has 9437184 bytes, the image's used blocks reach to 10485760 and the copy of its GPT takes "
+	     "16896: 1065472 bytes too small",
 	     "says by how much");
 	begin(512, 10 * MIB, 12 * MIB);
 	put_mbr(0x83, 100);
 	memcpy(head, m.data, sizeof(head));
 	ok(!goes(IMAGE - 512) && fault.code == CODE_DISK, "no GPT: what is used at the end counts");
-	same(fault.text, "disk memory has 20971008 bytes, the image's used blocks reach to 20971520: 512 bytes too small", "to the byte");
+	same(fault.text,
+	     "disk memory has 20971008 bytes, the image's used blocks reach to 20971520: 512 bytes too small",
+	     "to the byte");
 	ok(goes(IMAGE + 512) && !fit.copy && fit.limit == IMAGE && fit.old_size == 0, "a larger disk: nothing moves");
 	ok(fit_table(&image, &disk, NULL, &fit, &fault) == 0 && !fit.copy, "nor in an image without a first chunk");
 }
@@ -180,7 +191,8 @@ static void test_refused(void) {
 	put_le32(m.data + 512 + 16, 0);
 	put_le32(m.data + 512 + 16, gpt_crc(m.data + 512, 92));
 	memcpy(head, m.data, sizeof(head));
-	ok(!goes(10 * MIB) && fault.code == CODE_DISK && strstr(fault.text, "partition 2 starts past its end"), "an empty partition is not dropped: %s", fault.text);
+	ok(!goes(10 * MIB) && fault.code == CODE_DISK && strstr(fault.text, "partition 2 starts past its end"),
+	   "an empty partition is not dropped: %s", fault.text);
 }
 
 int main(void) {

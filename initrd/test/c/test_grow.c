@@ -36,10 +36,17 @@ static void put_entry(uint8_t *entries, unsigned i, uint64_t start, uint64_t end
 	put_le64(entries + 128 * i + 40, end);
 }
 
-// As an image of `image` bytes has it, written to a larger disk: two partitions, the second one ends last but has number 1.
+// As an image of `image` bytes has it, written to a larger disk: two partitions, the second one ends last but has
+// number 1.
 static void put_gpt(uint64_t image) {
-	struct gpt gpt = {.sector = device.sector, .disk_sectors = image / device.sector, .own = 1, .other = image / device.sector - 1,
-			  .entries = 2, .entry_count = 128, .entry_bytes = 128, .revision = {0, 0, 1, 0}};
+	struct gpt gpt = {.sector = device.sector,
+			  .disk_sectors = image / device.sector,
+			  .own = 1,
+			  .other = image / device.sector - 1,
+			  .entries = 2,
+			  .entry_count = 128,
+			  .entry_bytes = 128,
+			  .revision = {0, 0, 1, 0}};
 	uint64_t table = 128 * 128 / device.sector, mib = MIB / device.sector;
 	uint8_t *entries = m.data + 2 * device.sector;
 
@@ -67,14 +74,16 @@ static void test_gpt(uint32_t sector) {
 	begin(64 * MIB, sector);
 	put_gpt(20 * MIB);
 	ok(grow_disk(&device, true, &grown, &fault) == 0, "GPT, sectors of %u: %s", sector, fault.text);
-	ok(grown.partition == 1 && grown.bytes == 61 * MIB, "the partition that ends last has grown: %u, %llu", grown.partition, (unsigned long long)grown.bytes);
+	ok(grown.partition == 1 && grown.bytes == 61 * MIB, "the partition that ends last has grown: %u, %llu",
+	   grown.partition, (unsigned long long)grown.bytes);
 	ok(reads(1, &gpt) && gpt.other == sectors - 1, "first header");
 	ok(get_le64(m.data + 2 * sector + 40) == 63 * MIB / sector - 1, "ends at a multiple of 1 MiB");
 	ok(reads(sectors - 1, &gpt) && gpt.other == 1, "copy at the disk's end");
 	ok(get_le32(m.data + 446 + 12) == sectors - 1, "protective entry");
 	before = malloc(m.bytes);
 	memcpy(before, m.data, m.bytes);
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && grown.partition == 0 && !memcmp(before, m.data, m.bytes), "a second time changes nothing");
+	ok(grow_disk(&device, true, &grown, &fault) == 0 && grown.partition == 0 && !memcmp(before, m.data, m.bytes),
+	   "a second time changes nothing");
 	free(before);
 }
 
@@ -84,14 +93,17 @@ static void test_gpt_damaged(void) {
 	begin(64 * MIB, 512);
 	put_gpt(64 * MIB);
 	m.data[512 + 60] ^= 1;
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && reads(1, &gpt), "a damaged first header is made again from the copy: %s", fault.text);
+	ok(grow_disk(&device, true, &grown, &fault) == 0 && reads(1, &gpt),
+	   "a damaged first header is made again from the copy: %s", fault.text);
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
 	m.data[1024 + 128] ^= 1;
-	ok(grow_disk(&device, true, &grown, &fault) < 0 && fault.code == CODE_INTEGRITY, "damaged entries, no copy at the end: %s", fault.text);
+	ok(grow_disk(&device, true, &grown, &fault) < 0 && fault.code == CODE_INTEGRITY,
+	   "damaged entries, no copy at the end: %s", fault.text);
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
-	ok(grow_disk(&device, false, &grown, &fault) == 0 && grown.partition == 0 && reads(64 * MIB / 512 - 1, &gpt), "grow=none moves only the copy");
+	ok(grow_disk(&device, false, &grown, &fault) == 0 && grown.partition == 0 && reads(64 * MIB / 512 - 1, &gpt),
+	   "grow=none moves only the copy");
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
 	m.fail_at = 64 * MIB - 512;
@@ -105,7 +117,8 @@ static void test_other_sectors(void) {
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
 	device.sector = 4096;
-	ok(grow_disk(&device, true, &grown, &fault) < 0 && fault.code == CODE_UNSUPPORTED && m.written_blocks == 0, "other sectors: %s", fault.text);
+	ok(grow_disk(&device, true, &grown, &fault) < 0 && fault.code == CODE_UNSUPPORTED && m.written_blocks == 0,
+	   "other sectors: %s", fault.text);
 }
 
 static void test_mbr(void) {
@@ -118,21 +131,25 @@ static void test_mbr(void) {
 	begin(64 * MIB, 512);
 	put_mbr(0, 0x83, 2048, 4096);
 	put_mbr(1, 0x05, 8192, 4096);
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && grown.partition == 0 && m.written_blocks == 0, "not an extended one");
+	ok(grow_disk(&device, true, &grown, &fault) == 0 && grown.partition == 0 && m.written_blocks == 0,
+	   "not an extended one");
 	begin(64 * MIB, 512);
 	ok(grow_disk(&device, true, &grown, &fault) == 0 && m.written_blocks == 0, "no table: nothing");
 	memcpy(m.data + 446, "Not a bootable disk", 19);
 	m.data[510] = 0x55;
 	m.data[511] = 0xaa;
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && m.written_blocks == 0, "a filesystem's boot sector: nothing");
+	ok(grow_disk(&device, true, &grown, &fault) == 0 && m.written_blocks == 0,
+	   "a filesystem's boot sector: nothing");
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
 	put_mbr(1, 0x83, 2048, 4096);
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && get_le32(m.data + 446 + 12) == 20 * MIB / 512 - 1, "a hybrid MBR is left alone");
+	ok(grow_disk(&device, true, &grown, &fault) == 0 && get_le32(m.data + 446 + 12) == 20 * MIB / 512 - 1,
+	   "a hybrid MBR is left alone");
 }
 
 int main(void) {
-	same(gpt_crc((const uint8_t *)"123456789", 9) == 0xcbf43926 ? "right" : "wrong", "right", "CRC of the check string");
+	same(gpt_crc((const uint8_t *)"123456789", 9) == 0xcbf43926 ? "right" : "wrong", "right",
+	     "CRC of the check string");
 	test_gpt(512);
 	test_gpt(4096);
 	test_gpt_damaged();

@@ -47,7 +47,8 @@ static void round_trip(const struct image *image, const char *name) {
 
 	ok(index_encode(&image->index, &data, &size) == 0 && size == image->index_size, "%s: index is written", name);
 	ok(index_parse(data, size, &again, &fault) == 0, "%s: and read: %s", name, fault.text);
-	ok(index_encode(&again, &copy, &size_again) == 0 && size_again == size && !memcmp(copy, data, size), "%s: and the same", name);
+	ok(index_encode(&again, &copy, &size_again) == 0 && size_again == size && !memcmp(copy, data, size),
+	   "%s: and the same", name);
 	free(copy);
 	index_free(&again);
 }
@@ -57,7 +58,8 @@ static void vector(const char *file, int code, const char *keys) {
 	struct fault fault = {0};
 	int r = prove(file, keys, &image, &fault);
 
-	ok((r < 0 ? (int)fault.code : 0) == code, "%s, keys %s: code %d, wanted %d: %s", file, keys, r < 0 ? (int)fault.code : 0, code, fault.text);
+	ok((r < 0 ? (int)fault.code : 0) == code, "%s, keys %s: code %d, wanted %d: %s", file, keys,
+	   r < 0 ? (int)fault.code : 0, code, fault.text);
 	if (code == 0 && r == 0) {
 		ok(image.is_signed == (strcmp(keys, "-") != 0), "%s: signed only when that was seen", file);
 		round_trip(&image, file);

@@ -64,7 +64,8 @@ static int loaded(int error, struct fault *fault) {
 static void refused(int error, enum exit_code code, const char *words) {
 	struct fault fault = {0};
 	int r = loaded(error, &fault);
-	ok(r < 0 && fault.code == code && strstr(fault.text, words), "%s: %d %s", strerror(error), fault.code, fault.text);
+	ok(r < 0 && fault.code == code && strstr(fault.text, words), "%s: %d %s", strerror(error), fault.code,
+	   fault.text);
 	ok(!strstr(fault.text, "sledb_"), "and the arguments are not told");
 }
 
@@ -101,13 +102,15 @@ static void test_files(void) {
 	put(arguments, "arguments", longest, ARGUMENTS_MAX + 2);
 	ok(loaded(0, &fault) < 0 && fault.code == CODE_USAGE, "and another");
 	put(arguments, "arguments", "a\nb", 3);
-	ok(loaded(0, &fault) < 0 && fault.code == CODE_USAGE && strstr(fault.text, "0x0a"), "two lines: %s", fault.text);
+	ok(loaded(0, &fault) < 0 && fault.code == CODE_USAGE && strstr(fault.text, "0x0a"), "two lines: %s",
+	   fault.text);
 	put(arguments, "arguments", "a\0b", 3);
 	ok(loaded(0, &fault) < 0 && fault.code == CODE_USAGE && strstr(fault.text, "0x00"), "a NUL: %s", fault.text);
 	put(arguments, "arguments", "", 0);
 	ok(loaded(0, &fault) == 0 && linux_.size == 1, "none");
 	unlink(initrd);
-	ok(loaded(0, &fault) < 0 && fault.code == CODE_FAILED && strstr(fault.text, "initrd: No such file"), "%s", fault.text);
+	ok(loaded(0, &fault) < 0 && fault.code == CODE_FAILED && strstr(fault.text, "initrd: No such file"), "%s",
+	   fault.text);
 	ok(!linux_.order[0], "and the kernel was not asked");
 }
 
@@ -128,7 +131,8 @@ static void test_jump(void) {
 	same(linux_.order, "wj", "read-only first, then the jump");
 	same(linux_.wrote, "/proc/sysrq-trigger u", "by the kernel itself");
 	ok(fault.code == CODE_FAILED, "%s", fault.text);
-	ok(jumped(0, "0\n", "", &fault) < 0 && fault.code == CODE_USAGE && strstr(fault.text, "no kernel is loaded"), "%s", fault.text);
+	ok(jumped(0, "0\n", "", &fault) < 0 && fault.code == CODE_USAGE && strstr(fault.text, "no kernel is loaded"),
+	   "%s", fault.text);
 	same(linux_.order, "", "and the filesystems are left alone");
 	ok(kexec_jump(&ops, "none", mounts, &fault) < 0 && fault.code == CODE_UNSUPPORTED, "%s", fault.text);
 	linux_.error = EIO;

@@ -27,31 +27,40 @@ static bool reads(const char *text) {
 #define HEAD "# a comment\n0x00010000     ?\n#      pos        size  status\n"
 
 static void test_map(void) {
-	ok(reads(HEAD "0x00000000  0x00001000  +\n0x00001000  0x00003000  ?\n0x00004000  0x00000200  +\n"), "a map: %s", fault.text);
-	ok(used.count == 2 && used.items[0].start == 0x100000 && used.items[0].end == 0x101000 && used.items[1].start == 0x104000 &&
-		   used.items[1].end == 0x104200 && map.end == 0x4200, "its used ranges, moved");
+	ok(reads(HEAD "0x00000000  0x00001000  +\n0x00001000  0x00003000  ?\n0x00004000  0x00000200  +\n"), "a map: %s",
+	   fault.text);
+	ok(used.count == 2 && used.items[0].start == 0x100000 && used.items[0].end == 0x101000 &&
+	       used.items[1].start == 0x104000 && used.items[1].end == 0x104200 && map.end == 0x4200,
+	   "its used ranges, moved");
 	ok(!reads(HEAD "0x00001000  0x00001000  +\n"), "does not begin at 0: %s", fault.text);
 	ok(!reads(HEAD "0x00000000  0x00001000  +\n0x00002000 0x00001000 +\n"), "has a hole: %s", fault.text);
 	ok(!reads(HEAD "0x00000000  0x00020000  +\n"), "is larger than the partition: %s", fault.text);
 	ok(!reads(HEAD "0x00000000  0xffffffffffffffff  +\n"), "overflows: %s", fault.text);
 	ok(!reads(HEAD "0x00000000  0x00001000  -\n"), "an unknown state: %s", fault.text);
-	ok(!reads(HEAD "0  0x1000  +\n") && !reads(HEAD "0x0  4096  +\n") && !reads(HEAD "0x  0x1 +\n"), "no number: %s", fault.text);
+	ok(!reads(HEAD "0  0x1000  +\n") && !reads(HEAD "0x0  4096  +\n") && !reads(HEAD "0x  0x1 +\n"),
+	   "no number: %s", fault.text);
 	ok(!reads(HEAD "0x0 0x1000 +x\n"), "more behind it: %s", fault.text);
 }
 
 static void test_dump(void) {
-	static const char text[] = "label: gpt\nlabel-id: X\ndevice: /dev/sda\nunit: sectors\nfirst-lba: 34\nlast-lba: 20446\nsector-size: 512\n\n"
-				   "/dev/sda1 : start=        2048, size=        4096, type=Y, uuid=Z\n/dev/sda12 : start= 8192, size= 2048\n";
+	static const char text[] =
+	    "label: gpt\nlabel-id: X\ndevice: /dev/sda\nunit: sectors\nfirst-lba: 34\nlast-lba: 20446\n"
+	    "sector-size: 512\n\n"
+	    "/dev/sda1 : start=        2048, size=        4096, type=Y, uuid=Z\n/dev/sda12 : start= 8192, size= 2048\n";
 	struct dump dump;
 
 	ok(dump_parse(text, &dump, &fault) == 0 && dump.is_gpt && dump.partition_count == 2, "a dump: %s", fault.text);
 	ok(dump_find(&dump, 12) && dump_find(&dump, 12)->start == 8192 * 512 && !dump_find(&dump, 2), "by number");
 	ok(dump_disk_bytes(&dump) == 20480 * 512, "the disk ends where its copy does");
-	ok(dump_parse("/dev/nvme0n1p3 : start= 63, size= 100, Id=83\n/dev/x4 : start= 0, size= 0, Id= 0\n", &dump, &fault) == 0 &&
-		   dump.partition_count == 1 && dump.partitions[0].number == 3, "an old one");
+	ok(dump_parse("/dev/nvme0n1p3 : start= 63, size= 100, Id=83\n/dev/x4 : start= 0, size= 0, Id= 0\n", &dump,
+		      &fault) == 0 &&
+	       dump.partition_count == 1 && dump.partitions[0].number == 3,
+	   "an old one");
 	ok(dump_disk_bytes(&dump) == 1 << 20, "without a GPT: up to the next MiB");
-	ok(dump_parse("/dev/sda1 : size=1\n", &dump, &fault) < 0 && fault.code == CODE_UNSUPPORTED, "no start: %s", fault.text);
-	ok(dump_parse("/dev/sda1 : start=99999999999999999999, size=1\n", &dump, &fault) < 0, "no disk is so large: %s", fault.text);
+	ok(dump_parse("/dev/sda1 : size=1\n", &dump, &fault) < 0 && fault.code == CODE_UNSUPPORTED, "no start: %s",
+	   fault.text);
+	ok(dump_parse("/dev/sda1 : start=99999999999999999999, size=1\n", &dump, &fault) < 0, "no disk is so large: %s",
+	   fault.text);
 	ok(dump_parse("sector-size: 7\n", &dump, &fault) < 0, "no such sectors: %s", fault.text);
 }
 
@@ -64,8 +73,10 @@ static void test_extents(void) {
 	extents_add(&e, 5500, 9000);
 	extents_add(&e, 7, 7);
 	extents_settle(&e);
-	ok(e.count == 2 && e.items[0].end == 20 && e.items[1].start == 5000 && e.items[1].end == 9000, "sorted and joined");
-	ok(extents_find(&e, 0, 0) == 0 && extents_find(&e, 0, 20) == 1 && extents_find(&e, 0, 9000) == 2, "found by their ends");
+	ok(e.count == 2 && e.items[0].end == 20 && e.items[1].start == 5000 && e.items[1].end == 9000,
+	   "sorted and joined");
+	ok(extents_find(&e, 0, 0) == 0 && extents_find(&e, 0, 20) == 1 && extents_find(&e, 0, 9000) == 2,
+	   "found by their ends");
 	ok(extents_granules(&e, 0, 1 << 20) == 3 * 4096, "whole granules, each once");
 	ok(extents_granules(&e, 4096, 8192) == 4096 && extents_granules(&e, 0, 4000) == 4000, "within a range");
 	extents_free(&e);

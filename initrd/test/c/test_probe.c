@@ -131,13 +131,18 @@ static enum import_kind kind_of(const char *bytes, size_t size, const char *tail
 }
 
 static void test_import(void) {
-	ok(kind_of("\x1f\x8b\x08", 3, NULL) == IMPORT_GZIP && kind_of("\xfd" "7zXZ\0", 6, NULL) == IMPORT_XZ, "gzip, xz");
+	ok(kind_of("\x1f\x8b\x08", 3, NULL) == IMPORT_GZIP &&
+	       kind_of("\xfd" "7zXZ\0", 6, NULL) == IMPORT_XZ,
+	   "gzip, xz");
 	ok(kind_of("\x28\xb5\x2f\xfd", 4, "123456789") == IMPORT_ZSTD, "zstd");
 	ok(kind_of("\x28\xb5\x2f\xfd", 4, "\x03\0\0\0\0\xb1\xea\x92\x8f") == IMPORT_SLED, "an image");
 	ok(kind_of("QFI\xfb\0\0\0\3", 8, NULL) == IMPORT_QCOW2, "qcow2");
 	ok(kind_of("QFI\xfb\0\0\0\2\0\0\0\0\0\0\1\0", 16, NULL) == IMPORT_REFUSED, "qcow2 with a backing file");
-	ok(kind_of("KDMV\1\0\0\0", 8, NULL) == IMPORT_VMDK && kind_of("# Disk DescriptorFile\n", 22, NULL) == IMPORT_REFUSED, "vmdk, and its description");
-	ok(kind_of("partclone-image\0", 16, NULL) == IMPORT_PARTCLONE && kind_of("", 0, NULL) == IMPORT_RAW, "partclone, raw");
+	ok(kind_of("KDMV\1\0\0\0", 8, NULL) == IMPORT_VMDK &&
+	       kind_of("# Disk DescriptorFile\n", 22, NULL) == IMPORT_REFUSED,
+	   "vmdk, and its description");
+	ok(kind_of("partclone-image\0", 16, NULL) == IMPORT_PARTCLONE && kind_of("", 0, NULL) == IMPORT_RAW,
+	   "partclone, raw");
 }
 
 int main(void) {

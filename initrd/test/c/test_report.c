@@ -11,9 +11,13 @@ static void test_body(void) {
 	struct text text = {0};
 
 	ok(take(&r, "progress bytes=100 total=200 rate=50") && r.progress_due, "progress");
-	ok(!take(&r, "progress total=1") && !take(&r, "hello") && !take(&r, "progress  bytes=1") && !take(&r, ""), "other lines");
+	ok(!take(&r, "progress total=1") && !take(&r, "hello") && !take(&r, "progress  bytes=1") && !take(&r, ""),
+	   "other lines");
 	report_write(&r, &text);
-	same(text_string(&text), "report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\nprogress step=2 verb=write bytes=100 total=200 rate=50\n", "several lines in one body");
+	same(text_string(&text),
+	     "report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\nprogress step=2 verb=write bytes=100 "
+	     "total=200 rate=50\n",
+	     "several lines in one body");
 	text_free(&text);
 	ok(take(&r, "end code=4") && r.ended && r.code == 4, "end");
 	ok(!take(&r, "progress bytes=1"), "nothing comes after the end");
@@ -21,7 +25,10 @@ static void test_body(void) {
 	r.seconds = 0.0125;
 	report_reason("disk name=vda why=\nwipe: disk only: 2 disks match\n\n  \n", r.reason);
 	report_write(&r, &text);
-	same(text_string(&text), "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=4 seconds=0.013 reason=wipe:%20disk%20only:%202%20disks%20match\n", "a failed step");
+	same(text_string(&text),
+	     "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=4 seconds=0.013 "
+	     "reason=wipe:%20disk%20only:%202%20disks%20match\n",
+	     "a failed step");
 	text_free(&text);
 }
 
@@ -41,9 +48,12 @@ static void test_detail(void) {
 	ok(take(&r, "detail auto: not decided yet") && take(&r, "detail delta:  5.0 % differ\r\tand=so"), "details");
 	ok(!r.begin_due && !r.progress_due && !r.end_due, "which nobody waits for");
 	ok(take(&r, "end code=0") && !take(&r, "detail late"), "nothing after the end");
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=0 seconds=0.000 detail=delta:%20%205.0%20%25%20differ%3F%3Fand%3Dso\n",
+	body(&r,
+	     "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=0 seconds=0.000 "
+	     "detail=delta:%20%205.0%20%25%20differ%3F%3Fand%3Dso\n",
 	     "the newest detail, in one line");
-	ok(report_may_lose("progress bytes=1") && !report_may_lose("detail x") && !report_may_lose("image digest=x") && !report_may_lose("end code=0"),
+	ok(report_may_lose("progress bytes=1") && !report_may_lose("detail x") && !report_may_lose("image digest=x") &&
+	       !report_may_lose("end code=0"),
 	   "what may be lost");
 }
 
@@ -52,20 +62,25 @@ static void test_way(void) {
 
 	ok(!take(&r, "way walk") && !take(&r, "way kexec ") && !take(&r, "way") && !r.way, "other ways");
 	ok(take(&r, "way reboot") && take(&r, "end code=0"), "the way of a kexec");
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=4 verb=kexec code=0 seconds=0.000 way=reboot\n", "a kexec that is a reboot");
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=4 verb=kexec code=0 seconds=0.000 way=reboot\n",
+	     "a kexec that is a reboot");
 	r.verb = "write";
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=4 verb=write code=0 seconds=0.000\n", "another step has no way");
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=4 verb=write code=0 seconds=0.000\n",
+	     "another step has no way");
 }
 
 static void test_jumped(void) {
-	ok(os_was_jumped_to("sled.start=kexec") && os_was_jumped_to("ro sled.start=kexec\n") && os_was_jumped_to("xsled.start=kexec sled.start=kexec x\n"),
+	ok(os_was_jumped_to("sled.start=kexec") && os_was_jumped_to("ro sled.start=kexec\n") &&
+	       os_was_jumped_to("xsled.start=kexec sled.start=kexec x\n"),
 	   "jumped to");
-	ok(!os_was_jumped_to("") && !os_was_jumped_to("ro quiet\n") && !os_was_jumped_to("xsled.start=kexec") && !os_was_jumped_to("sled.start=kexecs"),
+	ok(!os_was_jumped_to("") && !os_was_jumped_to("ro quiet\n") && !os_was_jumped_to("xsled.start=kexec") &&
+	       !os_was_jumped_to("sled.start=kexecs"),
 	   "started by the firmware");
 }
 
 static void test_longest_end(void) {
-	struct report r = {.generation = "3", .boot = "B", .step = "64", .of = "64", .verb = "configure", .seconds = 123456.789};
+	struct report r = {
+	    .generation = "3", .boot = "B", .step = "64", .of = "64", .verb = "configure", .seconds = 123456.789};
 	char line[LINE_MAX_BYTES];
 	struct text text = {0};
 
@@ -82,17 +97,23 @@ static void test_longest_end(void) {
 static void test_image(void) {
 	struct report r = {.generation = "3", .boot = "B", .step = "1", .of = "2", .verb = "capture"};
 
-	ok(!take(&r, "image bytes=1") && !take(&r, "image digest=sha256:8f3c bytes=1 file_bytes=1") && !*r.digest, "an image without a right digest");
-	ok(take(&r, "image digest=" DIGEST " bytes=4294967296 file_bytes=612345678") && take(&r, "end code=0"), "what a capture made");
+	ok(!take(&r, "image bytes=1") && !take(&r, "image digest=sha256:8f3c bytes=1 file_bytes=1") && !*r.digest,
+	   "an image without a right digest");
+	ok(take(&r, "image digest=" DIGEST " bytes=4294967296 file_bytes=612345678") && take(&r, "end code=0"),
+	   "what a capture made");
 	r.begin_due = true;
-	body(&r, "report 1\ngeneration 3\nboot B\nbegin step=1 of=2 verb=capture\nend step=1 verb=capture code=0 seconds=0.000 digest=" DIGEST " bytes=4294967296 file_bytes=612345678\n",
+	body(&r,
+	     "report 1\ngeneration 3\nboot B\nbegin step=1 of=2 verb=capture\nend step=1 verb=capture code=0 "
+	     "seconds=0.000 digest=" DIGEST " bytes=4294967296 file_bytes=612345678\n",
 	     "a capture");
 	r.begin_due = false;
 	r.code = 6;
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=1 verb=capture code=6 seconds=0.000 reason=\n", "one that failed made nothing");
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=1 verb=capture code=6 seconds=0.000 reason=\n",
+	     "one that failed made nothing");
 	r.code = 0;
 	r.verb = "write";
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=1 verb=write code=0 seconds=0.000\n", "another step makes no image");
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=1 verb=write code=0 seconds=0.000\n",
+	     "another step makes no image");
 }
 
 static void reason(const char *log, const char *wanted) {
@@ -124,7 +145,8 @@ static void record(const char *in, const char *wanted) {
 }
 
 static void test_kernel_log(void) {
-	record("6,339,5140900,-;virtio_blk virtio1: ready\n SUBSYSTEM=virtio\n", "[    5.140900] virtio_blk virtio1: ready\n");
+	record("6,339,5140900,-;virtio_blk virtio1: ready\n SUBSYSTEM=virtio\n",
+	       "[    5.140900] virtio_blk virtio1: ready\n");
 	record("6,339,5140900;no end", "[    5.140900] no end\n");
 	record("no record", "");
 	record(";", "");

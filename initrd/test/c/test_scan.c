@@ -41,7 +41,8 @@ static void test_identities(void) {
 
 static void test_numbers(void) {
 	ok(get("vda")->bytes == 4294967296, "size in bytes");
-	ok(get("nvme0n1")->sector == 4096 && get("nvme0n1")->bytes == 4096 * 512, "sysfs counts 512 whatever the sector");
+	ok(get("nvme0n1")->sector == 4096 && get("nvme0n1")->bytes == 4096 * 512,
+	   "sysfs counts 512 whatever the sector");
 	ok(get("sda")->rotational && !get("vda")->rotational, "rotational");
 	ok(get("sdc")->readonly, "read-only");
 	ok(get("sda")->partition_count == 2, "partitions");
@@ -79,17 +80,26 @@ static void test_facts(const char *root) {
 	struct fault fault;
 
 	ok(facts_collect(root, &text, &fault) == 0, "facts");
-	ok(strstr(text_string(&text), "facts 1\nboot 0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e\nkernel release=6.1.0-56-cloud-amd64 uptime=2.71\n") == text.data, "head");
+	ok(strstr(text_string(&text), "facts 1\nboot 0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e\nkernel "
+				      "release=6.1.0-56-cloud-amd64 uptime=2.71\n") == text.data,
+	   "head");
 	ok(strstr(text_string(&text), "\ncpu model=AMD%20EPYC threads=2 arch="), "cpu");
 	ok(strstr(text_string(&text), "\nmemory bytes=402653184\n"), "memory");
-	ok(strstr(text_string(&text), "\nfirmware type=bios\ndmi vendor=QEMU product= version=pc-q35-7.2 "), "firmware");
-	ok(strstr(text_string(&text), "\nnic name=eth0 mac=52:54:00:77:00:01 driver=virtio_net link=1 speed=\n"), "nic");
+	ok(strstr(text_string(&text), "\nfirmware type=bios\ndmi vendor=QEMU product= version=pc-q35-7.2 "),
+	   "firmware");
+	ok(strstr(text_string(&text), "\nnic name=eth0 mac=52:54:00:77:00:01 driver=virtio_net link=1 speed=\n"),
+	   "nic");
 	ok(!strstr(text_string(&text), "nic name=lo"), "no nic without hardware");
-	ok(strstr(text_string(&text), "\ndisk name=vda serial=LAB-0001 wwn= path=pci-0000:00:04.0 model= bytes=4294967296 rotational=0 removable=0 readonly=0 sector=512\n"), "disk");
+	ok(strstr(text_string(&text), "\ndisk name=vda serial=LAB-0001 wwn= path=pci-0000:00:04.0 model= "
+				      "bytes=4294967296 rotational=0 removable=0 readonly=0 sector=512\n"),
+	   "disk");
 	text_free(&text);
 	ok(os_describe(root, "3", &text, &fault) == 0, "operational");
-	same(text_string(&text), "operational 1\ngeneration 3\nos id=debian version=12 kernel=6.1.0-56-cloud-amd64 machine_id=0123456789abcdef0123456789abcdef "
-	     "boot_id=0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e uptime=2.71 start=kexec\n", "what the installed system says");
+	same(text_string(&text),
+	     "operational 1\ngeneration 3\nos id=debian version=12 kernel=6.1.0-56-cloud-amd64 "
+	     "machine_id=0123456789abcdef0123456789abcdef "
+	     "boot_id=0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e uptime=2.71 start=kexec\n",
+	     "what the installed system says");
 	text_free(&text);
 }
 
@@ -100,9 +110,12 @@ static void test_watchdog(const char *root) {
 	snprintf(wanted, sizeof(wanted), "%s/dev/watchdog1", root);
 	ok(watchdog_find(root, "i6300esb", device, sizeof(device), &fault) == 0, "a watchdog by its driver");
 	same(device, wanted, "its device");
-	ok(watchdog_find(root, "sp5100_tco", device, sizeof(device), &fault) == 0 && strstr(device, "/dev/watchdog0"), "one by its name alone");
-	ok(watchdog_find(root, "iTCO_wdt", device, sizeof(device), &fault) < 0 && fault.code == CODE_UNSUPPORTED, "a driver without hardware");
-	ok(watchdog_stop(root, wanted, &fault) < 0 && fault.code == CODE_UNSUPPORTED && strstr(fault.text, "nowayout"), "one that cannot be stopped is not opened");
+	ok(watchdog_find(root, "sp5100_tco", device, sizeof(device), &fault) == 0 && strstr(device, "/dev/watchdog0"),
+	   "one by its name alone");
+	ok(watchdog_find(root, "iTCO_wdt", device, sizeof(device), &fault) < 0 && fault.code == CODE_UNSUPPORTED,
+	   "a driver without hardware");
+	ok(watchdog_stop(root, wanted, &fault) < 0 && fault.code == CODE_UNSUPPORTED && strstr(fault.text, "nowayout"),
+	   "one that cannot be stopped is not opened");
 }
 
 int main(void) {
@@ -118,6 +131,7 @@ int main(void) {
 	test_facts(root);
 	test_watchdog(root);
 	disks_free(&disks);
-	ok(scan_disks("/nonexistent", &disks, &fault) < 0 && fault.code == CODE_FAILED, "no sysfs is a failure, not an empty list");
+	ok(scan_disks("/nonexistent", &disks, &fault) < 0 && fault.code == CODE_FAILED,
+	   "no sysfs is a failure, not an empty list");
 	return tap_done();
 }

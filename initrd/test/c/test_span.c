@@ -25,7 +25,8 @@ static unsigned walk(const uint8_t *bits) {
 	for (uint32_t i = 0; i < COUNT; i++)
 		all += is_wanted(bits, i);
 	for (uint32_t from = 0; span_next(&image, bits, from, &span); from = span.end, spans++) {
-		wrong += span.first < from || span.end <= span.first || !is_wanted(bits, span.first) || !is_wanted(bits, span.end - 1);
+		wrong += span.first < from || span.end <= span.first || !is_wanted(bits, span.first) ||
+			 !is_wanted(bits, span.end - 1);
 		wrong += frame_end(&chunks[span.end - 1]) - chunks[span.first].at > SPAN;
 		for (uint32_t i = span.first; i < span.end; i++)
 			in += is_wanted(bits, i);

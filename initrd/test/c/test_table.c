@@ -31,7 +31,8 @@ static bool has(size_t i, uint64_t start, uint64_t bytes) {
 
 static bool is_structure(uint64_t start, uint64_t end) {
 	size_t i = extents_find(&table.structures, 0, start);
-	return i < table.structures.count && table.structures.items[i].start <= start && table.structures.items[i].end >= end;
+	return i < table.structures.count && table.structures.items[i].start <= start &&
+	       table.structures.items[i].end >= end;
 }
 
 static void put_entry(uint64_t at, unsigned i, uint8_t type, uint32_t start, uint32_t count) {
@@ -51,8 +52,16 @@ static void put_partition(uint8_t *entries, unsigned i, uint64_t start, uint64_t
 
 static void put_gpt(uint32_t sector) {
 	uint64_t sectors = reader.bytes / sector, rows = 128 * 128 / sector;
-	struct gpt gpt = {.sector = sector, .disk_sectors = sectors, .own = 1, .other = sectors - 1, .entries = 2, .entry_count = 128,
-			  .entry_bytes = 128, .revision = {0, 0, 1, 0}, .first_usable = 2 + rows, .last_usable = sectors - rows - 2};
+	struct gpt gpt = {.sector = sector,
+			  .disk_sectors = sectors,
+			  .own = 1,
+			  .other = sectors - 1,
+			  .entries = 2,
+			  .entry_count = 128,
+			  .entry_bytes = 128,
+			  .revision = {0, 0, 1, 0},
+			  .first_usable = 2 + rows,
+			  .last_usable = sectors - rows - 2};
 	uint8_t *entries = disk + 2 * sector;
 
 	put_partition(entries, 0, 4 * MIB / sector, 6 * MIB / sector - 1);
@@ -66,7 +75,8 @@ static void put_gpt(uint32_t sector) {
 
 static void test_none(void) {
 	begin(8 * MIB);
-	ok(reads(0) && table.kind == TABLE_NONE && has(0, 0, 8 * MIB) && table.structures.count == 0, "no table: one partition");
+	ok(reads(0) && table.kind == TABLE_NONE && has(0, 0, 8 * MIB) && table.structures.count == 0,
+	   "no table: one partition");
 	begin(1000);
 	ok(!reads(0) && fault.code == CODE_UNSUPPORTED, "a size that no disk has: %s", fault.text);
 	begin(512);
@@ -84,7 +94,8 @@ static void test_mbr(void) {
 	ok(reads(0) && table.structures.items[0].end == 63 * 512, "an old one begins at sector 63");
 	ok(reads(4096) && has(0, 63 * 4096, 100 * 4096), "sectors of 4096 bytes");
 	put_entry(0, 1, 0x83, 4096, 1 << 20);
-	ok(!reads(0) && fault.code == CODE_UNSUPPORTED && strstr(fault.text, "cut off"), "a disk that was cut off: %s", fault.text);
+	ok(!reads(0) && fault.code == CODE_UNSUPPORTED && strstr(fault.text, "cut off"), "a disk that was cut off: %s",
+	   fault.text);
 }
 
 static void test_logical(void) {
@@ -95,8 +106,10 @@ static void test_logical(void) {
 	put_entry(8192 * 512, 1, 0x05, 10240, 8192);
 	put_entry((8192 + 10240) * 512, 0, 0x82, 2048, 1024);
 	ok(reads(0) && table.partition_count == 3, "logical partitions: %s", fault.text);
-	ok(has(1, (8192 + 2048) * 512, 4096 * 512) && has(2, (8192 + 10240 + 2048) * 512, 1024 * 512), "where their chain says");
-	ok(is_structure(8192 * 512, 8192 * 512 + 512) && is_structure((8192 + 10240) * 512, (8192 + 10240) * 512 + 512), "its sectors are kept");
+	ok(has(1, (8192 + 2048) * 512, 4096 * 512) && has(2, (8192 + 10240 + 2048) * 512, 1024 * 512),
+	   "where their chain says");
+	ok(is_structure(8192 * 512, 8192 * 512 + 512) && is_structure((8192 + 10240) * 512, (8192 + 10240) * 512 + 512),
+	   "its sectors are kept");
 	put_entry((8192 + 10240) * 512, 1, 0x05, 10240, 8192);
 	ok(!reads(0) && fault.code == CODE_UNSUPPORTED, "a chain that bites its tail: %s", fault.text);
 	disk[(8192 + 10240) * 512 + 510] = 0;
@@ -106,11 +119,13 @@ static void test_logical(void) {
 static void test_gpt(uint32_t sector) {
 	begin(16 * MIB);
 	put_gpt(sector);
-	ok(reads(0) && table.kind == TABLE_GPT && table.sector == sector && !table.warning, "GPT, sectors of %u: %s", sector, fault.text);
+	ok(reads(0) && table.kind == TABLE_GPT && table.sector == sector && !table.warning, "GPT, sectors of %u: %s",
+	   sector, fault.text);
 	ok(table.partition_count == 2 && has(0, 2 * MIB, MIB) && has(1, 4 * MIB, 2 * MIB), "its partitions, by start");
 	ok(is_structure(0, MIB) && is_structure(16 * MIB - sector - 16384, 16 * MIB), "both copies are kept");
 	disk[sector + 60] ^= 1;
-	ok(reads(0) && table.partition_count == 2 && table.warning, "first one damaged: %s", table.warning ? table.warning : "");
+	ok(reads(0) && table.partition_count == 2 && table.warning, "first one damaged: %s",
+	   table.warning ? table.warning : "");
 	disk[16 * MIB - sector] ^= 1;
 	ok(!reads(0) && fault.code == CODE_UNSUPPORTED, "both damaged: %s", fault.text);
 	put_gpt(sector);

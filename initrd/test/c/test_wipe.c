@@ -26,10 +26,12 @@ static void test_clear(void) {
 	ok(m.zero_calls == 0 && m.written_blocks == 0, "and nothing is written");
 	begin(100 * MIB);
 	m.discard_lies = true;
-	ok(wipe_clear(&device, &progress, &fault) == 0 && zero(0, m.bytes) && m.zero_calls > 0, "discard that does nothing is found out");
+	ok(wipe_clear(&device, &progress, &fault) == 0 && zero(0, m.bytes) && m.zero_calls > 0,
+	   "discard that does nothing is found out");
 	begin(100 * MIB);
 	m.can_discard = m.can_zero = false;
-	ok(wipe_clear(&device, &progress, &fault) == 0 && zero(0, m.bytes) && m.written_blocks > 0, "zeros are written where the disk can do neither");
+	ok(wipe_clear(&device, &progress, &fault) == 0 && zero(0, m.bytes) && m.written_blocks > 0,
+	   "zeros are written where the disk can do neither");
 	begin(3 * MIB + 512);
 	m.can_discard = m.can_zero = false;
 	m.short_transfers = m.interrupted = true;
@@ -41,7 +43,8 @@ static void test_clear_fails(void) {
 	begin(40 * MIB);
 	m.stuck = true;
 	m.stuck_at = 20 * MIB + 7;
-	ok(wipe_clear(&device, &progress, &fault) < 0 && fault.code == CODE_INTEGRITY, "a byte that stays: %s", fault.text);
+	ok(wipe_clear(&device, &progress, &fault) < 0 && fault.code == CODE_INTEGRITY, "a byte that stays: %s",
+	   fault.text);
 	begin(200 * MIB);
 	m.discard_lies = true;
 	m.can_zero = false;
@@ -57,7 +60,8 @@ static void test_samples(void) {
 	memset(m.data, 0, m.bytes);
 	ok(wipe_check(&device, &offset, &fault) == 0, "all zero");
 	memset(m.data + 100 * MIB, 1, MIB);
-	ok(wipe_check(&device, &offset, &fault) == 1 && offset >= 100 * MIB && offset < 101 * MIB, "one MiB in the middle is seen");
+	ok(wipe_check(&device, &offset, &fault) == 1 && offset >= 100 * MIB && offset < 101 * MIB,
+	   "one MiB in the middle is seen");
 	memset(m.data, 0, m.bytes);
 	m.data[m.bytes - 1] = 1;
 	ok(wipe_check(&device, &offset, &fault) == 1, "the last byte is seen");

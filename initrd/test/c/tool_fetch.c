@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tool_fetch size|ranges|feed|stop URLS OUT [SEED [STREAMS [IDLE]]]: an image file through a source's streams, or a feed, copied to the
-// same places of OUT ("-": nowhere). Frames are made up, of sizes that follow from SEED; with an odd SEED about a third of them is wanted.
-// Prints one line "at size" for each piece, then "received BYTES of BYTES wanted BYTES cpu SECONDS".
+// tool_fetch size|ranges|feed|stop URLS OUT [SEED [STREAMS [IDLE]]]: an image file through a source's streams, or a
+// feed, copied to the same places of OUT ("-": nowhere). Frames are made up, of sizes that follow from SEED; with an
+// odd SEED about a third of them is wanted. Prints one line "at size" for each piece, then "received BYTES of BYTES
+// wanted BYTES cpu SECONDS".
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -66,7 +67,8 @@ static struct index made_up(uint64_t size, bool some, uint8_t **ret_wanted) {
 	for (uint64_t at = 0; at < size && n < room; n++) {
 		struct chunk *chunk = &index.chunks[n];
 		uint32_t frame = 1000 + any(any(8) ? 400000 : FRAME_MAX - 1000);
-		*chunk = (struct chunk){.offset = n * CHUNK, .at = at, .frame = size - at < frame ? (uint32_t)(size - at) : frame};
+		*chunk = (struct chunk){
+		    .offset = n * CHUNK, .at = at, .frame = size - at < frame ? (uint32_t)(size - at) : frame};
 		at += chunk->frame;
 		if (!some || any(3) == 0)
 			wanted[n / 8] |= (uint8_t)(1 << n % 8);
@@ -82,7 +84,8 @@ static void *stop_soon(void *feed) {
 	return NULL;
 }
 
-static int copy_feed(struct source *source, uint64_t size, bool some, unsigned streams, bool stop, struct fault *fault) {
+static int copy_feed(struct source *source, uint64_t size, bool some, unsigned streams, bool stop,
+		     struct fault *fault) {
 	cleanup_free uint8_t *wanted = NULL;
 	struct index index = made_up(size, some, &wanted);
 	cleanup_free struct chunk *chunks = index.chunks;
@@ -102,7 +105,9 @@ static int copy_feed(struct source *source, uint64_t size, bool some, unsigned s
 	return r;
 }
 
-static const char *word(int count, char **words, int i, const char *otherwise) { return i < count ? words[i] : otherwise; }
+static const char *word(int count, char **words, int i, const char *otherwise) {
+	return i < count ? words[i] : otherwise;
+}
 
 int main(int count, char **words) {
 	cleanup_with(urls_free) struct urls urls = {0};
@@ -130,7 +135,7 @@ int main(int count, char **words) {
 	else if (r == 0 && strcmp(words[1], "size"))
 		r = copy_feed(source, size, seed % 2, streams, !strcmp(words[1], "stop"), &fault);
 	if (source)
-		printf("received %" PRIu64 " of %" PRIu64 " wanted %" PRIu64 " cpu %.3f\n", source_received(source), size, copied,
-		       (double)clock() / CLOCKS_PER_SEC);
+		printf("received %" PRIu64 " of %" PRIu64 " wanted %" PRIu64 " cpu %.3f\n", source_received(source),
+		       size, copied, (double)clock() / CLOCKS_PER_SEC);
 	return r < 0 ? fault_print(&fault, "fetch") : CODE_DONE;
 }
