@@ -60,6 +60,7 @@ lint-ansible: collection
 
 lint-python:
 	ruff check . && ruff format --check .
+	initrd/test/lint/sizes.py $(shell git ls-files '*.py')
 	mypy
 	MYPYPATH=bench:contract/reader mypy --strict bench/*.py
 

@@ -4,7 +4,8 @@
 
 usage: sizes.py [FILE...]
 
-Checks these files, else those of the Sled system. Prints FILE:LINE: and what is too long; exits with 1 then.
+Checks these files, else those of the Sled system. Prints FILE:LINE: and what is too long; exits with 1 then. Of Python
+it checks only the length of the file: ruff checks the lines.
 """
 
 from __future__ import annotations
@@ -34,14 +35,16 @@ def functions(lines: list[str]) -> Iterator[tuple[int, int]]:
             first = 0
 
 
-def faults(text: str) -> Iterator[tuple[int, str]]:
+def faults(text: str, python: bool = False) -> Iterator[tuple[int, str]]:
     """What is too long, each with its line."""
     lines = text.splitlines()
+    if len(lines) > FILE:
+        yield FILE, f"{len(lines)} lines, at most {FILE} in a file"
+    if python:
+        return
     for number, line in enumerate(lines, 1):
         if (width := len(line.expandtabs(TAB))) > WIDTH:
             yield number, f"{width} columns, at most {WIDTH}"
-    if len(lines) > FILE:
-        yield FILE, f"{len(lines)} lines, at most {FILE} in a file"
     for first, last in functions(lines):
         if last - first + 1 > FUNCTION:
             yield first, f"{last - first + 1} lines, at most {FUNCTION} in a function"
@@ -65,7 +68,7 @@ def main() -> int:
     bad = [
         f"{file}:{line}: {fault}"
         for file in [Path(word) for word in sys.argv[1:]] or sources()
-        for line, fault in faults(file.read_text())
+        for line, fault in faults(file.read_text(), python=file.suffix == ".py")
     ]
     print("\n".join(bad), end="\n" if bad else "")
     return 1 if bad else 0

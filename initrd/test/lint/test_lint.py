@@ -38,5 +38,11 @@ def test_sizes() -> None:
     assert list(sizes.faults("\n" * 351)) == [(350, "351 lines, at most 350 in a file")]
 
 
+def test_sizes_of_python() -> None:
+    long = "x" * 121 + "\n"
+    assert not list(sizes.faults(long * 350, python=True))
+    assert list(sizes.faults(long * 351, python=True)) == [(350, "351 lines, at most 350 in a file")]
+
+
 if __name__ == "__main__":
     sys.exit(tap.run_tests(globals()))
