@@ -49,7 +49,7 @@ func ended() api.Rollout {
 	r := friday()
 	r.Runs[1].State, r.Runs[1].Reason, r.Runs[1].End = api.RunFailed, "confirm: waited 300 s", noon
 	r.Counts = rollout.Count(r.Runs)
-	r.State, r.Reason = api.RolloutStopped, "2 of 4 nodes failed, 1 (25%) may"
+	r.State, r.Reason = api.RolloutStopped, "2 of 4 nodes failed, 1 (25%) allowed"
 	return r
 }
 
@@ -91,7 +91,7 @@ func TestRolloutWatchLines(t *testing.T) {
 	first.Counts = rollout.Count(first.Runs)
 	second := friday()
 	got := sledctl(t, rolloutScenes(t, &first, nil, &second, &second, &last), "", "rollout", "watch", "--interval", "1ms")
-	if got.code != exitFailed || got.err != "sledctl: rollout reimage-7 was stopped: 2 of 4 nodes failed, 1 (25%) may\n" {
+	if got.code != exitFailed || got.err != "sledctl: rollout reimage-7 was stopped: 2 of 4 nodes failed, 1 (25%) allowed\n" {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "rollout-watch-lines", got.out)

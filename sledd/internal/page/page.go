@@ -20,7 +20,7 @@ import (
 const (
 	denseFrom   = 60 // nodes; with more, rows are lower
 	densestFrom = 200
-	namesShown  = 60 // of nodes that were not begun, a wave
+	namesShown  = 60 // of nodes that were not started, a wave
 	openShown   = 6  // failures whose log is open
 )
 
@@ -66,7 +66,7 @@ type band struct {
 	Length      float64 // of its own line
 	Pauses      []tick
 	Rows        []row
-	Waiting     []string // names of nodes that were not begun
+	Waiting     []string // names of nodes that were not started
 	More        int      // nodes beside those
 }
 

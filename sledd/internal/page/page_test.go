@@ -85,8 +85,8 @@ func TestReport(t *testing.T) {
 	text := golden(t, "small")
 	whole(t, text)
 	for what, want := range map[string]int{`class="row done"`: 6, `class="row failed"`: 1, `class="wave"`: 4,
-		"not begun: r01-n08": 1, "not begun: ": 1,
-		"Wave 1: canary": 1, "<h1>1 of 8 nodes failed, 0 (12%) may</h1>": 1, `class="mark"`: 1} {
+		"not started: r01-n08": 1, "not started: ": 1,
+		"Wave 1: canary": 1, "<h1>1 of 8 nodes failed, 0 (12%) allowed</h1>": 1, `class="mark"`: 1} {
 		if got := strings.Count(text, what); got != want {
 			t.Errorf("%d times %s, want %d", got, what, want)
 		}

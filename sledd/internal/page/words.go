@@ -18,7 +18,7 @@ func says(s rollout.Summary) string {
 	switch s.State {
 	case api.RolloutDone:
 		if s.Counts.Failed > 0 {
-			return fmt.Sprintf("%d of %s are done, %d failed (up to %d may)", s.Counts.Done, nodes(all),
+			return fmt.Sprintf("%d of %s are done, %d failed (%d allowed)", s.Counts.Done, nodes(all),
 				s.Counts.Failed, s.Budget)
 		}
 		return fmt.Sprintf("All %s are done", nodes(all))
@@ -75,7 +75,7 @@ func startText(name string) string {
 
 func wayName(name string) string {
 	if name == "" {
-		return "not said"
+		return "not reported"
 	}
 	return name
 }
@@ -84,10 +84,10 @@ func wayText(name string) string {
 	if name == "" {
 		return ""
 	}
-	return "way " + name
+	return "entered by " + name
 }
 
-// kexecText says how often systems were started otherwise than most.
+// kexecText reports how often systems were started otherwise than most.
 func kexecText(s rollout.Summary) string {
 	var words []string
 	for _, figure := range s.Starts[min(1, len(s.Starts)):] {

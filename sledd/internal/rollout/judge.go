@@ -44,16 +44,16 @@ func Judge(state api.RolloutState, spec api.RolloutSpec, runs []api.NodeRun) (ap
 	counts := Count(runs)
 	switch {
 	case counts.Failed > sizes.Budget:
-		return api.RolloutStopped, fmt.Sprintf("%d of %d nodes failed, %s may", counts.Failed, len(runs),
-			may(spec, sizes)), nil
+		return api.RolloutStopped, fmt.Sprintf("%d of %d nodes failed, %s allowed", counts.Failed, len(runs),
+			budgetText(spec, sizes)), nil
 	case counts.Waiting+counts.Running == 0:
 		return api.RolloutDone, "", nil
 	}
 	return state, "", nil
 }
 
-// may is the budget for people, such as "2 (25%)".
-func may(spec api.RolloutSpec, sizes Sizes) string {
+// budgetText is the budget for people, such as "2 (25%)".
+func budgetText(spec api.RolloutSpec, sizes Sizes) string {
 	if number, percent, _ := parse("failure_budget", spec.FailureBudget); percent {
 		return fmt.Sprintf("%d (%d%%)", sizes.Budget, number)
 	}

@@ -160,7 +160,7 @@ func (t *runChange) begin() error {
 			t.rollout.Name)
 	}
 	if t.current.State != api.RunRunning && t.rollout.State != api.RolloutRunning {
-		return refusal.New(refusal.Conflict, "rollout %s is %s (%s): node %s is not begun", t.rollout.Name, t.rollout.State,
+		return refusal.New(refusal.Conflict, "rollout %s is %s (%s): node %s is not started", t.rollout.Name, t.rollout.State,
 			t.rollout.Reason, t.current.Node)
 	}
 	if t.current.Attempts == 0 || again {

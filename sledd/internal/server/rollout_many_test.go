@@ -54,7 +54,7 @@ func TestRolloutOfHundreds(t *testing.T) {
 		t.Errorf("%s %+v", one.State, one.Counts)
 	}
 	c.failed(name, failures)
-	if one := c.rollout(name); one.State != api.RolloutStopped || one.Reason != "26 of 500 nodes failed, 25 (5%) may" {
+	if one := c.rollout(name); one.State != api.RolloutStopped || one.Reason != "26 of 500 nodes failed, 25 (5%) allowed" {
 		t.Errorf("%s %s", one.State, one.Reason)
 	}
 }

@@ -163,7 +163,7 @@ func TestRolloutStopsWhenTheCanaryFails(t *testing.T) {
 		t.Errorf("%+v", run)
 	}
 	c.put409(name, 2, api.RunRunning, "rollout "+name+
-		" is stopped (canary n1 failed: write: code 5 integrity): node n2 is not begun")
+		" is stopped (canary n1 failed: write: code 5 integrity): node n2 is not started")
 	if counts := c.rollout(name).Counts; counts != (api.RolloutCount{Waiting: 7, Failed: 1}) {
 		t.Errorf("something else was touched: %+v", counts)
 	}
@@ -182,7 +182,7 @@ func TestRolloutStopsBeyondTheBudget(t *testing.T) {
 		t.Errorf("%+v", still)
 	}
 	stopped := c.failed(name, 3)
-	if stopped.State != api.RolloutStopped || stopped.Reason != "3 of 8 nodes failed, 2 (25%) may" {
+	if stopped.State != api.RolloutStopped || stopped.Reason != "3 of 8 nodes failed, 2 (25%) allowed" {
 		t.Errorf("%+v", stopped)
 	}
 	c.running(name, 4) // it runs already
@@ -271,7 +271,7 @@ func TestRolloutsInTheWay(t *testing.T) {
 	next := c.begin(other)
 	old := c.rollout(name)
 	if next.Name != "reimage-3" || old.State != api.RolloutAborted || old.Ended.IsZero() ||
-		old.Reason != "replaced by reimage-3; stopped before: 1 of 2 nodes failed, 0 may" ||
+		old.Reason != "replaced by reimage-3; stopped before: 1 of 2 nodes failed, 0 allowed" ||
 		old.Counts != (api.RolloutCount{Failed: 1, Waiting: 1}) {
 		t.Errorf("%+v\n%+v", next, old)
 	}
