@@ -91,7 +91,8 @@ func TestRolloutWatchLines(t *testing.T) {
 	first.Counts = rollout.Count(first.Runs)
 	second := friday()
 	got := sledctl(t, rolloutScenes(t, &first, nil, &second, &second, &last), "", "rollout", "watch", "--interval", "1ms")
-	if got.code != exitFailed || got.err != "sledctl: rollout reimage-7 was stopped: 2 of 4 nodes failed, 1 (25%) allowed\n" {
+	want := "sledctl: rollout reimage-7 was stopped: 2 of 4 nodes failed, 1 (25%) allowed\n"
+	if got.code != exitFailed || got.err != want {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "rollout-watch-lines", got.out)
