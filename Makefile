@@ -6,8 +6,11 @@ SHELL := /bin/bash
 
 export SLED_CACHE ?= $(HOME)/.cache/sled
 # Users of Debian have no sbin in PATH, where depmod and mke2fs are.
-export PATH := $(SLED_CACHE)/bin:$(SLED_CACHE)/venv/bin:$(PATH):/usr/sbin:/sbin
-export GOFLAGS := -buildvcs=false
+export PATH := $(SLED_CACHE)/bin:$(SLED_CACHE)/venv/bin:/usr/lib/ccache:$(PATH):/usr/sbin:/sbin
+# What was compiled and linted in one checkout is found in the cache from another: -trimpath, and no folder in ccache's keys.
+export CCACHE_DIR := $(SLED_CACHE)/ccache
+export CCACHE_NOHASHDIR := 1
+export GOFLAGS := -buildvcs=false -trimpath
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 JOBS := $(shell nproc)
 NODES ?= 2
@@ -15,7 +18,7 @@ KEEP ?=
 VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ## The two commands
 demo: setup build provider-here ## the main job, in the lab: two machines from bare to running (NODES=2 KEEP=1)
@@ -26,13 +29,13 @@ demo-down: ## take down a lab that KEEP=1 left
 
 # Not unit-go and unit-shell: test-go is the same with the race detector, and test-initrd begins with the other.
 test: ## everything, with the lab; as root or with sudo
-	tools/stages setup programs+initrd lint unit-c+unit-python $(TESTS)
+	tools/stages setup programs+initrd+check-program $(TESTS)
 
 ## The quick loop
 check: build lint unit ## lint and unit tests, without root
 
 # Side by side: most of them use one processor.
-LINT := lint-ansible lint-go lint-python lint-terraform lint-generated lint-shell lint-prose lint-commits
+LINT := lint-ansible lint-go lint-python lint-terraform lint-generated lint-shell lint-prose lint-commits lint-sizes
 lint: collection
 	$(MAKE) -j$(JOBS) --output-sync=target $(LINT)
 
@@ -50,9 +53,13 @@ lint-prose:
 	tools/lint_tables.py
 	tools/fill.py --check $(PROSE) $(GUIDES)
 	vale --output=line $(PROSE) $(GUIDES)
+	tools/prose.py
 
 lint-commits:
 	tools/lint_commits.py
+
+lint-sizes:
+	tools/sizes.py
 
 lint-ansible: collection
 	yamllint --strict .
@@ -60,9 +67,8 @@ lint-ansible: collection
 
 lint-python:
 	ruff check . && ruff format --check .
-	initrd/test/lint/sizes.py $(shell git ls-files '*.py')
 	mypy
-	MYPYPATH=bench:contract/reader mypy --strict bench/*.py
+	MYPYPATH=bench:contract/reader mypy --strict --python-version 3.11 bench/*.py
 
 lint-terraform:
 	terraform-provider/tools/lint
@@ -129,12 +135,18 @@ collection: build/collections/ansible_collections/sled/fleet
 build/collections/ansible_collections/sled/fleet:
 	mkdir -p $(@D) && ln -sfn $(CURDIR) $@
 
+archive: build provider-here ## for a controller without a checkout: the collection and the compiled programs, in build/archive
+	rm -rf build/archive && mkdir build/archive
+	ansible-galaxy collection build --output-path build/archive
+	tar -C build -czf build/archive/sled-programs-$(VERSION).tar.gz bin/sledd bin/sledctl bin/sledc initrd share
+
 generate: build ## files made from code: openapi.json, role READMEs, the provider's pages
 	tools/generated
 
 ## Tests that need root, time or a lab
-# Those joined by + leave a processor idle, and run side by side.
-TESTS := test-go test-c test-power+test-images test-terraform+test-boot-server+test-initrd test-lab+test-rollout+test-api
+# Those joined by + run side by side, the next when one ends: first what fails soon, then what waits for machines.
+TESTS := lint+unit-python+unit-c+test-go+test-c test-power+test-images+test-terraform+test-initrd+test-boot-server \
+	test-lab+test-rollout+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
 ALONE := ./contract/... ./terraform-provider/tools/...
@@ -148,10 +160,13 @@ test-terraform: ## acceptance tests of the Terraform provider, with terraform an
 test-c:
 	$(MAKE) -j$(JOBS) -C initrd/src test
 
+# What unit-c, test-c and test-images share: made before they run side by side.
+check-program:
+	$(MAKE) -j$(JOBS) -C initrd/src check-program
+
 # Every filesystem and table, from disk to image and back; loop devices need root. One at a time: no filesystem is mounted twice.
 DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py initrd/test/pack/test_capture.py
-test-images:
-	$(MAKE) -j$(JOBS) -C initrd/src check-program
+test-images: check-program
 	tools/as-root env JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain $(DISK_TESTS)
 
 test-api:
@@ -162,12 +177,15 @@ test-initrd:
 
 # Real playbooks and a real sledd; the machines are processes (build/bin/sled-double).
 test-rollout: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## runs over 8 nodes that fail and are interrupted, without root (SLED_SEED=N, LONG=1 for all)
-	pytest -q tests/rollout $(if $(LONG),,-m 'not long')
+	PYTHONPATH=$(CURDIR)/molecule/shared/bytecode SLED_BYTECODE=$(CURDIR)/build/bytecode pytest -q tests/rollout $(if $(LONG),,-m 'not long')
 
 # Long: each ansible-core of tests/collection/cores.txt. unit-python runs the same tests with the ansible-core of tools/setup.
 test-collection: collection ## the collection with ansible-core 2.16 to 2.19, and ansible-test sanity (15 minutes)
 	tests/collection/cores
 	for core in 2.16 2.17 2.18 2.19; do tests/collection/sanity $$core; done
+
+test-collection-lab: archive ## the collection from its archive images a machine, where the checkout is hidden (CORE=2.16: by that ansible-core)
+	tools/as-root tests/collection/lab $(CORE)
 
 test-boot-server:
 	tools/as-root molecule/run boot_server
@@ -202,14 +220,14 @@ bench-write bench-pack: bench-%:
 bench-terraform: ## plans and applies of 1 to 10,000 machines, with terraform and with tofu; without root
 	bench/run terraform
 
-bench-paths: build ## a reimage by each way into the Sled system: idle, warm, power; in the lab (ROUNDS=5)
+bench-paths: build ## a reimage by each entry method (idle, warm, power) in the lab (ROUNDS=5)
 	tools/as-root bench/run paths
 
 clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
-.PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider initrd initrd-arm64 packages-arm64 collection generate programs test-go test-terraform test-c test-images test-api \
-	test-initrd test-power test-collection test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
+.PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
+	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-go test-terraform test-c test-images test-api \
+	test-initrd test-power test-collection test-collection-lab test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE

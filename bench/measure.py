@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs commands and says what they cost: wall and CPU seconds, memory of the largest process."""
+"""Runs commands and measures their cost: wall and CPU seconds, memory of the largest process."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Image:
         return index_of(self.path)
 
     def split(self, frames: Path, used: Path) -> None:
-        """What has to be fetched and decoded, and what has to be hashed and written: each in a file of its own."""
+        """What has to be fetched and decoded, and what has to be hashed and written: each in a separate file."""
         index = self.index()
         with self.path.open("rb") as file, frames.open("wb") as out, used.open("wb") as plain:
             for chunk in index.chunks:
@@ -71,7 +71,7 @@ class Image:
                         plain.write(data[start:end])
 
     def check(self, target: Path) -> None:
-        """The target holds what the image says, by the reader's account and not by sledc's."""
+        """The target has the content of the image, as the reference reader decodes it, not sledc."""
         index = self.index()
         with self.path.open("rb") as file, target.open("rb") as disk:
             for chunk in index.chunks:

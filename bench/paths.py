@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""paths.py OUT: how long a reimage takes by each way into the Sled system. Run by `make bench-paths`.
+"""paths.py OUT: how long a reimage takes by each entry method. Run by `make bench-paths`.
 
 OUT.json and a table. A lab of two machines is built, and taken down at the end. Each round images the first once by
-each way, and the second, whose firmware tests itself for SELF_TEST seconds, once by its power; totals and stages are
+each method, and the second, whose firmware tests itself for SELF_TEST seconds, once by power; totals and stages are
 those of sledd's timelines. KEEP=1 leaves the lab.
 """
 
@@ -22,13 +22,13 @@ from measure import line, save
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SELF_TEST = int(os.environ.setdefault("SELF_TEST", "60"))
-WAYS = {  # what is measured: node, and way into the Sled system
+METHODS = {  # what is measured: node and entry method
     "idle": ("n1", "idle"),
     "warm": ("n1", "warm"),
     "power": ("n1", "power"),
     f"power, self-test {SELF_TEST} s": ("n2", "power"),
 }
-WIDTH = max(map(len, WAYS))
+WIDTH = max(map(len, METHODS))
 # BEGIN words: stages-python (from contract/words/stages.yml by tools/words.py)
 STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "capture", "start")
 # END words
@@ -73,11 +73,11 @@ def timeline(node: str) -> Timeline:
 
 
 def measure() -> dict[str, list[Timeline]]:
-    """All ways in turn: what disturbs the machine disturbs them alike."""
-    runs: dict[str, list[Timeline]] = {name: [] for name in WAYS}
+    """All methods in turn: what disturbs the machine disturbs them alike."""
+    runs: dict[str, list[Timeline]] = {name: [] for name in METHODS}
     for number in range(ROUNDS):
-        for name, (node, way) in WAYS.items():
-            playbook("bench/paths.yml", "-e", f"way={way}", "--limit", node)
+        for name, (node, method) in METHODS.items():
+            playbook("bench/paths.yml", "-e", f"entry_method={method}", "--limit", node)
             runs[name].append(timeline(node))
             print(f"  round {number + 1}/{ROUNDS}  {name:<{WIDTH}} {runs[name][-1]['total']:7.1f} s", flush=True)
     return runs
@@ -102,11 +102,11 @@ def figures(runs: list[Timeline]) -> dict[str, Any]:
 
 def table(found: dict[str, dict[str, Any]]) -> str:
     """For a terminal."""
-    rows = [["way", "total s", "range", *STAGES]]
-    for way, one in found.items():
+    rows = [["entry method", "total s", "range", *STAGES]]
+    for method, one in found.items():
         spread = f"{one['min']:.1f}-{one['max']:.1f}"
         seconds = [f"{one['stages'][name]:.1f}" if name in one["stages"] else "-" for name in STAGES]
-        rows.append([way, f"{one['total']:.1f}", spread, *seconds])
+        rows.append([method, f"{one['total']:.1f}", spread, *seconds])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(line(row, widths) for row in rows)
 
@@ -122,14 +122,14 @@ def main() -> None:
         playbook("playbooks/images.yml", "--tags", "build", inside=False)
         for name in ("site", "images", "enroll", "reimage"):
             playbook(f"playbooks/{name}.yml")
-        found = {way: figures(runs) for way, runs in measure().items()}
+        found = {method: figures(runs) for method, runs in measure().items()}
     finally:
         if not KEEP:
             take_down()
-    order = " < ".join(sorted(found, key=lambda way: float(found[way]["total"])))
+    order = " < ".join(sorted(found, key=lambda method: float(found[method]["total"])))
     save(
         Path(sys.argv[1]),
-        {"rounds": ROUNDS, "cores": os.cpu_count(), "self_test": SELF_TEST, "order": order, "ways": found},
+        {"rounds": ROUNDS, "cores": os.cpu_count(), "self_test": SELF_TEST, "order": order, "entry_methods": found},
     )
     print(table(found))
     print(f"medians: {order}")

@@ -70,7 +70,7 @@ STEPS = {  # name: the image that is declared for all, and the command
 
 
 class Case:
-    """One CLI with so many machines, in a directory of its own."""
+    """One CLI with so many machines, in a separate directory."""
 
     def __init__(self, cli: str, resource: str, count: int, home: Path) -> None:
         self.cli, self.resource, self.count = cli, resource, count

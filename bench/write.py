@@ -4,7 +4,7 @@
 
 Run by `make bench-write`.
 
-DIRECTORY holds what `bench/disk` made. Every tool has a target of its own: a file of 8 GiB with all of its blocks,
+DIRECTORY holds what `bench/disk` made. Every tool has a separate target: a file of 8 GiB with all of its blocks,
 opened O_DIRECT where the tool can. OUT.json, OUT.svg and a table: medians; ratios are of wall times, the other tool's
 by sledc's.
 """
@@ -81,7 +81,7 @@ def sledc(server: Server, path: Path, image: Image, mode: str) -> Contestant:
 
 
 def rival_commands(url: str, targets: dict[str, Path], loop: str) -> list[Contestant]:
-    """Each as its own documentation says, with what makes it fast."""
+    """Each as its documentation recommends, with its fastest options."""
     direct = "bs=4M iflag=fullblock oflag=direct conv=notrunc,fsync status=none"
     restore = f"partclone.restore -q -L /dev/null -s - -O {loop} 2>/dev/null"
     return [
@@ -117,7 +117,7 @@ def measured(server: Server, contestants: list[Contestant], count: int) -> None:
 
 
 def measure_deltas(server: Server, path: Path, image: Image) -> Figures:
-    """A disk of which some chunks are wrong, put right by difference and in full."""
+    """A disk with some wrong chunks, corrected by difference and in full."""
     found = {}
     for percent in CHANGED:
         for mode in ("delta", "full"):

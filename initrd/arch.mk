@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# ARCH, as Debian calls it. What is made for another one than amd64 has it in its name, and takes a cross compiler and Debian's packages.
+# ARCH is Debian's name of the architecture. Files for another one than amd64 have it in their names; to build them, a
+# cross compiler and Debian's packages are required.
 ARCH ?= amd64
 $(if $(filter amd64 arm64,$(ARCH)),,$(error ARCH is '$(ARCH)': amd64 or arm64))
 SUFFIX := $(patsubst %,-%,$(filter-out amd64,$(ARCH)))

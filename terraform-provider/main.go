@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// quiet turns the framework's own log off, unless somebody asked for a log. For each value of a resource it looks for
+// quiet turns the framework's own log off, unless a log was requested. For each value of a resource it looks for
 // its logger through all values before: a map of 10,000 machines takes half a minute of that. A level that is set
 // spares it the search.
 func quiet() {

@@ -65,7 +65,7 @@ def table(options: dict[str, Any]) -> str:
 
 
 def differences(role: Path, options: dict[str, Any]) -> list[str]:
-    """What defaults/main.yml says otherwise than the argument specification.
+    """Differences between defaults/main.yml and the argument specification.
 
     A default that is computed need not stand in both.
     """

@@ -142,7 +142,7 @@ def identities(options: argparse.Namespace) -> list[str]:
 
 
 def plan(options: argparse.Namespace) -> list[str]:
-    """Saves what a plan says, and gives what is wrong with it."""
+    """Saves the actions of a plan, and returns what is wrong with it."""
     result = plan_summary(json.loads(options.shown.read_text(encoding="utf-8")), options.exit)
     save(options.file, result)
     wrong = options.only and not images_only(options.only, result)
@@ -150,7 +150,7 @@ def plan(options: argparse.Namespace) -> list[str]:
 
 
 def write(options: argparse.Namespace) -> list[str]:
-    """Saves the summary of a demo, and gives what is wrong."""
+    """Saves the summary of a demo, and returns what is wrong with it."""
     addresses = dict(options.nodes)
     result = {
         "nodes": [node_summary(name, address) for name, address in addresses.items()],

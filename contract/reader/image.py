@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads an image as ../image.md says, and nothing else.
+"""Reads an image by ../image.md alone.
 
 usage: python3 image.py FILE [--keys PEM] [--digest sha256:...] [--raw OUT]
 
@@ -86,7 +86,7 @@ class Partition:
 
 @dataclass
 class Index:
-    """What an image says of its disk."""
+    """What the index of an image states of its disk."""
 
     sector: int
     bytes: int
@@ -135,7 +135,7 @@ def parse_index(data: bytes) -> Index:
     )
     must(
         len(data) == HEAD.size + partition_count * PARTITION.size + chunk_count * ENTRY.size,
-        "index of another size than it says",
+        "index of another size than it states",
     )
     index, at = Index(sector, size, used, [], []), HEAD.size
     least = 0
@@ -217,13 +217,13 @@ def open_image(file: BinaryIO, keys: list[Ed25519PublicKey] | None = None, diges
     must(flags == 0 and magic == 0x8F92EAB1, "no seek table")
     table_at = total - (8 + 8 * count + FOOTER.size)
     trailer_at = table_at - 8 - END.size
-    must(trailer_at >= 8, "shorter than its seek table says")
+    must(trailer_at >= 8, "shorter than its seek table states")
     trailer = read_at(file, trailer_at, 8 + END.size)
     must(trailer[:16] == struct.pack("<II", TRAILER, END.size) + b"sled-end", "no trailer")
     _, version, zero, at, size, wanted, key, signature = END.unpack(trailer[8:])
     must(version == 1, f"trailer of version {version}", UNSUPPORTED)
     must(zero == 0, "trailer")
-    must(at >= 8 and at + size == trailer_at, "the index is not where the trailer says")
+    must(at >= 8 and at + size == trailer_at, "the index is not at the position in the trailer")
     must(
         size <= HEAD.size + PARTITIONS_MAX * PARTITION.size + CHUNKS_MAX * ENTRY.size,
         f"index of {size} bytes",
@@ -236,7 +236,7 @@ def open_image(file: BinaryIO, keys: list[Ed25519PublicKey] | None = None, diges
     check_signature(wanted, key, signature, keys)
     index = parse_index(payload[8:])
     end, table = check_layout(index, size)
-    must(end == at - 8, "frames end elsewhere than the index begins")
+    must(end == at - 8, "the frames do not end where the index starts")
     must(read_at(file, table_at, total - table_at) == table, "another seek table")
     return index
 

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# What UEFI boots first (contract/plan.md, Boot order).
+# The boot order of UEFI (contract/plan.md, Boot order).
 
 bootorder_esp=$ROOT/run/sled/esp
 
-# bootorder_set DISK ORDER: a firmware that refuses is reported as a detail and does not fail the step.
+# bootorder_set DISK ORDER: if the firmware refuses, the step reports it as a detail and does not fail.
 bootorder_set() {
 	case $2 in '' | keep) return 0 ;; esac
 	if [ ! -d "$ROOT/sys/firmware/efi" ]; then
-		plan_detail "boot order $2: not set, this machine starts by BIOS"
-	elif bootorder_said=$(bootorder_apply "$1" "$2" 2>&1); then
-		echo "$bootorder_said"
+		plan_detail "boot order $2: not set, this machine boots by BIOS"
+	elif bootorder_output=$(bootorder_apply "$1" "$2" 2>&1); then
+		echo "$bootorder_output"
 		plan_detail "boot order $2: set"
 	else
-		echo "$bootorder_said"
-		plan_detail "boot order $2: not set, $(echo "$bootorder_said" | tail -n 1)"
+		echo "$bootorder_output"
+		plan_detail "boot order $2: not set, $(echo "$bootorder_output" | tail -n 1)"
 	fi
 }
 
-# bootorder_apply DISK ORDER: in a subshell, which unmounts only what it mounted.
+# bootorder_apply DISK ORDER: in a subshell, which unmounts only what it has mounted.
 bootorder_apply() (
 	disk_forget
 	trap disk_release EXIT
-	bootorder_find_loader "$1" || { echo "no partition of $1 but its root holds a loader for UEFI"; exit 1; }
+	bootorder_find_loader "$1" || { echo "no partition of $1 except its root has a UEFI boot loader"; exit 1; }
 	echo "the loader is $bootorder_loader of partition $bootorder_number"
 	for bootorder_entry in $(bootorder_entries | sed -n 's/^Boot\([0-9A-F]\{4\}\). sled\(\t.*\)\{0,1\}$/\1/p'); do
 		$MOCK efibootmgr -q -b "$bootorder_entry" -B || exit
@@ -32,7 +32,7 @@ bootorder_apply() (
 	bootorder_wanted=$(bootorder_entries | bootorder_sorted "$2")
 	$MOCK efibootmgr -q -o "$bootorder_wanted" || exit
 	bootorder_entries | grep -q "^BootOrder: $bootorder_wanted\$" ||
-		{ echo "the firmware kept another order than $bootorder_wanted"; exit 1; }
+		{ echo "the firmware did not accept the order $bootorder_wanted"; exit 1; }
 	bootorder_entries
 )
 
@@ -75,7 +75,7 @@ bootorder_find_loader() {
 }
 
 # bootorder_has_loader FOLDER: sets $bootorder_loader. Prefers the vendor's loader to the one for removable media, and
-# shim to the loader that it starts.
+# shim to the loader that shim starts.
 bootorder_has_loader() {
 	case $($MOCK uname -m) in aarch64) bootorder_arch=aa64 ;; *) bootorder_arch=x64 ;; esac
 	for bootorder_loader in "$1"/EFI/*/shim"$bootorder_arch".efi "$1"/EFI/*/grub"$bootorder_arch".efi \

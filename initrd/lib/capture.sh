@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Step capture: the node's disk becomes an image on the boot server.
+# Step capture: makes an image of the node's disk on the boot server.
 
 step_capture() {
 	capture_disk=$(disk_of_step "$@")
@@ -11,13 +11,13 @@ step_capture() {
 }
 
 # capture_replay DEVICE: mounts and unmounts it, so that the kernel replays the journal of a filesystem that was in use.
-# One that does not mount is left as it is.
+# A filesystem that cannot be mounted is left unchanged.
 capture_replay() {
 	mkdir -p "$disk_root"
 	for capture_type in ext4 xfs btrfs f2fs; do
 		disk_mount "$1" "$disk_root" "$capture_type" noatime || continue
 		disk_detach "$disk_root"
-		echo "$1: $capture_type is at rest" >&2
+		echo "$1: the journal of $capture_type is empty" >&2
 		return 0
 	done
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# A clock that TLS can work with: from the RTC, but never before this initrd, or its site part, was made.
+# Sets a clock that is good enough for TLS: from the RTC, but never before this initrd, or its site part, was built.
 
 clock_set() {
 	$MOCK hwclock -s -u 2>/dev/null || :
@@ -8,7 +8,7 @@ clock_set() {
 	for clock_file in build-clock clock; do
 		clock_seconds=$(cat "$ROOT/etc/sled/$clock_file" 2>/dev/null) || continue
 		case $clock_seconds in
-		'' | *[!0-9]*) console_say "/etc/sled/$clock_file holds no number of seconds: '$clock_seconds'" ;;
+		'' | *[!0-9]*) console_say "/etc/sled/$clock_file must be a number of seconds, not '$clock_seconds'" ;;
 		*) [ "$clock_seconds" -le "$clock_floor" ] || clock_floor=$clock_seconds ;;
 		esac
 	done

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Step configure: makes the written copy of an image this node's own system.
+# Step configure: adapts the written image to this node.
 
 step_configure() {
 	exec 3>&1 >&2 # 3: see plan_detail
@@ -24,8 +24,8 @@ step_configure() {
 	disk_release
 }
 
-# configure_put MODE FILE: writes FILE of the installed system from standard input, atomically. Never follows a link out
-# of the system.
+# configure_put MODE FILE: writes standard input to FILE of the installed system, atomically. Does not follow a link,
+# which could point outside of the system.
 configure_put() {
 	mkdir -p "$disk_root${2%/*}"
 	(umask 077 && cat >"$disk_root$2.sled")
@@ -33,7 +33,7 @@ configure_put() {
 	mv -f "$disk_root$2.sled" "$disk_root$2"
 }
 
-# configure_unit NAME [TARGET]: writes a systemd unit from standard input and enables it, also where the vendor's preset
+# configure_unit NAME [TARGET]: writes a systemd unit from standard input and enables it, even if the vendor's preset
 # disables it.
 configure_unit() {
 	configure_wants=/etc/systemd/system/${2:-multi-user}.target.wants

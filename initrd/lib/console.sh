@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# What a person at the machine sees: the same lines on the serial port, on the screen and in the kernel log, which is
-# what the servers are sent when a step fails.
+# Messages for a person at the machine: the same lines on the serial port, on the screen and in the kernel log, which is
+# sent to the servers when a step fails.
 
-console_devices=${console_devices-} # step has those of init
+console_devices=${console_devices-} # step inherits those of init
 
-# Finds the devices to talk to. A serial port that is no kernel console keeps a modem's 9600 baud otherwise.
+# Finds the devices for messages. A serial port that is no kernel console would keep 9600 baud.
 console_find() {
 	echo on >"$ROOT/proc/sys/kernel/printk_devkmsg" 2>/dev/null || :
 	$MOCK dmesg -n 4
@@ -27,7 +27,7 @@ console_say() {
 	done 2>/dev/null
 }
 
-# A shell for whoever asked for it with sled.debug, beside the polling, once.
+# A shell on request (sled.debug), once, while the node polls.
 console_shell() {
 	[ -n "$(words_argument sled.debug)" ] && [ ! -e "$ROOT/run/sled/shell" ] || return 0
 	: >"$ROOT/run/sled/shell"

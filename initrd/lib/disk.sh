@@ -10,7 +10,7 @@ disk_of_step() {
 	sledc disks $(words_pick 'disk keep' "$@")
 }
 
-# disk_partitions DISK: prints their devices in order; the disk itself when it has no partition table.
+# disk_partitions DISK: prints the devices of its partitions in order; the disk itself if it has no partition table.
 disk_partitions() {
 	$MOCK blockdev --rereadpt "$1" 2>/dev/null || :
 	for disk_part in "$ROOT/sys/class/block/${1##*/}"/*/partition; do
@@ -25,13 +25,13 @@ disk_mount() {
 	disk_mounted="$2 $disk_mounted"
 }
 
-# disk_attach DEVICE FOLDER TEST: mounts it read-only with the first type and options that make TEST true; 1 when none
-# do.
+# disk_attach DEVICE FOLDER TEST: mounts it read-only with the first type and options for which TEST is true; returns 1
+# if there are none.
 disk_attach() {
 	mkdir -p "$2"
-	for disk_way in 'ext4 ro' 'xfs ro' 'btrfs ro' 'btrfs ro,subvol=@' 'btrfs ro,subvol=@rootfs' \
+	for disk_options in 'ext4 ro' 'xfs ro' 'btrfs ro' 'btrfs ro,subvol=@' 'btrfs ro,subvol=@rootfs' \
 		'btrfs ro,subvol=root' 'vfat ro'; do
-		disk_mount "$1" "$2" "${disk_way% *}" "${disk_way#* }" || continue
+		disk_mount "$1" "$2" "${disk_options% *}" "${disk_options#* }" || continue
 		"$3" "$2" && return 0
 		disk_detach "$2"
 	done
@@ -43,10 +43,10 @@ disk_detach() {
 	disk_mounted=${disk_mounted#"$1 "}
 }
 
-# In a subshell: leaves what is mounted to the parent.
+# In a subshell: leaves the mounts of the parent to it.
 disk_forget() { disk_mounted=; }
 
-# Unmounts everything, the last first.
+# Unmounts everything, in reverse order.
 disk_release() { for disk_folder in $disk_mounted; do disk_detach "$disk_folder"; done; }
 
 disk_is_root() { [ -f "$1/etc/passwd" ] && { [ -e "$1/etc/os-release" ] || [ -L "$1/etc/os-release" ]; }; }
@@ -58,16 +58,16 @@ disk_has_kernel() {
 	return 1
 }
 
-# disk_mount_root DISK: at $disk_root; sets $disk_root_device. Exit code 3 when no partition holds a system.
+# disk_mount_root DISK: mounts its root at $disk_root; sets $disk_root_device. Exit code 3 if no partition has a system.
 disk_mount_root() {
 	for disk_root_device in $(disk_partitions "$1"); do
 		disk_attach "$disk_root_device" "$disk_root" disk_is_root && return 0
 	done
-	echo "no partition of $1 holds a system (etc/passwd and etc/os-release on ext4, xfs, btrfs or vfat)" >&2
+	echo "no partition of $1 has a system (etc/passwd and etc/os-release on ext4, xfs, btrfs or vfat)" >&2
 	exit 3
 }
 
-# disk_mount_boot DISK: sets $disk_boot to where the kernels are: a folder of the root, or a partition of its own.
+# disk_mount_boot DISK: sets $disk_boot to where the kernels are: a folder of the root, or a separate partition.
 disk_mount_boot() {
 	if disk_has_kernel "$disk_root/boot"; then
 		disk_boot=$disk_root/boot

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# What must differ between two copies of one image.
+# What must differ between two nodes with the same image.
 
 identity_name() {
 	echo "$configure_hostname" | configure_put 0644 /etc/hostname
@@ -10,8 +10,8 @@ identity_name() {
 	} | configure_put 0644 /etc/hosts
 }
 
-# "uninitialized" asks systemd for its first-boot work, which only the image's maker can want; everything else gets a
-# new id here, as systemd would take the one of the hypervisor, the same at each re-imaging.
+# "uninitialized" requests the first-boot setup of systemd, so the image's author must have set it. Any other system
+# gets a new id here: systemd would use the id of the hypervisor, which is the same after each re-imaging.
 identity_machine_id() {
 	[ "$(cat "$disk_root/etc/machine-id" 2>/dev/null)" = uninitialized ] ||
 		tr -d - <"$ROOT/proc/sys/kernel/random/uuid" | configure_put 0444 /etc/machine-id
@@ -19,8 +19,8 @@ identity_machine_id() {
 	rm -f "$disk_root/var/lib/systemd/random-seed" "$disk_root/var/lib/systemd/credential.secret"
 }
 
-# The keys are made at the first start, where there is more entropy; RSA, which takes long, only old clients want.
-# cloud-init and sshd-keygen.target (Fedora) do it themselves.
+# The keys are made at the first start, when there is more entropy. No RSA key: it takes long, and only old clients need
+# it. cloud-init and sshd-keygen.target (Fedora) make keys themselves.
 identity_host_keys() {
 	rm -f "$disk_root"/etc/ssh/ssh_host_*_key "$disk_root"/etc/ssh/ssh_host_*_key.pub
 	if configure_has_cloud_init || [ -e "$disk_root/usr/lib/systemd/system/sshd-keygen.target" ] ||

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Step kexec: loads the installed system's kernel. init jumps once the servers know.
+# Step kexec: loads the installed system's kernel. init jumps after the servers have accepted the report.
 
-# Tries the system call that checks signatures first, then the one for kernels that it cannot read. Several initrds are
-# joined.
+# Tries the system call that checks signatures first, then the older one, for kernels that the first cannot load. Joins
+# several initrds.
 kexec_load() {
 	case $kexec_initrd in
 	*,*)
@@ -36,16 +36,16 @@ step_kexec() {
 	kexec_disk=$(disk_of_step "$@")
 	disk_mount_root "$kexec_disk"
 	disk_mount_boot "$kexec_disk"
-	kexec_way=kexec
+	kexec_method=kexec
 	if ! kexec_find "$@" || ! watchdog_choose "$(words_value watchdog "$@")" || ! kexec_load; then
-		kexec_way=reboot
+		kexec_method=reboot
 		rm -f "$watchdog_chosen"
-		echo "no kernel of $kexec_disk can be loaded" >&2
+		echo "no kernel of $kexec_disk could be loaded" >&2
 		[ "$(words_value fallback "$@")" = reboot ] || exit 3
 		echo "falling back to a reboot" >&2
 	fi
 	sync
 	disk_release
-	echo "way $kexec_way" >&3
-	echo "$kexec_way" >"$ROOT/run/sled/jump"
+	echo "way $kexec_method" >&3
+	echo "$kexec_method" >"$ROOT/run/sled/jump"
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# The interface that booted gets an address.
+# Configures the interface that the node booted from.
 
-# Sets $network_mac, the node's name to the servers, and $network_wanted, the MAC of the interface to use.
+# Sets $network_mac, which identifies the node to the servers, and $network_wanted, the MAC of the interface to use.
 network_identify() {
 	network_wanted=$(words_argument BOOTIF | tr 'A-F-' 'a-f:')
 	network_wanted=${network_wanted#??:} # the hardware type

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Plans: ask, check, run the steps in order, report each. Values are sledc's business; here a line is only split into
-# words.
+# Plans: requests and checks them, runs their steps in order, reports each. Only sledc interprets values; here a line is
+# only split into words.
 
 plan_log=$ROOT/run/sled/log plan_report_log=$ROOT/run/sled/report.log plan_file=$ROOT/run/sled/plan
 
-# Once a boot. A server that is away now may be back for the plan, which matters more.
+# Once per boot. If no server responds, one may be back for the plan, which matters more.
 plan_send_facts() {
-	sledc facts $node 2>"$plan_log" || console_say "the facts were not taken: $(tail -n 1 "$plan_log")"
+	sledc facts $node 2>"$plan_log" || console_say "the facts were not sent: $(tail -n 1 "$plan_log")"
 }
 
-# plan_report NUMBER OF VERB [OPERAND...]: sends what the step prints to the servers. Returns the step's exit code, or 6
-# when a server refused the report.
+# plan_report NUMBER OF VERB [OPERAND...]: sends the output of the step to the servers. Returns the step's exit code, or
+# 6 if a server refused the report.
 plan_report() {
 	plan_step="step=$1 of=$2 verb=$3"
 	shift 3
@@ -20,8 +20,8 @@ plan_report() {
 }
 
 # plan_begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $plan_begin for the reports
-# that follow. Returns 1 when sledd refuses. A server that does not answer stops no step: sledd issued the plan, and
-# gets the start later.
+# that follow. Returns 1 if sledd refuses. A step runs even if no server responds: sledd issued the plan, and gets the
+# start later.
 plan_begin_step() {
 	case $(plan_report "$@" begin=only 2>"$plan_report_log") in
 	accepted) plan_begin=begin=done ;;
@@ -36,7 +36,7 @@ plan_begin_step() {
 	esac
 }
 
-# plan_run_step NUMBER OF VERB OPERAND...: in a separate process, so that its shell ends at the first error.
+# plan_run_step NUMBER OF VERB OPERAND...: runs it in a separate process, whose shell ends at the first error.
 plan_run_step() {
 	plan_number=$1 plan_of=$2
 	shift 2
@@ -72,13 +72,14 @@ plan_run() {
 	plan_jump
 }
 
-# Leaves, when the last step prepared that and the servers know. A kernel that does not start is left to the firmware.
+# Leaves the Sled system if the last step prepared it; the servers have its report. If a kernel does not start, the
+# machine restarts through its firmware.
 plan_jump() {
 	[ -s "$ROOT/run/sled/jump" ] || return 0
 	sync
-	read -r plan_way <"$ROOT/run/sled/jump"
-	console_say "$plan_way"
-	case $plan_way in
+	read -r plan_method <"$ROOT/run/sled/jump"
+	console_say "$plan_method"
+	case $plan_method in
 	kexec)
 		watchdog_switch on
 		$MOCK kexec -e || { console_say "kexec failed" && watchdog_switch off; }
@@ -90,7 +91,7 @@ plan_jump() {
 	exit 0
 }
 
-# Asks for plans and runs them until the servers deny the token. Backs off to 10 s while there is none to be had.
+# Requests plans and runs them until the servers deny the token. After errors, pauses of up to 10 s.
 plan_follow() {
 	plan_generation='' plan_pause=1
 	while :; do
@@ -105,7 +106,7 @@ plan_follow() {
 		unchanged) ;;
 		denied) return 0 ;;
 		*)
-			console_say "no plan: $(tail -n 1 "$plan_log"); again in $plan_pause s"
+			console_say "no plan: $(tail -n 1 "$plan_log"); retry in $plan_pause s"
 			$MOCK sleep "$plan_pause"
 			plan_pause=$((plan_pause < 5 ? plan_pause * 2 : 10))
 			continue
@@ -115,7 +116,8 @@ plan_follow() {
 	done
 }
 
-# plan_detail TEXT: for the log and for the events of the node, in steps that redirect their standard output to the log.
+# plan_detail TEXT: adds it to the log and to the events of the node, in steps that redirect their standard output to
+# the log.
 plan_detail() {
 	echo "$1"
 	echo "detail $1" >&3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Step rescue: people enter by SSH, with the keys that the plan names and nothing else. No disk is looked at, let alone
+# Step rescue: people log in by SSH, with the keys of the plan and nothing else. No disk is read, let alone
 # mounted.
 
 rescue_folder=$ROOT/run/sled/rescue
@@ -15,10 +15,10 @@ step_rescue() {
 	rescue_public=$(sed -n 's/^\(ssh-ed25519 [^ ]*\).*/\1/p' "$rescue_folder/made")
 	rescue_address=$($MOCK ip -4 -o address show scope global | awk '{ sub("/.*", "", $4); print $4; exit }')
 	if [ -z "$rescue_public" ] || [ -z "$rescue_address" ]; then
-		echo "no host key or no address: '$rescue_public', '$rescue_address'" >&2
+		echo "the host key '$rescue_public' or the address '$rescue_address' is missing" >&2
 		return 1
 	fi
-	# No passwords (-s), no forwarding (-j -k). It must not keep the pipe to the servers open.
+	# No passwords (-s), no forwarding (-j -k). The redirections keep it from holding the pipe to the servers open.
 	$MOCK setsid dropbear -F -E -s -j -k -r "$rescue_folder/host_key" -P "$rescue_folder/pid" \
 		>"$rescue_folder/log" 2>&1 </dev/null &
 	wait_for 20 "the SSH server" [ -s "$rescue_folder/pid" ] || { cat "$rescue_folder/log" >&2; return 1; }
@@ -26,16 +26,16 @@ step_rescue() {
 	echo "detail $rescue_address $rescue_public"
 }
 
-# rescue_family PID: it and all that it started, the youngest first.
-rescue_family() (
-	for rescue_child in $($MOCK pgrep -P "$1"); do rescue_family "$rescue_child"; done
+# rescue_processes PID: prints it and its descendants, the youngest first.
+rescue_processes() (
+	for rescue_child in $($MOCK pgrep -P "$1"); do rescue_processes "$rescue_child"; done
 	echo "$1"
 )
 
-# The next plan may write to the disks: whoever is logged in is put out, with all that they run.
+# The next plan may write to the disks: ends all sessions, with their processes.
 rescue_end() {
 	[ -s "$rescue_folder/pid" ] || return 0
-	for rescue_process in $(rescue_family "$(cat "$rescue_folder/pid")"); do
+	for rescue_process in $(rescue_processes "$(cat "$rescue_folder/pid")"); do
 		$MOCK kill -9 "$rescue_process" 2>/dev/null || :
 	done
 	rm -rf "$rescue_folder" "$ROOT/root/.ssh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# What sledd hands out for this node alone: keys, user data, and the token to confirm with (contract/report.md, seed).
+# The seed, which sledd issues for this node: keys, user data, and the token that confirms (contract/report.md, seed).
 
 seed_folder=$ROOT/run/sled/seed
 
@@ -11,7 +11,7 @@ seed_get() {
 	tar -x -f "$seed_folder/seed.tar" -C "$seed_folder"
 }
 
-# seed_authorize HOME OWNER:GROUP: adds the keys that are not there yet.
+# seed_authorize HOME OWNER:GROUP: adds the keys that are missing.
 seed_authorize() {
 	[ -s "$seed_folder/authorized_keys" ] || return 0
 	seed_keys=$1/.ssh/authorized_keys
@@ -23,7 +23,7 @@ seed_authorize() {
 
 seed_authorize_root() { seed_authorize /root 0:0; }
 
-# The user that installers make first has number 1000; cloud-init cares for its own.
+# The first user of an installer has number 1000; cloud-init configures its users itself.
 seed_authorize_user() {
 	seed_user=$(awk -F : '$3 == 1000 { print $6, $3 ":" $4 }' "$disk_root/etc/passwd")
 	if configure_has_cloud_init || [ -z "$seed_user" ]; then return 0; fi
@@ -38,10 +38,10 @@ seed_cloud_init() {
 	done
 }
 
-# The system says itself that it runs, with a program and a one-time token that it is given here.
+# The system itself reports that it runs, by a program and a one-time token that are installed here.
 seed_operational() {
 	if ! configure_has_systemd; then
-		echo "no systemd: this system will not confirm that it is operational" >&2
+		echo "the system has no systemd, so it cannot confirm that it is operational" >&2
 		return 0
 	fi
 	configure_put 0755 /usr/lib/sled/sledc <"$ROOT/bin/sledc"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# The steps that sledc does by itself, and those that init does once their end is reported.
+# Steps that sledc runs alone, and steps that init runs after their end is reported.
 
 step_wipe() { exec sledc "$@"; }
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Waiting for a condition.
+# Waits for a condition.
 
 wait_seconds_up() {
 	read -r wait_up _ <"$ROOT/proc/uptime"
 	echo "${wait_up%%.*}"
 }
 
-# wait_for SECONDS WHAT COMMAND...: true as soon as COMMAND is; 1 when the time is up, and says what it waited for.
+# wait_for SECONDS WHAT COMMAND...: returns as soon as COMMAND is true; returns 1 after the timeout, and prints WHAT.
 wait_for() {
 	wait_limit=$1 wait_what=$2
 	shift 2

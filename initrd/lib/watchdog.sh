@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# A hardware watchdog looks after the jump: it resets the machine when the installed kernel does not come to where it
-# stops it.
+# A hardware watchdog guards the jump: it resets the machine if the installed system does not start far enough to stop
+# it.
 
 watchdog_chosen=$ROOT/run/sled/watchdog
 
-# Prints the driver of a watchdog that this machine has. BMCs last: they need most of the kernel that comes.
+# Prints the driver of a watchdog of this machine. BMCs come last: they need most from the installed kernel.
 watchdog_find() {
 	for watchdog_driver in iTCO_wdt sp5100_tco i6300esb ipmi_watchdog; do
 		$MOCK modprobe -q "$watchdog_driver" 2>/dev/null || continue
@@ -16,7 +16,7 @@ watchdog_find() {
 	return 1
 }
 
-# watchdog_installed_takes DRIVER: the installed system has it for the kernel that will start, and can stop the
+# watchdog_installed_takes DRIVER: whether the installed system has it for the kernel that will start, and can stop the
 # watchdog.
 watchdog_installed_takes() {
 	[ -e "$disk_root/etc/systemd/system/sled-watchdog.service" ] || return 1
@@ -31,9 +31,9 @@ watchdog_choose() {
 	watchdog_argument=
 	rm -f "$watchdog_chosen"
 	[ -n "$1" ] || return 0
-	watchdog_driver=$(watchdog_find) || { echo "this machine has no watchdog that is known" >&2; return 0; }
+	watchdog_driver=$(watchdog_find) || { echo "this machine has no supported watchdog" >&2; return 0; }
 	if ! watchdog_installed_takes "$watchdog_driver"; then
-		plan_detail "no watchdog: the installed system would not take over $watchdog_driver"
+		plan_detail "no watchdog: the installed system cannot take over $watchdog_driver"
 		return 0
 	fi
 	if ! watchdog_took=$(sledc watchdog "driver=$watchdog_driver" "seconds=$1" state=try); then
@@ -46,7 +46,7 @@ watchdog_choose() {
 	plan_detail "watchdog $watchdog_driver, $watchdog_took s"
 }
 
-# arm on|off: what watch has chosen, at the jump.
+# watchdog_switch on|off: arms or stops the chosen watchdog, at the jump.
 watchdog_switch() {
 	[ -s "$watchdog_chosen" ] || return 0
 	# shellcheck disable=SC2046 # operands

@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # Kernel arguments and operands.
 
-# words_argument NAME: prints its value; "1" for one without a value; nothing when it is not there.
+# words_argument NAME: prints the value of the kernel argument; "1" if it has no value; nothing if it is missing.
 words_argument() (
 	set -f
 	# shellcheck disable=SC2013 # words, not lines
@@ -14,7 +14,7 @@ words_argument() (
 	done | head -n 1
 )
 
-# words_pick KEYS WORD...: those operands whose key is among KEYS, as they are.
+# words_pick KEYS WORD...: prints the operands whose key is among KEYS, unchanged.
 words_pick() (
 	words_keys=$1
 	shift
@@ -23,5 +23,5 @@ words_pick() (
 	done
 )
 
-# words_value KEY VERB OPERAND...: prints the decoded value; nothing when there is no such operand.
+# words_value KEY VERB OPERAND...: prints the decoded value; nothing if there is no such operand.
 words_value() { sledc operand "$@" || [ $? = 1 ]; }

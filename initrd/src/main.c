@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sledc: what a node can do, one verb each. A line of a plan (contract/plan.md) is a command line of this program.
+// sledc: one verb for each thing that a node does. A line of a plan (contract/plan.md) is a command line of it.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,30 +8,35 @@
 #include "verbs/verbs.h"
 
 static const struct verb verbs[] = {
-	{"plan", "ask sledd for a plan and store it", plan_rules, verb_plan, NULL, NULL},
-	{"check-plan", "check a plan, from its first line to its last", NULL, NULL, verb_check_plan, "FILE|-"},
-	{"operand", "print one value of a plan line", NULL, NULL, verb_operand, "KEY VERB key=value..."},
-	{"facts", "print what this machine is, or send it to sledd", facts_rules, verb_facts, NULL, NULL},
-	{"disks", "list the disks, or find the one that a selector means", disks_rules, verb_disks, NULL, NULL},
-	{"wipe", "make a disk forget", wipe_rules, verb_wipe, NULL, NULL},
+	{"hello", "claim to be a node, and print the claim code", hello_rules, verb_hello, NULL, NULL},
+	{"plan", "request a plan from sledd and store it", plan_rules, verb_plan, NULL, NULL},
+	{"check-plan", "check a whole plan", NULL, NULL, verb_check_plan, "FILE|-"},
+	{"operand", "print the decoded value of one operand of a plan line", NULL, NULL, verb_operand,
+		"KEY VERB key=value..."},
+	{"facts", "print the facts of this machine, or send them to sledd", facts_rules, verb_facts, NULL, NULL},
+	{"disks", "list the disks, or find the one that a selector matches", disks_rules, verb_disks, NULL, NULL},
+	{"wipe", "empty a disk", wipe_rules, verb_wipe, NULL, NULL},
 	{"write", "write an image to a disk", write_shell_rules, verb_write, NULL, NULL},
-	{"capture", "make an image of a disk and put it to a server", capture_rules, verb_capture, NULL, NULL},
-	{"pack", "make an image of a disk", pack_rules, verb_pack, NULL, NULL},
-	{"inspect", "show what an image is", inspect_rules, verb_inspect, NULL, NULL},
-	{"verify", "check an image, or a disk against it, to the last byte", verify_rules, verb_verify, NULL, NULL},
+	{"capture", "make an image of a disk and upload it", capture_rules, verb_capture, NULL, NULL},
+	{"pack", "make an image of a disk or of a file with its content", pack_rules, verb_pack, NULL, NULL},
+	{"inspect", "show the properties of an image", inspect_rules, verb_inspect, NULL, NULL},
+	{"verify", "check every byte of an image, or a disk against an image", verify_rules, verb_verify, NULL, NULL},
 	{"diff", "compare two images", diff_rules, verb_diff, NULL, NULL},
 	{"sign", "sign an image", sign_rules, verb_sign, NULL, NULL},
-	{"grow", "make partition table and last partition as large as the disk", grow_rules, verb_grow, NULL, NULL},
+	{"grow", "extend the partition table and the last partition to the end of the disk", grow_rules, verb_grow,
+		NULL, NULL},
 	{"bootentry", "find kernel, initrd and arguments of an installed system", bootentry_rules, verb_bootentry, NULL,
 		NULL},
-	{"load", "load a kernel, for a jump out of the running system", load_rules, verb_load, NULL, NULL},
-	{"unload", "forget the loaded kernel", unload_rules, verb_unload, NULL, NULL},
+	{"load", "load a kernel that replaces the running system (kexec)", load_rules, verb_load, NULL, NULL},
+	{"unload", "unload the loaded kernel", unload_rules, verb_unload, NULL, NULL},
 	{"jump", "make the filesystems read-only and start the loaded kernel", jump_rules, verb_jump, NULL, NULL},
-	{"report", "tell sledd of a step, from lines on standard input", report_rules, verb_report, NULL, NULL},
+	{"report", "report a step to sledd, from lines on standard input", report_rules, verb_report, NULL, NULL},
 	{"seed", "fetch the files for the installed system", seed_rules, verb_seed, NULL, NULL},
-	{"lastwords", "send sledd what a kernel that died left behind", lastwords_rules, verb_lastwords, NULL, NULL},
+	{"lastwords", "send sledd the last messages of a kernel that crashed", lastwords_rules, verb_lastwords, NULL,
+		NULL},
 	{"watchdog", "find, try, arm or stop a hardware watchdog", watchdog_rules, verb_watchdog, NULL, NULL},
-	{"operational", "tell sledd that the installed system runs", operational_rules, verb_operational, NULL, NULL},
+	{"operational", "report to sledd that the installed system runs", operational_rules, verb_operational, NULL,
+		NULL},
 };
 
 static void print_verbs(FILE *out) {

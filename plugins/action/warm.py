@@ -120,12 +120,12 @@ class ActionModule(ActionBase):
             raise Gone(f"cannot copy {name} to the node: {error}") from error
 
     def _shell(self, command: str, what: str, become: bool = True) -> str:
-        # Not for Ansible to see as unreachable: another way may be tried for that node.
+        # Not for Ansible to see as unreachable: another entry method may be tried for that node.
         try:
             answer = self._low_level_execute_command(command, sudoable=become, executable="/bin/sh")
         except AnsibleConnectionFailure as error:
             raise Gone(f"cannot {what}: {error}") from error
         if answer["rc"] == 0:
             return str(answer["stdout"])
-        said = (answer.get("stderr") or answer.get("stdout") or "").strip().splitlines()
-        raise SledError(f"cannot {what}: {'; '.join(said[-5:]) or 'no word'} (code {answer['rc']})")
+        printed = (answer.get("stderr") or answer.get("stdout") or "").strip().splitlines()
+        raise SledError(f"cannot {what}: {'; '.join(printed[-5:]) or 'no output'} (code {answer['rc']})")

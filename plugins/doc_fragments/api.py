@@ -18,7 +18,7 @@ options:
   token:
     description:
       - An operator's token. Reading needs the role C(read), everything else C(operate).
-      - Default is the environment variable E(SLED_TOKEN). O(token_file) is the better place.
+      - Default is the environment variable E(SLED_TOKEN). O(token_file) is preferred.
     type: str
   token_file:
     description:
@@ -27,7 +27,7 @@ options:
     type: path
   ca_file:
     description:
-      - PEM file of the CA that the server's certificate must chain to. Without it the system's own.
+      - PEM file of the CA that the server's certificate must chain to. The default is the CAs of the system.
       - Default is the environment variable E(SLED_CA).
     type: path
   timeout:
@@ -35,7 +35,7 @@ options:
     type: float
     default: 30.0
 notes:
-  - The module speaks to sledd, not to the node. Run it on the controller, with C(delegate_to=localhost).
+  - The module connects to sledd, not to the node. Run it on the controller, with C(delegate_to=localhost).
 """
 
     INVENTORY = r"""
@@ -47,19 +47,19 @@ options:
     env:
       - name: SLED_SERVER
   token:
-    description: An operator's token, role C(read). O(token_file) is the better place.
+    description: An operator's token, role C(read). O(token_file) is preferred.
     type: str
     env:
       - name: SLED_TOKEN
   token_file:
-    description: File that holds the token; a relative name is looked for beside the inventory file first. Used when
+    description: File that holds the token; a relative name is searched beside the inventory file first. Used when
       O(token) is not given.
     type: str
     env:
       - name: SLED_TOKEN_FILE
   ca_file:
-    description: PEM file of the CA that the server's certificate must chain to; found as O(token_file) is. Without it
-      the system's own.
+    description: PEM file of the CA that the server's certificate must chain to; found as O(token_file) is. The default
+      is the CAs of the system.
     type: str
     env:
       - name: SLED_CA

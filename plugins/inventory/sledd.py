@@ -11,11 +11,13 @@ name: sledd
 short_description: Nodes of a Sled fleet
 version_added: 0.1.0
 description:
-  - Asks sledd for its nodes. The file that configures it is named C(*sledd.yml) or C(*sledd.yaml).
+  - Lists the nodes of sledd. The configuration file is named C(*sledd.yml) or C(*sledd.yaml).
   - Host variables are C(sled_mac), C(sled_declared), C(sled_phase), C(sled_generation), C(sled_image) (as observed),
-    C(sled_code), C(sled_reason), C(sled_os), C(sled_labels), C(sled_architecture), C(sled_bmc), C(sled_wished_image),
-    C(sled_wished_generation), C(sled_satisfied), C(sled_owner) (who declares the binding), and with O(facts)
+    C(sled_code), C(sled_reason), C(sled_os), C(sled_labels), C(sled_architecture), C(sled_bmc), C(sled_desired_image),
+    C(sled_desired_generation), C(sled_satisfied), C(sled_owner) (who declares the binding), and with O(facts)
     C(sled_facts).
+  - Text of nodes is marked as unsafe, so Ansible never evaluates it as a template. Characters of a group name other
+    than letters, digits, C(_), C(.) and C(-) are replaced by C(_).
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -43,9 +45,9 @@ options:
     default: false
   facts:
     description:
-      - Read each node's hardware into C(sled_facts), one more request a node.
-      - Where they tell the address of the interface that boots, it becomes C(ansible_host), unless O(compose) sets
-        that.
+      - Read each node's hardware into C(sled_facts), one more request per node.
+      - If they contain a unicast address of the interface that boots, it becomes C(ansible_host), unless O(compose)
+        sets that.
     type: bool
     default: false
   group_by:
@@ -71,11 +73,13 @@ keyed_groups:
     prefix: bmc
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
+from ansible.utils.unsafe_proxy import wrap_var
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
 from ansible_collections.sled.fleet.plugins.module_utils.hostvars import groups, inventory_name, variables
 
@@ -110,17 +114,21 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         return [client.find("nodes", node["mac"]) or node for node in wanted]
 
     def _file(self, option: str, folder: Path) -> str | None:
-        """A file beside the inventory file if there is one, else as it was said."""
+        """A file beside the inventory file if it exists, else the path as configured."""
         name = self.get_option(option)
         if not name:
             return None
         beside = folder / Path(name).expanduser()
         return str(beside if beside.exists() else Path(name).expanduser())
 
+    def _sanitize_group_name(self, name: Any) -> str:
+        """Keyed groups are named by text of nodes, and names of groups are templates in magic variables."""
+        return str(super()._sanitize_group_name(re.sub(r"[^A-Za-z0-9_.-]", "_", str(name))))
+
     def _add(self, node: Json) -> None:
         name, strict = inventory_name(node), self.get_option("strict")
         self.inventory.add_host(name)
-        found = variables(node)
+        found = wrap_var(variables(node))  # text of nodes is never a template
         for key, value in found.items():
             self.inventory.set_variable(name, key, value)
         self._set_composite_vars(self.get_option("compose"), found, name, strict=strict)

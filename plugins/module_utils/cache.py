@@ -40,7 +40,7 @@ class Cache:
         self._timeout = timeout
 
     def get(self, url: str) -> tuple[Path, str]:
-        """Gives the file that a URL means now, and its SHA-256.
+        """Returns the file that a URL points to now, and its SHA-256.
 
         sledd's server is always asked, and sends what is new.
         """
@@ -95,7 +95,7 @@ class Cache:
             try:
                 size, digest = _copy(answer, part)
                 if promised is not None and size != int(promised):
-                    raise SledError(f"{answer.geturl()}: {size} of {promised} bytes came")
+                    raise SledError(f"{answer.geturl()}: {size} of {promised} bytes were received")
                 Path(part.name).replace(self.folder / digest)
             except BaseException:
                 Path(part.name).unlink(missing_ok=True)

@@ -54,17 +54,17 @@ def _loopback(name: str) -> bool:
 
 
 def check_server(server: str) -> str:
-    """Gives the base URL, or says what is wrong with it."""
+    """Returns the base URL, or raises an error that states what is wrong with it."""
     parts = urllib.parse.urlsplit(server)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         raise SettingsError(f"server {server!r}: want https://ADDRESS")
     if parts.scheme == "http" and not _loopback(parts.hostname):
-        raise SettingsError(f"server {server!r}: the token would travel in clear: use https://{parts.netloc}")
+        raise SettingsError(f"server {server!r}: the token would be sent in clear text: use https://{parts.netloc}")
     return server.rstrip("/")
 
 
 def read_token(token: str | None, token_file: str | None) -> str:
-    """Gives the token itself, of the option or of the file."""
+    """Returns the token, from the option or from the file."""
     if not token and token_file:
         try:
             with open(token_file, encoding="ascii") as file:
@@ -90,7 +90,7 @@ class Client:
         self._timeout = timeout
 
     def find(self, collection: str, name: str) -> Json | None:
-        """Reads one object; None only when sledd itself says that it is not there."""
+        """Reads one object; None only when sledd itself answers that it does not exist."""
         try:
             return self._json("GET", self._path(collection, name))
         except ApiError as error:
@@ -143,7 +143,7 @@ class Client:
         return self._text(self._path("nodes", node, "console"))
 
     def put_rescue(self, node: str, keys: list[str]) -> Json:
-        """Puts a node under rescue, or changes who may enter; gives the node."""
+        """Puts a node under rescue, or changes who may log in; returns the node."""
         return self._json("PUT", self._path("nodes", node, "rescue"), body={"authorized_keys": keys})
 
     def delete_rescue(self, node: str) -> None:
@@ -158,12 +158,12 @@ class Client:
         """Lists the newest rollouts, newest first, without their nodes."""
         return list(self._json("GET", "/v1/rollouts").get("items") or [])
 
-    def begin_rollout(self, spec: Json, kind: str) -> Json:
-        """Begins a rollout, or resumes the one that is unfinished."""
+    def start_rollout(self, spec: Json, kind: str) -> Json:
+        """Starts a rollout, or resumes the unfinished one."""
         return self._json("POST", "/v1/rollouts", {"kind": kind}, spec)
 
     def put_run(self, rollout: str, node: str, spec: Json) -> Json:
-        """Says where a node of a rollout is; gives the rollout and the run."""
+        """Reports the state of a node of a rollout; returns the rollout and the run."""
         return self._json("PUT", self._path("rollouts", rollout, "runs", node), body=spec)
 
     def _text(self, path: str) -> str:
@@ -179,7 +179,7 @@ class Client:
     def _path(*segments: str) -> str:
         for segment in segments:
             if segment in ("", ".", ".."):
-                raise SettingsError(f"{segment!r} is no name in {segments[0]}")
+                raise SettingsError(f"{segment!r} is not a name in {segments[0]}")
         return "/v1/" + "/".join(urllib.parse.quote(segment, safe="") for segment in segments)
 
     def _json(
@@ -194,9 +194,9 @@ class Client:
         try:
             decoded = json.loads(answer)
         except ValueError as error:
-            raise SledError(f"{method} {path}: the answer is no JSON: {error}") from error
+            raise SledError(f"{method} {path}: the response is not JSON: {error}") from error
         if not isinstance(decoded, dict):
-            raise SledError(f"{method} {path}: the answer is no JSON object")
+            raise SledError(f"{method} {path}: the response is not a JSON object")
         return decoded
 
     def _send(

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the inventory says of a node."""
+"""The host variables of a node."""
 
 from __future__ import annotations
 
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+import ipaddress
+import re
+from typing import Any
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 
 
 def groups(found: Json, group_by: list[str]) -> list[str]:
@@ -18,7 +22,10 @@ def groups(found: Json, group_by: list[str]) -> list[str]:
 
 def inventory_name(node: Json) -> str:
     """The node's name; of one that is not declared, its MAC with hyphens."""
-    return str(node.get("name") or node["mac"].replace(":", "-"))
+    name = str(node.get("name") or node["mac"].replace(":", "-"))
+    if not re.fullmatch(r"[a-z0-9-]{1,63}", name):
+        raise SledError(f"node {name!r}: its name has other characters than a-z, 0-9 and -")
+    return name
 
 
 def variables(node: Json) -> Json:
@@ -39,8 +46,8 @@ def variables(node: Json) -> Json:
         "sled_labels": node.get("labels") or {},
         "sled_architecture": node.get("architecture") or "x86_64",
         "sled_bmc": node.get("bmc") or {},
-        "sled_wished_image": binding.get("image", ""),
-        "sled_wished_generation": binding.get("generation", 0),
+        "sled_desired_image": binding.get("image", ""),
+        "sled_desired_generation": binding.get("generation", 0),
         "sled_satisfied": binding.get("satisfied", False),
         "sled_owner": binding.get("owner", ""),
     }
@@ -53,8 +60,22 @@ def variables(node: Json) -> Json:
 
 
 def boot_address(node: Json) -> str:
-    """The address that the interface which boots had, where the facts tell it."""
+    """The address of the interface that boots, if the facts have one."""
     for nic in node["facts"].get("nics") or []:
-        if nic.get("mac") == node["mac"] and nic.get("address"):
-            return str(nic["address"]).partition("/")[0]
+        if nic.get("mac") == node["mac"]:
+            address = unicast(nic.get("address"))
+            if address:
+                return address
     return ""
+
+
+def unicast(text: Any) -> str:
+    """Returns the address of another machine in a text such as 10.77.0.51/24; empty if there is none."""
+    try:
+        address = ipaddress.ip_address(text.partition("/")[0] if isinstance(text, str) else "")
+    except ValueError:
+        return ""
+    if getattr(address, "scope_id", None) or (address.version == 4 and address.packed[0] == 0):
+        return ""
+    here = address.is_loopback or address.is_link_local or address.is_unspecified
+    return "" if here or address.is_multicast or address.is_reserved else str(address)

@@ -40,7 +40,7 @@ def part(stored: Json | None, names: tuple[str, ...]) -> Json:
 
 
 def merged(have: Json, want: Json) -> Json:
-    """have with what want says; an empty value takes the old one away."""
+    """Returns have with the values of want; an empty value removes the old one."""
     return {name: value for name, value in {**have, **want}.items() if value not in (None, "", [], {}, False)}
 
 
@@ -75,7 +75,7 @@ def _ensure_node(client: Client, options: Json, check: bool) -> Json:
     spec = merged(part(stored, NODE.fields), want)
     for name in ("mac", "name"):
         if name not in spec:
-            raise SledError(f"node {want.get('name') or want.get('mac')} is not declared yet: give its {name}")
+            raise SledError(f"node {want.get('name') or want.get('mac')} is not declared yet: set its {name}")
     if have != spec and not check:
         stored = client.put("nodes", spec["mac"], spec, stored["revision"] if stored and declared else 0)
     return outcome("node", {**(stored or {}), **spec}, have, spec)
@@ -98,7 +98,7 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
         )
     missing = [name for name in ("digest", "urls", "bytes", "file_bytes") if name not in spec]
     if missing:
-        raise SledError(f"image {options['name']} is not registered yet: give its {', '.join(missing)}")
+        raise SledError(f"image {options['name']} is not registered yet: set its {', '.join(missing)}")
     if options.get("key"):
         spec["signature"] = sign(options["key"], spec["digest"])
     if have != spec and not check:
@@ -117,7 +117,7 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
     if options["take_over"]:
         want.setdefault("owner", "")
     if stored is None and "image" not in want:
-        raise SledError(f"node {node} is not bound yet: give an image, image '' to only wipe it, or what to capture")
+        raise SledError(f"node {node} is not bound yet: set image, image '' for a wipe only, or capture")
     spec = merged(have, want)
     spec["node"] = have.get("node", node)  # a node has a name and a MAC: either is the same node
     before, after = _with_user_data(stored, options.get("user_data"), have, spec)

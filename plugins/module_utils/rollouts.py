@@ -1,39 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a playbook does with a rollout: begin or resume it, begin and end its nodes, tell how it went."""
+"""What a playbook does with a rollout: start or resume it, start and end its nodes, return the result."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.objects import merged, normal_mac
 
-SPEC = ("wish", "canary", "batch", "max_unavailable", "failure_budget", "pause", "again")
+SPEC = ("desired", "canary", "batch", "max_unavailable", "failure_budget", "pause", "again")
 LONGEST_TEXT = 512
 LONGEST_REASON = 2048
 LEFT = "its play ended without a result: the node could not be reached, or the playbook ended"
-INTERVAL = 5.0  # seconds between two looks at a rollout that pauses
+INTERVAL = 5.0  # seconds between two polls of a rollout that pauses
 
 
 def references(run: Json, nodes: list[str]) -> list[str]:
-    """Those of the nodes, as they were asked for by name or MAC, that this run is of."""
+    """The nodes of the request, by name or MAC, that this run belongs to."""
     return [node for node in nodes if node == run["node"] or normal_mac(node) == run["mac"]]
 
 
-def begin(client: Client, options: Json) -> Json:
-    """Starts a rollout of the nodes, or resumes the unfinished one, and returns the nodes to do now, wave by wave."""
+def start(client: Client, options: Json) -> Json:
+    """Starts a rollout of the nodes, or resumes the unfinished one; returns the nodes to process now, by wave."""
     spec = merged({}, {name: options[name] for name in SPEC})
-    spec["wish"] = spec["wish"][:LONGEST_TEXT]
-    asked = [*options["nodes"], *_unfinished(client, options["kind"], spec, options)]
-    if not asked:
+    spec["desired"] = spec["desired"][:LONGEST_TEXT]
+    requested = [*options["nodes"], *_unfinished(client, options["kind"], spec, options)]
+    if not requested:
         return {"changed": False, "name": "", "waves": []}
-    rollout = client.begin_rollout({**spec, "nodes": asked}, options["kind"])
+    rollout = client.start_rollout({**spec, "nodes": requested}, options["kind"])
     waves: dict[int, list[str]] = {}
     for run in sorted(rollout["runs"], key=lambda run: int(run["wave"])):
         if run["state"] != "done" or (references(run, options["nodes"]) and not options["again"]):
-            waves.setdefault(run["wave"], []).extend(references(run, asked))
+            waves.setdefault(run["wave"], []).extend(references(run, requested))
     return {"changed": True, "name": rollout["name"], "waves": [wave for wave in waves.values() if wave]}
 
 
@@ -62,10 +62,10 @@ def _read(client: Client, name: str) -> Json:
     return rollout
 
 
-def start(
+def start_node(
     client: Client, options: Json, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep
 ) -> Json:
-    """Begins a node when its wave may begin, after the pause, and says whether it was begun."""
+    """Starts a node when its wave may start, after the pause, and returns whether it was started."""
     while True:
         rollout = _read(client, options["name"])
         mine = next((run for run in rollout["runs"] if references(run, [options["node"]])), None)
@@ -73,7 +73,7 @@ def start(
             raise SledError(f"node {options['node']} is not one of rollout {options['name']}")
         _give_up(client, rollout, options["name"], options["nodes"], int(mine["wave"]))
         if closed := _closed(rollout, mine):
-            return {"changed": False, "begun": False, "reason": closed}
+            return {"changed": False, "started": False, "reason": closed}
         left = _left(rollout, mine, clock())
         if left <= 0:
             break
@@ -81,18 +81,18 @@ def start(
     try:
         return {
             "changed": True,
-            "begun": True,
+            "started": True,
             "reason": "",
             **client.put_run(options["name"], options["node"], {"state": "running"}),
         }
     except ApiError as error:
-        if error.status == 409:  # stopped in this very moment
-            return {"changed": False, "begun": False, "reason": error.detail}
+        if error.status == 409:  # stopped at the same moment
+            return {"changed": False, "started": False, "reason": error.detail}
         raise
 
 
 def _closed(rollout: Json, mine: Json) -> str:
-    """Why no node of this wave may begin; empty when it may."""
+    """Why no node of this wave may start; empty when it may."""
     if rollout["state"] != "running":
         return f"rollout {rollout['name']} is {rollout['state']}: {rollout.get('reason', '')}".removesuffix(": ")
     canaries = [run["node"] for run in rollout["runs"] if run["wave"] == 1 and run["state"] != "done"]
@@ -102,7 +102,7 @@ def _closed(rollout: Json, mine: Json) -> str:
 
 
 def _left(rollout: Json, mine: Json, now: float) -> float:
-    """Seconds of the pause that are left; never more than all of it, as clocks may differ."""
+    """Remaining seconds of the pause; never more than the whole, as clocks may differ."""
     length = float(rollout.get("pause") or 0)
     ends = [_seconds(run["end"]) for run in rollout["runs"] if run["wave"] < mine["wave"] and run.get("end")]
     return min(max(max(ends) + length - now, 0.0), length) if ends and mine["state"] != "running" else 0.0
@@ -110,32 +110,36 @@ def _left(rollout: Json, mine: Json, now: float) -> float:
 
 def _seconds(when: str) -> float:
     """A time of the API, which may have nanoseconds, in seconds."""
-    return datetime.strptime(when[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC).timestamp()
+    return datetime.strptime(when[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
 
 
 def _give_up(client: Client, rollout: Json, name: str, nodes: list[str], wave: int) -> None:
     """Ends the runs of earlier waves that are still recorded as running.
 
-    A wave starts only when the one before has ended, so nobody runs them.
+    A wave starts only when the one before has ended, so no play runs them.
     """
     for run in rollout["runs"]:
         if run["state"] == "running" and run["wave"] < wave and references(run, nodes):
-            said = client.put_run(name, run["node"], {"state": "failed", "reason": LEFT})
+            answer = client.put_run(name, run["node"], {"state": "failed", "reason": LEFT})
             run["state"], rollout["state"], rollout["reason"] = (
                 "failed",
-                said["rollout"]["state"],
-                said["rollout"].get("reason", ""),
+                answer["rollout"]["state"],
+                answer["rollout"].get("reason", ""),
             )
 
 
-def say(client: Client, options: Json) -> Json:
-    """Says that a node is done, or failed and why."""
-    body = {"state": options["state"], "way": options["way"], "reason": (options["reason"] or "")[:LONGEST_REASON]}
+def end_node(client: Client, options: Json) -> Json:
+    """Reports that a node is done, or that it failed and why."""
+    body = {
+        "state": options["state"],
+        "entry_method": options["entry_method"],
+        "reason": (options["reason"] or "")[:LONGEST_REASON],
+    }
     return {"changed": True, **client.put_run(options["name"], options["node"], merged({}, body))}
 
 
 def end(client: Client, options: Json) -> Json:
-    """Tells how it went. Nodes of this play that are still said to run have failed."""
+    """Returns the result. Nodes of this play that are still recorded as running have failed."""
     rollout = _read(client, options["name"])
     _give_up(client, rollout, options["name"], options["nodes"], 1 << 30)
     rollout = _read(client, options["name"])
@@ -155,10 +159,10 @@ def end(client: Client, options: Json) -> Json:
 
 
 def table(rollout: Json) -> list[str]:
-    """A line for each node, failures first, and one for all."""
+    """One line for each node, failures first, and one for all."""
     order = {"failed": 0, "running": 1, "waiting": 2, "done": 3}
     runs = sorted(rollout["runs"], key=lambda run: (order[run["state"]], run["wave"]))
-    rows = [["node", "wave", "state", "way", "start", "seconds", "reason"]]
+    rows = [["node", "wave", "state", "entry", "start", "seconds", "reason"]]
     rows += [[str(cell or "-") for cell in _cells(run)] for run in runs]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(" -") for row in rows]
@@ -172,4 +176,4 @@ def table(rollout: Json) -> list[str]:
 def _cells(run: Json) -> list[object]:
     times = [_seconds(run[name]) for name in ("begin", "end") if run.get(name)]
     took = f"{times[1] - times[0]:.0f}" if len(times) == 2 else ""
-    return [run["node"], run["wave"], run["state"], run.get("way"), run.get("start"), took, run.get("reason")]
+    return [run["node"], run["wave"], run["state"], run.get("entry_method"), run.get("start"), took, run.get("reason")]

@@ -31,7 +31,7 @@ def read_key(path: str) -> Ed25519PrivateKey:
     except (OSError, ValueError, TypeError) as error:
         raise SettingsError(f"key {path}: {error}") from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise SettingsError(f"key {path} is no Ed25519 key: openssl genpkey -algorithm ed25519 makes one")
+        raise SettingsError(f"key {path} is not an Ed25519 key: create one with openssl genpkey -algorithm ed25519")
     return key
 
 

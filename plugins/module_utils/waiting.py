@@ -59,7 +59,7 @@ def summary(node: Json) -> Json:
         "mac": node["mac"],
         "phase": status.get("phase", ""),
         "generation": status.get("generation", 0),
-        "wished_generation": requested_generation(node),
+        "desired_generation": requested_generation(node),
         "image": status.get("image", ""),
         "verb": status.get("verb", ""),
         "code": status.get("code", 0),

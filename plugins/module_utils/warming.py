@@ -35,7 +35,7 @@ sed -n 's/^Permanent HW addr: /mac=/p' /proc/net/bonding/* 2>/dev/null || :
 
 @dataclass
 class Running:
-    """What a node's running system said of itself."""
+    """What a node's running system reported of itself."""
 
     uid: int = -1
     arch: str = ""
@@ -81,7 +81,7 @@ def check(running: Running, mac: str, arch: str) -> None:
         (running.uid > 0, f"user id {running.uid} may not load a kernel: log in as root, or set become: true"),
         (running.macs and mac not in running.macs, f"what answers has no interface {mac}: it is another machine"),
         (running.arch != arch, f"the machine is {running.arch}, the sledc given is for {arch}"),
-        (not running.loaded, "its kernel has no kexec (/sys/kernel/kexec_loaded is not there)"),
+        (not running.loaded, "its kernel has no kexec (/sys/kernel/kexec_loaded is missing)"),
         (running.disabled == "1", "kernel.kexec_load_disabled is 1, which only a reboot ends"),
         (
             running.loaded == "1" and not running.ours,
@@ -116,7 +116,7 @@ def program_arch(path: str) -> str:
         raise SettingsError(f"sledc {path}: {error.strerror}; make build makes one") from error
     arch = MACHINES.get(int.from_bytes(head[18:20], "little")) if head[:6] == b"\x7fELF\x02\x01" else None
     if not arch:
-        raise SettingsError(f"sledc {path} is no Linux program for {' or '.join(MACHINES.values())}")
+        raise SettingsError(f"sledc {path} is not a Linux program for {' or '.join(MACHINES.values())}")
     return arch
 
 

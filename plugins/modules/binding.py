@@ -9,17 +9,17 @@ module: binding
 short_description: Binds a node to an image, or captures its disk as one
 version_added: 0.1.0
 description:
-  - Declares which image a node gets, and how, or that its disk becomes an image; or removes the binding, which leaves
-    the machine as it is.
+  - Declares which image a node gets and how, or that its disk becomes an image. C(state=absent) removes the binding
+    and leaves the machine as it is.
   - An absent option leaves the stored value as it is. An empty value removes it.
   - A node that is not bound yet needs O(image) or O(capture). An empty O(image) requests a wipe only.
   - A capture replays journals, and otherwise only reads the disk. The node then starts its own system again.
   - With O(mode=delta) or O(mode=auto) nothing is wiped before the image is written.
   - O(allow_unsigned) has an effect only at a site whose nodes allow it (role C(initrd), C(initrd_unsigned_images)).
-  - sledd returns only the digest of O(user_data), which is what is compared. Whenever a binding that has user data is
-    changed, O(user_data) must be given again, or V('') to remove it.
-  - A binding keeps its O(owner) when others change the rest, so that playbooks go on working for nodes that Terraform
-    declares. With O(state=absent) the owner must be named, or O(take_over) given.
+  - sledd returns only the digest of O(user_data), and compares that. Every change of a binding with user data must
+    repeat O(user_data), or remove it with V('').
+  - A binding keeps its O(owner) when others change the rest, so that playbooks keep working for nodes that Terraform
+    declares. O(state=absent) requires the O(owner), or O(take_over).
   - A change of image, disk, hostname, user data, keys or kernel arguments raises the generation, so that the node is
     imaged again at its next boot, or at once when it waits in the Sled system. This module does not switch power.
 author:
@@ -55,21 +55,21 @@ options:
     description:
       - >-
         How the disk is wiped before it is written: all of it, or only signatures.
-      - sledd takes an absent one for V(clear).
+      - If it is absent, sledd uses V(clear).
     type: str
     choices: [clear, signatures]
   mode:
     description:
       - >-
         Write all of the image, only what differs from the disk, or whichever is faster.
-      - sledd takes an absent one for V(full).
+      - If it is absent, sledd uses V(full).
     type: str
     choices: [full, delta, auto]
   verify:
     description:
       - >-
         How much of what was written is read back.
-      - sledd takes an absent one for V(sample).
+      - If it is absent, sledd uses V(sample).
     type: str
     choices: [none, sample, full]
   allow_unsigned:
@@ -81,7 +81,7 @@ options:
     description:
       - >-
         How the installed system is started. auto is kexec where there is a kernel to load, else reboot.
-      - sledd takes an absent one for V(auto).
+      - If it is absent, sledd uses V(auto).
     type: str
     choices: [auto, kexec, reboot]
   hostname:

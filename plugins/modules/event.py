@@ -6,10 +6,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: event
-short_description: Records what a supervisor did to a node, or saw
+short_description: Records what a supervisor did to a node or observed
 version_added: 0.1.0
 description:
-  - Adds an event to a node's. sledd does not see power; the timeline of a run begins with an event C(power).
+  - Adds an event to those of a node. sledd does not observe power; the timeline of a run starts with an event C(power).
   - Each run of the task adds one event.
 author:
   - The Sled authors (@sled-fleet)
@@ -17,7 +17,7 @@ extends_documentation_fragment:
   - sled.fleet.api
 attributes:
   check_mode:
-    description: Reports a change, and adds nothing.
+    description: Reports a change and adds nothing.
     support: full
   diff_mode:
     description: Shows the event that is added.
@@ -29,14 +29,14 @@ options:
     required: true
   kind:
     description:
-      - Kind of event. V(power), it was switched; V(way), how it is brought into the Sled system.
-      - V(fallback), its installed system did not confirm and it is started from its disk, once; V(lost), it did not
+      - Kind of event. V(power), the node was switched; V(entry), an entry method was tried, or failed.
+      - V(fallback), the installed system did not confirm and is started from its disk, once; V(lost), it did not
         confirm at all, and the node counts as failed.
     type: str
-    choices: [power, way, fallback, lost]
+    choices: [power, entry, fallback, lost]
     default: power
   detail:
-    description: What was done, such as V(on), V(off) or V(cycle), or why. YAML's true and false are taken for V(on) and
+    description: What was done, such as V(on), V(off) or V(cycle), or why. The YAML values true and false mean V(on) and
       V(off).
     type: str
     required: true
@@ -69,7 +69,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 SPEC = {
     **API,
     "node": {"type": "str", "required": True},
-    "kind": {"type": "str", "choices": ["power", "way", "fallback", "lost"], "default": "power"},
+    "kind": {"type": "str", "choices": ["power", "entry", "fallback", "lost"], "default": "power"},
     "detail": {"type": "str", "required": True},
     "console": {"type": "bool", "default": False},
 }

@@ -9,8 +9,8 @@ module: image
 short_description: Registers an image
 version_added: 0.1.0
 description:
-  - Registers a published image under a name, or forgets it. The file itself is not touched.
-  - A name means the same bytes for ever. Another content under a registered name is an error; only the signature may
+  - Registers a published image under a name, or removes the registration. The file itself is not touched.
+  - A name always means the same bytes. Other content under a registered name is an error; only the signature may
     change.
   - Nodes write only images that are signed by a key of their site, unless the site allows unsigned ones.
 author:
@@ -24,11 +24,11 @@ options:
     type: str
     required: true
   digest:
-    description: Digest of the image, which is that of its index, as C(sledc inspect) says, V(sha256:HEX). Needed for an
+    description: Digest of the image (of its index), V(sha256:HEX), as C(sledc inspect) prints it. Required for an
       image that is not registered yet.
     type: str
   urls:
-    description: Where nodes fetch it; they try them in turn. Needed for an image that is not registered yet.
+    description: URLs where nodes fetch it, tried in turn. Needed for an image that is not registered yet.
     type: list
     elements: str
   bytes:
@@ -38,7 +38,7 @@ options:
     description: Size of the file as served in bytes. Needed for an image that is not registered yet.
     type: int
   used_bytes:
-    description: How many bytes of the disk are in use, for people.
+    description: Bytes of the disk that are in use; informational.
     type: int
   signature:
     description: Ed25519 signature of the digest, in base64. It may be added later, and be replaced by that of another
@@ -55,7 +55,7 @@ options:
     description: All labels of the image.
     type: dict
   state:
-    description: Whether the image is registered. A bound image is not forgotten.
+    description: Whether the image is registered. A bound image cannot be removed.
     type: str
     choices: [present, absent]
     default: present

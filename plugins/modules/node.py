@@ -9,9 +9,9 @@ module: node
 short_description: Declares a node of the fleet
 version_added: 0.1.0
 description:
-  - Declares a machine, changes its declaration, accepts one that was discovered, or forgets one.
-  - What no option says stays as it is stored. An empty value takes the old one away.
-  - Nothing here touches the machine.
+  - Declares a machine, changes its declaration, accepts a discovered one, or deletes one.
+  - An absent option leaves the stored value as it is. An empty value removes it.
+  - The module does not touch the machine.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -19,7 +19,8 @@ extends_documentation_fragment:
   - sled.fleet.api.attributes
 options:
   name:
-    description: Unique name. Needed for a node that is not declared yet. With O(mac) of a declared node it renames it.
+    description: Unique name. Required for a node that is not declared yet. With the O(mac) of a declared node, it
+      renames the node.
     type: str
   mac:
     description: MAC of the interface that boots, with colons or hyphens. Needed for a node that is not declared yet.
@@ -32,11 +33,11 @@ options:
     type: str
     choices: [x86_64, arm64]
   flavour:
-    description: Kernel and drivers of the Sled system. Without it the server's setting holds.
+    description: Kernel and drivers of the Sled system. Without it, the default of sledd applies.
     type: str
     choices: [cloud, generic]
   disk:
-    description: Disk selector for bindings that name none, such as V(serial:LAB-0001) or V(only).
+    description: Disk selector of bindings without one, such as V(serial:LAB-0001) or V(only).
     type: str
   keep_disks:
     description: Selectors of disks that are never touched.
@@ -44,7 +45,7 @@ options:
     elements: str
   boot_order:
     description:
-      - What the firmware boots first, on UEFI; set whenever the node is imaged.
+      - What UEFI firmware boots first; set whenever the node is imaged.
       - sledd takes an absent one for V(keep), which leaves it as it is.
       - Once the node is operational, the result has the firmware's order under C(status.os.boot_order) of RV(node).
     type: str
@@ -61,10 +62,10 @@ options:
         description: Name or address.
         type: str
       port:
-        description: Port, where it is not the driver's own.
+        description: Port, if it is not the default of the driver.
         type: int
   state:
-    description: Whether the node is declared. V(absent) also forgets a discovered one; a bound node is not forgotten.
+    description: Whether the node is declared. V(absent) also deletes a discovered one; a bound node cannot be deleted.
     type: str
     choices: [present, absent]
     default: present

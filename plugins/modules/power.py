@@ -9,11 +9,11 @@ module: power
 short_description: Switches a node on and off
 version_added: 0.2.0
 description:
-  - Does one action on a node by its power controls, and ends only when the requested state was seen, or reports which
-    control failed and why.
-  - The controls are tried in the order of the list. A control that cannot be reached, refuses, or accepts and does
-    nothing is followed by the next; all that failed is in the result.
-  - Right before power comes back it informs sledd, where O(events) and the connection options are given.
+  - Executes one action on a node by its power controls. The task ends when the requested state was observed, or reports
+    which control failed and why.
+  - The controls are tried in the order of the list. If a control is unreachable, refuses, or accepts without
+    effect, the next one is tried. All failures are in the result.
+  - Before it switches power on, it informs sledd, if O(events) and the connection options are set.
   - Runs on the controller, which reaches the controls.
 author:
   - The Sled authors (@sled-fleet)
@@ -28,7 +28,7 @@ options:
     description:
       - What to do. V(cycle) is off, then on, and just on for a node that is off.
       - V(reset) needs a node that is on. V(bootdev) sets the device of the next boot only.
-      - V(bootorder) reads the order of every boot to come, and puts what O(order) names first.
+      - V(bootorder) reads the permanent boot order, and moves the entries of O(order) to its start.
       - V(wait_off) waits until the node has switched itself off.
     type: str
     choices: ["on", "off", cycle, reset, status, bootdev, bootorder, wait_off]
@@ -39,7 +39,7 @@ options:
     choices: [pxe, disk]
     default: pxe
   firmware:
-    description: How the next boot is done, for O(action=bootdev). Without it the way it is set up stays; IPMI then
+    description: How the next boot is done, for O(action=bootdev). Without it, the setting is kept; IPMI then
       means BIOS.
     type: str
     choices: [bios, uefi]
@@ -54,28 +54,27 @@ options:
     elements: str
     default: []
   timeout:
-    description: Seconds within which what a control accepted must be seen, unless the control says. Each control has
-      that long.
+    description: Seconds within which an accepted request must take effect, for each control that sets no other timeout.
     type: float
     default: 60.0
   window:
-    description: At most so many power-ons in so many seconds, over all that this machine switches, against inrush.
+    description: Limits the power-ons that this machine requests within a time, against inrush current.
     type: dict
     suboptions:
       nodes:
-        description: How many.
+        description: Largest number of power-ons.
         type: int
         required: true
       seconds:
-        description: In how many seconds.
+        description: Length of the time, in seconds.
         type: float
         required: true
       file:
-        description: File that all who keep this window share. Racks with a feed of their own have a file of their own.
+        description: File that all processes with this window share. Racks with separate power feeds use separate files.
           The default is C(~/.local/state/sled/power-window).
         type: path
   events:
-    description: Whether to tell sledd that power comes back. A sledd that cannot be reached is a warning.
+    description: Whether to report to sledd that power is switched on. If sledd is unreachable, this is a warning.
     type: bool
     default: false
   server:
@@ -88,7 +87,7 @@ options:
     description: File that holds the token. The environment variable E(SLED_TOKEN_FILE) is used when it is absent.
     type: path
   ca_file:
-    description: Certificates that sledd's must be signed by. The environment variable E(SLED_CA) is used when it is
+    description: CA certificates for the certificate of sledd. The environment variable E(SLED_CA) is used when it is
       absent.
     type: path
   controls:
@@ -107,13 +106,13 @@ options:
           it.
         type: str
       port:
-        description: Port, where it is not the driver's own. 16993 is AMT over TLS.
+        description: Port, if it is not the default of the driver. 16993 is AMT over TLS.
         type: int
       username:
-        description: User there.
+        description: User name.
         type: str
       password:
-        description: Password there. O(controls[].password_file) and O(controls[].password_env) keep it out of the
+        description: Password. O(controls[].password_file) and O(controls[].password_env) keep it out of the
           inventory.
         type: str
       password_file:
@@ -128,13 +127,13 @@ options:
         choices: [3, 17]
         default: 17
       ca_file:
-        description: Certificates that a Redfish or AMT service's must be signed by, instead of the machine's own.
+        description: CA certificates for a Redfish or AMT service, instead of those of the machine.
         type: path
       fingerprint:
-        description: SHA-256 of the service's certificate, in hexadecimal; then no CA is asked.
+        description: SHA-256 of the service's certificate, in hexadecimal. It replaces the verification by a CA.
         type: str
       system:
-        description: Which system of a Redfish service, where it has several.
+        description: System of a Redfish service that has several.
         type: str
       mac:
         description: MAC that V(wol) wakes.
@@ -152,14 +151,14 @@ options:
             refused.
         type: dict
       key_file:
-        description: Private key of V(ssh). Without it as ssh itself is set up.
+        description: Private key of V(ssh). The default is the configuration of ssh.
         type: path
       ssh_arguments:
         description: Further arguments of V(ssh).
         type: list
         elements: str
       timeout:
-        description: Seconds within which what this control accepted must be seen.
+        description: Seconds within which a request that this control accepted must take effect.
         type: float
 """
 
@@ -184,7 +183,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 power_state:
-  description: The state as it was seen last; V(unknown) when no control tells. In check mode as it would be.
+  description: The state that was observed last; V(unknown) if no control reports it. In check mode as it would be.
   returned: success
   type: str
   sample: "on"
@@ -198,12 +197,12 @@ boot_order:
       kind: pxe
       name: UEFI PXEv4 (MAC:525400770001)
 control:
-  description: The control that did it, or reported the state; empty when nothing was to be done.
+  description: The control that executed the action or reported the state; empty if nothing had to be done.
   returned: always
   type: str
   sample: ipmi 10.30.0.101:623
 tried:
-  description: What failed before, in order.
+  description: Failures before that, in order.
   returned: always
   type: list
   elements: dict
@@ -214,7 +213,7 @@ tried:
       kind: unreachable
       error: "ssh 10.20.0.101:22: No route to host: check address, and that the system runs"
 kind:
-  description: What the last failure was. V(settings), V(credentials), V(untrusted), V(unreachable), V(refused), V(lied)
+  description: Kind of the last failure. V(settings), V(credentials), V(untrusted), V(unreachable), V(refused), V(lied)
     (accepted, and nothing changed in time) or V(unsupported).
   returned: failure
   type: str
@@ -323,7 +322,7 @@ def main() -> None:
     switch = Switch(module.params["node"], [])
     try:
         if not module.params["controls"]:
-            raise SledError(f"{module.params['node']} has no power control: give at least one")
+            raise SledError(f"{module.params['node']} has no power control: set at least one")
         switch.drivers = [make(module.params["node"], control) for control in module.params["controls"]]
         switch.terms = terms(module)
         result = work(module, switch)

@@ -32,7 +32,7 @@ options:
     elements: str
     required: true
   phase:
-    description: Phase to wait for. Without it what each node's binding requests.
+    description: Phase to wait for. Without it, the state that each node's binding requests.
     type: str
     # BEGIN words: ready-phases
     choices:
@@ -54,8 +54,8 @@ options:
     type: int
   stage:
     description:
-      - How far, without O(phase). V(entered) is as soon as the node executes its plan, V(starting) as soon as the
-        installed system is started, V(done) when the binding is satisfied. A node that is further than that counts too.
+      - The stage to wait for, without O(phase). With V(entered), until the node executes its plan; with V(starting),
+        until the installed system is started; with V(done), until the binding is satisfied. Later stages count too.
     type: str
     choices: [entered, starting, done]
     default: done
@@ -63,7 +63,7 @@ options:
     description: The C(status.since) of a known failure. Only a later failure counts.
     type: str
   require:
-    description: How many of the nodes suffice, a number or V(all). The wait ends as soon as so many are ready.
+    description: Number of nodes that must be ready, or V(all). The wait ends as soon as that many are ready.
     type: str
     default: all
   fail_fast:
@@ -102,7 +102,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 nodes:
-  description: One entry a node.
+  description: One entry per node.
   returned: always
   type: list
   elements: dict
@@ -142,7 +142,7 @@ nodes:
       type: int
       returned: always
       sample: 3
-    wished_generation:
+    desired_generation:
       description: Generation of its binding.
       type: int
       returned: always

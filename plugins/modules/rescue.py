@@ -6,12 +6,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: rescue
-short_description: Puts a node under rescue, or ends that
+short_description: Puts a node under rescue, or ends the rescue
 version_added: 0.2.0
 description:
   - A node under rescue boots the Sled system with an SSH server for root. Its disks are not touched, and its
     binding waits.
-  - A node that waits in the Sled system gets it at once, any other when it boots next. Nothing here switches power.
+  - A node that waits in the Sled system enters rescue at once, any other at its next boot. The module does not switch
+    power.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -23,7 +24,7 @@ options:
     type: str
     required: true
   authorized_keys:
-    description: SSH public keys of those who may enter; 2,048 bytes together. Needed for O(state=present).
+    description: SSH public keys for root, at most 2,048 bytes in all. Required for O(state=present).
     type: list
     elements: str
   state:
@@ -32,7 +33,8 @@ options:
     choices: [present, absent]
     default: present
   wait:
-    description: Seconds to wait until the node can be entered, or says why not. V(0) does not wait.
+    description: Seconds to wait until the SSH server of the node answers, or the node reports why it cannot. V(0), do
+      not wait.
     type: int
     default: 0
 """
@@ -48,11 +50,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 rescue:
-  description: The rescue, with address and host key when the node can be entered.
+  description: The rescue, with address and host key once the SSH server answers.
   returned: success
   type: dict
   sample:
-    begun: "2026-11-21T23:00:00Z"
+    started: "2026-11-21T23:00:00Z"
     entered: "2026-11-21T23:01:00Z"
     address: 10.77.0.101
     host_key: ssh-ed25519 AAAA
@@ -76,7 +78,7 @@ PAUSE = 1.0  # seconds between two looks
 
 
 def ensure_rescue(client: Client, options: Json, check: bool) -> Json:
-    """Begins, changes or ends a rescue."""
+    """Starts, changes or ends a rescue."""
     name = options["node"]
     node = client.find("nodes", name)
     if node is None:
@@ -99,7 +101,7 @@ def ensure_rescue(client: Client, options: Json, check: bool) -> Json:
 
 
 def entered(client: Client, name: str, seconds: int) -> Json:
-    """Waits until the node says that it can be entered."""
+    """Waits until the node reports that its SSH server answers."""
     end = time.monotonic() + seconds
     while True:
         node = client.find("nodes", name) or {}
@@ -107,7 +109,7 @@ def entered(client: Client, name: str, seconds: int) -> Json:
         if not rescue:
             raise SledError(f"the rescue of node {name} was ended by somebody else")
         if rescue.get("reason"):
-            raise SledError(f"node {name} cannot be entered: {rescue['reason']}")
+            raise SledError(f"the rescue of node {name} failed: {rescue['reason']}")
         if rescue.get("entered"):
             return rescue
         if time.monotonic() >= end:

@@ -6,20 +6,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: rollout
-short_description: Runs through a fleet in waves
+short_description: Processes many nodes in waves
 version_added: 0.1.0
 description:
-  - A rollout is the record of a run over many nodes. sledd keeps it, divides the nodes into waves, and stops it when
-    the canary fails or more nodes than the budget. A playbook that was interrupted resumes it by asking for the same
-    again.
-  - The module says to sledd where a node is; it does nothing to nodes. C(playbooks/reimage.yml) shows all of it.
+  - A rollout is the record of a run over many nodes. sledd stores it, divides the nodes into waves, and stops it when
+    the canary fails or when more nodes fail than the budget allows. A playbook that was interrupted resumes the rollout
+    by the same request.
+  - The module reports the state of a node to sledd; it does nothing to nodes. C(playbooks/reimage.yml) shows its use.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
   - sled.fleet.api
 attributes:
   check_mode:
-    description: Begins nothing and tells sledd nothing; O(state=begun) reports a change when there are nodes.
+    description: Starts nothing and reports nothing to sledd; O(state=started) reports a change when there are nodes.
     support: full
   diff_mode:
     description: There is no difference to show.
@@ -27,34 +27,34 @@ attributes:
 options:
   state:
     description:
-      - V(begun) starts a rollout of O(nodes), or resumes the unfinished one of the same O(wish) and the same waves.
+      - V(started) starts a rollout of O(nodes), or resumes the unfinished one with the same O(desired) and waves.
         Without nodes, and without a rollout to resume, it does nothing.
-      - V(running) waits for the pause before the wave of O(node) and begins the node, if the rollout goes on.
+      - V(running) waits for the pause before the wave of O(node) and starts the node, if the rollout continues.
       - V(done) and V(failed) end the node's run. V(done) is refused for a node whose binding is not satisfied.
-      - V(ended) tells how it went. Nodes of O(nodes) that are still said to run are failed by it.
+      - V(ended) returns the result. Nodes of O(nodes) that are still recorded as running become failed.
     type: str
-    choices: [begun, running, done, failed, ended]
+    choices: [started, running, done, failed, ended]
     required: true
   name:
-    description: Name of the rollout, as O(state=begun) returned it. Needed for all others.
+    description: Name of the rollout, as O(state=started) returned it. Required for all others.
     type: str
   kind:
-    description: What is done to the nodes; the name begins with it. For O(state=begun).
+    description: Kind of work on the nodes; prefix of the name. For O(state=started).
     type: str
     default: reimage
-  wish:
-    description: The desired state of all of them, for people; another text is another rollout. Needed for
-      O(state=begun).
+  desired:
+    description: The desired state of all nodes, as a text for people; another text is another rollout. Required for
+      O(state=started).
     type: str
   nodes:
-    description: For O(state=begun), MACs or names of the nodes that have something to do, in order. For
-      O(state=running) and O(state=ended), the nodes that this play does.
+    description: For O(state=started), MACs or names of the nodes to process, in order. For O(state=running) and
+      O(state=ended), the nodes of this play.
     type: list
     elements: str
     default: []
   among:
-    description: For O(state=begun), all nodes of the play. One of them whose binding is satisfied, but whose run in the
-      resumed rollout was never ended, has its turn too.
+    description: For O(state=started), all nodes of the play. A node whose binding is satisfied, but whose run in the
+      resumed rollout never ended, is processed too.
     type: list
     elements: str
     default: []
@@ -62,40 +62,40 @@ options:
     description: Nodes of the first wave, a number or a percentage of all. One failure in it stops the rollout.
     type: str
   batch:
-    description: Nodes of each wave after it, a number or a percentage of all. sledd takes an absent one for V(100%).
+    description: Nodes of each wave after it, a number or a percentage of all. Without it, sledd uses V(100%).
     type: str
   max_unavailable:
-    description: Name of a label to the most nodes with one value of it that one wave may hold.
+    description: For each label, the most nodes with the same value of it in one wave.
     type: dict
   failure_budget:
-    description: Nodes that may fail, a number or a percentage of all; one more stops the rollout. sledd takes an absent
-      one for V(0).
+    description: Nodes that may fail, a number or a percentage of all; one more stops the rollout. Without it, sledd
+      uses V(0).
     type: str
   pause:
     description: Seconds between two waves.
     type: int
   again:
-    description: The rollout images nodes whose binding is satisfied too.
+    description: Image nodes whose binding is satisfied too.
     type: bool
     default: false
   node:
-    description: MAC or name of the node. Needed for O(state=running), O(state=done) and O(state=failed).
+    description: MAC or name of the node. Required for O(state=running), O(state=done) and O(state=failed).
     type: str
-  way:
-    description: By which way the node came into the Sled system.
+  entry_method:
+    description: Entry method by which the node got into the Sled system.
     type: str
   reason:
-    description: Why it failed.
+    description: Why it failed. Required for O(state=failed).
     type: str
 seealso:
   - module: sled.fleet.binding
 """
 
 EXAMPLES = r"""
-- name: Begin
+- name: Start the rollout
   sled.fleet.rollout:
-    state: begun
-    wish: image debian-12-v2
+    state: started
+    desired: image debian-12-v2
     nodes: "{{ ansible_play_hosts }}"
     canary: 1
     batch: 25%
@@ -105,7 +105,7 @@ EXAMPLES = r"""
   run_once: true
   delegate_to: localhost
 
-- name: Begin a node
+- name: Start a node
   sled.fleet.rollout:
     state: running
     name: "{{ rollout.name }}"
@@ -116,22 +116,22 @@ EXAMPLES = r"""
 
 RETURN = r"""
 name:
-  description: Name of the rollout, empty when there is nothing to do.
-  returned: when O(state=begun)
+  description: Name of the rollout; empty when there is nothing to do.
+  returned: when O(state=started)
   type: str
   sample: reimage-7
 waves:
-  description: The nodes to be done now, wave by wave, as they were asked for.
-  returned: when O(state=begun)
+  description: The nodes to process now, wave by wave, by the names of the request.
+  returned: when O(state=started)
   type: list
   elements: list
   sample: [[n1], [n2, n3]]
-begun:
-  description: Whether the node was begun.
+started:
+  description: Whether the node was started.
   returned: when O(state=running)
   type: bool
 reason:
-  description: Why it was not.
+  description: Why it was not started.
   returned: when O(state=running)
   type: str
 run:
@@ -141,7 +141,7 @@ run:
   sample: {node: n1, wave: 1, state: running, from: 3}
 rollout:
   description: The rollout, without its nodes.
-  returned: when something was said of it
+  returned: when O(state=running), O(state=done), O(state=failed) or O(state=ended)
   type: dict
   sample: {name: reimage-7, state: running, counts: {waiting: 6, running: 1, done: 1, failed: 0}}
 state:
@@ -150,12 +150,12 @@ state:
   type: str
   sample: done
 failures:
-  description: Those of O(nodes) that failed, and why.
+  description: The nodes of O(nodes) that failed, with their reasons.
   returned: when O(state=ended)
   type: dict
   sample: {n2: "write: code 5 integrity: digest mismatch"}
 table:
-  description: A line for each node of the rollout, failures first, and one for all.
+  description: One line for each node of the rollout, failures first, and one for all.
   returned: when O(state=ended)
   type: list
   elements: str
@@ -168,10 +168,10 @@ from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 
 SPEC = {
     **API,
-    "state": {"type": "str", "choices": ["begun", "running", "done", "failed", "ended"], "required": True},
+    "state": {"type": "str", "choices": ["started", "running", "done", "failed", "ended"], "required": True},
     "name": {"type": "str"},
     "kind": {"type": "str", "default": "reimage"},
-    "wish": {"type": "str"},
+    "desired": {"type": "str"},
     "nodes": {"type": "list", "elements": "str", "default": []},
     "among": {"type": "list", "elements": "str", "default": []},
     "canary": {"type": "str"},
@@ -181,11 +181,11 @@ SPEC = {
     "pause": {"type": "int"},
     "again": {"type": "bool", "default": False},
     "node": {"type": "str"},
-    "way": {"type": "str"},
+    "entry_method": {"type": "str"},
     "reason": {"type": "str"},
 }
 NEEDED = [
-    ("state", "begun", ["wish"]),
+    ("state", "started", ["desired"]),
     ("state", "running", ["name", "node"]),
     ("state", "done", ["name", "node"]),
     ("state", "failed", ["name", "node", "reason"]),
@@ -194,21 +194,21 @@ NEEDED = [
 
 
 def work(client: Client, options: Json, check: bool) -> Json:
-    """Does what the state says."""
+    """Brings the rollout, or its node, to the state."""
     if check:
-        begun = options["state"] == "begun"
+        start = options["state"] == "started"
         return {
-            "changed": bool(begun and options["nodes"]),
-            "begun": False,
+            "changed": bool(start and options["nodes"]),
+            "started": False,
             "reason": "check mode",
             "name": "",
             "waves": [],
         }
-    if options["state"] == "begun":
-        return rollouts.begin(client, options)
-    if options["state"] == "running":
+    if options["state"] == "started":
         return rollouts.start(client, options)
-    return rollouts.end(client, options) if options["state"] == "ended" else rollouts.say(client, options)
+    if options["state"] == "running":
+        return rollouts.start_node(client, options)
+    return rollouts.end(client, options) if options["state"] == "ended" else rollouts.end_node(client, options)
 
 
 def main() -> None:

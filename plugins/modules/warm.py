@@ -9,11 +9,11 @@ module: warm
 short_description: Starts the Sled system out of a node's running one, without its firmware
 version_added: 0.1.0
 description:
-  - Copies kernel and initrd of the Sled system into the memory of the node by the connection that the inventory gives,
+  - Copies kernel and initrd of the Sled system into the memory of the node by the connection of the inventory,
     compares their SHA-256 there, loads them with kexec_file_load(2) and ends the running system. The node then does
     what its binding requests.
   - Refused for a node whose binding is satisfied, since it would only start its own disk again.
-  - The task ends when the jump is ordered. M(sled.fleet.ready) waits for what comes of it.
+  - The task ends when the jump is ordered. M(sled.fleet.ready) waits for the result.
   - A task that fails leaves the running system as it was.
   - The node needs a shell, C(mount) and C(sha256sum), and no Python. Root, or a user with C(become).
   - The running system is ended by C(systemctl kexec) where that jumps (systemd 255, or a program C(kexec)). Else its
@@ -24,10 +24,10 @@ extends_documentation_fragment:
   - sled.fleet.api
 options:
   node:
-    description: MAC or name of the node. Without it the host of the inventory.
+    description: MAC or name of the node. The default is the host of the inventory.
     type: str
   cache:
-    description: Folder on the controller that keeps kernel and initrd, for all nodes. What is in it may be deleted.
+    description: Folder on the controller that keeps kernel and initrd, for all nodes. Its content may be deleted.
     type: path
     default: ~/.cache/sled/warm
   sledc:
@@ -36,7 +36,7 @@ options:
     type: path
 attributes:
   check_mode:
-    description: Asks the running system whether it can, and changes nothing.
+    description: Checks whether the running system supports it, and changes nothing.
     support: full
 seealso:
   - module: sled.fleet.binding
@@ -80,7 +80,7 @@ initrd_sha256:
   returned: success, not in check mode
   type: str
 bytes:
-  description: What was copied to the node.
+  description: Number of bytes that were copied to the node.
   returned: success, not in check mode
   type: int
 """

@@ -172,7 +172,7 @@ func path(collection string, names ...string) (string, error) {
 	for _, name := range names {
 		if name == "" || name == "." || name == ".." {
 			return "", &Error{Status: http.StatusBadRequest, Title: "Bad name", Method: "use", Path: collection,
-				Detail: fmt.Sprintf("%q is no name in %s", name, collection)}
+				Detail: fmt.Sprintf("%q is not a name in %s", name, collection)}
 		}
 		b.WriteString("/" + url.PathEscape(name))
 	}

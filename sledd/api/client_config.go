@@ -55,7 +55,7 @@ func (c Config) server() (string, error) {
 		return "", fmt.Errorf("server %q: expected https://ADDRESS and nothing else", u.Redacted())
 	}
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
-		return "", fmt.Errorf("server %q: the token would travel in clear: use https://%s", c.Server, u.Host)
+		return "", fmt.Errorf("server %q: the token would be sent in clear text: use https://%s", c.Server, u.Host)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }

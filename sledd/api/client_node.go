@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 )
 
 // Events reads the newest events of a node, oldest first; limit 0 leaves the number to sledd.
@@ -37,14 +39,14 @@ func (c *Client) Boot(ctx context.Context, node string) (Boot, error) {
 }
 
 // Log reads the log of the last failed step of a node.
-func (c *Client) Log(ctx context.Context, node string) (string, error) {
+func (c *Client) Log(ctx context.Context, node string) (Raw, error) {
 	address, err := path("nodes", node)
 	if err != nil {
-		return "", err
+		return Raw{}, err
 	}
 	accept := http.Header{"Accept": {"text/plain, application/problem+json"}}
 	body, err := c.read(ctx, request{method: http.MethodGet, path: address + "/log", header: accept})
-	return string(body), err
+	return nodetext.RawOf(body), err
 }
 
 // Timeline reads the last run of a node.
@@ -77,10 +79,10 @@ func (c *Client) DeleteOperator(ctx context.Context, name string) error {
 }
 
 // Console reads the end of the recorded serial console of a node; bytes 0 leaves the size to sledd.
-func (c *Client) Console(ctx context.Context, node string, bytes int) (string, error) {
+func (c *Client) Console(ctx context.Context, node string, bytes int) (Raw, error) {
 	address, err := path("nodes", node)
 	if err != nil {
-		return "", err
+		return Raw{}, err
 	}
 	query := url.Values{}
 	if bytes > 0 {
@@ -88,5 +90,5 @@ func (c *Client) Console(ctx context.Context, node string, bytes int) (string, e
 	}
 	accept := http.Header{"Accept": {"text/plain, application/problem+json"}}
 	body, err := c.read(ctx, request{method: http.MethodGet, path: address + "/console", query: query, header: accept})
-	return string(body), err
+	return nodetext.RawOf(body), err
 }

@@ -8,16 +8,16 @@ import (
 	"net/url"
 )
 
-// BeginRollout starts a rollout, or resumes the same one if it has not ended (see Rollout.Resumed). Kind is the prefix
+// StartRollout starts a rollout, or resumes the same one if it has not ended (see Rollout.Resumed). Kind is the prefix
 // of its name; empty: reimage.
-func (c *Client) BeginRollout(ctx context.Context, kind string, spec RolloutSpec) (Rollout, error) {
+func (c *Client) StartRollout(ctx context.Context, kind string, spec RolloutSpec) (Rollout, error) {
 	r := request{method: http.MethodPost, path: "/v1/rollouts", body: spec}
 	if kind != "" {
 		r.query = url.Values{"kind": {kind}}
 	}
-	var begun Rollout
-	err := c.call(ctx, r, &begun)
-	return begun, err
+	var started Rollout
+	err := c.call(ctx, r, &started)
+	return started, err
 }
 
 // Rollouts lists rollouts without their nodes, newest first.

@@ -88,7 +88,8 @@ func TestListReadsAllPages(t *testing.T) {
 			t.Errorf("query %v", q)
 		}
 		if q.Get("after") == "" {
-			answer(w, NodeList{Items: []Node{{NodeSpec: NodeSpec{Name: "n1"}}, {NodeSpec: NodeSpec{Name: "n2"}}}, Next: "n2"})
+			answer(w, NodeList{Items: []Node{{NodeSpec: NodeSpec{Name: "n1"}}, {NodeSpec: NodeSpec{Name: "n2"}}},
+				Next: "n2"})
 			return
 		}
 		answer(w, NodeList{Items: []Node{{NodeSpec: NodeSpec{Name: "n3"}}}})
@@ -148,7 +149,10 @@ func TestRefusals(t *testing.T) {
 		"conflict":     {problem(409), IsConflict, "(409 T)"},
 		"precondition": {problem(412), IsConflict, "(412 T)"},
 		"store down":   {problem(503), IsUnreachable, "(503 T)"},
-		"html of a proxy": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) },
+		"html of a proxy": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "<html>",
+				http.StatusBadGateway)
+		},
 			IsUnreachable,
 			"GET /v1/images/x (502 Bad Gateway)"},
 		"not json": {func(w http.ResponseWriter, _ *http.Request) {
@@ -210,7 +214,8 @@ func TestTrustNeedsTheCA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stranger.Node(t.Context(), "n1"); !IsUnreachable(err) || !strings.Contains(err.Error(), "certificate") {
+	if _, err := stranger.Node(t.Context(), "n1"); !IsUnreachable(err) || !strings.Contains(err.Error(),
+		"certificate") {
 		t.Errorf("an unknown CA was not told: %v", err)
 	}
 	ca := filepath.Join(t.TempDir(), "ca.crt")
@@ -255,7 +260,7 @@ func TestNodeCalls(t *testing.T) {
 		client.DeleteOperator(ctx, "o")); err != nil {
 		t.Fatal(err)
 	}
-	if len(events) != 1 || events[0].ID != 5 || log != "two disks match\n" {
+	if len(events) != 1 || events[0].ID != 5 || log.String() != "two disks match\n" {
 		t.Errorf("events %v, log %q", events, log)
 	}
 	want := `GET /v1/nodes/n1/events?limit=9

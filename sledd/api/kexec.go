@@ -6,15 +6,15 @@ import "time"
 
 // KexecModel is the record of kexec on machines of one model.
 type KexecModel struct {
-	Vendor    string    `json:"vendor" doc:"As reported by the firmware (DMI)"`
-	Product   string    `json:"product"`
-	Nodes     int       `json:"nodes" doc:"Machines of the model that used kexec"`
-	Attempts  int64     `json:"attempts" doc:"Number of kexecs. Those that are neither confirmed nor missed are still open"`
-	Confirmed int64     `json:"confirmed" doc:"The installed system confirmed without a cold start in between"`
-	Missed    int64     `json:"missed" doc:"The installed system did not confirm, or only after a cold start"`
-	Rate      *float64  `json:"rate,omitempty" minimum:"0" maximum:"1" doc:"Share of confirmed among confirmed and missed; absent without either"`
-	Last      string    `json:"last" enum:"open,confirmed,missed" doc:"Outcome of the last kexec"`
-	Time      time.Time `json:"time" doc:"Time of the last kexec"`
+	Vendor    Identifier `json:"vendor" doc:"As reported by the firmware (DMI)"`
+	Product   Identifier `json:"product"`
+	Nodes     int        `json:"nodes" doc:"Machines of the model that used kexec"`
+	Attempts  int64      `json:"attempts" doc:"Number of kexecs. Those that are neither confirmed nor missed are still open"`
+	Confirmed int64      `json:"confirmed" doc:"The installed system confirmed without a cold start in between"`
+	Missed    int64      `json:"missed" doc:"The installed system did not confirm, or only after a cold start"`
+	Rate      *float64   `json:"rate,omitempty" minimum:"0" maximum:"1" doc:"Share of confirmed among confirmed and missed; absent without either"`
+	Last      string     `json:"last" enum:"open,confirmed,missed" doc:"Outcome of the last kexec"`
+	Time      time.Time  `json:"time" doc:"Time of the last kexec"`
 }
 
 // KexecList is the list of all models, ordered by vendor and product.

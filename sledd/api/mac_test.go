@@ -17,3 +17,15 @@ func TestParseMAC(t *testing.T) {
 		}
 	}
 }
+
+func TestGroupAndZeroAddressesAreNoMachines(t *testing.T) {
+	for _, text := range []string{"00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "01-00-5E-00-00-01", "33:33:00:00:00:01",
+		"0B:00:00:00:00:01"} {
+		if got, err := ParseMAC(text); err == nil {
+			t.Errorf("%q was accepted as %q", text, got)
+		}
+		if !LooksLikeMAC(text) {
+			t.Errorf("%q could be the name of a node", text)
+		}
+	}
+}

@@ -8,7 +8,7 @@ import "time"
 // all nodes of the rollout, rounded up for sizes and down for budgets).
 type RolloutSpec struct {
 	Nodes          []string       `json:"nodes" doc:"Names or MACs, in the order of imaging" minItems:"1" maxItems:"10000" nullable:"false"`
-	Wish           string         `json:"wish" doc:"The desired state of all nodes, as a text for people; another text is another rollout" minLength:"1" maxLength:"512" example:"image debian-12-v2"`
+	Desired        string         `json:"desired" doc:"The desired state of all nodes, as a text for people; another text is another rollout" minLength:"1" maxLength:"512" example:"image debian-12-v2"`
 	Canary         string         `json:"canary,omitempty" doc:"Size of the first wave; one failure in it stops the rollout. Default 0: no canary" pattern:"^([0-9]{1,5}|[0-9]{1,3}%)?$" example:"1"`
 	Batch          string         `json:"batch,omitempty" doc:"Size of each further wave. Default 100%" pattern:"^([0-9]{1,5}|[0-9]{1,3}%)?$" example:"25%"`
 	MaxUnavailable map[string]int `json:"max_unavailable,omitempty" doc:"Limits by label: at most this many nodes with the same value of the label in one wave" example:"{\"rack\":4}"`
@@ -35,9 +35,9 @@ type Rollout struct {
 	Kind    string       `json:"kind" doc:"Kind of work on the nodes; prefix of the name" example:"reimage"`
 	Waves   [][]string   `json:"waves" doc:"Names of the nodes of each wave; the first wave is the canary, if requested" nullable:"false"`
 	State   RolloutState `json:"state" enum:"running,stopped,done,aborted"`
-	Reason  string       `json:"reason,omitempty" doc:"Why it was stopped or aborted"`
+	Reason  Prose        `json:"reason,omitzero" doc:"Why it was stopped or aborted"`
 	Owner   string       `json:"owner,omitempty" doc:"Operator who started it"`
-	Begun   time.Time    `json:"begun"`
+	Started time.Time    `json:"started"`
 	Resumed int          `json:"resumed,omitempty" doc:"How often it was resumed"`
 	Ended   time.Time    `json:"ended,omitzero"`
 	Seen    time.Time    `json:"seen" doc:"Time of the last request of the runner"`
@@ -66,28 +66,28 @@ const (
 
 // NodeRunSpec is what the runner of a rollout reports of one node.
 type NodeRunSpec struct {
-	State  RunState `json:"state" enum:"running,done,failed" doc:"done is refused unless the binding of the node is satisfied; failed needs a reason"`
-	Way    string   `json:"way,omitempty" enum:"idle,warm,power,wol,manual" doc:"Entry method into the Sled system"`
-	Reason string   `json:"reason,omitempty" maxLength:"2048"`
+	State       RunState `json:"state" enum:"running,done,failed" doc:"done is refused unless the binding of the node is satisfied; failed needs a reason"`
+	EntryMethod string   `json:"entry_method,omitempty" enum:"idle,warm,power,wol,manual" doc:"Entry method into the Sled system"`
+	Reason      string   `json:"reason,omitempty" maxLength:"2048"`
 }
 
 // NodeRun is one node of a rollout.
 type NodeRun struct {
-	Node       string            `json:"node"`
-	MAC        string            `json:"mac"`
-	Labels     map[string]string `json:"labels,omitempty"`
-	Wave       int               `json:"wave" doc:"From 1"`
-	State      RunState          `json:"state" enum:"waiting,running,done,failed"`
-	Way        string            `json:"way,omitempty" enum:"idle,warm,power,wol,manual" doc:"Entry method into the Sled system"`
-	Reason     string            `json:"reason,omitempty"`
-	From       int64             `json:"from" doc:"Generation of its binding before its start: a higher one now was made by this rollout"`
-	Generation int64             `json:"generation,omitempty" doc:"Generation of its binding at its end"`
-	Attempts   int               `json:"attempts,omitempty" doc:"Number of starts"`
-	Begin      time.Time         `json:"begin,omitzero" doc:"Start of the last attempt"`
-	End        time.Time         `json:"end,omitzero"`
-	Stages     []Stage           `json:"stages,omitempty" doc:"Stages of its timeline at its end"`
-	Start      string            `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How its system was started"`
-	Log        string            `json:"log,omitempty" doc:"Last lines of its log, if it failed"`
+	Node        string            `json:"node"`
+	MAC         string            `json:"mac"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Wave        int               `json:"wave" doc:"From 1"`
+	State       RunState          `json:"state" enum:"waiting,running,done,failed"`
+	EntryMethod string            `json:"entry_method,omitempty" enum:"idle,warm,power,wol,manual" doc:"Entry method into the Sled system"`
+	Reason      Prose             `json:"reason,omitzero"`
+	From        int64             `json:"from" doc:"Generation of its binding before its start: a higher one now was made by this rollout"`
+	Generation  int64             `json:"generation,omitempty" doc:"Generation of its binding at its end"`
+	Attempts    int               `json:"attempts,omitempty" doc:"Number of starts"`
+	Begin       time.Time         `json:"begin,omitzero" doc:"Start of the last attempt"`
+	End         time.Time         `json:"end,omitzero"`
+	Stages      []Stage           `json:"stages,omitempty" doc:"Stages of its timeline at its end"`
+	Start       string            `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How its system was started"`
+	Log         Raw               `json:"log,omitzero" doc:"Last lines of its log, if it failed"`
 }
 
 // RunAnswer is the response to a NodeRunSpec: the rollout without its nodes, and one node of it.

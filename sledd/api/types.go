@@ -2,14 +2,38 @@
 // from these types; sledctl and the Terraform provider use the client.
 package api
 
-import "time"
+import (
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+)
+
+// Text of nodes (contract/report.md, Text): values of these types are safe to print. A string does not convert to them.
+type (
+	// Identifier is a name, a number or a version, in printable ASCII.
+	Identifier = nodetext.Identifier
+	// Prose is a sentence for people, on one line.
+	Prose = nodetext.Prose
+	// Address is a unicast IP address.
+	Address = nodetext.Address
+	// HostKey is an SSH host key, as in known_hosts.
+	HostKey = nodetext.HostKey
+	// Raw is a log.
+	Raw = nodetext.Raw
+)
+
+// Clean makes prose of any text: what is not printable is replaced.
+func Clean(text string) Prose { return nodetext.Clean(text) }
+
+// Strings returns identifiers by key as strings.
+func Strings(values map[string]Identifier) map[string]string { return nodetext.Strings(values) }
 
 // Phase is the last observed state of a node; never inferred. Empty: declared, but not observed yet.
 type Phase string
 
 // NodeSpec is the declaration of a machine by an operator.
 type NodeSpec struct {
-	MAC          string            `json:"mac" doc:"MAC address of the boot interface, lower case with colons" pattern:"^([0-9a-f]{2}:){5}[0-9a-f]{2}$" example:"52:54:00:77:00:01"`
+	MAC          string            `json:"mac" doc:"MAC address of the boot interface, lower case with colons; neither a group address nor zero" pattern:"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$" example:"52:54:00:77:00:01"`
 	Name         string            `json:"name" doc:"Unique host name" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" example:"n1"`
 	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose" maxProperties:"64"`
 	Architecture string            `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Default x86_64"`
@@ -25,10 +49,14 @@ const KeepBootOrder = "keep"
 
 // OtherBootOrder is the boot order that the installed system reported, if it differs from the declared one; else empty.
 func (n Node) OtherBootOrder() string {
-	if n.Status.OS == nil || n.BootOrder == "" || n.BootOrder == KeepBootOrder || n.Status.OS.BootOrder == n.BootOrder {
+	if n.Status.OS == nil || n.BootOrder == "" || n.BootOrder == KeepBootOrder {
 		return ""
 	}
-	return n.Status.OS.BootOrder
+	reported := n.Status.OS.BootOrder.String()
+	if reported == n.BootOrder {
+		return ""
+	}
+	return reported
 }
 
 // BMC is the address of a node's power control. Credentials stay with the playbooks.
@@ -84,27 +112,27 @@ type Binding struct {
 
 // Status is the observed state of a node.
 type Status struct {
-	Phase        Phase     `json:"phase"`
-	Generation   int64     `json:"generation" doc:"Generation of the last plan that the node received"`
-	Image        string    `json:"image,omitempty" doc:"Image on its disk, as far as observed"`
-	Digest       string    `json:"digest,omitempty"`
-	BootID       string    `json:"boot_id,omitempty" doc:"Kernel boot ID of the last request of the node"`
-	Architecture string    `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Architecture that the node reported with its facts"`
-	Step         int       `json:"step,omitempty" doc:"Number of the running or last step, from 1"`
-	Steps        int       `json:"steps,omitempty"`
-	Verb         string    `json:"verb,omitempty"`
-	Progress     *Progress `json:"progress,omitempty"`
-	Code         int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
-	Reason       string    `json:"reason,omitempty"`
-	Detail       string    `json:"detail,omitempty" doc:"Detail of the last step that reported one, such as the mode of a write and its reason"`
-	DiskKept     bool      `json:"disk_kept,omitempty" doc:"True from a capture of the disk until the next write to it: without a binding, the node starts its own system"`
-	Start        string    `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How the installed system was started: by kexec, by a reboot as in its plan, or by a reboot after a failed kexec"`
-	StartNote    string    `json:"start_note,omitempty" doc:"Why the plan has reboot although boot is auto"`
-	OS           *OS       `json:"os,omitempty" doc:"Report of the installed system"`
-	Rescue       int64     `json:"rescue,omitempty" doc:"Number of the rescue that it runs; 0 after its end"`
-	Before       Phase     `json:"before,omitempty" doc:"In phase rescue: the phase to return to when the rescue ends"`
-	Since        time.Time `json:"since,omitzero" doc:"Start of the phase"`
-	Seen         time.Time `json:"seen,omitzero" doc:"Time of the last request of the node"`
+	Phase        Phase      `json:"phase"`
+	Generation   int64      `json:"generation" doc:"Generation of the last plan that the node received"`
+	Image        string     `json:"image,omitempty" doc:"Image on its disk, as far as observed"`
+	Digest       string     `json:"digest,omitempty"`
+	BootID       Identifier `json:"boot_id,omitzero" doc:"Kernel boot ID of the last request of the node"`
+	Architecture string     `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Architecture that the node reported with its facts"`
+	Step         int        `json:"step,omitempty" doc:"Number of the running or last step, from 1"`
+	Steps        int        `json:"steps,omitempty"`
+	Verb         string     `json:"verb,omitempty"`
+	Progress     *Progress  `json:"progress,omitempty"`
+	Code         int        `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
+	Reason       Prose      `json:"reason,omitzero"`
+	Detail       Prose      `json:"detail,omitzero" doc:"Detail of the last step that reported one, such as the mode of a write and its reason"`
+	DiskKept     bool       `json:"disk_kept,omitempty" doc:"True from a capture of the disk until the next write to it: without a binding, the node starts its own system"`
+	Start        string     `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How the installed system was started: by kexec, by a reboot as in its plan, or by a reboot after a failed kexec"`
+	StartNote    Prose      `json:"start_note,omitzero" doc:"Why the plan has reboot although boot is auto"`
+	OS           *OS        `json:"os,omitempty" doc:"Report of the installed system"`
+	Rescue       int64      `json:"rescue,omitempty" doc:"Number of the rescue that it runs; 0 after its end"`
+	Before       Phase      `json:"before,omitempty" doc:"In phase rescue: the phase to return to when the rescue ends"`
+	Since        time.Time  `json:"since,omitzero" doc:"Start of the phase"`
+	Seen         time.Time  `json:"seen,omitzero" doc:"Time of the last request of the node"`
 }
 
 // RescueSpec requests the Sled system with an SSH server on a node. Until the rescue ends, the node receives no plan
@@ -116,12 +144,12 @@ type RescueSpec struct {
 // Rescue is the requested rescue of a node, and how to log in.
 type Rescue struct {
 	RescueSpec
-	Begun       time.Time `json:"begun"`
-	Entered     time.Time `json:"entered,omitzero" doc:"When the node reported that its SSH server answers, or that it cannot run one"`
-	Address     string    `json:"address,omitempty"`
-	HostKey     string    `json:"host_key,omitempty" doc:"In the format of known_hosts; new at each boot"`
-	Fingerprint string    `json:"fingerprint,omitempty" doc:"Fingerprint of the host key, as printed by ssh"`
-	Reason      string    `json:"reason,omitempty" doc:"Why the node could not run an SSH server"`
+	Started     time.Time  `json:"started"`
+	Entered     time.Time  `json:"entered,omitzero" doc:"When the node reported that its SSH server answers, or that it cannot run one"`
+	Address     Address    `json:"address,omitzero"`
+	HostKey     HostKey    `json:"host_key,omitzero" pattern:"^ssh-ed25519 [A-Za-z0-9+/]{68}$" doc:"In the format of known_hosts; new at each boot"`
+	Fingerprint Identifier `json:"fingerprint,omitzero" doc:"Fingerprint of the host key, as printed by ssh"`
+	Reason      Prose      `json:"reason,omitzero" doc:"Why the node could not run an SSH server"`
 }
 
 // Progress is the progress of the running step.
@@ -133,46 +161,47 @@ type Progress struct {
 
 // OS is the report of an installed system when it confirmed. With BIOS, BootOrder and BootCurrent are empty.
 type OS struct {
-	ID          string    `json:"id"`
-	Version     string    `json:"version"`
-	Kernel      string    `json:"kernel"`
-	MachineID   string    `json:"machine_id"`
-	BootID      string    `json:"boot_id"`
-	Start       string    `json:"start,omitempty" enum:"kexec,firmware" doc:"Whether its kernel was started by kexec or by the firmware"`
-	BootOrder   string    `json:"boot_order,omitempty" doc:"What the firmware boots first: disk, network or unknown"`
-	BootCurrent string    `json:"boot_current,omitempty" doc:"Number and name of the firmware's boot entry of the last cold start"`
-	Confirmed   time.Time `json:"confirmed"`
+	ID          Identifier `json:"id"`
+	Version     Identifier `json:"version"`
+	Kernel      Identifier `json:"kernel"`
+	MachineID   Identifier `json:"machine_id"`
+	BootID      Identifier `json:"boot_id"`
+	Start       string     `json:"start,omitempty" enum:"kexec,firmware" doc:"Whether its kernel was started by kexec or by the firmware"`
+	BootOrder   Identifier `json:"boot_order,omitzero" doc:"What the firmware boots first: disk, network or unknown"`
+	BootCurrent Identifier `json:"boot_current,omitzero" doc:"Number and name of the firmware's boot entry of the last cold start"`
+	Confirmed   time.Time  `json:"confirmed"`
 }
 
-// Facts is the hardware of a node, as reported by its Sled system. Values are not interpreted.
+// Facts is the hardware of a node, as reported by its Sled system. Values are not interpreted: unacceptable ones were
+// dropped.
 type Facts struct {
-	Time     time.Time           `json:"time"`
-	BootID   string              `json:"boot_id"`
-	Kernel   map[string]string   `json:"kernel,omitempty"`
-	CPU      map[string]string   `json:"cpu,omitempty"`
-	Memory   map[string]string   `json:"memory,omitempty"`
-	Firmware map[string]string   `json:"firmware,omitempty"`
-	DMI      map[string]string   `json:"dmi,omitempty"`
-	Disks    []map[string]string `json:"disks,omitempty"`
-	NICs     []map[string]string `json:"nics,omitempty"`
+	Time     time.Time               `json:"time"`
+	BootID   Identifier              `json:"boot_id"`
+	Kernel   map[string]Identifier   `json:"kernel,omitempty"`
+	CPU      map[string]Identifier   `json:"cpu,omitempty"`
+	Memory   map[string]Identifier   `json:"memory,omitempty"`
+	Firmware map[string]Identifier   `json:"firmware,omitempty"`
+	DMI      map[string]Identifier   `json:"dmi,omitempty"`
+	Disks    []map[string]Identifier `json:"disks,omitempty"`
+	NICs     []map[string]Identifier `json:"nics,omitempty"`
 }
 
 // Event is one event of a node. ID is the revision of the store, so it rises over the whole fleet.
 type Event struct {
-	ID         int64     `json:"id"`
-	Time       time.Time `json:"time"`
-	MAC        string    `json:"mac"`
-	Kind       string    `json:"kind" enum:"declare,bind,unbind,power,way,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete"`
-	Generation int64     `json:"generation,omitempty"`
-	BootID     string    `json:"boot_id,omitempty"`
-	Step       int       `json:"step,omitempty"`
-	Steps      int       `json:"steps,omitempty"`
-	Verb       string    `json:"verb,omitempty"`
-	Code       int       `json:"code,omitempty"`
-	Seconds    float64   `json:"seconds,omitempty" doc:"Duration of the step; for facts: uptime of the kernel"`
-	Bytes      int64     `json:"bytes,omitempty" doc:"Bytes that the step moved, if reported"`
-	Phase      Phase     `json:"phase,omitempty" doc:"Phase after the event"`
-	Detail     string    `json:"detail,omitempty"`
+	ID         int64      `json:"id"`
+	Time       time.Time  `json:"time"`
+	MAC        string     `json:"mac"`
+	Kind       string     `json:"kind" enum:"declare,bind,unbind,power,entry,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,claim,admit,refuse,leave,void,rival,link,window,boots"`
+	Generation int64      `json:"generation,omitempty"`
+	BootID     Identifier `json:"boot_id,omitzero"`
+	Step       int        `json:"step,omitempty"`
+	Steps      int        `json:"steps,omitempty"`
+	Verb       string     `json:"verb,omitempty"`
+	Code       int        `json:"code,omitempty"`
+	Seconds    float64    `json:"seconds,omitempty" doc:"Duration of the step; for facts: uptime of the kernel"`
+	Bytes      int64      `json:"bytes,omitempty" doc:"Bytes that the step moved, if reported"`
+	Phase      Phase      `json:"phase,omitempty" doc:"Phase after the event"`
+	Detail     Prose      `json:"detail,omitzero"`
 }
 
 // Timeline is the last run of a node, up to phase operational. It starts with power-on, with the binding if the node
@@ -199,9 +228,29 @@ const (
 
 // Operator is a user of the API. The token is returned once, when it is created.
 type Operator struct {
-	Name  string `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$"`
-	Role  Role   `json:"role" enum:"read,operate,admin"`
-	Token string `json:"token,omitempty" doc:"Only in the response that created it"`
+	Name     string    `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$"`
+	Role     Role      `json:"role" enum:"read,operate,admin"`
+	Owner    string    `json:"owner,omitempty" maxLength:"128" doc:"Person or team that answers for the token" example:"alice@example.org"`
+	Expires  time.Time `json:"expires,omitzero" doc:"When the token ends; default in a request: in 90 days. Absent in a response: never"`
+	LastUsed time.Time `json:"last_used,omitzero" readOnly:"true" doc:"Hour in which the token was used last"`
+	Token    string    `json:"token,omitempty" doc:"Only in the response that created it"`
+}
+
+// AuditRecord is one change that an operator requested.
+type AuditRecord struct {
+	Time     time.Time `json:"time"`
+	Operator string    `json:"operator"`
+	Role     Role      `json:"role"`
+	From     string    `json:"from" doc:"Address of the client"`
+	Method   string    `json:"method"`
+	Path     string    `json:"path" doc:"With the query"`
+	Node     string    `json:"node,omitempty" doc:"Node in the path, as the client named it"`
+	Status   int       `json:"status" doc:"HTTP status of the response"`
+}
+
+// AuditList is the newest audit records, oldest first.
+type AuditList struct {
+	Items []AuditRecord `json:"items" nullable:"false"`
 }
 
 // NodeList is one page of nodes, ordered by MAC.
@@ -242,8 +291,8 @@ type EventList struct {
 
 // NodeEvent is an event that the supervisor of a node adds.
 type NodeEvent struct {
-	Kind   string `json:"kind" enum:"power,way,fallback,lost" doc:"power: power was switched. way: entry method into the Sled system. fallback: the system did not confirm and is started once from its disk. lost: the system did not confirm at all; the node is failed"`
-	Detail string `json:"detail" doc:"For power: on, off or cycle. For way: idle, warm, power, wol or manual. Else: the reason" minLength:"1" maxLength:"512" example:"on"`
+	Kind   string `json:"kind" enum:"power,entry,fallback,lost" doc:"power: power was switched. entry: attempt to get into the Sled system. fallback: the system did not confirm and is started once from its disk. lost: the system did not confirm at all; the node is failed"`
+	Detail string `json:"detail" doc:"For power: on, off or cycle. For entry: the entry method (idle, warm, power, wol or manual), and why it failed, if it did. Else: the reason" minLength:"1" maxLength:"512" example:"on"`
 	Log    string `json:"log,omitempty" doc:"Last output, such as the end of the console; only for fallback and lost" maxLength:"65536"`
 }
 
@@ -257,4 +306,13 @@ type Boot struct {
 // OperatorList is the list of all operators, ordered by name.
 type OperatorList struct {
 	Items []Operator `json:"items" nullable:"false"`
+}
+
+// Store is how full sledd's store is.
+type Store struct {
+	Bytes   int64    `json:"bytes" doc:"Size of the database file"`
+	InUse   int64    `json:"in_use" doc:"Bytes of the file that are in use, including the history of the last minutes"`
+	Quota   int64    `json:"quota" doc:"Size at which nothing more can be written; 0: unknown"`
+	Alarms  []string `json:"alarms" nullable:"false" doc:"Alarms of etcd, such as NOSPACE"`
+	Refused []string `json:"refused" nullable:"false" doc:"Whose writes are refused, so that there is room for those of operators"`
 }

@@ -77,6 +77,38 @@ func Stages() []string {
 	}
 }
 
+// The exit codes of steps (contract/exit-codes.md).
+const (
+	CodeDone         = 0 // the step did everything it promises
+	CodeFailed       = 1 // it was tried and failed (I/O error, no space, a tool that failed)
+	CodeUsage        = 2 // unknown plan version, verb or key, or a value that does not parse; nothing was touched
+	CodeNotSupported = 3 // this node, disk or image cannot do that (no kernel to kexec, no discard)
+	CodeDisk         = 4 // no disk or more than one matches, or the match is mounted, read-only, too small or on the keep list; nothing was touched
+	CodeIntegrity    = 5 // the bytes are not those that were promised (digest, signature, read-back); the system is never started
+	CodeNetwork      = 6 // no server answered before the deadline, or it refused
+)
+
+// CodeName returns the name of an exit code, or nothing for a code that has none.
+func CodeName(code int) string {
+	switch code {
+	case CodeDone:
+		return "done"
+	case CodeFailed:
+		return "failed"
+	case CodeUsage:
+		return "usage"
+	case CodeNotSupported:
+		return "not supported"
+	case CodeDisk:
+		return "disk"
+	case CodeIntegrity:
+		return "integrity"
+	case CodeNetwork:
+		return "network"
+	}
+	return ""
+}
+
 // Stage is one bar of a node's timeline.
 type Stage struct {
 	Name    string    `json:"name" enum:"firmware,ipxe,warm,kernel,wipe,write,configure,capture,start"`

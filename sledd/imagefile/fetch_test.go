@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// serve gives the URL of a server that answers so, and how often it was asked.
+// serve returns the URL of a server that answers so, and how often it was asked.
 func serve(t *testing.T, answer http.HandlerFunc) (string, *atomic.Int64) {
 	t.Helper()
 	var asked atomic.Int64
@@ -148,7 +148,7 @@ func TestImagesAtFault(t *testing.T) {
 	for want, file := range map[string][]byte{
 		"does not end as an image": load(t, "bad/cut_by_a_byte"), "its index is damaged": load(t, "bad/flip_in_index"),
 		"half a signature": load(t, "bad/half_a_signature"), "has version 2, 1 is read": load(t, "bad/version_2_trailer"),
-		"its index is not where the trailer says": cut[1000:],
+		"its index is not at the position in the trailer": cut[1000:],
 	} {
 		url, _ := serve(t, whole(file))
 		_, err := Fetcher{}.Fetch(t.Context(), url)

@@ -8,15 +8,16 @@ package imagefile
 import (
 	"errors"
 	"fmt"
+
+	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Exit codes of contract/exit-codes.md.
 const (
-	unsupported = 3
-	integrity   = 5
+	unsupported = api.CodeNotSupported
+	integrity   = api.CodeIntegrity
 )
 
-// Image is what an image says of itself.
+// Image is the content of the trailer and the index of an image.
 type Image struct {
 	Digest     string // sha256:HEX of its index
 	Bytes      int64  // size of the disk
@@ -33,15 +34,15 @@ type Partition struct {
 	Content                 string // such as ext4
 }
 
-// RefusedError says why a file is not an image that may be used.
+// RefusedError is why a file is not an image that may be used.
 type RefusedError struct {
-	Code   int // 5: it differs from the contract. 3: a later version, or larger than the limits
+	Code   int // api.CodeIntegrity: it differs from the contract; api.CodeNotSupported: a later version or too large
 	Reason string
 }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// IsRefused says whether the file was read and is at fault, so that no other server of it can help.
+// IsRefused reports whether the file was read and is not a usable image, so that no other server of it can help.
 func IsRefused(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused)

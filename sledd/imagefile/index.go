@@ -22,7 +22,7 @@ const (
 	indexMax      = headSize + partitionsMax*partitionSize + chunksMax*entrySize // bytes, 168 MiB
 )
 
-// index is the part of it that says something of the whole.
+// index is its part about the whole image.
 type index struct {
 	sector, bytes, used int64
 	partitions          []Partition
@@ -38,7 +38,7 @@ type chunk struct {
 func (c chunk) end() int64 { return c.offset + c.size }
 
 // number reads 8 bytes. From 2^63 on it is negative, which is below every limit.
-func number(p []byte) int64 { return int64(little.Uint64(p)) } //nolint:gosec // as said
+func number(p []byte) int64 { return int64(little.Uint64(p)) } //nolint:gosec // as above
 
 var content = regexp.MustCompile(`^([a-z0-9_]+)\x00*$`)
 
@@ -71,7 +71,7 @@ func parseIndex(data []byte) (index, error) {
 		p, least = p[entrySize:], chunk.offset+chunkBytes
 	}
 	if used != i.used {
-		return i, refuse(integrity, "its index says that %d bytes are used, and its bitmaps %d", i.used, used)
+		return i, refuse(integrity, "its index states %d used bytes, and its bitmaps %d", i.used, used)
 	}
 	return i, nil
 }
@@ -113,13 +113,13 @@ func parsePartition(p []byte, disk, least int64) (Partition, error) {
 	case used < 0 || used > bytes:
 		return Partition{}, refuse(integrity, "the partition at %d uses %d of %d bytes", start, used, bytes)
 	case name == nil:
-		return Partition{}, refuse(integrity, "the partition at %d has content %q, which is no name", start,
+		return Partition{}, refuse(integrity, "the partition at %d has content %q, which is not a name", start,
 			p[24:partitionSize])
 	}
 	return Partition{Start: start, Bytes: bytes, UsedBytes: used, Content: string(name[1])}, nil
 }
 
-// parseChunk gives a chunk and how many of its bytes are used.
+// parseChunk returns a chunk and how many of its bytes are used.
 func parseChunk(p []byte, disk, least int64) (chunk, int64, error) {
 	offset, at, frame, bitmap := number(p), number(p[8:]), int64(little.Uint32(p[16:])), p[20:52]
 	switch {

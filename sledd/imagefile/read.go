@@ -8,7 +8,7 @@ import (
 	"encoding/hex"
 )
 
-// reader gives bytes of a file. What is asked of it lies within the file.
+// reader returns bytes of a file. The range lies within the file.
 type reader func(at, size int64) ([]byte, error)
 
 // read verifies an image of that size in the order of the contract: trailer, digest, index, then
@@ -54,11 +54,11 @@ func readIndex(t trailer, from reader) (index, error) {
 		return index{}, err
 	}
 	if !isFrame(frame, indexMagic, t.size) {
-		return index{}, refuse(integrity, "its index is no frame of its own")
+		return index{}, refuse(integrity, "its index is not a separate frame")
 	}
 	payload := frame[skippable:]
 	if sum := sha256.Sum256(payload); sum != t.digest {
-		return index{}, refuse(integrity, "its index is damaged: it has SHA-256 %x, the trailer says %x", sum, t.digest)
+		return index{}, refuse(integrity, "its index is damaged: it has SHA-256 %x, the trailer states %x", sum, t.digest)
 	}
 	return parseIndex(payload)
 }
@@ -71,7 +71,7 @@ func checkConsequences(i index, t trailer, table, total int64, from reader) erro
 		return err
 	}
 	if end != t.at-skippable || table != tableSize(frames) {
-		return refuse(integrity, "its frames take other room than its index says")
+		return refuse(integrity, "its frames have another size than its index states")
 	}
 	there, err := from(total-table, table)
 	if err != nil {

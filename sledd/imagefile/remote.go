@@ -40,7 +40,7 @@ func (r *remote) fetch(ctx context.Context) (Image, error) {
 	return read(r.total, func(at, size int64) ([]byte, error) { return r.part(ctx, at, size) })
 }
 
-// part gives bytes of the file, without a request when they are of its tail.
+// part returns bytes of the file, without a request when they are of its tail.
 func (r *remote) part(ctx context.Context, at, size int64) ([]byte, error) {
 	if from := at - (r.total - int64(len(r.tail))); from >= 0 {
 		return r.tail[from : from+size], nil
@@ -97,7 +97,7 @@ func (h *heard) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // io.Reader
 }
 
-// cause says why a request ended, without the URL, which is told by Fetch.
+// cause returns why a request ended, without the URL, which Fetch adds.
 func cause(ctx context.Context, err error) error {
 	if why := context.Cause(ctx); why != nil {
 		return why
@@ -111,7 +111,7 @@ func cause(ctx context.Context, err error) error {
 
 var contentRange = regexp.MustCompile(`^bytes ([0-9]+)-([0-9]+)/([0-9]+)$`)
 
-// parseAnswer says which part of the file an answer holds, never more than an index may have.
+// parseAnswer returns which part of the file an answer holds, never more than an index may have.
 func parseAnswer(response *http.Response) (span, error) {
 	switch {
 	case response.StatusCode == http.StatusOK && response.ContentLength == 0:
@@ -119,7 +119,7 @@ func parseAnswer(response *http.Response) (span, error) {
 	case response.StatusCode == http.StatusOK:
 		return span{}, errors.New("the server sends whole files only: it does not know HTTP ranges, which images need")
 	case response.StatusCode/100 == 3:
-		return span{}, fmt.Errorf("answered %s to %q: nodes follow no redirect, give the address where the file is",
+		return span{}, fmt.Errorf("answered %s to %q: nodes follow no redirects: use the final URL of the file",
 			response.Status, response.Header.Get("Location"))
 	case response.StatusCode != http.StatusPartialContent:
 		return span{}, fmt.Errorf("answered %s", response.Status)

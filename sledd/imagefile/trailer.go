@@ -24,14 +24,14 @@ const (
 
 var little = binary.LittleEndian
 
-// trailer says where the index is and what it must be.
+// trailer is the position of the index and its expected digest.
 type trailer struct {
 	at, size int64 // of the index payload
 	digest   [sha256.Size]byte
 	key      string
 }
 
-// parseFooter gives the size of the seek table's frame.
+// parseFooter returns the size of the seek table's frame.
 func parseFooter(p []byte, total int64) (int64, error) {
 	if p[4] != 0 || little.Uint32(p[5:]) != footerMagic {
 		return 0, refuse(integrity,
@@ -39,7 +39,7 @@ func parseFooter(p []byte, total int64) (int64, error) {
 	}
 	size := skippable + 8*int64(little.Uint32(p)) + footerSize
 	if size+trailerFrame+skippable > total {
-		return 0, refuse(integrity, "it is shorter than its seek table says")
+		return 0, refuse(integrity, "it is shorter than its seek table states")
 	}
 	return size, nil
 }
@@ -59,7 +59,7 @@ func parseTrailer(frame []byte, place int64) (trailer, error) {
 	}
 	t.at, t.size = number(p[16:]), number(p[24:])
 	if t.at < skippable || t.at > place || t.size != place-t.at {
-		return t, refuse(integrity, "its index is not where the trailer says")
+		return t, refuse(integrity, "its index is not at the position in the trailer")
 	}
 	if t.size > indexMax {
 		return t, refuse(unsupported, "its index has %d bytes, at most %d are read", t.size, indexMax)
@@ -75,7 +75,7 @@ func parseTrailer(frame []byte, place int64) (trailer, error) {
 	return t, nil
 }
 
-// isFrame says whether a skippable frame of that kind and payload size begins here.
+// isFrame reports whether a skippable frame of that kind and payload size starts here.
 func isFrame(frame []byte, magic uint32, size int64) bool {
 	return little.Uint32(frame) == magic && int64(little.Uint32(frame[4:])) == size
 }

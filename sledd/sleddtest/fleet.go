@@ -20,7 +20,7 @@ const declarers = 32
 // MAC is the address of node n<i>.
 func MAC(i int) string { return fmt.Sprintf("52:54:00:77:%02x:%02x", i>>8, i&0xff) }
 
-// Node is what Declare says of node n<i>.
+// Node is what Declare declares of node n<i>.
 func Node(i int) api.NodeSpec {
 	return api.NodeSpec{MAC: MAC(i), Name: fmt.Sprintf("n%d", i), Disk: fmt.Sprintf("serial:LAB-%04d", i),
 		Labels: map[string]string{"rack": "a"}}

@@ -37,7 +37,7 @@ func (m *Machine) Fulfil() {
 	}
 }
 
-// Confirm says that the installed system runs.
+// Confirm reports that the installed system runs.
 func (m *Machine) Confirm() {
 	m.sledd.t.Helper()
 	m.Say("operational",
@@ -45,7 +45,7 @@ func (m *Machine) Confirm() {
 			"boot_id=os-%d uptime=8\n", m.Generation, m.Generation))
 }
 
-// Fail begins the plan, and its first step fails with an exit code of contract/exit-codes.md.
+// Fail starts the plan, and its first step fails with an exit code of contract/exit-codes.md.
 func (m *Machine) Fail(code int, reason string) {
 	t := m.sledd.t
 	t.Helper()

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
@@ -23,6 +25,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
 	"github.com/sled-fleet/sled/sledd/internal/rollouts"
+	"github.com/sled-fleet/sled/sledd/internal/seal"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -33,12 +36,16 @@ const AdminToken = "0123456789abcdef0123456789abcdef"
 // resumeTime is how long Resume waits for its address, which somebody may have used for a moment.
 const resumeTime = 10 * time.Second
 
-// Options say what differs from a sledd of its own. Their types are sledd's own: other parts use Start.
+// Options are the differences from the sledd of Start. Their types are internal to sledd: other parts use Start.
 type Options struct {
 	Store store.Store      // default: an embedded etcd that ends with the test
 	Now   func() time.Time // default: the real clock
 	// ConsoleDirectory holds the records of consoles.
 	ConsoleDirectory string
+	// ReadTimeout is the time for a request to arrive; default: as in production.
+	ReadTimeout time.Duration
+	// UserDataKeys is a file of keys that seal user data; default: it is stored in clear.
+	UserDataKeys string
 	// Quirks is a file of machines that are not started by kexec; those that sledd ships are in force in any case.
 	Quirks string
 }
@@ -48,9 +55,10 @@ type Sledd struct {
 	URL   string // http://127.0.0.1:PORT
 	Token string // of operator admin
 
-	// Fleet and Hub are what runs behind URL, for sledd's own tests. Resume makes new ones.
-	Fleet *fleet.Fleet
-	Hub   *events.Hub
+	// Fleet, Hub and Capacity are what runs behind URL, for sledd's own tests. Resume makes new ones.
+	Fleet    *fleet.Fleet
+	Hub      *events.Hub
+	Capacity *capacity.Gauge
 
 	t       testing.TB
 	options Options
@@ -59,7 +67,7 @@ type Sledd struct {
 	stop    func() // nil: stopped
 }
 
-// Start runs a sledd on loopback, with an embedded etcd of its own, until the test ends.
+// Start runs a sledd on loopback, with an embedded etcd, until the test ends.
 func Start(t testing.TB) *Sledd {
 	t.Helper()
 	return StartWith(t, Options{})
@@ -124,26 +132,38 @@ func (s *Sledd) serve(listener net.Listener) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	box, err := seal.Load(s.options.UserDataKeys)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	log, measure := slog.New(slog.DiscardHandler), metrics.New()
 	s.Hub = events.New(s.options.Store, log)
 	measure.Watch(s.Hub)
-	db := &nodetx.DB{Store: measure.Measure(s.options.Store), Clock: s.options.Now, Kexec: measure.Kexec}
+	s.Capacity = capacity.New(size(s.options.Store), log)
+	db := &nodetx.DB{Store: measure.Measure(s.Capacity.Count(s.options.Store)), Clock: s.options.Now, Kexec: measure.Kexec,
+		Box: box}
 	images, upload := []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, "https://10.77.0.1/upload"
 	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload}
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
-		ImageURLs: images, UploadURL: upload,
+		Capacity: s.Capacity, ImageURLs: images, UploadURL: upload,
 		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
+	trail := audit.New(db.Store, log, db.Now)
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
-	web := httptest.NewUnstartedServer((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rollouts.New(db),
-		Hub: s.Hub, Metrics: measure, Log: log, Stopping: stopping,
-		ConsoleDirectory: s.options.ConsoleDirectory}).Handler())
+	web := httptest.NewUnstartedServer(nil)
+	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rollouts.New(db),
+		Hub: s.Hub, Capacity: s.Capacity, Audit: trail, Metrics: measure, Log: log, Stopping: stopping,
+		ConsoleDirectory: s.options.ConsoleDirectory}).Handler(), log)
+	if s.options.ReadTimeout > 0 {
+		web.Config.ReadTimeout = s.options.ReadTimeout
+	}
 	_ = web.Listener.Close() // the one it made itself
 	web.Listener = listener
 	web.Start()
 	s.URL, s.address = web.URL, listener.Addr().String()
 	var running sync.WaitGroup
 	running.Go(func() { s.Hub.Run(watching) })
+	running.Go(func() { s.Capacity.Run(watching) })
 	s.stop = func() {
 		stop()
 		web.Close()
@@ -151,6 +171,19 @@ func (s *Sledd) serve(listener net.Listener) {
 		running.Wait()
 	}
 }
+
+// size returns the store's own size, or that of one that has none to tell.
+func size(s store.Store) capacity.Sized {
+	if sized, ok := s.(capacity.Sized); ok {
+		return sized
+	}
+	return boundless{}
+}
+
+type boundless struct{}
+
+func (boundless) Usage(context.Context) (store.Usage, error) { return store.Usage{}, nil }
+func (boundless) Heal(context.Context) error                 { return nil }
 
 // Stop is an outage: requests that run end, nobody listens at URL any more, and the store stays.
 func (s *Sledd) Stop() {

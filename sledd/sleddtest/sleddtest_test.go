@@ -16,7 +16,7 @@ func phase(t *testing.T, s *sleddtest.Sledd, want api.Phase, satisfied bool) {
 	}
 }
 
-func TestMachinesDoWhatIsWished(t *testing.T) {
+func TestMachinesDoWhatIsRequested(t *testing.T) {
 	s := sleddtest.Start(t)
 	s.Declare(1)
 	s.Register("d12")

@@ -55,14 +55,15 @@ class Installed:
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
-    def away(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def away(self, *command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         """Runs a program where the checkout is an empty directory."""
         program = PROGRAMS / command[0]
         full = [str(program) if program.exists() else command[0], *command[1:]]
-        return self.attempt(["unshare", "--map-root-user", "--mount", "sh", "-c", HIDE, str(ROOT), *full])
+        return self.attempt(["unshare", "--map-root-user", "--mount", "sh", "-c", HIDE, str(ROOT), *full], cwd)
 
-    def attempt(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Runs a command in the empty home directory."""
+    def attempt(self, command: list[str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Runs a command, in the empty home directory unless told otherwise."""
         return subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=300, cwd=self.home, env=self.environment()
-        )
+            command, capture_output=True, text=True, check=False, timeout=300, cwd=cwd or self.home,
+            env=self.environment(),
+        )  # fmt: skip

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import configparser
 import json
+import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.sled.fleet.tests.collection.archive import ROOT, Installed
+from ansible_collections.sled.fleet.tests.collection.archive import PROGRAMS, ROOT, Installed
 from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
 
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
@@ -50,7 +53,20 @@ def test_archive_holds_tracked_files_only(installed: Installed) -> None:
         wanted = {file for file in wanted if not file.endswith(".go") and "/testdata/" not in file}
         assert wanted and wanted <= set(installed.members)
     tops = {member.partition("/")[0] for member in installed.members}
-    assert not tops & {"build", "bench", "initrd", "molecule", "sledd", "terraform-provider", "tools", "Makefile"}
+    assert not tops & {"build", "molecule", "sledd", "tools", "Makefile", ".vale.ini"}
+    pages = [
+        member for member in installed.members if member.startswith(("bench/", "contract/", "initrd/", "terraform"))
+    ]
+    assert {Path(page).suffix for page in pages} <= {".md", ".json"}
+
+
+def test_pages_refer_to_pages_of_the_archive(installed: Installed) -> None:
+    missing = []
+    for page in (Path(member) for member in installed.members if member.endswith(".md")):
+        text = re.sub(r"^```.*?^```", "", (installed.collection / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+        links = (link for link in re.findall(r"\]\(([^)#\s]+\.md)", text) if "://" not in link)
+        missing += [f"{page}: {link}" for link in links if not (installed.collection / page.parent / link).exists()]
+    assert not missing
 
 
 def test_checkout_is_out_of_reach(installed: Installed) -> None:
@@ -88,12 +104,58 @@ def test_every_role_is_documented(installed: Installed) -> None:
     assert sorted(json.loads(done.stdout)) == [f"sled.fleet.{role}" for role in ROLES]
 
 
+@pytest.fixture
+def rack(installed: Installed, tmp_path: Path) -> Path:
+    """A copy of the example, with a site's own files."""
+    copy = tmp_path / "rack"
+    shutil.copytree(installed.inventory.parent, copy)
+    for name in ("secrets/admin.token", "secrets/bmc", "files/user-data", "hooks/before.yml", "reports/reimage-1.json"):
+        (copy / name).parent.mkdir(exist_ok=True)
+        (copy / name).write_text("s3cret\n")
+    return copy
+
+
+RACK = {"localhost", "boot", "n1", "n2", "n3", "n4", "n5", "n6", "s1", "s2"}
+
+
+def hosts(done: subprocess.CompletedProcess[str]) -> set[str]:
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return {host for group in json.loads(done.stdout).values() for host in group.get("hosts", [])}
+
+
+@pytest.mark.parametrize("options", [[], ["-i", "."]])
+def test_rack_lists_its_machines_only(installed: Installed, rack: Path, options: list[str]) -> None:
+    assert hosts(installed.away("ansible-inventory", "--list", *options, cwd=rack)) == RACK
+
+
+def test_checkout_lists_the_machines_of_a_rack_only(installed: Installed, rack: Path) -> None:
+    settings = f"ANSIBLE_CONFIG={ROOT / 'ansible.cfg'}"
+    assert (
+        hosts(installed.attempt(["env", settings, str(PROGRAMS / "ansible-inventory"), "--list", "-i", str(rack)]))
+        == RACK
+    )
+
+
+def test_rack_has_the_settings_of_the_checkout(rack: Path) -> None:
+    settings = {}
+    for file in (ROOT / "ansible.cfg", rack / "ansible.cfg"):
+        parser = configparser.ConfigParser(interpolation=None)
+        parser.read(file)
+        settings[file.parent] = {section: dict(parser[section]) for section in parser.sections()}
+    for name in ("collections_path", "roles_path", "inventory"):
+        settings[ROOT]["defaults"].pop(name)
+    assert settings[rack]["defaults"].pop("inventory") == "hosts.yml"
+    assert settings[rack] == settings[ROOT]
+
+
 def test_site_takes_programs_from_sled_dist(installed: Installed) -> None:
     settings = LOCAL | {"ansible_become": False, "sled_dist": "/nowhere"}
     options = ["-i", str(installed.inventory), "--check", "--tags", "sledd", "-e", json.dumps(settings)]
     done = installed.away("ansible-playbook", "sled.fleet.site", *options)
     assert done.returncode != 0
-    assert "/nowhere/bin/sledd, /nowhere/bin/sledctl" in " ".join(done.stdout.split())
+    output = " ".join(done.stdout.split())
+    assert "/nowhere/bin/sledd, /nowhere/bin/sledctl" in output
+    assert "sled_dist" in output
 
 
 BIND = """

@@ -138,7 +138,7 @@ class Fleet:
             "sled_report_dir": str(self.folder / "reports"),
             "sled_hook_before": str(self.folder / "before.yml"),
             "sled_hook_after": str(self.folder / "after.yml"),
-            "supervise_ways": ["idle", "power"],
+            "supervise_entry_methods": ["idle", "power"],
             "supervise_verify": "none",
             "node_image": "v1",
             "node_flavour": "cloud",
@@ -230,9 +230,9 @@ class Fleet:
         answer = self.client._json("GET", f"/v1/nodes/{node}/events", {"limit": 500})
         return sorted(answer["items"], key=lambda event: int(event["id"]))
 
-    def ways(self, node: str) -> list[str]:
-        """The ways that were gone, and why some led nowhere."""
-        return [event["detail"] for event in self.events(node) if event["kind"] == "way"]
+    def entries(self, node: str) -> list[str]:
+        """The entry methods that were tried, and why some failed."""
+        return [event["detail"] for event in self.events(node) if event["kind"] == "entry"]
 
     def marks(self) -> dict[str, int]:
         """The newest event of each node: nothing touched a node whose mark stays."""
@@ -244,14 +244,14 @@ class Fleet:
         return dict(collections.Counter(int(event["generation"]) for event in found))
 
     def written(self) -> int:
-        """How many writes began, of all nodes."""
+        """How many writes were started, of all nodes."""
         return sum(sum(self.writes(node).values()) for node in self.nodes)
 
     def away(self, node: str, generation: int) -> tuple[float, float]:
         """From when to when a node was not in service for a generation: from the first touch to operational."""
         of = [event for event in self.events(node) if event.get("generation") == generation]
-        begun = next(at(event) for event in of if event["kind"] in ("plan", "begin"))
-        return begun, next(at(event) for event in of if event["kind"] == "operational")
+        started = next(at(event) for event in of if event["kind"] in ("plan", "begin"))
+        return started, next(at(event) for event in of if event["kind"] == "operational")
 
     def hooked(self) -> list[tuple[float, str, str]]:
         """When which hook ran for which node."""

@@ -81,12 +81,12 @@ def test_interrupted(fleet_of: Make, chance: random.Random, count: int, how: sig
     fleet.settle("v1", settled)
     for node in fleet.nodes[len(settled) :]:
         fleet.power(node, "on")
-    begun = fleet.written()
+    before = fleet.written()
     target = {node: 2 if node in settled else 1 for node in fleet.nodes}
     arguments = ["-e", "image=v1", "-e", "again=true"] if again else ["-e", "image=v2"]
     terms = {"batch": "100%", "max_unavailable": {"rack": 1}}
 
-    moment = begun + chance.randrange(1, count)
+    moment = before + chance.randrange(1, count)
     fleet.interrupt(fleet.play(*arguments, rollout=terms), how, lambda: fleet.written() >= moment)
     result = fleet.run(*arguments, rollout=terms)
     assert result.code == 0, result.text

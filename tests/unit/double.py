@@ -193,7 +193,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.json({"items": [{**one, "runs": None} for one in reversed(kept.values())]})
         if not rest:
             known = [
-                one for one in kept.values() if one["wish"] == body["wish"] and one["state"] in ("running", "stopped")
+                one
+                for one in kept.values()
+                if one["desired"] == body["desired"] and one["state"] in ("running", "stopped")
             ]
             one = known[0] if known else a_rollout(f"{query['kind'][0]}-{len(kept) + 1}", body)
             kept[one["name"]] = one
@@ -227,7 +229,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.command == "DELETE":
             node.pop("rescue", None)
             return self.answer(204, b"")
-        node["rescue"] = {**body, "begun": "2026-11-21T23:00:00Z"}
+        node["rescue"] = {**body, "started": "2026-11-21T23:00:00Z"}
         return self.json(node)
 
     def put(self, collection: str, key: str, stored: Json | None, body: Json, take_over: bool) -> None:

@@ -28,7 +28,7 @@ def test_names_cannot_leave_their_place(sledd: Sledd, client: Client) -> None:
     assert client.find("nodes", "../images/x?y") is None
     assert sledd.asked[-1][1] == "/v1/nodes/..%2Fimages%2Fx%3Fy"
     for name in ("", ".", ".."):
-        with pytest.raises(SettingsError, match="is no name in nodes"):
+        with pytest.raises(SettingsError, match="is not a name in nodes"):
             client.find("nodes", name)
 
 
@@ -54,7 +54,7 @@ def test_details_are_told() -> None:
     assert str(ApiError("GET /x", 502, {})) == "GET /x (502 Bad Gateway)"
 
 
-@pytest.mark.parametrize(("raw", "words"), [(b"<html>", "is no JSON"), (b"[]", "is no JSON object")])
+@pytest.mark.parametrize(("raw", "words"), [(b"<html>", "is not JSON"), (b"[]", "is not a JSON object")])
 def test_answers_that_are_none(sledd: Sledd, client: Client, raw: bytes, words: str) -> None:
     sledd.raw = raw
     with pytest.raises(SledError, match=words):

@@ -102,4 +102,4 @@ def test_a_process_of_20_ms_is_seen(tmp_path: Path) -> None:
         lasting(watch)
         seen = [word in watch.text() for word in words]
         assert all(seen) or "may be missed" in watch.output
-        assert "processes ended before they were read" in watch.end()
+        assert "processes ended before their command line could be read" in watch.end()

@@ -57,7 +57,7 @@ def test_node_keeps_what_is_not_said_and_drops_what_is_empty(sledd: Sledd, modul
 def test_discovered_node_is_accepted(sledd: Sledd, module: Run) -> None:
     found = sledd.node("", 1, phase="discovered")
     found |= {"declared": False, "revision": 0, "disk": ""}
-    assert "give its name" in module(node, mac=MAC)["msg"]
+    assert "set its name" in module(node, mac=MAC)["msg"]
     result = module(node, mac=MAC, name="n1")
     assert result["changed"]
     assert result["node"]["declared"]
@@ -67,7 +67,7 @@ def test_discovered_node_is_accepted(sledd: Sledd, module: Run) -> None:
 def test_node_that_is_unknown_needs_a_mac(module: Run) -> None:
     result = module(node, name="n1")
     assert result["failed"]
-    assert result["msg"] == "node n1 is not declared yet: give its mac"
+    assert result["msg"] == "node n1 is not declared yet: set its mac"
     assert "one of the following is required: name, mac" in module(node)["msg"]
 
 
@@ -106,7 +106,7 @@ def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -
     for check in (False, True):
         result = module(image, check=check, **{**IMAGE, "bytes": 2048})
         assert "registered with another bytes" in result["msg"]
-    assert "give its digest, urls, bytes, file_bytes" in module(image, name="other")["msg"]
+    assert "set its digest, urls, bytes, file_bytes" in module(image, name="other")["msg"]
     assert module(image, name=IMAGE["name"], state="absent")["changed"]
     assert not module(image, name=IMAGE["name"], state="absent")["changed"]
 
@@ -133,7 +133,7 @@ def test_binding_counts_generations(sledd: Sledd, module: Run) -> None:
 
 
 def test_binding_without_an_image(module: Run) -> None:
-    assert "give an image, image '' to only wipe it, or what to capture" in module(binding, node="n1")["msg"]
+    assert "set image, image '' for a wipe only, or capture" in module(binding, node="n1")["msg"]
 
 
 def test_a_node_is_either_written_or_read(sledd: Sledd, module: Run) -> None:

@@ -321,7 +321,7 @@ def test_password_of_file_and_environment(tmp_path: Path, monkeypatch: pytest.Mo
         control.secret()
     file.write_text("s3cret\nnotes\n", encoding="ascii")
     file.chmod(0o640)
-    with pytest.raises(PowerError, match="others may read it: chmod 600"):
+    with pytest.raises(PowerError, match="readable by others: run chmod 600"):
         control.secret()
     file.chmod(0o600)
     assert control.secret() == "s3cret"
@@ -330,6 +330,6 @@ def test_password_of_file_and_environment(tmp_path: Path, monkeypatch: pytest.Mo
         control.secret()
     monkeypatch.setenv("BMC", "fr0m")
     assert Control(machine, "a", options={"password_env": "BMC"}).secret() == "fr0m"
-    for options, words in (({"password_env": "NONE"}, "nothing in that variable"), ({}, "no password")):
+    for options, words in (({"password_env": "NONE"}, "empty or not set"), ({}, "no password")):
         with pytest.raises(PowerError, match=words):
             Control(machine, "a", options=options).secret()

@@ -70,7 +70,7 @@ env >{tmp_path}/environment; echo Chassis Power is on""",
             "unreachable",
             "check address and port",
         ),
-        ("Address lookup for 10.0.0.1 failed\nCould not open socket!", "unreachable", "nobody answers there"),
+        ("Address lookup for 10.0.0.1 failed\nCould not open socket!", "unreachable", "no response"),
         (
             "Set Chassis Power Control to Up/On failed: Node busy",
             "refused",
@@ -94,7 +94,7 @@ def test_ipmi_without_what_it_needs(program: Program, monkeypatch: pytest.Monkey
         "ipmi 10.0.0.1:623: the driver ipmi needs username",
     )
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "there is no program ipmitool" in kind_of(a_driver(driver="ipmi").status)[1]
+    assert "program ipmitool is missing" in kind_of(a_driver(driver="ipmi").status)[1]
     assert set(ipmi.Ipmi.verbs) == {"on", "off", "reset", "status", "bootdev"}
 
 
@@ -133,7 +133,7 @@ def test_command_that_fails(program: Program, code: int, kind: str) -> None:
     ("commands", "words"),
     [
         ({}, "needs commands"),
-        ({"up": ["pdu"]}, "'up' is no verb: want on, off"),
+        ({"up": ["pdu"]}, "'up' is not a verb: want on, off"),
         ({"on": "pdu up"}, "want a list of words, the program first, not 'pdu up'"),
         ({"on": []}, "want a list of words"),
     ],
@@ -197,7 +197,7 @@ def test_wol_packet() -> None:
 
 
 def test_an_unknown_driver_is_named_beside_the_known_ones() -> None:
-    with pytest.raises(SledError, match=r"n1: there is no power driver telnet: known are amt, command, "):
+    with pytest.raises(SledError, match=r"n1: unknown power driver telnet: known are amt, command, "):
         a_driver(driver="telnet")
 
 

@@ -210,7 +210,7 @@ def test_an_order_that_cannot_be(run: Run, service: Service) -> None:
     assert failed["kind"] == "lied"
     assert "it accepted bootorder, but after 0.1 s it does not show that order" in failed["msg"]
     service.resources[SYSTEM]["Boot"]["BootOrderPropertySelection"] = "AliasBootOrder"
-    assert "it shows no order of boot entries (Boot.BootOrder)" in run()["msg"]
+    assert "it reports no order of boot entries (Boot.BootOrder)" in run()["msg"]
 
 
 def test_who_has_no_boot_order_says_what_has(capsys: pytest.CaptureFixture[str]) -> None:

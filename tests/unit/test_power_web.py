@@ -102,7 +102,7 @@ def test_redfish_next_boot_is_read_back(bmc: int) -> None:
     assert (json.loads(patched[2]), patched[3]["If-Match"]) == ({"Boot": boot}, 'W/"7"')
     kind, text = kind_of(lambda: driver.bootdev("disk", ""))
     assert kind == "lied"
-    assert "accepted BootSourceOverrideTarget Hdd, and says Pxe" in text
+    assert "accepted BootSourceOverrideTarget Hdd, and reports Pxe" in text
 
 
 def test_redfish_says_why(bmc: int) -> None:
@@ -112,7 +112,7 @@ def test_redfish_says_why(bmc: int) -> None:
     Bmc.answers["GET /redfish/v1/Systems"] = members("1", "2")
     assert "it has 2 systems (1, 2): name one of them" in kind_of(driver.status)[1]
     Bmc.answers["GET /redfish/v1/Systems"] = (200, b"<html>")
-    assert "is no JSON: is it a Redfish service?" in kind_of(driver.status)[1]
+    assert "is not JSON: is it a Redfish service?" in kind_of(driver.status)[1]
     busy = {"error": {"message": "general", "@Message.ExtendedInfo": [{"Message": "The chassis is locked."}]}}
     Bmc.answers["GET /redfish/v1/Systems"] = (503, json.dumps(busy).encode())
     kind, text = kind_of(driver.status)

@@ -11,8 +11,8 @@ from ansible_collections.sled.fleet.tests.unit.double import Sledd
 Run = Callable[..., Json]
 KEYS = ["ssh-ed25519 AAAA me"]
 PATH = "/v1/nodes/n1/rescue"
-BEGUN: Json = {"authorized_keys": KEYS, "begun": "2026-11-21T23:00:00Z"}
-ENTERED: Json = {**BEGUN, "entered": "2026-11-21T23:01:00Z", "address": "10.77.0.50"}
+STARTED: Json = {"authorized_keys": KEYS, "started": "2026-11-21T23:00:00Z"}
+ENTERED: Json = {**STARTED, "entered": "2026-11-21T23:01:00Z", "address": "10.77.0.50"}
 
 
 def changes(sledd: Sledd) -> list[str]:
@@ -34,14 +34,14 @@ def test_it_begins_once(sledd: Sledd, module: Run) -> None:
     assert changes(sledd) == []
     assert module(rescue, node="n1", authorized_keys=KEYS)["changed"]
     assert sledd.asked[-1] == ("PUT", PATH, {"authorized_keys": KEYS})
-    sledd.scenes = [scene(BEGUN)]
+    sledd.scenes = [scene(STARTED)]
     assert not module(rescue, node="n1", authorized_keys=KEYS)["changed"]
 
 
 def test_it_ends_once(sledd: Sledd, module: Run) -> None:
     sledd.node("n1", 1)
     assert not module(rescue, node="n1", state="absent")["changed"]
-    sledd.scenes = [scene(BEGUN), scene(BEGUN)]
+    sledd.scenes = [scene(STARTED), scene(STARTED)]
     assert module(rescue, node="n1", state="absent", check=True)["changed"]
     assert changes(sledd) == []
     assert module(rescue, node="n1", state="absent")["changed"]
@@ -51,16 +51,16 @@ def test_it_ends_once(sledd: Sledd, module: Run) -> None:
 def test_it_waits(sledd: Sledd, module: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rescue, "PAUSE", 0)
     sledd.node("n1", 1)
-    sledd.scenes = [scene(BEGUN), scene(BEGUN), scene(ENTERED, "rescue")]
+    sledd.scenes = [scene(STARTED), scene(STARTED), scene(ENTERED, "rescue")]
     assert module(rescue, node="n1", authorized_keys=KEYS, wait=60)["rescue"]["address"] == "10.77.0.50"
 
 
 @pytest.mark.parametrize(
     ("scenes", "words"),
     [
-        ([scene(BEGUN), scene({**ENTERED, "reason": "no dropbear"})], "cannot be entered: no dropbear"),
-        ([scene(BEGUN), scene(None)], "ended by somebody else"),
-        ([scene(BEGUN), scene(BEGUN), scene(BEGUN, "booting")], "waited 1 s for node n1"),
+        ([scene(STARTED), scene({**ENTERED, "reason": "no dropbear"})], "failed: no dropbear"),
+        ([scene(STARTED), scene(None)], "ended by somebody else"),
+        ([scene(STARTED), scene(STARTED), scene(STARTED, "booting")], "waited 1 s for node n1"),
     ],
 )
 def test_it_says_why_not(
@@ -68,7 +68,7 @@ def test_it_says_why_not(
 ) -> None:
     monkeypatch.setattr(rescue, "PAUSE", 0.6)
     sledd.node("n1", 1)
-    sledd.scenes = scenes + [scene(BEGUN, "booting")] * 5
+    sledd.scenes = scenes + [scene(STARTED, "booting")] * 5
     result = module(rescue, node="n1", authorized_keys=KEYS, wait=1)
     assert result["failed"]
     assert words in result["msg"]

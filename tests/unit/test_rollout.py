@@ -12,11 +12,11 @@ from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
 Run = Callable[..., Json]
 MAC = "52:54:00:77:00:01"
-TERMS: Json = {"wish": "image v2", "canary": "1"}
+TERMS: Json = {"desired": "image v2", "canary": "1"}
 
 
-def begin(module: Run, *nodes: str, **options: Any) -> Json:
-    return module(rollout, state="begun", nodes=list(nodes), **{**TERMS, **options})
+def start(module: Run, *nodes: str, **options: Any) -> Json:
+    return module(rollout, state="started", nodes=list(nodes), **{**TERMS, **options})
 
 
 def running(module: Run, node: str, **options: Any) -> Json:
@@ -27,8 +27,8 @@ def puts(sledd: Sledd) -> list[tuple[str, Json]]:
     return [(path.rsplit("/", 1)[1], body) for method, path, body in sledd.asked if method == "PUT"]
 
 
-def test_begins_with_what_was_said_and_gives_the_waves(sledd: Sledd, module: Run) -> None:
-    result = begin(
+def test_starts_as_requested_and_returns_the_waves(sledd: Sledd, module: Run) -> None:
+    result = start(
         module,
         MAC.replace(":", "-").upper(),
         "n2",
@@ -47,56 +47,56 @@ def test_begins_with_what_was_said_and_gives_the_waves(sledd: Sledd, module: Run
         "batch": "25%",
         "max_unavailable": {"rack": 1},
     }
-    assert result["waves"] == [["52-54-00-77-00-01"], ["n2", "n3"]], "as they were asked for"
+    assert result["waves"] == [["52-54-00-77-00-01"], ["n2", "n3"]], "by the names of the request"
 
 
-def test_nothing_to_do_begins_nothing(sledd: Sledd, module: Run) -> None:
-    result = begin(module, among=["n1", "n2"])
+def test_nothing_to_do_starts_nothing(sledd: Sledd, module: Run) -> None:
+    result = start(module, among=["n1", "n2"])
     assert (result["changed"], result["name"], result["waves"]) == (False, "", [])
     assert sledd.rollouts == {}
 
 
-def test_check_mode_says_nothing_to_sledd(sledd: Sledd, module: Run) -> None:
-    assert begin(module, "n1", check=True)["changed"]
-    assert not begin(module, check=True)["changed"]
-    assert not running(module, "n1", check=True)["begun"]
+def test_check_mode_reports_nothing_to_sledd(sledd: Sledd, module: Run) -> None:
+    assert start(module, "n1", check=True)["changed"]
+    assert not start(module, check=True)["changed"]
+    assert not running(module, "n1", check=True)["started"]
     assert sledd.asked == []
 
 
 def test_what_is_done_is_not_done_again_on_resumption(sledd: Sledd, module: Run) -> None:
-    begin(module, "n1", "n2", "n3", again=True)
+    start(module, "n1", "n2", "n3", again=True)
     sledd.rollouts["reimage-1"]["runs"][0]["state"] = "done"
-    assert begin(module, "n1", "n2", "n3", again=True)["waves"] == [["n2", "n3"]]
+    assert start(module, "n1", "n2", "n3", again=True)["waves"] == [["n2", "n3"]]
     assert len(sledd.rollouts) == 1
 
 
 def test_a_node_that_was_never_ended_has_its_turn_although_its_binding_is_satisfied(sledd: Sledd, module: Run) -> None:
-    begin(module, "n1", "n2", "n3")
+    start(module, "n1", "n2", "n3")
     runs = sledd.rollouts["reimage-1"]["runs"]
     runs[0]["state"], runs[1]["state"] = "done", "running"
     for nodes, asked in (([], ["n2", "n3"]), (["n3"], ["n3", "n2"])):
-        assert begin(module, *nodes, among=["n1", "n2", "n3"])["waves"] == [["n2", "n3"]]
+        assert start(module, *nodes, among=["n1", "n2", "n3"])["waves"] == [["n2", "n3"]]
         assert sledd.asked[-1][2]["nodes"] == asked
-    assert begin(module, among=["n1", "n2"], wish="image v3")["waves"] == [], "another text is another rollout"
+    assert start(module, among=["n1", "n2"], desired="image v3")["waves"] == [], "another text is another rollout"
     sledd.rollouts["reimage-1"]["state"] = "done"
-    assert not begin(module, among=["n1", "n2", "n3"])["changed"]
+    assert not start(module, among=["n1", "n2", "n3"])["changed"]
 
 
-def test_a_node_is_begun_and_ended(sledd: Sledd, module: Run) -> None:
-    begin(module, "n1", "n2")
-    begun = running(module, "n1")
-    assert (begun["begun"], begun["changed"], begun["run"]["from"]) == (True, True, 3)
-    done = module(rollout, state="done", name="reimage-1", node="n1", way="warm")
+def test_a_node_is_started_and_ended(sledd: Sledd, module: Run) -> None:
+    start(module, "n1", "n2")
+    started = running(module, "n1")
+    assert (started["started"], started["changed"], started["run"]["from"]) == (True, True, 3)
+    done = module(rollout, state="done", name="reimage-1", node="n1", entry_method="warm")
     assert done["run"]["state"] == "done"
-    assert puts(sledd) == [("n1", {"state": "running"}), ("n1", {"state": "done", "way": "warm"})]
+    assert puts(sledd) == [("n1", {"state": "running"}), ("n1", {"state": "done", "entry_method": "warm"})]
     assert "is not one of rollout reimage-1" in running(module, "n9")["msg"]
     assert "reimage-9 does not exist" in module(rollout, state="running", name="reimage-9", node="n1")["msg"]
 
 
 def test_the_canary_comes_first(sledd: Sledd, module: Run) -> None:
-    begin(module, "n1", "n2")
+    start(module, "n1", "n2")
     early = running(module, "n2")
-    assert (early["begun"], early["changed"]) == (False, False)
+    assert (early["started"], early["changed"]) == (False, False)
     assert early["reason"] == "the canary of rollout reimage-1 is not done: n1"
     module(rollout, state="failed", name="reimage-1", node="n1", reason="x" * 3000)
     assert puts(sledd) == [("n1", {"state": "failed", "reason": "x" * 2048})]
@@ -104,7 +104,7 @@ def test_the_canary_comes_first(sledd: Sledd, module: Run) -> None:
 
 
 def test_a_canary_that_nobody_runs_has_failed(sledd: Sledd, module: Run) -> None:
-    begin(module, "n1", "n2")
+    start(module, "n1", "n2")
     running(module, "n1")
     assert "canary n1 failed" in running(module, "n2", nodes=["n1", "n2"])["reason"]
     assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": rollouts.LEFT})
@@ -113,18 +113,18 @@ def test_a_canary_that_nobody_runs_has_failed(sledd: Sledd, module: Run) -> None
 def test_a_stop_in_the_same_moment_leaves_the_node_alone(
     sledd: Sledd, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client.begin_rollout({**TERMS, "nodes": ["n1"]}, "reimage")
+    client.start_rollout({**TERMS, "nodes": ["n1"]}, "reimage")
 
     def stopped(*_: Any) -> Json:
         raise ApiError("PUT", 409, {"detail": "rollout reimage-1 is stopped"})
 
     monkeypatch.setattr(client, "put_run", stopped)
-    result = rollouts.start(client, {"name": "reimage-1", "node": "n1", "nodes": []})
-    assert (result["begun"], result["reason"]) == (False, "rollout reimage-1 is stopped")
+    result = rollouts.start_node(client, {"name": "reimage-1", "node": "n1", "nodes": []})
+    assert (result["started"], result["reason"]) == (False, "rollout reimage-1 is stopped")
 
 
 def test_the_pause_between_waves_is_waited_for(sledd: Sledd, client: Client) -> None:
-    client.begin_rollout({**TERMS, "nodes": ["n1", "n2"], "pause": 60}, "reimage")
+    client.start_rollout({**TERMS, "nodes": ["n1", "n2"], "pause": 60}, "reimage")
     end = "2026-11-21T22:00:00.123456789Z"
     sledd.rollouts["reimage-1"]["runs"][0] |= {"state": "done", "end": end}
     now = rollouts._seconds(end) + 48
@@ -136,18 +136,18 @@ def test_the_pause_between_waves_is_waited_for(sledd: Sledd, client: Client) -> 
         paused.append(seconds)
 
     options: Json = {"name": "reimage-1", "node": "n2", "nodes": []}
-    assert rollouts.start(client, options, lambda: now, pause)["begun"]
+    assert rollouts.start_node(client, options, lambda: now, pause)["started"]
     assert paused == [5, 5, 2]
-    assert rollouts.start(client, options, lambda: 0.0, pause)["begun"], "what runs already is not held up"
+    assert rollouts.start_node(client, options, lambda: 0.0, pause)["started"], "what runs already is not held up"
     assert len(paused) == 3
 
 
-def test_tells_how_it_went(sledd: Sledd, module: Run) -> None:
-    begin(module, "n1", "n2")
+def test_returns_the_result(sledd: Sledd, module: Run) -> None:
+    start(module, "n1", "n2")
     stored = sledd.rollouts["reimage-1"]
     stored["runs"][0] |= {
         "state": "done",
-        "way": "idle",
+        "entry_method": "idle",
         "begin": "2026-11-21T22:00:00Z",
         "end": "2026-11-21T22:01:01Z",
         "start": "kexec",

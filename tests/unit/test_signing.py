@@ -53,7 +53,7 @@ def test_what_cannot_sign_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         signing.sign(str(tmp_path / "none"), DIGEST)
     with pytest.raises(SettingsError, match=r"image\.pub: "):
         signing.sign(str(tmp_path / "image.pub"), DIGEST)
-    with pytest.raises(SettingsError, match="is no Ed25519 key"):
+    with pytest.raises(SettingsError, match="is not an Ed25519 key"):
         signing.sign(make_key(tmp_path, "other", "EC"), DIGEST)
     with pytest.raises(SettingsError, match="64 hexadecimal digits"):
         signing.sign(key, DIGEST.upper())

@@ -230,7 +230,7 @@ def test_programs_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "script").write_text("#!/bin/sh\n")
     (tmp_path / "arm").write_bytes(b"\x7fELF\x02\x01" + bytes(12) + b"\xb7\x00")
     assert warming.program_arch(str(tmp_path / "arm")) == "aarch64"
-    with pytest.raises(SettingsError, match="is no Linux program"):
+    with pytest.raises(SettingsError, match="is not a Linux program"):
         warming.program_arch(str(tmp_path / "script"))
     with pytest.raises(SettingsError, match="make build makes one"):
         warming.program_arch(str(tmp_path / "none"))

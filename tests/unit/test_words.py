@@ -1,59 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """contract/words/: every copy is generated and compared, and what cannot be generated agrees with the words."""
 
-import functools
-import importlib.util
+import difflib
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from ansible_collections.sled.fleet.tests.unit.vocabulary import KEY, TREE, Item, Outputs, all_fewer, names, tool, words
 
-TREE = Path(__file__).resolve().parents[2]
+OUTPUTS = Outputs()
+HELD = sorted(OUTPUTS.poorer)  # each list, and each file that has words of it
 
-# The copies that hold all words of a list, and the key of a word. A copy that is no longer generated is missed here.
-COPIES = {
-    "phases": ("name", ["sledd/api/words.gen.go", "plugins/module_utils/words.py", "docs/concepts.md"]),
-    "stages": (
-        "name",
-        [
-            "sledd/api/words.gen.go",
-            "sledd/internal/ctl/words.gen.go",
-            "sledd/internal/page/page.html",
-            "plugins/module_utils/words.py",
-            "tools/summary.py",
-            "bench/paths.py",
-        ],
-    ),
-    "steps": (
-        "verb",
-        [
-            "sledd/internal/plan/verbs.gen.go",
-            "initrd/src/plan/steps.gen.h",
-            "initrd/src/plan/plan.h",
-            "contract/plan.md",
-            "docs/concepts.md",
-        ],
-    ),
-    "attributes": ("go", ["sledd/api/words.gen.go", "sledd/internal/ctl/words.gen.go"]),
-    "codes": ("name", ["contract/exit-codes.md", "initrd/src/base/fault.h", "plugins/module_utils/words.py"]),
-}
-HELD = [(name, path) for name, (_, paths) in COPIES.items() for path in paths]
-
-
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("words", TREE / "tools/words.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-words = tool()
-VOCABULARY = words.load(TREE)
+# Sources in which no list may be typed by hand; and how many of its words, in how many lines, are a list.
+SOURCES = (
+    "bench",
+    "initrd/lib",
+    "initrd/src",
+    "lab",
+    "playbooks",
+    "plugins",
+    "roles",
+    "sledd",
+    "terraform-provider",
+    "tools",
+)
+SUFFIXES = (".c", ".go", ".h", ".html", ".py", ".sh", ".yml")
+SHARE, LINES = 0.8, 12
 
 
 @pytest.fixture(scope="module")
@@ -62,85 +38,89 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("words")
     for folder in ("contract/words", "tools/words"):
         shutil.copytree(TREE / folder, root / folder)
-    for path in words.outputs(TREE):
+    for path, text in OUTPUTS.whole.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(TREE / path, root / path)
+        (root / path).write_text(text, encoding="utf-8")
     subprocess.run(["git", "init", "-q", root], check=True, timeout=60)
     return root
 
 
-@functools.cache
-def texts(name: str) -> Any:
-    """All words, files or blocks, rendered once."""
-    if name == "load":
-        return VOCABULARY
-    return getattr(tool(), name)(TREE, words.environment(TREE), VOCABULARY)
-
-
 @pytest.fixture
-def rendered(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Templates are not rendered again: only copies change."""
-    for name in ("load", "files", "blocks"):
-        monkeypatch.setattr(words, name, lambda *_, name=name: texts(name))
-    monkeypatch.setattr(words, "marked", functools.cache(words.marked))
+def generator(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The generator of the copy. Its templates are rendered once: only copies change."""
+    fresh = OUTPUTS.tool
+    for name in ("files", "blocks"):
+        made = getattr(fresh, name)(TREE, OUTPUTS.templates, words())
+        monkeypatch.setattr(fresh, name, lambda *_, made=made: made)
+    monkeypatch.setattr(fresh, "load", lambda _: words())
+    monkeypatch.setattr(fresh, "marked", lambda _: list(OUTPUTS.marked))
+    return fresh
 
 
-def generated(path: str, text: str) -> list[tuple[int, int]]:
-    """Where the generated parts of a file are."""
-    found = [block.span("body") for block in words.BLOCK.finditer(text)]
-    return [(0, len(text))] if (TREE / "tools/words/files" / f"{path}.j2").exists() else found
-
-
-def places(path: str, text: str, word: str) -> list[tuple[int, int]]:
-    """Where a word is in the generated parts of a file."""
-    whole = re.compile(
-        rf"(?<![\w-]){re.escape(word)}(?![\w-])|(?<=--){re.escape(word)}\b|(?<=\.s-){re.escape(word)}\b|\b{word}(?=_rules)"
-    )
-    spans = [place.span() for place in whole.finditer(text)]
-    return [span for span in spans if any(begin <= span[0] < end for begin, end in generated(path, text))]
-
-
-def names(name: str) -> list[str]:
-    return [item[COPIES[name][0]] for item in VOCABULARY[name]]
+def removals(whole: str, poorer: str) -> Iterator[str]:
+    """The text without a word: in all places at once, then in each place by itself."""
+    yield poorer
+    old, new = whole.splitlines(keepends=True), poorer.splitlines(keepends=True)
+    for tag, begin, end, at, to in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield "".join(old[:begin] + new[at:to] + old[end:])
 
 
 def test_every_copy_is_as_generated() -> None:
-    assert words.stale(TREE) == []
+    assert tool().stale(TREE) == []
+
+
+def test_every_list_has_copies_and_every_copy_a_list() -> None:
+    assert {path for _, path in HELD} == set(OUTPUTS.whole)
+    for name, word, _ in all_fewer():
+        holders = [path for listed, path in HELD if listed == name and word in OUTPUTS.poorer[name, path]]
+        assert len(holders) > 1, f"{name}: {word} is only in {holders}"
 
 
 @pytest.mark.parametrize(("name", "path"), HELD)
-@pytest.mark.usefixtures("rendered")
-def test_a_word_removed_from_a_copy_is_noticed(copy: Path, name: str, path: str) -> None:
-    whole = (copy / path).read_text(encoding="utf-8")
-    assert words.stale(copy) == []
+def test_a_word_removed_from_a_copy_is_noticed(copy: Path, name: str, path: str, generator: Any) -> None:
+    whole = OUTPUTS.whole[path]
+    assert generator.stale(copy) == []
     try:
-        for word in names(name):
-            found = places(path, whole, word)
-            assert found, f"{path} does not hold {word}"
-            for begin, end in found:
-                (copy / path).write_text(whole[:begin] + whole[end:], encoding="utf-8")
-                assert words.stale(copy) == [path], f"{word} at {begin}"
+        for word, poorer in OUTPUTS.poorer[name, path].items():
+            for text in removals(whole, poorer):
+                (copy / path).write_text(text, encoding="utf-8")
+                assert generator.stale(copy) == [path], word
     finally:
         (copy / path).write_text(whole, encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("name", "word"),
-    [
-        ("phases", "discovered"),
-        ("stages", "firmware"),
-        ("steps", "rescue"),
-        ("attributes", "KernelArguments"),
-        ("codes", "network"),
-    ],
-)
-def test_a_word_removed_from_the_words_makes_every_copy_stale(
-    name: str, word: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key, paths = COPIES[name]
-    fewer = VOCABULARY | {name: [item for item in VOCABULARY[name] if item[key] != word]}
-    monkeypatch.setattr(words, "load", lambda _: fewer)
-    assert set(paths) <= set(words.stale(TREE))
+@pytest.mark.parametrize("name", sorted({name for name, _ in HELD}))
+def test_a_word_removed_from_the_words_makes_every_copy_stale(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    word, fewer = next((word, fewer) for listed, word, fewer in all_fewer() if listed == name)
+    fresh = tool()
+    monkeypatch.setattr(fresh, "load", lambda _: fewer)
+    held = [path for listed, path in HELD if listed == name and word in OUTPUTS.poorer[name, path]]
+    assert sorted(fresh.stale(TREE)) == held
+
+
+def lists(text: str) -> Iterator[str]:
+    """The lists that a text types by hand: most of their words within a few lines."""
+    lines = [set(re.findall(r"[\w-]+", line)) for line in text.splitlines()]
+    for name in KEY:
+        near = [{word for word in names(name) if set(word.split()) <= line} for line in lines]
+        if any(len(set().union(*near[at : at + LINES])) >= SHARE * len(names(name)) for at in range(len(near))):
+            yield name
+
+
+def test_no_source_types_a_list_by_hand() -> None:
+    listed = subprocess.run(["git", "-C", TREE, "ls-files", *SOURCES], capture_output=True, text=True, check=True)
+    typed = []
+    for path in listed.stdout.splitlines():
+        whole = (TREE / "tools/words/files" / f"{path}.j2").exists()
+        if path.endswith(SUFFIXES) and "test" not in path and not whole:
+            own = OUTPUTS.tool.BLOCK.sub("", (TREE / path).read_text(encoding="utf-8"))
+            typed += [f"{path}: {name}" for name in lists(own)]
+    assert typed == []
+
+
+def test_a_list_typed_by_hand_is_found() -> None:
+    assert list(lists("codes = [\n" + "\n".join(repr(name) for name in names("codes")[1:]) + "]")) == ["codes"]
 
 
 @pytest.mark.parametrize(
@@ -152,27 +132,28 @@ def test_a_word_removed_from_the_words_makes_every_copy_stale(
     ],
 )
 def test_a_slip_in_the_words_ends_the_run(
-    copy: Path, name: str, change: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+    copy: Path, name: str, change: Item, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = words.yaml.safe_load
+    fresh = tool()
+    read = fresh.yaml.safe_load
 
     def slipped(text: str) -> Any:
-        found = read(text)
-        if name in found:
-            found[name][0] |= change
-        return found
+        loaded = read(text)
+        if name in loaded:
+            loaded[name][0] |= change
+        return loaded
 
-    monkeypatch.setattr(words.yaml, "safe_load", slipped)
+    monkeypatch.setattr(fresh.yaml, "safe_load", slipped)
     with pytest.raises(SystemExit, match=message):
-        words.load(copy)
+        fresh.load(copy)
 
 
 def test_a_mark_removed_is_noticed(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        words, "marked", lambda root: [path for path in tool().marked(root) if path != "contract/exit-codes.md"]
-    )
+    fresh = tool()
+    marked = [path for path in fresh.marked(TREE) if path != "contract/exit-codes.md"]
+    monkeypatch.setattr(fresh, "marked", lambda _: marked)
     with pytest.raises(SystemExit, match="no file has the block codes-table"):
-        words.stale(copy)
+        fresh.stale(copy)
 
 
 # What cannot be generated.
@@ -202,8 +183,8 @@ def vectors(folder: str, verb: str) -> list[str]:
     return [line for plan in plans for line in plan.splitlines() if line.split(" ")[0] == verb]
 
 
-@pytest.mark.parametrize("step", VOCABULARY["steps"], ids=lambda step: step["verb"])
-def test_every_operand_has_a_vector(step: dict[str, Any]) -> None:
+@pytest.mark.parametrize("step", words()["steps"], ids=lambda step: step["verb"])
+def test_every_operand_has_a_vector(step: Item) -> None:
     accepted = vectors("ok", step["verb"])
     assert accepted
     assert [one["name"] for one in step["own"] if not any(f" {one['name']}=" in line for line in accepted)] == []

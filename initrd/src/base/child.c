@@ -29,9 +29,9 @@ static const struct {
 static int missing(const char *name, struct fault *fault) {
 	for (size_t i = 0; i < ELEMENTS(packages); i++)
 		if (!strncmp(name, packages[i].start, strlen(packages[i].start)))
-			return fault_set(fault, CODE_UNSUPPORTED, "%s is missing here: it is in the Debian package %s",
+			return fault_set(fault, CODE_UNSUPPORTED, "%s is missing: install the Debian package %s",
 				name, packages[i].package);
-	return fault_set(fault, CODE_UNSUPPORTED, "%s is missing here", name);
+	return fault_set(fault, CODE_UNSUPPORTED, "%s is missing", name);
 }
 
 static int spawn(const char *const words[], const posix_spawn_file_actions_t *actions, pid_t *ret) {
@@ -110,7 +110,7 @@ static bool ends_before(pid_t pid, int64_t deadline) {
 	return n != 0;
 }
 
-// The end of what it wrote, on one line.
+// The end of its standard error, on one line.
 static void last_words(int fd, char ret[LAST_WORDS]) {
 	off_t size = lseek(fd, 0, SEEK_END), from = size > (off_t)LAST_WORDS ? size - (off_t)LAST_WORDS + 1 : 0;
 	ssize_t n = pread(fd, ret, LAST_WORDS - 1, from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other programs, run as children: with a deadline, and with what they said on standard error at hand when they fail.
+// Other programs, run as children with a deadline. If one fails, the fault contains the end of its standard error.
 #pragma once
 
 #include <stdint.h>
@@ -13,15 +13,14 @@ struct child {
 	int errors; // file of its standard error
 };
 
-// Looks in PATH, then in the folders of root. `in` and `out` become its standard input and output; -1: nothing,
-// /dev/null. The fault of a missing program names the Debian package that has it.
+// Searches PATH, then the folders of root's PATH. `in` and `out` become its standard input and output; -1: /dev/null.
+// If the program is missing, the fault names its Debian package.
 int child_start(const char *const words[], int in, int out, struct child *ret, struct fault *fault);
 
-// Waits until it ends or the deadline has passed; then it is killed. Another end than exit 0 is code 1, with its last
-// words.
+// Waits until it ends; kills it at the deadline. Anything but exit 0 is code 1, with the end of its standard error.
 int child_wait(struct child *child, int64_t deadline, struct fault *fault);
 
-// Kills what still runs; for cleanup_with.
+// Kills the child if it still runs; for cleanup_with.
 void child_stop(struct child *child);
 
 // Start and wait.

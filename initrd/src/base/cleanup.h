@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cleanup by attribute: what a scope owns is let go of when the scope is left; steal_* moves ownership out of it.
+// Cleanup by attribute: a variable releases what it owns at the end of its scope; steal_* moves ownership out of it.
 #pragma once
 
 #include <dirent.h>

@@ -11,7 +11,7 @@ int64_t clock_now(void);
 int clock_poll_timeout(int64_t deadline); // milliseconds for poll(), 0 when passed, rounded up
 void clock_wait_until(int64_t deadline);
 
-// Growing pause between tries of something outside: doubles from 250 ms to `max`.
+// Pause between retries: doubles from 250 ms to `max`.
 struct backoff {
 	int64_t next, max;
 };

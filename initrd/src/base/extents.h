@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of bytes: what is used of a disk. They may be added in any order; extents_settle puts them right.
+// Ranges of bytes: the used parts of a disk. They may be added in any order; extents_settle sorts and joins them.
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ void extents_add(struct extents *extents, uint64_t start, uint64_t end); // noth
 void extents_settle(struct extents *extents);				 // sorted, none touches another
 void extents_free(struct extents *extents);
 
-// Of settled extents: the first that ends after `at`, looked for from item `from` on. Its number, or `count`.
+// Of settled extents: the number of the first one that ends after `at`, from item `from` on; `count`: there is none.
 size_t extents_find(const struct extents *extents, size_t from, uint64_t at);
 
 // Bytes of whole granules of 4096 that the settled extents touch between `start` and `end`.

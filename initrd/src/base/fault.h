@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong, for a person and for the exit code. Libraries fill one in and return -errno; only verbs print it.
+// An error: a text for people, and the exit code. Libraries fill one in and return -errno; only verbs print it.
 #pragma once
 
 // Exit codes of every verb: contract/exit-codes.md.
@@ -24,11 +24,11 @@ struct fault {
 // Fills in the fault; a text that does not fit is cut. Returns the negative errno that goes with the code.
 int fault_set(struct fault *fault, enum exit_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// As fault_set, with ": <what errno says>" at the end. `error` may be given as errno or -errno. Returns -errno.
+// As fault_set, with ": <text of errno>" at the end. `error` may be given as errno or -errno. Returns -errno.
 int fault_errno(struct fault *fault, enum exit_code code, int error, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-// Puts words in front of the text that is already there: "line 3: " and the like. Returns `error` as it is.
+// Adds a prefix such as "line 3: " to the text. Returns `error` unchanged.
 int fault_prefix(struct fault *fault, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Prints "<who>: <text>" on standard error, for verbs. Returns the exit code.

@@ -51,7 +51,7 @@ int file_read_tail(const char *path, size_t max, char **ret_data, size_t *ret_si
 		return -errno;
 	if ((size_t)st.st_size > max && lseek(fd, st.st_size - (off_t)max, SEEK_SET) < 0)
 		return -errno;
-	// The file may grow meanwhile: twice the size asked for is still small.
+	// The file may grow while it is read: twice the requested size is still small.
 	return file_read_fd(fd, max * 2, ret_data, ret_size);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small files, whole.
+// Reading and writing of whole small files.
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +12,7 @@ int file_read_fd(int fd, size_t max, char **ret_data, size_t *ret_size);
 // The last `max` bytes of a file, or all of it.
 int file_read_tail(const char *path, size_t max, char **ret_data, size_t *ret_size);
 
-// Readers see the old file or the whole new one: written beside it, synced, renamed.
+// Atomic: the new file is written beside the old one, synced and renamed.
 int file_write_atomic(const char *path, mode_t mode, const void *data, size_t size);
 
 // All of it, through EINTR and short writes.

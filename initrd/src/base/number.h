@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as contracts write them: decimal, no sign, no leading zeros.
+// Numbers in the form of the contracts: decimal, no sign, no leading zeros.
 #pragma once
 
 #include <stdint.h>
 
 #define NUMBER_MAX INT64_MAX // largest number of any contract
 
-// Whole text is one number of at most `max`. -EINVAL: not a number in that form; -ERANGE: larger than max.
+// The whole text must be one number of at most `max`. -EINVAL: not a number in that form; -ERANGE: larger than max.
 int number_parse(const char *text, uint64_t max, uint64_t *ret);

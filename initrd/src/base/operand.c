@@ -42,9 +42,9 @@ static int decode(const char *key, const char *in, size_t size, char **ret, stru
 			int low = size - i > 2 ? hex((unsigned char)in[i + 2]) : -1;
 			if (high < 0 || low < 0)
 				return fault_set(fault, CODE_USAGE,
-					"%s: a %% must be followed by two hexadecimal digits", key);
+					"%s: %% must be followed by two hexadecimal digits", key);
 			if (high + low == 0)
-				return fault_set(fault, CODE_USAGE, "%s: %%00 is refused", key);
+				return fault_set(fault, CODE_USAGE, "%s: %%00 is not allowed", key);
 			out[n++] = (char)(high << 4 | low);
 			i += 2;
 		} else if (plain(c)) {
@@ -71,7 +71,7 @@ int operands_add(struct operands *operands, const char *word, size_t size, struc
 		return fault_set(fault, CODE_USAGE, "\"%.*s\" is not key=value", (int)(size > 64 ? 64 : size), word);
 	memcpy(key, word, key_size);
 	if (operands_get(operands, key))
-		return fault_set(fault, CODE_USAGE, "key %s comes twice", key);
+		return fault_set(fault, CODE_USAGE, "key %s is given twice", key);
 	if (operands->count == OPERANDS_MAX)
 		return fault_set(fault, CODE_USAGE, "more than %u operands", OPERANDS_MAX);
 	r = decode(key, equals + 1, size - key_size - 1, &value, fault);
@@ -97,7 +97,7 @@ int operands_parse(const char *line, size_t size, struct operands *ret, struct f
 
 		if (n == 0)
 			return fault_set(fault, CODE_USAGE,
-				"words must be separated by exactly one space, none at the ends");
+				"words must be separated by exactly one space, without a space at either end");
 		if (first) {
 			if (!key_is_right(word, n))
 				return fault_set(fault, CODE_USAGE, "\"%.*s\" is not a verb", (int)(n > 64 ? 64 : n),
@@ -133,7 +133,7 @@ static int refuse_key(const char *key, const struct operand_rule *rules, struct 
 
 	for (; rules->key; rules++)
 		text_addf(&known, " %s", rules->key);
-	r = fault_set(fault, CODE_USAGE, "unknown key %s; known:%s", key, known.size ? known.data : " none");
+	r = fault_set(fault, CODE_USAGE, "unknown key %s; known keys:%s", key, known.size ? known.data : " none");
 	text_free(&known);
 	return r;
 }

@@ -23,7 +23,7 @@ struct operands {
 	struct operand items[OPERANDS_MAX];
 };
 
-// One key may come with each verb. `check` names what is wrong with a value; `choices` is "a|b|c".
+// One key of a verb. `check` returns what is wrong with a value; `choices` is "a|b|c".
 struct operand_rule {
 	const char *key;
 	bool required;
@@ -32,19 +32,20 @@ struct operand_rule {
 	int (*check)(const char *value, struct fault *fault);
 };
 
-// Reads one "key=value" word and adds it. A key that is there already is refused.
+// Parses one "key=value" word and adds it. A second operand with the same key is refused.
 int operands_add(struct operands *operands, const char *word, size_t size, struct fault *fault);
 
-// Reads "verb key=value key=value", without the LF. `ret` is to be freed also after a failure.
+// Parses "verb key=value key=value", without the LF. Free `ret` after a failure too.
 int operands_parse(const char *line, size_t size, struct operands *ret, struct fault *fault);
 
-// Every key known, every required key there, every value right. `rules` ends with a key of NULL.
+// Checks that every key is known, every required key is present and every value is valid. `rules` ends with a key of
+// NULL.
 int operands_check(const struct operands *operands, const struct operand_rule *rules, struct fault *fault);
 
 const char *operands_get(const struct operands *operands, const char *key); // NULL when absent
 const char *operands_get_or(const struct operands *operands, const char *key, const char *otherwise);
 void operands_free(struct operands *operands);
 
-// Adds " key=value", encoded. Bytes that no value may hold (NUL cannot occur; more than VALUE_MAX) are cut off.
+// Adds " key=value", encoded. A value longer than VALUE_MAX is cut.
 void operand_write(struct text *text, const char *key, const char *value);
 void operand_encode(struct text *text, const char *value, size_t size);

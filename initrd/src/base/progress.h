@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long step is. Libraries say it as often as they like; the verb's own `show` is called at most once a
+// The progress of a long step. Libraries may update it at any rate; the verb's `show` is called at most once per
 // second.
 #pragma once
 

@@ -33,7 +33,7 @@ int scratch_open(const char *folder, struct fault *fault) {
 		fd = open_named(folder);
 	else if (fd < 0)
 		fd = -errno;
-	return fd < 0 ? fault_errno(fault, CODE_FAILED, fd, "%s: no temporary file", folder) : fd;
+	return fd < 0 ? fault_errno(fault, CODE_FAILED, fd, "%s: creating a temporary file", folder) : fd;
 }
 
 static bool is_zero(const uint8_t *data, size_t size) { return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0; }
@@ -65,7 +65,7 @@ int scratch_write(int fd, const void *data, size_t size, uint64_t at, struct fau
 		if (!zero)
 			r = write_at(fd, p + from, to - from, at + from);
 	}
-	return r < 0 ? fault_errno(fault, CODE_FAILED, r, "a temporary file: write") : 0;
+	return r < 0 ? fault_errno(fault, CODE_FAILED, r, "writing a temporary file") : 0;
 }
 
 static int copy_piece(int fd, uint64_t at, int from, uint64_t start, size_t size, uint8_t *piece, struct fault *fault) {

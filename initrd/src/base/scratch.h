@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files without a name, for what a pack needs beside its image: gone with the process, however that ends.
+// Temporary files without a name, for pack: they disappear with the process, however it ends.
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include "base/fault.h"
 
-// In that folder. Returns the file descriptor.
+// Creates one in that folder. Returns the file descriptor.
 int scratch_open(const char *folder, struct fault *fault);
 
 // Writes at `at`, but leaves holes where whole pages are zero.

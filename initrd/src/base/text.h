@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growing string. After an allocation failed it stays as it is and `failed` is set: check once, at the end.
+// A growing string. If an allocation fails, the string stays unchanged and `failed` is set: check it once, at the end.
 #pragma once
 
 #include <stdbool.h>

@@ -5,9 +5,9 @@
 #include "boot/entry.h"
 #include "boot/variables.h"
 
-// Adds the entry of one file to the list; `name` is the file's name without ".conf". 0, or -ENOMEM, or -EINVAL when it
-// names no kernel.
+// Adds the entry of one file to the list; `name` is the file's name without ".conf". -EINVAL if it names no kernel, or
+// -ENOMEM.
 int bls_parse(const char *file, const char *name, const struct variables *variables, struct entries *entries);
 
-// Newest first, rescue entries last: the order in which they are to be tried.
+// Sorts the entries into the order in which they are tried: newest first, rescue entries last.
 void bls_sort(struct entries *entries);

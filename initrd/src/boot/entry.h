@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an installed system would be started: one entry of its boot loader's menu.
+// One entry of a boot loader's menu: how an installed system is started.
 #pragma once
 
 #include <stdbool.h>
@@ -10,15 +10,15 @@
 #define ENTRIES_MAX 256u   // of one menu
 #define INITRDS_MAX 8u	   // of one entry
 #define MENU_BYTES_MAX (1u << 20)
-#define ARGUMENTS_MAX 2047u // bytes: what kernels take
+#define ARGUMENTS_MAX 2047u // bytes: the maximum of kernels
 
 struct entry {
-	char *title, *id, *version; // NULL where there is none
-	char *kernel;		    // as the loader names it; NULL: not a Linux entry
+	char *title, *id, *version; // NULL: none
+	char *kernel;		    // path as the loader writes it; NULL: not a Linux entry
 	size_t initrd_count;
 	char *initrds[INITRDS_MAX];
 	struct text arguments;
-	int parent;   // submenu that it is in, by index; -1: none
+	int parent;   // index of its submenu; -1: none
 	bool submenu;
 };
 
@@ -27,10 +27,10 @@ struct entries {
 	struct entry *items; // in the order of the menu
 };
 
-// NULL when there is no more room; else a new last entry.
+// Adds an entry at the end. NULL: no more room.
 struct entry *entries_add(struct entries *entries);
 void entries_free(struct entries *entries);
 
-// Adds one path, without the "(device)" that GRUB puts in front. False when there is no room.
+// Adds one path, without the prefix "(device)" of GRUB. False: no more room.
 bool entry_add_initrd(struct entry *entry, const char *path);
 const char *entry_strip_device(const char *path);

@@ -20,7 +20,7 @@ void bootable_free(struct bootable *bootable) {
 	*bootable = (struct bootable){0};
 }
 
-// The loader counts from the file system that holds /boot: its own one, or the root.
+// The loader's paths begin at the file system that holds /boot: a separate one, or the root.
 static char *locate(const char *root, const char *boot, const char *path) {
 	const char *const places[] = {boot, root};
 
@@ -37,7 +37,7 @@ static char *locate(const char *root, const char *boot, const char *path) {
 	return NULL;
 }
 
-// False when a file that the entry names is not there.
+// False: a file of the entry is missing.
 static bool take_entry(const struct entry *entry, const char *root, const char *boot, struct bootable *ret) {
 	cleanup_with(bootable_free) struct bootable found = {0};
 
@@ -79,7 +79,7 @@ static void read_bls_entry(const char *directory, const char *name, const struct
 		return;
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	id = strndup(name, (size_t)(dot - name));
-	// A file that cannot be read or is no entry is one that will not be tried.
+	// A file that cannot be read, or is no entry, is skipped.
 	if (id && file_read(path, MENU_BYTES_MAX, &file, NULL) == 0)
 		(void)bls_parse(file, id, variables, entries);
 }
@@ -132,7 +132,7 @@ int boot_find(const char *root, const char *boot, struct bootable *ret, struct f
 	if (!find_bls(root, boot, &variables, ret) && !find_grub(root, boot, &variables, ret) &&
 		!find_plain(root, boot, ret))
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"no kernel to start below %s: no boot entry names one that is there", boot);
+			"no kernel below %s: no boot entry names an existing one", boot);
 	if (ret->arguments.size > ARGUMENTS_MAX) {
 		bootable_free(ret);
 		return fault_set(fault, CODE_UNSUPPORTED, "the kernel arguments are longer than %u bytes",

@@ -14,7 +14,7 @@
 struct parser {
 	struct variables *variables;
 	struct entries *entries;
-	int open[DEPTH_MAX]; // entry that each open brace belongs to; -1: something else
+	int open[DEPTH_MAX]; // the entry of each open brace; -1: no entry
 	unsigned depth;
 };
 
@@ -117,7 +117,7 @@ int grub_parse(const char *script, struct variables *variables, struct entries *
 	return 0;
 }
 
-// Is `part` the entry's number among its sisters, its title or its id?
+// Whether `part` is the entry's number in its menu, its title or its id.
 static bool part_matches(const struct entry *entry, uint64_t number, const char *part) {
 	uint64_t n;
 	return (number_parse(part, ENTRIES_MAX, &n) == 0 && n == number) ||
@@ -137,8 +137,8 @@ static int find_below(const struct entries *entries, int parent, const char *par
 	return -1;
 }
 
-static const struct entry *find_path(const struct entries *entries, const char *wish) {
-	cleanup_free char *copy = strdup(wish);
+static const struct entry *find_path(const struct entries *entries, const char *requested) {
+	cleanup_free char *copy = strdup(requested);
 	char *rest = copy, *part;
 	int at = -1;
 
@@ -150,10 +150,10 @@ static const struct entry *find_path(const struct entries *entries, const char *
 	return at >= 0 ? &entries->items[at] : NULL;
 }
 
-const struct entry *grub_default(const struct entries *entries, const char *wish) {
-	const struct entry *found = find_path(entries, wish);
+const struct entry *grub_default(const struct entries *entries, const char *requested) {
+	const struct entry *found = find_path(entries, requested);
 
-	if (found && found->submenu) { // a menu's default is its first
+	if (found && found->submenu) { // the default of a submenu is its first entry
 		int first = find_below(entries, (int)(found - entries->items), "0");
 		found = first >= 0 ? &entries->items[first] : NULL;
 	}

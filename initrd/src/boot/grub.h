@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// grub.cfg: the entries of its menu and which one is the default. Pure. The script is read, not run: what stands under
-// a condition counts as if it held, and a "set" of nothing is ignored.
+// Reads the entries of grub.cfg and finds the default. Pure. The script is parsed, not run: conditions are taken as
+// true, and "set NAME=" without a value is ignored.
 #pragma once
 
 #include "boot/entry.h"
 #include "boot/variables.h"
 
-// -E2BIG: nested deeper, or more entries, than any menu has. `variables` comes with the environment block's.
+// `variables` contains those of the environment block, and gets those of the script. -E2BIG: nested too deeply, or too
+// many entries.
 int grub_parse(const char *script, struct variables *variables, struct entries *ret);
 
-// The entry that "default" means (a number, title or id; parts of a path joined by ">"), else the first one with a
-// kernel. NULL when there is none.
-const struct entry *grub_default(const struct entries *entries, const char *wish);
+// The entry that `requested` names, the value of "default": a number, title or id, for submenus joined by ">". If there
+// is none: the first entry with a kernel. NULL: no entry has one.
+const struct entry *grub_default(const struct entries *entries, const char *requested);

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 
-// GRUB sets these itself; grub-mkconfig asks for the first one before it gives its entries ids.
+// GRUB sets these itself; scripts of grub-mkconfig use ids of entries only if the first one is set.
 static const char *expand(const char *at, const struct variables *variables, struct text *text) {
 	static const char option[] = "menuentry_id_option";
 	const char *name = at + 1 + (at[1] == '{');
@@ -34,7 +34,7 @@ static const char *read_quoted(const char *at, const struct variables *variables
 	return *at ? at + 1 : at;
 }
 
-// One word, from its first byte; it may be empty after expansion.
+// Parses one word, from its first byte; it may be empty after expansion.
 static const char *read_word(const char *at, const struct variables *variables, struct text *text) {
 	while (*at && !strchr(" \t\r\n;", *at)) {
 		if (*at == '\'' || *at == '"') {

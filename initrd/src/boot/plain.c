@@ -31,7 +31,7 @@ static char *read_below(const char *root, const char *name) {
 	return file_read(path, FILE_MAX, &file, NULL) == 0 ? file : NULL;
 }
 
-// What kernel-install would use; else the root of fstab and the words that GRUB's configuration adds.
+// The arguments of kernel-install; else the root of fstab and the arguments of GRUB's configuration.
 static int find_arguments(const char *root, struct text *text) {
 	static const char *const names[] = {"etc/kernel/cmdline", "usr/lib/kernel/cmdline"};
 	cleanup_free char *fstab = read_below(root, "etc/fstab"), *grub = read_below(root, "etc/default/grub");
@@ -73,7 +73,7 @@ static bool find_kernel(const char *boot, char *ret, size_t size) {
 	return *ret;
 }
 
-// Names that distributions give to the initrd of a kernel version: what stands before and after the version.
+// How distributions name the initrd of a kernel version: the parts before and after the version.
 static int add_initrd(const char *boot, const char *version, struct entry *entry) {
 	static const char *const forms[][2] = {{"initrd.img-", ""}, {"initramfs-", ".img"}, {"initrd-", ""},
 		{"initramfs-", ""}};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system without a menu that could be read: its newest kernel and what its configuration says.
+// A system without a readable menu: its newest kernel, with the arguments of its configuration.
 #pragma once
 
 #include "boot/entry.h"
 
-// One entry. -ENOENT: no kernel, or nothing says what its root file system is.
+// Finds one entry. -ENOENT: there is no kernel, or its root file system is unknown.
 int plain_find(const char *root, const char *boot, struct entries *ret);
 
-// "root=SPEC ro" for the root file system of an fstab; -ENOENT when it has none. Pure.
+// Adds "root=SPEC ro" for the root file system of an fstab; -ENOENT if it has none. Pure.
 int plain_root_argument(const char *fstab, struct text *text);

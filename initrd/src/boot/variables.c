@@ -65,7 +65,7 @@ const char *variables_expand(const struct variables *variables, const char *at, 
 	name += braces;
 	for (end = name; isalnum((unsigned char)*end) || *end == '_' || (end == name && *end == '?'); end++)
 		;
-	if (end == name || (braces && *end != '}')) { // no variable: a plain "$"
+	if (end == name || (braces && *end != '}')) { // not a variable: a literal "$"
 		text_add(text, "$", 1);
 		return at + 1;
 	}

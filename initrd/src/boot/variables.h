@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of GRUB: from its environment block, and set by its script. Pure.
+// Variables of GRUB, from its environment block and its script. Pure.
 #pragma once
 
 #include <stddef.h>
@@ -15,13 +15,13 @@ struct variables {
 	} items[VARIABLES_MAX];
 };
 
-// A name that is set again changes its value; more than VARIABLES_MAX names are forgotten.
+// Sets or replaces a value; names beyond VARIABLES_MAX are ignored.
 void variables_set(struct variables *variables, const char *name, size_t name_size, const char *value);
 const char *variables_get(const struct variables *variables, const char *name, size_t name_size); // "" when unset
 void variables_free(struct variables *variables);
 
-// All key=value lines of an environment block ("# GRUB Environment Block", then lines, then padding of "#").
+// Reads the key=value lines of an environment block ("# GRUB Environment Block", then lines, then padding of "#").
 void variables_load(struct variables *variables, const char *block);
 
-// `at` stands on a "$". Adds what $name or ${name} stands for; returns where the text goes on.
+// `at` points to a "$". Adds the value of $name or ${name}; returns the position after it.
 const char *variables_expand(const struct variables *variables, const char *at, struct text *text);

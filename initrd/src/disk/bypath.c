@@ -10,9 +10,9 @@
 
 struct walk {
 	const char *root;
-	char at[PATH_MAX];	// directory looked at
+	char at[PATH_MAX];	// current directory
 	char path[256], path_short[256];
-	bool bus; // a bus was reached: without one the name says nothing
+	bool bus; // a bus was found: without one the name identifies nothing
 };
 
 static const char *last(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
@@ -126,8 +126,7 @@ static void bus(struct walk *w, const char *subsystem) {
 	w->bus = true;
 }
 
-// udev names these after their transport's own addresses, which are not followed here: no name is better than a wrong
-// one.
+// udev names these by addresses of their transport, which this walk does not know: no name is better than a wrong one.
 static bool other_transport(const char *real) {
 	return strstr(real, "/end_device-") || strstr(real, "/rport-") || strstr(real, "/session");
 }

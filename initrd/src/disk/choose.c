@@ -8,7 +8,7 @@
 
 static bool candidate(const struct disk *disk) { return !disk->excluded[0]; }
 
-// Says why a disk is unfit whatever the selector; false when it is fit.
+// Sets `why` if the disk must not be written, whatever the selector. False: it may be written.
 static bool unfit(const struct disk *disk, const struct keep *keep, char *why, size_t size) {
 	*why = 0;
 	if (disk->excluded[0])

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which disk a plan means (contract/plan.md, disk selectors). Pure functions over the table of disks.
+// Chooses the disk that a plan selects (contract/plan.md, disk selectors). Pure functions over the table of disks.
 #pragma once
 
 #include "base/fault.h"
 #include "disk/disk.h"
 #include "disk/selector.h"
 
-// Exactly one candidate matches `selector` and it may be touched. The fault has code 4 otherwise, 2 for a selector that
+// Succeeds if exactly one candidate matches `selector` and it may be written. Code 4 otherwise, 2 for a selector that
 // does not parse.
 int choose_disk(const struct disks *disks, const char *selector, const char *keep, const struct disk **ret,
 		struct fault *fault);
 
-// One line a disk: its facts and why= it is not to be touched; a fit one has an empty why. `selector` may be NULL.
+// Adds one line per disk: its facts, and in why= the reason that it must not be written; empty: it may. `selector` may
+// be NULL.
 int choose_list(const struct disks *disks, const char *selector, const char *keep, struct text *text,
 		struct fault *fault);

@@ -69,7 +69,7 @@ int device_zero(struct device *device, uint64_t offset, uint64_t size, struct fa
 	while (r == -EINTR);
 	if (r == 0)
 		return 0;
-	// Whatever the reason: plain writes do it, or they say what is wrong.
+	// Whatever the reason of the failure: plain writes succeed, or report the error.
 	return write_zeros(device, offset, size, fault);
 }
 

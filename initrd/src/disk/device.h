@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open disk that may be written to, and how: the seam between what is done to disks and the kernel that does it.
+// An open disk that may be written, and its operations: the seam between the code that changes disks and the kernel.
 #pragma once
 
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct device;
 struct device_ops {
 	ssize_t (*pread)(struct device *, void *, size_t, uint64_t offset);
 	ssize_t (*pwrite)(struct device *, const void *, size_t, uint64_t offset);
-	int (*discard)(struct device *, uint64_t offset, uint64_t size); // -EOPNOTSUPP where the disk cannot
+	int (*discard)(struct device *, uint64_t offset, uint64_t size); // -EOPNOTSUPP if the disk cannot
 	int (*zero)(struct device *, uint64_t offset, uint64_t size);	 // -EOPNOTSUPP likewise
 	int (*sync)(struct device *);
 	int (*reread)(struct device *); // the kernel reads the partition table again
@@ -34,12 +34,17 @@ struct device {
 	void *context; // of ops, in tests
 };
 
-// Opens the one disk that `selector` matches and `keep` does not, for this process alone. When that is refused, every
-// disk with its reason is added to `list`, for the verb to print.
+// Opens, exclusively, the one disk that `selector` matches and `keep` does not. If that is refused, every disk is added
+// to `list` with the reason, for the verb to print.
 int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault);
 int device_open_disk(const struct disk *disk, struct device *ret, struct fault *fault);
 
-// Opens or makes a regular file of at least `bytes` as if it were a disk. Code 4 for anything but a regular file.
+// Opens the node in /dev, which must still be the disk that was chosen. `flags`: those of open(2). Every disk is opened
+// by this function.
+int device_open_node(const struct disk *disk, int flags, const struct device_ops *ops, struct device *ret,
+		     struct fault *fault);
+
+// Opens or creates a regular file of at least `bytes` in place of a disk. Code 4 for anything but a regular file.
 int device_open_file(const char *path, uint64_t bytes, uint32_t sector, struct device *ret, struct fault *fault);
 void device_close(struct device *device);
 
@@ -47,12 +52,12 @@ void device_close(struct device *device);
 int device_read(struct device *device, void *data, size_t size, uint64_t offset, struct fault *fault);
 int device_write(struct device *device, const void *data, size_t size, uint64_t offset, struct fault *fault);
 
-// Zeroes a range, with the disk's own means where it has them, else by writing.
+// Zeroes a range: by a command of the disk if it has one, else by writing.
 int device_zero(struct device *device, uint64_t offset, uint64_t size, struct fault *fault);
 
 int device_sync(struct device *device, struct fault *fault);
 
-// Best effort: a disk whose partitions cannot be read again now is read again at the next start.
+// Best effort: if the kernel cannot read the partition table now, it does so at the next start.
 void device_reread(struct device *device);
 
 // `size` bytes, aligned for O_DIRECT, zeroed. NULL: no memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a block device, as facts and as ground for choosing it. Filled in by disk/scan.c from sysfs.
+// The properties of a block device, for the facts and for its selection. disk/scan.c reads them from sysfs.
 #pragma once
 
 #include <stdbool.h>
@@ -9,16 +9,16 @@
 
 #include "base/text.h"
 
-#define DISKS_MAX 4096u	     // block devices looked at
+#define DISKS_MAX 4096u	     // block devices that are read
 #define PARTITIONS_MAX 128u // of one disk
-#define SECTOR 512u	     // unit of sizes in sysfs, whatever the disk's own sector
+#define SECTOR 512u	     // unit of sizes in sysfs, whatever the disk's sector size
 
 struct partition {
 	uint64_t start, bytes;
 };
 
 struct disk {
-	char name[64];	       // kernel's name; moves between boots, for people only
+	char name[64];	       // the kernel's name; may change at each boot, for people only
 	char node[80];	       // its file below /dev
 	dev_t number;
 	char serial[256], wwn[256], model[256];
@@ -27,7 +27,7 @@ struct disk {
 	uint64_t bytes;
 	uint32_t sector;       // logical sector size
 	bool rotational, removable, readonly;
-	char excluded[64];     // why it is no candidate at all (contract/plan.md), else empty
+	char excluded[64];     // why it is never a candidate (contract/plan.md), else empty
 	char in_use[256];      // what uses it, else empty
 	size_t partition_count;
 	struct partition partitions[PARTITIONS_MAX];

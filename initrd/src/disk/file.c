@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A regular file that is treated as a disk. At a shell only: no plan can name one.
+// A regular file in place of a disk. Only for people at a shell: a plan cannot name one.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int file_reread(struct device *device) {
 
 static const struct device_ops file_ops = {fd_pread, fd_pwrite, file_discard, file_zero, fd_sync, file_reread};
 
-// Not every filesystem has O_DIRECT, nor every one for any size.
+// Some filesystems have no O_DIRECT, some only for certain sizes.
 static int open_direct(const char *path, uint64_t bytes) {
 	const int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC;
 	int fd = bytes % BLOCK_ALIGN == 0 ? open(path, flags | O_DIRECT, 0666) : -1;
@@ -45,11 +45,11 @@ int device_open_file(const char *path, uint64_t bytes, uint32_t sector, struct d
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(fault, CODE_DISK, errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
-		return fault_set(fault, CODE_DISK, "%s is not a regular file; disks are chosen with disk=", path);
+		return fault_set(fault, CODE_DISK, "%s is not a regular file; select a disk with disk=", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return fault_errno(fault, CODE_DISK, errno, "%s is in use", path);
 	if ((uint64_t)st.st_size > bytes && (uint64_t)st.st_size % BLOCK_ALIGN)
-		return fault_set(fault, CODE_DISK, "%s: its size, %lld, is not a multiple of %u", path,
+		return fault_set(fault, CODE_DISK, "%s: its size of %lld bytes is not a multiple of %u", path,
 			(long long)st.st_size, BLOCK_ALIGN);
 	if ((uint64_t)st.st_size < bytes && ftruncate(fd, (off_t)bytes) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s: %llu bytes", path, (unsigned long long)bytes);

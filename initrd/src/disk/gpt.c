@@ -124,7 +124,8 @@ int gpt_grow(struct gpt *gpt, uint8_t *entries, bool last, unsigned *ret_partiti
 
 	*ret_partition = 0;
 	if (gpt->own != 1)
-		gpt->entries = 2; // was read from the copy; some boards keep a loader there and their entries elsewhere
+		// read from the copy; some boards keep a loader at block 2 and their entries elsewhere
+		gpt->entries = 2;
 	if (gpt->entries + need - 1 > gpt->first_usable)
 		return -ENOSPC;
 	if (gpt->disk_sectors < need || gpt->disk_sectors - need <= gpt->first_usable)

@@ -27,14 +27,14 @@ int gpt_read(const uint8_t *header, uint32_t sector, uint64_t lba, uint64_t disk
 
 size_t gpt_entries_size(const struct gpt *gpt); // bytes, whole sectors
 
-// Checks CRC and that every partition lies in the usable range. -EBADMSG otherwise.
+// Checks the CRC, and that every partition lies in the usable range. -EBADMSG otherwise.
 int gpt_check_entries(const struct gpt *gpt, const uint8_t *entries);
 
 // Entry `i`: its first and last LBA. False: it is unused.
 bool gpt_partition(const struct gpt *gpt, const uint8_t *entries, uint32_t i, uint64_t *ret_start, uint64_t *ret_end);
 
-// Makes the table reach to the disk's end; with `last`, also the partition that ends last (to a multiple of 1 MiB).
-// *ret_partition: its number from 1 when it has grown, else 0. -ENOSPC: the disk is too small for the table's copy.
+// Extends the table to the end of the disk; with `last`, also the partition that ends last (to a multiple of 1 MiB).
+// *ret_partition: its number, from 1, if it has grown, else 0. -ENOSPC: the disk is too small for the table's copy.
 int gpt_grow(struct gpt *gpt, uint8_t *entries, bool last, unsigned *ret_partition, uint64_t *ret_bytes);
 
 // The first header, or its copy at the disk's end, into one sector.

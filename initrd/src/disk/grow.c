@@ -29,22 +29,23 @@ static int read_header(struct table *t, uint64_t lba, struct fault *fault) {
 	return r;
 }
 
-// The first header, or the copy at the disk's end when that is damaged. A copy elsewhere is not looked for.
+// The first header, or if it is damaged the copy at the disk's end. A copy elsewhere is not searched.
 static int read_table(struct table *t, struct fault *fault) {
 	int r = read_header(t, 1, fault);
 
 	if (r > 0)
 		r = read_header(t, t->sectors - 1, fault);
 	if (r > 0 && t->device->sector > 512 && !memcmp(t->first + 512, "EFI PART", 8))
-		return fault_set(fault, CODE_UNSUPPORTED, "%s has sectors of %u bytes, the image was made for 512",
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s has sectors of %u bytes, but the image was made for sectors of 512",
 			t->device->name,
 				 t->device->sector);
 	if (r > 0)
-		return fault_set(fault, CODE_INTEGRITY, "%s: neither copy of its GPT is whole", t->device->name);
+		return fault_set(fault, CODE_INTEGRITY, "%s: both copies of its GPT are damaged", t->device->name);
 	return r;
 }
 
-// The copy first: whenever the power fails, one of both is whole.
+// Writes the copy first: whenever the power fails, one of the two is intact.
 static int write_table(struct table *t, bool copy, struct fault *fault) {
 	uint32_t sector = t->device->sector;
 	uint64_t entries_at = gpt_entries_at(&t->gpt, copy), header_at = copy ? t->gpt.other : t->gpt.own;
@@ -109,7 +110,7 @@ int grow_disk(struct device *device, bool last, struct grown *ret, struct fault 
 
 	if (!first || !header || !entries)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "grow");
-	if (device->sector < 512 || device->sector > 4096 || table.sectors < 128) // nothing with a table is that small
+	if (device->sector < 512 || device->sector > 4096 || table.sectors < 128) // no disk with a table is that small
 		return fault_set(fault, CODE_UNSUPPORTED, "%s has sectors of %u bytes and %llu of them", device->name,
 				 device->sector, (unsigned long long)table.sectors);
 	r = grow_table(&table, last, &grown, fault);

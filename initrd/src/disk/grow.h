@@ -8,7 +8,7 @@ struct grown {
 	uint64_t bytes;	    // its size now
 };
 
-// The partition table reaches to the disk's end; with `last`, so does the last partition. A disk without a table stays
-// as it is. May be done again. Code 5 when the table is damaged, 4 when the disk is too small for it, 3 when it counts
-// in other sectors than the disk.
+// Extends the partition table to the end of the disk; with `last`, also the last partition. A disk without a table is
+// left unchanged. May be repeated. Code 5 if the table is damaged, 4 if the disk is too small for it, 3 if its sector
+// size is not that of the disk.
 int grow_disk(struct device *device, bool last, struct grown *ret, struct fault *fault);

@@ -40,7 +40,7 @@ static void scsi_serial(const char *root, struct disk *disk) {
 		identity_page80((const unsigned char *)page, size, disk->serial, sizeof(disk->serial));
 }
 
-// A bridge from USB often hides the disk's own serial number; udev takes that of the USB device then.
+// A USB bridge often hides the disk's serial number; udev then uses that of the USB device.
 static void usb_serial(const char *root, const char *real, struct disk *disk) {
 	char at[PATH_MAX], *slash;
 
@@ -56,7 +56,7 @@ static void usb_serial(const char *root, const char *real, struct disk *disk) {
 	}
 }
 
-// First attribute of the list that says anything.
+// The first attribute of the list that is not empty.
 static void first_of(char *ret, size_t size, const char *root, const char *name, const char *const *attributes) {
 	for (*ret = 0; *attributes && !*ret; attributes++)
 		sysfs_text(ret, size, "%s/sys/block/%s/%s", root, name, *attributes);

@@ -60,7 +60,7 @@ bool mbr_protect(uint8_t *sector, uint64_t disk_sectors) {
 		uint8_t *entry = entry_of(sector, i);
 		if (entry[TYPE] == 0)
 			continue;
-		if (entry[TYPE] != 0xee || protective) // a hybrid table is its maker's business
+		if (entry[TYPE] != 0xee || protective) // a hybrid table is left to whoever made it
 			return false;
 		protective = entry;
 	}
@@ -90,7 +90,7 @@ unsigned mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors,
 	if (end <= last_end)
 		return 0;
 	put_le32(last + COUNT, (uint32_t)(end - get_le32(last + START)));
-	memcpy(last + LAST_CHS, "\xfe\xff\xff", 3); // too far for this way of counting
+	memcpy(last + LAST_CHS, "\xfe\xff\xff", 3); // beyond what cylinders, heads and sectors can address
 	*ret_bytes = (end - get_le32(last + START)) * sector_bytes;
 	return number;
 }

@@ -7,7 +7,7 @@
 
 enum mbr_kind {
 	MBR_NONE,	// no table, or the first sector of a filesystem
-	MBR_PARTITIONS, // a table of its own
+	MBR_PARTITIONS, // a separate table
 	MBR_PROTECTIVE, // stands for a GPT
 };
 
@@ -25,9 +25,9 @@ bool mbr_entry(const uint8_t *sector, unsigned i, struct mbr_entry *ret);
 bool mbr_is_extended(uint8_t type);
 bool mbr_is_signed(const uint8_t *sector); // 55 AA
 
-// Sets the size of the one entry that covers a GPT's disk. True when that changed something.
+// Sets the size of the one entry that covers a GPT's disk. True: this changed the sector.
 bool mbr_protect(uint8_t *sector, uint64_t disk_sectors);
 
-// Makes the partition that ends last, if it is a primary one, end at the disk's end (a multiple of 1 MiB, below 2^32
-// sectors). Returns its number from 1, 0 when nothing has grown.
+// Extends the partition that ends last, if it is a primary one, to the disk's end (a multiple of 1 MiB, below 2^32
+// sectors). Returns its number from 1; 0: nothing has grown.
 unsigned mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors, uint64_t *ret_bytes);

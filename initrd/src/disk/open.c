@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the disk that a plan means, and what the kernel can do to it.
+// Opens the disk that a plan selects, with operations of the kernel.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -31,9 +31,9 @@ static int block_reread(struct device *device) { return ioctl(device->fd, BLKRRP
 
 static const struct device_ops block_ops = {fd_pread, fd_pwrite, block_discard, block_zero, fd_sync, block_reread};
 
-// The name in /dev must still be the device that was chosen, and nobody else may have it.
-int device_open_disk(const struct disk *disk, struct device *ret, struct fault *fault) {
-	cleanup_close int fd = open(disk->node, O_RDWR | O_EXCL | O_DIRECT | O_CLOEXEC);
+int device_open_node(const struct disk *disk, int flags, const struct device_ops *ops, struct device *ret,
+		     struct fault *fault) {
+	cleanup_close int fd = open(disk->node, flags | O_CLOEXEC);
 	uint64_t bytes;
 	struct stat st;
 
@@ -45,11 +45,16 @@ int device_open_disk(const struct disk *disk, struct device *ret, struct fault *
 		return fault_set(fault, CODE_DISK, "%s is not the disk %s", disk->node, disk->name);
 	if (ioctl(fd, BLKGETSIZE64, &bytes) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s: size", disk->node);
-	*ret = (struct device){.ops = &block_ops, .fd = steal_fd(&fd), .bytes = bytes, .sector = disk->sector};
+	*ret = (struct device){.ops = ops, .fd = steal_fd(&fd), .bytes = bytes, .sector = disk->sector};
 	memcpy(ret->name, disk->name, sizeof(ret->name));
 	ret->partition_count = disk->partition_count;
 	memcpy(ret->partitions, disk->partitions, sizeof(ret->partitions));
 	return 0;
+}
+
+// Exclusive: fails if the disk is in use.
+int device_open_disk(const struct disk *disk, struct device *ret, struct fault *fault) {
+	return device_open_node(disk, O_RDWR | O_EXCL | O_DIRECT, &block_ops, ret, fault);
 }
 
 int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault) {

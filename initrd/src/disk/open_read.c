@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -35,28 +33,12 @@ static int nothing(struct device *device) {
 
 static const struct device_ops read_ops = {only_pread, no_pwrite, no_range, no_range, nothing, nothing};
 
-// What keeps a disk from being written to does not keep it from being read.
+// A disk that must not be written may still be read.
 static void allow_reading(struct disks *disks) {
 	for (size_t i = 0; i < disks->count; i++) {
 		disks->items[i].in_use[0] = 0;
 		disks->items[i].readonly = false;
 	}
-}
-
-static int open_chosen(const struct disk *disk, struct device *ret, struct fault *fault) {
-	cleanup_close int fd = open(disk->node, O_RDONLY | O_DIRECT | O_CLOEXEC);
-	uint64_t bytes;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return fault_errno(fault, CODE_DISK, errno, "%s", disk->node);
-	if (!S_ISBLK(st.st_mode) || st.st_rdev != disk->number)
-		return fault_set(fault, CODE_DISK, "%s is not the disk %s", disk->node, disk->name);
-	if (ioctl(fd, BLKGETSIZE64, &bytes) < 0)
-		return fault_errno(fault, CODE_FAILED, errno, "%s: size", disk->node);
-	*ret = (struct device){.ops = &read_ops, .fd = steal_fd(&fd), .bytes = bytes, .sector = disk->sector};
-	snprintf(ret->name, sizeof(ret->name), "%s", disk->name);
-	return 0;
 }
 
 int device_open_read(const char *selector, struct device *ret, struct text *list, struct fault *fault) {
@@ -73,7 +55,7 @@ int device_open_read(const char *selector, struct device *ret, struct text *list
 	allow_reading(&disks);
 	r = choose_disk(&disks, selector, NULL, &disk, fault);
 	if (r == 0)
-		r = open_chosen(disk, ret, fault);
+		r = device_open_node(disk, O_RDONLY | O_DIRECT, &read_ops, ret, fault);
 	if (r < 0)
 		(void)choose_list(&disks, selector, NULL, list, &ignored);
 	return r;
@@ -86,7 +68,7 @@ int device_open_read_file(const char *path, struct device *ret, struct fault *fa
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
-		return fault_set(fault, CODE_USAGE, "%s: not a file (disk= names a disk)", path);
+		return fault_set(fault, CODE_USAGE, "%s is not a regular file; select a disk with disk=", path);
 	*ret = (struct device){.ops = &read_ops, .fd = steal_fd(&fd), .bytes = (uint64_t)st.st_size, .sector = 512};
 	snprintf(ret->name, sizeof(ret->name), "%s", path);
 	return 0;

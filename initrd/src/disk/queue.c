@@ -9,10 +9,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#define WRITES 128u // under way at a time: as many as one chunk has runs
+#define WRITES 128u // pending at a time: as many as a chunk has runs
 #define MEMORY ((size_t)QUEUE_DEPTH * BLOCK)
 
-// One on its way.
+// One pending write.
 struct write {
 	struct write *next; // free one
 	unsigned buffer;
@@ -24,7 +24,7 @@ struct write {
 struct queue {
 	struct device *device;
 	uint8_t *memory;
-	bool has_ring, has_fixed; // fixed: the kernel knows the buffers from the beginning
+	bool has_ring, has_fixed; // fixed: the buffers are registered with the kernel
 	struct io_uring ring;
 	unsigned taken;		       // buffer
 	unsigned pending[QUEUE_DEPTH]; // writes of each buffer
@@ -35,8 +35,8 @@ struct queue {
 	struct fault fault;
 };
 
-// Only the buffers: a ring lets go of a registered descriptor some time after it is closed, and the disk would be in
-// use until then.
+// Registers only the buffers, not the descriptor: a ring releases a registered descriptor some time after it is closed,
+// and until then the disk would be in use.
 static bool register_buffers(struct queue *queue) {
 	struct iovec all = {queue->memory, MEMORY};
 	return io_uring_register_buffers(&queue->ring, &all, 1) == 0;
@@ -65,7 +65,7 @@ int queue_open(struct device *device, struct queue **ret, struct fault *fault) {
 	return 0;
 }
 
-// Whatever the kernel left undone is done here, or a plain write says what is wrong with it.
+// Finishes a short or failed write with plain writes, which succeed or report the error.
 static void complete(struct queue *queue, struct write *write, int result) {
 	size_t done = result > 0 ? (size_t)result : 0;
 	int r = 0;
@@ -94,13 +94,13 @@ static void reap(struct queue *queue) {
 	}
 }
 
-// Hands to the kernel what is new, waits for `least` writes to end, and takes note of all that have.
+// Submits the new writes, waits for at least `least` completions, and handles all that have arrived.
 static int advance(struct queue *queue, unsigned least, struct fault *fault) {
 	int r = io_uring_submit_and_wait(&queue->ring, least);
 
 	if (r < 0 && r != -EINTR && r != -EAGAIN && r != -EBUSY)
 		return fault_errno(fault, CODE_FAILED, r, "%s: write queue", queue->device->name);
-	if (r == -EAGAIN) // no memory for requests: what is under way will give some back
+	if (r == -EAGAIN) // no memory for requests: the pending ones will free some
 		clock_wait_until(clock_now() + MILLISECOND);
 	reap(queue);
 	if (queue->error < 0)
@@ -176,7 +176,7 @@ void queue_close(struct queue **queue) {
 
 	if (!q)
 		return;
-	q->error = q->under_way > 0 ? -ECANCELED : q->error; // what is left is waited for, not mended
+	q->error = q->under_way > 0 ? -ECANCELED : q->error; // the pending writes are awaited, but not retried
 	while (q->under_way > 0 && advance(q, 1, &ignored) == -ECANCELED)
 		;
 	if (q->has_ring)

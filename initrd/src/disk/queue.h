@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes on their way to a disk, for one thread: it fills a buffer while the disk takes what was in the others. By
-// io_uring where the kernel has it; else, and for devices without a descriptor, each write is done when it is asked
-// for.
+// Asynchronous writes of one thread to a disk: it fills one buffer while the others are written. Uses io_uring if the
+// kernel has it; else, and for devices without a descriptor, each write is synchronous.
 #pragma once
 
 #include "disk/device.h"
@@ -11,15 +10,15 @@
 struct queue;
 
 int queue_open(struct device *device, struct queue **ret, struct fault *fault);
-// for cleanup_with; *queue may be NULL. Waits for writes that the kernel still has.
+// for cleanup_with; *queue may be NULL. Waits for the pending writes.
 void queue_close(struct queue **queue);
 
-// A buffer to fill, BLOCK bytes; the one taken before goes its way. Waits until one is free. What is in it, nobody
-// knows.
+// Returns a buffer of BLOCK bytes to fill and submits the writes from the one before. Waits until a buffer is free. Its
+// content is undefined.
 int queue_take(struct queue *queue, uint8_t **ret, struct fault *fault);
 
-// Part of the buffer taken last, which is not to be touched from here on.
+// Writes part of the buffer taken last. That part must not be changed afterwards.
 int queue_write(struct queue *queue, size_t from, size_t size, uint64_t offset, struct fault *fault);
 
-int queue_finish(struct queue *queue, struct fault *fault); // until all is written; not synced
-uint64_t queue_written(const struct queue *queue);	     // bytes, of writes that have ended well
+int queue_finish(struct queue *queue, struct fault *fault); // waits until everything is written; does not sync
+uint64_t queue_written(const struct queue *queue);	     // bytes of successful writes

@@ -42,7 +42,7 @@ static int read_plain(const struct reader *reader, uint8_t *data, size_t size, u
 	return 0;
 }
 
-// Through memory that suits O_DIRECT.
+// Reads through a buffer that is aligned for O_DIRECT.
 static int read_aligned(const struct reader *reader, void *data, size_t size, uint64_t offset, struct fault *fault) {
 	uint64_t from = offset / READ_ALIGN * READ_ALIGN, to =
 		(offset + size + READ_ALIGN - 1) / READ_ALIGN * READ_ALIGN;
@@ -60,7 +60,7 @@ static int read_aligned(const struct reader *reader, void *data, size_t size, ui
 int reader_read(const struct reader *reader, void *data, size_t size, uint64_t offset, struct fault *fault) {
 	if (offset > reader->bytes || size > reader->bytes - offset)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s ends at byte %llu, but what is on it goes on at %llu: it was cut off", reader->name,
+			"%s ends at byte %llu, but its content continues at byte %llu: it was cut off", reader->name,
 				 (unsigned long long)reader->bytes, (unsigned long long)offset);
 	if (reader->memory) {
 		memcpy(data, reader->memory + offset, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk, or bytes in memory that stand for one, that is only read.
+// Reads a disk, or bytes in memory in place of one.
 #pragma once
 
 #include <stddef.h>
@@ -14,10 +14,10 @@ struct reader {
 	const uint8_t *memory; // instead, when not NULL
 };
 
-// Size of what `fd` is; `sector` 0: of the device, 0 for a file. Code 3 when that is no disk.
+// Finds the size of `fd`, and in *ret_sector the sector size of a device; 0: a file. Code 3 if it is neither.
 int reader_open(int fd, const char *name, struct reader *ret, uint32_t *ret_sector, struct fault *fault);
 
-// All of it. Past the end is code 3: what says so reaches beyond the disk.
+// Reads all `size` bytes. Past the end is code 3: a structure on the disk refers to bytes beyond it.
 int reader_read(const struct reader *reader, void *data, size_t size, uint64_t offset, struct fault *fault);
 
-#define READ_ALIGN 4096u // of memory, offset and size that are read without a copy
+#define READ_ALIGN 4096u // alignment of memory, offset and size for a read without a copy

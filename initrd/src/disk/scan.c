@@ -12,7 +12,7 @@
 #include "disk/sysfs.h"
 #include "disk/usage.h"
 
-// Candidates are whole disks (contract/plan.md): what can never be one, by the names that the kernel gives.
+// Candidates are whole disks (contract/plan.md). Devices with these names never are.
 static const struct {
 	const char *prefix, *why;
 } excluded_names[] = {
@@ -75,7 +75,7 @@ static int scan_one(const char *root, const char *name, struct disk *disk, struc
 	snprintf(disk->name, sizeof(disk->name), "%.63s", name);
 	snprintf(disk->node, sizeof(disk->node), "/dev/%s", disk->name);
 	for (char *c = disk->node; *c; c++)
-		if (*c == '!') // stands for a / in the names of sysfs
+		if (*c == '!') // sysfs writes ! in place of /
 			*c = '/';
 	sysfs_text(number, sizeof(number), "%s/sys/block/%s/dev", root, name);
 	if (sscanf(number, "%u:%u", &major, &minor) == 2)

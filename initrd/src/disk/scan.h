@@ -5,5 +5,5 @@
 #include "base/fault.h"
 #include "disk/disk.h"
 
-// Sorted by name. To be freed with disks_free after success.
+// Sorted by name. Free with disks_free after success.
 int scan_disks(const char *root, struct disks *ret, struct fault *fault);

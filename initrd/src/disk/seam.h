@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only in the build for tests (-DSLED_TEST) can a file stand for the disk (SLED_TEST_DISK names it), and can the wait
-// for an image's server be made short (SLED_TEST_IDLE, seconds).
+// In the build for tests (-DSLED_TEST) only, a file can replace the disk (SLED_TEST_DISK), and the timeout of an
+// image's server can be set (SLED_TEST_IDLE, seconds).
 #pragma once
 
 #include <stdbool.h>

@@ -30,7 +30,7 @@ static int decode_value(const char *text, char **ret, struct fault *fault) {
 	for (const char *c = text; *c; c++) {
 		int byte = *c == '%' ? hex_pair(c + 1) : (unsigned char)*c;
 		if (byte <= 0)
-			return fault_set(fault, CODE_USAGE, "\"%s\": a %% inside a term must be written as %%25", text);
+			return fault_set(fault, CODE_USAGE, "\"%s\": write %% inside a term as %%25", text);
 		out[n++] = (char)byte;
 		c += *c == '%' ? 2 : 0;
 	}
@@ -48,7 +48,7 @@ static int parse_size(const char *text, struct term *term, struct fault *fault) 
 	if (!least || (!*least && !dash[1]) || (*least && number_parse(least, NUMBER_MAX, &term->least) < 0) ||
 	    (dash[1] && number_parse(dash + 1, NUMBER_MAX, &term->most) < 0) || term->least > term->most)
 		return fault_set(fault, CODE_USAGE,
-			"\"size:%s\" is not size:MIN-MAX in bytes, either side may be empty", text);
+			"\"size:%s\" is not size:MIN-MAX in bytes; MIN or MAX may be empty", text);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ void keep_free(struct keep *keep) {
 		selector_free(&keep->selectors[--keep->count]);
 }
 
-// "*" is any run of bytes. Goes back only to the last "*": linear in the product of the lengths.
+// "*" matches any bytes. Backtracks only to the last "*": the cost is at most the product of the lengths.
 static bool glob_matches(const char *glob, const char *text) {
 	const char *star = NULL, *mark = NULL;
 

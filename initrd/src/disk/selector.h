@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disk selectors and keep lists of contract/plan.md: text to terms, terms against a disk. Pure functions.
+// Disk selectors and keep lists of contract/plan.md: parses them, and matches disks. Pure functions.
 #pragma once
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct keep {
 	struct selector selectors[KEEP_MAX];
 };
 
-// Both are to be freed also after a failure.
+// Free both after a failure too.
 int selector_parse(const char *text, struct selector *ret, struct fault *fault);
 int keep_parse(const char *text, struct keep *ret, struct fault *fault);
 void selector_free(struct selector *selector);

@@ -9,7 +9,7 @@
 #include "disk/gpt.h"
 #include "disk/mbr.h"
 
-#define FIRST_MIB ((uint64_t)1 << 20) // boot code and what it loads lie in front of the first partition
+#define FIRST_MIB ((uint64_t)1 << 20) // boot code and what it loads lie before the first partition
 
 // Work of one disk.
 struct reading {
@@ -85,7 +85,7 @@ static int read_mbr(struct reading *r, struct fault *fault) {
 	return error;
 }
 
-// True when there is a whole GPT whose header is at `lba`.
+// True: there is an undamaged GPT with its header at `lba`.
 static bool has_gpt(struct reading *r, uint64_t lba) {
 	uint32_t sector = r->table->sector;
 	struct fault ignored;
@@ -117,11 +117,11 @@ static int read_gpt(struct reading *r, bool first_is_whole, struct fault *fault)
 
 	add_gpt_structures(r);
 	if (!first_is_whole)
-		r->table->warning = "its first GPT is damaged: the copy at its end was used";
+		r->table->warning = "its first GPT is damaged: the copy at the end of the disk was used";
 	else if (other < r->sectors && other != 1 && has_gpt(r, other))
 		add_gpt_structures(r);
 	else
-		r->table->warning = "it has no whole copy of its GPT: grow or repair the disk's table";
+		r->table->warning = "the copy of its GPT is damaged or missing: grow or repair the partition table";
 	r->table->kind = TABLE_GPT;
 	return error;
 }
@@ -144,9 +144,9 @@ static int read_any_gpt(struct reading *r, uint32_t sector, struct fault *fault)
 		error = try_gpt(r, 4096, fault);
 	if (error > 0)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s: its first sector speaks of a GPT, but neither that nor its copy is whole%s",
+			"%s: its first sector announces a GPT, but both copies of it are damaged%s",
 			r->reader->name,
-				 sector ? " with sectors of the size given" : "");
+				 sector ? " with the given sector size" : "");
 	return error;
 }
 
@@ -191,7 +191,7 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 	if (!entries || !reading)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 	if (reader->bytes == 0 || reader->bytes % (sector ? sector : 512))
-		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes: a disk has a multiple of %u",
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes: the size of a disk is a multiple of %u",
 			reader->name,
 				 (unsigned long long)reader->bytes, sector ? sector : 512);
 	reading->reader = reader;
@@ -201,7 +201,9 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 	if (r < 0)
 		return r;
 	if (reader->bytes % ret->sector)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes, but sectors of %u", reader->name,
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s has %llu bytes, which is not a multiple of its sector size of %u",
+			reader->name,
 			(unsigned long long)reader->bytes, ret->sector);
 	qsort(ret->partitions, ret->partition_count, sizeof(ret->partitions[0]), by_start);
 	add_head(ret, reader->bytes);

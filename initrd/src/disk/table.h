@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The partition table of a disk, read: MBR with logical partitions, GPT. Reads nothing but what a reader gives.
+// Reads the partition table of a disk: MBR with logical partitions, or GPT.
 #pragma once
 
 #include "base/extents.h"
@@ -14,10 +14,10 @@ struct table {
 	size_t partition_count;
 	struct partition partitions[PARTITIONS_MAX]; // by start, in bytes; without a table one that covers the disk
 	struct extents structures;		     // settled: bytes of the table itself
-	const char *warning;			     // what an operator should know of it, or NULL
+	const char *warning;			     // a warning for the operator, or NULL
 };
 
-// `sector` 0: the one with which there is a GPT, else 512. Code 3 for a table that cannot be right. `ret` is to be
-// freed also after a failure.
+// `sector` 0: the size with which a GPT is found, else 512. Code 3 for an impossible table. Free `ret` after a failure
+// too.
 int table_read(const struct reader *reader, uint32_t sector, struct table *ret, struct fault *fault);
 void table_free(struct table *table);

@@ -15,8 +15,8 @@ static struct disk *find_name(struct disks *disks, const char *name) {
 	return NULL;
 }
 
-// The disk that a device number, its own or a partition's, belongs to: sysfs has partitions inside their disk's
-// directory.
+// Finds the disk of a device number, which is the disk's own or a partition's: in sysfs, partitions are in the
+// directory of their disk.
 static struct disk *find_number(const char *root, struct disks *disks, const char *number) {
 	cleanup_free char *path = NULL, *real = NULL;
 	struct disk *disk;
@@ -45,7 +45,7 @@ static void mark(struct disk *disk, const char *how, const char *where) {
 		snprintf(disk->in_use, sizeof(disk->in_use), "%s %.200s", how, where);
 }
 
-// Several filesystems (btrfs) show a number of their own, so the source counts as well.
+// Some filesystems (btrfs) show another device number, so the source is checked too.
 static int find_mounts(const char *root, struct disks *disks, struct fault *fault) {
 	cleanup_free char *path = NULL, *line = NULL;
 	cleanup_file FILE *file = NULL;

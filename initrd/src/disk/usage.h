@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What uses a disk: mounts, swap, and devices that stand on it, on the disk itself or on one of its partitions.
+// What uses a disk or one of its partitions: mounts, swap, and devices that are built on it.
 #pragma once
 
 #include "base/fault.h"

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 
 #define DISCARD_SLICE ((uint64_t)1 << 30)
-#define ZERO_SLICE ((uint64_t)128 << 20) // slow disks write these: keeps progress moving
+#define ZERO_SLICE ((uint64_t)128 << 20) // small enough that a slow disk still shows progress
 
 static bool all_zero(const unsigned char *data, size_t size) {
 	return size == 0 || (data[0] == 0 && !memcmp(data, data + 1, size - 1));
@@ -35,9 +35,9 @@ static int check_range(struct device *device, uint64_t offset, uint64_t size, un
 	return 0;
 }
 
-// Nobody can foresee where: a disk that only answers the usual places with zeros is found out.
+// Samples are at random places, so that a disk cannot pass by returning zeros only at the usual ones.
 static int check_samples(struct device *device, unsigned char *buffer, uint64_t *ret_offset, struct fault *fault) {
-	// Parts of whole samples; what is left over at the end is less than the edge.
+	// Parts are multiples of a sample; the rest at the end is smaller than the edge.
 	uint64_t choices = device->bytes / WIPE_SAMPLES / WIPE_SAMPLE;
 	uint64_t random[WIPE_SAMPLES];
 
@@ -70,7 +70,7 @@ int wipe_check(struct device *device, uint64_t *ret_offset, struct fault *fault)
 	return r == 0 ? check_samples(device, buffer, ret_offset, fault) : r;
 }
 
-// 0: discarded; 1: this disk does not, or not all of it.
+// 0: discarded; 1: the disk cannot discard, or did not discard everything.
 static int discard_all(struct device *device, struct progress *progress) {
 	for (uint64_t at = 0; at < device->bytes;) {
 		uint64_t n = least(device->bytes - at, DISCARD_SLICE);
@@ -147,7 +147,7 @@ static size_t edges(uint64_t start, uint64_t bytes, struct range *ret) {
 	return 2;
 }
 
-// What lies outside the disk is not there: a partition table may say anything.
+// Ignores what lies outside the disk: a partition table may contain anything.
 static size_t all_edges(const struct device *device, struct range *ret) {
 	size_t n = edges(0, device->bytes, ret);
 

@@ -28,7 +28,7 @@ int codec_open(int level, struct codec **ret, struct fault *fault) {
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "zstd");
 	if (ZSTD_isError(ZSTD_CCtx_setParameter(codec->coder, ZSTD_c_compressionLevel, level)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(codec->coder, ZSTD_c_checksumFlag, 1)))
-		return fault_set(fault, CODE_UNSUPPORTED, "zstd: no level %d", level);
+		return fault_set(fault, CODE_UNSUPPORTED, "zstd: level %d does not exist", level);
 	*ret = steal_pointer(&codec);
 	return 0;
 }
@@ -47,16 +47,16 @@ static int refuse(const struct chunk *chunk, struct fault *fault, const char *wh
 		(unsigned long long)chunk->offset, what);
 }
 
-// One frame of the right kind and nothing after it; what it declares is believed only as far as it is right.
+// Accepts exactly one frame of the right kind. What its header declares is compared with the index.
 static const char *head_fault(const uint8_t *frame, size_t size, size_t wanted) {
 	if (size < HEAD || memcmp(frame, MAGIC, 4) != 0)
-		return "no zstd frame";
+		return "it is no zstd frame";
 	if (ZSTD_getFrameContentSize(frame, size) != wanted)
 		return "its frame declares another size";
 	if (!(frame[4] & CHECKSUM) || ZSTD_getDictID_fromFrame(frame, size) != 0)
 		return "its frame has no checksum, or a dictionary";
 	if (ZSTD_findFrameCompressedSize(frame, size) != size)
-		return "its frame is damaged, or not one";
+		return "its frame is damaged, or is more than one frame";
 	return NULL;
 }
 
@@ -82,13 +82,13 @@ int frame_read(struct codec *codec, const struct index *index, const struct chun
 	if (what)
 		return refuse(chunk, fault, what);
 	if (ZSTD_decompressDCtx(codec->decoder, data, size, frame, chunk->frame) != size)
-		return refuse(chunk, fault, "its frame does not decode");
+		return refuse(chunk, fault, "its frame cannot be decoded");
 	if (!free_is_zero(index, chunk, data))
-		return refuse(chunk, fault, "a free granule is not zeros");
+		return refuse(chunk, fault, "a free granule is not zero");
 	if (chunk_hash(index, chunk, data, hash) < 0)
 		return fault_set(fault, CODE_FAILED, "libcrypto: no SHA-256");
 	if (memcmp(hash, chunk->hash, HASH) != 0)
-		return refuse(chunk, fault, "its bytes are not those of the index");
+		return refuse(chunk, fault, "its hash is not the one in the index");
 	return 0;
 }
 

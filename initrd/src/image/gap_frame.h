@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames that stand for disk without data (contract/image.md). Pure functions.
+// The frames that represent free parts of the disk (contract/image.md). Pure functions.
 #pragma once
 
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #define GAP_MAX ((uint64_t)64 << 20)		 // bytes of disk in one gap frame
 #define GAP_FRAME_MAX (10 + 4 * (GAP_MAX >> 17)) // bytes
 
-// Bytes of the gap frames that stand for `size` bytes of disk.
+// Total bytes of the gap frames for `size` bytes of disk.
 uint64_t gap_size(uint64_t size);
 
-// The frame for the first min(size, GAP_MAX) bytes of a gap. Returns its bytes, at most GAP_FRAME_MAX.
+// Writes the frame for the first min(size, GAP_MAX) bytes of a gap. Returns its size, at most GAP_FRAME_MAX.
 size_t gap_write(uint64_t size, uint8_t *ret);

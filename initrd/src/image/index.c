@@ -34,17 +34,17 @@ static int parse_partition(const uint8_t *p, const struct index *index, uint64_t
 	*ret = (struct index_partition){get_le64(p), get_le64(p + 8), get_le64(p + 16), ""};
 	memcpy(ret->content, p + 24, CONTENT);
 	if (ret->start < least || ret->start >= index->bytes)
-		return refuse(fault, "a partition starts where none can", ret->start);
+		return refuse(fault, "a partition has an impossible start", ret->start);
 	if (ret->bytes > index->bytes - ret->start)
-		return refuse(fault, "a partition ends past the disk", ret->bytes);
+		return refuse(fault, "a partition ends past the end of the disk", ret->bytes);
 	if (ret->used > ret->bytes)
-		return refuse(fault, "a partition uses more than it has", ret->used);
+		return refuse(fault, "a partition uses more bytes than it has", ret->used);
 	if (!content_is_right(ret->content))
-		return refuse(fault, "a partition's content has no name", ret->start);
+		return refuse(fault, "the content of a partition has no name", ret->start);
 	return 0;
 }
 
-// No granule past the disk's end, at least one before it.
+// At least one used granule, and none past the end of the disk.
 static bool bitmap_is_right(const struct index *index, const struct chunk *chunk) {
 	size_t granules = (chunk_size(index, chunk) + GRANULE - 1) / GRANULE;
 	bool any = false;
@@ -64,17 +64,17 @@ static int parse_chunk(const uint8_t *p, const struct index *index, uint64_t lea
 	memcpy(ret->used, p + 20, sizeof(ret->used));
 	memcpy(ret->hash, p + 52, sizeof(ret->hash));
 	if (ret->offset % CHUNK || ret->offset < least || ret->offset >= index->bytes)
-		return refuse(fault, "a chunk is where none can be", ret->offset);
+		return refuse(fault, "a chunk has an impossible offset", ret->offset);
 	if (ret->frame == 0 || ret->frame > FRAME_MAX)
 		return refuse(fault, "a frame has an impossible size", ret->frame);
 	if (!bitmap_is_right(index, ret))
-		return refuse(fault, "a chunk's used granules cannot be", ret->offset);
+		return refuse(fault, "a chunk has impossible used granules", ret->offset);
 	return 0;
 }
 
 static int parse_head(const uint8_t *data, size_t size, struct index *index, struct fault *fault) {
 	if (size < HEAD || memcmp(data, MAGIC, 8) != 0)
-		return fault_set(fault, CODE_INTEGRITY, "this is no image index");
+		return fault_set(fault, CODE_INTEGRITY, "this is not an image index");
 	if (get_le32(data + 8) != VERSION)
 		return fault_set(fault, CODE_UNSUPPORTED, "image index: version %u, this program reads %u",
 			get_le32(data + 8), VERSION);
@@ -87,14 +87,15 @@ static int parse_head(const uint8_t *data, size_t size, struct index *index, str
 	if (index->bytes == 0 || index->bytes > NUMBER_MAX || index->bytes % index->sector)
 		return refuse(fault, "impossible size of the disk", index->bytes);
 	if (index->bytes > DISK_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "image index: a disk of %llu bytes, at most 2^50 are read",
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"image index: a disk of %llu bytes; at most 2^50 are supported",
 			(unsigned long long)index->bytes);
 	if (index->chunk_count > CHUNKS_MAX || index->partition_count > INDEX_PARTITIONS_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"image index: %u chunks and %u partitions, at most %u and %u are read",
+			"image index: %u chunks and %u partitions; at most %u and %u are supported",
 				 index->chunk_count, index->partition_count, CHUNKS_MAX, INDEX_PARTITIONS_MAX);
 	if (size != HEAD + (uint64_t)index->partition_count * PARTITION + (uint64_t)index->chunk_count * ENTRY)
-		return refuse(fault, "its size does not fit its numbers of chunks and partitions", size);
+		return refuse(fault, "its size does not match its number of chunks and partitions", size);
 	return 0;
 }
 
@@ -115,16 +116,16 @@ static int parse_tables(const uint8_t *data, struct index *index, struct fault *
 	return r;
 }
 
-// Layout and total follow from the chunks: what the file says of them must be just that.
+// Layout and total follow from the chunks: the values in the file must be exactly these.
 static int check_consequences(const uint8_t *data, struct index *index, struct fault *fault) {
 	const uint8_t *p = data + HEAD + (size_t)index->partition_count * PARTITION;
 
 	index_lay_out(index);
 	if (index->used != get_le64(data + 24))
-		return refuse(fault, "its sum of used bytes is wrong", get_le64(data + 24));
+		return refuse(fault, "its total of used bytes is wrong", get_le64(data + 24));
 	for (uint32_t i = 0; i < index->chunk_count; i++, p += ENTRY)
 		if (index->chunks[i].at != get_le64(p + 8))
-			return refuse(fault, "a frame is not where the ones before it end", get_le64(p + 8));
+			return refuse(fault, "a frame does not start where the frames before it end", get_le64(p + 8));
 	return 0;
 }
 
@@ -221,6 +222,18 @@ bool chunk_run(const struct index *index, const struct chunk *chunk, size_t from
 		end++;
 	*ret_from = i * GRANULE;
 	*ret_size = (end * GRANULE < size ? end * GRANULE : size) - *ret_from;
+	return true;
+}
+
+bool chunk_runs(const struct index *index, const struct chunk *chunk, size_t from, size_t gap, size_t *ret_from,
+		size_t *ret_size) {
+	size_t more_from, more;
+
+	if (!chunk_run(index, chunk, from, ret_from, ret_size))
+		return false;
+	while (chunk_run(index, chunk, *ret_from + *ret_size, &more_from, &more) &&
+		more_from - (*ret_from + *ret_size) <= gap)
+		*ret_size = more_from + more - *ret_from;
 	return true;
 }
 

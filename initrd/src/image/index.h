@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of an image and what follows from it (contract/image.md). Pure functions over buffers.
+// The index of an image and the layout that follows from it (contract/image.md). Pure functions over buffers.
 #pragma once
 
 #include <stdbool.h>
@@ -40,11 +40,10 @@ struct index {
 	struct index_partition partitions[INDEX_PARTITIONS_MAX];
 };
 
-// `ret` is to be freed only after success. Code 5 for what cannot be right, 3 for an unknown version or too many
-// chunks.
+// Free `ret` only after success. Code 5 for an impossible index, 3 for an unknown version or too many chunks.
 int index_parse(const uint8_t *data, size_t size, struct index *ret, struct fault *fault);
 
-// The payload, to be freed. -ENOMEM.
+// The payload; it must be freed. -ENOMEM.
 int index_encode(const struct index *index, uint8_t **ret_data, size_t *ret_size);
 void index_free(struct index *index);
 
@@ -56,9 +55,13 @@ uint64_t index_end(const struct index *index); // bytes of all frames before the
 // Bytes of disk that the chunk covers: CHUNK, less for the disk's last.
 size_t chunk_size(const struct index *index, const struct chunk *chunk);
 
-// Next run of used bytes at or after `from` within the chunk. False: there is none.
+// The next run of used bytes at or after `from` in the chunk. False: there is none.
 bool chunk_run(const struct index *index, const struct chunk *chunk, size_t from, size_t *ret_from, size_t *ret_size);
+
+// The same, joined with the following runs as long as each follows after at most `gap` free bytes: one transfer.
+bool chunk_runs(const struct index *index, const struct chunk *chunk, size_t from, size_t gap, size_t *ret_from,
+		size_t *ret_size);
 size_t chunk_used(const struct index *index, const struct chunk *chunk); // bytes
 
-// SHA-256 of the used bytes, of which `data` holds the whole chunk. -EIO: libcrypto failed.
+// SHA-256 of the used bytes of the chunk; `data` holds the whole chunk. -EIO: libcrypto failed.
 int chunk_hash(const struct index *index, const struct chunk *chunk, const uint8_t *data, uint8_t ret[HASH]);

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 
-#define DOMAIN "sled-image-1:" // a signature of an image means nothing else
+#define DOMAIN "sled-image-1:" // so that the signature is valid for nothing but an image
 #define MESSAGE (sizeof(DOMAIN) - 1 + HASH)
 
 static void free_key(EVP_PKEY **key) { EVP_PKEY_free(*key); }
@@ -33,7 +33,7 @@ static bool take_public(const EVP_PKEY *key, struct key *ret) {
 	return true;
 }
 
-// The next public key of a PEM file. NULL: there is none, or it is something else.
+// The next public key of a PEM file. NULL: there is none, or it is of another kind.
 static EVP_PKEY *next_public(FILE *file, bool *ret_end) {
 	char *name = NULL, *header = NULL;
 	unsigned char *data = NULL;
@@ -82,7 +82,7 @@ int keys_read(const char *path, struct keys *ret, struct fault *fault) {
 	return r;
 }
 
-// An encrypted key is not asked for at the console.
+// No prompt for the password of an encrypted key.
 static int no_password(char *buffer, int size, int writing, void *context) {
 	(void)buffer, (void)size, (void)writing, (void)context;
 	return -1;
@@ -105,7 +105,7 @@ int key_sign(const char *path, const uint8_t digest[HASH], uint8_t ret_id[KEY_ID
 	message_write(digest, message);
 	if (!context || EVP_DigestSignInit(context, NULL, NULL, NULL, private) != 1 ||
 	    EVP_DigestSign(context, ret_signature, &size, message, sizeof(message)) != 1)
-		return fault_set(fault, CODE_FAILED, "%s: libcrypto does not sign", path);
+		return fault_set(fault, CODE_FAILED, "%s: libcrypto cannot sign with it", path);
 	memcpy(ret_id, key.id, KEY_ID);
 	return 0;
 }
@@ -129,7 +129,7 @@ const struct key *keys_verify(const struct keys *keys, const uint8_t digest[HASH
 	return NULL;
 }
 
-// What decodes must also be what would be written: one text for each signature.
+// Accepts only the text that signature_encode would write, so that each signature has exactly one form.
 int signature_decode(const char *base64, uint8_t ret[SIGNATURE]) {
 	uint8_t bytes[SIGNATURE + 2];
 	char again[89];

@@ -21,14 +21,14 @@ struct keys {
 	struct key items[KEYS_MAX];
 };
 
-// Every public key of a PEM file. Code 1 when it cannot be read or holds something else.
+// Reads every public key of a PEM file. Code 1 if it cannot be read or contains something else.
 int keys_read(const char *path, struct keys *ret, struct fault *fault);
 
 // Signs a digest with the private key of a PEM file. Fills in key id and signature.
 int key_sign(const char *path, const uint8_t digest[HASH], uint8_t ret_id[KEY_ID], uint8_t ret_signature[SIGNATURE],
 	     struct fault *fault);
 
-// The key that made the signature; NULL: none of them did.
+// Returns the key that made the signature; NULL: none of them did.
 const struct key *keys_verify(const struct keys *keys, const uint8_t digest[HASH], const uint8_t signature[SIGNATURE]);
 
 int signature_decode(const char *base64, uint8_t ret[SIGNATURE]); // -EINVAL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an image file holds behind its frames: index frame, trailer, seek table (contract/image.md). Pure functions.
+// What follows the frames of an image file: index frame, trailer, seek table (contract/image.md). Pure functions.
 #pragma once
 
 #include "image/index.h"
@@ -28,7 +28,7 @@ int trailer_parse(const uint8_t *frame, struct trailer *ret, struct fault *fault
 // Whole frame of the seek table, to be freed. -ENOMEM.
 int seek_table_write(const struct index *index, size_t index_size, uint8_t **ret_data, size_t *ret_size);
 
-// Size of the seek table's frame, from the file's last SEEK_FOOTER bytes; 0: this is no seekable zstd file.
+// Size of the seek table's frame, from the last SEEK_FOOTER bytes of the file; 0: this is not a seekable zstd file.
 uint64_t seek_table_size(const uint8_t *footer);
 
 uint64_t file_size(const struct index *index, size_t index_size); // bytes of the whole image file

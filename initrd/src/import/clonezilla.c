@@ -21,7 +21,7 @@ static int read_text(const struct tree *tree, const char *name, char **ret) {
 	return fd < 0 ? -errno : file_read_fd(fd, NAMES_MAX, ret, NULL);
 }
 
-// Only letters and digits: what is made of it are names in the folder.
+// Only letters and digits: the text becomes part of file names.
 static bool is_name(const char *name) {
 	size_t size = strlen(name);
 	return size > 0 && size < NAME_MAX_BYTES && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") == size;
@@ -32,15 +32,15 @@ static int one_disk(const struct tree *tree, char ret[NAME_MAX_BYTES], struct fa
 
 	if (read_text(tree, "disk", &text) < 0)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"Clonezilla saved single partitions there, no disk (no file \"disk\")");
+			"Clonezilla saved single partitions there, not a disk (no file \"disk\")");
 	text[strcspn(text, "\n")] = 0;
 	if (!is_name(text))
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"the file \"disk\" says \"%.80s\": one disk is read, such as sda", text);
+			"the file \"disk\" contains \"%.80s\", but must name one disk, such as sda", text);
 	if (tree_has(tree, "lvm_vg_dev.list"))
 		return fault_set(fault, CODE_UNSUPPORTED,
-				 "Clonezilla saved logical volumes there, which have no place on a disk: save the disk "
-				 "with dd, or as qcow2");
+				 "Clonezilla saved logical volumes there, whose place on the disk is unknown: save the "
+				 "disk with dd, or as qcow2");
 	snprintf(ret, NAME_MAX_BYTES, "%s", text);
 	return 0;
 }
@@ -60,7 +60,8 @@ static uint64_t parted_bytes(const struct tree *tree, const char *disk) {
 	return sectors * 512;
 }
 
-// Both copies of a GPT as they were, or what sfdisk makes of the dump; boot code in front of the first partition.
+// Writes both saved copies of a GPT, or the table that sfdisk makes from the dump, and the boot code before the first
+// partition.
 static int write_table(struct tree *tree, const char *disk, const char *table, struct fault *fault) {
 	uint64_t first = MEBIBYTE, bytes = (uint64_t)lseek(tree->disk, 0, SEEK_END);
 	char mbr[64], hidden[64], start[64], end[64];
@@ -111,7 +112,8 @@ static int write_partition(struct tree *tree, const char *name, struct fault *fa
 	number = (unsigned)strtoul(digits, NULL, 10);
 	snprintf(prefix, sizeof(prefix), "%s.", name);
 	if (!is_name(name) || !*digits)
-		return fault_set(fault, CODE_UNSUPPORTED, "the file \"parts\" names \"%.80s\", which is no partition",
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"the file \"parts\" names \"%.80s\", which is not a partition",
 			name);
 	r = write_swap(tree, name, number, fault);
 	if (r == 1)

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "import/landing.h"
 
-#define PATIENCE (60 * SECOND) // for the program to end after its last byte
+#define TIMEOUT (60 * SECOND) // until the program ends after its last byte
 
 static int from_start(int fd, struct fault *fault) {
 	return lseek(fd, 0, SEEK_SET) < 0 ? fault_errno(fault, CODE_FAILED, errno, "seek") : 0;
@@ -27,7 +27,7 @@ int import_decompress(int fd, enum import_kind kind, const char *folder, int *re
 	if (r == 0)
 		r = landing_make(pipe, folder, &made, fault);
 	if (r == 0)
-		r = child_wait(&child, clock_now() + PATIENCE, fault);
+		r = child_wait(&child, clock_now() + TIMEOUT, fault);
 	if (r == 0)
 		*ret_fd = steal_fd(&made);
 	return r;

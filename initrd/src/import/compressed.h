@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk from a file that one of the usual programs compressed, or partclone wrote: a new file of the whole of `fd`.
+// Decompresses a file of a usual compressor, or restores a partclone image, to a new temporary file.
 #pragma once
 
 #include "base/fault.h"

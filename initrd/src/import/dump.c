@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define MEBIBYTE ((uint64_t)1 << 20)
-#define LBA_MAX (UINT64_C(1) << 50) // far more than any disk has
-#define GPT_COPY_BYTES (16384u)	    // of its entries
+#define LBA_MAX (UINT64_C(1) << 50) // more than any disk has
+#define GPT_COPY_BYTES (16384u)	    // of its partition entries
 
 // The number behind `key` on that line; false: there is none.
 static bool value(const char *line, size_t size, const char *key, uint64_t *ret) {
@@ -44,12 +44,12 @@ static int parse_partition(const char *line, size_t size, struct dump *dump, str
 
 	if (!value(line, size, "start=", &start) || !value(line, size, "size=", &count) || number_of(line, size) == 0)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"its table (an sfdisk dump) has a line that is no partition: %.*s",
+			"its table (an sfdisk dump) has a line that describes no partition: %.*s",
 			(int)(size < 80 ? size : 80), line);
 	if (start >= LBA_MAX || count >= LBA_MAX || dump->partition_count == DUMP_PARTITIONS_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "its table (an sfdisk dump) has partitions that no disk has");
+		return fault_set(fault, CODE_UNSUPPORTED, "its table (an sfdisk dump) has an impossible partition");
 	if (count == 0)
-		return 0; // how old versions write an unused one
+		return 0; // old versions write an unused one like this
 	*partition = (struct dump_partition){.number = number_of(line, size), .start = start * dump->sector,
 		.bytes = count * dump->sector};
 	dump->partition_count++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What "sfdisk --dump" writes, as Clonezilla and FOG keep it. Pure functions.
+// Parses the output of "sfdisk --dump", which Clonezilla and FOG store. Pure functions.
 #pragma once
 
 #include <stdbool.h>
@@ -18,15 +18,15 @@ struct dump_partition {
 struct dump {
 	bool is_gpt;
 	uint32_t sector;
-	uint64_t last_usable; // LBA; 0: not said
+	uint64_t last_usable; // LBA; 0: not given
 	size_t partition_count;
 	struct dump_partition partitions[DUMP_PARTITIONS_MAX];
 };
 
-// Code 3 for what it cannot be.
+// Code 3 for anything else.
 int dump_parse(const char *text, struct dump *ret, struct fault *fault);
 
 const struct dump_partition *dump_find(const struct dump *dump, unsigned number); // NULL: none
 
-// A disk that has room for all of it: where its GPT says that it ends, else the next MiB.
+// The size of a disk with room for everything: up to the end in its GPT, else the next MiB.
 uint64_t dump_disk_bytes(const struct dump *dump);

@@ -20,7 +20,7 @@ static int read_text(const struct tree *tree, const char *name, char **ret) {
 	return fd < 0 ? -errno : file_read_fd(fd, TEXT_MAX, ret, NULL);
 }
 
-// "1:<bytes>"; only newer versions write it.
+// "1:<bytes>"; only newer versions of FOG write it.
 static uint64_t disk_bytes(const struct tree *tree) {
 	cleanup_free char *text = NULL;
 	uint64_t bytes = 0;
@@ -30,7 +30,7 @@ static uint64_t disk_bytes(const struct tree *tree) {
 	return bytes / 512 * 512;
 }
 
-// d1.mbr is the disk's start up to the first partition; for a GPT it is sgdisk's backup, of which the first sector is
+// d1.mbr is the start of the disk up to the first partition. For a GPT it is sgdisk's backup: its first sector is
 // enough.
 static int write_boot_code(struct tree *tree, struct fault *fault) {
 	uint64_t first = MEBIBYTE;
@@ -61,7 +61,7 @@ static int write_swaps(struct tree *tree, struct fault *fault) {
 	return r;
 }
 
-// A partition without a file was not saved: swap, and the box that logical partitions lie in.
+// A partition without a file was not saved: swap, and the extended partition.
 static int write_partitions(struct tree *tree, struct fault *fault) {
 	int r = 0;
 
@@ -79,7 +79,8 @@ int import_fog(int dir, const char *path, const char *folder, int *ret_fd, struc
 	int r;
 
 	if (tree_has(&tree, "d2.partitions"))
-		return fault_set(fault, CODE_UNSUPPORTED, "FOG saved more than one disk there: an image holds one");
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"FOG saved more than one disk there, but an image holds only one");
 	r = tree_open(&tree, "d1.partitions", disk_bytes(&tree), fault);
 	if (r == 0)
 		r = tree_write_table(&tree, "d1.partitions", fault);

@@ -15,7 +15,7 @@
 #include "import/recognise.h"
 #include "import/virtual.h"
 
-#define DEPTH 4u // forms within forms: disk.qcow2.gz has two
+#define DEPTH 4u // nested formats: disk.qcow2.gz has two
 
 static int recognise(int fd, enum import_kind *ret, struct fault *fault) {
 	cleanup_free uint8_t *head = malloc(IMPORT_HEAD);
@@ -31,11 +31,11 @@ static int recognise(int fd, enum import_kind *ret, struct fault *fault) {
 	if (*ret == IMPORT_SLED)
 		return fault_set(
 		    fault, CODE_UNSUPPORTED,
-		    "it is an image already: publish it as it is (zstd -dc gives its disk, should it be packed again)");
+		    "it is a Sled image already: publish it unchanged, or unpack it with zstd -dc first");
 	return why ? fault_set(fault, CODE_UNSUPPORTED, "%s", why) : 0;
 }
 
-// Makes a new file of the whole of `fd`.
+// Converts all of `fd` to a new file.
 typedef int convert_fn(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault);
 
 static convert_fn *converter(enum import_kind kind) {
@@ -59,7 +59,7 @@ static convert_fn *converter(enum import_kind kind) {
 	}
 }
 
-// One form after the other, until it is raw.
+// Converts one format after the other, until the disk is raw.
 static int unwrap(int *fd, const char *folder, struct fault *fault) {
 	for (unsigned i = 0; i < DEPTH; i++) {
 		enum import_kind kind = IMPORT_RAW;
@@ -76,7 +76,7 @@ static int unwrap(int *fd, const char *folder, struct fault *fault) {
 		close(*fd);
 		*fd = made;
 	}
-	return fault_set(fault, CODE_UNSUPPORTED, "more than %u forms in each other", DEPTH);
+	return fault_set(fault, CODE_UNSUPPORTED, "more than %u nested formats", DEPTH);
 }
 
 static int import_folder(int dir, const char *path, const char *folder, int *ret_fd, struct fault *fault) {
@@ -85,10 +85,10 @@ static int import_folder(int dir, const char *path, const char *folder, int *ret
 	if (faccessat(dir, "d1.partitions", R_OK, 0) == 0)
 		return import_fog(dir, path, folder, ret_fd, fault);
 	return fault_set(fault, CODE_UNSUPPORTED,
-		"is a folder, but neither of Clonezilla (no file \"parts\") nor of FOG (no file \"d1.partitions\")");
+		"the folder is neither of Clonezilla (no file \"parts\") nor of FOG (no file \"d1.partitions\")");
 }
 
-// A device is for this process alone: what is mounted changes while it is read.
+// Opens a device exclusively: a mounted one would change while it is read.
 static int open_alone(const char *path, const struct stat *st) {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | (S_ISBLK(st->st_mode) ? O_EXCL : 0));
 	return fd < 0 ? -errno : fd;
@@ -103,13 +103,13 @@ static int import(const char *path, const char *folder, int *ret_fd, struct faul
 		return fault_errno(fault, CODE_FAILED, errno, "open");
 	fd = open_alone(path, &st);
 	if (fd == -EBUSY)
-		return fault_set(fault, CODE_DISK, "is in use: unmount what is on it");
+		return fault_set(fault, CODE_DISK, "it is in use: unmount its filesystems");
 	if (fd < 0)
 		return fault_errno(fault, CODE_FAILED, fd, "open");
 	if (S_ISDIR(st.st_mode))
 		return import_folder(fd, path, folder, ret_fd, fault);
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-		return fault_set(fault, CODE_UNSUPPORTED, "is neither a file, a block device nor a folder");
+		return fault_set(fault, CODE_UNSUPPORTED, "it is not a file, a block device or a folder");
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	r = S_ISREG(st.st_mode) ? unwrap(&fd, folder, fault) : 0;
 	if (r == 0)

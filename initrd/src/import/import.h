@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any form of a disk that an operator has, as a raw disk: itself, or a sparse file without a name that is made of it.
+// Opens any form of a disk as a raw disk: the file itself, or a temporary sparse file that is made from it.
 #pragma once
 
 #include "base/fault.h"
 
-// `path`: a file or block device, or a folder of Clonezilla or FOG. Temporary files go to `folder`. Code 4 when a
-// device is in use, 3 for what cannot be read as a disk.
+// `path`: a file or block device, or a folder of Clonezilla or FOG. Temporary files are made in `folder`. Code 4 if a
+// device is in use, 3 if it cannot be read as a disk.
 int import_open(const char *path, const char *folder, int *ret_fd, struct fault *fault);

@@ -15,15 +15,15 @@
 #include "import/recognise.h"
 
 #define PIECE ((size_t)1 << 20)
-#define IDLE (300 * SECOND)	 // nothing has come from the other side, or been taken by it
-#define PATIENCE (300 * SECOND) // for a program to end after its last byte
+#define IDLE (300 * SECOND)	 // longest time without a byte in or out
+#define TIMEOUT (300 * SECOND) // until a program ends after its last byte
 
-// Where the bytes go.
+// The destination of the bytes.
 struct landing {
 	int fd;
 	uint64_t at;
-	struct child restore; // partclone.restore, when that is what they are for
-	int pipe;	      // to it
+	struct child restore; // partclone.restore, if it gets the bytes
+	int pipe;	      // to partclone.restore
 };
 
 static int wait_for(int fd, short events, struct fault *fault) {
@@ -33,10 +33,10 @@ static int wait_for(int fd, short events, struct fault *fault) {
 	do
 		n = poll(&poll_fd, 1, clock_poll_timeout(clock_now() + IDLE));
 	while (n < 0 && errno == EINTR);
-	return n == 1 ? 0 : fault_set(fault, CODE_FAILED, "nothing has moved for %d seconds", (int)(IDLE / SECOND));
+	return n == 1 ? 0 : fault_set(fault, CODE_FAILED, "no data for %d seconds", (int)(IDLE / SECOND));
 }
 
-// Fills the piece, less at the end.
+// Fills the buffer; at the end of the input less.
 static ssize_t read_piece(int from, uint8_t *piece, struct fault *fault) {
 	size_t size = 0;
 
@@ -63,7 +63,7 @@ static int write_pipe(struct landing *landing, const uint8_t *data, size_t size,
 			return r;
 		n = write(landing->pipe, data, size);
 		if (n < 0 && errno == EPIPE)
-			return 0; // it has all it wants, or it says why not when it is waited for
+			return 0; // it has read enough, or its exit status tells why not
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return fault_errno(fault, CODE_FAILED, errno, "%s", landing->restore.name);
 		data += n > 0 ? n : 0;
@@ -108,7 +108,7 @@ static int end_landing(struct landing *landing, struct fault *fault) {
 			? fault_errno(fault, CODE_FAILED, errno, "a temporary file") : 0;
 	close(landing->pipe);
 	landing->pipe = -1;
-	return child_wait(&landing->restore, clock_now() + PATIENCE, fault);
+	return child_wait(&landing->restore, clock_now() + TIMEOUT, fault);
 }
 
 static int land(struct landing *landing, int from, struct fault *fault) {

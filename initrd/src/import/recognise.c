@@ -19,13 +19,13 @@ static bool is_zero(const uint8_t *data, size_t size) {
 	return true;
 }
 
-// An image of another file, or one that names it, would bring in whatever that name means here.
+// A format that refers to another file by name would include any file of that name on this machine.
 static enum import_kind recognise_qcow2(const uint8_t *head, size_t size, const char **ret_why) {
 	bool v3 = size >= 80 && head[7] >= 3;
 
 	if (size < 80 || (is_zero(head + 8, 8) && !(v3 && head[79] & 4)))
 		return IMPORT_QCOW2;
-	*ret_why = "it is made of more than one file (a backing or data file): join them with qemu-img convert first";
+	*ret_why = "it needs another file (a backing or data file): join them with qemu-img convert first";
 	return IMPORT_REFUSED;
 }
 
@@ -65,7 +65,7 @@ enum import_kind import_recognise(const uint8_t *head, size_t size, const uint8_
 		return magics[i].kind;
 	}
 	if (starts(head, size, 0, "# Disk DescriptorFile", 21)) {
-		*ret_why = "it only describes other files: give the disk itself, or join them with qemu-img convert";
+		*ret_why = "it only describes other files: pass the disk itself, or join them with qemu-img convert";
 		return IMPORT_REFUSED;
 	}
 	return IMPORT_RAW;

@@ -18,7 +18,7 @@
 
 #define TABLE_MAX 65536u // bytes of an sfdisk dump
 #define PIECES_MAX 4096u // files of one partition
-#define PATIENCE (60 * SECOND)
+#define TIMEOUT (60 * SECOND)
 #define MEBIBYTE ((uint64_t)1 << 20)
 
 bool tree_has(const struct tree *tree, const char *name) { return faccessat(tree->dir, name, R_OK, 0) == 0; }
@@ -29,7 +29,7 @@ int tree_open(struct tree *tree, const char *table, uint64_t bytes, struct fault
 	int r = fd < 0 ? -errno : file_read_fd(fd, TABLE_MAX, &text, NULL);
 
 	if (r < 0)
-		return fault_errno(fault, CODE_UNSUPPORTED, r, "its table, the file %s", table);
+		return fault_errno(fault, CODE_UNSUPPORTED, r, "reading its table, the file %s", table);
 	r = dump_parse(text, &tree->table, fault);
 	if (r < 0)
 		return r;
@@ -52,8 +52,9 @@ int tree_write_table(struct tree *tree, const char *table, struct fault *fault) 
 		return fault_errno(fault, CODE_UNSUPPORTED, errno, "%s", table);
 	if (tree->table.sector != 512)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"its disk has sectors of %u bytes: sfdisk makes no such table in a file", tree->table.sector);
-	return child_run(words, in, -1, clock_now() + PATIENCE, fault);
+			"its disk has sectors of %u bytes: sfdisk cannot write such a table to a file",
+			tree->table.sector);
+	return child_run(words, in, -1, clock_now() + TIMEOUT, fault);
 }
 
 int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t size, uint64_t at,
@@ -70,7 +71,7 @@ int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t
 	return 0;
 }
 
-// The files of one partition, as words for cat.
+// The files of one partition, as arguments of cat.
 struct pieces {
 	size_t count;
 	char *words[PIECES_MAX + 2]; // "cat", files, NULL
@@ -118,7 +119,7 @@ static int find_pieces(const struct tree *tree, const char *prefix, struct piece
 		ret->count++;
 	}
 	qsort(ret->words + 1, ret->count, sizeof(ret->words[0]), by_name);
-	return ret->count ? 0 : fault_set(fault, CODE_UNSUPPORTED, "no file begins with %s", prefix);
+	return ret->count ? 0 : fault_set(fault, CODE_UNSUPPORTED, "no file starts with %s", prefix);
 }
 
 // First bytes of a file.
@@ -130,7 +131,7 @@ static int peek(const char *path, uint8_t *ret, size_t size, struct fault *fault
 	return 0;
 }
 
-// cat | decompress: what comes out at `pipe`.
+// cat | decompress; its output is `pipe`.
 struct flow {
 	struct child cat, decompress;
 	int pipe;
@@ -163,7 +164,7 @@ static int flow_start(const struct pieces *pieces, struct flow *flow, struct fau
 }
 
 static int flow_end(struct flow *flow, struct fault *fault) {
-	int64_t deadline = clock_now() + PATIENCE;
+	int64_t deadline = clock_now() + TIMEOUT;
 	int r = child_wait(&flow->cat, deadline, fault);
 
 	return r == 0 && flow->decompress.pid ? child_wait(&flow->decompress, deadline, fault) : r;
@@ -187,7 +188,8 @@ static const struct dump_partition *find(const struct tree *tree, unsigned numbe
 	const struct dump_partition *partition = dump_find(&tree->table, number);
 
 	if (!partition)
-		fault_set(fault, CODE_UNSUPPORTED, "its table has no partition %u, but there is an image of it",
+		fault_set(fault, CODE_UNSUPPORTED,
+			"there is an image of partition %u, but the table has no such partition",
 			number);
 	return partition;
 }
@@ -199,7 +201,7 @@ static int place(struct tree *tree, const struct dump_partition *partition, int 
 		return fault_errno(fault, CODE_FAILED, errno, "a temporary file");
 	if ((uint64_t)st.st_size > partition->bytes)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"the image of partition %u has %llu bytes, the partition %llu", partition->number,
+			"the image of partition %u has %llu bytes, but the partition has %llu", partition->number,
 				 (unsigned long long)st.st_size, (unsigned long long)partition->bytes);
 	return scratch_copy(tree->disk, partition->start, fd, 0, (uint64_t)st.st_size, fault);
 }
@@ -228,8 +230,8 @@ static void parse_uuid(const char *text, uint8_t ret[16]) {
 	}
 }
 
-// Linux, include/linux/swap.h: version, last page, bad pages, UUID, label behind 1024 bytes; the signature ends the
-// page.
+// Linux, include/linux/swap.h: version, last page, bad pages, UUID and label after 1024 bytes; the signature is at the
+// end of the page.
 int tree_write_swap(struct tree *tree, unsigned number, const char *uuid, struct fault *fault) {
 	const struct dump_partition *partition = find(tree, number, fault);
 	uint8_t page[4096] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk that is put together from a folder of files: table, boot code, partitions.
+// Assembles a disk from a folder of files: table, boot code, partitions.
 #pragma once
 
 #include <stdbool.h>
@@ -14,21 +14,21 @@ struct tree {
 	struct dump table;
 };
 
-// Reads the table from that file and makes an empty disk, at least `bytes` large.
+// Reads the table from that file and creates an empty disk of at least `bytes`.
 int tree_open(struct tree *tree, const char *table, uint64_t bytes, struct fault *fault);
 
-// The table onto the disk, by sfdisk.
+// Writes the table to the disk, with sfdisk.
 int tree_write_table(struct tree *tree, const char *table, struct fault *fault);
 
-// `size` bytes at most of a file to a place of the disk, from `skip` on. A file that is not there is left out.
+// Copies at most `size` bytes of a file, from `skip` on, to a place of the disk. A missing file is skipped.
 int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t size, uint64_t at,
 		    struct fault *fault);
 
-// One partition from one file, or from all whose names begin with `prefix`, in order: compressed or not, partclone's or
+// Writes one partition from all files whose names begin with `prefix`, in order: compressed or not, of partclone or
 // raw.
 int tree_write_partition(struct tree *tree, const char *prefix, unsigned number, struct fault *fault);
 
-// An empty swap with that UUID (text; NULL: none).
+// Writes an empty swap with that UUID (text; NULL: none).
 int tree_write_swap(struct tree *tree, unsigned number, const char *uuid, struct fault *fault);
 
 bool tree_has(const struct tree *tree, const char *name);

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/scratch.h"
 
-#define PATIENCE (6 * 3600 * SECOND) // many TiB from a slow disk
+#define TIMEOUT (6 * 3600 * SECOND) // enough for many TiB from a slow disk
 
 static const char *format_of(enum import_kind kind) {
 	switch (kind) {
@@ -31,7 +31,7 @@ static const char *format_of(enum import_kind kind) {
 	}
 }
 
-// Size of the disk in it.
+// The size of the disk in the file.
 static int measure(const char *format, const char *path, uint64_t *ret, struct fault *fault) {
 	const char *const words[] = {"qemu-img", "measure", "-f", format, "-O", "raw", path, NULL};
 	cleanup_close int out = memfd_create("measure", MFD_CLOEXEC);
@@ -44,7 +44,7 @@ static int measure(const char *format, const char *path, uint64_t *ret, struct f
 	if (lseek(out, 0, SEEK_SET) < 0 || file_read_fd(out, 4096, &text, NULL) < 0 ||
 		!(line = strstr(text, "fully allocated size: ")) ||
 	    sscanf(line, "fully allocated size: %" SCNu64, ret) != 1)
-		return fault_set(fault, CODE_FAILED, "qemu-img measure: no size in what it says");
+		return fault_set(fault, CODE_FAILED, "qemu-img measure: its output contains no size");
 	return 0;
 }
 
@@ -65,7 +65,7 @@ int import_virtual(int fd, enum import_kind kind, const char *folder, int *ret_f
 	if (r < 0)
 		return r;
 	child_path(made, to);
-	r = child_run(words, -1, -1, clock_now() + PATIENCE, fault);
+	r = child_run(words, -1, -1, clock_now() + TIMEOUT, fault);
 	if (r == 0)
 		*ret_fd = steal_fd(&made);
 	return r;

@@ -49,7 +49,7 @@ static int on_field(http_parser *parser, const char *at, size_t size) {
 
 	if (answer->in_value)
 		end_header(answer);
-	// A name that is too long is none of ours: kept too long to match.
+	// A name that is too long is of no interest: it stays too long to match.
 	for (size_t i = 0; i < size && answer->field_size < sizeof(answer->field) - 1; i++)
 		answer->field[answer->field_size++] = at[i];
 	answer->field[answer->field_size] = 0;
@@ -66,14 +66,14 @@ static int on_value(http_parser *parser, const char *at, size_t size) {
 	return 0;
 }
 
-// 1xx answers come before the real one: the parser goes on by itself.
+// 1xx responses come before the final one: the parser continues by itself.
 static int on_headers(http_parser *parser) {
 	struct answer *answer = parser->data;
 
 	if (answer->in_value)
 		end_header(answer);
 	if (parser->status_code < 200)
-		memset(&answer->head, 0, sizeof(answer->head)); // of the answer before the real one
+		memset(&answer->head, 0, sizeof(answer->head)); // of the 1xx response
 	answer->head.status = parser->status_code;
 	if (parser->status_code < 200)
 		return 0;
@@ -129,9 +129,9 @@ int answer_feed(struct answer *answer, const char *data, size_t size, size_t *re
 	taken = http_parser_execute(&answer->parser, &settings, data, size);
 	error = HTTP_PARSER_ERRNO(&answer->parser);
 	if (size == 0 && !answer->body_done)
-		return fault_set(fault, CODE_NETWORK, "the connection was cut");
+		return fault_set(fault, CODE_NETWORK, "the server closed the connection");
 	if (error != HPE_OK && error != HPE_PAUSED)
-		return fault_set(fault, CODE_NETWORK, "the answer is not HTTP: %s", http_errno_description(error));
+		return fault_set(fault, CODE_NETWORK, "the response is not HTTP: %s", http_errno_description(error));
 	*ret_taken = taken;
 	return 0;
 }

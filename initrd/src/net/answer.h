@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of an HTTP/1.1 answer out of bytes as they come. A pure state machine over libhttp_parser: no I/O.
+// Parses an HTTP/1.1 response from bytes as they arrive. A pure state machine over libhttp_parser: no I/O.
 #pragma once
 
 #include <http_parser.h>
@@ -11,7 +11,7 @@
 
 #define TOKEN_MAX 256u // bytes of a token
 
-// What the head said. Fields that were absent or malformed stay as they are at the start.
+// The head. Fields that are absent or malformed keep their initial value.
 struct head {
 	unsigned status;
 	bool has_length;
@@ -22,7 +22,7 @@ struct head {
 	uint64_t total;	  // Content-Range: of the whole file
 	bool has_retry;
 	unsigned retry_after; // seconds
-	bool is_encoded;	   // Content-Encoding: the bytes are not the file's
+	bool is_encoded;	   // Content-Encoding: the bytes are not those of the file
 	char token[TOKEN_MAX + 1]; // Sled-Token; "" when absent
 };
 
@@ -33,17 +33,17 @@ struct answer {
 	char field[32], value[512]; // of the header line being read
 	size_t field_size, value_size;
 	bool in_value;
-	const char *body; // slice found by the last answer_feed
+	const char *body; // the slice that the last answer_feed found
 	size_t body_size;
 };
 
 void answer_begin(struct answer *answer);
 
-// Takes bytes from the front of `data`; stops after the head and after each slice of body, which points into `data`.
-// size 0 means that the other side has closed. Code 6 for what is no answer, or ends too early.
+// Consumes bytes from the front of `data`; stops after the head and after each slice of the body, which points into
+// `data`. size 0: the server closed the connection. Code 6 for anything but a response, or if it ends too early.
 int answer_feed(struct answer *answer, const char *data, size_t size, size_t *ret_taken, struct fault *fault);
 
-// Bytes of the body that are still to come, where the head said how many; else 0.
+// Bytes of the body that are still to come, if the head contains its length; else 0.
 uint64_t answer_left(const struct answer *answer);
 
-bool answer_keeps_alive(const struct answer *answer); // ask only after body_done
+bool answer_keeps_alive(const struct answer *answer); // valid only after body_done

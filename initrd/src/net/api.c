@@ -12,27 +12,36 @@
 #define CONNECT_NS (5 * SECOND)
 #define PAUSE_MAX (10 * SECOND)
 
-// The token is a secret: it goes over TLS, or not further than this machine.
+// The token is a secret: it is sent over TLS, or within this machine.
 static int check_servers(const struct urls *servers, struct fault *fault) {
 	for (size_t i = 0; i < servers->count; i++) {
 		const struct url *url = &servers->items[i];
 		if (url->scheme != SCHEME_HTTPS && !(url->scheme == SCHEME_HTTP && url_is_loopback(url)))
-			return fault_set(fault, CODE_USAGE, "servers: %s would send the token in the clear: use https",
+			return fault_set(fault, CODE_USAGE, "servers: %s would send the token unencrypted: use https",
 				url->text);
 	}
 	return 0;
 }
 
-// Only what may stand in a header; `where` is for the fault, which never shows the token.
-static int take_token(struct api *api, const char *where, const char *text, struct fault *fault) {
+// Accepts only bytes that a header may contain. `where` is for the fault, which never shows the token.
+static int take_token(const char *where, const char *text, char ret[TOKEN_MAX + 1], struct fault *fault) {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
 	size_t n = strcspn(text, " \t\r\n");
 
 	if (n == 0 || n > TOKEN_MAX || strspn(text, allowed) < n)
 		return fault_set(fault, CODE_FAILED, "%s holds no token", where);
-	snprintf(api->token, sizeof(api->token), "%.*s", (int)n, text);
+	snprintf(ret, TOKEN_MAX + 1, "%.*s", (int)n, text);
 	return 0;
 }
+
+int api_read_token(const char *path, char ret[TOKEN_MAX + 1], struct fault *fault) {
+	cleanup_free char *text = NULL;
+	int r = file_read(path, 4096, &text, NULL);
+
+	return r < 0 ? fault_errno(fault, CODE_FAILED, r, "token: %s", path) : take_token(path, text, ret, fault);
+}
+
+bool api_has_claim(const struct api *api) { return !strncmp(api->token, CLAIM_TOKEN, strlen(CLAIM_TOKEN)); }
 
 static int open_common(const char *servers, const char *mac, const char *ca, struct api *ret, struct fault *fault) {
 	int r;
@@ -58,7 +67,7 @@ int api_open_with(const char *servers, const char *mac, const char *token, const
 		  struct fault *fault) {
 	int r = open_common(servers, mac, ca, ret, fault);
 	if (r == 0)
-		r = take_token(ret, "token", token, fault);
+		r = take_token("token", token, ret->token, fault);
 	return r;
 }
 
@@ -67,17 +76,9 @@ void api_close(struct api *api) {
 	urls_free(&api->servers);
 }
 
-// Read anew each time: another verb may have stored a newer one.
+// Reads the file for each request: another verb may have stored a newer token.
 static int read_token(struct api *api, struct fault *fault) {
-	cleanup_free char *text = NULL;
-	int r;
-
-	if (!api->token_file)
-		return 0;
-	r = file_read(api->token_file, 4096, &text, NULL);
-	if (r < 0)
-		return fault_errno(fault, CODE_FAILED, r, "token: %s", api->token_file);
-	return take_token(api, api->token_file, text, fault);
+	return api->token_file ? api_read_token(api->token_file, api->token, fault) : 0;
 }
 
 static int keep_token(struct api *api, const char *token, struct fault *fault) {
@@ -110,14 +111,14 @@ static int call_once(struct api *api, const struct call *call, struct head *ret,
 		.method = call->method,
 		.url = &url,
 		.ca = api->ca,
-		.token = api->token,
+		.token = !call->bearer ? api->token : *call->bearer ? call->bearer : NULL,
 		.body = call->body,
 		.body_size = call->body_size,
 		.connect_ns = CONNECT_NS,
 		.answer_ns = call->answer_ns,
 		.idle_ns = call->answer_ns,
 	};
-	int r = read_token(api, fault);
+	int r = call->bearer ? 0 : read_token(api, fault);
 
 	if (r == 0)
 		r = call_url(api, call->path, &url, fault);
@@ -130,7 +131,7 @@ static int call_once(struct api *api, const struct call *call, struct head *ret,
 
 static bool is_busy(unsigned status) { return status >= 500 || status == 429; }
 
-// Each server once. 0: one has answered.
+// Tries each server once. 0: one of them responded.
 static int call_all(struct api *api, const struct call *call, struct head *head, char **ret_body, size_t *ret_size,
 		    struct fault *fault) {
 	int r = -ENETUNREACH;
@@ -177,7 +178,7 @@ int api_call(struct api *api, const struct call *call, unsigned *ret_status, cha
 	}
 }
 
-// The words of a problem+json answer: its "detail", found without reading JSON as a whole; else the body's first line.
+// The message of a problem+json response: its "detail", found without a JSON parser; else the first line of the body.
 static void server_words(const char *body, char *ret, size_t size) {
 	const char *detail = strstr(body, "\"detail\":\"");
 
@@ -194,11 +195,12 @@ static void server_words(const char *body, char *ret, size_t size) {
 
 int api_refused(unsigned status, const char *body, struct fault *fault) {
 	const char *meaning = status == 401 ? "token refused" : status == 403
-		? "not this node's, or an older generation's token" : NULL;
+		? "the token belongs to another node or an older generation" : NULL;
 	char words[200];
 
 	server_words(body ? body : "", words, sizeof(words));
 	if (meaning)
 		return fault_set(fault, CODE_NETWORK, "%s (%u)%s%s", meaning, status, *words ? ": " : "", words);
-	return fault_set(fault, CODE_NETWORK, "the server answered %u%s%s", status, *words ? ": " : "", words);
+	return fault_set(fault, CODE_NETWORK,
+		"the server responded with status %u%s%s", status, *words ? ": " : "", words);
 }

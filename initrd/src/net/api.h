@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node's side of sledd (contract/plan.md, report.md): several servers tried in turn, a token that may be renewed.
+// Requests of a node to sledd (contract/plan.md, report.md): several servers, tried in order; a token that sledd
+// renews.
 #pragma once
 
 #include "base/operand.h"
 #include "net/http.h"
 
 #define DEFAULT_CA "/etc/sled/ca.crt"
+#define CLAIM_TOKEN "sledc_" // how the token of a claim starts: contract/admission.md
 
-// Operands that every verb which talks to sledd has, for its table of rules.
+// The operands of every verb that sends requests to sledd, for its table of rules.
 #define API_RULES \
-	{"servers", true, "base URLs of sledd, joined by , and tried in turn", NULL, check_urls}, \
-	{"mac", true, "MAC that the node is known by", NULL, check_mac}, \
-	{"token", true, "file that holds the boot token; a renewed one is stored there", NULL, NULL}, \
-	{"ca", false, "file of CA certificates (" DEFAULT_CA ")", NULL, NULL}
+	{"servers", true, "base URLs of sledd, joined by , and tried in order", NULL, check_urls}, \
+	{"mac", true, "MAC address that identifies the node", NULL, check_mac}, \
+	{"token", true, "file with the boot token; a renewed token is written to it", NULL, NULL}, \
+	{"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL}
 
 struct api {
 	struct urls servers;
 	char mac[18];		// with hyphens
-	const char *token_file; // NULL: `token` is given
+	const char *token_file; // NULL: the token is fixed
 	char token[TOKEN_MAX + 1];
 	const char *ca;
 	size_t server; // that answered last
@@ -28,23 +30,29 @@ struct call {
 	const char *method, *path; // below /node/v1/<mac>/
 	const void *body;
 	size_t body_size;
-	size_t answer_max;  // longest body taken
-	int64_t answer_ns; // how long the server may think
-	int64_t give_up;   // deadline for tries, over all servers; at least one pass is made
+	size_t answer_max;  // longest body that is accepted
+	int64_t answer_ns; // how long the server may take to respond
+	int64_t give_up;   // deadline for retries over all servers; at least one pass is made
+	const char *bearer; // sent instead of the token; "": none; NULL: the token
 };
 
-// From operands servers= mac= token= ca=, which must outlive it.
+// From the operands servers= mac= token= ca=, which must outlive it.
 int api_open(const struct operands *operands, struct api *ret, struct fault *fault);
 
-// The same from single values; `token` is the token itself.
+// The same from single values; `token` is the token, not its file.
 int api_open_with(const char *servers, const char *mac, const char *token, const char *ca, struct api *ret,
 		  struct fault *fault);
 void api_close(struct api *api);
 
-// Any answer but 5xx and 429 ends it: *ret_status is filled in and *ret_body is to be freed. Code 6 when there was
-// none.
+// The token in a file, checked. -ENOENT: there is no such file.
+int api_read_token(const char *path, char ret[TOKEN_MAX + 1], struct fault *fault);
+
+// Whether the newest token is that of a claim, which is not admitted.
+bool api_has_claim(const struct api *api);
+
+// Any response but 5xx and 429 is final: *ret_status is set, and *ret_body must be freed. Code 6 if there is none.
 int api_call(struct api *api, const struct call *call, unsigned *ret_status, char **ret_body, size_t *ret_size,
 	     struct fault *fault);
 
-// A fault for a status that is not what was hoped for, with the server's own words when it has some.
+// The fault for an unexpected status, with the server's message if it sent one.
 int api_refused(unsigned status, const char *body, struct fault *fault);

@@ -26,10 +26,10 @@ static int tls_fault(struct fault *fault, const char *what) {
 	const char *reason = error ? ERR_reason_error_string(error) : NULL;
 
 	ERR_clear_error();
-	return fault_set(fault, CODE_NETWORK, "%s: %s", what, reason ? reason : "connection cut");
+	return fault_set(fault, CODE_NETWORK, "%s: %s", what, reason ? reason : "the server closed the connection");
 }
 
-// After an SSL call: 0 when it is to be made again, once the socket is ready.
+// After an SSL call: 0: call it again, the socket is ready now.
 static int tls_wait(struct conn *conn, int result, int64_t deadline, const char *what, struct fault *fault) {
 	int error = SSL_get_error(conn->tls, result), saved = errno;
 
@@ -144,7 +144,7 @@ int conn_read(struct conn *conn, void *data, size_t size, int64_t deadline, size
 	}
 }
 
-// One write, which may be short; 0 when it is to be tried again.
+// One write, which may be short; 0: try again.
 static ssize_t write_some(struct conn *conn, const void *data, size_t size, int64_t deadline, struct fault *fault) {
 	size_t n;
 	ssize_t sent;

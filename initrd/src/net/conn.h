@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One TCP connection to the place of a URL, with TLS for https. Nothing waits past its deadline (base/clock.h).
+// One TCP connection to the server of a URL, with TLS for https. Every wait has a deadline (base/clock.h).
 #pragma once
 
 #include <stdbool.h>
@@ -11,15 +11,15 @@
 
 struct conn;
 
-// TLS 1.2 or newer; the certificate must chain to one in file `ca` and be for the URL's name or address:
-// -EKEYREJECTED when it does not. `wake`: see net/socket.h; it is for all of the connection's waits.
+// TLS 1.2 or newer; the certificate must chain to one in the file `ca` and be valid for the URL's name or address, else
+// -EKEYREJECTED. `wake` (net/socket.h) ends any wait of the connection.
 int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret,
 	      struct fault *fault);
 
-// At least one byte; *ret_size 0: the other side has closed.
+// At least one byte; *ret_size 0: the server closed the connection.
 int conn_read(struct conn *conn, void *data, size_t size, int64_t deadline, size_t *ret_size, struct fault *fault);
 int conn_write(struct conn *conn, const void *data, size_t size, int64_t deadline, struct fault *fault);
 void conn_close(struct conn **conn); // for cleanup_with; *conn may be NULL
 
-// The other side has closed it or said something unasked: not to be used again.
+// True: the server closed the connection or sent something unexpected, so it cannot be reused.
 bool conn_is_stale(struct conn *conn);

@@ -53,7 +53,7 @@ static void write_head(const struct request *request, struct text *text) {
 		text_add(text, request->body, request->body_size);
 }
 
-// Reads more when there is nothing left, then lets the answer take from it.
+// Reads more if the buffer is empty, then feeds the parser.
 static int advance(struct http *http, int64_t deadline, struct fault *fault) {
 	size_t taken;
 	int r;
@@ -99,7 +99,7 @@ static int exchange(struct http *http, const struct request *request, struct fau
 	return r;
 }
 
-// Nothing of an earlier answer is left to come.
+// True: the earlier response was read to its end.
 static bool is_at_rest(const struct http *http) {
 	return http->answer.body_done && http->start == http->end && !conn_is_stale(http->conn);
 }
@@ -111,7 +111,7 @@ int http_send(struct http *http, const struct request *request, struct head *ret
 	if (!again)
 		http_close(http);
 	r = exchange(http, request, fault);
-	// the kept connection was closed under us: that says nothing about the server
+	// the server closed the kept connection: that is no error, a new one is tried
 	if (r < 0 && r != -ETIMEDOUT && r != -ECANCELED && again) {
 		http_close(http);
 		r = exchange(http, request, fault);
@@ -148,7 +148,7 @@ static int read_direct(struct http *http, void *data, size_t size, int64_t deadl
 	size_t n, fed = 0, taken;
 	int r = conn_read(http->conn, data, size < left ? size : (size_t)left, deadline, &n, fault);
 
-	do { // the parser takes the last byte in a second step
+	do { // the parser consumes the last byte in a second step
 		if (r == 0)
 			r = answer_feed(&http->answer, (char *)data + fed, n - fed, &taken, fault);
 		if (r < 0)
@@ -184,7 +184,7 @@ static int read_into(struct http *http, void *data, size_t size, size_t *ret_siz
 	while (r == 0 && answer->body_size == 0 && !answer->body_done && http->start < http->end &&
 		answer_left(answer) == 0 &&
 	       answer->head.has_length)
-		r = advance(http, deadline, fault); // the end, which is in the buffer already
+		r = advance(http, deadline, fault); // the end, which is already in the buffer
 	return r;
 }
 
@@ -205,7 +205,7 @@ int http_body_all(struct http *http, size_t max, char **ret_data, size_t *ret_si
 	text_adds(&text, "");
 	while ((r = http_body(http, &data, &n, fault)) == 0 && n > 0) {
 		if (text.size + n > max) {
-			r = fault_set(fault, CODE_NETWORK, "the answer is longer than %zu bytes", max);
+			r = fault_set(fault, CODE_NETWORK, "the response is longer than %zu bytes", max);
 			http_close(http);
 			break;
 		}
@@ -240,7 +240,7 @@ int http_look(struct http *http, int64_t deadline, struct fault *fault) {
 	while (r == 0 && !http->answer.head_done && http->answer.head.status != 100)
 		r = advance(http, deadline, fault);
 	if (!http->answer.head_done)
-		http->answer.head.status = 0; // a 100 was for now
+		http->answer.head.status = 0; // a 100 is not the final response
 	return r == -ETIMEDOUT ? 0 : r;
 }
 

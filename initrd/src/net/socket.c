@@ -51,7 +51,7 @@ static int connect_to(const struct addrinfo *address, int wake, int64_t deadline
 	return 0;
 }
 
-// A name is looked up only when it is no address; the resolver is told not to take longer than a connection may.
+// Only a name is resolved, not an address; the resolver gets the timeout of a connection.
 static int resolve(const struct url *url, struct addrinfo **ret, struct fault *fault) {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
 	char port[8];

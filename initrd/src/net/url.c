@@ -18,7 +18,7 @@ static int take(const struct http_parser_url *parts, const char *text, enum http
 	return *ret ? 0 : -ENOMEM;
 }
 
-// Path and query as the request line has them; they stand side by side in the text.
+// Path and query as in the request line; they are adjacent in the text.
 static char *request_target(const struct http_parser_url *parts, const char *text) {
 	bool has_path = parts->field_set & (1u << UF_PATH), has_query = parts->field_set & (1u << UF_QUERY);
 	char *target = NULL;
@@ -37,7 +37,7 @@ static int parse_network(const char *text, struct url *url, struct fault *fault)
 	http_parser_url_init(&parts);
 	if (http_parser_parse_url(text, strlen(text), 0, &parts) != 0 || !(parts.field_set & (1u << UF_HOST)) ||
 	    parts.field_data[UF_HOST].len == 0)
-		return refuse(text, "it must look like http://name/path", fault);
+		return refuse(text, "it must have the form http://name/path", fault);
 	if (parts.field_set & (1u << UF_USERINFO | 1u << UF_FRAGMENT))
 		return refuse(text, "no user name or fragment is allowed", fault);
 	if (take(&parts, text, UF_HOST, &url->host) < 0 || !(url->path = request_target(&parts, text)))
@@ -51,7 +51,7 @@ static int parse_network(const char *text, struct url *url, struct fault *fault)
 static int parse_into(const char *text, struct url *url, struct fault *fault) {
 	for (const char *c = text; *c; c++)
 		if (*c <= ' ' || *c >= 0x7f)
-			return refuse(text, "only printing ASCII without spaces is allowed", fault);
+			return refuse(text, "only printable ASCII without spaces is allowed", fault);
 	if (!(url->text = strdup(text)))
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "URL");
 	if (!strncmp(text, "file:///", 8)) {

@@ -13,7 +13,7 @@
 enum scheme { SCHEME_HTTP, SCHEME_HTTPS, SCHEME_FILE };
 
 struct url {
-	char *text; // as it was given
+	char *text; // the original
 	enum scheme scheme;
 	char *host; // without brackets; empty for file
 	uint16_t port;
@@ -25,11 +25,11 @@ struct urls {
 	struct url items[URLS_MAX];
 };
 
-// No user information, no fragment, no control bytes or spaces. `ret` is to be freed only after success.
+// Refuses user information, fragments, control bytes and spaces. Free `ret` only after success.
 int url_parse(const char *text, struct url *ret, struct fault *fault);
 void url_free(struct url *url);
 
-// At least one. `ret` is to be freed also after a failure.
+// At least one. Free `ret` after a failure too.
 int urls_parse(const char *text, struct urls *ret, struct fault *fault);
 void urls_free(struct urls *urls);
 

@@ -15,7 +15,7 @@
 #define VENDOR "8be4df61-93ca-11d2-aa0d-00e098032b8c"
 #define VARIABLE_MAX 65536
 
-#define ATTRIBUTES 4 // bytes of a variable's attributes, which its file begins with
+#define ATTRIBUTES 4 // bytes of attributes at the start of a variable's file
 #define ACTIVE 0x1
 #define CATEGORY 0x1f00 // 0: it boots something
 
@@ -53,7 +53,7 @@ static enum efi_kind node_kind(uint8_t type, uint8_t subtype) {
 	return EFI_UNKNOWN;
 }
 
-// A path that leads over a network is one, even to a disk at its end.
+// A path through a network counts as network, even if a disk is at its end.
 static enum efi_kind path_kind(const uint8_t *path, size_t size) {
 	enum efi_kind kind = EFI_UNKNOWN;
 
@@ -110,7 +110,7 @@ static int read_entry(const char *root, uint16_t number, struct efi_entry *ret) 
 	return r < 0 ? r : efi_entry_parse((const uint8_t *)data, size, ret);
 }
 
-// Kind of the first entry that the firmware would try.
+// The kind of the first entry that the firmware would try.
 static enum efi_kind first_kind(const char *root) {
 	cleanup_free char *order = NULL;
 	struct efi_entry entry;

@@ -82,7 +82,7 @@ static void add_firmware(const char *root, struct text *text) {
 	text_adds(text, "\n");
 }
 
-// Only what has hardware behind it. A closed interface has no speed and an unreadable carrier.
+// Only interfaces with hardware. An interface that is down has no speed, and its carrier cannot be read.
 static unsigned add_nics(const char *root, struct text *text) {
 	char path[PATH_MAX], mac[32], driver[64], speed[32];
 	cleanup_dir DIR *dir = NULL;

@@ -36,7 +36,7 @@ void kernel_log_tail(const char *path, size_t max, struct text *text) {
 
 	while (fd >= 0) {
 		ssize_t n = read(fd, record, sizeof(record));
-		// records were overwritten meanwhile: goes on after them
+		// records were overwritten meanwhile: continue after them
 		if (n < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
 		if (n <= 0)

@@ -31,15 +31,16 @@ static int linux_jump(void) { return reboot(LINUX_REBOOT_CMD_KEXEC) < 0 ? -errno
 
 const struct kexec_ops kexec_linux = {linux_load, linux_write, linux_jump};
 
-// Why the kernel did not take it, and whose business that is.
+// Why the kernel refused it, with the exit code.
 static int refusal(int error, const char *kernel, struct fault *fault) {
 	switch (error) {
 	case EPERM:
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s: this system lets nobody load a kernel: it is locked down, "
-				 "kernel.kexec_load_disabled is 1, or this is not root", kernel);
+			"%s: this system does not permit loading a kernel: it is locked down, "
+				 "kernel.kexec_load_disabled is 1, or the user is not root", kernel);
 	case ENOSYS:
-		return fault_set(fault, CODE_UNSUPPORTED, "%s: the running kernel has no kexec_file_load", kernel);
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s: the running kernel does not support kexec_file_load", kernel);
 	case EKEYREJECTED:
 	case ENOKEY:
 	case ENOPKG:
@@ -47,12 +48,12 @@ static int refusal(int error, const char *kernel, struct fault *fault) {
 		return fault_set(fault, CODE_UNSUPPORTED, "%s has no signature that the running kernel trusts", kernel);
 	case ENOEXEC:
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s is no kernel that the running one can load: want one of the same architecture", kernel);
+			"%s is not a kernel that the running one can load: it must have the same architecture", kernel);
 	case ENOMEM:
 	case EADDRNOTAVAIL:
-		return fault_errno(fault, CODE_FAILED, error, "%s: no memory to hold kernel and initrd", kernel);
+		return fault_errno(fault, CODE_FAILED, error, "%s: not enough memory for kernel and initrd", kernel);
 	case EBUSY:
-		return fault_errno(fault, CODE_FAILED, error, "%s: somebody else loads a kernel now", kernel);
+		return fault_errno(fault, CODE_FAILED, error, "%s: another process is loading a kernel", kernel);
 	default:
 		return fault_errno(fault, CODE_FAILED, error, "%s cannot be loaded", kernel);
 	}
@@ -68,11 +69,12 @@ static int read_arguments(const char *path, char **ret, size_t *ret_size, struct
 	if (r == 0 && size > 0 && text[size - 1] == '\n')
 		text[--size] = 0;
 	if (r == -EFBIG || size > ARGUMENTS_MAX)
-		return fault_set(fault, CODE_USAGE, "%s: more than %u bytes, which no kernel takes as arguments", path,
+		return fault_set(fault, CODE_USAGE, "%s: more than %u bytes, the maximum of kernel arguments", path,
 			ARGUMENTS_MAX);
 	for (size_t i = 0; i < size; i++)
 		if ((unsigned char)text[i] < ' ')
-			return fault_set(fault, CODE_USAGE, "%s: byte %zu is 0x%02x: want one line of kernel arguments",
+			return fault_set(fault, CODE_USAGE,
+				"%s: byte %zu is 0x%02x: the file must contain one line of kernel arguments",
 				path, i, text[i]);
 	*ret = steal_pointer(&text);
 	*ret_size = size;
@@ -99,10 +101,10 @@ int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *init
 
 int kexec_unload(const struct kexec_ops *ops, struct fault *fault) {
 	return ops->load(-1, -1, 0, NULL, KEXEC_FILE_UNLOAD) < 0 ? fault_errno(fault, CODE_FAILED, errno,
-		"the loaded kernel cannot be unloaded") : 0;
+		"unloading the kernel") : 0;
 }
 
-// Says whether a filesystem on a block device can still be written to; one that cannot be told counts as such.
+// Whether a filesystem on a block device is still writable; true also if that is unknown.
 static bool writable(const char *mounts) {
 	cleanup_free char *text = NULL;
 	char *rest = NULL;
@@ -120,8 +122,8 @@ static bool writable(const char *mounts) {
 	return false;
 }
 
-// The kernel does it behind our back; one filesystem that stays as it is must not keep the machine, whose disk is to be
-// written anyway.
+// The kernel remounts asynchronously. One filesystem that stays writable must not stop the jump: the disk is going to
+// be overwritten anyway.
 static void make_read_only(const struct kexec_ops *ops, const char *mounts) {
 	static const struct timespec pause = {.tv_nsec = 100000000};
 
@@ -138,7 +140,7 @@ int kexec_jump(const struct kexec_ops *ops, const char *loaded, const char *moun
 	if (r < 0)
 		return fault_errno(fault, CODE_UNSUPPORTED, r, "%s", loaded);
 	if (text[0] != '1')
-		return fault_set(fault, CODE_USAGE, "no kernel is loaded: sledc load");
+		return fault_set(fault, CODE_USAGE, "no kernel is loaded: run sledc load first");
 	sync();
 	make_read_only(ops, mounts);
 	return fault_errno(fault, CODE_FAILED, ops->jump(), "the jump to the loaded kernel");

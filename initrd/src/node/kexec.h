@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another kernel in place of the one that runs, without firmware. The kernel's part is behind a seam, so that tests can
-// play it.
+// Replaces the running kernel by another one, without the firmware. The system calls are behind a seam, so that tests
+// can replace them.
 #pragma once
 
 #include "base/fault.h"
@@ -11,19 +11,19 @@ struct kexec_ops {
 	// as the system call: -1 and errno
 	long (*load)(int kernel, int initrd, unsigned long size, const char *arguments, unsigned long flags);
 	int (*write)(const char *path, const char *text);						      // -errno
-	// returns only when it cannot
+	// returns only if it fails
 	int (*jump)(void);
 };
 
 extern const struct kexec_ops kexec_linux;
 
-// Loads from files. `arguments` is a file too, because it holds a secret; a line feed at its end is not part of it.
+// Loads from files. `arguments` is a file too, because it contains a secret; a line feed at its end is ignored.
 int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *initrd, const char *arguments,
 	       struct fault *fault);
 
-// Forgets what is loaded; nothing loaded is fine.
+// Unloads the loaded kernel, if there is one.
 int kexec_unload(const struct kexec_ops *ops, struct fault *fault);
 
-// Syncs, makes every filesystem read-only as far as the kernel can, and starts what is loaded. Returns only when that
-// failed. `loaded` and `mounts` are the kernel's files that say what is; where nothing is loaded, nothing is done.
+// Syncs, makes as many filesystems read-only as the kernel can, and starts the loaded kernel. Returns only if that
+// fails. `loaded` and `mounts` are the kernel's files with the current state; if no kernel is loaded, nothing is done.
 int kexec_jump(const struct kexec_ops *ops, const char *loaded, const char *mounts, struct fault *fault);

@@ -65,6 +65,8 @@ int os_describe(const char *root, const char *generation, struct text *text, str
 		return fault_errno(fault, CODE_FAILED, r, "/etc/os-release");
 	os_release_value(release, "ID", id, sizeof(id));
 	os_release_value(release, "VERSION_ID", version, sizeof(version));
+	sysfs_clean(id); // sledd refuses control characters
+	sysfs_clean(version);
 	sysfs_text(kernel, sizeof(kernel), "%s/proc/sys/kernel/osrelease", root);
 	sysfs_text(machine, sizeof(machine), "%s/etc/machine-id", root);
 	facts_boot_id(root, boot, sizeof(boot));

@@ -6,11 +6,11 @@
 #include "base/fault.h"
 #include "base/text.h"
 
-// A whole body of contract/report.md, operational: what the running system says of itself.
+// The whole body of contract/report.md, operational: the running system's description of itself.
 int os_describe(const char *root, const char *generation, struct text *text, struct fault *fault);
 
 // Whether the kernel with these arguments was started by the step kexec (contract/kernel-arguments.md). Pure.
 bool os_was_jumped_to(const char *arguments);
 
-// Value of KEY=value in the manner of /etc/os-release, without its quotes; "" when it is not there. Pure.
+// The value of KEY=value in the format of /etc/os-release, without quotes; "" if it is missing. Pure.
 void os_release_value(const char *file, const char *key, char *ret, size_t size);

@@ -38,7 +38,7 @@ static bool take_image(struct report *report, const struct operands *operands) {
 	return true;
 }
 
-// The words are the whole line: no operands.
+// The line consists of exactly these words, without operands.
 static bool take_way(struct report *report, const char *line, size_t size) {
 	static const char *const ways[] = {"way kexec", "way reboot"};
 
@@ -116,7 +116,7 @@ void report_reason(const char *log, char ret[REASON_MAX + 1]) {
 		size_t n = 0;
 		while (line > log && line[-1] != '\n')
 			line--;
-		// A console that was drawn over: what stands after the last return.
+		// Output that overwrites its line: only the text after the last return.
 		for (const char *c = line; c < end; c++) {
 			if (*c == '\r' && c + 1 < end)
 				n = 0;

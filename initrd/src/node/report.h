@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sledd is still to be told of one step: begin, the newest progress, end. Pure: what to send, not how.
+// What must still be reported to sledd about one step: begin, the newest progress, end. Pure: what to send, not how.
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 #include "base/operand.h"
 #include "base/text.h"
 
-// In bytes, so that an end with both, each byte written as %XX, fits a line.
-#define REASON_MAX 768u
+// In bytes: an end line with both must fit even if each byte is written as %XX; sledd refuses longer texts.
+#define REASON_MAX 512u
 #define DETAIL_MAX 512u
 #define DIGEST_MAX 71u // "sha256:" and 64 digits
 
@@ -20,20 +20,20 @@ struct report {
 	unsigned code;
 	double seconds;
 	char reason[REASON_MAX + 1];
-	char detail[DETAIL_MAX + 1];		 // how the step says that it goes
-	const char *way;			 // what a kexec does, NULL: it did not say
-	char digest[DIGEST_MAX + 1];		 // of the image that a capture made, empty: none
-	uint64_t image_bytes, image_file_bytes; // its disk, its file
+	char detail[DETAIL_MAX + 1];		 // the step's own description of its result
+	const char *way;			 // how the step kexec starts the system; NULL: not reported
+	char digest[DIGEST_MAX + 1];		 // of the image that a capture made; empty: none
+	uint64_t image_bytes, image_file_bytes; // of its disk, of its file
 };
 
-// Takes one line of standard input, without its LF: progress, detail, way, image or end. False when it is none; it
-// changes nothing then.
+// Parses one line of standard input, without its LF: progress, detail, way, image or end. Any other line changes
+// nothing: false.
 bool report_take(struct report *report, const char *line, size_t size);
 
-// Adds a body with all that is due.
+// Adds a body with everything that is due.
 void report_write(const struct report *report, struct text *text);
 
-// Whether a line may be lost without harm: the next one says the same better.
+// Whether a line may be lost without harm: the next one replaces it.
 bool report_may_lose(const char *line);
 
 // The last line of a log that is not blank, printable, at most REASON_MAX bytes.

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "disk/sysfs.h"
 
-// Some drivers do not say which device theirs is: then the name that they give it counts, as in "i6300ESB timer" or
+// Some drivers do not link to their device: then the name of the watchdog is compared, such as "i6300ESB timer" or
 // "SP5100 TCO timer".
 static bool drives(const char *root, const char *name, const char *driver) {
 	char module[64], identity[64];
@@ -41,12 +41,12 @@ int watchdog_find(const char *root, const char *driver, char *ret, size_t size, 
 		snprintf(ret, size, "%s/dev/%s", root, entry->d_name);
 		return 0;
 	}
-	// The one driver that is not of that class.
+	// The one driver without a device of that class.
 	snprintf(path, sizeof(path), "%s/sys/class/misc/watchdog", root);
 	snprintf(ret, size, "%s/dev/watchdog", root);
 	if (!strcmp(driver, "ipmi_watchdog") && access(path, F_OK) == 0 && access(ret, F_OK) == 0)
 		return 0;
-	return fault_set(fault, CODE_UNSUPPORTED, "driver %s has found no watchdog", driver);
+	return fault_set(fault, CODE_UNSUPPORTED, "driver %s has no watchdog", driver);
 }
 
 int watchdog_arm(const char *device, int seconds, int *ret_seconds, struct fault *fault) {
@@ -58,8 +58,8 @@ int watchdog_arm(const char *device, int seconds, int *ret_seconds, struct fault
 	if (ioctl(fd, WDIOC_SETTIMEOUT, ret_seconds) < 0 || ioctl(fd, WDIOC_GETTIMEOUT, ret_seconds) < 0 ||
 	    ioctl(fd, WDIOC_KEEPALIVE, NULL) < 0) {
 		int error = errno;
-		if (write(fd, "V", 1) < 0) // opened, it runs already
-			return fault_errno(fault, CODE_FAILED, errno, "%s: it runs, and cannot be told how long",
+		if (write(fd, "V", 1) < 0) // opening it has started it
+			return fault_errno(fault, CODE_FAILED, errno, "%s: it is armed, but its timeout cannot be set",
 				device);
 		return fault_errno(fault, CODE_UNSUPPORTED, error, "%s: %d s", device, seconds);
 	}
@@ -73,7 +73,8 @@ int watchdog_stop(const char *root, const char *device, struct fault *fault) {
 	sysfs_text(nowayout, sizeof(nowayout), "%s/sys/class/watchdog/%s/nowayout", root, strrchr(device, '/') + 1);
 	if (!strcmp(nowayout, "1"))
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s cannot be stopped (nowayout): the kernel feeds it until somebody opens it", device);
+			"%s cannot be stopped (nowayout): the kernel resets its timer until a process opens it",
+			device);
 	fd = open(device, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 && errno == EBUSY)
 		return 1;

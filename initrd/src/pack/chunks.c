@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 
-// Chunks that grow in number, in order of the disk.
+// A growing list of chunks, in the order of the disk.
 struct chunk_list {
 	struct index *index;
 	size_t room;
@@ -18,7 +18,8 @@ static struct chunk *next_chunk(struct chunk_list *list, uint64_t offset, struct
 	struct chunk *chunks;
 
 	if (index->chunk_count == CHUNKS_MAX) {
-		fault_set(fault, CODE_UNSUPPORTED, "more than %u chunks of 1 MiB are used: an image has no more",
+		fault_set(fault, CODE_UNSUPPORTED,
+			"more than %u chunks of 1 MiB are used, which is the maximum of an image",
 			CHUNKS_MAX);
 		return NULL;
 	}
@@ -58,7 +59,7 @@ static int add_granules(struct chunk_list *list, uint64_t first, uint64_t end, s
 	return 0;
 }
 
-// Whole granules of both lists, in order.
+// The granules of both lists, in order.
 static void add_rounded(struct extents *to, const struct extents *from, uint64_t disk) {
 	for (size_t i = 0; i < from->count; i++) {
 		uint64_t end = (from->items[i].end + GRANULE - 1) / GRANULE * GRANULE;
@@ -76,7 +77,7 @@ int chunks_plan(const struct reader *reader, const struct usedmap *map, struct i
 
 	memcpy(index.partitions, map->partitions, sizeof(index.partitions));
 	if (index.bytes > DISK_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s is larger than an image may be (2^50 bytes)",
+		return fault_set(fault, CODE_UNSUPPORTED, "%s is larger than the maximum of an image (2^50 bytes)",
 			reader->name);
 	add_rounded(&granules, &map->kept, index.bytes);
 	add_rounded(&granules, &map->marks, index.bytes);
@@ -92,7 +93,7 @@ int chunks_plan(const struct reader *reader, const struct usedmap *map, struct i
 	return 0;
 }
 
-// Zeros wherever nothing is kept.
+// Zeroes everything that is not kept.
 static void mask(const struct extents *kept, uint64_t offset, size_t size, uint8_t *data) {
 	size_t done = 0;
 

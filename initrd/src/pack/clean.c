@@ -21,7 +21,7 @@ static uint32_t be32(const uint8_t *p) {
 static uint64_t be64(const uint8_t *p) { return (uint64_t)be32(p) << 32 | be32(p + 4); }
 static uint32_t le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
 
-// A part of the disk; what lies outside of it reads as a fault.
+// A part of the disk; a read outside of it is an error.
 struct area {
 	const struct reader *reader;
 	uint64_t start, bytes;
@@ -42,7 +42,7 @@ struct record {
 	uint32_t operations;
 };
 
-static void look_for_records(const uint8_t *data, size_t size, uint64_t at, struct record *newest) {
+static void find_newest(const uint8_t *data, size_t size, uint64_t at, struct record *newest) {
 	for (size_t i = 0; i + BASIC <= size; i += BASIC) {
 		const uint8_t *p = data + i;
 		uint32_t bytes = be32(p + 320);
@@ -63,17 +63,19 @@ static int newest_record(const struct area *area, uint64_t log, uint64_t bytes, 
 		size_t n = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
 		r = area_read(area, piece, n, log + at, fault);
 		if (r == 0)
-			look_for_records(piece, n, at, ret);
+			find_newest(piece, n, at, ret);
 	}
 	return r;
 }
 
-// As the kernel decides it: clean when the newest record of the log is that of an unmount.
-static int check_xfs(const struct area *area, struct probe *content, struct fault *fault) {
+// The rule of the kernel: it is clean if the newest record of the log is that of an unmount.
+int clean_xfs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
+	    struct fault *fault) {
+	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t super[BASIC], operation[BASIC];
 	struct record newest = {0};
 	uint64_t block, log, bytes, start, mask;
-	int r = area_read(area, super, sizeof(super), 0, fault);
+	int r = area_read(&area, super, sizeof(super), 0, fault);
 
 	if (r < 0)
 		return r;
@@ -81,22 +83,22 @@ static int check_xfs(const struct area *area, struct probe *content, struct faul
 	block = be32(super + 4);
 	bytes = be32(super + 96) * block;
 	if (start == 0 || super[124] > 31 || bytes > XFS_LOG_MAX || bytes == 0) {
-		content->objection = start ? "its superblock is damaged: run xfs_repair"
+		*ret_objection = start ? "its superblock is damaged: run xfs_repair"
 			: "its log is on another device";
 		return 0;
 	}
 	mask = ((uint64_t)1 << super[124]) - 1;
 	log = ((start >> super[124]) * be32(super + 84) + (start & mask)) * block;
-	r = newest_record(area, log, bytes, &newest, fault);
+	r = newest_record(&area, log, bytes, &newest, fault);
 	if (r < 0 || newest.lsn == 0)
 		return r;
-	r = area_read(area, operation, sizeof(operation), log + (newest.at + newest.blocks * BASIC) % bytes, fault);
+	r = area_read(&area, operation, sizeof(operation), log + (newest.at + newest.blocks * BASIC) % bytes, fault);
 	if (r == 0 && (newest.operations != 1 || !(operation[9] & XFS_UNMOUNT)))
-		content->objection = "its log has to be replayed: mount and unmount it";
+		*ret_objection = "its log must be replayed: mount and unmount it";
 	return r;
 }
 
-// Value of the attribute $VOLUME_INFORMATION; NULL: none.
+// The value of the attribute $VOLUME_INFORMATION; NULL: there is none.
 static const uint8_t *volume_information(const uint8_t *record, size_t size) {
 	size_t at = le16(record + 20);
 
@@ -112,61 +114,50 @@ static const uint8_t *volume_information(const uint8_t *record, size_t size) {
 }
 
 // The file $Volume is the fourth record of the master file table.
-static int check_ntfs(const struct area *area, struct probe *content, struct fault *fault) {
+int clean_ntfs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
+	     struct fault *fault) {
+	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t boot[BASIC], record[4096];
 	const uint8_t *information;
 	uint64_t cluster, at;
 	size_t size;
-	int r = area_read(area, boot, sizeof(boot), 0, fault);
+	int r = area_read(&area, boot, sizeof(boot), 0, fault);
 
 	if (r < 0)
 		return r;
 	cluster = (uint64_t)le16(boot + 11) * (boot[13] > 128 ? UINT64_C(1) << (256 - boot[13]) % 32 : boot[13]);
 	size = boot[64] > 128 ? (size_t)1 << (256 - boot[64]) % 32 : boot[64] * cluster;
-	content->objection = "its volume record is damaged: run chkdsk";
+	*ret_objection = "its volume record is damaged: run chkdsk";
 	if (size < 64 || size > sizeof(record) || __builtin_mul_overflow(get_le64(boot + 48), cluster, &at) ||
-		at > area->bytes)
+		at > area.bytes)
 		return 0;
-	r = area_read(area, record, size, at + 3 * size, fault);
+	r = area_read(&area, record, size, at + 3 * size, fault);
 	if (r < 0)
 		return r;
 	information = memcmp(record, "FILE", 4) ? NULL : volume_information(record, size);
 	if (information)
-		content->objection = le16(information + 10) & 1
+		*ret_objection = le16(information + 10) & 1
 			? "it was not shut down cleanly: start Windows and shut it down (shutdown /s), or run chkdsk"
 			: NULL;
 	return 0;
 }
 
-// The newer of both checkpoints says whether it was unmounted; else there may be data behind it that no map knows.
-static int check_f2fs(const struct area *area, struct probe *content, struct fault *fault) {
+// The newer of the two checkpoints shows whether it was unmounted. If not, there may be data that no map contains.
+int clean_f2fs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
+	     struct fault *fault) {
+	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t super[1024 + BASIC], one[BASIC], two[BASIC];
 	uint64_t at, segment;
-	int r = area_read(area, super, sizeof(super), 0, fault);
+	int r = area_read(&area, super, sizeof(super), 0, fault);
 
 	if (r < 0)
 		return r;
 	at = (uint64_t)get_le32(super + 1024 + 76) << get_le32(super + 1024 + 16) % 32;
 	segment = UINT64_C(1) << (get_le32(super + 1024 + 16) + get_le32(super + 1024 + 20)) % 32;
-	r = area_read(area, one, sizeof(one), at, fault);
+	r = area_read(&area, one, sizeof(one), at, fault);
 	if (r == 0)
-		r = area_read(area, two, sizeof(two), at + segment, fault);
+		r = area_read(&area, two, sizeof(two), at + segment, fault);
 	if (r == 0 && !(get_le32((get_le64(two) > get_le64(one) ? two : one) + 132) & 1))
-		content->objection = "it was not unmounted: mount and unmount it";
+		*ret_objection = "it was not unmounted: mount and unmount it";
 	return r;
-}
-
-int clean_check(const struct reader *reader, const struct partition *partition, struct probe *content,
-		struct fault *fault) {
-	const struct area area = {reader, partition->start, partition->bytes};
-
-	if (content->objection)
-		return 0;
-	if (!strcmp(content->name, "xfs"))
-		return check_xfs(&area, content, fault);
-	if (!strcmp(content->name, "ntfs"))
-		return check_ntfs(&area, content, fault);
-	if (!strcmp(content->name, "f2fs"))
-		return check_f2fs(&area, content, fault);
-	return 0;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filesystems whose state is not in their first bytes, and that partclone maps though their journal still has changes
-// in it.
+// Whether a filesystem is clean, where its first bytes do not show it, and where partclone would map it though its
+// journal still holds changes.
 #pragma once
 
 #include "disk/disk.h"
 #include "disk/reader.h"
-#include "pack/probe.h"
 
-// Sets content->objection. Looks at xfs, ntfs and f2fs.
-int clean_check(const struct reader *reader, const struct partition *partition, struct probe *content,
-		struct fault *fault);
+// *ret_objection: why the filesystem must not be packed, with advice; NULL: nothing.
+typedef int clean_check(const struct reader *reader, const struct partition *partition, const char **ret_objection,
+			struct fault *fault);
+
+clean_check clean_xfs, clean_ntfs, clean_f2fs;

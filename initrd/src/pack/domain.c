@@ -13,16 +13,16 @@
 #include "pack/map.h"
 #include "pack/window.h"
 
-#define PATIENCE (3600 * SECOND) // a disk of many TiB whose every group is read
+#define TIMEOUT (3600 * SECOND) // enough for a disk of many TiB of which every group is read
 
 static int run_partclone(const struct probe *content, const char *device, int map, struct fault *fault) {
 	char tool[32], path[CHILD_PATH];
-	// -f 0: its end waits for the thread that shows progress, which else sleeps for two seconds.
+	// -f 0: else partclone waits at its end for its progress thread, which sleeps for two seconds.
 	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", device, "-O",
 		child_path(map, path), NULL};
 
-	snprintf(tool, sizeof(tool), "partclone.%s", content->tool);
-	return child_run(words, -1, -1, clock_now() + PATIENCE, fault);
+	snprintf(tool, sizeof(tool), "partclone.%s", content->name);
+	return child_run(words, -1, -1, clock_now() + TIMEOUT, fault);
 }
 
 static int read_map(int fd, const struct partition *partition, struct map *map, struct extents *used,
@@ -43,7 +43,7 @@ static int read_map(int fd, const struct partition *partition, struct map *map, 
 	return r;
 }
 
-// What partclone says of a filesystem that it could read but does not want to.
+// Whether the message of partclone means that the filesystem is not clean.
 static bool is_unclean(const char *text) {
 	static const char *const words[] = {"not cleanly", "valid state", "with errors", "dirty", "hibernat", "ournal",
 		"unclean"};
@@ -68,8 +68,8 @@ int domain_read(const struct reader *reader, const struct partition *partition, 
 		r = run_partclone(content, window.path, fd, fault);
 	if (r < 0 && is_unclean(fault->text))
 		r = fault_set(fault, CODE_UNSUPPORTED,
-			"partclone.%s finds it not cleanly unmounted: mount and unmount it, or run its fsck",
-			content->tool);
+			"partclone.%s: it was not unmounted cleanly: mount and unmount it, or run its fsck",
+			content->name);
 	if (r == 0)
 		r = read_map(fd, partition, &map, used, fault);
 	if (r == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of a filesystem are used: asked of partclone.
+// Finds the used bytes of a filesystem with partclone.
 #pragma once
 
 #include "base/extents.h"
@@ -7,8 +7,8 @@
 #include "disk/reader.h"
 #include "pack/probe.h"
 
-// Adds the used ranges, moved to where the partition is on the disk; *ret_bytes: size of the filesystem. Code 3 when it
-// is not in a state to be copied, or there is no partclone; 1 when partclone cannot read it, with its words.
+// Adds the used ranges, as offsets on the disk; *ret_bytes: size of the filesystem. Code 3 if it is not clean, or
+// partclone is missing; 1, with the message of partclone, if it cannot read the filesystem.
 int domain_read(const struct reader *reader, const struct partition *partition, const struct probe *content,
 		const char *folder,
 		struct extents *used, uint64_t *ret_bytes, struct fault *fault);

@@ -45,9 +45,9 @@ int map_line(struct map *map, const char *line, uint64_t start, struct extents *
 		return refuse(map, "no size", fault);
 	p += strspn(p, " \t");
 	if ((p[0] != '+' && p[0] != '?') || p[1] != 0)
-		return refuse(map, "neither + nor ?", fault);
+		return refuse(map, "the status is neither + nor ?", fault);
 	if (at != map->end)
-		return refuse(map, "does not go on where the line before it ends", fault);
+		return refuse(map, "it does not start where the line before it ends", fault);
 	if (size > map->limit - map->end)
 		return fault_set(fault, CODE_UNSUPPORTED,
 			"the filesystem is larger than its partition: it was cut off");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The map that partclone -D writes: text as of ddrescue. Lines that start with # are comments; the first other one says
-// a position, each later one "position size status", hexadecimal, + for used and ? for free. Pure functions.
+// Parses the map that partclone -D writes, in the format of ddrescue. Lines that start with # are comments; the first
+// other line is a position, each later one "position size status", hexadecimal, + for used and ? for free. Pure
+// functions.
 #pragma once
 
 #include "base/extents.h"
@@ -8,11 +9,11 @@
 
 struct map {
 	uint64_t limit; // bytes of the partition
-	uint64_t end;	// where the map has got to: the filesystem's size, after the last line
+	uint64_t end;	// end of the last line's range: at the end, the size of the filesystem
 	unsigned line;
 	bool begun;
 };
 
-// One line, without its LF. Used ranges are added to `used`, moved by `start`. Code 1: not what partclone writes; 3: a
-// filesystem that its partition has no room for.
+// Parses one line, without its LF. Adds used ranges, plus `start`, to `used`. Code 1: partclone does not write such a
+// line; 3: the filesystem is larger than its partition.
 int map_line(struct map *map, const char *line, uint64_t start, struct extents *used, struct fault *fault);

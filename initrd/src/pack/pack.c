@@ -13,13 +13,13 @@
 #include "pack/chunks.h"
 #include "pack/press.h"
 
-// Work of one image: it is written from its first byte to its last.
+// The state of one image, which is written from its first byte to its last.
 struct packing {
 	const struct pack_order *order;
 	struct sink *sink;
 	struct index index;
 	struct progress *progress;
-	uint64_t end;	  // of the disk, as far as it was written
+	uint64_t end;	  // end of the part of the disk that is written
 	uint64_t written; // bytes of the file
 	uint64_t used;	  // bytes of the disk that are done
 };
@@ -87,7 +87,7 @@ static int put_seek_table(struct packing *p, size_t index_size, struct fault *fa
 	return put(p, data, size, fault);
 }
 
-// Everything behind the frames.
+// Writes everything after the frames.
 static int put_end(struct packing *p, struct trailer *trailer, struct fault *fault) {
 	cleanup_free uint8_t *data = NULL;
 	size_t size;

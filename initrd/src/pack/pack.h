@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk into an image file.
+// Makes an image file of a disk.
 #pragma once
 
 #include "base/progress.h"
@@ -9,18 +9,18 @@
 
 struct pack_order {
 	int level;	    // zstd
-	uint32_t sector;    // bytes; 0: as the device or its table says
+	uint32_t sector;    // bytes; 0: that of the device or of its table
 	const char *key;    // PEM of the private key to sign with; NULL: unsigned
-	const char *folder; // for temporary files, where partitions cannot be had as devices
+	const char *folder; // for temporary files, if partitions are not available as devices
 };
 
 struct packed {
 	char digest[8 + 2 * HASH];
 	uint64_t bytes, used, file_bytes;
-	struct text warnings; // one per line; to be freed, also after a failure
+	struct text warnings; // one per line; free it after a failure too
 };
 
-// `fd`: a raw disk, a file or a block device, `name` for people. Two runs over the same disk make the same bytes.
+// `fd`: a raw disk, as a file or a block device; `name` is for people. Two runs over the same disk make the same bytes.
 int pack_disk(int fd, const char *name, const struct pack_order *order, struct sink *sink, struct packed *ret,
 	      struct progress *progress,
 	      struct fault *fault);

@@ -2,14 +2,13 @@
 #include "pack/press.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/crew.h"
 #include "image/frame.h"
 #include "pack/chunks.h"
 
@@ -23,50 +22,44 @@ struct slot {
 };
 
 struct press {
+	struct crew crew; // items: the chunks
 	const struct press_order *order;
-	unsigned workers, slot_count;
+	unsigned slot_count;
 	struct slot slots[SLOTS(WORKERS_MAX)]; // chunk i: slots[i % slot_count]
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	uint32_t next, taken; // first chunk that no worker has; first that the caller has not
-	int result;	      // of what failed first
-	struct fault fault;
+	pthread_cond_t changed;		       // from here on: under the lock of the crew
+	uint32_t taken;			       // the first chunk that the caller has not taken
 };
 
 static void fail(struct press *press, int r, const struct fault *fault) {
-	pthread_mutex_lock(&press->lock);
-	if (press->result == 0) {
-		press->result = r;
-		press->fault = *fault;
-	}
+	pthread_mutex_lock(&press->crew.lock);
+	crew_fail(&press->crew, r, 0, fault);
 	pthread_cond_broadcast(&press->changed);
-	pthread_mutex_unlock(&press->lock);
+	pthread_mutex_unlock(&press->crew.lock);
 }
 
-// The next chunk, once there is a slot for its frame. False: nothing more to do.
+// The next chunk, once there is a slot for its frame. False: nothing more to do. The chunks before it have slots, or
+// get them first.
 static bool take_chunk(struct press *press, uint32_t *ret) {
-	uint32_t count = press->order->index->chunk_count;
-	bool more;
+	uint32_t end;
+	bool more = crew_take(&press->crew, 1, ret, &end);
 
-	pthread_mutex_lock(&press->lock);
-	while (press->result == 0 && press->next < count && press->next - press->taken >= press->slot_count)
-		pthread_cond_wait(&press->changed, &press->lock);
-	more = press->result == 0 && press->next < count;
-	if (more)
-		*ret = press->next++;
-	pthread_mutex_unlock(&press->lock);
+	pthread_mutex_lock(&press->crew.lock);
+	while (more && press->crew.error == 0 && *ret - press->taken >= press->slot_count)
+		pthread_cond_wait(&press->changed, &press->crew.lock);
+	more = more && press->crew.error == 0;
+	pthread_mutex_unlock(&press->crew.lock);
 	return more;
 }
 
 static void put_frame(struct press *press, uint32_t i) {
-	pthread_mutex_lock(&press->lock);
+	pthread_mutex_lock(&press->crew.lock);
 	press->slots[i % press->slot_count].done = true;
 	pthread_cond_broadcast(&press->changed);
-	pthread_mutex_unlock(&press->lock);
+	pthread_mutex_unlock(&press->crew.lock);
 }
 
-// The frame of a chunk that lies in a hole of a sparse file, kept for the next one like it: a filesystem of many TiB
-// has whole GiB of tables that were never written.
+// The frame of a chunk in a hole of a sparse file, kept for the next such chunk: a filesystem of many TiB has GiB of
+// tables that were never written.
 struct blank {
 	size_t size; // of the chunk; 0: none yet
 	struct chunk chunk;
@@ -107,7 +100,8 @@ static int work(struct press *press, struct fault *fault) {
 	cleanup_free uint8_t *data = aligned_alloc(READ_ALIGN, CHUNK);
 	struct blank blank = {0};
 	uint32_t i;
-	int r = data ? codec_open(order->level, &codec, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "a chunk");
+	int r = data ? codec_open(order->level, &codec, fault) : fault_errno(fault, CODE_FAILED, ENOMEM,
+		"buffer of a chunk");
 
 	while (r == 0 && take_chunk(press, &i)) {
 		r = make_frame(order, codec, &blank, &order->index->chunks[i], data,
@@ -132,20 +126,20 @@ static bool wait_frame(struct press *press, uint32_t i) {
 	const struct slot *slot = &press->slots[i % press->slot_count];
 	bool done;
 
-	pthread_mutex_lock(&press->lock);
-	while (press->result == 0 && !slot->done)
-		pthread_cond_wait(&press->changed, &press->lock);
-	done = press->result == 0;
-	pthread_mutex_unlock(&press->lock);
+	pthread_mutex_lock(&press->crew.lock);
+	while (press->crew.error == 0 && !slot->done)
+		pthread_cond_wait(&press->changed, &press->crew.lock);
+	done = press->crew.error == 0;
+	pthread_mutex_unlock(&press->crew.lock);
 	return done;
 }
 
 static void free_slot(struct press *press, uint32_t i) {
-	pthread_mutex_lock(&press->lock);
+	pthread_mutex_lock(&press->crew.lock);
 	press->slots[i % press->slot_count].done = false;
 	press->taken = i + 1;
 	pthread_cond_broadcast(&press->changed);
-	pthread_mutex_unlock(&press->lock);
+	pthread_mutex_unlock(&press->crew.lock);
 }
 
 static void take_frames(struct press *press, press_take *take, void *context) {
@@ -160,16 +154,11 @@ static void take_frames(struct press *press, press_take *take, void *context) {
 	}
 }
 
-// As many as there are cores for us, and memory: measured, a compressor of 1 MiB takes 4 MiB at level 3 and 24 MiB at
+// As many as there are cores, chunks, and memory: measured, a compressor of 1 MiB takes 4 MiB at level 3 and 24 MiB at
 // level 19.
-static unsigned count_workers(int level) {
-	unsigned most = WORKERS_MEMORY / (level > 15 ? 24u << 20 : 8u << 20), cores = 1;
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		cores = (unsigned)CPU_COUNT(&set);
-	cores = cores < most ? cores : most;
-	return cores < WORKERS_MAX ? cores : WORKERS_MAX;
+static unsigned count_workers(int level, uint32_t chunks) {
+	unsigned most = WORKERS_MEMORY / (level > 15 ? 24u << 20 : 8u << 20);
+	return crew_size(1, most < WORKERS_MAX ? most : WORKERS_MAX, chunks);
 }
 
 static int make_slots(struct press *press, struct fault *fault) {
@@ -179,34 +168,18 @@ static int make_slots(struct press *press, struct fault *fault) {
 	return 0;
 }
 
-static void run_workers(struct press *press, press_take *take, void *context) {
-	pthread_t threads[WORKERS_MAX];
-	unsigned count = 0;
-	struct fault fault;
-	int r = 0;
-
-	while (r == 0 && count < press->workers)
-		if ((r = pthread_create(&threads[count], NULL, worker, press)) == 0)
-			count++;
-	if (count == 0)
-		fail(press, fault_errno(&fault, CODE_FAILED, r, "threads"), &fault);
-	take_frames(press, take, context);
-	for (unsigned i = 0; i < count; i++)
-		pthread_join(threads[i], NULL);
-}
-
 int press_run(const struct press_order *order, press_take *take, void *context, struct fault *fault) {
-	unsigned workers = count_workers(order->level);
-	struct press press = {.order = order, .workers = workers, .slot_count = SLOTS(workers),
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-			      .changed = PTHREAD_COND_INITIALIZER};
+	unsigned workers = count_workers(order->level, order->index->chunk_count);
+	struct press press = {.crew = CREW_INIT(order->index->chunk_count), .order = order,
+		.slot_count = SLOTS(workers), .changed = PTHREAD_COND_INITIALIZER};
 	int r = make_slots(&press, fault);
 
+	if (r == 0)
+		r = crew_start(&press.crew, workers, worker, &press, fault);
 	if (r == 0) {
-		run_workers(&press, take, context);
-		r = press.result;
-		if (r < 0)
-			*fault = press.fault;
+		take_frames(&press, take, context);
+		crew_join(&press.crew);
+		r = crew_result(&press.crew, fault);
 	}
 	for (unsigned i = 0; i < press.slot_count; i++)
 		free(press.slots[i].frame);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks into frames, on every core, and out of it in their order. Threads: workers take the next chunk, read and
-// compress it; the caller's thread takes the frames. All that both touch is behind the lock of the press.
+// Compresses chunks into frames on every core, and returns the frames in order. Worker threads take the next chunk,
+// read and compress it; the caller's thread takes the frames. Everything they share is under one lock.
 #pragma once
 
 #include "disk/reader.h"

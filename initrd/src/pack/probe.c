@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets are those of each format's own documentation: kernel headers ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h,
-// md_p.h, swap.h; ECMA-107 and Microsoft's texts for FAT, exFAT and NTFS; LVM2 and LUKS on-disk formats.
+// The offsets are from the documentation of each format: kernel headers ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h,
+// md_p.h, swap.h; ECMA-107 and Microsoft's specifications of FAT, exFAT and NTFS; the on-disk formats of LVM2 and LUKS.
 #include "pack/probe.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -38,7 +37,7 @@ enum { EXT_MAGIC = 1024 + 56, EXT_STATE = 1024 + 58, EXT_COMPAT = 1024 + 92, EXT
 #define EXT_HAS_JOURNAL 0x4u
 #define EXT_RECOVER 0x4u
 #define EXT_IS_JOURNAL 0x8u
-// What only ext4 has: extents, 64bit, flex_bg and later ones; large files and checksums.
+// Features that only ext4 has: extents, 64bit, flex_bg and later ones; large files and checksums.
 #define EXT4_INCOMPAT 0xffffffe0u
 #define EXT4_RO 0xfffffff8u
 
@@ -47,13 +46,12 @@ static bool is_ext(const struct head *h, struct probe *ret) {
 
 	if (le16(h, EXT_MAGIC) != 0xef53 || (incompat & EXT_IS_JOURNAL))
 		return false;
-	*ret = (struct probe){.kind = CONTENT_FILESYSTEM, .name = "ext2", .tool = "ext2"};
 	if ((incompat & EXT4_INCOMPAT) || (le32(h, EXT_RO) & EXT4_RO))
-		ret->name = ret->tool = "ext4";
+		ret->name = "ext4";
 	else if (le32(h, EXT_COMPAT) & EXT_HAS_JOURNAL)
-		ret->name = ret->tool = "ext3";
+		ret->name = "ext3";
 	if (incompat & EXT_RECOVER)
-		ret->objection = "its journal has to be replayed: mount and unmount it, or run e2fsck";
+		ret->objection = "its journal must be replayed: mount and unmount it, or run e2fsck";
 	else if ((le16(h, EXT_STATE) & 3) != 1)
 		ret->objection = "it was not unmounted or has errors: run e2fsck";
 	return true;
@@ -62,9 +60,8 @@ static bool is_ext(const struct head *h, struct probe *ret) {
 static bool is_xfs(const struct head *h, struct probe *ret) {
 	if (!has(h, 0, "XFSB", 4))
 		return false;
-	*ret = (struct probe){.kind = CONTENT_FILESYSTEM, .name = "xfs", .tool = "xfs"};
 	if (byte(h, 126))
-		ret->objection = "its making did not end (mkfs.xfs, or xfs_copy)";
+		ret->objection = "it is incomplete: mkfs.xfs or xfs_copy was interrupted";
 	return true;
 }
 
@@ -73,38 +70,32 @@ static bool is_btrfs(const struct head *h, struct probe *ret) {
 
 	if (!has(h, at + 64, "_BHRfS_M", 8))
 		return false;
-	*ret = (struct probe){.kind = CONTENT_FILESYSTEM, .name = "btrfs", .tool = "btrfs"};
 	if (le64(h, at + 0x88) != 1)
-		ret->objection = "it is one of several devices of a btrfs: an image holds one disk";
+		ret->objection = "it is one of several devices of a btrfs, but an image holds only one disk";
 	else if (le64(h, at + 0x60) != 0)
-		ret->objection = "its log has to be replayed: mount and unmount it";
+		ret->objection = "its log must be replayed: mount and unmount it";
 	return true;
 }
 
 static bool is_f2fs(const struct head *h, struct probe *ret) {
-	if (le32(h, 1024) != 0xf2f52010)
-		return false;
-	*ret = (struct probe){.kind = CONTENT_FILESYSTEM, .name = "f2fs", .tool = "f2fs"};
-	return true;
+	(void)ret;
+	return le32(h, 1024) == 0xf2f52010;
 }
 
 static bool is_ntfs(const struct head *h, struct probe *ret) {
-	if (!has(h, 3, "NTFS    ", 8) || !has(h, 510, "\x55\xaa", 2))
-		return false;
-	*ret = (struct probe){.kind = CONTENT_FILESYSTEM, .name = "ntfs", .tool = "ntfs"};
-	return true;
+	(void)ret;
+	return has(h, 3, "NTFS    ", 8) && has(h, 510, "\x55\xaa", 2);
 }
 
 static bool is_exfat(const struct head *h, struct probe *ret) {
 	if (!has(h, 3, "EXFAT   ", 8) || !has(h, 510, "\x55\xaa", 2))
 		return false;
-	*ret = (struct probe){.kind = CONTENT_FILESYSTEM, .name = "exfat", .tool = "exfat"};
 	if (le16(h, 106) & 2)
 		ret->objection = "it was not unmounted: run fsck.exfat";
 	return true;
 }
 
-// FAT has 12 bits for each cluster when there are fewer than 4085.
+// FAT with fewer than 4085 clusters has 12 bits for each.
 static bool is_fat12(const struct head *h) {
 	uint64_t sectors = le16(h, 19) ? le16(h, 19) : le32(h, 32), table = le16(h, 22) ? le16(h, 22) : le32(h, 36);
 	uint64_t root = (le16(h, 17) * 32 + le16(h, 11) - 1) / le16(h, 11), front =
@@ -124,9 +115,8 @@ static bool is_fat(const struct head *h, struct probe *ret) {
 		return false;
 	if (le16(h, 19) == 0 && le32(h, 32) == 0)
 		return false;
-	*ret = (struct probe){.kind = CONTENT_FILESYSTEM, .name = "fat", .tool = "fat"};
 	if (is_fat12(h))
-		// partclone 0.3.23 takes used clusters of it for free; it is never larger than 32 MiB
+		// partclone 0.3.23 reports used clusters of it as free; it is never larger than 32 MiB
 		ret->kind = CONTENT_ALL;
 	return true;
 }
@@ -134,30 +124,48 @@ static bool is_fat(const struct head *h, struct probe *ret) {
 static bool is_swap(const struct head *h, struct probe *ret) {
 	for (size_t page = 4096; page <= 65536; page *= 2)
 		if (has(h, page - 10, "SWAPSPACE2", 10) || has(h, page - 10, "SWAP-SPACE", 10)) {
-			*ret = (struct probe){.kind = CONTENT_SWAP, .name = "swap", .header = (uint32_t)page};
+			ret->header = (uint32_t)page;
 			return true;
 		}
 	return false;
 }
 
 static bool is_lvm(const struct head *h, struct probe *ret) {
+	(void)ret;
 	for (size_t at = 0; at < 2048; at += 512)
-		if (has(h, at, "LABELONE", 8) && has(h, at + 24, "LVM2 001", 8)) {
-			*ret = (struct probe){.name = "lvm"};
+		if (has(h, at, "LABELONE", 8) && has(h, at + 24, "LVM2 001", 8))
 			return true;
-		}
 	return false;
 }
 
 static bool is_luks(const struct head *h, struct probe *ret) {
-	if (!has(h, 0, "LUKS\xba\xbe", 6))
-		return false;
-	*ret = (struct probe){.name = "luks"};
-	return true;
+	(void)ret;
+	return has(h, 0, "LUKS\xba\xbe", 6);
 }
 
-// A member of a RAID whose superblock is at the end (metadata 0.90 and 1.0) looks like what is inside it. The places
-// are those for a partition of which `tail` holds the last whole 64 KiB and more.
+// Everything about each content: how it is recognised by its first bytes, and how its state is checked where they do
+// not show it.
+static const struct format {
+	const char *name;
+	enum content_kind kind;
+	bool (*recognise)(const struct head *, struct probe *); // sets what the table does not
+	clean_check *check;
+	bool copy_at_end;
+} formats[] = {
+	{"luks", CONTENT_ALL, is_luks, NULL, false},
+	{"lvm", CONTENT_ALL, is_lvm, NULL, false},
+	{"ext2", CONTENT_FILESYSTEM, is_ext, NULL, false}, // ext3 and ext4 too
+	{"xfs", CONTENT_FILESYSTEM, is_xfs, clean_xfs, false},
+	{"btrfs", CONTENT_FILESYSTEM, is_btrfs, NULL, false},
+	{"f2fs", CONTENT_FILESYSTEM, is_f2fs, clean_f2fs, false},
+	{"ntfs", CONTENT_FILESYSTEM, is_ntfs, clean_ntfs, true}, // the copy of its boot sector
+	{"exfat", CONTENT_FILESYSTEM, is_exfat, NULL, false},
+	{"fat", CONTENT_FILESYSTEM, is_fat, NULL, false},
+	{"swap", CONTENT_SWAP, is_swap, NULL, false},
+};
+
+// A member of a RAID with the superblock at its end (metadata 0.90 and 1.0) has the first bytes of its content. `tail`
+// holds at least the last whole 64 KiB of the partition, where the superblock is.
 static bool is_raid(const uint8_t *tail, size_t size) {
 	for (size_t at = 0; at + 4 <= size; at += 512)
 		if (get_le32(tail + at) == MD_MAGIC)
@@ -166,22 +174,21 @@ static bool is_raid(const uint8_t *tail, size_t size) {
 }
 
 void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t tail_size, struct probe *ret) {
-	static bool (*const kinds[])(const struct head *, struct probe *) =
-		{is_luks, is_lvm, is_ext, is_xfs, is_btrfs, is_f2fs, is_ntfs, is_exfat,
-									     is_fat, is_swap};
 	const struct head h = {head, head_size};
-	struct probe one;
 	unsigned found = 0;
 
 	*ret = (struct probe){.name = "data"};
-	for (size_t i = 0; i < ELEMENTS(kinds); i++)
-		if (kinds[i](&h, &one)) {
+	for (size_t i = 0; i < ELEMENTS(formats); i++) {
+		const struct format *f = &formats[i];
+		struct probe one = {.kind = f->kind, .name = f->name, .check = f->check, .copy_at_end = f->copy_at_end};
+		if (f->recognise(&h, &one)) {
 			*ret = one;
 			found++;
 		}
+	}
 	if (found > 1)
 		*ret = (struct probe){.name = "data",
-			.warning = "it has signatures of more than one content: kept whole"};
+			.warning = "it has signatures of more than one content: all of it is kept"};
 	if (ret->kind != CONTENT_ALL && is_raid(tail, tail_size))
-		*ret = (struct probe){.name = "data", .warning = "it is part of a RAID: kept whole"};
+		*ret = (struct probe){.name = "data", .warning = "it is part of a RAID: all of it is kept"};
 }

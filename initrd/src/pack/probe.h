@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a partition holds, by its signatures. A pure function over its first and last bytes.
+// Recognises the content of a partition by its signatures. A pure function over its first and last bytes.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROBE_HEAD (128u << 10) // bytes that are looked at, fewer of a smaller partition
+#include "pack/clean.h"
+
+#define PROBE_HEAD (128u << 10) // bytes that are read, fewer of a smaller partition
 #define PROBE_TAIL (128u << 10)
 
 enum content_kind {
 	CONTENT_ALL,	    // every byte counts: data, LVM, LUKS
-	CONTENT_SWAP,	    // only its header does
-	CONTENT_FILESYSTEM, // what its own map says
+	CONTENT_SWAP,	    // only the header counts
+	CONTENT_FILESYSTEM, // its own map of used blocks counts
 };
 
 struct probe {
 	enum content_kind kind;
-	const char *name;      // of the index: ext4, xfs, swap, lvm, data...
-	const char *tool;      // of a filesystem: partclone.<tool>
-	const char *objection; // why its map cannot be trusted, with advice; or NULL
-	const char *warning;   // or NULL
-	uint32_t header;       // bytes of a swap's
+	const char *name;	     // of the index: ext4, xfs, swap, lvm, data...; of a filesystem: partclone.<name>
+	const char *objection;	     // why its map cannot be trusted, with advice; or NULL
+	clean_check *check;	     // sets the objection if it is not in these bytes; or NULL
+	bool copy_at_end;	     // the partition's last sector is part of the filesystem
+	const char *warning;	     // or NULL
+	uint32_t header;	     // bytes of a swap's
 };
 
 // `tail` ends where the partition ends.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a new image file goes, from its first byte to its last: a file that appears whole or not at all, or an upload.
+// The destination of a new image file, written from its first byte to its last: a file that appears complete or not at
+// all, or an upload.
 #pragma once
 
 #include <stddef.h>
@@ -12,9 +13,9 @@ struct sink;
 
 struct sink_ops {
 	int (*write)(struct sink *, const void *data, size_t size, struct fault *); // all of it
-	// it is there now, under its name
+	// makes it appear under its name
 	int (*commit)(struct sink *, struct fault *);
-	// without commit: nothing is left
+	// without commit: removes everything
 	void (*close)(struct sink *);
 };
 
@@ -24,8 +25,8 @@ struct sink {
 
 int sink_open_file(const char *path, struct sink **ret, struct fault *fault);
 
-// PUT with a chunked body (RFC 9112, 7.1); `token` as bearer. Code 6 when the server does not take it; a cut cannot be
-// resumed.
+// PUT with a chunked body (RFC 9112, 7.1); `token` is the bearer token. Code 6 if the server refuses it; an interrupted
+// upload cannot be resumed.
 int sink_open_upload(const struct url *url, const char *ca, const char *token, struct sink **ret, struct fault *fault);
 
 void sink_close(struct sink **sink); // for cleanup_with; *sink may be NULL

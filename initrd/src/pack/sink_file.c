@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file without a name until it is whole, so that nothing is left of one that was not. Where the filesystem has no
-// such files: one with a name of its own beside it.
+// A file without a name until it is complete, so that an incomplete one leaves nothing behind. If the filesystem does
+// not support that: a temporary file beside it.
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -19,7 +19,7 @@ struct sink_file {
 	struct sink sink;
 	int fd;
 	char *path, *folder;
-	char *temporary; // name of what is not whole yet; NULL: it has none
+	char *temporary; // its name until it is complete; NULL: it has none
 };
 
 static int file_write(struct sink *sink, const void *data, size_t size, struct fault *fault) {
@@ -34,7 +34,7 @@ static char *temporary_name(const char *path) {
 	return asprintf(&name, "%s.%d.part", path, (int)getpid()) < 0 ? NULL : name;
 }
 
-// Gives the file its name. A name that is taken can only be replaced by a rename.
+// Links the file to its name. An existing file can only be replaced by a rename.
 static int give_name(struct sink_file *file) {
 	char self[CHILD_PATH];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink that is an upload. A server says no before the first byte (Expect: 100-continue), while they come, or at the
+// A sink that uploads. The server may refuse before the first byte (Expect: 100-continue), during the upload, or at its
 // end.
 #include <errno.h>
 #include <stdio.h>
@@ -12,13 +12,13 @@
 #include "pack/sink.h"
 
 #define CONNECT_NS (10 * SECOND)
-#define EXPECT_NS (5 * SECOND) // a server that does not know 100-continue says nothing
-#define SEND_NS (60 * SECOND)  // longest time in which no chunk could be sent
-#define ANSWER_NS (300 * SECOND) // it may have to sync the file first
-#define LATE_NS SECOND // for an answer on a connection that takes no more
+#define EXPECT_NS (5 * SECOND) // a server without 100-continue sends nothing
+#define SEND_NS (60 * SECOND)  // longest time without progress
+#define ANSWER_NS (300 * SECOND) // the server may sync the file first
+#define LATE_NS SECOND // for a response on a connection that accepts no more data
 
 #define PIECE (256u * 1024) // bytes of one HTTP chunk
-#define BEFORE 10u // room for its size and CRLF
+#define BEFORE 10u // room for the size and CRLF of a chunk
 #define AFTER 2u
 
 struct upload {
@@ -36,13 +36,13 @@ static int refused(const struct upload *upload, struct fault *fault) {
 		const char *meaning;
 	} known[] = {
 		{401, CODE_NETWORK, "token refused"},
-		{403, CODE_NETWORK, "this node may not upload that"},
-		{404, CODE_NETWORK, "nothing can be uploaded there"},
-		{405, CODE_NETWORK, "the server takes no uploads"},
-		{409, CODE_NETWORK, "its directory is not there"},
-		{411, CODE_NETWORK, "the server wants the length beforehand"},
-		{413, CODE_NETWORK, "larger than the server takes"},
-		{507, CODE_FAILED, "no space is left on the server"},
+		{403, CODE_NETWORK, "this node may not upload to that URL"},
+		{404, CODE_NETWORK, "this URL accepts no uploads"},
+		{405, CODE_NETWORK, "the server accepts no uploads"},
+		{409, CODE_NETWORK, "the directory on the server is missing"},
+		{411, CODE_NETWORK, "the server requires the length in advance"},
+		{413, CODE_NETWORK, "larger than the server accepts"},
+		{507, CODE_FAILED, "the server has no space left"},
 	};
 	unsigned status = upload->http.answer.head.status;
 
@@ -50,10 +50,10 @@ static int refused(const struct upload *upload, struct fault *fault) {
 		if (known[i].status == status)
 			return fault_set(fault, known[i].code, "%s: %s (%u)", upload->url->text, known[i].meaning,
 				status);
-	return fault_set(fault, CODE_NETWORK, "%s: the server answered %u", upload->url->text, status);
+	return fault_set(fault, CODE_NETWORK, "%s: the server responded with status %u", upload->url->text, status);
 }
 
-// Has it answered already? That is a no, or a yes to something else than the whole file.
+// Checks for an early response: it is a refusal, or was sent before the whole file arrived.
 static int look(struct upload *upload, int64_t deadline, struct fault *fault) {
 	int r = http_look(&upload->http, deadline, fault);
 
@@ -82,7 +82,7 @@ static int flush_piece(struct upload *upload, struct fault *fault) {
 	int n = snprintf(size, sizeof(size), "%zx\r\n", upload->fill), r;
 
 	if (upload->fill == 0)
-		return 0; // an empty one would be the last
+		return 0; // an empty chunk would end the body
 	memcpy(data - n, size, (size_t)n);
 	memcpy(data + upload->fill, "\r\n", AFTER);
 	r = send(upload, data - n, (size_t)n + upload->fill + AFTER, fault);
@@ -115,7 +115,7 @@ static int wait_answer(struct upload *upload, struct fault *fault) {
 	if (r < 0)
 		return fault_prefix(fault, r, "%s: ", upload->url->text);
 	if (!upload->http.answer.head_done)
-		return fault_set(fault, CODE_NETWORK, "%s: no answer within %llu seconds", upload->url->text,
+		return fault_set(fault, CODE_NETWORK, "%s: no response within %llu seconds", upload->url->text,
 				 (unsigned long long)(ANSWER_NS / SECOND));
 	return 0;
 }
@@ -150,7 +150,7 @@ static int check_url(const struct url *url, const char *token, struct fault *fau
 	if (url->scheme == SCHEME_FILE)
 		return fault_set(fault, CODE_USAGE, "upload: %s must be http or https", url->text);
 	if (token && url->scheme != SCHEME_HTTPS && !url_is_loopback(url))
-		return fault_set(fault, CODE_USAGE, "upload: %s would send the token in the clear: use https",
+		return fault_set(fault, CODE_USAGE, "upload: %s would send the token unencrypted: use https",
 			url->text);
 	return 0;
 }

@@ -2,11 +2,9 @@
 #include "pack/usedmap.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "disk/table.h"
-#include "pack/clean.h"
 #include "pack/domain.h"
 #include "pack/probe.h"
 
@@ -34,15 +32,14 @@ static int probe_partition(const struct reader *reader, const struct partition *
 	if (r < 0)
 		return r;
 	probe(head, head_size, tail, tail_size, ret);
-	return clean_check(reader, partition, ret, fault);
+	return ret->check && !ret->objection ? ret->check(reader, partition, &ret->objection, fault) : 0;
 }
 
 static void add_all(struct usedmap *map, const struct partition *partition) {
 	extents_add(&map->kept, partition->start, partition->start + partition->bytes);
 }
 
-// NTFS has a copy of its boot sector behind its end, in the partition's last sector.
-static void add_ntfs_copy(struct usedmap *map, const struct partition *partition) {
+static void add_last_sector(struct usedmap *map, const struct partition *partition) {
 	uint64_t end = partition->start + partition->bytes;
 	extents_add(&map->kept, end - map->sector, end);
 }
@@ -64,15 +61,15 @@ static int add_filesystem(const struct reader *reader, const struct partition *p
 			(unsigned long long)partition->start, content->name);
 	if (r < 0) {
 		map->kept.count = before;
-		warn(map, reader->name, partition->start, "kept whole, for its map could not be had:");
+		warn(map, reader->name, partition->start, "all of it is kept, because its map could not be read:");
 		text_addf(&map->warnings, "  %s\n", fault->text);
 		content->name = "data";
 		add_all(map, partition);
 		return 0;
 	}
 	mark(map, partition->start + bytes - 1);
-	if (!strcmp(content->name, "ntfs"))
-		add_ntfs_copy(map, partition);
+	if (content->copy_at_end)
+		add_last_sector(map, partition);
 	return 0;
 }
 

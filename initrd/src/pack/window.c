@@ -15,9 +15,9 @@
 #include "base/scratch.h"
 #include "disk/sysfs.h"
 
-#define LOOP_TRIES 16u // others take loop devices too
+#define LOOP_TRIES 16u // other programs may take the same loop device
 
-// True when the kernel has that partition of a block device, under that name.
+// Whether the kernel has a device for that partition, with that name.
 static bool is_partition(const char *disk, const char *name, const struct partition *partition) {
 	return sysfs_number(UINT64_MAX, "%s/%s/start", disk, name) == partition->start / SECTOR &&
 	       sysfs_number(UINT64_MAX, "%s/%s/size", disk, name) == partition->bytes / SECTOR;
@@ -43,16 +43,17 @@ static int configure(int loop, int disk, const struct partition *partition) {
 
 	config.info.lo_offset = partition->start;
 	config.info.lo_sizelimit = partition->bytes;
-	config.info.lo_flags = LO_FLAGS_READ_ONLY | LO_FLAGS_AUTOCLEAR; // free again when nobody has it open
+	config.info.lo_flags = LO_FLAGS_READ_ONLY | LO_FLAGS_AUTOCLEAR; // released when the last user closes it
 	return ioctl(loop, LOOP_CONFIGURE, &config) < 0 ? -errno : 0;
 }
 
-// False: no loop devices here, or not for us.
+// False: there are no loop devices, or not for this user.
 static bool use_loop(const struct reader *reader, const struct partition *partition, struct window *ret) {
 	cleanup_close int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC), disk = -1;
 	char path[CHILD_PATH];
 
-	disk = open(child_path(reader->fd, path), O_RDONLY | O_CLOEXEC); // without the O_DIRECT that ours may have
+	// without O_DIRECT, which our descriptor may have
+	disk = open(child_path(reader->fd, path), O_RDONLY | O_CLOEXEC);
 	for (unsigned i = 0; control >= 0 && disk >= 0 && i < LOOP_TRIES; i++) {
 		cleanup_close int loop = -1;
 		int number = ioctl(control, LOOP_CTL_GET_FREE), r;
@@ -74,7 +75,7 @@ static int use_copy(const struct reader *reader, const struct partition *partiti
 	int r = fd < 0 ? fd : 0;
 
 	if (r == 0 && ftruncate(fd, (off_t)partition->bytes) < 0)
-		r = fault_errno(fault, CODE_FAILED, errno, "%s: copy of a partition", folder);
+		r = fault_errno(fault, CODE_FAILED, errno, "%s: copying a partition", folder);
 	if (r == 0)
 		r = scratch_copy(fd, 0, reader->fd, partition->start, partition->bytes, fault);
 	if (r < 0)
@@ -94,8 +95,8 @@ int window_open(const struct reader *reader, const struct partition *partition, 
 		child_path(reader->fd, ret->path);
 		return 0;
 	}
-	// Of a disk that is open for us alone nobody may have a partition so, and some tools ask for that: a loop
-	// device is better.
+	// While this process has the disk open exclusively, no other can open a partition exclusively, as some tools
+	// do: a loop device is better.
 	if (use_loop(reader, partition, ret))
 		return 0;
 	if (fstat(reader->fd, &st) == 0 && S_ISBLK(st.st_mode) && use_partition(&st, partition, ret))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A partition under a name that another program can open: a read-only loop device, the kernel's own partition, or a
-// sparse copy.
+// Makes a partition available to another program under a name: as a read-only loop device, as the kernel's partition
+// device, or as a sparse copy.
 #pragma once
 
 #include "disk/disk.h"
@@ -11,7 +11,7 @@ struct window {
 	int fd; // keeps the loop device or the copy; -1
 };
 
-// `folder`: where a copy may be made when there is no other way.
+// `folder`: for a copy, if neither device is available.
 int window_open(const struct reader *reader, const struct partition *partition, const char *folder, struct window *ret,
 		struct fault *fault);
 void window_close(struct window *window);

@@ -10,7 +10,7 @@
 
 const struct operand_rule write_shell_rules[] = {
 	DISK_RULES(false),
-	{"file", false, "instead of a disk: a regular file, made or grown to the image's size", NULL, NULL},
+	{"file", false, "instead of disk: a regular file, created or extended to the size of the image", NULL, NULL},
 	WRITE_RULES,
 	{0},
 };
@@ -46,7 +46,7 @@ static int check_generation(const char *line, size_t size, uint64_t *ret, struct
 	snprintf(number, sizeof(number), "%.*s", (int)(size - word), line + word);
 	if (strlen(number) != size - word || number_parse(number, NUMBER_MAX, ret) < 0)
 		return fault_set(fault, CODE_USAGE,
-			"generation must be a decimal number of at most 2^63-1, no leading zeros");
+			"generation must be a decimal number of at most 2^63-1, without leading zeros");
 	return 0;
 }
 
@@ -59,7 +59,7 @@ int plan_generation(const char *data, size_t size, uint64_t *ret_generation, str
 	return check_generation(first + 1, (size_t)(second - first - 1), ret_generation, fault);
 }
 
-// Where the checks of a plan have got to.
+// The state of the checks of a plan.
 struct place {
 	unsigned line;
 	uint64_t generation;
@@ -69,13 +69,13 @@ struct place {
 static int check_line(struct place *at, const char *line, size_t size, struct fault *fault) {
 	if (at->line == 1) {
 		if (size != strlen("plan 1") || memcmp(line, "plan 1", size))
-			return fault_set(fault, CODE_USAGE, "must be \"plan 1\": another version is not understood");
+			return fault_set(fault, CODE_USAGE, "must be \"plan 1\": other versions are not supported");
 		return 0;
 	}
 	if (at->line == 2)
 		return check_generation(line, size, &at->generation, fault);
 	if (at->ended)
-		return fault_set(fault, CODE_USAGE, LAST_VERBS ": these stand only at the end of a plan");
+		return fault_set(fault, CODE_USAGE, LAST_VERBS ": these are allowed only at the end of a plan");
 	return check_step(line, size, &at->ended, fault);
 }
 
@@ -91,7 +91,7 @@ int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct f
 			return fault_set(fault, CODE_USAGE, "line %u: a plan has at most %u lines", at.line,
 				PLAN_LINES_MAX);
 		if (!newline)
-			return fault_set(fault, CODE_USAGE, "line %u: no LF at its end", at.line);
+			return fault_set(fault, CODE_USAGE, "line %u: it does not end with LF", at.line);
 		if ((size_t)(newline - data) >= LINE_MAX_BYTES)
 			return fault_set(fault, CODE_USAGE, "line %u: longer than %u bytes", at.line, LINE_MAX_BYTES);
 		r = check_line(&at, data, (size_t)(newline - data), fault);
@@ -100,7 +100,7 @@ int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct f
 		data = newline + 1;
 	}
 	if (!at.ended)
-		return fault_set(fault, CODE_USAGE, "line %u: a plan ends with one of " LAST_VERBS, at.line + 1);
+		return fault_set(fault, CODE_USAGE, "line %u: a plan must end with one of " LAST_VERBS, at.line + 1);
 	*ret_generation = at.generation;
 	return 0;
 }

@@ -21,11 +21,11 @@ extern const struct operand_rule poweroff_rules[];
 extern const struct operand_rule idle_rules[];
 extern const struct operand_rule rescue_rules[];
 // END words
-// of the verb at a shell: a file may stand for the disk, which no plan can say
+// of the verb at a shell, where a file may replace the disk; a plan cannot do that
 extern const struct operand_rule write_shell_rules[];
 
-// Every line is right and so is their order. The fault names the line.
+// Checks every line and their order. The fault names the line.
 int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);
 
-// Only the second line: what init needs to know even of a plan that will be refused.
+// Reads only the second line: init needs the generation even of a plan that is refused.
 int plan_generation(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);

@@ -33,7 +33,7 @@ int check_url(const char *value, struct fault *fault) {
 	int r;
 
 	if (strchr(value, ','))
-		return fault_set(fault, CODE_USAGE, "\"%.200s\": one URL is wanted, a comma in it written as %%2C",
+		return fault_set(fault, CODE_USAGE, "\"%.200s\": must be one URL; write a comma in it as %%2C",
 			value);
 	r = url_parse(value, &url, fault);
 	if (r == 0)
@@ -67,7 +67,7 @@ int check_watchdog(const char *value, struct fault *fault) {
 int check_digest(const char *value, struct fault *fault) {
 	const char *hex = value + strlen("sha256:");
 	if (strncmp(value, "sha256:", strlen("sha256:")) || strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
-		return fault_set(fault, CODE_USAGE, "\"%s\" is not sha256: and 64 lower-case hexadecimal digits",
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not \"sha256:\" with 64 lower-case hexadecimal digits",
 			value);
 	return 0;
 }
@@ -86,20 +86,20 @@ int check_positive(const char *value, struct fault *fault) {
 	return r;
 }
 
-// Lines of a file of authorized keys, without the last LF.
+// The lines of a file of authorized keys, without the last LF.
 int check_keys(const char *value, struct fault *fault) {
-	bool fresh = true; // a line begins here
+	bool fresh = true; // at the start of a line
 
 	for (const char *c = value; *c; c++) {
 		if (*c == '\n' ? fresh : (unsigned char)*c < ' ' || *c == 0x7f)
-			return fault_set(fault, CODE_USAGE, "byte 0x%02x: want one key a line, joined by LF",
+			return fault_set(fault, CODE_USAGE, "byte 0x%02x: must be one key per line, joined by LF",
 				(unsigned char)*c);
 		fresh = *c == '\n';
 	}
-	return fresh ? fault_set(fault, CODE_USAGE, "an empty line: want one key a line, joined by LF") : 0;
+	return fresh ? fault_set(fault, CODE_USAGE, "an empty line: must be one key per line, joined by LF") : 0;
 }
 
-// Empty, or the labels that a DNS name has.
+// Empty, or the labels of a DNS name.
 int check_hostname(const char *value, struct fault *fault) {
 	size_t label = 0, size = strlen(value);
 

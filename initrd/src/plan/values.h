@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of single operand values: each says what would be right.
+// Checks of operand values: each fault describes a valid value.
 #pragma once
 
 #include "base/fault.h"

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A feed out of a source. Each thread has a stream; it takes the next span of wanted chunks, asks for it as one range,
-// and puts each frame into a slot of the pool.
+// A feed that reads a source. Each thread has a stream; it takes the next span of wanted chunks, requests it as one
+// range, and puts each frame into a slot of the pool.
 #include "source/feed.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
+#include "base/crew.h"
 #include "source/span.h"
 #include "source/stream.h"
 
 #define STREAMS_MAX 16u
 
 struct slot {
-	struct parcel parcel; // first: a parcel is its slot
+	struct parcel parcel; // must be first: a pointer to it is one to the slot
 	struct slot *next;
 };
 
@@ -25,72 +25,68 @@ struct source_feed;
 struct worker {
 	struct source_feed *feed;
 	struct stream *stream;
-	pthread_t thread;
 };
 
 struct source_feed {
 	struct feed base;
+	struct crew crew; // next: the first chunk that no thread has taken
 	const struct index *index;
 	const uint8_t *wanted;
 	struct worker workers[STREAMS_MAX];
-	unsigned worker_count; // threads that were started
+	unsigned stream_count;
 	struct slot *slots;
 	uint8_t *memory; // of all slots
 	size_t memory_size;
 
-	pthread_mutex_t lock; // for all below
-	pthread_cond_t freed, filled;
-	uint32_t cursor; // first chunk that nobody has taken
+	pthread_cond_t freed, filled; // from here on: under the lock of the crew
 	struct slot *free;
-	struct slot *first, **last; // frames to be handed out
-	unsigned busy;	 // threads that may still bring some
-	int error;	 // why it ended early
-	struct fault fault;
+	struct slot *first, **last; // frames to be delivered
+	unsigned busy;		    // threads that may still deliver frames
+	unsigned claimed;	    // workers that have a thread
 };
 
-// NULL: the feed has ended.
+// NULL: the feed was stopped.
 static struct slot *take_slot(struct source_feed *feed) {
 	struct slot *slot = NULL;
 
-	pthread_mutex_lock(&feed->lock);
-	while (!feed->free && !feed->error)
-		pthread_cond_wait(&feed->freed, &feed->lock);
-	if (!feed->error) {
+	pthread_mutex_lock(&feed->crew.lock);
+	while (!feed->free && !feed->crew.error)
+		pthread_cond_wait(&feed->freed, &feed->crew.lock);
+	if (!feed->crew.error) {
 		slot = feed->free;
 		feed->free = slot->next;
 	}
-	pthread_mutex_unlock(&feed->lock);
+	pthread_mutex_unlock(&feed->crew.lock);
 	return slot;
 }
 
 static void put_filled(struct source_feed *feed, struct slot *slot) {
 	slot->next = NULL;
-	pthread_mutex_lock(&feed->lock);
+	pthread_mutex_lock(&feed->crew.lock);
 	*feed->last = slot;
 	feed->last = &slot->next;
 	pthread_cond_signal(&feed->filled);
-	pthread_mutex_unlock(&feed->lock);
+	pthread_mutex_unlock(&feed->crew.lock);
 }
 
-// The first reason counts. Under the lock.
+// Keeps the first reason. With the lock held.
 static void end_early(struct source_feed *feed, int error, const struct fault *fault) {
-	if (feed->error)
+	if (feed->crew.error)
 		return;
-	feed->error = error;
-	feed->fault = *fault;
+	crew_fail(&feed->crew, error, 0, fault);
 	pthread_cond_broadcast(&feed->freed);
 	pthread_cond_broadcast(&feed->filled);
-	for (unsigned i = 0; i < feed->worker_count; i++)
+	for (unsigned i = 0; i < feed->stream_count; i++)
 		stream_stop(feed->workers[i].stream);
 }
 
-static int throw_away(struct stream *stream, uint64_t size, struct fault *fault) {
-	char nowhere[16384];
+static int skip_bytes(struct stream *stream, uint64_t size, struct fault *fault) {
+	char unused[16384];
 	int r = 0;
 
 	for (size_t n; r == 0 && size > 0; size -= n) {
-		n = size < sizeof(nowhere) ? (size_t)size : sizeof(nowhere);
-		r = stream_read(stream, nowhere, n, fault);
+		n = size < sizeof(unused) ? (size_t)size : sizeof(unused);
+		r = stream_read(stream, unused, n, fault);
 	}
 	return r;
 }
@@ -119,7 +115,7 @@ static int read_span(struct worker *worker, struct span span, struct fault *faul
 	for (uint32_t i = span.first; r == 0 && i < span.end; i++) {
 		if (!is_wanted(worker->feed->wanted, i))
 			continue;
-		r = throw_away(worker->stream, chunks[i].at - at, fault);
+		r = skip_bytes(worker->stream, chunks[i].at - at, fault);
 		if (r == 0)
 			r = read_frame(worker, &chunks[i], fault);
 		at = frame_end(&chunks[i]);
@@ -128,43 +124,42 @@ static int read_span(struct worker *worker, struct span span, struct fault *faul
 }
 
 static void *work(void *data) {
-	struct worker *worker = data;
-	struct source_feed *feed = worker->feed;
+	struct source_feed *feed = data;
+	struct worker *worker;
 	struct fault fault;
 	struct span span;
 	int r = 0;
 
-	pthread_mutex_lock(&feed->lock);
-	while (r == 0 && !feed->error && span_next(feed->index, feed->wanted, feed->cursor, &span)) {
-		feed->cursor = span.end;
-		pthread_mutex_unlock(&feed->lock);
+	pthread_mutex_lock(&feed->crew.lock);
+	worker = &feed->workers[feed->claimed++];
+	while (r == 0 && !feed->crew.error && span_next(feed->index, feed->wanted, feed->crew.next, &span)) {
+		feed->crew.next = span.end;
+		pthread_mutex_unlock(&feed->crew.lock);
 		r = read_span(worker, span, &fault);
-		pthread_mutex_lock(&feed->lock);
+		pthread_mutex_lock(&feed->crew.lock);
 	}
 	if (r < 0)
 		end_early(feed, r, &fault);
 	if (--feed->busy == 0)
 		pthread_cond_broadcast(&feed->filled);
-	pthread_mutex_unlock(&feed->lock);
+	pthread_mutex_unlock(&feed->crew.lock);
 	return NULL;
 }
 
-// The threads bring frames or an error before their streams' deadlines: this wait needs none of its own.
+// This wait needs no deadline: the threads deliver frames or an error before the deadlines of their streams.
 static int source_feed_next(struct feed *base, struct parcel **ret, struct fault *fault) {
 	struct source_feed *feed = (struct source_feed *)base;
 	struct slot *slot;
 	int r;
 
-	pthread_mutex_lock(&feed->lock);
-	while (!feed->first && !feed->error && feed->busy > 0)
-		pthread_cond_wait(&feed->filled, &feed->lock);
-	r = feed->error;
+	pthread_mutex_lock(&feed->crew.lock);
+	while (!feed->first && !feed->crew.error && feed->busy > 0)
+		pthread_cond_wait(&feed->filled, &feed->crew.lock);
+	r = crew_result(&feed->crew, fault);
 	slot = r == 0 ? feed->first : NULL;
-	if (r < 0)
-		*fault = feed->fault;
 	if (slot && !(feed->first = slot->next))
 		feed->last = &feed->first;
-	pthread_mutex_unlock(&feed->lock);
+	pthread_mutex_unlock(&feed->crew.lock);
 	if (r == 0)
 		*ret = slot ? &slot->parcel : NULL;
 	return r;
@@ -174,11 +169,11 @@ static void source_feed_give_back(struct feed *base, struct parcel *parcel) {
 	struct source_feed *feed = (struct source_feed *)base;
 	struct slot *slot = (struct slot *)parcel;
 
-	pthread_mutex_lock(&feed->lock);
-	slot->next = feed->free; // the last one first: its memory is touched already
+	pthread_mutex_lock(&feed->crew.lock);
+	slot->next = feed->free; // last in, first out: the kernel has mapped its memory already
 	feed->free = slot;
 	pthread_cond_signal(&feed->freed);
-	pthread_mutex_unlock(&feed->lock);
+	pthread_mutex_unlock(&feed->crew.lock);
 }
 
 static void source_feed_stop(struct feed *base) {
@@ -186,24 +181,23 @@ static void source_feed_stop(struct feed *base) {
 	struct fault fault;
 	int r = fault_errno(&fault, CODE_FAILED, ECANCELED, "image");
 
-	pthread_mutex_lock(&feed->lock);
+	pthread_mutex_lock(&feed->crew.lock);
 	end_early(feed, r, &fault);
-	pthread_mutex_unlock(&feed->lock);
+	pthread_mutex_unlock(&feed->crew.lock);
 }
 
 static void source_feed_close(struct feed *base) {
 	struct source_feed *feed = (struct source_feed *)base;
 
 	source_feed_stop(base);
-	for (unsigned i = 0; i < feed->worker_count; i++)
-		pthread_join(feed->workers[i].thread, NULL);
+	crew_join(&feed->crew);
 	for (unsigned i = 0; i < STREAMS_MAX; i++)
 		stream_close(&feed->workers[i].stream);
 	if (feed->memory)
 		munmap(feed->memory, feed->memory_size);
 	pthread_cond_destroy(&feed->filled);
 	pthread_cond_destroy(&feed->freed);
-	pthread_mutex_destroy(&feed->lock);
+	pthread_mutex_destroy(&feed->crew.lock);
 	free(feed->slots);
 	free(feed);
 }
@@ -231,16 +225,14 @@ static int start_workers(struct source_feed *feed, struct source *source, unsign
 	for (unsigned i = 0; r == 0 && i < count; i++) {
 		feed->workers[i].feed = feed;
 		r = stream_open(source, &feed->workers[i].stream, fault);
+		feed->stream_count += r == 0;
 	}
-	pthread_mutex_lock(&feed->lock); // nobody may look at the count before it is right
-	for (unsigned i = 0; r == 0 && i < count; i++) {
-		r = -pthread_create(&feed->workers[i].thread, NULL, work, &feed->workers[i]);
-		if (r < 0)
-			fault_errno(fault, CODE_FAILED, r, "thread");
-		else
-			feed->worker_count = ++feed->busy;
-	}
-	pthread_mutex_unlock(&feed->lock);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&feed->crew.lock); // no thread may see `busy` before it is right
+	r = crew_start(&feed->crew, count, work, feed, fault);
+	feed->busy = feed->crew.started;
+	pthread_mutex_unlock(&feed->crew.lock);
 	return r;
 }
 
@@ -260,7 +252,7 @@ int feed_open_source(struct source *source, const struct index *index, const uin
 	feed->index = index;
 	feed->wanted = wanted;
 	feed->last = &feed->first;
-	pthread_mutex_init(&feed->lock, NULL);
+	pthread_mutex_init(&feed->crew.lock, NULL);
 	pthread_cond_init(&feed->freed, NULL);
 	pthread_cond_init(&feed->filled, NULL);
 	if (streams == 0)

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where data frames come from, in whatever order: the seam between transports and the decoders. One implementation
-// reads ranges of a source; another may receive multicast.
+// Delivers data frames in any order: the seam between transports and decoders. One implementation reads ranges of a
+// source; another may receive multicast.
 #pragma once
 
 #include "image/index.h"
 #include "source/source.h"
 
-// One chunk's data frame, as it came: not yet checked.
+// The data frame of one chunk, as received: not checked yet.
 struct parcel {
 	const struct chunk *chunk;
-	uint8_t *frame; // chunk->frame bytes; the feed's, until feed_return
+	uint8_t *frame; // chunk->frame bytes; valid until feed_return
 };
 
 struct feed;
 
 struct feed_ops {
-	// Waits for a frame. *ret NULL: every wanted chunk was handed out. Called from any thread.
+	// Waits for a frame. *ret NULL: every wanted chunk was delivered. Called from any thread.
 	int (*next)(struct feed *, struct parcel **ret, struct fault *);
-	void (*give_back)(struct feed *, struct parcel *); // its memory may be used again
-	void (*stop)(struct feed *); // next ends with -ECANCELED for those who wait, and from here on
-	void (*close)(struct feed *); // once nobody else uses it; parcels not given back are gone
+	void (*give_back)(struct feed *, struct parcel *); // its memory may be reused
+	void (*stop)(struct feed *); // all calls of next end with -ECANCELED from now on
+	void (*close)(struct feed *); // no other thread may use it; invalidates parcels that were not returned
 };
 
 struct feed {
 	const struct feed_ops *ops;
 };
 
-// Frames, in any order, of the chunks whose bit in `wanted` is set (bit i: index->chunks[i]); NULL: of all. `streams`
-// connections (0: as many as suit the source) ask for long ranges that step over what is not wanted. At most `memory`
-// bytes of frames are held, by the feed and by who has not given them back; at least two frames.
+// Delivers the frames of the chunks whose bit in `wanted` is set (bit i: index->chunks[i]); NULL: of all. `streams`
+// connections (0: as many as suit the source) request long ranges, which skip unwanted chunks. Frames take at most
+// `memory` bytes, including parcels that are not returned yet, but there are at least two.
 int feed_open_source(struct source *source, const struct index *index, const uint8_t *wanted, unsigned streams,
 		     size_t memory,
 		     struct feed **ret, struct fault *fault);

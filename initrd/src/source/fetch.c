@@ -8,20 +8,21 @@
 
 #define CONNECT_NS (10 * SECOND)
 #define STALL_NS (20 * SECOND) // longest silence on a connection
-#define SKIP_MAX ((uint64_t)64 << 20) // a server without ranges is read from the start up to here
+#define SKIP_MAX ((uint64_t)64 << 20) // a server without ranges is read from the start at most up to here
 #define SKIP_SLICE (64u * 1024)
 
 static int64_t at_most(int64_t wanted, int64_t left) { return wanted < left ? wanted : left > 0 ? left : 1; }
 
-// 408 and 429 pass; so does what the server itself is to blame for.
+// Temporary: 408, 429, and errors of the server itself.
 static bool is_final(unsigned status) { return status < 500 && status != 408 && status != 429; }
 
-// The whole file instead of a range of it: taken at the second time, when no other server is better.
+// The server sent the whole file instead of a range: accepted at the second attempt, if no other server is better.
 static int take_whole(struct fetch *fetch, const struct head *head, enum standing *standing, struct fault *fault) {
 	*standing = fetch->at > SKIP_MAX || !head->has_length ? SERVER_REFUSED : SERVER_RANGELESS;
 	if (*standing > fetch->choice.standing)
-		return fault_set(fault, CODE_NETWORK, "answered 200 to a range%s", head->has_length ? ""
-			: ", and no Content-Length");
+		return fault_set(fault, CODE_NETWORK,
+			"responded with status 200 to a range request%s", head->has_length ? ""
+			: ", without Content-Length");
 	fetch->skip = fetch->at;
 	fetch->answer_left = fetch->left;
 	if (source_learn_size(fetch->source, head->length, fault) < 0) {
@@ -29,25 +30,25 @@ static int take_whole(struct fetch *fetch, const struct head *head, enum standin
 		return -ENETUNREACH;
 	}
 	if (fetch->at + fetch->left > head->length)
-		return fault_set(fault, CODE_INTEGRITY, "bytes up to %llu are wanted of a file of %llu",
+		return fault_set(fault, CODE_INTEGRITY, "bytes up to %llu are needed, but the file has %llu bytes",
 				 (unsigned long long)(fetch->at + fetch->left), (unsigned long long)head->length);
 	return 0;
 }
 
-// A range, which must begin where it was asked to and may end earlier.
+// A range must begin at the requested byte and may end earlier.
 static int take_range(struct fetch *fetch, const struct head *head, struct fault *fault) {
 	uint64_t size = head->range_last - head->range_from + 1;
 
 	if (!head->has_range || head->range_from != fetch->at || size > fetch->left)
-		return fault_set(fault, CODE_NETWORK, "answered with another range than bytes %llu-%llu",
+		return fault_set(fault, CODE_NETWORK, "responded with another range than bytes %llu-%llu",
 			(unsigned long long)fetch->at,
 				 (unsigned long long)(fetch->at + fetch->left - 1));
 	if (head->has_length && head->length != size)
-		return fault_set(fault, CODE_NETWORK, "answered with %llu bytes for a range of %llu",
+		return fault_set(fault, CODE_NETWORK, "responded with %llu bytes for a range of %llu",
 			(unsigned long long)head->length,
 				 (unsigned long long)size);
 	if (!head->has_total)
-		return fault_set(fault, CODE_NETWORK, "does not say how long the file is");
+		return fault_set(fault, CODE_NETWORK, "did not send the size of the file");
 	fetch->skip = 0;
 	fetch->answer_left = size;
 	return source_learn_size(fetch->source, head->total, fault);
@@ -56,14 +57,14 @@ static int take_range(struct fetch *fetch, const struct head *head, struct fault
 static int take_head(struct fetch *fetch, const struct head *head, enum standing *standing, struct fault *fault) {
 	if (head->is_encoded && (head->status == 200 || head->status == 206)) {
 		*standing = SERVER_REFUSED;
-		return fault_set(fault, CODE_NETWORK, "answered with an encoded body");
+		return fault_set(fault, CODE_NETWORK, "responded with an encoded body (Content-Encoding)");
 	}
 	if (head->status == 200)
 		return take_whole(fetch, head, standing, fault);
 	*standing = is_final(head->status) ? SERVER_REFUSED : SERVER_GOOD;
 	if (head->status == 206)
 		return take_range(fetch, head, fault);
-	return fault_set(fault, CODE_NETWORK, "answered %u", head->status);
+	return fault_set(fault, CODE_NETWORK, "responded with status %u", head->status);
 }
 
 static int ask(struct fetch *fetch, int64_t give_up, struct head *head, enum standing *standing, struct fault *fault) {
@@ -101,7 +102,7 @@ static int take_bytes(struct fetch *fetch, void *data, size_t size, size_t *ret_
 	if (r < 0)
 		return r;
 	if (*ret_size == 0)
-		return fault_set(fault, CODE_NETWORK, "the answer ended %llu bytes early",
+		return fault_set(fault, CODE_NETWORK, "the response ended %llu bytes early",
 			(unsigned long long)(fetch->skip + fetch->answer_left));
 	fetch->last_byte = clock_now();
 	atomic_fetch_add(&fetch->source->received, *ret_size);
@@ -122,7 +123,7 @@ static int skip(struct fetch *fetch, struct fault *fault) {
 	return 0;
 }
 
-// The answer was read as far as it is wanted. A connection with more on it is not used again.
+// The needed part of the response was read. A connection with unread bytes is not reused.
 static void end_answer(struct fetch *fetch) {
 	fetch->answering = false;
 	if (!fetch->http.answer.body_done)
@@ -145,7 +146,7 @@ static int read_some(struct fetch *fetch, void *data, size_t size, size_t *ret_s
 	return 0;
 }
 
-// Chooses a server, waits until it may be asked, asks. 0 also when another try is to be made.
+// Chooses a server, waits until it may be used, and sends the request. 0 too if another attempt follows.
 static int start(struct fetch *fetch, struct fault *fault) {
 	int64_t give_up = fetch->last_byte + fetch->source->idle_ns;
 	enum standing standing = SERVER_GOOD;
@@ -188,7 +189,7 @@ void fetch_drop(struct fetch *fetch) {
 }
 
 int fetch_read(struct fetch *fetch, void *data, size_t size, struct fault *fault) {
-	fetch->last_byte = clock_now(); // the time before this call is the caller's
+	fetch->last_byte = clock_now(); // the time between calls does not count
 	for (char *to = data; size > 0;) {
 		size_t n = 0;
 		int r = fetch->answering ? go_on(fetch, to, size, &n, fault) : start(fetch, fault);

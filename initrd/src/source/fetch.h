@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of an image file over HTTP: it goes on where it was cut, at the same byte, on the server that is best then.
+// Reads a range of an image file over HTTP. After an interruption it continues at the same byte, on the best server.
 #pragma once
 
 #include <stdbool.h>
@@ -17,12 +17,12 @@ struct fetch {
 	uint64_t at, left; // of the range
 	struct http http;
 	struct choice choice;
-	bool answering; // an answer is being read, which begins `skip` bytes before `at`
-	bool proven;	// bytes of it have come
+	bool answering; // a response is being read whose first byte is `skip` bytes before `at`
+	bool proven;	// bytes of it have arrived
 	uint64_t skip, answer_left;
-	int64_t last_byte; // when one came
+	int64_t last_byte; // when the last byte arrived
 };
 
-// The next `size` bytes, of those that are left.
+// Reads the next `size` bytes of the range.
 int fetch_read(struct fetch *fetch, void *data, size_t size, struct fault *fault);
-void fetch_drop(struct fetch *fetch); // the answer that is being read
+void fetch_drop(struct fetch *fetch); // ends the response that is being read

@@ -11,11 +11,11 @@
 #include "image/gap_frame.h"
 #include "source/stream.h"
 
-#define TAIL ((size_t)256 << 10) // bytes: all there is to know of an image of 2.5 GiB, in one request
+#define TAIL ((size_t)256 << 10) // bytes: one request is enough for an image of 2.5 GiB
 #define TRAILER_FRAME ((uint64_t)SKIPPABLE + TRAILER)
 #define TABLE_MAX ((uint64_t)8 * (CHUNKS_MAX * 2 + DISK_MAX / GAP_MAX + 3) + SKIPPABLE + SEEK_FOOTER)
 
-// The end of a file, of which the last bytes are here already.
+// The end of a file; its last bytes are read already.
 struct tail {
 	struct stream *stream;
 	uint64_t size; // of the file
@@ -46,7 +46,7 @@ static int tail_fill(struct tail *tail, struct fault *fault) {
 	return stream_read(tail->stream, tail->data, tail->kept, fault);
 }
 
-// Seek table's size, trailer, and that both leave just the room that the index says it takes.
+// Checks the size of the seek table and the trailer, and that the index ends where they begin.
 static int read_trailer(struct tail *tail, struct trailer *ret, struct fault *fault) {
 	uint8_t frame[TRAILER_FRAME];
 	uint64_t end;
@@ -54,18 +54,18 @@ static int read_trailer(struct tail *tail, struct trailer *ret, struct fault *fa
 
 	tail->table = tail->kept < SEEK_FOOTER ? 0 : seek_table_size(tail->data + tail->kept - SEEK_FOOTER);
 	if (tail->table == 0)
-		return refuse(fault, "it does not end as one: cut off, or another kind of file (sledc pack makes one "
-				     "of any disk image)");
+		return refuse(fault, "it does not end as an image does: it was cut off, or is another kind of file "
+				     "(sledc pack converts any disk image)");
 	if (tail->table > TABLE_MAX || tail->table + TRAILER_FRAME > tail->size)
-		return refuse(fault, "its seek table has an impossible size");
+		return refuse(fault, "the seek table has an impossible size");
 	end = tail->size - tail->table - TRAILER_FRAME;
 	r = tail_read(tail, end, sizeof(frame), frame, fault);
 	if (r == 0)
 		r = trailer_parse(frame, ret, fault);
 	if (r == 0 && (ret->index_at < SKIPPABLE || ret->index_at > end || ret->index_size != end - ret->index_at))
-		return refuse(fault, "its index is not where the trailer says");
+		return refuse(fault, "the index is not where the trailer locates it");
 	if (r == 0 && ret->index_size > INDEX_SIZE_MAX)
-		return fault_set(fault, CODE_UNSUPPORTED, "image: an index of %llu bytes, at most %llu are read",
+		return fault_set(fault, CODE_UNSUPPORTED, "image: an index of %llu bytes; at most %llu are supported",
 			(unsigned long long)ret->index_size,
 				 (unsigned long long)INDEX_SIZE_MAX);
 	return r;
@@ -87,7 +87,7 @@ static int check_signature(const struct image_trust *trust, struct image *image,
 	const struct key *key;
 
 	if (within == is_zero(trailer->key, KEY_ID))
-		return refuse(fault, "its trailer has half a signature");
+		return refuse(fault, "the trailer has an incomplete signature");
 	if (trust->signature && signature_decode(trust->signature, beside) < 0)
 		return fault_set(fault, CODE_USAGE, "image: signature \"%s\" is not 64 bytes in base64",
 			trust->signature);
@@ -95,20 +95,21 @@ static int check_signature(const struct image_trust *trust, struct image *image,
 		return 0;
 	if (!within && !trust->signature)
 		return trust->allow_unsigned ? 0 : fault_set(fault, CODE_INTEGRITY,
-			"image %s is not signed (sledc sign does it)", image->digest);
+			"image %s is not signed: sign it with sledc sign", image->digest);
 	key = keys_verify(trust->keys, trailer->digest, trust->signature ? beside : trailer->signature);
 	if (!key || (!trust->signature && memcmp(key->id, trailer->key, KEY_ID) != 0))
-		return fault_set(fault, CODE_INTEGRITY, "image %s: its signature is by none of the %zu known keys",
+		return fault_set(fault, CODE_INTEGRITY, "image %s: the signature is by none of the %zu known keys",
 			image->digest, trust->keys->count);
 	image->is_signed = true;
 	return 0;
 }
 
-// The digest that the trailer promises is the wanted one, and signed. Whether the index has it is seen next.
+// Checks that the digest in the trailer is the expected one and signed. The index is compared with it afterwards.
 static int check_trust(const struct image_trust *trust, struct image *image, struct fault *fault) {
 	digest_write(image->trailer.digest, image->digest);
 	if (trust->digest && strcmp(trust->digest, image->digest) != 0)
-		return fault_set(fault, CODE_INTEGRITY, "image: it is %s, not %s", image->digest, trust->digest);
+		return fault_set(fault, CODE_INTEGRITY,
+			"image: the file has digest %s, expected %s", image->digest, trust->digest);
 	return check_signature(trust, image, fault);
 }
 
@@ -124,16 +125,16 @@ static int read_index(struct tail *tail, struct image *image, struct fault *faul
 		return r;
 	skippable_write(SKIPPABLE_INDEX, (uint32_t)trailer->index_size, head);
 	if (memcmp(frame, head, SKIPPABLE) != 0)
-		return refuse(fault, "its index is no frame of its own");
+		return refuse(fault, "the index is not in a separate frame");
 	if (EVP_Digest(frame + SKIPPABLE, trailer->index_size, hash, NULL, EVP_sha256(), NULL) != 1)
 		return fault_set(fault, CODE_FAILED, "libcrypto: no SHA-256");
 	if (memcmp(hash, trailer->digest, HASH) != 0)
-		return refuse(fault, "its index is damaged");
+		return refuse(fault, "the index is damaged");
 	image->index_size = (size_t)trailer->index_size;
 	return index_parse(frame + SKIPPABLE, image->index_size, &image->index, fault);
 }
 
-// What follows from the index is there and nothing else; the table is read only when its size is right.
+// Checks that the file contains exactly what follows from the index. The table is read only if its size is right.
 static int check_consequences(struct tail *tail, const struct image *image, struct fault *fault) {
 	cleanup_free uint8_t *wanted = NULL, *there = NULL;
 	size_t size;
@@ -141,12 +142,12 @@ static int check_consequences(struct tail *tail, const struct image *image, stru
 
 	if (image->trailer.index_at != index_end(&image->index) + SKIPPABLE ||
 		tail->size != file_size(&image->index, image->index_size))
-		return refuse(fault, "its frames take other room than its index says");
+		return refuse(fault, "the size of the frames is not the one in the index");
 	if (seek_table_write(&image->index, image->index_size, &wanted, &size) < 0 || !(there = malloc(size)))
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "image: seek table");
 	r = tail_read(tail, tail->size - size, size, there, fault);
 	return r == 0 && memcmp(there, wanted, size) != 0 ? refuse(fault,
-		"its seek table does not follow from its index") : r;
+		"the seek table does not match the index") : r;
 }
 
 int image_open(struct source *source, const struct image_trust *trust, struct image *ret, struct fault *fault) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define PAUSE_MAX (5 * SECOND)
-#define RETRY_AFTER_MAX 60u // seconds; a server that asks for more is asked again sooner
+#define RETRY_AFTER_MAX 60u // seconds; a longer Retry-After is shortened to this
 
 void servers_init(struct servers *servers, const struct urls *urls) {
 	*servers = (struct servers){.urls = urls};
@@ -55,7 +55,8 @@ int server_give_up(struct servers *servers, unsigned at, int64_t idle_ns, struct
 	int r;
 
 	pthread_mutex_lock(&servers->lock);
-	r = fault_set(fault, CODE_NETWORK, "no byte within %llu seconds; %s", (unsigned long long)(idle_ns / SECOND),
+	r = fault_set(fault, CODE_NETWORK,
+		"no byte received within %llu seconds; %s", (unsigned long long)(idle_ns / SECOND),
 		      servers->items[at].said);
 	pthread_mutex_unlock(&servers->lock);
 	return r;
@@ -68,7 +69,7 @@ void server_works(struct servers *servers, unsigned at) {
 	pthread_mutex_unlock(&servers->lock);
 }
 
-// The pause that follows. A stream that was cut along with others finds it already made.
+// Starts the pause. If several streams are interrupted at once, only the first one does.
 static int64_t pause_after(struct server *server, const struct head *head, int64_t now) {
 	int64_t pause = server->not_before > now ? server->not_before - now : backoff_next(&server->backoff);
 	int64_t asked = head->has_retry ? (head->retry_after < RETRY_AFTER_MAX ? head->retry_after

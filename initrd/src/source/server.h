@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the servers is asked, and when: known to all streams of a source, in any thread.
+// Chooses the server for the next request, and when it is sent. Shared by all streams of a source, in any thread.
 #pragma once
 
 #include <pthread.h>
@@ -10,36 +10,36 @@
 #include "net/http.h"
 #include "net/url.h"
 
-// How a server is used, by all streams.
+// The state of a server, for all streams.
 enum standing {
 	SERVER_GOOD,
-	SERVER_RANGELESS, // it answers with the whole file: only when there is no other
-	SERVER_REFUSED,	  // another try will not change what it said
+	SERVER_RANGELESS, // sends the whole file instead of ranges: used only if there is no other
+	SERVER_REFUSED,	  // its refusal is final
 };
 
 struct server {
 	enum standing standing;
-	int64_t not_before; // when it may be asked again
+	int64_t not_before; // no request before that time
 	struct backoff backoff;
-	char said[256]; // last, with its URL, when that was no file
+	char said[256]; // its last error, with its URL
 };
 
 struct servers {
 	const struct urls *urls; // which must outlive this
-	pthread_mutex_t lock;	 // for what follows
+	pthread_mutex_t lock;	 // for the fields below
 	struct server items[URLS_MAX];
 };
 
 struct choice {
 	unsigned server;
 	enum standing standing;
-	int64_t when; // it may be asked
+	int64_t when; // time of the next request
 };
 
 void servers_init(struct servers *servers, const struct urls *urls);
 void servers_free(struct servers *servers);
 
-// The server to ask next: the same again, unless another is better. Code 6, with what each of them said: none is left.
+// Chooses the next server: the same again, unless another is better. Code 6, with the error of each: none is left.
 int server_choose(struct servers *servers, struct choice *choice, struct fault *fault);
 int server_give_up(struct servers *servers, unsigned at, int64_t idle_ns, struct fault *fault);
 void server_works(struct servers *servers, unsigned at);

@@ -27,7 +27,7 @@ static int open_file(struct source *source, struct fault *fault) {
 
 static int check_urls_alike(const struct urls *urls, struct fault *fault) {
 	if (urls->count == 0)
-		return fault_set(fault, CODE_USAGE, "image: no URL");
+		return fault_set(fault, CODE_USAGE, "image: a URL is required");
 	for (size_t i = 0; urls->count > 1 && i < urls->count; i++)
 		if (urls->items[i].scheme == SCHEME_FILE)
 			return fault_set(fault, CODE_USAGE, "image: a file cannot be one of several URLs");
@@ -86,7 +86,7 @@ int source_learn_size(struct source *source, uint64_t size, struct fault *fault)
 		pthread_mutex_unlock(&source->lock);
 	}
 	if (before != size)
-		return fault_set(fault, CODE_NETWORK, "the file has %llu bytes here, %llu elsewhere",
+		return fault_set(fault, CODE_NETWORK, "the file has %llu bytes on this server, %llu on another",
 			(unsigned long long)size,
 				 (unsigned long long)before);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an image file is: a local file, or HTTP on one of several servers. It is read by streams (image/stream.h).
+// The location of an image file: a local file, or HTTP on one of several servers. Streams read it (source/stream.h).
 #pragma once
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "net/url.h"
 #include "source/server.h"
 
-// May be used by several threads, each with a stream of its own.
+// May be used by several threads, each with its own stream.
 struct source {
 	const struct urls *urls;
 	const char *ca;
@@ -20,19 +20,19 @@ struct source {
 	struct servers servers;
 	atomic_uint opened; // streams
 	atomic_uint_fast64_t received;
-	pthread_mutex_t lock; // for all below
+	pthread_mutex_t lock; // for the fields below
 	bool has_size;
 	uint64_t size;
 };
 
-// A list is either all files or none. `ca`: CA certificates for https. Gives a stream up when no byte has come for
+// The URLs are one file, or one or more of HTTP. `ca`: CA certificates for https. A stream fails if no byte arrives for
 // `idle_ns`. The URLs must outlive the source.
 int source_open(const struct urls *urls, const char *ca, int64_t idle_ns, struct source **ret, struct fault *fault);
 void source_close(struct source **source); // for cleanup_with; *source may be NULL
 
-// Size of the file: learnt from the first answer, and the same in every later one, or code 6.
+// Sets the size of the file, from the first response. Code 6 if a later response has another size.
 bool source_knows_size(struct source *source, uint64_t *ret);
 int source_learn_size(struct source *source, uint64_t size, struct fault *fault);
 
-uint64_t source_received(const struct source *source); // bytes of bodies that came, over all streams
-unsigned source_streams(const struct source *source);  // as many as suit it
+uint64_t source_received(const struct source *source); // bytes of bodies received, over all streams
+unsigned source_streams(const struct source *source);  // a suitable number of streams

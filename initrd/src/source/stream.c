@@ -10,7 +10,7 @@
 #include "source/fetch.h"
 
 struct stream {
-	struct fetch fetch; // of a local file only its source and range
+	struct fetch fetch; // for a local file, only its source and range are used
 };
 
 int stream_open(struct source *source, struct stream **ret, struct fault *fault) {
@@ -73,13 +73,14 @@ int stream_read(struct stream *stream, void *data, size_t size, struct fault *fa
 		return fault_set(fault, CODE_FAILED, "image: a read of %zu bytes past its range", size);
 	if (__builtin_add_overflow(fetch->at, fetch->left, &end) ||
 		(source_knows_size(fetch->source, &known) && end > known))
-		return fault_set(fault, CODE_INTEGRITY, "image: bytes %llu to %llu are wanted, past the file's end",
+		return fault_set(fault, CODE_INTEGRITY,
+			"image: bytes %llu to %llu are needed, but the file ends before",
 			(unsigned long long)fetch->at,
 				 (unsigned long long)(fetch->at + fetch->left));
 	return fetch->source->fd >= 0 ? read_file(fetch, data, size, fault) : fetch_read(fetch, data, size, fault);
 }
 
-// The first byte's answer says how long the file is.
+// The response for the first byte contains the size of the file.
 static int ask_size(struct source *source, struct fault *fault) {
 	cleanup_with(stream_close) struct stream *stream = NULL;
 	char byte;

@@ -7,8 +7,8 @@
 #include "verbs/verbs.h"
 
 const struct operand_rule bootentry_rules[] = {
-	{"root", true, "where the installed system is mounted", NULL, NULL},
-	{"boot", false, "where its /boot is mounted (ROOT/boot)", NULL, NULL},
+	{"root", true, "folder where the installed system is mounted", NULL, NULL},
+	{"boot", false, "folder where its /boot is mounted (default ROOT/boot)", NULL, NULL},
 	{0},
 };
 

@@ -13,16 +13,16 @@
 #include "source/prove.h"
 #include "verbs/verbs.h"
 
-#define IDLE_NS (120 * SECOND) // without a byte of what is read back
+#define IDLE_NS (120 * SECOND) // without a byte while the image is read back
 #define UPLOADS "/upload/"
-#define UPLOADED "/images/captured/" // where a boot server has what was put to /upload/
+#define UPLOADED "/images/captured/" // where a boot server serves what was uploaded to /upload/
 
 static const char *ca_file(void) {
 	const char *ca = getenv("SLED_CA");
 	return ca ? ca : DEFAULT_CA;
 }
 
-// Of the file that SLED_TOKEN_FILE names; without one the server has to do without.
+// Reads the file that SLED_TOKEN_FILE names. Without it the upload is sent without a token.
 static int read_token(char **ret, struct fault *fault) {
 	const char *path = getenv("SLED_TOKEN_FILE");
 	int r = path ? file_read(path, TOKEN_MAX + 1, ret, NULL) : 0;
@@ -54,7 +54,7 @@ static int send_disk(const struct operands *operands, struct device *device, str
 	return r;
 }
 
-// Where to read what was put to that URL.
+// The URL from which the upload can be read.
 static char *place_of(const char *upload) {
 	const char *at = strstr(upload, UPLOADS);
 	char *place = NULL;
@@ -65,7 +65,7 @@ static char *place_of(const char *upload) {
 		: place;
 }
 
-// What the server has now is the image that was made here, to its last byte.
+// Checks every byte of the image on the server against the one that was made here.
 static int prove_upload(const char *upload, const struct packed *packed, struct fault *fault) {
 	const struct image_trust trust = {.digest = packed->digest, .allow_unsigned = true};
 	cleanup_with(urls_free) struct urls urls = {0};
@@ -81,7 +81,7 @@ static int prove_upload(const char *upload, const struct packed *packed, struct 
 		r = image_open(source, &trust, &image, fault);
 	if (r == 0)
 		r = prove_file(source, &image, &progress, fault);
-	return r < 0 ? fault_prefix(fault, r, "what the server has now (%s): ", place ? place : upload) : 0;
+	return r < 0 ? fault_prefix(fault, r, "reading the upload back (%s): ", place ? place : upload) : 0;
 }
 
 static int capture(const struct operands *operands, struct device *device, struct packed *packed, struct fault *fault) {

@@ -15,7 +15,7 @@ enum exit_code verb_check_plan(int count, char **words) {
 	int r;
 
 	if (count != 1) {
-		fputs("check-plan: needs one file, or - for standard input\n", stderr);
+		fputs("check-plan: one file is required, or - for standard input\n", stderr);
 		return CODE_USAGE;
 	}
 	r = !strcmp(words[0], "-") ? file_read_fd(STDIN_FILENO, PLAN_BYTES_MAX, &data, &size)

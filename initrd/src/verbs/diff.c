@@ -8,9 +8,9 @@
 #include "verbs/verbs.h"
 
 const struct operand_rule diff_rules[] = {
-	{"old", true, "file or URL of an image", NULL, NULL},
-	{"new", true, "file or URL of the image that is to follow it", NULL, NULL},
-	{"json", false, "one line of JSON (no)", "yes|no", NULL},
+	{"old", true, "the older image: a file or a URL", NULL, NULL},
+	{"new", true, "the newer image: a file or a URL", NULL, NULL},
+	{"json", false, "print one line of JSON (default no)", "yes|no", NULL},
 	{0},
 };
 
@@ -18,7 +18,7 @@ enum kind { SHARED, CHANGED, ADDED, REMOVED, KINDS };
 
 static const char *const names[KINDS] = {"shared", "changed", "added", "removed"};
 
-// Of `file`: bytes of frames, in the new image; of removed ones in the old.
+// `file`: bytes of the frames in the new image; for removed chunks, in the old one.
 struct sum {
 	uint64_t chunks, used, file;
 };

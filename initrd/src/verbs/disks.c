@@ -4,22 +4,21 @@
 
 #include "base/cleanup.h"
 #include "disk/choose.h"
+#include "disk/device.h"
 #include "disk/scan.h"
 #include "verbs/verbs.h"
 
 const struct operand_rule disks_rules[] = {
-	{"disk", false, "selector: print the name of the one disk that it means", NULL, check_selector},
-	{"keep", false, "selectors, joined by ;, of disks never to touch", NULL, check_keep},
+	{"disk", false, "selector; prints the device of the one disk that it matches", NULL, check_selector},
+	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep},
 	{"root", false, "read sysfs and procfs below this directory", NULL, NULL},
 	{0},
 };
 
-// Whoever has the disk open for himself (a mount, an array) keeps us from it too.
+// Fails if the disk is in use (a mount, an array).
 static int try_open(const struct disk *disk, struct fault *fault) {
-	cleanup_close int fd = open(disk->node, O_RDONLY | O_EXCL | O_CLOEXEC);
-	if (fd < 0)
-		return fault_errno(fault, CODE_DISK, errno, "%s", disk->node);
-	return 0;
+	cleanup_with(device_close) struct device device = {.fd = -1};
+	return device_open_node(disk, O_RDONLY | O_EXCL, NULL, &device, fault);
 }
 
 static int print_list(const struct disks *disks, const struct operands *operands, FILE *out, struct fault *fault) {

@@ -10,9 +10,9 @@
 
 const struct operand_rule facts_rules[] = {
 	{"servers", false, "base URLs of sledd, joined by ,; without them the facts are printed", NULL, check_urls},
-	{"mac", false, "MAC that the node is known by", NULL, check_mac},
-	{"token", false, "file that holds the boot token; a renewed one is stored there", NULL, NULL},
-	{"ca", false, "file of CA certificates (" DEFAULT_CA ")", NULL, NULL},
+	{"mac", false, "MAC address that identifies the node", NULL, check_mac},
+	{"token", false, "file with the boot token; a renewed token is written to it", NULL, NULL},
+	{"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL},
 	{"root", false, "read sysfs and procfs below this directory", NULL, NULL},
 	{0},
 };
@@ -45,7 +45,7 @@ enum exit_code verb_facts(const struct operands *operands) {
 	int r;
 
 	if (operands_get(operands, "servers") && (!operands_get(operands, "mac") || !operands_get(operands, "token"))) {
-		fputs("facts: servers= needs mac= and token= too\n", stderr);
+		fputs("facts: servers= also needs mac= and token=\n", stderr);
 		return CODE_USAGE;
 	}
 	r = facts_collect(operands_get_or(operands, "root", ""), &text, &fault);

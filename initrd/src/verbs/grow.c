@@ -8,13 +8,13 @@
 #include "verbs/verbs.h"
 
 const struct operand_rule grow_rules[] = {
-	{"disk", true, "selector of the disk", NULL, check_selector},
-	{"keep", false, "selectors, joined by ;, of disks never to touch", NULL, check_keep},
-	{"grow", false, "what becomes larger besides the table (last)", "last|none", NULL},
+	{"disk", true, "the disk (disk selector)", NULL, check_selector},
+	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep},
+	{"grow", false, "which partition grows with the table (default last)", "last|none", NULL},
 	{0},
 };
 
-// Prints "partition=N bytes=N" when a partition has grown, so that its filesystem can follow.
+// Prints "partition=N bytes=N" if a partition has grown, so that the caller can grow its filesystem.
 enum exit_code verb_grow(const struct operands *operands) {
 	bool last = !strcmp(operands_get_or(operands, "grow", "last"), "last");
 	cleanup_with(device_close) struct device device = {.fd = -1};

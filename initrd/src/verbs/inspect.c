@@ -8,9 +8,9 @@
 #include "verbs/verbs.h"
 
 const struct operand_rule inspect_rules[] = {
-	{"in", false, "file of an image", NULL, NULL},
-	{"image", false, "or its URL, or several joined by ,", NULL, check_urls},
-	{"json", false, "one line of JSON (no)", "yes|no", NULL},
+	{"in", false, "image file", NULL, NULL},
+	{"image", false, "instead: its URL, or several joined by ,", NULL, check_urls},
+	{"json", false, "print one line of JSON (default no)", "yes|no", NULL},
 	{0},
 };
 

@@ -9,7 +9,7 @@
 
 const struct operand_rule lastwords_rules[] = {
 	API_RULES,
-	{"file", true, "what to send; of a longer one its first 64 KiB", NULL, NULL},
+	{"file", true, "file to send; at most its first 64 KiB are sent", NULL, NULL},
 	{0},
 };
 

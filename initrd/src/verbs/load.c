@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For a running system that is to become the Sled system: load, then end what runs, then jump; unload takes the first
-// back.
+// How a running system starts the Sled system: load, then stop the services, then jump. unload undoes load.
 #include <stdio.h>
 
 #include "base/cleanup.h"
@@ -8,10 +7,10 @@
 #include "verbs/verbs.h"
 
 const struct operand_rule load_rules[] = {
-	{"kernel", true, "file of the kernel", NULL, NULL},
-	{"initrd", true, "file of its initrd", NULL, NULL},
-	{"arguments", true, "file of its arguments, one line", NULL, NULL},
-	{"jump", false, "start it at once (no)", "yes|no", NULL},
+	{"kernel", true, "kernel file", NULL, NULL},
+	{"initrd", true, "initrd file", NULL, NULL},
+	{"arguments", true, "file with one line of kernel arguments", NULL, NULL},
+	{"jump", false, "start the kernel immediately (default no)", "yes|no", NULL},
 	{0},
 };
 const struct operand_rule unload_rules[] = {{0}};

@@ -15,7 +15,7 @@
 
 #define IDLE_NS (60 * SECOND) // a person waits
 
-// A path may hold what no URL may.
+// A path may contain characters that a URL may not.
 static int urls_of_file(const char *path, struct urls *ret, struct fault *fault) {
 	struct url *url = &ret->items[0];
 
@@ -84,7 +84,7 @@ int opened_place(const struct operands *operands, const char **ret, struct fault
 	const char *file = operands_get(operands, "in"), *urls = operands_get(operands, "image");
 
 	if (!file == !urls)
-		return fault_set(fault, CODE_USAGE, "one of in=FILE and image=URL is needed");
+		return fault_set(fault, CODE_USAGE, "exactly one of in=FILE and image=URL is required");
 	*ret = file ? file : urls;
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the shell, which hands plan lines on and never reads a value itself.
+// For the shell, which passes plan lines on and never decodes a value itself.
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@ enum exit_code verb_operand(int count, char **words) {
 	const char *value;
 
 	if (count < 2) {
-		fputs("operand: needs a key and a plan line: operand KEY VERB key=value...\n", stderr);
+		fputs("operand: a key and a plan line are required: operand KEY VERB key=value...\n", stderr);
 		return CODE_USAGE;
 	}
-	// The verb may be missing: so it is in what bootentry prints.
+	// The verb may be missing: the output of bootentry has none.
 	for (int i = strchr(words[1], '=') ? 1 : 2; i < count; i++)
 		if (operands_add(&operands, words[i], strlen(words[i]), &fault) < 0)
 			return fault_print(&fault, "operand");

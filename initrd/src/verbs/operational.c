@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs once in the installed system.
+// Runs once, in the installed system.
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +13,12 @@
 #define GIVE_UP_NS (1800 * SECOND)
 
 const struct operand_rule operational_rules[] = {
-	{"from", false, "file with the line that the seed brought: instead of the four below", NULL, NULL},
+	{"from", false, "file of the seed that holds the next four operands", NULL, NULL},
 	{"server", false, "base URLs of sledd, joined by ,", NULL, check_urls},
-	{"mac", false, "MAC that the node is known by", NULL, check_mac},
-	{"generation", false, "that was installed", NULL, check_number},
-	{"token", false, "the token itself", NULL, NULL},
-	{"ca", false, "file of CA certificates (" DEFAULT_CA ")", NULL, NULL},
+	{"mac", false, "MAC address that identifies the node", NULL, check_mac},
+	{"generation", false, "generation that was installed", NULL, check_number},
+	{"token", false, "the token", NULL, NULL},
+	{"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL},
 	{"root", false, "read the system's files below this directory", NULL, NULL},
 	{0},
 };
@@ -39,7 +39,7 @@ static int read_line(const char *path, struct operands *ret, struct fault *fault
 		return fault_errno(fault, CODE_FAILED, r, "%s", path);
 	r = operands_parse(line, strcspn(line, "\n"), ret, fault);
 	if (r == 0 && strcmp(ret->verb, "operational"))
-		r = fault_set(fault, CODE_USAGE, "it says \"%s\", not operational", ret->verb);
+		r = fault_set(fault, CODE_USAGE, "the first word is \"%s\", not \"operational\"", ret->verb);
 	if (r == 0)
 		r = operands_check(ret, line_rules, fault);
 	return r < 0 ? fault_prefix(fault, r, "%s: ", path) : 0;

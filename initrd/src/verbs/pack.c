@@ -16,19 +16,19 @@
 
 const struct operand_rule pack_rules[] = {
 	{"in", true,
-	 "disk: raw, qcow2, vmdk, vhdx, vdi, vpc, partclone, each also .gz .xz .zst .bz2 .lz4; a block device; "
-	 "a folder of Clonezilla or FOG",
+	 "source: a raw, qcow2, vmdk, vhdx, vdi, vpc or partclone file, also compressed (.gz .xz .zst .bz2 .lz4); "
+	 "a block device; a folder of Clonezilla or FOG",
 	 NULL, NULL},
-	{"out", true, "file of the image; replaced when the new one is whole", NULL, NULL},
-	{"level", false, "zstd level, 1 to 19 (3)", NULL, check_level},
-	{"key", false, "PEM file of the Ed25519 private key to sign with", NULL, NULL},
-	{"sector", false, "logical sector size of the disk (what its GPT says, else 512)", "512|4096", NULL},
-	{"folder", false, "for temporary files (where out= is)", NULL, NULL},
-	{"json", false, "one line of JSON at the end, and no progress (no)", "yes|no", NULL},
+	{"out", true, "image file; an existing one is replaced once the new one is complete", NULL, NULL},
+	{"level", false, "zstd level, 1 to 19 (default 3)", NULL, check_level},
+	{"key", false, "PEM file with the Ed25519 private key to sign with", NULL, NULL},
+	{"sector", false, "logical sector size of the disk (default: that of its GPT, else 512)", "512|4096", NULL},
+	{"folder", false, "folder for temporary files (default: that of out=)", NULL, NULL},
+	{"json", false, "print one line of JSON at the end, and no progress (default no)", "yes|no", NULL},
 	{0},
 };
 
-struct wish {
+struct request {
 	const char *in, *out;
 	bool json;
 	struct pack_order order;
@@ -39,28 +39,29 @@ static bool is_same_file(const char *a, const char *b) {
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int pack_file(const struct wish *wish, struct packed *ret, struct progress *progress, struct fault *fault) {
+static int pack_file(const struct request *request, struct packed *ret, struct progress *progress,
+		     struct fault *fault) {
 	cleanup_with(sink_close) struct sink *sink = NULL;
 	cleanup_close int disk = -1;
 	int r;
 
-	if (is_same_file(wish->in, wish->out))
-		return fault_set(fault, CODE_USAGE, "in= and out= are the same file: %s", wish->out);
-	r = sink_open_file(wish->out, &sink, fault);
+	if (is_same_file(request->in, request->out))
+		return fault_set(fault, CODE_USAGE, "in= and out= are the same file: %s", request->out);
+	r = sink_open_file(request->out, &sink, fault);
 	if (r == 0)
-		r = import_open(wish->in, wish->order.folder, &disk, fault);
-	return r == 0 ? pack_disk(disk, wish->in, &wish->order, sink, ret, progress, fault) : r;
+		r = import_open(request->in, request->order.folder, &disk, fault);
+	return r == 0 ? pack_disk(disk, request->in, &request->order, sink, ret, progress, fault) : r;
 }
 
-static void print_packed(const struct wish *wish, const struct packed *packed) {
+static void print_packed(const struct request *request, const struct packed *packed) {
 	char disk[32], used[32], file[32];
 
-	if (wish->json)
+	if (request->json)
 		printf("{\"digest\":\"%s\",\"bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64 ",\"file_bytes\":%" PRIu64
 		       "}\n",
 		       packed->digest, packed->bytes, packed->used, packed->file_bytes);
 	else
-		printf("%s: %s\n%s, disk of %s, used %s, %.2f:1\n", wish->out, packed->digest,
+		printf("%s: %s\n%s, disk of %s, used %s, %.2f:1\n", request->out, packed->digest,
 			human_bytes(packed->file_bytes, file),
 		       human_bytes(packed->bytes, disk), human_bytes(packed->used, used),
 		       	(double)packed->used / (double)packed->file_bytes);
@@ -69,7 +70,7 @@ static void print_packed(const struct wish *wish, const struct packed *packed) {
 enum exit_code verb_pack(const struct operands *operands) {
 	const char *out = operands_get(operands, "out"), *folder = operands_get(operands, "folder");
 	cleanup_free char *copy = strdup(out);
-	struct wish wish = {.in = operands_get(operands, "in"), .out = out};
+	struct request request = {.in = operands_get(operands, "in"), .out = out};
 	struct packed packed = {0};
 	struct progress progress = {0};
 	struct fault fault;
@@ -77,19 +78,19 @@ enum exit_code verb_pack(const struct operands *operands) {
 
 	if (!copy)
 		return CODE_FAILED;
-	wish.json = !strcmp(operands_get_or(operands, "json", "no"), "yes");
-	wish.order = (struct pack_order){
+	request.json = !strcmp(operands_get_or(operands, "json", "no"), "yes");
+	request.order = (struct pack_order){
 		.level = atoi(operands_get_or(operands, "level", "3")),
 		.sector = (uint32_t)atoi(operands_get_or(operands, "sector", "0")),
 		.key = operands_get(operands, "key"),
 		.folder = folder ? folder : dirname(copy),
 	};
-	progress.show = wish.json ? NULL : console_progress;
-	r = pack_file(&wish, &packed, &progress, &fault);
+	progress.show = request.json ? NULL : console_progress;
+	r = pack_file(&request, &packed, &progress, &fault);
 	fputs(text_string(&packed.warnings), stderr);
 	text_free(&packed.warnings);
 	if (r < 0)
 		return fault_print(&fault, "pack");
-	print_packed(&wish, &packed);
+	print_packed(&request, &packed);
 	return CODE_DONE;
 }

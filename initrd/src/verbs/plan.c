@@ -21,13 +21,14 @@ static int check_wait(const char *value, struct fault *fault) {
 
 const struct operand_rule plan_rules[] = {
 	API_RULES,
-	{"out", true, "file for the plan; prints \"generation N\" and writes it, or prints \"unchanged\"", NULL, NULL},
-	{"generation", false, "that the node was last given; none: none yet", NULL, check_number},
-	{"wait", false, "seconds to wait for a new plan, and for a server (60)", NULL, check_wait},
+	{"out", true, "file for the plan; prints \"generation N\" and writes it, or prints \"unchanged\", "
+		"or \"waiting\" for the admission of a claim", NULL, NULL},
+	{"generation", false, "generation of the plan before; omit it for the first plan", NULL, check_number},
+	{"wait", false, "seconds to wait for a new plan and for a server (default 60)", NULL, check_wait},
 	{0},
 };
 
-// Whether the plan has just one step, which then touches no disk.
+// Whether the plan has only one step, which then touches no disk.
 static bool one_step(const char *plan, size_t size) {
 	unsigned lines = 0;
 	for (size_t i = 0; i < size; i++)
@@ -35,8 +36,8 @@ static bool one_step(const char *plan, size_t size) {
 	return lines == 3;
 }
 
-// Stored with nothing but its generation read: init has the rest checked before a step runs, and can then report a
-// refusal.
+// Only the generation is read before the plan is stored. init checks the rest before a step runs, so that it can report
+// a refusal.
 static int store(const struct operands *operands, const char *plan, size_t size, struct fault *fault) {
 	const char *out = operands_get(operands, "out"), *known = operands_get(operands, "generation");
 	uint64_t generation, before;
@@ -45,7 +46,7 @@ static int store(const struct operands *operands, const char *plan, size_t size,
 	if (r < 0)
 		return r;
 	if (known && number_parse(known, NUMBER_MAX, &before) == 0 && generation == before && !one_step(plan, size))
-		return fault_set(fault, CODE_FAILED, "the server gave generation %s again", known);
+		return fault_set(fault, CODE_FAILED, "the server sent generation %s again", known);
 	r = file_write_atomic(out, 0600, plan, size);
 	if (r < 0)
 		return fault_errno(fault, CODE_FAILED, r, "%s", out);
@@ -53,7 +54,7 @@ static int store(const struct operands *operands, const char *plan, size_t size,
 	return 0;
 }
 
-static int ask(struct api *api, const struct operands *operands, struct fault *fault) {
+static int request_plan(struct api *api, const struct operands *operands, struct fault *fault) {
 	const char *wait_text = operands_get_or(operands, "wait", "60"), *generation =
 		operands_get(operands, "generation");
 	cleanup_free char *plan = NULL;
@@ -79,7 +80,7 @@ static int ask(struct api *api, const struct operands *operands, struct fault *f
 	if (status == 200)
 		return store(operands, plan, size, fault);
 	if (status == 204) {
-		puts("unchanged");
+		puts(api_has_claim(api) ? "waiting" : "unchanged");
 		return 0;
 	}
 	if (status == 401 || status == 403)
@@ -93,6 +94,6 @@ enum exit_code verb_plan(const struct operands *operands) {
 	int r = api_open(operands, &api, &fault);
 
 	if (r == 0)
-		r = ask(&api, operands, &fault);
+		r = request_plan(&api, operands, &fault);
 	return r < 0 ? fault_print(&fault, "plan") : CODE_DONE;
 }

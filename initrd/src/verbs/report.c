@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes: this one empties standard input, whatever the network does; its child talks to sledd. Between them a
-// pipe for which progress is dropped rather than waited for.
+// Two processes: this one reads standard input, whatever the network does; its child sends the reports to sledd. The
+// pipe between them may be full: progress lines are then dropped.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,19 +19,19 @@
 #include "verbs/verbs.h"
 
 #define SEND_NS (10 * SECOND)
-#define END_NS (600 * SECOND) // for how long an end is sent again: contract/report.md
+#define END_NS (600 * SECOND) // how long an end is retried: contract/report.md
 #define LOG_MAX (64u * 1024)  // of a posted log: contract/report.md
 #define LOG_OUTPUT (40u * 1024)
 #define LOG_MARK "--- dmesg\n"
 
 const struct operand_rule report_rules[] = {
 	API_RULES,
-	{"generation", true, "of the plan", NULL, check_number},
-	{"step", true, "its number, from 1", NULL, check_positive},
+	{"generation", true, "generation of the plan", NULL, check_number},
+	{"step", true, "number of the step, from 1", NULL, check_positive},
 	{"of", true, "number of steps", NULL, check_positive},
-	{"verb", true, "of the step", NULL, NULL},
-	{"log", true, "file with the step's output, sent when it fails", NULL, NULL},
-	{"boot", false, "id of this boot (the kernel's)", NULL, NULL},
+	{"verb", true, "verb of the step", NULL, NULL},
+	{"log", true, "file with the step's output; sent if the step fails", NULL, NULL},
+	{"boot", false, "id of this boot (default: from the kernel)", NULL, NULL},
 	{"begin", false,
 	 "only: report the start, print accepted, refused or unanswered, and end; done: the start is reported",
 	 "only|done", NULL},
@@ -49,7 +49,7 @@ struct sender {
 	size_t size; // of an unfinished line
 };
 
-// 0: answered; whatever the answer is, the same body would get it again.
+// 0: the server answered. The answer is final: the same body would get the same one.
 static int send_due(struct sender *s, struct fault *fault) {
 	cleanup_with(text_free) struct text text = {0};
 	cleanup_free char *answer = NULL;
@@ -109,7 +109,7 @@ static void on_line(struct sender *s, const char *line, size_t size, const char 
 	take_reason(s, log);
 }
 
-// Reads what the parent has passed on. False at its end.
+// Reads the lines that the parent passed on. False at the end of the pipe.
 static bool take_lines(struct sender *s, int fd, const char *log) {
 	ssize_t n = read(fd, s->line + s->size, sizeof(s->line) - s->size);
 	char *newline;
@@ -156,7 +156,8 @@ static void post_log(struct sender *s, const char *path) {
 		fault_print(&fault, "report: log");
 }
 
-// The child: until the end was answered, or the pipe closes without one and all that is due was sent or refused.
+// The child: runs until the end of the step is answered. Without an end: until the pipe is closed and everything due is
+// sent or refused.
 static void send_all(struct sender *s, int fd, const char *log) {
 	bool open = true;
 
@@ -172,7 +173,7 @@ static void send_all(struct sender *s, int fd, const char *log) {
 		post_log(s, log);
 }
 
-// One pass over the servers. A shell that starts the step after "refused" would touch a disk that sledd has withdrawn.
+// One pass over the servers. After "refused" the shell must not start the step: sledd has withdrawn the plan.
 static enum exit_code begin_only(struct sender *s) {
 	struct fault fault;
 	int r = send_due(s, &fault);
@@ -193,7 +194,8 @@ static enum exit_code drain(int fd) {
 	while (!seen.ended && (n = getline(&line, &room, stdin)) > 0) {
 		bool taken = line[n - 1] == '\n' && n <= PIPE_BUF && report_take(&seen, line, (size_t)n - 1);
 		if (taken)
-			fcntl(fd, F_SETFL, report_may_lose(line) ? O_NONBLOCK : 0); // what comes once may wait
+			// a line that is sent only once may wait
+			fcntl(fd, F_SETFL, report_may_lose(line) ? O_NONBLOCK : 0);
 		if (taken && write(fd, line, (size_t)n) < 0 && errno != EAGAIN)
 			break; // the child is gone
 	}
@@ -246,6 +248,6 @@ enum exit_code verb_report(const struct operands *operands) {
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	api_close(&sender.api);
-	// A step that was done, but refused: the plan must not go on.
+	// If sledd refused the report of a step that succeeded, the plan must not continue.
 	return code == CODE_DONE && WIFEXITED(status) ? (enum exit_code)WEXITSTATUS(status) : code;
 }

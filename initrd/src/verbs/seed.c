@@ -9,7 +9,7 @@
 
 const struct operand_rule seed_rules[] = {
 	API_RULES,
-	{"out", true, "file for the tar, readable by its owner only", NULL, NULL},
+	{"out", true, "tar file, readable only by its owner", NULL, NULL},
 	{0},
 };
 

@@ -12,8 +12,8 @@
 
 const struct operand_rule sign_rules[] = {
 	{"digest", false, "print the signature of this digest", NULL, check_digest},
-	{"in", false, "or sign this file of an image, in place", NULL, NULL},
-	{"key", true, "PEM file of the Ed25519 private key", NULL, NULL},
+	{"in", false, "instead: sign this image file in place", NULL, NULL},
+	{"key", true, "PEM file with the Ed25519 private key", NULL, NULL},
 	{0},
 };
 
@@ -36,7 +36,7 @@ static int sign_digest(const char *digest, const char *key, struct fault *fault)
 	return 0;
 }
 
-// The whole frame of the trailer in one write: it holds the old signature or the new one.
+// Writes the whole frame of the trailer at once, so that the file has either the old signature or the new one.
 static int put_trailer(const char *path, const struct trailer *trailer, struct fault *fault) {
 	cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
 	uint8_t frame[SKIPPABLE + TRAILER];
@@ -69,7 +69,7 @@ enum exit_code verb_sign(const struct operands *operands) {
 	int r;
 
 	if (!digest == !file)
-		r = fault_set(&fault, CODE_USAGE, "one of digest=sha256:... and in=FILE is needed");
+		r = fault_set(&fault, CODE_USAGE, "exactly one of digest=sha256:... and in=FILE is required");
 	else
 		r = digest ? sign_digest(digest, key, &fault) : sign_file(file, key, &fault);
 	return r < 0 ? fault_print(&fault, "sign") : CODE_DONE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of sledc. Only they print, and only what they return ends the process (contract/exit-codes.md).
+// The verbs of sledc. Only they print, and only their return value ends the process (contract/exit-codes.md).
 #pragma once
 
 #include "base/operand.h"
@@ -11,7 +11,7 @@ struct verb {
 	const char *name, *help;
 	const struct operand_rule *rules;			// of `run`
 	enum exit_code (*run)(const struct operands *operands);
-	enum exit_code (*run_words)(int count, char **words); // instead: takes its words as they are
+	enum exit_code (*run_words)(int count, char **words); // instead of `run`: gets its words unparsed
 	const char *words;					// of run_words, for help
 };
 
@@ -19,10 +19,11 @@ extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], gro
 	report_rules[],
 	seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[], inspect_rules[], verify_rules[],
 		diff_rules[], sign_rules[],
-	pack_rules[], load_rules[], unload_rules[], jump_rules[];
+	pack_rules[], load_rules[], unload_rules[], jump_rules[], hello_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
+enum exit_code verb_hello(const struct operands *operands);
 enum exit_code verb_plan(const struct operands *operands);
 enum exit_code verb_facts(const struct operands *operands);
 enum exit_code verb_disks(const struct operands *operands);
@@ -45,5 +46,5 @@ enum exit_code verb_operational(const struct operands *operands);
 enum exit_code verb_lastwords(const struct operands *operands);
 enum exit_code verb_watchdog(const struct operands *operands);
 
-// Shows progress on standard output: a bar for a person, else lines "progress bytes=N total=N rate=N".
+// Shows progress on standard output: a bar on a terminal, else lines "progress bytes=N total=N rate=N".
 void console_progress(const struct progress *progress);

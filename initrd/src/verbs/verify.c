@@ -16,11 +16,11 @@
 #define RANGES_MAX 10u // shown
 
 const struct operand_rule verify_rules[] = {
-	{"in", false, "file of an image", NULL, NULL},
-	{"image", false, "or its URL, or several joined by ,", NULL, check_urls},
-	{"digest", false, "that it must have", NULL, check_digest},
-	{"disk", false, "selector: compare the used bytes of this disk instead; it is only read", NULL, check_selector},
-	{"file", false, "compare the used bytes of this raw file instead", NULL, NULL},
+	{"in", false, "image file", NULL, NULL},
+	{"image", false, "instead: its URL, or several joined by ,", NULL, check_urls},
+	{"digest", false, "digest that the image must have", NULL, check_digest},
+	{"disk", false, "disk to compare with the image (disk selector); it is only read", NULL, check_selector},
+	{"file", false, "raw file to compare with the image", NULL, NULL},
 	{0},
 };
 
@@ -28,12 +28,12 @@ static int verify_file(struct opened *o, struct progress *progress, struct fault
 	int r = prove_file(o->source, &o->image, progress, fault);
 
 	if (r == 0)
-		printf("verify: %s is right: %u chunks, %s\n", opened_name(o), o->image.index.chunk_count,
+		printf("verify: %s is correct: %u chunks, %s\n", opened_name(o), o->image.index.chunk_count,
 			o->image.digest);
 	return r;
 }
 
-// Chunks that follow each other on the disk are one range.
+// Prints adjacent chunks as one range.
 static size_t print_ranges(const struct index *index, const uint8_t *differ) {
 	size_t count = 0;
 	char size[32];
@@ -73,7 +73,8 @@ static int compare(struct device *device, const struct opened *o, struct progres
 		printf("differs: %zu more ranges\n", ranges - RANGES_MAX);
 	if (found.differ > 0)
 		return fault_set(fault, CODE_INTEGRITY,
-			"%s is not %s: %u of %u chunks differ in %zu ranges, %u of them cannot be read", device->name,
+			"%s does not hold %s: %u of %u chunks differ in %zu ranges, %u of them cannot be read",
+			device->name,
 				 opened_name(o), found.differ, index->chunk_count, ranges, found.unreadable);
 	printf("verify: %s holds %s: %s in %u chunks, %s\n", device->name, opened_name(o),
 		human_bytes(index->used, used), index->chunk_count,
@@ -103,7 +104,7 @@ enum exit_code verb_verify(const struct operands *operands) {
 	int r = opened_place(operands, &place, &fault);
 
 	if (r == 0 && disk && file)
-		r = fault_set(&fault, CODE_USAGE, "disk= and file= do not go together");
+		r = fault_set(&fault, CODE_USAGE, "disk= and file= exclude each other");
 	if (r == 0)
 		r = opened_open(place, operands_get(operands, "digest"), &o, &fault);
 	if (r == 0)

@@ -7,14 +7,15 @@
 #include "verbs/verbs.h"
 
 const struct operand_rule watchdog_rules[] = {
-	{"driver", true, "its module, such as iTCO_wdt", NULL, NULL},
-	{"seconds", false, "time to arm it with (300)", NULL, check_watchdog},
-	{"state", false, "find it, try to arm it, arm it, stop it (find)", "find|try|on|off", NULL},
+	{"driver", true, "kernel module of its driver, such as iTCO_wdt", NULL, NULL},
+	{"seconds", false, "timeout to arm it with (default 300)", NULL, check_watchdog},
+	{"state", false, "find it, arm it and stop it again, arm it, or stop it (default find)", "find|try|on|off",
+		NULL},
 	{"root", false, "read sysfs and devices below this directory", NULL, NULL},
 	{0},
 };
 
-// Prints the time that it took.
+// Prints the timeout that the watchdog accepted.
 static int arm(const char *device, const char *seconds, struct fault *fault) {
 	int took = 0, r = watchdog_arm(device, atoi(seconds), &took, fault);
 	if (r == 0)
@@ -25,7 +26,7 @@ static int arm(const char *device, const char *seconds, struct fault *fault) {
 static int stop(const char *root, const char *device, struct fault *fault) {
 	int r = watchdog_stop(root, device, fault);
 	if (r > 0)
-		printf("%s is in use: left to who uses it\n", device);
+		printf("%s is in use: not stopped\n", device);
 	return r < 0 ? r : 0;
 }
 

@@ -12,7 +12,7 @@
 #include "net/api.h"
 #include "verbs/verbs.h"
 
-#define IDLE_NS (300 * SECOND) // a server may be restarted meanwhile; a dead one is given up
+#define IDLE_NS (300 * SECOND) // long enough for the restart of a server
 #define UNSIGNED_ALLOWED "/etc/sled/unsigned"
 
 static int choice(const struct operands *operands, const char *key, const char *const words[], int otherwise) {
@@ -76,7 +76,7 @@ static int write_timed(struct source *source, const struct image *image, const s
 	return r;
 }
 
-// A disk was opened already; a file is as large as the image makes it.
+// A disk is open already; a file is opened here, because the image determines its size.
 static int write_to(struct device *device, const struct operands *operands, struct fault *fault) {
 	cleanup_with(urls_free) struct urls urls = {0};
 	cleanup_with(source_close) struct source *source = NULL;
@@ -101,7 +101,7 @@ enum exit_code verb_write(const struct operands *operands) {
 	int r = 0;
 
 	if (has_file == !!operands_get(operands, "disk") || (has_file && operands_get(operands, "keep")))
-		r = fault_set(&fault, CODE_USAGE, "either disk= (and keep=) or file= says where to write");
+		r = fault_set(&fault, CODE_USAGE, "exactly one of disk= (with keep=) and file= is required");
 	else if (!has_file && (r = device_open(operands_get(operands, "disk"), operands_get(operands, "keep"), &device,
 		&list, &fault)) < 0)
 		fputs(text_string(&list), stderr);

@@ -15,7 +15,7 @@
 
 static int refuse(const struct device *device, uint64_t offset, struct fault *fault) {
 	return fault_set(fault, CODE_INTEGRITY,
-		"%s: what was written at byte %llu does not read back (is the disk good?)", device->name,
+		"%s: what was written at byte %llu is not what is read back: check the disk for defects", device->name,
 			 (unsigned long long)offset);
 }
 
@@ -23,7 +23,7 @@ static bool can_be_checked(const struct index *index, const struct fit *fit, uin
 	return index->chunks[i].offset != 0 && !fit_changes(fit, index, &index->chunks[i]);
 }
 
-// One chunk of each part of the image, so that no stretch of the disk is left out.
+// One chunk of each equal part of the image, so that samples cover the whole disk.
 static void draw(const struct index *index, uint64_t salt, uint8_t *chunks) {
 	uint32_t all = index->chunk_count, count = all / SAMPLE_SHARE > SAMPLE_LEAST ? all / SAMPLE_SHARE
 		: SAMPLE_LEAST;
@@ -32,13 +32,13 @@ static void draw(const struct index *index, uint64_t salt, uint8_t *chunks) {
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t from = i * all / count, to = (i + 1) * all / count, chance = 0;
 		if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) != sizeof(chance))
-			chance = 0; // early in a boot there may be none: the salt is left
+			chance = 0; // early in a boot there may be no random bytes: only the salt is used
 		salt = salt * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407) + i;
 		bitmap_add(chunks, (uint32_t)(from + ((salt >> 32) ^ chance) % (to - from)));
 	}
 }
 
-// A chunk that cannot be read has a fault of its own (code 1).
+// A chunk that cannot be read is another fault (code 1).
 static int explain(struct device *device, const struct index *index, const struct chunk *chunk, struct fault *fault) {
 	cleanup_free uint8_t *data = device_buffer(CHUNK);
 	int r = data ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "reading back");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading back what was written.
+// Reads back what was written.
 #pragma once
 
 #include "base/progress.h"
@@ -8,11 +8,11 @@
 #include "write/fit.h"
 #include "write/order.h"
 
-// Chunks that hold what the index promises, the first MiB left out: it is written later. Code 5 names the first that is
-// not as written. `salt`: with chance, what a sample is drawn by.
+// Checks chunks that must hold what the index promises, except the first MiB: it is written later. Code 5 names the
+// first chunk that differs. `salt`: mixed with random bytes to choose the samples.
 int check_chunks(struct device *device, const struct index *index, const struct fit *fit, enum write_check how,
 		 uint64_t salt,
 		 struct progress *progress, struct fault *fault);
 
-// The same of one range, whose bytes are at hand. `size`: whole sectors, at most a BLOCK.
+// Compares one range of the disk with `data`. `size`: whole sectors, at most a BLOCK.
 int check_bytes(struct device *device, const void *data, size_t size, uint64_t offset, struct fault *fault);

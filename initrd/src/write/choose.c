@@ -13,13 +13,13 @@
 
 #define SAMPLE_MIN 32u			  // chunks
 #define SAMPLE_MAX 128u
-// One of so many between the two: a short look says little of a busy machine's rates.
+// Between the two, one chunk of this many: too few samples say little about the rates of a busy machine.
 #define SAMPLE_SHARE 16u
-// Of what is fetched to measure; the first one is not timed: it holds the request's way.
+// Pieces that are fetched to measure; the first one is not timed: it includes the latency of the request.
 #define PIECE (256u << 10)
 #define FETCH_MAX (4u << 20)
 #define FETCH_TIME (SECOND / 2)
-#define DECODE_RATE UINT64_C(850000000)	  // of one core, zstd and SHA-256: an assumption, and seldom what decides
+#define DECODE_RATE UINT64_C(850000000)	  // of one core, zstd and SHA-256: an estimate that seldom decides
 
 static uint64_t rate_of(uint64_t bytes, int64_t took) {
 	return took > 0 ? (uint64_t)((double)bytes * (double)SECOND / (double)took) : UINT64_MAX >> 1;
@@ -33,8 +33,7 @@ static uint64_t frames_size(const struct index *index) {
 	return sum;
 }
 
-// Bytes a second of one stream from the middle of the file, where nothing is likely to be cached by the way that the
-// index came.
+// Bytes per second of one stream from the middle of the file: what the requests for the index have cached is elsewhere.
 static int measure_source(struct source *source, const struct index *index, uint64_t *ret, struct fault *fault) {
 	cleanup_with(stream_close) struct stream *stream = NULL;
 	cleanup_free uint8_t *piece = malloc(PIECE);

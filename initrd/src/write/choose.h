@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode auto: whether it pays to find out what is on a disk already.
+// Mode auto: decides whether a delta is faster than a full write.
 #pragma once
 
 #include "base/fault.h"
@@ -10,10 +10,10 @@
 
 struct chosen {
 	enum write_mode mode; // full or delta
-	char why[256];	      // one line with the figures that decided
+	char why[256];	      // one line with the figures of the decision
 };
 
-// Samples the disk, measures the source with up to 4 MiB of the image, and takes the mode that should be done first.
-// Touches nothing. A network that does not answer is code 6.
+// Samples the disk, measures the source with up to 4 MiB of the image, and chooses the mode that should be faster.
+// Changes nothing. Code 6 if the source does not respond.
 int choose_write_mode(struct source *source, struct device *device, const struct index *index, struct chosen *ret,
 		      struct fault *fault);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define WORTH 0.9 // of the time of a full write: rates are not known better than that
+#define WORTH 0.9 // of the time of a full write: the rates are not more precise
 
 struct part {
 	double seconds;
@@ -15,7 +15,7 @@ static double seconds(uint64_t bytes, uint64_t rate) { return (double)bytes / (d
 
 static struct part longer(struct part a, struct part b) { return b.seconds > a.seconds ? b : a; }
 
-// The part of a full write that takes longest; the others are done meanwhile.
+// The slowest part of a full write; the others run in parallel.
 static struct part full(const struct cost *cost) {
 	uint64_t write = cost->write ? cost->write : cost->read;
 	struct part fetching = {seconds(cost->fetch, cost->network), cost->network, "fetching", ""};

@@ -2,52 +2,37 @@
 #include "write/delta.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/crew.h"
 #include "image/bitmap.h"
 
-#define THREADS_PER_CORE 2u // so that one reads while the other hashes
+#define THREADS_PER_CORE 2u // one reads while the other hashes
 #define THREADS_MAX 32u	    // each has a buffer of one chunk
-#define SKIP_MAX (64u << 10) // free bytes that are read along rather than asked around
+#define SKIP_MAX (64u << 10) // free bytes between two runs that are read with them: cheaper than another request
 
-// What the threads share; all of it below `lock` but the first three.
+// What the threads share.
 struct search {
+	struct crew crew; // items: the chunks of the index
 	struct device *device;
 	const struct index *index;
 	struct progress *progress;
-	pthread_mutex_t lock;
-	uint8_t *chunks;
-	uint32_t next;
-	uint64_t done; // used bytes
+	uint8_t *chunks; // from here on: under the lock of the crew
+	uint64_t done;	 // used bytes
 	struct delta found;
 };
 
 enum state { RIGHT, DIFFERS, UNREADABLE };
 
-// The next bytes to read in one go: a run of used ones and those that follow closely.
-static bool next_read(const struct index *index, const struct chunk *chunk, size_t from, size_t *ret_from,
-		      size_t *ret_size) {
-	size_t start, size, more_from, more;
-
-	if (!chunk_run(index, chunk, from, &start, &size))
-		return false;
-	while (chunk_run(index, chunk, start + size, &more_from, &more) && more_from - (start + size) <= SKIP_MAX)
-		size = more_from + more - start;
-	*ret_from = start;
-	*ret_size = size;
-	return true;
-}
-
 static int read_chunk(struct search *s, const struct chunk *chunk, uint8_t *data, uint64_t *read) {
 	struct fault ignored;
 	int r = 0;
 
-	for (size_t from = 0, size = 0; r == 0 && next_read(s->index, chunk, from, &from, &size); from += size) {
+	for (size_t from = 0, size = 0; r == 0 && chunk_runs(s->index, chunk, from, SKIP_MAX, &from, &size);
+		from += size) {
 		if (chunk->offset + from + size > s->device->bytes)
 			return -ENOSPC;
 		r = device_read(s->device, data + from, size, chunk->offset + from, &ignored);
@@ -56,7 +41,7 @@ static int read_chunk(struct search *s, const struct chunk *chunk, uint8_t *data
 	return r;
 }
 
-static enum state look_at(struct search *s, const struct chunk *chunk, uint8_t *data, uint64_t *read) {
+static enum state compare_chunk(struct search *s, const struct chunk *chunk, uint8_t *data, uint64_t *read) {
 	uint8_t hash[HASH];
 	int r = read_chunk(s, chunk, data, read);
 
@@ -67,24 +52,10 @@ static enum state look_at(struct search *s, const struct chunk *chunk, uint8_t *
 	return memcmp(hash, chunk->hash, HASH) == 0 ? RIGHT : DIFFERS;
 }
 
-// The next chunk that somebody asked about; chunk_count: no more.
-static uint32_t take(struct search *s) {
-	uint32_t i;
-
-	pthread_mutex_lock(&s->lock);
-	while (s->next < s->index->chunk_count && !bitmap_has(s->chunks, s->next))
-		s->next++;
-	i = s->next;
-	if (i < s->index->chunk_count)
-		s->next++;
-	pthread_mutex_unlock(&s->lock);
-	return i;
-}
-
 static void record(struct search *s, uint32_t i, enum state state, uint64_t read) {
 	size_t used = chunk_used(s->index, &s->index->chunks[i]);
 
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->crew.lock);
 	if (state == RIGHT) {
 		bitmap_remove(s->chunks, i);
 		s->found.right += used;
@@ -96,36 +67,32 @@ static void record(struct search *s, uint32_t i, enum state state, uint64_t read
 	s->done += used;
 	if (s->progress)
 		progress_tick(s->progress, s->done);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->crew.lock);
 }
 
-// A thread that finds no memory leaves the work to the others.
+// Only the thread that took chunk `i` changes its bit, but its neighbours' bits are in the same byte.
+static bool is_requested(struct search *s, uint32_t i) {
+	bool requested;
+
+	pthread_mutex_lock(&s->crew.lock);
+	requested = bitmap_has(s->chunks, i);
+	pthread_mutex_unlock(&s->crew.lock);
+	return requested;
+}
+
+// A thread that gets no memory leaves the work to the others.
 static void *work(void *argument) {
 	struct search *s = argument;
 	cleanup_free uint8_t *data = device_buffer(CHUNK);
 
-	for (uint32_t i; data && (i = take(s)) < s->index->chunk_count;) {
+	for (uint32_t i, end; data && crew_take(&s->crew, 1, &i, &end);) {
 		uint64_t read = 0;
-		enum state state = look_at(s, &s->index->chunks[i], data, &read);
-		record(s, i, state, read);
+		if (is_requested(s, i)) {
+			enum state state = compare_chunk(s, &s->index->chunks[i], data, &read);
+			record(s, i, state, read);
+		}
 	}
 	return NULL;
-}
-
-static void run(struct search *s, uint32_t jobs) {
-	pthread_t threads[THREADS_MAX];
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned wanted = cores > 0 ? (unsigned)cores * THREADS_PER_CORE : THREADS_PER_CORE, count = 0;
-
-	if (wanted > THREADS_MAX)
-		wanted = THREADS_MAX;
-	if (wanted > jobs)
-		wanted = jobs;
-	while (count + 1 < wanted && pthread_create(&threads[count], NULL, work, s) == 0)
-		count++;
-	work(s);
-	while (count > 0)
-		pthread_join(threads[--count], NULL);
 }
 
 static uint64_t total_of(const struct index *index, const uint8_t *chunks, uint32_t *ret_count) {
@@ -143,15 +110,15 @@ static uint64_t total_of(const struct index *index, const uint8_t *chunks, uint3
 int delta_find(struct device *device, const struct index *index, uint8_t *chunks, struct delta *ret,
 	       struct progress *progress,
 	       struct fault *fault) {
-	struct search s = {.device = device, .index = index, .progress = progress, .lock = PTHREAD_MUTEX_INITIALIZER,
-		.chunks = chunks};
+	struct search s = {.crew = CREW_INIT(index->chunk_count), .device = device, .index = index,
+		.progress = progress, .chunks = chunks};
 	int64_t begin = clock_now();
 	uint32_t count;
 	uint64_t total = total_of(index, chunks, &count);
 
 	if (progress)
 		progress_begin(progress, total);
-	run(&s, count);
+	(void)crew_run(&s.crew, crew_size(THREADS_PER_CORE, THREADS_MAX, count), work, &s, fault);
 	if (s.found.looked_at < count)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s: reading what is on it", device->name);
 	if (progress)

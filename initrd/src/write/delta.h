@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which chunks of an image are on a disk already.
+// Finds the chunks of an image that are already on a disk.
 #pragma once
 
 #include <stdint.h>
@@ -17,13 +17,13 @@ struct delta {
 	int64_t took;	     // nanoseconds
 };
 
-// Reads and hashes the used granules of the chunks in `chunks`, on every core, and takes those that are right out of
-// it. A chunk that cannot be read, or that reaches past the disk's end, is not right. Serves delta (all chunks in),
-// resuming and reading back. `progress` is told used bytes looked at, from 0 to those of `chunks`; NULL: nobody.
+// Reads and hashes the used granules of the chunks in `chunks`, on every core, and removes the correct ones from it. A
+// chunk that cannot be read, or that reaches past the end of the disk, is not correct. Used for delta (with all
+// chunks), for resuming and for reading back. `progress` counts the used bytes of `chunks`; it may be NULL.
 int delta_find(struct device *device, const struct index *index, uint8_t *chunks, struct delta *ret,
 	       struct progress *progress,
 	       struct fault *fault);
 
-// The same for about `count` chunks spread over the image, each somewhere in its part of it as `seed` has it.
+// The same for about `count` chunks, one in each equal part of the image, chosen by `seed`.
 int delta_sample(struct device *device, const struct index *index, uint32_t count, uint64_t seed, struct delta *ret,
 		 struct fault *fault);

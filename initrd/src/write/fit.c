@@ -13,10 +13,10 @@
 // Entry of a GPT: offsets of the fields.
 enum { TYPE = 0, START = 32, END = 40 };
 
-// A GPT as the head of the image has it.
+// The GPT in the head of the image.
 struct table {
 	struct gpt gpt;
-	uint8_t *entries; // a copy of its own, whole sectors; NULL: there is no GPT
+	uint8_t *entries; // a separate copy, whole sectors; NULL: there is no GPT
 	uint64_t end;	  // bytes: where the partition that ends last ends
 };
 
@@ -25,14 +25,15 @@ static unsigned long long wide(uint64_t n) { return n; }
 int fit_check(const struct index *index, const struct device *device, struct fault *fault) {
 	if (index->sector == device->sector)
 		return 0;
-	return fault_set(fault, CODE_UNSUPPORTED, "disk %s has sectors of %u bytes, the image was made of one with %u",
+	return fault_set(fault, CODE_UNSUPPORTED,
+		"disk %s has sectors of %u bytes, but the image was made of a disk with sectors of %u",
 		device->name,
 			 device->sector, index->sector);
 }
 
 static int cannot_move(const struct index *index, const struct device *device, const char *why, struct fault *fault) {
 	return fault_set(fault, CODE_UNSUPPORTED,
-		"disk %s has %llu bytes; the image's GPT %s, so it goes only on a disk of its own size, %llu",
+		"disk %s has %llu bytes; the image's GPT %s, so the image fits only on a disk of the same size, %llu",
 			 device->name, wide(device->bytes), why, wide(index->bytes));
 }
 
@@ -63,7 +64,7 @@ static int read_table(const struct index *index, const struct device *device, co
 	if (size < 2 * index->sector || mbr_read(head, sectors) != MBR_PROTECTIVE)
 		return 0;
 	if (gpt_read(head + index->sector, index->sector, 1, sectors, &t.gpt) < 0)
-		return cannot_move(index, device, "is damaged or larger than is known here", fault);
+		return cannot_move(index, device, "is damaged or larger than is supported", fault);
 	entries_size = gpt_entries_size(&t.gpt);
 	if (t.gpt.entries > size / index->sector || entries_size > size - t.gpt.entries * index->sector)
 		return cannot_move(index, device, "has its entries past the first MiB", fault);
@@ -80,7 +81,7 @@ static int read_table(const struct index *index, const struct device *device, co
 
 static size_t copy_size(const struct table *t) { return t->entries ? gpt_entries_size(&t->gpt) + t->gpt.sector : 0; }
 
-// Where the image has the copy, when that is where copies are: behind all that can be a partition.
+// Finds the copy in the image, if it is in the usual place: after the last possible partition.
 static void find_old_copy(const struct table *t, struct fit *fit) {
 	uint64_t sectors = copy_size(t) / t->gpt.sector;
 
@@ -91,8 +92,8 @@ static void find_old_copy(const struct table *t, struct fit *fit) {
 	fit->old_at = (t->gpt.other + 1) * t->gpt.sector - fit->old_size;
 }
 
-// How far the granules from `start` to `end` reach, the old copy left out. A granule that the copy shares with a
-// partition counts up to the copy; one that it shares with nothing does not count.
+// How far the granules from `start` to `end` reach, without the old copy. A granule that the copy shares with a
+// partition counts up to the copy; one that only the copy uses does not count.
 static uint64_t reach(const struct fit *fit, const struct table *t, uint64_t start, uint64_t end) {
 	uint64_t old_end = fit->old_at + fit->old_size, from = fit->old_at / GRANULE * GRANULE;
 
@@ -133,7 +134,7 @@ static int check_room(const struct fit *fit, const struct table *t, const struct
 			 	wide(need - device->bytes));
 }
 
-// A partition whose end is free may reach past a smaller disk's end.
+// A partition with free space at its end may reach past the end of a smaller disk.
 static int cut_partitions(struct table *t, const struct device *device, struct fault *fault) {
 	uint64_t usable = device->bytes / t->gpt.sector - copy_size(t) / t->gpt.sector - 1;
 

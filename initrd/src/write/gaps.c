@@ -5,8 +5,8 @@
 
 #include "image/bitmap.h"
 
-#define DISCARD_LEAST ((uint64_t)64 << 10) // bytes; less is not worth a command to the disk
-#define SLICE ((uint64_t)128 << 20)	    // of zeros at a time: keeps progress moving
+#define DISCARD_LEAST ((uint64_t)64 << 10) // bytes; less is not worth a command
+#define SLICE ((uint64_t)128 << 20)	    // zeros at a time, small enough for progress
 
 struct gaps {
 	struct device *device;
@@ -34,7 +34,7 @@ static int zero(struct gaps *gaps, uint64_t from, uint64_t size, struct fault *f
 	return r;
 }
 
-// [from, to) is in use: what lies between that and the last such range is free.
+// [from, to) is used: the bytes between the last such range and this one are free.
 static int used(struct gaps *gaps, uint64_t from, uint64_t to, struct fault *fault) {
 	uint64_t end = from < gaps->device->bytes ? from : gaps->device->bytes, at = gaps->at;
 

@@ -22,7 +22,8 @@ static int read_one(struct feed *feed, const struct index *index, uint8_t *data,
 }
 
 int head_fetch(struct source *source, const struct index *index, uint8_t *data, struct fault *fault) {
-	cleanup_free uint8_t *wanted = calloc(1, bitmap_size(index)); // the feed's threads read it until that is closed
+	// the threads of the feed read it until it is closed
+	cleanup_free uint8_t *wanted = calloc(1, bitmap_size(index));
 	cleanup_with(feed_close) struct feed *feed = NULL;
 	int r;
 
@@ -42,7 +43,7 @@ int head_write(struct device *device, const uint8_t *data, size_t size, bool che
 	size_t first = size < GRANULE ? size : GRANULE;
 	int r = write_synced(device, data, first, size, fault);
 
-	// What is wrong with the rest is better known while nothing starts from the disk.
+	// Errors of the other granules must appear while nothing can start from the disk.
 	if (r == 0 && check && first < size)
 		r = check_bytes(device, data + first, size - first, first, fault);
 	if (r == 0)

@@ -12,7 +12,7 @@
 #define MAGIC "sled-interrupted"
 #define HASHED (sizeof(MAGIC) - 1 + 8 + HASH) // bytes that the checksum covers
 
-// The whole granule, as it must be byte for byte.
+// Makes the whole granule.
 static int make(const struct device *device, const uint8_t digest[HASH], uint8_t *granule, struct fault *fault) {
 	uint8_t *p = granule + AT;
 
@@ -35,7 +35,7 @@ int marker_find(struct device *device, const uint8_t digest[HASH], bool *ret, st
 	if (!wanted || !there)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "marker");
 	r = make(device, digest, wanted, fault);
-	// A disk that cannot be read there may well be writable.
+	// A disk that cannot be read here may still be writable.
 	*ret = r == 0 && device_read(device, there, GRANULE, 0, &ignored) == 0 && memcmp(wanted, there, GRANULE) == 0;
 	return r;
 }

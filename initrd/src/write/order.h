@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an image is to be written.
+// How an image is written.
 #pragma once
 
 enum write_mode { WRITE_FULL, WRITE_DELTA, WRITE_AUTO };

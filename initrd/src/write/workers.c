@@ -1,46 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "write/workers.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <unistd.h>
-
 #include "base/cleanup.h"
+#include "base/crew.h"
 #include "disk/queue.h"
 #include "image/frame.h"
 #include "write/check.h"
 
-#define WORKERS_MAX 12u // each with the buffers of a queue: what bounds the memory of a write
-#define MERGE 32768u	// free bytes between two runs that are written along where free space may become anything
+#define WORKERS_MAX 12u // each has the buffers of a queue, so this limits memory
+#define MERGE 32768u	// free bytes between two runs that are written with them, if free space may change
 
-// Of all workers. `lock` guards the rest, and of `work` done, written and progress.
-struct crew {
+// What the threads share. The lock of the crew guards `done`, `written` and `progress` of the work.
+struct writers {
+	struct crew crew; // without items: the feed hands out the chunks
 	struct work *work;
-	pthread_mutex_t lock;
-	int error; // of the first that failed
-	struct fault fault;
 };
 
 // The next bytes to write in one go.
 static bool next_write(const struct work *work, const struct chunk *chunk, size_t from, size_t *ret_from,
 		       size_t *ret_size) {
-	size_t start, size, more_from, more, merge = work->order->gaps == GAPS_DISCARD ? MERGE : 0;
+	size_t gap = work->order->gaps == GAPS_DISCARD ? MERGE : 0;
 
-	if (work->order->gaps == GAPS_ZERO) {
-		*ret_from = from;
-		*ret_size = chunk_size(work->index, chunk) - from;
-		return *ret_size > 0;
-	}
-	if (!chunk_run(work->index, chunk, from, &start, &size))
-		return false;
-	while (chunk_run(work->index, chunk, start + size, &more_from, &more) && more_from - (start + size) <= merge)
-		size = more_from + more - start;
-	*ret_from = start;
-	*ret_size = size;
-	return true;
+	if (work->order->gaps != GAPS_ZERO)
+		return chunk_runs(work->index, chunk, from, gap, ret_from, ret_size);
+	*ret_from = from;
+	*ret_size = chunk_size(work->index, chunk) - from;
+	return *ret_size > 0;
 }
 
-// What of it lies on the disk.
+// How many of these bytes lie below the limit.
 static size_t within(const struct work *work, uint64_t offset, size_t size) {
 	uint64_t limit = work->fit->limit;
 	return offset >= limit ? 0 : limit - offset < size ? (size_t)(limit - offset) : size;
@@ -57,7 +45,7 @@ static int queue_chunk(const struct work *work, struct queue *queue, const struc
 	return r;
 }
 
-// The index does not know what the disk is to hold here: now is the time to read it back.
+// The disk gets something else than the index promises, so it can only be checked now.
 static int write_changed(const struct work *work, struct queue *queue, const struct chunk *chunk, uint8_t *data,
 			 struct fault *fault) {
 	int r;
@@ -76,19 +64,19 @@ static int write_changed(const struct work *work, struct queue *queue, const str
 	return r;
 }
 
-static void note_progress(struct crew *crew, const struct chunk *chunk) {
-	struct work *work = crew->work;
+static void note_progress(struct writers *writers, const struct chunk *chunk) {
+	struct work *work = writers->work;
 	size_t size = chunk_used(work->index, chunk);
 
-	pthread_mutex_lock(&crew->lock);
+	pthread_mutex_lock(&writers->crew.lock);
 	work->done += size;
 	progress_tick(work->progress, work->done);
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_unlock(&writers->crew.lock);
 }
 
-// Returns 1 when there are no more.
-static int do_chunk(struct crew *crew, struct codec *codec, struct queue *queue, struct fault *fault) {
-	struct work *work = crew->work;
+// Returns 1 at the end of the feed.
+static int do_chunk(struct writers *writers, struct codec *codec, struct queue *queue, struct fault *fault) {
+	struct work *work = writers->work;
 	struct parcel *parcel = NULL;
 	const struct chunk *chunk;
 	uint8_t *data = NULL;
@@ -106,58 +94,40 @@ static int do_chunk(struct crew *crew, struct codec *codec, struct queue *queue,
 	else if (r == 0)
 		r = queue_chunk(work, queue, chunk, fault);
 	if (r == 0)
-		note_progress(crew, chunk);
+		note_progress(writers, chunk);
 	return r;
 }
 
-static int do_all(struct crew *crew, struct queue **queue, struct fault *fault) {
+static int do_all(struct writers *writers, struct queue **queue, struct fault *fault) {
 	cleanup_with(codec_close) struct codec *codec = NULL;
 	int r = codec_open(0, &codec, fault);
 
 	if (r == 0)
-		r = queue_open(crew->work->device, queue, fault);
+		r = queue_open(writers->work->device, queue, fault);
 	while (r == 0)
-		r = do_chunk(crew, codec, *queue, fault);
+		r = do_chunk(writers, codec, *queue, fault);
 	return r < 0 ? r : queue_finish(*queue, fault);
 }
 
 static void *run(void *data) {
 	cleanup_with(queue_close) struct queue *queue = NULL;
-	struct crew *crew = data;
+	struct writers *writers = data;
 	struct fault fault;
-	int r = do_all(crew, &queue, &fault);
+	int r = do_all(writers, &queue, &fault);
 
-	pthread_mutex_lock(&crew->lock);
+	pthread_mutex_lock(&writers->crew.lock);
 	if (queue)
-		crew->work->written += queue_written(queue);
-	if (r < 0 && crew->error == 0) {
-		crew->error = r;
-		crew->fault = fault;
-		feed_stop(crew->work->feed); // the others have nothing left to do
+		writers->work->written += queue_written(queue);
+	if (r < 0) {
+		crew_fail(&writers->crew, r, 0, &fault);
+		feed_stop(writers->work->feed); // the others have nothing left to do
 	}
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_unlock(&writers->crew.lock);
 	return NULL;
 }
 
-static unsigned workers(const struct index *index) {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned n = cores > 0 ? (unsigned)cores : 1;
-
-	n = n < WORKERS_MAX ? n : WORKERS_MAX;
-	return n < index->chunk_count ? n : 1;
-}
-
 int workers_run(struct work *work, struct fault *fault) {
-	struct crew crew = {.work = work, .lock = PTHREAD_MUTEX_INITIALIZER};
-	unsigned wanted = workers(work->index), count = 0;
-	pthread_t threads[WORKERS_MAX];
+	struct writers writers = {.crew = CREW_INIT(0), .work = work};
 
-	while (count + 1 < wanted && pthread_create(&threads[count], NULL, run, &crew) == 0)
-		count++;
-	run(&crew);
-	while (count > 0)
-		pthread_join(threads[--count], NULL);
-	if (crew.error < 0)
-		*fault = crew.fault;
-	return crew.error;
+	return crew_run(&writers.crew, crew_size(1, WORKERS_MAX, work->index->chunk_count), run, &writers, fault);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from a feed onto a disk, by every core: decoded, checked, then written. A chunk that is not the promised one
-// is never written.
+// Writes the frames of a feed to a disk, with one thread per core: each decodes, checks and writes. A chunk that fails
+// the check is never written.
 #pragma once
 
 #include "disk/device.h"
@@ -14,10 +14,10 @@ struct work {
 	const struct index *index;
 	const struct fit *fit;
 	const struct write_order *order;
-	struct progress *progress; // shown `done` of index->used
-	uint64_t done;		    // used bytes that are on the disk, or on their way; set before to those that were
+	struct progress *progress; // of `done` of index->used
+	uint64_t done;		    // used bytes that are written or submitted; starts at those that were there
 	uint64_t written;	    // bytes
 };
 
-// Until the feed has no more, or the first fault. Nothing is under way afterwards, nor synced.
+// Runs until the end of the feed, or the first fault. Afterwards no write is pending; nothing is synced.
 int workers_run(struct work *work, struct fault *fault);

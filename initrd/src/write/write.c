@@ -41,7 +41,7 @@ static void job_free(struct job *job) {
 	free(job->wanted);
 }
 
-// All that can be known before anything is touched.
+// All checks that are possible before anything is changed.
 static int prepare(struct job *job, struct fault *fault) {
 	bool has_head = job->index->chunk_count > 0 && job->index->chunks[0].offset == 0;
 	int r = fit_check(job->index, job->device, fault);
@@ -72,14 +72,13 @@ static int choose_mode(struct job *job, struct fault *fault) {
 	return r;
 }
 
-// The bytes at the disk's end that are zeroed: where the copy of an old GPT is.
+// Bytes at the end of the disk that are zeroed: the copy of an old GPT.
 static uint64_t tail_from(const struct device *device) {
 	uint64_t from = device->bytes > CHUNK ? device->bytes - CHUNK : 0;
 	return from > CHUNK ? from : device->bytes < CHUNK ? device->bytes : CHUNK;
 }
 
-// Not the first one, which is here already; but those of which the disk has, or will have, something else than it is
-// now.
+// Excludes the first chunk, which is already fetched. Includes chunks whose content changes on a disk of another size.
 static void correct_wanted(struct job *job) {
 	const struct index *index = job->index;
 
@@ -100,14 +99,15 @@ static int find_wanted(struct job *job, struct fault *fault) {
 	bitmap_fill(job->index, job->wanted);
 	if (job->ret->mode == WRITE_DELTA)
 		r = delta_find(job->device, job->index, job->wanted, &found, job->progress, fault);
-	malloc_trim(0); // of that search: its buffers and those of writing together would be too much memory
+	// frees the buffers of that search: together with those of writing they would be too much memory
+	malloc_trim(0);
 	correct_wanted(job);
 	job->ret->right_before = found.right;
 	return r;
 }
 
-// From here on nothing starts from the disk, and it says what it is waiting for. A marker that is there already means
-// that its ends were zeroed before.
+// From here on nothing starts from the disk, and the marker names the image. If the marker is there already, the ends
+// of the disk were zeroed before.
 static int mark(struct job *job, struct fault *fault) {
 	bool all = job->ret->mode == WRITE_FULL;
 	uint64_t tail = tail_from(job->device);
@@ -155,7 +155,7 @@ static int write_chunks(struct job *job, struct fault *fault) {
 	return r;
 }
 
-// The GPT's copy at the end of a disk of another size.
+// Writes the GPT's copy at the end of a disk of another size.
 static int write_copy(struct job *job, struct fault *fault) {
 	const struct fit *fit = &job->fit;
 
@@ -179,7 +179,7 @@ static int finish(struct job *job, struct fault *fault) {
 	struct fault ignored;
 	int r = head_write(job->device, job->head, job->head_size, job->order.check != CHECK_NONE, fault);
 
-	if (r < 0) { // dead again, as far as the disk lets it be
+	if (r < 0) { // make the disk unbootable again, if it still accepts writes
 		if (job->device->bytes < CHUNK)
 			(void)device_zero(job->device, 0, job->head_size, &ignored);
 		(void)marker_write(job->device, job->image->trailer.digest, &ignored);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image onto a disk, such that nothing can start from the disk unless all of it was right.
+// Writes an image to a disk so that nothing can start from the disk before all of it is correct.
 #pragma once
 
 #include "base/progress.h"
@@ -9,15 +9,15 @@
 #include "write/order.h"
 
 struct written {
-	enum write_mode mode;	     // full or delta, as it was done
-	char why[256];		     // of the mode, with the figures that decided
-	uint64_t fetched, written;   // bytes of file, of disk
+	enum write_mode mode;	     // full or delta, as it was written
+	char why[256];		     // the reason for the mode, with its figures
+	uint64_t fetched, written;   // bytes of the file, of the disk
 	uint64_t right_before;	     // used bytes that were there already
 };
 
-// The image's index is proven (image/open.h). Code 4 when the disk is too small (nothing was touched), 5 when a chunk
-// is not the promised one. What lies in the disk's first MiB is written last; until then that MiB says to which image
-// the disk is on its way, and nothing can start from it.
+// The image's index must be verified (source/open.h). Code 4 if the disk is too small (nothing was changed), 5 if a
+// chunk is damaged. The disk's first MiB is written last; until then it holds only the marker (write/marker.h), and
+// nothing can start from the disk.
 int write_image(struct source *source, const struct image *image, const struct write_order *order,
 		struct device *device,
 		struct written *ret, struct progress *progress, struct fault *fault);

@@ -5,20 +5,19 @@
 #include <string.h>
 
 #include "import/recognise.h"
-#include "pack/clean.h"
 #include "pack/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_clean(const uint8_t *data, size_t size) {
-	static const char *const names[] = {"xfs", "ntfs", "f2fs"};
+	static clean_check *const checks[] = {clean_xfs, clean_ntfs, clean_f2fs};
 	const struct reader reader = {.name = "memory", .bytes = size, .fd = -1, .memory = data};
 	const struct partition partition = {0, size};
 	struct fault fault;
 
-	for (size_t i = 0; i < 3; i++) {
-		struct probe content = {.kind = CONTENT_FILESYSTEM, .name = names[i]};
-		(void)clean_check(&reader, &partition, &content, &fault);
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		const char *objection = NULL;
+		(void)checks[i](&reader, &partition, &objection, &fault);
 	}
 }
 
@@ -27,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	const char *why;
 
 	probe(data, size, data, size, &found);
-	if (!found.name || strlen(found.name) > 16 || (found.kind == CONTENT_FILESYSTEM) != (found.tool != NULL))
+	if (!found.name || strlen(found.name) > 16 || (found.kind != CONTENT_FILESYSTEM && found.objection))
 		abort();
 	(void)import_recognise(data, size, data, size < 9 ? size : 9, &why);
 	check_clean(data, size);

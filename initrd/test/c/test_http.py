@@ -9,10 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import program
 from server import Pki, Server
 from tap import run_tests
 
-SLEDC = os.environ["SLEDC"]
+SLEDC = program.for_tests()
 MIB = 1 << 20
 MAC = "mac=52:54:00:77:00:01"
 NODE = "/node/v1/52-54-00-77-00-01"
@@ -147,7 +148,7 @@ def test_operational() -> None:
         line.write_text(f"operational server={s.url} {MAC} generation=3 token=sledo_x\n")
         expect(sledc("operational", f"from={line}", f"ca={pki.ca}", f"root={os.environ['SLED_TREE']}"), 0)
         assert s.seen[-1].headers["Authorization"] == "Bearer sledo_x"
-        assert s.seen[-1].body.startswith(b"operational 1\ngeneration 3\nos id=debian version=12 "), s.seen[-1].body
+        assert s.seen[-1].body.startswith(b"operational 1\ngeneration 3\nos id=debian version=12%3F "), s.seen[-1].body
     expect(sledc("operational", MAC), 2, "needs")
 
 

@@ -78,13 +78,13 @@ static void test_load(void) {
 	same(linux_.arguments, "quiet sled.token=sledb_1", "the line without its line feed");
 	ok(linux_.size == strlen(linux_.arguments) + 1 && linux_.flags == 0, "with its NUL");
 	refused(EPERM, CODE_UNSUPPORTED, "locked down");
-	refused(ENOSYS, CODE_UNSUPPORTED, "no kexec_file_load");
+	refused(ENOSYS, CODE_UNSUPPORTED, "not support kexec_file_load");
 	refused(EKEYREJECTED, CODE_UNSUPPORTED, "no signature");
 	refused(ENODATA, CODE_UNSUPPORTED, "no signature");
 	refused(ENOEXEC, CODE_UNSUPPORTED, "same architecture");
-	refused(ENOMEM, CODE_FAILED, "no memory");
-	refused(EADDRNOTAVAIL, CODE_FAILED, "no memory");
-	refused(EBUSY, CODE_FAILED, "somebody else");
+	refused(ENOMEM, CODE_FAILED, "not enough memory");
+	refused(EADDRNOTAVAIL, CODE_FAILED, "not enough memory");
+	refused(EBUSY, CODE_FAILED, "another process");
 	refused(EIO, CODE_FAILED, "cannot be loaded");
 }
 

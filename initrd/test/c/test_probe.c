@@ -87,6 +87,7 @@ static void test_fat(void) {
 	put_fat("NTFS    ", 4);
 	head[21] = 0;
 	same(look(PROBE_HEAD), "ntfs", "NTFS");
+	ok(found.copy_at_end, "has a copy of its boot sector in the last sector");
 	put_fat("EXFAT   ", 0);
 	same(look(PROBE_HEAD), "exfat", "exFAT");
 	head[106] = 2;

@@ -28,7 +28,7 @@ def test_no_ranges() -> None:
         expect_all(fetch("feed", a.url + "/f", b.url + "/f"))
         assert len(a.seen) <= 2, "the server without ranges was used"
     with Server(lambda r: r.raw(b"HTTP/1.1 200 OK\r\n\r\n" + FILE)) as s:
-        expect_fault(fetch("size", s.url + "/f"), "no Content-Length")
+        expect_fault(fetch("size", s.url + "/f"), "without Content-Length")
 
 
 def test_slow() -> None:
@@ -45,7 +45,7 @@ def test_slow() -> None:
         expect_all(fetch("feed", s.url + "/f", idle=2))
     gate = threading.Event()
     with Server(whole, lambda r: (r.raw(partial(*(r.range(len(FILE)) or (0, 0))) + b"x"), gate.wait(60))[0]) as s:
-        expect_fault(fetch("feed", s.url + "/f", streams=1, idle=2), "no byte within 2 seconds", "timed out")
+        expect_fault(fetch("feed", s.url + "/f", streams=1, idle=2), "no byte received within 2 seconds", "timed out")
         gate.set()
 
 
@@ -68,8 +68,10 @@ def test_lies() -> None:
             lambda a, b: partial(a, b, length=b - a + 2) + FILE[a : b + 2],
             lambda a, b: partial(a, b, length=b - a) + FILE[a:b],
         ],
-        "elsewhere": [lambda a, b: partial(a, b, total=len(FILE) + 1) + FILE[a : b + 1]],
-        "how long": [lambda a, b: b"HTTP/1.1 206 P\r\nContent-Range: bytes %d-%d/*\r\n\r\n" % (a, b) + FILE[a : b + 1]],
+        "on another": [lambda a, b: partial(a, b, total=len(FILE) + 1) + FILE[a : b + 1]],
+        "the size of the file": [
+            lambda a, b: b"HTTP/1.1 206 P\r\nContent-Range: bytes %d-%d/*\r\n\r\n" % (a, b) + FILE[a : b + 1]
+        ],
         "encoded": [lambda a, b: partial(a, b, b"Content-Encoding: gzip\r\n") + FILE[a : b + 1]],
     }
     for words, answers in lies.items():

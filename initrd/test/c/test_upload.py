@@ -102,8 +102,8 @@ def test_not_committed() -> None:
 def test_refused_before_a_byte() -> None:
     for status, words in (
         (401, "token refused (401)"),
-        (413, "larger than the server takes (413)"),
-        (500, "answered 500"),
+        (413, "larger than the server accepts (413)"),
+        (500, "responded with status 500"),
     ):
         with Server(lambda r, status=status: r.answer(status), pki=pki) as s:
             expect(put(s.url + "/f"), 6, words)
@@ -117,7 +117,7 @@ def test_refused_on_the_way() -> None:
 
     for secret in (None, pki):
         with Server(full, pki=secret) as s:
-            expect(put(s.url + "/f", data=DATA * 5), 1, "no space is left on the server (507)")
+            expect(put(s.url + "/f", data=DATA * 5), 1, "the server has no space left (507)")
 
 
 def test_refused_at_the_end() -> None:
@@ -127,7 +127,7 @@ def test_refused_at_the_end() -> None:
         request.answer(403)
 
     with Server(late) as s:
-        expect(put(s.url + "/f"), 6, "may not upload that (403)")
+        expect(put(s.url + "/f"), 6, "may not upload to that URL (403)")
 
 
 def test_server_goes_away() -> None:
@@ -137,7 +137,7 @@ def test_server_goes_away() -> None:
 
 
 def test_urls() -> None:
-    expect(put("http://192.0.2.1/f"), 2, "in the clear")
+    expect(put("http://192.0.2.1/f"), 2, "unencrypted")
     expect(put("file:///f"), 2, "must be http or https")
     with Server(take, pki=pki, name="other_ca") as s:
         expect(put(s.url + "/f"), 6, "certificate refused")
@@ -176,8 +176,8 @@ def test_nginx() -> None:
             expect(put(url + "/guarded/f"), 0)
             assert (work / "files/guarded/f").read_bytes() == DATA
         expect(put(url + "/guarded/g", token="wrong"), 6, "token refused (401)")
-        expect(put(url + "/never/f"), 6, "may not upload that (403)")
-        expect(put(url + "/small/f"), 6, "larger than the server takes (413)")
+        expect(put(url + "/never/f"), 6, "may not upload to that URL (403)")
+        expect(put(url + "/small/f"), 6, "larger than the server accepts (413)")
         expect(put(url + "/guarded/h", "nocommit"), 0)
         assert sorted(p.name for p in (work / "files").rglob("*") if p.is_file()) == ["f"]
 

@@ -137,5 +137,5 @@ echo 'BOOT_IMAGE=/vmlinuz ro sled.start=kexec' > proc/cmdline
 for i in 0 1; do mkdir -p sys/class/watchdog/watchdog$i/device/driver && echo $i > sys/class/watchdog/watchdog$i/nowayout; done
 echo 'SP5100 TCO timer' > sys/class/watchdog/watchdog0/identity
 mkdir -p sys/module/i6300esb && ln -sfn "$PWD/sys/module/i6300esb" sys/class/watchdog/watchdog1/device/driver/module
-printf 'ID=debian\nNAME="Debian GNU/Linux"\nVERSION_ID="12"\n' > etc/os-release
+printf 'ID=debian\nNAME="Debian GNU/Linux"\nVERSION_ID="12\a"\n' > etc/os-release
 echo 0123456789abcdef0123456789abcdef > etc/machine-id

@@ -12,10 +12,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "disks"), str(HERE.parent / "c")]
 import disks  # noqa: E402
+import program  # noqa: E402
 from server import Request, Server  # noqa: E402
 from tap import run_tests  # noqa: E402
 
-SLEDC = os.environ["SLEDC"]
+SLEDC = program.for_tests()
 NAME = "52-54-00-77-00-01-3.raw.zst"
 work = Path(tempfile.mkdtemp())
 disk = work / "disk.raw"

@@ -234,7 +234,7 @@ def test_refusals() -> None:
     (WORK / "odd").write_bytes(bytes(1000))
     refused(WORK / "odd", 3, "multiple", "a size that no disk has")
     disks.run("qemu-img", "create", "-q", "-f", "qcow2", "-b", part, "-F", "raw", WORK / "backed.qcow2")
-    refused(WORK / "backed.qcow2", 3, "more than one file", "a qcow2 with a backing file")
+    refused(WORK / "backed.qcow2", 3, "needs another file", "a qcow2 with a backing file")
     refused(WORK / "absent", 1, "No such file", "a file that is not there")
 
 

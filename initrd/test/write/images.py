@@ -22,7 +22,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Self
 
-SLEDC = os.environ["SLEDC"]
+sys.path.append(str(Path(__file__).resolve().parents[1] / "c"))
+import program
+
+SLEDC = program.for_tests()
 KIB, MIB = 1 << 10, 1 << 20
 GRANULE = 4096
 GIGABIT = 118_000_000  # bytes a second that a link of 1 Gbit/s carries

@@ -65,9 +65,9 @@ def test_file_is_refused() -> None:
     expect(write_file(image, work), 4)
     expect(write_file(image, "/dev/null"), 4, "not a regular file")
     expect(write_file(image, work / "none" / "out.raw"), 4, "No such file")
-    expect(write_file(image, work / "out.raw", "disk=only"), 2, "either disk=")
-    expect(write_file(image, work / "out.raw", "keep=only"), 2, "either disk=")
-    expect(sledc("write", f"image=file://{image.path}", f"digest={image.digest}"), 2, "either disk=")
+    expect(write_file(image, work / "out.raw", "disk=only"), 2, "exactly one of disk=")
+    expect(write_file(image, work / "out.raw", "keep=only"), 2, "exactly one of disk=")
+    expect(sledc("write", f"image=file://{image.path}", f"digest={image.digest}"), 2, "exactly one of disk=")
 
 
 def test_no_plan_names_a_file() -> None:

@@ -132,7 +132,7 @@ class Amt(Driver):
         try:
             return value(answer, name)
         except ValueError as error:
-            self.fail("refused", f"its answer is not what WS-Management answers ({error}): is it AMT?")
+            self.fail("refused", f"its response is not WS-Management ({error}): is it AMT?")
 
     def _send(self, action: str, resource: str, selectors: dict[str, str], body: str = "") -> bytes:
         self.need("address", "username")

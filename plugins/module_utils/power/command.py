@@ -27,14 +27,14 @@ class Command(Driver):
         }
         for verb, argv in self.commands.items():
             if verb not in self.verbs:
-                self.fail("settings", f"commands: {verb!r} is no verb: want {', '.join(self.verbs)}")
+                self.fail("settings", f"commands: {verb!r} is not a verb: want {', '.join(self.verbs)}")
             if not isinstance(argv, list) or not argv:
                 self.fail("settings", f"commands: {verb}: want a list of words, the program first, not {argv!r}")
         if not self.commands:
             self.fail("settings", "the driver command needs commands, such as {'on': [pdu, socket, '7', 'on']}")
 
     def can(self, verb: str) -> bool:
-        """Says whether there is a program for it."""
+        """Reports whether a program is configured for it."""
         return verb in self.commands
 
     @property
@@ -44,10 +44,10 @@ class Command(Driver):
 
     def status(self) -> str:
         """Runs the program that prints on or off."""
-        said = self._run("status").out.strip().lower()
-        if said not in ("on", "off"):
-            self.fail("refused", f"{self.commands['status'][0]} prints {said[:80]!r} for status: want on or off")
-        return said
+        printed = self._run("status").out.strip().lower()
+        if printed not in ("on", "off"):
+            self.fail("refused", f"{self.commands['status'][0]} prints {printed[:80]!r} for status: want on or off")
+        return printed
 
     def on(self) -> None:
         """Runs the program that switches on."""

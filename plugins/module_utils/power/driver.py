@@ -17,10 +17,10 @@ INSTEAD = {"bootorder": "; declare node_boot_order, which imaging sets itself"}
 class PowerError(SledError):
     """What went wrong with one control. kind is the same for every driver.
 
-    settings     what the inventory says of the control cannot work
+    settings     the settings of the control cannot work
     credentials  user or password are wrong, or may not do this
-    untrusted    its certificate is not the one that was asked for
-    unreachable  nobody answers there
+    untrusted    its certificate is not the expected one
+    unreachable  no response
     refused      it answers, and will not
     lied         it accepted, and nothing changed in time
     unsupported  this driver has no such verb
@@ -56,7 +56,7 @@ class Driver:
         )
 
     def can(self, verb: str) -> bool:
-        """Says whether it has this verb."""
+        """Reports whether it has this verb."""
         return verb in self.verbs
 
     def status(self) -> str:
@@ -105,7 +105,7 @@ class Driver:
         self.fail("unsupported", f"the driver {self.name} has no {verb}: it has {has}{INSTEAD.get(verb, '')}")
 
     def need(self, *names: str) -> None:
-        """Fails when an option that this driver cannot be without is not there."""
+        """Fails if an option that this driver requires is missing."""
         for name in names:
             if not self.options.get(name):
                 self.fail("settings", f"the driver {self.name} needs {name}")
@@ -125,18 +125,18 @@ class Driver:
         if not name:
             self.fail("settings", f"no password: the driver {self.name} needs password_file, password_env or password")
         if not os.environ.get(name):
-            self.fail("settings", f"password_env {name}: there is nothing in that variable of the environment")
+            self.fail("settings", f"password_env {name}: this environment variable is empty or not set")
         return os.environ[name]
 
     def _secret_of_file(self, path: str) -> str:
         try:
             with open(path, encoding="utf-8") as file:
                 if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-                    self.fail("settings", f"password_file {path}: others may read it: chmod 600 it")
+                    self.fail("settings", f"password_file {path}: it is readable by others: run chmod 600")
                 word = file.readline().rstrip("\r\n")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or error
-            self.fail("settings", f"password_file {path}: {reason}: a file whose first line is it is needed")
+            self.fail("settings", f"password_file {path}: {reason}: want a file whose first line is the password")
         if not word:
             self.fail("settings", f"password_file {path}: its first line is empty")
         return word

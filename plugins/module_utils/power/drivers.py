@@ -18,5 +18,5 @@ DRIVERS: dict[str, type[Driver]] = {driver.name: driver for driver in (Ipmi, Red
 def make(node: str, options: Json) -> Driver:
     """The driver of a control."""
     if options["driver"] not in DRIVERS:
-        raise SledError(f"{node}: there is no power driver {options['driver']}: known are {', '.join(sorted(DRIVERS))}")
+        raise SledError(f"{node}: unknown power driver {options['driver']}: known are {', '.join(sorted(DRIVERS))}")
     return DRIVERS[options["driver"]](node, options)

@@ -8,7 +8,7 @@ from typing import ClassVar, NoReturn
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
 from ansible_collections.sled.fleet.plugins.module_utils.power.programs import Ended, run
 
-# What ipmitool -v says, in lower case, and what it means.
+# Messages of ipmitool -v, in lower case, and what they mean.
 WRONG = ("hmac is invalid", "unauthorized name", "unauthorized role", "insufficient privilege", "invalid role")
 SUITE = (
     "invalid authentication algorithm",
@@ -33,10 +33,10 @@ class Ipmi(Driver):
 
     def status(self) -> str:
         """Reads the chassis' power."""
-        said = self._chassis("power", "status").strip().rpartition(" ")[2]
-        if said not in ("on", "off"):
-            self.fail("refused", f"its answer to the question for the state is {said!r}: want on or off")
-        return said
+        printed = self._chassis("power", "status").strip().rpartition(" ")[2]
+        if printed not in ("on", "off"):
+            self.fail("refused", f"it reports the power state as {printed!r}: want on or off")
+        return printed
 
     def on(self) -> None:
         """Switches on."""
@@ -61,25 +61,25 @@ class Ipmi(Driver):
         return ended.out
 
     def _tool(self) -> list[str]:
-        # The suite is always named: finding it out takes 10 s on many BMCs. -v says why there is no session.
+        # The suite is always named: finding it out takes 10 s on many BMCs. -v prints why there is no session.
         self.need("address", "username")
         suite, port = self.options.get("cipher_suite") or 17, self.options.get("port") or self.port
         tool = ["ipmitool", "-v", "-I", "lanplus", "-C", str(suite), "-N", "2", "-R", "3"]
         return [*tool, "-H", self.address, "-p", str(port), "-U", self.options["username"], "-f", "@SECRET@"]
 
     def _explain(self, words: str, ended: Ended) -> NoReturn:
-        said = (ended.err + ended.out).lower()
+        printed = (ended.err + ended.out).lower()
         for sign in WRONG:
-            if sign in said:
+            if sign in printed:
                 self.wrong_credentials(sign)
-        if any(sign in said for sign in SUITE):
+        if any(sign in printed for sign in SUITE):
             suite = self.options.get("cipher_suite") or 17
             self.fail("refused", f"it has no cipher suite {suite}: try cipher_suite {3 if suite == 17 else 17}")
-        if "does not support ipmi v2" in said:
+        if "does not support ipmi v2" in printed:
             self.fail(
                 "refused",
                 "it does not speak IPMI 2.0, or IPMI over LAN is switched off for this user: allow it in the BMC",
             )
-        if any(sign in said for sign in SILENT):
-            self.fail("unreachable", "nobody answers there: check address and port, and that IPMI over LAN is on")
+        if any(sign in printed for sign in SILENT):
+            self.fail("unreachable", "no response: check address and port, and that IPMI over LAN is enabled")
         self.fail("refused", f"it refuses chassis {words}: {ended.last}")

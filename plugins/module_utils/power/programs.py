@@ -13,7 +13,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Dri
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program ended, and what it said."""
+    """Exit code and output of a program."""
 
     code: int
     out: str
@@ -21,7 +21,7 @@ class Ended:
 
     @property
     def last(self) -> str:
-        """The last line that says something."""
+        """The last line that is not empty."""
         lines = [line.strip() for line in (self.err or self.out).splitlines() if line.strip()]
         return lines[-1] if lines else f"exit code {self.code}"
 
@@ -52,11 +52,11 @@ def run(
             check=False,
         )
     except FileNotFoundError:
-        driver.fail("settings", f"there is no program {argv[0]} on the controller: install it")
+        driver.fail("settings", f"program {argv[0]} is missing on the controller: install it")
     except OSError as error:
         driver.fail("settings", f"{argv[0]} cannot be run: {error.strerror}")
     except subprocess.TimeoutExpired:
-        driver.fail("unreachable", f"{argv[0]} has not ended within {timeout:g} s")
+        driver.fail("unreachable", f"{argv[0]} did not end within {timeout:g} s")
     finally:
         os.close(reading)
     return Ended(ended.returncode, ended.stdout, ended.stderr)

@@ -17,7 +17,7 @@ MODES = {"bios": "Legacy", "uefi": "UEFI"}
 
 
 def message(body: bytes) -> str:
-    """What an error says, in its own words."""
+    """The messages of an error response."""
     try:
         error = json.loads(body)["error"]
         extended = [info.get("Message") for info in error.get("@Message.ExtendedInfo") or [] if info.get("Message")]
@@ -65,7 +65,7 @@ class Redfish(Driver):
             # Some say Continuous of what they will do once.
             differs = have.get(name) == "Disabled" if name == "BootSourceOverrideEnabled" else have.get(name) != value
             if differs:
-                self.fail("lied", f"it accepted {name} {value}, and says {have.get(name)}")
+                self.fail("lied", f"it accepted {name} {value}, and reports {have.get(name)}")
 
     def bootorder(self) -> list[Json]:
         """Reads the order as it will be from the next start on, and what its entries are."""
@@ -73,7 +73,7 @@ class Redfish(Driver):
         boot = system.get("Boot") or {}
         order = (self._keeper(system)[1].get("Boot") or {}).get("BootOrder") or boot.get("BootOrder")
         if not order or boot.get("BootOrderPropertySelection") == "AliasBootOrder":
-            self.fail("refused", "it shows no order of boot entries (Boot.BootOrder)")
+            self.fail("refused", "it reports no order of boot entries (Boot.BootOrder)")
         options = {
             one.get("BootOptionReference"): one
             for one in self._options((boot.get("BootOptions") or {}).get("@odata.id"))
@@ -100,7 +100,7 @@ class Redfish(Driver):
         return [self._ask("GET", one["@odata.id"]) for one in members if one.get("@odata.id")]
 
     def _set_boot(self, path: str, seen: Json, override: Json) -> None:
-        """Sets it in the resource as it was seen: a BMC that gives tags wants to have them back."""
+        """Sets it in the resource as it was seen: a BMC that sends ETags requires them."""
         self._ask(
             "PATCH", path, {"Boot": override}, {"If-Match": seen["@odata.etag"]} if seen.get("@odata.etag") else {}
         )
@@ -144,5 +144,5 @@ class Redfish(Driver):
         except Refusal as error:
             self.fail("refused", f"it refuses {method} {path}: {error} {message(error.body)}".rstrip())
         except ValueError:
-            self.fail("refused", f"its answer to {method} {path} is no JSON: is it a Redfish service?")
+            self.fail("refused", f"its answer to {method} {path} is not JSON: is it a Redfish service?")
         return decoded if isinstance(decoded, dict) else {}

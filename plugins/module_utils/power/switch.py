@@ -20,7 +20,7 @@ HOPELESS = ("settings", "credentials", "untrusted", "unreachable")
 class Terms:
     """How to go about it."""
 
-    timeout: float = 60.0  # seconds within which a control's verb must come true, unless the control says
+    timeout: float = 60.0  # seconds within which the requested state must be observed, unless the control sets another
     interval: float = 1.0  # seconds between two looks
     before_on: Callable[[], None] = lambda: None  # called right before each power-on and reset
     window: Callable[[], object] = lambda: None  # called before that, where power comes back

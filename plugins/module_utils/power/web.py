@@ -56,7 +56,7 @@ class _PinnedHandler(urllib.request.HTTPSHandler):
     def __init__(self, pin: str) -> None:
         context = ssl.create_default_context()
         context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE  # the pin says more than any CA
+        context.verify_mode = ssl.CERT_NONE  # the pin proves more than any CA
         super().__init__(context=context)
         self._pinned = context
         self._connection = functools.partial(_PinnedConnection, pin)

@@ -17,7 +17,7 @@ LONGEST = 86400.0  # seconds ahead that a place can be; more is a clock that was
 
 
 def default_file() -> str:
-    """Where the places are kept when nobody says."""
+    """The default file of the window."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return str(Path(state) / "sled" / "power-window")
 
@@ -38,7 +38,7 @@ class Window:
     file: str
 
     def take(self, now: float) -> float:
-        """Takes the next free place, and says how many seconds away it is.
+        """Reserves the next free place, and returns the seconds until then.
 
         Who takes one and dies has wasted it, no more.
         """
@@ -61,7 +61,7 @@ class Window:
         try:
             return [float(one) for one in json.loads(text or "[]")]
         except (ValueError, TypeError):
-            return []  # cut short by a crash: the window begins anew
+            return []  # cut short by a crash: the window starts empty
 
     def wait(self, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep) -> float:
         """Waits for the place; returns the seconds that took."""

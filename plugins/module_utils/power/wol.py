@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wake-on-LAN: a frame that says six times ff and sixteen times the MAC. It can only wake, and hears no answer."""
+"""Wake-on-LAN: a frame of six times ff and sixteen times the MAC. It can only switch on, and there is no response."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
 
 ETHERTYPE = 0x0842
-TIMES = 3  # nobody says whether one arrived
+TIMES = 3  # there is no response
 
 
 def magic(mac: str) -> bytes:

@@ -29,26 +29,26 @@ func command() *cobra.Command {
 	}
 	root.AddCommand(&cobra.Command{
 		Use:   "power DIR MAC on|off|cycle|reset|status|bootdev [pxe|disk]",
-		Short: "Be the power control of a double; its settings are DIR/defaults.yaml and DIR/<mac>.yaml",
+		Short: "Switch the power of a double; its settings are DIR/defaults.yaml and DIR/<mac>.yaml",
 		Args:  cobra.RangeArgs(3, 4),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			machine, err := double.Open(words[0], words[1])
 			if err != nil {
-				return err //nolint:wrapcheck // says enough
+				return err //nolint:wrapcheck // clear enough
 			}
 			return power(cmd, machine, words[2], words[3:])
 		},
 	}, &cobra.Command{
 		Use:    "run DIR MAC",
-		Short:  "Be the machine itself, until switched off; started by `power on`",
+		Short:  "Run the machine until it is switched off; started by `power on`",
 		Hidden: true,
 		Args:   cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			machine, err := double.Open(words[0], words[1])
 			if err != nil {
-				return err //nolint:wrapcheck // says enough
+				return err //nolint:wrapcheck // clear enough
 			}
-			return machine.Run(cmd.Context(), cmd.OutOrStdout()) //nolint:wrapcheck // says enough
+			return machine.Run(cmd.Context(), cmd.OutOrStdout()) //nolint:wrapcheck // clear enough
 		},
 	})
 	return root
@@ -91,5 +91,5 @@ func switchOn(machine *double.Machine) error {
 	if err != nil {
 		return fmt.Errorf("switch on: %w", err)
 	}
-	return machine.On(self, "run", machine.Dir, machine.MAC) //nolint:wrapcheck // says enough
+	return machine.On(self, "run", machine.Dir, machine.MAC) //nolint:wrapcheck // clear enough
 }

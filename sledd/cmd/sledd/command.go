@@ -45,7 +45,7 @@ func command() *cobra.Command {
 				return fmt.Errorf("openapi: %w", err)
 			}
 			_, err = cmd.OutOrStdout().Write(text)
-			return err //nolint:wrapcheck // says enough
+			return err //nolint:wrapcheck // clear enough
 		},
 	})
 	return root

@@ -29,8 +29,11 @@ func TestFlagsThatCannotWork(t *testing.T) {
 		"--listen \"9470\"":        {"--boot-url", "http://a", "--listen", "9470"},
 		"--node-urls \"a\"":        {"--boot-url", "http://a", "--node-urls", "https://b,a"},
 		"--etcd-endpoints \"b:1\"": {"--boot-url", "http://a", "--etcd-endpoints", "b:1"},
-		"--flavour \"tiny\"":       {"--boot-url", "http://a", "--flavour", "tiny"},
-		"--token-ttl 1s":           {"--boot-url", "http://a", "--token-ttl", "1s"},
+		"use https://b:2379, with --etcd-ca": {"--boot-url", "http://a", "--etcd-endpoints",
+			"http://127.0.0.1:2379,http://b:2379"},
+		"--etcd-endpoints \"http://10.0.0.1:2379\"": {"--boot-url", "http://a", "--etcd-endpoints", "http://10.0.0.1:2379"},
+		"--flavour \"tiny\"":                        {"--boot-url", "http://a", "--flavour", "tiny"},
+		"--token-ttl 1s":                            {"--boot-url", "http://a", "--token-ttl", "1s"},
 		"--image-urls \"http://a/\"": {"--boot-url", "http://a", "--image-urls", "http://a/", "--upload-url",
 			"https://a/upload"},
 		"--upload-url \"ftp://a/upload\"": {"--boot-url", "http://a", "--image-urls", "http://a/images", "--upload-url",
@@ -40,8 +43,10 @@ func TestFlagsThatCannotWork(t *testing.T) {
 		"--tls-cert \"c\"":                     {"--boot-url", "http://a", "--tls-cert", "c"},
 		"--etcd-cert \"c\"":                    {"--boot-url", "http://a", "--etcd-cert", "c"},
 		"--kernel-arguments":                   {"--boot-url", "http://a", "--kernel-arguments", "a || shell"},
+		"--store-quota 1: want 32 to":          {"--boot-url", "http://a", "--store-quota", "1"},
 		"--watchdog 5s: want whole seconds":    {"--boot-url", "http://a", "--watchdog", "5s"},
 		"--quirks: " + short + ": want a list": {"--boot-url", "http://a", "--quirks", short},
+		"--user-data-key-file: open /none":     {"--boot-url", "http://a", "--user-data-key-file", "/none"},
 		"--quirks: open /none":                 {"--boot-url", "http://a", "--quirks", "/none"},
 		"5 bytes":                              {"--boot-url", "http://a", "--admin-token-file", short},
 		"no such file":                         {"--boot-url", "http://a", "--admin-token-file", "/none"},
@@ -55,6 +60,15 @@ func TestFlagsThatCannotWork(t *testing.T) {
 		}
 		if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: got %v, want an error with %q", arguments, err, says)
+		}
+	}
+}
+
+func TestPlainEtcdOnLoopbackIsAccepted(t *testing.T) {
+	for _, endpoint := range []string{"http://127.0.0.1:2379", "http://[::1]:2379", "http://localhost:2379",
+		"https://10.0.0.1:2379"} {
+		if err := checkEtcd(endpoint); err != nil {
+			t.Errorf("%s: %v", endpoint, err)
 		}
 	}
 }
@@ -115,21 +129,8 @@ func TestServe(t *testing.T) {
 		if err != nil || string(message[:n]) != "READY=1" {
 			t.Fatalf("run %d: systemd was told %q, %v", run, message[:n], err)
 		}
-		call, err := http.NewRequestWithContext(t.Context(), request.method, address+"/v1/nodes/n1",
-			strings.NewReader(request.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		call.Header.Set("Authorization", "Bearer 0123456789abcdef0123456789abcdef")
-		call.Header.Set("Content-Type", "application/json")
-		response, err := http.DefaultClient.Do(call)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, _ := io.ReadAll(bufio.NewReader(response.Body))
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			t.Errorf("run %d: %d: %s", run, response.StatusCode, text)
+		if status, text := send(t, request.method, address+"/v1/nodes/n1", request.body); status != http.StatusOK {
+			t.Errorf("run %d: %d: %s", run, status, text)
 		}
 		stop()
 		if err := <-ended; err != nil {
@@ -141,7 +142,25 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// freeAddress gives a loopback address that was free just now.
+// send makes a request of the administrator's, and returns the status and the body of the response.
+func send(t *testing.T, method, url, body string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer 0123456789abcdef0123456789abcdef")
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(bufio.NewReader(response.Body))
+	return response.StatusCode, string(text)
+}
+
+// freeAddress returns a loopback address that was free just now.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -16,7 +16,9 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 
+	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
@@ -24,13 +26,12 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
 	"github.com/sled-fleet/sled/sledd/internal/rollouts"
+	"github.com/sled-fleet/sled/sledd/internal/seal"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
 const (
-	headerTime = 10 * time.Second
-	idleTime   = 2 * time.Minute
 	// stopTime is how long requests may take to end after SIGTERM.
 	stopTime = 10 * time.Second
 	// adminPause before the admin's token is tried again on a store that does not answer.
@@ -43,11 +44,7 @@ func serve(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	quirks, err := quirk.Load(s.quirks)
-	if err != nil {
-		return fmt.Errorf("--quirks: %w", err)
-	}
-	token, err := adminToken(s.adminTokenFile)
+	given, err := read(s)
 	if err != nil {
 		return err
 	}
@@ -65,33 +62,84 @@ func serve(ctx context.Context, s settings) error {
 			log.Error("close the store", "error", err)
 		}
 	}()
-	measure := metrics.New()
-	measured := measure.Measure(etcd)
-	hub := events.New(measured, log)
-	measure.Watch(hub)
-	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec}
-	operators := &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
-	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure,
-		Quirks: quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs, UploadURL: s.uploadURL,
-		System: boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+	parts := assemble(s, etcd, given, log)
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	go hub.Run(background)
-	if token != "" {
-		if err := admin(ctx, operators, token, log); err != nil {
+	recorded := make(chan struct{})
+	go func() {
+		parts.Audit.Run(background)
+		close(recorded)
+	}()
+	defer func() {
+		end()
+		<-recorded
+	}()
+	go parts.Hub.Run(background)
+	go parts.Capacity.Run(background)
+	go parts.Intake.Tidy(background)
+	go parts.Fleet.KeepUses(background)
+	go sealStored(background, parts.Fleet, log)
+	if given.token != "" {
+		if err := admin(ctx, parts.Fleet, given.token, log); err != nil {
 			return err
 		}
 	}
-	handler := (&server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub,
-		Metrics: measure, Log: log,
-		Stopping: ctx, ConsoleDirectory: s.consoles}).Handler() //nolint:contextcheck // requests bring their own
+	parts.Stopping = ctx
+	handler := parts.Handler() //nolint:contextcheck // requests bring their own
 	return run(ctx, listener, handler, log)
+}
+
+// files is what the files hold that the settings name.
+type files struct {
+	quirks *quirk.List
+	token  string // of operator admin
+	box    *seal.Box
+}
+
+func read(s settings) (files, error) {
+	var given files
+	var err error
+	if given.quirks, err = quirk.Load(s.quirks); err != nil {
+		return given, fmt.Errorf("--quirks: %w", err)
+	}
+	if given.box, err = seal.Load(s.userDataKeys); err != nil {
+		return given, fmt.Errorf("--user-data-key-file: %w", err)
+	}
+	given.token, err = adminToken(s.adminTokenFile)
+	return given, err
+}
+
+// sealStored seals user data that an earlier version stored in clear.
+func sealStored(ctx context.Context, operators *fleet.Fleet, log *slog.Logger) {
+	sealed, err := operators.SealStored(ctx)
+	if sealed > 0 {
+		log.Info("user data was sealed", "bindings", sealed)
+	}
+	if err != nil && ctx.Err() == nil {
+		log.Warn("user data of some bindings is still stored in clear, until the next start", "error", err)
+	}
+}
+
+// assemble connects all of sledd with a store.
+func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *server.Server {
+	measure := metrics.New()
+	gauge := capacity.New(etcd, log)
+	measure.Size(gauge.Known)
+	measured := measure.Measure(gauge.Count(etcd))
+	hub := events.New(measured, log)
+	measure.Watch(hub)
+	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
+	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
+	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,
+		Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs, UploadURL: s.uploadURL,
+		System: boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
+		Audit:   audit.New(measured, log, db.Now),
+		Metrics: measure, Log: log, ConsoleDirectory: s.consoles}
 }
 
 // run serves until the context ends, then lets requests end.
 func run(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
-	web := &http.Server{Handler: handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 32 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	web := server.Web(handler, log)
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(listener) }()
 	log.Info("sledd serves", "address", listener.Addr().String(), "version", version)
@@ -114,7 +162,7 @@ func run(ctx context.Context, listener net.Listener, handler http.Handler, log *
 // notify tells systemd, where there is one.
 func notify(state string, log *slog.Logger) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("systemd was not told", "state", state, "error", err)
+		log.Warn("systemd was not notified", "state", state, "error", err)
 	}
 }
 
@@ -190,5 +238,5 @@ func open(s settings) (*store.Etcd, error) {
 	if len(s.etcdEndpoints) > 0 {
 		return store.Dial(s.etcdEndpoints, store.TLS{CA: s.etcdCA, Cert: s.etcdCert, Key: s.etcdKey})
 	}
-	return store.Embed(store.Embedded{Dir: s.dataDir})
+	return store.Embed(store.Embedded{Dir: s.dataDir, Quota: int64(s.storeQuota) << 20})
 }

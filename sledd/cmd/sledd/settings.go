@@ -12,13 +12,23 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// The least and the largest --store-quota, in MiB. etcd recommends at most 8 GiB.
+const (
+	leastQuota = 32
+	mostQuota  = 8192
 )
 
 // settings is the command line.
 type settings struct {
 	listen          string
 	dataDir         string
+	storeQuota      int
 	etcdEndpoints   []string
 	etcdCA          string
 	etcdCert        string
@@ -32,8 +42,11 @@ type settings struct {
 	quirks          string
 	watchdog        time.Duration
 	adminTokenFile  string
+	userDataKeys    string
 	consoles        string
 	tokenTTL        time.Duration
+	admission       string
+	rivalTime       time.Duration
 	tlsCert         string
 	tlsKey          string
 	logFormat       string
@@ -43,11 +56,13 @@ type settings struct {
 func (s *settings) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.listen, "listen", "127.0.0.1:9470", "address and port to serve on")
 	f.StringVar(&s.dataDir, "data-dir", "/var/lib/sled", "directory of the embedded etcd")
+	f.IntVar(&s.storeQuota, "store-quota", store.DefaultQuota>>20,
+		"size in MiB at which the embedded etcd refuses writes; machines that are not declared may use half of it")
 	f.StringSliceVar(&s.etcdEndpoints, "etcd-endpoints", nil,
 		"URLs of an external etcd cluster, instead of the embedded one")
 	f.StringVar(&s.etcdCA, "etcd-ca", "", "PEM file of the CA of the external etcd")
 	f.StringVar(&s.etcdCert, "etcd-cert", "", "PEM file of the client certificate for the external etcd")
-	f.StringVar(&s.etcdKey, "etcd-key", "", "PEM file of its key")
+	f.StringVar(&s.etcdKey, "etcd-key", "", "PEM file of the key of that certificate")
 	f.StringVar(&s.bootURL, "boot-url", "", "base URL where nodes fetch kernel and initrd, http://ADDRESS (required)")
 	f.StringSliceVar(&s.nodeURLs, "node-urls", nil,
 		"base URLs of sledd for nodes, https://ADDRESS; default: those in the site's initrd")
@@ -55,20 +70,26 @@ func (s *settings) flags(f *pflag.FlagSet) {
 		"base URLs where nodes fetch images, http://ADDRESS/images; needed to capture disks")
 	f.StringVar(&s.uploadURL, "upload-url", "",
 		"base URL where nodes put captured disks, https://ADDRESS/upload; needed to capture disks")
-	f.StringVar(&s.flavour, "flavour", "generic", "Sled system for nodes that name none: generic or cloud")
+	f.StringVar(&s.flavour, "flavour", "generic", "Sled system of nodes without a flavour: generic or cloud")
 	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8",
 		"kernel arguments of the Sled system at this site")
 	f.StringVar(&s.quirks, "quirks", "",
-		"YAML file of machines that this site does not start by kexec, beside those that sledd knows")
+		"YAML file of machines that are not started by kexec, in addition to the list of sledd")
 	f.DurationVar(&s.watchdog, "watchdog", 300*time.Second,
-		"time that a hardware watchdog is armed with before a kexec; 0: none is")
+		"timeout of the hardware watchdog that is armed before a kexec; 0: no watchdog")
 	f.StringVar(&s.adminTokenFile, "admin-token-file", "",
-		"file with the token of operator admin, who is made or refreshed at start")
+		"file with the token of operator admin, which is created or updated at start")
+	f.StringVar(&s.userDataKeys, "user-data-key-file", "",
+		"file of keys that seal user data in the store, 64 hexadecimal digits in a line; the first seals, all open")
 	f.StringVar(&s.consoles, "console-directory", "",
 		"directory of recorded consoles, MAC.log (MAC with hyphens); sledd only reads it")
-	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "life of a boot token, which is renewed while a node speaks")
+	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "lifetime of a boot token; renewed while the node polls")
+	f.StringVar(&s.admission, "admission", admission.Expected.String(),
+		"level at which machines are admitted as nodes: open, expected, proven or attested")
+	f.DurationVar(&s.rivalTime, "rival-time", admission.DefaultRules().Hold,
+		"at level expected, time without another claim to be the node before it gets secrets")
 	f.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of a certificate, to serve TLS without nginx")
-	f.StringVar(&s.tlsKey, "tls-key", "", "PEM file of its key")
+	f.StringVar(&s.tlsKey, "tls-key", "", "PEM file of the key of that certificate")
 	f.StringVar(&s.logFormat, "log-format", "text", "json or text")
 	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 }
@@ -90,7 +111,7 @@ func (s *settings) check() error {
 		}
 	}
 	for _, one := range s.etcdEndpoints {
-		if err := checkBase("--etcd-endpoints", one, "https", "http"); err != nil {
+		if err := checkEtcd(one); err != nil {
 			return err
 		}
 	}
@@ -98,11 +119,14 @@ func (s *settings) check() error {
 		return fmt.Errorf("--data-dir is empty and there are no --etcd-endpoints: one of the two must say " +
 			"where state is kept")
 	}
+	if s.storeQuota < leastQuota || s.storeQuota > mostQuota {
+		return fmt.Errorf("--store-quota %d: want %d to %d MiB", s.storeQuota, leastQuota, mostQuota)
+	}
 	if (s.etcdCert == "") != (s.etcdKey == "") {
-		return fmt.Errorf("--etcd-cert %q and --etcd-key %q: give both or none", s.etcdCert, s.etcdKey)
+		return fmt.Errorf("--etcd-cert %q and --etcd-key %q: set both or none", s.etcdCert, s.etcdKey)
 	}
 	if (s.tlsCert == "") != (s.tlsKey == "") {
-		return fmt.Errorf("--tls-cert %q and --tls-key %q: give both or none", s.tlsCert, s.tlsKey)
+		return fmt.Errorf("--tls-cert %q and --tls-key %q: set both or none", s.tlsCert, s.tlsKey)
 	}
 	return s.checkWords()
 }
@@ -119,7 +143,21 @@ func (s *settings) checkCapture() error {
 	return checkFolder("--upload-url", s.uploadURL, "https", "http")
 }
 
+// policy is how claims are admitted.
+func (s *settings) policy() nodetx.Policy {
+	rules := admission.DefaultRules()
+	rules.Hold = s.rivalTime
+	level, _ := admission.ParseLevel(s.admission) // checked
+	return nodetx.Policy{Level: level, Rules: rules}
+}
+
 func (s *settings) checkWords() error {
+	if _, err := admission.ParseLevel(s.admission); err != nil {
+		return fmt.Errorf("--admission: %w", err)
+	}
+	if s.rivalTime < 45*time.Second || s.rivalTime > time.Hour {
+		return fmt.Errorf("--rival-time %s: want 45s to 1h", s.rivalTime)
+	}
 	if s.flavour != "generic" && s.flavour != "cloud" {
 		return fmt.Errorf("--flavour %q: want generic or cloud", s.flavour)
 	}
@@ -150,6 +188,20 @@ func checkBase(flag, text string, schemes ...string) error {
 	return fmt.Errorf("%s %q: want a URL of scheme and address only, as in %s://10.77.0.1", flag, text, schemes[0])
 }
 
+// checkEtcd refuses an endpoint that sends user data in clear text over a network.
+func checkEtcd(endpoint string) error {
+	if err := checkBase("--etcd-endpoints", endpoint, "https", "http"); err != nil {
+		return err
+	}
+	parsed, err := url.Parse(endpoint)
+	if err != nil || parsed.Scheme == "https" || parsed.Hostname() == "localhost" ||
+		net.ParseIP(parsed.Hostname()).IsLoopback() {
+		return nil //nolint:nilerr // checkBase has parsed it
+	}
+	return fmt.Errorf("--etcd-endpoints %q: plain HTTP sends user data in clear text, so it is accepted only on "+
+		"loopback: use https://%s, with --etcd-ca", endpoint, parsed.Host)
+}
+
 // checkFolder refuses what is not a URL that names of files can follow.
 func checkFolder(flag, text string, schemes ...string) error {
 	if path, fine := path(text, schemes); fine && !strings.HasSuffix(path, "/") {
@@ -158,7 +210,7 @@ func checkFolder(flag, text string, schemes ...string) error {
 	return fmt.Errorf("%s %q: want a URL without a slash at its end, as in %s://10.77.0.1/folder", flag, text, schemes[0])
 }
 
-// path gives that of a URL, and whether the rest is scheme and address alone.
+// path returns the path of a URL, and whether the rest is only scheme and address.
 func path(text string, schemes []string) (string, bool) {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Host == "" || parsed.RawQuery != "" || strings.ContainsAny(text, " ,|&$#\\") {

@@ -14,9 +14,9 @@ const internal = "github.com/sled-fleet/sled/sledd/internal/"
 
 // floors lists packages from the ground up: each may import only those of floors below its own.
 var floors = [][]string{
-	{"key", "mac", "operand", "quirk", "refusal", "store"},
-	{"boot", "token", "plan"},
-	{"events", "report", "rollout"},
+	{"key", "limit", "mac", "nodetext", "operand", "quirk", "refusal", "seal", "store"},
+	{"boot", "capacity", "token", "plan"},
+	{"admission", "audit", "events", "report", "rollout"},
 	{"metrics", "nodetx"},
 	{"fleet", "intake", "rollouts"},
 	{"server"},

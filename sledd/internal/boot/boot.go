@@ -35,7 +35,7 @@ func Local(status api.Status, bound bool, generation int64, rescue bool) bool {
 	}
 }
 
-// System says where the Sled system is fetched and what its kernel is told.
+// System is where the Sled system is fetched from, and the arguments of its kernel.
 type System struct {
 	URL             string   // base of the boot server, http://ADDRESS
 	Flavour         string   // when the node names none

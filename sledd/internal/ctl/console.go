@@ -5,7 +5,6 @@ package ctl
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -20,16 +19,13 @@ const (
 	followBytes = 128 << 10
 )
 
-// sequences are those that move a cursor, colour or clear: CSI, OSC, and the others that start with an escape.
-var sequences = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[ -/]*[0-~]")
-
 func (a *app) consoleCommand() *cobra.Command {
-	follow, raw, bytes := false, false, 0
+	follow, bytes := false, 0
 	command := &cobra.Command{
 		Use: "console NODE", Short: "Print the recorded serial console of a node",
 		Long: `Prints the end of a node's serial console, as recorded by the boot server. Each
 line starts with the time of its recording. Control sequences for terminals are
-removed, unless --raw is set.`,
+removed, and tokens replaced.`,
 		Example: "  sledctl console n1\n  sledctl console n1 -f",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeFirstNode,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,29 +37,22 @@ removed, unless --raw is set.`,
 			if err != nil {
 				return err
 			}
-			plain := plainConsole
-			if raw {
-				plain = func(text string) string { return text }
-			}
 			if !follow {
-				return a.show(text, func() { _, _ = fmt.Fprint(a.Out, plain(text)) })
+				return a.show(text, func() { _, _ = fmt.Fprint(a.Out, text) })
 			}
-			return a.followConsole(cmd.Context(), client, args[0], text, plain)
+			return a.followConsole(cmd.Context(), client, args[0], text.String())
 		},
 	}
 	flags := command.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "print new lines as they are recorded, until interrupted")
-	flags.BoolVar(&raw, "raw", false, "keep all control sequences")
 	flags.IntVar(&bytes, "bytes", consoleBytes, "size of the part to print, from the end")
 	return command
 }
 
 // followConsole prints whole lines as they are recorded, until it is interrupted.
-func (a *app) followConsole(
-	ctx context.Context, client *api.Client, node, seen string, plain func(string) string,
-) error {
+func (a *app) followConsole(ctx context.Context, client *api.Client, node, seen string) error {
 	end := strings.LastIndexByte(seen, '\n') + 1
-	_, _ = fmt.Fprint(a.Out, plain(seen[:end]))
+	_, _ = fmt.Fprint(a.Out, seen[:end])
 	seen = seen[:end]
 	for {
 		select {
@@ -71,12 +60,13 @@ func (a *app) followConsole(
 		case <-ctx.Done():
 			return nil
 		}
-		text, err := client.Console(ctx, node, followBytes)
+		recorded, err := client.Console(ctx, node, followBytes)
 		if err != nil {
 			return err
 		}
+		text := recorded.String()
 		text = text[:strings.LastIndexByte(text, '\n')+1]
-		_, _ = fmt.Fprint(a.Out, plain(after(text, seen)))
+		_, _ = fmt.Fprint(a.Out, after(text, seen))
 		seen = text
 	}
 }
@@ -88,10 +78,4 @@ func after(text, seen string) string {
 		return text[i+len(mark):]
 	}
 	return text
-}
-
-// plainConsole removes control sequences.
-func plainConsole(text string) string {
-	text = sequences.ReplaceAllString(text, "")
-	return clean(strings.ReplaceAll(text, "\r", ""), "\n\t")
 }

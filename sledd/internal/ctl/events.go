@@ -147,8 +147,8 @@ func (a *app) eventLine(e api.Event) string {
 	if e.Bytes > 0 {
 		words = append(words, bytesText(e.Bytes))
 	}
-	if e.Detail != "" {
-		words = append(words, clean(e.Detail, ""))
+	if !e.Detail.IsZero() {
+		words = append(words, e.Detail.String())
 	}
 	const layout = "2006-01-02 15:04:05.000"
 	phase := "-"
@@ -175,7 +175,7 @@ func (a *app) logCommand() *cobra.Command {
 				return err
 			}
 			return a.show(log, func() {
-				_, _ = fmt.Fprintln(a.Out, strings.TrimRight(clean(log, "\n\t"), "\n"))
+				_, _ = fmt.Fprintln(a.Out, strings.TrimRight(log.String(), "\n"))
 			})
 		},
 	}

@@ -55,17 +55,9 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// codeDisk is the exit code of a step that found no matching disk, or several.
-const codeDisk = 4
-
-// stepCodes names the exit codes of sledc (contract/exit-codes.md).
-var stepCodes = map[int]string{
-	1: "failed", 2: "usage", 3: "not supported", codeDisk: "disk", 5: "integrity", 6: "network",
-}
-
 // codeName is how the exit code of a failed step is shown, such as "code 4 disk".
 func codeName(code int) string {
-	if name, ok := stepCodes[code]; ok {
+	if name := api.CodeName(code); name != "" {
 		return fmt.Sprintf("code %d %s", code, name)
 	}
 	if code > 128 {

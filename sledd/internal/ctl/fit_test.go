@@ -99,7 +99,7 @@ func TestWatchesFitTheTerminal(t *testing.T) {
 		golden(t, filepath.Join(fmt.Sprint(width), "watch"), drawn)
 
 		r := hallRollout()
-		r.State, r.Reason = api.RolloutRunning, ""
+		r.State, r.Reason = api.RolloutRunning, api.Prose{}
 		var rolloutOut buffer
 		live := &rolloutLive{liveView: liveView{app: &app{System: System{Out: &rolloutOut, Now: noonNow,
 			Screen: terminal(width)}}}}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
@@ -43,11 +45,13 @@ func hall() []api.Node {
 		}
 	}
 	nodes[0].Status.Image, nodes[3].Status.Image = hallImage, "debian-12-bookworm-hardened-2026-10-30"
-	nodes[0].Status.Detail = "delta: 5.0 % of the used bytes differ; 1,605 MB/s, faster than a full write by a factor of 6"
+	nodes[0].Status.Detail = api.Clean("delta: 5.0 % of the used bytes differ; 1,605 MB/s, " +
+		"faster than a full write by a factor of 6")
 	failed := &nodes[2].Status
-	failed.Step, failed.Verb, failed.Code, failed.Reason = 2, "write", 5, hallReason
-	nodes[4].Rescue = &api.Rescue{Begun: noon, Entered: noon, Address: "10.77.12.105", Fingerprint: hallFingerprint,
-		RescueSpec: api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA alice"}}}
+	failed.Step, failed.Verb, failed.Code, failed.Reason = 2, "write", 5, api.Clean(hallReason)
+	nodes[4].Rescue = &api.Rescue{Started: noon, Entered: noon, Address: nodetexttest.Address("10.77.12.105"),
+		Fingerprint: nodetext.CleanIdentifier(hallFingerprint),
+		RescueSpec:  api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA alice"}}}
 	return nodes
 }
 
@@ -55,25 +59,30 @@ func hallNode() api.Node {
 	n := hall()[0]
 	full := detailed()
 	n.Facts, n.Status.OS = full.Facts, full.Status.OS
-	n.Status.Start, n.Status.StartNote = "reboot", "quirk: its NIC stops after a jump, https://example.net/kexec/quirks/1"
+	n.Status.Start, n.Status.StartNote = "reboot",
+		api.Clean("quirk: its NIC stops after a jump, https://example.net/kexec/quirks/1")
 	n.KeepDisks = []string{"serial:S64GNE0R900001", "serial:S64GNE0R900002", "serial:S64GNE0R900003"}
 	n.Binding.KernelArguments = "console=ttyS0,115200 net.ifnames=0 mitigations=auto crashkernel=256M"
-	n.Facts.CPU = map[string]string{"model": "AMD EPYC 9354 32-Core Processor", "threads": "64", "arch": "x86_64"}
-	n.Facts.DMI = map[string]string{"vendor": "Supermicro", "product": "AS -1115CS-TNR", "bios": "2.1a",
-		"serial": "S512345X3A12345"}
+	n.Facts.CPU = nodetexttest.Facts(map[string]string{"model": "AMD EPYC 9354 32-Core Processor", "threads": "64",
+		"arch": "x86_64"})
+	n.Facts.DMI = nodetexttest.Facts(map[string]string{"vendor": "Supermicro", "product": "AS -1115CS-TNR",
+		"bios":   "2.1a",
+		"serial": "S512345X3A12345"})
 	for i := range 2 {
-		n.Facts.Disks[i]["model"] = "SAMSUNG MZQL23T8HCLS-00A07"
-		n.Facts.Disks[i]["wwn"] = fmt.Sprintf("eui.36344730529000%02d0025384500000001", i)
-		n.Facts.Disks[i]["path"] = fmt.Sprintf("pci-0000:c%d:00.0-nvme-1", i)
+		n.Facts.Disks[i]["model"] = nodetext.CleanIdentifier("SAMSUNG MZQL23T8HCLS-00A07")
+		n.Facts.Disks[i]["wwn"] = nodetext.CleanIdentifier(fmt.Sprintf("eui.36344730529000%02d0025384500000001", i))
+		n.Facts.Disks[i]["path"] = nodetext.CleanIdentifier(fmt.Sprintf("pci-0000:c%d:00.0-nvme-1", i))
 	}
 	return n
 }
 
 func hallImages() []api.Image {
 	image := func(name, architecture string, used int64) api.Image {
-		return api.Image{Created: noon, ImageSpec: api.ImageSpec{Name: name, Digest: "sha256:" + strings.Repeat("8f3c", 16),
+		return api.Image{Created: noon, ImageSpec: api.ImageSpec{Name: name,
+			Digest:    "sha256:" + strings.Repeat("8f3c", 16),
 			Bytes:     1 << 35,
-			FileBytes: 3123456789, UsedBytes: used, Signature: strings.Repeat("A", 86) + "==", Architecture: architecture,
+			FileBytes: 3123456789, UsedBytes: used, Signature: strings.Repeat("A", 86) + "==",
+			Architecture: architecture,
 			URLs: []string{"http://images.hall-b.example.net:8080/images/" + name + ".raw.zst",
 				"https://mirror.example.net/sled/images/" + name + ".raw.zst"},
 			Labels: map[string]string{"os": "debian", "built-by": "ci", "stage": "production"}}}
@@ -84,11 +93,11 @@ func hallImages() []api.Image {
 // hallRollout is a stopped rollout over the hall.
 func hallRollout() api.Rollout {
 	r := ended()
-	r.Name, r.Wish, r.Owner = "reimage-1042", "image "+hallImage, "friday-maintenance@ci.example.net"
+	r.Name, r.Desired, r.Owner = "reimage-1042", "image "+hallImage, "friday-maintenance@ci.example.net"
 	for i, n := range hall()[:4] {
 		r.Nodes[i], r.Runs[i].Node = n.Name, n.Name
 	}
-	r.Runs[2].Reason = "write: code 5 integrity: " + hallReason
+	r.Runs[2].Reason = api.Clean("write: code 5 integrity: " + hallReason)
 	r.Counts = rollout.Count(r.Runs)
 	return r
 }
@@ -97,19 +106,20 @@ func hallEvents() []api.Event {
 	detail := "wipe disk=model:SAMSUNG%20MZQL2*,rotational:0, write, configure, kexec; watchdog 120 s"
 	return append(happened(),
 		api.Event{ID: 4, Time: noon.Add(time.Minute), Kind: "plan", Generation: 3, Steps: 4, Phase: api.Booting,
-			Detail: detail},
+			Detail: api.Clean(detail)},
 		api.Event{ID: 5, Time: noon.Add(2 * time.Minute), Kind: "end", Generation: 3, Step: 2, Steps: 4, Verb: "write",
 			Code:    5,
-			Seconds: 21.4, Bytes: 1 << 30, Phase: api.Failed, Detail: hallReason})
+			Seconds: 21.4, Bytes: 1 << 30, Phase: api.Failed, Detail: api.Clean(hallReason)})
 }
 
 func hallKexec() (api.KexecList, api.QuirkList) {
 	models, quirks := models(), quirks()
-	models.Items[1].Vendor, models.Items[1].Product = "Hewlett Packard Enterprise",
-		"ProLiant DL325 Gen10 Plus v2 8SFF Configure-to-order"
+	models.Items[1].Vendor, models.Items[1].Product = nodetext.CleanIdentifier("Hewlett Packard Enterprise"),
+		nodetext.CleanIdentifier("ProLiant DL325 Gen10 Plus v2 8SFF Configure-to-order")
 	quirks.Items[0] = api.Quirk{
-		Match: api.QuirkMatch{Vendor: "Hewlett Packard Enterprise", Product: "ProLiant DL325 Gen10 Plus v2*", Version: "*",
-			BIOS: "A43 2.*"},
+		Match: api.QuirkMatch{Vendor: "Hewlett Packard Enterprise", Product: "ProLiant DL325 Gen10 Plus v2*",
+			Version: "*",
+			BIOS:    "A43 2.*"},
 		Reason: "the firmware of the network card stops after a jump, until the power is cut; fixed in firmware 3.0",
 		Source: "https://support.example.com/advisories/2026/a00123456en_us", Origin: "shipped",
 	}
@@ -128,7 +138,7 @@ func hallServer(t *testing.T) string {
 	t2 := timeline()
 	t2.Name = nodes[0].Name
 	r2 := r
-	r2.Runs, r2.State, r2.Reason = nil, api.RolloutRunning, ""
+	r2.Runs, r2.State, r2.Reason = nil, api.RolloutRunning, api.Prose{}
 	return double(t, map[string]any{
 		"/v1/nodes":                   api.NodeList{Items: nodes},
 		"/v1/nodes/n1":                hallNode(),

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// setHelp makes help fit the screen and gives the values of flags the names that the texts use.
+// setHelp makes help fit the screen and names the values of flags as the texts do.
 func setHelp(root *cobra.Command, screen Screen) {
 	width := 80
 	if screen.Terminal {
@@ -35,6 +35,7 @@ var valueNames = map[string]string{
 	"mode": "MODE", "name": "NAME", "output": "FORMAT", "owner": "OWNER", "phase": "PHASE", "request-timeout": "TIME",
 	"role": "ROLE", "server": "URL", "signature": "BASE64", "timeout": "TIME", "token": "TOKEN", "token-file": "FILE",
 	"unlabel": "KEY", "url": "URL", "used-bytes": "N", "user-data": "FILE", "verify": "HOW", "wipe": "HOW",
+	"within": "TIME",
 }
 
 // namedValue is the value of a flag under the name that help prints.

@@ -97,10 +97,12 @@ func TestNodeIsCaptured(t *testing.T) {
 
 func TestReasons(t *testing.T) {
 	for want, status := range map[string]api.Status{
-		"":                                   {Phase: api.Operational, Verb: "write", Reason: "old"},
-		"wipe: code 4 disk: 2 disks match":   {Phase: api.Failed, Verb: "wipe", Code: 4, Reason: "2 disks match"},
+		"": {Phase: api.Operational, Verb: "write", Reason: api.Clean("old")},
+		"wipe: code 4 disk: 2 disks match": {Phase: api.Failed, Verb: "wipe", Code: 4,
+			Reason: api.Clean("2 disks match")},
 		"write: code 137 killed by signal 9": {Phase: api.Failed, Verb: "write", Code: 137},
-		"capture: image gold was registered": {Phase: api.Failed, Verb: "capture", Reason: "image gold was registered"},
+		"capture: image gold was registered": {Phase: api.Failed, Verb: "capture",
+			Reason: api.Clean("image gold was registered")},
 	} {
 		if got := reasonText(status); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -113,7 +115,7 @@ func TestDetailBelongsToThePhase(t *testing.T) {
 		api.Operational: "delta: 5 %", api.Starting: "delta: 5 %", api.Booting: "", api.Idle: "", api.Discovered: "",
 	} {
 		n := node(1, phase, 0)
-		n.Status.Detail = "delta: 5 %"
+		n.Status.Detail = api.Clean("delta: 5 %")
 		if got := noteText(n); got != want {
 			t.Errorf("%s: status shows %q, want %q", phase, got, want)
 		}

@@ -54,8 +54,8 @@ func printAll[T any](
 func (a *app) kexecColumns() []column[api.KexecModel] {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return []column[api.KexecModel]{
-		col("vendor", func(m api.KexecModel) string { return clean(m.Vendor, "") }).wraps(8),
-		col("product", func(m api.KexecModel) string { return clean(m.Product, "") }).wraps(8),
+		col("vendor", func(m api.KexecModel) string { return m.Vendor.String() }).wraps(8),
+		col("product", func(m api.KexecModel) string { return m.Product.String() }).wraps(8),
 		col("nodes", func(m api.KexecModel) string { return strconv.Itoa(m.Nodes) }),
 		col("attempts", func(m api.KexecModel) string { return number(m.Attempts) }),
 		col("confirmed", func(m api.KexecModel) string { return number(m.Confirmed) }),
@@ -75,8 +75,8 @@ func successText(rate *float64) string {
 
 var quirkColumns = []column[api.Quirk]{
 	col("match", func(q api.Quirk) string { return matchText(q.Match) }).wraps(16),
-	col("reason", func(q api.Quirk) string { return clean(q.Reason, "") }).wraps(16),
-	col("source", func(q api.Quirk) string { return clean(q.Source, "") }).wraps(16),
+	col("reason", func(q api.Quirk) string { return clean(q.Reason) }).wraps(16),
+	col("source", func(q api.Quirk) string { return clean(q.Source) }).wraps(16),
 	col("origin", func(q api.Quirk) string { return q.Origin }),
 }
 

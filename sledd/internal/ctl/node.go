@@ -145,7 +145,11 @@ func (f *nodeFlags) apply(cmd *cobra.Command, client *api.Client, name string) (
 
 // fresh starts the declaration of a node that does not exist in sledd.
 func (f *nodeFlags) fresh(name string) (api.NodeSpec, error) {
-	if address, err := mac.Parse(name); err == nil {
+	if mac.Looks(name) {
+		address, err := mac.Parse(name)
+		if err != nil {
+			return api.NodeSpec{}, &usageError{err: err}
+		}
 		return api.NodeSpec{MAC: address}, nil
 	}
 	if f.mac == "" {

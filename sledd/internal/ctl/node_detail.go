@@ -23,13 +23,14 @@ func (a *app) nodeDetail(n api.Node) {
 	}
 	a.section("node", [][2]string{
 		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", architectureText(n)},
-		{"flavour", n.Flavour}, {"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order", n.BootOrder},
+		{"flavour", n.Flavour}, {"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order",
+			n.BootOrder},
 		{"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
 	})
 	a.section("status", a.statusRows(n))
 	if n.Rescue != nil {
 		a.section("rescue", [][2]string{
-			{"started", localTime(n.Rescue.Begun)}, {"entered", localTime(n.Rescue.Entered)},
+			{"started", localTime(n.Rescue.Started)}, {"entered", localTime(n.Rescue.Entered)},
 			{"before", string(n.Status.Before)}, {"enter", rescueText(n)},
 			{"authorized keys", count(len(n.Rescue.AuthorizedKeys))},
 		})
@@ -50,20 +51,20 @@ func (a *app) statusRows(n api.Node) [][2]string {
 		{"phase", a.Screen.phaseText(s.Phase)}, {"since", localTime(s.Since)}, {"seen", localTime(s.Seen)},
 		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)},
 		{"reason", reasonText(s)}, {"detail", detailText(s)}, {"started by", s.Start},
-		{"not by kexec", clean(s.StartNote, "")},
+		{"not by kexec", s.StartNote.String()},
 	}
 	if s.OS != nil {
 		system := fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID)
-		rows = append(rows, [2]string{"system", clean(system, "")}, [2]string{"boots first", clean(bootText(n), "")})
+		rows = append(rows, [2]string{"system", system}, [2]string{"boots first", bootText(n)})
 	}
 	return rows
 }
 
 // bootText is what the firmware boots first; empty for BIOS, which does not report it.
 func bootText(n api.Node) string {
-	text := n.Status.OS.BootOrder
-	if text != "" && n.Status.OS.BootCurrent != "" {
-		text += ", last started " + n.Status.OS.BootCurrent
+	text := n.Status.OS.BootOrder.String()
+	if current := n.Status.OS.BootCurrent; text != "" && !current.IsZero() {
+		text += ", last started " + current.String()
 	}
 	if n.OtherBootOrder() != "" {
 		text += "; declared: " + n.BootOrder
@@ -78,7 +79,7 @@ func (a *app) facts(facts *api.Facts) {
 	rows := [][2]string{{"seen", localTime(facts.Time)}}
 	for _, part := range []struct {
 		name   string
-		values map[string]string
+		values map[string]api.Identifier
 	}{
 		{"cpu", facts.CPU}, {"memory", facts.Memory}, {"firmware", facts.Firmware}, {"dmi", facts.DMI},
 		{"kernel", facts.Kernel},
@@ -102,7 +103,7 @@ func (a *app) section(name string, rows [][2]string) {
 }
 
 // hardware prints a table of things: first the known keys, then those of a newer Sled system.
-func (a *app) hardware(name string, things []map[string]string, keys []string) {
+func (a *app) hardware(name string, things []map[string]api.Identifier, keys []string) {
 	if len(things) == 0 {
 		return
 	}
@@ -118,9 +119,12 @@ func (a *app) hardware(name string, things []map[string]string, keys []string) {
 			}
 		}
 	}
-	columns := []column[map[string]string]{}
+	columns := []column[map[string]api.Identifier]{}
 	for _, key := range append(slices.Clone(keys), slices.Sorted(maps.Keys(more))...) {
-		columns = append(columns, col(key, func(thing map[string]string) string { return factText(key, thing[key]) }))
+		columns = append(columns, col(key, func(thing map[string]api.Identifier) string {
+			return factText(key,
+				thing[key].String())
+		}))
 	}
 	if a.Screen.Terminal && naturalWidth(columns, things) > a.Screen.width() {
 		a.section(name, hardwareRows(things))
@@ -131,21 +135,21 @@ func (a *app) hardware(name string, things []map[string]string, keys []string) {
 }
 
 // hardwareRows is one row for each thing, for a terminal that is too narrow for the table.
-func hardwareRows(things []map[string]string) [][2]string {
+func hardwareRows(things []map[string]api.Identifier) [][2]string {
 	var rows [][2]string
 	for _, thing := range things {
 		rest := maps.Clone(thing)
 		delete(rest, "name")
-		rows = append(rows, [2]string{clean(thing["name"], ""), factsText(rest)})
+		rows = append(rows, [2]string{thing["name"].String(), factsText(rest)})
 	}
 	return rows
 }
 
-func factsText(values map[string]string) string {
+func factsText(values map[string]api.Identifier) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if values[key] != "" {
-			parts = append(parts, key+" "+factText(key, values[key]))
+		if !values[key].IsZero() {
+			parts = append(parts, key+" "+factText(key, values[key].String()))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -156,7 +160,7 @@ func factText(key, value string) string {
 	if n, err := strconv.ParseInt(value, 10, 64); key == "bytes" && err == nil {
 		return fmt.Sprintf("%s (%s)", value, bytesText(n))
 	}
-	return clean(value, "")
+	return value
 }
 
 // onlyYes is empty for false.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,9 @@ func (a *app) operators() *resource[api.Operator] {
 		columns: []column[api.Operator]{
 			col("name", func(o api.Operator) string { return o.Name }).wraps(12),
 			col("role", func(o api.Operator) string { return string(o.Role) }),
+			col("owner", func(o api.Operator) string { return clean(o.Owner) }).wraps(12),
+			col("expires", func(o api.Operator) string { return expiryText(a.Now(), o.Expires) }),
+			col("last used", func(o api.Operator) string { return lastUsedText(o.LastUsed) }),
 		},
 		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Operator, error) {
 			return c.Operators(ctx)
@@ -30,6 +34,25 @@ func (a *app) operators() *resource[api.Operator] {
 	}
 }
 
+// expiryText is the date on which a token ends.
+func expiryText(now, expires time.Time) string {
+	switch {
+	case expires.IsZero():
+		return "never"
+	case !now.Before(expires):
+		return "expired"
+	}
+	return expires.Local().Format(time.DateOnly)
+}
+
+// lastUsedText is the hour in which a token was used last.
+func lastUsedText(used time.Time) string {
+	if used.IsZero() {
+		return "never"
+	}
+	return used.Local().Format("2006-01-02 15h")
+}
+
 func (a *app) operatorCommand() *cobra.Command {
 	r := a.operators()
 	remove := r.deleteCommand(a, "delete", "Delete operators; their tokens are refused at once", "")
@@ -37,13 +60,14 @@ func (a *app) operatorCommand() *cobra.Command {
 }
 
 func (a *app) operatorCreateCommand() *cobra.Command {
-	role := ""
+	var operator api.Operator
+	days := 0
 	command := &cobra.Command{
 		Use: "create NAME", Short: "Create an operator and print its token",
 		Long: `Creates an operator and prints its token on standard output, once: only a hash
 of the token is stored. An existing operator of that name must be deleted
-first.`,
-		Example: "  (umask 077; sledctl operator create ci --role operate > ci.token)",
+first. The token expires: by default in 90 days.`,
+		Example: "  (umask 077; sledctl operator create ci --role operate --days 365 > ci.token)",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
@@ -53,15 +77,19 @@ first.`,
 			if err := vacant(cmd.Context(), client, args[0]); err != nil {
 				return err
 			}
-			made, err := client.PutOperator(cmd.Context(), api.Operator{Name: args[0], Role: api.Role(role)}, api.IfAbsent())
+			operator.Name, operator.Expires = args[0], a.Now().AddDate(0, 0, days)
+			made, err := client.PutOperator(cmd.Context(), operator, api.IfAbsent())
 			if err != nil {
 				return err
 			}
 			return a.show(made, func() { _, _ = fmt.Fprintln(a.Out, made.Token) })
 		},
 	}
-	command.Flags().StringVar(&role, "role", string(api.Read),
+	flags := command.Flags()
+	flags.StringVar((*string)(&operator.Role), "role", string(api.Read),
 		"read, operate or admin; each role includes those before it")
+	flags.StringVar(&operator.Owner, "owner", "", "person or team that answers for the token")
+	flags.IntVar(&days, "days", 90, "days until the token expires")
 	roles := []string{"read", "operate", "admin"}
 	_ = command.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles, cobra.ShellCompDirectiveNoFileComp))
 	return command

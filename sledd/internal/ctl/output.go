@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"sigs.k8s.io/yaml"
@@ -47,15 +46,8 @@ func dash(cell string) string {
 	return cell
 }
 
-// clean makes text of a node safe for a terminal: it replaces control characters, except those in keep.
-func clean(s, keep string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !strings.ContainsRune(keep, r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
+// clean makes text of an operator safe for a terminal; text of a node is so by its type.
+func clean(s string) string { return api.Clean(s).String() }
 
 func bytesText(n int64) string { return progress.FormatBytes(n) }
 

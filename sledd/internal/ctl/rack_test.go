@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 )
 
 // node makes node number i in a phase that it is in for some time.
@@ -22,8 +24,9 @@ func node(i int, phase api.Phase, since time.Duration) api.Node {
 }
 
 func bound(n api.Node, image string, generation int64) api.Node {
-	n.Binding = &api.Binding{BindingSpec: api.BindingSpec{Node: n.Name, Image: image}, MAC: n.MAC, Generation: generation,
-		Updated: noon}
+	n.Binding = &api.Binding{BindingSpec: api.BindingSpec{Node: n.Name, Image: image}, MAC: n.MAC,
+		Generation: generation,
+		Updated:    noon}
 	n.Binding.Satisfied = n.Status.Generation == generation && n.Status.Phase == api.Operational
 	return n
 }
@@ -37,7 +40,7 @@ func rack() []api.Node {
 	writing.Status.Progress = &api.Progress{Bytes: 1 << 30, Total: 1 << 31, Rate: 100_000_000}
 	wrongDisk := bound(node(3, api.Failed, 90*time.Second), "debian-12-v1", 2)
 	wrongDisk.Status.Step, wrongDisk.Status.Steps, wrongDisk.Status.Verb = 1, 4, "wipe"
-	wrongDisk.Status.Code, wrongDisk.Status.Reason = 4, "2 disks match only\x1b[2J"
+	wrongDisk.Status.Code, wrongDisk.Status.Reason = 4, api.Clean("2 disks match only\x1b[2J")
 	again := bound(node(4, api.Operational, 50*time.Hour), "debian-12-v2", 3)
 	again.Status.Image = "debian-12-v1"
 	unseen := bound(node(5, "", 0), "", 1)
@@ -49,18 +52,25 @@ func rack() []api.Node {
 
 func detailed() api.Node {
 	n := rack()[0]
-	n.Status.Detail = "delta: 5.0 % of the used bytes differ"
-	n.Status.Start, n.Status.StartNote = "reboot", "quirk: its NIC hangs\x1b[2J, https://example.net/1"
-	n.Status.OS = &api.OS{ID: "debian", Version: "12", Kernel: "6.1.0-56-amd64", MachineID: "0123"}
+	n.Status.Detail = api.Clean("delta: 5.0 % of the used bytes differ")
+	n.Status.Start, n.Status.StartNote = "reboot",
+		api.Clean("quirk: its NIC hangs\x1b[2J, https://example.net/1")
+	system := nodetexttest.Facts(map[string]string{"id": "debian", "version": "12", "kernel": "6.1.0-56-amd64",
+		"machine_id": "0123"})
+	n.Status.OS = &api.OS{ID: system["id"], Version: system["version"], Kernel: system["kernel"],
+		MachineID: system["machine_id"]}
 	n.Facts = &api.Facts{
-		Time: noon, CPU: map[string]string{"model": "AMD EPYC", "threads": "2"},
-		Memory:   map[string]string{"bytes": "402653184"},
-		Firmware: map[string]string{"type": "bios"}, DMI: map[string]string{"vendor": "QEMU", "serial": "n1"},
-		Disks: []map[string]string{
-			{"name": "vda", "serial": "LAB-0001", "bytes": "4294967296", "rotational": "1"},
-			{"name": "vdb", "serial": "LAB-1001", "bytes": "8589934592", "rotational": "0", "temperature": "31"},
-		},
-		NICs: []map[string]string{{"name": "eth0", "mac": n.MAC, "driver": "virtio_net", "link": "1"}},
+		Time: noon, CPU: nodetexttest.Facts(map[string]string{"model": "AMD EPYC", "threads": "2"}),
+		Memory:   nodetexttest.Facts(map[string]string{"bytes": "402653184"}),
+		Firmware: nodetexttest.Facts(map[string]string{"type": "bios"}),
+		DMI:      nodetexttest.Facts(map[string]string{"vendor": "QEMU", "serial": "n1"}),
+		Disks: nodetexttest.Devices(
+			map[string]string{"name": "vda", "serial": "LAB-0001", "bytes": "4294967296", "rotational": "1"},
+			map[string]string{"name": "vdb", "serial": "LAB-1001", "bytes": "8589934592", "rotational": "0",
+				"temperature": "31"},
+		),
+		NICs: nodetexttest.Devices(
+			map[string]string{"name": "eth0", "mac": n.MAC, "driver": "virtio_net", "link": "1"}),
 	}
 	return n
 }
@@ -68,9 +78,9 @@ func detailed() api.Node {
 func models() api.KexecList {
 	rate := 0.875
 	return api.KexecList{Items: []api.KexecModel{
-		{Vendor: "", Product: "", Nodes: 1, Attempts: 1, Last: "open", Time: noon},
-		{Vendor: "ACME", Product: "X1\x1b[2J", Nodes: 3, Attempts: 9, Confirmed: 7, Missed: 1, Rate: &rate, Last: "missed",
-			Time: noon.Add(-time.Hour)},
+		{Nodes: 1, Attempts: 1, Last: "open", Time: noon},
+		{Vendor: nodetext.CleanIdentifier("ACME"), Product: nodetext.CleanIdentifier("X1\x1b[2J"), Nodes: 3,
+			Attempts: 9, Confirmed: 7, Missed: 1, Rate: &rate, Last: "missed", Time: noon.Add(-time.Hour)},
 	}}
 }
 
@@ -102,10 +112,10 @@ func timeline() api.Timeline {
 
 func happened() []api.Event {
 	return []api.Event{
-		{ID: 1, Time: noon, Kind: "power", Detail: "on\x1b[2J"},
+		{ID: 1, Time: noon, Kind: "power", Detail: api.Clean("on\x1b[2J")},
 		{ID: 2, Time: noon.Add(1500 * time.Millisecond), Kind: "plan", Generation: 2, Steps: 4, Phase: api.Booting},
 		{ID: 3, Time: noon.Add(2 * time.Second), Kind: "end", Generation: 2, Step: 1, Steps: 4, Verb: "wipe", Code: 4,
 			Seconds: 0.25, Phase: api.Failed,
-			Detail: "2 disks match only"},
+			Detail: api.Clean("2 disks match only")},
 	}
 }

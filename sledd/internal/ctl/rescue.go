@@ -174,10 +174,10 @@ func rescueText(n api.Node) string {
 	switch r := n.Rescue; {
 	case r == nil:
 		return name + ": not under rescue"
-	case r.Reason != "":
-		return name + ": the rescue failed: " + clean(r.Reason, "")
-	case r.Address != "":
-		return fmt.Sprintf("%s: ssh root@%s  host key %s", name, clean(r.Address, ""), clean(r.Fingerprint, ""))
+	case !r.Reason.IsZero():
+		return name + ": the rescue failed: " + r.Reason.String()
+	case !r.Address.IsZero():
+		return fmt.Sprintf("%s: ssh root@%s  host key %s", name, r.Address.String(), r.Fingerprint.String())
 	default:
 		return name + ": under rescue from its next boot on"
 	}

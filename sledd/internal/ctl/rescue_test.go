@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
@@ -37,7 +38,8 @@ func TestRescue(t *testing.T) {
 	m := s.Machine(1)
 	m.Poll(0)
 	m.Report("begin step=1 of=1 verb=rescue",
-		"end step=1 verb=rescue code=0 seconds=1 detail=10.77.0.50%20ssh-ed25519%20AAAA")
+		"end step=1 verb=rescue code=0 seconds=1 detail=10.77.0.50%20"+
+			strings.ReplaceAll(nodetexttest.HostKey, " ", "%20"))
 	if r := sledctl(t, s.URL, "", "rescue", "n1", "--key", public, "--wait"); r.code != exitDone ||
 		!strings.Contains(r.out, "n1: ssh root@10.77.0.50  host key SHA256:") {
 		t.Errorf("%+v", r)
@@ -58,7 +60,8 @@ func TestConsole(t *testing.T) {
 	folder := t.TempDir()
 	s := sleddtest.StartWith(t, sleddtest.Options{ConsoleDirectory: folder})
 	s.Declare(1)
-	if r := sledctl(t, s.URL, "", "console", "n1"); r.code != exitNotFound || !strings.Contains(r.err, "is not recorded") {
+	if r := sledctl(t, s.URL, "", "console", "n1"); r.code != exitNotFound || !strings.Contains(r.err,
+		"is not recorded") {
 		t.Errorf("%+v", r)
 	}
 	write(t, filepath.Join(folder, "52-54-00-77-00-01.log"),
@@ -66,7 +69,7 @@ func TestConsole(t *testing.T) {
 	if r := sledctl(t, s.URL, "", "console", "n1"); r.out != "12:00:00 Linux version\n12:00:01 bell?\n" {
 		t.Errorf("%+v", r)
 	}
-	if r := sledctl(t, s.URL, "", "console", "n1", "--raw", "--bytes", "7"); r.out != "bell\x07\r\n" {
+	if r := sledctl(t, s.URL, "", "console", "n1", "--bytes", "40"); r.out != "12:00:01 bell?\n" {
 		t.Errorf("%+v", r)
 	}
 }

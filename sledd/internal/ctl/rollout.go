@@ -24,14 +24,14 @@ func (a *app) rollouts() *resource[api.Rollout] {
 		columns: []column[api.Rollout]{
 			col("name", func(r api.Rollout) string { return r.Name }),
 			col("state", func(r api.Rollout) string { return a.Screen.rolloutState(r.State) }),
-			col("request", func(r api.Rollout) string { return clean(r.Wish, "") }).wraps(12),
+			col("request", func(r api.Rollout) string { return clean(r.Desired) }).wraps(12),
 			col("waves", func(r api.Rollout) string { return fmt.Sprint(len(r.Waves)) }).spare(),
 			col("nodes", func(r api.Rollout) string { return fmt.Sprint(len(r.Nodes)) }),
 			col("done", func(r api.Rollout) string { return fmt.Sprint(r.Counts.Done) }),
 			col("failed", func(r api.Rollout) string { return a.Screen.failedCount(r.Counts.Failed) }),
-			col("started", func(r api.Rollout) string { return localTime(r.Begun) }).wraps(10).spare(),
+			col("started", func(r api.Rollout) string { return localTime(r.Started) }).wraps(10).spare(),
 			col("took", func(r api.Rollout) string { return clock(rolloutTook(r, a.Now())) }),
-			col("reason", func(r api.Rollout) string { return clean(r.Reason, "") }).wraps(13),
+			col("reason", func(r api.Rollout) string { return r.Reason.String() }).wraps(13),
 		},
 		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Rollout, error) {
 			return c.Rollouts(ctx)
@@ -99,7 +99,7 @@ func (a *app) completeRollouts(cmd *cobra.Command, args []string, _ string) ([]s
 			return nil
 		}
 		for _, one := range all {
-			names = append(names, one.Name+"\t"+string(one.State)+", "+one.Wish)
+			names = append(names, one.Name+"\t"+string(one.State)+", "+one.Desired)
 		}
 		return names
 	})
@@ -113,23 +113,23 @@ func (a *app) rolloutDetail(r api.Rollout) {
 		col("node", func(n api.NodeRun) string { return n.Node }).wraps(12),
 		col("wave", func(n api.NodeRun) string { return fmt.Sprint(n.Wave) }),
 		col("state", func(n api.NodeRun) string { return a.Screen.runState(n.State) }),
-		col("way", func(n api.NodeRun) string { return n.Way }),
+		col("entry", func(n api.NodeRun) string { return n.EntryMethod }),
 		col("attempts", func(n api.NodeRun) string { return fmt.Sprint(n.Attempts) }).spare(),
 		col("start", func(n api.NodeRun) string { return n.Start }),
 		col("took", func(n api.NodeRun) string { return runTook(n, a.Now()) }),
-		col("reason", func(n api.NodeRun) string { return clean(n.Reason, "") }).wraps(24),
+		col("reason", func(n api.NodeRun) string { return n.Reason.String() }).wraps(24),
 	}, r.Runs)
 }
 
 // rolloutHead prints the state of a rollout in a few lines.
 func (a *app) rolloutHead(r api.Rollout) {
 	state := a.Screen.rolloutState(r.State)
-	if r.Reason != "" {
-		state += ": " + clean(r.Reason, "")
+	if !r.Reason.IsZero() {
+		state += ": " + r.Reason.String()
 	}
 	show := func(line string) { _, _ = fmt.Fprintln(a.Out, a.Screen.hang(line, 2)) }
 	show(a.Screen.paint(r.Name, text.Bold) + "  " + state)
-	words := []string{clean(r.Wish, ""), "started " + localTime(r.Begun)}
+	words := []string{clean(r.Desired), "started " + localTime(r.Started)}
 	if r.Owner != "" {
 		words = append(words, "by "+r.Owner)
 	}
@@ -171,11 +171,11 @@ func currentWave(r api.Rollout) int {
 func rolloutTook(r api.Rollout, now time.Time) time.Duration {
 	switch {
 	case !r.Ended.IsZero():
-		return r.Ended.Sub(r.Begun)
+		return r.Ended.Sub(r.Started)
 	case r.State == api.RolloutRunning && r.Counts.Running > 0:
-		return now.Sub(r.Begun)
+		return now.Sub(r.Started)
 	}
-	return r.Seen.Sub(r.Begun)
+	return r.Seen.Sub(r.Started)
 }
 
 func runTook(n api.NodeRun, now time.Time) string {

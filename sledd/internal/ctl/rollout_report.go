@@ -57,7 +57,7 @@ file has the figures of -o json.`,
 // addLogs adds logs that arrived after the run of a failed node had ended: a node may send its log last.
 func addLogs(ctx context.Context, client *api.Client, runs []api.NodeRun) error {
 	for i, run := range runs {
-		if run.State != api.RunFailed || run.Log != "" {
+		if run.State != api.RunFailed || !run.Log.IsZero() {
 			continue
 		}
 		events, err := client.Events(ctx, run.MAC, 0)
@@ -136,15 +136,15 @@ func (a *app) rolloutReport(one api.Rollout, s rollout.Summary) {
 		printTable(a.Out, a.Screen, []column[rollout.Failure]{
 			col("failed", func(f rollout.Failure) string { return a.Screen.paint(f.Node, text.FgRed) }).wraps(12),
 			col("wave", func(f rollout.Failure) string { return fmt.Sprint(f.Wave) }),
-			col("way", func(f rollout.Failure) string { return f.Way }),
+			col("entry", func(f rollout.Failure) string { return f.EntryMethod }),
 			col("in", func(f rollout.Failure) string { return f.Stage }),
 			col("after", func(f rollout.Failure) string { return secondsOf(f.Seconds) }),
-			col("reason", func(f rollout.Failure) string { return clean(f.Reason, "") }).wraps(30),
+			col("reason", func(f rollout.Failure) string { return f.Reason.String() }).wraps(30),
 		}, s.Failures)
 	}
 	a.figures("stage", s.Stages, false)
 	a.figures("started by", s.Starts, false)
-	a.figures("way", s.Ways, true)
+	a.figures("entry method", s.EntryMethods, true)
 }
 
 // figures prints one table of durations; nothing if none was measured.

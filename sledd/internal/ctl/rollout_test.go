@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
@@ -21,24 +22,26 @@ import (
 // that waits.
 func friday() api.Rollout {
 	nodes := rack()
-	begun := noon.Add(-5 * time.Minute)
-	r := api.Rollout{Name: "reimage-7", Kind: "reimage", State: api.RolloutRunning, Owner: "friday", Begun: begun,
+	started := noon.Add(-5 * time.Minute)
+	r := api.Rollout{Name: "reimage-7", Kind: "reimage", State: api.RolloutRunning, Owner: "friday", Started: started,
 		Seen: noon,
-		RolloutSpec: api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4"}, Wish: "image debian-12-v2", Canary: "1",
-			Batch: "2", FailureBudget: "25%"},
+		RolloutSpec: api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4"}, Desired: "image debian-12-v2",
+			Canary: "1",
+			Batch:  "2", FailureBudget: "25%"},
 		Waves: [][]string{{"n1"}, {"n2", "n3"}, {"n4"}}}
 	for i, node := range nodes[:4] {
 		r.Runs = append(r.Runs, api.NodeRun{Node: r.Nodes[i], MAC: node.MAC, Wave: []int{1, 2, 2, 3}[i], Attempts: 1,
-			Begin: begun.Add(time.Duration(i) * time.Minute)})
+			Begin: started.Add(time.Duration(i) * time.Minute)})
 	}
 	done, runs, failed, waits := &r.Runs[0], &r.Runs[1], &r.Runs[2], &r.Runs[3]
-	done.State, done.Way, done.Start, done.End = api.RunDone, "power", "kexec", begun.Add(53*time.Second)
-	done.Stages = []api.Stage{{Name: "firmware", Begin: begun, Seconds: 20},
-		{Name: "write", Begin: begun.Add(20 * time.Second), Seconds: 12},
-		{Name: "start", Begin: begun.Add(32 * time.Second), Seconds: 9}}
-	runs.State, runs.Way = api.RunRunning, "warm"
-	failed.State, failed.Way, failed.Reason, failed.End, failed.Log = api.RunFailed, "idle",
-		"wipe: code 4 disk: 2 disks match only", begun.Add(3*time.Minute), "vda matches\nvdb matches"
+	done.State, done.EntryMethod, done.Start, done.End = api.RunDone, "power", "kexec", started.Add(53*time.Second)
+	done.Stages = []api.Stage{{Name: "firmware", Begin: started, Seconds: 20},
+		{Name: "write", Begin: started.Add(20 * time.Second), Seconds: 12},
+		{Name: "start", Begin: started.Add(32 * time.Second), Seconds: 9}}
+	runs.State, runs.EntryMethod = api.RunRunning, "warm"
+	failed.State, failed.EntryMethod, failed.Reason, failed.End, failed.Log = api.RunFailed, "idle",
+		api.Clean("wipe: code 4 disk: 2 disks match only"), started.Add(3*time.Minute),
+		nodetext.RawOf([]byte("vda matches\nvdb matches"))
 	*waits = api.NodeRun{Node: waits.Node, MAC: waits.MAC, Wave: 3, State: api.RunWaiting}
 	r.Counts = rollout.Count(r.Runs)
 	return r
@@ -47,9 +50,9 @@ func friday() api.Rollout {
 // ended is the same when all have ended and n2 failed too.
 func ended() api.Rollout {
 	r := friday()
-	r.Runs[1].State, r.Runs[1].Reason, r.Runs[1].End = api.RunFailed, "confirm: waited 300 s", noon
+	r.Runs[1].State, r.Runs[1].Reason, r.Runs[1].End = api.RunFailed, api.Clean("confirm: waited 300 s"), noon
 	r.Counts = rollout.Count(r.Runs)
-	r.State, r.Reason = api.RolloutStopped, "2 of 4 nodes failed, 1 (25%) allowed"
+	r.State, r.Reason = api.RolloutStopped, api.Clean("2 of 4 nodes failed, 1 (25%) allowed")
 	return r
 }
 
@@ -90,7 +93,8 @@ func TestRolloutWatchLines(t *testing.T) {
 	first.Runs[1] = api.NodeRun{Node: "n2", MAC: first.Runs[1].MAC, Wave: 2, State: api.RunWaiting}
 	first.Counts = rollout.Count(first.Runs)
 	second := friday()
-	got := sledctl(t, rolloutScenes(t, &first, nil, &second, &second, &last), "", "rollout", "watch", "--interval", "1ms")
+	got := sledctl(t, rolloutScenes(t, &first, nil, &second, &second, &last), "", "rollout", "watch", "--interval",
+		"1ms")
 	want := "sledctl: rollout reimage-7 was stopped: 2 of 4 nodes failed, 1 (25%) allowed\n"
 	if got.code != exitFailed || got.err != want {
 		t.Errorf("%+v", got)
@@ -112,8 +116,8 @@ func TestRolloutWatchLive(t *testing.T) {
 // is blank twice.
 func TestRolloutWatchFits(t *testing.T) {
 	r := friday()
-	r.Runs[2].Reason = "write: code 5 integrity: chunk 1042 is not as the index promises: " +
-		"the image at http://10.0.0.1/images/debian-12-v2.raw.zst is damaged"
+	r.Runs[2].Reason = api.Clean("write: code 5 integrity: chunk 1042 is not as the index promises: " +
+		"the image at http://10.0.0.1/images/debian-12-v2.raw.zst is damaged")
 	many := ended()
 	for i := range 20 {
 		run := r.Runs[2]
@@ -147,7 +151,7 @@ func TestRolloutWatchVerdicts(t *testing.T) {
 	done, partly, aborted := ended(), ended(), ended()
 	done.State, done.Counts = api.RolloutDone, api.RolloutCount{Done: 4}
 	partly.State = api.RolloutDone
-	aborted.State, aborted.Reason = api.RolloutAborted, "aborted by eve"
+	aborted.State, aborted.Reason = api.RolloutAborted, api.Clean("aborted by eve")
 	for want, r := range map[string]api.Rollout{"": done, "2 of 4 nodes failed": partly,
 		"was aborted: aborted by eve": aborted} {
 		code := exitFailed
@@ -206,12 +210,12 @@ func TestRolloutAgainstSledd(t *testing.T) {
 	s.Register("d12")
 	s.does(exitFailed, "rollout report", "no rollout exists yet")
 	s.does(exitNotFound, "rollout get reimage-1", "rollout reimage-1 does not exist")
-	if _, err := s.Client().BeginRollout(t.Context(), "",
-		api.RolloutSpec{Nodes: []string{"n1", "n2"}, Wish: "image d12", Canary: "1"}); err != nil {
+	if _, err := s.Client().StartRollout(t.Context(), "",
+		api.RolloutSpec{Nodes: []string{"n1", "n2"}, Desired: "image d12", Canary: "1"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1",
-		api.NodeRunSpec{State: api.RunRunning, Way: "power"}); err != nil {
+		api.NodeRunSpec{State: api.RunRunning, EntryMethod: "power"}); err != nil {
 		t.Fatal(err)
 	}
 	s.does(exitDone, "bind n1 --image d12", "d12")

@@ -116,7 +116,7 @@ func (w *rolloutWatch) poll(ctx context.Context) (bool, error) {
 func rolloutVerdict(r api.Rollout) error {
 	switch {
 	case r.State != api.RolloutDone:
-		return fmt.Errorf("rollout %s was %s: %s", r.Name, r.State, clean(r.Reason, ""))
+		return fmt.Errorf("rollout %s was %s: %s", r.Name, r.State, r.Reason.String())
 	case r.Counts.Failed > 0:
 		return fmt.Errorf("rollout %s is done, but %d of %d nodes failed: sledctl rollout report %s",
 			r.Name, r.Counts.Failed, len(r.Nodes), r.Name)
@@ -177,11 +177,11 @@ func (v *rolloutLive) show(r api.Rollout, nodes []api.Node, trouble error) {
 // head is the rollout in three rows: what, where, and a bar of all its nodes.
 func (v *rolloutLive) head(r api.Rollout, width int) []string {
 	state := v.Screen.rolloutState(r.State)
-	if r.Reason != "" {
-		state += ": " + v.Screen.paint(clean(r.Reason, ""), text.FgRed)
+	if !r.Reason.IsZero() {
+		state += ": " + v.Screen.paint(r.Reason.String(), text.FgRed)
 	}
 	return []string{
-		fit(fmt.Sprintf("%s  %s  %s", v.Screen.paint(r.Name, text.Bold), clean(r.Wish, ""), state), width),
+		fit(fmt.Sprintf("%s  %s  %s", v.Screen.paint(r.Name, text.Bold), clean(r.Desired), state), width),
 		fit(fmt.Sprintf("%s   %s", v.rolloutCounts(r), clock(rolloutTook(r, v.Now()))), width),
 		v.whole(r.Counts, min(width, widestBars)),
 	}
@@ -233,7 +233,8 @@ func (v *rolloutLive) failures(r api.Rollout, width, room int) []string {
 
 // failure is one failed node, in one or two rows: the reason matters most.
 func (v *rolloutLive) failure(run api.NodeRun, width int) []string {
-	words := fmt.Sprintf("✗ %s (wave %d%s): %s", run.Node, run.Wave, prefixed(", ", run.Way, ""), clean(run.Reason, ""))
+	words := fmt.Sprintf("✗ %s (wave %d%s): %s", run.Node, run.Wave, prefixed(", ", run.EntryMethod, ""),
+		run.Reason.String())
 	words = strings.Join(strings.Fields(words), " ") // as WrapSoft does
 	first, _, _ := strings.Cut(text.WrapSoft(words, width), "\n")
 	first = strings.TrimRight(first, " ")
@@ -267,7 +268,7 @@ func (v *rolloutLines) show(r api.Rollout, _ []api.Node, trouble error) {
 	v.shown = ""
 	first := v.state == ""
 	if first {
-		printf("%s %s: %s", r.Name, clean(r.Wish, ""), v.rolloutCounts(r))
+		printf("%s %s: %s", r.Name, clean(r.Desired), v.rolloutCounts(r))
 	}
 	for _, run := range r.Runs {
 		before, known := v.states[run.MAC]
@@ -278,7 +279,7 @@ func (v *rolloutLines) show(r api.Rollout, _ []api.Node, trouble error) {
 		printf("wave %d: %s %s", run.Wave, run.Node, v.runWords(run))
 	}
 	if r.State != v.state && (!first || r.State != api.RolloutRunning) {
-		printf("%s %s%s: %s", r.Name, r.State, prefixed(" (", clean(r.Reason, ""), ")"), v.rolloutCounts(r))
+		printf("%s %s%s: %s", r.Name, r.State, prefixed(" (", r.Reason.String(), ")"), v.rolloutCounts(r))
 	}
 	v.state = r.State
 }
@@ -287,11 +288,12 @@ func (v *rolloutLines) show(r api.Rollout, _ []api.Node, trouble error) {
 func (v *rolloutLines) runWords(run api.NodeRun) string {
 	switch run.State {
 	case api.RunRunning:
-		return "running" + prefixed(" (", run.Way, ")")
+		return "running" + prefixed(" (", run.EntryMethod, ")")
 	case api.RunDone:
-		return "done in " + runTook(run, v.Now()) + prefixed(" (", strings.TrimPrefix(run.Way+", "+run.Start, ", "), ")")
+		how := strings.TrimPrefix(run.EntryMethod+", "+run.Start, ", ")
+		return "done in " + runTook(run, v.Now()) + prefixed(" (", how, ")")
 	case api.RunFailed:
-		return "failed after " + runTook(run, v.Now()) + ": " + clean(run.Reason, "")
+		return "failed after " + runTook(run, v.Now()) + ": " + run.Reason.String()
 	case api.RunWaiting:
 	}
 	return "waiting"

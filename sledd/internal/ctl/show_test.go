@@ -33,9 +33,17 @@ func world(t *testing.T) string {
 		"/v1/bindings":          api.BindingList{Items: []api.Binding{*nodes[0].Binding, *nodes[4].Binding}},
 		"/v1/kexec":             models(),
 		"/v1/quirks":            quirks(),
-		"/v1/operators":         api.OperatorList{Items: []api.Operator{{Name: "admin", Role: api.Admin}}},
-		"/v1/nodes/denied":      http.StatusForbidden,
-		"/v1/nodes/broken":      http.StatusServiceUnavailable,
+		"/v1/operators": api.OperatorList{Items: []api.Operator{{Name: "admin", Role: api.Admin},
+			{Name: "ci", Role: api.Operate, Owner: "alice@example.org", Expires: noon.AddDate(0, 0, 89), LastUsed: noon},
+			{Name: "old", Role: api.Read, Expires: noon.AddDate(0, 0, -1)}}},
+		"/v1/audit": api.AuditList{Items: []api.AuditRecord{{Time: noon, Operator: "ci", Role: api.Operate,
+			From: "10.0.0.9", Method: "PUT", Path: "/v1/bindings/n1?reimage=true", Node: "n1", Status: 200}}},
+		"/v1/store": api.Store{Bytes: 3 << 30, InUse: 2700 << 20, Quota: 4 << 30, Alarms: []string{},
+			Refused: []string{"machines that are not declared"}},
+		"/v1/store/heal": api.Store{Bytes: 20 << 20, InUse: 19 << 20, Quota: 4 << 30,
+			Alarms: []string{"NOSPACE", "CORRUPT"}},
+		"/v1/nodes/denied": http.StatusForbidden,
+		"/v1/nodes/broken": http.StatusServiceUnavailable,
 	})
 }
 
@@ -48,7 +56,7 @@ func TestGoldenOutputs(t *testing.T) {
 		"operator-list": "operator list",
 		"timeline":      "timeline n1 n9", "events": "events n1", "log": "log n3", "node-get-yaml": "node get n3 -o yaml",
 		"kexec-stats": "kexec stats", "kexec-quirks": "kexec quirks", "kexec-stats-yaml": "kexec stats -o yaml",
-		"timeline-json": "timeline n1 -o json",
+		"timeline-json": "timeline n1 -o json", "store": "store", "store-heal": "store heal", "audit": "audit",
 	} {
 		got := sledctl(t, server, "", strings.Fields(line)...)
 		if got.code != exitDone {
@@ -117,6 +125,9 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("sledctl %s: exit %d, want %d; said %q, want %q", line, got.code, want.code, got.err, want.text)
 		}
 	}
+}
+
+func TestExitCodesWithoutServer(t *testing.T) {
 	if got := run(t.Context(), "", "", Screen{}, "status"); got.code != exitUsage ||
 		!strings.Contains(got.err, "SLED_SERVER") {
 		t.Errorf("without a server: %+v", got)

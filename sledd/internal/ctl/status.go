@@ -128,7 +128,7 @@ func detailText(s api.Status) string {
 	case api.Discovered, api.Booting, api.Idle:
 		return ""
 	default:
-		return clean(s.Detail, "")
+		return s.Detail.String()
 	}
 }
 
@@ -141,11 +141,11 @@ func reasonText(s api.Status) string {
 	if s.Verb != "" {
 		parts = append(parts, s.Verb)
 	}
-	if s.Code != 0 || s.Reason == "" {
+	if s.Code != 0 || s.Reason.IsZero() {
 		parts = append(parts, codeName(s.Code))
 	}
-	if s.Reason != "" {
-		parts = append(parts, clean(s.Reason, ""))
+	if !s.Reason.IsZero() {
+		parts = append(parts, s.Reason.String())
 	}
 	return strings.Join(parts, ": ")
 }
@@ -201,7 +201,7 @@ func (a *app) hint(n api.Node) {
 	}
 	var text string
 	switch {
-	case n.Status.Phase == api.Failed && n.Status.Code == codeDisk:
+	case n.Status.Phase == api.Failed && n.Status.Code == api.CodeDisk:
 		text = "no disk was touched; for all disks and why each was refused: sledctl log " + name
 	case n.Status.Phase == api.Failed && n.Status.Code != 0:
 		text = "for the log of the step: sledctl log " + name

@@ -117,16 +117,16 @@ func TestJudge(t *testing.T) {
 		node api.Node
 		want verdict
 	}{
-		"done":                          {bound(at(api.Operational, 2), "i", 2), verdictDone},
-		"old system, new wish":          {bound(at(api.Operational, 1), "i", 2), verdictPending},
-		"failed":                        {bound(at(api.Failed, 2), "i", 2), verdictFailed},
-		"failed before this wish":       {bound(at(api.Failed, 1), "i", 2), verdictPending},
-		"writing":                       {bound(at(api.Writing, 2), "i", 2), verdictPending},
-		"operational, nothing wished":   {at(api.Operational, 1), verdictDone},
-		"wiped, nothing wished":         {at(api.Wiped, 1), verdictDone},
-		"failed, nothing wished":        {at(api.Failed, 1), verdictFailed},
-		"idle, nothing wished as yet":   {at(api.Idle, 0), verdictPending},
-		"never seen, nothing was asked": {api.Node{}, verdictPending},
+		"done":                              {bound(at(api.Operational, 2), "i", 2), verdictDone},
+		"old system, new binding":           {bound(at(api.Operational, 1), "i", 2), verdictPending},
+		"failed":                            {bound(at(api.Failed, 2), "i", 2), verdictFailed},
+		"failed before this binding":        {bound(at(api.Failed, 1), "i", 2), verdictPending},
+		"writing":                           {bound(at(api.Writing, 2), "i", 2), verdictPending},
+		"operational, no binding":           {at(api.Operational, 1), verdictDone},
+		"wiped, no binding":                 {at(api.Wiped, 1), verdictDone},
+		"failed, no binding":                {at(api.Failed, 1), verdictFailed},
+		"idle, no binding as yet":           {at(api.Idle, 0), verdictPending},
+		"never seen, no binding, no status": {api.Node{}, verdictPending},
 	} {
 		if got := judge(test.node); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)

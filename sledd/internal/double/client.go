@@ -79,21 +79,21 @@ func (c *client) ask(ctx context.Context, method, path, token, body string) (int
 func (c *client) once(ctx context.Context, method, path, token, body string) (int, string, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.url(path), strings.NewReader(body))
 	if err != nil {
-		return 0, "", err //nolint:wrapcheck // says enough
+		return 0, "", err //nolint:wrapcheck // clear enough
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return 0, "", err //nolint:wrapcheck // says enough
+		return 0, "", err //nolint:wrapcheck // clear enough
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if renewed := response.Header.Get("Sled-Token"); err == nil && renewed != "" {
 		c.token = renewed
 	}
-	return response.StatusCode, string(text), err //nolint:wrapcheck // says enough
+	return response.StatusCode, string(text), err //nolint:wrapcheck // clear enough
 }
 
 // url of a path: a machine's firmware may ask another server than its system does.
@@ -104,7 +104,7 @@ func (c *client) url(path string) string {
 	return c.base + path
 }
 
-// post says something; only 204 will do.
+// post sends a report. Any status but 204 is an error.
 func (c *client) post(ctx context.Context, what, token, body string) error {
 	status, text, err := c.ask(ctx, http.MethodPost, "/node/v1/"+c.mac+"/"+what, token, body)
 	if err == nil && status != http.StatusNoContent {
@@ -122,7 +122,7 @@ func (c *client) script(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// seed fetches the seed and gives its line `operational`.
+// seed fetches the seed and returns its line `operational`.
 func (c *client) seed(ctx context.Context) (string, error) {
 	status, text, err := c.ask(ctx, http.MethodGet, "/node/v1/"+c.mac+"/seed", c.token, "")
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *client) seed(ctx context.Context) (string, error) {
 		}
 		if header.Name == "operational" {
 			line, err := io.ReadAll(archive)
-			return strings.TrimSpace(string(line)), err //nolint:wrapcheck // says enough
+			return strings.TrimSpace(string(line)), err //nolint:wrapcheck // clear enough
 		}
 	}
 }

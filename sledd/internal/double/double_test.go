@@ -74,7 +74,7 @@ func TestFromBareToOperational(t *testing.T) {
 	dir := t.TempDir()
 	cut := machine(t, s, dir, "dmi: {vendor: Acme, product: One Two}\n")
 	node := await(t, s, api.Operational)
-	if !node.Binding.Satisfied || node.Facts == nil || node.Facts.DMI["vendor"] != "Acme" {
+	if !node.Binding.Satisfied || node.Facts == nil || node.Facts.DMI["vendor"].String() != "Acme" {
 		t.Errorf("%+v, facts %v", node.Binding, node.Facts)
 	}
 	cut()
@@ -90,7 +90,7 @@ func TestFailsSoManyTimes(t *testing.T) {
 	dir := t.TempDir()
 	settings := "fail: {step: write, code: 6, times: 1, reason: no server}\n"
 	cut := machine(t, s, dir, settings)
-	if status := await(t, s, api.Failed).Status; status.Code != 6 || status.Reason != "no server" {
+	if status := await(t, s, api.Failed).Status; status.Code != 6 || status.Reason.String() != "no server" {
 		t.Errorf("%+v", status)
 	}
 	cut()

@@ -20,7 +20,7 @@ const (
 
 var (
 	errPoweroff = errors.New("switched itself off")
-	errFailed   = errors.New("a step failed") // the next plan is asked for
+	errFailed   = errors.New("a step failed") // the next plan is requested
 )
 
 // follow asks for plans and does them, until the machine leaves the Sled system. Nil: it restarts.

@@ -23,7 +23,7 @@ const offTime = 10 * time.Second
 // process starts and is handed to it, so two concurrent `on` start one machine, and a process id
 // that another program has by now is never killed.
 
-// On starts the machine in a process of its own, by the program and arguments given; nothing happens when it is on.
+// On starts the machine as a separate process, by the given program and arguments; if it is on, nothing happens.
 func (m *Machine) On(program string, arguments ...string) error {
 	button, taken, err := m.button()
 	if err != nil || !taken {
@@ -71,7 +71,7 @@ func (m *Machine) Off() error {
 	}
 }
 
-// IsOn says whether it runs.
+// IsOn reports whether it runs.
 func (m *Machine) IsOn() (bool, error) {
 	file, err := m.open()
 	if err != nil {
@@ -141,7 +141,7 @@ func (m *Machine) write(extension, content string) error {
 	return nil
 }
 
-// read gives a file of the machine, empty when there is none.
+// read returns a file of the machine; empty if it does not exist.
 func (m *Machine) read(extension string) string {
 	text, err := os.ReadFile(m.path(extension))
 	if err != nil {
@@ -150,7 +150,8 @@ func (m *Machine) read(extension string) string {
 	return string(text)
 }
 
-// count adds one to a counter of the machine and says whether it was below a limit: faults that come so many times.
+// count adds one to a counter of the machine and reports whether it was below a limit: for faults that occur a limited
+// number of times.
 func (m *Machine) count(what string, limit int) (bool, error) {
 	n, _ := strconv.Atoi(m.read(what)) // 0 when there is none
 	if n >= limit {

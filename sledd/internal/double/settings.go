@@ -36,7 +36,7 @@ type Settings struct {
 	DMI  map[string]string `json:"dmi"`  // operands of the fact dmi
 }
 
-// Fail says which step fails.
+// Fail is the step that fails.
 type Fail struct {
 	Step   string `json:"step"` // its verb; empty: none
 	Code   int    `json:"code"` // of contract/exit-codes.md

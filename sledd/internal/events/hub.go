@@ -8,8 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
-	"maps"
 	"sort"
 	"strings"
 	"sync"
@@ -23,7 +23,7 @@ import (
 const (
 	// backlog is how many batches a slow listener may be behind before it is cut off.
 	backlog = 256
-	// pause before a broken watch is begun again.
+	// pause before a broken watch is started again.
 	pause = 500 * time.Millisecond
 	// tailSize is how many events are held for streams that resume; at 300 bytes each, this is 15 MB.
 	tailSize = 50_000
@@ -48,7 +48,7 @@ type Hub struct {
 	log   *slog.Logger
 	trim  *trimmer
 
-	started chan struct{} // closed when the watch has begun for the first time
+	started chan struct{} // closed when the watch was started for the first time
 	once    sync.Once
 
 	mu        sync.Mutex
@@ -56,14 +56,17 @@ type Hub struct {
 	known     int64 // at which the phases were read: what the watch shows of earlier ones only fills the tail
 	tail      tail
 	phases    map[string]api.Phase // by MAC
+	found     map[string]Discovered
 	waiting   map[string]map[chan struct{}]bool
 	listeners map[*Listener]bool
+	calls     map[string]string // the newest of each node: what its admission calls for
 }
 
 // New makes a Hub; Run makes it work.
 func New(s store.Store, log *slog.Logger) *Hub {
 	return &Hub{store: s, log: log, trim: newTrimmer(s, log), started: make(chan struct{}), phases: map[string]api.Phase{},
-		waiting:   map[string]map[chan struct{}]bool{},
+		found:   map[string]Discovered{},
+		waiting: map[string]map[chan struct{}]bool{}, calls: map[string]string{},
 		listeners: map[*Listener]bool{}, tail: tail{size: tailSize}}
 }
 
@@ -78,7 +81,7 @@ func (h *Hub) Run(ctx context.Context) {
 		if err == nil {
 			continue
 		}
-		h.log.Warn("the watch of the store broke and begins again", "error", err)
+		h.log.Warn("the watch of the store broke and is started again", "error", err)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -99,21 +102,22 @@ func (h *Hub) watch(ctx context.Context) error {
 		h.mu.Unlock()
 	}
 	err := h.store.Watch(ctx, key.Root, revision, h.see)
-	if errors.Is(err, store.ErrCompacted) {
-		return h.compacted()
+	var compacted *store.CompactedError
+	if errors.As(err, &compacted) {
+		return h.compacted(compacted.Revision)
 	}
 	return err
 }
 
-// compacted continues after a watch whose history the store has lost. The events before the start
-// are missing from the tail, and nothing else. Otherwise all phases are read again, and every
+// compacted continues after a watch whose history the store holds only after a revision. The events before that are
+// missing from the tail, and nothing else. If changes since the start are lost, all phases are read again, and every
 // waiter checks for itself.
-func (h *Hub) compacted() error {
+func (h *Hub) compacted(after int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.revision < h.known {
-		h.revision = h.known
-		h.tail.restart(h.known)
+	if h.revision < h.known && after <= h.known {
+		h.revision = max(after, h.revision+1)
+		h.tail.restart(h.revision)
 		return nil
 	}
 	h.revision = 0
@@ -132,6 +136,7 @@ func (h *Hub) begin(ctx context.Context) error {
 	h.revision = max(0, h.known-replayed)
 	h.tail.restart(h.revision)
 	clear(h.phases)
+	clear(h.found)
 	for _, kv := range snapshot.Results[0] {
 		h.phase(kv, false)
 	}
@@ -162,6 +167,8 @@ func (h *Hub) see(batch store.Batch) {
 			h.wake(strings.TrimPrefix(change.Key, key.Bindings))
 		case strings.HasPrefix(change.Key, key.Rescues):
 			h.wake(strings.TrimPrefix(change.Key, key.Rescues))
+		case strings.HasPrefix(change.Key, key.Admissions):
+			h.admission(change.KV)
 		case strings.HasPrefix(change.Key, key.Status):
 			h.phase(change.KV, change.Deleted)
 		}
@@ -174,9 +181,7 @@ func (h *Hub) see(batch store.Batch) {
 
 // record encodes an event for everybody who follows.
 func (h *Hub) record(kv store.KV, isNew bool) (Record, bool) {
-	var event api.Event
-	err := json.Unmarshal(kv.Value, &event)
-	event.ID = kv.Revision
+	event, err := Read(kv)
 	var data []byte
 	if err == nil {
 		data, err = json.Marshal(event)
@@ -191,14 +196,24 @@ func (h *Hub) record(kv store.KV, isNew bool) (Record, bool) {
 	return Record{ID: event.ID, MAC: event.MAC, Data: data}, true
 }
 
-func (h *Hub) phase(kv store.KV, deleted bool) {
-	mac := strings.TrimPrefix(kv.Key, key.Status)
-	var status api.Status
-	if err := json.Unmarshal(kv.Value, &status); deleted || err != nil || status.Phase == "" {
-		delete(h.phases, mac)
+// admission wakes the polls of a node when one of them is to be answered, and not for each word that is recorded.
+func (h *Hub) admission(kv store.KV) {
+	mac := strings.TrimPrefix(kv.Key, key.Admissions)
+	var state struct {
+		Calls     int64 `json:"calls"`
+		Incumbent struct {
+			Asked string `json:"asked"`
+		} `json:"incumbent"`
+	}
+	if err := json.Unmarshal(kv.Value, &state); err != nil { // deleted
+		delete(h.calls, mac)
 		return
 	}
-	h.phases[mac] = status.Phase
+	call := fmt.Sprint(state.Calls, state.Incumbent.Asked)
+	if h.calls[mac] != call {
+		h.calls[mac] = call
+		h.wake(mac)
+	}
 }
 
 func (h *Hub) tell(list []Record) {
@@ -237,7 +252,7 @@ func (h *Hub) wake(mac string) {
 	}
 }
 
-// Wait returns a channel that is told when the binding of a node has changed, and a function to call in the end.
+// Wait returns a channel that receives a value when the binding of a node changed, and a function that ends the wait.
 func (h *Hub) Wait(mac string) (wake <-chan struct{}, forget func()) {
 	channel := make(chan struct{}, 1)
 	h.mu.Lock()
@@ -310,15 +325,4 @@ func (h *Hub) Waiting() int {
 		n += len(channels)
 	}
 	return n
-}
-
-// Phases counts the nodes in each phase.
-func (h *Hub) Phases() map[api.Phase]int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	count := map[api.Phase]int{}
-	for phase := range maps.Values(h.phases) {
-		count[phase]++
-	}
-	return count
 }

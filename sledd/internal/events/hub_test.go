@@ -133,6 +133,29 @@ func TestEventsThatAreNotHeldAreGone(t *testing.T) {
 	}
 }
 
+func TestWhatTheStoreHoldsIsReplayedAfterACompaction(t *testing.T) {
+	memory := &storetest.Memory{}
+	happen(t, memory, "a", "lost")
+	memory.Compact()
+	first := happen(t, memory, "a", "first")
+	happen(t, memory, "a", "second")
+	listener, missed := listen(t, run(t, memory), "", first)
+	if got := kinds(t, listener, missed, 1); got != "second " {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestAFormerKindIsStreamedAsItsNewOne: events stored by an earlier version have the kind way.
+func TestAFormerKindIsStreamedAsItsNewOne(t *testing.T) {
+	memory := &storetest.Memory{}
+	first := happen(t, memory, "a", "bind")
+	happen(t, memory, "a", "way", "power")
+	listener, missed := listen(t, run(t, memory), "", first)
+	if got := kinds(t, listener, missed, 2); got != "entry power " {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestASlowListenerIsCutOffAndResumes(t *testing.T) {
 	memory := &storetest.Memory{}
 	hub := run(t, memory)
@@ -166,7 +189,7 @@ func TestASlowListenerIsCutOffAndResumes(t *testing.T) {
 func TestABindingWakesItsPollAndNoOther(t *testing.T) {
 	memory := &storetest.Memory{}
 	hub := run(t, memory)
-	listener, _ := listen(t, hub, "", 0) // the watch has begun
+	listener, _ := listen(t, hub, "", 0) // the watch was started
 	mine, forget := hub.Wait("a")
 	other, forgetOther := hub.Wait("b")
 	defer forgetOther()

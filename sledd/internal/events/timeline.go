@@ -9,7 +9,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
-// warm is the detail of a way, and of the script event that stands for it; and the name of its bar.
+// warm is an entry method: the detail of its event and of the script event that stands for it, and its stage.
 const warm = "warm"
 
 // run is the newest run within a node's events; -1: there is no such event.
@@ -70,7 +70,7 @@ func (r *run) find() {
 	}
 }
 
-// last gives the index of the newest event before one that is wanted, or -1.
+// last returns the index of the newest event that matches before another, or -1.
 func (r *run) last(before int, wanted func(api.Event) bool) int {
 	for i := before - 1; i >= 0; i-- {
 		if wanted(r.list[i]) {
@@ -81,10 +81,11 @@ func (r *run) last(before int, wanted func(api.Event) bool) int {
 }
 
 func sledScript(e api.Event) bool {
-	return e.Kind == "script" && e.Detail != "local" && e.Detail != "rescue"
+	return e.Kind == "script" && e.Detail.String() != "local" && e.Detail.String() != "rescue"
 }
 
-// boot adds the stages from power-on, or from the decision to start warm, to the plan, and gives the time of the first.
+// boot adds the stages from power-on, or from the decision to start warm, to the plan. It returns the time of the
+// first.
 func (r *run) boot() time.Time {
 	script := r.list[r.script].Time
 	begin, first := script, "ipxe"
@@ -92,15 +93,16 @@ func (r *run) boot() time.Time {
 		return e.Kind == "script" || e.Kind == "operational" ||
 			e.Kind == "end"
 	})
-	if r.list[r.script].Detail == warm { // no firmware, and nothing between the system that ran and the kernel
+	if r.list[r.script].Detail.String() == warm { // no firmware, and nothing between the system that ran and the kernel
 		first = warm
-		if way := r.last(r.script, func(e api.Event) bool { return e.Kind == "way" && e.Detail == warm }); way > earlier {
-			begin = r.list[way].Time
+		entry := r.last(r.script, func(e api.Event) bool { return e.Kind == "entry" && e.Detail.String() == warm })
+		if entry > earlier {
+			begin = r.list[entry].Time
 		}
 		script = begin
 	} else if power := r.last(r.script, func(e api.Event) bool {
 		return e.Kind == "power" &&
-			e.Detail != "off"
+			e.Detail.String() != "off"
 	}); power > earlier {
 		begin = r.list[power].Time
 		r.add("firmware", begin, script)
@@ -111,7 +113,7 @@ func (r *run) boot() time.Time {
 	if planned >= 0 {
 		handed = r.list[planned].Time
 	}
-	if facts < 0 || planned >= 0 && facts > planned { // it never said when its kernel began
+	if facts < 0 || planned >= 0 && facts > planned { // it never reported when its kernel started
 		r.add(first, script, handed)
 		return begin
 	}
@@ -124,7 +126,7 @@ func (r *run) boot() time.Time {
 	return begin
 }
 
-// after gives the index of the first event after one that is wanted, or -1.
+// after returns the index of the first event that matches after another, or -1.
 func (r *run) after(from int, wanted func(api.Event) bool) int {
 	for i := from + 1; i < len(r.list); i++ {
 		if wanted(r.list[i]) {
@@ -134,7 +136,7 @@ func (r *run) after(from int, wanted func(api.Event) bool) int {
 	return -1
 }
 
-// steps adds the stages of the plan and gives the time when the run was over, or now.
+// steps adds the stages of the plan and returns the end of the run, or now.
 func (r *run) steps() time.Time {
 	generation := r.list[r.plan].Generation
 	begins := map[string]time.Time{}
@@ -150,7 +152,7 @@ func (r *run) steps() time.Time {
 		case e.Kind == "end" && e.Code != 0:
 			r.moved(name, begins[name], e)
 			return e.Time
-		case e.Kind == "end" && name == "start": // goes on until the system says that it runs
+		case e.Kind == "end" && name == "start": // continues until the system reports that it runs
 			if open != name {
 				open, since = name, e.Time
 			}

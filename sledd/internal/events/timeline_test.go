@@ -26,8 +26,8 @@ func step(second float64, kind, verb string, generation int64, code int) api.Eve
 
 func booted() []api.Event {
 	return []api.Event{
-		at(0, api.Event{Kind: "power", Detail: "on"}),
-		at(3, api.Event{Kind: "script", Detail: "sled"}),
+		at(0, api.Event{Kind: "power", Detail: api.Clean("on")}),
+		at(3, api.Event{Kind: "script", Detail: api.Clean("sled")}),
 		at(8, api.Event{Kind: "facts", Seconds: 2.5}),
 		at(9, api.Event{Kind: "plan", Generation: 1, Steps: 4}),
 	}
@@ -41,18 +41,28 @@ func installed() []api.Event {
 		at(30, api.Event{Kind: "operational", Generation: 1}))
 }
 
-func TestTimeline(t *testing.T) {
-	all := "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+10 configure 20+1 start 21+9"
-	waiting := append(installed()[:3:3], at(9, api.Event{Kind: "plan", Steps: 1}),
+// bound waited without a binding, and writes now.
+func bound() []api.Event {
+	return append(installed()[:3:3], at(9, api.Event{Kind: "plan", Steps: 1}),
 		at(50, api.Event{Kind: "bind", Generation: 1}),
 		at(50.1, api.Event{Kind: "plan", Generation: 1, Steps: 4}), step(50.2, "begin", "wipe", 1, 0),
 		step(50.4, "end", "wipe", 1, 0),
 		step(50.5, "begin", "write", 1, 0))
-	rewarmed := append(installed(), at(99, api.Event{Kind: "bind", Generation: 2}),
-		at(100, api.Event{Kind: "way", Detail: "warm"}),
-		at(101.5, api.Event{Kind: "script", Detail: "warm"}), at(105, api.Event{Kind: "facts", Seconds: 1.5}),
+}
+
+// rewarmed was installed, and enters the Sled system again out of its own.
+func rewarmed() []api.Event {
+	return append(installed(), at(99, api.Event{Kind: "bind", Generation: 2}),
+		at(100, api.Event{Kind: "entry", Detail: api.Clean("warm")}),
+		at(101.5, api.Event{Kind: "script", Detail: api.Clean("warm")}), at(105, api.Event{Kind: "facts",
+			Seconds: 1.5}),
 		at(106, api.Event{Kind: "plan", Generation: 2, Steps: 4}), step(106.5, "begin", "wipe", 2, 0),
 		step(107, "end", "wipe", 2, 0))
+}
+
+func TestTimeline(t *testing.T) {
+	warm := rewarmed()
+	all := "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+10 configure 20+1 start 21+9"
 	for _, c := range []struct {
 		name  string
 		list  []api.Event
@@ -62,24 +72,26 @@ func TestTimeline(t *testing.T) {
 	}{
 		{"nothing yet", nil, 5, "", 0},
 		{"whole run", installed(), 99, all, 30},
-		{"local boots afterwards are no run", append(installed(), at(80, api.Event{Kind: "script", Detail: "local"})),
+		{"local boots afterwards are no run", append(installed(), at(80, api.Event{Kind: "script",
+			Detail: api.Clean("local")})),
 			99, all, 30},
 		{"nobody said power", installed()[1:], 99, strings.TrimPrefix(all, "firmware 0+3 "), 27},
 		{"still in the firmware's hands", booted()[:2], 4, "firmware 0+3 ipxe 3+1", 4},
 		{"still writing", installed()[:7], 14, "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+4", 14},
-		{"was waiting", waiting, 60.5, "wipe 50.2+0.2 write 50.5+10", 10.5},
+		{"was waiting", bound(), 60.5, "wipe 50.2+0.2 write 50.5+10", 10.5},
 		{"failed", append(installed()[:7:7], step(12, "end", "write", 1, 5)), 99,
 			"firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+2", 12},
-		{"boots again", append(installed(), at(100, api.Event{Kind: "power", Detail: "cycle"}),
-			at(104, api.Event{Kind: "script", Detail: "sled"})), 106, "firmware 100+4 ipxe 104+2", 6},
-		{"warm", rewarmed, 199, "warm 100+3.5 kernel 103.5+2.5 wipe 106.5+0.5", 99},
-		{"warm, and nobody said so before", append(installed(), rewarmed[len(installed())+2:]...), 199,
+		{"boots again", append(installed(), at(100, api.Event{Kind: "power", Detail: api.Clean("cycle")}),
+			at(104, api.Event{Kind: "script", Detail: api.Clean("sled")})), 106, "firmware 100+4 ipxe 104+2", 6},
+		{"warm", warm, 199, "warm 100+3.5 kernel 103.5+2.5 wipe 106.5+0.5", 99},
+		{"warm, and nobody said so before", append(installed(), warm[len(installed())+2:]...), 199,
 			"warm 101.5+2 kernel 103.5+2.5 wipe 106.5+0.5", 97.5},
-		{"warm, and its kernel has not spoken", rewarmed[:len(installed())+3], 103, "warm 100+3", 3},
-		{"warm failed, then power", append(rewarmed[:len(installed())+3:len(installed())+3],
-			at(110, api.Event{Kind: "way", Detail: "warm failed: no memory"}),
-			at(110.5, api.Event{Kind: "way", Detail: "power"}), at(111, api.Event{Kind: "power", Detail: "cycle"}),
-			at(114, api.Event{Kind: "script", Detail: "sled"})), 116, "firmware 111+3 ipxe 114+2", 5},
+		{"warm, and its kernel has not spoken", warm[:len(installed())+3], 103, "warm 100+3", 3},
+		{"warm failed, then power", append(warm[:len(installed())+3:len(installed())+3],
+			at(110, api.Event{Kind: "entry", Detail: api.Clean("warm failed: no memory")}),
+			at(110.5, api.Event{Kind: "entry", Detail: api.Clean("power")}), at(111, api.Event{Kind: "power",
+				Detail: api.Clean("cycle")}),
+			at(114, api.Event{Kind: "script", Detail: api.Clean("sled")})), 116, "firmware 111+3 ipxe 114+2", 5},
 		{"wiped only", append(booted(), step(10, "begin", "wipe", 1, 0),
 			at(12, api.Event{Kind: "end", Verb: "wipe", Generation: 1, Phase: api.Wiped})), 99,
 			"firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 10+2", 12},

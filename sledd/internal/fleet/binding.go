@@ -11,12 +11,13 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
-// Binding gives one binding.
+// Binding returns one binding.
 func (f *Fleet) Binding(ctx context.Context, reference string) (api.Binding, error) {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
@@ -65,7 +66,7 @@ func (f *Fleet) commit(ctx context.Context, tx *nodeTx, change Change) (api.Bind
 	return tx.Binding().Public(*tx.Status()), nil
 }
 
-// sameNode gives the MAC of the node that the path names, if the body names the same.
+// sameNode returns the MAC of the node that the path names, if the body names the same.
 func (f *Fleet) sameNode(ctx context.Context, path, body string) (string, error) {
 	address, err := f.Resolve(ctx, path)
 	if err != nil {
@@ -73,7 +74,7 @@ func (f *Fleet) sameNode(ctx context.Context, path, body string) (string, error)
 	}
 	same, err := f.Resolve(ctx, body)
 	if refusal.Is(err, refusal.NotFound) || err == nil && same != address {
-		return "", refusal.Value("body.node", body, fmt.Errorf("the path says node %s, the body %s", path, body))
+		return "", refusal.Value("body.node", body, fmt.Errorf("the path names node %s, the body %s", path, body))
 	}
 	return address, err
 }
@@ -117,6 +118,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 	if err != nil {
 		return refusal.Value("body", nil, fmt.Errorf("node %s: no plan can be made: %w", spec.Node, err))
 	}
+	tx.fleet.Seal(&desired, tx.Binding())
 	desired.Revision = 0 // the store's own
 	changed := !bytes.Equal(nodetx.Encode(desired), tx.StoredValue(nodetx.BindingOf))
 	if changed {
@@ -126,7 +128,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 		} else if name != "" {
 			tx.Writes.Unchanged(key.Images+name, 0)
 		}
-		tx.AddEvent(api.Event{Kind: "bind", Generation: desired.Generation, Detail: named(spec)})
+		tx.AddEvent(api.Event{Kind: "bind", Generation: desired.Generation, Detail: nodetext.Clean(named(spec))})
 	}
 	tx.Bind(desired, changed)
 	return nil
@@ -139,7 +141,7 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 	}
 	if spec.Capture != "" && (len(tx.fleet.ImageURLs) == 0 || tx.fleet.UploadURL == "") {
 		return refusal.Value("body.capture", spec.Capture,
-			fmt.Errorf("nothing can be captured here: sledd was started without --image-urls or --upload-url"))
+			fmt.Errorf("this sledd cannot capture disks: it was started without --image-urls or --upload-url"))
 	}
 	if spec.Image != "" && image == nil {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
@@ -167,7 +169,7 @@ func (tx *nodeTx) checkCapture(desired *nodetx.Binding, image *api.Image) error 
 		return nil
 	}
 	return refusal.Value("body.capture", desired.Capture,
-		fmt.Errorf("image %s exists: choose another name for what is captured", image.Name))
+		fmt.Errorf("image %s exists: choose another name for the captured image", image.Name))
 }
 
 // checkKeys refuses keys that would break out of their line.

@@ -29,7 +29,7 @@ const (
 )
 
 // refusals of a bulk call. When items are refused for several reasons, the earliest here is
-// reported: a fault stays when the others are gone, and an owner when the plan is made anew.
+// reported: a fault stays when the others are gone, and an owner when the plan is made again.
 var refusals = []struct {
 	kind    refusal.Kind
 	message string
@@ -80,7 +80,7 @@ type bulk struct {
 	images  map[string]*api.Image
 }
 
-// resolveAll gives the MAC of every item, or all faults.
+// resolveAll returns the MAC of every item, or all faults.
 func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding) ([]string, error) {
 	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Names))
 	if err != nil {
@@ -119,7 +119,7 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding) ([]stri
 // chunk is the items from at to before end.
 type chunk struct{ at, end int }
 
-// each does something with all chunks, a few at the same time, and gives the errors.
+// each processes all chunks, a few at the same time, and returns the errors.
 func (b *bulk) each(do func(c chunk) error) map[chunk]error {
 	failed := map[chunk]error{}
 	var lock sync.Mutex
@@ -210,7 +210,7 @@ func (b *bulk) change(i int, tx *nodeTx) error {
 	return tx.change(b.changes[i], b.images[named(b.changes[i].BindingSpec)])
 }
 
-// end gives the end of the chunk that begins at an item.
+// end returns the end of the chunk that starts at an item.
 func (b *bulk) end(at int) int {
 	end, size := at, 0
 	for end < len(b.changes) && end-at < bulkItems {
@@ -237,7 +237,7 @@ func (b *bulk) read(ctx context.Context, c chunk) ([]*nodeTx, error) {
 	return units, nil
 }
 
-// write does the items of a chunk, all or none: as they were checked, or when somebody else was faster, checked anew.
+// write stores the items of a chunk, all or none. If one of them was changed since the check, all are checked again.
 func (b *bulk) write(ctx context.Context, c chunk) ([]api.Binding, error) {
 	units := b.units[c.at:c.end]
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {

@@ -49,7 +49,7 @@ func (tx *nodeTx) unbindNode(c Change) error {
 	return nil
 }
 
-// expect refuses a change when the generation is not what whoever asks has planned with.
+// expect refuses a change if the generation is not the one that the caller planned with.
 func (tx *nodeTx) expect(c Change) error {
 	if c.IfGeneration == 0 || c.IfGeneration == tx.Generation() {
 		return nil

@@ -7,6 +7,7 @@ package fleet
 
 import (
 	"context"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
@@ -21,6 +22,8 @@ type Fleet struct {
 	ImageURLs []string    // bases that nodes fetch images from; with UploadURL, disks can be captured
 	UploadURL string      // base that nodes put captured images to
 	Quirks    *quirk.List // machines that are not started by kexec; nil: none
+
+	uses uses // of operators' tokens
 }
 
 // nodeTx is a unit of work of an operator.
@@ -42,10 +45,15 @@ func (f *Fleet) load(ctx context.Context, mac string, wants ...nodetx.Want) (*no
 	return &nodeTx{tx, f}, nil
 }
 
-// StoreRevision returns that of the store now; an error means that the store does not answer.
-func (f *Fleet) StoreRevision(ctx context.Context) (int64, error) {
-	snapshot, err := f.Store.Read(ctx, store.Key(key.Operators+"admin"))
-	return snapshot.Revision, err
+// Probe reads and writes a key; an error means that the store does not work.
+func (f *Fleet) Probe(ctx context.Context) error {
+	if _, err := f.Store.Read(ctx, store.Key(key.Probe)); err != nil {
+		return err
+	}
+	var t store.Transaction
+	t.Put(key.Probe, []byte(f.Now().Format(time.RFC3339)))
+	_, err := f.Store.Commit(ctx, t)
+	return err
 }
 
 // QuirkList returns the quirks that are in force.

@@ -212,13 +212,13 @@ func TestBindingsThatAreRefused(t *testing.T) {
 		change func(c *fleet.Change)
 		kind   refusal.Kind
 	}{
-		"image d99 does not exist": {func(c *fleet.Change) { c.Image = "d99" }, refusal.Invalid},
-		"is for arm64":             {func(c *fleet.Change) { c.Image = "arm" }, refusal.Invalid},
-		"not both":                 {func(c *fleet.Change) { c.Capture = "c" }, refusal.Invalid},
-		"choose another name":      {func(c *fleet.Change) { c.Image, c.Capture = "", "d12" }, refusal.Invalid},
-		"one line":                 {func(c *fleet.Change) { c.AuthorizedKeys = []string{"a\nb"} }, refusal.Invalid},
-		"would get generation 1":   {func(c *fleet.Change) { c.IfGeneration = 7 }, refusal.Precondition},
-		"does not exist, revision": {func(c *fleet.Change) { c.Match = "*" }, refusal.Precondition},
+		"image d99 does not exist":          {func(c *fleet.Change) { c.Image = "d99" }, refusal.Invalid},
+		"is for arm64":                      {func(c *fleet.Change) { c.Image = "arm" }, refusal.Invalid},
+		"not both":                          {func(c *fleet.Change) { c.Capture = "c" }, refusal.Invalid},
+		"choose another name":               {func(c *fleet.Change) { c.Image, c.Capture = "", "d12" }, refusal.Invalid},
+		"one line":                          {func(c *fleet.Change) { c.AuthorizedKeys = []string{"a\nb"} }, refusal.Invalid},
+		"would get generation 1":            {func(c *fleet.Change) { c.IfGeneration = 7 }, refusal.Precondition},
+		"does not exist: expected revision": {func(c *fleet.Change) { c.Match = "*" }, refusal.Precondition},
 	} {
 		change := binding(1, "d12")
 		c.change(&change)

@@ -5,17 +5,17 @@ package fleet
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// Events gives the newest events of a node, oldest first.
+// Events returns the newest events of a node, oldest first.
 func (f *Fleet) Events(ctx context.Context, reference string, limit int64) (api.EventList, error) {
 	_, list, err := f.history(ctx, reference, limit)
 	return api.EventList{Items: list}, err
@@ -39,7 +39,7 @@ func (f *Fleet) history(ctx context.Context, reference string, limit int64) (*no
 	return tx, list, nil
 }
 
-// Timeline gives the stages of a node's newest run.
+// Timeline returns the stages of a node's newest run.
 func (f *Fleet) Timeline(ctx context.Context, reference string) (api.Timeline, error) {
 	tx, list, err := f.history(ctx, reference, events.Most)
 	if err != nil {
@@ -54,7 +54,7 @@ func (f *Fleet) Timeline(ctx context.Context, reference string) (api.Timeline, e
 	return line, nil
 }
 
-// addProgress adds what the running step says of itself to its stage.
+// addProgress adds the progress of the running step to its stage.
 func addProgress(line *api.Timeline, status api.Status) {
 	if status.Progress == nil || len(line.Stages) == 0 {
 		return
@@ -64,21 +64,21 @@ func addProgress(line *api.Timeline, status api.Status) {
 	}
 }
 
-// Logged gives the last lines that a failed step of the node sent.
-func (f *Fleet) Logged(ctx context.Context, reference string) (string, error) {
+// Logged returns the last lines that a failed step of the node sent.
+func (f *Fleet) Logged(ctx context.Context, reference string) (api.Raw, error) {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
-		return "", err
+		return api.Raw{}, err
 	}
 	snapshot, err := f.Store.Read(ctx, store.Key(key.Logs+address))
 	if err != nil {
-		return "", err
+		return api.Raw{}, err
 	}
 	kv, found := snapshot.One(0)
 	if !found {
-		return "", refusal.New(refusal.NotFound, "node %s sent no log", reference)
+		return api.Raw{}, refusal.New(refusal.NotFound, "node %s sent no log", reference)
 	}
-	return strings.ToValidUTF8(string(kv.Value), "\uFFFD"), nil
+	return nodetext.RawOf(kv.Value), nil
 }
 
 // Note adds what whoever supervises a node did, or found. A node that is lost while its system starts is failed.
@@ -97,16 +97,16 @@ func (f *Fleet) Note(ctx context.Context, reference string, note api.NodeEvent) 
 					nodetx.PhaseText(tx.Status().Phase))
 			}
 			tx.Enter(api.Failed)
-			tx.Status().Code, tx.Status().Reason = 0, note.Detail
+			tx.Status().Code, tx.Status().Reason = 0, nodetext.Clean(note.Detail)
 			tx.SettleJump(nodetx.KexecMissed)
 		}
 		if note.Kind == "fallback" || note.Kind == "power" {
 			tx.RecordColdStart()
 		}
 		if note.Log != "" {
-			tx.Writes.Put(key.Logs+tx.MAC, []byte(note.Log))
+			tx.Writes.Put(key.Logs+tx.MAC, nodetext.RawOf([]byte(note.Log)).Bytes())
 		}
-		tx.AddEvent(api.Event{Kind: note.Kind, Generation: tx.Generation(), Detail: note.Detail})
+		tx.AddEvent(api.Event{Kind: note.Kind, Generation: tx.Generation(), Detail: nodetext.Clean(note.Detail)})
 		return nil
 	})
 }

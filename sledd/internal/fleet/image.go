@@ -15,7 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// Images gives all images by name.
+// Images returns all images by name.
 func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
 	list := api.ImageList{Items: []api.Image{}}
 	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Images))
@@ -36,7 +36,7 @@ func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
 func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 	wanted nodetx.Wanted) (api.Image, error) {
 	if name != spec.Name {
-		return api.Image{}, refusal.Value("path.name", name, fmt.Errorf("the path says %s, the body %s", name, spec.Name))
+		return api.Image{}, refusal.Value("path.name", name, fmt.Errorf("the path names %s, the body %s", name, spec.Name))
 	}
 	for i, url := range spec.URLs {
 		if err := plan.CheckURL(url); err != nil {

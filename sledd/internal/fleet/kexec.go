@@ -20,13 +20,13 @@ func (f *Fleet) Kexecs(ctx context.Context) (api.KexecList, error) {
 	if err != nil {
 		return list, err
 	}
-	models := map[[2]string]*api.KexecModel{}
+	models := map[[2]api.Identifier]*api.KexecModel{}
 	for _, kv := range snapshot.Results[0] {
 		var one nodetx.Kexecs
 		if err := nodetx.Decode(kv, &one); err != nil {
 			return list, err
 		}
-		name := [2]string{one.Vendor, one.Product}
+		name := [2]api.Identifier{one.Vendor, one.Product}
 		if models[name] == nil {
 			models[name] = &api.KexecModel{Vendor: one.Vendor, Product: one.Product}
 		}
@@ -40,12 +40,13 @@ func (f *Fleet) Kexecs(ctx context.Context) (api.KexecList, error) {
 		list.Items = append(list.Items, *model)
 	}
 	slices.SortFunc(list.Items, func(a, b api.KexecModel) int {
-		return cmp.Or(cmp.Compare(a.Vendor, b.Vendor), cmp.Compare(a.Product, b.Product))
+		return cmp.Or(cmp.Compare(a.Vendor.String(), b.Vendor.String()), cmp.Compare(a.Product.String(),
+			b.Product.String()))
 	})
 	return list, nil
 }
 
-// addKexecs adds how one node fared to its model.
+// addKexecs adds the outcomes of one node to those of its model.
 func addKexecs(model *api.KexecModel, k nodetx.Kexecs) {
 	model.Nodes++
 	model.Attempts += k.Attempts

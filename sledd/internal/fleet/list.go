@@ -41,7 +41,7 @@ func (f Filter) takes(tx *nodetx.Tx) bool {
 	return true
 }
 
-// Nodes gives a page of nodes, declared or only seen, by MAC.
+// Nodes returns a page of nodes, declared or only seen, by MAC.
 func (f *Fleet) Nodes(ctx context.Context, filter Filter) (api.NodeList, error) {
 	list := api.NodeList{Items: []api.Node{}}
 	next, err := f.walk(ctx, filter, func(tx *nodetx.Tx) bool {
@@ -54,7 +54,7 @@ func (f *Fleet) Nodes(ctx context.Context, filter Filter) (api.NodeList, error) 
 	return list, err
 }
 
-// Bindings gives a page of bindings, by MAC.
+// Bindings returns a page of bindings, by MAC.
 func (f *Fleet) Bindings(ctx context.Context, filter Filter) (api.BindingList, error) {
 	list := api.BindingList{Items: []api.Binding{}}
 	next, err := f.walk(ctx, filter, func(tx *nodetx.Tx) bool {

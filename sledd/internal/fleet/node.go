@@ -10,13 +10,13 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
-	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// Node gives one node with its facts.
+// Node returns one node with its facts.
 func (f *Fleet) Node(ctx context.Context, reference string) (api.Node, error) {
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
@@ -66,12 +66,15 @@ func (f *Fleet) PutNode(ctx context.Context, reference string, spec api.NodeSpec
 }
 
 func checkNode(reference string, spec api.NodeSpec) error {
-	if _, err := mac.Parse(spec.Name); err == nil {
+	if _, err := mac.Parse(spec.MAC); err != nil {
+		return refusal.Value("body.mac", spec.MAC, err)
+	}
+	if mac.Looks(spec.Name) {
 		return refusal.Value("body.name", spec.Name, fmt.Errorf("name %s looks like a MAC: choose another", spec.Name))
 	}
 	if address, err := mac.Parse(reference); reference != spec.Name && (err != nil || address != spec.MAC) {
 		return refusal.Value("path.node", reference,
-			fmt.Errorf("the path says %s, the body MAC %s and name %s", reference, spec.MAC, spec.Name))
+			fmt.Errorf("the path names %s, the body MAC %s and name %s", reference, spec.MAC, spec.Name))
 	}
 	if spec.Disk != "" {
 		if err := plan.CheckSelector(spec.Disk); err != nil {
@@ -112,7 +115,7 @@ func (tx *nodeTx) declare(spec api.NodeSpec) error {
 		tx.Enter(api.Idle)
 	}
 	tx.Declare(spec)
-	tx.AddEvent(api.Event{Kind: "declare", Detail: spec.Name})
+	tx.AddEvent(api.Event{Kind: "declare", Detail: nodetext.Clean(spec.Name)})
 	return nil
 }
 
@@ -130,22 +133,16 @@ func (f *Fleet) DeleteNode(ctx context.Context, reference string, wanted nodetx.
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		}
 		if tx.Binding() != nil {
-			return refusal.New(refusal.Conflict, "node %s is bound (generation %d): delete the binding first", reference,
+			return refusal.New(refusal.Conflict, "node %s is bound (generation %d): delete the binding first",
+				reference,
 				tx.Binding().Generation)
 		}
 		if tx.Node() != nil {
 			tx.Writes.Delete(key.Nodes + address)
 			tx.Writes.Delete(key.Names + tx.Node().Name)
 		}
-		tx.Writes.Delete(key.Facts + address)
-		tx.Writes.Delete(key.Logs + address)
-		tx.Writes.Do = append(tx.Writes.Do, store.Operation{Key: key.EventsOf(address), Delete: true,
-			To: key.Event(address, tx.Now.UnixNano())})
-		*tx.Status() = api.Status{Generation: tx.Status().Generation}
-		tx.SetTokens(nil)
-		tx.SetRescue(nil)
-		*tx.Kexecs() = nodetx.Kexecs{}
-		tx.AddEvent(api.Event{Kind: "delete", Detail: reference})
+		tx.Forget()
+		tx.AddEvent(api.Event{Kind: "delete", Detail: nodetext.Clean(reference)})
 		return nil
 	})
 }

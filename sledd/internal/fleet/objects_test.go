@@ -10,6 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -90,7 +91,8 @@ func TestRolesOfOperators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if who, err := r.Authorize(t.Context(), reader.Token, api.Read); err != nil || who.Name != "eve" || who.Token != "" {
+	if who, err := r.Authorize(t.Context(), reader.Token, api.Read); err != nil || who.Name != "eve" ||
+		who.Token != "" {
 		t.Errorf("%+v, %v", who, err)
 	}
 	_, err = r.Authorize(t.Context(), reader.Token, api.Operate)
@@ -126,14 +128,16 @@ func TestARescueInterruptsAndEnds(t *testing.T) {
 	if err != nil || first.Rescue == nil {
 		t.Fatal(err)
 	}
-	if again, err := r.PutRescue(t.Context(), "n1", keys); err != nil || !again.Rescue.Begun.Equal(first.Rescue.Begun) {
+	again, err := r.PutRescue(t.Context(), "n1", keys)
+	if err != nil || !again.Rescue.Started.Equal(first.Rescue.Started) {
 		t.Errorf("%+v, %v", again.Rescue, err)
 	}
 	r.observe(1, api.Status{Phase: api.UnderRescue, Before: api.Operational})
 	if err := r.DeleteRescue(t.Context(), "n1"); err != nil {
 		t.Fatal(err)
 	}
-	if node, err := r.Node(t.Context(), "n1"); err != nil || node.Rescue != nil || node.Status.Phase != api.Operational {
+	if node, err := r.Node(t.Context(), "n1"); err != nil || node.Rescue != nil ||
+		node.Status.Phase != api.Operational {
 		t.Errorf("%+v, %v", node, err)
 	}
 	err = r.DeleteRescue(t.Context(), "n1")
@@ -153,10 +157,11 @@ func TestALostNodeFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	node, err := r.Node(t.Context(), "n1")
-	if err != nil || node.Status.Phase != api.Failed || node.Status.Reason != "silent" || node.Status.Start != "fallback" {
+	if err != nil || node.Status.Phase != api.Failed || node.Status.Reason.String() != "silent" ||
+		node.Status.Start != "fallback" {
 		t.Errorf("%+v, %v", node.Status, err)
 	}
-	if log, err := r.Logged(t.Context(), "n1"); err != nil || log != "last words" {
+	if log, err := r.Logged(t.Context(), "n1"); err != nil || log.String() != "last words" {
 		t.Errorf("%q, %v", log, err)
 	}
 	list, err := r.Events(t.Context(), "n1", 2)
@@ -169,9 +174,12 @@ func TestKexecsAreCountedByModel(t *testing.T) {
 	r := newRack(t)
 	var change store.Transaction
 	for i, one := range []nodetx.Kexecs{
-		{Vendor: "A", Product: "x", Attempts: 3, Confirmed: 2, Missed: 1, Outcome: "confirmed", Time: now},
-		{Vendor: "A", Product: "x", Attempts: 1, Missed: 1, Outcome: "missed", Time: now.Add(time.Hour)},
-		{Vendor: "B", Product: "y", Attempts: 1, Outcome: "open", Time: now},
+		{Vendor: nodetext.CleanIdentifier("A"), Product: nodetext.CleanIdentifier("x"), Attempts: 3, Confirmed: 2,
+			Missed: 1, Outcome: "confirmed", Time: now},
+		{Vendor: nodetext.CleanIdentifier("A"), Product: nodetext.CleanIdentifier("x"), Attempts: 1, Missed: 1,
+			Outcome: "missed", Time: now.Add(time.Hour)},
+		{Vendor: nodetext.CleanIdentifier("B"), Product: nodetext.CleanIdentifier("y"), Attempts: 1, Outcome: "open",
+			Time: now},
 	} {
 		change.Put(key.Kexecs+address(i), nodetx.Encode(one))
 	}

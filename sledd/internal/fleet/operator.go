@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
@@ -18,19 +19,32 @@ import (
 // minToken is the least length of a token that somebody else made, in bytes.
 const minToken = 20
 
-// storedOperator is an operator as stored.
+// defaultLife of an operator's token.
+const defaultLife = 90 * 24 * time.Hour
+
+// storedOperator is an operator as stored. Without expires its token never ends: it is the one of
+// --admin-token-file, or was made by an earlier version.
 type storedOperator struct {
-	Role   api.Role `json:"role"`
-	SHA256 string   `json:"sha256"`
+	Role     api.Role  `json:"role"`
+	SHA256   string    `json:"sha256"`
+	Owner    string    `json:"owner,omitempty"`
+	Expires  time.Time `json:"expires,omitzero"`
+	LastUsed time.Time `json:"last_used,omitzero"`
 }
 
-// includes says whether a role may do what needs another.
+// public is the operator as it is shown.
+func (o storedOperator) public(name string) api.Operator {
+	return api.Operator{Name: name, Role: o.Role, Owner: o.Owner, Expires: o.Expires, LastUsed: o.LastUsed}
+}
+
+// includes reports whether a role has the rights of another.
 func includes(role, needed api.Role) bool {
 	rank := map[api.Role]int{api.Read: 1, api.Operate: 2, api.Admin: 3}
 	return rank[role] > 0 && rank[role] >= rank[needed]
 }
 
-// Authorize finds the operator of a token and checks the role. All operators are compared, each in constant time.
+// Authorize finds the operator of a token and checks the role; one without the role is returned with the error. All
+// operators are compared, each in constant time.
 func (f *Fleet) Authorize(ctx context.Context, bearer string, needed api.Role) (api.Operator, error) {
 	if bearer == "" {
 		return api.Operator{}, refusal.New(refusal.Unauthorized, "no token: send Authorization: Bearer TOKEN")
@@ -46,20 +60,25 @@ func (f *Fleet) Authorize(ctx context.Context, bearer string, needed api.Role) (
 			return api.Operator{}, err
 		}
 		if token.Same(bearer, stored.SHA256) {
-			operator = api.Operator{Name: strings.TrimPrefix(kv.Key, key.Operators), Role: stored.Role}
+			operator = stored.public(strings.TrimPrefix(kv.Key, key.Operators))
 		}
 	}
 	if operator.Name == "" {
 		return api.Operator{}, refusal.New(refusal.Unauthorized, "the token is not known")
 	}
+	if !operator.Expires.IsZero() && !f.Now().Before(operator.Expires) {
+		return api.Operator{}, refusal.New(refusal.Unauthorized, "the token of operator %s expired on %s: "+
+			"an operator with role admin can make another", operator.Name, operator.Expires.Format(time.DateOnly))
+	}
+	f.noteUse(operator)
 	if !includes(operator.Role, needed) {
-		return api.Operator{}, refusal.New(refusal.Forbidden, "operator %s has role %s, this needs %s", operator.Name,
+		return operator, refusal.New(refusal.Forbidden, "operator %s has role %s, this needs %s", operator.Name,
 			operator.Role, needed)
 	}
 	return operator, nil
 }
 
-// Operators gives all operators by name, without tokens.
+// Operators returns all operators by name, without tokens.
 func (f *Fleet) Operators(ctx context.Context) (api.OperatorList, error) {
 	list := api.OperatorList{Items: []api.Operator{}}
 	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Operators))
@@ -71,12 +90,12 @@ func (f *Fleet) Operators(ctx context.Context) (api.OperatorList, error) {
 		if err := nodetx.Decode(kv, &stored); err != nil {
 			return list, err
 		}
-		list.Items = append(list.Items, api.Operator{Name: strings.TrimPrefix(kv.Key, key.Operators), Role: stored.Role})
+		list.Items = append(list.Items, stored.public(strings.TrimPrefix(kv.Key, key.Operators)))
 	}
 	return list, nil
 }
 
-// Operator gives one operator, without token.
+// Operator returns one operator, without token.
 func (f *Fleet) Operator(ctx context.Context, name string) (api.Operator, error) {
 	list, err := f.Operators(ctx)
 	if err != nil {
@@ -90,12 +109,20 @@ func (f *Fleet) Operator(ctx context.Context, name string) (api.Operator, error)
 	return api.Operator{}, refusal.New(refusal.NotFound, "operator %s does not exist", name)
 }
 
-// PutOperator makes an operator, or gives one a new token; the answer is the only place where the token is shown.
+// PutOperator creates an operator, or sets a new token of one. Only the response contains the token.
 func (f *Fleet) PutOperator(ctx context.Context, name string, operator api.Operator) (api.Operator, error) {
 	if operator.Name != name {
 		return api.Operator{}, refusal.Value("path.name", name,
-			fmt.Errorf("the path says %s, the body %s", name, operator.Name))
+			fmt.Errorf("the path names %s, the body %s", name, operator.Name))
 	}
+	if operator.Expires.IsZero() {
+		operator.Expires = f.Now().Add(defaultLife)
+	}
+	if !operator.Expires.After(f.Now()) {
+		return api.Operator{}, refusal.Value("body.expires", operator.Expires,
+			fmt.Errorf("expires %s is not in the future", operator.Expires.Format(time.RFC3339)))
+	}
+	operator.Expires, operator.LastUsed = operator.Expires.UTC().Truncate(time.Second), time.Time{}
 	operator.Token = token.MintOperator()
 	return operator, f.storeOperator(ctx, operator)
 }
@@ -109,7 +136,7 @@ func CheckToken(text string) error {
 	return nil
 }
 
-// SetAdmin makes the operator admin with a token that was made elsewhere, or gives admin that token.
+// SetAdmin creates operator admin with a given token, or replaces its token.
 func (f *Fleet) SetAdmin(ctx context.Context, text string) error {
 	if err := CheckToken(text); err != nil {
 		return err
@@ -132,7 +159,8 @@ func (f *Fleet) SetAdmin(ctx context.Context, text string) error {
 
 func (f *Fleet) storeOperator(ctx context.Context, operator api.Operator) error {
 	var t store.Transaction
-	t.Put(key.Operators+operator.Name, nodetx.Encode(storedOperator{operator.Role, token.Hash(operator.Token)}))
+	t.Put(key.Operators+operator.Name, nodetx.Encode(storedOperator{Role: operator.Role,
+		SHA256: token.Hash(operator.Token), Owner: operator.Owner, Expires: operator.Expires}))
 	_, err := f.Store.Commit(ctx, t)
 	return err
 }

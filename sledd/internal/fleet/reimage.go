@@ -31,6 +31,9 @@ func (f *Fleet) Reimage(ctx context.Context, reference string, generation int64,
 		}
 		again := Change{Wanted: wanted, BulkBinding: api.BulkBinding{BindingSpec: before.Binding().BindingSpec, Reimage: true,
 			IfGeneration: generation}}
+		if again.UserData, err = f.UserData(before.Binding()); err != nil {
+			return err
+		}
 		tx, err := f.load(ctx, address, nodetx.Image(named(again.BindingSpec)))
 		if err != nil {
 			return err

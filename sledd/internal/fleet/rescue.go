@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
@@ -29,13 +30,13 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 			return err
 		}
 		if tx.Rescue() == nil || !slices.Equal(tx.Rescue().AuthorizedKeys, spec.AuthorizedKeys) {
-			begun := &nodetx.Rescue{Rescue: api.Rescue{RescueSpec: spec, Begun: tx.Now}, Number: tx.Revision + 1}
+			started := &nodetx.Rescue{Rescue: api.Rescue{RescueSpec: spec, Started: tx.Now}, Number: tx.Revision + 1}
 			if tx.Rescue() != nil {
-				begun.Begun = tx.Rescue().Begun
+				started.Started = tx.Rescue().Started
 			}
-			tx.SetRescue(begun)
+			tx.SetRescue(started)
 			tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation,
-				Detail: fmt.Sprintf("begun, %d keys", len(spec.AuthorizedKeys))})
+				Detail: nodetext.Clean(fmt.Sprintf("started, %d keys", len(spec.AuthorizedKeys)))})
 		}
 		node = tx.Public()
 		return nil
@@ -50,7 +51,8 @@ func checkRescue(keys []string) error {
 	}
 	if _, err := plan.Encode(plan.Rescue(0, keys)); err != nil {
 		return refusal.Value("body.authorized_keys", nil,
-			fmt.Errorf("these %d keys do not fit into a plan; fewer or shorter ones do, such as ed25519: %w", len(keys), err))
+			fmt.Errorf("these %d keys do not fit into a plan; fewer or shorter ones do, such as ed25519: %w",
+				len(keys), err))
 	}
 	return nil
 }
@@ -69,7 +71,7 @@ func (f *Fleet) DeleteRescue(ctx context.Context, reference string) error {
 		if tx.Status().Phase == api.UnderRescue {
 			tx.Enter(tx.Status().Before)
 		}
-		tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Detail: "ended"})
+		tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Detail: nodetext.Clean("ended")})
 		return nil
 	})
 }

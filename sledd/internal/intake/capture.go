@@ -9,6 +9,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
@@ -30,20 +31,24 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 	if err != nil {
 		return err
 	}
+	if may := tx.rights(record); !may.Secrets {
+		return refusal.New(refusal.Forbidden, "not yet: %s", may.Reason)
+	}
 	if tx.Rescue() != nil {
 		return refusal.New(refusal.Forbidden, "node %s is under rescue", mac)
 	}
 	if generation != record.Generation || generation != tx.Generation() {
-		return refusal.New(refusal.Forbidden, "node %s may not put an image of generation %d: the binding has generation %d",
+		return refusal.New(refusal.Forbidden,
+			"node %s may not upload an image of generation %d: the binding has generation %d",
 			mac, generation, tx.Generation())
 	}
 	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.captureEnded() {
-		return refusal.New(refusal.Forbidden, "node %s is not to be captured", mac)
+		return refusal.New(refusal.Forbidden, "the binding of node %s requests no capture", mac)
 	}
 	return nil
 }
 
-// finished says whether the step capture has ended well in this generation, even if its image could not be registered.
+// finished reports whether the step capture has succeeded in this generation, even if its image was not registered.
 func (tx *nodeTx) captureEnded() bool {
 	return tx.Satisfied() || tx.Status().Generation == tx.Generation() &&
 		nodetx.SettledPhase(*tx.Status()) == api.Failed && tx.Status().Code == 0
@@ -54,7 +59,7 @@ func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Rep
 	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.Binding().Generation != sent.Generation {
 		return nil // the binding has changed
 	}
-	if line.Made.Digest == "" {
+	if line.Made.Digest.IsZero() {
 		tx.refuseCapture("the step capture did not say what it made")
 		return nil
 	}
@@ -68,7 +73,8 @@ func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Rep
 	case refusal.Is(err, refusal.NotFound):
 		tx.Writes.Unchanged(key.Images+spec.Name, 0)
 		tx.Writes.Put(key.Images+spec.Name, nodetx.Encode(nodetx.StoredImage{ImageSpec: spec, Created: tx.Now}))
-		tx.AddEvent(api.Event{Kind: "image", Generation: sent.Generation, Detail: spec.Name + " " + spec.Digest})
+		tx.AddEvent(api.Event{Kind: "image", Generation: sent.Generation,
+			Detail: nodetext.Clean(spec.Name + " " + spec.Digest)})
 	case err != nil:
 		return err
 	case there.Digest != spec.Digest || !slices.Equal(there.URLs, spec.URLs):
@@ -84,13 +90,14 @@ func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Rep
 // the node does not repeat it.
 func (tx *nodeTx) refuseCapture(reason string) {
 	tx.Enter(api.Failed)
-	tx.Status().Code, tx.Status().Reason = 0, reason
+	tx.Status().Code, tx.Status().Reason = 0, nodetext.Clean(reason)
 }
 
 // made is the image that a capture made.
 func (tx *nodeTx) capturedImage(generation int64, made report.Made) api.ImageSpec {
-	spec := api.ImageSpec{Name: tx.Binding().Capture, Digest: made.Digest, Bytes: made.Bytes, FileBytes: made.FileBytes,
-		Labels: map[string]string{capturedFrom: tx.MAC}}
+	spec := api.ImageSpec{Name: tx.Binding().Capture, Digest: made.Digest.String(), Bytes: made.Bytes,
+		FileBytes: made.FileBytes,
+		Labels:    map[string]string{capturedFrom: tx.MAC}}
 	if tx.Node() != nil {
 		spec.Architecture, spec.Labels[capturedFrom] = tx.Node().Architecture, tx.Node().Name
 	}

@@ -6,34 +6,72 @@ import (
 	"context"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/report"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
 // Facts takes the hardware of a node. Any live token will do: hardware does not depend on the binding.
-func (in *Intake) Facts(ctx context.Context, mac, bearer string, facts api.Facts, uptime float64) (string, error) {
-	renewed := ""
+func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report.Hardware) (string, error) {
+	renewed, facts := "", hardware.Facts
 	err := in.update(ctx, mac, []nodetx.Want{nodetx.Facts}, func(tx *nodeTx) error {
-		record, err := tx.authenticate(bearer, token.Boot, anyAge)
-		if err != nil {
-			return err
+		if token.IsClaim(bearer) {
+			known, err := tx.describeClaim(bearer)
+			if known || err != nil {
+				return err
+			}
+		} else {
+			record, err := tx.holder(bearer, token.Boot, anyAge)
+			if err != nil {
+				return err
+			}
+			renewed = in.renew(tx, record)
 		}
-		renewed = in.renew(tx, record)
-		tx.Status().Seen, tx.Status().BootID, tx.Status().Architecture = tx.Now, facts.BootID, reportedArchitecture(facts)
+		tx.Status().Seen, tx.Status().BootID, tx.Status().Architecture = tx.Now, facts.BootID,
+			reportedArchitecture(facts)
 		if old := tx.Facts(); old != nil && old.BootID == facts.BootID {
 			return nil // sent again
 		}
+		if err := in.takesFacts(ctx, tx); err != nil {
+			return err
+		}
 		facts.Time = tx.Now
 		tx.Writes.Put(key.Facts+mac, nodetx.Encode(facts))
-		tx.AddEvent(api.Event{Kind: "facts", BootID: facts.BootID, Seconds: uptime})
+		tx.AddEvent(api.Event{Kind: "facts", BootID: facts.BootID, Seconds: hardware.Uptime,
+			Detail: nodetext.Clean(hardware.DroppedText())})
 		return nil
 	})
 	return renewed, err
 }
 
+// takesFacts refuses facts that come too often, or for which there is no room.
+func (in *Intake) takesFacts(ctx context.Context, tx *nodeTx) error {
+	if !in.facts.Allow(tx.MAC, tx.Now, 1) {
+		return refusal.New(refusal.TooMany, "node %s sends facts too often", tx.MAC)
+	}
+	if tx.Node() != nil || tx.Facts() != nil {
+		return nil
+	}
+	return in.describe(ctx)
+}
+
+// takesLog refuses a log when the node, or all together, have stored enough.
+func (in *Intake) takesLog(tx *nodeTx, bytes int) error {
+	if err := in.Capacity.Allow(capacity.Logs); err != nil {
+		return err
+	}
+	if !in.logs.Allow(tx.MAC, tx.Now, bytes) {
+		return refusal.New(refusal.TooMany, "node %s has sent %d bytes of logs within the hour", tx.MAC, logRate.Burst)
+	}
+	return nil
+}
+
 // Log takes the last lines of a step.
-func (in *Intake) Log(ctx context.Context, mac, bearer string, step int, text []byte) (string, error) {
+func (in *Intake) Log(ctx context.Context, mac, bearer string, step int, text api.Raw) (string, error) {
 	renewed := ""
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
 		allowed := current
@@ -44,9 +82,12 @@ func (in *Intake) Log(ctx context.Context, mac, bearer string, step int, text []
 		if err != nil {
 			return err
 		}
+		if err := in.takesLog(tx, len(text.Bytes())); err != nil {
+			return err
+		}
 		renewed = in.renew(tx, record)
 		tx.Status().Seen = tx.Now
-		tx.Writes.Put(key.Logs+mac, text)
+		tx.Writes.Put(key.Logs+mac, text.Bytes())
 		tx.AddEvent(api.Event{Kind: "log", Generation: tx.Status().Generation, Step: step})
 		return nil
 	})

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/limit"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
 )
@@ -17,10 +19,14 @@ const (
 	// pollSlots is the number of polls that read the store concurrently: thousands queue here and not
 	// in the store, where deadlines run.
 	pollSlots = 64
-	// maxDiscovered bounds what anybody on the boot network can make us store.
-	maxDiscovered = 10000
 	// operationalLife of the token that an installed system confirms with.
 	operationalLife = 24 * time.Hour
+)
+
+// The rates of each node. A machine sends facts once per boot, and logs of steps that failed.
+var (
+	factsRate = limit.Rate{Burst: 4, Every: 10 * time.Second}
+	logRate   = limit.Rate{Burst: 1 << 20, Every: time.Hour >> 20} // bytes
 )
 
 // Options of an Intake.
@@ -34,6 +40,12 @@ type Options struct {
 	Watchdog  int           // seconds that one is armed with before a kexec; 0: none
 	TokenLife time.Duration // of a boot token
 	Observe   Observer      // nil: nobody
+	Capacity  Capacity      // nil: there is always room
+}
+
+// Capacity refuses writes for which the store has no room.
+type Capacity interface {
+	Allow(class capacity.Class) error
 }
 
 // Observer counts for metrics.
@@ -46,6 +58,10 @@ type Observer interface {
 type Intake struct {
 	Options
 	slots chan struct{} // for polls
+
+	live                   live
+	newcomers, facts, logs *limit.Keyed
+	maxBare, maxDiscovered int
 }
 
 // New makes an Intake.
@@ -53,7 +69,11 @@ func New(options Options) *Intake {
 	if options.Observe == nil {
 		options.Observe = nobody{}
 	}
-	return &Intake{Options: options, slots: make(chan struct{}, pollSlots)}
+	if options.Capacity == nil {
+		options.Capacity = boundless{}
+	}
+	return &Intake{Options: options, slots: make(chan struct{}, pollSlots), newcomers: limit.New(newcomers),
+		facts: limit.New(factsRate), logs: limit.New(logRate), maxBare: defaultBare, maxDiscovered: defaultDiscovered}
 }
 
 type nobody struct{}
@@ -61,16 +81,30 @@ type nobody struct{}
 func (nobody) PlanHandedOut()         {}
 func (nobody) StepFailed(string, int) {}
 
+type boundless struct{}
+
+func (boundless) Allow(capacity.Class) error { return nil }
+
 // nodeTx is a unit of work of a node.
 type nodeTx struct {
 	*nodetx.Tx
 	in      *Intake
+	woken   bool   // the request has waited
 	noKexec string // why the system is not started by kexec; empty: it may be
 }
 
-// update is nodetx.DB.Update with a unit of work of this package.
+// update is nodetx.DB.Update with a unit of work of this package. Requests of machines that no operator has
+// declared are stored only while there is room.
 func (in *Intake) update(ctx context.Context, mac string, wants []nodetx.Want, decide func(tx *nodeTx) error) error {
-	return in.DB.Update(ctx, mac, wants, func(tx *nodetx.Tx) error { return decide(&nodeTx{Tx: tx, in: in}) })
+	return in.DB.Update(ctx, mac, wants, func(tx *nodetx.Tx) error {
+		if err := decide(&nodeTx{Tx: tx, in: in}); err != nil {
+			return err
+		}
+		if tx.Node() == nil && tx.Binding() == nil {
+			return in.Capacity.Allow(capacity.Undeclared)
+		}
+		return nil
+	})
 }
 
 func (in *Intake) load(ctx context.Context, mac string) (*nodeTx, error) {

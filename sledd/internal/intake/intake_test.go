@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
@@ -30,7 +33,7 @@ type machine struct {
 	*intake.Intake
 	memory     *storetest.Memory
 	counts     counts
-	ahead      time.Duration
+	ahead      atomic.Int64 // nanoseconds; a poll that waits reads the clock too
 	token      string
 	generation int64 // of the plan that it has
 }
@@ -48,8 +51,8 @@ func newMachine(t *testing.T, binding *api.BindingSpec) *machine {
 	t.Helper()
 	m := &machine{T: t, memory: &storetest.Memory{}, generation: intake.None}
 	clock := func() time.Time {
-		m.ahead += time.Millisecond // keys of events differ
-		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(m.ahead)
+		ahead := m.ahead.Add(int64(time.Millisecond)) // keys of events differ
+		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(ahead))
 	}
 	m.Intake = intake.New(intake.Options{DB: &nodetx.DB{Store: m.memory, Clock: clock}, TokenLife: time.Hour,
 		Observe: &m.counts,
@@ -125,7 +128,8 @@ func (m *machine) poll() string {
 }
 
 func (m *machine) report(lines ...report.Line) error {
-	_, err := m.Report(m.Context(), mac, m.token, report.Report{Generation: m.generation, Boot: "b1", Lines: lines})
+	_, err := m.Report(m.Context(), mac, m.token, report.Report{Generation: m.generation,
+		Boot: nodetext.CleanIdentifier("b1"), Lines: lines})
 	return err
 }
 
@@ -169,7 +173,7 @@ func start(step int, verb string) report.Line {
 func end(step int, verb string, code int) report.Line {
 	line := report.Line{Kind: report.End, Step: step, Verb: verb, Code: code, Seconds: 1}
 	if code != 0 {
-		line.Reason = verb + " failed"
+		line.Reason = api.Clean(verb + " failed")
 	}
 	return line
 }
@@ -213,14 +217,15 @@ func TestAnInstallationEndsOperational(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 	for range 2 { // sent twice, counted once
-		if err := m.Operational(t.Context(), mac, installed, api.OS{BootID: "b2", Start: "kexec"}, 1, 3); err != nil {
+		if err := m.Operational(t.Context(), mac, installed, api.OS{BootID: nodetext.CleanIdentifier("b2"),
+			Start: "kexec"}, 1, 3); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if status := m.status(); status.Phase != api.Operational || status.Start != "kexec" || m.count("operational") != 1 {
 		t.Errorf("%+v, %d events", status, m.count("operational"))
 	}
-	err = m.Operational(t.Context(), mac, installed, api.OS{BootID: "b2"}, 2, 3)
+	err = m.Operational(t.Context(), mac, installed, api.OS{BootID: nodetext.CleanIdentifier("b2")}, 2, 3)
 	m.refused("operational of another generation", err, refusal.Invalid)
 }
 
@@ -254,7 +259,7 @@ func TestAReportThatIsSentAgainIsCountedOnce(t *testing.T) {
 	if m.count("begin") != 1 || m.count("end") != 1 || len(m.counts.failed) != 1 {
 		t.Errorf("%d begin, %d end, %d failures", m.count("begin"), m.count("end"), len(m.counts.failed))
 	}
-	if status := m.status(); status.Code != 5 || status.Reason != "wipe failed" {
+	if status := m.status(); status.Code != 5 || status.Reason.String() != "wipe failed" {
 		t.Errorf("%+v", status)
 	}
 }
@@ -284,17 +289,22 @@ func TestFactsAreTakenOnceABoot(t *testing.T) {
 	m := newMachine(t, nil)
 	m.boot()
 	for range 2 {
-		if _, err := m.Facts(t.Context(), mac, m.token, api.Facts{BootID: "b1", DMI: map[string]string{"vendor": "QEMU"}},
-			2.5); err != nil {
+		facts := api.Facts{BootID: nodetext.CleanIdentifier("b1"),
+			DMI: nodetexttest.Facts(map[string]string{"vendor": "QEMU"})}
+		if _, err := m.Facts(t.Context(), mac, m.token, report.Hardware{Facts: facts, Uptime: 2.5,
+			Dropped: []string{"dmi serial: 257 bytes"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if m.count("facts") != 1 || m.load().DMI()["vendor"] != "QEMU" {
+	if m.count("facts") != 1 || m.load().DMI()["vendor"].String() != "QEMU" {
 		t.Errorf("%d events, %v", m.count("facts"), m.load().DMI())
 	}
-	_, err := m.Facts(t.Context(), mac, m.token+"0", api.Facts{}, 0)
+	if newest := m.load().Events()[0]; newest.Detail.String() != "dropped: dmi serial: 257 bytes" {
+		t.Errorf("the event of the facts: %+v", newest)
+	}
+	_, err := m.Facts(t.Context(), mac, m.token+"0", report.Hardware{})
 	m.refused("a token that is none", err, refusal.Unauthorized)
-	if _, err := m.Log(t.Context(), mac, m.token, 2, []byte("the end")); err != nil ||
+	if _, err := m.Log(t.Context(), mac, m.token, 2, nodetext.RawOf([]byte("the end"))); err != nil ||
 		string(*m.load().Log()) != "the end" {
 		t.Errorf("%v: %q", err, *m.load().Log())
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
@@ -19,11 +21,11 @@ func TestLastWordsNameTheCause(t *testing.T) {
 	m := newMachine(t, nil)
 	m.boot()
 	text := "--- dmesg\n<4>watchdog: BUG: soft lockup\n<0>Kernel panic - not syncing: Fatal exception\n"
-	if _, err := m.LastWords(t.Context(), mac, m.token, []byte(text)); err != nil {
+	if _, err := m.LastWords(t.Context(), mac, m.token, nodetext.RawOf([]byte(text))); err != nil {
 		t.Fatal(err)
 	}
 	newest := m.load().Events()[0]
-	if newest.Kind != "lastwords" || newest.Detail != "Kernel panic - not syncing: Fatal exception" ||
+	if newest.Kind != "lastwords" || newest.Detail.String() != "Kernel panic - not syncing: Fatal exception" ||
 		newest.Bytes != int64(len(text)) {
 		t.Errorf("%+v", newest)
 	}
@@ -39,7 +41,8 @@ func TestAnUnconfirmedKexecMakesTheNextStartAReboot(t *testing.T) {
 	if got := m.poll(); got != "wipe write configure reboot" {
 		t.Errorf("the plan is %q", got)
 	}
-	if status := m.status(); !strings.Contains(status.StartNote, "was not confirmed") || m.load().Kexecs().Missed != 1 {
+	if status := m.status(); !strings.Contains(status.StartNote.String(), "was not confirmed") ||
+		m.load().Kexecs().Missed != 1 {
 		t.Errorf("%+v, %+v", status, m.load().Kexecs())
 	}
 	m.bind(3, api.BindingSpec{Image: "d12", Boot: "kexec"})
@@ -63,11 +66,12 @@ func TestARescueInterruptsThePlan(t *testing.T) {
 	}
 	_, _, err := m.Seed(t.Context(), mac, m.token)
 	m.refused("a seed under rescue", err, refusal.Forbidden)
-	entered := report.Line{Kind: report.End, Step: 1, Verb: "rescue", Detail: "10.0.0.1 ssh-ed25519 AAAA"}
+	entered := report.Line{Kind: report.End, Step: 1, Verb: "rescue", Entry: report.Entry{
+		Address: nodetexttest.Address("10.0.0.1"), HostKey: nodetexttest.Key(nodetexttest.HostKey)}}
 	m.does(api.UnderRescue, report.Line{Kind: report.Begin, Step: 1, Of: 1, Verb: "rescue"}, entered)
 	tx := m.load()
-	if tx.Rescue().Address != "10.0.0.1" || tx.Rescue().Fingerprint == "" || tx.Status().Before != api.Operational ||
-		!tx.Satisfied() {
+	if tx.Rescue().Address.String() != "10.0.0.1" || tx.Rescue().Fingerprint.IsZero() ||
+		tx.Status().Before != api.Operational || !tx.Satisfied() {
 		t.Errorf("%+v, %+v", tx.Rescue(), tx.Status())
 	}
 	m.change(func(tx *nodetx.Tx) {
@@ -90,7 +94,7 @@ func TestACaptureRegistersItsImage(t *testing.T) {
 	}
 	m.refused("an upload of another generation", m.Upload(t.Context(), mac, m.token, 2), refusal.Forbidden)
 	done := end(1, "capture", 0)
-	done.Made = report.Made{Digest: "sha256:" + strings.Repeat("7", 64), Bytes: 512, FileBytes: 9}
+	done.Made = report.Made{Digest: nodetexttest.Digest("sha256:" + strings.Repeat("7", 64)), Bytes: 512, FileBytes: 9}
 	m.does(api.Captured, start(1, "capture"), done)
 	image, err := m.DB.Image(t.Context(), "golden")
 	if err != nil || image.Bytes != 512 || image.Labels["captured-from"] != "n1" ||

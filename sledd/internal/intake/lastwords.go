@@ -5,7 +5,6 @@ package intake
 import (
 	"context"
 	"regexp"
-	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
@@ -23,29 +22,32 @@ const longestCause = 200
 
 // LastWords records the last output of a kernel that died. Any valid token is accepted, as for
 // facts: it does not depend on the binding.
-func (in *Intake) LastWords(ctx context.Context, mac, bearer string, text []byte) (string, error) {
-	renewed := ""
+func (in *Intake) LastWords(ctx context.Context, mac, bearer string, text api.Raw) (string, error) {
+	renewed, stored := "", text.Bytes()
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Boot, anyAge)
 		if err != nil {
 			return err
 		}
+		if err := in.takesLog(tx, len(stored)); err != nil {
+			return err
+		}
 		renewed = in.renew(tx, record)
 		tx.Status().Seen = tx.Now
-		tx.Writes.Put(key.Logs+mac, text)
-		tx.AddEvent(api.Event{Kind: "lastwords", Generation: tx.Status().Generation, Bytes: int64(len(text)),
-			Detail: cause(string(text))})
+		tx.Writes.Put(key.Logs+mac, stored)
+		tx.AddEvent(api.Event{Kind: "lastwords", Generation: tx.Status().Generation, Bytes: int64(len(stored)),
+			Detail: cause(text)})
 		return nil
 	})
 	return renewed, err
 }
 
-// cause finds the line that says why a kernel died; empty when none does.
-func cause(text string) string {
+// cause returns the line that states why a kernel died; empty if there is none.
+func cause(text api.Raw) api.Prose {
 	for _, pattern := range causes {
-		if found := pattern.FindString(strings.ToValidUTF8(text, "?")); found != "" {
-			return strings.TrimSpace(found[:min(len(found), longestCause)])
+		if found := text.Line(pattern, longestCause); !found.IsZero() {
+			return found
 		}
 	}
-	return ""
+	return api.Prose{}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
@@ -24,8 +25,9 @@ func (in *Intake) Operational(ctx context.Context, address, bearer string, sent 
 				fmt.Errorf("line 2: generation %d, the token is of generation %d", generation, record.Generation))
 		}
 		if generation != tx.Status().Generation {
-			return refusal.New(refusal.Forbidden, "generation %d is not what node %s was given last (%d)", generation, address,
-				tx.Status().Generation)
+			return refusal.New(refusal.Forbidden,
+				"generation %d is not the last one that was issued to node %s (%d)",
+				generation, address, tx.Status().Generation)
 		}
 		tx.Status().Seen = tx.Now
 		if tx.Status().Phase == api.Operational && tx.Status().OS != nil && tx.Status().OS.BootID == sent.BootID {
@@ -36,7 +38,7 @@ func (in *Intake) Operational(ctx context.Context, address, bearer string, sent 
 		tx.Enter(api.Operational)
 		tx.Status().Rescue = 0
 		tx.Status().OS, tx.Status().BootID = &sent, sent.BootID
-		tx.Status().Progress, tx.Status().Code, tx.Status().Reason = nil, 0, ""
+		tx.Status().Progress, tx.Status().Code, tx.Status().Reason = nil, 0, api.Prose{}
 		tx.AddEvent(api.Event{Kind: "operational", Generation: generation, BootID: sent.BootID, Seconds: uptime})
 		tx.compareBootOrder()
 		return nil
@@ -48,6 +50,7 @@ func (tx *nodeTx) compareBootOrder() {
 	node := tx.Public()
 	if other := node.OtherBootOrder(); other != "" {
 		tx.AddEvent(api.Event{Kind: "bootorder", Generation: tx.Status().Generation, BootID: tx.Status().BootID,
-			Detail: fmt.Sprintf("the firmware boots from %s first, declared is %s", other, node.BootOrder)})
+			Detail: nodetext.Clean(fmt.Sprintf("the firmware boots from %s first, declared is %s", other,
+				node.BootOrder))})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
@@ -20,18 +21,24 @@ const None int64 = -1
 type Answer struct {
 	Plan  string
 	Token string
+	again bool // the node is to send another poll
 }
 
 // Poll returns the node's plan, unless it has the given generation: then it waits for another
 // binding until the context or the time ends, and returns no plan.
 func (in *Intake) Poll(ctx context.Context, mac, bearer string, given int64, wait time.Duration) (Answer, error) {
+	if token.IsClaim(bearer) {
+		return in.pollClaim(ctx, mac, bearer, wait)
+	}
 	wake, forget := in.Hub.Wait(mac)
 	defer forget()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	renewed := ""
-	for {
-		answer, err := in.inTurn(ctx, func() (Answer, error) { return in.pollOnce(ctx, mac, bearer, given, renewed == "") })
+	for woken := false; ; woken = true {
+		answer, err := in.inTurn(ctx, func() (Answer, error) {
+			return in.pollOnce(ctx, mac, bearer, given, renewed == "", woken)
+		})
 		if err != nil {
 			return Answer{}, err
 		}
@@ -40,6 +47,9 @@ func (in *Intake) Poll(ctx context.Context, mac, bearer string, given int64, wai
 		}
 		if answer.Plan != "" {
 			in.Observe.PlanHandedOut()
+			return answer, nil
+		}
+		if answer.again {
 			return answer, nil
 		}
 		renewed = answer.Token
@@ -64,16 +74,21 @@ func (in *Intake) inTurn(ctx context.Context, do func() (Answer, error)) (Answer
 	}
 }
 
-// pollOnce issues the plan if there is a new one.
-func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64, renew bool) (Answer, error) {
+// pollOnce issues the plan if there is a new one. woken: the request has waited, so it does not show that its sender
+// still lives.
+func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64, renew, woken bool) (Answer, error) {
 	var answer Answer
 	err := in.update(ctx, mac, []nodetx.Want{nodetx.Facts}, func(tx *nodeTx) error {
-		answer = Answer{}
-		record, err := tx.authenticate(bearer, token.Boot, anyAge)
+		answer, tx.woken = Answer{}, woken
+		record, err := tx.holder(bearer, token.Boot, anyAge)
 		if err != nil {
 			return err
 		}
 		tx.Status().Seen = tx.Now
+		if !tx.rights(record).Plan || tx.isAsked(record) {
+			answer.again = tx.isAsked(record)
+			return nil
+		}
 		if err := in.refreshSignature(ctx, tx, given); err != nil {
 			return err
 		}
@@ -132,7 +147,7 @@ func (in *Intake) issuePlan(tx *nodeTx, desired plan.Plan, record *token.Record,
 	}
 	tx.recordPlanIssued(desired)
 	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps),
-		Detail: desired.Verbs() + tx.noKexecText()})
+		Detail: nodetext.Clean(desired.Verbs() + tx.noKexecText())})
 	return nil
 }
 
@@ -146,6 +161,7 @@ func (in *Intake) attachPlan(tx *nodeTx, desired plan.Plan, record *token.Record
 	if desired.Generation > record.Generation {
 		var fresh token.Record
 		answer.Token, fresh = token.Mint(token.Boot, tx.MAC, desired.Generation, tx.Now, in.TokenLife)
+		fresh.Claim = record.Claim
 		tx.SetTokens(token.Add(tx.Tokens(), fresh, tx.Now))
 	} else {
 		answer.Token = in.renew(tx, record)
@@ -163,11 +179,11 @@ func (tx *nodeTx) recordPlanIssued(desired plan.Plan) {
 	}
 	if !desired.Idle() {
 		tx.SettleJump(nodetx.KexecMissed) // what was jumped to before has not reported
-		tx.Status().Start, tx.Status().StartNote = "", tx.noKexec
+		tx.Status().Start, tx.Status().StartNote = "", nodetext.Clean(tx.noKexec)
 	}
 	if desired.Generation > 0 {
 		tx.Status().Generation = desired.Generation
 	}
 	tx.Status().Step, tx.Status().Steps, tx.Status().Verb, tx.Status().Progress = 0, len(desired.Steps), "", nil
-	tx.Status().Code, tx.Status().Reason, tx.Status().Detail = 0, "", ""
+	tx.Status().Code, tx.Status().Reason, tx.Status().Detail = 0, api.Prose{}, api.Prose{}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
@@ -23,21 +24,28 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 	renewed := ""
 	var failed []report.Line
 	err := in.update(ctx, mac, []nodetx.Want{nodetx.Events(recent), nodetx.Facts}, func(tx *nodeTx) error {
+		earlier := currentRun(tx.Events())
+		if tx.sentAgain(bearer, sent, earlier) {
+			return nil
+		}
 		record, err := tx.authenticateReport(bearer, sent)
 		if err != nil {
 			return err
 		}
-		earlier := currentRun(tx.Events())
 		renewed = in.renew(tx, record)
 		tx.Status().Seen, tx.Status().BootID = tx.Now, sent.Boot
 		failed = failed[:0]
 		for _, line := range sent.Lines {
-			if line.Kind == report.End && line.Code != 0 && !alreadyApplied(append(earlier, tx.NewEvents()...), sent, line) {
+			if line.Kind == report.End && line.Code != 0 && !alreadyApplied(append(earlier, tx.NewEvents()...), sent,
+				line) {
 				failed = append(failed, line)
 			}
 			if err := in.applyReportLine(ctx, tx, sent, line, earlier); err != nil {
 				return err
 			}
+		}
+		if record.Claim != "" && slices.ContainsFunc(sent.Lines, leaves) {
+			tx.step(admission.Leave{ID: record.Claim})
 		}
 		return nil
 	})
@@ -67,7 +75,10 @@ func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.
 	}
 	if sent.Generation > tx.Status().Generation {
 		return nil, refusal.Value("body", sent.Generation,
-			fmt.Errorf("line 2: generation %d was never given to node %s", sent.Generation, tx.MAC))
+			fmt.Errorf("line 2: generation %d was never issued to node %s", sent.Generation, tx.MAC))
+	}
+	if slices.ContainsFunc(sent.Lines, secret) {
+		return record, tx.maySecrets(record)
 	}
 	return record, nil
 }
@@ -183,7 +194,7 @@ func (tx *nodeTx) forgetDisk() {
 }
 
 func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line) error {
-	if line.Detail != "" {
+	if !line.Detail.IsZero() {
 		tx.Status().Detail = line.Detail
 	}
 	if tx.Binding() != nil && tx.Binding().Capture != "" && tx.captureEnded() {

@@ -3,13 +3,11 @@
 package intake
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
-	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
@@ -56,7 +54,7 @@ func (tx *nodeTx) recordRescuePlan(desired plan.Plan) {
 		tx.Rescue().Given = true
 	}
 	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps),
-		Detail: desired.Verbs()})
+		Detail: nodetext.Clean(desired.Verbs())})
 }
 
 // applyRescueLine applies a report line of a rescue or of its end, and returns whether it was one.
@@ -110,27 +108,15 @@ func (tx *nodeTx) recordRescueEntered(line report.Line) {
 		return
 	}
 	r := &tx.Rescue().Rescue
-	r.Entered, r.Address, r.HostKey, r.Fingerprint, r.Reason = tx.Now, "", "", "", ""
+	*r = api.Rescue{RescueSpec: r.RescueSpec, Started: r.Started, Entered: tx.Now}
 	if line.Code != 0 {
 		r.Reason = line.Reason
 		tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Code: line.Code,
-			Detail: "failed: " + line.Reason})
+			Detail: nodetext.Clean("failed: " + line.Reason.String())})
 		return
 	}
-	r.Address, r.HostKey, _ = strings.Cut(line.Detail, " ")
-	r.Fingerprint = fingerprint(r.HostKey)
+	r.Address, r.HostKey = line.Entry.Address, line.Entry.HostKey
+	r.Fingerprint = r.HostKey.Fingerprint()
 	tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation,
-		Detail: fmt.Sprintf("entered: root@%s, host key %s", r.Address, r.Fingerprint)})
-}
-
-// fingerprint is that of a public key, as ssh shows it.
-func fingerprint(public string) string {
-	_, blob, _ := strings.Cut(public, " ")
-	blob, _, _ = strings.Cut(blob, " ")
-	data, err := base64.StdEncoding.DecodeString(blob)
-	if err != nil || blob == "" {
-		return "unknown"
-	}
-	sum := sha256.Sum256(data)
-	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+		Detail: nodetext.Clean(fmt.Sprintf("entered: root@%s, host key %s", r.Address, r.Fingerprint))})
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sled-fleet/sled/ipxe"
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -24,30 +24,26 @@ type Script struct {
 func (in *Intake) Script(ctx context.Context, mac string, mint bool) (Script, error) {
 	var script Script
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
-		if tx.bootsDisk() {
+		if tx.BootsDisk() {
 			script = Script{Text: ipxe.Local, Local: true}
 			if mint {
 				tx.Status().Seen = tx.Now
 				tx.RecordColdStart()
-				tx.AddEvent(api.Event{Kind: "script", Generation: tx.Generation(), Detail: "local"})
+				tx.AddEvent(api.Event{Kind: "script", Generation: tx.Generation(), Detail: nodetext.Clean("local")})
 			}
 			return nil
-		}
-		if tx.Status().Phase == "" && tx.Node() == nil && in.Hub.Phases()[api.Discovered] >= maxDiscovered {
-			return refusal.New(refusal.Busy, "%d machines are discovered and not declared, no more are taken: delete some",
-				maxDiscovered)
 		}
 		if !mint {
 			return in.render(tx, "none", &script)
 		}
+		if !tx.Known() {
+			if err := in.discover(ctx); err != nil {
+				return err
+			}
+		}
 		return in.render(tx, in.admit(tx, tx.bootPurpose()), &script)
 	})
 	return script, err
-}
-
-// bootsDisk reports whether the node boots its own disk.
-func (tx *nodeTx) bootsDisk() bool {
-	return boot.Local(*tx.Status(), tx.Binding() != nil, tx.Generation(), tx.Rescue() != nil)
 }
 
 // admit mints the token for a boot of the Sled system and notes that boot. Boot tokens of before end.
@@ -55,7 +51,7 @@ func (in *Intake) admit(tx *nodeTx, detail string) string {
 	text, record := token.Mint(token.Boot, tx.MAC, tx.Generation(), tx.Now, in.TokenLife)
 	tx.SetTokens(token.Add(token.Without(tx.Tokens(), token.Boot), record, tx.Now))
 	tx.recordBoot()
-	tx.AddEvent(api.Event{Kind: "script", Generation: tx.Generation(), Detail: detail})
+	tx.AddEvent(api.Event{Kind: "script", Generation: tx.Generation(), Detail: nodetext.Clean(detail)})
 	return text
 }
 
@@ -72,7 +68,7 @@ func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, e
 		switch {
 		case !tx.Known():
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
-		case tx.bootsDisk():
+		case tx.BootsDisk():
 			return refusal.New(refusal.Conflict,
 				"the binding of node %s is satisfied (generation %d, phase %s), so it would start its own disk: "+
 					"raise the generation first", reference, tx.Generation(), nodetx.PhaseText(tx.Status().Phase))

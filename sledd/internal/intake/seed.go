@@ -28,11 +28,14 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 			return refusal.New(refusal.NotFound, "node %s is not bound to an image: there is no seed", address)
 		}
 		if tx.Rescue() != nil {
-			return refusal.New(refusal.Forbidden, "node %s is under rescue: its seed is not given", address)
+			return refusal.New(refusal.Forbidden, "node %s is under rescue: its seed is not issued", address)
 		}
 		if tx.Satisfied() {
-			return refusal.New(refusal.Forbidden, "generation %d is operational: its seed is not given any more",
+			return refusal.New(refusal.Forbidden, "generation %d is operational: its seed is not issued any more",
 				tx.Generation())
+		}
+		if err := tx.maySecrets(record); err != nil {
+			return err
 		}
 		text, issued, err := tx.operationalToken(bearer, record)
 		if err != nil {
@@ -81,8 +84,12 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 	if len(tx.Binding().AuthorizedKeys) > 0 {
 		files = append(files, file{"authorized_keys", strings.Join(tx.Binding().AuthorizedKeys, "\n") + "\n"})
 	}
-	if tx.Binding().UserData != "" {
-		files = append(files, file{"user-data", tx.Binding().UserData})
+	userData, err := in.DB.UserData(tx.Binding())
+	if err != nil {
+		return nil, err
+	}
+	if userData != "" {
+		files = append(files, file{"user-data", userData})
 	}
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)

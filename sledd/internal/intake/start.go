@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 )
 
@@ -17,7 +18,7 @@ func (in *Intake) chooseStart(tx *nodeTx) {
 		return
 	}
 	kexecs := tx.Kexecs()
-	if found, is := in.Quirks.Find(tx.DMI()); is {
+	if found, is := in.Quirks.Find(nodetext.Strings(tx.DMI())); is {
 		tx.noKexec = "quirk: " + found.Reason
 		if found.Source != "" {
 			tx.noKexec += ", " + found.Source

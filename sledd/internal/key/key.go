@@ -22,7 +22,13 @@ const (
 	Runs      = Root + "runs/"
 	Kexecs    = Root + "kexecs/"
 	Rescues   = Root + "rescues/"
+	Audit     = Root + "audit/"
+	// Admissions of nodes: claims, incumbents, windows.
+	Admissions = Root + "admissions/"
 )
+
+// Probe is the key that is written to see whether the store takes writes.
+const Probe = Root + "probe"
 
 // EventsOf is the prefix of a node's events.
 func EventsOf(mac string) string { return Events + mac + "/" }

@@ -9,11 +9,15 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Parse reads a MAC with colons or with hyphens, in either case, and gives it in lower case with colons.
+// Parse reads a MAC with colons or with hyphens, in upper or lower case, and returns it in lower case with colons.
+// An address that no machine has is refused.
 func Parse(text string) (string, error) { return api.ParseMAC(text) }
 
-// Hyphens gives the form for URLs.
+// Looks reports whether text has the form of a MAC, also of one that no machine has.
+func Looks(text string) bool { return api.LooksLikeMAC(text) }
+
+// Hyphens returns the form for URLs.
 func Hyphens(address string) string { return strings.ReplaceAll(address, ":", "-") }
 
-// Plain gives the form within tokens: hexadecimal digits only.
+// Plain returns the form within tokens: hexadecimal digits only.
 func Plain(address string) string { return strings.ReplaceAll(address, ":", "") }

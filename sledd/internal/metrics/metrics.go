@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics is what Prometheus is told.
+// Package metrics serves the metrics for Prometheus.
 package metrics
 
 import (
@@ -54,6 +54,23 @@ func New() *Metrics {
 
 // Watch adds what the hub knows: long polls that wait, and nodes by phase.
 func (m *Metrics) Watch(hub *events.Hub) { m.registry.MustRegister(fleet{hub}) }
+
+// Size adds how full the store is, as it was read last.
+func (m *Metrics) Size(usage func() store.Usage) {
+	for name, of := range map[string]struct {
+		help  string
+		value func(store.Usage) int64
+	}{
+		"sledd_store_bytes":        {"Size of the store's database file.", func(u store.Usage) int64 { return u.Bytes }},
+		"sledd_store_in_use_bytes": {"Bytes of the file that are in use.", func(u store.Usage) int64 { return u.InUse }},
+		"sledd_store_quota_bytes": {"Size at which nothing more can be written; 0: unknown.",
+			func(u store.Usage) int64 { return u.Quota }},
+		"sledd_store_alarms": {"Alarms of etcd.", func(u store.Usage) int64 { return int64(len(u.Alarms)) }},
+	} {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: of.help},
+			func() float64 { return float64(of.value(usage())) }))
+	}
+}
 
 // Handler answers GET /metrics.
 func (m *Metrics) Handler() http.Handler {

@@ -15,6 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/seal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -27,9 +28,11 @@ const (
 
 // DB makes units of work on a store.
 type DB struct {
-	Store store.Store
-	Clock func() time.Time     // nil: the real clock
-	Kexec func(outcome string) // counts outcomes of kexecs that were committed; may be nil
+	Store  store.Store
+	Clock  func() time.Time     // nil: the real clock
+	Policy Policy               // of admissions
+	Box    *seal.Box            // for user data; nil: it is stored in clear
+	Kexec  func(outcome string) // counts outcomes of kexecs that were committed; may be nil
 }
 
 // Now returns the time as it is stored.
@@ -190,12 +193,16 @@ func Retry(ctx context.Context, attempt func(ctx context.Context) error) error {
 			return err
 		}
 	}
-	return refusal.New(refusal.Busy, "the same thing was changed by others %d times meanwhile; try again", maxAttempts)
+	return refusal.New(refusal.Busy, "the record was changed by other requests %d times meanwhile; try again", maxAttempts)
 }
 
 // Resolve returns the MAC of a node that is named by MAC or by name. A MAC need not be known.
 func (db *DB) Resolve(ctx context.Context, reference string) (string, error) {
-	if address, err := mac.Parse(reference); err == nil {
+	if mac.Looks(reference) {
+		address, err := mac.Parse(reference)
+		if err != nil {
+			return "", refusal.Value("node", reference, err)
+		}
 		return address, nil
 	}
 	snapshot, err := db.Store.Read(ctx, store.Key(key.Names+reference))
@@ -231,9 +238,13 @@ func ReadImage(kv store.KV) (api.Image, error) {
 // Decode reads a value of the store. One that cannot be read is a failure of the store, not an absence.
 func Decode(kv store.KV, into any) error {
 	if err := json.Unmarshal(kv.Value, into); err != nil {
-		return &store.UnavailableError{Operation: "decode " + kv.Key, Err: err}
+		return undecodable(kv, err)
 	}
 	return nil
+}
+
+func undecodable(kv store.KV, err error) error {
+	return &store.UnavailableError{Operation: "decode " + kv.Key, Err: err}
 }
 
 // Encode makes a value as it is stored.

@@ -6,30 +6,31 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 )
 
 // Outcomes of a kexec.
 const (
 	KexecAttempted = "attempted"
-	KexecOpen      = "open" // jumped, and not heard of since
+	KexecOpen      = "open" // jumped, and no report since
 	KexecConfirmed = "confirmed"
 	KexecMissed    = "missed"
 )
 
-// Kexecs is how a node fared with kexec, as stored. Another model under its MAC starts a record of its own.
+// Kexecs is the record of the kexecs of a node, as stored. Another model under the same MAC starts a new record.
 type Kexecs struct {
-	Vendor     string    `json:"vendor"`
-	Product    string    `json:"product"`
-	Attempts   int64     `json:"attempts"`
-	Confirmed  int64     `json:"confirmed"`
-	Missed     int64     `json:"missed"`
-	Outcome    string    `json:"outcome"` // of the newest
-	Generation int64     `json:"generation"`
-	Time       time.Time `json:"time"`
+	Vendor     nodetext.Identifier `json:"vendor"`
+	Product    nodetext.Identifier `json:"product"`
+	Attempts   int64               `json:"attempts"`
+	Confirmed  int64               `json:"confirmed"`
+	Missed     int64               `json:"missed"`
+	Outcome    string              `json:"outcome"` // of the newest
+	Generation int64               `json:"generation"`
+	Time       time.Time           `json:"time"`
 }
 
 // DMI returns what the firmware reports of the machine; the unit has to be loaded with Facts.
-func (tx *Tx) DMI() map[string]string {
+func (tx *Tx) DMI() map[string]nodetext.Identifier {
 	if facts := tx.Facts(); facts != nil {
 		return facts.DMI
 	}
@@ -62,7 +63,7 @@ func (tx *Tx) ReopenJump() {
 	}
 }
 
-// SettleJump gives the newest jump its outcome, if it has none.
+// SettleJump sets the outcome of the newest jump, if it has none.
 func (tx *Tx) SettleJump(outcome string) {
 	kexecs := tx.Kexecs()
 	if kexecs.Outcome != KexecOpen {

@@ -26,19 +26,19 @@ func Exactly(revision *int64) Wanted {
 	return Wanted{Match: ETag(*revision)}
 }
 
-// ETag gives the tag of a revision.
+// ETag returns the tag of a revision.
 func ETag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
 // Check compares with what is there; revision 0: nothing is.
 func (w Wanted) Check(what string, revision int64) error {
 	if w.Match != "" && (revision == 0 || !matches(w.Match, revision)) {
 		if revision == 0 {
-			return refusal.New(refusal.Precondition, "%s does not exist, revision %s is wanted", what, w.Match)
+			return refusal.New(refusal.Precondition, "%s does not exist: expected revision %s", what, w.Match)
 		}
-		return refusal.New(refusal.Precondition, "%s has revision %d, %s is wanted", what, revision, w.Match)
+		return refusal.New(refusal.Precondition, "%s has revision %d: expected %s", what, revision, w.Match)
 	}
 	if w.NoneMatch != "" && revision != 0 && matches(w.NoneMatch, revision) {
-		return refusal.New(refusal.Precondition, "%s exists with revision %d, none of %s is wanted", what,
+		return refusal.New(refusal.Precondition, "%s exists with revision %d: expected none of %s", what,
 			revision, w.NoneMatch)
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -23,28 +25,30 @@ const (
 	Tokens
 	KexecsOf
 	RescueOf
+	AdmissionOf
 	Facts
 	Log
 )
 
 // Core is the records that decide about a node: a commit requires that none of them has changed since.
-var Core = []Kind{Node, Status, BindingOf, Tokens, KexecsOf, RescueOf}
+var Core = []Kind{Node, Status, BindingOf, Tokens, KexecsOf, RescueOf, AdmissionOf}
 
 // prefixes of the records' keys. This and slot list all records.
 var prefixes = map[Kind]string{Node: key.Nodes, Status: key.Status, BindingOf: key.Bindings, Tokens: key.Tokens,
 	KexecsOf: key.Kexecs,
-	RescueOf: key.Rescues, Facts: key.Facts, Log: key.Logs}
+	RescueOf: key.Rescues, AdmissionOf: key.Admissions, Facts: key.Facts, Log: key.Logs}
 
 // records of a node, each in a slot of its type.
 type records struct {
-	node    Slot[api.NodeSpec]
-	status  Slot[api.Status]
-	binding Slot[Binding]
-	tokens  Slot[[]token.Record]
-	kexecs  Slot[Kexecs]
-	rescue  Slot[Rescue]
-	facts   Slot[api.Facts]
-	log     Slot[[]byte]
+	node      Slot[api.NodeSpec]
+	status    Slot[api.Status]
+	binding   Slot[Binding]
+	tokens    Slot[[]token.Record]
+	kexecs    Slot[Kexecs]
+	rescue    Slot[Rescue]
+	admission Slot[admission.State]
+	facts     Slot[api.Facts]
+	log       Slot[[]byte]
 
 	image  Slot[StoredImage]
 	holder Slot[[]byte]
@@ -74,6 +78,8 @@ func (r *records) slot(kind Kind) record {
 		return &r.kexecs
 	case RescueOf:
 		return &r.rescue
+	case AdmissionOf:
+		return &r.admission
 	case Facts:
 		return &r.facts
 	case Log:
@@ -140,10 +146,11 @@ type eventSlot struct {
 func (s *eventSlot) load(found []store.KV) error {
 	s.queried, s.list = true, make([]api.Event, len(found))
 	for i, kv := range found {
-		if err := Decode(kv, &s.list[i]); err != nil {
-			return err
+		event, err := events.Read(kv)
+		if err != nil {
+			return undecodable(kv, err)
 		}
-		s.list[i].ID = kv.Revision
+		s.list[i] = event
 	}
 	return nil
 }

@@ -3,15 +3,51 @@
 package nodetx
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
 // Binding is a binding as stored: with its user data, and with a copy of the image, which never changes.
 type Binding struct {
 	api.Binding
 	Source *api.ImageSpec `json:"source,omitempty"`
+	// Sealed is the user data, if sledd has a key for it; user_data is empty then.
+	Sealed string `json:"sealed_user_data,omitempty"`
+}
+
+// UserData returns the user data of a binding.
+func (db *DB) UserData(b *Binding) (string, error) {
+	if b.Sealed == "" {
+		return b.BindingSpec.UserData, nil
+	}
+	text, err := db.Box.Open(b.Sealed, b.MAC)
+	if err != nil {
+		return "", fmt.Errorf("user data of node %s: %w", b.MAC, err)
+	}
+	return text, nil
+}
+
+// Seal replaces the user data of a binding by the sealed text, if there is a key. The sealed text of old is kept if the
+// user data is the same: a new one would look like a change.
+func (db *DB) Seal(b *Binding, old *Binding) {
+	if db.Box == nil || b.BindingSpec.UserData == "" {
+		return
+	}
+	if old != nil && old.Sealed != "" {
+		if text, err := db.UserData(old); err == nil && text == b.BindingSpec.UserData {
+			b.Sealed = old.Sealed
+		}
+	}
+	if b.Sealed == "" {
+		b.Sealed = db.Box.Seal(b.BindingSpec.UserData, b.MAC)
+	}
+	b.BindingSpec.UserData = ""
 }
 
 // Public returns the binding as it is shown: without user data.
@@ -27,6 +63,22 @@ type Rescue struct {
 	api.Rescue
 	Number int64 `json:"number"`          // another one for other keys
 	Given  bool  `json:"given,omitempty"` // its plan was issued
+}
+
+// UnmarshalJSON reads a rescue, also one stored by an earlier version.
+func (r *Rescue) UnmarshalJSON(text []byte) error {
+	type current Rescue
+	read := struct {
+		*current
+		Begun time.Time `json:"begun"` // former name of started
+	}{current: (*current)(r)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if r.Started.IsZero() {
+		r.Started = read.Begun
+	}
+	return nil
 }
 
 // StoredImage is an image as stored.
@@ -87,6 +139,19 @@ func PhaseText(phase api.Phase) string {
 
 // Known reports whether the node is declared or was seen. A deleted node keeps a status of nothing but its generation.
 func (tx *Tx) Known() bool { return tx.Node() != nil || tx.Status().Phase != "" }
+
+// Forget removes all that was observed of the node. Its generation is kept, so that it never goes back.
+func (tx *Tx) Forget() {
+	tx.Writes.Delete(key.Facts + tx.MAC)
+	tx.Writes.Delete(key.Logs + tx.MAC)
+	events := key.EventsOf(tx.MAC)
+	tx.Writes.Do = append(tx.Writes.Do,
+		store.Operation{Key: events, Delete: true, To: key.Event(tx.MAC, tx.Now.UnixNano())})
+	*tx.Status() = api.Status{Generation: tx.Status().Generation}
+	tx.SetTokens(nil)
+	tx.SetRescue(nil)
+	*tx.Kexecs(), *tx.Admission() = Kexecs{}, admission.State{}
+}
 
 // Spec returns the node as declared; an empty one when it is not.
 func (tx *Tx) Spec() api.NodeSpec {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -29,6 +30,7 @@ type Tx struct {
 func newTx(mac string, now time.Time) *Tx {
 	tx := &Tx{MAC: mac, Now: now}
 	tx.status.writable, tx.tokens.writable, tx.kexecs.writable, tx.rescue.writable = true, true, true, true
+	tx.admission.writable = true
 	return tx
 }
 
@@ -47,7 +49,7 @@ func (tx *Tx) Tokens() []token.Record { return *tx.tokens.made() }
 // SetTokens replaces the records of the node's tokens.
 func (tx *Tx) SetTokens(list []token.Record) { *tx.tokens.made() = list }
 
-// Kexecs returns how the node fared with kexec.
+// Kexecs returns the record of the kexecs of the node.
 func (tx *Tx) Kexecs() *Kexecs { return tx.kexecs.made() }
 
 // Rescue returns the node's rescue; nil when there is none.
@@ -55,6 +57,9 @@ func (tx *Tx) Rescue() *Rescue { return tx.rescue.Get() }
 
 // SetRescue replaces the node's rescue; nil ends it.
 func (tx *Tx) SetRescue(rescue *Rescue) { tx.rescue.set(rescue) }
+
+// Admission returns who claims to be the node and who is.
+func (tx *Tx) Admission() *admission.State { return tx.admission.made() }
 
 // Facts returns the node's hardware; nil when it was never reported.
 func (tx *Tx) Facts() *api.Facts { return tx.facts.Get() }

@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -75,7 +78,8 @@ func TestARecordThatWasNotQueriedPanics(t *testing.T) {
 		"holder of a name": func() { loaded.NameHolder() }, "events": func() { loaded.Events() },
 		"DMI":             func() { loaded.DMI() },
 		"tokens of a row": func() { row[0].Tokens() }, "rescue of a row": func() { row[0].Rescue() },
-		"kexecs of a row": func() { row[0].Kexecs() }, "written to a row": func() { row[0].SetTokens(nil) },
+		"admission of a row": func() { row[0].Admission() },
+		"kexecs of a row":    func() { row[0].Kexecs() }, "written to a row": func() { row[0].SetTokens(nil) },
 		"revision": func() { loaded.RevisionOf(nodetx.Facts) }, "slot of a caller": func() { unloaded.Get() },
 	} {
 		func() {
@@ -92,7 +96,8 @@ func TestARecordThatWasNotQueriedPanics(t *testing.T) {
 func TestWhatWasWantedIsRead(t *testing.T) {
 	db, memory := fresh()
 	var change store.Transaction
-	change.Put(key.Facts+node, nodetx.Encode(api.Facts{BootID: "b", DMI: map[string]string{"vendor": "QEMU"}}))
+	change.Put(key.Facts+node, nodetx.Encode(api.Facts{BootID: nodetext.CleanIdentifier("b"),
+		DMI: nodetexttest.Facts(map[string]string{"vendor": "QEMU"})}))
 	change.Put(key.Logs+node, []byte("not JSON"))
 	change.Put(key.Images+"d12", nodetx.Encode(nodetx.StoredImage{ImageSpec: api.ImageSpec{Name: "d12"}, Created: now}))
 	change.Put(key.Names+"n1", []byte(node))
@@ -106,7 +111,7 @@ func TestWhatWasWantedIsRead(t *testing.T) {
 	var rollout, none nodetx.Slot[api.Rollout]
 	tx := load(t, db, node, nodetx.Facts, nodetx.Log, nodetx.Image("d12"), nodetx.NameHolder("n1"), nodetx.Events(1),
 		nodetx.Into(key.Rollouts+"r", &rollout), nodetx.Into(key.Rollouts+"none", &none))
-	if tx.Facts().BootID != "b" || tx.DMI()["vendor"] != "QEMU" || string(*tx.Log()) != "not JSON" {
+	if tx.Facts().BootID.String() != "b" || tx.DMI()["vendor"].String() != "QEMU" || string(*tx.Log()) != "not JSON" {
 		t.Errorf("facts %+v, log %q", tx.Facts(), *tx.Log())
 	}
 	if image := tx.Image(); image.Name != "d12" || image.Revision != revision || !image.Created.Equal(now) {
@@ -134,8 +139,9 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 		tx.SetTokens([]token.Record{{SHA256: "x"}})
 		tx.Kexecs().Attempts = 1
 		tx.SetRescue(&nodetx.Rescue{Number: 7})
+		tx.Admission().Generation = 3
 	})
-	want := "kexecs/" + node + " rescues/" + node + " status/" + node + " tokens/" + node
+	want := "admissions/" + node + " kexecs/" + node + " rescues/" + node + " status/" + node + " tokens/" + node
 	if got := keys(t, memory); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -147,7 +153,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	update(t, db, node, func(tx *nodetx.Tx) {
 		tx.SetTokens(nil)
 		tx.SetRescue(nil)
-		*tx.Kexecs(), *tx.Status() = nodetx.Kexecs{}, api.Status{}
+		*tx.Kexecs(), *tx.Status(), *tx.Admission() = nodetx.Kexecs{}, api.Status{}, admission.State{}
 	})
 	if got := keys(t, memory); got != "" {
 		t.Errorf("empty records are left: %s", got)
@@ -182,11 +188,12 @@ func TestACommitOfAnotherIsNotOverwritten(t *testing.T) {
 			tx.Bind(nodetx.Binding{Binding: api.Binding{Generation: tx.Revision}}, true)
 		}},
 		{"status", func(tx *nodetx.Tx) { tx.Status().Step = int(tx.Revision) }},
+		{"admission", func(tx *nodetx.Tx) { tx.Admission().Boots = int(tx.Revision) }},
 		{"rescue", func(tx *nodetx.Tx) { tx.SetRescue(&nodetx.Rescue{Number: tx.Revision}) }},
 	} {
 		late := load(t, db, node)
 		update(t, db, node, kind.change)
-		late.Status().Detail = "late " + kind.name
+		late.Status().Detail = api.Clean("late " + kind.name)
 		if _, err := db.Commit(t.Context(), late); !errors.Is(err, store.ErrChanged) {
 			t.Errorf("%s was changed meanwhile: %v", kind.name, err)
 		}
@@ -252,7 +259,8 @@ func TestSatisfied(t *testing.T) {
 		{api.BindingSpec{Image: "d12"}, api.Status{Generation: 1, Phase: api.Operational}, true},
 		{api.BindingSpec{Image: "d12"}, api.Status{Generation: 1, Phase: api.Starting}, false},
 		{api.BindingSpec{Image: "d12"}, api.Status{Generation: 2, Phase: api.Operational}, false},
-		{api.BindingSpec{Image: "d12"}, api.Status{Generation: 1, Phase: api.UnderRescue, Before: api.Operational}, true},
+		{api.BindingSpec{Image: "d12"}, api.Status{Generation: 1, Phase: api.UnderRescue, Before: api.Operational},
+			true},
 		{api.BindingSpec{}, api.Status{Generation: 1, Phase: api.Wiped}, true},
 		{api.BindingSpec{}, api.Status{Generation: 1, Phase: api.Operational}, false},
 		{api.BindingSpec{Capture: "c"}, api.Status{Generation: 1, Phase: api.Captured}, true},

@@ -26,7 +26,7 @@ type Line struct {
 	Operands []Pair
 }
 
-// Get gives the value of a key, and whether it is there.
+// Get returns the value of a key, and whether the key exists.
 func (l Line) Get(key string) (string, bool) {
 	for _, pair := range l.Operands {
 		if pair.Key == key {
@@ -36,7 +36,7 @@ func (l Line) Get(key string) (string, bool) {
 	return "", false
 }
 
-// Map gives the operands as a map.
+// Map returns the operands as a map.
 func (l Line) Map() map[string]string {
 	values := make(map[string]string, len(l.Operands))
 	for _, pair := range l.Operands {
@@ -89,7 +89,7 @@ func Parse(text string) (Line, error) {
 	return line, nil
 }
 
-// Encode writes a line, without LF, or says why it cannot be written.
+// Encode writes a line, without LF, or returns why it cannot be written.
 func Encode(line Line) (string, error) {
 	var out strings.Builder
 	out.WriteString(line.Word)

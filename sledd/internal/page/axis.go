@@ -51,7 +51,7 @@ func active(spans []span) float64 {
 	return sum
 }
 
-// merge gives the spans in order, as one where they touch, and where what lies between is short beside all of them.
+// merge returns the spans in order, as one where they touch, and where what lies between is short beside all of them.
 func merge(busy []span) []span {
 	joined := join(busy, 0)
 	return join(joined, longPause*active(joined))
@@ -71,7 +71,7 @@ func join(spans []span, tolerance float64) []span {
 	return joined
 }
 
-// at gives the place of a time. One in a pause is at its begin.
+// at returns the place of a time. One in a pause is at the start of the pause.
 func (a axis) at(t time.Time) float64 {
 	i, found := slices.BinarySearchFunc(a.spans, t, func(s span, t time.Time) int { return s.begin.Compare(t) })
 	if !found {

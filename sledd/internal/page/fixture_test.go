@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// chance gives a number from 0 to 1 that is the same in each run.
+// chance returns a number from 0 to 1 that is the same in each run.
 func chance(words ...any) float64 {
 	sum := fnv.New64a()
 	_, _ = fmt.Fprintln(sum, words...)
@@ -32,16 +33,15 @@ func fixture(nodes int, spec api.RolloutSpec, fails func(i int) bool) api.Rollou
 		panic(err)
 	}
 	r := api.Rollout{RolloutSpec: spec, Name: "reimage-7", Kind: "reimage", State: api.RolloutRunning, Owner: "friday",
-		Begun: noon, Seen: noon}
+		Started: noon, Seen: noon}
 	at := noon.Add(3 * time.Second)
 	for wave := 1; r.State == api.RolloutRunning; wave++ {
 		end := at
-		r.Waves = append(r.Waves, nil)
+		r.Waves = append(r.Waves, members(spec.Nodes, waves, wave))
 		for i := range nodes {
 			if waves[i] != wave {
 				continue
 			}
-			r.Waves[wave-1] = append(r.Waves[wave-1], spec.Nodes[i])
 			run := ran(spec.Nodes[i], i, at.Add(time.Duration(chance("begin", i)*4*float64(time.Second))), fails(i))
 			run.Wave, run.Labels = wave, labels[i]
 			r.Runs = append(r.Runs, run)
@@ -54,24 +54,13 @@ func fixture(nodes int, spec api.RolloutSpec, fails func(i int) bool) api.Rollou
 			r.State = api.RolloutDone
 			break
 		}
-		full := r
-		full.Runs = append([]api.NodeRun{}, r.Runs...)
-		for i := range nodes {
-			if waves[i] > wave {
-				full.Runs = append(full.Runs, api.NodeRun{Node: spec.Nodes[i], Wave: waves[i], State: api.RunWaiting})
-			}
-		}
-		r.State, r.Reason, _ = rollout.Judge(r.State, spec, full.Runs)
+		all := append(append([]api.NodeRun{}, r.Runs...), waiting(spec.Nodes, waves, wave)...)
+		r.State, r.Reason, _ = rollout.Judge(r.State, spec, all)
 		r.Seen = end
 		if r.State != api.RolloutRunning {
-			r.Runs = full.Runs
+			r.Runs = all
 			for later := wave + 1; later <= waves[nodes-1]; later++ {
-				r.Waves = append(r.Waves, nil)
-				for i := range nodes {
-					if waves[i] == later {
-						r.Waves[later-1] = append(r.Waves[later-1], spec.Nodes[i])
-					}
-				}
+				r.Waves = append(r.Waves, members(spec.Nodes, waves, later))
 			}
 			break
 		}
@@ -84,10 +73,32 @@ func fixture(nodes int, spec api.RolloutSpec, fails func(i int) bool) api.Rollou
 	return r
 }
 
+// waiting are the runs of the nodes after a wave.
+func waiting(nodes []string, waves []int, wave int) []api.NodeRun {
+	var runs []api.NodeRun
+	for i, node := range nodes {
+		if waves[i] > wave {
+			runs = append(runs, api.NodeRun{Node: node, Wave: waves[i], State: api.RunWaiting})
+		}
+	}
+	return runs
+}
+
+// members are the nodes of one wave.
+func members(nodes []string, waves []int, wave int) []string {
+	var members []string
+	for i, node := range nodes {
+		if waves[i] == wave {
+			members = append(members, node)
+		}
+	}
+	return members
+}
+
 // ran is how one node went.
 func ran(name string, i int, begin time.Time, fails bool) api.NodeRun {
 	run := api.NodeRun{Node: name, MAC: fmt.Sprintf("52:54:00:77:%02x:%02x", i>>8, i&255), State: api.RunDone,
-		Way: "power", Begin: begin,
+		EntryMethod: "power", Begin: begin,
 		Attempts: 1, From: 1, Generation: 2, Start: "kexec"}
 	lengths := []struct {
 		name    string
@@ -95,10 +106,10 @@ func ran(name string, i int, begin time.Time, fails bool) api.NodeRun {
 	}{{"firmware", 38}, {"ipxe", 4}, {"kernel", 6}, {"wipe", 1.2}, {"write", 14}, {"configure", 1}, {"start", 9}}
 	switch {
 	case chance("way", i) < 0.5:
-		run.Way, lengths = "warm", lengths[1:]
+		run.EntryMethod, lengths = "warm", lengths[1:]
 		lengths[0].name, lengths[0].seconds = "warm", 2
 	case chance("way", i) < 0.56:
-		run.Way, lengths = "idle", lengths[3:]
+		run.EntryMethod, lengths = "idle", lengths[3:]
 	}
 	switch {
 	case chance("start", i) < 0.08:
@@ -130,7 +141,12 @@ func ran(name string, i int, begin time.Time, fails bool) api.NodeRun {
 }
 
 // why is a reason, and what a node logs before it.
-func why(stage string) (reason, log string) {
+func why(stage string) (reason api.Prose, log api.Raw) {
+	text, lines := whyText(stage)
+	return api.Clean(text), nodetext.RawOf([]byte(lines))
+}
+
+func whyText(stage string) (reason, log string) {
 	switch stage {
 	case "write":
 		return "write: code 5 integrity: chunk 812 is not as signed, from both servers",

@@ -29,7 +29,7 @@ var source string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"clock": clock, "exact": exact, "when": when, "zone": func(t time.Time) string { return t.Format("MST") },
-	"startName": startName, "wayName": wayName,
+	"startName": startName, "entryName": entryName,
 	"stage": stageOf, "has": has, "took": rollout.Took,
 }).Parse(source))
 
@@ -37,7 +37,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 type view struct {
 	rollout.Summary
 	Verdict   string
-	Says      string
+	Headline  string
 	Parts     []part
 	Median    rollout.Figures // of whole nodes
 	Density   string
@@ -63,7 +63,7 @@ type part struct {
 type band struct {
 	rollout.Wave
 	Left, Width float64 // on the line of waves
-	Length      float64 // of its own line
+	Length      float64 // of its line
 	Pauses      []tick
 	Rows        []row
 	Waiting     []string // names of nodes that were not started
@@ -76,7 +76,7 @@ type row struct {
 	State       api.RunState
 	Left, Width float64
 	Bars        []bar
-	Label       string // what a screen reader says
+	Label       string // read by screen readers
 	Tip         string // what the pointer shows
 }
 
@@ -95,13 +95,14 @@ func Write(w io.Writer, s rollout.Summary) error {
 }
 
 func viewOf(s rollout.Summary) view {
-	v := view{Summary: s, Says: says(s), Verdict: string(s.State), OpenShown: openShown, Scales: map[string]float64{},
-		Kexec: kexecText(s)}
+	v := view{Summary: s, Headline: headline(s), Verdict: string(s.State), OpenShown: openShown,
+		Scales: map[string]float64{}, Kexec: kexecText(s)}
 	if s.State == api.RolloutDone && s.Counts.Failed > 0 {
 		v.Verdict = "partly"
 	}
 	all := s.Counts.Done + s.Counts.Failed + s.Counts.Running + s.Counts.Waiting
-	for _, p := range []part{{"done", s.Counts.Done, 0}, {"failed", s.Counts.Failed, 0}, {"running", s.Counts.Running, 0},
+	for _, p := range []part{{"done", s.Counts.Done, 0}, {"failed", s.Counts.Failed, 0}, {"running", s.Counts.Running,
+		0},
 		{"waiting", s.Counts.Waiting, 0}} {
 		p.Width = share(float64(p.Nodes), float64(all))
 		v.Parts = append(v.Parts, p)
@@ -111,7 +112,7 @@ func viewOf(s rollout.Summary) view {
 			v.Median = figure
 		}
 	}
-	for name, list := range map[string][]rollout.Figures{"stages": s.Stages, "starts": s.Starts, "ways": s.Ways} {
+	for name, list := range lists(s) {
 		for _, figure := range list {
 			v.Scales[name] = max(v.Scales[name], figure.Worst)
 		}
@@ -123,11 +124,11 @@ func viewOf(s rollout.Summary) view {
 // chart places the nodes of each wave on a line that starts with the wave; all lines have one
 // scale. The waves have a separate line.
 func (v *view) chart() {
-	begun := map[int][]span{}
+	spans := map[int][]span{}
 	var all []span
 	for _, run := range v.Nodes {
 		if run.State != api.RunWaiting {
-			begun[run.Wave] = append(begun[run.Wave], v.spanOf(run))
+			spans[run.Wave] = append(spans[run.Wave], v.spanOf(run))
 			all = append(all, v.spanOf(run))
 		}
 	}
@@ -138,7 +139,7 @@ func (v *view) chart() {
 		v.Density = "dense"
 	}
 	lines, whole := map[int]axis{}, newAxis(all)
-	for wave, busy := range begun {
+	for wave, busy := range spans {
 		lines[wave] = newAxis(busy)
 		v.scale = max(v.scale, lines[wave].length)
 	}
@@ -159,7 +160,7 @@ func (v *view) chart() {
 	}
 }
 
-// placed gives pauses in percent of a line of a length.
+// placed returns pauses in percent of a line of that length.
 func (v *view) placed(pauses []tick, length float64) []tick {
 	var list []tick
 	for _, p := range pauses {
@@ -200,7 +201,7 @@ func (v *view) row(a axis, run api.NodeRun) row {
 	} else {
 		words[0] += " for " + clock(took)
 	}
-	for _, detail := range []string{wayText(run.Way), startText(run.Start), run.Reason} {
+	for _, detail := range []string{entryText(run.EntryMethod), startText(run.Start), run.Reason.String()} {
 		if detail != "" {
 			words = append(words, detail)
 		}
@@ -242,10 +243,14 @@ type table struct {
 	scale float64
 }
 
-// Table gives one of the tables of figures.
+// Table returns one of the tables of figures.
 func (v view) Table(kind string) table {
-	lists := map[string][]rollout.Figures{"stages": v.Stages, "starts": v.Starts, "ways": v.Ways}
-	return table{kind, lists[kind], v.Scales[kind]}
+	return table{kind, lists(v.Summary)[kind], v.Scales[kind]}
+}
+
+// lists are the figures of each table.
+func lists(s rollout.Summary) map[string][]rollout.Figures {
+	return map[string][]rollout.Figures{"stages": s.Stages, "starts": s.Starts, "entry_methods": s.EntryMethods}
 }
 
 // Share is how much of the longest bar a value is, in percent.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
@@ -22,12 +23,12 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // small is eight nodes; the budget of one failure is exceeded in the second wave but one.
 func small() api.Rollout {
-	spec := api.RolloutSpec{Wish: "image debian-12-v2", Canary: "1", Batch: "3", FailureBudget: "12%", Pause: 10}
+	spec := api.RolloutSpec{Desired: "image debian-12-v2", Canary: "1", Batch: "3", FailureBudget: "12%", Pause: 10}
 	return fixture(8, spec, func(i int) bool { return i == 5 })
 }
 
 func large() api.Rollout {
-	spec := api.RolloutSpec{Wish: "image debian-12-v2", Canary: "4", Batch: "25%", FailureBudget: "5%",
+	spec := api.RolloutSpec{Desired: "image debian-12-v2", Canary: "4", Batch: "25%", FailureBudget: "5%",
 		MaxUnavailable: map[string]int{"rack": 5}}
 	return fixture(400, spec, func(i int) bool { return i%57 == 23 })
 }
@@ -105,7 +106,8 @@ func TestEveryStageHasAColourAndAKey(t *testing.T) {
 	r.Runs[0].Stages = stages
 	text := render(t, r, r.Seen)
 	for _, name := range api.Stages() {
-		for what, want := range map[string]int{"--" + name + ": #": 2, ".s-" + name + " { background: var(--" + name + ")": 1,
+		for what, want := range map[string]int{"--" + name + ": #": 2,
+			".s-" + name + " { background: var(--" + name + ")":   1,
 			`<li><i class="s-` + name + `"></i>` + name + "</li>": 1} {
 			if got := strings.Count(text, what); got != want {
 				t.Errorf("%d times %s, want %d", got, what, want)
@@ -152,9 +154,10 @@ func whole(t *testing.T, text string) {
 func TestHostileWords(t *testing.T) {
 	const evil = `</pre><script>alert("1")</script><img src=x onerror=alert(1)>" onload="z`
 	r := small()
-	r.Wish, r.Reason, r.Owner = evil, evil, evil
+	r.Desired, r.Reason, r.Owner = evil, api.Clean(evil), evil
 	for i := range r.Runs {
-		r.Runs[i].Node, r.Runs[i].Way, r.Runs[i].Start, r.Runs[i].Reason, r.Runs[i].Log = evil, evil, evil, evil, evil
+		r.Runs[i].Node, r.Runs[i].EntryMethod, r.Runs[i].Start, r.Runs[i].Reason, r.Runs[i].Log = evil, evil, evil,
+			api.Clean(evil), nodetext.RawOf([]byte(evil))
 		for k := range r.Runs[i].Stages {
 			r.Runs[i].Stages[k].Name = `x" style="y;} ` + evil
 		}
@@ -188,7 +191,7 @@ func TestVerdicts(t *testing.T) {
 		api.RolloutAborted: "<h1>aborted by friday</h1>",
 		api.RolloutDone:    "<h1>All 8 nodes are done</h1>"} {
 		r := small()
-		r.State, r.Reason = state, "aborted by friday"
+		r.State, r.Reason = state, api.Clean("aborted by friday")
 		for i := range r.Runs {
 			r.Runs[i] = api.NodeRun{Node: r.Runs[i].Node, Wave: r.Runs[i].Wave, State: api.RunWaiting}
 		}

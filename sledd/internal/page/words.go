@@ -12,8 +12,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
-// says is the verdict in one sentence.
-func says(s rollout.Summary) string {
+// headline is the verdict in one sentence.
+func headline(s rollout.Summary) string {
 	all := len(s.Nodes)
 	switch s.State {
 	case api.RolloutDone:
@@ -25,9 +25,9 @@ func says(s rollout.Summary) string {
 	case api.RolloutRunning:
 		return fmt.Sprintf("%d of %s are done, %d running", s.Counts.Done, nodes(all), s.Counts.Running)
 	case api.RolloutStopped, api.RolloutAborted:
-		return s.Reason
+		return s.Reason.String()
 	}
-	return s.Reason
+	return s.Reason.String()
 }
 
 func nodes(n int) string {
@@ -73,14 +73,14 @@ func startText(name string) string {
 	return "started by " + strings.SplitN(startName(name), ":", 2)[0]
 }
 
-func wayName(name string) string {
+func entryName(name string) string {
 	if name == "" {
 		return "not reported"
 	}
 	return name
 }
 
-func wayText(name string) string {
+func entryText(name string) string {
 	if name == "" {
 		return ""
 	}
@@ -99,7 +99,7 @@ func kexecText(s rollout.Summary) string {
 	return strings.Join(words, ", ")
 }
 
-// stageOf gives the seconds of one stage of a node.
+// stageOf returns the seconds of one stage of a node.
 func stageOf(run api.NodeRun, name string) float64 {
 	sum := 0.0
 	for _, stage := range run.Stages {

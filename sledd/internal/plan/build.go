@@ -28,7 +28,7 @@ func Rebooting(generation int64) Plan {
 	return Plan{Generation: generation, Steps: []operand.Line{{Word: "reboot"}}}
 }
 
-// Build renders a wish. Without an image the plan is to wipe and wait, or to capture to a URL below upload.
+// Build renders the plan of a binding. Without an image, the plan wipes and waits, or captures to a URL below upload.
 func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload string) (Plan, error) {
 	target := []operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}
 	if len(node.KeepDisks) > 0 {
@@ -111,7 +111,7 @@ func (p *Plan) start(target []operand.Pair, binding api.Binding) {
 	}
 }
 
-// Watch lets a watchdog look after the jump, if the plan ends in one. 0 seconds: none.
+// Watch arms a watchdog for the jump, if the plan ends in one. 0 seconds: none.
 func (p *Plan) Watch(seconds int) {
 	last := &p.Steps[len(p.Steps)-1]
 	if seconds > 0 && last.Word == "kexec" {

@@ -28,7 +28,7 @@ type Plan struct {
 	Steps      []operand.Line
 }
 
-// Verbs gives the names of the steps, for events and logs.
+// Verbs returns the names of the steps, for events and logs.
 func (p Plan) Verbs() string {
 	verbs := make([]string, len(p.Steps))
 	for i, step := range p.Steps {
@@ -37,10 +37,10 @@ func (p Plan) Verbs() string {
 	return strings.Join(verbs, " ")
 }
 
-// Idle says that the plan is to wait and nothing else.
+// Idle reports whether the plan only waits.
 func (p Plan) Idle() bool { return len(p.Steps) == 1 && p.Steps[0].Word == "idle" }
 
-// Encode writes the plan as text, or says which step cannot be written.
+// Encode writes the plan as text, or returns which step cannot be written.
 func Encode(p Plan) (string, error) {
 	if err := check(p); err != nil {
 		return "", err

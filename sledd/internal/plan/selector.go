@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// CheckSelector says whether a disk selector can be read (contract/plan.md, "Disk selectors"). A device name is none.
+// CheckSelector checks a disk selector (contract/plan.md, "Disk selectors"). A device name is none.
 func CheckSelector(selector string) error {
 	if selector == "" {
 		return fmt.Errorf("the disk selector is empty")
@@ -21,7 +21,7 @@ func CheckSelector(selector string) error {
 	return nil
 }
 
-// CheckKeep says whether one selector of a keep list can be read. A semicolon separates selectors there.
+// CheckKeep checks one selector of a keep list. A semicolon separates selectors there.
 func CheckKeep(selector string) error {
 	if strings.Contains(selector, ";") {
 		return fmt.Errorf("disk selector %.80q: a ; in a value is written as %%3B", selector)

@@ -13,7 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
-// Verb is what the contract says of a step (contract/words/steps.yml).
+// Verb is the definition of a step in the contract (contract/words/steps.yml).
 type Verb struct {
 	Last    bool      // stands only at the end of a plan
 	Changes bool      // what the disk held is gone once the step starts
@@ -67,7 +67,7 @@ func oneOf(words ...string) func(string) error {
 	}
 }
 
-// CheckDigest says whether that is how the digest of an image is written.
+// CheckDigest checks the form of the digest of an image.
 func CheckDigest(value string) error {
 	if !digest.MatchString(value) {
 		return fmt.Errorf("%.80q is not sha256: and 64 hexadecimal digits", value)
@@ -109,7 +109,7 @@ func checkWatchdog(value string) error {
 func checkKeys(value string) error {
 	for _, line := range strings.Split(value, "\n") {
 		if line == "" {
-			return fmt.Errorf("an empty line: want one SSH public key a line, joined by LF")
+			return fmt.Errorf("an empty line: want one SSH public key per line, joined by LF")
 		}
 		if i := strings.IndexFunc(line, func(c rune) bool { return c < ' ' || c == 0x7f }); i >= 0 {
 			return fmt.Errorf("byte 0x%02x in a key", line[i])

@@ -68,10 +68,10 @@ func (l *List) add(text []byte, origin string) error {
 
 func compile(item api.Quirk) ([]pattern, error) {
 	if item.Origin != "" {
-		return nil, fmt.Errorf("origin %q: sledd says that itself", item.Origin)
+		return nil, fmt.Errorf("origin %q: sledd sets it, remove it", item.Origin)
 	}
 	if strings.TrimSpace(item.Reason) == "" {
-		return nil, fmt.Errorf("reason is missing: say what goes wrong")
+		return nil, fmt.Errorf("reason is missing: state what goes wrong")
 	}
 	var patterns []pattern
 	for _, one := range []struct{ fact, glob string }{{"vendor", item.Match.Vendor}, {"product", item.Match.Product},
@@ -92,7 +92,7 @@ func glob(text string) *regexp.Regexp {
 	return regexp.MustCompile(`(?is)^` + strings.ReplaceAll(regexp.QuoteMeta(text), `\*`, `.*`) + `$`)
 }
 
-// Find gives the first quirk of a machine with these DMI facts.
+// Find returns the first quirk of a machine with these DMI facts.
 func (l *List) Find(dmi map[string]string) (api.Quirk, bool) {
 	if l == nil {
 		return api.Quirk{}, false
@@ -114,7 +114,7 @@ func matches(patterns []pattern, dmi map[string]string) bool {
 	return true
 }
 
-// Items gives all of them.
+// Items returns all of them.
 func (l *List) Items() []api.Quirk {
 	if l == nil {
 		return nil

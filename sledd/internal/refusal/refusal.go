@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Kind of a refusal; the server gives each its HTTP status.
+// Kind of a refusal; the server maps each to an HTTP status.
 type Kind int
 
 // The kinds of refusals.
@@ -21,6 +21,9 @@ const (
 	Precondition // If-Match or If-None-Match did not hold
 	Unfinished   // the store failed in the middle of a long change
 	Busy         // too many others changed the same thing
+	TooMany      // more often, or more, than one may
+	Full         // the store is too full for this kind of write
+	Withheld     // not yet; the same request may succeed later
 )
 
 // Error is a refusal.

@@ -9,7 +9,9 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
@@ -27,14 +29,14 @@ var (
 // Kind of a line of a report.
 type Kind string
 
-// The three things a node says about a step.
+// The three kinds of reports about a step.
 const (
 	Begin    Kind = "begin"
 	Progress Kind = "progress"
 	End      Kind = "end"
 )
 
-// Line is one thing said about a step. Which numbers are set depends on the kind.
+// Line is one report about a step. The numbers that are set depend on the kind.
 type Line struct {
 	Kind  Kind
 	Step  int // from 1
@@ -46,25 +48,33 @@ type Line struct {
 	Code  int
 	// Seconds that the step took.
 	Seconds float64
-	Reason  string
-	Detail  string // how it went
+	Reason  nodetext.Prose
+	Detail  nodetext.Prose // how it went
+	// Entry is how to log in to a rescue that started.
+	Entry Entry
 	// Way is what a kexec that ended well does: kexec, or reboot where there was nothing to load.
 	Way string
 	// Made is what a capture made.
 	Made Made
 }
 
+// Entry is how to log in to a node under rescue.
+type Entry struct {
+	Address nodetext.Address
+	HostKey nodetext.HostKey
+}
+
 // Made is an image that a capture made; without a digest, none.
 type Made struct {
-	Digest    string
+	Digest    nodetext.Digest
 	Bytes     int64 // of the disk
 	FileBytes int64
 }
 
-// Report is what a node says during a plan.
+// Report is what a node sends during a plan.
 type Report struct {
 	Generation int64
-	Boot       string // kernel's boot id
+	Boot       nodetext.Identifier // kernel's boot id
 	Lines      []Line
 }
 
@@ -113,8 +123,8 @@ func parseLine(text string) (Line, error) {
 	case End:
 		line.Code = int(f.number("code", 0, 255))
 		line.Seconds = f.seconds("seconds")
-		line.Reason, _ = f.take("reason")
-		line.Detail, _ = f.take("detail")
+		line.Reason, line.Detail = f.prose("reason"), f.prose("detail")
+		line.Entry = f.entry(line.Verb, line.Code)
 		line.Way = f.way(line.Verb)
 		line.Made = f.made(line.Verb)
 	default:
@@ -135,12 +145,12 @@ func read(body, head string) ([]string, error) {
 	return lines, nil
 }
 
-func boot(line string) (string, error) {
-	const word = "boot "
-	if len(line) <= len(word) || line[:len(word)] != word || !bootID.MatchString(line[len(word):]) {
-		return "", fmt.Errorf("%.80q, want boot and the kernel's boot id", line)
+func boot(line string) (nodetext.Identifier, error) {
+	id, found := strings.CutPrefix(line, "boot ")
+	if !found || !bootID.MatchString(id) {
+		return nodetext.Identifier{}, fmt.Errorf("%.80q, want boot and the kernel's boot id", line)
 	}
-	return line[len(word):], nil
+	return nodetext.ParseIdentifier(id) //nolint:wrapcheck // the caller adds the line
 }
 
 // fields takes operands out of a line one by one and keeps the first fault.
@@ -214,6 +224,33 @@ func (f *fields) seconds(key string) float64 {
 	return seconds
 }
 
+// prose reads a sentence that may be absent.
+func (f *fields) prose(key string) nodetext.Prose {
+	text, _ := f.take(key)
+	prose, err := nodetext.ParseProse(text)
+	if err != nil {
+		f.fail("%s: %s: %w", f.line.Word, key, err)
+	}
+	return prose
+}
+
+// entry reads address and host key in the detail of a rescue that started.
+func (f *fields) entry(verb string, code int) Entry {
+	if verb != "rescue" || code != 0 {
+		return Entry{}
+	}
+	address, key, _ := strings.Cut(f.must("detail"), " ")
+	var entry Entry
+	var err error
+	if entry.Address, err = nodetext.ParseAddress(address); err != nil {
+		f.fail("%s: detail: address: %w", f.line.Word, err)
+	}
+	if entry.HostKey, err = nodetext.ParseHostKey(key); err != nil {
+		f.fail("%s: detail: host key: %w", f.line.Word, err)
+	}
+	return entry
+}
+
 // way reads what a kexec does, and of no other step. One that does not say jumps.
 func (f *fields) way(verb string) string {
 	if verb != "kexec" {
@@ -230,11 +267,12 @@ func (f *fields) made(verb string) Made {
 	if verb != "capture" {
 		return Made{} // done refuses what was not taken
 	}
-	digest, found := f.take("digest")
+	text, found := f.take("digest")
 	if !found {
 		return Made{}
 	}
-	if err := plan.CheckDigest(digest); err != nil {
+	digest, err := nodetext.ParseDigest(text)
+	if err != nil {
 		f.fail("%s: digest: %w", f.line.Word, err)
 	}
 	return Made{Digest: digest, Bytes: f.number("bytes", 512, math.MaxInt64),

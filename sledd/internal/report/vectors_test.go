@@ -9,8 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
+
+const captured = "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"
 
 const vectors = "../../../contract/vectors/report"
 
@@ -34,7 +38,7 @@ func parse(text string) error {
 	var err error
 	switch {
 	case strings.HasPrefix(text, "facts "):
-		_, _, err = report.ParseFacts(text)
+		_, err = report.ParseFacts(text)
 	case strings.HasPrefix(text, "operational "):
 		_, _, _, err = report.ParseOperational(text)
 	default:
@@ -67,11 +71,12 @@ func TestReportIsReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := report.Parse(string(text))
-	want := report.Report{Generation: 3, Boot: "0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e", Lines: []report.Line{
-		{Kind: report.Begin, Step: 2, Of: 4, Verb: "write"},
-		{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 104857600, Total: 2147483648, Rate: 52428800},
-		{Kind: report.End, Step: 2, Verb: "write", Seconds: 12.345},
-	}}
+	want := report.Report{Generation: 3, Boot: nodetext.CleanIdentifier("0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e"),
+		Lines: []report.Line{
+			{Kind: report.Begin, Step: 2, Of: 4, Verb: "write"},
+			{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 104857600, Total: 2147483648, Rate: 52428800},
+			{Kind: report.End, Step: 2, Verb: "write", Seconds: 12.345},
+		}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
@@ -82,15 +87,17 @@ func TestFactsAreReadWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, uptime, err := report.ParseFacts(string(text))
-	if err != nil || uptime != 2.71 || facts.CPU["model"] != "AMD EPYC" || facts.Disks[0]["serial"] != "LAB-0001" ||
+	hardware, err := report.ParseFacts(string(text))
+	facts := hardware.Facts
+	if err != nil || hardware.Uptime != 2.71 || hardware.Dropped != nil ||
+		facts.CPU["model"].String() != "AMD EPYC" || facts.Disks[0]["serial"].String() != "LAB-0001" ||
 		len(facts.NICs) != 1 {
-		t.Errorf("got %+v, %v, %v", facts, uptime, err)
+		t.Errorf("got %+v, %v", hardware, err)
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	for _, folder := range []string{"ok", "bad"} {
+	for _, folder := range []string{"ok", "bad", "hostile/accepted", "hostile/refused"} {
 		each(f, folder, func(_, text string) { f.Add(text) })
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -101,8 +108,8 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 		}
-		if facts, uptime, err := report.ParseFacts(text); err == nil && (facts.BootID == "" || uptime < 0) {
-			t.Fatalf("%q was read as %+v, %v", text, facts, uptime)
+		if h, err := report.ParseFacts(text); err == nil && (h.Facts.BootID.IsZero() || h.Uptime < 0) {
+			t.Fatalf("%q was read as %+v", text, h)
 		}
 		if _, generation, uptime, err := report.ParseOperational(text); err == nil && (generation < 0 || uptime < 0) {
 			t.Fatalf("%q was read as generation %d", text, generation)
@@ -119,9 +126,10 @@ func TestCaptureIsReadWhole(t *testing.T) {
 	if err != nil || len(got.Lines) != 3 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	want := report.Line{Kind: report.End, Step: 1, Verb: "capture", Seconds: 7.5, Detail: "1.56 GB used",
+	want := report.Line{Kind: report.End, Step: 1, Verb: "capture", Seconds: 7.5,
+		Detail: nodetext.Clean("1.56 GB used"),
 		Made: report.Made{
-			Digest: "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d", Bytes: 4294967296,
+			Digest: nodetexttest.Digest(captured), Bytes: 4294967296,
 			FileBytes: 612345678}}
 	if got.Lines[2] != want {
 		t.Errorf("got %+v\nwant %+v", got.Lines[2], want)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 )
 
 // Count counts the nodes of a rollout by where they are.
@@ -28,28 +29,28 @@ func Count(runs []api.NodeRun) api.RolloutCount {
 
 // Judge returns the state of a running rollout by its runs, and why if it stops. A rollout in
 // another state keeps it.
-func Judge(state api.RolloutState, spec api.RolloutSpec, runs []api.NodeRun) (api.RolloutState, string, error) {
+func Judge(state api.RolloutState, spec api.RolloutSpec, runs []api.NodeRun) (api.RolloutState, api.Prose, error) {
 	if state != api.RolloutRunning {
-		return state, "", nil
+		return state, api.Prose{}, nil
 	}
 	sizes, err := SizesOf(spec, len(runs))
 	if err != nil {
-		return state, "", err
+		return state, api.Prose{}, err
 	}
 	for _, run := range runs {
 		if sizes.Canary > 0 && run.Wave == 1 && run.State == api.RunFailed {
-			return api.RolloutStopped, fmt.Sprintf("canary %s failed: %s", run.Node, run.Reason), nil
+			return api.RolloutStopped, nodetext.Clean(fmt.Sprintf("canary %s failed: %s", run.Node, run.Reason)), nil
 		}
 	}
 	counts := Count(runs)
 	switch {
 	case counts.Failed > sizes.Budget:
-		return api.RolloutStopped, fmt.Sprintf("%d of %d nodes failed, %s allowed", counts.Failed, len(runs),
-			budgetText(spec, sizes)), nil
+		return api.RolloutStopped, nodetext.Clean(fmt.Sprintf("%d of %d nodes failed, %s allowed", counts.Failed,
+			len(runs), budgetText(spec, sizes))), nil
 	case counts.Waiting+counts.Running == 0:
-		return api.RolloutDone, "", nil
+		return api.RolloutDone, api.Prose{}, nil
 	}
-	return state, "", nil
+	return state, api.Prose{}, nil
 }
 
 // budgetText is the budget for people, such as "2 (25%)".

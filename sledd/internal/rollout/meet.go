@@ -8,13 +8,13 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Meeting is what a rollout that is asked for means to one that is there.
+// Meeting is the relation of a requested rollout to a stored one.
 type Meeting int
 
-// The ways to meet.
+// The relations of a request to a stored rollout.
 const (
 	Apart     Meeting = iota // they have nothing to do with each other
-	Resumes                  // it is the same one, which goes on
+	Resumes                  // it is the same one, which continues
 	Conflicts                // nodes of it are in one that runs
 	Replaces                 // nodes of it are in one that was stopped, and the desired state differs
 )
@@ -55,7 +55,7 @@ func Meet(there One, state api.RolloutState, asked One) Meeting {
 }
 
 func same(a, b api.RolloutSpec) bool {
-	return a.Wish == b.Wish && a.Canary == b.Canary && a.Batch == b.Batch && a.FailureBudget == b.FailureBudget &&
+	return a.Desired == b.Desired && a.Canary == b.Canary && a.Batch == b.Batch && a.FailureBudget == b.FailureBudget &&
 		a.Pause == b.Pause &&
 		a.Again == b.Again && maps.Equal(a.MaxUnavailable, b.MaxUnavailable)
 }

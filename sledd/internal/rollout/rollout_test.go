@@ -90,7 +90,8 @@ func TestWaves(t *testing.T) {
 		{"racks by turns", api.RolloutSpec{MaxUnavailable: map[string]int{"rack": 1}}, "aaabbb", "123123"},
 		{"a full rack lets others go first", api.RolloutSpec{Batch: "2", MaxUnavailable: map[string]int{"rack": 1}},
 			"aaabb", "12312"},
-		{"without the label there is no limit", api.RolloutSpec{MaxUnavailable: map[string]int{"rack": 1}}, "a-a-", "1121"},
+		{"without the label there is no limit", api.RolloutSpec{MaxUnavailable: map[string]int{"rack": 1}}, "a-a-",
+			"1121"},
 		{"the canary keeps to it too", api.RolloutSpec{Canary: "2", MaxUnavailable: map[string]int{"rack": 1}},
 			"aabb", "1212"},
 		{"two labels", api.RolloutSpec{MaxUnavailable: map[string]int{"rack": 2, "row": 1}}, "aab", "121"},
@@ -105,7 +106,7 @@ func TestWaves(t *testing.T) {
 	}
 }
 
-// seeded gives numbers that are the same in each run.
+// seeded returns numbers that are the same in each run.
 func seeded(seed, of, below int) int {
 	sum := fnv.New32a()
 	_, _ = fmt.Fprint(sum, seed, " ", of)
@@ -120,10 +121,12 @@ func TestWavesHold(t *testing.T) {
 		labels := make([]map[string]string, nodes)
 		for i := range labels {
 			if seeded(seed, 100+i, 5) > 0 {
-				labels[i] = map[string]string{"rack": fmt.Sprint(seeded(seed, 200+i, 4)), "row": fmt.Sprint(seeded(seed, 300+i, 2))}
+				labels[i] = map[string]string{"rack": fmt.Sprint(seeded(seed, 200+i, 4)),
+					"row": fmt.Sprint(seeded(seed, 300+i, 2))}
 			}
 		}
-		spec := api.RolloutSpec{Canary: fmt.Sprint(seeded(seed, 1, 4)), Batch: fmt.Sprintf("%d%%", 1+seeded(seed, 2, 100)),
+		spec := api.RolloutSpec{Canary: fmt.Sprint(seeded(seed, 1, 4)), Batch: fmt.Sprintf("%d%%", 1+seeded(seed, 2,
+			100)),
 			MaxUnavailable: map[string]int{"rack": 1 + seeded(seed, 3, 6), "row": 1 + seeded(seed, 4, 20)}}
 		waves, err := Waves(spec, labels)
 		if err != nil || len(waves) != nodes {
@@ -161,7 +164,8 @@ func check(t *testing.T, seed int, spec api.RolloutSpec, labels []map[string]str
 			for label, most := range spec.MaxUnavailable {
 				value, has := labels[i][label]
 				if in == wave && held[label+"="+value] > most {
-					t.Errorf("seed %d: wave %d has %d of %s %s, %d may", seed, wave, held[label+"="+value], label, value, most)
+					t.Errorf("seed %d: wave %d has %d of %s %s, %d may", seed, wave, held[label+"="+value], label,
+						value, most)
 				}
 				fits = fits && (!has || held[label+"="+value] < most)
 			}
@@ -185,7 +189,7 @@ func runsOf(letters string) []api.NodeRun {
 	var runs []api.NodeRun
 	for i, letter := range letters {
 		runs = append(runs, api.NodeRun{Node: fmt.Sprintf("n%d", i+1), Wave: min(i+1, 2), State: states[letter],
-			Reason: "no power"})
+			Reason: api.Clean("no power")})
 	}
 	return runs
 }
@@ -215,7 +219,7 @@ func TestJudge(t *testing.T) {
 		{api.RolloutDone, api.RolloutSpec{}, "ffff", api.RolloutDone, ""},
 	} {
 		state, reason, err := Judge(c.state, c.spec, runsOf(c.runs))
-		if err != nil || state != c.want || reason != c.reason {
+		if err != nil || state != c.want || reason.String() != c.reason {
 			t.Errorf("%s %+v %s: got %s %q %v", c.state, c.spec, c.runs, state, reason, err)
 		}
 	}
@@ -228,7 +232,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestMeet(t *testing.T) {
-	there := One{Kind: "reimage", Spec: api.RolloutSpec{Wish: "image d12", Batch: "2",
+	there := One{Kind: "reimage", Spec: api.RolloutSpec{Desired: "image d12", Batch: "2",
 		MaxUnavailable: map[string]int{"rack": 1}}, MACs: []string{"a", "b", "c"}}
 	changed := func(change func(*One)) One {
 		asked := there
@@ -246,15 +250,17 @@ func TestMeet(t *testing.T) {
 		{"nodes by other names", changed(func(o *One) { o.Spec.Nodes = []string{"x"} }), Resumes, Resumes},
 		{"one node more", changed(func(o *One) { o.MACs = []string{"c", "d"} }), Conflicts, Replaces},
 		{"other nodes", changed(func(o *One) { o.MACs = []string{"d"} }), Apart, Apart},
-		{"another wish", changed(func(o *One) { o.Spec.Wish = "image d13" }), Conflicts, Replaces},
+		{"another desired state", changed(func(o *One) { o.Spec.Desired = "image d13" }), Conflicts, Replaces},
 		{"another kind", changed(func(o *One) { o.Kind = "wipe" }), Conflicts, Replaces},
 		{"other waves", changed(func(o *One) { o.Spec.Batch = "3" }), Conflicts, Replaces},
-		{"other limits", changed(func(o *One) { o.Spec.MaxUnavailable = map[string]int{"rack": 2} }), Conflicts, Replaces},
+		{"other limits", changed(func(o *One) { o.Spec.MaxUnavailable = map[string]int{"rack": 2} }), Conflicts,
+			Replaces},
 		{"another budget", changed(func(o *One) { o.Spec.FailureBudget = "1" }), Conflicts, Replaces},
 		{"again", changed(func(o *One) { o.Spec.Again = true }), Conflicts, Replaces},
 	} {
-		for state, want := range map[api.RolloutState]Meeting{api.RolloutRunning: c.running, api.RolloutStopped: c.stopped,
-			api.RolloutDone: Apart, api.RolloutAborted: Apart} {
+		for state, want := range map[api.RolloutState]Meeting{api.RolloutRunning: c.running,
+			api.RolloutStopped: c.stopped,
+			api.RolloutDone:    Apart, api.RolloutAborted: Apart} {
 			if got := Meet(there, state, c.asked); got != want {
 				t.Errorf("%s, %s: got %d, want %d", c.name, state, got, want)
 			}

@@ -66,7 +66,7 @@ func size(field, text string, nodes, absent int) (int, error) {
 	return min(number, nodes), nil
 }
 
-// budget is a number of nodes that may fail; percents are rounded down, so that never more fail than was said.
+// budget is a number of nodes that may fail; percents are rounded down, so that the limit is never exceeded.
 func budget(text string, nodes int) (int, error) {
 	number, percent, err := parse("failure_budget", text)
 	switch {

@@ -12,40 +12,40 @@ import (
 
 // Summary is a rollout in figures. Seconds are measured; what was not measured is left out.
 type Summary struct {
-	Name     string           `json:"name"`
-	Kind     string           `json:"kind"`
-	Wish     string           `json:"wish"`
-	State    api.RolloutState `json:"state"`
-	Reason   string           `json:"reason,omitempty"`
-	Owner    string           `json:"owner,omitempty"`
-	Begun    time.Time        `json:"begun"`
-	Ended    time.Time        `json:"ended,omitzero"`
-	Seconds  float64          `json:"seconds"` // from its begin to its end, or to what was heard last
-	Resumed  int              `json:"resumed,omitempty"`
-	Made     time.Time        `json:"made"` // when this was summed up
-	Counts   api.RolloutCount `json:"counts"`
-	Budget   int              `json:"budget"` // nodes that may fail
-	Failures []Failure        `json:"failures"`
-	Waves    []Wave           `json:"waves"`
-	Stages   []Figures        `json:"stages"` // of nodes that are done; the last is the total
-	Starts   []Figures        `json:"starts"` // stage start by how the system was started
-	Ways     []Figures        `json:"ways"`   // total by the way into the Sled system
-	Nodes    []api.NodeRun    `json:"nodes"`
+	Name         string           `json:"name"`
+	Kind         string           `json:"kind"`
+	Desired      string           `json:"desired"`
+	State        api.RolloutState `json:"state"`
+	Reason       api.Prose        `json:"reason,omitzero"`
+	Owner        string           `json:"owner,omitempty"`
+	Started      time.Time        `json:"started"`
+	Ended        time.Time        `json:"ended,omitzero"`
+	Seconds      float64          `json:"seconds"` // from its begin to its end, or to what was heard last
+	Resumed      int              `json:"resumed,omitempty"`
+	Made         time.Time        `json:"made"` // when this was summed up
+	Counts       api.RolloutCount `json:"counts"`
+	Budget       int              `json:"budget"` // nodes that may fail
+	Failures     []Failure        `json:"failures"`
+	Waves        []Wave           `json:"waves"`
+	Stages       []Figures        `json:"stages"`        // of nodes that are done; the last is the total
+	Starts       []Figures        `json:"starts"`        // stage start by how the system was started
+	EntryMethods []Figures        `json:"entry_methods"` // total by entry method
+	Nodes        []api.NodeRun    `json:"nodes"`
 }
 
 // Failure is a node that failed.
 type Failure struct {
-	Node    string  `json:"node"`
-	MAC     string  `json:"mac"`
-	Wave    int     `json:"wave"`
-	Way     string  `json:"way,omitempty"`
-	Stage   string  `json:"stage,omitempty"` // the last it was in
-	Seconds float64 `json:"seconds"`         // from its begin
-	Reason  string  `json:"reason"`
-	Log     string  `json:"log,omitempty"`
+	Node        string    `json:"node"`
+	MAC         string    `json:"mac"`
+	Wave        int       `json:"wave"`
+	EntryMethod string    `json:"entry_method,omitempty"`
+	Stage       string    `json:"stage,omitempty"` // the last it was in
+	Seconds     float64   `json:"seconds"`         // from its begin
+	Reason      api.Prose `json:"reason"`
+	Log         api.Raw   `json:"log,omitzero"`
 }
 
-// Wave is one wave. Seconds are from the begin of its first node to the end of its last.
+// Wave is one wave. Seconds are from the start of its first node to the end of its last.
 type Wave struct {
 	Number  int              `json:"number"`
 	Canary  bool             `json:"canary,omitempty"`
@@ -69,8 +69,8 @@ const Total = "total"
 
 // Summarise puts a rollout into figures, as of now.
 func Summarise(r api.Rollout, now time.Time) Summary {
-	s := Summary{Name: r.Name, Kind: r.Kind, Wish: r.Wish, State: r.State, Reason: r.Reason, Owner: r.Owner,
-		Begun: r.Begun, Ended: r.Ended,
+	s := Summary{Name: r.Name, Kind: r.Kind, Desired: r.Desired, State: r.State, Reason: r.Reason, Owner: r.Owner,
+		Started: r.Started, Ended: r.Ended,
 		Resumed: r.Resumed, Made: now, Counts: r.Counts, Nodes: r.Runs, Failures: []Failure{}, Waves: []Wave{}}
 	end := r.Ended
 	if end.IsZero() {
@@ -79,17 +79,17 @@ func Summarise(r api.Rollout, now time.Time) Summary {
 	if r.Counts.Running > 0 && r.State == api.RolloutRunning {
 		end = now
 	}
-	s.Seconds = seconds(r.Begun, end)
+	s.Seconds = seconds(r.Started, end)
 	if sizes, err := SizesOf(r.RolloutSpec, len(r.Runs)); err == nil {
 		s.Budget = sizes.Budget
 	}
-	stages, starts, ways := figures{}, figures{}, figures{}
+	stages, starts, methods := figures{}, figures{}, figures{}
 	for _, run := range r.Runs {
 		took := Took(run, now)
 		switch run.State {
 		case api.RunFailed:
 			s.Failures = append(s.Failures, failure(run, took))
-			ways.failed(run.Way)
+			methods.failed(run.EntryMethod)
 		case api.RunDone:
 			lengths := lengthsOf(run)
 			for name, length := range lengths {
@@ -99,13 +99,13 @@ func Summarise(r api.Rollout, now time.Time) Summary {
 			if length, measured := lengths["start"]; measured && run.Start != "" {
 				starts.add(run.Start, run.Node, length)
 			}
-			ways.add(run.Way, run.Node, took)
+			methods.add(run.EntryMethod, run.Node, took)
 		case api.RunWaiting, api.RunRunning:
 		}
 	}
 	s.Stages = stages.sorted(append(api.Stages(), Total))
 	s.Starts = starts.sorted([]string{"kexec", "reboot", "fallback"})
-	s.Ways = ways.sorted([]string{"idle", "warm", "power", "wol", "manual", ""})
+	s.EntryMethods = methods.sorted([]string{"idle", "warm", "power", "wol", "manual", ""})
 	s.Waves = wavesOf(r, now)
 	return s
 }
@@ -124,15 +124,15 @@ func Took(run api.NodeRun, now time.Time) float64 {
 func seconds(from, to time.Time) float64 { return max(to.Sub(from).Seconds(), 0) }
 
 func failure(run api.NodeRun, took float64) Failure {
-	f := Failure{Node: run.Node, MAC: run.MAC, Wave: run.Wave, Way: run.Way, Seconds: took, Reason: run.Reason,
-		Log: run.Log}
+	f := Failure{Node: run.Node, MAC: run.MAC, Wave: run.Wave, EntryMethod: run.EntryMethod, Seconds: took,
+		Reason: run.Reason, Log: run.Log}
 	if n := len(run.Stages); n > 0 {
 		f.Stage = run.Stages[n-1].Name
 	}
 	return f
 }
 
-// lengthsOf gives the seconds of each stage; one that was gone through twice counts as a whole.
+// lengthsOf returns the seconds of each stage; one that occurred twice counts as a whole.
 func lengthsOf(run api.NodeRun) map[string]float64 {
 	lengths := map[string]float64{}
 	for _, stage := range run.Stages {
@@ -197,7 +197,7 @@ func (f figures) add(name, node string, seconds float64) {
 
 func (f figures) failed(name string) { f.of(name).failed++ }
 
-// sorted gives the figures in an order; what is not in it has none.
+// sorted returns the figures in an order; what is not in it has none.
 func (f figures) sorted(order []string) []Figures {
 	list := []Figures{}
 	for _, name := range order {

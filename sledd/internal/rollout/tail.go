@@ -2,7 +2,12 @@
 
 package rollout
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+)
 
 const (
 	tailLines = 20
@@ -11,13 +16,13 @@ const (
 
 // Tail is the last lines of a node's log before the kernel's (contract/report.md), as far as they
 // are useful in a report.
-func Tail(log string) string {
-	log, _, _ = strings.Cut(log, "--- dmesg\n")
-	lines := strings.Split(strings.TrimRight(strings.ToValidUTF8(log, "\uFFFD"), "\n"), "\n")
+func Tail(log api.Raw) api.Raw {
+	text, _, _ := strings.Cut(log.String(), "--- dmesg\n")
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	lines = lines[max(len(lines)-tailLines, 0):]
-	text := strings.Join(lines, "\n")
+	text = strings.Join(lines, "\n")
 	if surplus := len(text) - tailBytes; surplus > 0 {
 		text = strings.ToValidUTF8(text[surplus:], "")
 	}
-	return text
+	return nodetext.RawOf([]byte(text))
 }

@@ -5,12 +5,14 @@ package rollouts
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
@@ -35,6 +37,38 @@ type storedRun struct {
 	Seen       time.Time `json:"seen"`
 
 	revision int64
+}
+
+// UnmarshalJSON reads a rollout, also one stored by an earlier version.
+func (r *storedRollout) UnmarshalJSON(text []byte) error {
+	type current storedRollout
+	read := struct {
+		*current
+		Wish  string    `json:"wish"`  // former name of desired
+		Begun time.Time `json:"begun"` // former name of started
+	}{current: (*current)(r)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	r.Desired = cmp.Or(r.Desired, read.Wish)
+	if r.Started.IsZero() {
+		r.Started = read.Begun
+	}
+	return nil
+}
+
+// UnmarshalJSON reads a run, also one stored by an earlier version.
+func (run *storedRun) UnmarshalJSON(text []byte) error {
+	type current storedRun
+	read := struct {
+		*current
+		Way string `json:"way"` // former name of entry_method
+	}{current: (*current)(run)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	run.EntryMethod = cmp.Or(run.EntryMethod, read.Way)
+	return nil
 }
 
 func readRollout(kv store.KV) (*storedRollout, error) {
@@ -75,13 +109,14 @@ func (r *storedRollout) node(i int, stored storedRun) api.NodeRun {
 		run.State = api.RunWaiting
 	}
 	if run.State == api.RunFailed && stored.Resumption < r.Resumed {
-		run = api.NodeRun{State: api.RunWaiting, Labels: run.Labels, From: run.From, Attempts: run.Attempts, Begin: run.Begin}
+		run = api.NodeRun{State: api.RunWaiting, Labels: run.Labels, From: run.From, Attempts: run.Attempts,
+			Begin: run.Begin}
 	}
 	run.Node, run.MAC, run.Wave = r.Nodes[i], r.MACs[i], r.WaveOf[i]
 	return run
 }
 
-// with gives the rollout with its nodes.
+// with returns the rollout with its nodes.
 func (r *storedRollout) with(stored map[string]storedRun) api.Rollout {
 	shown := r.Rollout
 	shown.Waves = make([][]string, slices.Max(r.WaveOf))
@@ -97,7 +132,7 @@ func (r *storedRollout) with(stored map[string]storedRun) api.Rollout {
 	return shown
 }
 
-// judge notes what the rollout becomes by what its nodes became, and says whether that is to be written.
+// judge sets the state of the rollout by the states of its nodes, and reports whether it changed.
 func (r *storedRollout) judge(now api.Rollout) (bool, error) {
 	state, reason, err := rollout.Judge(r.State, r.RolloutSpec, now.Runs)
 	if err != nil {
@@ -169,12 +204,12 @@ func (rs *Rollouts) List(ctx context.Context) (api.RolloutList, error) {
 		list.Items = append(list.Items, shown)
 	}
 	slices.SortFunc(list.Items, func(a, b api.Rollout) int {
-		return cmp.Or(b.Begun.Compare(a.Begun), cmp.Compare(numberOf(b.Name), numberOf(a.Name)))
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(numberOf(b.Name), numberOf(a.Name)))
 	})
 	return list, nil
 }
 
-// Abort ends a rollout for good: no node of it is begun any more. Those that run go on by themselves.
+// Abort ends a rollout for good. None of its nodes is started any more; running nodes are not interrupted.
 func (rs *Rollouts) Abort(ctx context.Context, name, operator string) (api.Rollout, error) {
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
 		r, _, err := rs.rollout(ctx, name)
@@ -195,10 +230,10 @@ func (rs *Rollouts) Abort(ctx context.Context, name, operator string) (api.Rollo
 	return rs.evaluate(ctx, name)
 }
 
-// abort notes the end of a rollout; why it was stopped before is still told.
+// abort notes the end of a rollout; why it was stopped before is kept.
 func (r *storedRollout) abort(now time.Time, reason string) {
-	if r.Reason != "" {
-		reason += "; stopped before: " + r.Reason
+	if !r.Reason.IsZero() {
+		reason += "; stopped before: " + r.Reason.String()
 	}
-	r.State, r.Reason, r.Ended = api.RolloutAborted, reason, now
+	r.State, r.Reason, r.Ended = api.RolloutAborted, nodetext.Clean(reason), now
 }

@@ -55,7 +55,7 @@ func newRack(t *testing.T) *rack {
 func (r *rack) start(desired string, nodes ...string) (api.Rollout, bool) {
 	r.Helper()
 	shown, fresh, err := r.Start(r.Context(), "reimage", "alice",
-		api.RolloutSpec{Nodes: nodes, Wish: desired, Canary: "1"})
+		api.RolloutSpec{Nodes: nodes, Desired: desired, Canary: "1"})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -66,7 +66,8 @@ func (r *rack) start(desired string, nodes ...string) (api.Rollout, bool) {
 func (r *rack) observe(i int, generation int64, satisfied bool) {
 	r.Helper()
 	err := r.Update(r.Context(), address(i), nil, func(tx *nodetx.Tx) error {
-		tx.Bind(nodetx.Binding{Binding: api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: generation}},
+		tx.Bind(nodetx.Binding{Binding: api.Binding{BindingSpec: api.BindingSpec{Image: "d12"},
+			Generation: generation}},
 			true)
 		tx.Status().Generation, tx.Status().Phase = generation, api.Writing
 		if satisfied {
@@ -105,17 +106,17 @@ func (r *rack) refused(what string, err error, kind refusal.Kind, text string) {
 
 func TestARolloutIsDoneWhenItsNodesAre(t *testing.T) {
 	r := newRack(t)
-	begun, fresh := r.start("d12", "n1", "n2", address(3))
-	if !fresh || begun.Name != "reimage-1" || len(begun.Waves) != 2 || begun.Waves[0][0] != "n1" ||
-		begun.Nodes[2] != "n3" {
-		t.Fatalf("%+v", begun)
+	started, fresh := r.start("d12", "n1", "n2", address(3))
+	if !fresh || started.Name != "reimage-1" || len(started.Waves) != 2 || started.Waves[0][0] != "n1" ||
+		started.Nodes[2] != "n3" {
+		t.Fatalf("%+v", started)
 	}
-	_, err := r.PutRun(t.Context(), begun.Name, "n1", api.NodeRunSpec{State: api.RunDone})
+	_, err := r.PutRun(t.Context(), started.Name, "n1", api.NodeRunSpec{State: api.RunDone})
 	r.refused("done before it is", err, refusal.Conflict, "n1")
-	_, err = r.PutRun(t.Context(), begun.Name, "n4", api.NodeRunSpec{State: api.RunRunning})
+	_, err = r.PutRun(t.Context(), started.Name, "n4", api.NodeRunSpec{State: api.RunRunning})
 	r.refused("a node of no wave", err, refusal.NotFound, "is not in rollout")
 	for i := 1; i <= 3; i++ {
-		answer := r.image(begun.Name, i, 1)
+		answer := r.image(started.Name, i, 1)
 		if answer.Run.State != api.RunDone || answer.Run.Start != "kexec" || answer.Run.Attempts != 1 ||
 			answer.Run.Generation != 1 {
 			t.Errorf("%+v", answer.Run)
@@ -128,41 +129,42 @@ func TestARolloutIsDoneWhenItsNodesAre(t *testing.T) {
 	if err != nil || len(list.Items) != 1 || list.Items[0].Counts.Done != 3 || list.Items[0].Ended.IsZero() {
 		t.Errorf("%+v, %v", list, err)
 	}
-	_, err = r.PutRun(t.Context(), begun.Name, "n1", api.NodeRunSpec{State: api.RunRunning})
-	r.refused("a node that is done", err, refusal.Conflict, "n1 was done")
-	_, err = r.Abort(t.Context(), begun.Name, "bob")
+	_, err = r.PutRun(t.Context(), started.Name, "n1", api.NodeRunSpec{State: api.RunRunning})
+	r.refused("a node that is done", err, refusal.Conflict, "n1 is done")
+	_, err = r.Abort(t.Context(), started.Name, "bob")
 	r.refused("abort of what is done", err, refusal.Conflict, "nothing to abort")
 }
 
 func TestAFailedCanaryStopsAndTheSameRequestResumes(t *testing.T) {
 	r := newRack(t)
-	begun, _ := r.start("d12", "n1", "n2")
-	r.put(begun.Name, 1, api.NodeRunSpec{State: api.RunRunning, Way: "warm"})
-	_, err := r.PutRun(t.Context(), begun.Name, "n1", api.NodeRunSpec{State: api.RunFailed, Reason: " "})
+	started, _ := r.start("d12", "n1", "n2")
+	r.put(started.Name, 1, api.NodeRunSpec{State: api.RunRunning, EntryMethod: "warm"})
+	_, err := r.PutRun(t.Context(), started.Name, "n1", api.NodeRunSpec{State: api.RunFailed, Reason: " "})
 	r.refused("a failure without a reason", err, refusal.Invalid, "reason")
-	failed := r.put(begun.Name, 1, api.NodeRunSpec{State: api.RunFailed, Reason: "write: code 5"})
-	if failed.Rollout.State != api.RolloutStopped || !strings.Contains(failed.Rollout.Reason, "write: code 5") ||
-		failed.Run.Way != "warm" {
+	failed := r.put(started.Name, 1, api.NodeRunSpec{State: api.RunFailed, Reason: "write: code 5"})
+	if failed.Rollout.State != api.RolloutStopped || !strings.Contains(failed.Rollout.Reason.String(),
+		"write: code 5") ||
+		failed.Run.EntryMethod != "warm" {
 		t.Fatalf("%+v", failed)
 	}
-	_, err = r.PutRun(t.Context(), begun.Name, "n2", api.NodeRunSpec{State: api.RunRunning})
+	_, err = r.PutRun(t.Context(), started.Name, "n2", api.NodeRunSpec{State: api.RunRunning})
 	r.refused("the next wave of a stopped rollout", err, refusal.Conflict, "is stopped")
 	resumed, fresh := r.start("d12", "n1", "n2")
-	if fresh || resumed.Name != begun.Name || resumed.Resumed != 1 || resumed.State != api.RolloutRunning {
+	if fresh || resumed.Name != started.Name || resumed.Resumed != 1 || resumed.State != api.RolloutRunning {
 		t.Fatalf("%+v", resumed)
 	}
 	if run := resumed.Runs[0]; run.State != api.RunWaiting || run.Attempts != 1 {
 		t.Errorf("the failed node: %+v", run)
 	}
-	if again := r.image(begun.Name, 1, 1); again.Run.Attempts != 2 || again.Rollout.State != api.RolloutRunning {
+	if again := r.image(started.Name, 1, 1); again.Run.Attempts != 2 || again.Rollout.State != api.RolloutRunning {
 		t.Errorf("%+v", again)
 	}
 }
 
 func TestResumingEndsRunsThatWereDoneUnseen(t *testing.T) {
 	r := newRack(t)
-	begun, _ := r.start("d12", "n1", "n2")
-	r.put(begun.Name, 1, api.NodeRunSpec{State: api.RunRunning})
+	started, _ := r.start("d12", "n1", "n2")
+	r.put(started.Name, 1, api.NodeRunSpec{State: api.RunRunning})
 	r.observe(1, 1, true) // and the program that watched it has ended
 	resumed, fresh := r.start("d12", "n2")
 	if fresh || resumed.Runs[0].State != api.RunDone || resumed.Counts.Done != 1 {
@@ -173,7 +175,7 @@ func TestResumingEndsRunsThatWereDoneUnseen(t *testing.T) {
 func TestRolloutsWithSharedNodes(t *testing.T) {
 	r := newRack(t)
 	first, _ := r.start("d12", "n1", "n2")
-	_, _, err := r.Start(t.Context(), "reimage", "bob", api.RolloutSpec{Nodes: []string{"n2", "n3"}, Wish: "d13"})
+	_, _, err := r.Start(t.Context(), "reimage", "bob", api.RolloutSpec{Nodes: []string{"n2", "n3"}, Desired: "d13"})
 	r.refused("a node of one that runs", err, refusal.Conflict, first.Name)
 	if apart, fresh := r.start("d13", "n4"); !fresh || apart.Name != "reimage-2" {
 		t.Errorf("%+v", apart)
@@ -186,11 +188,11 @@ func TestRolloutsWithSharedNodes(t *testing.T) {
 	}
 	old, err := r.Get(t.Context(), first.Name)
 	if err != nil || old.State != api.RolloutAborted ||
-		!strings.Contains(old.Reason, "replaced by reimage-3; stopped before:") {
+		!strings.Contains(old.Reason.String(), "replaced by reimage-3; stopped before:") {
 		t.Errorf("%+v, %v", old, err)
 	}
 	aborted, err := r.Abort(t.Context(), third.Name, "bob")
-	if err != nil || aborted.State != api.RolloutAborted || aborted.Reason != "aborted by bob" {
+	if err != nil || aborted.State != api.RolloutAborted || aborted.Reason.String() != "aborted by bob" {
 		t.Errorf("%+v, %v", aborted, err)
 	}
 	if _, err := r.Abort(t.Context(), third.Name, "bob"); err != nil {
@@ -203,13 +205,14 @@ func TestRolloutsWithSharedNodes(t *testing.T) {
 func TestRequestsThatAreAtFaultNameAllFaults(t *testing.T) {
 	r := newRack(t)
 	_, _, err := r.Start(t.Context(), "reimage", "bob",
-		api.RolloutSpec{Nodes: []string{"n1", "nobody", address(1)}, Wish: "d12"})
-	r.refused("two faults", err, refusal.Invalid, "at fault")
+		api.RolloutSpec{Nodes: []string{"n1", "nobody", address(1)}, Desired: "d12"})
+	r.refused("two faults", err, refusal.Invalid, "not usable")
 	var refused *refusal.Error
 	if !errors.As(err, &refused) || len(refused.Details) != 2 || refused.Details[0].Location != "body.nodes[1]" {
 		t.Errorf("%+v", refused)
 	}
-	_, _, err = r.Start(t.Context(), "reimage", "bob", api.RolloutSpec{Nodes: []string{"n1"}, Wish: "d12", Canary: "200%"})
+	_, _, err = r.Start(t.Context(), "reimage", "bob",
+		api.RolloutSpec{Nodes: []string{"n1"}, Desired: "d12", Canary: "200%"})
 	r.refused("a canary of too much", err, refusal.Invalid, "")
 	list, err := r.List(t.Context())
 	if err != nil || len(list.Items) != 0 {
@@ -220,7 +223,7 @@ func TestRequestsThatAreAtFaultNameAllFaults(t *testing.T) {
 func TestManyNodesAreReportedAtTheSameTime(t *testing.T) {
 	r := newRack(t)
 	shown, _, err := r.Start(t.Context(), "reimage", "alice",
-		api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4", "n5"}, Wish: "d12"})
+		api.RolloutSpec{Nodes: []string{"n1", "n2", "n3", "n4", "n5"}, Desired: "d12"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +241,8 @@ func TestManyNodesAreReportedAtTheSameTime(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if last, err := r.Get(t.Context(), shown.Name); err != nil || last.State != api.RolloutDone || last.Counts.Done != 5 {
+	if last, err := r.Get(t.Context(), shown.Name); err != nil || last.State != api.RolloutDone ||
+		last.Counts.Done != 5 {
 		t.Errorf("%+v, %v", last.Counts, err)
 	}
 }

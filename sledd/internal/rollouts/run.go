@@ -12,6 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
@@ -45,7 +46,7 @@ func (rs *Rollouts) queuedRun(ctx context.Context, name, address string, spec ap
 	}
 }
 
-// runChange is one node of a rollout, what is said of it, and the node itself.
+// runChange is one node of a rollout, the request, and the node itself.
 type runChange struct {
 	*nodetx.Tx
 	rollout *storedRollout
@@ -88,7 +89,7 @@ func (rs *Rollouts) putRun(ctx context.Context, name, address string, request ap
 	return run, err
 }
 
-// runChange reads all that is looked at, at one revision.
+// runChange reads all that is checked, at one revision.
 func (rs *Rollouts) runChange(ctx context.Context, name, address string, request api.NodeRunSpec) (*runChange, error) {
 	var stored nodetx.Slot[storedRollout]
 	var run nodetx.Slot[storedRun]
@@ -118,8 +119,8 @@ func (rs *Rollouts) runChange(ctx context.Context, name, address string, request
 
 // applyRequest brings the run to the requested state, or refuses it.
 func (t *runChange) applyRequest() error {
-	if t.request.Way != "" {
-		t.current.Way = t.request.Way
+	if t.request.EntryMethod != "" {
+		t.current.EntryMethod = t.request.EntryMethod
 	}
 	if t.Node() != nil {
 		t.current.Labels = t.Node().Labels
@@ -133,20 +134,20 @@ func (t *runChange) applyRequest() error {
 				"the binding of node %s is not satisfied: it has generation %d; the node is %s, generation %d",
 				t.current.Node, t.Generation(), nodetx.PhaseText(t.Status().Phase), t.Status().Generation)
 		}
-		t.current.Reason, t.current.Log = "", ""
+		t.current.Reason, t.current.Log = api.Prose{}, api.Raw{}
 	case api.RunFailed:
 		if strings.TrimSpace(t.request.Reason) == "" {
 			return refusal.Value("body.reason", t.request.Reason, errors.New("a node that failed has a reason"))
 		}
 		if t.current.State == api.RunDone {
-			return refusal.New(refusal.Conflict, "node %s was done in rollout %s: it cannot have failed", t.current.Node,
-				t.rollout.Name)
+			return refusal.New(refusal.Conflict, "node %s is done in rollout %s, and cannot be reported as failed",
+				t.current.Node, t.rollout.Name)
 		}
-		t.current.Reason = t.request.Reason
+		t.current.Reason = nodetext.Clean(t.request.Reason)
 	case api.RunWaiting: // nobody can say that
 	}
 	if t.current.State == t.request.State {
-		return nil // said again
+		return nil // reported again
 	}
 	return t.end()
 }
@@ -156,11 +157,12 @@ func (t *runChange) applyRequest() error {
 func (t *runChange) begin() error {
 	again := t.current.State == api.RunDone
 	if again && t.Generation() == t.current.Generation && t.Satisfied() {
-		return refusal.New(refusal.Conflict, "node %s was done in rollout %s: nothing is to be done again", t.current.Node,
-			t.rollout.Name)
+		return refusal.New(refusal.Conflict, "node %s is done in rollout %s, and is not started again",
+			t.current.Node, t.rollout.Name)
 	}
 	if t.current.State != api.RunRunning && t.rollout.State != api.RolloutRunning {
-		return refusal.New(refusal.Conflict, "rollout %s is %s (%s): node %s is not started", t.rollout.Name, t.rollout.State,
+		return refusal.New(refusal.Conflict, "rollout %s is %s (%s): node %s is not started", t.rollout.Name,
+			t.rollout.State,
 			t.rollout.Reason, t.current.Node)
 	}
 	if t.current.Attempts == 0 || again {
@@ -172,7 +174,7 @@ func (t *runChange) begin() error {
 	if t.current.State != api.RunRunning {
 		t.current.Begin, t.current.End = t.Now, time.Time{}
 		t.current.Stages, t.current.Start, t.current.Generation = nil, "", 0
-		t.current.Reason, t.current.Log = "", ""
+		t.current.Reason, t.current.Log = api.Prose{}, api.Raw{}
 	}
 	t.current.State = api.RunRunning
 	return nil
@@ -186,7 +188,7 @@ func (t *runChange) end() error {
 	if t.current.Begin.IsZero() {
 		t.current.Begin = t.Now
 	}
-	t.current.Stages, t.current.Log = nil, ""
+	t.current.Stages, t.current.Log = nil, api.Raw{}
 	for _, stage := range events.Timeline(history, t.Now).Stages {
 		ended := stage.Begin.Add(time.Duration(stage.Seconds * float64(time.Second)))
 		if ended.After(t.current.Begin) { // else it belongs to an earlier run
@@ -197,10 +199,11 @@ func (t *runChange) end() error {
 		t.current.Start = t.Status().Start
 	}
 	logged := func(e api.Event) bool {
-		return !e.Time.Before(t.current.Begin) && slices.Contains([]string{"log", "lastwords", "fallback", "lost"}, e.Kind)
+		return !e.Time.Before(t.current.Begin) && slices.Contains([]string{"log", "lastwords", "fallback", "lost"},
+			e.Kind)
 	}
 	if t.request.State == api.RunFailed && slices.ContainsFunc(history, logged) && t.Tx.Log() != nil {
-		t.current.Log = rollout.Tail(string(*t.Tx.Log()))
+		t.current.Log = rollout.Tail(nodetext.RawOf(*t.Tx.Log()))
 	}
 	return nil
 }

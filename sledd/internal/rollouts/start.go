@@ -28,15 +28,15 @@ const (
 	trimmedRollouts = 16
 )
 
-// Start starts a rollout, or resumes the one that is the same; fresh says which.
+// Start starts a rollout, or resumes the same one; fresh reports which.
 func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.RolloutSpec,
 ) (shown api.Rollout, fresh bool, err error) {
-	var begun *startRequest
+	var request *startRequest
 	err = nodetx.Retry(ctx, func(ctx context.Context) error {
-		if begun, err = rs.readStart(ctx, kind, operator, spec); err != nil {
+		if request, err = rs.readStart(ctx, kind, operator, spec); err != nil {
 			return err
 		}
-		t, err := begun.transaction()
+		t, err := request.transaction()
 		if err != nil {
 			return err
 		}
@@ -46,21 +46,21 @@ func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.R
 	if err != nil {
 		return api.Rollout{}, false, err
 	}
-	for _, old := range begun.replaced {
+	for _, old := range request.replaced {
 		if _, err := rs.evaluate(ctx, old.Name); err != nil {
 			return api.Rollout{}, false, err
 		}
 	}
-	if !begun.fresh {
-		if err := rs.catchUp(ctx, begun.rollout, begun.asked.MACs); err != nil {
+	if !request.fresh {
+		if err := rs.catchUp(ctx, request.rollout, request.asked.MACs); err != nil {
 			return api.Rollout{}, false, err
 		}
 	}
-	shown, err = rs.evaluate(ctx, begun.rollout.Name)
-	return shown, begun.fresh, err
+	shown, err = rs.evaluate(ctx, request.rollout.Name)
+	return shown, request.fresh, err
 }
 
-// startRequest is a rollout that is asked for, and those that are there.
+// startRequest is a requested rollout, and the stored ones.
 type startRequest struct {
 	*Rollouts
 	asked    rollout.One
@@ -104,14 +104,14 @@ func (rs *Rollouts) readStart(ctx context.Context, kind, operator string, spec a
 	return b, b.resolveConflicts(labels)
 }
 
-// resolve finds the nodes that are asked for among the declared ones, or names all faults.
+// resolve finds the requested nodes among the declared ones, or names all faults.
 func (b *startRequest) resolve(names []store.KV) error {
 	macs, nodes := map[string]string{}, map[string]string{}
 	for _, kv := range names {
 		name := strings.TrimPrefix(kv.Key, key.Names)
 		macs[name], nodes[string(kv.Value)] = string(kv.Value), name
 	}
-	faults := &refusal.Error{Kind: refusal.Invalid, Message: "no rollout was begun: some nodes are at fault"}
+	faults := &refusal.Error{Kind: refusal.Invalid, Message: "no rollout was started: some nodes are not usable"}
 	seen := map[string]bool{}
 	for i, reference := range b.asked.Spec.Nodes {
 		address, err := mac.Parse(reference)
@@ -136,7 +136,7 @@ func (b *startRequest) resolve(names []store.KV) error {
 	return faults.OrNil()
 }
 
-// labels gives those of the nodes that are asked for.
+// labels returns the labels of the requested nodes.
 func (b *startRequest) labels(nodes []store.KV) ([]map[string]string, error) {
 	all := make(map[string]map[string]string, len(nodes))
 	for _, kv := range nodes {
@@ -168,8 +168,9 @@ func (b *startRequest) resolveConflicts(labels []map[string]string) error {
 			return nil
 		case rollout.Conflicts:
 			return refusal.New(refusal.Conflict,
-				"rollout %s (%s) runs and has some of these nodes: wait for it, or sledctl rollout abort %s", there.Name,
-				there.Wish, there.Name)
+				"rollout %s (%s) runs and has some of these nodes: wait for it, or sledctl rollout abort %s",
+				there.Name,
+				there.Desired, there.Name)
 		case rollout.Replaces:
 			b.replaced = append(b.replaced, there)
 		}
@@ -182,7 +183,8 @@ func (b *startRequest) resolveConflicts(labels []map[string]string) error {
 	now := b.Now()
 	b.rollout = &storedRollout{MACs: b.asked.MACs, WaveOf: waves,
 		Rollout: api.Rollout{RolloutSpec: b.asked.Spec, Kind: b.asked.Kind,
-			Name: fmt.Sprintf("%s-%d", b.asked.Kind, number), State: api.RolloutRunning, Owner: b.owner, Begun: now, Seen: now}}
+			Name: fmt.Sprintf("%s-%d", b.asked.Kind, number), State: api.RolloutRunning, Owner: b.owner,
+			Started: now, Seen: now}}
 	b.rollout.Nodes = b.names
 	for _, old := range b.replaced {
 		old.abort(now, "replaced by "+b.rollout.Name)
@@ -190,14 +192,14 @@ func (b *startRequest) resolveConflicts(labels []map[string]string) error {
 	return nil
 }
 
-// numberOf gives the number at the end of a rollout's name. All kinds count together, so that no name comes twice.
+// numberOf returns the number at the end of a rollout's name. All kinds count together, so that no name comes twice.
 func numberOf(name string) int {
 	number, _ := strconv.Atoi(name[strings.LastIndex(name, "-")+1:])
 	return number
 }
 
 func (b *startRequest) resume(there *storedRollout) {
-	there.State, there.Reason, there.Seen = api.RolloutRunning, "", b.Now()
+	there.State, there.Reason, there.Seen = api.RolloutRunning, api.Prose{}, b.Now()
 	there.Resumed++
 	b.rollout, b.replaced = there, nil
 }

@@ -104,7 +104,7 @@ func TestImagesNeverChange(t *testing.T) {
 	s.admin(404, "DELETE", "/v1/images/d12", nil)
 }
 
-func TestGenerationCountsWishes(t *testing.T) {
+func TestGenerationCountsDesiredStates(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	s.Register("d12")
@@ -137,7 +137,7 @@ func TestGenerationCountsWishes(t *testing.T) {
 	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
 	s.admin(204, "DELETE", "/v1/nodes/n1", nil)
 	s.Declare(1)
-	want(9, nil) // 9 was never given to the node; 8 was, and a deleted node keeps that
+	want(9, nil) // 9 was never issued to the node; 8 was, and a deleted node keeps that
 }
 
 func TestUserDataIsNeverInAnAnswer(t *testing.T) {

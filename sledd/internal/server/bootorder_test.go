@@ -30,13 +30,14 @@ func TestBootOrderIsComparedWithWhatTheSystemSays(t *testing.T) {
 		var details []string
 		for _, event := range as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items {
 			if event.Kind == "bootorder" {
-				details = append(details, event.Detail)
+				details = append(details, event.Detail.String())
 			}
 		}
 		return details
 	}
 	m.Say("operational", "operational 1\ngeneration 1\nos boot_id=a boot_order=network boot_current=0002%20UEFI%20PXEv4\n")
-	if node := s.Node(1); node.OtherBootOrder() != "network" || node.Status.OS.BootCurrent != "0002 UEFI PXEv4" ||
+	if node := s.Node(1); node.OtherBootOrder() != "network" ||
+		node.Status.OS.BootCurrent.String() != "0002 UEFI PXEv4" ||
 		!node.Binding.Satisfied {
 		t.Errorf("%+v %+v", node, node.Status.OS)
 	}
@@ -44,7 +45,8 @@ func TestBootOrderIsComparedWithWhatTheSystemSays(t *testing.T) {
 		t.Errorf("events: %q", got)
 	}
 	m.Say("operational", "operational 1\ngeneration 1\nos boot_id=b boot_order=disk\n")
-	if node := s.Node(1); node.OtherBootOrder() != "" || node.Status.OS.BootOrder != "disk" || len(told()) != 1 {
+	if node := s.Node(1); node.OtherBootOrder() != "" || node.Status.OS.BootOrder.String() != "disk" ||
+		len(told()) != 1 {
 		t.Errorf("%+v, %v", node.Status.OS, told())
 	}
 }

@@ -108,7 +108,7 @@ func everything(m *sleddtest.Machine) []call {
 		{"GET", "/v1/rollouts/reimage-1", adminToken, "", false},
 		{"PUT", "/v1/rollouts/reimage-1/runs/n2", adminToken, `{"state":"running"}`, true},
 		{"POST", "/v1/rollouts/reimage-1/abort", adminToken, "", true},
-		{"POST", "/v1/rollouts", adminToken, `{"nodes":["n4"],"wish":"image d13"}`, true},
+		{"POST", "/v1/rollouts", adminToken, `{"nodes":["n4"],"desired":"image d13"}`, true},
 		{"GET", "/v1/operators", adminToken, "", false},
 		{"GET", "/v1/operators/admin", adminToken, "", false},
 		{"PUT", "/v1/operators/a", adminToken, `{"name":"a","role":"read"}`, true},
@@ -121,7 +121,7 @@ func everything(m *sleddtest.Machine) []call {
 		{"POST", node + "/log", m.Token, "x\n", true},
 		{"GET", "/boot/" + m.MAC + ".ipxe", "", "", true},
 		{"GET", "/boot/52-54-00-77-00-99.ipxe", "", "", true},
-		{"GET", "/readyz", "", "", false},
+		{"GET", "/readyz", "", "", true},
 	}
 }
 
@@ -138,7 +138,7 @@ func prepare(t *testing.T) (*sledd, *sleddtest.Machine, *broken) {
 	whole.Register("free")
 	whole.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
 	whole.Bind(api.BindingSpec{Node: "n4", Image: "d12"})
-	whole.admin(201, "POST", "/v1/rollouts", api.RolloutSpec{Nodes: []string{"n1", "n2"}, Wish: "image d12"})
+	whole.admin(201, "POST", "/v1/rollouts", api.RolloutSpec{Nodes: []string{"n1", "n2"}, Desired: "image d12"})
 	whole.admin(200, "PUT", "/v1/operators/b", api.Operator{Name: "b", Role: api.Read})
 	m := s.Machine(1)
 	m.Poll(0)

@@ -27,7 +27,8 @@ func capturing(s *sledd, i int, name string) *sleddtest.Machine {
 	s.Bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Capture: name})
 	m := s.Machine(i)
 	want := fmt.Sprintf(
-		"plan 1\ngeneration 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n", i, m.MAC)
+		"plan 1\ngeneration 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n",
+		i, m.MAC)
 	if plan := m.Poll(0); plan != want {
 		s.Fatalf("plan:\n%swant:\n%s", plan, want)
 	}
@@ -54,7 +55,7 @@ func TestLifeOfACapture(t *testing.T) {
 	m.Report(rebootBegin, rebootEnd)
 	node := s.Node(1)
 	if node.Status.Phase != api.Captured || !node.Binding.Satisfied || node.Status.OS != nil ||
-		node.Status.Detail != "packed" {
+		node.Status.Detail.String() != "packed" {
 		t.Fatalf("afterwards: %+v", node)
 	}
 	image := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/gold", nil))
@@ -74,7 +75,7 @@ func TestLifeOfACapture(t *testing.T) {
 		t.Fatal("a captured node boots the Sled system")
 	}
 	if again := s.Bind(api.BindingSpec{Node: "n1", Capture: "gold"}); again.Generation != 1 || !again.Satisfied {
-		t.Fatalf("the same wish again: %+v", again)
+		t.Fatalf("the same binding again: %+v", again)
 	}
 }
 
@@ -126,7 +127,7 @@ func TestCaptureThatFails(t *testing.T) {
 	m := capturing(s, 1, "gold")
 	m.Report(captureBegin, "end step=1 verb=capture code=6 seconds=2 reason=no%20answer detail=packed")
 	node := s.Node(1)
-	if node.Status.Phase != api.Failed || node.Status.Code != 6 || node.Status.Reason != "no answer" ||
+	if node.Status.Phase != api.Failed || node.Status.Code != 6 || node.Status.Reason.String() != "no answer" ||
 		node.Binding.Satisfied {
 		t.Fatalf("status: %+v", node.Status)
 	}
@@ -153,14 +154,15 @@ func TestCaptureUnderANameThatWasTaken(t *testing.T) {
 		m.Report(end)
 		m.Report(rebootBegin, rebootEnd)
 		node := s.Node(1)
-		if node.Status.Phase != api.Failed || node.Status.Code != 0 || !strings.Contains(node.Status.Reason, says) {
+		if node.Status.Phase != api.Failed || node.Status.Code != 0 || !strings.Contains(node.Status.Reason.String(),
+			says) {
 			t.Errorf("status: %+v", node.Status)
 		}
 		list := as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items
 		told := slices.IndexFunc(list, func(e api.Event) bool {
 			return e.Kind == "end" && e.Verb == "capture" && e.Phase == api.Failed
 		})
-		if told < 0 || !strings.Contains(list[told].Detail, says) {
+		if told < 0 || !strings.Contains(list[told].Detail.String(), says) {
 			t.Errorf("events: %+v", list)
 		}
 		if m := s.Machine(1); m.Token != "" {
@@ -186,7 +188,7 @@ func TestUploadNeedsTheTokenOfThatNodeAndGeneration(t *testing.T) {
 	s.Bind(api.BindingSpec{Node: "n1"})
 	s.upload(m, http.StatusForbidden, "?generation=1")
 	s.upload(m, http.StatusForbidden, "?generation=2")
-	m.Poll(0) // the token of the new wish, which is to wipe
+	m.Poll(0) // the token of the new binding, which requests a wipe
 	s.upload(m, http.StatusForbidden, "?generation=2")
 	s.upload(other, http.StatusNoContent, "?generation=1")
 }
@@ -239,7 +241,7 @@ func TestWriteSaysHowItWent(t *testing.T) {
 	}
 	m.Report("end step=1 verb=write code=0 seconds=2 detail=delta:%20half%20differs")
 	list := as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items
-	if last := list[len(list)-1]; last.Detail != "delta: half differs" || last.Bytes != 3000000 {
+	if last := list[len(list)-1]; last.Detail.String() != "delta: half differs" || last.Bytes != 3000000 {
 		t.Errorf("event: %+v", last)
 	}
 	line = as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
@@ -248,7 +250,7 @@ func TestWriteSaysHowItWent(t *testing.T) {
 	}
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
 	m.Poll(0)
-	if detail := s.Node(1).Status.Detail; detail != "" {
+	if detail := s.Node(1).Status.Detail; !detail.IsZero() {
 		t.Errorf("a new plan, and the detail of the old one: %s", detail)
 	}
 	m.Report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write",

@@ -122,7 +122,7 @@ func install(m *sleddtest.Machine) {
 	}
 }
 
-// bulk makes wishes items of one call.
+// bulk makes bindings the items of one call.
 func bulk(specs ...api.BindingSpec) api.BulkBindings {
 	items := make([]api.BulkBinding, len(specs))
 	for i, spec := range specs {

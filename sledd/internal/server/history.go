@@ -48,7 +48,7 @@ func (o operations) histories() {
 		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	register(o, api.Read, log, func(ctx context.Context, in *NodePath) (*text, error) {
 		logged, err := o.Fleet.Logged(ctx, in.Node)
-		return &text{"text/plain; charset=utf-8", []byte(logged)}, err
+		return &text{"text/plain; charset=utf-8", logged.Bytes()}, err
 	})
 	register(o, api.Read, operation("get-node-timeline", http.MethodGet, "/nodes/{node}/timeline",
 		"Stages of a node's newest run",
@@ -67,7 +67,7 @@ type streamInput struct {
 // streamText is the description of the operation.
 const streamText = "Resumes after `Last-Event-ID` while sledd still holds all events since " +
 	"(the newest 50,000 of the fleet). If it does not, " +
-	"it answers 410: follow again without `Last-Event-ID`, and once the stream is open, list what you need anew."
+	"it answers 410: follow again without `Last-Event-ID`, and once the stream is open, list what you need again."
 
 func (o operations) stream() {
 	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events",

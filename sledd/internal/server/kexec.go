@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 )
 
 func (o operations) kexecs() {
@@ -24,6 +25,6 @@ func (o operations) kexecs() {
 }
 
 func (s *Server) lastWords(ctx context.Context, a nodeRequest) (nodeResponse, error) {
-	token, err := s.Intake.LastWords(ctx, a.mac, a.bearer, []byte(a.body))
+	token, err := s.Intake.LastWords(ctx, a.mac, a.bearer, nodetext.RawOf([]byte(a.body)))
 	return nodeResponse{token: token}, err
 }

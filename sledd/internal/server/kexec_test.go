@@ -49,7 +49,7 @@ func (s *sledd) stats(t *testing.T) api.KexecModel {
 	return list[0]
 }
 
-func wished(t *testing.T, s *sledd) *sleddtest.Machine {
+func boundMachine(t *testing.T, s *sledd) *sleddtest.Machine {
 	t.Helper()
 	s.Declare(1)
 	s.Register("d12")
@@ -68,12 +68,12 @@ func again(t *testing.T, s *sledd, m *sleddtest.Machine, boot string) {
 
 func TestKexecThatIsConfirmed(t *testing.T) {
 	s := fresh(t)
-	m := wished(t, s)
+	m := boundMachine(t, s)
 	if last := jump(t, m, " way=kexec"); !strings.HasPrefix(last, "kexec ") {
 		t.Fatalf("the plan ends in %q", last)
 	}
 	if got := s.stats(t); got.Attempts != 1 || got.Confirmed+got.Missed != 0 || got.Last != "open" || got.Rate != nil ||
-		got.Vendor != "ACME" || got.Product != "X1" {
+		got.Vendor.String() != "ACME" || got.Product.String() != "X1" {
 		t.Errorf("on the way: %+v", got)
 	}
 	confirmAs(m, " start=kexec")
@@ -81,7 +81,7 @@ func TestKexecThatIsConfirmed(t *testing.T) {
 		*got.Rate != 1 || got.Nodes != 1 {
 		t.Errorf("confirmed: %+v", got)
 	}
-	if status := s.Node(1).Status; status.Start != "kexec" || status.StartNote != "" {
+	if status := s.Node(1).Status; status.Start != "kexec" || !status.StartNote.IsZero() {
 		t.Errorf("%+v", status)
 	}
 	confirmAs(m, " start=firmware") // it could not forget its token, and was rebooted
@@ -109,7 +109,7 @@ func TestKexecThatIsMissed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fresh(t)
-			m := wished(t, s)
+			m := boundMachine(t, s)
 			jump(t, m, "")
 			c.between(s, m)
 			confirmAs(m, c.word)
@@ -131,7 +131,7 @@ func note(kind string) func(*sledd, *sleddtest.Machine) {
 
 func TestNothingToJumpToIsNoKexec(t *testing.T) {
 	s := fresh(t)
-	m := wished(t, s)
+	m := boundMachine(t, s)
 	jump(t, m, " way=reboot")
 	confirmAs(m, " start=firmware")
 	if list, err := s.Client().Kexecs(t.Context()); err != nil || len(list) != 0 || s.Node(1).Status.Start != "reboot" {
@@ -142,14 +142,14 @@ func TestNothingToJumpToIsNoKexec(t *testing.T) {
 // TestANodeThatMissedIsRebooted until somebody insists, and that goes well.
 func TestANodeThatMissedIsRebooted(t *testing.T) {
 	s := fresh(t)
-	m := wished(t, s)
+	m := boundMachine(t, s)
 	jump(t, m, "")
 	again(t, s, m, "") // it never spoke
 	if last := jump(t, m, ""); last != "reboot" {
 		t.Errorf("after a miss the plan ends in %q", last)
 	}
 	node := s.Node(1)
-	if node.Status.Start != "reboot" || !strings.Contains(node.Status.StartNote, "was not confirmed") ||
+	if node.Status.Start != "reboot" || !strings.Contains(node.Status.StartNote.String(), "was not confirmed") ||
 		node.Binding.Boot != "" {
 		t.Errorf("%+v, %+v", node.Status, node.Binding)
 	}
@@ -163,14 +163,14 @@ func TestANodeThatMissedIsRebooted(t *testing.T) {
 	}
 	confirmAs(m, " start=kexec")
 	again(t, s, m, "auto")
-	if last := jump(t, m, ""); !strings.HasPrefix(last, "kexec ") || s.Node(1).Status.StartNote != "" {
+	if last := jump(t, m, ""); !strings.HasPrefix(last, "kexec ") || !s.Node(1).Status.StartNote.IsZero() {
 		t.Errorf("after a success the plan ends in %q", last)
 	}
 }
 
 func TestAnotherMainboardStartsAnew(t *testing.T) {
 	s := fresh(t)
-	m := wished(t, s)
+	m := boundMachine(t, s)
 	jump(t, m, "")
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
 	m.Reboot()
@@ -178,7 +178,7 @@ func TestAnotherMainboardStartsAnew(t *testing.T) {
 	if last := jump(t, m, ""); !strings.HasPrefix(last, "kexec ") {
 		t.Errorf("the plan ends in %q", last)
 	}
-	if got := s.stats(t); got.Product != "X2" || got.Attempts != 1 {
+	if got := s.stats(t); got.Product.String() != "X2" || got.Attempts != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -191,20 +191,20 @@ func TestQuirks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := withQuirks(t, file)
-	m := wished(t, s)
+	m := boundMachine(t, s)
 	if last := jump(t, m, ""); last != "reboot" {
 		t.Errorf("the plan ends in %q", last)
 	}
 	told := ""
 	for _, event := range as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items {
 		if event.Kind == "plan" {
-			told = event.Detail
+			told = event.Detail.String()
 		}
 	}
 	if told != "wipe write configure reboot (not kexec: quirk: its NIC hangs, https://example.net/1)" {
 		t.Errorf("the event says %q", told)
 	}
-	if got := s.Node(1).Status.StartNote; got != "quirk: its NIC hangs, https://example.net/1" {
+	if got := s.Node(1).Status.StartNote; got.String() != "quirk: its NIC hangs, https://example.net/1" {
 		t.Errorf("the status says %q", got)
 	}
 	again(t, s, m, "kexec")
@@ -220,16 +220,16 @@ func TestQuirks(t *testing.T) {
 
 func TestLastWords(t *testing.T) {
 	s := fresh(t)
-	m := wished(t, s)
+	m := boundMachine(t, s)
 	m.Say("lastwords", "--- dmesg-efi-1\n[ 1.0] BUG: kernel NULL pointer dereference\n[ 1.5] Kernel panic - not "+
 		"syncing: Attempted to kill init!\n")
 	text, err := s.Client().Log(t.Context(), "n1")
-	if err != nil || !strings.HasPrefix(text, "--- dmesg-efi-1\n") {
+	if err != nil || !strings.HasPrefix(text.String(), "--- dmesg-efi-1\n") {
 		t.Errorf("%v, %q", err, text)
 	}
 	list := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items
 	last := list[len(list)-1]
-	if last.Kind != "lastwords" || last.Detail != "Kernel panic - not syncing: Attempted to kill init!" ||
+	if last.Kind != "lastwords" || last.Detail.String() != "Kernel panic - not syncing: Attempted to kill init!" ||
 		last.Bytes == 0 {
 		t.Errorf("%+v", last)
 	}

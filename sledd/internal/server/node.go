@@ -15,16 +15,19 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
 
 const (
-	maxWait   = 60 * time.Second
-	maxReport = 1 << 20  // bytes: 256 lines of at most 4096
-	maxLog    = 64 << 10 // bytes
-	readTime  = 30 * time.Second
+	maxWait = 60 * time.Second
+
+	maxReport      = 1 << 20  // bytes: 256 lines of at most 4096
+	maxFacts       = 64 << 10 // bytes
+	maxLog         = 64 << 10 // bytes
+	maxOperational = 16 << 10 // bytes
 )
 
 // nodeRequest is a request of a node.
@@ -43,20 +46,22 @@ type nodeResponse struct {
 }
 
 func (s *Server) nodeAPI(mux *http.ServeMux) {
+	mux.HandleFunc("POST /node/v1/{mac}/hello", s.hello)
 	mux.HandleFunc("GET /node/v1/{mac}/plan", s.node(0, s.plan))
 	mux.HandleFunc("GET /node/v1/{mac}/seed", s.node(0, s.seed))
 	mux.HandleFunc("GET /node/v1/{mac}/upload", s.node(0, s.upload))
 	mux.HandleFunc("POST /node/v1/{mac}/report", s.node(maxReport, s.report))
-	mux.HandleFunc("POST /node/v1/{mac}/facts", s.node(maxReport, s.facts))
+	mux.HandleFunc("POST /node/v1/{mac}/facts", s.node(maxFacts, s.facts))
 	mux.HandleFunc("POST /node/v1/{mac}/log", s.node(maxLog, s.log))
 	mux.HandleFunc("POST /node/v1/{mac}/lastwords", s.node(maxLog, s.lastWords))
-	mux.HandleFunc("POST /node/v1/{mac}/operational", s.node(maxReport, s.operational))
+	mux.HandleFunc("POST /node/v1/{mac}/operational", s.node(maxOperational, s.operational))
 }
 
 // bodyError is a fault of a request of a node: 400.
 type bodyError struct{ error }
 
-// node reads what all requests of nodes have in common, and writes the answer.
+// node reads what all requests of nodes have in common, and writes the answer. The token is checked before a body is
+// read.
 func (s *Server) node(limit int64,
 	answer func(ctx context.Context, a nodeRequest) (nodeResponse, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -66,8 +71,16 @@ func (s *Server) node(limit int64,
 			return
 		}
 		a := nodeRequest{r: r, mac: address, bearer: bearer(r.Header.Get("Authorization"))}
+		if limit == 0 && r.ContentLength != 0 {
+			writeProblem(w, statusProblem(http.StatusBadRequest, r.Method+" "+r.URL.Path+" takes no body"))
+			return
+		}
 		if limit > 0 {
-			body, err := read(w, r, limit)
+			if err := s.Intake.Authenticate(r.Context(), a.mac, a.bearer); err != nil {
+				writeProblem(w, problem(err))
+				return
+			}
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 			if err != nil {
 				writeProblem(w, statusProblem(tooLarge(err), "body: "+err.Error()))
 				return
@@ -103,14 +116,6 @@ func (o nodeResponse) write(w http.ResponseWriter) {
 	_, _ = w.Write(o.body) // the node may be gone
 }
 
-// read takes a body whole, or none of it.
-func read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(readTime))
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, limit)) //nolint:wrapcheck // says enough
-}
-
 func tooLarge(err error) int {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
@@ -119,7 +124,7 @@ func tooLarge(err error) int {
 	return http.StatusBadRequest
 }
 
-// bearer gives the token of an Authorization header, or nothing.
+// bearer returns the token of an Authorization header, or nothing.
 func bearer(header string) string {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "bearer") {
@@ -154,7 +159,7 @@ func (s *Server) plan(ctx context.Context, a nodeRequest) (nodeResponse, error) 
 	return nodeResponse{token: answer.Token, kind: "text/plain; charset=us-ascii", body: []byte(answer.Plan)}, nil
 }
 
-// number reads a query parameter; absent: what it says otherwise.
+// number reads a query parameter; if it is absent, it returns otherwise.
 func number(query url.Values, name string, otherwise int64) (int64, error) {
 	text := query.Get(name)
 	if !query.Has(name) {
@@ -177,11 +182,11 @@ func (s *Server) report(ctx context.Context, a nodeRequest) (nodeResponse, error
 }
 
 func (s *Server) facts(ctx context.Context, a nodeRequest) (nodeResponse, error) {
-	facts, uptime, err := report.ParseFacts(a.body)
+	hardware, err := report.ParseFacts(a.body)
 	if err != nil {
 		return nodeResponse{}, bodyError{err}
 	}
-	token, err := s.Intake.Facts(ctx, a.mac, a.bearer, facts, uptime)
+	token, err := s.Intake.Facts(ctx, a.mac, a.bearer, hardware)
 	return nodeResponse{token: token}, err
 }
 
@@ -193,7 +198,7 @@ func (s *Server) log(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 	if step > plan.MaxLines {
 		return nodeResponse{}, bodyError{fmt.Errorf("step=%d: a plan has at most %d lines", step, plan.MaxLines)}
 	}
-	token, err := s.Intake.Log(ctx, a.mac, a.bearer, int(step), []byte(a.body))
+	token, err := s.Intake.Log(ctx, a.mac, a.bearer, int(step), nodetext.RawOf([]byte(a.body)))
 	return nodeResponse{token: token}, err
 }
 

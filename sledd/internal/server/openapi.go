@@ -12,7 +12,7 @@ import (
 // apiVersion is that of the operator API, not of a release.
 const apiVersion = "1"
 
-// OpenAPI gives the document of the operator API, as it is committed in contract/openapi.json.
+// OpenAPI returns the document of the operator API, as it is committed in contract/openapi.json.
 func OpenAPI() ([]byte, error) {
 	description := NewAPI(http.NewServeMux())
 	(&Server{}).Describe(description)

@@ -98,6 +98,7 @@ func (o operations) nodes() {
 		return nil, o.Fleet.DeleteNode(ctx, in.Node, in.wanted())
 	})
 	o.rescues()
+	o.admissions()
 	o.consoles()
 }
 

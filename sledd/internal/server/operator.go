@@ -52,6 +52,8 @@ func (s *Server) Describe(description huma.API) {
 	o.bindings()
 	o.rollouts()
 	o.operators()
+	o.audits()
+	o.store()
 }
 
 // operations registers handlers that need a role.
@@ -93,6 +95,9 @@ func (o operations) authorize(role api.Role, long bool) func(huma.Context, func(
 			defer cancel()
 		}
 		operator, err := o.Fleet.Authorize(inner, bearer(ctx.Header("Authorization")), role)
+		if operator.Name != "" && ctx.Method() != http.MethodGet {
+			defer o.audited(ctx, operator)
+		}
 		if err != nil {
 			model := problem(err)
 			if model.Status == http.StatusUnauthorized {
@@ -101,9 +106,6 @@ func (o operations) authorize(role api.Role, long bool) func(huma.Context, func(
 			_ = huma.WriteErr(o.API, ctx, model.Status, model.Detail) // the client may be gone
 			return
 		}
-		if ctx.Method() != http.MethodGet {
-			o.Log.Info("operator", "name", operator.Name, "method", ctx.Method(), "path", ctx.URL().Path)
-		}
 		next(huma.WithContext(ctx, context.WithValue(inner, operatorName{}, operator.Name)))
 	}
 }
@@ -111,7 +113,7 @@ func (o operations) authorize(role api.Role, long bool) func(huma.Context, func(
 // operatorName is the key of the operator's name in the context of a request.
 type operatorName struct{}
 
-// operatorOf gives the operator who asks.
+// operatorOf returns the operator of the request.
 func operatorOf(ctx context.Context) string {
 	name, _ := ctx.Value(operatorName{}).(string)
 	return name

@@ -25,17 +25,17 @@ func TestOwnersKeepWhatIsTheirs(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	s.Register("d12")
-	wish := api.BindingSpec{Node: "n1", Image: "d12"}
-	s.Bind(wish)
-	mine := wish
+	spec := api.BindingSpec{Node: "n1", Image: "d12"}
+	s.Bind(spec)
+	mine := spec
 	mine.Owner = "terraform:rack-a"
 	first := s.Bind(mine)
 	if first.Generation != 1 || first.Owner != mine.Owner {
 		t.Errorf("a binding of nobody that gets an owner: %+v", first)
 	}
-	other := wish
+	other := spec
 	other.Owner = "terraform:rack-b"
-	for _, foreign := range []api.BindingSpec{wish, other} {
+	for _, foreign := range []api.BindingSpec{spec, other} {
 		s.refused(409, "PUT", "/v1/bindings/n1", foreign, "the binding of n1 belongs to terraform:rack-a")
 		s.refused(409, "PUT", "/v1/bindings/n1?reimage=true", foreign, "belongs to terraform:rack-a")
 	}
@@ -52,14 +52,14 @@ func TestOwnersKeepWhatIsTheirs(t *testing.T) {
 	if taken := s.Bind(other, api.TakeOver()); taken.Owner != other.Owner || taken.Generation != 1 {
 		t.Errorf("taken over: %+v", taken)
 	}
-	if freed := s.Bind(wish, api.TakeOver()); freed.Owner != "" || freed.Generation != 1 {
+	if freed := s.Bind(spec, api.TakeOver()); freed.Owner != "" || freed.Generation != 1 {
 		t.Errorf("taken over for nobody: %+v", freed)
 	}
 	s.Bind(mine)
 	s.admin(204, "DELETE", "/v1/bindings/n1?owner=terraform:rack-a", nil)
 	s.Bind(mine)
 	s.admin(204, "DELETE", "/v1/bindings/n1?take_over=true", nil)
-	s.Bind(wish)
+	s.Bind(spec)
 	s.admin(204, "DELETE", "/v1/bindings/n1?owner=anybody", nil) // nobody's
 	s.refused(404, "DELETE", "/v1/bindings/n1?owner=anybody", nil, "not bound")
 }
@@ -68,19 +68,19 @@ func TestGenerationIsAsPlannedOrNothingIsWritten(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	s.Register("d12")
-	wish := api.BindingSpec{Node: "n1", Image: "d12"}
-	s.refused(412, "PUT", "/v1/bindings/n1?generation=2", wish, "the binding of n1 would get generation 1, not 2")
+	spec := api.BindingSpec{Node: "n1", Image: "d12"}
+	s.refused(412, "PUT", "/v1/bindings/n1?generation=2", spec, "the binding of n1 would get generation 1, not 2")
 	s.admin(404, "GET", "/v1/bindings/n1", nil)
-	s.Bind(wish, api.IfAbsent(), api.IfGeneration(1))
-	s.Bind(wish, api.IfGeneration(1))
-	s.refused(412, "PUT", "/v1/bindings/n1?generation=1&reimage=true", wish,
+	s.Bind(spec, api.IfAbsent(), api.IfGeneration(1))
+	s.Bind(spec, api.IfGeneration(1))
+	s.refused(412, "PUT", "/v1/bindings/n1?generation=1&reimage=true", spec,
 		"the binding of n1 would get generation 2, not 1")
-	s.Bind(wish, api.IfGeneration(2), api.Reimage())
+	s.Bind(spec, api.IfGeneration(2), api.Reimage())
 	s.Machine(1).Poll(0)
 	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
-	s.refused(412, "PUT", "/v1/bindings/n1?generation=1", wish, "generation 3")
-	s.Bind(wish, api.IfGeneration(3))
-	s.refused(422, "PUT", "/v1/bindings/n1?generation=0", wish, "query.generation")
+	s.refused(412, "PUT", "/v1/bindings/n1?generation=1", spec, "generation 3")
+	s.Bind(spec, api.IfGeneration(3))
+	s.refused(422, "PUT", "/v1/bindings/n1?generation=0", spec, "query.generation")
 }
 
 func TestBulkItemsHaveTerms(t *testing.T) {
@@ -132,6 +132,13 @@ func TestBulkItemsHaveTerms(t *testing.T) {
 	if dump(t, etcd) != before {
 		t.Error("a bulk call that was refused changed something")
 	}
+	applied(t, s, fine)
+	takenOver(t, s, foreign, unbind)
+}
+
+// applied checks what a bulk call did.
+func applied(t *testing.T, s *sledd, fine []api.BulkBinding) {
+	t.Helper()
 	done := as[api.BindingList](t, s.admin(200, "POST", "/v1/bindings", api.BulkBindings{Items: fine})).Items
 	for i, want := range []int64{2, 0, 1, 1, 0} {
 		if done[i].Generation != want || done[i].MAC == "" || done[i].Node != fine[i].Node {
@@ -139,7 +146,12 @@ func TestBulkItemsHaveTerms(t *testing.T) {
 		}
 	}
 	s.admin(404, "GET", "/v1/bindings/n1", nil)
-	s.admin(200, "POST", "/v1/bindings?take_over=true", api.BulkBindings{Items: []api.BulkBinding{foreign, unbind}})
+}
+
+// takenOver checks who owns what after bindings were taken over.
+func takenOver(t *testing.T, s *sledd, items ...api.BulkBinding) {
+	t.Helper()
+	s.admin(200, "POST", "/v1/bindings?take_over=true", api.BulkBindings{Items: items})
 	if list := as[api.BindingList](t, s.admin(200, "GET", "/v1/bindings?owner=tf:b", nil)).Items; len(list) != 1 ||
 		list[0].Node != "n4" {
 		t.Errorf("tf:b owns %+v", list)

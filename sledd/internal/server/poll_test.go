@@ -166,7 +166,7 @@ func TestReportsThatAreRefused(t *testing.T) {
 		want                     int
 	}{
 		{"POST", node + "/report", "report 1\ngeneration 1\nboot b\nbegin step=1 of=1 verb=erase\n", "line 4", 400},
-		{"POST", node + "/report", "report 1\ngeneration 9\nboot b\nbegin step=1 of=1 verb=idle\n", "never given", 400},
+		{"POST", node + "/report", "report 1\ngeneration 9\nboot b\nbegin step=1 of=1 verb=idle\n", "never issued", 400},
 		{"POST", node + "/report", "report 1\ngeneration 0\nboot b\nbegin step=1 of=1 verb=idle\n",
 			"the binding has generation 1", 403},
 		{"POST", node + "/facts", "facts 1\nboot b\ncpu a=1\ncpu a=1\n", "twice", 400},

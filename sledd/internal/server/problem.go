@@ -18,7 +18,9 @@ var statuses = map[refusal.Kind]int{
 	refusal.Invalid: http.StatusUnprocessableEntity, refusal.Unauthorized: http.StatusUnauthorized,
 	refusal.Forbidden: http.StatusForbidden, refusal.NotFound: http.StatusNotFound, refusal.Conflict: http.StatusConflict,
 	refusal.Precondition: http.StatusPreconditionFailed, refusal.Busy: http.StatusServiceUnavailable,
-	refusal.Unfinished: http.StatusServiceUnavailable,
+	refusal.TooMany:    http.StatusTooManyRequests,
+	refusal.Unfinished: http.StatusServiceUnavailable, refusal.Full: http.StatusServiceUnavailable,
+	refusal.Withheld: http.StatusConflict,
 }
 
 // problem makes any error an answer (RFC 9457). A store that does not answer is 503, never 404.
@@ -49,6 +51,9 @@ func writeProblem(w http.ResponseWriter, model *huma.ErrorModel) {
 	}
 	if model.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
+	}
+	if model.Status == http.StatusTooManyRequests || model.Status == http.StatusConflict {
+		w.Header().Set("Retry-After", "10")
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -9,7 +9,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-func TestReimageKeepsTheWish(t *testing.T) {
+func TestReimageKeepsTheDesiredState(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	s.Register("d12")

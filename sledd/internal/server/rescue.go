@@ -21,7 +21,7 @@ func (o operations) rescues() {
 			return tag(node, node.Revision, err)
 		})
 	register(o, api.Operate, operation("delete-rescue", http.MethodDelete, "/nodes/{node}/rescue",
-		"End a rescue: the node goes on as it would have without it", http.StatusNotFound),
+		"End a rescue; the node continues where it was interrupted", http.StatusNotFound),
 		func(ctx context.Context, in *NodePath) (*struct{}, error) {
 			return nil, o.Fleet.DeleteRescue(ctx, in.Node)
 		})

@@ -63,7 +63,8 @@ func TestRescueOfAnOperationalNode(t *testing.T) {
 	s.phase(1, api.Operational)
 	enter(t, m)
 	node := s.Node(1)
-	if r := node.Rescue; r == nil || r.Address != "10.77.0.50" || r.HostKey != hostKey || r.Fingerprint != print1 ||
+	if r := node.Rescue; r == nil || r.Address.String() != "10.77.0.50" || r.HostKey.String() != hostKey ||
+		r.Fingerprint.String() != print1 ||
 		r.Entered.IsZero() {
 		t.Fatalf("%+v", node.Rescue)
 	}
@@ -96,15 +97,22 @@ func TestRescueOfAnOperationalNode(t *testing.T) {
 	if again := s.Machine(1); again.Token != "" {
 		t.Error("it does not boot its disk again")
 	}
+	if told, want := rescueEvents(t, s), "started, 1 keys\nentered: root@10.77.0.50, host key "+print1+
+		"\nended\n"; told != want {
+		t.Errorf("events: %q, want %q", told, want)
+	}
+}
+
+// rescueEvents are the details of the rescue's events, one per line.
+func rescueEvents(t *testing.T, s *sledd) string {
+	t.Helper()
 	told := ""
 	for _, event := range as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items {
 		if event.Kind == "rescue" {
-			told += event.Detail + "\n"
+			told += event.Detail.String() + "\n"
 		}
 	}
-	if want := "begun, 1 keys\nentered: root@10.77.0.50, host key " + print1 + "\nended\n"; told != want {
-		t.Errorf("events: %q, want %q", told, want)
-	}
+	return told
 }
 
 func TestRescueOfAWaitingNode(t *testing.T) {
@@ -130,7 +138,7 @@ func TestRescueOfAWaitingNode(t *testing.T) {
 	}
 }
 
-// TestRescueWaits: nothing is wiped under rescue; what was wished meanwhile is done after it.
+// TestRescueWaits: nothing is wiped under rescue; what was requested in the meantime runs afterwards.
 func TestRescueWaits(t *testing.T) {
 	s := fresh(t)
 	operational(s)
@@ -165,7 +173,7 @@ func TestRescueOfAFailedNode(t *testing.T) {
 		t.Fatalf("a failed node that leaves its rescue: %q", plan)
 	}
 	m.Report("begin step=1 of=1 verb=idle")
-	if status := s.Node(1).Status; status.Phase != api.Failed || status.Reason != "two disks match" ||
+	if status := s.Node(1).Status; status.Phase != api.Failed || status.Reason.String() != "two disks match" ||
 		status.Verb != "wipe" || status.Code != 4 {
 		t.Errorf("%+v", status)
 	}
@@ -205,12 +213,12 @@ func TestRescueWithOtherKeysIsGivenAnew(t *testing.T) {
 		t.Fatal(plan)
 	}
 	m.Report("begin step=1 of=1 verb=rescue", "end step=1 verb=rescue code=1 seconds=0.1 reason=no%20keys")
-	if r := s.Node(1).Rescue; r.Reason != "no keys" {
+	if r := s.Node(1).Rescue; r.Reason.String() != "no keys" {
 		t.Errorf("%+v", r)
 	}
 	s.rescue(operatorKey)
 	enter(t, m)
-	if r := s.Node(1).Rescue; r.Reason != "" || r.Address == "" {
+	if r := s.Node(1).Rescue; !r.Reason.IsZero() || r.Address.IsZero() {
 		t.Errorf("%+v", r)
 	}
 	s.endRescue()

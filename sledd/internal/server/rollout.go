@@ -17,7 +17,7 @@ type RolloutPath struct {
 }
 
 func (o operations) rollouts() {
-	o.beginRollout()
+	o.startRollout()
 	register(o, api.Read, operation("list-rollouts", http.MethodGet, "/rollouts",
 		"Rollouts, newest first, without their nodes"),
 		func(ctx context.Context, _ *struct{}) (*answer[api.RolloutList], error) {
@@ -36,38 +36,39 @@ func (o operations) rollouts() {
 		Body api.NodeRunSpec
 	}
 	register(o, api.Operate, operation("put-rollout-run", http.MethodPut, "/rollouts/{rollout}/runs/{node}",
-		"Say where a node of a rollout is; the rollout is judged by it", http.StatusNotFound, http.StatusConflict),
+		"Report the state of a node of a rollout; stops the rollout if its failure budget is exceeded",
+		http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *run) (*answer[api.RunAnswer], error) {
 			recorded, err := o.Rollouts.PutRun(ctx, in.Rollout, in.Node, in.Body)
 			return &answer[api.RunAnswer]{recorded}, err
 		})
 	register(o, api.Operate, operation("abort-rollout", http.MethodPost, "/rollouts/{rollout}/abort",
-		"End a rollout for good; nodes that run go on by themselves", http.StatusNotFound, http.StatusConflict),
+		"Abort a rollout; running nodes are not interrupted", http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
 			one, err := o.Rollouts.Abort(ctx, in.Rollout, operatorOf(ctx))
 			return &answer[api.Rollout]{one}, err
 		})
 }
 
-func (o operations) beginRollout() {
+func (o operations) startRollout() {
 	type request struct {
-		Kind string `query:"kind" default:"reimage" maxLength:"32" pattern:"^[a-z][a-z0-9-]*$" doc:"What is done to the nodes; the name begins with it"`
+		Kind string `query:"kind" default:"reimage" maxLength:"32" pattern:"^[a-z][a-z0-9-]*$" doc:"Kind of work on the nodes; prefix of the name"`
 		Body api.RolloutSpec
 	}
-	type begun struct {
+	type started struct {
 		Status int
 		Body   api.Rollout
 	}
-	op := operation("begin-rollout", http.MethodPost, "/rollouts",
-		"Begin a rollout, or resume the same one that did not end", http.StatusConflict)
+	op := operation("start-rollout", http.MethodPost, "/rollouts",
+		"Start a rollout, or resume the same one if it has not ended", http.StatusConflict)
 	op.DefaultStatus = http.StatusCreated
 	op.Responses = map[string]*huma.Response{"200": {Description: "Resumed",
 		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Rollout"}}}}}
-	register(o, api.Operate, op, func(ctx context.Context, in *request) (*begun, error) {
+	register(o, api.Operate, op, func(ctx context.Context, in *request) (*started, error) {
 		one, fresh, err := o.Rollouts.Start(ctx, in.Kind, operatorOf(ctx), in.Body)
 		if fresh {
-			return &begun{http.StatusCreated, one}, err
+			return &started{http.StatusCreated, one}, err
 		}
-		return &begun{http.StatusOK, one}, err
+		return &started{http.StatusOK, one}, err
 	})
 }

@@ -17,7 +17,7 @@ import (
 func TestRolloutsAreTrimmed(t *testing.T) {
 	c := newCrew(t, 1)
 	for i := 1; i <= 53; i++ {
-		name := c.begin(c.spec()).Name
+		name := c.start(c.spec()).Name
 		if name != fmt.Sprintf("reimage-%d", i) {
 			t.Fatal(name)
 		}
@@ -44,7 +44,7 @@ func TestRolloutOfHundreds(t *testing.T) {
 	c.admin(200, "POST", "/v1/bindings", bulk(items...))
 	spec := c.spec()
 	spec.FailureBudget = "5%"
-	name := c.begin(spec).Name
+	name := c.start(spec).Name
 	c.together(nodes, name, api.NodeRunSpec{State: api.RunRunning})
 	if counts := c.rollout(name).Counts; counts.Running != nodes {
 		t.Fatalf("%+v", counts)
@@ -54,7 +54,8 @@ func TestRolloutOfHundreds(t *testing.T) {
 		t.Errorf("%s %+v", one.State, one.Counts)
 	}
 	c.failed(name, failures)
-	if one := c.rollout(name); one.State != api.RolloutStopped || one.Reason != "26 of 500 nodes failed, 25 (5%) allowed" {
+	if one := c.rollout(name); one.State != api.RolloutStopped ||
+		one.Reason.String() != "26 of 500 nodes failed, 25 (5%) allowed" {
 		t.Errorf("%s %s", one.State, one.Reason)
 	}
 }
@@ -70,7 +71,8 @@ func (c crew) together(nodes int, name string, said api.NodeRunSpec) {
 			defer func() { <-slots }()
 			var err error
 			for range 10 {
-				if _, err = c.Client().PutRun(c.Context(), name, node, said); api.StatusOf(err) != http.StatusServiceUnavailable {
+				if _, err = c.Client().PutRun(c.Context(), name, node,
+					said); api.StatusOf(err) != http.StatusServiceUnavailable {
 					break
 				}
 			}
@@ -87,7 +89,7 @@ func TestRolloutFailuresAtOnce(t *testing.T) {
 	c := newCrew(t, 20)
 	spec := c.spec()
 	spec.FailureBudget = "10"
-	name := c.begin(spec).Name
+	name := c.start(spec).Name
 	c.together(11, name, api.NodeRunSpec{State: api.RunFailed, Reason: "no power"})
 	if one := c.rollout(name); one.State != api.RolloutStopped || one.Counts.Failed != 11 {
 		t.Errorf("%s %+v", one.State, one.Counts)
@@ -105,7 +107,7 @@ func TestRolloutKeepsRacks(t *testing.T) {
 	}
 	spec := c.spec()
 	spec.MaxUnavailable = map[string]int{"rack": 1}
-	if waves := c.begin(spec).Waves; !slices.EqualFunc(waves, [][]string{{"n1", "n3"}, {"n2", "n4"}}, slices.Equal) {
+	if waves := c.start(spec).Waves; !slices.EqualFunc(waves, [][]string{{"n1", "n3"}, {"n2", "n4"}}, slices.Equal) {
 		t.Errorf("%v", waves)
 	}
 }

@@ -27,15 +27,15 @@ func newCrew(t *testing.T, nodes int) crew {
 	return c
 }
 
-func (c crew) spec() api.RolloutSpec { return api.RolloutSpec{Nodes: c.nodes, Wish: "image d12"} }
+func (c crew) spec() api.RolloutSpec { return api.RolloutSpec{Nodes: c.nodes, Desired: "image d12"} }
 
-func (c crew) begin(spec api.RolloutSpec) api.Rollout {
+func (c crew) start(spec api.RolloutSpec) api.Rollout {
 	c.Helper()
-	begun, err := c.Client().BeginRollout(c.Context(), "", spec)
+	started, err := c.Client().StartRollout(c.Context(), "", spec)
 	if err != nil {
 		c.Fatal(err)
 	}
-	return begun
+	return started
 }
 
 func (c crew) put(name string, i int, spec api.NodeRunSpec) api.RunAnswer {
@@ -49,7 +49,7 @@ func (c crew) put(name string, i int, spec api.NodeRunSpec) api.RunAnswer {
 
 func (c crew) running(name string, i int) api.NodeRun {
 	c.Helper()
-	return c.put(name, i, api.NodeRunSpec{State: api.RunRunning, Way: "power"}).Run
+	return c.put(name, i, api.NodeRunSpec{State: api.RunRunning, EntryMethod: "power"}).Run
 }
 
 func (c crew) failed(name string, i int) api.Rollout {
@@ -96,15 +96,15 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 	spec := c.spec()
 	spec.Nodes = []string{"n1", address(2), "n3", "n4"}
 	spec.Canary, spec.Batch, spec.FailureBudget = "1", "50%", "25%"
-	begun := c.begin(spec)
-	if begun.Name != "reimage-1" || begun.State != api.RolloutRunning || begun.Owner != "admin" ||
-		begun.Kind != "reimage" ||
-		fmt.Sprint(begun.Waves) != "[[n1] [n2 n3] [n4]]" || begun.Counts != (api.RolloutCount{Waiting: 4}) ||
-		len(begun.Runs) != 4 {
-		t.Fatalf("%+v", begun)
+	started := c.start(spec)
+	if started.Name != "reimage-1" || started.State != api.RolloutRunning || started.Owner != "admin" ||
+		started.Kind != "reimage" ||
+		fmt.Sprint(started.Waves) != "[[n1] [n2 n3] [n4]]" || started.Counts != (api.RolloutCount{Waiting: 4}) ||
+		len(started.Runs) != 4 {
+		t.Fatalf("%+v", started)
 	}
 	run := c.running("reimage-1", 1)
-	if run.Wave != 1 || run.From != 0 || run.Attempts != 1 || run.Begin.IsZero() || run.Way != "power" ||
+	if run.Wave != 1 || run.From != 0 || run.Attempts != 1 || run.Begin.IsZero() || run.EntryMethod != "power" ||
 		run.Labels["rack"] != "a" {
 		t.Errorf("%+v", run)
 	}
@@ -121,8 +121,8 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 		answer.Rollout.Counts != (api.RolloutCount{Waiting: 3, Done: 1}) || answer.Rollout.Runs != nil {
 		t.Errorf("%+v", answer)
 	}
-	c.put409("reimage-1", 1, api.RunRunning, "node n1 was done in rollout reimage-1: nothing is to be done again")
-	c.put409("reimage-1", 1, api.RunFailed, "node n1 was done in rollout reimage-1: it cannot have failed")
+	c.put409("reimage-1", 1, api.RunRunning, "node n1 is done in rollout reimage-1, and is not started again")
+	c.put409("reimage-1", 1, api.RunFailed, "node n1 is done in rollout reimage-1, and cannot be reported as failed")
 	c.whole("reimage-1", 2)
 	c.running("reimage-1", 3)
 	if state := c.failed("reimage-1", 3).State; state != api.RolloutRunning {
@@ -133,7 +133,7 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 	c.refused(409, "POST", "/v1/rollouts/reimage-1/abort", nil, "rollout reimage-1 is done: there is nothing to abort")
-	if again := c.begin(spec); again.Name != "reimage-2" || again.Counts.Waiting != 4 {
+	if again := c.start(spec); again.Name != "reimage-2" || again.Counts.Waiting != 4 {
 		t.Errorf("after its end another one begins: %+v", again)
 	}
 	list, err := c.Client().Rollouts(t.Context())
@@ -147,18 +147,19 @@ func TestRolloutStopsWhenTheCanaryFails(t *testing.T) {
 	c := newCrew(t, 8)
 	spec := c.spec()
 	spec.Canary, spec.FailureBudget = "1", "100%"
-	name := c.begin(spec).Name
+	name := c.start(spec).Name
 	c.running(name, 1)
 	c.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
 	m := c.Machine(1)
 	m.Fail(5, "chunk 7 is not as signed")
 	m.Say("log?step=1", strings.Repeat("old\n", 100)+"chunk 7: bad hash\n--- dmesg\nthe kernel's\n")
 	stopped := c.failed(name, 1)
-	if stopped.State != api.RolloutStopped || stopped.Reason != "canary n1 failed: write: code 5 integrity" {
+	if stopped.State != api.RolloutStopped || stopped.Reason.String() != "canary n1 failed: write: code 5 integrity" {
 		t.Errorf("%+v", stopped)
 	}
 	run := c.rollout(name).Runs[0]
-	if !strings.HasSuffix(run.Log, "old\nchunk 7: bad hash") || strings.Count(run.Log, "\n") != 19 || run.Reason == "" ||
+	if !strings.HasSuffix(run.Log.String(), "old\nchunk 7: bad hash") || strings.Count(run.Log.String(),
+		"\n") != 19 || run.Reason.IsZero() ||
 		run.Generation != 1 {
 		t.Errorf("%+v", run)
 	}
@@ -173,7 +174,7 @@ func TestRolloutStopsBeyondTheBudget(t *testing.T) {
 	c := newCrew(t, 8)
 	spec := c.spec()
 	spec.FailureBudget = "25%"
-	name := c.begin(spec).Name
+	name := c.start(spec).Name
 	for i := 1; i <= 4; i++ {
 		c.running(name, i)
 	}
@@ -182,7 +183,7 @@ func TestRolloutStopsBeyondTheBudget(t *testing.T) {
 		t.Errorf("%+v", still)
 	}
 	stopped := c.failed(name, 3)
-	if stopped.State != api.RolloutStopped || stopped.Reason != "3 of 8 nodes failed, 2 (25%) allowed" {
+	if stopped.State != api.RolloutStopped || stopped.Reason.String() != "3 of 8 nodes failed, 2 (25%) allowed" {
 		t.Errorf("%+v", stopped)
 	}
 	c.running(name, 4) // it runs already
@@ -194,7 +195,7 @@ func TestRolloutStopsBeyondTheBudget(t *testing.T) {
 
 func TestRolloutResumes(t *testing.T) {
 	c := newCrew(t, 4)
-	name := c.begin(c.spec()).Name
+	name := c.start(c.spec()).Name
 	c.whole(name, 1)
 	c.running(name, 2)
 	c.fulfil(2) // and whoever runs it dies before it says so
@@ -207,12 +208,12 @@ func TestRolloutResumes(t *testing.T) {
 	}
 	spec := c.spec()
 	spec.Nodes = []string{"n3", "n4"}
-	again := c.begin(spec)
-	if again.Name != name || again.Resumed != 1 || again.State != api.RolloutRunning || again.Reason != "" ||
+	again := c.start(spec)
+	if again.Name != name || again.Resumed != 1 || again.State != api.RolloutRunning || !again.Reason.IsZero() ||
 		again.Counts != (api.RolloutCount{Done: 2, Running: 1, Waiting: 1}) || len(again.Runs) != 4 {
 		t.Fatalf("%+v", again)
 	}
-	if run := again.Runs[3]; run.State != api.RunWaiting || run.Reason != "" || run.Attempts != 1 {
+	if run := again.Runs[3]; run.State != api.RunWaiting || !run.Reason.IsZero() || run.Attempts != 1 {
 		t.Errorf("%+v", run)
 	}
 	run := c.running(name, 3)
@@ -230,12 +231,12 @@ func TestRolloutResumes(t *testing.T) {
 func TestRolloutResumedForSomeNodes(t *testing.T) {
 	c := newCrew(t, 2)
 	c.fulfil(2) // with something older
-	name := c.begin(c.spec()).Name
+	name := c.start(c.spec()).Name
 	c.running(name, 2)
 	c.failed(name, 2)
 	spec := c.spec()
 	spec.Nodes = spec.Nodes[:1]
-	if again := c.begin(spec); again.Name != name || again.Counts != (api.RolloutCount{Waiting: 2}) ||
+	if again := c.start(spec); again.Name != name || again.Counts != (api.RolloutCount{Waiting: 2}) ||
 		again.Runs[1].From != 1 {
 		t.Errorf("%+v", again)
 	}
@@ -243,9 +244,9 @@ func TestRolloutResumedForSomeNodes(t *testing.T) {
 	c.whole(name, 1)
 	c.fulfil(2)
 	c.done(name, 2)
-	// somebody else wishes for something else: its turn comes again
+	// it has ended: a request to image again starts another one
 	spec.Again = true
-	if other := c.begin(spec); other.Name == name {
+	if other := c.start(spec); other.Name == name {
 		t.Errorf("an ended one was resumed: %+v", other)
 	}
 }
@@ -254,24 +255,24 @@ func TestRolloutsInTheWay(t *testing.T) {
 	c := newCrew(t, 4)
 	first := c.spec()
 	first.Nodes = []string{"n1", "n2"}
-	name := c.begin(first).Name
+	name := c.start(first).Name
 	other := c.spec()
-	other.Nodes, other.Wish = []string{"n2", "n3"}, "image d13"
+	other.Nodes, other.Desired = []string{"n2", "n3"}, "image d13"
 	c.refused(409, "POST", "/v1/rollouts", other,
 		"rollout reimage-1 (image d12) runs and has some of these nodes: wait for it, or sledctl rollout abort reimage-1")
 	apart := other
 	apart.Nodes = []string{"n3", "n4"}
-	wipe, err := c.Client().BeginRollout(t.Context(), "wipe", apart)
+	wipe, err := c.Client().StartRollout(t.Context(), "wipe", apart)
 	if err != nil || wipe.Name != "wipe-2" {
 		t.Errorf("%v %+v", err, wipe)
 	}
 	c.running(name, 1)
 	c.failed(name, 1)
 	other.Nodes = []string{"n2"}
-	next := c.begin(other)
+	next := c.start(other)
 	old := c.rollout(name)
 	if next.Name != "reimage-3" || old.State != api.RolloutAborted || old.Ended.IsZero() ||
-		old.Reason != "replaced by reimage-3; stopped before: 1 of 2 nodes failed, 0 allowed" ||
+		old.Reason.String() != "replaced by reimage-3; stopped before: 1 of 2 nodes failed, 0 allowed" ||
 		old.Counts != (api.RolloutCount{Failed: 1, Waiting: 1}) {
 		t.Errorf("%+v\n%+v", next, old)
 	}
@@ -283,11 +284,11 @@ func TestRolloutsInTheWay(t *testing.T) {
 
 func TestRolloutAborted(t *testing.T) {
 	c := newCrew(t, 2)
-	name := c.begin(c.spec()).Name
+	name := c.start(c.spec()).Name
 	c.running(name, 1)
 	for range 2 {
 		aborted, err := c.Client().AbortRollout(t.Context(), name)
-		if err != nil || aborted.State != api.RolloutAborted || aborted.Reason != "aborted by admin" ||
+		if err != nil || aborted.State != api.RolloutAborted || aborted.Reason.String() != "aborted by admin" ||
 			aborted.Counts.Running != 1 {
 			t.Errorf("%v %+v", err, aborted)
 		}
@@ -298,7 +299,7 @@ func TestRolloutAborted(t *testing.T) {
 		list[0].Counts != (api.RolloutCount{Done: 1, Waiting: 1}) {
 		t.Errorf("%v %+v", err, list)
 	}
-	if next := c.begin(c.spec()); next.Name != "reimage-2" {
+	if next := c.start(c.spec()); next.Name != "reimage-2" {
 		t.Errorf("%+v", next)
 	}
 }
@@ -320,12 +321,13 @@ func TestRolloutRefusals(t *testing.T) {
 	post(func(s *api.RolloutSpec) { s.MaxUnavailable = map[string]int{"rack": 0} }, `max_unavailable \"rack: 0\"`)
 	c.refused(404, "GET", "/v1/rollouts/reimage-9", nil, "rollout reimage-9 does not exist")
 	c.refused(404, "POST", "/v1/rollouts/reimage-9/abort", nil, "rollout reimage-9 does not exist")
-	name := c.begin(c.spec()).Name
+	name := c.start(c.spec()).Name
 	run := "/v1/rollouts/" + name + "/runs/"
 	c.refused(404, "PUT", run+"n0", api.NodeRunSpec{State: api.RunRunning}, "node n0 is not in rollout reimage-1")
 	c.refused(404, "PUT", "/v1/rollouts/reimage-9/runs/n1", api.NodeRunSpec{State: api.RunRunning},
 		"rollout reimage-9 does not exist")
-	c.refused(422, "PUT", run+"n1", api.NodeRunSpec{State: api.RunFailed, Reason: " "}, "a node that failed has a reason")
+	c.refused(422, "PUT", run+"n1", api.NodeRunSpec{State: api.RunFailed, Reason: " "},
+		"a node that failed has a reason")
 	c.refused(422, "PUT", run+"n1", api.NodeRunSpec{State: api.RunWaiting}, "state")
 	if a := c.Ask("POST", "/v1/rollouts", "", "{}"); a.Status != 401 {
 		t.Errorf("without a token: %d", a.Status)

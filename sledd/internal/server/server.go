@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/internal/audit"
+	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
@@ -30,15 +32,19 @@ type Server struct {
 	Intake   *intake.Intake
 	Rollouts *rollouts.Rollouts
 	Hub      *events.Hub
+	Capacity *capacity.Gauge
+	Audit    *audit.Trail
 	Metrics  *metrics.Metrics
 	Log      *slog.Logger
 	// ConsoleDirectory holds the records of consoles; empty: there are none.
 	ConsoleDirectory string
 	// Stopping ends long polls and streams when it is done.
 	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
+
+	probe probe // of the store
 }
 
-// Handler gives all routes.
+// Handler returns all routes.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.operatorAPI(mux)
@@ -55,19 +61,10 @@ func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-	defer cancel()
-	if _, err := s.Fleet.StoreRevision(ctx); err != nil {
-		writeProblem(w, problem(err))
-		return
-	}
-	s.healthy(w, r)
-}
-
 // recorder notes the status of an answer.
 type recorder struct {
 	http.ResponseWriter
+	body   *requestBody
 	status int
 }
 
@@ -75,6 +72,7 @@ type recorder struct {
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
+		r.closeUnread()
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
@@ -83,8 +81,16 @@ func (r *recorder) WriteHeader(status int) {
 func (r *recorder) Write(data []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
+		r.closeUnread()
 	}
 	return r.ResponseWriter.Write(data) //nolint:wrapcheck // is the writer
+}
+
+// closeUnread ends the connection after an answer that is given before the body was read.
+func (r *recorder) closeUnread() {
+	if !r.body.ended {
+		r.Header().Set("Connection", "close")
+	}
 }
 
 // Unwrap lets http.ResponseController through.
@@ -94,17 +100,23 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 func (s *Server) observe(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
-		out := &recorder{ResponseWriter: w}
+		r, body := watchBody(r)
+		out := &recorder{ResponseWriter: w, body: body}
+		control := http.NewResponseController(out)
 		defer func() {
 			if fault := recover(); fault != nil {
 				s.Log.Error("panic", "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))
 				if out.status == 0 {
-					writeProblem(out, statusProblem(http.StatusInternalServerError, "sledd has a fault; its log says more"))
+					writeProblem(out, statusProblem(http.StatusInternalServerError,
+						"internal error of sledd; its log has the details"))
 				}
+			}
+			if !body.ended {
+				_ = control.SetReadDeadline(time.Now().Add(lingerTime))
 			}
 			s.note(r, out.status, time.Since(begin))
 		}()
-		_ = http.NewResponseController(out).SetWriteDeadline(begin.Add(writeTime + maxWait))
+		_ = control.SetWriteDeadline(begin.Add(writeTime + maxWait))
 		if _, pattern := mux.Handler(r); pattern == "" {
 			unrouted(mux, out, r)
 			return

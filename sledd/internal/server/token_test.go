@@ -12,6 +12,39 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
+// tokenTests are requests of nodes, each with the name that TestTokensOfNodes has for its token.
+var tokenTests = []struct {
+	name, node, what, token string
+	want                    int
+}{
+	{"no header", "1", "plan", "", 401},
+	{"not a token", "1", "plan", "hello", 401},
+	{"an operator's", "1", "plan", "admin", 401},
+	{"wrong by one digit", "1", "plan", "forged", 401},
+	{"wrong by one digit", "1", "report", "forged", 401},
+	{"other node's", "1", "plan", "other", 403},
+	{"other node's", "1", "report", "other", 403},
+	{"other node's", "1", "seed", "other", 403},
+	{"other node's", "1", "log", "other", 403},
+	{"other node's", "1", "facts", "other", 403},
+	{"other node's", "1", "operational", "other", 403},
+	{"replaced by a newer script", "3", "plan", "replaced", 401},
+	{"of the newest script", "3", "plan", "live", 200},
+	{"older generation, plan", "1", "plan", "older", 200},
+	{"older generation, facts", "1", "facts", "older", 204},
+	{"older generation, report", "1", "report", "older", 403},
+	{"older generation, seed", "1", "seed", "older", 403},
+	{"older generation, log", "1", "log", "older", 403},
+	{"older generation, operational", "1", "operational", "installed", 403},
+	{"installed system's, plan", "1", "plan", "installed", 403},
+	{"installed system's, report", "1", "report", "installed", 403},
+	{"boot token, operational", "1", "operational", "mine", 403},
+	{"right, report", "1", "report", "mine", 204},
+	{"right, seed", "1", "seed", "mine", 200},
+	{"right, seed again", "1", "seed", "mine", 200},
+	{"right, log", "1", "log", "mine", 204},
+}
+
 func TestTokensOfNodes(t *testing.T) {
 	s := fresh(t)
 	for i := range 3 {
@@ -31,44 +64,16 @@ func TestTokensOfNodes(t *testing.T) {
 	m.Poll(0)
 	mine, report := m.Token, m.Text("begin step=1 of=4 verb=wipe")
 	forged := mine[:len(mine)-1] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(mine, "0")]
-	for _, c := range []struct {
-		name, node, what, token string
-		want                    int
-	}{
-		{"no header", "1", "plan", "", 401},
-		{"not a token", "1", "plan", "hello", 401},
-		{"an operator's", "1", "plan", adminToken, 401},
-		{"wrong by one digit", "1", "plan", forged, 401},
-		{"wrong by one digit", "1", "report", forged, 401},
-		{"other node's", "1", "plan", other, 403},
-		{"other node's", "1", "report", other, 403},
-		{"other node's", "1", "seed", other, 403},
-		{"other node's", "1", "log", other, 403},
-		{"other node's", "1", "facts", other, 403},
-		{"other node's", "1", "operational", other, 403},
-		{"replaced by a newer script", "3", "plan", replaced, 401},
-		{"of the newest script", "3", "plan", live, 200},
-		{"older generation, plan", "1", "plan", older, 200},
-		{"older generation, facts", "1", "facts", older, 204},
-		{"older generation, report", "1", "report", older, 403},
-		{"older generation, seed", "1", "seed", older, 403},
-		{"older generation, log", "1", "log", older, 403},
-		{"older generation, operational", "1", "operational", installed, 403},
-		{"installed system's, plan", "1", "plan", installed, 403},
-		{"installed system's, report", "1", "report", installed, 403},
-		{"boot token, operational", "1", "operational", mine, 403},
-		{"right, report", "1", "report", mine, 204},
-		{"right, seed", "1", "seed", mine, 200},
-		{"right, seed again", "1", "seed", mine, 200},
-		{"right, log", "1", "log", mine, 204},
-	} {
+	tokens := map[string]string{"admin": adminToken, "forged": forged, "other": other, "replaced": replaced, "live": live,
+		"older": older, "installed": installed, "mine": mine, "hello": "hello"}
+	for _, c := range tokenTests {
 		body := map[string]string{"report": report, "facts": "facts 1\nboot b\n", "log": "x\n",
 			"operational": "operational 1\ngeneration 1\nos id=debian\n"}[c.what]
 		method := "POST"
 		if body == "" {
 			method = "GET"
 		}
-		a := s.Ask(method, "/node/v1/52-54-00-77-00-0"+c.node+"/"+c.what, c.token, body)
+		a := s.Ask(method, "/node/v1/52-54-00-77-00-0"+c.node+"/"+c.what, tokens[c.token], body)
 		if a.Status != c.want {
 			t.Errorf("%s: %s: got %d, want %d: %s", c.name, c.what, a.Status, c.want, a.Body)
 		}

@@ -29,7 +29,7 @@ func (b *Base) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// of gives the base; for who asks sledd itself, on its machine, that of the nodes.
+// of returns the URL that the operator used, or that of the nodes if the request came over loopback.
 func (b *Base) of(servers []string, otherwise string) string {
 	if b.url != "" {
 		return b.url

@@ -9,7 +9,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// warmed is machine 1, operational with an image, and then wished for once more.
+// warmed is machine 1, operational with an image, and then bound once more.
 func warmed(t *testing.T) (*sledd, string) {
 	t.Helper()
 	s := fresh(t)
@@ -37,7 +37,7 @@ func TestWarmBootIsABoot(t *testing.T) {
 	}
 	s.phase(1, api.Booting)
 	events, err := s.Client().Events(t.Context(), "n1", 1)
-	if err != nil || len(events) != 1 || events[0].Kind != "script" || events[0].Detail != "warm" ||
+	if err != nil || len(events) != 1 || events[0].Kind != "script" || events[0].Detail.String() != "warm" ||
 		events[0].Generation != 2 {
 		t.Errorf("%v, %+v", err, events)
 	}

@@ -41,7 +41,7 @@ func cluster(t *testing.T) (endpoint string, pki transport.TLSInfo) {
 	return config.ListenClientUrls[0].String(), pki
 }
 
-// freePort gives an address that nobody listens at. etcd dials itself by it, so 0 would not do.
+// freePort returns an address that nobody listens at. etcd dials itself by it, so 0 would not do.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -16,17 +17,21 @@ import (
 
 const (
 	socketName   = "etcd.sock"
-	maxSocket    = 107 // bytes in a unix socket's path
-	quotaBytes   = 4 << 30
+	maxSocket    = 107  // bytes in a unix socket's path
+	history      = "5m" // how long it is kept, for watches that resume
 	startTimeout = 60 * time.Second
 	never        = 1000 * time.Hour
 )
 
-// Embedded says how to run etcd inside this process.
+// Embedded is the configuration of etcd inside this process.
 type Embedded struct {
 	Dir    string // made with mode 0700; holds the data and the unix socket that etcdctl can use too
+	Quota  int64  // bytes; 0: DefaultQuota
 	NoSync bool   // no fsync, a quick election and no log: for tests
 }
+
+// DefaultQuota is the size of an embedded store, in bytes, at which it refuses writes.
+const DefaultQuota = 4 << 30
 
 // Embed starts an etcd of one member in this process, listening only on a unix socket, and dials it.
 func Embed(options Embedded) (*Etcd, error) {
@@ -44,9 +49,9 @@ func Embed(options Embedded) (*Etcd, error) {
 	}
 	level := zap.NewAtomicLevelAt(zap.ErrorLevel)
 	if options.NoSync {
-		level.SetLevel(zap.FatalLevel) // quick as it is, it complains of its own haste
+		level.SetLevel(zap.FatalLevel) // it warns about its short timeouts
 	}
-	server, err := start(dir, socket, options.NoSync, level)
+	server, err := start(dir, socket, options, level)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +67,7 @@ func Embed(options Embedded) (*Etcd, error) {
 	return etcd, nil
 }
 
-func start(dir, socket string, noSync bool, level zap.AtomicLevel) (*embed.Etcd, error) {
+func start(dir, socket string, options Embedded, level zap.AtomicLevel) (*embed.Etcd, error) {
 	config := embed.NewConfig()
 	config.Dir = dir
 	config.Name = "sledd"
@@ -78,11 +83,11 @@ func start(dir, socket string, noSync bool, level zap.AtomicLevel) (*embed.Etcd,
 	config.ListenPeerUrls = nil // one member has no peers
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 	config.AutoCompactionMode = "periodic"
-	config.AutoCompactionRetention = "1h"
-	config.QuotaBackendBytes = quotaBytes
+	config.AutoCompactionRetention = history
+	config.QuotaBackendBytes = cmp.Or(options.Quota, DefaultQuota)
 	// Slow requests are not logged at this level, yet each would be made a text first.
 	config.WarningApplyDuration, config.WarningUnaryRequestDuration = never, never
-	if config.UnsafeNoFsync = noSync; noSync {
+	if config.UnsafeNoFsync = options.NoSync; options.NoSync {
 		config.TickMs, config.ElectionMs = 10, 100
 	}
 	server, err := embed.StartEtcd(config)

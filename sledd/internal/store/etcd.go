@@ -28,7 +28,7 @@ type TLS struct {
 	CA, Cert, Key string
 }
 
-// Dial makes a client of an external cluster. It does not wait for the cluster: readiness is told by Read.
+// Dial makes a client of an external cluster. It does not wait for the cluster: Read reports whether it is ready.
 func Dial(endpoints []string, files TLS) (*Etcd, error) {
 	var config *tls.Config
 	if files != (TLS{}) {
@@ -117,6 +117,9 @@ func (e *Etcd) Commit(ctx context.Context, t Transaction) (int64, error) {
 		}
 	}
 	answer, err := e.client.Txn(ctx).If(conditions...).Then(operations...).Commit()
+	if errors.Is(err, rpctypes.ErrNoSpace) {
+		return 0, &UnavailableError{Operation: "commit " + t.first(), Err: ErrFull}
+	}
 	if err != nil {
 		return 0, &UnavailableError{Operation: "commit " + t.first(), Err: err}
 	}
@@ -141,7 +144,7 @@ func (e *Etcd) Watch(ctx context.Context, prefix string, after int64, see func(B
 	for answer := range channel {
 		if err := answer.Err(); err != nil {
 			if errors.Is(err, rpctypes.ErrCompacted) {
-				return ErrCompacted
+				return &CompactedError{answer.CompactRevision}
 			}
 			return &UnavailableError{Operation: "watch " + prefix, Err: err}
 		}

@@ -16,11 +16,21 @@ const Deadline = 3 * time.Second
 // MaxOperations is what etcd accepts of each kind (conditions, changes) in one transaction by default.
 const MaxOperations = 128
 
-// ErrChanged says that a condition of a commit did not hold: somebody else was first. Nothing was written.
+// ErrChanged means that a condition of a commit did not hold: another request was first. Nothing was written.
 var ErrChanged = errors.New("changed by somebody else meanwhile")
 
-// ErrCompacted says that the history before some revision is gone, so a watch cannot start there.
+// ErrCompacted means that the history before some revision is gone, so a watch cannot start there.
 var ErrCompacted = errors.New("history is compacted")
+
+// CompactedError is ErrCompacted with the revision after which history is held.
+type CompactedError struct{ Revision int64 }
+
+func (*CompactedError) Error() string { return ErrCompacted.Error() }
+
+// Is makes it an ErrCompacted.
+func (*CompactedError) Is(target error) bool {
+	return target == ErrCompacted
+}
 
 // UnavailableError wraps any failure to reach the store or to be answered in time. It never means "not there".
 type UnavailableError struct {
@@ -72,7 +82,7 @@ type Snapshot struct {
 	Results  [][]KV
 }
 
-// One gives the single key that query i asked for, and whether it exists.
+// One returns the single key of query i, and whether it exists.
 func (s Snapshot) One(i int) (KV, bool) {
 	if len(s.Results[i]) == 0 {
 		return KV{}, false
@@ -133,11 +143,11 @@ type Batch struct {
 type Store interface {
 	// Read answers all queries at one revision. Errors are *UnavailableError.
 	Read(ctx context.Context, queries ...Query) (Snapshot, error)
-	// Commit does the operations if all conditions hold and gives the new revision, else ErrChanged. Other errors are
+	// Commit does the operations if all conditions hold and returns the new revision, else ErrChanged. Other errors are
 	// *UnavailableError, after which the commit may or may not have happened.
 	Commit(ctx context.Context, t Transaction) (int64, error)
 	// Watch calls see for every batch of changes under prefix after the revision, until the context ends (nil) or the
-	// watch breaks (error; ErrCompacted when the revision is too old).
+	// watch breaks (error; *CompactedError when the revision is too old).
 	Watch(ctx context.Context, prefix string, after int64, see func(Batch)) error
 	// Close lets go of connections, and stops an embedded etcd.
 	Close() error

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,10 +21,13 @@ import (
 // Purpose of a node's token.
 type Purpose string
 
-// A boot token is the Sled system's; an operational token is the installed system's.
+// A boot token is the Sled system's; an operational token is the installed system's. A claim token is that of a machine
+// that is not admitted yet; its record is the claim. A ticket proves one claim.
 const (
 	Boot        Purpose = "boot"
 	Operational Purpose = "operational"
+	Claim       Purpose = "claim"
+	Ticket      Purpose = "ticket"
 )
 
 // maxRecords of one node; the oldest go first.
@@ -37,14 +41,18 @@ type Record struct {
 	Issued     time.Time `json:"issued"`
 	Expires    time.Time `json:"expires"`
 	Seeded     bool      `json:"seeded,omitempty"` // the seed was handed out for it
+	// Claim is the ID of the claim that a boot token was issued to; empty: a boot script.
+	Claim string `json:"claim,omitempty"`
+	// Boot is the boot id that has used a ticket.
+	Boot string `json:"boot,omitempty"`
 }
 
-// Stale says that the token is past half of its life, so that the node should be given another.
+// Stale reports whether the token is past half of its life, so that the node should get another.
 func (r Record) Stale(now time.Time) bool {
 	return now.After(r.Issued.Add(r.Expires.Sub(r.Issued) / 2))
 }
 
-var form = regexp.MustCompile(`^sled([bo])_([0-9a-f]{12})_(0|[1-9][0-9]{0,18})_([0-9a-f]{64})$`)
+var form = regexp.MustCompile(`^sled([bcot])_([0-9a-f]{12})_(0|[1-9][0-9]{0,18})_([0-9a-f]{64})$`)
 
 // Mint makes a token for a node and the record to store.
 func Mint(purpose Purpose, address string, generation int64, now time.Time, life time.Duration) (string, Record) {
@@ -96,7 +104,7 @@ func Owner(text string) (string, bool) {
 	return parts[2], true
 }
 
-// Find gives the index of the live record of a token, or -1. All records are compared, whichever fits.
+// Find returns the index of the live record of a token, or -1. All records are compared, whichever fits.
 func Find(records []Record, text string, now time.Time) int {
 	found := -1
 	for i, record := range records {
@@ -119,11 +127,22 @@ func Add(records []Record, record Record, now time.Time) []Record {
 	return kept[max(0, len(kept)-maxRecords):]
 }
 
-// Without drops all records of a purpose.
+// IsClaim reports whether a text has the form of a claim token.
+func IsClaim(text string) bool {
+	parts := form.FindStringSubmatch(text)
+	return parts != nil && parts[1] == "c"
+}
+
+// WithoutClaim drops the boot tokens of a claim.
+func WithoutClaim(records []Record, claim string) []Record {
+	return slices.DeleteFunc(slices.Clone(records), func(record Record) bool { return record.Claim == claim })
+}
+
+// Without drops all records of a purpose, but for those of claims: these end with the claim.
 func Without(records []Record, purpose Purpose) []Record {
 	var kept []Record
 	for _, record := range records {
-		if record.Purpose != purpose {
+		if record.Purpose != purpose || record.Claim != "" {
 			kept = append(kept, record)
 		}
 	}

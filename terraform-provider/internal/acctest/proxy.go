@@ -38,7 +38,7 @@ func Other(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("{}"))
 }
 
-// Hang accepts the request and does not answer until the client gives up.
+// Hang accepts the request and does not answer until the client disconnects.
 func Hang(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // only then does the server see that the client is gone
 	<-r.Context().Done()

@@ -51,7 +51,7 @@ func start(t *testing.T, maxReimages any) *provider {
 	return p
 }
 
-// object gives a configuration; what is not named is null.
+// object returns a configuration; what is not named is null.
 func (p *provider) object(schema *tfprotov6.Schema, values map[string]any) *tfprotov6.DynamicValue {
 	p.Helper()
 	kind, ok := schema.ValueType().(tftypes.Object)
@@ -81,7 +81,7 @@ func (p *provider) config(values map[string]any) *tfprotov6.DynamicValue {
 	return p.object(p.schemas.ActionSchemas["sled_reimage"].Schema, values)
 }
 
-// plan gives the diagnostics of validation and plan.
+// plan returns the diagnostics of validation and plan.
 func (p *provider) plan(values map[string]any) []string {
 	p.Helper()
 	valid, err := p.actions.ValidateActionConfig(p.Context(),
@@ -100,7 +100,7 @@ func (p *provider) plan(values map[string]any) []string {
 	return texts(planned.Diagnostics)
 }
 
-// invoke gives what was reported on the way, and the diagnostics.
+// invoke returns what was reported on the way, and the diagnostics.
 func (p *provider) invoke(values map[string]any) (progress, diagnostics []string) {
 	p.Helper()
 	stream, err := p.actions.InvokeAction(p.Context(), &tfprotov6.InvokeActionRequest{ActionType: "sled_reimage",

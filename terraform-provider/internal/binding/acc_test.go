@@ -72,7 +72,7 @@ func (l *lab) wants(i int, image string, generation int64) *api.Binding {
 	return b
 }
 
-// plan gives the text of a plan on one line; code is that of -detailed-exitcode.
+// plan returns the text of a plan on one line; code is that of -detailed-exitcode.
 func (l *lab) plan(code int, arguments ...string) string {
 	l.Helper()
 	out := l.Run("plan", append([]string{"-detailed-exitcode"}, arguments...)...)

@@ -21,6 +21,23 @@ const n1 = "sled_binding.n1"
 
 func at(name string) tfjsonpath.Path { return tfjsonpath.New(name) }
 
+// reimaged: n1, and not n2, gets another image.
+var reimaged = []plancheck.PlanCheck{
+	plancheck.ExpectResourceAction(n1, plancheck.ResourceActionUpdate),
+	plancheck.ExpectResourceAction("sled_binding.n2", plancheck.ResourceActionNoop),
+	plancheck.ExpectKnownValue(n1, at("generation"), knownvalue.Int64Exact(2)),
+	plancheck.ExpectUnknownValue(n1, at("observed_image")),
+}
+
+// fulfilled: n1 has the second image.
+var fulfilled = []statecheck.StateCheck{
+	statecheck.ExpectKnownValue(n1, at("observed_image"), knownvalue.StringExact("v2")),
+	statecheck.ExpectKnownValue(n1, at("observed_generation"), knownvalue.Int64Exact(2)),
+	statecheck.ExpectKnownValue(n1, at("phase"), knownvalue.StringExact("operational")),
+	statecheck.ExpectKnownValue(n1, at("disk_selected"), knownvalue.StringExact("serial:LAB-0001")),
+	statecheck.ExpectKnownValue(n1, at("drift"), knownvalue.StringExact("")),
+}
+
 // A binding is made, fulfilled and changed. Each plan tells the generation as a number, each second plan is empty, and
 // only the changed node's generation rises.
 func TestAccLife(t *testing.T) {
@@ -28,50 +45,41 @@ func TestAccLife(t *testing.T) {
 	t.Parallel()
 	s := sledd(t)
 	head := acctest.Header(s.URL)
-	generations := func(want ...int64) func() {
-		return func() {
-			for i, generation := range want {
-				if b := s.Node(i + 1).Binding; b.Generation != generation {
-					t.Errorf("n%d: generation %d, want %d", i+1, b.Generation, generation)
-				}
+	generations := func(want ...int64) {
+		for i, generation := range want {
+			if b := s.Node(i + 1).Binding; b.Generation != generation {
+				t.Errorf("n%d: generation %d, want %d", i+1, b.Generation, generation)
 			}
 		}
 	}
+	unbound := func(*terraform.State) error {
+		if node := s.Node(2); node.Binding != nil || node.Status.Image != "v1" {
+			return fmt.Errorf("n2 after the destroy: %+v", node)
+		}
+		return nil
+	}
+	created := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+		plancheck.ExpectResourceAction(n1, plancheck.ResourceActionCreate),
+		plancheck.ExpectKnownValue(n1, at("generation"), knownvalue.Int64Exact(1)),
+		plancheck.ExpectKnownValue(n1, at("mac"), knownvalue.StringExact("52:54:00:77:00:01")),
+	}}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
 		Steps: []resource.TestStep{
+			{Config: head + n("n1", image("v1")) + n("n2", image("v1")), ConfigPlanChecks: created},
 			{
-				Config: head + n("n1", image("v1")) + n("n2", image("v1")),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-					plancheck.ExpectResourceAction(n1, plancheck.ResourceActionCreate),
-					plancheck.ExpectKnownValue(n1, at("generation"), knownvalue.Int64Exact(1)),
-					plancheck.ExpectKnownValue(n1, at("mac"), knownvalue.StringExact("52:54:00:77:00:01")),
-				}},
-			},
-			{
-				PreConfig: func() { generations(1, 1)(); s.Machine(1).Fulfil(); s.Machine(2).Fulfil() },
+				PreConfig: func() { generations(1, 1); s.Machine(1).Fulfil(); s.Machine(2).Fulfil() },
 				Config:    head + n("n1", image("v1")) + n("n2", image("v1")),
 				PlanOnly:  true,
 			},
 			{
-				Config: head + n("n1", image("v2")) + n("n2", image("v1")),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-					plancheck.ExpectResourceAction(n1, plancheck.ResourceActionUpdate),
-					plancheck.ExpectResourceAction("sled_binding.n2", plancheck.ResourceActionNoop),
-					plancheck.ExpectKnownValue(n1, at("generation"), knownvalue.Int64Exact(2)),
-					plancheck.ExpectUnknownValue(n1, at("observed_image")),
-				}},
+				Config:           head + n("n1", image("v2")) + n("n2", image("v1")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: reimaged},
 			},
 			{
-				PreConfig: func() { generations(2, 1)(); s.Machine(1).Fulfil() },
-				Config:    head + n("n1", image("v2")) + n("n2", image("v1")),
-				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownValue(n1, at("observed_image"), knownvalue.StringExact("v2")),
-					statecheck.ExpectKnownValue(n1, at("observed_generation"), knownvalue.Int64Exact(2)),
-					statecheck.ExpectKnownValue(n1, at("phase"), knownvalue.StringExact("operational")),
-					statecheck.ExpectKnownValue(n1, at("disk_selected"), knownvalue.StringExact("serial:LAB-0001")),
-					statecheck.ExpectKnownValue(n1, at("drift"), knownvalue.StringExact("")),
-				},
+				PreConfig:         func() { generations(2, 1); s.Machine(1).Fulfil() },
+				Config:            head + n("n1", image("v2")) + n("n2", image("v1")),
+				ConfigStateChecks: fulfilled,
 			},
 			{
 				ResourceName: n1, ImportState: true, ImportStateId: "52-54-00-77-00-01", ImportStateVerify: true,
@@ -80,12 +88,7 @@ func TestAccLife(t *testing.T) {
 			},
 			{ // only the binding is removed: the machine and its disk stay
 				Config: head + n("n1", image("v2")),
-				Check: func(*terraform.State) error {
-					if node := s.Node(2); node.Binding != nil || node.Status.Image != "v1" {
-						return fmt.Errorf("n2 after the destroy: %+v", node)
-					}
-					return nil
-				},
+				Check:  unbound,
 			},
 		},
 	})

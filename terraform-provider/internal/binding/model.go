@@ -39,7 +39,7 @@ func (m *model) observe(node api.Node) {
 	m.ObservedImage = desired.Optional(node.Status.Image)
 	m.ObservedGeneration = types.Int64Value(node.Status.Generation)
 	m.Phase = desired.Optional(string(node.Status.Phase))
-	m.Reason = desired.Optional(node.Status.Reason)
+	m.Reason = desired.Optional(node.Status.Reason.String())
 	m.DiskSelected = desired.Optional(cmp.Or(m.Disk.ValueString(), node.Disk))
 }
 

@@ -68,7 +68,7 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 }
 
 // keepNode keeps the spelling in the state for the same machine, so that a MAC may become a name. It reports whether
-// it is another machine. A name that sledd does not know may be one that the same apply gives the machine; Update
+// it is another machine. A name that sledd does not know may be one that the same apply sets; Update
 // checks that. An apply plans again and must get the same result, so only the names in the record count as another
 // spelling.
 func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *record) (another bool,

@@ -3,6 +3,7 @@
 package binding
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,7 +20,7 @@ const recordKey = "stored"
 // record is what sledd had stored at the last refresh. It is in the private state, so a saved plan carries it, and the
 // revision shows later changes. It holds no secret.
 type record struct {
-	Desired    desired.State `json:"wish"`
+	Desired    desired.State `json:"desired"`
 	Generation int64         `json:"generation"`
 	Status     int64         `json:"status_generation"`
 	Revision   int64         `json:"revision"`
@@ -28,6 +29,23 @@ type record struct {
 	Name     string `json:"name"`               // of the node
 	Disk     string `json:"disk,omitempty"`     // of the node, when the binding has none
 	Imported bool   `json:"imported,omitempty"` // and nothing applied since
+}
+
+// UnmarshalJSON reads a record, also one that an earlier version wrote.
+func (r *record) UnmarshalJSON(text []byte) error {
+	type current record
+	read := struct {
+		*current
+		Desired *desired.State `json:"desired"`
+		Wish    *desired.State `json:"wish"` // former name of desired
+	}{current: (*current)(r)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if found := cmp.Or(read.Desired, read.Wish); found != nil {
+		r.Desired = *found
+	}
+	return nil
 }
 
 // look records what is stored now.

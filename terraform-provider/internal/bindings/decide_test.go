@@ -25,58 +25,60 @@ func exception(image, owner string) *desired.State {
 	return &desired.State{BindingSpec: api.BindingSpec{Image: image, Owner: owner}}
 }
 
+var stepTests = map[string]struct {
+	stored     stored
+	planned    string
+	mode       string
+	onDrift    desired.OnDrift
+	was, is    string // triggers
+	imported   bool
+	kind       kind
+	generation int64
+	raises     bool
+}{
+	"nothing":                 {stored: stored{Generation: 3}, planned: "a", kind: keep, generation: 3},
+	"bound again by somebody": {stored: stored{Generation: 4}, planned: "a", kind: keep, generation: 4},
+	"image": {stored: stored{Generation: 3}, planned: "b", kind: put, generation: 4,
+		raises: true},
+	"image, status ahead": {stored: stored{Generation: 3, Observed: 7}, planned: "b", kind: put,
+		generation: 8, raises: true},
+	"mode": {stored: stored{Generation: 3}, planned: "a", mode: "auto", kind: put,
+		generation: 3},
+	"trigger": {stored: stored{Generation: 3}, planned: "a", was: "1", is: "2", kind: again,
+		generation: 4, raises: true},
+	"trigger and image": {stored: stored{Generation: 3}, planned: "b", is: "2", kind: put,
+		generation: 4, raises: true},
+	"trigger taken out": {stored: stored{Generation: 3}, planned: "a", was: "1", kind: keep, generation: 3},
+	"trigger after an import": {stored: stored{Generation: 3}, planned: "a", is: "1", imported: true,
+		kind: keep, generation: 3},
+	"trigger was done": {stored: stored{Generation: 3, Asked: &asked{3, "2"}}, planned: "a", is: "2",
+		kind: keep, generation: 3},
+	"trigger was not done": {stored: stored{Generation: 3, Asked: &asked{4, "2"}}, planned: "a", is: "2",
+		kind: again, generation: 4, raises: true},
+	"another trigger was done": {stored: stored{Generation: 3, Asked: &asked{3, "1"}}, planned: "a", is: "2",
+		kind: again, generation: 4, raises: true},
+	"drifted, warn": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a",
+		onDrift: desired.Warn, kind: drifted, generation: 2},
+	"drifted, ignore": {stored: stored{Generation: 5, Desired: exception("c", "")}, planned: "a",
+		onDrift: desired.Ignore, kind: drifted, generation: 2},
+	"drifted, reimage": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a",
+		onDrift: desired.Reimage, kind: put, generation: 6, raises: true},
+	"drifted, mode": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a",
+		mode: "auto", onDrift: desired.Warn, kind: drifted, generation: 2},
+	"drifted, and now declared": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "c",
+		onDrift: desired.Warn, kind: keep, generation: 5},
+	"drifted, another image": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "b",
+		onDrift: desired.Warn, kind: blocked, generation: 2},
+	"taken over": {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "a",
+		onDrift: desired.Warn, kind: drifted, generation: 2},
+	"taken over, image": {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "b",
+		onDrift: desired.Warn, kind: foreign, generation: 2},
+	"taken over, reimage": {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "a",
+		onDrift: desired.Reimage, kind: foreign, generation: 2},
+}
+
 func TestStep(t *testing.T) {
-	for name, test := range map[string]struct {
-		stored     stored
-		planned    string
-		mode       string
-		onDrift    desired.OnDrift
-		was, is    string // triggers
-		imported   bool
-		kind       kind
-		generation int64
-		raises     bool
-	}{
-		"nothing":                 {stored: stored{Generation: 3}, planned: "a", kind: keep, generation: 3},
-		"bound again by somebody": {stored: stored{Generation: 4}, planned: "a", kind: keep, generation: 4},
-		"image": {stored: stored{Generation: 3}, planned: "b", kind: put, generation: 4,
-			raises: true},
-		"image, status ahead": {stored: stored{Generation: 3, Observed: 7}, planned: "b", kind: put,
-			generation: 8, raises: true},
-		"mode": {stored: stored{Generation: 3}, planned: "a", mode: "auto", kind: put,
-			generation: 3},
-		"trigger": {stored: stored{Generation: 3}, planned: "a", was: "1", is: "2", kind: again,
-			generation: 4, raises: true},
-		"trigger and image": {stored: stored{Generation: 3}, planned: "b", is: "2", kind: put,
-			generation: 4, raises: true},
-		"trigger taken out": {stored: stored{Generation: 3}, planned: "a", was: "1", kind: keep, generation: 3},
-		"trigger after an import": {stored: stored{Generation: 3}, planned: "a", is: "1", imported: true,
-			kind: keep, generation: 3},
-		"trigger was done": {stored: stored{Generation: 3, Asked: &asked{3, "2"}}, planned: "a", is: "2",
-			kind: keep, generation: 3},
-		"trigger was not done": {stored: stored{Generation: 3, Asked: &asked{4, "2"}}, planned: "a", is: "2",
-			kind: again, generation: 4, raises: true},
-		"another trigger was done": {stored: stored{Generation: 3, Asked: &asked{3, "1"}}, planned: "a", is: "2",
-			kind: again, generation: 4, raises: true},
-		"drifted, warn": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a",
-			onDrift: desired.Warn, kind: drifted, generation: 2},
-		"drifted, ignore": {stored: stored{Generation: 5, Desired: exception("c", "")}, planned: "a",
-			onDrift: desired.Ignore, kind: drifted, generation: 2},
-		"drifted, reimage": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a",
-			onDrift: desired.Reimage, kind: put, generation: 6, raises: true},
-		"drifted, mode": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "a",
-			mode: "auto", onDrift: desired.Warn, kind: drifted, generation: 2},
-		"drifted, and now declared": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "c",
-			onDrift: desired.Warn, kind: keep, generation: 5},
-		"drifted, another image": {stored: stored{Generation: 5, Desired: exception("c", owner)}, planned: "b",
-			onDrift: desired.Warn, kind: blocked, generation: 2},
-		"taken over": {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "a",
-			onDrift: desired.Warn, kind: drifted, generation: 2},
-		"taken over, image": {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "b",
-			onDrift: desired.Warn, kind: foreign, generation: 2},
-		"taken over, reimage": {stored: stored{Generation: 5, Desired: exception("a", "else")}, planned: "a",
-			onDrift: desired.Reimage, kind: foreign, generation: 2},
-	} {
+	for name, test := range stepTests {
 		c := comparison{owner: owner, prior: declared{images: map[string]string{mac: "a"},
 			triggers: map[string]string{}}, imported: test.imported,
 			planned: declared{images: map[string]string{mac: test.planned}, triggers: map[string]string{},

@@ -20,7 +20,7 @@ import (
 // most is how many machines one call is about. Tests make it smaller.
 var most = 5000
 
-// order is one item of a call. Those that take over the owner's machines go in calls of their own.
+// order is one item of a call. Those that take over the owner's machines are sent in separate calls.
 type order struct {
 	api.BulkBinding
 	takeOver bool

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,12 +13,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
 )
 
 // several is how many items an error lists.
 const several = 20
-
-var macPattern = regexp.MustCompile(`^([0-9a-f]{2}:){5}[0-9a-f]{2}$`)
 
 // macsValidator checks all keys of a map at once: one validator for each of 10,000 keys takes seconds.
 type macsValidator struct{}
@@ -33,7 +32,7 @@ func (v macsValidator) MarkdownDescription(ctx context.Context) string { return 
 func (macsValidator) ValidateMap(_ context.Context, request validator.MapRequest, response *validator.MapResponse) {
 	var bad []string
 	for mac := range request.ConfigValue.Elements() {
-		if !macPattern.MatchString(mac) {
+		if address, err := api.ParseMAC(mac); err != nil || address != mac {
 			bad = append(bad, fmt.Sprintf("%q", mac))
 		}
 	}

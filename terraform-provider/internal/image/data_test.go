@@ -13,6 +13,18 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
+const dataSources = `
+data "sled_image" "d" { name = "debian-12-v1" }
+data "sled_image" "u" { name = "ubuntu-24-v1" }
+data "sled_images" "all" {}
+data "sled_images" "debian" { labels = { os = "debian" } }
+data "sled_images" "stable" { labels = { os = "debian", track = "stable" } }
+data "sled_images" "ubuntu" { name_prefix = "ubuntu-" }
+data "sled_images" "none" {
+  labels      = { os = "debian" }
+  name_prefix = "ubuntu-"
+}`
+
 func TestAccDataSources(t *testing.T) {
 	s := acctest.Start(t)
 	for _, spec := range []api.ImageSpec{
@@ -31,17 +43,7 @@ func TestAccDataSources(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
 		Steps: []resource.TestStep{
 			{
-				Config: acctest.Header(s.URL) + `
-data "sled_image" "d" { name = "debian-12-v1" }
-data "sled_image" "u" { name = "ubuntu-24-v1" }
-data "sled_images" "all" {}
-data "sled_images" "debian" { labels = { os = "debian" } }
-data "sled_images" "stable" { labels = { os = "debian", track = "stable" } }
-data "sled_images" "ubuntu" { name_prefix = "ubuntu-" }
-data "sled_images" "none" {
-  labels      = { os = "debian" }
-  name_prefix = "ubuntu-"
-}`,
+				Config: acctest.Header(s.URL) + dataSources,
 				Check: resource.ComposeAggregateTestCheckFunc(
 					resource.TestCheckResourceAttr(one, "digest", gapsDigest),
 					resource.TestCheckResourceAttr(one, "used_bytes", "5"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package image is sled_image: a published image that machines may be given. What an image says of itself is read
+// Package image is sled_image: a published image that bindings can name. Its digest and sizes are read
 // where it is published.
 package image
 

@@ -56,8 +56,16 @@ func factsOf(f *api.Facts) facts {
 	if f == nil {
 		return facts{}
 	}
-	return facts{Kernel: f.Kernel, CPU: f.CPU, Memory: f.Memory, Firmware: f.Firmware, DMI: f.DMI, Disks: f.Disks,
-		NICs: f.NICs}
+	return facts{Kernel: api.Strings(f.Kernel), CPU: api.Strings(f.CPU), Memory: api.Strings(f.Memory),
+		Firmware: api.Strings(f.Firmware), DMI: api.Strings(f.DMI), Disks: devices(f.Disks), NICs: devices(f.NICs)}
+}
+
+func devices(list []map[string]api.Identifier) []map[string]string {
+	var found []map[string]string
+	for _, device := range list {
+		found = append(found, api.Strings(device))
+	}
+	return found
 }
 
 func (d *nodeData) Metadata(_ context.Context, request datasource.MetadataRequest,

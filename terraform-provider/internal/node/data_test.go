@@ -24,6 +24,23 @@ func says(of string, values map[string]knownvalue.Check) []statecheck.StateCheck
 	return all
 }
 
+// unseen: a node that is declared and was never booted.
+var unseen = map[string]knownvalue.Check{
+	"mac": knownvalue.StringExact(first), "name": knownvalue.StringExact("n1"), "declared": knownvalue.Bool(true),
+	"labels":       knownvalue.MapExact(map[string]knownvalue.Check{"rack": knownvalue.StringExact("a")}),
+	"architecture": knownvalue.Null(),
+	"disk":         knownvalue.StringExact("serial:LAB-0001"),
+	"keep_disks":   knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
+	"boot_order":   knownvalue.StringExact("network"),
+	"bmc": knownvalue.ObjectExact(map[string]knownvalue.Check{
+		"driver":  knownvalue.StringExact("redfish"),
+		"address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
+	"image": knownvalue.Null(), "generation": knownvalue.Null(), "owner": knownvalue.Null(),
+	"satisfied": knownvalue.Bool(false), "phase": knownvalue.Null(),
+	"observed_image": knownvalue.Null(), "observed_generation": knownvalue.Int64Exact(0),
+	"disks": knownvalue.Null(), "seen": knownvalue.Null(),
+}
+
 func TestAccDataNode(t *testing.T) {
 	s := acctest.Start(t)
 	s.Register("debian")
@@ -33,21 +50,6 @@ func TestAccDataNode(t *testing.T) {
 	if _, err := s.Client().PutNode(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
-	unseen := says("data.sled_node.n", map[string]knownvalue.Check{
-		"mac": knownvalue.StringExact(first), "name": knownvalue.StringExact("n1"), "declared": knownvalue.Bool(true),
-		"labels":       knownvalue.MapExact(map[string]knownvalue.Check{"rack": knownvalue.StringExact("a")}),
-		"architecture": knownvalue.Null(),
-		"disk":         knownvalue.StringExact("serial:LAB-0001"),
-		"keep_disks":   knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
-		"boot_order":   knownvalue.StringExact("network"),
-		"bmc": knownvalue.ObjectExact(map[string]knownvalue.Check{
-			"driver":  knownvalue.StringExact("redfish"),
-			"address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
-		"image": knownvalue.Null(), "generation": knownvalue.Null(), "owner": knownvalue.Null(),
-		"satisfied": knownvalue.Bool(false), "phase": knownvalue.Null(),
-		"observed_image": knownvalue.Null(), "observed_generation": knownvalue.Int64Exact(0),
-		"disks": knownvalue.Null(), "seen": knownvalue.Null(),
-	})
 	operational := says("data.sled_node.n", map[string]knownvalue.Check{
 		"image": knownvalue.StringExact("debian"), "generation": knownvalue.Int64Exact(1),
 		"owner":     knownvalue.StringExact("somebody"),
@@ -69,7 +71,8 @@ func TestAccDataNode(t *testing.T) {
 			ExpectError: regexp.MustCompile(`"n7" is not a MAC`)},
 		resource.TestStep{Config: `data "sled_node" "n" { }`,
 			ExpectError: regexp.MustCompile(`(?i)exactly one of these attributes`)},
-		resource.TestStep{Config: `data "sled_node" "n" { name = "n1" }`, ConfigStateChecks: unseen},
+		resource.TestStep{Config: `data "sled_node" "n" { name = "n1" }`,
+			ConfigStateChecks: says("data.sled_node.n", unseen)},
 		resource.TestStep{PreConfig: func() {
 			s.Bind(api.BindingSpec{Node: "n1", Image: "debian", Owner: "somebody"})
 			machine := s.Machine(1)
@@ -107,14 +110,12 @@ func TestAccDataNodes(t *testing.T) {
 					"nodes": knownvalue.ListSizeExact(len(want))})}
 	}
 	found := step(`image = "debian"`, "02")
-	found.ConfigStateChecks = append(found.ConfigStateChecks,
-		statecheck.ExpectKnownValue("data.sled_nodes.n", tfjsonpath.New("nodes").AtSliceIndex(0),
-			knownvalue.ObjectPartial(map[string]knownvalue.Check{
-				"name": knownvalue.StringExact("n2"), "phase": knownvalue.StringExact("operational"),
-				"image":      knownvalue.StringExact("debian"),
-				"generation": knownvalue.Int64Exact(1), "satisfied": knownvalue.Bool(true),
-				"declared": knownvalue.Bool(true),
-			})))
+	found.ConfigStateChecks = append(found.ConfigStateChecks, statecheck.ExpectKnownValue("data.sled_nodes.n",
+		tfjsonpath.New("nodes").AtSliceIndex(0), knownvalue.ObjectPartial(map[string]knownvalue.Check{
+			"name": knownvalue.StringExact("n2"), "phase": knownvalue.StringExact("operational"),
+			"image": knownvalue.StringExact("debian"), "generation": knownvalue.Int64Exact(1),
+			"satisfied": knownvalue.Bool(true), "declared": knownvalue.Bool(true),
+		})))
 	wrong := func(filter, want string) resource.TestStep {
 		return resource.TestStep{Config: "data \"sled_nodes\" \"n\" {\n" + filter + "\n}",
 			ExpectError: regexp.MustCompile(want)}

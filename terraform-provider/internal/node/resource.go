@@ -123,7 +123,7 @@ func (v notMAC) MarkdownDescription(ctx context.Context) string { return v.Descr
 
 func (notMAC) ValidateString(_ context.Context, request validator.StringRequest, response *validator.StringResponse) {
 	name := request.ConfigValue.ValueString()
-	if _, err := api.ParseMAC(name); err == nil {
+	if api.LooksLikeMAC(name) {
 		response.Diagnostics.AddAttributeError(request.Path, "The name is a MAC",
 			fmt.Sprintf("%q would be read as a MAC: choose another name.", name))
 	}

@@ -30,7 +30,7 @@ func seenOf(node api.Node) seen {
 	s := seen{
 		Declared: types.BoolValue(node.Declared), Labels: node.Labels, Satisfied: types.BoolValue(false),
 		Phase:  text(string(node.Status.Phase)),
-		Reason: text(node.Status.Reason), ObservedImage: text(node.Status.Image),
+		Reason: text(node.Status.Reason.String()), ObservedImage: text(node.Status.Image),
 		ObservedGeneration: types.Int64Value(node.Status.Generation),
 	}
 	if s.Labels == nil {

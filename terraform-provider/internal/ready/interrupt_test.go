@@ -16,6 +16,8 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
+const unknown = tftypes.UnknownValue
+
 // Ctrl-C reaches the provider as StopProvider.
 func TestInterruptThroughTheProtocol(t *testing.T) {
 	s := sleddtest.Start(t)
@@ -32,26 +34,24 @@ func TestInterruptThroughTheProtocol(t *testing.T) {
 		t.Fatal(err)
 	}
 	access := object(t, schemas.Provider, map[string]any{"server": proxy.URL}, nil)
-	if answer, err := server.ConfigureProvider(t.Context(),
-		&tfprotov6.ConfigureProviderRequest{Config: access}); err != nil || len(answer.Diagnostics) > 0 {
+	configure := tfprotov6.ConfigureProviderRequest{Config: access}
+	if answer, err := server.ConfigureProvider(t.Context(), &configure); err != nil || len(answer.Diagnostics) > 0 {
 		t.Fatal(err, answer)
 	}
 	kind := schemas.ResourceSchemas["sled_ready"]
-	config := map[string]any{"nodes": map[string]tftypes.Value{"n1": tftypes.NewValue(tftypes.Number, 1)},
-		"require": "all", "fail_fast": true}
-	planned := map[string]any{"ready": tftypes.UnknownValue, "failed": tftypes.UnknownValue,
-		"pending": tftypes.UnknownValue}
+	nodes := map[string]tftypes.Value{"n1": tftypes.NewValue(tftypes.Number, 1)}
+	config := map[string]any{"nodes": nodes, "require": "all", "fail_fast": true}
+	planned := map[string]any{"ready": unknown, "failed": unknown, "pending": unknown}
 	before, err := tfprotov6.NewDynamicValue(kind.ValueType(), tftypes.NewValue(kind.ValueType(), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
+	request := tfprotov6.ApplyResourceChangeRequest{TypeName: "sled_ready", PriorState: &before,
+		Config: object(t, kind, config, nil), PlannedState: object(t, kind, config, planned)}
 	watching, answers := make(chan struct{}), make(chan *tfprotov6.ApplyResourceChangeResponse, 1)
 	proxy.Before(http.MethodGet, "/v1/events", func() { close(watching) })
 	go func() {
-		answer, err := server.ApplyResourceChange(t.Context(),
-			&tfprotov6.ApplyResourceChangeRequest{TypeName: "sled_ready",
-				PriorState: &before, Config: object(t, kind, config, nil),
-				PlannedState: object(t, kind, config, planned)})
+		answer, err := server.ApplyResourceChange(t.Context(), &request)
 		if err != nil {
 			t.Error(err)
 		}
@@ -72,7 +72,7 @@ func TestInterruptThroughTheProtocol(t *testing.T) {
 	}
 }
 
-// object gives a value of a schema; later values go first, what is not named is null.
+// object returns a value of a schema; later values go first, what is not named is null.
 func object(t *testing.T, schema *tfprotov6.Schema, values, later map[string]any) *tfprotov6.DynamicValue {
 	t.Helper()
 	kind, ok := schema.ValueType().(tftypes.Object)

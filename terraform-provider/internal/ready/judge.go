@@ -63,7 +63,7 @@ func unsatisfied(status api.Status, requested int64) verdict {
 
 // reason is why a step failed, as the node reported it.
 func reason(status api.Status) string {
-	text := status.Reason
+	text := status.Reason.String()
 	if text == "" {
 		text = "no reason was reported"
 	}

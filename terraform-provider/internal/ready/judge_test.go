@@ -17,7 +17,8 @@ func bound(generation int64, satisfied bool, status api.Status) *api.Node {
 }
 
 func TestJudge(t *testing.T) {
-	stopped := api.Status{Phase: api.Failed, Generation: 2, Verb: "write", Code: 6, Reason: "no server answers"}
+	stopped := api.Status{Phase: api.Failed, Generation: 2, Verb: "write", Code: 6,
+		Reason: api.Clean("no server answers")}
 	for name, c := range map[string]struct {
 		node    *api.Node
 		verdict verdict
@@ -46,11 +47,11 @@ func TestJudge(t *testing.T) {
 			"step write: no server answers (exit code 6)", "failed"}},
 		"failed, mute": {bound(2, false, api.Status{Phase: api.Failed, Generation: 2}),
 			verdict{failed, 0, "no reason was reported", "failed"}},
-		"older failed": {bound(2, false, api.Status{Phase: api.Failed, Generation: 1, Reason: "x"}),
+		"older failed": {bound(2, false, api.Status{Phase: api.Failed, Generation: 1, Reason: api.Clean("x")}),
 			verdict{pending, 0, "failed (generation 1, requested 2)", "failed"}},
 		"newer binding": {bound(3, false, api.Status{Phase: api.Operational, Generation: 2}),
 			verdict{pending, 0, "operational (generation 2, requested 3)", "operational"}},
-		"newer failed": {bound(3, false, api.Status{Phase: api.Failed, Generation: 3, Reason: "x"}),
+		"newer failed": {bound(3, false, api.Status{Phase: api.Failed, Generation: 3, Reason: api.Clean("x")}),
 			verdict{failed, 0, "x", "failed"}},
 		"newer ready": {bound(3, true, api.Status{Phase: api.Operational, Generation: 3}),
 			verdict{ready, 3, "", "ready"}},
@@ -66,7 +67,7 @@ func TestJudge(t *testing.T) {
 func TestWhenWaitingEnds(t *testing.T) {
 	states := map[byte]*api.Node{
 		'r': bound(1, true, api.Status{Phase: api.Operational, Generation: 1}),
-		'f': bound(1, false, api.Status{Phase: api.Failed, Generation: 1, Reason: "x"}),
+		'f': bound(1, false, api.Status{Phase: api.Failed, Generation: 1, Reason: api.Clean("x")}),
 		'p': bound(1, false, api.Status{Phase: api.Writing, Generation: 1}),
 	}
 	for _, c := range []struct {
@@ -99,7 +100,8 @@ func TestErrorNamesTheFirstNodes(t *testing.T) {
 		name := fmt.Sprintf("n%02d", i)
 		w.nodes[name], found[name] = 1, bound(1, false, api.Status{Phase: api.Writing, Generation: 1})
 	}
-	found["n27"].Status = api.Status{Phase: api.Failed, Generation: 1, Verb: "wipe", Code: 4, Reason: "no disk matches"}
+	found["n27"].Status = api.Status{Phase: api.Failed, Generation: 1, Verb: "wipe", Code: 4,
+		Reason: api.Clean("no disk matches")}
 	found["n28"].Binding.Satisfied = true
 	text := ending{w, w.count(found), 0}.explain(errHopeless)[0].Detail()
 	for _, want := range []string{"1 of 30 nodes are ready, 30 are required: 1 failed, 1 ready, 28 writing.\n\n  " +

@@ -49,14 +49,14 @@ func (n *notes) take(ctx context.Context, gather time.Duration) (stale, error) {
 	select {
 	case <-n.wake:
 	case <-ctx.Done():
-		return stale{}, ctx.Err() //nolint:wrapcheck // says why it ended
+		return stale{}, ctx.Err() //nolint:wrapcheck // states why it ended
 	}
 	timer := time.NewTimer(gather)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
-		return stale{}, ctx.Err() //nolint:wrapcheck // says why it ended
+		return stale{}, ctx.Err() //nolint:wrapcheck // states why it ended
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

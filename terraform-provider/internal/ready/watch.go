@@ -83,7 +83,7 @@ func (w *watch) run(ctx context.Context) error {
 		pause = min(max(gatherTime, idleShare*time.Since(begin)), longestPause)
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err() //nolint:wrapcheck // says why it ended
+			return ctx.Err() //nolint:wrapcheck // states why it ended
 		case api.IsUnreachable(err):
 			tflog.Warn(ctx, "nodes cannot be read, trying again", map[string]any{"error": err.Error()})
 			w.notes.add(again)

@@ -64,7 +64,7 @@ func run(ctx context.Context, version, to string, platforms []string) error {
 	return nil
 }
 
-// pack gives the bytes of the zip for one platform.
+// pack returns the bytes of the zip for one platform.
 func pack(ctx context.Context, version, platform string) ([]byte, error) {
 	scratch, err := os.MkdirTemp("", "sled-provider")
 	if err != nil {
@@ -90,7 +90,7 @@ func build(ctx context.Context, version, platform, binary string) error {
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
 		"-s -w -buildid= -X main.version="+version,
 		"-o", binary, "./terraform-provider")
-	// What the caller's environment says about the target must not reach the bytes.
+	// Settings of the target in the caller's environment must not affect the bytes.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+pair[1], "GOARCH="+pair[2], "GOAMD64=v1",
 		"GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=")
 	command.Stderr = os.Stderr

@@ -172,7 +172,7 @@ func (m *Memory) since(prefix string, after int64) ([]store.Batch, <-chan struct
 	defer m.mu.Unlock()
 	first := m.revision + 1 - int64(len(m.history)) // revision of the oldest batch
 	if after+1 < first && first > 2 {
-		return nil, nil, store.ErrCompacted
+		return nil, nil, &store.CompactedError{Revision: first - 1}
 	}
 	var batches []store.Batch
 	for _, batch := range m.history {

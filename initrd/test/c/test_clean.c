@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filesystems in memory whose state is not in their first bytes: the table of probe.c names the check of each.
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "pack/probe.h"
+#include "tap.h"
+
+#define SIZE (32u << 10)
+
+static uint8_t disk[SIZE];
+
+static void put_be32(uint8_t *p, uint32_t n) {
+	for (unsigned i = 0; i < 4; i++)
+		p[i] = (uint8_t)(n >> (24 - 8 * i));
+}
+
+// What probe and its check say of the disk: "NAME" or "NAME: OBJECTION".
+static const char *state(void) {
+	static char text[128];
+	const struct reader reader = {.name = "memory", .bytes = SIZE, .fd = -1, .memory = disk};
+	const struct partition partition = {0, SIZE};
+	struct fault fault = {0};
+	struct probe found;
+
+	probe(disk, SIZE, disk, SIZE, &found);
+	if (found.check && !found.objection && found.check(&reader, &partition, &found.objection, &fault) < 0)
+		found.objection = fault.text;
+	snprintf(text, sizeof(text), "%s%s%.100s", found.name, found.objection ? ": " : "",
+		found.objection ? found.objection : "");
+	return text;
+}
+
+// The log is in blocks 1 to 4; its newest record is that of an unmount.
+static void test_xfs(void) {
+	uint8_t *record = disk + 4096;
+
+	memset(disk, 0, SIZE);
+	memcpy(disk, "XFSB", 4);
+	put_be32(disk + 4, 4096);
+	put_be32(disk + 52, 1);
+	put_be32(disk + 84, 64);
+	put_be32(disk + 96, 4);
+	disk[124] = 6;
+	put_be32(record, 0xfeedbabe);
+	put_be32(record + 16, 1);
+	put_be32(record + 40, 1);
+	record[512 + 9] = 0x20;
+	same(state(), "xfs", "unmounted");
+	record[512 + 9] = 0;
+	ok(!strncmp(state(), "xfs: its log", 12), "in use: %s", state());
+	put_be32(disk + 96, 400);
+	ok(strstr(state(), "larger than its partition"), "cut off: %s", state());
+	disk[124] = 32;
+	ok(!strncmp(state(), "xfs: its superblock", 19), "damaged: %s", state());
+}
+
+// Clusters of 512 bytes, the master file table at the 16th, records of 1 KiB.
+static void test_ntfs(void) {
+	uint8_t *volume = disk + 8192 + 3 * 1024;
+
+	memset(disk, 0, SIZE);
+	memcpy(disk + 3, "NTFS    ", 8);
+	memcpy(disk + 510, "\x55\xaa", 2);
+	disk[12] = 2;
+	disk[13] = 1;
+	disk[48] = 16;
+	disk[64] = 2;
+	ok(!strncmp(state(), "ntfs: its volume record", 23), "no record: %s", state());
+	memcpy(volume, "FILE", 4);
+	volume[20] = 56;
+	put_le32(volume + 56, 0x70);
+	put_le32(volume + 60, 40);
+	volume[56 + 20] = 24;
+	same(state(), "ntfs", "shut down");
+	volume[56 + 24 + 10] = 1;
+	ok(!strncmp(state(), "ntfs: it was not shut down", 26), "dirty: %s", state());
+}
+
+// Blocks and segments of 512 bytes, the checkpoints at the eighth.
+static void test_f2fs(void) {
+	memset(disk, 0, SIZE);
+	put_le32(disk + 1024, 0xf2f52010);
+	put_le32(disk + 1024 + 16, 9);
+	put_le32(disk + 1024 + 76, 8);
+	disk[4096] = 1;
+	disk[4096 + 132] = 1;
+	same(state(), "f2fs", "unmounted");
+	disk[4608] = 2;
+	ok(!strncmp(state(), "f2fs: it was not unmounted", 26), "the newer checkpoint: %s", state());
+}
+
+int main(void) {
+	test_xfs();
+	test_ntfs();
+	test_f2fs();
+	return tap_done();
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+// Store returns how full the store is.
+func (c *Client) Store(ctx context.Context) (Store, error) {
+	var usage Store
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/store"}, &usage)
+	return usage, err
+}
+
+// HealStore compacts and defragments the store, and ends the alarm NOSPACE. It takes up to minutes, and continues if
+// the client does not wait.
+func (c *Client) HealStore(ctx context.Context) (Store, error) {
+	var usage Store
+	err := c.call(ctx, request{method: http.MethodPost, path: "/v1/store/heal"}, &usage)
+	return usage, err
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package admission decides when a machine that claims to be a node is that node (contract/admission.md). It is pure:
+// a state, an event and the time result in another state and what there is to do. It has no clock, no store and no
+// randomness.
+package admission
+
+import (
+	"slices"
+	"time"
+)
+
+// State is the admission of one node, as stored.
+type State struct {
+	// Generation that Floor and Boots are of.
+	Generation int64 `json:"generation"`
+	// Floor is the highest level at which the node was admitted in this generation.
+	Floor Level `json:"floor"`
+	// Boots counts admissions since the last act of an operator, while the binding is not satisfied.
+	Boots     int        `json:"boots,omitempty"`
+	Window    *Window    `json:"window,omitempty"`
+	Incumbent *Incumbent `json:"incumbent,omitempty"`
+	// LastWord of the incumbents and claims before this one.
+	LastWord time.Time `json:"last_word,omitzero"`
+	// Rival is when a rival was found at level expected. Until an operator's act or evidence, nobody is admitted below
+	// proven.
+	Rival time.Time `json:"rival,omitzero"`
+	// Overdue: the rival has been known for so long that the alarm "window" was raised.
+	Overdue bool    `json:"overdue,omitempty"`
+	Claims  []Claim `json:"claims,omitempty"` // that wait, the oldest first
+	// Left is the ID of the incumbent that left the Sled system last: it may repeat that report.
+	Left string `json:"left,omitempty"`
+	// Calls counts what may admit a waiting claim. A poll that was open before is answered, so that its claim speaks.
+	Calls int64 `json:"calls,omitempty"`
+}
+
+// Window is the time in which an act of an operator makes a boot expected.
+type Window struct {
+	Opened time.Time `json:"opened"`
+	Ends   time.Time `json:"ends"`
+	By     string    `json:"by"` // the act or the operator
+}
+
+// Claim is one boot that states that it is the node.
+type Claim struct {
+	ID       string     `json:"id"` // SHA-256 of the claim token
+	Code     string     `json:"code"`
+	Nonce    string     `json:"nonce"`
+	Hello    Hello      `json:"hello"`
+	Address  string     `json:"address"` // that the request came from
+	Link     Link       `json:"link"`
+	Since    time.Time  `json:"since"`
+	Seen     time.Time  `json:"seen"` // its last request
+	Evidence []Evidence `json:"evidence,omitempty"`
+	// Admitted is when an operator admitted it; zero: not.
+	Admitted time.Time `json:"admitted,omitzero"`
+	// Spoke since the incumbent was admitted: it becomes a rival by the incumbent's next word.
+	Spoke bool `json:"spoke,omitempty"`
+	Rival bool `json:"rival,omitempty"`
+	Facts bool `json:"facts,omitempty"` // it has sent its facts
+}
+
+// Incumbent is the claim that is admitted.
+type Incumbent struct {
+	Claim
+	Level Level `json:"level"`
+	// By is what admitted it: an evidence, "window", "succession" or "open".
+	By string    `json:"by"`
+	At time.Time `json:"at"`
+	// HoldFrom is the time that the hold is counted from: the window was opened, or another claim or incumbent spoke last.
+	HoldFrom time.Time `json:"hold_from"`
+	// Asked is when a claim made it necessary to know whether it lives; zero: it has answered.
+	Asked time.Time `json:"asked,omitzero"`
+	// LastAsked is the newest such time, answered or not: it is not asked more often than it has time to answer.
+	LastAsked time.Time `json:"last_asked,omitzero"`
+	// Contested: it has a rival, and its own level cannot tell them apart.
+	Contested bool `json:"contested,omitempty"`
+}
+
+// Rules are the times and limits of a site.
+type Rules struct {
+	Silence      time.Duration // an incumbent without a word for that long may have a successor
+	Answer       time.Duration // and only when it had that long to answer
+	Retry        time.Duration // a successor within that time needs no window
+	Hold         time.Duration // secrets are withheld at expected: rival_time
+	ClaimIdle    time.Duration // a claim without a request ends
+	ClaimAge     time.Duration // any claim ends; an unsettled rival becomes overdue
+	IncumbentLag time.Duration // an incumbent without a word ends
+	IncumbentAge time.Duration // any incumbent ends
+	Claims       int           // of one node
+	Boots        int           // admissions without an act of an operator
+	// RivalAlarm: a rival is an alarm only, and withholds nothing.
+	RivalAlarm bool
+}
+
+// DefaultRules are those of contract/admission.md, "Times".
+func DefaultRules() Rules {
+	return Rules{Silence: 30 * time.Second, Answer: 10 * time.Second, Retry: 15 * time.Minute, Hold: 5 * time.Minute,
+		ClaimIdle: 15 * time.Minute, ClaimAge: 24 * time.Hour, IncumbentLag: time.Hour, IncumbentAge: 7 * 24 * time.Hour,
+		Claims: 4, Boots: 10}
+}
+
+// Node is what has to be known of the node beside its admission.
+type Node struct {
+	Level      Level // required by the site, the node or its binding
+	Generation int64 // of its binding; 0: none
+	Local      bool  // its boot script is "boot the local disk"
+	Unfinished bool  // it has a binding that is not satisfied
+}
+
+// level returns the level that the evidence of a claim is worth.
+func (c *Claim) level() Level {
+	level := Open
+	for _, evidence := range c.Evidence {
+		level = max(level, evidence.Level())
+	}
+	return level
+}
+
+// strongest returns the evidence that the claim's level comes from.
+func (c *Claim) strongest() Evidence {
+	for _, evidence := range c.Evidence {
+		if evidence.Level() == c.level() {
+			return evidence
+		}
+	}
+	return ""
+}
+
+func (c *Claim) add(evidence Evidence) {
+	if !slices.Contains(c.Evidence, evidence) {
+		c.Evidence = append(slices.Clone(c.Evidence), evidence)
+	}
+}
+
+// clone copies what a step may change.
+func (s State) clone() State {
+	s.Claims = slices.Clone(s.Claims)
+	if s.Incumbent != nil {
+		incumbent := *s.Incumbent
+		s.Incumbent = &incumbent
+	}
+	return s
+}
+
+func (s *State) claim(fits func(*Claim) bool) *Claim {
+	for i := range s.Claims {
+		if fits(&s.Claims[i]) {
+			return &s.Claims[i]
+		}
+	}
+	return nil
+}
+
+// drop ends claims, and remembers when they spoke.
+func (s *State) drop(ends func(Claim) bool) {
+	s.Claims = slices.DeleteFunc(s.Claims, func(claim Claim) bool {
+		if !ends(claim) {
+			return false
+		}
+		s.LastWord = later(s.LastWord, claim.word())
+		return true
+	})
+}
+
+// word is when a claim spoke last that may be the node's; zero when its address belongs to another MAC.
+func (c *Claim) word() time.Time {
+	if c.Link == LinkOther {
+		return time.Time{}
+	}
+	return c.Seen
+}
+
+// Required returns the level that a claim must reach.
+func (s *State) Required(node Node) Level {
+	if s.Generation != node.Generation && s.Incumbent == nil {
+		return node.Level
+	}
+	return max(node.Level, s.Floor)
+}

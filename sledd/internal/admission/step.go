@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Input of a step.
+type Input struct {
+	Now   time.Time
+	Rules Rules
+	Node  Node
+	Event Event
+}
+
+// Step applies one event. The state that it is given stays as it is.
+func Step(state State, in Input) (State, Outcome) {
+	w := &work{State: state.clone(), Input: in}
+	w.renew()
+	w.expire()
+	in.Event.apply(w)
+	return w.State, w.out
+}
+
+// work is a step that is being made.
+type work struct {
+	State
+	Input
+	out Outcome
+}
+
+func (w *work) note(kind Kind, claim Claim, reason string) {
+	w.out.Notes = append(w.out.Notes, Note{Kind: kind, Claim: claim, Reason: reason})
+}
+
+// renew starts another generation.
+func (w *work) renew() {
+	if w.Generation == w.Node.Generation {
+		return
+	}
+	w.Generation, w.Floor, w.Boots = w.Node.Generation, Open, 0
+	if w.Incumbent != nil {
+		w.Floor = w.Incumbent.Level
+	}
+}
+
+// expire ends what has ended by time.
+func (w *work) expire() {
+	w.drop(func(claim Claim) bool {
+		return !w.Now.Before(claim.Seen.Add(w.Rules.ClaimIdle)) || !w.Now.Before(claim.Since.Add(w.Rules.ClaimAge))
+	})
+	if w.Window != nil && !w.Now.Before(w.Window.Ends) {
+		w.Window = nil
+	}
+	if w.Incumbent != nil {
+		switch {
+		case !w.Now.Before(w.Incumbent.Seen.Add(w.Rules.IncumbentLag)):
+			w.end(fmt.Sprintf("silent for %s", w.Rules.IncumbentLag))
+		case !w.Now.Before(w.Incumbent.At.Add(w.Rules.IncumbentAge)):
+			w.end(fmt.Sprintf("admitted %s ago", w.Rules.IncumbentAge))
+		}
+	}
+	if !w.Rival.IsZero() && !w.Overdue && !w.Now.Before(w.Rival.Add(w.Rules.ClaimAge)) {
+		w.Overdue, w.Window = true, nil
+		w.note(WindowAlarm, Claim{}, fmt.Sprintf("contested for %s", w.Rules.ClaimAge))
+	}
+}
+
+// end ends the incumbent.
+func (w *work) end(reason string) {
+	w.LastWord = later(w.LastWord, w.Incumbent.Seen)
+	w.note(Left, w.Incumbent.Claim, reason)
+	w.Incumbent = nil
+	w.Calls++
+}
+
+func (Tick) apply(*work) {}
+
+func (e Arrive) apply(w *work) {
+	claim := e.Claim
+	claim.Since, claim.Seen = w.Now, w.Now
+	if claim.Link == LinkOther {
+		w.note(LinkAlarm, claim, "its address belongs to another MAC")
+	}
+	if !w.makeRoom(&claim) {
+		w.out.Reason = fmt.Sprintf("the node has %d claims", w.Rules.Claims)
+		return
+	}
+	w.note(Claimed, claim, "")
+	w.Claims = append(w.Claims, claim)
+	added := &w.Claims[len(w.Claims)-1]
+	w.challenge(added)
+	w.wait(w.judge(added))
+}
+
+// makeRoom drops a claim where there are too many: one with a wrong link, else the one that is silent for longest.
+// Claims with evidence go last. It fails when all others are worth more than the new one.
+func (w *work) makeRoom(added *Claim) bool {
+	if len(w.Claims) < w.Rules.Claims {
+		return true
+	}
+	worst := slices.MinFunc(w.Claims, func(a, b Claim) int {
+		if order := a.rank() - b.rank(); order != 0 {
+			return order
+		}
+		return a.Seen.Compare(b.Seen)
+	})
+	if worst.rank() > added.rank() {
+		return false
+	}
+	w.drop(func(claim Claim) bool { return claim.ID == worst.ID })
+	return true
+}
+
+func (c *Claim) rank() int {
+	switch {
+	case len(c.Evidence) > 0:
+		return 2
+	case c.Link == LinkOther:
+		return 0
+	}
+	return 1
+}
+
+// challenge notes a claim's word beside an incumbent, which must show that it lives.
+func (w *work) challenge(claim *Claim) {
+	if w.Incumbent == nil || claim.Link == LinkOther && claim.level() < Proven {
+		return
+	}
+	claim.Spoke = claim.Spoke || claim.Link != LinkOther
+	if w.Incumbent.Asked.IsZero() && !w.Now.Before(w.Incumbent.LastAsked.Add(w.Rules.Answer)) {
+		w.Incumbent.Asked, w.Incumbent.LastAsked = w.Now, w.Now
+		w.out.Wake = true
+	}
+}
+
+func (e Speak) apply(w *work) {
+	if w.Incumbent != nil && w.Incumbent.ID == e.ID {
+		w.answered()
+		return
+	}
+	claim := w.claim(func(claim *Claim) bool { return claim.ID == e.ID })
+	if claim == nil {
+		return
+	}
+	claim.Seen = w.Now
+	w.challenge(claim)
+	verdict := w.judge(claim)
+	if verdict.admit {
+		w.admit(*claim, verdict)
+		return
+	}
+	w.wait(verdict)
+}
+
+// answered notes a word of the incumbent: it lives, so every claim that spoke since is a rival.
+func (w *work) answered() {
+	incumbent := w.Incumbent
+	incumbent.Seen, incumbent.Asked = w.Now, time.Time{}
+	w.out.Standing = Admitted
+	for i := range w.Claims {
+		claim := &w.Claims[i]
+		if !claim.Spoke || claim.Rival {
+			continue
+		}
+		claim.Rival = true
+		w.note(RivalAlarm, *claim, "the incumbent at "+incumbent.Address+" lives")
+		if incumbent.Level == Expected {
+			incumbent.Contested = true
+			w.Rival, w.Overdue = w.Now, false
+		}
+	}
+}
+
+func (w *work) wait(v verdict) {
+	w.out.Standing, w.out.Want, w.out.Reason, w.out.Next = Waiting, v.want, v.reason, v.next
+}
+
+// admit makes a claim the incumbent.
+func (w *work) admit(claim Claim, v verdict) {
+	w.Claims = slices.DeleteFunc(w.Claims, func(other Claim) bool { return other.ID == claim.ID })
+	if before := w.Incumbent; before != nil {
+		if w.Now.Before(before.Seen.Add(w.Rules.Silence)) || before.Contested {
+			w.note(Void, before.Claim, "another claim was admitted in its place")
+		}
+		w.end("succeeded by " + claim.Code)
+	}
+	holdFrom := w.holdFrom(claim)
+	claim.Spoke, claim.Rival, w.Left = false, false, ""
+	w.Incumbent = &Incumbent{Claim: claim, Level: v.level, By: v.by, At: w.Now, HoldFrom: holdFrom}
+	w.Floor = max(w.Floor, v.level)
+	for i := range w.Claims {
+		w.Claims[i].Spoke = false
+	}
+	if v.level >= Proven || !claim.Admitted.IsZero() {
+		w.settle()
+	}
+	w.out.Standing = Admitted
+	w.out.Notes = append(w.out.Notes, Note{Kind: AdmittedAs, Claim: claim, Level: v.level, Reason: v.by})
+	if w.Node.Unfinished {
+		if w.Boots++; w.Boots == w.Rules.Boots {
+			w.note(BootsAlarm, claim, fmt.Sprintf("%d admissions without an act of an operator", w.Boots))
+		}
+	}
+}
+
+// holdFrom is the newest time at which the node may have been another machine: the boot was expected, or another claim
+// or the incumbent before spoke last.
+func (w *work) holdFrom(claim Claim) time.Time {
+	newest := later(w.LastWord, claim.Admitted)
+	if w.Window != nil {
+		newest = later(newest, w.Window.Opened)
+	}
+	for _, other := range w.Claims {
+		newest = later(newest, other.word())
+	}
+	return newest
+}
+
+// settle ends a contest: evidence or an operator's word has decided who the node is. Rivals are refused.
+func (w *work) settle() {
+	w.Rival, w.Overdue = time.Time{}, false
+	w.drop(func(claim Claim) bool { return claim.Rival })
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	filter := api.AuditFilter{}
+	command := &cobra.Command{
+		Use: "audit", Short: "List the changes that operators requested (role admin)",
+		Long: `Lists the newest changes that operators requested, oldest first: time, operator,
+address of the client, request, and the HTTP status of the response. Requests
+that were refused are listed too. Records are kept for 90 days, at most 20,000.`,
+		Example: "  sledctl audit\n  sledctl audit --operator ci --limit 1000", Args: cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			fetch := func(c *api.Client, ctx context.Context) ([]api.AuditRecord, error) { return c.Audit(ctx, filter) }
+			return printAll(cmd.Context(), a, fetch, auditColumns)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&filter.Operator, "operator", "", "only changes of this operator")
+	flags.StringVar(&filter.Node, "node", "", "only changes of this node, named as in the request")
+	flags.IntVar(&filter.Limit, "limit", 100, "number of changes, at most 20000")
+	return command
+}
+
+var auditColumns = []column[api.AuditRecord]{
+	col("time", func(r api.AuditRecord) string { return localTime(r.Time) }),
+	col("operator", func(r api.AuditRecord) string { return r.Operator }).wraps(8),
+	col("role", func(r api.AuditRecord) string { return string(r.Role) }).spare(),
+	col("from", func(r api.AuditRecord) string { return clean(r.From) }),
+	col("method", func(r api.AuditRecord) string { return r.Method }),
+	col("path", func(r api.AuditRecord) string { return clean(r.Path) }).wraps(16),
+	col("status", func(r api.AuditRecord) string { return strconv.Itoa(r.Status) }),
+}

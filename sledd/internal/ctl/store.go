@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// healTimeout is the least timeout of a request to heal the store, which copies all that is in use.
+const healTimeout = 5 * time.Minute
+
+func (a *app) storeCommand() *cobra.Command {
+	command := group("store", "Show how full the store of sledd is", a.storeHealCommand())
+	command.Long = `Shows the size of the store, its quota and its alarms, and whose writes are
+refused at present. Above 50% of the quota, machines that are not declared can
+write nothing, and no claim to be a node is taken without evidence; above 80%,
+nodes can store no logs. At 100% etcd raises the alarm NOSPACE and refuses every
+write. sledd then heals the store once by itself.`
+	command.Example = "  sledctl store"
+	command.RunE = func(cmd *cobra.Command, _ []string) error {
+		return a.storeUsage(cmd.Context(), (*api.Client).Store)
+	}
+	return command
+}
+
+func (a *app) storeHealCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "heal", Short: "Make room in a full store",
+		Long: `Drops the history of the store, defragments its file and ends the alarm NOSPACE.
+No current value is lost. Other requests wait meanwhile, for seconds as a rule.
+If the store stays full, delete what is not needed: images, rollouts, and nodes
+that are not declared.`,
+		Example: "  sledctl store heal", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.config.Timeout = max(a.config.Timeout, healTimeout)
+			return a.storeUsage(cmd.Context(), (*api.Client).HealStore)
+		},
+	}
+}
+
+func (a *app) storeUsage(ctx context.Context, fetch func(*api.Client, context.Context) (api.Store, error)) error {
+	client, err := a.client()
+	if err != nil {
+		return err
+	}
+	usage, err := fetch(client, ctx)
+	if err != nil {
+		return err
+	}
+	return a.show(usage, func() { a.section("store", storeRows(usage)) })
+}
+
+func storeRows(usage api.Store) [][2]string {
+	quota, inUse := "unknown", bytesText(usage.InUse)
+	if usage.Quota > 0 {
+		quota = bytesText(usage.Quota)
+		inUse += fmt.Sprintf(" (%d%% of the quota)", usage.InUse*100/usage.Quota)
+	}
+	return [][2]string{
+		{"in use", inUse}, {"file", bytesText(usage.Bytes)}, {"quota", quota}, {"alarms", none(usage.Alarms)},
+		{"refused", none(usage.Refused)},
+	}
+}
+
+// none is a list, or the word for an empty one.
+func none(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package events
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+func (h *Hub) phase(kv store.KV, deleted bool) {
+	mac := strings.TrimPrefix(kv.Key, key.Status)
+	var status api.Status
+	delete(h.found, mac)
+	if err := json.Unmarshal(kv.Value, &status); deleted || err != nil || status.Phase == "" {
+		delete(h.phases, mac)
+		h.trim.forget(mac)
+		return
+	}
+	h.phases[mac] = status.Phase
+	if status.Phase == api.Discovered {
+		h.found[mac] = Discovered{MAC: mac, Seen: status.Seen, Facts: status.BootID.String() != ""}
+	}
+}
+
+// Discovered is a machine that was seen and is not declared.
+type Discovered struct {
+	MAC   string
+	Seen  time.Time
+	Facts bool // it sent its facts
+}
+
+// Discovered returns the machines in that phase.
+func (h *Hub) Discovered() []Discovered {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Values(h.found))
+}
+
+// Phases counts the nodes in each phase.
+func (h *Hub) Phases() map[api.Phase]int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	count := map[api.Phase]int{}
+	for phase := range maps.Values(h.phases) {
+		count[phase]++
+	}
+	return count
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// wordTime is how often the words of an incumbent are recorded while nobody else claims to be the node: far more often
+// than its silence counts.
+const wordTime = 5 * time.Second
+
+// step applies an event to the admission. A claim that becomes the node has just booted; what an incumbent before it
+// reported of its disk may not hold.
+func (tx *nodeTx) step(event admission.Event) admission.Outcome {
+	before := tx.Admission().Incumbent
+	out := tx.in.DB.Policy.Step(tx.Tx, event)
+	if now := tx.Admission().Incumbent; now != nil && (before == nil || before.ID != now.ID) {
+		tx.recordBoot()
+	}
+	if slices.ContainsFunc(out.Notes, func(note admission.Note) bool { return note.Kind == admission.Void }) {
+		tx.forgetDisk()
+	}
+	return out
+}
+
+// speak notes a word of the incumbent that a boot token was issued to. A token of a boot script has no claim, and
+// nothing to note.
+func (tx *nodeTx) speak(record *token.Record) error {
+	if record.Claim == "" {
+		return nil
+	}
+	incumbent := tx.Admission().Incumbent
+	if incumbent == nil || incumbent.ID != record.Claim {
+		return refusal.New(refusal.Unauthorized, "the claim of this token is no longer admitted: say hello again")
+	}
+	if tx.woken {
+		return nil
+	}
+	if incumbent.Asked.IsZero() && tx.Now.Sub(incumbent.Seen) < wordTime && len(tx.Admission().Claims) == 0 &&
+		tx.Admission().Generation == tx.Generation() {
+		return nil
+	}
+	if tx.step(admission.Speak{ID: record.Claim}).Standing != admission.Admitted {
+		return refusal.New(refusal.Unauthorized, "the claim of this token has ended: say hello again")
+	}
+	return nil
+}
+
+// rights of the holder of a boot token.
+func (tx *nodeTx) rights(record *token.Record) admission.Rights {
+	if record.Claim == "" {
+		return admission.Rights{Plan: true, Secrets: true}
+	}
+	return tx.in.DB.Policy.May(tx.Tx, record.Claim)
+}
+
+// maySecrets refuses what is withheld from an incumbent: it is to be repeated.
+func (tx *nodeTx) maySecrets(record *token.Record) error {
+	if may := tx.rights(record); !may.Secrets {
+		return refusal.New(refusal.Withheld, "not yet: %s", may.Reason)
+	}
+	return nil
+}
+
+// isAsked reports whether the incumbent is asked whether it lives, while its poll waits.
+func (tx *nodeTx) isAsked(record *token.Record) bool {
+	return tx.woken && record.Claim != "" && !tx.Admission().Incumbent.Asked.IsZero()
+}
+
+// leaves reports whether a line is the end of a step that leaves the Sled system.
+func leaves(line report.Line) bool {
+	return line.Kind == report.End && line.Code == 0 && slices.Contains([]string{"kexec", "reboot", "poweroff"}, line.Verb)
+}
+
+// secret reports whether a line is the end of a step whose result is believed.
+func secret(line report.Line) bool {
+	return line.Kind == report.End && line.Code == 0 && slices.Contains([]string{"capture", "rescue"}, line.Verb)
+}
+
+// sentAgain reports whether the incumbent repeats a report after it has left: the response was lost.
+func (tx *nodeTx) sentAgain(bearer string, sent report.Report, earlier []api.Event) bool {
+	i := token.Find(tx.Tokens(), bearer, tx.Now)
+	if i < 0 || tx.Tokens()[i].Claim == "" || tx.Tokens()[i].Claim != tx.Admission().Left {
+		return false
+	}
+	return !slices.ContainsFunc(sent.Lines, func(line report.Line) bool {
+		return line.Kind != report.Progress && !alreadyApplied(earlier, sent, line)
+	})
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// pollClaim answers the poll of a claim: with a boot token once it is admitted, else with nothing when it should ask
+// again. It waits until something may have admitted it.
+func (in *Intake) pollClaim(ctx context.Context, mac, bearer string, wait time.Duration) (Answer, error) {
+	wake, forget := in.Hub.Wait(mac)
+	defer forget()
+	var answer Answer
+	var pause time.Duration
+	var calls int64
+	_, err := in.inTurn(ctx, func() (Answer, error) {
+		var err error
+		answer, pause, calls, err = in.pollClaimOnce(ctx, mac, bearer)
+		return answer, err
+	})
+	if err != nil || answer.Token != "" {
+		return answer, err
+	}
+	timer := time.NewTimer(min(wait, pause))
+	defer timer.Stop()
+	for {
+		select {
+		case <-wake:
+		case <-timer.C:
+			return Answer{}, nil
+		case <-ctx.Done():
+			return Answer{}, nil
+		}
+		tx, err := in.load(ctx, mac)
+		if err != nil || tx.Admission().Calls != calls {
+			return Answer{}, err
+		}
+	}
+}
+
+// pollClaimOnce takes the word of a claim. pause is how long nothing can admit it but an event, and calls the number
+// of those so far.
+func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer Answer, pause time.Duration,
+	calls int64, err error) {
+	err = in.update(ctx, mac, nil, func(tx *nodeTx) error {
+		answer, pause = Answer{}, maxPause
+		claim, err := tx.claimOf(bearer)
+		if err != nil {
+			return err
+		}
+		out := tx.step(admission.Speak{ID: claim.ID})
+		tx.Status().Seen = tx.Now
+		switch out.Standing {
+		case admission.Admitted:
+			var record token.Record
+			answer.Token, record = token.Mint(token.Boot, tx.MAC, tx.Generation(), tx.Now, in.TokenLife)
+			record.Claim = claim.ID
+			tx.SetTokens(token.Add(tx.Tokens(), record, tx.Now))
+		case admission.Waiting:
+			if !out.Next.IsZero() {
+				pause = max(0, out.Next.Sub(tx.Now))
+			}
+		case admission.Unknown:
+			_, err = tx.claimOf(bearer)
+			return err
+		}
+		calls = tx.Admission().Calls
+		return nil
+	})
+	return answer, pause, calls, err
+}
+
+// maxPause is longer than any poll.
+const maxPause = time.Hour

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/capacity"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// helloPause is the shortest time between two claims to be the same node from the same address.
+const helloPause = 10 * time.Second
+
+// Source is where a request comes from.
+type Source struct {
+	Address string         // empty: not known
+	Link    admission.Link // whether the address is the node's
+}
+
+// Hello takes a machine's claim to be a node, and returns the answer and the claim token. bearer is empty, a ticket, or
+// the claim token of the same boot, which is the same claim: then no token is returned.
+func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admission.Hello,
+	from Source) (answer admission.Answer, issued string, err error) {
+	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
+		answer, issued = admission.Answer{}, ""
+		if token.IsClaim(bearer) {
+			answer, err = tx.sameClaim(bearer, hello)
+			return err
+		}
+		evidence, err := tx.ticket(bearer, hello)
+		if err != nil {
+			return err
+		}
+		if err := tx.mayClaim(ctx, from, evidence); err != nil {
+			return err
+		}
+		answer, issued, err = tx.newClaim(hello, from, evidence)
+		return err
+	})
+	return answer, issued, err
+}
+
+// sameClaim answers a hello that was sent again.
+func (tx *nodeTx) sameClaim(bearer string, hello admission.Hello) (admission.Answer, error) {
+	claim, err := tx.claimOf(bearer)
+	if err != nil {
+		return admission.Answer{}, err
+	}
+	if claim.Hello.Boot != hello.Boot {
+		return admission.Answer{}, refusal.New(refusal.Unauthorized,
+			"the claim token is of another boot: say hello without it")
+	}
+	out := tx.step(admission.Speak{ID: claim.ID})
+	if out.Standing == admission.Unknown {
+		return admission.Answer{}, refusal.New(refusal.Unauthorized, "the claim has ended: say hello without its token")
+	}
+	return tx.answer(claim, out), nil
+}
+
+// claimOf finds the claim of a claim token, or the incumbent that it has become.
+func (tx *nodeTx) claimOf(bearer string) (admission.Claim, error) {
+	if err := owned(tx.MAC, bearer); err != nil {
+		return admission.Claim{}, err
+	}
+	state := tx.Admission()
+	for _, claim := range state.Claims {
+		if token.Same(bearer, claim.ID) {
+			return claim, nil
+		}
+	}
+	if state.Incumbent != nil && token.Same(bearer, state.Incumbent.ID) {
+		return state.Incumbent.Claim, nil
+	}
+	return admission.Claim{}, refusal.New(refusal.Unauthorized, "the claim is unknown or has ended: say hello again")
+}
+
+// ticket returns the evidence that comes with a hello. A ticket serves one boot.
+func (tx *nodeTx) ticket(bearer string, hello admission.Hello) ([]admission.Evidence, error) {
+	if bearer == "" {
+		return nil, nil
+	}
+	record, err := tx.holder(bearer, token.Ticket, anyAge)
+	if err != nil {
+		return nil, err
+	}
+	if record.Boot != "" && record.Boot != hello.Boot {
+		return nil, refusal.New(refusal.Unauthorized, "the ticket was used by another boot")
+	}
+	record.Boot = hello.Boot
+	return []admission.Evidence{admission.Ticket}, nil
+}
+
+// mayClaim refuses claims beyond the budgets of those who are not admitted.
+func (tx *nodeTx) mayClaim(ctx context.Context, from Source, evidence []admission.Evidence) error {
+	if len(evidence) == 0 {
+		if err := tx.in.Capacity.Allow(capacity.Claims); err != nil {
+			return err
+		}
+	}
+	for _, claim := range tx.Admission().Claims {
+		if from.Address != "" && claim.Address == from.Address && tx.Now.Before(claim.Since.Add(helloPause)) {
+			return refusal.New(refusal.TooMany, "%s claimed to be this node %s ago: wait", from.Address,
+				tx.Now.Sub(claim.Since).Round(time.Second))
+		}
+	}
+	if tx.Known() {
+		return nil
+	}
+	return tx.in.discover(ctx)
+}
+
+// newClaim adds a claim to those of the node.
+func (tx *nodeTx) newClaim(hello admission.Hello, from Source,
+	evidence []admission.Evidence) (admission.Answer, string, error) {
+	text, record := token.Mint(token.Claim, tx.MAC, 0, tx.Now, tx.in.DB.Policy.ClaimAge())
+	var code [5]byte
+	var nonce [32]byte
+	_, _ = rand.Read(code[:]) // never fails: the Go runtime ends the process first
+	_, _ = rand.Read(nonce[:])
+	claim := admission.Claim{ID: record.SHA256, Code: admission.Code(code), Nonce: hex.EncodeToString(nonce[:]),
+		Hello: hello, Address: from.Address, Link: from.Link, Evidence: evidence}
+	out := tx.step(admission.Arrive{Claim: claim})
+	if out.Standing == admission.Unknown {
+		return admission.Answer{}, "", refusal.New(refusal.TooMany, "%s: wait", out.Reason)
+	}
+	tx.Status().Seen = tx.Now
+	if tx.Node() == nil {
+		tx.Enter(api.Discovered)
+	}
+	return tx.answer(claim, out), text, nil
+}
+
+func (tx *nodeTx) answer(claim admission.Claim, out admission.Outcome) admission.Answer {
+	return admission.Answer{Code: claim.Code, Nonce: claim.Nonce, Level: tx.in.DB.Policy.Required(tx.Tx),
+		Want: out.Want}
+}
+
+// describeClaim takes the facts of a claim, once. They are those of the node only if nothing better is known: known.
+func (tx *nodeTx) describeClaim(bearer string) (known bool, err error) {
+	claim, err := tx.claimOf(bearer)
+	if err != nil {
+		return false, err
+	}
+	if incumbent := tx.Admission().Incumbent; incumbent != nil && incumbent.ID == claim.ID {
+		return false, nil
+	}
+	if tx.step(admission.Describe{ID: claim.ID}).Standing == admission.Unknown {
+		return false, refusal.New(refusal.TooMany, "the claim has sent its facts")
+	}
+	return tx.Node() != nil && tx.Facts() != nil, nil
+}

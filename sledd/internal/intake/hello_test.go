@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// at sets the level of the site.
+func (m *machine) at(level admission.Level) *machine {
+	m.DB.Policy = nodetx.Policy{Level: level}
+	return m
+}
+
+func (m *machine) after(d time.Duration) *machine {
+	m.ahead.Add(int64(d))
+	return m
+}
+
+func (m *machine) helloFrom(address, bearer string) (admission.Answer, string, error) {
+	return m.Hello(m.Context(), mac, bearer, admission.Hello{Boot: "boot-" + address, NIC: mac},
+		intake.Source{Address: address, Link: admission.LinkUnknown})
+}
+
+// hello makes a claim and returns its code and token.
+func (m *machine) hello(address string) (code, bearer string) {
+	m.Helper()
+	answer, bearer, err := m.helloFrom(address, "")
+	if err != nil || !strings.HasPrefix(bearer, "sledc_") || len(answer.Nonce) != 64 {
+		m.Fatalf("%+v, %q, %v", answer, bearer, err)
+	}
+	return answer.Code, bearer
+}
+
+// pollBy polls with a token and returns the token of the response.
+func (m *machine) pollBy(bearer string) string {
+	m.Helper()
+	answer, err := m.Poll(m.Context(), mac, bearer, intake.None, 0)
+	if err != nil || answer.Plan != "" {
+		m.Fatalf("%+v, %v", answer, err)
+	}
+	return answer.Token
+}
+
+func (m *machine) decide(event admission.Event) {
+	m.Helper()
+	m.change(func(tx *nodetx.Tx) { m.DB.Policy.Step(tx, event) })
+}
+
+// enter makes a claim that is admitted, and takes its boot token.
+func (m *machine) enter(address string) (code string) {
+	m.Helper()
+	code, claim := m.hello(address)
+	m.token, m.generation = m.pollBy(claim), intake.None
+	if !strings.HasPrefix(m.token, "sledb_") {
+		m.Fatalf("%s is not admitted: %q", address, m.token)
+	}
+	return code
+}
+
+func TestAClaimBecomesTheNode(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Open)
+	_, claim := m.hello("192.0.2.1")
+	if m.status().Phase != "" {
+		t.Errorf("a claim changed the phase to %s", m.status().Phase)
+	}
+	first := m.pollBy(claim)
+	if m.token = m.pollBy(claim); m.token == "" || m.token == first {
+		t.Fatalf("a response that was lost is not repeated: %q, %q", first, m.token)
+	}
+	if got := m.poll(); got != "wipe write configure kexec" || m.status().Phase != api.Booting {
+		t.Fatalf("the plan is %q, phase %s", got, m.status().Phase)
+	}
+	if !m.boot() { // anybody can fetch the boot script
+		t.Fatal("a bound node boots its own disk")
+	}
+	m.token, m.generation = first, 1
+	m.does(api.Writing, start(2, "write"))
+	m.does(api.Configuring, end(2, "write", 0), start(3, "configure"))
+	if _, _, err := m.Seed(t.Context(), mac, m.token); err != nil {
+		t.Fatal(err)
+	}
+	last := report.Line{Kind: report.End, Step: 4, Verb: "kexec", Way: "kexec"}
+	m.does(api.Starting, start(4, "kexec"), last)
+	m.does(api.Starting, last) // the response was lost
+	m.refused("another report after the jump", m.report(end(3, "configure", 0)), refusal.Unauthorized)
+	_, err := m.Poll(t.Context(), mac, m.token, 1, 0)
+	m.refused("a poll after the jump", err, refusal.Unauthorized)
+	if m.count("admit") != 1 || m.count("leave") != 1 {
+		t.Errorf("%d admitted, %d left", m.count("admit"), m.count("leave"))
+	}
+}
+
+func TestAClaimWaitsForAWindow(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Expected)
+	code, claim := m.hello("192.0.2.1")
+	if got := m.pollBy(claim); got != "" {
+		t.Fatalf("admitted: %q", got)
+	}
+	m.refused("a second claim at once", second(m.helloFrom("192.0.2.1", "")), refusal.TooMany)
+	if answer, issued, err := m.helloFrom("192.0.2.1", claim); err != nil || answer.Code != code || issued != "" {
+		t.Errorf("the same claim again: %+v, %q, %v", answer, issued, err)
+	}
+	m.refused("its token at another boot", second(m.helloFrom("192.0.2.2", claim)), refusal.Unauthorized)
+
+	m.after(time.Minute).decide(admission.Expect{For: 15 * time.Minute, By: "power"})
+	if m.token = m.pollBy(claim); m.token == "" {
+		t.Fatal("not admitted in a window")
+	}
+	m.poll()
+	_, _, err := m.Seed(t.Context(), mac, m.token)
+	m.refused("seed within the hold", err, refusal.Withheld)
+	m.after(5 * time.Minute)
+	if _, _, err := m.Seed(t.Context(), mac, m.token); err != nil {
+		t.Error(err)
+	}
+}
+
+func second(_ admission.Answer, _ string, err error) error { return err }
+
+func TestARivalIsAnAlarm(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Expected)
+	m.decide(admission.Expect{For: 15 * time.Minute, By: "power"})
+	m.enter("192.0.2.66")
+	m.poll()
+	impostor := m.token
+	code, claim := m.hello("192.0.2.1")
+	m.does(api.Writing, start(2, "write"))
+	if m.count("rival") != 1 {
+		t.Error("no alarm")
+	}
+	m.after(10 * time.Minute)
+	_, _, err := m.Seed(t.Context(), mac, impostor)
+	m.refused("seed of a contested node", err, refusal.Withheld)
+	m.decide(admission.Prove{Code: code, Evidence: admission.Console})
+	m.token, m.generation = m.pollBy(claim), intake.None
+	if got := m.poll(); got != "wipe write configure kexec" {
+		t.Errorf("the plan is %q", got)
+	}
+	if _, _, err := m.Seed(t.Context(), mac, m.token); err != nil {
+		t.Error(err)
+	}
+	_, _, err = m.Seed(t.Context(), mac, impostor)
+	m.refused("seed of the impostor", err, refusal.Unauthorized)
+	for _, record := range m.load().Tokens() {
+		if token.Same(impostor, record.SHA256) {
+			t.Error("the token of the impostor is still stored")
+		}
+	}
+}
+
+func TestNoPlanBelowTheRequiredLevel(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Open)
+	code := m.enter("192.0.2.1")
+	m.at(admission.Proven)
+	if got := m.poll(); got != "" {
+		t.Errorf("the plan is %q", got)
+	}
+	_, _, err := m.Seed(t.Context(), mac, m.token)
+	m.refused("seed", err, refusal.Forbidden)
+	m.decide(admission.Admit{Code: code})
+	if got := m.poll(); got != "wipe write configure kexec" {
+		t.Errorf("the plan is %q", got)
+	}
+}
+
+func TestATicketServesOneBoot(t *testing.T) {
+	m := newMachine(t, nil).at(admission.Proven)
+	var ticket string
+	m.change(func(tx *nodetx.Tx) {
+		var record token.Record
+		ticket, record = token.Mint(token.Ticket, mac, 0, tx.Now, 15*time.Minute)
+		tx.SetTokens(token.Add(tx.Tokens(), record, tx.Now))
+	})
+	for range 2 { // the first response was lost
+		_, claim, err := m.helloFrom("192.0.2.1", ticket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.after(10 * time.Second)
+		m.token = claim
+	}
+	m.refused("the ticket at another boot", second(m.helloFrom("192.0.2.2", ticket)), refusal.Unauthorized)
+	if m.pollBy(m.token) == "" {
+		t.Error("the claim with the ticket is not admitted")
+	}
+	m.refused("a ticket that ended", second(m.after(16*time.Minute).helloFrom("192.0.2.1", ticket)), refusal.Unauthorized)
+}
+
+func TestAnUndeclaredMachineSendsItsFactsOnce(t *testing.T) {
+	m := newMachine(t, nil).at(admission.Expected)
+	m.change(func(tx *nodetx.Tx) { *tx.Status() = api.Status{} })
+	const other = "52:54:00:77:00:02"
+	_, claim, err := m.Hello(t.Context(), other, "", admission.Hello{Boot: "b", NIC: other}, intake.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := report.Hardware{Facts: api.Facts{BootID: nodetext.CleanIdentifier("b")}}
+	if err := m.Authenticate(t.Context(), other, claim); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Facts(t.Context(), other, claim, facts); err != nil {
+		t.Error(err)
+	}
+	_, err = m.Facts(t.Context(), other, claim, facts)
+	m.refused("facts for the second time", err, refusal.TooMany)
+	m.refused("a token of another node", m.Authenticate(t.Context(), mac, claim), refusal.Forbidden)
+	tx, err := m.DB.Load(t.Context(), other, nodetx.Facts)
+	if err != nil || tx.Status().Phase != api.Discovered || tx.Facts() == nil {
+		t.Errorf("%+v, %+v, %v", tx.Status(), tx.Facts(), err)
+	}
+	for what, use := range map[string]error{
+		"report": m.reportBy(other, claim),
+		"seed":   third(m.Seed(t.Context(), other, claim)),
+		"upload": m.Upload(t.Context(), other, claim, 0),
+	} {
+		m.refused(what+" of a claim", use, refusal.Forbidden)
+	}
+}
+
+func third(_ []byte, _ string, err error) error { return err }
+
+func (m *machine) reportBy(address, bearer string) error {
+	_, err := m.Report(m.Context(), address, bearer, report.Report{Boot: nodetext.CleanIdentifier("b1"),
+		Lines: []report.Line{start(1, "idle")}})
+	return err
+}
+
+// TestPollsAreAnsweredWhenTheyMatter: an idle incumbent is asked whether it lives, and a claim learns of its window.
+func TestPollsAreAnsweredWhenTheyMatter(t *testing.T) {
+	m := newMachine(t, nil).at(admission.Expected)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go m.Hub.Run(ctx)
+	m.decide(admission.Expect{For: time.Minute, By: "power"})
+	m.enter("192.0.2.1")
+	m.poll()
+	m.after(time.Hour / 2)
+	answers := make(chan string)
+	poll := func(bearer string, given int64) {
+		answer, err := m.Poll(t.Context(), mac, bearer, given, time.Minute)
+		answers <- fmt.Sprint(answer.Plan, answer.Token != "", err)
+	}
+	waiting := func(polls int) {
+		t.Helper()
+		for deadline := time.Now().Add(10 * time.Second); m.Hub.Waiting() != polls; {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d polls wait, want %d", m.Hub.Waiting(), polls)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	go poll(m.token, 0)
+	waiting(1)
+	_, claim := m.hello("192.0.2.2")
+	if got := <-answers; !strings.HasSuffix(got, "<nil>") {
+		t.Error(got)
+	}
+	m.decide(admission.Revoke{})
+	go poll(claim, intake.None)
+	waiting(1)
+	m.decide(admission.Expect{For: time.Minute, By: "power"})
+	if got := <-answers; got != "false <nil>" {
+		t.Error(got)
+	}
+	if m.pollBy(claim) == "" {
+		t.Error("not admitted")
+	}
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/capacity"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+func TestALiveTokenIsReadOncePerMinute(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	m.boot()
+	reads := 0
+	m.memory.Before = func(call string) error {
+		if call == "read" {
+			reads++
+		}
+		return nil
+	}
+	for i, want := range []int{1, 1, 1, 2, 2} {
+		if i == 3 {
+			m.after(2 * time.Minute)
+		}
+		if err := m.Authenticate(t.Context(), mac, m.token); err != nil || reads != want {
+			t.Errorf("request %d: %d reads, want %d: %v", i, reads, want, err)
+		}
+	}
+	m.after(2 * time.Hour) // it has expired
+	for range 2 {
+		if err := m.Authenticate(t.Context(), mac, m.token); !refusal.Is(err, refusal.Unauthorized) {
+			t.Errorf("an expired token: %v", err)
+		}
+	}
+	if reads != 4 {
+		t.Errorf("%d reads: refusals are not remembered", reads)
+	}
+}
+
+// halfFull is a store that has room for everything but claims.
+type halfFull struct{}
+
+func (halfFull) Allow(class capacity.Class) error {
+	if class == capacity.Claims {
+		return refusal.New(refusal.Full, "no room")
+	}
+	return nil
+}
+
+func TestHalfFullStoreTakesClaimsWithEvidenceOnly(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	m.Capacity = halfFull{}
+	hello := admission.Hello{Boot: "b1", NIC: mac}
+	if _, _, err := m.Hello(t.Context(), mac, "", hello, intake.Source{}); !refusal.Is(err, refusal.Full) {
+		t.Errorf("without evidence: %v", err)
+	}
+	var ticket string
+	m.change(func(tx *nodetx.Tx) {
+		text, record := token.Mint(token.Ticket, mac, tx.Generation(), tx.Now, time.Hour)
+		ticket = text
+		tx.SetTokens([]token.Record{record})
+	})
+	if _, _, err := m.Hello(t.Context(), mac, ticket, hello, intake.Source{}); err != nil {
+		t.Errorf("with a ticket: %v", err)
+	}
+}

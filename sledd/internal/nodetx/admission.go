@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodetx
+
+import (
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// Policy is how a site admits claims. The zero value is level open with the default rules.
+type Policy struct {
+	Level admission.Level
+	Rules admission.Rules
+}
+
+// rules returns the rules, the default ones when there are none.
+func (p Policy) rules() admission.Rules {
+	if p.Rules == (admission.Rules{}) {
+		return admission.DefaultRules()
+	}
+	return p.Rules
+}
+
+// BootsDisk reports whether the node boots its own disk.
+func (tx *Tx) BootsDisk() bool {
+	return boot.Local(*tx.Status(), tx.Binding() != nil, tx.Generation(), tx.Rescue() != nil)
+}
+
+func (p Policy) node(tx *Tx) admission.Node {
+	return admission.Node{Level: p.Level, Generation: tx.Generation(), Local: tx.BootsDisk(),
+		Unfinished: tx.Rescue() != nil || tx.Binding() != nil && !tx.Satisfied()}
+}
+
+// Step applies an event to the node's admission, and records what it did.
+func (p Policy) Step(tx *Tx, event admission.Event) admission.Outcome {
+	before := tx.Admission().Incumbent
+	next, out := admission.Step(*tx.Admission(), admission.Input{Now: tx.Now, Rules: p.rules(), Node: p.node(tx),
+		Event: event})
+	*tx.Admission() = next
+	for _, note := range out.Notes {
+		tx.AddEvent(api.Event{Kind: string(note.Kind), Generation: tx.Generation(), Detail: noteText(note)})
+	}
+	if before != nil && (next.Incumbent == nil || next.Incumbent.ID != before.ID) && next.Left != before.ID {
+		tx.SetTokens(token.WithoutClaim(tx.Tokens(), before.ID))
+	}
+	return out
+}
+
+// noteText is a note as the detail of an event.
+func noteText(note admission.Note) api.Prose {
+	text := note.Claim.Code
+	if note.Claim.Address != "" {
+		text += " from " + note.Claim.Address
+	}
+	switch {
+	case note.Kind == admission.AdmittedAs:
+		text += " at level " + note.Level.String() + " by " + note.Reason
+	case note.Reason != "" && text != "":
+		text += ": " + note.Reason
+	default:
+		text += note.Reason
+	}
+	return nodetext.Clean(text)
+}
+
+// Required returns the level that a claim to be the node must reach.
+func (p Policy) Required(tx *Tx) admission.Level { return tx.Admission().Required(p.node(tx)) }
+
+// May returns the rights of the claim or incumbent with an ID.
+func (p Policy) May(tx *Tx, id string) admission.Rights {
+	return tx.Admission().May(id, p.rules(), p.node(tx), tx.Now)
+}
+
+// ClaimAge is how long a claim lives.
+func (p Policy) ClaimAge() time.Duration { return p.rules().ClaimAge }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (o operations) admissions() {
+	type named[T any] struct {
+		NodePath
+		Body T
+	}
+	register(o, api.Read, operation("list-claims", http.MethodGet, "/claims",
+		"List the nodes that a machine claims to be and is not admitted as"),
+		func(ctx context.Context, _ *struct{}) (*answer[api.AdmissionList], error) {
+			list, err := o.Fleet.Claims(ctx)
+			return &answer[api.AdmissionList]{list}, err
+		})
+	register(o, api.Read, operation("get-admission", http.MethodGet, "/nodes/{node}/admission",
+		"Show who claims to be a node, and who is admitted", http.StatusNotFound),
+		func(ctx context.Context, in *NodePath) (*answer[api.Admission], error) {
+			shown, err := o.Fleet.Admission(ctx, in.Node)
+			return &answer[api.Admission]{shown}, err
+		})
+	register(o, api.Operate, operation("expect-node", http.MethodPost, "/nodes/{node}/expect",
+		"Open a window in which a boot of the node is expected", http.StatusNotFound),
+		func(ctx context.Context, in *named[api.ExpectSpec]) (*answer[api.Admission], error) {
+			shown, err := o.Fleet.Expect(ctx, in.Node, in.Body)
+			return &answer[api.Admission]{shown}, err
+		})
+	register(o, api.Operate, operation("admit-claim", http.MethodPost, "/nodes/{node}/admit",
+		"Admit a claim: its next request makes it the node", http.StatusNotFound, http.StatusConflict),
+		func(ctx context.Context, in *named[api.AdmitSpec]) (*answer[api.Admission], error) {
+			shown, err := o.Fleet.Admit(ctx, in.Node, in.Body)
+			return &answer[api.Admission]{shown}, err
+		})
+	register(o, api.Operate, operation("refuse-claim", http.MethodPost, "/nodes/{node}/refuse",
+		"End a claim that waits", http.StatusNotFound),
+		func(ctx context.Context, in *named[api.CodeSpec]) (*answer[api.Admission], error) {
+			shown, err := o.Fleet.Refuse(ctx, in.Node, in.Body)
+			return &answer[api.Admission]{shown}, err
+		})
+	register(o, api.Operate, operation("revoke-admission", http.MethodPost, "/nodes/{node}/revoke",
+		"End the admission of a node: its tokens end", http.StatusNotFound, http.StatusConflict),
+		func(ctx context.Context, in *NodePath) (*answer[api.Admission], error) {
+			shown, err := o.Fleet.Revoke(ctx, in.Node)
+			return &answer[api.Admission]{shown}, err
+		})
+	register(o, api.Operate, operation("create-ticket", http.MethodPost, "/nodes/{node}/tickets",
+		"Make a token that proves one claim of the node; an earlier one ends", http.StatusNotFound),
+		func(ctx context.Context, in *NodePath) (*answer[api.TicketToken], error) {
+			ticket, err := o.Fleet.Ticket(ctx, in.Node)
+			return &answer[api.TicketToken]{ticket}, err
+		})
+}

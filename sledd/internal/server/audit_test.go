@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// trail is the audit records, one in a line, without times.
+func (s *sledd) trail(query string) string {
+	s.Helper()
+	var text strings.Builder
+	for _, r := range as[api.AuditList](s.T, s.admin(200, "GET", "/v1/audit?"+query, nil)).Items {
+		fmt.Fprintf(&text, "%s %s %s %s %s %s %d\n", r.Operator, r.Role, r.From, r.Method, r.Path, r.Node, r.Status)
+	}
+	return text.String()
+}
+
+func TestChangesOfOperatorsAreRecorded(t *testing.T) {
+	s := fresh(t)
+	made := as[api.Operator](t, s.admin(200, "PUT", "/v1/operators/ci", api.Operator{Name: "ci", Role: api.Operate}))
+	node := `{"mac":"52:54:00:77:00:01","name":"n1"}`
+	s.Ask("PUT", "/v1/nodes/n1", made.Token, node, "X-Forwarded-For", "10.0.0.9")
+	s.Ask("GET", "/v1/nodes/n1", made.Token, "")
+	s.Ask("PUT", "/v1/nodes/n1", "wrong", node)
+	s.Ask("PUT", "/v1/bindings/n1?reimage=true", made.Token, `{"node":"n1","image":"none"}`)
+	s.Ask("PUT", "/v1/operators/me", made.Token, `{"name":"me","role":"admin"}`, "X-Forwarded-For", "no address")
+	s.Ask("DELETE", "/v1/nodes/n1", made.Token, "")
+	want := "admin admin 127.0.0.1 PUT /v1/operators/ci  200\n" +
+		"ci operate 10.0.0.9 PUT /v1/nodes/n1 n1 200\n" +
+		"ci operate 127.0.0.1 PUT /v1/bindings/n1?reimage=true n1 422\n" +
+		"ci operate 127.0.0.1 PUT /v1/operators/me  403\n" +
+		"ci operate 127.0.0.1 DELETE /v1/nodes/n1 n1 204\n"
+	if got := s.trail(""); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := s.trail("operator=admin"); strings.Count(got, "\n") != 1 {
+		t.Errorf("of admin:\n%s", got)
+	}
+	if got := s.trail("node=n1&limit=1"); got != "ci operate 127.0.0.1 DELETE /v1/nodes/n1 n1 204\n" {
+		t.Errorf("newest of n1:\n%s", got)
+	}
+	if a := s.Ask("GET", "/v1/audit", made.Token, ""); a.Status != 403 {
+		t.Errorf("an operator without role admin reads the trail: %d", a.Status)
+	}
+}
+
+func TestTokensOfOperatorsExpire(t *testing.T) {
+	s := fresh(t)
+	put := func(want int, operator api.Operator) api.Operator {
+		a := s.admin(want, "PUT", "/v1/operators/"+operator.Name, operator)
+		if want != 200 {
+			return api.Operator{}
+		}
+		return as[api.Operator](t, a)
+	}
+	usual := put(200, api.Operator{Name: "usual", Role: api.Read, Owner: "alice"})
+	if life := usual.Expires.Sub(s.now()); life < 89*24*time.Hour || life > 90*24*time.Hour || usual.Owner != "alice" {
+		t.Errorf("%+v", usual)
+	}
+	short := put(200, api.Operator{Name: "short", Role: api.Read, Expires: s.now().Add(time.Hour)})
+	put(422, api.Operator{Name: "late", Role: api.Read, Expires: s.now().Add(-time.Hour)})
+	s.later(2 * time.Hour)
+	if a := s.Ask("GET", "/v1/nodes", short.Token, ""); a.Status != 401 || !strings.Contains(a.Body, "short expired") {
+		t.Errorf("%d: %s", a.Status, a.Body)
+	}
+	if a := s.Ask("GET", "/v1/nodes", usual.Token, ""); a.Status != 200 {
+		t.Errorf("%d: %s", a.Status, a.Body)
+	}
+	s.admin(200, "GET", "/v1/nodes", nil)
+	if err := s.Fleet.StoreUses(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range as[api.OperatorList](t, s.admin(200, "GET", "/v1/operators", nil)).Items {
+		used := o.LastUsed.Equal(s.now().UTC().Truncate(time.Hour))
+		if want := o.Name != "short"; used != want || o.Expires.IsZero() != (o.Name == "admin") {
+			t.Errorf("%+v", o)
+		}
+	}
+}
+
+func TestTokenWithoutExpiryStillWorks(t *testing.T) {
+	s := fresh(t)
+	s.later(1000 * 24 * time.Hour)
+	s.admin(200, "GET", "/v1/operators/admin", nil) // as stored by earlier versions, too
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+)
+
+// hello takes the claim of a machine to be a node. It needs no token, so its body is small.
+func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
+	address, err := mac.Parse(r.PathValue("mac"))
+	if err != nil {
+		writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, admission.MaxText))
+	if err != nil {
+		writeProblem(w, statusProblem(tooLarge(err), "body: "+err.Error()))
+		return
+	}
+	hello, err := admission.ParseHello(string(body))
+	if err != nil {
+		writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+	defer cancel()
+	answer, token, err := s.Intake.Hello(ctx, address, bearer(r.Header.Get("Authorization")), hello, s.source(r, address))
+	if err != nil {
+		writeProblem(w, problem(err))
+		return
+	}
+	text, err := answer.Text()
+	if err != nil {
+		writeProblem(w, problem(err))
+		return
+	}
+	nodeResponse{token: token, kind: "text/plain; charset=us-ascii", body: []byte(text)}.write(w)
+}
+
+// source is where a request comes from. The word of a web server in front is taken from this machine only.
+func (s *Server) source(r *http.Request, address string) intake.Source {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return intake.Source{Link: admission.LinkUnknown}
+	}
+	if forwarded := r.Header.Get("X-Forwarded-For"); forwarded != "" && net.ParseIP(host).IsLoopback() {
+		host = forwarded
+	}
+	peer := net.ParseIP(host)
+	if peer == nil || peer.IsLoopback() {
+		return intake.Source{Link: admission.LinkUnknown}
+	}
+	table, err := os.ReadFile("/proc/net/arp")
+	if err != nil {
+		return intake.Source{Address: peer.String(), Link: admission.LinkUnknown}
+	}
+	return intake.Source{Address: peer.String(), Link: linkOf(string(table), peer.String(), address)}
+}
+
+// linkOf compares the neighbour entry of an address with the MAC that is claimed. Without a complete entry the address
+// is behind a router, or of IPv6.
+func linkOf(table, peer, address string) admission.Link {
+	const complete = "0x2"
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		if len(fields) < 6 || fields[0] != peer || fields[2] != complete {
+			continue
+		}
+		if fields[3] == address {
+			return admission.LinkSame
+		}
+		return admission.LinkOther
+	}
+	return admission.LinkUnknown
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
+)
+
+const quota = 24 << 20
+
+// cramped runs a sledd whose store has little room, and returns both.
+func cramped(t *testing.T) (*sledd, *store.Etcd) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sledd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	own, err := store.Embed(store.Embedded{Dir: dir, NoSync: true, Quota: quota})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = own.Close() })
+	return run(t, own), own
+}
+
+func (s *sledd) used() api.Store {
+	s.Helper()
+	return as[api.Store](s.T, s.admin(200, "GET", "/v1/store", nil))
+}
+
+// usable is that operators can change what they like, and that declared nodes get their plans.
+func (s *sledd) usable() {
+	s.Helper()
+	s.Declare(1)
+	s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	if plan := m.Poll(0); !strings.Contains(plan, "image=") && !strings.Contains(plan, "write ") {
+		s.Errorf("no plan: %s", plan)
+	}
+	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
+	s.admin(204, "DELETE", "/v1/nodes/n1", nil)
+}
+
+func TestUndeclaredMachinesFillHalfOfTheStoreAtMost(t *testing.T) {
+	s, _ := cramped(t)
+	var facts strings.Builder
+	for i := range 18 {
+		fmt.Fprintf(&facts, "disk name=d%d", i)
+		for key := range 14 {
+			fmt.Fprintf(&facts, " k%c=%s", 'a'+key, strings.Repeat("x", 230))
+		}
+		facts.WriteByte('\n')
+	}
+	var refused sleddtest.Answer
+	for machine := 100; machine < 400 && refused.Status != 503; machine++ {
+		refused = s.Ask("GET", "/boot/"+mac.Hyphens(address(machine))+".ipxe", "", "")
+		_, token, _ := strings.Cut(refused.Body, "sled.token=")
+		token, _, _ = strings.Cut(token, " ")
+		for boot := 0; boot < 4 && refused.Status < 300; boot++ {
+			refused = s.Ask("POST", "/node/v1/"+mac.Hyphens(address(machine))+"/facts", strings.TrimSpace(token),
+				fmt.Sprintf("facts 1\nboot b%d\n%s", boot, facts.String()))
+		}
+	}
+	if refused.Status != 503 {
+		t.Fatalf("%d: %s", refused.Status, refused.Body)
+	}
+	if usage := s.used(); usage.InUse > quota*60/100 || usage.InUse < quota*40/100 {
+		t.Errorf("%+v", usage)
+	}
+	s.usable()
+}
+
+// filled is a store that claims to be as full as it is told.
+type filled struct {
+	store.Store
+	percent int64
+}
+
+func (f filled) Usage(context.Context) (store.Usage, error) {
+	return store.Usage{InUse: quota * f.percent / 100, Quota: quota}, nil
+}
+
+func (filled) Heal(context.Context) error { return nil }
+
+func TestLogsOfNodesFillMostOfTheStoreAtMost(t *testing.T) {
+	fresh(t)
+	s := run(t, filled{etcd, 81})
+	s.Declare(2)
+	m := s.Machine(2)
+	m.Poll(0)
+	s.used()
+	for _, what := range []string{"log", "lastwords"} {
+		a := s.Ask("POST", "/node/v1/"+m.MAC+"/"+what, m.Token, "x\n")
+		if a.Status != 503 || !strings.Contains(a.Body, "logs of nodes may write up to 80%") {
+			t.Errorf("%s: %d: %s", what, a.Status, a.Body)
+		}
+	}
+	s.usable()
+}
+
+// fillUp writes until nothing can be written.
+func fillUp(t *testing.T, own *store.Etcd) {
+	t.Helper()
+	for range 1000 {
+		value := store.Transaction{Do: []store.Operation{{Key: "/filled", Value: make([]byte, 256<<10)}}}
+		if _, err := own.Commit(t.Context(), value); errors.Is(err, store.ErrFull) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("the store is not full")
+}
+
+// becomes waits until /readyz answers with a status.
+func (s *sledd) becomes(want int) {
+	s.Helper()
+	for deadline := time.Now().Add(60 * time.Second); ; {
+		a := s.Ask("GET", "/readyz", "", "")
+		if a.Status == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.Fatalf("/readyz: still %d: %s", a.Status, a.Body)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+func TestFullStoreIsNotReadyAndHeals(t *testing.T) {
+	s, own := cramped(t)
+	s.becomes(200)
+	fillUp(t, own)
+	healed := false
+	for deadline := time.Now().Add(60 * time.Second); !healed && time.Now().Before(deadline); {
+		s.Ask("GET", "/readyz", "", "") // which finds the store full, if sledd has not seen it yet
+		_, err := own.Commit(t.Context(), store.Transaction{Do: []store.Operation{{Key: "/filled"}}})
+		healed = err == nil
+	}
+	if !healed {
+		t.Fatal("sledd has not healed its store")
+	}
+	s.becomes(200)
+	s.usable()
+	fillUp(t, own) // and sledd does not heal it again within the hour
+	s.becomes(503)
+	if usage := s.used(); len(usage.Alarms) != 1 || usage.Alarms[0] != store.NoSpace {
+		t.Errorf("%+v", usage)
+	}
+	a := s.Ask("PUT", "/v1/nodes/n1", adminToken, `{"mac":"52:54:00:77:00:01","name":"n1"}`)
+	if a.Status != 503 || !strings.Contains(a.Body, "sledctl store heal") {
+		t.Errorf("%d: %s", a.Status, a.Body)
+	}
+	usage := as[api.Store](t, s.admin(200, "POST", "/v1/store/heal", nil))
+	if len(usage.Alarms) > 0 || usage.InUse > quota/2 {
+		t.Errorf("%+v", usage)
+	}
+	s.becomes(200)
+	s.usable()
+}

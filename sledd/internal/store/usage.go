@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"context"
+	"errors"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// ErrFull means that the store has reached its quota: it refuses every write until it is healed.
+var ErrFull = errors.New("the store is full, nothing can be written: sledctl store heal")
+
+// Usage is how full a store is.
+type Usage struct {
+	Bytes  int64 // of the database file, with pages that are free
+	InUse  int64 // of these, with the history that is not compacted yet
+	Quota  int64 // 0: unknown
+	Alarms []string
+}
+
+// NoSpace is the alarm of a store that has reached its quota.
+const NoSpace = "NOSPACE"
+
+// Usage asks one member how full it is. Members hold the same data.
+func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	member := etcdserverpb.NewMaintenanceClient(e.client.ActiveConnection())
+	status, err := member.Status(ctx, &etcdserverpb.StatusRequest{})
+	if err != nil {
+		return Usage{}, &UnavailableError{Operation: "status", Err: err}
+	}
+	usage := Usage{Bytes: status.DbSize, InUse: status.DbSizeInUse, Quota: status.DbSizeQuota}
+	alarms, err := e.client.AlarmList(ctx)
+	if err != nil {
+		return Usage{}, &UnavailableError{Operation: "alarms", Err: err}
+	}
+	for _, alarm := range alarms.Alarms {
+		usage.Alarms = append(usage.Alarms, alarm.Alarm.String())
+	}
+	return usage, nil
+}
+
+// Heal drops the history of the store, frees unused pages and ends the alarm NOSPACE. Reads and writes wait
+// meanwhile. The current value of every key stays.
+func (e *Etcd) Heal(ctx context.Context) error {
+	now, err := e.client.Get(ctx, "/", clientv3.WithCountOnly())
+	if err != nil {
+		return &UnavailableError{Operation: "read the revision", Err: err}
+	}
+	_, err = e.client.Compact(ctx, now.Header.Revision, clientv3.WithCompactPhysical())
+	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+		return &UnavailableError{Operation: "compact", Err: err}
+	}
+	for _, endpoint := range e.client.Endpoints() {
+		if _, err := e.client.Defragment(ctx, endpoint); err != nil {
+			return &UnavailableError{Operation: "defragment " + endpoint, Err: err}
+		}
+	}
+	alarms, err := e.client.AlarmList(ctx)
+	if err != nil {
+		return &UnavailableError{Operation: "alarms", Err: err}
+	}
+	for _, alarm := range alarms.Alarms {
+		if alarm.Alarm != etcdserverpb.AlarmType_NOSPACE {
+			continue
+		}
+		member := clientv3.AlarmMember{MemberID: alarm.MemberID, Alarm: alarm.Alarm}
+		if _, err := e.client.AlarmDisarm(ctx, &member); err != nil {
+			return &UnavailableError{Operation: "disarm " + NoSpace, Err: err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a malicious node might report (contract/vectors/report/hostile), and nodes of the API that are full of it.
+
+sledd refuses or cleans much of this. The consumers are tested with all of it as it is: they must not depend on that.
+"""
+
+from __future__ import annotations
+
+from itertools import cycle
+from pathlib import Path
+from urllib.parse import unquote
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+
+VECTORS = Path(__file__).parents[2] / "contract/vectors/report/hostile"
+ADDRESS = "10.77.0.50"  # the only one in the vectors that may become the address of a node
+FILE = "PWNED"  # is written by any command that is run
+
+
+def texts(path: Path) -> list[str]:
+    """All values of a vector, as text of JSON."""
+    if path.suffix == ".log":
+        return [path.read_text(encoding="utf-8", errors="replace")]
+    values = []
+    for line in path.read_text(encoding="ascii").splitlines()[1:]:
+        for pair in line.split(" ")[1:]:
+            key, equals, value = pair.partition("=")
+            if equals and key not in ("step", "of", "verb", "code", "seconds", "mac"):
+                values.append(unquote(value, errors="replace"))
+    return values
+
+
+def vectors() -> dict[str, list[str]]:
+    """The values of each vector, by its name."""
+    return {path.stem: texts(path) for path in sorted(VECTORS.glob("*/*"))}
+
+
+def fill(node: Json, values: list[str]) -> None:
+    """Puts the values of a vector wherever a node of the API has text of the machine."""
+    text = cycle(values)
+    keys = ("id", "version", "kernel", "machine_id", "boot_id", "boot_order", "boot_current")
+    node["status"] |= {
+        "phase": "failed", "generation": 1, "code": 5, "verb": "write", "reason": next(text), "detail": next(text),
+        "os": {key: next(text) for key in keys},
+    }  # fmt: skip
+    node["rescue"] = {key: next(text) for key in ("address", "host_key", "fingerprint", "reason")}
+    node["binding"] = {"generation": 1, "image": "v1", "satisfied": False}
+    parts = {part: {"vendor": next(text), "serial": next(text)} for part in ("kernel", "cpu", "firmware", "dmi")}
+    devices = [{"name": value, "mac": node["mac"], "address": value, "serial": value} for value in values]
+    node["facts"] = {"boot_id": next(text), **parts, "disks": devices, "nics": devices}

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The templates of role nginx, in a real nginx: how often an address may ask, and who reaches the operator API."""
+
+from __future__ import annotations
+
+import grp
+import http.client
+import os
+import pwd
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BURST = 20
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
+
+
+class Sledd(BaseHTTPRequestHandler):
+    """Answers everything, as sledd in good health."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "6")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(b"sledd\n")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def certificate(directory: Path) -> None:
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=test -keyout key -out crt"
+    subprocess.run(command.split(), check=True, capture_output=True, cwd=directory)
+
+
+def configuration(directory: Path, ports: tuple[int, int, int], **changes: Any) -> str:
+    """The templates of the role with its defaults, in a directory of the test."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ROOT / "roles/nginx/templates"),
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["comment"] = lambda text: f"# {text}"
+    values = {
+        "ansible_managed": "test",
+        "__nginx_certificate": {"stat": {}},
+        "_nginx_user": f"{pwd.getpwuid(os.getuid()).pw_name} {grp.getgrgid(os.getgid()).gr_name}",
+        "_nginx_cache": directory / "cache",
+        "nginx_sledd": f"127.0.0.1:{ports[0]}",
+        "nginx_http_port": ports[1],
+        "nginx_https_port": ports[2],
+        "nginx_connections": 256,
+        "nginx_root": directory,
+        "nginx_certificate": directory / "crt",
+        "nginx_certificate_key": directory / "key",
+        "nginx_uploads": 8,
+        "nginx_upload_max": "1g",
+        "nginx_rate": 1,
+        "nginx_rate_burst": BURST,
+        "nginx_rate_exempt": [],
+        "nginx_operator_networks": [],
+    }
+    text = environment.get_template("etc/nginx/nginx.conf.j2").render(values | changes)
+    text = text.replace("/var/log/nginx", str(directory)).replace("/run/nginx.pid", str(directory / "pid"))
+    text = text.replace("/usr/share/sled/fallback.ipxe", str(directory / "fallback.ipxe"))
+    return re.sub(r"^worker_rlimit_nofile .*$", "daemon off;", text, flags=re.M)
+
+
+class Front:
+    """An nginx in front of a sledd that answers everything."""
+
+    def __init__(self, directory: Path, **changes: Any) -> None:
+        certificate(directory)
+        (directory / "images/captured").mkdir(parents=True)
+        (directory / "fallback.ipxe").write_text("#!ipxe\n")
+        self.sledd = ThreadingHTTPServer(("127.0.0.1", 0), Sledd)
+        self.thread = threading.Thread(target=self.sledd.serve_forever, daemon=True)
+        self.thread.start()
+        self.ports = (self.sledd.server_port, free_port(), free_port())
+        config = directory / "nginx.conf"
+        config.write_text(configuration(directory, self.ports, **changes))
+        assert NGINX
+        command = [NGINX, "-c", str(config), "-p", str(directory), "-e", str(directory / "error.log")]
+        self.nginx = subprocess.Popen(command)
+
+    def plain(self) -> http.client.HTTPConnection:
+        return self.connect(http.client.HTTPConnection("127.0.0.1", self.ports[1], timeout=10))
+
+    def encrypted(self) -> http.client.HTTPConnection:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return self.connect(http.client.HTTPSConnection("127.0.0.1", self.ports[2], timeout=10, context=context))
+
+    def connect(self, connection: http.client.HTTPConnection) -> http.client.HTTPConnection:
+        """Waits until nginx listens."""
+        while True:
+            try:
+                connection.connect()
+                return connection
+            except ConnectionRefusedError:
+                assert self.nginx.poll() is None, "nginx has ended"
+
+    def stop_sledd(self) -> None:
+        self.sledd.shutdown()
+        self.sledd.server_close()
+        self.thread.join()
+
+    def stop(self) -> None:
+        self.nginx.terminate()
+        self.nginx.wait(10)
+        if self.thread.is_alive():
+            self.stop_sledd()
+
+
+@pytest.fixture
+def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Front]:
+    if NGINX is None:
+        pytest.skip("nginx is not installed")
+    running = Front(tmp_path, **request.param)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def get(connection: http.client.HTTPConnection, path: str) -> tuple[str, int]:
+    """Returns the first bytes of the body and the status."""
+    connection.request("GET", path)
+    response = connection.getresponse()
+    return response.read()[:6].decode().strip(), response.status
+
+
+def ask(front: Front) -> Counter[tuple[str, int]]:
+    """Counts the answers to 40 requests for boot scripts and 40 to the node API."""
+    counts: Counter[tuple[str, int]] = Counter()
+    paths = {"/boot/52-54-00-77-00-01.ipxe": front.plain(), "/node/v1/x/plan": front.encrypted()}
+    for path, connection in paths.items():
+        for _ in range(2 * BURST):
+            counts[get(connection, path)] += 1
+        connection.close()
+    return counts
+
+
+@pytest.mark.parametrize("front", [{}], indirect=True)
+def test_an_address_is_limited(front: Front) -> None:
+    answers = ask(front)
+    passed = answers[("sledd", 200)]
+    assert BURST <= passed <= BURST + 15  # both kinds share one limit
+    assert answers[("#!ipxe", 200)] + answers[('{"titl', 429)] == 4 * BURST - passed
+    assert answers[("#!ipxe", 200)] > 0 and answers[('{"titl', 429)] > 0
+
+
+@pytest.mark.parametrize("front", [{"nginx_rate_exempt": ["127.0.0.0/8"]}, {"nginx_rate": 0}], indirect=True)
+def test_an_exempt_address_is_not(front: Front) -> None:
+    assert ask(front) == {("sledd", 200): 4 * BURST}
+
+
+OPERATORS = ("/v1/nodes", "/v1/events", "/openapi.json")
+
+
+@pytest.mark.parametrize("front", [{"nginx_operator_networks": ["10.99.0.0/16"]}], indirect=True)
+def test_strangers_do_not_reach_the_operator_api(front: Front) -> None:
+    connection = front.encrypted()
+    for path in OPERATORS:
+        assert get(connection, path) == ('{"titl', 403), path
+    for path in ("/node/v1/x/plan", "/readyz"):
+        assert get(connection, path) == ("sledd", 200), path
+    connection.close()
+
+
+@pytest.mark.parametrize("front", [{"nginx_operator_networks": ["10.99.0.0/16", "127.0.0.0/8"]}, {}], indirect=True)
+def test_operators_do(front: Front) -> None:
+    connection = front.encrypted()
+    for path in OPERATORS:
+        assert get(connection, path) == ("sledd", 200), path
+    connection.close()
+
+
+@pytest.mark.parametrize("front", [{"nginx_operator_networks": ["127.0.0.0/8"]}], indirect=True)
+def test_an_outage_of_sledd_is_a_problem_document(front: Front) -> None:
+    connection = front.encrypted()
+    front.stop_sledd()
+    for path in (*OPERATORS, "/node/v1/x/plan", "/readyz"):
+        assert get(connection, path) == ('{"titl', 503), path
+    connection.close()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The limits of files, functions and lines, in C, shell and Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SIZES = Path(__file__).resolve().parents[2] / "tools" / "sizes.py"
+C = "static int a(int b) {\n" + "\treturn 1;\n" * 48 + "}\n"
+SHELL = "disk_a() {\n" + "\t:\n" * 48 + "}\n"
+PYTHON = "class A:\n    async def a(self):\n" + "        pass\n" * 49 + "\n"
+FUNCTION = "51 lines, at most 50 in a function"
+
+
+def faults(file: Path, text: str) -> list[str]:
+    file.write_text(text)
+    done = subprocess.run([sys.executable, str(SIZES), str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == (1 if done.stdout else 0)
+    return [line.removeprefix(f"{file}:") for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("name", "fits", "line"),
+    [
+        ("a.c", C, "\treturn 1;\n"),
+        ("a.sh", SHELL, "\t:\n"),
+        ("a", f"#!/bin/sh\n{SHELL}", "\t:\n"),
+        ("a.py", PYTHON, "        pass\n"),
+        ("a", f"#!/usr/bin/env python3\n{PYTHON}", "        pass\n"),
+    ],
+)
+def test_functions(tmp_path: Path, name: str, fits: str, line: str) -> None:
+    assert faults(tmp_path / name, fits) == []
+    first = next(number for number, text in enumerate(fits.splitlines(), 1) if "a(" in text)
+    assert faults(tmp_path / name, fits.replace(line, line * 2, 1)) == [f"{first}: {FUNCTION}"]
+
+
+@pytest.mark.parametrize("name", ["a.c", "a.h", "a.sh", "a.py"])
+def test_files(tmp_path: Path, name: str) -> None:
+    assert faults(tmp_path / name, "\n" * 350) == []
+    assert faults(tmp_path / name, "\n" * 351) == ["350: 351 lines, at most 350 in a file"]
+
+
+def test_lines(tmp_path: Path) -> None:
+    assert faults(tmp_path / "a.c", "\t" + "x" * 112) == []
+    assert faults(tmp_path / "a.c", "\t" + "x" * 113) == ["1: 121 columns, at most 120"]

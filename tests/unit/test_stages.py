@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/stages: the order of stages, and what happens when one fails."""
+
+import os
+import subprocess
+from pathlib import Path
+
+STAGES = Path(__file__).resolve().parents[2] / "tools" / "stages"
+# `meet` and `other` end only side by side: each waits for the other's file. `slow1` and the like end after a failure.
+MAKEFILE = """
+meet: ; @touch meet; until [ -e other ]; do sleep 0.01; done; echo met
+other: ; @touch other; until [ -e meet ]; do sleep 0.01; done; echo here
+bad: ; @echo oops; exit 1
+slow%: ; @until [ -e "$$logs/failed" ]; do sleep 0.01; done; echo ended
+late: ; @touch late
+.PHONY: meet other bad late
+"""
+
+
+def stages(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
+    (folder / "Makefile").write_text(MAKEFILE)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        [STAGES, *names], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def rows(output: str) -> list[list[str]]:
+    """The stages of the table at the end, each with its last word."""
+    lines = output[output.index("stage, seconds:") :].splitlines()[1:]
+    return [[line.split()[0], line.split()[-1]] for line in lines]
+
+
+def test_names_joined_by_plus_run_side_by_side(tmp_path: Path) -> None:
+    done = stages(tmp_path, "meet+other", "late")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.index("== other\nhere") < done.stdout.index("== late")
+    assert [name for name, _ in rows(done.stdout)] == ["meet+other", "late"]
+
+
+def test_a_failure_ends_the_run(tmp_path: Path) -> None:
+    done = stages(tmp_path, "bad", "late")
+    assert done.returncode != 0
+    assert "stages: bad failed" in done.stderr
+    assert rows(done.stdout) == [["bad", "failed"]]
+    assert not (tmp_path / "late").exists()
+
+
+def test_a_failure_lets_end_what_runs_and_starts_nothing(tmp_path: Path) -> None:
+    slow = [f"slow{number}" for number in range(len(os.sched_getaffinity(0)))]
+    done = stages(tmp_path, "+".join(["bad", *slow, "late"]))
+    assert done.returncode != 0
+    assert done.stdout.count("ended") == len(slow)
+    assert not (tmp_path / "late").exists()
