@@ -5,7 +5,7 @@
 usage: sizes.py [FILE...]
 
 Checks these files, else all of the tree. Prints FILE:LINE: and what is too long; exits with 1 then. The lines of Python
-are checked by ruff, those of shell only in the Sled system. golangci-lint checks Go.
+are checked by ruff. golangci-lint checks Go.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pathlib import Path
 
 WIDTH, FILE, FUNCTION = 120, 350, 50
 TAB = 8
-WRAPPED = ("initrd/init", "initrd/lib/", "initrd/test/sh/")
 START = re.compile(r"^(?:[A-Za-z_].*\) \{|[a-z_]+\(\) [{(])$")
 SHEBANG = re.compile(rb"#! ?/(?:usr/)?bin/(?:env )?(?:(python)|(?:ba|da)?sh)")
 SUFFIXES = {".c": "c", ".h": "c", ".sh": "sh", ".py": "python"}
@@ -79,7 +78,7 @@ def main() -> int:
     bad = []
     for file in [Path(word) for word in sys.argv[1:]] or sources():
         language = kind(file)
-        width = WIDTH if language == "c" or (language == "sh" and str(file).startswith(WRAPPED)) else 0
+        width = 0 if language == "python" else WIDTH
         bad += [f"{file}:{line}: {fault}" for line, fault in faults(file.read_text(), language, width)]
     print("\n".join(bad), end="\n" if bad else "")
     return 1 if bad else 0

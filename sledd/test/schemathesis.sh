@@ -33,9 +33,11 @@ until port=$(sed -n 's/.*msg="sledd serves" address=127.0.0.1:\([0-9]*\).*/\1/p'
 	sleep 0.1
 done
 
-# The stream does not end, so it has its own test. operators/{name} could take our own token away. A request that fits the schema
-# may still be refused (412: If-Match; 422: path and body name different things), so positive_data_acceptance does not hold.
-SCHEMATHESIS_HOOKS=sledd/test/schemathesis_hooks.py timeout 110 "$schemathesis" run "http://127.0.0.1:$port/openapi.json" \
+# The stream does not end, so it has its own test. operators/{name} could take our own token away. A request that fits
+# the schema may still be refused (412: If-Match; 422: path and body name different things), so positive_data_acceptance
+# does not hold.
+SCHEMATHESIS_HOOKS=sledd/test/schemathesis_hooks.py timeout 110 \
+	"$schemathesis" run "http://127.0.0.1:$port/openapi.json" \
 	--header "Authorization: Bearer $(cat "$dir/token")" \
 	--exclude-path /v1/events --exclude-operation-id delete-operator --exclude-operation-id put-operator \
 	--phases examples,coverage,fuzzing,stateful --max-examples "${EXAMPLES:-20}" --seed "${SEED:-1}" \

@@ -45,6 +45,7 @@ def test_files(tmp_path: Path, name: str) -> None:
     assert faults(tmp_path / name, "\n" * 351) == ["350: 351 lines, at most 350 in a file"]
 
 
-def test_lines(tmp_path: Path) -> None:
-    assert faults(tmp_path / "a.c", "\t" + "x" * 112) == []
-    assert faults(tmp_path / "a.c", "\t" + "x" * 113) == ["1: 121 columns, at most 120"]
+@pytest.mark.parametrize("name", ["a.c", "a.sh"])
+def test_lines(tmp_path: Path, name: str) -> None:
+    assert faults(tmp_path / name, "\t" + "x" * 112) == []
+    assert faults(tmp_path / name, "\t" + "x" * 113) == ["1: 121 columns, at most 120"]

@@ -46,10 +46,12 @@ check 0 "inspect" "$SLEDC" inspect in="$gaps"
 says "digest" "^digest *$digest\$"
 says "partition" "1  ext4 .* 1.0 MiB .* 2.0 MiB .* 8.0 KiB"
 check 0 "inspect for programs" "$SLEDC" inspect image="file://$gaps" json=yes
-python3 -c 'import json, sys; assert json.load(sys.stdin)["used_bytes"] == 425984' < "$TMPDIR/out" || { echo "not ok - JSON"; status=1; }
+python3 -c 'import json, sys; assert json.load(sys.stdin)["used_bytes"] == 425984' < "$TMPDIR/out" ||
+	{ echo "not ok - JSON"; status=1; }
 check 2 "inspect what?" "$SLEDC" inspect
 check 2 "a digest that is none" "$SLEDC" verify in="$gaps" digest=sha256:0
-check 5 "another digest" "$SLEDC" verify in="$gaps" digest=sha256:0000000000000000000000000000000000000000000000000000000000000000
+check 5 "another digest" "$SLEDC" verify in="$gaps" \
+	digest=sha256:0000000000000000000000000000000000000000000000000000000000000000
 check 0 "this digest" "$SLEDC" verify in="$gaps" digest=$digest
 check 2 "disk and file" "$SLEDC" verify in="$gaps" file=/dev/null disk=only
 

@@ -3,7 +3,8 @@
 # Makes a copy of what sysfs and procfs would say, below $1: disks of several kinds, some of them in use.
 set -eu
 cd "$1"
-mkdir -p sys/block sys/class/block sys/dev/block sys/class/ata_port/ata3 sys/class/net proc/self proc/sys/kernel/random sys/bus etc
+mkdir -p sys/block sys/class/block sys/dev/block sys/class/ata_port/ata3 sys/class/net proc/self \
+	proc/sys/kernel/random sys/bus etc
 for bus in pci scsi usb virtio nvme mmc block platform; do mkdir -p "sys/bus/$bus"; done
 echo 3 > sys/class/ata_port/ata3/port_no
 
@@ -134,7 +135,9 @@ mkdir -p sys/class/dmi/id
 echo QEMU > sys/class/dmi/id/sys_vendor
 echo pc-q35-7.2 > sys/class/dmi/id/product_version
 echo 'BOOT_IMAGE=/vmlinuz ro sled.start=kexec' > proc/cmdline
-for i in 0 1; do mkdir -p sys/class/watchdog/watchdog$i/device/driver && echo $i > sys/class/watchdog/watchdog$i/nowayout; done
+for i in 0 1; do
+	mkdir -p sys/class/watchdog/watchdog$i/device/driver && echo $i > sys/class/watchdog/watchdog$i/nowayout
+done
 echo 'SP5100 TCO timer' > sys/class/watchdog/watchdog0/identity
 mkdir -p sys/module/i6300esb && ln -sfn "$PWD/sys/module/i6300esb" sys/class/watchdog/watchdog1/device/driver/module
 printf 'ID=debian\nNAME="Debian GNU/Linux"\nVERSION_ID="12\a"\n' > etc/os-release

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A feed over a link that is cut for SECONDS in the middle, and from a server that is away for as long: it goes on, and reads nothing twice.
-# Needs root, nginx and nft; $SLED_TOOLS: builds of tool_*.c.
+# A feed over a link that is cut for SECONDS in the middle, and from a server that is away for as long: it goes on, and
+# reads nothing twice. Needs root, nginx and nft; $SLED_TOOLS: builds of tool_*.c.
 set -eu
 seconds=${1:-3}
 here=$(cd "$(dirname "$0")" && pwd)
