@@ -49,3 +49,13 @@ def test_files(tmp_path: Path, name: str) -> None:
 def test_lines(tmp_path: Path, name: str) -> None:
     assert faults(tmp_path / name, "\t" + "x" * 112) == []
     assert faults(tmp_path / name, "\t" + "x" * 113) == ["1: 121 columns, at most 120"]
+
+
+def test_ruff_reads_every_python_program() -> None:
+    """Ruff finds programs by their suffix; those without one are listed for it."""
+    root = SIZES.parents[1]
+    settings = (root / "pyproject.toml").read_text()
+    found = subprocess.run(["git", "grep", "-lE", "^#!.*python"], cwd=root, capture_output=True, text=True, check=True)
+    programs = [name for name in found.stdout.splitlines() if (root / name).read_bytes()[:80].startswith(b"#!/usr")]
+    assert [name for name in programs if not Path(name).suffix and f'  "{name}",' not in settings] == []
+    assert programs
