@@ -85,3 +85,15 @@ def test_a_command_runs_where_no_group_can_be_made(tmp_path: Path) -> None:
     assert done.stdout == "ran\n"
     assert "no control group" in done.stderr
     assert subprocess.run([TREE / "lab/cpu", "hold", "a"], env=where, check=False).returncode == 3
+
+
+def test_a_group_stays_as_long_as_somebody_holds_it(tmp_path: Path) -> None:
+    """tools/stages may run inside tools/stages, as in the tests of this folder."""
+    (tmp_path / "cgroup.procs").touch()
+    where = os.environ | {"SLED_CGROUPS": str(tmp_path)}
+    cpu = str(TREE / "lab/cpu")
+    subprocess.run([cpu, "hold", "a"], env=where, check=True)
+    subprocess.run(["sh", "-ec", '"$0" hold a; "$0" drop a', cpu], env=where, check=True)
+    assert (tmp_path / "a").is_dir()
+    subprocess.run([cpu, "drop", "a"], env=where, check=True)
+    assert not (tmp_path / "a").exists()
