@@ -39,6 +39,32 @@ type Window struct {
 	By     string    `json:"by"`
 }
 
+// Alarm is a kind of event that an operator has to acknowledge (contract/admission.md, Alarms).
+type Alarm struct {
+	Kind    string    `json:"kind" enum:"rival,link,window,boots"`
+	Address string    `json:"address,omitempty" doc:"That the claim spoke from. Absent: it is about the node, or about more addresses than are kept"`
+	Detail  Prose     `json:"detail" doc:"Of the newest"`
+	Since   time.Time `json:"since"`
+	Last    time.Time `json:"last"`
+	Count   int64     `json:"count"`
+}
+
+// NodeAdmission is the admission of a node in short.
+type NodeAdmission struct {
+	AdmissionState string   `json:"admission_state" enum:"none,waiting,admitted,contested" doc:"Whether a machine is admitted as the node, or claims to be it"`
+	AdmissionLevel string   `json:"admission_level,omitempty" enum:"open,expected,proven,attested" doc:"Level at which it is admitted"`
+	WaitingClaims  []string `json:"waiting_claims,omitempty" doc:"Codes of claims that are admitted only if an operator acts"`
+	Alarms         []Alarm  `json:"alarms,omitempty" doc:"Those that no operator has acknowledged"`
+}
+
+// AckSpec acknowledges alarms.
+type AckSpec struct {
+	Until time.Time `json:"until" doc:"An alarm that was counted after this time stays: take the newest last of those that were read"`
+}
+
+// AlarmKinds are the kinds of alarms.
+func AlarmKinds() []string { return []string{"rival", "link", "window", "boots"} }
+
 // Admission is who claims to be a node, and who is admitted.
 type Admission struct {
 	MAC       string     `json:"mac"`
@@ -48,6 +74,7 @@ type Admission struct {
 	Window    *Window    `json:"window,omitempty"`
 	Incumbent *Incumbent `json:"incumbent,omitempty"`
 	Claims    []Claim    `json:"claims" nullable:"false" doc:"Those that wait"`
+	Alarms    []Alarm    `json:"alarms" nullable:"false" doc:"Those that no operator has acknowledged"`
 }
 
 // AdmissionList is the nodes that somebody claims to be and is not admitted as.
@@ -108,6 +135,11 @@ func (c *Client) Refuse(ctx context.Context, node, code string) (Admission, erro
 // Revoke ends the admission of a node.
 func (c *Client) Revoke(ctx context.Context, node string) (Admission, error) {
 	return c.admission(ctx, http.MethodPost, node, "revoke", nil)
+}
+
+// Ack acknowledges the alarms of a node that were counted last at a time or before.
+func (c *Client) Ack(ctx context.Context, node string, until time.Time) (Admission, error) {
+	return c.admission(ctx, http.MethodPost, node, "alarms/ack", AckSpec{Until: until})
 }
 
 // Ticket makes a token that proves one claim of a node.

@@ -69,6 +69,7 @@ type BMC struct {
 // Node is a declared or discovered machine: declaration, status, binding, rescue and facts.
 type Node struct {
 	NodeSpec
+	NodeAdmission
 	Declared bool     `json:"declared" doc:"False for a discovered machine that no operator has declared"`
 	Revision int64    `json:"revision" doc:"Revision of the declaration, for conditional changes; also the ETag"`
 	Status   Status   `json:"status"`
@@ -191,7 +192,7 @@ type Event struct {
 	ID         int64      `json:"id"`
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
-	Kind       string     `json:"kind" enum:"declare,bind,unbind,power,entry,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,claim,admit,refuse,leave,void,rival,link,window,boots"`
+	Kind       string     `json:"kind" enum:"declare,bind,unbind,power,entry,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots"`
 	Generation int64      `json:"generation,omitempty"`
 	BootID     Identifier `json:"boot_id,omitzero"`
 	Step       int        `json:"step,omitempty"`

@@ -72,6 +72,7 @@ func HostileNode(t testing.TB, mac, name string, texts []string) []byte {
 		system[key] = next()
 	}
 	return encode(t, map[string]any{"mac": mac, "name": name, "declared": true, "boot_order": "disk",
+		"admission_state": "contested", "alarms": []any{map[string]any{"kind": "rival", "count": 1, "detail": next()}},
 		"status": map[string]any{"phase": "failed", "generation": 1, "code": 5, "verb": "write", "step": 2, "steps": 4,
 			"boot_id": next(), "reason": next(), "detail": next(), "start_note": next(), "os": system},
 		"rescue": map[string]any{"authorized_keys": []string{}, "entered": "2026-11-21T12:00:00Z", "address": next(),

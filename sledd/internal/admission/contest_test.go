@@ -21,7 +21,8 @@ func TestRivalWithholdsSecretsUntilEvidence(t *testing.T) {
 	out = s.after(1 * seconds).speak("impostor")
 	s.noted(out, admission.RivalAlarm)
 	note := out.Notes[0]
-	if note.Claim.Address != "address-machine" || note.Reason != "the incumbent at address-impostor lives" {
+	if note.Claim.Address != "address-machine" || note.Reason != "the incumbent at address-impostor "+
+		"lives; link of the rival: unknown" {
 		t.Errorf("the alarm names not both: %+v", note)
 	}
 	s.noted(s.speak("impostor"))

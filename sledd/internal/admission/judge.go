@@ -4,6 +4,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -36,7 +37,7 @@ func (w *work) judge(claim *Claim) verdict {
 	case required >= Proven:
 		return verdict{want: w.wants(required), reason: fmt.Sprintf("level %s needs evidence", required)}
 	case claim.Link == LinkOther:
-		return verdict{want: w.wants(Proven), reason: "its address belongs to another MAC"}
+		return verdict{want: w.wants(Proven), reason: "its address belongs to " + claim.holder()}
 	case !claim.Admitted.IsZero():
 		return verdict{admit: true, level: Expected, by: string(Unseen)}
 	case w.Node.Local && w.Window == nil:
@@ -65,6 +66,24 @@ func (w *work) judgeExpected(required Level) verdict {
 		return waits("the incumbent before was silent for longer than %s", w.Rules.Retry)
 	}
 	return verdict{admit: true, level: Expected, by: "succession"}
+}
+
+// Attended returns the claims that are admitted only if somebody acts. One whose address belongs to another MAC is
+// none of them: it is an alarm.
+func (s *State) Attended(in Input) []Claim {
+	w := &work{State: s.clone(), Input: in}
+	w.renew()
+	w.expire()
+	var list []Claim
+	for i := range w.Claims {
+		claim := &w.Claims[i]
+		verdict := w.judge(claim)
+		if !verdict.admit && claim.Link != LinkOther && slices.Contains(verdict.want, WantPerson) &&
+			!slices.Contains(verdict.want, WantSilence) {
+			list = append(list, *claim)
+		}
+	}
+	return list
 }
 
 // displaces reports whether a claim ends a living incumbent: an operator admitted it, or it has the evidence that a

@@ -32,6 +32,8 @@ type State struct {
 	Left string `json:"left,omitempty"`
 	// Calls counts what may admit a waiting claim. A poll that was open before is answered, so that its claim speaks.
 	Calls int64 `json:"calls,omitempty"`
+	// Alarms that no operator has acknowledged. Steps leave them as they are: see Raise.
+	Alarms []Alarm `json:"alarms,omitempty"`
 }
 
 // Window is the time in which an act of an operator makes a boot expected.
@@ -49,6 +51,7 @@ type Claim struct {
 	Hello    Hello      `json:"hello"`
 	Address  string     `json:"address"` // that the request came from
 	Link     Link       `json:"link"`
+	Holder   string     `json:"holder,omitempty"` // MAC that the address belongs to, if it is another
 	Since    time.Time  `json:"since"`
 	Seen     time.Time  `json:"seen"` // its last request
 	Evidence []Evidence `json:"evidence,omitempty"`
@@ -169,6 +172,14 @@ func (c *Claim) word() time.Time {
 		return time.Time{}
 	}
 	return c.Seen
+}
+
+// holder is who the address of a claim with a wrong link belongs to.
+func (c *Claim) holder() string {
+	if c.Holder == "" {
+		return "another MAC"
+	}
+	return "MAC " + c.Holder
 }
 
 // Required returns the level that a claim must reach.

@@ -65,8 +65,17 @@ func (w *work) expire() {
 	}
 	if !w.Rival.IsZero() && !w.Overdue && !w.Now.Before(w.Rival.Add(w.Rules.ClaimAge)) {
 		w.Overdue, w.Window = true, nil
-		w.note(WindowAlarm, Claim{}, fmt.Sprintf("contested for %s", w.Rules.ClaimAge))
+		w.note(WindowAlarm, Claim{}, fmt.Sprintf("contested for %s%s", w.Rules.ClaimAge, w.codes()))
 	}
+}
+
+// codes lists the claims for a reason.
+func (w *work) codes() string {
+	text := ""
+	for _, claim := range w.Claims {
+		text += ", claim " + claim.Code + " from " + claim.Address
+	}
+	return text
 }
 
 // end ends the incumbent.
@@ -83,7 +92,7 @@ func (e Arrive) apply(w *work) {
 	claim := e.Claim
 	claim.Since, claim.Seen = w.Now, w.Now
 	if claim.Link == LinkOther {
-		w.note(LinkAlarm, claim, "its address belongs to another MAC")
+		w.note(LinkAlarm, claim, "its address belongs to "+claim.holder())
 	}
 	if !w.makeRoom(&claim) {
 		w.out.Reason = fmt.Sprintf("the node has %d claims", w.Rules.Claims)
@@ -167,7 +176,7 @@ func (w *work) answered() {
 			continue
 		}
 		claim.Rival = true
-		w.note(RivalAlarm, *claim, "the incumbent at "+incumbent.Address+" lives")
+		w.note(RivalAlarm, *claim, "the incumbent at "+incumbent.Address+" lives; link of the rival: "+string(claim.Link))
 		if incumbent.Level == Expected {
 			incumbent.Contested = true
 			w.Rival, w.Overdue = w.Now, false

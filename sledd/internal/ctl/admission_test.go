@@ -50,6 +50,7 @@ func TestClaims(t *testing.T) {
 	if status, _ := s.polls(token); status != 401 {
 		t.Errorf("a revoked machine polls: %d", status)
 	}
+	s.does(exitDone, "ack n1", "n1: no alarms")
 	code, token = s.hello("b2")
 	s.does(exitDone, "admit n1 "+strings.ToLower(code), "n1: its next request")
 	if status, _ := s.polls(token); status != 204 {

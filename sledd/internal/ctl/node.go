@@ -23,6 +23,8 @@ func (a *app) nodes() *resource[api.Node] {
 			col("name", a.nameCell).wraps(12),
 			col("mac", func(n api.Node) string { return n.MAC }),
 			col("phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }),
+			col("admission", a.admissionText),
+			col("alarms", alarmKinds).spare(),
 			col("architecture", architectureText).spare(),
 			col("disk", func(n api.Node) string { return n.Disk }).wraps(12).spare(),
 			col("bmc", func(n api.Node) string { return bmcText(n.BMC) }).wraps(12).spare(),

@@ -28,6 +28,9 @@ func (a *app) nodeDetail(n api.Node) {
 		{"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
 	})
 	a.section("status", a.statusRows(n))
+	if n.AdmissionState != "" {
+		a.section("admission", a.admissionRows(n))
+	}
 	if n.Rescue != nil {
 		a.section("rescue", [][2]string{
 			{"started", localTime(n.Rescue.Started)}, {"entered", localTime(n.Rescue.Entered)},

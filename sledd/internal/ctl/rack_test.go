@@ -18,7 +18,7 @@ func node(i int, phase api.Phase, since time.Duration) api.Node {
 		NodeSpec: api.NodeSpec{MAC: fmt.Sprintf("52:54:00:77:00:%02x", i), Name: fmt.Sprintf("n%d", i), Disk: "only",
 			Labels: map[string]string{"rack": "a", "row": "1"},
 			BMC:    &api.BMC{Driver: "ipmi", Address: "10.77.0.201", Port: 623}},
-		Declared: true, Revision: int64(10 + i),
+		Declared: true, Revision: int64(10 + i), NodeAdmission: api.NodeAdmission{AdmissionState: "none"},
 		Status: api.Status{Phase: phase, Since: noon.Add(-since), Seen: noon, Generation: 2},
 	}
 }
@@ -41,10 +41,19 @@ func rack() []api.Node {
 	wrongDisk := bound(node(3, api.Failed, 90*time.Second), "debian-12-v1", 2)
 	wrongDisk.Status.Step, wrongDisk.Status.Steps, wrongDisk.Status.Verb = 1, 4, "wipe"
 	wrongDisk.Status.Code, wrongDisk.Status.Reason = 4, api.Clean("2 disks match only\x1b[2J")
+	writing.AdmissionState, writing.AdmissionLevel = "admitted", "expected"
+	wrongDisk.AdmissionState, wrongDisk.AdmissionLevel = "contested", "expected"
+	wrongDisk.Alarms = []api.Alarm{
+		{Kind: "rival", Address: "10.77.0.9", Since: noon.Add(-time.Hour), Last: noon.Add(-time.Minute), Count: 3,
+			Detail: api.Clean("K7QF-2M9D from 10.77.0.9: the incumbent at 10.77.0.103 lives; " +
+				"link of the rival: unknown\x1b[2J")},
+		{Kind: "link", Address: "10.77.0.8", Since: noon, Last: noon, Count: 1,
+			Detail: api.Clean("AAAA-0002 from 10.77.0.8: its address belongs to MAC 52:54:00:77:00:99")}}
 	again := bound(node(4, api.Operational, 50*time.Hour), "debian-12-v2", 3)
 	again.Status.Image = "debian-12-v1"
 	unseen := bound(node(5, "", 0), "", 1)
 	unseen.Status = api.Status{}
+	unseen.AdmissionState, unseen.WaitingClaims = "waiting", []string{"K7QF-2M9D"}
 	discovered := api.Node{NodeSpec: api.NodeSpec{MAC: "52:54:00:77:00:09"},
 		Status: api.Status{Phase: api.Discovered, Since: noon.Add(-time.Minute)}}
 	return []api.Node{done, writing, wrongDisk, again, unseen, discovered}

@@ -43,6 +43,9 @@ file has the figures of -o json.`,
 				return err
 			}
 			summary := rollout.Summarise(one, a.Now())
+			if summary.Alarms, err = alarmsOf(cmd.Context(), client, one.Runs); err != nil {
+				return err
+			}
 			if err := a.writeReports(summary, asHTML, asJSON); err != nil {
 				return err
 			}
@@ -52,6 +55,27 @@ file has the figures of -o json.`,
 	command.Flags().StringVar(&asHTML, "html", "", "also write an HTML report to this file")
 	command.Flags().StringVar(&asJSON, "json", "", "also write the figures to this file, as JSON")
 	return command
+}
+
+// alarmsOf returns the alarms of the nodes of a rollout.
+func alarmsOf(ctx context.Context, client *api.Client, runs []api.NodeRun) ([]rollout.Alarm, error) {
+	nodes, err := api.Collect(client.Nodes(ctx, api.Filter{}))
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, run := range runs {
+		names[run.MAC] = run.Node
+	}
+	var alarms []rollout.Alarm
+	for _, node := range nodes {
+		for _, alarm := range node.Alarms {
+			if name := names[node.MAC]; name != "" {
+				alarms = append(alarms, rollout.Alarm{Node: name, Alarm: alarm})
+			}
+		}
+	}
+	return alarms, nil
 }
 
 // addLogs adds logs that arrived after the run of a failed node had ended: a node may send its log last.
@@ -141,6 +165,12 @@ func (a *app) rolloutReport(one api.Rollout, s rollout.Summary) {
 			col("after", func(f rollout.Failure) string { return secondsOf(f.Seconds) }),
 			col("reason", func(f rollout.Failure) string { return f.Reason.String() }).wraps(30),
 		}, s.Failures)
+	}
+	if len(s.Alarms) > 0 {
+		_, _ = fmt.Fprintln(a.Out)
+	}
+	for _, alarm := range s.Alarms {
+		a.alarmLine(alarm.Node, alarm.Alarm)
 	}
 	a.figures("stage", s.Stages, false)
 	a.figures("started by", s.Starts, false)

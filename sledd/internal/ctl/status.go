@@ -18,9 +18,9 @@ func (a *app) statusCommand() *cobra.Command {
 	var filter api.Filter
 	command := &cobra.Command{
 		Use: "status [NODE...]", Short: "Show the observed and the requested state of nodes",
-		Long: `Prints one line for each node, and the number of nodes by phase. "1 -> 2"
-means: generation 1 was observed, generation 2 is requested. The same holds for
-images.`,
+		Long: `Prints one line for each node, the number of nodes by phase, and the alarms that
+nobody has acknowledged. "1 -> 2" means: generation 1 was observed, generation 2
+is requested. The same holds for images.`,
 		Example:           "  sledctl status\n  sledctl status -l rack=a --phase failed",
 		ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,6 +67,11 @@ func (a *app) statusTable(nodes []api.Node) {
 	}, nodes)
 	if len(nodes) > 1 {
 		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.hang(summary(nodes, a.Screen), 2))
+	}
+	for _, node := range nodes {
+		for _, alarm := range node.Alarms {
+			a.alarmLine(nodeName(node), alarm)
+		}
 	}
 	for _, node := range nodes {
 		a.hint(node)
@@ -193,8 +198,10 @@ func summary(nodes []api.Node, screen Screen) string {
 	return fmt.Sprintf("%d %s: %s", len(nodes), noun, strings.Join(parts, ", "))
 }
 
-// hint prints the command that shows more of a failed or discovered node.
+// hint prints the commands that a node needs: those of its admission, and the one that shows more of a failed or
+// discovered node.
 func (a *app) hint(n api.Node) {
+	a.admissionHint(n)
 	name := n.Name
 	if name == "" {
 		name = n.MAC

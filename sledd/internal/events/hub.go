@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sort"
 	"strings"
@@ -59,14 +58,15 @@ type Hub struct {
 	found     map[string]Discovered
 	waiting   map[string]map[chan struct{}]bool
 	listeners map[*Listener]bool
-	calls     map[string]string // the newest of each node: what its admission calls for
+	calls     map[string]string   // the newest of each node: what its admission calls for
+	alarms    map[string][]string // kinds of those that no operator has acknowledged, by MAC
 }
 
 // New makes a Hub; Run makes it work.
 func New(s store.Store, log *slog.Logger) *Hub {
 	return &Hub{store: s, log: log, trim: newTrimmer(s, log), started: make(chan struct{}), phases: map[string]api.Phase{},
 		found:   map[string]Discovered{},
-		waiting: map[string]map[chan struct{}]bool{}, calls: map[string]string{},
+		waiting: map[string]map[chan struct{}]bool{}, calls: map[string]string{}, alarms: map[string][]string{},
 		listeners: map[*Listener]bool{}, tail: tail{size: tailSize}}
 }
 
@@ -126,7 +126,7 @@ func (h *Hub) compacted(after int64) error {
 
 // begin reads all phases, wakes all long polls and cuts off all listeners, who will ask for what they missed.
 func (h *Hub) begin(ctx context.Context) error {
-	snapshot, err := h.store.Read(ctx, store.Prefix(key.Status))
+	snapshot, err := h.store.Read(ctx, store.Prefix(key.Status), store.Prefix(key.Admissions))
 	if err != nil {
 		return err
 	}
@@ -137,8 +137,12 @@ func (h *Hub) begin(ctx context.Context) error {
 	h.tail.restart(h.revision)
 	clear(h.phases)
 	clear(h.found)
+	clear(h.alarms)
 	for _, kv := range snapshot.Results[0] {
 		h.phase(kv, false)
+	}
+	for _, kv := range snapshot.Results[1] {
+		h.admission(kv)
 	}
 	for mac := range h.waiting {
 		h.wake(mac)
@@ -194,26 +198,6 @@ func (h *Hub) record(kv store.KV, isNew bool) (Record, bool) {
 		h.trim.added(event.MAC)
 	}
 	return Record{ID: event.ID, MAC: event.MAC, Data: data}, true
-}
-
-// admission wakes the polls of a node when one of them is to be answered, and not for each word that is recorded.
-func (h *Hub) admission(kv store.KV) {
-	mac := strings.TrimPrefix(kv.Key, key.Admissions)
-	var state struct {
-		Calls     int64 `json:"calls"`
-		Incumbent struct {
-			Asked string `json:"asked"`
-		} `json:"incumbent"`
-	}
-	if err := json.Unmarshal(kv.Value, &state); err != nil { // deleted
-		delete(h.calls, mac)
-		return
-	}
-	call := fmt.Sprint(state.Calls, state.Incumbent.Asked)
-	if h.calls[mac] != call {
-		h.calls[mac] = call
-		h.wake(mac)
-	}
 }
 
 func (h *Hub) tell(list []Record) {

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -168,23 +169,74 @@ func (f *Fleet) Ticket(ctx context.Context, reference string) (api.TicketToken, 
 	return ticket, err
 }
 
+// Ack acknowledges the alarms of a node that were counted last at a time or before.
+func (f *Fleet) Ack(ctx context.Context, reference string, spec api.AckSpec) (api.Admission, error) {
+	return f.decide(ctx, reference, admission.Tick{}, func(tx *nodeTx, _ admission.Outcome) error {
+		var texts []string
+		for _, alarm := range tx.Admission().Acknowledge(spec.Until) {
+			text := string(alarm.Kind)
+			if alarm.Address != "" {
+				text += " from " + alarm.Address
+			}
+			texts = append(texts, fmt.Sprintf("%s (%d)", text, alarm.Count))
+		}
+		if len(texts) > 0 {
+			tx.AddEvent(api.Event{Kind: "ack", Generation: tx.Generation(),
+				Detail: nodetext.Clean(strings.Join(texts, ", "))})
+		}
+		return nil
+	})
+}
+
+// shownNode is a node as operators see it.
+func (f *Fleet) shownNode(tx *nodetx.Tx) api.Node {
+	node, state := tx.Public(), f.Policy.Look(tx)
+	node.AdmissionState = stateOf(state)
+	if state.Incumbent != nil {
+		node.AdmissionLevel = state.Incumbent.Level.String()
+	}
+	for _, claim := range f.Policy.Attended(tx) {
+		node.WaitingClaims = append(node.WaitingClaims, claim.Code)
+	}
+	node.Alarms = shownAlarms(state)
+	return node
+}
+
+// stateOf is the state of an admission in one word.
+func stateOf(state admission.State) string {
+	switch {
+	case state.Incumbent != nil && state.Incumbent.Contested:
+		return "contested"
+	case state.Incumbent != nil:
+		return "admitted"
+	case len(state.Claims) > 0:
+		return "waiting"
+	}
+	return "none"
+}
+
+func shownAlarms(state admission.State) []api.Alarm {
+	var shown []api.Alarm
+	for _, alarm := range state.Alarms {
+		shown = append(shown, api.Alarm{Kind: string(alarm.Kind), Address: alarm.Address, Detail: alarm.Detail,
+			Since: alarm.Since, Last: alarm.Last, Count: alarm.Count})
+	}
+	return shown
+}
+
 // shownAdmission is an admission as operators see it.
 func (f *Fleet) shownAdmission(tx *nodetx.Tx) api.Admission {
 	state := tx.Admission()
-	shown := api.Admission{MAC: tx.MAC, Name: tx.Spec().Name, State: "none", Required: f.Policy.Required(tx).String(),
-		Claims: []api.Claim{}}
+	shown := api.Admission{MAC: tx.MAC, Name: tx.Spec().Name, State: stateOf(*state),
+		Required: f.Policy.Required(tx).String(), Claims: []api.Claim{},
+		Alarms: append([]api.Alarm{}, shownAlarms(*state)...)}
 	for _, claim := range state.Claims {
 		shown.Claims = append(shown.Claims, shownClaim(claim))
-		shown.State = "waiting"
 	}
 	if window := state.Window; window != nil {
 		shown.Window = &api.Window{Opened: window.Opened, Ends: window.Ends, By: window.By}
 	}
 	if incumbent := state.Incumbent; incumbent != nil {
-		shown.State = "admitted"
-		if incumbent.Contested {
-			shown.State = "contested"
-		}
 		shown.Incumbent = &api.Incumbent{Claim: shownClaim(incumbent.Claim), Level: incumbent.Level.String(),
 			By: incumbent.By, Admitted: incumbent.At, Contested: incumbent.Contested}
 	}

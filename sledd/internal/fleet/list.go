@@ -46,7 +46,7 @@ func (f *Fleet) Nodes(ctx context.Context, filter Filter) (api.NodeList, error) 
 	list := api.NodeList{Items: []api.Node{}}
 	next, err := f.walk(ctx, filter, func(tx *nodetx.Tx) bool {
 		if tx.Known() && filter.takes(tx) {
-			list.Items = append(list.Items, tx.Public())
+			list.Items = append(list.Items, f.shownNode(tx))
 		}
 		return len(list.Items) < filter.Limit
 	})
@@ -67,7 +67,7 @@ func (f *Fleet) Bindings(ctx context.Context, filter Filter) (api.BindingList, e
 	return list, err
 }
 
-// walk visits all MACs that have a node, a status, a binding or a rescue, in order, until see has
+// walk visits all MACs that have a node, a status, a binding, a rescue or an admission, in order, until see has
 // enough; then it returns the MAC to continue after.
 func (f *Fleet) walk(ctx context.Context, filter Filter, see func(tx *nodetx.Tx) bool) (string, error) {
 	after := filter.After

@@ -29,7 +29,7 @@ func (f *Fleet) Node(ctx context.Context, reference string) (api.Node, error) {
 	if !tx.Known() {
 		return api.Node{}, refusal.New(refusal.NotFound, "node %s does not exist", reference)
 	}
-	node := tx.Public()
+	node := f.shownNode(tx.Tx)
 	node.Facts = tx.Facts()
 	return node, nil
 }
@@ -56,7 +56,7 @@ func (f *Fleet) PutNode(ctx context.Context, reference string, spec api.NodeSpec
 		if err != nil {
 			return err
 		}
-		node = tx.Public()
+		node = f.shownNode(tx.Tx)
 		if revision != 0 {
 			node.Revision = revision
 		}

@@ -38,7 +38,7 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 			tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation,
 				Detail: nodetext.Clean(fmt.Sprintf("started, %d keys", len(spec.AuthorizedKeys)))})
 		}
-		node = tx.Public()
+		node = f.shownNode(tx.Tx)
 		return nil
 	})
 	return node, err

@@ -22,6 +22,7 @@ const helloPause = 10 * time.Second
 type Source struct {
 	Address string         // empty: not known
 	Link    admission.Link // whether the address is the node's
+	Holder  string         // MAC that the address belongs to, if it is another
 }
 
 // Hello takes a machine's claim to be a node, and returns the answer and the claim token. bearer is empty, a ticket, or
@@ -125,7 +126,7 @@ func (tx *nodeTx) newClaim(hello admission.Hello, from Source,
 	_, _ = rand.Read(code[:]) // never fails: the Go runtime ends the process first
 	_, _ = rand.Read(nonce[:])
 	claim := admission.Claim{ID: record.SHA256, Code: admission.Code(code), Nonce: hex.EncodeToString(nonce[:]),
-		Hello: hello, Address: from.Address, Link: from.Link, Evidence: evidence}
+		Hello: hello, Address: from.Address, Link: from.Link, Holder: from.Holder, Evidence: evidence}
 	out := tx.step(admission.Arrive{Claim: claim})
 	if out.Standing == admission.Unknown {
 		return admission.Answer{}, "", refusal.New(refusal.TooMany, "%s: wait", out.Reason)

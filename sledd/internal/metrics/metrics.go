@@ -52,7 +52,7 @@ func New() *Metrics {
 	return m
 }
 
-// Watch adds what the hub knows: long polls that wait, and nodes by phase.
+// Watch adds what the hub knows: long polls that wait, nodes by phase, and alarms.
 func (m *Metrics) Watch(hub *events.Hub) { m.registry.MustRegister(fleet{hub}) }
 
 // Size adds how full the store is, as it was read last.
@@ -95,6 +95,7 @@ func (m *Metrics) Kexec(outcome string) { m.kexecs.WithLabelValues(outcome).Inc(
 
 var (
 	phaseNodes   = prometheus.NewDesc("sledd_nodes", "Nodes that were seen, by phase.", []string{"phase"}, nil)
+	alarms       = prometheus.NewDesc("sledd_alarms", "Alarms that no operator has acknowledged.", []string{"kind"}, nil)
 	waitingPolls = prometheus.NewDesc("sledd_waiting_polls", "Nodes that wait for a plan in a long poll.", nil, nil)
 )
 
@@ -104,6 +105,7 @@ type fleet struct{ hub *events.Hub }
 // Describe implements prometheus.Collector.
 func (fleet) Describe(out chan<- *prometheus.Desc) {
 	out <- phaseNodes
+	out <- alarms
 	out <- waitingPolls
 }
 
@@ -111,6 +113,9 @@ func (fleet) Describe(out chan<- *prometheus.Desc) {
 func (f fleet) Collect(out chan<- prometheus.Metric) {
 	for phase, count := range f.hub.Phases() {
 		out <- prometheus.MustNewConstMetric(phaseNodes, prometheus.GaugeValue, float64(count), string(phase))
+	}
+	for kind, count := range f.hub.Alarms() {
+		out <- prometheus.MustNewConstMetric(alarms, prometheus.GaugeValue, float64(count), kind)
 	}
 	out <- prometheus.MustNewConstMetric(waitingPolls, prometheus.GaugeValue, float64(f.hub.Waiting()))
 }

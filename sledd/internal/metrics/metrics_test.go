@@ -3,6 +3,7 @@
 package metrics_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
@@ -63,6 +65,58 @@ func TestOnlyFailuresOfTheStoreCountAsErrors(t *testing.T) {
 			t.Errorf("%s: want it shown: %t", line, want)
 		}
 	}
+}
+
+func TestAlarmsAreShown(t *testing.T) {
+	m := metrics.New()
+	memory := &storetest.Memory{}
+	var change store.Transaction
+	change.Put(key.Admissions+"a", []byte(`{"alarms":[{"kind":"rival"},{"kind":"rival"},{"kind":"boots"}]}`))
+	change.Put(key.Admissions+"b", []byte(`{"alarms":[{"kind":"rival"}]}`))
+	if _, err := memory.Commit(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	hub := events.New(memory, slog.New(slog.DiscardHandler))
+	m.Watch(hub)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		hub.Run(ctx)
+		close(done)
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	shows := func(when string, lines ...string) {
+		listener, _, err := hub.Listen(t.Context(), "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hub.Leave(listener)
+		text := scrape(t, m)
+		for _, line := range lines {
+			if !strings.Contains(text, line+"\n") {
+				t.Errorf("%s: %s is missing", when, line)
+			}
+		}
+	}
+	shows("at the start", `sledd_alarms{kind="rival"} 3`, `sledd_alarms{kind="boots"} 1`, `sledd_alarms{kind="link"} 0`,
+		`sledd_alarms{kind="window"} 0`)
+	listener, _, err := hub.Listen(t.Context(), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hub.Leave(listener)
+	var later store.Transaction
+	later.Delete(key.Admissions + "a")
+	later.Put(key.Admissions+"b", []byte(`{"alarms":[{"kind":"link"}]}`))
+	later.Put(key.Event("b", 1), []byte(`{"mac":"b","kind":"link"}`))
+	if _, err := memory.Commit(t.Context(), later); err != nil {
+		t.Fatal(err)
+	}
+	<-listener.C
+	shows("later", `sledd_alarms{kind="rival"} 0`, `sledd_alarms{kind="boots"} 0`, `sledd_alarms{kind="link"} 1`)
 }
 
 func TestWaitingPollsAreShown(t *testing.T) {

@@ -43,7 +43,10 @@ func (p Policy) Step(tx *Tx, event admission.Event) admission.Outcome {
 		Event: event})
 	*tx.Admission() = next
 	for _, note := range out.Notes {
-		tx.AddEvent(api.Event{Kind: string(note.Kind), Generation: tx.Generation(), Detail: noteText(note)})
+		detail := tx.noteText(note)
+		if !note.Kind.Alarm() || tx.Admission().Raise(note.Kind, note.Claim.Address, detail, tx.Now) {
+			tx.AddEvent(api.Event{Kind: string(note.Kind), Generation: tx.Generation(), Detail: detail})
+		}
 	}
 	if before != nil && (next.Incumbent == nil || next.Incumbent.ID != before.ID) && next.Left != before.ID {
 		tx.SetTokens(token.WithoutClaim(tx.Tokens(), before.ID))
@@ -51,8 +54,21 @@ func (p Policy) Step(tx *Tx, event admission.Event) admission.Outcome {
 	return out
 }
 
+// Look returns the admission without what has ended by time. It changes nothing.
+func (p Policy) Look(tx *Tx) admission.State {
+	state, _ := admission.Step(*tx.Admission(), p.input(tx))
+	return state
+}
+
+// Attended returns the claims that are admitted only if somebody acts.
+func (p Policy) Attended(tx *Tx) []admission.Claim { return tx.Admission().Attended(p.input(tx)) }
+
+func (p Policy) input(tx *Tx) admission.Input {
+	return admission.Input{Now: tx.Now, Rules: p.rules(), Node: p.node(tx), Event: admission.Tick{}}
+}
+
 // noteText is a note as the detail of an event.
-func noteText(note admission.Note) api.Prose {
+func (tx *Tx) noteText(note admission.Note) api.Prose {
 	text := note.Claim.Code
 	if note.Claim.Address != "" {
 		text += " from " + note.Claim.Address
@@ -64,6 +80,9 @@ func noteText(note admission.Note) api.Prose {
 		text += ": " + note.Reason
 	default:
 		text += note.Reason
+	}
+	if reason := tx.Status().Reason; note.Kind == admission.BootsAlarm && !reason.IsZero() {
+		text += "; last failure: " + reason.String()
 	}
 	return nodetext.Clean(text)
 }

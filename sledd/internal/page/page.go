@@ -28,7 +28,8 @@ const (
 var source string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clock": clock, "exact": exact, "when": when, "zone": func(t time.Time) string { return t.Format("MST") },
+	"clock": clock, "exact": exact, "when": when, "times": times,
+	"zone":      func(t time.Time) string { return t.Format("MST") },
 	"startName": startName, "entryName": entryName,
 	"stage": stageOf, "has": has, "took": rollout.Took,
 }).Parse(source))

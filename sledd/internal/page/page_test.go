@@ -173,6 +173,26 @@ func TestHostileWords(t *testing.T) {
 	}
 }
 
+func TestAlarmsAreShown(t *testing.T) {
+	s := rollout.Summarise(small(), noon.Add(time.Hour))
+	for count, detail := range []string{"", "its address belongs to MAC <b>", "the incumbent lives"} {
+		s.Alarms = append(s.Alarms, rollout.Alarm{Node: "r01-n01", Alarm: api.Alarm{Kind: "rival", Count: int64(count),
+			Last: noon, Detail: api.Clean(detail)}})
+	}
+	s.Alarms = s.Alarms[1:]
+	var out bytes.Buffer
+	if err := Write(&out, s); err != nil {
+		t.Fatal(err)
+	}
+	whole(t, out.String())
+	for _, want := range []string{"Alarms that nobody has acknowledged", "rival, once, last at 2026-11-20 12:00:00",
+		"rival, 2 times", "its address belongs to MAC &lt;b&gt;"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
 func TestManyNodes(t *testing.T) {
 	r := large()
 	text := render(t, r, r.Seen)

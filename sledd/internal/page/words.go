@@ -37,6 +37,13 @@ func nodes(n int) string {
 	return fmt.Sprintf("%d nodes", n)
 }
 
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 // clock is seconds as minutes and seconds, with hours when there are any.
 func clock(value float64) string {
 	whole := int(math.Round(max(value, 0)))

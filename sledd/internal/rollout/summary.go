@@ -31,6 +31,13 @@ type Summary struct {
 	Starts       []Figures        `json:"starts"`        // stage start by how the system was started
 	EntryMethods []Figures        `json:"entry_methods"` // total by entry method
 	Nodes        []api.NodeRun    `json:"nodes"`
+	Alarms       []Alarm          `json:"alarms,omitempty"` // of the nodes, as of Made
+}
+
+// Alarm is one of a node that no operator has acknowledged.
+type Alarm struct {
+	Node string `json:"node"`
+	api.Alarm
 }
 
 // Failure is a node that failed.

@@ -9,11 +9,13 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
+// named is a request about a node, with a body.
+type named[T any] struct {
+	NodePath
+	Body T
+}
+
 func (o operations) admissions() {
-	type named[T any] struct {
-		NodePath
-		Body T
-	}
 	register(o, api.Read, operation("list-claims", http.MethodGet, "/claims",
 		"List the nodes that a machine claims to be and is not admitted as"),
 		func(ctx context.Context, _ *struct{}) (*answer[api.AdmissionList], error) {
@@ -26,12 +28,29 @@ func (o operations) admissions() {
 			shown, err := o.Fleet.Admission(ctx, in.Node)
 			return &answer[api.Admission]{shown}, err
 		})
+	o.claims()
 	register(o, api.Operate, operation("expect-node", http.MethodPost, "/nodes/{node}/expect",
 		"Open a window in which a boot of the node is expected", http.StatusNotFound),
 		func(ctx context.Context, in *named[api.ExpectSpec]) (*answer[api.Admission], error) {
 			shown, err := o.Fleet.Expect(ctx, in.Node, in.Body)
 			return &answer[api.Admission]{shown}, err
 		})
+	register(o, api.Operate, operation("ack-alarms", http.MethodPost, "/nodes/{node}/alarms/ack",
+		"Acknowledge the alarms of a node up to a time", http.StatusNotFound),
+		func(ctx context.Context, in *named[api.AckSpec]) (*answer[api.Admission], error) {
+			shown, err := o.Fleet.Ack(ctx, in.Node, in.Body)
+			return &answer[api.Admission]{shown}, err
+		})
+	register(o, api.Operate, operation("create-ticket", http.MethodPost, "/nodes/{node}/tickets",
+		"Make a token that proves one claim of the node; an earlier one ends", http.StatusNotFound),
+		func(ctx context.Context, in *NodePath) (*answer[api.TicketToken], error) {
+			ticket, err := o.Fleet.Ticket(ctx, in.Node)
+			return &answer[api.TicketToken]{ticket}, err
+		})
+}
+
+// claims are the decisions about machines that claim to be a node.
+func (o operations) claims() {
 	register(o, api.Operate, operation("admit-claim", http.MethodPost, "/nodes/{node}/admit",
 		"Admit a claim: its next request makes it the node", http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *named[api.AdmitSpec]) (*answer[api.Admission], error) {
@@ -49,11 +68,5 @@ func (o operations) admissions() {
 		func(ctx context.Context, in *NodePath) (*answer[api.Admission], error) {
 			shown, err := o.Fleet.Revoke(ctx, in.Node)
 			return &answer[api.Admission]{shown}, err
-		})
-	register(o, api.Operate, operation("create-ticket", http.MethodPost, "/nodes/{node}/tickets",
-		"Make a token that proves one claim of the node; an earlier one ends", http.StatusNotFound),
-		func(ctx context.Context, in *NodePath) (*answer[api.TicketToken], error) {
-			ticket, err := o.Fleet.Ticket(ctx, in.Node)
-			return &answer[api.TicketToken]{ticket}, err
 		})
 }

@@ -64,12 +64,13 @@ func (s *Server) source(r *http.Request, address string) intake.Source {
 	if err != nil {
 		return intake.Source{Address: peer.String(), Link: admission.LinkUnknown}
 	}
-	return intake.Source{Address: peer.String(), Link: linkOf(string(table), peer.String(), address)}
+	link, holder := linkOf(string(table), peer.String(), address)
+	return intake.Source{Address: peer.String(), Link: link, Holder: holder}
 }
 
 // linkOf compares the neighbour entry of an address with the MAC that is claimed. Without a complete entry the address
-// is behind a router, or of IPv6.
-func linkOf(table, peer, address string) admission.Link {
+// is behind a router, or of IPv6. holder is the MAC of the entry, if it is another.
+func linkOf(table, peer, address string) (link admission.Link, holder string) {
 	const complete = "0x2"
 	for line := range strings.Lines(table) {
 		fields := strings.Fields(line)
@@ -77,9 +78,9 @@ func linkOf(table, peer, address string) admission.Link {
 			continue
 		}
 		if fields[3] == address {
-			return admission.LinkSame
+			return admission.LinkSame, ""
 		}
-		return admission.LinkOther
+		return admission.LinkOther, fields[3]
 	}
-	return admission.LinkUnknown
+	return admission.LinkUnknown, ""
 }
