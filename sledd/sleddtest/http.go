@@ -5,6 +5,7 @@ package sleddtest
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 )
@@ -28,6 +29,24 @@ func (s *Sledd) Ask(method, path, token, body string, headers ...string) Answer 
 
 // Try is Ask for other goroutines than the test's.
 func (s *Sledd) Try(method, path, token, body string, headers ...string) (Answer, error) {
+	return s.try(http.DefaultClient, method, path, token, body, headers...)
+}
+
+// AskBehind is Ask over the unix socket of the options, as the web server in front does.
+func (s *Sledd) AskBehind(method, path, token, body string, headers ...string) Answer {
+	s.t.Helper()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", s.options.Socket)
+	}}
+	defer transport.CloseIdleConnections()
+	answer, err := s.try(&http.Client{Transport: transport}, method, path, token, body, headers...)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer
+}
+
+func (s *Sledd) try(client *http.Client, method, path, token, body string, headers ...string) (Answer, error) {
 	request, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		return Answer{}, err
@@ -41,7 +60,7 @@ func (s *Sledd) Try(method, path, token, body string, headers ...string) (Answer
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return Answer{}, err
 	}

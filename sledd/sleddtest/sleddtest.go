@@ -48,6 +48,8 @@ type Options struct {
 	UserDataKeys string
 	// Quirks is a file of machines that are not started by kexec; those that sledd ships are in force in any case.
 	Quirks string
+	// Socket is the path of a unix socket to serve on too, as for a web server in front.
+	Socket string
 }
 
 // Sledd is a running one, in process. Its methods end the test when they fail.
@@ -162,14 +164,33 @@ func (s *Sledd) serve(listener net.Listener) {
 	web.Start()
 	s.URL, s.address = web.URL, listener.Addr().String()
 	var running sync.WaitGroup
+	behind := s.listenSocket()
+	if behind != nil {
+		running.Go(func() { _ = web.Config.Serve(behind) })
+	}
 	running.Go(func() { s.Hub.Run(watching) })
 	running.Go(func() { s.Capacity.Run(watching) })
 	s.stop = func() {
 		stop()
+		if behind != nil {
+			_ = behind.Close()
+		}
 		web.Close()
 		end()
 		running.Wait()
 	}
+}
+
+// listenSocket opens the socket of the options; nil: there is none.
+func (s *Sledd) listenSocket() net.Listener {
+	if s.options.Socket == "" {
+		return nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", s.options.Socket)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return listener
 }
 
 // size returns the store's own size, or that of one that has none to tell.

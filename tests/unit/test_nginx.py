@@ -10,14 +10,15 @@ import pwd
 import re
 import shutil
 import socket
+import socketserver
 import ssl
 import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import jinja2
 import pytest
@@ -28,11 +29,13 @@ NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
 
 
 class Sledd(BaseHTTPRequestHandler):
-    """Answers everything, as sledd in good health."""
+    """Answers everything, as sledd in good health, on a unix socket."""
 
     protocol_version = "HTTP/1.1"
+    clients: ClassVar[list[str]] = []  # that the web server names
 
     def do_GET(self) -> None:
+        self.clients.append(",".join(self.headers.get_all("X-Forwarded-For", [])))
         self.send_response(200)
         self.send_header("Content-Length", "6")
         self.send_header("Cache-Control", "no-store")
@@ -41,6 +44,13 @@ class Sledd(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
+
+
+class SocketServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """An HTTP server on a unix socket."""
+
+    daemon_threads = True
+    request_queue_size = 128
 
 
 def free_port() -> int:
@@ -54,7 +64,7 @@ def certificate(directory: Path) -> None:
     subprocess.run(command.split(), check=True, capture_output=True, cwd=directory)
 
 
-def configuration(directory: Path, ports: tuple[int, int, int], **changes: Any) -> str:
+def configuration(directory: Path, ports: tuple[int, int], **changes: Any) -> str:
     """The templates of the role with its defaults, in a directory of the test."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ROOT / "roles/nginx/templates"),
@@ -67,9 +77,9 @@ def configuration(directory: Path, ports: tuple[int, int, int], **changes: Any) 
         "__nginx_certificate": {"stat": {}},
         "_nginx_user": f"{pwd.getpwuid(os.getuid()).pw_name} {grp.getgrgid(os.getgid()).gr_name}",
         "_nginx_cache": directory / "cache",
-        "nginx_sledd": f"127.0.0.1:{ports[0]}",
-        "nginx_http_port": ports[1],
-        "nginx_https_port": ports[2],
+        "nginx_sledd": f"unix:{directory}/sock",
+        "nginx_http_port": ports[0],
+        "nginx_https_port": ports[1],
         "nginx_connections": 256,
         "nginx_root": directory,
         "nginx_certificate": directory / "crt",
@@ -94,10 +104,10 @@ class Front:
         certificate(directory)
         (directory / "images/captured").mkdir(parents=True)
         (directory / "fallback.ipxe").write_text("#!ipxe\n")
-        self.sledd = ThreadingHTTPServer(("127.0.0.1", 0), Sledd)
+        self.sledd = SocketServer(str(directory / "sock"), Sledd)
         self.thread = threading.Thread(target=self.sledd.serve_forever, daemon=True)
         self.thread.start()
-        self.ports = (self.sledd.server_port, free_port(), free_port())
+        self.ports = (free_port(), free_port())
         config = directory / "nginx.conf"
         config.write_text(configuration(directory, self.ports, **changes))
         assert NGINX
@@ -105,12 +115,12 @@ class Front:
         self.nginx = subprocess.Popen(command)
 
     def plain(self) -> http.client.HTTPConnection:
-        return self.connect(http.client.HTTPConnection("127.0.0.1", self.ports[1], timeout=10))
+        return self.connect(http.client.HTTPConnection("127.0.0.1", self.ports[0], timeout=10))
 
     def encrypted(self) -> http.client.HTTPConnection:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return self.connect(http.client.HTTPSConnection("127.0.0.1", self.ports[2], timeout=10, context=context))
+        return self.connect(http.client.HTTPSConnection("127.0.0.1", self.ports[1], timeout=10, context=context))
 
     def connect(self, connection: http.client.HTTPConnection) -> http.client.HTTPConnection:
         """Waits until nginx listens."""
@@ -144,9 +154,9 @@ def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Front]:
         running.stop()
 
 
-def get(connection: http.client.HTTPConnection, path: str) -> tuple[str, int]:
+def get(connection: http.client.HTTPConnection, path: str, **headers: str) -> tuple[str, int]:
     """Returns the first bytes of the body and the status."""
-    connection.request("GET", path)
+    connection.request("GET", path, headers=headers)
     response = connection.getresponse()
     return response.read()[:6].decode().strip(), response.status
 
@@ -174,6 +184,19 @@ def test_an_address_is_limited(front: Front) -> None:
 @pytest.mark.parametrize("front", [{"nginx_rate_exempt": ["127.0.0.0/8"]}, {"nginx_rate": 0}], indirect=True)
 def test_an_exempt_address_is_not(front: Front) -> None:
     assert ask(front) == {("sledd", 200): 4 * BURST}
+
+
+@pytest.mark.parametrize("front", [{}], indirect=True)
+def test_a_client_does_not_choose_its_address(front: Front) -> None:
+    forged = {"X-Forwarded-For": "10.0.0.66", "X-Real-IP": "10.0.0.66", "Forwarded": "for=10.0.0.66"}
+    Sledd.clients.clear()
+    plain, encrypted = front.plain(), front.encrypted()
+    get(plain, "/boot/52-54-00-77-00-01.ipxe", **forged)
+    for path in ("/node/v1/x/plan", "/v1/nodes", "/v1/events", "/readyz"):
+        get(encrypted, path, **forged)
+    for connection in (plain, encrypted):
+        connection.close()
+    assert Sledd.clients == ["127.0.0.1"] * 5
 
 
 OPERATORS = ("/v1/nodes", "/v1/events", "/openapi.json")

@@ -218,7 +218,13 @@ func admin(ctx context.Context, operators *fleet.Fleet, token string, log *slog.
 }
 
 func listen(ctx context.Context, s settings) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	var listener net.Listener
+	var err error
+	if path, is := socketPath(s.listen); is {
+		listener, err = listenSocket(ctx, path)
+	} else {
+		listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--listen %s: %w", s.listen, err)
 	}

@@ -54,7 +54,8 @@ type settings struct {
 }
 
 func (s *settings) flags(f *pflag.FlagSet) {
-	f.StringVar(&s.listen, "listen", "127.0.0.1:9470", "address and port to serve on")
+	f.StringVar(&s.listen, "listen", "127.0.0.1:9470",
+		"address and port to serve on, or unix:/PATH for a web server in front, which names the clients")
 	f.StringVar(&s.dataDir, "data-dir", "/var/lib/sled", "directory of the embedded etcd")
 	f.IntVar(&s.storeQuota, "store-quota", store.DefaultQuota>>20,
 		"size in MiB at which the embedded etcd refuses writes; machines that are not declared may use half of it")
@@ -96,8 +97,8 @@ func (s *settings) flags(f *pflag.FlagSet) {
 
 // check refuses what cannot work, with the name of the flag, its value and what would be right.
 func (s *settings) check() error {
-	if _, port, err := net.SplitHostPort(s.listen); err != nil || port == "" {
-		return fmt.Errorf("--listen %q: want ADDRESS:PORT as in 127.0.0.1:9470", s.listen)
+	if err := s.checkListen(); err != nil {
+		return err
 	}
 	if err := checkBase("--boot-url", s.bootURL, "http", "https"); err != nil {
 		return err
@@ -129,6 +130,20 @@ func (s *settings) check() error {
 		return fmt.Errorf("--tls-cert %q and --tls-key %q: set both or none", s.tlsCert, s.tlsKey)
 	}
 	return s.checkWords()
+}
+
+func (s *settings) checkListen() error {
+	path, socket := socketPath(s.listen)
+	if socket && s.tlsCert != "" {
+		return fmt.Errorf("--listen %q with --tls-cert: the web server in front ends TLS, omit one of the two", s.listen)
+	}
+	if socket {
+		return checkSocket(path)
+	}
+	if _, port, err := net.SplitHostPort(s.listen); err != nil || port == "" {
+		return fmt.Errorf("--listen %q: want ADDRESS:PORT as in 127.0.0.1:9470, or unix:/PATH", s.listen)
+	}
+	return nil
 }
 
 func (s *settings) checkCapture() error {

@@ -5,18 +5,20 @@ package server
 import (
 	"cmp"
 	"context"
-	"net"
 	"net/http"
-	"net/netip"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/audit"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 )
 
 // longestPath is how much of a path an audit record holds.
 const longestPath = 512
+
+// unknownAddress stands for that of a request over the unix socket that the web server in front has not sent.
+const unknownAddress = "unknown"
 
 func (o operations) audits() {
 	type filter struct {
@@ -37,24 +39,7 @@ func (o operations) audited(ctx huma.Context, operator api.Operator) {
 	target := ctx.URL()
 	path := target.RequestURI()
 	o.Audit.Add(api.AuditRecord{Operator: operator.Name, Role: operator.Role,
-		From: source(ctx.RemoteAddr(), ctx.Header("X-Forwarded-For")), Method: ctx.Method(),
+		From: cmp.Or(origin.Of(ctx.Context()).From(), unknownAddress), Method: ctx.Method(),
 		Path: path[:min(len(path), longestPath)], Node: ctx.Param("node"),
 		Status: cmp.Or(ctx.Status(), http.StatusInternalServerError)})
-}
-
-// source is the address of a client. The web server in front, on the same machine, names it in a header; from elsewhere
-// that header counts for nothing.
-func source(peer, forwarded string) string {
-	host, _, err := net.SplitHostPort(peer)
-	if err != nil {
-		host = peer
-	}
-	address, err := netip.ParseAddr(host)
-	if local := err != nil || address.IsLoopback(); !local {
-		return host
-	}
-	if named, err := netip.ParseAddr(forwarded); err == nil {
-		return named.String()
-	}
-	return host
 }

@@ -25,11 +25,11 @@ func TestChangesOfOperatorsAreRecorded(t *testing.T) {
 	s := fresh(t)
 	made := as[api.Operator](t, s.admin(200, "PUT", "/v1/operators/ci", api.Operator{Name: "ci", Role: api.Operate}))
 	node := `{"mac":"52:54:00:77:00:01","name":"n1"}`
-	s.Ask("PUT", "/v1/nodes/n1", made.Token, node, "X-Forwarded-For", "10.0.0.9")
+	s.AskBehind("PUT", "/v1/nodes/n1", made.Token, node, "X-Forwarded-For", "10.0.0.9")
 	s.Ask("GET", "/v1/nodes/n1", made.Token, "")
 	s.Ask("PUT", "/v1/nodes/n1", "wrong", node)
 	s.Ask("PUT", "/v1/bindings/n1?reimage=true", made.Token, `{"node":"n1","image":"none"}`)
-	s.Ask("PUT", "/v1/operators/me", made.Token, `{"name":"me","role":"admin"}`, "X-Forwarded-For", "no address")
+	s.Ask("PUT", "/v1/operators/me", made.Token, `{"name":"me","role":"admin"}`, "X-Forwarded-For", "10.0.0.8")
 	s.Ask("DELETE", "/v1/nodes/n1", made.Token, "")
 	want := "admin admin 127.0.0.1 PUT /v1/operators/ci  200\n" +
 		"ci operate 10.0.0.9 PUT /v1/nodes/n1 n1 200\n" +

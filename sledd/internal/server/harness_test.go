@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -73,8 +74,19 @@ func fresh(t *testing.T) *sledd {
 func run(t *testing.T, on store.Store) *sledd {
 	t.Helper()
 	s := &sledd{T: t}
-	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: on, Now: s.now})
+	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: on, Now: s.now, Socket: socket(t)})
 	return s
+}
+
+// socket is a path for a unix socket. It is short: t.TempDir contains the name of the test.
+func socket(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sledd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "s")
 }
 
 // admin asks as admin and wants a status.

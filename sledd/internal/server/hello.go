@@ -5,7 +5,6 @@ package server
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 )
 
 // hello takes the claim of a machine to be a node. It needs no token, so its body is small.
@@ -34,7 +34,7 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
-	answer, token, err := s.Intake.Hello(ctx, address, bearer(r.Header.Get("Authorization")), hello, s.source(r, address))
+	answer, token, err := s.Intake.Hello(ctx, address, bearer(r.Header.Get("Authorization")), hello, source(ctx, address))
 	if err != nil {
 		writeProblem(w, problem(err))
 		return
@@ -47,17 +47,10 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	nodeResponse{token: token, kind: "text/plain; charset=us-ascii", body: []byte(text)}.write(w)
 }
 
-// source is where a request comes from. The word of a web server in front is taken from this machine only.
-func (s *Server) source(r *http.Request, address string) intake.Source {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return intake.Source{Link: admission.LinkUnknown}
-	}
-	if forwarded := r.Header.Get("X-Forwarded-For"); forwarded != "" && net.ParseIP(host).IsLoopback() {
-		host = forwarded
-	}
-	peer := net.ParseIP(host)
-	if peer == nil || peer.IsLoopback() {
+// source is where a request comes from.
+func source(ctx context.Context, address string) intake.Source {
+	peer := origin.Of(ctx).Address
+	if !peer.IsValid() || peer.IsLoopback() {
 		return intake.Source{Link: admission.LinkUnknown}
 	}
 	table, err := os.ReadFile("/proc/net/arp")

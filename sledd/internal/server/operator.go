@@ -14,6 +14,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 )
 
 const (
@@ -106,17 +107,10 @@ func (o operations) authorize(role api.Role, long bool) func(huma.Context, func(
 			_ = huma.WriteErr(o.API, ctx, model.Status, model.Detail) // the client may be gone
 			return
 		}
-		next(huma.WithContext(ctx, context.WithValue(inner, operatorName{}, operator.Name)))
+		sender := origin.Of(inner)
+		sender.Actor = operator.Name
+		next(huma.WithContext(ctx, origin.With(inner, sender)))
 	}
-}
-
-// operatorName is the key of the operator's name in the context of a request.
-type operatorName struct{}
-
-// operatorOf returns the operator of the request.
-func operatorOf(ctx context.Context) string {
-	name, _ := ctx.Value(operatorName{}).(string)
-	return name
 }
 
 func (o operations) problem(err error) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 )
 
 // RolloutPath names a rollout.
@@ -45,7 +46,7 @@ func (o operations) rollouts() {
 	register(o, api.Operate, operation("abort-rollout", http.MethodPost, "/rollouts/{rollout}/abort",
 		"Abort a rollout; running nodes are not interrupted", http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
-			one, err := o.Rollouts.Abort(ctx, in.Rollout, operatorOf(ctx))
+			one, err := o.Rollouts.Abort(ctx, in.Rollout, origin.Of(ctx).Actor)
 			return &answer[api.Rollout]{one}, err
 		})
 }
@@ -65,7 +66,7 @@ func (o operations) startRollout() {
 	op.Responses = map[string]*huma.Response{"200": {Description: "Resumed",
 		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Rollout"}}}}}
 	register(o, api.Operate, op, func(ctx context.Context, in *request) (*started, error) {
-		one, fresh, err := o.Rollouts.Start(ctx, in.Kind, operatorOf(ctx), in.Body)
+		one, fresh, err := o.Rollouts.Start(ctx, in.Kind, origin.Of(ctx).Actor, in.Body)
 		if fresh {
 			return &started{http.StatusCreated, one}, err
 		}

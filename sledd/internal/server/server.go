@@ -16,6 +16,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/rollouts"
 )
 
@@ -100,7 +101,7 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 func (s *Server) observe(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
-		r, body := watchBody(r)
+		r, body := watchBody(withOrigin(r))
 		out := &recorder{ResponseWriter: w, body: body}
 		control := http.NewResponseController(out)
 		defer func() {
@@ -169,5 +170,5 @@ func (s *Server) note(r *http.Request, status int, took time.Duration) {
 		level = slog.LevelInfo
 	}
 	s.Log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", status,
-		"seconds", took.Seconds(), "from", r.RemoteAddr)
+		"seconds", took.Seconds(), "from", origin.Of(r.Context()).From())
 }

@@ -19,12 +19,14 @@ type Base struct {
 
 // Resolve implements huma.Resolver.
 func (b *Base) Resolve(ctx huma.Context) []error {
-	host := ctx.Header("X-Forwarded-Host") // with its port
-	if host == "" {
-		host = ctx.Host()
+	if host := ctx.Header("X-Forwarded-Host"); behindWeb(ctx.Context()) && host != "" { // with its port
+		if ctx.Header("X-Forwarded-Proto") == "https" {
+			b.url = "https://" + host
+		}
+		return nil
 	}
-	if ctx.Header("X-Forwarded-Proto") == "https" || ctx.TLS() != nil {
-		b.url = "https://" + host
+	if ctx.TLS() != nil {
+		b.url = "https://" + ctx.Host()
 	}
 	return nil
 }

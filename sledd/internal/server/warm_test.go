@@ -53,10 +53,15 @@ func TestWarmBootIsABoot(t *testing.T) {
 // Through the server that ends TLS, the Sled system comes from where the operator asked, by whatever name.
 func TestWarmBootComesFromWhereItWasAsked(t *testing.T) {
 	s, _ := warmed(t)
-	a := as[api.Boot](t, s.admin(200, "POST", "/v1/nodes/"+address(1)+"/boot", nil, "X-Forwarded-Proto", "https",
-		"X-Forwarded-Host", "boot.example:8443"))
+	headers := []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "boot.example:8443"}
+	path := "/v1/nodes/" + address(1) + "/boot"
+	a := as[api.Boot](t, s.AskBehind("POST", path, adminToken, "", headers...))
 	if a.Kernel != "https://boot.example:8443/sled/generic/vmlinuz" {
 		t.Errorf("%+v", a)
+	}
+	a = as[api.Boot](t, s.admin(200, "POST", path, nil, headers...))
+	if a.Kernel != "https://10.77.0.1/sled/generic/vmlinuz" {
+		t.Errorf("from elsewhere than the web server in front: %+v", a)
 	}
 }
 

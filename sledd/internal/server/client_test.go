@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// from is the address that sledd knows a client by who declares a node.
+func (s *sledd) from(behind bool, headers ...string) string {
+	s.Helper()
+	const path, body = "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1"}`
+	ask := s.Ask
+	if behind {
+		ask = s.AskBehind
+	}
+	if a := ask("PUT", path, adminToken, body, headers...); a.Status != 200 {
+		s.Fatalf("%d: %s", a.Status, a.Body)
+	}
+	items := as[api.AuditList](s.T, s.admin(200, "GET", "/v1/audit?limit=1", nil)).Items
+	if len(items) != 1 {
+		s.Fatalf("%+v", items)
+	}
+	return items[0].From
+}
+
+func TestClientIsWhoTheWebServerInFrontNames(t *testing.T) {
+	s := fresh(t)
+	for i, c := range []struct {
+		behind bool
+		header string
+		want   string
+	}{
+		{true, "10.0.0.9", "10.0.0.9"},
+		{true, "2001:db8::9", "2001:db8::9"},
+		{true, "::ffff:10.0.0.9", "10.0.0.9"},
+		// None of these was written by it.
+		{true, "", "unknown"},
+		{true, "10.0.0.9, 10.0.0.10", "unknown"},
+		{true, "10.0.0.9:80", "unknown"},
+		{true, "fe80::1%eth0", "unknown"},
+		{true, "boot.example", "unknown"},
+		// On TCP everybody may have written it.
+		{false, "10.0.0.9", "127.0.0.1"},
+		{false, "127.0.0.2", "127.0.0.1"},
+		{false, "no address", "127.0.0.1"},
+		{false, "", "127.0.0.1"},
+	} {
+		var headers []string
+		if c.header != "" {
+			headers = []string{"X-Forwarded-For", c.header}
+		}
+		// What else a client may forge, to be believed in place of that header.
+		headers = append(headers, "Forwarded", "for=10.0.0.66", "X-Real-IP", "10.0.0.66", "X-Forwarded-Host", "10.0.0.66")
+		if got := s.from(c.behind, headers...); got != c.want {
+			t.Errorf("%d: %s", i, fmt.Sprintf("over the socket: %t, header %q: %s, want %s", c.behind, c.header, got, c.want))
+		}
+	}
+}
+
+// A machine that claims to be a node does not choose the address that its claim is shown with.
+func TestClaimHasTheAddressOfTheSocket(t *testing.T) {
+	s := fresh(t)
+	s.Declare(1)
+	const path, hello = "/node/v1/52-54-00-77-00-01/hello", "hello 1\nboot id=b1 nic=52:54:00:77:00:01\n"
+	s.Ask("POST", path, "", hello, "X-Forwarded-For", "10.0.0.66")
+	s.AskBehind("POST", path, "", hello, "X-Forwarded-For", "10.0.0.9")
+	claims := as[api.Admission](t, s.admin(200, "GET", "/v1/nodes/n1/admission", nil)).Claims
+	if len(claims) != 2 || claims[0].Address != "" || claims[1].Address != "10.0.0.9" {
+		t.Errorf("%+v", claims)
+	}
+}
