@@ -90,6 +90,10 @@ def configuration(directory: Path, ports: tuple[int, int], **changes: Any) -> st
         "nginx_rate_burst": BURST,
         "nginx_rate_exempt": [],
         "nginx_operator_networks": [],
+        "nginx_operator_port": ports[1],
+        "_nginx_apart": False,
+        "_nginx_boot_listen": "",
+        "_nginx_operator_listen": "",
     }
     text = environment.get_template("etc/nginx/nginx.conf.j2").render(values | changes)
     text = text.replace("/var/log/nginx", str(directory)).replace("/run/nginx.pid", str(directory / "pid"))
@@ -117,10 +121,10 @@ class Front:
     def plain(self) -> http.client.HTTPConnection:
         return self.connect(http.client.HTTPConnection("127.0.0.1", self.ports[0], timeout=10))
 
-    def encrypted(self) -> http.client.HTTPConnection:
+    def encrypted(self, address: str = "127.0.0.1") -> http.client.HTTPConnection:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return self.connect(http.client.HTTPSConnection("127.0.0.1", self.ports[1], timeout=10, context=context))
+        return self.connect(http.client.HTTPSConnection(address, self.ports[1], timeout=10, context=context))
 
     def connect(self, connection: http.client.HTTPConnection) -> http.client.HTTPConnection:
         """Waits until nginx listens."""
@@ -199,15 +203,15 @@ def test_a_client_does_not_choose_its_address(front: Front) -> None:
     assert Sledd.clients == ["127.0.0.1"] * 5
 
 
-OPERATORS = ("/v1/nodes", "/v1/events", "/openapi.json")
+OPERATORS = ("/v1/nodes", "/v1/events", "/openapi.json", "/readyz")
 
 
 @pytest.mark.parametrize("front", [{"nginx_operator_networks": ["10.99.0.0/16"]}], indirect=True)
 def test_strangers_do_not_reach_the_operator_api(front: Front) -> None:
     connection = front.encrypted()
-    for path in OPERATORS:
+    for path in (*OPERATORS, "/metrics"):
         assert get(connection, path) == ('{"titl', 403), path
-    for path in ("/node/v1/x/plan", "/readyz"):
+    for path in ("/node/v1/x/plan", "/healthz"):
         assert get(connection, path) == ("sledd", 200), path
     connection.close()
 
@@ -224,6 +228,37 @@ def test_operators_do(front: Front) -> None:
 def test_an_outage_of_sledd_is_a_problem_document(front: Front) -> None:
     connection = front.encrypted()
     front.stop_sledd()
-    for path in (*OPERATORS, "/node/v1/x/plan", "/readyz"):
+    for path in (*OPERATORS, "/metrics", "/node/v1/x/plan", "/healthz"):
         assert get(connection, path) == ('{"titl', 503), path
+    connection.close()
+
+
+@pytest.mark.parametrize("front", [{}], indirect=True)
+def test_metrics_are_not_for_everybody(front: Front) -> None:
+    connection = front.encrypted()
+    assert get(connection, "/metrics") == ("<html>", 404)
+    connection.close()
+
+
+APART = {"_nginx_apart": True, "_nginx_boot_listen": "127.0.0.1:", "_nginx_operator_listen": "127.0.0.2:"}
+
+
+@pytest.mark.parametrize("front", [APART, APART | {"_nginx_boot_listen": ""}], indirect=True)
+def test_operators_have_an_address_of_their_own(front: Front) -> None:
+    nodes, operators = front.encrypted(), front.encrypted("127.0.0.2")
+    for path in (*OPERATORS, "/metrics"):
+        assert get(nodes, path) == ("<html>", 404), path
+        assert get(operators, path) == ("sledd", 200), path
+    assert get(nodes, "/node/v1/x/plan") == ("sledd", 200)
+    for path in ("/node/v1/x/plan", "/images/x", "/upload/52-54-00-77-00-01-1.raw.zst", "/boot/52-54-00-77-00-01.ipxe"):
+        assert get(operators, path) == ("<html>", 404), path
+    for connection in (nodes, operators):
+        assert get(connection, "/healthz") == ("sledd", 200)
+        connection.close()
+
+
+@pytest.mark.parametrize("front", [APART | {"nginx_operator_networks": ["10.99.0.0/16"]}], indirect=True)
+def test_networks_count_there_too(front: Front) -> None:
+    connection = front.encrypted("127.0.0.2")
+    assert get(connection, "/v1/nodes") == ('{"titl', 403)
     connection.close()
