@@ -21,6 +21,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
@@ -48,6 +49,8 @@ type Options struct {
 	UserDataKeys string
 	// Quirks is a file of machines that are not started by kexec; those that sledd ships are in force in any case.
 	Quirks string
+	// Links is the neighbour table that claims are compared with.
+	Links link.Table
 	// Socket is the path of a unix socket to serve on too, as for a web server in front.
 	Socket string
 }
@@ -155,7 +158,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	web := httptest.NewUnstartedServer(nil)
 	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rollouts.New(db),
 		Hub: s.Hub, Capacity: s.Capacity, Audit: trail, Metrics: measure, Log: log, Stopping: stopping,
-		ConsoleDirectory: s.options.ConsoleDirectory}).Handler(), log)
+		ConsoleDirectory: s.options.ConsoleDirectory, Links: s.options.Links}).Handler(), log)
 	if s.options.ReadTimeout > 0 {
 		web.Config.ReadTimeout = s.options.ReadTimeout
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
@@ -134,7 +135,7 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 		System: boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
 		Audit:   audit.New(measured, log, db.Now),
-		Metrics: measure, Log: log, ConsoleDirectory: s.consoles}
+		Metrics: measure, Log: log, ConsoleDirectory: s.consoles, Links: link.Kernel{}}
 }
 
 // run serves until the context ends, then lets requests end.

@@ -17,7 +17,7 @@ var floors = [][]string{
 	{"key", "limit", "mac", "nodetext", "operand", "origin", "quirk", "refusal", "seal", "store"},
 	{"boot", "capacity", "token", "plan"},
 	{"admission", "audit", "events", "report", "rollout"},
-	{"metrics", "nodetx"},
+	{"link", "metrics", "nodetx"},
 	{"fleet", "intake", "rollouts"},
 	{"server"},
 }

@@ -4,9 +4,13 @@ package server_test
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 // from is the address that sledd knows a client by who declares a node.
@@ -71,5 +75,46 @@ func TestClaimHasTheAddressOfTheSocket(t *testing.T) {
 	claims := as[api.Admission](t, s.admin(200, "GET", "/v1/nodes/n1/admission", nil)).Claims
 	if len(claims) != 2 || claims[0].Address != "" || claims[1].Address != "10.0.0.9" {
 		t.Errorf("%+v", claims)
+	}
+}
+
+// neighbours is a table in which each address has one MAC.
+type neighbours map[string]string
+
+func (n neighbours) Find(address netip.Addr) ([]net.HardwareAddr, error) {
+	one, err := net.ParseMAC(n[address.String()])
+	if err != nil {
+		return nil, nil //nolint:nilerr // it is not in the table
+	}
+	return []net.HardwareAddr{one}, nil
+}
+
+func TestLinkOfAClaim(t *testing.T) {
+	fresh(t).Stop() // empties the store
+	s := runWith(t, sleddtest.Options{Store: etcd, Links: neighbours{"10.0.0.1": address(1), "10.0.0.2": address(2)}})
+	s.Declare(1)
+	for _, from := range []string{"10.0.0.1", "10.0.0.2", "192.0.2.9"} {
+		s.AskBehind("POST", "/node/v1/52-54-00-77-00-01/hello", "", "hello 1\nboot id=b1 nic=52:54:00:77:00:01\n",
+			"X-Forwarded-For", from)
+	}
+	var links []string
+	for _, claim := range as[api.Admission](t, s.admin(200, "GET", "/v1/nodes/n1/admission", nil)).Claims {
+		links = append(links, claim.Address+" "+claim.Link)
+	}
+	if got := strings.Join(links, ", "); got != "10.0.0.1 same, 10.0.0.2 other, 192.0.2.9 unknown" {
+		t.Error(got)
+	}
+	events, err := s.Client().Events(t.Context(), "n1", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alarms []string
+	for _, event := range events {
+		if event.Kind == "link" {
+			alarms = append(alarms, event.Detail.String())
+		}
+	}
+	if len(alarms) != 1 || !strings.HasSuffix(alarms[0], " from 10.0.0.2: its address belongs to MAC "+address(2)) {
+		t.Errorf("%q", alarms)
 	}
 }

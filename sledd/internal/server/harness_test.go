@@ -73,8 +73,14 @@ func fresh(t *testing.T) *sledd {
 // run runs a sledd on a store until the test ends.
 func run(t *testing.T, on store.Store) *sledd {
 	t.Helper()
+	return runWith(t, sleddtest.Options{Store: on})
+}
+
+func runWith(t *testing.T, options sleddtest.Options) *sledd {
+	t.Helper()
 	s := &sledd{T: t}
-	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: on, Now: s.now, Socket: socket(t)})
+	options.Now, options.Socket = s.now, socket(t)
+	s.Sledd = sleddtest.StartWith(t, options)
 	return s
 }
 

@@ -6,11 +6,10 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
-	"strings"
 
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 )
@@ -34,7 +33,8 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
-	answer, token, err := s.Intake.Hello(ctx, address, bearer(r.Header.Get("Authorization")), hello, source(ctx, address))
+	ticket := bearer(r.Header.Get("Authorization")) // or the token of the same claim
+	answer, token, err := s.Intake.Hello(ctx, address, ticket, hello, s.source(ctx, address))
 	if err != nil {
 		writeProblem(w, problem(err))
 		return
@@ -47,33 +47,16 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	nodeResponse{token: token, kind: "text/plain; charset=us-ascii", body: []byte(text)}.write(w)
 }
 
-// source is where a request comes from.
-func source(ctx context.Context, address string) intake.Source {
+// source is where a request comes from. An address that cannot be compared with the claimed MAC is not known to be
+// wrong.
+func (s *Server) source(ctx context.Context, claimed string) intake.Source {
 	peer := origin.Of(ctx).Address
 	if !peer.IsValid() || peer.IsLoopback() {
 		return intake.Source{Link: admission.LinkUnknown}
 	}
-	table, err := os.ReadFile("/proc/net/arp")
+	of, other, err := link.Check(s.Links, peer, claimed)
 	if err != nil {
-		return intake.Source{Address: peer.String(), Link: admission.LinkUnknown}
+		s.Log.Warn("the link of a claim is not checked", "node", claimed, "error", err)
 	}
-	link, holder := linkOf(string(table), peer.String(), address)
-	return intake.Source{Address: peer.String(), Link: link, Holder: holder}
-}
-
-// linkOf compares the neighbour entry of an address with the MAC that is claimed. Without a complete entry the address
-// is behind a router, or of IPv6. holder is the MAC of the entry, if it is another.
-func linkOf(table, peer, address string) (link admission.Link, holder string) {
-	const complete = "0x2"
-	for line := range strings.Lines(table) {
-		fields := strings.Fields(line)
-		if len(fields) < 6 || fields[0] != peer || fields[2] != complete {
-			continue
-		}
-		if fields[3] == address {
-			return admission.LinkSame, ""
-		}
-		return admission.LinkOther, fields[3]
-	}
-	return admission.LinkUnknown, ""
+	return intake.Source{Address: peer.String(), Link: of, Holder: other}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/rollouts"
@@ -39,6 +40,8 @@ type Server struct {
 	Log      *slog.Logger
 	// ConsoleDirectory holds the records of consoles; empty: there are none.
 	ConsoleDirectory string
+	// Links is the neighbour table of this machine; nil: addresses are not compared with MACs.
+	Links link.Table
 	// Stopping ends long polls and streams when it is done.
 	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
 
