@@ -192,7 +192,7 @@ type Event struct {
 	ID         int64      `json:"id"`
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
-	Kind       string     `json:"kind" enum:"declare,bind,unbind,power,entry,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots"`
+	Kind       string     `json:"kind" enum:"declare,bind,unbind,power,entry,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload"`
 	Generation int64      `json:"generation,omitempty"`
 	BootID     Identifier `json:"boot_id,omitzero"`
 	Step       int        `json:"step,omitempty"`
@@ -203,6 +203,10 @@ type Event struct {
 	Bytes      int64      `json:"bytes,omitempty" doc:"Bytes that the step moved, if reported"`
 	Phase      Phase      `json:"phase,omitempty" doc:"Phase after the event"`
 	Detail     Prose      `json:"detail,omitzero"`
+	From       string     `json:"from,omitempty" doc:"Address that the request came from; of an admission: that of the claim"`
+	Actor      string     `json:"actor,omitempty" doc:"Operator who requested it; absent: a node, or sledd"`
+	Level      string     `json:"level,omitempty" doc:"Level at which the sender is admitted"`
+	Link       string     `json:"link,omitempty" doc:"Whether its address belonged to the node's MAC on the link: same, other, unknown"`
 }
 
 // Timeline is the last run of a node, up to phase operational. It starts with power-on, with the binding if the node

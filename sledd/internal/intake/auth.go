@@ -120,7 +120,11 @@ func (tx *nodeTx) holder(bearer string, purpose token.Purpose, allowed age) (*to
 		return nil, refusal.New(refusal.Forbidden, "the token is of generation %d, the binding has generation %d",
 			record.Generation, tx.Generation())
 	}
-	return record, tx.speak(record)
+	if err := tx.speak(record); err != nil {
+		return nil, err
+	}
+	tx.SentBy(record.Claim)
+	return record, nil
 }
 
 // renew returns another token of the same generation when one is past half of its life; else nothing.

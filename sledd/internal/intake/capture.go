@@ -23,27 +23,34 @@ const capturedFrom = "captured-from"
 // Upload reports whether the holder of a token may upload the image of a generation now: only while
 // that node is to be captured, so that the file of a registered image never changes.
 func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int64) error {
-	tx, err := in.load(ctx, mac)
-	if err != nil {
-		return err
-	}
-	record, err := tx.authenticate(bearer, token.Boot, current)
-	if err != nil {
-		return err
-	}
-	if may := tx.rights(record); !may.Secrets {
-		return refusal.New(refusal.Forbidden, "not yet: %s", may.Reason)
-	}
+	return in.update(ctx, mac, nil, func(tx *nodeTx) error {
+		record, err := tx.authenticate(bearer, token.Boot, current)
+		if err != nil {
+			return err
+		}
+		if may := tx.rights(record); !may.Secrets {
+			return refusal.New(refusal.Forbidden, "not yet: %s", may.Reason)
+		}
+		if err := tx.mayUpload(generation, record); err != nil {
+			return err
+		}
+		tx.AddEvent(api.Event{Kind: "upload", Generation: generation})
+		return nil
+	})
+}
+
+// mayUpload refuses an upload that the binding does not request.
+func (tx *nodeTx) mayUpload(generation int64, record *token.Record) error {
 	if tx.Rescue() != nil {
-		return refusal.New(refusal.Forbidden, "node %s is under rescue", mac)
+		return refusal.New(refusal.Forbidden, "node %s is under rescue", tx.MAC)
 	}
 	if generation != record.Generation || generation != tx.Generation() {
 		return refusal.New(refusal.Forbidden,
 			"node %s may not upload an image of generation %d: the binding has generation %d",
-			mac, generation, tx.Generation())
+			tx.MAC, generation, tx.Generation())
 	}
 	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.captureEnded() {
-		return refusal.New(refusal.Forbidden, "the binding of node %s requests no capture", mac)
+		return refusal.New(refusal.Forbidden, "the binding of node %s requests no capture", tx.MAC)
 	}
 	return nil
 }

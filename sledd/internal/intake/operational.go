@@ -39,10 +39,19 @@ func (in *Intake) Operational(ctx context.Context, address, bearer string, sent 
 		tx.Status().Rescue = 0
 		tx.Status().OS, tx.Status().BootID = &sent, sent.BootID
 		tx.Status().Progress, tx.Status().Code, tx.Status().Reason = nil, 0, api.Prose{}
-		tx.AddEvent(api.Event{Kind: "operational", Generation: generation, BootID: sent.BootID, Seconds: uptime})
+		tx.AddEvent(api.Event{Kind: "operational", Generation: generation, BootID: sent.BootID, Seconds: uptime,
+			Level: tx.installedAt(generation)})
 		tx.compareBootOrder()
 		return nil
 	})
+}
+
+// installedAt is the level at which the node was admitted that installed a generation; empty: not known.
+func (tx *nodeTx) installedAt(generation int64) string {
+	if state := tx.Admission(); state.Left != "" && state.Generation == generation {
+		return state.Floor.String()
+	}
+	return ""
 }
 
 // compareBootOrder notes a firmware that does not boot first what is declared.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -43,6 +44,7 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 		}
 		renewed = in.renew(tx, record)
 		tx.Status().Seen = tx.Now
+		tx.AddEvent(api.Event{Kind: "seed", Generation: tx.Generation()})
 		seed, err = in.pack(tx, text, issued)
 		return err
 	})

@@ -45,7 +45,7 @@ func (p Policy) Step(tx *Tx, event admission.Event) admission.Outcome {
 	for _, note := range out.Notes {
 		detail := tx.noteText(note)
 		if !note.Kind.Alarm() || tx.Admission().Raise(note.Kind, note.Claim.Address, detail, tx.Now) {
-			tx.AddEvent(api.Event{Kind: string(note.Kind), Generation: tx.Generation(), Detail: detail})
+			tx.AddEvent(tx.noteEvent(note, detail, before))
 		}
 	}
 	if before != nil && (next.Incumbent == nil || next.Incumbent.ID != before.ID) && next.Left != before.ID {

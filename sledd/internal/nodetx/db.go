@@ -14,6 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/seal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -46,6 +47,7 @@ func (db *DB) Now() time.Time {
 // Load reads the Core records of a node and those that are wanted beside them, all at one revision.
 func (db *DB) Load(ctx context.Context, mac string, wants ...Want) (*Tx, error) {
 	tx := newTx(mac, db.Now())
+	tx.sender.Origin = origin.Of(ctx)
 	all := make([]Want, 0, len(Core)+len(wants))
 	for _, kind := range Core {
 		all = append(all, kind)
@@ -82,6 +84,7 @@ func (db *DB) LoadMany(ctx context.Context, macs []string, kinds ...Kind) ([]*Tx
 	list := make([]*Tx, len(macs))
 	for i, address := range macs {
 		list[i] = newTx(address, db.Now())
+		list[i].sender.Origin = origin.Of(ctx)
 		for _, kind := range kinds {
 			queries = append(queries, kind.query(list[i]))
 		}

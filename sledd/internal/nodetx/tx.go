@@ -25,6 +25,7 @@ type Tx struct {
 	records
 	newEvents []api.Event
 	outcomes  []string // of a kexec, for metrics
+	sender    sender
 }
 
 func newTx(mac string, now time.Time) *Tx {
@@ -134,8 +135,11 @@ func (tx *Tx) Enter(phase api.Phase) {
 	}
 }
 
-// AddEvent adds an event; MAC, time and phase are filled in.
-func (tx *Tx) AddEvent(event api.Event) { tx.newEvents = append(tx.newEvents, event) }
+// AddEvent adds an event; MAC, time, phase and sender are filled in.
+func (tx *Tx) AddEvent(event api.Event) {
+	tx.sender.sign(&event)
+	tx.newEvents = append(tx.newEvents, event)
+}
 
 // Transaction is all that is to be written, on the condition that no record of Core that was loaded has changed.
 func (tx *Tx) Transaction() store.Transaction {

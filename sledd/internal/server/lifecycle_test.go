@@ -92,7 +92,7 @@ func recorded(t *testing.T, s *sledd) {
 	for _, event := range as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items {
 		kinds += event.Kind + " "
 	}
-	if want := "declare power script facts plan begin bind plan begin end begin end begin end begin end " +
+	if want := "declare power script facts plan begin bind plan begin end begin end begin seed end begin end " +
 		"script operational "; kinds != want {
 		t.Errorf("events: %s\nwant:   %s", kinds, want)
 	}
