@@ -24,7 +24,9 @@ class Kind:
 
 
 NODE = Kind(
-    "node", "nodes", ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "boot_order", "bmc")
+    "node",
+    "nodes",
+    ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "boot_order", "admission", "bmc"),
 )
 IMAGE = Kind(
     "image",

@@ -54,6 +54,7 @@ BINDING = (
     "verify",
     "allow_unsigned",
     "boot",
+    "admission",
     "hostname",
     "authorized_keys",
     "kernel_arguments",

@@ -84,6 +84,14 @@ options:
       - If it is absent, sledd uses V(auto).
     type: str
     choices: [auto, kexec, reboot]
+  admission:
+    description:
+      - >-
+        Least level at which a machine is admitted as the node. The node or the site may require a
+        higher one, and a level at which it was admitted does not fall within a generation.
+      - If it is absent, sledd uses V(open).
+    type: str
+    choices: [open, expected, proven, attested]
   hostname:
     description:
       - >-
@@ -197,6 +205,7 @@ SPEC = {
     "verify": {"type": "str", "choices": ["none", "sample", "full"]},
     "allow_unsigned": {"type": "bool"},
     "boot": {"type": "str", "choices": ["auto", "kexec", "reboot"]},
+    "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
     "hostname": {"type": "str"},
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
     "user_data": {"type": "str", "no_log": True},

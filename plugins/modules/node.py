@@ -50,6 +50,12 @@ options:
       - Once the node is operational, the result has the firmware's order under C(status.os.boot_order) of RV(node).
     type: str
     choices: [keep, disk, network]
+  admission:
+    description:
+      - Least level at which a machine is admitted as the node. The site or the binding may require a higher one.
+      - sledd takes an absent one for V(open).
+    type: str
+    choices: [open, expected, proven, attested]
   bmc:
     description: How to reach the power control. Credentials stay with the playbooks.
     type: dict
@@ -129,6 +135,7 @@ SPEC = {
     "disk": {"type": "str"},
     "keep_disks": {"type": "list", "elements": "str"},
     "boot_order": {"type": "str", "choices": ["keep", "disk", "network"]},
+    "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
     "bmc": {
         "type": "dict",
         "options": {

@@ -41,6 +41,7 @@ type NodeSpec struct {
 	Disk         string            `json:"disk,omitempty" doc:"Disk selector for bindings without one (contract/plan.md)" maxLength:"512" example:"serial:LAB-0001"`
 	KeepDisks    []string          `json:"keep_disks,omitempty" doc:"Selectors of disks that are never written" maxItems:"16" nullable:"false"`
 	BootOrder    string            `json:"boot_order,omitempty" enum:"keep,disk,network" doc:"What UEFI firmware boots first; set when the node is imaged. Default keep: unchanged"`
+	Admission    string            `json:"admission,omitempty" enum:"open,expected,proven,attested" doc:"Least level at which a machine is admitted as the node (contract/admission.md). The site or the binding may require a higher one. Default open"`
 	BMC          *BMC              `json:"bmc,omitempty" doc:"Address of its power control, without credentials"`
 }
 

@@ -131,6 +131,7 @@ type BindingSpec struct {
 	Verify          string   `json:"verify,omitempty" doc:"How much of what was written is read back. Default: sample." enum:"none,sample,full"`
 	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`
 	Boot            string   `json:"boot,omitempty" doc:"How the installed system is started. auto is kexec where there is a kernel to load, else reboot. Default: auto." enum:"auto,kexec,reboot"`
+	Admission       string   `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The node or the site may require a higher one, and a level at which it was admitted does not fall within a generation. Default: open." enum:"open,expected,proven,attested"`
 	Hostname        string   `json:"hostname,omitempty" doc:"Host name of the installed system. Default: the node's name." pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys of the installed system." maxItems:"256" nullable:"false"`
 	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data. Write-only; it is compared by its SHA-256." maxLength:"65536"`
@@ -156,5 +157,6 @@ func SameMethod(a, b BindingSpec) bool {
 		a.Mode == b.Mode &&
 		a.Verify == b.Verify &&
 		a.AllowUnsigned == b.AllowUnsigned &&
-		a.Boot == b.Boot
+		a.Boot == b.Boot &&
+		a.Admission == b.Admission
 }

@@ -15,8 +15,9 @@ from ansible_collections.sled.fleet.plugins.modules import binding
 ROOT = Path(__file__).parents[2]
 API = json.loads((ROOT / "contract/openapi.json").read_text(encoding="utf-8"))["components"]["schemas"]["BindingSpec"]
 ATTRIBUTES = sorted(set(API["properties"]) - {"$schema", "node"})
-VARIABLES = {"disk": "node_binding_disk"}  # node_disk is the selector of the node
-COMMAND_LINE = {"image", "wipe", "mode", "verify", "allow_unsigned", "boot"}
+# node_disk and node_admission are what the node declares
+VARIABLES = {"disk": "node_binding_disk", "admission": "node_binding_admission"}
+COMMAND_LINE = {"image", "wipe", "mode", "verify", "allow_unsigned", "boot", "admission"}
 
 
 def task() -> dict[str, Any]:

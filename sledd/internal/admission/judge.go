@@ -68,13 +68,17 @@ func (w *work) judgeExpected(required Level) verdict {
 	return verdict{admit: true, level: Expected, by: "succession"}
 }
 
-// Attended returns the claims that are admitted only if somebody acts. One whose address belongs to another MAC is
+// Attended returns the claims that are admitted only if somebody acts, and the incumbent if its level does not suffice
+// any more. One whose address belongs to another MAC is
 // none of them: it is an alarm.
 func (s *State) Attended(in Input) []Claim {
 	w := &work{State: s.clone(), Input: in}
 	w.renew()
 	w.expire()
 	var list []Claim
+	if w.Incumbent != nil && w.Incumbent.Level < w.Required(w.Node) {
+		list = append(list, w.Incumbent.Claim)
+	}
 	for i := range w.Claims {
 		claim := &w.Claims[i]
 		verdict := w.judge(claim)

@@ -100,6 +100,8 @@ accept a discovered node, set its name.`,
 	flags.StringArrayVar(&f.spec.KeepDisks, "keep-disk", nil, "disk that is never written (repeatable)")
 	flags.StringVar(&f.spec.BootOrder, "boot-order", "",
 		"UEFI boot order, set when the node is imaged: keep (default), disk or network")
+	flags.StringVar(&f.spec.Admission, "admission", "",
+		"least level of admission: open (default), expected, proven or attested")
 	flags.StringVar(&f.bmc, "bmc", "",
 		"power control, DRIVER://ADDRESS[:PORT], such as ipmi://10.0.0.9; empty: none")
 	return command
@@ -172,6 +174,7 @@ func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
 		"flavour":      {&f.spec.Flavour, &spec.Flavour},
 		"disk":         {&f.spec.Disk, &spec.Disk},
 		"boot-order":   {&f.spec.BootOrder, &spec.BootOrder},
+		"admission":    {&f.spec.Admission, &spec.Admission},
 	} {
 		if changed(flag) {
 			*field.to = *field.from

@@ -25,6 +25,7 @@ func (a *app) nodeDetail(n api.Node) {
 		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", architectureText(n)},
 		{"flavour", n.Flavour}, {"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order",
 			n.BootOrder},
+		{"admission", n.Admission},
 		{"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
 	})
 	a.section("status", a.statusRows(n))

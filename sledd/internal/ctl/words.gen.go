@@ -60,6 +60,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"accept an image without a signature, if the site's initrd allows it")
 	flags.StringVar(&f.spec.Boot, "boot", "",
 		"how the installed system is started: auto (default), kexec or reboot")
+	flags.StringVar(&f.spec.Admission, "admission", "",
+		"least level of admission: open (default), expected, proven or attested")
 	flags.StringVar(&f.spec.Hostname, "hostname", "",
 		"host name of the installed system; default: name of the node")
 	flags.StringVar(&f.files.AuthorizedKeys, "keys", "",
@@ -78,6 +80,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		[]string{"none", "sample", "full"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("boot", cobra.FixedCompletions(
 		[]string{"auto", "kexec", "reboot"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("admission", cobra.FixedCompletions(
+		[]string{"open", "expected", "proven", "attested"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // readFiles replaces the names of files by their content.
@@ -114,6 +118,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	if changed("boot") {
 		spec.Boot = f.spec.Boot
 	}
+	if changed("admission") {
+		spec.Admission = f.spec.Admission
+	}
 	if changed("hostname") {
 		spec.Hostname = f.spec.Hostname
 	}
@@ -139,6 +146,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"verify", b.Verify},
 		{"allow unsigned", onlyYes(b.AllowUnsigned)},
 		{"boot", b.Boot},
+		{"admission", b.Admission},
 		{"hostname", b.Hostname},
 		{"authorized keys", count(len(b.AuthorizedKeys))},
 		{"user data", b.UserDataSHA256},

@@ -32,8 +32,24 @@ func (tx *Tx) BootsDisk() bool {
 }
 
 func (p Policy) node(tx *Tx) admission.Node {
-	return admission.Node{Level: p.Level, Generation: tx.Generation(), Local: tx.BootsDisk(),
+	level := max(p.Level, levelOf(tx.Spec().Admission))
+	if binding := tx.Binding(); binding != nil {
+		level = max(level, levelOf(binding.Admission))
+	}
+	return admission.Node{Level: level, Generation: tx.Generation(), Local: tx.BootsDisk(),
 		Unfinished: tx.Rescue() != nil || tx.Binding() != nil && !tx.Satisfied()}
+}
+
+// levelOf reads the level that a record requires. One that a later version wrote counts as the highest.
+func levelOf(text string) admission.Level {
+	if text == "" {
+		return admission.Open
+	}
+	level, err := admission.ParseLevel(text)
+	if err != nil {
+		return admission.Attested
+	}
+	return level
 }
 
 // Step applies an event to the node's admission, and records what it did.

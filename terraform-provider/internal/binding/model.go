@@ -17,6 +17,7 @@ type model struct {
 	ReimageTrigger types.String `tfsdk:"reimage_trigger"`
 	OnDrift        types.String `tfsdk:"on_drift"`
 	OnDestroy      types.String `tfsdk:"on_destroy"`
+	AdmitWithin    types.String `tfsdk:"admit_within"`
 
 	desired.Attributes
 

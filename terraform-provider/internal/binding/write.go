@@ -39,6 +39,7 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	if response.Diagnostics.HasError() {
 		return
 	}
+	response.Diagnostics.Append(b.expect(ctx, *node, plan.AdmitWithin)...)
 	r := record{Owner: b.site.Owner}
 	r.look(*node, stored)
 	plan.settle(*node, stored.Generation)
@@ -73,6 +74,9 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 		}
 		was.look(*node, stored)
 		was.Owner = b.site.Owner
+	}
+	if !plan.AdmitWithin.Equal(state.AdmitWithin) || was.Generation != state.Generation.ValueInt64() {
+		response.Diagnostics.Append(b.expect(ctx, *node, plan.AdmitWithin)...)
 	}
 	was.Imported = false
 	plan.settle(*node, was.Generation)

@@ -18,6 +18,7 @@ type Shared struct {
 	Verify          types.String `tfsdk:"verify"`
 	AllowUnsigned   types.Bool   `tfsdk:"allow_unsigned"`
 	Boot            types.String `tfsdk:"boot"`
+	Admission       types.String `tfsdk:"admission"`
 	AuthorizedKeys  types.List   `tfsdk:"authorized_keys"`
 	UserData        types.String `tfsdk:"user_data"`
 	UserDataSHA256  types.String `tfsdk:"user_data_sha256"`
@@ -50,6 +51,10 @@ func SharedSchema() map[string]schema.Attribute {
 		"boot": choiceAttribute("How the installed system is started. `auto` is kexec where there is a kernel to load, else "+
 			"reboot. One of `auto`, `kexec`, `reboot`. Default: `auto`.",
 			"auto", "kexec", "reboot"),
+		"admission": choiceAttribute("Least level at which a machine is admitted as the node. The node or the site may require a "+
+			"higher one, and a level at which it was admitted does not fall within a generation. One of "+
+			"`open`, `expected`, `proven`, `attested`. Default: `open`.",
+			"open", "expected", "proven", "attested"),
 		"authorized_keys": stringsAttribute(256, "SSH public keys of the installed system. At most 256. A change images the node again. "+
 			"Default: none."),
 		"user_data": secretAttribute(65536, "cloud-init user data. Write-only; it is compared by its SHA-256. At most 65536 bytes. A "+
@@ -79,6 +84,7 @@ func (s *Shared) State() State {
 	state.Verify = s.Verify.ValueString()
 	state.AllowUnsigned = s.AllowUnsigned.ValueBool()
 	state.Boot = s.Boot.ValueString()
+	state.Admission = s.Admission.ValueString()
 	state.AuthorizedKeys = texts(s.AuthorizedKeys)
 	state.UserDataSHA256 = s.UserDataSHA256.ValueString()
 	state.KernelArguments = s.KernelArguments.ValueString()
@@ -101,6 +107,7 @@ func (s *Shared) Take(stored State) {
 	take(&s.Verify, stored.Verify)
 	takeBool(&s.AllowUnsigned, stored.AllowUnsigned)
 	take(&s.Boot, stored.Boot)
+	take(&s.Admission, stored.Admission)
 	s.AuthorizedKeys = listOf(stored.AuthorizedKeys)
 	take(&s.UserDataSHA256, stored.UserDataSHA256)
 	take(&s.KernelArguments, stored.KernelArguments)
@@ -125,7 +132,7 @@ func (a *Attributes) DesiredKnown() bool {
 
 // MethodKnown is true when everything that raises no generation is known.
 func (s *Shared) MethodKnown() bool {
-	return Known(s.Wipe, s.Mode, s.Verify, s.AllowUnsigned, s.Boot)
+	return Known(s.Wipe, s.Mode, s.Verify, s.AllowUnsigned, s.Boot, s.Admission)
 }
 
 // differences are what differs beside the goal, in words.

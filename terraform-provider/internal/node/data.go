@@ -38,6 +38,7 @@ type known struct {
 	Disk         types.String `tfsdk:"disk"`
 	KeepDisks    []string     `tfsdk:"keep_disks"`
 	BootOrder    types.String `tfsdk:"boot_order"`
+	Admission    types.String `tfsdk:"admission"`
 	BMC          *bmcModel    `tfsdk:"bmc"`
 }
 
@@ -99,6 +100,9 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 		"boot_order": schema.StringAttribute{Computed: true,
 			MarkdownDescription: "What its firmware is to boot first: `keep`, `disk` or `network`; null: as " +
 				"declared by default, `keep`."},
+		"admission": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "Least level at which a machine is admitted as the node; null: as declared by " +
+				"default, `open`."},
 		"bmc": schema.SingleNestedAttribute{Computed: true, MarkdownDescription: "Its power control; null when " +
 			"none is declared.",
 			Attributes: map[string]schema.Attribute{
@@ -152,6 +156,6 @@ func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, res
 	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), Name: text(stored.Name),
 		Architecture: text(stored.Architecture),
 		Flavour:      text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks,
-		BootOrder: text(stored.BootOrder), BMC: bmcOf(stored.BMC)}
+		BootOrder: text(stored.BootOrder), Admission: text(stored.Admission), BMC: bmcOf(stored.BMC)}
 	response.Diagnostics.Append(response.State.Set(ctx, &k)...)
 }

@@ -21,6 +21,7 @@ type model struct {
 	Disk         types.String      `tfsdk:"disk"`
 	KeepDisks    []string          `tfsdk:"keep_disks"`
 	BootOrder    types.String      `tfsdk:"boot_order"`
+	Admission    types.String      `tfsdk:"admission"`
 	BMC          *bmcModel         `tfsdk:"bmc"`
 }
 
@@ -45,7 +46,7 @@ func (m *model) spec() api.NodeSpec {
 	spec := api.NodeSpec{
 		MAC: m.MAC.Address(), Name: m.Name.ValueString(), Labels: m.Labels, Architecture: m.Architecture.ValueString(),
 		Flavour: m.Flavour.ValueString(), Disk: m.Disk.ValueString(), KeepDisks: m.KeepDisks,
-		BootOrder: m.BootOrder.ValueString(),
+		BootOrder: m.BootOrder.ValueString(), Admission: m.Admission.ValueString(),
 	}
 	if m.BMC != nil {
 		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(),
@@ -57,8 +58,8 @@ func (m *model) spec() api.NodeSpec {
 // fill copies what sledd has. sledd has no empty labels and lists, so those in the configuration stay.
 func (m *model) fill(spec api.NodeSpec) {
 	m.MAC, m.Name = mac.Of(spec.MAC), text(spec.Name)
-	m.Architecture, m.Flavour, m.Disk, m.BootOrder = text(spec.Architecture), text(spec.Flavour), text(spec.Disk),
-		text(spec.BootOrder)
+	m.Architecture, m.Flavour, m.Disk = text(spec.Architecture), text(spec.Flavour), text(spec.Disk)
+	m.BootOrder, m.Admission = text(spec.BootOrder), text(spec.Admission)
 	if len(spec.Labels) > 0 || len(m.Labels) > 0 {
 		m.Labels = spec.Labels
 	}

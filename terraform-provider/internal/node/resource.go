@@ -94,6 +94,10 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 				MarkdownDescription: "What the firmware boots first, on UEFI: `disk` or `network`. It is set " +
 					"whenever the machine is " +
 					"imaged, and compared with what its system reports then. Default: `keep`, it is not changed."},
+			"admission": schema.StringAttribute{Optional: true,
+				Validators: []validator.String{stringvalidator.OneOf("open", "expected", "proven", "attested")},
+				MarkdownDescription: "Least level at which a machine is admitted as the node: `open`, `expected`, " +
+					"`proven` or `attested`. The site or the binding may require a higher one. Default: `open`."},
 			"bmc": schema.SingleNestedAttribute{Optional: true, Attributes: bmcSchema(),
 				MarkdownDescription: "Power control of the machine. The playbooks have its credentials."},
 		},

@@ -43,6 +43,7 @@ resource "sled_node" "n" {
   disk         = "serial:LAB-0001"
   keep_disks   = ["model:Backup", "size:1-2"]
   boot_order   = "disk"
+  admission    = "proven"
   bmc          = { driver = "ipmi", address = "10.0.0.1", port = 6230 }
 }
 `
@@ -95,7 +96,8 @@ func TestAccNodeLives(t *testing.T) {
 				want := api.NodeSpec{MAC: first, Name: "n1", Labels: map[string]string{"rack": "a", "role": "web"},
 					Architecture: "arm64", Flavour: "generic",
 					Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"}, BootOrder: "disk",
-					BMC: &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
+					Admission: "proven",
+					BMC:       &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
 				if fmt.Sprintf("%+v %+v", got.NodeSpec, *got.BMC) != fmt.Sprintf("%+v %+v", withBMC(want, got.BMC),
 					*want.BMC) {
 					return fmt.Errorf("got %+v, want %+v", got.NodeSpec, want)

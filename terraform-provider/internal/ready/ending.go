@@ -33,7 +33,7 @@ func (e ending) explain(err error) diag.Diagnostics {
 	case errors.Is(err, errHopeless):
 		all.AddError(fmt.Sprintf("%d of %d nodes failed", len(e.failed), len(e.nodes)),
 			e.detail("A failed machine tries again when it is "+
-				"booted; playbooks/reimage.yml boots it. "+harmless))
+				"booted; playbooks/reimage.yml boots it. One that is not admitted waits. "+harmless))
 	case errors.Is(err, context.DeadlineExceeded):
 		all.AddError(fmt.Sprintf("Not enough nodes are ready after %s", e.most),
 			e.detail("Check that they boot from the network "+

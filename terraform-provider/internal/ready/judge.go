@@ -41,7 +41,24 @@ func judge(node *api.Node, wanted int64) verdict {
 	case node.Binding.Satisfied:
 		return verdict{outcome: ready, phase: "ready", generation: node.Binding.Generation}
 	}
+	if len(node.WaitingClaims) > 0 {
+		return unattended(*node)
+	}
 	return unsatisfied(node.Status, node.Binding.Generation)
+}
+
+// unattended judges a node whose machine waits until an operator has admitted it.
+func unattended(node api.Node) verdict {
+	name := node.Name
+	if name == "" {
+		name = node.MAC
+	}
+	text := "a machine waits to be admitted as this node; if its console shows the code " + node.WaitingClaims[0]
+	for _, code := range node.WaitingClaims[1:] {
+		text += " or " + code
+	}
+	return verdict{outcome: failed, phase: "not admitted",
+		text: fmt.Sprintf("%s, type: sledctl admit %s %s", text, name, node.WaitingClaims[0])}
 }
 
 // unsatisfied judges by the observed status. A failure of an older generation does not count: the machine gets the

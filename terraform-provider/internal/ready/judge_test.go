@@ -16,6 +16,12 @@ func bound(generation int64, satisfied bool, status api.Status) *api.Node {
 		Binding: &api.Binding{Generation: generation, Satisfied: satisfied}}
 }
 
+// claimed is a node with claims that wait for a person.
+func claimed(node *api.Node, codes ...string) *api.Node {
+	node.WaitingClaims = codes
+	return node
+}
+
 func TestJudge(t *testing.T) {
 	stopped := api.Status{Phase: api.Failed, Generation: 2, Verb: "write", Code: 6,
 		Reason: api.Clean("no server answers")}
@@ -57,6 +63,26 @@ func TestJudge(t *testing.T) {
 			verdict{ready, 3, "", "ready"}},
 		"failed, bound again": {bound(3, false, stopped), verdict{pending, 0, "failed (generation 2, requested 3)",
 			"failed"}},
+	} {
+		if got := judge(c.node, 2); got != c.verdict {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.verdict)
+		}
+	}
+}
+
+func TestJudgeOfWhatIsNotAdmitted(t *testing.T) {
+	for name, c := range map[string]struct {
+		node    *api.Node
+		verdict verdict
+	}{
+		"not admitted": {claimed(bound(2, false, api.Status{}), "K7QF-2M9D"), verdict{failed, 0,
+			"a machine waits to be admitted as this node; if its console shows the code K7QF-2M9D, type: sledctl admit n1 " +
+				"K7QF-2M9D", "not admitted"}},
+		"two not admitted": {claimed(bound(2, false, api.Status{}), "K7QF-2M9D", "AAAA-0001"), verdict{failed, 0,
+			"a machine waits to be admitted as this node; if its console shows the code K7QF-2M9D or AAAA-0001, type: " +
+				"sledctl admit n1 K7QF-2M9D", "not admitted"}},
+		"ready, and claimed": {claimed(bound(2, true, api.Status{Phase: api.Operational, Generation: 2}), "AAAA-0001"),
+			verdict{ready, 2, "", "ready"}},
 	} {
 		if got := judge(c.node, 2); got != c.verdict {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.verdict)
