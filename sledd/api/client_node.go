@@ -26,6 +26,17 @@ func (c *Client) Events(ctx context.Context, node string, limit int) ([]Event, e
 	return answer.Items, err
 }
 
+// ReplaceNode moves a node to another MAC: it keeps its name, binding and history.
+func (c *Client) ReplaceNode(ctx context.Context, node, mac string) (Node, error) {
+	var replaced Node
+	address, err := path("nodes", node)
+	if err != nil {
+		return replaced, err
+	}
+	err = c.call(ctx, request{method: http.MethodPost, path: address + "/replace", body: ReplaceSpec{MAC: mac}}, &replaced)
+	return replaced, err
+}
+
 // Boot returns what a running system needs to start the Sled system by kexec. It ends the validity of earlier
 // responses.
 func (c *Client) Boot(ctx context.Context, node string) (Boot, error) {

@@ -45,6 +45,11 @@ type NodeSpec struct {
 	BMC          *BMC              `json:"bmc,omitempty" doc:"Address of its power control, without credentials"`
 }
 
+// ReplaceSpec moves a node to another MAC.
+type ReplaceSpec struct {
+	MAC string `json:"mac" doc:"MAC of the new boot interface, lower case with colons" pattern:"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$" example:"52:54:00:77:00:09"`
+}
+
 // KeepBootOrder leaves the boot order unchanged; the default.
 const KeepBootOrder = "keep"
 
@@ -193,7 +198,7 @@ type Event struct {
 	ID         int64      `json:"id"`
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
-	Kind       string     `json:"kind" enum:"declare,bind,unbind,power,entry,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload"`
+	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload"`
 	Generation int64      `json:"generation,omitempty"`
 	BootID     Identifier `json:"boot_id,omitzero"`
 	Step       int        `json:"step,omitempty"`

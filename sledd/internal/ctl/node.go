@@ -46,7 +46,8 @@ func (a *app) nodeCommand() *cobra.Command {
 	r := a.nodes()
 	remove := r.deleteCommand(a, "delete", "Delete nodes from the fleet; the machines keep running",
 		"Deletes declaration, facts, log and events of nodes. A node with a binding is\nrefused: delete the binding first.")
-	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeApplyCommand(r), remove)
+	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeApplyCommand(r),
+		a.nodeReplaceCommand(r), remove)
 }
 
 // nodeFlags are the parts of a declaration that flags can set.
@@ -194,7 +195,8 @@ func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
 	}
 	if f.mac != "" {
 		if address, err := mac.Parse(f.mac); err != nil || address != spec.MAC {
-			return usagef("--mac %s: node %s has MAC %s, which cannot change; declare another node", f.mac, spec.Name, spec.MAC)
+			return usagef("--mac %s: node %s has MAC %s, which cannot change; after a new network card or "+
+				"mainboard: sledctl node replace %s --mac %s", f.mac, spec.Name, spec.MAC, spec.Name, f.mac)
 		}
 	}
 	if changed("bmc") {

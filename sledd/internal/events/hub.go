@@ -194,6 +194,10 @@ func (h *Hub) record(kv store.KV, isNew bool) (Record, bool) {
 		h.log.Error("an event cannot be read", "key", kv.Key, "error", err)
 		return Record{}, false
 	}
+	if mac, copied := copiedTo(kv); copied {
+		h.trim.forget(mac)
+		return Record{}, false
+	}
 	if isNew {
 		h.trim.added(event.MAC)
 	}

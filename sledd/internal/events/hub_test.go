@@ -156,6 +156,27 @@ func TestAFormerKindIsStreamedAsItsNewOne(t *testing.T) {
 	}
 }
 
+// Events that are copied because a node got another MAC are no news.
+func TestCopiesAreNotStreamed(t *testing.T) {
+	memory := &storetest.Memory{}
+	first := happen(t, memory, "a", "one")
+	hub := run(t, memory)
+	listener, _ := listen(t, hub, "", 0)
+	var change store.Transaction
+	change.Put(key.Event("b", 1), events.Copy(api.Event{MAC: "a", Kind: "one", Detail: api.Clean("x")}))
+	change.Put(key.Event("a", 1), events.Copy(api.Event{MAC: "a", Kind: "one"})) // back again
+	if _, err := memory.Commit(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	happen(t, memory, "b", "two")
+	if got := kinds(t, listener, nil, 1); got != "two " {
+		t.Errorf("streamed %q", got)
+	}
+	if _, missed := listen(t, hub, "", first); kinds(t, listener, missed, 1) != "two " {
+		t.Errorf("%d events since", len(missed))
+	}
+}
+
 func TestASlowListenerIsCutOffAndResumes(t *testing.T) {
 	memory := &storetest.Memory{}
 	hub := run(t, memory)

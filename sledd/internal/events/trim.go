@@ -14,8 +14,8 @@ import (
 const (
 	// Most events that are kept of a node (contract/store.md).
 	Most = 500
-	// keep is how many are left when there are more, so that not every event costs a trim.
-	keep = 450
+	// Kept is how many are left when there are more, so that not every event costs a trim.
+	Kept = 450
 )
 
 // trimmer deletes the oldest events of nodes that have too many. It counts the events of the watch;
@@ -85,12 +85,12 @@ func (t *trimmer) one(ctx context.Context, mac string) error {
 	}
 	keys := snapshot.Results[0]
 	if len(keys) > Most {
-		operation := store.Operation{Key: key.EventsOf(mac), Delete: true, To: keys[len(keys)-keep].Key}
+		operation := store.Operation{Key: key.EventsOf(mac), Delete: true, To: keys[len(keys)-Kept].Key}
 		if _, err := t.store.Commit(ctx, store.Transaction{Do: []store.Operation{operation}}); err != nil {
 			t.forget(mac)
 			return err
 		}
-		keys = keys[len(keys)-keep:]
+		keys = keys[len(keys)-Kept:]
 	}
 	t.mu.Lock()
 	t.count[mac] = len(keys)

@@ -93,7 +93,8 @@ func checkNode(reference string, spec api.NodeSpec) error {
 func (tx *nodeTx) declare(spec api.NodeSpec) error {
 	holder, revision := tx.NameHolder()
 	if holder != "" && holder != tx.MAC {
-		return refusal.New(refusal.Conflict, "name %s belongs to node %s already", spec.Name, holder)
+		return refusal.New(refusal.Conflict, "name %s belongs to node %s already; if that machine got another network "+
+			"card or mainboard: sledctl node replace %s --mac %s", spec.Name, holder, spec.Name, spec.MAC)
 	}
 	if tx.Node() != nil && bytes.Equal(nodetx.Encode(spec), tx.StoredValue(nodetx.Node)) {
 		return nil

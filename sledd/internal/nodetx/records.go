@@ -38,6 +38,9 @@ var prefixes = map[Kind]string{Node: key.Nodes, Status: key.Status, BindingOf: k
 	KexecsOf: key.Kexecs,
 	RescueOf: key.Rescues, AdmissionOf: key.Admissions, Facts: key.Facts, Log: key.Logs}
 
+// KeyOf returns the key of a record.
+func KeyOf(kind Kind, mac string) string { return prefixes[kind] + mac }
+
 // records of a node, each in a slot of its type.
 type records struct {
 	node      Slot[api.NodeSpec]

@@ -97,6 +97,17 @@ func (o operations) nodes() {
 		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
 		return nil, o.Fleet.DeleteNode(ctx, in.Node, in.wanted())
 	})
+	type replace struct {
+		NodePath
+		Conditions
+		Body api.ReplaceSpec
+	}
+	register(o, api.Operate, operation("replace-node", http.MethodPost, "/nodes/{node}/replace",
+		"Give a node another MAC; it keeps its name, binding and history",
+		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *replace) (*tagged[api.Node], error) {
+		node, err := o.Fleet.ReplaceNode(ctx, in.Node, in.Body, in.wanted())
+		return tag(node, node.Revision, err)
+	})
 	o.rescues()
 	o.admissions()
 	o.consoles()
