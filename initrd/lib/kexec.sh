@@ -2,23 +2,39 @@
 # shellcheck shell=sh
 # Step kexec: loads the installed system's kernel. init jumps after the servers have accepted the report.
 
-# Tries the system call that checks signatures first, then the older one, for kernels that the first cannot load. Joins
-# several initrds.
+# Joins several initrds: both system calls take one.
+kexec_join() {
+	case $kexec_initrd in *,*) ;; *) return 0 ;; esac
+	echo "$kexec_initrd" | tr ',' '\n' |
+		while read -r kexec_part; do cat "$kexec_part"; done >"$ROOT/run/sled/initrd"
+	kexec_initrd=$ROOT/run/sled/initrd
+	kexec_files="$(words_pick kernel $kexec_files)initrd=$kexec_initrd"
+}
+
+# sledc uses the system call that checks signatures. The older call checks nothing, so it follows only on code 3: the
+# first call cannot load such a kernel. It never follows on a refusal. Sets $kexec_code, and $kexec_reason for messages.
 kexec_load() {
-	case $kexec_initrd in
-	*,*)
-		echo "$kexec_initrd" | tr ',' '\n' |
-			while read -r kexec_part; do cat "$kexec_part"; done >"$ROOT/run/sled/initrd"
-		kexec_initrd=$ROOT/run/sled/initrd
+	set -f
+	kexec_join
+	kexec_arguments="$kexec_arguments$watchdog_argument sled.start=kexec"
+	(umask 077 && printf '%s\n' "$kexec_arguments" >"$ROOT/run/sled/arguments")
+	kexec_said=$(sledc load $kexec_files "arguments=$ROOT/run/sled/arguments" 2>&1) && kexec_code=0 || kexec_code=$?
+	set +f
+	echo "$kexec_said"
+	kexec_reason=": $kexec_said"
+	case $kexec_code in
+	0) ;;
+	3)
+		echo "loading it by the older system call"
+		$MOCK kexec -c -l "$kexec_kernel" ${kexec_initrd:+"--initrd=$kexec_initrd"} \
+			"--command-line=$kexec_arguments"
 		;;
+	*) return 1 ;;
 	esac
-	set -- "$kexec_kernel" ${kexec_initrd:+"--initrd=$kexec_initrd"} \
-		"--command-line=$kexec_arguments$watchdog_argument sled.start=kexec"
-	$MOCK kexec -s -l "$@" || $MOCK kexec -l "$@"
 }
 
 # kexec_find VERB OPERAND...: sets $kexec_kernel, $kexec_initrd and $kexec_arguments from what the installed boot loader
-# would start.
+# would start; $kexec_files: the operands of both files.
 kexec_find() {
 	kexec_entry=$(sledc bootentry "root=$disk_root" "boot=$disk_boot") || return
 	set -f
@@ -26,6 +42,7 @@ kexec_find() {
 	set +f
 	kexec_append=$1
 	shift
+	kexec_files=$(words_pick 'kernel initrd' "$@")
 	kexec_kernel=$(words_value kernel "$@") && kexec_initrd=$(words_value initrd "$@") &&
 		kexec_arguments=$(words_value arguments "$@")${kexec_append:+ $kexec_append} || return
 	echo "kernel $kexec_kernel, initrd ${kexec_initrd:-none}, arguments $kexec_arguments"
@@ -36,13 +53,13 @@ step_kexec() {
 	kexec_disk=$(disk_of_step "$@")
 	disk_mount_root "$kexec_disk"
 	disk_mount_boot "$kexec_disk"
-	kexec_method=kexec
+	kexec_method=kexec kexec_reason='' kexec_code=3
 	if ! kexec_find "$@" || ! watchdog_choose "$(words_value watchdog "$@")" || ! kexec_load; then
 		kexec_method=reboot
 		rm -f "$watchdog_chosen"
-		echo "no kernel of $kexec_disk could be loaded" >&2
-		[ "$(words_value fallback "$@")" = reboot ] || exit 3
-		echo "falling back to a reboot" >&2
+		echo "no kernel of $kexec_disk could be loaded$kexec_reason" >&2
+		[ "$(words_value fallback "$@")" = reboot ] || exit "$((kexec_code == 5 ? 5 : 3))"
+		plan_detail "reboot: no kernel could be loaded$kexec_reason"
 	fi
 	sync
 	disk_release

@@ -17,6 +17,9 @@
 
 #define MOUNTS_MAX (4u << 20)	// bytes of /proc/mounts
 #define READ_ONLY_ATTEMPTS 100u // 0.1 s each
+#ifndef ENOTSUPP
+#define ENOTSUPP 524 // the kernel returns it, but the headers for programs do not define it
+#endif
 
 static long linux_load(int kernel, int initrd, unsigned long size, const char *arguments, unsigned long flags) {
 	return syscall(SYS_kexec_file_load, kernel, initrd, size, arguments, flags);
@@ -31,32 +34,73 @@ static int linux_jump(void) { return reboot(LINUX_REBOOT_CMD_KEXEC) < 0 ? -errno
 
 const struct kexec_ops kexec_linux = {linux_load, linux_write, linux_jump};
 
-// Why the kernel refused it, with the exit code.
-static int refusal(int error, const char *kernel, struct fault *fault) {
+// Code 3 permits the older call, which checks nothing (initrd/lib/kexec.sh). So it is only for errors that the kernel
+// never returns about a signature. ENOTSUPP is none of those: it is also a signature of an unknown kind.
+static enum exit_code code_of(int error) {
 	switch (error) {
-	case EPERM:
-		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s: this system does not permit loading a kernel: it is locked down, "
-				 "kernel.kexec_load_disabled is 1, or the user is not root", kernel);
 	case ENOSYS:
-		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s: the running kernel does not support kexec_file_load", kernel);
+	case ENOEXEC:
+		return CODE_UNSUPPORTED;
 	case EKEYREJECTED:
+	case EKEYEXPIRED:
+	case EKEYREVOKED:
 	case ENOKEY:
 	case ENOPKG:
 	case ENODATA:
-		return fault_set(fault, CODE_UNSUPPORTED, "%s has no signature that the running kernel trusts", kernel);
+	case EBADMSG:
+	case ELIBBAD:
+	case ENOTSUPP:
+	case EOPNOTSUPP:
+	case EPERM:
+	case EACCES:
+		return CODE_INTEGRITY;
+	default:
+		return CODE_FAILED;
+	}
+}
+
+// NULL: the text of the errno is all there is to report.
+static const char *reason_of(int error) {
+	switch (error) {
+	case ENOSYS:
+		return "the running kernel does not support kexec_file_load";
 	case ENOEXEC:
-		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s is not a kernel that the running one can load: it must have the same architecture", kernel);
+		return "kexec_file_load cannot load this format, or the kernel is of another architecture";
+	case EKEYREJECTED:
+		return "the kernel was changed after it was signed, or the running kernel cannot check its signature";
+	case EKEYEXPIRED:
+	case EKEYREVOKED:
+		return "the key of its signature is expired or revoked";
+	case ENOKEY:
+		return "signed by a key that the running kernel does not trust; the key belongs in the firmware's db";
+	case ENODATA:
+		return "it has no signature";
+	case ENOPKG:
+	case EBADMSG:
+	case ELIBBAD:
+	case ENOTSUPP:
+	case EOPNOTSUPP:
+		return "its signature cannot be read";
+	case EPERM:
+	case EACCES:
+		return "not permitted: unsigned on a locked-down system, kernel.kexec_load_disabled is 1, refused by a "
+		       "security module, or the user is not root";
 	case ENOMEM:
 	case EADDRNOTAVAIL:
-		return fault_errno(fault, CODE_FAILED, error, "%s: not enough memory for kernel and initrd", kernel);
+		return "not enough memory for kernel and initrd";
 	case EBUSY:
-		return fault_errno(fault, CODE_FAILED, error, "%s: another process is loading a kernel", kernel);
+		return "another process is loading a kernel";
 	default:
-		return fault_errno(fault, CODE_FAILED, error, "%s cannot be loaded", kernel);
+		return NULL;
 	}
+}
+
+static int refusal(int error, const char *kernel, struct fault *fault) {
+	const char *reason = reason_of(error);
+	enum exit_code code = code_of(error);
+
+	return reason ? fault_errno(fault, code, error, "%s: %s", kernel, reason) :
+		fault_errno(fault, code, error, "%s cannot be loaded", kernel);
 }
 
 static int read_arguments(const char *path, char **ret, size_t *ret_size, struct fault *fault) {
@@ -93,10 +137,12 @@ int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *init
 	kernel_fd = open(kernel, O_RDONLY | O_CLOEXEC);
 	if (kernel_fd < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", kernel);
-	initrd_fd = open(initrd, O_RDONLY | O_CLOEXEC);
-	if (initrd_fd < 0)
+	initrd_fd = initrd ? open(initrd, O_RDONLY | O_CLOEXEC) : -1;
+	if (initrd && initrd_fd < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", initrd);
-	return ops->load(kernel_fd, initrd_fd, size + 1, text, 0) < 0 ? refusal(errno, kernel, fault) : 0;
+	if (ops->load(kernel_fd, initrd_fd, size + 1, text, initrd ? 0 : KEXEC_FILE_NO_INITRAMFS) < 0)
+		return refusal(errno, kernel, fault);
+	return 0;
 }
 
 int kexec_unload(const struct kexec_ops *ops, struct fault *fault) {

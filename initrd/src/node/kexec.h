@@ -17,7 +17,9 @@ struct kexec_ops {
 
 extern const struct kexec_ops kexec_linux;
 
-// Loads from files. `arguments` is a file too, because it contains a secret; a line feed at its end is ignored.
+// Loads from files; `initrd` may be NULL. `arguments` is a file too, because it may contain a secret; a line feed at
+// its end is ignored. CODE_UNSUPPORTED: kexec_file_load cannot load this kernel. CODE_INTEGRITY: the running kernel
+// refuses it.
 int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *initrd, const char *arguments,
 	       struct fault *fault);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a running system starts the Sled system: load, then stop the services, then jump. unload undoes load.
+// Starts another kernel: the Sled system out of a running system, or the installed system out of the Sled system.
+// unload undoes load.
 #include <stdio.h>
 
 #include "base/cleanup.h"
@@ -8,7 +9,7 @@
 
 const struct operand_rule load_rules[] = {
 	{"kernel", true, "kernel file", NULL, NULL},
-	{"initrd", true, "initrd file", NULL, NULL},
+	{"initrd", false, "initrd file (default none)", NULL, NULL},
 	{"arguments", true, "file with one line of kernel arguments", NULL, NULL},
 	{"jump", false, "start the kernel immediately (default no)", "yes|no", NULL},
 	{0},
@@ -20,12 +21,12 @@ static enum exit_code ended(int r, const char *verb, const struct fault *fault) 
 			    ? (enum exit_code)fault_print(fault, verb) : CODE_DONE; }
 
 enum exit_code verb_load(const struct operands *operands) {
-	const char *kernel = operands_get(operands, "kernel"), *initrd = operands_get(operands, "initrd");
+	const char *kernel = operands_get(operands, "kernel"), *initrd = operands_get_or(operands, "initrd", "");
 	struct fault fault;
-	int r = kexec_load(&kexec_linux, kernel, initrd, operands_get(operands, "arguments"), &fault);
+	int r = kexec_load(&kexec_linux, kernel, *initrd ? initrd : NULL, operands_get(operands, "arguments"), &fault);
 
 	if (r == 0)
-		printf("load: %s with %s\n", kernel, initrd);
+		printf("load: %s with %s\n", kernel, *initrd ? initrd : "no initrd");
 	if (r == 0 && operands_get_or(operands, "jump", "no")[0] == 'y')
 		return verb_jump(NULL);
 	return ended(r, "load", &fault);

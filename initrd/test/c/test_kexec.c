@@ -77,14 +77,30 @@ static void test_load(void) {
 	same(linux_.initrd, "cpio", "the initrd's file");
 	same(linux_.arguments, "quiet sled.token=sledb_1", "the line without its line feed");
 	ok(linux_.size == strlen(linux_.arguments) + 1 && linux_.flags == 0, "with its NUL");
-	refused(EPERM, CODE_UNSUPPORTED, "locked down");
+	linux_.flags = 0;
+	ok(kexec_load(&ops, kernel, NULL, arguments, &fault) == 0 && linux_.flags == KEXEC_FILE_NO_INITRAMFS,
+	   "without an initrd");
+}
+
+static void test_refusals(void) {
 	refused(ENOSYS, CODE_UNSUPPORTED, "not support kexec_file_load");
-	refused(EKEYREJECTED, CODE_UNSUPPORTED, "no signature");
-	refused(ENODATA, CODE_UNSUPPORTED, "no signature");
-	refused(ENOEXEC, CODE_UNSUPPORTED, "same architecture");
+	refused(ENOEXEC, CODE_UNSUPPORTED, "another architecture");
+	refused(EKEYREJECTED, CODE_INTEGRITY, "changed after it was signed");
+	refused(EKEYEXPIRED, CODE_INTEGRITY, "expired or revoked");
+	refused(EKEYREVOKED, CODE_INTEGRITY, "expired or revoked");
+	refused(ENOKEY, CODE_INTEGRITY, "does not trust");
+	refused(ENODATA, CODE_INTEGRITY, "no signature");
+	refused(ENOPKG, CODE_INTEGRITY, "cannot be read");
+	refused(EBADMSG, CODE_INTEGRITY, "cannot be read");
+	refused(ELIBBAD, CODE_INTEGRITY, "cannot be read");
+	refused(524, CODE_INTEGRITY, "cannot be read"); // ENOTSUPP
+	refused(EOPNOTSUPP, CODE_INTEGRITY, "cannot be read");
+	refused(EPERM, CODE_INTEGRITY, "locked-down");
+	refused(EACCES, CODE_INTEGRITY, "security module");
 	refused(ENOMEM, CODE_FAILED, "not enough memory");
 	refused(EADDRNOTAVAIL, CODE_FAILED, "not enough memory");
 	refused(EBUSY, CODE_FAILED, "another process");
+	refused(EINVAL, CODE_FAILED, "cannot be loaded");
 	refused(EIO, CODE_FAILED, "cannot be loaded");
 }
 
@@ -148,6 +164,7 @@ int main(void) {
 	put(initrd, "initrd", "cpio", 4);
 	put(arguments, "arguments", "quiet sled.token=sledb_1\n", 25);
 	test_load();
+	test_refusals();
 	test_files();
 	test_jump();
 	return tap_done();

@@ -42,7 +42,7 @@ CASE = """
 system vda2 ext4
 mkdir "$ROOT/run/sled" && echo secret >"$ROOT/run/sled/token"
 echo kernel=/boot/vmlinuz-6.1 arguments=ro >"$ROOT/bootentry"
-: >"$ROOT/no-kexec-s" && : >"$ROOT/no-kexec"
+echo 3 >"$ROOT/fail-load" && : >"$ROOT/no-kexec"
 step {line}
 hasnt errors "unknown verb"
 """
