@@ -30,7 +30,7 @@ METHODS = {  # what is measured: node and entry method
 }
 WIDTH = max(map(len, METHODS))
 # BEGIN words: stages-python (from contract/words/stages.yml by tools/words.py)
-STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "capture", "start")
+STAGES = ("firmware", "warm", "kernel", "wipe", "write", "configure", "capture", "start")
 # END words
 LAB = os.environ["SLED_LAB_NAME"]
 DIRECTORY = Path(os.environ["SLED_LAB"])

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 # BEGIN words: stages-python (from contract/words/stages.yml by tools/words.py)
-STAGES = ("firmware", "ipxe", "warm", "kernel", "wipe", "write", "configure", "capture", "start")
+STAGES = ("firmware", "warm", "kernel", "wipe", "write", "configure", "capture", "start")
 # END words
 IDENTITY = "hostname; cat /etc/machine-id /proc/sys/kernel/random/boot_id"
 

@@ -27,7 +27,6 @@ WORKING = (
 )
 STAGES = (
     "firmware",
-    "ipxe",
     "warm",
     "kernel",
     "wipe",

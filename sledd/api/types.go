@@ -198,7 +198,7 @@ type Event struct {
 	ID         int64      `json:"id"`
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
-	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,script,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload"`
+	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload"`
 	Generation int64      `json:"generation,omitempty"`
 	BootID     Identifier `json:"boot_id,omitzero"`
 	Step       int        `json:"step,omitempty"`
@@ -311,7 +311,10 @@ type NodeEvent struct {
 type Boot struct {
 	Kernel    string `json:"kernel" doc:"URL of the kernel" example:"https://10.77.0.1/sled/generic/vmlinuz"`
 	Initrd    string `json:"initrd" doc:"URL of the initrd" example:"https://10.77.0.1/sled/generic/initrd.img"`
-	Arguments string `json:"arguments" doc:"Kernel arguments. They hold a boot token, which replaces earlier ones: keep them out of logs and command lines"`
+	Arguments string `json:"arguments" doc:"Kernel arguments"`
+	// Ticket goes into a file of the initrd that the Sled system reads.
+	Ticket  string    `json:"ticket" doc:"Secret that admits this boot, once. Append a cpio behind the initrd that holds it in /etc/sled/ticket, mode 0600. It replaces earlier ones"`
+	Expires time.Time `json:"expires" doc:"When the ticket ends"`
 }
 
 // OperatorList is the list of all operators, ordered by name.

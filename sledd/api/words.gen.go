@@ -12,7 +12,7 @@ import (
 const (
 	Discovered  Phase = "discovered"  // seen, but not declared by an operator
 	Idle        Phase = "idle"        // in the Sled system, waiting for a binding
-	Booting     Phase = "booting"     // fetched a boot script for the Sled system
+	Booting     Phase = "booting"     // admitted in the Sled system, without a plan yet
 	Wiping      Phase = "wiping"      // step wipe is running
 	Writing     Phase = "writing"     // step write is running
 	Configuring Phase = "configuring" // step configure is running
@@ -65,8 +65,7 @@ func (p Phase) Settled() bool {
 // Stages returns the names of all stages of a timeline, in the order in which a node goes through them.
 func Stages() []string {
 	return []string{
-		"firmware",  // from power-on to the first request of iPXE
-		"ipxe",      // from the boot script to the start of the Sled kernel
+		"firmware",  // from power-on to the start of the Sled kernel, with iPXE
 		"warm",      // from the decision to start the Sled system by kexec to the start of its kernel
 		"kernel",    // from the start of the Sled kernel to its plan
 		"wipe",      // step wipe
@@ -111,7 +110,7 @@ func CodeName(code int) string {
 
 // Stage is one bar of a node's timeline.
 type Stage struct {
-	Name    string    `json:"name" enum:"firmware,ipxe,warm,kernel,wipe,write,configure,capture,start"`
+	Name    string    `json:"name" enum:"firmware,warm,kernel,wipe,write,configure,capture,start"`
 	Begin   time.Time `json:"begin"`
 	Seconds float64   `json:"seconds"`
 	Bytes   int64     `json:"bytes,omitempty" doc:"Moved in it, as far as is known"`

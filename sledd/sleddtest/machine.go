@@ -17,7 +17,7 @@ import (
 // Machine is a node, as its Sled system and the system that it installs behave.
 type Machine struct {
 	MAC        string // with hyphens
-	Token      string // of the Sled system; empty: it boots its own disk
+	Token      string // of the Sled system, admitted; empty: it boots its own disk
 	Installed  string // token of the installed system, from the seed
 	Boot       string // kernel boot id
 	Generation int64  // of the plan that it has; -1: given none yet
@@ -34,17 +34,33 @@ func (s *Sledd) Machine(i int) *Machine {
 	return m
 }
 
-// Reboot fetches the boot script and keeps its token, if it is for the Sled system.
+// Reboot fetches the boot script. If it is for the Sled system, the machine is admitted as the node.
 func (m *Machine) Reboot() {
 	t := m.sledd.t
 	t.Helper()
-	m.Token, m.Generation, m.Boot = "", -1, fmt.Sprintf("boot-%d-%d", m.number, time.Now().UnixNano())
+	m.Token = ""
 	script := m.sledd.Ask("GET", "/boot/"+m.MAC+".ipxe", "", "")
 	if script.Status != http.StatusOK {
 		t.Fatalf("boot script: %d: %s", script.Status, script.Body)
 	}
-	if _, after, found := strings.Cut(script.Body, "sled.token="); found {
-		m.Token, _, _ = strings.Cut(after, " ")
+	if strings.Contains(script.Body, "/vmlinuz ") {
+		m.Enter("")
+	}
+}
+
+// Enter starts the Sled system, with a ticket unless it is empty, and is admitted as the node.
+func (m *Machine) Enter(ticket string) {
+	t := m.sledd.t
+	t.Helper()
+	m.Generation, m.Boot = -1, fmt.Sprintf("boot-%d-%d", m.number, time.Now().UnixNano())
+	node := "/node/v1/" + m.MAC
+	claim := m.sledd.Ask("POST", node+"/hello", ticket, fmt.Sprintf("hello 1\nboot id=%s nic=%s\n", m.Boot, MAC(m.number)))
+	if claim.Status != http.StatusOK {
+		t.Fatalf("hello: %d: %s", claim.Status, claim.Body)
+	}
+	admitted := m.sledd.Ask("GET", node+"/plan", claim.Header.Get("Sled-Token"), "")
+	if m.Token = admitted.Header.Get("Sled-Token"); m.Token == "" {
+		t.Fatalf("not admitted: %d: %s; the claim: %s", admitted.Status, admitted.Body, claim.Body)
 	}
 }
 

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 
 TOKEN = "0123456789abcdef"
-BOOT_TOKEN = "sledb_525400770001_2_fedcba"
+TICKET = "sledt_525400770001_0_fedcba"
 
 
 class Sledd:
@@ -163,7 +163,13 @@ class Handler(BaseHTTPRequestHandler):
     def boot(self) -> None:
         base = f"{self.sledd.url}/sled/cloud/"
         self.json(
-            {"kernel": base + "vmlinuz", "initrd": base + "initrd.img", "arguments": f"quiet sled.token={BOOT_TOKEN}"}
+            {
+                "kernel": base + "vmlinuz",
+                "initrd": base + "initrd.img",
+                "arguments": "quiet sled.mac=52:54:00:77:00:01",
+                "ticket": TICKET,
+                "expires": "2026-01-02T03:19:05Z",
+            }
         )
 
     def post(self, collection: str, key: str, stored: Json, rest: list[str], body: Json) -> None:

@@ -13,7 +13,7 @@ from ansible_collections.sled.fleet.plugins.action.warm import ActionModule
 from ansible_collections.sled.fleet.plugins.module_utils import warming
 from ansible_collections.sled.fleet.plugins.module_utils.cache import digest_of
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SettingsError, SledError
-from ansible_collections.sled.fleet.tests.unit.double import BOOT_TOKEN, TOKEN, Sledd
+from ansible_collections.sled.fleet.tests.unit.double import TICKET, TOKEN, Sledd
 
 MAC = "52:54:00:77:00:01"
 PROBED = f"""Welcome
@@ -113,8 +113,8 @@ def warm(sledd: Sledd, node: Node, sledc: Path, tmp_path: Path) -> Callable[...,
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("ansible.plugins.action.ActionBase.run", lambda *_: {})
             result = action.run(task_vars={"inventory_hostname": "n1"})
-        assert BOOT_TOKEN not in str(result) and TOKEN not in str(result)
-        assert not any(BOOT_TOKEN in command for command, _ in node.sent)
+        assert TICKET not in str(result) and TOKEN not in str(result)
+        assert not any(TICKET in command for command, _ in node.sent)
         return result
 
     return run
@@ -125,7 +125,7 @@ def test_in_order(warm: Callable[..., Json], node: Node, sledd: Sledd) -> None:
     assert result["changed"] and result["mac"] == MAC and result["end"] == "services stopped, then the jump", result
     assert "/v1/nodes/52%3A54%3A00%3A77%3A00%3A01/boot" in [path for method, path, _ in sledd.asked if method == "POST"]
     assert node.given["/run/sled-warm/vmlinuz"] == b"kernel" and node.given["/run/sled-warm/initrd.img"] == b"initrd"
-    assert node.given["/run/sled-warm/arguments"] == f"quiet sled.token={BOOT_TOKEN}\n".encode()
+    assert node.given["/run/sled-warm/arguments"] == b"quiet sled.mac=52:54:00:77:00:01\n"
     words = ("MemTotal", "id -u", "uid=1000", "sha256sum -c", "sledc load", "--unit=sled-warm")
     asked = [command for command, _ in node.sent]
     assert len(asked) == len(words) and all(word in command for word, command in zip(words, asked, strict=True)), asked

@@ -19,6 +19,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
+	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
@@ -77,6 +78,9 @@ func serve(ctx context.Context, s settings) error {
 	go parts.Hub.Run(background)
 	go parts.Capacity.Run(background)
 	go parts.Intake.Tidy(background)
+	if parts.Consoles != "" {
+		go parts.Intake.WatchConsoles(background, parts.Consoles, log)
+	}
 	go parts.Fleet.KeepUses(background)
 	go sealStored(background, parts.Fleet, log)
 	if given.token != "" {
@@ -135,7 +139,7 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 		System: boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
 		Audit:   audit.New(measured, log, db.Now),
-		Metrics: measure, Log: log, ConsoleDirectory: s.consoles, Links: link.Kernel{}}
+		Metrics: measure, Log: log, Consoles: console.Directory(s.consoles), Links: link.Kernel{}}
 }
 
 // run serves until the context ends, then lets requests end.

@@ -83,7 +83,7 @@ func (s *settings) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.userDataKeys, "user-data-key-file", "",
 		"file of keys that seal user data in the store, 64 hexadecimal digits in a line; the first seals, all open")
 	f.StringVar(&s.consoles, "console-directory", "",
-		"directory of recorded consoles, MAC.log (MAC with hyphens); sledd only reads it")
+		"directory of recorded consoles, MAC.log (MAC with hyphens); sledd reads it, also for claim codes")
 	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "lifetime of a boot token; renewed while the node polls")
 	f.StringVar(&s.admission, "admission", admission.Expected.String(),
 		"level at which machines are admitted as nodes: open, expected, proven or attested")

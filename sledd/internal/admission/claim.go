@@ -35,6 +35,9 @@ func Code(random [5]byte) string {
 	return text[:4] + "-" + text[4:]
 }
 
+// IsCode reports whether a text is a claim code as it is printed.
+func IsCode(text string) bool { return codeForm.MatchString(text) }
+
 // ParseCode reads a claim code as people write it: in either case, with or without the hyphen, O for 0, I and L for 1.
 func ParseCode(text string) (string, error) {
 	plain := strings.NewReplacer("-", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(strings.TrimSpace(text)))

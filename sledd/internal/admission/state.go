@@ -136,6 +136,12 @@ func (c *Claim) add(evidence Evidence) {
 	}
 }
 
+// Unproven reports whether a claim or the incumbent has no evidence of level proven.
+func (s *State) Unproven() bool {
+	return s.Incumbent != nil && s.Incumbent.level() < Proven ||
+		slices.ContainsFunc(s.Claims, func(claim Claim) bool { return claim.level() < Proven })
+}
+
 // clone copies what a step may change.
 func (s State) clone() State {
 	s.Claims = slices.Clone(s.Claims)

@@ -43,10 +43,10 @@ type System struct {
 	KernelArguments string   // of the site, such as the console
 }
 
-// Script renders the script that boots the Sled system with a boot token. iPXE itself knows the architecture.
-func (s System) Script(address, flavour, token string) (string, error) {
+// Script renders the script that boots the Sled system. It holds no secret. iPXE itself knows the architecture.
+func (s System) Script(address, flavour string) (string, error) {
 	text, err := ipxe.Node(ipxe.NodeValues{MAC: address, System: s.folder(s.URL, flavour),
-		Arguments: s.arguments(address, token)})
+		Arguments: s.arguments(address)})
 	if err != nil {
 		return "", fmt.Errorf("boot script of %s: %w", address, err)
 	}
@@ -55,12 +55,12 @@ func (s System) Script(address, flavour, token string) (string, error) {
 
 // With returns what to boot a running node with. base is the URL of a boot server, http://ADDRESS.
 // Architecture "" is x86_64.
-func (s System) With(base, address, flavour, architecture, token string) api.Boot {
+func (s System) With(base, address, flavour, architecture string) api.Boot {
 	folder := s.folder(base, flavour)
 	if architecture == "arm64" {
 		folder += "-arm64"
 	}
-	return api.Boot{Kernel: folder + "/vmlinuz", Initrd: folder + "/initrd.img", Arguments: s.arguments(address, token)}
+	return api.Boot{Kernel: folder + "/vmlinuz", Initrd: folder + "/initrd.img", Arguments: s.arguments(address)}
 }
 
 func (s System) folder(base, flavour string) string {
@@ -70,7 +70,7 @@ func (s System) folder(base, flavour string) string {
 	return strings.TrimSuffix(base, "/") + "/sled/" + flavour
 }
 
-func (s System) arguments(address, token string) string {
+func (s System) arguments(address string) string {
 	words := []string{}
 	if s.KernelArguments != "" {
 		words = append(words, s.KernelArguments)
@@ -79,5 +79,5 @@ func (s System) arguments(address, token string) string {
 	if len(s.Servers) > 0 {
 		words = append(words, "sled.servers="+strings.Join(s.Servers, ","))
 	}
-	return strings.Join(append(words, "sled.token="+token), " ")
+	return strings.Join(words, " ")
 }

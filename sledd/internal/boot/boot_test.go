@@ -38,14 +38,14 @@ func TestLocal(t *testing.T) {
 func TestScript(t *testing.T) {
 	system := boot.System{URL: "http://10.77.0.1/", Flavour: "generic", Servers: []string{"https://a", "https://b"},
 		KernelArguments: "console=ttyS0"}
-	text, err := system.Script("52:54:00:77:00:01", "", "sledb_x")
+	text, err := system.Script("52:54:00:77:00:01", "")
 	want := "kernel ${system}/vmlinuz initrd=initrd.img console=ttyS0 sled.mac=52:54:00:77:00:01 " +
-		"BOOTIF=01-52-54-00-77-00-01 sled.servers=https://a,https://b sled.token=sledb_x || "
+		"BOOTIF=01-52-54-00-77-00-01 sled.servers=https://a,https://b || "
 	if err != nil || !strings.Contains(text, want) ||
 		!strings.Contains(text, "set system http://10.77.0.1/sled/generic\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	text, err = boot.System{URL: "http://a"}.Script("52:54:00:77:00:01", "cloud", "t")
+	text, err = boot.System{URL: "http://a"}.Script("52:54:00:77:00:01", "cloud")
 	if err != nil || !strings.Contains(text, "set system http://a/sled/cloud\n") ||
 		strings.Contains(text, "sled.servers") {
 		t.Errorf("%v\n%s", err, text)
@@ -55,9 +55,9 @@ func TestScript(t *testing.T) {
 func TestWith(t *testing.T) {
 	system := boot.System{Flavour: "generic"}
 	for architecture, folder := range map[string]string{"": "generic", "x86_64": "generic", "arm64": "generic-arm64"} {
-		got := system.With("https://b/", "52:54:00:77:00:01", "", architecture, "t")
+		got := system.With("https://b/", "52:54:00:77:00:01", "", architecture)
 		want := api.Boot{Kernel: "https://b/sled/" + folder + "/vmlinuz", Initrd: "https://b/sled/" + folder + "/initrd.img",
-			Arguments: "sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01 sled.token=t"}
+			Arguments: "sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01"}
 		if got != want {
 			t.Errorf("architecture %q: %+v", architecture, got)
 		}

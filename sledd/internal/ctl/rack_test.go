@@ -105,7 +105,7 @@ func timeline() api.Timeline {
 	t := api.Timeline{MAC: "52:54:00:77:00:01", Name: "n1", Generation: 2, Phase: api.Operational,
 		Begin: noon.Add(-time.Minute)}
 	at := t.Begin
-	for _, stage := range strings.Fields("firmware:12 ipxe:3.5 kernel:2.7 wipe:0.02 write:21 configure:1.25 start:9.5") {
+	for _, stage := range strings.Fields("firmware:15.5 kernel:2.7 wipe:0.02 write:21 configure:1.25 start:9.5") {
 		var seconds float64
 		name, number, _ := strings.Cut(stage, ":")
 		_, _ = fmt.Sscan(number, &seconds)

@@ -30,12 +30,15 @@ func (s session) warm() string {
 	}
 	s.run(one.Name, api.NodeRunSpec{State: api.RunRunning, EntryMethod: "warm"})
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
+	if a := s.Ask("POST", "/v1/nodes/n1/events", s.Token, `{"kind":"entry","detail":"warm"}`); a.Status != 204 {
+		s.Fatal(a.Status, a.Body)
+	}
 	boot, err := client.Boot(s.Context(), "n1")
 	if err != nil {
 		s.Fatal(err)
 	}
-	_, m.Token, _ = strings.Cut(boot.Arguments, " sled.token=")
-	m.Say("facts", "facts 1\nboot b2\nkernel uptime=0.001\n")
+	m.Enter(boot.Ticket)
+	m.Say("facts", "facts 1\nboot "+m.Boot+"\nkernel uptime=0.001\n")
 	m.Fulfil()
 	s.run(one.Name, api.NodeRunSpec{State: api.RunDone})
 	return one.Name

@@ -28,7 +28,6 @@ var phaseColours = map[api.Phase]text.Colors{
 
 var stageColours = map[string]text.Colors{
 	"firmware":  {text.FgHiBlack},
-	"ipxe":      {text.FgBlue},
 	"warm":      {text.FgBlue},
 	"kernel":    {text.FgCyan},
 	"wipe":      {text.FgMagenta},

@@ -24,7 +24,7 @@ const (
 	retryTime   = 500 * time.Millisecond
 )
 
-// errToken: the token is not taken any more, so the machine restarts for a new one.
+// errToken: the token is not taken any more, so the machine restarts.
 var errToken = errors.New("the token is not accepted")
 
 // client sends the requests of a node. It retries forever while the server does not answer: an
@@ -63,7 +63,8 @@ func (c *client) ask(ctx context.Context, method, path, token, body string) (int
 		switch {
 		case err == nil && status == http.StatusUnauthorized, err == nil && status == http.StatusForbidden:
 			return status, text, fmt.Errorf("%s %s: %d: %w", method, path, status, errToken)
-		case err == nil && status < http.StatusInternalServerError:
+		case err == nil && status < http.StatusInternalServerError && status != http.StatusConflict &&
+			status != http.StatusTooManyRequests:
 			return status, text, nil
 		case err != nil:
 			c.say("%s %s: %v", method, path, err)

@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
@@ -60,16 +62,41 @@ func (n *node) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, rest, sled := strings.Cut(script, "sled.token=")
-	if !sled {
+	if !strings.Contains(script, "/vmlinuz ") {
 		return n.system(ctx, "hang_at_reboot", n.Settings.HangAtReboot)
 	}
-	n.token, _, _ = strings.Cut(strings.Fields(rest)[0], " ")
 	n.say("the Sled system")
+	if err := n.claim(ctx); err != nil {
+		return err
+	}
 	if err := n.facts(ctx); err != nil {
 		return err
 	}
 	return n.follow(ctx)
+}
+
+// claim states that the machine is the node, and waits until that is admitted.
+func (n *node) claim(ctx context.Context) error {
+	hello := fmt.Sprintf("hello 1\nboot id=%s nic=%s\n", n.boot, n.MAC)
+	status, text, err := n.ask(ctx, http.MethodPost, "/node/v1/"+n.client.mac+"/hello", "", hello)
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("hello: %d: %s", status, text)
+	}
+	answer, err := admission.ParseAnswer(text)
+	if err != nil {
+		return fmt.Errorf("hello: %w", err)
+	}
+	n.say("claim %s", answer.Code)
+	path := fmt.Sprintf("/node/v1/%s/plan?wait=%d", n.client.mac, pollSeconds)
+	for claim := n.token; n.token == claim; { // the response to the poll brings the boot token
+		if _, _, err := n.ask(ctx, http.MethodGet, path, n.token, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // system is the installed one: it confirms until it was heard, then runs until it is switched off.

@@ -60,6 +60,7 @@ type Hub struct {
 	listeners map[*Listener]bool
 	calls     map[string]string   // the newest of each node: what its admission calls for
 	alarms    map[string][]string // kinds of those that no operator has acknowledged, by MAC
+	unproven  map[string]bool     // by MAC: a claim or the incumbent has no evidence of level proven
 }
 
 // New makes a Hub; Run makes it work.
@@ -67,6 +68,7 @@ func New(s store.Store, log *slog.Logger) *Hub {
 	return &Hub{store: s, log: log, trim: newTrimmer(s, log), started: make(chan struct{}), phases: map[string]api.Phase{},
 		found:   map[string]Discovered{},
 		waiting: map[string]map[chan struct{}]bool{}, calls: map[string]string{}, alarms: map[string][]string{},
+		unproven:  map[string]bool{},
 		listeners: map[*Listener]bool{}, tail: tail{size: tailSize}}
 }
 
@@ -138,6 +140,7 @@ func (h *Hub) begin(ctx context.Context) error {
 	clear(h.phases)
 	clear(h.found)
 	clear(h.alarms)
+	clear(h.unproven)
 	for _, kv := range snapshot.Results[0] {
 		h.phase(kv, false)
 	}

@@ -9,21 +9,21 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
-// warm is an entry method: the detail of its event and of the script event that stands for it, and its stage.
+// warm is an entry method: the detail of its event, and its stage.
 const warm = "warm"
 
 // run is the newest run within a node's events; -1: there is no such event.
 type run struct {
 	list   []api.Event // oldest first
 	now    time.Time
-	script int // boot of the Sled system
+	admit  int // boot of the Sled system
 	plan   int // plan with steps to do
 	bind   int // binding of a node that was waiting already
 	stages []api.Stage
 }
 
 // Timeline finds the newest run in a node's events (oldest first). The run starts with power-on, or
-// with the boot script when no power event was reported, or with the bind when the node was already
+// with the kernel when no power event was reported, or with the bind when the node was already
 // waiting, or with the entry method when it is started warm. What is not over yet lasts until now.
 func Timeline(list []api.Event, now time.Time) api.Timeline {
 	r := run{list: list, now: now, bind: -1, stages: []api.Stage{}}
@@ -33,7 +33,7 @@ func Timeline(list []api.Event, now time.Time) api.Timeline {
 	switch {
 	case r.bind >= 0:
 		line.Begin = list[r.bind].Time
-	case r.script >= 0:
+	case r.admit >= 0:
 		line.Begin = r.boot()
 	case r.plan >= 0:
 		line.Begin = list[r.plan].Time
@@ -52,9 +52,9 @@ func Timeline(list []api.Event, now time.Time) api.Timeline {
 
 func (r *run) find() {
 	working := func(e api.Event) bool { return e.Kind == "plan" && e.Steps > 1 }
-	r.script = r.last(len(r.list), sledScript)
+	r.admit = r.last(len(r.list), booted)
 	r.plan = r.last(len(r.list), working)
-	if r.script > r.plan { // booting again, and nothing to do yet
+	if r.admit > r.plan { // booting again, and nothing to do yet
 		r.plan = -1
 		return
 	}
@@ -62,10 +62,10 @@ func (r *run) find() {
 		return
 	}
 	waiting := r.last(r.plan, func(e api.Event) bool { return e.Kind == "plan" })
-	if waiting > r.script {
+	if waiting > r.admit {
 		r.bind = r.last(r.plan, func(e api.Event) bool { return e.Kind == "bind" })
 		if r.bind < waiting {
-			r.bind, r.script = -1, -1
+			r.bind, r.admit = -1, -1
 		}
 	}
 }
@@ -80,50 +80,52 @@ func (r *run) last(before int, wanted func(api.Event) bool) int {
 	return -1
 }
 
-func sledScript(e api.Event) bool {
-	return e.Kind == "script" && e.Detail.String() != "local" && e.Detail.String() != "rescue"
+// booted reports whether a node was admitted that has booted to follow its binding. A rescue leaves the phase as it
+// was.
+func booted(e api.Event) bool {
+	return e.Kind == "admit" && !e.BootID.IsZero() && (e.Phase == api.Booting || e.Phase == api.Discovered)
 }
 
 // boot adds the stages from power-on, or from the decision to start warm, to the plan. It returns the time of the
 // first.
 func (r *run) boot() time.Time {
-	script := r.list[r.script].Time
-	begin, first := script, "ipxe"
-	earlier := r.last(r.script, func(e api.Event) bool {
-		return e.Kind == "script" || e.Kind == "operational" ||
-			e.Kind == "end"
+	earlier := r.last(r.admit, func(e api.Event) bool {
+		return booted(e) || e.Kind == "operational" || e.Kind == "end"
 	})
-	if r.list[r.script].Detail.String() == warm { // no firmware, and nothing between the system that ran and the kernel
-		first = warm
-		entry := r.last(r.script, func(e api.Event) bool { return e.Kind == "entry" && e.Detail.String() == warm })
-		if entry > earlier {
-			begin = r.list[entry].Time
+	kernel, handed := r.kernel(earlier), r.now
+	begin := kernel
+	if entry := r.last(r.admit, entered); entry > earlier {
+		begin = r.list[entry].Time
+		if kernel.Before(begin) {
+			kernel = begin
 		}
-		script = begin
-	} else if power := r.last(r.script, func(e api.Event) bool {
-		return e.Kind == "power" &&
-			e.Detail.String() != "off"
-	}); power > earlier {
-		begin = r.list[power].Time
-		r.add("firmware", begin, script)
+		name := "firmware"
+		if r.list[entry].Kind == "entry" {
+			name = warm
+		}
+		r.add(name, begin, kernel)
 	}
-	planned := r.after(r.script, func(e api.Event) bool { return e.Kind == "plan" })
-	facts := r.after(r.script, func(e api.Event) bool { return e.Kind == "facts" })
-	handed := r.now
-	if planned >= 0 {
+	if planned := r.after(r.admit, func(e api.Event) bool { return e.Kind == "plan" }); planned >= 0 {
 		handed = r.list[planned].Time
 	}
-	if facts < 0 || planned >= 0 && facts > planned { // it never reported when its kernel started
-		r.add(first, script, handed)
-		return begin
-	}
-	kernel := r.list[facts].Time.Add(-time.Duration(r.list[facts].Seconds * float64(time.Second)))
-	if kernel.Before(script) {
-		kernel = script
-	}
-	r.add(first, script, kernel)
 	r.add("kernel", kernel, handed)
 	return begin
+}
+
+// entered reports whether the node was switched on or started warm.
+func entered(e api.Event) bool {
+	detail := e.Detail.String()
+	return e.Kind == "power" && detail != "off" || e.Kind == "entry" && detail == warm
+}
+
+// kernel returns when the kernel of the boot started: by its facts, or at the latest when it was admitted.
+func (r *run) kernel(earlier int) time.Time {
+	admit := r.list[r.admit]
+	facts := r.after(earlier, func(e api.Event) bool { return e.Kind == "facts" && e.BootID == admit.BootID })
+	if facts < 0 {
+		return admit.Time
+	}
+	return r.list[facts].Time.Add(-time.Duration(r.list[facts].Seconds * float64(time.Second)))
 }
 
 // after returns the index of the first event that matches after another, or -1.

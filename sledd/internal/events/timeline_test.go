@@ -10,6 +10,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
@@ -24,11 +25,20 @@ func step(second float64, kind, verb string, generation int64, code int) api.Eve
 	return at(second, api.Event{Kind: kind, Verb: verb, Generation: generation, Code: code})
 }
 
+// admit is the admission of a boot.
+func admit(second float64, boot string) api.Event {
+	return at(second, api.Event{Kind: "admit", BootID: nodetext.CleanIdentifier(boot), Phase: api.Booting})
+}
+
+func facts(second float64, boot string, uptime float64) api.Event {
+	return at(second, api.Event{Kind: "facts", BootID: nodetext.CleanIdentifier(boot), Seconds: uptime})
+}
+
 func booted() []api.Event {
 	return []api.Event{
 		at(0, api.Event{Kind: "power", Detail: api.Clean("on")}),
-		at(3, api.Event{Kind: "script", Detail: api.Clean("sled")}),
-		at(8, api.Event{Kind: "facts", Seconds: 2.5}),
+		admit(6, "b1"),
+		facts(8, "b1", 2.5),
 		at(9, api.Event{Kind: "plan", Generation: 1, Steps: 4}),
 	}
 }
@@ -54,15 +64,14 @@ func bound() []api.Event {
 func rewarmed() []api.Event {
 	return append(installed(), at(99, api.Event{Kind: "bind", Generation: 2}),
 		at(100, api.Event{Kind: "entry", Detail: api.Clean("warm")}),
-		at(101.5, api.Event{Kind: "script", Detail: api.Clean("warm")}), at(105, api.Event{Kind: "facts",
-			Seconds: 1.5}),
+		admit(104, "b2"), facts(105, "b2", 1.5),
 		at(106, api.Event{Kind: "plan", Generation: 2, Steps: 4}), step(106.5, "begin", "wipe", 2, 0),
 		step(107, "end", "wipe", 2, 0))
 }
 
 func TestTimeline(t *testing.T) {
 	warm := rewarmed()
-	all := "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+10 configure 20+1 start 21+9"
+	all := "firmware 0+5.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+10 configure 20+1 start 21+9"
 	for _, c := range []struct {
 		name  string
 		list  []api.Event
@@ -72,29 +81,31 @@ func TestTimeline(t *testing.T) {
 	}{
 		{"nothing yet", nil, 5, "", 0},
 		{"whole run", installed(), 99, all, 30},
-		{"local boots afterwards are no run", append(installed(), at(80, api.Event{Kind: "script",
-			Detail: api.Clean("local")})),
-			99, all, 30},
-		{"nobody said power", installed()[1:], 99, strings.TrimPrefix(all, "firmware 0+3 "), 27},
-		{"still in the firmware's hands", booted()[:2], 4, "firmware 0+3 ipxe 3+1", 4},
-		{"still writing", installed()[:7], 14, "firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+4", 14},
+		{"claims, evidence and rescues are no run", append(installed(), at(80, api.Event{Kind: "claim"}),
+			at(81, api.Event{Kind: "admit", Phase: api.Booting}),
+			at(82, api.Event{Kind: "admit", BootID: nodetext.CleanIdentifier("b9"), Phase: api.Operational})), 99, all, 30},
+		{"no power event", installed()[1:], 99, strings.TrimPrefix(all, "firmware 0+5.5 "), 24.5},
+		{"no facts yet", booted()[:2], 7, "firmware 0+6 kernel 6+1", 7},
+		{"facts sent before it was admitted", []api.Event{facts(3, "b1", 2.5), admit(6, "b1")}, 9, "kernel 0.5+8.5", 8.5},
+		{"only facts of another boot", append(booted()[:2:2], facts(6.5, "b0", 1)), 7, "firmware 0+6 kernel 6+1", 7},
+		{"still writing", installed()[:7], 14, "firmware 0+5.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+4", 14},
 		{"was waiting", bound(), 60.5, "wipe 50.2+0.2 write 50.5+10", 10.5},
 		{"failed", append(installed()[:7:7], step(12, "end", "write", 1, 5)), 99,
-			"firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+2", 12},
+			"firmware 0+5.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+2", 12},
 		{"boots again", append(installed(), at(100, api.Event{Kind: "power", Detail: api.Clean("cycle")}),
-			at(104, api.Event{Kind: "script", Detail: api.Clean("sled")})), 106, "firmware 100+4 ipxe 104+2", 6},
+			admit(104, "b2")), 106, "firmware 100+4 kernel 104+2", 6},
 		{"warm", warm, 199, "warm 100+3.5 kernel 103.5+2.5 wipe 106.5+0.5", 99},
 		{"warm, and nobody said so before", append(installed(), warm[len(installed())+2:]...), 199,
-			"warm 101.5+2 kernel 103.5+2.5 wipe 106.5+0.5", 97.5},
-		{"warm, and its kernel has not spoken", warm[:len(installed())+3], 103, "warm 100+3", 3},
+			"kernel 103.5+2.5 wipe 106.5+0.5", 95.5},
+		{"warm, and no facts yet", warm[:len(installed())+3], 105, "warm 100+4 kernel 104+1", 5},
 		{"warm failed, then power", append(warm[:len(installed())+3:len(installed())+3],
 			at(110, api.Event{Kind: "entry", Detail: api.Clean("warm failed: no memory")}),
 			at(110.5, api.Event{Kind: "entry", Detail: api.Clean("power")}), at(111, api.Event{Kind: "power",
 				Detail: api.Clean("cycle")}),
-			at(114, api.Event{Kind: "script", Detail: api.Clean("sled")})), 116, "firmware 111+3 ipxe 114+2", 5},
+			admit(114, "b3")), 116, "firmware 111+3 kernel 114+2", 5},
 		{"wiped only", append(booted(), step(10, "begin", "wipe", 1, 0),
 			at(12, api.Event{Kind: "end", Verb: "wipe", Generation: 1, Phase: api.Wiped})), 99,
-			"firmware 0+3 ipxe 3+2.5 kernel 5.5+3.5 wipe 10+2", 12},
+			"firmware 0+5.5 kernel 5.5+3.5 wipe 10+2", 12},
 	} {
 		line := events.Timeline(c.list, start.Add(time.Duration(c.now*float64(time.Second))))
 		got := []string{}

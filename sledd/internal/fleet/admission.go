@@ -15,11 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
-	"github.com/sled-fleet/sled/sledd/internal/token"
 )
-
-// ticketLife is how long a ticket can be used.
-const ticketLife = 15 * time.Minute
 
 // Claims lists the nodes with claims that wait.
 func (f *Fleet) Claims(ctx context.Context) (api.AdmissionList, error) {
@@ -161,9 +157,7 @@ func (f *Fleet) Ticket(ctx context.Context, reference string) (api.TicketToken, 
 		if tx.Node() == nil {
 			return refusal.New(refusal.NotFound, "node %s is not declared", reference)
 		}
-		text, record := token.Mint(token.Ticket, address, 0, tx.Now, ticketLife)
-		tx.SetTokens(token.Add(token.Without(tx.Tokens(), token.Ticket), record, tx.Now))
-		ticket = api.TicketToken{Token: text, Expires: record.Expires}
+		ticket = tx.IssueTicket()
 		return nil
 	})
 	return ticket, err

@@ -31,8 +31,7 @@ func (tx *nodeTx) step(event admission.Event) admission.Outcome {
 	return out
 }
 
-// speak notes a word of the incumbent that a boot token was issued to. A token of a boot script has no claim, and
-// nothing to note.
+// speak notes a word of the incumbent that a boot token was issued to. Other tokens have no claim.
 func (tx *nodeTx) speak(record *token.Record) error {
 	if record.Claim == "" {
 		return nil
@@ -54,7 +53,7 @@ func (tx *nodeTx) speak(record *token.Record) error {
 	return nil
 }
 
-// rights of the holder of a boot token.
+// rights of the holder of a token.
 func (tx *nodeTx) rights(record *token.Record) admission.Rights {
 	if record.Claim == "" {
 		return admission.Rights{Plan: true, Secrets: true}
@@ -71,8 +70,8 @@ func (tx *nodeTx) maySecrets(record *token.Record) error {
 }
 
 // isAsked reports whether the incumbent is asked whether it lives, while its poll waits.
-func (tx *nodeTx) isAsked(record *token.Record) bool {
-	return tx.woken && record.Claim != "" && !tx.Admission().Incumbent.Asked.IsZero()
+func (tx *nodeTx) isAsked() bool {
+	return tx.woken && !tx.Admission().Incumbent.Asked.IsZero()
 }
 
 // leaves reports whether a line is the end of a step that leaves the Sled system.

@@ -54,7 +54,9 @@ func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer
 			return err
 		}
 		out := tx.step(admission.Speak{ID: claim.ID})
-		tx.Status().Seen = tx.Now
+		if out.Standing == admission.Admitted || tx.Node() == nil {
+			tx.Status().Seen = tx.Now
+		}
 		switch out.Standing {
 		case admission.Admitted:
 			var record token.Record

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
@@ -19,12 +21,10 @@ import (
 
 func stranger(i int) string { return fmt.Sprintf("52:54:00:99:%02x:%02x", i/256, i%256) }
 
-// appear boots a machine that nobody declared, and returns its token.
+// appear boots a machine that nobody declared, and returns the token of its claim.
 func (m *machine) appear(i int) (string, error) {
-	script, err := m.Script(m.Context(), stranger(i), true)
-	_, token, _ := strings.Cut(script.Text, "sled.token=")
-	token, _, _ = strings.Cut(token, " ")
-	return strings.TrimSpace(token), err
+	_, token, err := m.Hello(m.Context(), stranger(i), "", admission.Hello{Boot: "b", NIC: stranger(i)}, intake.Source{})
+	return token, err
 }
 
 // tell sends the facts of one boot.

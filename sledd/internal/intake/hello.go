@@ -98,9 +98,11 @@ func (tx *nodeTx) ticket(bearer string, hello admission.Hello) ([]admission.Evid
 	return []admission.Evidence{admission.Ticket}, nil
 }
 
-// mayClaim refuses claims beyond the budgets of those who are not admitted.
+// mayClaim refuses claims beyond the budgets of those who are not admitted. A declared node has room for one claim
+// without evidence even if others fill the store.
 func (tx *nodeTx) mayClaim(ctx context.Context, from Source, evidence []admission.Evidence) error {
-	if len(evidence) == 0 {
+	tx.step(admission.Tick{})
+	if len(evidence) == 0 && (tx.Node() == nil || len(tx.Admission().Claims) > 0) {
 		if err := tx.in.Capacity.Allow(capacity.Claims); err != nil {
 			return err
 		}
@@ -131,8 +133,8 @@ func (tx *nodeTx) newClaim(hello admission.Hello, from Source,
 	if out.Standing == admission.Unknown {
 		return admission.Answer{}, "", refusal.New(refusal.TooMany, "%s: wait", out.Reason)
 	}
-	tx.Status().Seen = tx.Now
 	if tx.Node() == nil {
+		tx.Status().Seen = tx.Now
 		tx.Enter(api.Discovered)
 	}
 	return tx.answer(claim, out), text, nil

@@ -84,10 +84,10 @@ func TestAClaimBecomesTheNode(t *testing.T) {
 	if got := m.poll(); got != "wipe write configure kexec" || m.status().Phase != api.Booting {
 		t.Fatalf("the plan is %q, phase %s", got, m.status().Phase)
 	}
-	if !m.boot() { // anybody can fetch the boot script
+	if !m.startsSled() { // anybody can fetch the boot script
 		t.Fatal("a bound node boots its own disk")
 	}
-	m.token, m.generation = first, 1
+	m.token = first
 	m.does(api.Writing, start(2, "write"))
 	m.does(api.Configuring, end(2, "write", 0), start(3, "configure"))
 	if _, _, err := m.Seed(t.Context(), mac, m.token); err != nil {
@@ -180,11 +180,7 @@ func TestNoPlanBelowTheRequiredLevel(t *testing.T) {
 func TestATicketServesOneBoot(t *testing.T) {
 	m := newMachine(t, nil).at(admission.Proven)
 	var ticket string
-	m.change(func(tx *nodetx.Tx) {
-		var record token.Record
-		ticket, record = token.Mint(token.Ticket, mac, 0, tx.Now, 15*time.Minute)
-		tx.SetTokens(token.Add(tx.Tokens(), record, tx.Now))
-	})
+	m.change(func(tx *nodetx.Tx) { ticket = tx.IssueTicket().Token })
 	for range 2 { // the first response was lost
 		_, claim, err := m.helloFrom("192.0.2.1", ticket)
 		if err != nil {
@@ -273,7 +269,7 @@ func TestPollsAreAnsweredWhenTheyMatter(t *testing.T) {
 	go poll(claim, intake.None)
 	waiting(1)
 	m.decide(admission.Expect{For: time.Minute, By: "power"})
-	if got := <-answers; got != "false <nil>" {
+	if got := <-answers; !strings.HasSuffix(got, "<nil>") { // with a token if it had not been read before the window opened
 		t.Error(got)
 	}
 	if m.pollBy(claim) == "" {

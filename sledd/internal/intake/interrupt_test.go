@@ -124,17 +124,3 @@ func TestAWaitingPollEndsWithItsContext(t *testing.T) {
 		t.Errorf("%+v", answer)
 	}
 }
-
-func TestWarmGivesWhatTheScriptWould(t *testing.T) {
-	m := newMachine(t, &api.BindingSpec{Image: "d12"})
-	_, err := m.Warm(t.Context(), "n1", "http://front")
-	m.refused("by a name that is not stored", err, refusal.NotFound)
-	with, err := m.Warm(t.Context(), mac, "http://front")
-	if err != nil || with.Kernel != "http://front/sled/generic/vmlinuz" ||
-		!strings.Contains(with.Arguments, "sled.token=sledb_") {
-		t.Fatalf("%+v, %v", with, err)
-	}
-	m.change(func(tx *nodetx.Tx) { tx.Status().Phase, tx.Status().Generation = api.Operational, 1 })
-	_, err = m.Warm(t.Context(), mac, "http://front")
-	m.refused("a node that would boot its disk", err, refusal.Conflict)
-}

@@ -54,12 +54,22 @@ func (halfFull) Allow(class capacity.Class) error {
 	return nil
 }
 
-func TestHalfFullStoreTakesClaimsWithEvidenceOnly(t *testing.T) {
+func TestHalfFullStoreTakesOneClaimAndThoseWithEvidence(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	m.Capacity = halfFull{}
 	hello := admission.Hello{Boot: "b1", NIC: mac}
+	if _, _, err := m.Hello(t.Context(), stranger(1), "", hello, intake.Source{}); !refusal.Is(err, refusal.Full) {
+		t.Errorf("of a machine that is not declared: %v", err)
+	}
+	if _, _, err := m.Hello(t.Context(), mac, "", hello, intake.Source{}); err != nil {
+		t.Errorf("the only one of a node: %v", err)
+	}
 	if _, _, err := m.Hello(t.Context(), mac, "", hello, intake.Source{}); !refusal.Is(err, refusal.Full) {
 		t.Errorf("without evidence: %v", err)
+	}
+	m.after(15 * time.Minute) // the first has ended
+	if _, _, err := m.Hello(t.Context(), mac, "", hello, intake.Source{}); err != nil {
+		t.Errorf("the only one of a node: %v", err)
 	}
 	var ticket string
 	m.change(func(tx *nodetx.Tx) {

@@ -85,8 +85,8 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 			return err
 		}
 		tx.Status().Seen = tx.Now
-		if !tx.rights(record).Plan || tx.isAsked(record) {
-			answer.again = tx.isAsked(record)
+		if !tx.rights(record).Plan || tx.isAsked() {
+			answer.again = tx.isAsked()
 			return nil
 		}
 		if err := in.refreshSignature(ctx, tx, given); err != nil {

@@ -44,7 +44,7 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 				return err
 			}
 		}
-		if record.Claim != "" && slices.ContainsFunc(sent.Lines, leaves) {
+		if slices.ContainsFunc(sent.Lines, leaves) {
 			tx.step(admission.Leave{ID: record.Claim})
 		}
 		return nil

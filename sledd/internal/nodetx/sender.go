@@ -7,6 +7,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 )
 
@@ -40,6 +41,9 @@ func (tx *Tx) noteEvent(note admission.Note, detail api.Prose, before *admission
 	switch {
 	case note.Kind == admission.AdmittedAs:
 		event.Level = note.Level.String()
+		if before == nil || before.ID != note.Claim.ID { // it has booted
+			event.BootID = nodetext.CleanIdentifier(note.Claim.Hello.Boot)
+		}
 	case note.Kind == admission.Left && before != nil:
 		event.Level = before.Level.String()
 	}

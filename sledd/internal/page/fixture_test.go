@@ -103,13 +103,13 @@ func ran(name string, i int, begin time.Time, fails bool) api.NodeRun {
 	lengths := []struct {
 		name    string
 		seconds float64
-	}{{"firmware", 38}, {"ipxe", 4}, {"kernel", 6}, {"wipe", 1.2}, {"write", 14}, {"configure", 1}, {"start", 9}}
+	}{{"firmware", 42}, {"kernel", 6}, {"wipe", 1.2}, {"write", 14}, {"configure", 1}, {"start", 9}}
 	switch {
 	case chance("way", i) < 0.5:
-		run.EntryMethod, lengths = "warm", lengths[1:]
+		run.EntryMethod = "warm"
 		lengths[0].name, lengths[0].seconds = "warm", 2
 	case chance("way", i) < 0.56:
-		run.EntryMethod, lengths = "idle", lengths[3:]
+		run.EntryMethod, lengths = "idle", lengths[2:]
 	}
 	switch {
 	case chance("start", i) < 0.08:
@@ -160,11 +160,11 @@ func whyText(stage string) (reason, log string) {
 	case "configure":
 		return "configure: code 1 failed: no EFI system partition on the disk",
 			"configure: vda: 2 partitions, neither of type esp\nconfigure: nothing was changed"
-	case "ipxe", "kernel":
+	case "kernel":
 		return "step image: waited 180 s for a plan to begin", ""
 	case "start":
 		return "confirm: waited 300 s for the installed system, and 300 s after a cold boot",
 			"Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)"
 	}
-	return "entered: waited 300 s for the Sled system by warm, power: no boot script was asked for", ""
+	return "entered: waited 300 s for the Sled system by warm, power: no claim was admitted", ""
 }

@@ -4,17 +4,24 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/sled-fleet/sled/ipxe"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
-// cacheable lets nginx ask every time while sledd answers, and serve the last script when it does not.
-const cacheable = "public, max-age=1, stale-if-error=31536000"
+// How caches handle scripts. While sledd does not answer, a node boots its disk rather than wait in the Sled system, so
+// only a script for the disk is served stale.
+const (
+	cacheLocal = "public, max-age=1, stale-if-error=31536000"
+	cacheSled  = "no-cache"
+)
 
-// boot answers GET and HEAD /boot/<mac>.ipxe. There is no token to check: firmware has none.
+// boot answers GET and HEAD /boot/<mac>.ipxe. There is no token to check: firmware has none. So nothing is changed.
 func (s *Server) boot(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
@@ -27,17 +34,19 @@ func (s *Server) boot(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
-	script, err := s.Intake.Script(ctx, address, r.Method == http.MethodGet)
+	script, err := s.Intake.Script(ctx, address)
 	if err != nil {
 		model := problem(err)
 		s.Log.Warn("no boot script", "node", address, "error", err)
 		s.showError(w, model.Status, "sledd cannot decide what node "+address+" boots: "+model.Title)
 		return
 	}
+	w.Header().Set("Cache-Control", cacheSled)
 	if script.Local {
-		w.Header().Set("Cache-Control", cacheable)
+		w.Header().Set("Cache-Control", cacheLocal)
 	}
-	_, _ = w.Write([]byte(script.Text)) // the node may be gone
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(script.Text))))
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(script.Text))
 }
 
 // showError answers with a script that shows the error: iPXE does not run it; people with curl and

@@ -119,8 +119,9 @@ func everything(m *sleddtest.Machine) []call {
 		{"POST", node + "/report", m.Token, m.Text("begin step=1 of=4 verb=wipe"), true},
 		{"POST", node + "/facts", m.Token, "facts 1\nboot new\n", true},
 		{"POST", node + "/log", m.Token, "x\n", true},
-		{"GET", "/boot/" + m.MAC + ".ipxe", "", "", true},
-		{"GET", "/boot/52-54-00-77-00-99.ipxe", "", "", true},
+		{"POST", node + "/hello", "", "hello 1\nboot id=b9 nic=" + address(1) + "\n", true},
+		{"GET", "/boot/" + m.MAC + ".ipxe", "", "", false},
+		{"GET", "/boot/52-54-00-77-00-99.ipxe", "", "", false},
 		{"GET", "/readyz", "", "", true},
 	}
 }

@@ -4,18 +4,13 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
@@ -45,46 +40,20 @@ func (o operations) consoles() {
 	})
 }
 
-// console reads the end of a node's record; also the end of the previous file if the current one is shorter.
+// console reads the end of a node's record.
 func (s *Server) console(address string, bytes int64) (nodetext.Raw, error) {
-	if s.ConsoleDirectory == "" {
+	if s.Consoles == "" {
 		return nodetext.Raw{}, &refusal.Error{Kind: refusal.NotFound,
 			Message: "no console is recorded here: sledd was started without --console-directory"}
 	}
-	file := filepath.Join(s.ConsoleDirectory, mac.Hyphens(address)+".log")
-	recorded, whole, err := end(file, bytes)
-	if errors.Is(err, fs.ErrNotExist) {
+	recorded, err := s.Consoles.Tail(address, bytes)
+	if console.Missing(err) {
 		return nodetext.Raw{}, &refusal.Error{Kind: refusal.NotFound,
 			Message: fmt.Sprintf("the console of node %s is not recorded: "+
-				"there is no file %s (role console makes it, for nodes with IPMI)", address, file)}
+				"there is no file %s (role console makes it, for nodes with IPMI)", address, s.Consoles.File(address))}
 	}
 	if err != nil {
 		return nodetext.Raw{}, fmt.Errorf("console of %s: %w", address, err)
 	}
-	if missing := bytes - int64(len(recorded)); whole && missing > 0 {
-		if earlier, _, err := end(file+".1", missing); err == nil {
-			recorded = append(earlier, recorded...)
-		}
-	}
 	return nodetext.RawOf(recorded), nil
-}
-
-// end reads the last bytes of a file, without half a line, and reports whether that is the whole file.
-func end(name string, bytes int64) ([]byte, bool, error) {
-	file, err := os.Open(name) //nolint:gosec // a MAC below our own directory
-	if err != nil {
-		return nil, false, err //nolint:wrapcheck // the caller does
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, false, err //nolint:wrapcheck // the caller does
-	}
-	if info.Size() <= bytes {
-		text, err := io.ReadAll(io.LimitReader(file, bytes))
-		return text, true, err //nolint:wrapcheck // the caller does
-	}
-	text, err := io.ReadAll(io.NewSectionReader(file, info.Size()-bytes-1, bytes+1)) // with the byte before
-	return nodetext.Tail(text), false,
-		err //nolint:wrapcheck // the caller does
 }

@@ -116,8 +116,8 @@ func TestHostileSystems(t *testing.T) {
 			s.Bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: "d12"})
 			m := s.Machine(i)
 			m.Poll(0)
-			install(m)
 			m.Seed()
+			install(m)
 			answer := s.Ask("POST", "/node/v1/"+m.MAC+"/operational", m.Installed, text)
 			if answer.Status != want {
 				t.Errorf("%s: %d, want %d: %s", name, answer.Status, want, answer.Body)

@@ -99,8 +99,9 @@ func TestKexecThatIsMissed(t *testing.T) {
 		missed  int64
 	}{
 		"its own word": {func(*sledd, *sleddtest.Machine) {}, " start=firmware", "fallback", 1},
-		"a local boot": {func(s *sledd, m *sleddtest.Machine) { s.Ask("GET", "/boot/"+m.MAC+".ipxe", "", "") },
-			"", "fallback", 1},
+		"anybody's request of the boot script": {func(s *sledd, m *sleddtest.Machine) {
+			s.Ask("GET", "/boot/"+m.MAC+".ipxe", "", "")
+		}, "", "kexec", 0},
 		"a fallback":                 {note("fallback"), "", "fallback", 1},
 		"somebody at the switch":     {note("power"), "", "fallback", 1},
 		"a switch that does nothing": {note("power"), " start=kexec", "kexec", 0},

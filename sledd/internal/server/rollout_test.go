@@ -117,7 +117,7 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 		names = append(names, stage.Name)
 	}
 	if answer.Run.Generation != 1 || answer.Run.End.Before(answer.Run.Begin) ||
-		strings.Join(names, " ") != "ipxe wipe write configure start" ||
+		strings.Join(names, " ") != "kernel wipe write configure start" ||
 		answer.Rollout.Counts != (api.RolloutCount{Waiting: 3, Done: 1}) || answer.Rollout.Runs != nil {
 		t.Errorf("%+v", answer)
 	}

@@ -45,7 +45,7 @@ func TestSeedWhoseAnswerWasLostIsGivenAgain(t *testing.T) {
 	install(m)
 	m.Say("operational", "operational 1\ngeneration 1\nos boot_id=x\n")
 	s.phase(1, api.Operational)
-	if after := s.Ask("GET", "/node/v1/"+m.MAC+"/seed", m.Token, ""); after.Status != http.StatusForbidden {
+	if after := s.Ask("GET", "/node/v1/"+m.MAC+"/seed", m.Token, ""); after.Status != http.StatusUnauthorized {
 		t.Errorf("operational, and the seed was given: %d", after.Status)
 	}
 }

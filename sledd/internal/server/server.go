@@ -12,6 +12,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
+	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
@@ -38,8 +39,8 @@ type Server struct {
 	Audit    *audit.Trail
 	Metrics  *metrics.Metrics
 	Log      *slog.Logger
-	// ConsoleDirectory holds the records of consoles; empty: there are none.
-	ConsoleDirectory string
+	// Consoles are the records of consoles.
+	Consoles console.Directory
 	// Links is the neighbour table of this machine; nil: addresses are not compared with MACs.
 	Links link.Table
 	// Stopping ends long polls and streams when it is done.

@@ -66,12 +66,14 @@ func TestUndeclaredMachinesFillHalfOfTheStoreAtMost(t *testing.T) {
 	}
 	var refused sleddtest.Answer
 	for machine := 100; machine < 400 && refused.Status != 503; machine++ {
-		refused = s.Ask("GET", "/boot/"+mac.Hyphens(address(machine))+".ipxe", "", "")
-		_, token, _ := strings.Cut(refused.Body, "sled.token=")
-		token, _, _ = strings.Cut(token, " ")
+		node := "/node/v1/" + mac.Hyphens(address(machine))
+		refused = s.Ask("POST", node+"/hello", "", "hello 1\nboot id=b nic="+address(machine)+"\n")
+		if refused.Status == 200 {
+			refused = s.Ask("GET", node+"/plan", refused.Header.Get("Sled-Token"), "")
+		}
+		token := refused.Header.Get("Sled-Token")
 		for boot := 0; boot < 4 && refused.Status < 300; boot++ {
-			refused = s.Ask("POST", "/node/v1/"+mac.Hyphens(address(machine))+"/facts", strings.TrimSpace(token),
-				fmt.Sprintf("facts 1\nboot b%d\n%s", boot, facts.String()))
+			refused = s.Ask("POST", node+"/facts", token, fmt.Sprintf("facts 1\nboot b%d\n%s", boot, facts.String()))
 		}
 	}
 	if refused.Status != 503 {

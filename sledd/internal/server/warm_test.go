@@ -5,12 +5,14 @@ package server_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 // warmed is machine 1, operational with an image, and then bound once more.
-func warmed(t *testing.T) (*sledd, string) {
+func warmed(t *testing.T) (*sledd, *sleddtest.Machine) {
 	t.Helper()
 	s := fresh(t)
 	s.Declare(1)
@@ -20,33 +22,30 @@ func warmed(t *testing.T) (*sledd, string) {
 	m.Fulfil()
 	s.phase(1, api.Operational)
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
-	return s, m.Token
+	return s, m
 }
 
 func TestWarmBootIsABoot(t *testing.T) {
-	s, older := warmed(t)
+	s, m := warmed(t)
 	boot, err := s.Client().Boot(t.Context(), "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	arguments, token, found := strings.Cut(boot.Arguments, " sled.token=")
 	if boot.Kernel != "https://10.77.0.1/sled/generic/vmlinuz" ||
-		boot.Initrd != "https://10.77.0.1/sled/generic/initrd.img" || !found ||
-		arguments != "sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01 sled.servers=https://10.77.0.1" {
+		boot.Initrd != "https://10.77.0.1/sled/generic/initrd.img" ||
+		boot.Arguments != "sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01 sled.servers=https://10.77.0.1" ||
+		!strings.HasPrefix(boot.Ticket, "sledt_525400770001_0_") || time.Until(boot.Expires) < 14*time.Minute {
 		t.Errorf("%+v", boot)
 	}
+	s.phase(1, api.Operational) // until the node is admitted
+	m.Enter(boot.Ticket)
 	s.phase(1, api.Booting)
-	events, err := s.Client().Events(t.Context(), "n1", 1)
-	if err != nil || len(events) != 1 || events[0].Kind != "script" || events[0].Detail.String() != "warm" ||
-		events[0].Generation != 2 {
-		t.Errorf("%v, %+v", err, events)
+	shown := as[api.Admission](t, s.admin(200, "GET", "/v1/nodes/n1/admission", nil))
+	if shown.Incumbent == nil || shown.Incumbent.Level != "proven" || shown.Incumbent.By != "ticket" {
+		t.Errorf("%+v", shown)
 	}
-	plan := "/node/v1/" + address(1) + "/plan"
-	if a := s.Ask("GET", plan, older, ""); a.Status != 401 {
-		t.Errorf("the token of the boot before: %d: %s", a.Status, a.Body)
-	}
-	if a := s.Ask("GET", plan, token, ""); a.Status != 200 || !strings.Contains(a.Body, "generation 2\n") {
-		t.Errorf("the token of this boot: %d: %s", a.Status, a.Body)
+	if plan := m.Poll(0); !strings.Contains(plan, "generation 2\n") {
+		t.Errorf("the plan is %q", plan)
 	}
 }
 
@@ -80,7 +79,7 @@ func TestWarmBootIsForTheDeclaredArchitecture(t *testing.T) {
 func TestWarmBootIsRefused(t *testing.T) {
 	s, _ := warmed(t)
 	s.refused(404, "POST", "/v1/nodes/n9/boot", nil, "node n9 does not exist")
-	s.refused(404, "POST", "/v1/nodes/"+address(9)+"/boot", nil, "does not exist")
+	s.refused(404, "POST", "/v1/nodes/"+address(9)+"/boot", nil, "is not declared")
 	s.Machine(1).Fulfil()
 	events, err := s.Client().Events(t.Context(), "n1", 0)
 	if err != nil {

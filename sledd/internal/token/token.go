@@ -41,7 +41,7 @@ type Record struct {
 	Issued     time.Time `json:"issued"`
 	Expires    time.Time `json:"expires"`
 	Seeded     bool      `json:"seeded,omitempty"` // the seed was handed out for it
-	// Claim is the ID of the claim that a boot token was issued to; empty: a boot script.
+	// Claim is the ID of the claim that a boot token was issued to.
 	Claim string `json:"claim,omitempty"`
 	// Boot is the boot id that has used a ticket.
 	Boot string `json:"boot,omitempty"`
@@ -138,11 +138,11 @@ func WithoutClaim(records []Record, claim string) []Record {
 	return slices.DeleteFunc(slices.Clone(records), func(record Record) bool { return record.Claim == claim })
 }
 
-// Without drops all records of a purpose, but for those of claims: these end with the claim.
+// Without drops all records of a purpose.
 func Without(records []Record, purpose Purpose) []Record {
 	var kept []Record
 	for _, record := range records {
-		if record.Purpose != purpose || record.Claim != "" {
+		if record.Purpose != purpose {
 			kept = append(kept, record)
 		}
 	}
