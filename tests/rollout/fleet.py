@@ -25,23 +25,6 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 DIGEST = "sha256:" + "5e" * 32
 PATIENCE = 600.0  # seconds for what takes ten on an idle machine
 
-# bmc MAC VERB...: switches a double. What ran there cannot report that it is gone; here an operator does, in place of 30 s
-# of silence.
-BMC = """
-mac=$1
-shift
-switch() { "$DOUBLE" power "$DOUBLES" "$mac" "$@"; }
-gone() {
-    curl -s -o /dev/null --max-time 10 --cacert "$CA" -H "Authorization: Bearer $TOKEN" -X POST \\
-        "$SLEDD/v1/nodes/$mac/revoke" || :
-}
-case $1 in
-off | reset) switch "$1" && gone ;;
-cycle) switch off && gone && switch on ;;
-*) switch "$@" ;;
-esac
-"""
-
 
 class Fleet:
     """A sledd, nodes n1 to n<count> spread over racks r0, r1, ..., and the inventory that playbooks run with.
@@ -59,10 +42,6 @@ class Fleet:
         self.hooks = folder / "hooks.log"
         self.doubles.mkdir()
         self.url = f"https://127.0.0.1:{free_port()}"
-        self.bmc = folder / "bmc"
-        settings = f"DOUBLE={BIN}/sled-double DOUBLES={self.doubles} CA={folder}/ca.crt TOKEN={TOKEN} SLEDD={self.url}"
-        self.bmc.write_text(f"#!/bin/sh\nset -eu\n{settings}\n{BMC}")
-        self.bmc.chmod(0o700)
         (folder / "admin.token").write_text(TOKEN)
         certificate(folder)
         self._playbooks: list[subprocess.Popen[str]] = []
@@ -142,9 +121,10 @@ class Fleet:
         return True
 
     def _inventory(self) -> None:
+        double = str(BIN / "sled-double")
 
         def verb(*words: str) -> list[str]:
-            return [str(self.bmc), "{{ node_mac }}", *words]
+            return [double, "power", str(self.doubles), "{{ node_mac }}", *words]
 
         for when in ("before", "after"):
             note = f"echo $(date +%s.%N) {when} {{{{ inventory_hostname }}}} >> {self.hooks}"
@@ -187,7 +167,7 @@ class Fleet:
 
     def power(self, node: str, *words: str) -> str:
         """Presses the node's button."""
-        command = [str(self.bmc), self.macs[node], *words]
+        command = [str(BIN / "sled-double"), "power", str(self.doubles), self.macs[node], *words]
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
 
     def settle(self, image: str, nodes: Iterable[str]) -> None:
