@@ -15,15 +15,15 @@ type Sighting struct {
 	Time time.Time // of its line
 }
 
-// said stands before a claim code (contract/admission.md, "claim").
-var said = []byte("sled: claim ")
+// prefix stands before a claim code (contract/admission.md, "claim").
+var prefix = []byte("sled: claim ")
 
 // Sightings returns the claim codes in the end of a record that the Sled system printed, each on a separate line. A
 // line of which the end is missing is left out: a later read has all of it.
 func Sightings(text []byte) []Sighting {
 	var found []Sighting
 	for {
-		at := bytes.Index(text, said)
+		at := bytes.Index(text, prefix)
 		if at < 0 {
 			return found
 		}
@@ -45,7 +45,7 @@ func read(line []byte) (Sighting, bool) {
 	if err != nil {
 		return Sighting{}, false
 	}
-	text, is := bytes.CutPrefix(bytes.Trim(printed, "\r"), said)
+	text, is := bytes.CutPrefix(bytes.Trim(printed, "\r"), prefix)
 	code := string(text)
 	if !is || !admission.IsCode(code) {
 		return Sighting{}, false
