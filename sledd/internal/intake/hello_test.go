@@ -269,7 +269,7 @@ func TestPollsAreAnsweredWhenTheyMatter(t *testing.T) {
 	go poll(claim, intake.None)
 	waiting(1)
 	m.decide(admission.Expect{For: time.Minute, By: "power"})
-	if got := <-answers; !strings.HasSuffix(got, "<nil>") { // with a token if it had not been read before the window opened
+	if got := <-answers; !strings.HasSuffix(got, "<nil>") { // with a token if the window opened first
 		t.Error(got)
 	}
 	if m.pollBy(claim) == "" {
