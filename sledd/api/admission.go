@@ -84,8 +84,9 @@ type AdmissionList struct {
 
 // ExpectSpec makes a boot of a node expected.
 type ExpectSpec struct {
-	By      string `json:"by" pattern:"^[a-z0-9][a-z0-9._:-]{0,63}$" example:"power" doc:"The act"`
-	Seconds int64  `json:"seconds" minimum:"10" maximum:"86400" example:"900"`
+	By       string `json:"by" pattern:"^[a-z0-9][a-z0-9._:-]{0,63}$" example:"power" doc:"The act"`
+	Seconds  int64  `json:"seconds" minimum:"10" maximum:"86400" example:"900"`
+	SledOnly bool   `json:"sled_only,omitempty" doc:"Open no window for a node whose boot script boots its local disk"`
 }
 
 // CodeSpec names a claim.

@@ -124,6 +124,7 @@ type Status struct {
 	Image        string     `json:"image,omitempty" doc:"Image on its disk, as far as observed"`
 	Digest       string     `json:"digest,omitempty"`
 	BootID       Identifier `json:"boot_id,omitzero" doc:"Kernel boot ID of the last request of the node"`
+	Address      Address    `json:"address,omitzero" doc:"Address that the machine spoke from when it was admitted as the node"`
 	Architecture string     `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Architecture that the node reported with its facts"`
 	Step         int        `json:"step,omitempty" doc:"Number of the running or last step, from 1"`
 	Steps        int        `json:"steps,omitempty"`

@@ -72,7 +72,8 @@ func (f *Fleet) Admission(ctx context.Context, reference string) (api.Admission,
 // Expect makes a boot of a node expected.
 func (f *Fleet) Expect(ctx context.Context, reference string, spec api.ExpectSpec) (api.Admission, error) {
 	event := admission.Expect{For: time.Duration(spec.Seconds) * time.Second, By: spec.By}
-	return f.decide(ctx, reference, event, func(tx *nodeTx, _ admission.Outcome) error {
+	none := func(tx *nodeTx) bool { return spec.SledOnly && tx.BootsDisk() }
+	return f.decideUnless(ctx, reference, none, event, func(tx *nodeTx, _ admission.Outcome) error {
 		tx.AddEvent(api.Event{Kind: "expect", Generation: tx.Generation(), Seconds: float64(spec.Seconds),
 			Detail: nodetext.Clean(spec.By)})
 		return nil
@@ -126,6 +127,12 @@ func (f *Fleet) Revoke(ctx context.Context, reference string) (api.Admission, er
 // decide applies an operator's act to the admission of a node; check may refuse what it results in.
 func (f *Fleet) decide(ctx context.Context, reference string, event admission.Event,
 	check func(tx *nodeTx, out admission.Outcome) error) (api.Admission, error) {
+	return f.decideUnless(ctx, reference, func(*nodeTx) bool { return false }, event, check)
+}
+
+// decideUnless is decide, but only shows the admission of a node that the act is not for.
+func (f *Fleet) decideUnless(ctx context.Context, reference string, none func(tx *nodeTx) bool, event admission.Event,
+	check func(tx *nodeTx, out admission.Outcome) error) (api.Admission, error) {
 	var shown api.Admission
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
@@ -136,6 +143,10 @@ func (f *Fleet) decide(ctx context.Context, reference string, event admission.Ev
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		}
 		f.Policy.Step(tx.Tx, admission.Tick{}) // its notes are none of the act's
+		if none(tx) {
+			shown = f.shownAdmission(tx.Tx)
+			return nil
+		}
 		out := f.Policy.Step(tx.Tx, event)
 		if err := check(tx, out); err != nil {
 			return err

@@ -85,6 +85,28 @@ func TestOperatorsSeeClaims(t *testing.T) {
 	}
 }
 
+func TestNoWindowForANodeThatBootsItsDisk(t *testing.T) {
+	r := newRackAt(t, admission.Expected)
+	err := r.Update(t.Context(), address(1), nil, func(tx *nodetx.Tx) error {
+		tx.Enter(api.Operational)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := api.ExpectSpec{By: "power", Seconds: 900, SledOnly: true}
+	if shown, err := r.Expect(t.Context(), "n1", spec); err != nil || shown.Window != nil {
+		t.Errorf("%+v, %v, want no window", shown, err)
+	}
+	if shown, err := r.Expect(t.Context(), "n2", spec); err != nil || shown.Window == nil {
+		t.Errorf("%+v, %v, want a window", shown, err)
+	}
+	spec.SledOnly = false
+	if shown, err := r.Expect(t.Context(), "n1", spec); err != nil || shown.Window == nil {
+		t.Errorf("%+v, %v, want a window", shown, err)
+	}
+}
+
 func TestOperatorsAdmitRefuseAndRevoke(t *testing.T) {
 	r := newRackAt(t, admission.Expected)
 	r.hello(1, first)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -24,6 +25,7 @@ func (tx *nodeTx) step(event admission.Event) admission.Outcome {
 	out := tx.in.DB.Policy.Step(tx.Tx, event)
 	if now := tx.Admission().Incumbent; now != nil && (before == nil || before.ID != now.ID) {
 		tx.recordBoot()
+		tx.Status().Address, _ = nodetext.ParseAddress(now.Address) // none behind a proxy on this machine
 	}
 	if slices.ContainsFunc(out.Notes, func(note admission.Note) bool { return note.Kind == admission.Void }) {
 		tx.forgetDisk()

@@ -77,7 +77,13 @@ func TestAClaimBecomesTheNode(t *testing.T) {
 	if m.status().Phase != "" {
 		t.Errorf("a claim changed the phase to %s", m.status().Phase)
 	}
+	if got := m.status().Address; !got.IsZero() {
+		t.Errorf("the address of a claim is that of the node: %s", got)
+	}
 	first := m.pollBy(claim)
+	if got := m.status().Address.String(); got != "192.0.2.1" {
+		t.Errorf("the address of the node is %q", got)
+	}
 	if m.token = m.pollBy(claim); m.token == "" || m.token == first {
 		t.Fatalf("a response that was lost is not repeated: %q, %q", first, m.token)
 	}
@@ -126,6 +132,19 @@ func TestAClaimWaitsForAWindow(t *testing.T) {
 	m.after(5 * time.Minute)
 	if _, _, err := m.Seed(t.Context(), mac, m.token); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestACaptureWaitsUntilItsUploadIsAllowed(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Capture: "golden"}).at(admission.Expected)
+	m.decide(admission.Expect{For: 15 * time.Minute, By: "power"})
+	m.enter("192.0.2.1")
+	if got := m.poll(); got != "" {
+		t.Errorf("the plan is %q, while an upload is refused", got)
+	}
+	m.after(5 * time.Minute)
+	if got := m.poll(); got != "capture reboot" {
+		t.Errorf("the plan is %q", got)
 	}
 }
 

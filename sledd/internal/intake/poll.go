@@ -21,7 +21,8 @@ const None int64 = -1
 type Answer struct {
 	Plan  string
 	Token string
-	again bool // the node is to send another poll
+	again bool      // the node is to send another poll
+	until time.Time // the plan is held back; zero: not, or until an event
 }
 
 // Poll returns the node's plan, unless it has the given generation: then it waits for another
@@ -55,12 +56,21 @@ func (in *Intake) Poll(ctx context.Context, mac, bearer string, given int64, wai
 		renewed = answer.Token
 		select {
 		case <-wake:
+		case <-in.held(answer.until):
 		case <-timer.C:
 			return answer, nil
 		case <-ctx.Done():
 			return answer, nil
 		}
 	}
+}
+
+// held returns a channel that receives when a plan is no longer held back; nil if time does not change that.
+func (in *Intake) held(until time.Time) <-chan time.Time {
+	if until.IsZero() {
+		return nil
+	}
+	return time.After(until.Sub(in.DB.Now()))
 }
 
 // inTurn does something when a slot is free: thousands of nodes may poll, or be woken, at the same time.
@@ -100,6 +110,10 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 		desired, err := tx.desiredPlan()
 		if err != nil {
 			return err
+		}
+		if may := tx.rights(record); desired.Captures() && !may.Secrets { // its upload would be refused
+			answer.until = may.Until
+			return nil
 		}
 		if tx.Rescue() == nil && desired.Generation != given {
 			return in.issuePlan(tx, desired, record, &answer)

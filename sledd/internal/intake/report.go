@@ -113,7 +113,8 @@ func alreadyApplied(list []api.Event, sent report.Report, line report.Line) bool
 func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line,
 	earlier []api.Event) error {
 	if line.Kind == report.Progress {
-		if tx.Status().Step == line.Step && tx.Status().Verb == line.Verb {
+		news := line.Bytes > 0 || line.Total > 0 // else it only shows that the node is there
+		if news && tx.Status().Step == line.Step && tx.Status().Verb == line.Verb {
 			tx.Status().Progress = &api.Progress{Bytes: line.Bytes, Total: line.Total, Rate: line.Rate}
 		}
 		return nil
