@@ -7,12 +7,12 @@ claim_file=$ROOT/run/sled/claim claim_repeat=60
 
 # Sends a hello until a server responds, and prints the claim code. Returns 1 if the servers refuse it.
 claim_hello() {
-	claim_pause=1
+	claim_backoff=1
 	until sledc hello $node "nic=$network_wanted" wait=60 >"$claim_file" 2>"$plan_log"; do
 		console_say "no claim: $(tail -n 1 "$plan_log")"
 		! grep -q '^refused$' "$claim_file" || return 1
-		$MOCK sleep "$claim_pause"
-		claim_pause=$((claim_pause < 5 ? claim_pause * 2 : 10))
+		$MOCK sleep "$claim_backoff"
+		claim_backoff=$((claim_backoff < 5 ? claim_backoff * 2 : 10))
 	done
 	[ ! -s "$plan_log" ] || console_say "$(tail -n 1 "$plan_log")"
 	while read -r claim_line; do console_say "$claim_line"; done <"$claim_file"
@@ -26,12 +26,11 @@ claim_show() {
 	claim_shown=$(wait_seconds_up)
 }
 
-# Polls once for the admission, and prints what sledc prints. A server that responds at once is not asked at once again.
-claim_poll() {
-	claim_polled=$(wait_seconds_up)
-	sledc plan $node "out=$plan_file" wait=20 2>"$plan_log" || :
-	[ "$(wait_seconds_up)" -gt "$claim_polled" ] || $MOCK sleep 1
-}
+# Polls once for the admission, and prints what sledc prints.
+claim_poll() { sledc plan $node "out=$plan_file" wait=20 2>"$plan_log" || :; }
+
+# claim_pause SECONDS: a server that responded at once at that time is not asked at once again.
+claim_pause() { [ "$(wait_seconds_up)" -gt "$1" ] || $MOCK sleep 1; }
 
 # Returns as soon as the claim is admitted and the poll has stored the boot token; returns 1 if a hello is refused. A
 # claim may send facts once.
@@ -39,8 +38,9 @@ claim_wait() {
 	claim_hello || return 1
 	plan_send_facts
 	while :; do
+		claim_polled=$(wait_seconds_up)
 		case $(claim_poll) in
-		waiting) ;;
+		waiting) claim_pause "$claim_polled" ;;
 		unchanged | 'generation '*)
 			console_say "the claim is admitted"
 			return 0

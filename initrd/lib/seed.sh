@@ -7,7 +7,7 @@ seed_folder=$ROOT/run/sled/seed
 seed_get() {
 	rm -rf "$seed_folder"
 	(umask 077 && mkdir -p "$seed_folder")
-	sledc seed $node "out=$seed_folder/seed.tar"
+	sledc seed $node "out=$seed_folder/seed.tar" >&3 # 3: see plan_detail
 	tar -x -f "$seed_folder/seed.tar" -C "$seed_folder"
 }
 

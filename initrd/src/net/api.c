@@ -11,6 +11,8 @@
 
 #define CONNECT_NS (5 * SECOND)
 #define PAUSE_MAX (10 * SECOND)
+#define WITHHELD_PAUSE 10u // seconds, if the server names none
+#define WITHHELD_PAUSE_MAX 30u
 
 // The token is a secret: it is sent over TLS, or within this machine.
 static int check_servers(const struct urls *servers, struct fault *fault) {
@@ -129,6 +131,12 @@ static int call_once(struct api *api, const struct call *call, struct head *ret,
 	return r == 0 ? keep_token(api, ret->token, fault) : r;
 }
 
+static int64_t withheld_pause(const struct head *head) {
+	unsigned seconds = head->has_retry ? head->retry_after : WITHHELD_PAUSE;
+
+	return (seconds < 1 ? 1 : seconds > WITHHELD_PAUSE_MAX ? WITHHELD_PAUSE_MAX : seconds) * SECOND;
+}
+
 static bool is_busy(unsigned status) { return status >= 500 || status == 429; }
 
 // Tries each server once. 0: one of them responded.
@@ -163,6 +171,7 @@ int api_call(struct api *api, const struct call *call, unsigned *ret_status, cha
 		int64_t next;
 		int r = call_all(api, call, &head, &body, &size, fault);
 		if (r == 0) {
+			api->withheld_ns = withheld_pause(&head);
 			*ret_status = head.status;
 			*ret_body = body;
 			if (ret_size)
@@ -195,7 +204,7 @@ static void server_words(const char *body, char *ret, size_t size) {
 
 int api_refused(unsigned status, const char *body, struct fault *fault) {
 	const char *meaning = status == 401 ? "token refused" : status == 403
-		? "the token belongs to another node or an older generation" : NULL;
+		? "the token belongs to another node or an older generation" : status == WITHHELD ? "withheld" : NULL;
 	char words[200];
 
 	server_words(body ? body : "", words, sizeof(words));

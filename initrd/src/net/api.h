@@ -8,6 +8,8 @@
 
 #define DEFAULT_CA "/etc/sled/ca.crt"
 #define CLAIM_TOKEN "sledc_" // how the token of a claim starts: contract/admission.md
+#define WITHHELD 409u	     // status of a request that is withheld: contract/admission.md, Rights
+#define WITHHELD_NS (24 * 3600 * SECOND) // how long such a request is repeated
 
 // The operands of every verb that sends requests to sledd, for its table of rules.
 #define API_RULES \
@@ -23,6 +25,7 @@ struct api {
 	char token[TOKEN_MAX + 1];
 	const char *ca;
 	size_t server; // that answered last
+	int64_t withheld_ns; // how long to wait before a withheld request is repeated
 	struct http http;
 };
 

@@ -20,6 +20,8 @@
 
 #define SEND_NS (10 * SECOND)
 #define END_NS (600 * SECOND) // how long an end is retried: contract/report.md
+#define BEAT_NS (5 * SECOND)  // a running step sends a word at least every 10 s: contract/admission.md
+#define NEVER INT64_MAX
 #define LOG_MAX (64u * 1024)  // of a posted log: contract/report.md
 #define LOG_OUTPUT (40u * 1024)
 #define LOG_MARK "--- dmesg\n"
@@ -43,20 +45,22 @@ struct sender {
 	struct report report;
 	struct backoff backoff;
 	int64_t started, next; // nothing is sent before `next`
+	int64_t beat;	       // when the progress is sent again, even if it has not changed
 	int64_t give_up;       // once the step has ended
+	int64_t hold_limit;    // until then a withheld end is sent again
+	bool held;	       // the end is withheld
 	bool refused;	       // a start or an end, by sledd
 	char line[LINE_MAX_BYTES];
 	size_t size; // of an unfinished line
 };
 
-// 0: the server answered. The answer is final: the same body would get the same one.
-static int send_due(struct sender *s, struct fault *fault) {
+// 0: the server answered. The answer is final: the same body would get the same one, unless it is withheld.
+static int send_body(struct sender *s, const struct report *report, unsigned *ret_status, struct fault *fault) {
 	cleanup_with(text_free) struct text text = {0};
 	cleanup_free char *answer = NULL;
-	unsigned status;
 	int r;
 
-	report_write(&s->report, &text);
+	report_write(report, &text);
 	struct call call = {
 		.method = "POST",
 		.path = "report",
@@ -65,22 +69,52 @@ static int send_due(struct sender *s, struct fault *fault) {
 		.answer_max = 4096,
 		.answer_ns = SEND_NS,
 	};
-	r = api_call(&s->api, &call, &status, &answer, NULL, fault);
-	if (r == 0 && status >= 300) {
-		api_refused(status, answer, fault);
+	r = api_call(&s->api, &call, ret_status, &answer, NULL, fault);
+	if (r == 0 && *ret_status >= 300) {
+		api_refused(*ret_status, answer, fault);
 		fault_print(fault, "report");
-		s->refused |= s->report.begin_due || s->report.end_due;
 	}
 	return r;
 }
 
+// A word of a step that has nothing new to report, or whose end is withheld: this machine is still the node.
+static void send_beat(struct sender *s) {
+	struct report beat = s->report;
+	struct fault fault;
+	unsigned status;
+
+	beat.begin_due = beat.end_due = false;
+	beat.progress_due = true;
+	s->beat = clock_now() + BEAT_NS;
+	if (send_body(s, &beat, &status, &fault) == 0 && status >= 300)
+		s->beat = NEVER; // the next one would be refused, too
+}
+
+// Whether the end has to be sent again, because sledd does not accept it yet. Servers that no longer respond are given
+// up as usual.
+static bool hold_end(struct sender *s, unsigned status) {
+	int64_t now = clock_now();
+
+	s->held = status == WITHHELD && s->report.end_due && now < s->hold_limit;
+	if (s->held) {
+		s->next = now + s->api.withheld_ns;
+		s->give_up = now + END_NS;
+	}
+	return s->held;
+}
+
 static void try_send(struct sender *s) {
 	struct fault fault;
-	int r = send_due(s, &fault);
+	unsigned status = 0;
+	int r = send_body(s, &s->report, &status, &fault);
 	int64_t now = clock_now();
 
 	s->report.progress_due = false;
+	if (r == 0 && hold_end(s, status))
+		return; // the beat continues: a withheld report need not count as a word
+	s->beat = now + BEAT_NS;
 	if (r == 0) {
+		s->refused |= status >= 300 && (s->report.begin_due || s->report.end_due);
 		s->report.begin_due = s->report.end_due = false;
 		s->backoff.next = 0;
 		s->next = now + SECOND;
@@ -90,6 +124,25 @@ static void try_send(struct sender *s) {
 	if (s->report.end_due && s->next >= s->give_up) {
 		fault_print(&fault, "report");
 		s->report.end_due = s->report.begin_due = false;
+	}
+}
+
+static int64_t next_beat(const struct sender *s) { return s->report.ended && !s->held ? NEVER : s->beat; }
+
+static int64_t next_send(const struct sender *s) {
+	return s->report.begin_due || s->report.progress_due || s->report.end_due ? s->next : NEVER;
+}
+
+// Sends what is due. Returns when something is due next, unless a line comes first.
+static int64_t send_now(struct sender *s) {
+	for (;;) {
+		int64_t now = clock_now(), beat = next_beat(s), next = next_send(s);
+		if (next <= now)
+			try_send(s);
+		else if (beat <= now)
+			send_beat(s);
+		else
+			return beat < next ? beat : next;
 	}
 }
 
@@ -104,6 +157,7 @@ static void on_line(struct sender *s, const char *line, size_t size, const char 
 		return;
 	s->report.seconds = (double)(clock_now() - s->started) / SECOND;
 	s->give_up = clock_now() + END_NS;
+	s->hold_limit = clock_now() + WITHHELD_NS;
 	s->next = 0; // at once
 	s->backoff.next = 0;
 	take_reason(s, log);
@@ -161,12 +215,12 @@ static void post_log(struct sender *s, const char *path) {
 static void send_all(struct sender *s, int fd, const char *log) {
 	bool open = true;
 
-	while (open || s->report.end_due) {
-		bool due = s->report.begin_due || s->report.progress_due || s->report.end_due;
+	for (;;) {
 		struct pollfd wait = {.fd = open ? fd : -1, .events = POLLIN};
-		if (due && clock_poll_timeout(s->next) == 0)
-			try_send(s);
-		else if (poll(&wait, 1, due ? clock_poll_timeout(s->next) : -1) > 0)
+		int64_t next = send_now(s);
+		if (!open && !s->report.end_due)
+			break;
+		if (poll(&wait, 1, next == NEVER ? -1 : clock_poll_timeout(next)) > 0)
 			open = take_lines(s, fd, log);
 	}
 	if (s->report.ended && s->report.code != 0)
@@ -176,12 +230,13 @@ static void send_all(struct sender *s, int fd, const char *log) {
 // One pass over the servers. After "refused" the shell must not start the step: sledd has withdrawn the plan.
 static enum exit_code begin_only(struct sender *s) {
 	struct fault fault;
-	int r = send_due(s, &fault);
+	unsigned status = 0;
+	int r = send_body(s, &s->report, &status, &fault);
 
-	puts(r < 0 ? "unanswered" : s->refused ? "refused" : "accepted");
+	puts(r < 0 ? "unanswered" : status >= 300 ? "refused" : "accepted");
 	if (r < 0)
 		return fault_print(&fault, "report");
-	return s->refused ? CODE_NETWORK : CODE_DONE;
+	return status >= 300 ? CODE_NETWORK : CODE_DONE;
 }
 
 // The parent: passes lines on; returns the code of the end line.
@@ -207,6 +262,7 @@ static int start(struct sender *s, const struct operands *operands, struct fault
 
 	facts_boot_id("", boot, sizeof(boot));
 	s->started = clock_now();
+	s->beat = s->started + BEAT_NS;
 	s->backoff.max = 10 * SECOND;
 	s->report = (struct report){
 		.generation = operands_get(operands, "generation"),

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -13,7 +15,8 @@ const struct operand_rule seed_rules[] = {
 	{0},
 };
 
-static int fetch(struct api *api, const char *out, struct fault *fault) {
+// One response of a server, within two minutes.
+static int request(struct api *api, unsigned *ret_status, char **ret_body, size_t *ret_size, struct fault *fault) {
 	struct call call = {
 		.method = "GET",
 		.path = "seed",
@@ -21,17 +24,38 @@ static int fetch(struct api *api, const char *out, struct fault *fault) {
 		.answer_ns = 15 * SECOND,
 		.give_up = clock_now() + 120 * SECOND,
 	};
-	cleanup_free char *tar = NULL;
-	unsigned status;
-	size_t size;
-	int r = api_call(api, &call, &status, &tar, &size, fault);
 
-	if (r < 0)
-		return r;
-	if (status != 200)
-		return api_refused(status, tar, fault);
-	r = file_write_atomic(out, 0600, tar, size);
-	return r < 0 ? fault_errno(fault, CODE_FAILED, r, "%s", out) : 0;
+	return api_call(api, &call, ret_status, ret_body, ret_size, fault);
+}
+
+// Waits while the seed is withheld, and reports why as the detail of the step.
+static int fetch(struct api *api, const char *out, struct fault *fault) {
+	int64_t give_up = clock_now() + WITHHELD_NS;
+	bool reported = false;
+
+	for (;;) {
+		cleanup_free char *tar = NULL;
+		unsigned status;
+		size_t size;
+		int r = request(api, &status, &tar, &size, fault);
+
+		if (r < 0)
+			return r;
+		if (status == 200) {
+			r = file_write_atomic(out, 0600, tar, size);
+			return r < 0 ? fault_errno(fault, CODE_FAILED, r, "%s", out) : 0;
+		}
+		r = api_refused(status, tar, fault);
+		if (status != WITHHELD || clock_now() + api->withheld_ns >= give_up)
+			return r;
+		if (!reported) {
+			printf("detail waited for the seed: %s\n", fault->text);
+			fflush(stdout);
+			fault_print(fault, "seed");
+		}
+		reported = true;
+		clock_wait_until(clock_now() + api->withheld_ns);
+	}
 }
 
 enum exit_code verb_seed(const struct operands *operands) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -99,6 +100,11 @@ class Server:
         except OSError:
             return False
 
+    def is_known(self) -> bool:
+        """Whether sledd knows the machine: a boot script alone makes nothing known."""
+        nodes = json.loads(self.call("GET", "/v1/nodes"))["items"] or []
+        return any(node["mac"] == self.mac for node in nodes)
+
     def node(self) -> dict[str, Any]:
         """What sledd knows of the machine."""
         return dict(json.loads(self.call("GET", f"/v1/nodes/{self.mac}")))
@@ -110,8 +116,27 @@ class Server:
     def kernel_arguments(self) -> str:
         """Those of the boot script that sledd writes for the node."""
         script = self.call("GET", f"/boot/{self.mac.replace(':', '-')}.ipxe").decode()
-        words = next(word for line in script.splitlines() if "sled.token" in line for word in [line.split()])
+        assert "sledb_" not in script and "sled.token" not in script, script
+        words = next(word for line in script.splitlines() if "sled.mac=" in line for word in [line.split()])
         return " ".join(word for word in words if word.startswith(("sled.", "console=", "BOOTIF=")))
+
+    def admit(self, console: Path) -> None:
+        """Reads the claim code on the console of the machine, as a person does, and admits it."""
+
+        def code() -> str:
+            found = re.findall(r"^sled: claim (\S+)\r?$", console.read_text(errors="replace"), re.MULTILINE)
+            return str(found[-1]) if found else ""
+
+        shown = wait_for("a claim code on the console", 600, code)
+        plans = [event for event in self.events() if event["kind"] in ("plan", "claim")]
+        assert plans and plans[0]["kind"] == "claim", plans
+        self.call("POST", f"/v1/nodes/{self.mac}/admit", {"code": shown})
+
+        def admitted() -> bool:
+            incumbent = json.loads(self.call("GET", f"/v1/nodes/{self.mac}/admission")).get("incumbent") or {}
+            return incumbent.get("code") == shown and incumbent["level"] == "proven"
+
+        wait_for("the admission", 120, admitted)
 
 
 def appended(archive: Path, tree: Path, to: Path) -> Path:

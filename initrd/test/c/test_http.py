@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import program
-from server import Pki, Server
+from server import Pki, Request, Server
 from tap import run_tests
 
 SLEDC = program.for_tests()
@@ -142,6 +143,27 @@ def test_facts_and_seed() -> None:
         expect(sledc("seed", *api(s, f"out={work}/seed.tar")), 6, "given already")
 
 
+WITHHELD = b'{"title":"Conflict","detail":"not yet: another machine may claim to be the node"}'
+
+
+def withheld(request: Request) -> None:
+    """A secret that is not released yet."""
+    request.answer(409, WITHHELD, Retry_After="1")
+
+
+def test_seed_is_waited_for() -> None:
+    with Server(withheld, withheld, lambda r: r.answer(200, b"tar"), pki=pki) as s:
+        run = sledc("seed", *api(s, f"out={work}/late.tar"))
+        expect(run, 0)
+        reason = "withheld (409): not yet: another machine may claim to be the node"
+        assert run.stdout == f"detail waited for the seed: {reason}\n", run
+        assert [r.path for r in s.seen] == [NODE + "/seed"] * 3
+    assert (work / "late.tar").read_bytes() == b"tar"
+    with Server(withheld, lambda r: r.answer(403, b"revoked"), pki=pki) as s:
+        expect(sledc("seed", *api(s, f"out={work}/none.tar")), 6, "revoked")
+        assert len(s.seen) == 2 and not (work / "none.tar").exists()
+
+
 def test_operational() -> None:
     line = work / "operational"
     with Server(lambda r: r.answer(503), lambda r: r.answer(204), pki=pki) as s:
@@ -213,6 +235,40 @@ def test_report_refused_later() -> None:
     with Server(lambda r: r.answer(403), pki=pki) as s:
         expect(sledc(*report(s), stdin="end code=0\n"), 6, "403")
         expect(sledc(*report(s), stdin="end code=5\n"), 5, "403")
+
+
+def test_report_of_an_end_that_is_withheld() -> None:
+    """It is sent again until it is accepted; progress in between shows that the machine is still there."""
+
+    def answer(request: Request) -> None:
+        early = sum(b"\nend " in seen.body for seen in s.seen) < 4
+        request.answer(409 if early and b"\nend " in request.body else 204, WITHHELD, Retry_After="3")
+
+    with Server(answer, pki=pki) as s:
+        expect(sledc(*report(s, "begin=done"), stdin="end code=0\n"), 0, "withheld (409): not yet")
+        kinds = [r.body.decode().splitlines()[3].split()[0] for r in s.seen]
+    assert kinds.count("end") == 4 and kinds[0] == kinds[-1] == "end" and "progress" in kinds, kinds
+
+
+def test_report_of_a_step_without_news() -> None:
+    """Its last progress is sent again, until the step ends."""
+    said = threading.Event()
+
+    def answer(request: Request) -> None:
+        if sum(b"\nprogress step=2 verb=write bytes=5 total=10 rate=0\n" in seen.body for seen in s.seen) > 1:
+            said.set()
+        request.answer(204)
+
+    with Server(answer, pki=pki) as s:
+        run = subprocess.Popen([SLEDC, *report(s)], stdin=subprocess.PIPE, text=True)
+        assert run.stdin
+        run.stdin.write("progress bytes=5 total=10\n")
+        run.stdin.flush()
+        assert said.wait(60)
+        run.stdin.write("end code=0\n")
+        run.stdin.close()
+        assert run.wait(timeout=30) == 0
+        assert b"\nend " in s.seen[-1].body and not any(b"\nend " in r.body for r in s.seen[:-1])
 
 
 def test_report_server_comes_late() -> None:
