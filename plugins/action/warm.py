@@ -68,7 +68,7 @@ class ActionModule(ActionBase):
         sizes = {name: path.stat().st_size for name, (path, _) in files.items()}
         room = warming.check_room(running, sizes["vmlinuz"] + sizes["initrd.img"], sizes["sledc"])
         try:
-            self._fill(files, boot["arguments"], room)
+            self._fill(files, self._texts(boot, sizes["initrd.img"]), room)
             self._load(running)
             self._leave(end)
         except SledError as error:
@@ -76,15 +76,26 @@ class ActionModule(ActionBase):
         digests = {"kernel_sha256": files["vmlinuz"][1], "initrd_sha256": files["initrd.img"][1]}
         return {**result, **digests, "bytes": sum(sizes.values())}
 
-    def _fill(self, files: dict[str, tuple[Path, str]], arguments: str, room: int) -> None:
+    @staticmethod
+    def _texts(boot: Json, initrd: int) -> dict[str, bytes]:
+        """The small files. The ticket is a secret, and so never part of a command or of the result."""
+        if not boot.get("ticket"):
+            raise SledError("sledd sent no ticket for the warm start: sledd is older than this collection")
+        return {
+            "arguments": boot["arguments"].encode("ascii") + b"\n",
+            "leave": warming.LEAVE.encode("ascii"),
+            "ticket": warming.ticket_archive(boot["ticket"], initrd),
+        }
+
+    def _fill(self, files: dict[str, tuple[Path, str]], texts: dict[str, bytes], room: int) -> None:
         """Puts all that is needed on the node, and proves that it arrived."""
         user = self._shell("id -u", "ask who logs in", become=False).split()
         self._shell(warming.make_folder(int(user[-1]), room), f"make {warming.FOLDER}")
         for name, (path, _) in files.items():
             self._put(str(path), name)
         digests = {name: digest for name, (_, digest) in files.items()}
-        for name, text in (("arguments", arguments + "\n"), ("leave", warming.LEAVE)):
-            with tempfile.NamedTemporaryFile("w", prefix="sled-warm-", encoding="ascii") as file:  # mode 0600
+        for name, text in texts.items():
+            with tempfile.NamedTemporaryFile(prefix="sled-warm-") as file:  # mode 0600
                 file.write(text)
                 file.flush()
                 digests[name] = digest_of(file.name)

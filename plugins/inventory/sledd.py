@@ -46,8 +46,8 @@ options:
   facts:
     description:
       - Read each node's hardware into C(sled_facts), one more request per node.
-      - If they contain a unicast address of the interface that boots, it becomes C(ansible_host), unless O(compose)
-        sets that.
+      - The address that the machine spoke from when sledd admitted it as the node then becomes C(ansible_host), unless
+        O(compose) sets that. Addresses in facts are only shown, because a machine may report any.
     type: bool
     default: false
   group_by:

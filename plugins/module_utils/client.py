@@ -18,6 +18,7 @@ Json = dict[str, Any]
 
 PAGE = 2000  # items that one list call asks for
 LONGEST_ANSWER = 64 << 20  # bytes
+SHORTEST_WINDOW, LONGEST_WINDOW = 10, 86400  # seconds: contract/admission.md
 
 
 class SledError(Exception):
@@ -118,8 +119,33 @@ class Client:
         return self._json("POST", self._path("bindings", node, "reimage"), headers={"If-Match": f'"{revision}"'})
 
     def boot(self, node: str) -> Json:
-        """What a running node is to be started with, to come into the Sled system. The arguments hold a token."""
+        """What a running node is to be started with, to come into the Sled system. The ticket is a secret."""
         return self._json("POST", self._path("nodes", node, "boot"))
+
+    def claims(self) -> list[Json]:
+        """Lists the nodes that a machine claims to be and is not admitted as."""
+        return list(self._json("GET", "/v1/claims").get("items") or [])
+
+    def admission(self, node: str) -> Json:
+        """Reads who claims to be a node, and who is admitted."""
+        return self._json("GET", self._path("nodes", node, "admission"))
+
+    def decide(self, node: str, act: str, **spec: Any) -> Json:
+        """Applies an act of an operator (expect, admit, refuse, revoke) to the admission of a node."""
+        return self._json("POST", self._path("nodes", node, act), body=spec or None)
+
+    def revoke(self, node: str) -> None:
+        """Ends the admission of a node, if there is one."""
+        try:
+            self.decide(node, "revoke")
+        except ApiError as error:
+            if error.status != 409:
+                raise
+
+    def expect(self, node: str, by: str, seconds: int) -> Json:
+        """Makes a boot of a node expected, unless it boots its disk."""
+        limited = min(max(seconds, SHORTEST_WINDOW), LONGEST_WINDOW)
+        return self.decide(node, "expect", by=by, seconds=limited, sled_only=True)
 
     def nodes(
         self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None

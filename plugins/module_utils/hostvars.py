@@ -53,26 +53,16 @@ def variables(node: Json) -> Json:
     }
     if node.get("facts"):
         found["sled_facts"] = node["facts"]
-        address = boot_address(node)
+        address = unicast(status.get("address"))  # facts may name any address
         if address:
             found["ansible_host"] = address
     return found
 
 
-def boot_address(node: Json) -> str:
-    """The address of the interface that boots, if the facts have one."""
-    for nic in node["facts"].get("nics") or []:
-        if nic.get("mac") == node["mac"]:
-            address = unicast(nic.get("address"))
-            if address:
-                return address
-    return ""
-
-
 def unicast(text: Any) -> str:
-    """Returns the address of another machine in a text such as 10.77.0.51/24; empty if there is none."""
+    """Returns the address of another machine in a text such as 10.77.0.51; empty if there is none."""
     try:
-        address = ipaddress.ip_address(text.partition("/")[0] if isinstance(text, str) else "")
+        address = ipaddress.ip_address(text if isinstance(text, str) else "")
     except ValueError:
         return ""
     if getattr(address, "scope_id", None) or (address.version == 4 and address.packed[0] == 0):

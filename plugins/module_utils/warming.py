@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import SettingsError, SledError
 
+TICKET = "etc/sled/ticket"  # in the initrd, where sledc looks for it
 FOLDER = "/run/sled-warm"  # a filesystem of our own, since /run may be noexec; gone with the running system
 SMALLEST = 320 << 20  # bytes of memory, as the kernel counts it, that the Sled system needs (initrd/README.md: 384 MiB)
 SPARE = 64 << 20  # bytes of memory that are left to the running system
@@ -146,9 +147,32 @@ def prove(digests: dict[str, str]) -> str:
     )
 
 
+def entry(number: int, name: str, mode: int, content: bytes) -> bytes:
+    """One entry of a cpio archive (newc), owned by root."""
+    path = name.encode() + b"\0"
+    fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(path), 0)
+    head = b"070701" + b"".join(b"%08X" % field for field in fields) + path
+    return _aligned(head) + _aligned(content)
+
+
+def _aligned(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
+
+
+def ticket_archive(ticket: str, behind: int) -> bytes:
+    """The cpio archive with the ticket, to be appended to an initrd of so many bytes."""
+    files = (("etc", 0o040755, b""), ("etc/sled", 0o040755, b""), (TICKET, 0o100600, ticket.encode("ascii") + b"\n"))
+    entries = [entry(number, *file) for number, file in enumerate(files, 1)]
+    return bytes(-behind % 4) + b"".join(entries) + entry(0, "TRAILER!!!", 0, b"")
+
+
 def load() -> str:
-    """Loads what was proven."""
-    return f"{FOLDER}/sledc load kernel={FOLDER}/vmlinuz initrd={FOLDER}/initrd.img arguments={FOLDER}/arguments"
+    """Loads what was proven, with the ticket behind the initrd. The files are not needed any more then."""
+    return (
+        f"cat {FOLDER}/ticket >>{FOLDER}/initrd.img && rm -f {FOLDER}/ticket && "
+        f"{FOLDER}/sledc load kernel={FOLDER}/vmlinuz initrd={FOLDER}/initrd.img arguments={FOLDER}/arguments && "
+        f"rm -f {FOLDER}/initrd.img"
+    )
 
 
 def by_systemd(running: Running) -> bool:

@@ -14,6 +14,7 @@ description:
   - The controls are tried in the order of the list. If a control is unreachable, refuses, or accepts without
     effect, the next one is tried. All failures are in the result.
   - Before it switches power on, it informs sledd, if O(events) and the connection options are set.
+  - With O(expect), sledd expects the node to boot the Sled system then.
   - Runs on the controller, which reaches the controls.
 author:
   - The Sled authors (@sled-fleet)
@@ -77,6 +78,12 @@ options:
     description: Whether to report to sledd that power is switched on. If sledd is unreachable, this is a warning.
     type: bool
     default: false
+  expect:
+    description: Seconds within which the node is expected to boot the Sled system, from when it was seen off, or when a
+      reset was accepted. sledd admits a machine that claims to be the node in this time. V(0) expects nothing. Nothing
+      is expected of a node that boots its disk. If sledd is unreachable, this is a warning.
+    type: int
+    default: 0
   server:
     description: URL of sledd. The environment variable E(SLED_SERVER) is used when it is absent.
     type: str
@@ -221,8 +228,9 @@ kind:
 """
 
 from ansible.module_utils.basic import AnsibleModule, env_fallback
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
+from ansible_collections.sled.fleet.plugins.module_utils.power.news import expect, tell
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import TARGETS, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import Window, default_file
 
@@ -263,31 +271,22 @@ SPEC: Json = {
     "timeout": {"type": "float", "default": 60.0},
     "window": {"type": "dict", "options": WINDOW},
     "events": {"type": "bool", "default": False},
+    "expect": {"type": "int", "default": 0},
     "server": {"type": "str", "fallback": (env_fallback, ["SLED_SERVER"])},
     "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["SLED_TOKEN"])},
     "token_file": {"type": "path", "no_log": False, "fallback": (env_fallback, ["SLED_TOKEN_FILE"])},
     "ca_file": {"type": "path", "fallback": (env_fallback, ["SLED_CA"])},
     "controls": {"type": "list", "elements": "dict", "required": True, "options": CONTROL},
 }
-LONGEST_NEWS = 15.0  # seconds that telling sledd may hold up a machine
-
-
-def tell(module: AnsibleModule) -> None:
-    """Posts the power event. A sledd that is down stops no machine: the run just has no time for its firmware."""
-    options = module.params
-    try:
-        token = read_token(options["token"], options["token_file"])
-        client = Client(options["server"] or "", token, options["ca_file"], LONGEST_NEWS)
-        client.post_event(options["node"], "power", options["action"])
-    except SledError as error:
-        module.warn(f"sledd was not informed that {options['node']} is switched on: {error}")
 
 
 def terms(module: AnsibleModule) -> Terms:
     """How to go about it, as the options say."""
     found = Terms(timeout=module.params["timeout"])
     if module.params["events"]:
-        found.before_on = lambda: tell(module)
+        found.before_on = lambda: tell(module.params, module.warn)
+    if module.params["expect"]:
+        found.expect = lambda driver: expect(module.params, driver, module.warn)
     limit = module.params["window"]
     if limit:
         if limit["nodes"] < 1 or limit["seconds"] <= 0:

@@ -16,6 +16,8 @@ description:
   - The task ends when the jump is ordered. M(sled.fleet.ready) waits for the result.
   - A task that fails leaves the running system as it was.
   - The node needs a shell, C(mount) and C(sha256sum), and no Python. Root, or a user with C(become).
+  - A ticket of sledd is appended to the initrd on the node, in memory. It proves to sledd that the machine that
+    starts is the node (contract/admission.md), and ends after 15 minutes. It is in no command and no result.
   - The running system is ended by C(systemctl kexec) where that jumps (systemd 255, or a program C(kexec)). Else its
     services are stopped, filesystems made read-only, and C(sledc) jumps.
 author:

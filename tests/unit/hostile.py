@@ -40,6 +40,7 @@ def fill(node: Json, values: list[str]) -> None:
     text = cycle(values)
     keys = ("id", "version", "kernel", "machine_id", "boot_id", "boot_order", "boot_current")
     node["status"] |= {
+        "address": next((value for value in values if value == ADDRESS), values[0]),
         "phase": "failed", "generation": 1, "code": 5, "verb": "write", "reason": next(text), "detail": next(text),
         "os": {key: next(text) for key in keys},
     }  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
-from ansible_collections.sled.fleet.plugins.module_utils.hostvars import boot_address
+from ansible_collections.sled.fleet.plugins.module_utils.hostvars import unicast
 from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
 from ansible_collections.sled.fleet.tests.unit.hostile import ADDRESS, FILE, fill, texts, vectors
 from ansible_collections.sled.fleet.tests.unit.test_inventory import ansible, plain
@@ -111,17 +111,17 @@ def test_playbook_evaluates_nothing(sledd: Sledd, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in vectors() if name.startswith("facts_address")])
 def test_addresses_that_are_none(name: str) -> None:
     for text in vectors()[name]:
-        nic: Any = {"mac": "m", "address": text}
-        assert not boot_address({"mac": "m", "facts": {"nics": [nic]}})
+        assert not unicast(text)
 
 
 @pytest.mark.parametrize(
     ("text", "address"),
-    [("10.77.0.51/24", "10.77.0.51"), ("2001:DB8::1/64", "2001:db8::1"), ("169.254.0.1", ""), ("fe80::1", ""),
+    [("10.77.0.51", "10.77.0.51"), ("2001:DB8::1", "2001:db8::1"), ("10.77.0.51/24", ""), ("::1", ""),
+     ("169.254.0.1", ""), ("fe80::1", ""),
      ("0.1.2.3", ""), ("240.0.0.1", ""), ("ff02::1", ""), ("::ffff:10.0.0.1", ""), ("", ""), (7, ""), (None, "")],
 )  # fmt: skip
 def test_addresses(text: Any, address: str) -> None:
-    assert boot_address({"mac": "m", "facts": {"nics": [{"mac": "m", "address": text}]}}) == address
+    assert unicast(text) == address
 
 
 def test_vectors_hold_what_their_names_say() -> None:

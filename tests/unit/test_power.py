@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,9 +9,6 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Json, Sle
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Exhausted, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import Window, place
-from ansible_collections.sled.fleet.plugins.modules import power
-from ansible_collections.sled.fleet.tests.unit.arguments import patch_module_args
-from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
 
 class Machine:
@@ -238,6 +233,34 @@ def test_what_comes_right_before_power() -> None:
 
 
 @pytest.mark.parametrize(
+    ("action", "before", "done"),
+    [
+        ("on", OFF, ["expect double", "a:on"]),
+        ("cycle", OFF, ["expect double", "a:on"]),
+        ("cycle", ON, ["a:off", "expect double", "a:on"]),  # not before it is off: what runs there may claim, too
+        ("reset", ON, ["a:reset", "expect double"]),
+        ("on", ON, []),
+        ("off", ON, ["a:off"]),
+        ("bootdev", ON, ["a:bootdev pxe "]),
+    ],
+)
+def test_when_a_boot_is_expected(action: str, before: str, done: list[str]) -> None:
+    machine = Machine(before)
+    switch = a_switch(machine, Control(machine, "a"), expect=lambda driver: machine.done.append(f"expect {driver}"))
+    switch.do(action)
+    assert machine.done == done
+
+
+def test_nothing_is_expected_of_a_reset_that_failed() -> None:
+    machine = Machine(ON)
+    expected: list[str] = []
+    control = Control(machine, "a", fails="refused", verbs=("reset",))
+    with pytest.raises(Exhausted):
+        a_switch(machine, control, expect=expected.append).do("reset")
+    assert not expected
+
+
+@pytest.mark.parametrize(
     ("taken", "at"),
     [
         ([], 100.0),
@@ -261,56 +284,6 @@ def test_window_is_shared_by_its_file(tmp_path: Path) -> None:
     assert Window(2, 10.0, file).take(100.0) == 0
     with pytest.raises(SledError, match="a file that this user may write"):
         Window(2, 10.0, str(tmp_path)).take(100.0)
-
-
-def run(capsys: pytest.CaptureFixture[str], **options: Any) -> Json:
-    with patch_module_args(options), pytest.raises(SystemExit):
-        power.main()
-    result: Json = json.loads(capsys.readouterr().out)
-    return result
-
-
-def commands(file: Path) -> Json:
-    return {
-        "driver": "command",
-        "commands": {
-            "on": ["sh", "-c", f"echo on >{file}"],
-            "off": ["sh", "-c", f"echo off >{file}"],
-            "status": ["cat", str(file)],
-        },
-    }
-
-
-def test_module(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    # Where Ansible's controller is loaded too, as by the tests of action plugins, warnings are not in the result.
-    warnings: list[str] = []
-    monkeypatch.setattr("ansible.module_utils.basic.AnsibleModule.warn", lambda _module, text: warnings.append(text))
-    file = tmp_path / "state"
-    file.write_text("off\n", encoding="ascii")
-    control = commands(file)
-    assert run(capsys, node="n1", action="on", controls=[control], _ansible_check_mode=True)["power_state"] == "on"
-    assert file.read_text(encoding="ascii") == "off\n"
-    result = run(capsys, node="n1", action="on", controls=[control])
-    assert (result["changed"], result["power_state"], result["control"]) == (True, "on", "command")
-    assert not run(capsys, node="n1", action="on", controls=[control])["changed"]
-    failed = run(capsys, node="n1", action="reset", controls=[control])
-    assert failed["kind"] == "unsupported"
-    assert failed["msg"] == "n1: reset: command: the driver command has no reset: it has on, off, status"
-    assert "n1 has no power control" in run(capsys, node="n1", controls=[])["msg"]
-    assert (
-        "window: 0 nodes in 1 s" in run(capsys, node="n1", controls=[control], window={"nodes": 0, "seconds": 1})["msg"]
-    )
-    assert run(capsys, node="n1", action="off", controls=[control], events=True)["changed"]
-    assert run(capsys, node="n1", action="on", controls=[control], events=True)["changed"]
-    assert "sledd was not informed that n1 is switched on: no token" in str(warnings)
-
-
-def test_module_tells_sledd(tmp_path: Path, module: Callable[..., Json], sledd: Sledd) -> None:
-    file = tmp_path / "state"
-    file.write_text("on\n", encoding="ascii")
-    result = module(power, node="n1", action="cycle", events=True, controls=[commands(file)])
-    assert result["power_state"] == "on"
-    assert sledd.asked == [("POST", "/v1/nodes/n1/events", {"kind": "power", "detail": "cycle"})]
 
 
 def test_password_of_file_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

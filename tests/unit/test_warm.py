@@ -58,7 +58,7 @@ class Node:
     def put_file(self, local: str, remote: str) -> None:
         if self.gone_at and self.gone_at in remote:
             raise AnsibleConnectionFailure("the copy was closed")
-        assert not (Path(local).stat().st_mode & 0o077) or "arguments" not in remote
+        assert not (Path(local).stat().st_mode & 0o077) or not remote.endswith("/ticket")
         self.given[remote] = Path(local).read_bytes()
 
     def reset(self) -> None:
@@ -126,12 +126,51 @@ def test_in_order(warm: Callable[..., Json], node: Node, sledd: Sledd) -> None:
     assert "/v1/nodes/52%3A54%3A00%3A77%3A00%3A01/boot" in [path for method, path, _ in sledd.asked if method == "POST"]
     assert node.given["/run/sled-warm/vmlinuz"] == b"kernel" and node.given["/run/sled-warm/initrd.img"] == b"initrd"
     assert node.given["/run/sled-warm/arguments"] == b"quiet sled.mac=52:54:00:77:00:01\n"
+    assert [path for path, content in node.given.items() if TICKET.encode() in content] == ["/run/sled-warm/ticket"]
     words = ("MemTotal", "id -u", "uid=1000", "sha256sum -c", "sledc load", "--unit=sled-warm")
     asked = [command for command, _ in node.sent]
     assert len(asked) == len(words) and all(word in command for word, command in zip(words, asked, strict=True)), asked
     assert [become for _, become in node.sent] == [True, False, True, True, True, True]
     assert result["kernel_sha256"] in node.commands("sha256sum -c")[0]
     assert node.resets == 1
+
+
+def test_a_sledd_without_tickets(warm: Callable[..., Json], node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ansible_collections.sled.fleet.tests.unit.double.TICKET", "")
+    assert "sledd sent no ticket for the warm start: sledd is older" in warm()["msg"]
+    assert not node.given
+
+
+@pytest.mark.parametrize("behind", [0, 1, 2, 3, 4096])
+def test_the_ticket_is_an_archive_behind_the_initrd(tmp_path: Path, behind: int) -> None:
+    """As the kernel reads it: each archive starts at a multiple of 4 bytes, after zeros."""
+    whole = b"x" * behind + warming.ticket_archive(TICKET, behind)
+    start = whole.index(b"070701")
+    assert start % 4 == 0 and not whole[behind:start].strip(b"\0") and len(whole) % 4 == 0
+    unpack = ["cpio", "-i", "-m", "-d", "--quiet", "--no-absolute-filenames"]
+    subprocess.run(unpack, input=whole[start:], cwd=tmp_path, check=True, timeout=20)
+    ticket = tmp_path / "etc/sled/ticket"
+    assert ticket.read_text() == TICKET + "\n" and ticket.stat().st_mode & 0o7777 == 0o600
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
+        "etc",
+        "etc/sled",
+        "etc/sled/ticket",
+    ]
+    listed = subprocess.run(
+        ["cpio", "-t", "-v", "-n", "--quiet"], input=whole[start:], capture_output=True, check=True, timeout=20
+    )
+    assert {line.split()[2:4] == [b"0", b"0"] for line in listed.stdout.splitlines()} == {True}, listed.stdout
+
+
+def test_the_ticket_is_loaded_and_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warming, "FOLDER", str(tmp_path))
+    (tmp_path / "initrd.img").write_text("initrd")
+    (tmp_path / "ticket").write_text(" and ticket")
+    (tmp_path / "sledc").write_text(f"#!/bin/sh\ncp {tmp_path}/initrd.img {tmp_path}/loaded\n")
+    (tmp_path / "sledc").chmod(0o700)
+    assert shell(warming.load()).returncode == 0
+    assert (tmp_path / "loaded").read_text() == "initrd and ticket"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["loaded", "sledc"]
 
 
 def test_check_mode_only_asks(warm: Callable[..., Json], node: Node, sledd: Sledd) -> None:

@@ -24,6 +24,7 @@ class Terms:
     interval: float = 1.0  # seconds between two looks
     before_on: Callable[[], None] = lambda: None  # called right before each power-on and reset
     window: Callable[[], object] = lambda: None  # called before that, where power comes back
+    expect: Callable[[str], None] = lambda driver: None  # called when the system that ran has ended
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[float], None] = time.sleep
 
@@ -129,8 +130,12 @@ class Switch:
             self.terms.window()
         if verb != "off":
             self.terms.before_on()
+        if verb == "on":  # it is off, as far as a control can tell
+            self.terms.expect(driver.name)
         getattr(driver, verb)()
         self._see(driver, verb, mark)
+        if verb in ("cycle", "reset"):
+            self.terms.expect(driver.name)
 
     def _climb(self, verb: Callable[[Driver], str], act: Callable[[Driver], None]) -> Driver:
         """Tries the controls in turn, until one did it and that was seen."""
