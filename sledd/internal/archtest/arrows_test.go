@@ -16,7 +16,8 @@ const internal = "github.com/sled-fleet/sled/sledd/internal/"
 var floors = [][]string{
 	{"key", "limit", "mac", "nodetext", "operand", "origin", "quirk", "refusal", "seal", "store"},
 	{"boot", "capacity", "token", "plan"},
-	{"admission", "audit", "events", "report", "rollout"},
+	{"admission"},
+	{"audit", "console", "events", "report", "rollout"},
 	{"link", "metrics", "nodetx"},
 	{"fleet", "intake", "rollouts"},
 	{"server"},
