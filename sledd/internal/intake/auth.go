@@ -127,6 +127,7 @@ func (tx *nodeTx) holder(bearer string, purpose token.Purpose, allowed age) (*to
 		return nil, err
 	}
 	tx.SentBy(record.Claim)
+	record.Used = true
 	return record, nil
 }
 
@@ -136,7 +137,7 @@ func (in *Intake) renew(tx *nodeTx, record *token.Record) string {
 		return ""
 	}
 	text, fresh := token.Mint(token.Boot, tx.MAC, record.Generation, tx.Now, in.TokenLife)
-	fresh.Seeded, fresh.Claim = record.Seeded, record.Claim
+	fresh.Seeded, fresh.Claim, fresh.Used = record.Seeded, record.Claim, record.Used
 	tx.SetTokens(token.Add(tx.Tokens(), fresh, tx.Now))
 	return text
 }

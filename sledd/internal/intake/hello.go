@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -76,8 +77,13 @@ func (tx *nodeTx) claimOf(bearer string) (admission.Claim, error) {
 			return claim, nil
 		}
 	}
-	if state.Incumbent != nil && token.Same(bearer, state.Incumbent.ID) {
-		return state.Incumbent.Claim, nil
+	if now := state.Incumbent; now != nil && token.Same(bearer, now.ID) {
+		entered := func(record token.Record) bool { return record.Claim == now.ID && record.Used }
+		if slices.ContainsFunc(tx.Tokens(), entered) {
+			return admission.Claim{}, refusal.New(refusal.Unauthorized,
+				"the claim is admitted and has used its boot token: use that one, or say hello again")
+		}
+		return now.Claim, nil
 	}
 	return admission.Claim{}, refusal.New(refusal.Unauthorized, "the claim is unknown or has ended: say hello again")
 }

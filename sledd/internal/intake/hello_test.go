@@ -90,6 +90,8 @@ func TestAClaimBecomesTheNode(t *testing.T) {
 	if got := m.poll(); got != "wipe write configure kexec" || m.status().Phase != api.Booting {
 		t.Fatalf("the plan is %q, phase %s", got, m.status().Phase)
 	}
+	_, err := m.Poll(t.Context(), mac, claim, intake.None, 0)
+	m.refused("a poll with the claim token, after the boot token was used", err, refusal.Unauthorized)
 	if !m.startsSled() { // anybody can fetch the boot script
 		t.Fatal("a bound node boots its own disk")
 	}
@@ -103,7 +105,7 @@ func TestAClaimBecomesTheNode(t *testing.T) {
 	m.does(api.Starting, start(4, "kexec"), last)
 	m.does(api.Starting, last) // the response was lost
 	m.refused("another report after the jump", m.report(end(3, "configure", 0)), refusal.Unauthorized)
-	_, err := m.Poll(t.Context(), mac, m.token, 1, 0)
+	_, err = m.Poll(t.Context(), mac, m.token, 1, 0)
 	m.refused("a poll after the jump", err, refusal.Unauthorized)
 	if m.count("admit") != 1 || m.count("leave") != 1 {
 		t.Errorf("%d admitted, %d left", m.count("admit"), m.count("leave"))

@@ -43,6 +43,8 @@ type Record struct {
 	Seeded     bool      `json:"seeded,omitempty"` // the seed was handed out for it
 	// Claim is the ID of the claim that a boot token was issued to.
 	Claim string `json:"claim,omitempty"`
+	// Used: a request came with it. The claim token of the same boot ends with that.
+	Used bool `json:"used,omitempty"`
 	// Boot is the boot id that has used a ticket.
 	Boot string `json:"boot,omitempty"`
 }
