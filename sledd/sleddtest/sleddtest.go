@@ -175,9 +175,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	}
 	running.Go(func() { s.Hub.Run(watching) })
 	running.Go(func() { s.Capacity.Run(watching) })
-	if directory := console.Directory(s.options.ConsoleDirectory); directory != "" {
-		running.Go(func() { nodes.WatchConsoles(watching, directory, log) })
-	}
+	running.Go(func() { nodes.WatchConsoles(watching, console.Directory(s.options.ConsoleDirectory), log) })
 	s.stop = func() {
 		stop()
 		if behind != nil {

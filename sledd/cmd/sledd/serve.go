@@ -78,9 +78,7 @@ func serve(ctx context.Context, s settings) error {
 	go parts.Hub.Run(background)
 	go parts.Capacity.Run(background)
 	go parts.Intake.Tidy(background)
-	if parts.Consoles != "" {
-		go parts.Intake.WatchConsoles(background, parts.Consoles, log)
-	}
+	go parts.Intake.WatchConsoles(background, parts.Consoles, log)
 	go parts.Fleet.KeepUses(background)
 	go sealStored(background, parts.Fleet, log)
 	if given.token != "" {

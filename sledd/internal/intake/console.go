@@ -33,6 +33,9 @@ type consoles struct {
 
 // WatchConsoles takes a claim code on the console of the node as evidence for the claim, until the context ends.
 func (in *Intake) WatchConsoles(ctx context.Context, directory console.Directory, log *slog.Logger) {
+	if directory == "" {
+		return
+	}
 	watch := consoles{in: in, directory: directory, log: log, read: map[string]console.Mark{},
 		failed: map[string]string{}}
 	ticker := time.NewTicker(consolePause)
