@@ -14,7 +14,7 @@ import (
 // notInPlans are the attributes that reach the node by other means.
 var notInPlans = map[string]string{
 	"Node": "is the binding's name", "AuthorizedKeys": "in the seed", "UserData": "in the seed",
-	"Owner": "never leaves sledd",
+	"Owner": "never leaves sledd", "Admission": "decides who gets the plan",
 }
 
 // notBuilt are the verbs that sledd never puts into a plan.
