@@ -144,10 +144,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.put(collection, key, stored, body, "take_over" in query)
         if stored is None:
             return self.problem(404, f"{rest[0]} does not exist")
-        if self.command == "GET" and rest[1:] == ["admission"]:
-            return self.json({"mac": key, "state": "none", "required": "expected", "claims": []})
         if self.command == "DELETE" and rest[1:] != ["rescue"]:
             return self.remove(collection, key, stored, query)
+        if rest[1:] == ["admission"]:
+            stored = {"mac": key, "state": "none", "required": "expected", "claims": []}
         return self.json(stored) if self.command == "GET" else self.post(collection, key, stored, rest[1:], body)
 
     def file(self, body: bytes) -> None:
