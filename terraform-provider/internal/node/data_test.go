@@ -32,7 +32,7 @@ var unseen = map[string]knownvalue.Check{
 	"disk":         knownvalue.StringExact("serial:LAB-0001"),
 	"keep_disks":   knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
 	"boot_order":   knownvalue.StringExact("network"),
-	"admission":    knownvalue.StringExact("expected"),
+	"admission":    knownvalue.StringExact("open"),
 	"bmc": knownvalue.ObjectExact(map[string]knownvalue.Check{
 		"driver":  knownvalue.StringExact("redfish"),
 		"address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),
@@ -48,7 +48,7 @@ func TestAccDataNode(t *testing.T) {
 	spec := s.Declare(1)
 	spec.BMC, spec.KeepDisks, spec.BootOrder = &api.BMC{Driver: "redfish", Address: "bmc1"},
 		[]string{"model:Backup"}, "network"
-	spec.Admission = "expected"
+	spec.Admission = "open"
 	if _, err := s.Client().PutNode(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
