@@ -157,6 +157,9 @@ test-go:
 test-terraform: ## acceptance tests of the Terraform provider, with terraform and with tofu, those that are there
 	terraform-provider/tools/acceptance
 
+test-hostile: programs ## what a stranger on the boot network gets: the table of docs/security.md
+	tests/hostile/run docs/security.md
+
 test-c:
 	$(MAKE) -j$(JOBS) -C initrd/src test
 

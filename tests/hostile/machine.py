@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine that is the node, in the states in which a stranger may find it; contract/admission.md, report.md."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import tarfile
+from collections.abc import Callable
+
+from ansible_collections.sled.fleet.tests.hostile.site import DIGEST, KEY, SECRET, Answer, Site
+
+BOOTS = itertools.count(1)
+HOST_KEY = KEY.rsplit(" ", 1)[0]
+
+
+class Machine:
+    """A node of a site, and the machine that it is."""
+
+    def __init__(self, site: Site) -> None:
+        number = site.number()
+        self.site = site
+        self.name = f"n{number}"
+        self.mac = f"52:54:00:{number >> 16 & 255:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"
+        self.hyphens = self.mac.replace(":", "-")
+        self.address = f"10.99.{128 + (number >> 8)}.{number & 255}"
+        self.claim = self.token = self.installed = self.ticket = ""
+        self.generation = 0
+        self.boot = f"boot-{next(BOOTS)}"
+        site.operator("PUT", f"/v1/nodes/{self.name}", {"mac": self.mac, "name": self.name, "disk": "serial:1"})
+
+    # What an operator does.
+
+    def bind(self, **spec: object) -> None:
+        answer = self.site.operator("PUT", f"/v1/bindings/{self.name}", {"node": self.name, **spec})
+        self.generation = answer.json()["generation"]
+
+    def image(self) -> None:
+        self.bind(image="d12", user_data=SECRET, authorized_keys=[KEY])
+
+    def expect(self) -> None:
+        self.site.operator("POST", f"/v1/nodes/{self.name}/expect", {"by": "power", "seconds": 900})
+
+    def get_ticket(self) -> None:
+        self.ticket = self.site.operator("POST", f"/v1/nodes/{self.name}/tickets").json()["token"]
+
+    # What the machine says.
+
+    def say(self, method: str, what: str, body: str = "", token: str | None = None) -> Answer:
+        bearer = self.token if token is None else token
+        headers = {"Content-Type": "text/plain"} | ({"Authorization": f"Bearer {bearer}"} if bearer else {})
+        path = f"/node/v1/{self.hyphens}/{what}"
+        return self.site.request(method, path, body.encode(), headers, source=self.address)
+
+    def hello(self, token: str = "") -> Answer:
+        answer = self.say("POST", "hello", f"hello 1\nboot id={self.boot} nic={self.mac}\n", token)
+        self.claim = answer.token or self.claim
+        return answer
+
+    def enter(self, by: str) -> None:
+        """Becomes the node: by a window, by a ticket, or by nothing where that is enough."""
+        if by == "window":
+            self.expect()
+        if by == "ticket":
+            self.get_ticket()
+        answer = self.hello(self.ticket)
+        assert answer.status == 200, answer
+        self.token = self.say("GET", "plan", token=self.claim).token
+        assert self.token.startswith("sledb_"), self.site.admission(self.name)
+
+    def plan(self) -> str:
+        answer = self.say("GET", "plan")
+        assert answer.status == 200, answer
+        self.token = answer.token or self.token
+        return answer.body.decode()
+
+    def report(self, *lines: str) -> Answer:
+        head = f"report 1\ngeneration {self.generation}\nboot {self.boot}\n"
+        answer = self.say("POST", "report", head + "".join(f"{line}\n" for line in lines))
+        self.token = answer.token or self.token
+        return answer
+
+    def does(self, *verbs: str, of: int = 4) -> None:
+        """Runs the first steps of its plan."""
+        for step, verb in enumerate(verbs, 1):
+            for line in (f"begin step={step} of={of} verb={verb}", f"end step={step} verb={verb} code=0 seconds=1.0"):
+                answer = self.report(line)
+                assert answer.status == 204, (verb, answer)
+
+    def seed(self) -> None:
+        answer = self.say("GET", "seed")
+        assert answer.status == 200, answer
+        with tarfile.open(fileobj=io.BytesIO(answer.body)) as files:
+            member = files.extractfile("operational")
+            assert member
+            self.installed = member.read().decode().strip().rpartition("token=")[2]
+
+    def alive(self) -> bool:
+        """Whether it can still go on with what it does."""
+        if self.token:
+            return self.say("GET", "plan?generation=" + str(self.generation)).status in (200, 204)
+        return True
+
+
+# States. Each returns how the machine enters at the level of the site, and what it has done by then.
+
+
+def by_level(machine: Machine) -> str:
+    return {"open": "", "expected": "window", "proven": "ticket"}[machine.site.level]
+
+
+def idle(machine: Machine) -> None:
+    """Admitted, without a binding."""
+    machine.enter(by_level(machine))
+    assert machine.say("GET", "plan").status in (200, 204)
+
+
+def waiting(machine: Machine) -> None:
+    """Bound, its power is on, and its firmware has not finished: an operator's act expects it."""
+    machine.image()
+    if machine.site.level == "expected":
+        machine.expect()
+
+
+def writing(machine: Machine) -> None:
+    """In the middle of writing its disk."""
+    machine.image()
+    machine.enter(by_level(machine))
+    machine.plan()
+    machine.does("wipe")
+    machine.report("begin step=2 of=4 verb=write")
+
+
+def rescued(machine: Machine) -> None:
+    """Under rescue; an operator reads its address and host key."""
+    machine.site.operator("PUT", f"/v1/nodes/{machine.name}/rescue", {"authorized_keys": [KEY]})
+    machine.enter("ticket")
+    machine.plan()
+    machine.report(
+        "begin step=1 of=1 verb=rescue",
+        f"end step=1 verb=rescue code=0 seconds=0.1 detail={machine.address}%20{HOST_KEY.replace(' ', '%20')}",
+    )
+
+
+def capturing(machine: Machine) -> None:
+    """Its disk is read and becomes an image."""
+    machine.bind(capture=f"c-{machine.name}")
+    machine.enter("ticket")
+    machine.plan()
+    machine.report("begin step=1 of=2 verb=capture")
+
+
+def captured(machine: Machine) -> None:
+    """Its disk has become an image, and it has started its disk again."""
+    capturing(machine)
+    machine.report(
+        f"end step=1 verb=capture code=0 seconds=1.0 digest={DIGEST} bytes=4294967296 file_bytes=6123456",
+        "begin step=2 of=2 verb=reboot",
+        "end step=2 verb=reboot code=0 seconds=0.1",
+    )
+    machine.token = ""
+
+
+def starting(machine: Machine) -> None:
+    """Imaged; its system starts for the first time and has the token that states so."""
+    machine.image()
+    machine.enter("ticket")
+    machine.plan()
+    machine.does("wipe", "write")
+    machine.report("begin step=3 of=4 verb=configure")
+    machine.seed()
+    machine.report("end step=3 verb=configure code=0 seconds=0.1", "begin step=4 of=4 verb=kexec")
+    answer = machine.report("end step=4 verb=kexec code=0 seconds=0.1 way=kexec")
+    assert answer.status == 204, answer
+    machine.token = ""
+
+
+def operational(machine: Machine) -> None:
+    """Imaged, and its system has reported so."""
+    starting(machine)
+    body = (
+        f"operational 1\ngeneration {machine.generation}\nos id=debian version=12 kernel=6.1.0 "
+        f"machine_id={'0' * 31}1 boot_id={machine.boot}-2 uptime=8.1 start=kexec\n"
+    )
+    answer = machine.say("POST", "operational", body, machine.installed)
+    assert answer.status == 204, answer
+
+
+STATES: dict[str, Callable[[Machine], None]] = {
+    state.__name__: state for state in (idle, waiting, writing, rescued, capturing, captured, starting, operational)
+}

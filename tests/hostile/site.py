@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A site to attack: a real sledd behind a real nginx with the templates of role nginx, at one level of admission."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ansible_collections.sled.fleet.tests.unit.test_nginx import NGINX, certificate, configuration, free_port
+
+Json = dict[str, Any]
+
+BIN = Path(__file__).resolve().parents[2] / "build/bin"
+ADMIN = "an-operator-token-of-the-tests-0123456789"
+SECRET = "the user data of a node"
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl operator"
+DIGEST = "sha256:" + "8f" * 32
+SERVER, OPERATOR = "10.99.255.1", "10.99.255.2"  # not of loopback, whose addresses say nothing
+DEADLINE = 20  # seconds that one request may take
+
+
+@dataclass
+class Answer:
+    """A response."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def token(self) -> str:
+        return self.headers.get("sled-token", "")
+
+    def json(self) -> Json:
+        found: Json = json.loads(self.body)
+        return found
+
+
+def ask(link: http.client.HTTPConnection, method: str, path: str, body: bytes, headers: Json) -> Answer:
+    """One request on a connection, which is opened if need be."""
+    link.request(method, path, body or None, headers)
+    response = link.getresponse()
+    return Answer(response.status, response.read(), {key.lower(): value for key, value in response.getheaders()})
+
+
+class Site:
+    """nginx on two ports of loopback, sledd behind it."""
+
+    def __init__(self, folder: Path, level: str) -> None:
+        assert NGINX, "nginx is not installed"
+        self.level = level
+        self.folder = folder
+        self._number = 0
+        self._lock = threading.Lock()
+        self._operators = threading.local()
+        folder.mkdir()
+        certificate(folder)
+        (folder / "images/captured").mkdir(parents=True)
+        (folder / "fallback.ipxe").write_text("#!ipxe\n")
+        (folder / "admin.token").write_text(ADMIN)
+        self.ports = (free_port(), free_port())
+        self._tls = ssl.create_default_context()
+        self._tls.check_hostname, self._tls.verify_mode = False, ssl.CERT_NONE
+        self._processes = [self._sledd(), self._nginx(NGINX)]
+
+    def _sledd(self) -> subprocess.Popen[bytes]:
+        plain, encrypted = self.ports
+        options = {
+            "listen": f"unix:{self.folder}/sock",
+            "data-dir": str(self.folder / "etcd"),
+            "boot-url": f"http://127.0.0.1:{plain}",
+            "image-urls": f"http://127.0.0.1:{plain}/images",
+            "node-urls": f"https://127.0.0.1:{encrypted}",
+            "upload-url": f"https://127.0.0.1:{encrypted}/upload",
+            "admin-token-file": str(self.folder / "admin.token"),
+            "admission": self.level,
+            "log-level": "warn",
+        }
+        command = [str(BIN / "sledd"), *(word for name, value in options.items() for word in (f"--{name}", value))]
+        with (self.folder / "sledd.log").open("wb") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log)
+
+    def _nginx(self, program: str) -> subprocess.Popen[bytes]:
+        config = self.folder / "nginx.conf"
+        config.write_text(configuration(self.folder, self.ports, nginx_rate=0))
+        return subprocess.Popen(
+            [program, "-c", str(config), "-p", str(self.folder), "-e", str(self.folder / "nginx.log")]
+        )
+
+    def begin(self) -> None:
+        """Waits until it answers, and registers an image."""
+        deadline = time.monotonic() + DEADLINE
+        while True:
+            try:
+                if self.operator("GET", "/v1/nodes", check=False).status == 200:
+                    break
+            except (http.client.HTTPException, OSError):
+                self._operators.link.close()
+            assert time.monotonic() < deadline, (self.folder / "sledd.log").read_text()
+            time.sleep(0.05)
+        image = {"name": "d12", "digest": DIGEST, "urls": [f"http://127.0.0.1:{self.ports[0]}/images/d12"]}
+        self.operator("PUT", "/v1/images/d12", image | {"bytes": 1 << 30, "file_bytes": 1 << 28})
+
+    def end(self) -> None:
+        """Ends its processes."""
+        for process in self._processes:
+            process.terminate()
+            process.wait(DEADLINE)
+
+    def number(self) -> int:
+        """The number of a node that nobody had."""
+        with self._lock:
+            self._number += 1
+            return self._number
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        headers: Json | None = None,
+        *,
+        plain: bool = False,
+        source: str,
+    ) -> Answer:
+        """One request from a source address, over TLS unless it is plain."""
+        with contextlib.closing(self._link(plain, source)) as link:
+            return ask(link, method, path, body, headers or {})
+
+    def _link(self, plain: bool, source: str) -> http.client.HTTPConnection:
+        if plain:
+            return http.client.HTTPConnection(SERVER, self.ports[0], timeout=DEADLINE, source_address=(source, 0))
+        return http.client.HTTPSConnection(
+            SERVER, self.ports[1], timeout=DEADLINE, source_address=(source, 0), context=self._tls
+        )
+
+    def connect(self, source: str) -> ssl.SSLSocket:
+        """A connection for what http.client would not send."""
+        link = socket.create_connection((SERVER, self.ports[1]), DEADLINE, (source, 0))
+        return self._tls.wrap_socket(link)
+
+    def operator(self, method: str, path: str, body: Json | None = None, *, check: bool = True) -> Answer:
+        """A request of an operator with every right."""
+        headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": "application/json"}
+        text = b"" if body is None else json.dumps(body).encode()
+        if not hasattr(self._operators, "link"):  # one connection for each thread
+            self._operators.link = self._link(False, OPERATOR)
+        try:
+            answer = ask(self._operators.link, method, path, text, headers)
+        except (http.client.HTTPException, OSError):  # nginx closes a connection after many requests
+            self._operators.link.close()
+            answer = ask(self._operators.link, method, path, text, headers)
+        assert not check or answer.status < 300, (method, path, answer.status, answer.body)
+        return answer
+
+    def node(self, name: str) -> Json:
+        """What an operator sees of a node."""
+        return self.operator("GET", f"/v1/nodes/{quote(name)}").json()
+
+    def admission(self, name: str) -> Json:
+        """Who claims to be a node."""
+        return self.operator("GET", f"/v1/nodes/{quote(name)}/admission").json()
+
+    def events(self, name: str) -> list[Json]:
+        """The events of a node."""
+        items: list[Json] = self.operator("GET", f"/v1/nodes/{quote(name)}/events").json()["items"]
+        return items
+
+    def stored(self) -> int:
+        """Bytes of the store that are in use."""
+        return int(self.operator("GET", "/v1/store").json()["in_use"])
