@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Little-endian numbers in foreign bytes.
+// Numbers in foreign bytes, little-endian or big-endian; runs of zeros.
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+// `size` is not 0.
+static inline bool is_zero(const uint8_t *data, size_t size) {
+	return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
+}
+
+static inline uint32_t get_le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
+
+static inline uint32_t get_be32(const uint8_t *p) {
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline uint64_t get_be64(const uint8_t *p) { return (uint64_t)get_be32(p) << 32 | get_be32(p + 4); }
 
 static inline uint32_t get_le32(const uint8_t *p) {
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;

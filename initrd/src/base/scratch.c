@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 
 #define PAGE 4096u
@@ -35,8 +36,6 @@ int scratch_open(const char *folder, struct fault *fault) {
 		fd = -errno;
 	return fd < 0 ? fault_errno(fault, CODE_FAILED, fd, "%s: creating a temporary file", folder) : fd;
 }
-
-static bool is_zero(const uint8_t *data, size_t size) { return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0; }
 
 static int write_at(int fd, const uint8_t *data, size_t size, uint64_t at) {
 	while (size > 0) {

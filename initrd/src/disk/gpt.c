@@ -103,6 +103,14 @@ bool gpt_partition(const struct gpt *gpt, const uint8_t *entries, uint32_t i, ui
 	return is_used(entry);
 }
 
+bool gpt_is_dynamic(const struct gpt *gpt, const uint8_t *entries, uint32_t i) {
+	static const char data[] = "\xa0\x60\x9b\xaf\x31\x14\x62\x4f\xbc\x68\x33\x11\x71\x4a\x69\xad";
+	static const char metadata[] = "\xaa\xc8\x08\x58\x8f\x7e\xe0\x42\x85\xd2\xe1\xe9\x04\x34\xcf\xb3";
+	const uint8_t *entry = entries + (size_t)i * gpt->entry_bytes;
+
+	return !memcmp(entry + TYPE, data, 16) || !memcmp(entry + TYPE, metadata, 16);
+}
+
 // The partition that ends last; NULL when there is none.
 static uint8_t *last_entry(const struct gpt *gpt, uint8_t *entries, unsigned *ret_number) {
 	uint8_t *last = NULL;

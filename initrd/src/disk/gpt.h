@@ -33,6 +33,9 @@ int gpt_check_entries(const struct gpt *gpt, const uint8_t *entries);
 // Entry `i`: its first and last LBA. False: it is unused.
 bool gpt_partition(const struct gpt *gpt, const uint8_t *entries, uint32_t i, uint64_t *ret_start, uint64_t *ret_end);
 
+// Whether entry `i` belongs to Windows' Logical Disk Manager.
+bool gpt_is_dynamic(const struct gpt *gpt, const uint8_t *entries, uint32_t i);
+
 // Extends the table to the end of the disk; with `last`, also the partition that ends last (to a multiple of 1 MiB).
 // *ret_partition: its number, from 1, if it has grown, else 0. -ENOSPC: the disk is too small for the table's copy.
 int gpt_grow(struct gpt *gpt, uint8_t *entries, bool last, unsigned *ret_partition, uint64_t *ret_bytes);

@@ -15,6 +15,8 @@ static uint8_t *entry_of(uint8_t *sector, unsigned i) { return sector + 446 + (s
 
 bool mbr_is_extended(uint8_t type) { return type == 0x05 || type == 0x0f || type == 0x85; }
 
+bool mbr_is_dynamic(uint8_t type) { return type == 0x42; }
+
 bool mbr_is_signed(const uint8_t *sector) { return sector[510] == 0x55 && sector[511] == 0xaa; }
 
 bool mbr_entry(const uint8_t *sector, unsigned i, struct mbr_entry *ret) {
@@ -43,7 +45,7 @@ enum mbr_kind mbr_read(const uint8_t *sector, uint64_t disk_sectors) {
 		const uint8_t *entry = sector + 446 + (size_t)i * ENTRY_SIZE;
 		if (!entry_is_sane(entry, disk_sectors))
 			return MBR_NONE;
-		if (entry[TYPE] == 0xee)
+		if (entry[TYPE] == MBR_GPT)
 			kind = MBR_PROTECTIVE;
 		else if (entry[TYPE] && kind == MBR_NONE)
 			kind = MBR_PARTITIONS;
@@ -60,7 +62,7 @@ bool mbr_protect(uint8_t *sector, uint64_t disk_sectors) {
 		uint8_t *entry = entry_of(sector, i);
 		if (entry[TYPE] == 0)
 			continue;
-		if (entry[TYPE] != 0xee || protective) // a hybrid table is left to whoever made it
+		if (entry[TYPE] != MBR_GPT || protective) // a hybrid table is left to whoever made it
 			return false;
 		protective = entry;
 	}

@@ -19,10 +19,13 @@ struct mbr_entry {
 };
 
 #define MBR_ENTRIES 4u
+#define MBR_GPT 0xee
 
-// Entry `i` of a table, of the first sector or an extended partition's. False: it is unused.
+// Entry `i` of a table, of the first sector or an extended partition's. False: it is unused; *ret is filled in all the
+// same.
 bool mbr_entry(const uint8_t *sector, unsigned i, struct mbr_entry *ret);
 bool mbr_is_extended(uint8_t type);
+bool mbr_is_dynamic(uint8_t type); // Windows' Logical Disk Manager
 bool mbr_is_signed(const uint8_t *sector); // 55 AA
 
 // Sets the size of the one entry that covers a GPT's disk. True: this changed the sector.

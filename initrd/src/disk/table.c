@@ -42,8 +42,30 @@ static void add_structure(struct reading *r, uint64_t lba, uint64_t bytes) {
 	extents_add(&r->table->structures, start, end);
 }
 
-// The logical partitions: a chain of sectors, each with one of them and the place of the next.
-static int read_logical(struct reading *r, const struct mbr_entry *extended, struct fault *fault) {
+static void add_opaque(struct reading *r, uint64_t start, uint64_t count) {
+	uint64_t end = start + count < r->sectors ? start + count : r->sectors;
+
+	if (start < end)
+		extents_add(&r->table->opaque, start * r->table->sector, end * r->table->sector);
+}
+
+// A sector of the chain as every tool writes it: a partition in the first entry, a link in the second, nothing else.
+// Of others, tools and kernels disagree on what they describe.
+static bool is_usual(const uint8_t *sector) {
+	struct mbr_entry entries[MBR_ENTRIES];
+	bool used[MBR_ENTRIES];
+
+	for (unsigned i = 0; i < MBR_ENTRIES; i++) {
+		used[i] = mbr_entry(sector, i, &entries[i]);
+		if (i >= 2 && entries[i].count)
+			return false;
+	}
+	return mbr_is_signed(sector) && !(used[0] && mbr_is_extended(entries[0].type)) &&
+		(used[1] ? mbr_is_extended(entries[1].type) : entries[1].count == 0);
+}
+
+// The logical partitions: a chain of sectors, each with one of them and the place of the next. 1: the chain is unusual.
+static int read_chain(struct reading *r, const struct mbr_entry *extended, struct fault *fault) {
 	uint64_t at = extended->start, end = (uint64_t)extended->start + extended->count;
 	uint8_t sector[512];
 	struct mbr_entry entry;
@@ -53,10 +75,12 @@ static int read_logical(struct reading *r, const struct mbr_entry *extended, str
 		error = reader_read(r->reader, sector, sizeof(sector), at * r->table->sector, fault);
 		if (error < 0)
 			return error;
-		if (!mbr_is_signed(sector))
-			return i == 0 ? 0 : fault_set(fault, CODE_UNSUPPORTED,
+		if (i > 0 && !mbr_is_signed(sector))
+			return fault_set(fault, CODE_UNSUPPORTED,
 				"%s: its chain of logical partitions is broken at sector %llu", r->reader->name,
 				(unsigned long long)at);
+		if (!is_usual(sector))
+			return 1;
 		add_structure(r, at, r->table->sector);
 		if (mbr_entry(sector, 0, &entry))
 			error = add_partition(r, at + entry.start, entry.count, fault);
@@ -69,16 +93,28 @@ static int read_logical(struct reading *r, const struct mbr_entry *extended, str
 	return fault_set(fault, CODE_UNSUPPORTED, "%s: its chain of logical partitions does not end", r->reader->name);
 }
 
+static int read_extended(struct reading *r, const struct mbr_entry *extended, struct fault *fault) {
+	size_t before = r->table->partition_count;
+	int error = read_chain(r, extended, fault);
+
+	if (error != 1)
+		return error;
+	r->table->partition_count = before;
+	r->table->warning = "its extended partition is not of the usual form: all of it is kept";
+	add_opaque(r, extended->start, extended->count);
+	return 0;
+}
+
 static int read_mbr(struct reading *r, struct fault *fault) {
 	struct mbr_entry entry;
 	int error = 0;
 
 	r->table->kind = TABLE_MBR;
 	for (unsigned i = 0; error == 0 && i < MBR_ENTRIES; i++) {
-		if (!mbr_entry(r->first, i, &entry))
-			continue;
-		if (mbr_is_extended(entry.type))
-			error = read_logical(r, &entry, fault);
+		if (!mbr_entry(r->first, i, &entry) || mbr_is_dynamic(entry.type))
+			add_opaque(r, entry.start, entry.count); // without a type: the start of an ISO 9660
+		else if (mbr_is_extended(entry.type))
+			error = read_extended(r, &entry, fault);
 		else
 			error = add_partition(r, entry.start, entry.count, fault);
 	}
@@ -105,10 +141,33 @@ static int add_gpt_partitions(struct reading *r, struct fault *fault) {
 	uint64_t start, end;
 	int error = 0;
 
-	for (uint32_t i = 0; error == 0 && i < r->gpt.entry_count; i++)
-		if (gpt_partition(&r->gpt, r->entries, i, &start, &end))
+	for (uint32_t i = 0; error == 0 && i < r->gpt.entry_count; i++) {
+		if (!gpt_partition(&r->gpt, r->entries, i, &start, &end))
+			continue;
+		if (gpt_is_dynamic(&r->gpt, r->entries, i))
+			add_opaque(r, start, end - start + 1);
+		else
 			error = add_partition(r, start, end - start + 1, fault);
+	}
 	return error;
+}
+
+static bool is_in_gpt(const struct reading *r, const struct mbr_entry *entry) {
+	uint64_t start = (uint64_t)entry->start * r->table->sector, bytes = (uint64_t)entry->count * r->table->sector;
+
+	for (size_t i = 0; i < r->table->partition_count; i++)
+		if (r->table->partitions[i].start == start && r->table->partitions[i].bytes == bytes)
+			return true;
+	return false;
+}
+
+// Entries of the MBR beside the one that stands for the GPT.
+static void add_hybrid(struct reading *r) {
+	struct mbr_entry entry;
+
+	for (unsigned i = 0; i < MBR_ENTRIES; i++)
+		if ((!mbr_entry(r->first, i, &entry) || entry.type != MBR_GPT) && !is_in_gpt(r, &entry))
+			add_opaque(r, entry.start, entry.count);
 }
 
 static int read_gpt(struct reading *r, bool first_is_whole, struct fault *fault) {
@@ -123,6 +182,7 @@ static int read_gpt(struct reading *r, bool first_is_whole, struct fault *fault)
 	else
 		r->table->warning = "the copy of its GPT is damaged or missing: grow or repair the partition table";
 	r->table->kind = TABLE_GPT;
+	add_hybrid(r);
 	return error;
 }
 
@@ -208,7 +268,12 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 	qsort(ret->partitions, ret->partition_count, sizeof(ret->partitions[0]), by_start);
 	add_head(ret, reader->bytes);
 	extents_settle(&ret->structures);
-	return ret->structures.failed ? fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name) : 0;
+	if (ret->structures.failed || ret->opaque.failed)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
+	return 0;
 }
 
-void table_free(struct table *table) { extents_free(&table->structures); }
+void table_free(struct table *table) {
+	extents_free(&table->structures);
+	extents_free(&table->opaque);
+}

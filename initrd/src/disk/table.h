@@ -14,6 +14,9 @@ struct table {
 	size_t partition_count;
 	struct partition partitions[PARTITIONS_MAX]; // by start, in bytes; without a table one that covers the disk
 	struct extents structures;		     // settled: bytes of the table itself
+	// Areas that the table announces in a way that does not tell what is in them: odd extended partitions, entries
+	// without a type, Windows' dynamic disks, what only the MBR beside a GPT knows. Not among the partitions.
+	struct extents opaque;
 	const char *warning;			     // a warning for the operator, or NULL
 };
 

@@ -12,13 +12,6 @@ static bool starts(const uint8_t *data, size_t size, size_t at, const void *byte
 	return at + count <= size && !memcmp(data + at, bytes, count);
 }
 
-static bool is_zero(const uint8_t *data, size_t size) {
-	for (size_t i = 0; i < size; i++)
-		if (data[i])
-			return false;
-	return true;
-}
-
 // A format that refers to another file by name would include any file of that name on this machine.
 static enum import_kind recognise_qcow2(const uint8_t *head, size_t size, const char **ret_why) {
 	bool v3 = size >= 80 && head[7] >= 3;

@@ -15,12 +15,6 @@
 #define XFS_LOG_HEADER 32768u // of a record that one header block describes
 #define XFS_UNMOUNT 0x20
 
-static uint32_t be32(const uint8_t *p) {
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-static uint64_t be64(const uint8_t *p) { return (uint64_t)be32(p) << 32 | be32(p + 4); }
-static uint32_t le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
-
 // A part of the disk; a read outside of it is an error.
 struct area {
 	const struct reader *reader;
@@ -45,11 +39,12 @@ struct record {
 static void find_newest(const uint8_t *data, size_t size, uint64_t at, struct record *newest) {
 	for (size_t i = 0; i + BASIC <= size; i += BASIC) {
 		const uint8_t *p = data + i;
-		uint32_t bytes = be32(p + 320);
-		if (be32(p) != XFS_LOG_MAGIC || be64(p + 16) < newest->lsn)
+		uint32_t bytes = get_be32(p + 320);
+		if (get_be32(p) != XFS_LOG_MAGIC || get_be64(p + 16) < newest->lsn)
 			continue;
-		*newest = (struct record){.lsn = be64(p + 16), .at = at + i, .operations = be32(p + 40), .blocks = 1};
-		if ((be32(p + 8) & 2) && bytes > XFS_LOG_HEADER && bytes <= 8 * XFS_LOG_HEADER)
+		*newest = (struct record){.lsn = get_be64(p + 16), .at = at + i, .blocks = 1};
+		newest->operations = get_be32(p + 40);
+		if ((get_be32(p + 8) & 2) && bytes > XFS_LOG_HEADER && bytes <= 8 * XFS_LOG_HEADER)
 			newest->blocks = (bytes + XFS_LOG_HEADER - 1) / XFS_LOG_HEADER;
 	}
 }
@@ -70,7 +65,7 @@ static int newest_record(const struct area *area, uint64_t log, uint64_t bytes, 
 
 // The rule of the kernel: it is clean if the newest record of the log is that of an unmount.
 int clean_xfs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
-	    struct fault *fault) {
+	    const char **ret_doubt, struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t super[BASIC], operation[BASIC];
 	struct record newest = {0};
@@ -79,19 +74,23 @@ int clean_xfs(const struct reader *reader, const struct partition *partition, co
 
 	if (r < 0)
 		return r;
-	start = be64(super + 48);
-	block = be32(super + 4);
-	bytes = be32(super + 96) * block;
+	start = get_be64(super + 48);
+	block = get_be32(super + 4);
+	bytes = get_be32(super + 96) * block;
 	if (start == 0 || super[124] > 31 || bytes > XFS_LOG_MAX || bytes == 0) {
 		*ret_objection = start ? "its superblock is damaged: run xfs_repair"
 			: "its log is on another device";
 		return 0;
 	}
 	mask = ((uint64_t)1 << super[124]) - 1;
-	log = ((start >> super[124]) * be32(super + 84) + (start & mask)) * block;
+	log = ((start >> super[124]) * get_be32(super + 84) + (start & mask)) * block;
 	r = newest_record(&area, log, bytes, &newest, fault);
-	if (r < 0 || newest.lsn == 0)
+	if (r < 0)
 		return r;
+	if (newest.lsn == 0) { // mkfs writes the first one
+		*ret_doubt = "its log holds no record";
+		return 0;
+	}
 	r = area_read(&area, operation, sizeof(operation), log + (newest.at + newest.blocks * BASIC) % bytes, fault);
 	if (r == 0 && (newest.operations != 1 || !(operation[9] & XFS_UNMOUNT)))
 		*ret_objection = "its log must be replayed: mount and unmount it";
@@ -100,10 +99,10 @@ int clean_xfs(const struct reader *reader, const struct partition *partition, co
 
 // The value of the attribute $VOLUME_INFORMATION; NULL: there is none.
 static const uint8_t *volume_information(const uint8_t *record, size_t size) {
-	size_t at = le16(record + 20);
+	size_t at = get_le16(record + 20);
 
 	while (at + 24 <= size) {
-		size_t bytes = get_le32(record + at + 4), value = at + le16(record + at + 20);
+		size_t bytes = get_le32(record + at + 4), value = at + get_le16(record + at + 20);
 		if (get_le32(record + at) == 0x70)
 			return value + 12 <= size ? record + value : NULL;
 		if (bytes < 24 || bytes > size - at)
@@ -115,7 +114,7 @@ static const uint8_t *volume_information(const uint8_t *record, size_t size) {
 
 // The file $Volume is the fourth record of the master file table.
 int clean_ntfs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
-	     struct fault *fault) {
+	     const char **ret_doubt, struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t boot[BASIC], record[4096];
 	const uint8_t *information;
@@ -123,9 +122,10 @@ int clean_ntfs(const struct reader *reader, const struct partition *partition, c
 	size_t size;
 	int r = area_read(&area, boot, sizeof(boot), 0, fault);
 
+	(void)ret_doubt;
 	if (r < 0)
 		return r;
-	cluster = (uint64_t)le16(boot + 11) * (boot[13] > 128 ? UINT64_C(1) << (256 - boot[13]) % 32 : boot[13]);
+	cluster = (uint64_t)get_le16(boot + 11) * (boot[13] > 128 ? UINT64_C(1) << (256 - boot[13]) % 32 : boot[13]);
 	size = boot[64] > 128 ? (size_t)1 << (256 - boot[64]) % 32 : boot[64] * cluster;
 	*ret_objection = "its volume record is damaged: run chkdsk";
 	if (size < 64 || size > sizeof(record) || __builtin_mul_overflow(get_le64(boot + 48), cluster, &at) ||
@@ -136,7 +136,7 @@ int clean_ntfs(const struct reader *reader, const struct partition *partition, c
 		return r;
 	information = memcmp(record, "FILE", 4) ? NULL : volume_information(record, size);
 	if (information)
-		*ret_objection = le16(information + 10) & 1
+		*ret_objection = get_le16(information + 10) & 1
 			? "it was not shut down cleanly: start Windows and shut it down (shutdown /s), or run chkdsk"
 			: NULL;
 	return 0;
@@ -144,12 +144,13 @@ int clean_ntfs(const struct reader *reader, const struct partition *partition, c
 
 // The newer of the two checkpoints shows whether it was unmounted. If not, there may be data that no map contains.
 int clean_f2fs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
-	     struct fault *fault) {
+	     const char **ret_doubt, struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t super[1024 + BASIC], one[BASIC], two[BASIC];
 	uint64_t at, segment;
 	int r = area_read(&area, super, sizeof(super), 0, fault);
 
+	(void)ret_doubt;
 	if (r < 0)
 		return r;
 	at = (uint64_t)get_le32(super + 1024 + 76) << get_le32(super + 1024 + 16) % 32;

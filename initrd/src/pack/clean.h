@@ -6,8 +6,9 @@
 #include "disk/disk.h"
 #include "disk/reader.h"
 
-// *ret_objection: why the filesystem must not be packed, with advice; NULL: nothing.
+// *ret_objection: why the filesystem must not be packed, with advice; NULL: nothing. *ret_doubt: why nothing of it may
+// be taken for free.
 typedef int clean_check(const struct reader *reader, const struct partition *partition, const char **ret_objection,
-			struct fault *fault);
+			const char **ret_doubt, struct fault *fault);
 
 clean_check clean_xfs, clean_ntfs, clean_f2fs;

@@ -15,13 +15,13 @@
 
 #define TIMEOUT (3600 * SECOND) // enough for a disk of many TiB of which every group is read
 
-static int run_partclone(const struct probe *content, const char *device, int map, struct fault *fault) {
+static int run_partclone(const char *name, const char *device, int map, struct fault *fault) {
 	char tool[32], path[CHILD_PATH];
 	// -f 0: else partclone waits at its end for its progress thread, which sleeps for two seconds.
 	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", device, "-O",
 		child_path(map, path), NULL};
 
-	snprintf(tool, sizeof(tool), "partclone.%s", content->name);
+	snprintf(tool, sizeof(tool), "partclone.%s", name);
 	return child_run(words, -1, -1, clock_now() + TIMEOUT, fault);
 }
 
@@ -54,8 +54,7 @@ static bool is_unclean(const char *text) {
 	return false;
 }
 
-int domain_read(const struct reader *reader, const struct partition *partition, const struct probe *content,
-		const char *folder,
+int domain_read(const struct reader *reader, const struct partition *partition, const char *name, const char *folder,
 		struct extents *used, uint64_t *ret_bytes, struct fault *fault) {
 	cleanup_with(window_close) struct window window = {.fd = -1};
 	cleanup_close int fd = memfd_create("map", MFD_CLOEXEC);
@@ -65,11 +64,11 @@ int domain_read(const struct reader *reader, const struct partition *partition, 
 	if (r == 0)
 		r = window_open(reader, partition, folder, &window, fault);
 	if (r == 0)
-		r = run_partclone(content, window.path, fd, fault);
+		r = run_partclone(name, window.path, fd, fault);
 	if (r < 0 && is_unclean(fault->text))
 		r = fault_set(fault, CODE_UNSUPPORTED,
 			"partclone.%s: it was not unmounted cleanly: mount and unmount it, or run its fsck",
-			content->name);
+			name);
 	if (r == 0)
 		r = read_map(fd, partition, &map, used, fault);
 	if (r == 0)

@@ -149,12 +149,14 @@ int pack_disk(int fd, const char *name, const struct pack_order *order, struct s
 	      struct fault *fault) {
 	cleanup_with(usedmap_free) struct usedmap map = {0};
 	struct packing packing = {.order = order, .sink = sink, .progress = progress};
+	struct usedmap_order map_order = {.folder = order->folder, .drop_rest = order->drop_rest};
 	struct reader reader;
-	uint32_t sector;
-	int r = reader_open(fd, name, &reader, &sector, fault);
+	int r = reader_open(fd, name, &reader, &map_order.sector, fault);
 
+	if (order->sector)
+		map_order.sector = order->sector;
 	if (r == 0)
-		r = usedmap_read(&reader, order->sector ? order->sector : sector, order->folder, &map, fault);
+		r = usedmap_read(&reader, &map_order, &map, fault);
 	ret->warnings = map.warnings;
 	map.warnings = (struct text){0};
 	if (r == 0)

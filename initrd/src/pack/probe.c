@@ -121,10 +121,18 @@ static bool is_fat(const struct head *h, struct probe *ret) {
 	return true;
 }
 
+enum { SWAP_VERSION = 1024, SWAP_LAST_PAGE = 1028, SWAP_BAD_PAGES = 1032 };
+#define SWAP_BAD_MAX 16384u // more than fit the header's page
+
+// A header whose fields are not those of a swap may have been left behind by one.
 static bool is_swap(const struct head *h, struct probe *ret) {
 	for (size_t page = 4096; page <= 65536; page *= 2)
-		if (has(h, page - 10, "SWAPSPACE2", 10) || has(h, page - 10, "SWAP-SPACE", 10)) {
+		if (has(h, page - 10, "SWAPSPACE2", 10)) {
 			ret->header = (uint32_t)page;
+			ret->bytes = ((uint64_t)le32(h, SWAP_LAST_PAGE) + 1) * page;
+			if (le32(h, SWAP_VERSION) != 1 || le32(h, SWAP_LAST_PAGE) == 0 ||
+			    le32(h, SWAP_BAD_PAGES) > SWAP_BAD_MAX)
+				ret->doubt = "its swap header has impossible fields";
 			return true;
 		}
 	return false;
@@ -187,8 +195,8 @@ void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t ta
 		}
 	}
 	if (found > 1)
-		*ret = (struct probe){.name = "data",
-			.warning = "it has signatures of more than one content: all of it is kept"};
+		*ret = (struct probe){.name = "data", .doubt = "it has signatures of more than one content"};
 	if (ret->kind != CONTENT_ALL && is_raid(tail, tail_size))
-		*ret = (struct probe){.name = "data", .warning = "it is part of a RAID: all of it is kept"};
+		*ret = (struct probe){.name = "data", .doubt = "it is part of a RAID"};
+	ret->is_known = found > 0;
 }

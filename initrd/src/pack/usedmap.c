@@ -4,12 +4,26 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "disk/table.h"
+#include "pack/content.h"
 #include "pack/domain.h"
-#include "pack/probe.h"
+#include "pack/rest.h"
+#include "pack/sector.h"
 
-static void warn(struct usedmap *map, const char *name, uint64_t start, const char *text) {
-	text_addf(&map->warnings, "%s: partition at byte %llu: %s\n", name, (unsigned long long)start, text);
+// Work on one disk.
+struct work {
+	const struct reader *reader;
+	const struct usedmap_order *order;
+	struct usedmap *map;
+};
+
+static uint64_t end_of(const struct partition *partition) { return partition->start + partition->bytes; }
+
+// What nothing describes: kept as far as it is not zero, or dropped.
+static int add_rest(const struct work *work, uint64_t start, uint64_t end, struct fault *fault) {
+	if (!work->order->drop_rest)
+		return rest_keep(work->reader, start, end, &work->map->kept, fault);
+	work->map->dropped += end - start;
+	return 0;
 }
 
 static void mark(struct usedmap *map, uint64_t byte) {
@@ -17,95 +31,99 @@ static void mark(struct usedmap *map, uint64_t byte) {
 	extents_add(&map->marks, granule, granule + GRANULE);
 }
 
-static int probe_partition(const struct reader *reader, const struct partition *partition, struct probe *ret,
-			   struct fault *fault) {
-	size_t head_size = partition->bytes < PROBE_HEAD ? (size_t)partition->bytes : PROBE_HEAD;
-	size_t tail_size = partition->bytes < PROBE_TAIL ? (size_t)partition->bytes : PROBE_TAIL;
-	cleanup_free uint8_t *head = aligned_alloc(READ_ALIGN, PROBE_HEAD), *tail =
-		aligned_alloc(READ_ALIGN, PROBE_TAIL);
-	int r = head && tail ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
-
-	if (r == 0)
-		r = reader_read(reader, head, head_size, partition->start, fault);
-	if (r == 0)
-		r = reader_read(reader, tail, tail_size, partition->start + partition->bytes - tail_size, fault);
-	if (r < 0)
-		return r;
-	probe(head, head_size, tail, tail_size, ret);
-	return ret->check && !ret->objection ? ret->check(reader, partition, &ret->objection, fault) : 0;
+static void add_extents(struct extents *to, const struct extents *from) {
+	for (size_t i = 0; i < from->count; i++)
+		extents_add(to, from->items[i].start, from->items[i].end);
+	to->failed |= from->failed;
 }
 
-static void add_all(struct usedmap *map, const struct partition *partition) {
-	extents_add(&map->kept, partition->start, partition->start + partition->bytes);
+static void keep_whole(const struct work *work, const struct partition *partition, const char *why) {
+	text_addf(&work->map->warnings, "%s: partition at byte %llu: all of it is kept: %s\n", work->reader->name,
+		(unsigned long long)partition->start, why);
+	extents_add(&work->map->kept, partition->start, end_of(partition));
 }
 
-static void add_last_sector(struct usedmap *map, const struct partition *partition) {
-	uint64_t end = partition->start + partition->bytes;
-	extents_add(&map->kept, end - map->sector, end);
-}
-
-static int add_filesystem(const struct reader *reader, const struct partition *partition, struct probe *content,
-			  const char *folder,
-			  struct usedmap *map, struct fault *fault) {
-	size_t before = map->kept.count;
+// 1: all of it is kept.
+static int add_filesystem(const struct work *work, const struct partition *partition, const struct content *content,
+			  struct fault *fault) {
+	cleanup_with(extents_free) struct extents used = {0};
+	struct usedmap *map = work->map;
 	uint64_t bytes;
-	int r;
+	int r = domain_read(work->reader, partition, content->name, work->order->folder, &used, &bytes, fault);
 
-	if (content->objection)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s: partition at byte %llu, %s: %s", reader->name,
-			(unsigned long long)partition->start,
-				 content->name, content->objection);
-	r = domain_read(reader, partition, content, folder, &map->kept, &bytes, fault);
 	if (r < 0 && fault->code == CODE_UNSUPPORTED)
-		return fault_prefix(fault, r, "%s: partition at byte %llu, %s: ", reader->name,
+		return fault_prefix(fault, r, "%s: partition at byte %llu, %s: ", work->reader->name,
 			(unsigned long long)partition->start, content->name);
 	if (r < 0) {
-		map->kept.count = before;
-		warn(map, reader->name, partition->start, "all of it is kept, because its map could not be read:");
-		text_addf(&map->warnings, "  %s\n", fault->text);
-		content->name = "data";
-		add_all(map, partition);
-		return 0;
+		keep_whole(work, partition, fault->text);
+		return 1;
 	}
+	add_extents(&map->kept, &used);
 	mark(map, partition->start + bytes - 1);
 	if (content->copy_at_end)
-		add_last_sector(map, partition);
-	return 0;
+		extents_add(&map->kept, end_of(partition) - map->sector, end_of(partition));
+	return add_rest(work, partition->start + bytes, end_of(partition), fault);
 }
 
-static int add_content(const struct reader *reader, const struct partition *partition, struct probe *content,
-		       const char *folder,
-		       struct usedmap *map, struct fault *fault) {
+static int add_content(const struct work *work, const struct partition *partition, const struct content *content,
+		       struct fault *fault) {
+	struct usedmap *map = work->map;
+
+	if (content->doubt[0]) {
+		keep_whole(work, partition, content->doubt);
+		return 0;
+	}
 	switch (content->kind) {
 	case CONTENT_FILESYSTEM:
-		return add_filesystem(reader, partition, content, folder, map, fault);
+		return add_filesystem(work, partition, content, fault);
 	case CONTENT_SWAP:
 		extents_add(&map->kept, partition->start, partition->start + content->header);
-		mark(map, partition->start + partition->bytes - 1);
-		return 0;
+		mark(map, end_of(partition) - 1);
+		return add_rest(work, partition->start + content->bytes, end_of(partition), fault);
 	case CONTENT_ALL:
-		add_all(map, partition);
+		extents_add(&map->kept, partition->start, end_of(partition));
 		break;
 	}
 	return 0;
 }
 
-static int add_partition(const struct reader *reader, const struct partition *partition, const char *folder,
-			 struct usedmap *map, struct fault *fault) {
-	struct index_partition *entry = &map->partitions[map->partition_count];
-	struct probe content = {0};
-	int r = probe_partition(reader, partition, &content, fault);
+static int add_partition(const struct work *work, const struct partition *partition, struct fault *fault) {
+	struct index_partition *entry = &work->map->partitions[work->map->partition_count];
+	struct content content;
+	int r = content_read(work->reader, partition, &content, fault);
 
-	if (r == 0 && content.warning)
-		warn(map, reader->name, partition->start, content.warning);
 	if (r == 0)
-		r = add_content(reader, partition, &content, folder, map, fault);
+		r = add_content(work, partition, &content, fault);
 	if (r < 0)
 		return r;
 	*entry = (struct index_partition){.start = partition->start, .bytes = partition->bytes};
-	snprintf(entry->content, sizeof(entry->content), "%s", content.name);
-	map->partition_count++;
+	snprintf(entry->content, sizeof(entry->content), "%s", r == 1 ? "data" : content.name);
+	work->map->partition_count++;
 	return 0;
+}
+
+// What lies outside of the partitions and of the table. Areas that the table only announces are kept whatever the
+// order: something is there.
+static int add_outside(const struct work *work, const struct table *table, struct fault *fault) {
+	cleanup_with(extents_free) struct extents known = {0}, gaps = {0};
+	struct usedmap *map = work->map;
+	int r = 0;
+
+	add_extents(&known, &table->structures);
+	add_extents(&known, &table->opaque);
+	for (size_t i = 0; i < table->partition_count; i++)
+		extents_add(&known, table->partitions[i].start, end_of(&table->partitions[i]));
+	extents_settle(&known);
+	rest_of(&known, work->reader->bytes, &gaps);
+	map->kept.failed |= known.failed || gaps.failed;
+	for (size_t i = 0; r == 0 && i < gaps.count; i++)
+		r = add_rest(work, gaps.items[i].start, gaps.items[i].end, fault);
+	for (size_t i = 0; r == 0 && i < table->opaque.count; i++) {
+		const struct extent *area = &table->opaque.items[i];
+		r = rest_keep(work->reader, area->start, area->end, &map->kept, fault);
+		mark(map, area->end - 1);
+	}
+	return r;
 }
 
 static void settle(struct usedmap *map) {
@@ -117,20 +135,25 @@ static void settle(struct usedmap *map) {
 	}
 }
 
-int usedmap_read(const struct reader *reader, uint32_t sector, const char *folder, struct usedmap *ret,
+int usedmap_read(const struct reader *reader, const struct usedmap_order *order, struct usedmap *ret,
 		 struct fault *fault) {
+	const struct work work = {reader, order, ret};
 	cleanup_with(table_free) struct table table = {0};
 	int r;
 
 	*ret = (struct usedmap){0};
-	r = table_read(reader, sector, &table, fault);
+	r = sector_read_table(reader, order->sector, &table, fault);
 	if (r == 0 && table.warning)
 		text_addf(&ret->warnings, "%s: %s\n", reader->name, table.warning);
 	ret->sector = table.sector;
-	for (size_t i = 0; r == 0 && i < table.structures.count; i++)
-		extents_add(&ret->kept, table.structures.items[i].start, table.structures.items[i].end);
+	add_extents(&ret->kept, &table.structures);
 	for (size_t i = 0; r == 0 && i < table.partition_count; i++)
-		r = add_partition(reader, &table.partitions[i], folder, ret, fault);
+		r = add_partition(&work, &table.partitions[i], fault);
+	if (r == 0)
+		r = add_outside(&work, &table, fault);
+	if (ret->dropped)
+		text_addf(&ret->warnings, "%s: gaps=drop: %llu bytes outside of partitions and behind filesystems are "
+			"left out, whatever they hold\n", reader->name, (unsigned long long)ret->dropped);
 	settle(ret);
 	if (r == 0 && (ret->kept.failed || ret->marks.failed || ret->warnings.failed))
 		r = fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);

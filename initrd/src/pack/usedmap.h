@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a disk that an image must hold: the partition table, the area before the first partition, and the used
-// bytes of each partition. Everything else is free.
+// The bytes of a disk that an image must hold (contract/image.md, "What a writer keeps"): the partition table, the area
+// before the first partition, the used bytes of each partition, and everything else that is not zero.
 #pragma once
 
 #include "base/extents.h"
@@ -15,11 +15,17 @@ struct usedmap {
 			      // (contract/image.md, "A disk of another size")
 	uint32_t partition_count;
 	struct index_partition partitions[INDEX_PARTITIONS_MAX];
+	uint64_t dropped;     // bytes that nothing describes and that were not looked at
 	struct text warnings; // one per line
 };
 
-// `sector` 0: that of the device or the table. `folder`: for copies of partitions, if there are no loop devices. Code 3
-// for a disk that must be repaired before it can be packed. Free `ret` after a failure too.
-int usedmap_read(const struct reader *reader, uint32_t sector, const char *folder, struct usedmap *ret,
+struct usedmap_order {
+	uint32_t sector;    // 0: to be found from the disk's content
+	const char *folder; // for copies of partitions, if there are no loop devices
+	bool drop_rest;	    // what nothing describes is free
+};
+
+// Code 3 for a disk that must be repaired before it can be packed. Free `ret` after a failure too.
+int usedmap_read(const struct reader *reader, const struct usedmap_order *order, struct usedmap *ret,
 		 struct fault *fault);
 void usedmap_free(struct usedmap *map);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "image/gap_frame.h"
 #include "source/stream.h"
@@ -76,8 +77,6 @@ static void digest_write(const uint8_t hash[HASH], char ret[8 + 2 * HASH]) {
 	for (size_t i = 0; i < HASH; i++)
 		snprintf(ret + 7 + 2 * i, 3, "%02x", hash[i]);
 }
-
-static bool is_zero(const uint8_t *data, size_t size) { return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0; }
 
 // Sets is_signed, or refuses.
 static int check_signature(const struct image_trust *trust, struct image *image, struct fault *fault) {

@@ -22,7 +22,9 @@ const struct operand_rule pack_rules[] = {
 	{"out", true, "image file; an existing one is replaced once the new one is complete", NULL, NULL},
 	{"level", false, "zstd level, 1 to 19 (default 3)", NULL, check_level},
 	{"key", false, "PEM file with the Ed25519 private key to sign with", NULL, NULL},
-	{"sector", false, "logical sector size of the disk (default: that of its GPT, else 512)", "512|4096", NULL},
+	{"sector", false, "logical sector size of the disk (default: that with which its content is found)",
+	 "512|4096", NULL},
+	{"gaps", false, "what lies outside of partitions and behind filesystems (default keep)", "keep|drop", NULL},
 	{"folder", false, "folder for temporary files (default: that of out=)", NULL, NULL},
 	{"json", false, "print one line of JSON at the end, and no progress (default no)", "yes|no", NULL},
 	{0},
@@ -82,6 +84,7 @@ enum exit_code verb_pack(const struct operands *operands) {
 	request.order = (struct pack_order){
 		.level = atoi(operands_get_or(operands, "level", "3")),
 		.sector = (uint32_t)atoi(operands_get_or(operands, "sector", "0")),
+		.drop_rest = !strcmp(operands_get_or(operands, "gaps", "keep"), "drop"),
 		.key = operands_get(operands, "key"),
 		.folder = folder ? folder : dirname(copy),
 	};

@@ -16,8 +16,8 @@ static void check_clean(const uint8_t *data, size_t size) {
 	struct fault fault;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		const char *objection = NULL;
-		(void)checks[i](&reader, &partition, &objection, &fault);
+		const char *objection = NULL, *doubt = NULL;
+		(void)checks[i](&reader, &partition, &objection, &doubt, &fault);
 	}
 }
 

@@ -15,7 +15,7 @@ static void put_be32(uint8_t *p, uint32_t n) {
 		p[i] = (uint8_t)(n >> (24 - 8 * i));
 }
 
-// What probe and its check say of the disk: "NAME" or "NAME: OBJECTION".
+// What probe and its check say of the disk: "NAME", "NAME: OBJECTION" or "NAME: in doubt".
 static const char *state(void) {
 	static char text[128];
 	const struct reader reader = {.name = "memory", .bytes = SIZE, .fd = -1, .memory = disk};
@@ -24,10 +24,11 @@ static const char *state(void) {
 	struct probe found;
 
 	probe(disk, SIZE, disk, SIZE, &found);
-	if (found.check && !found.objection && found.check(&reader, &partition, &found.objection, &fault) < 0)
+	if (found.check && !found.objection &&
+	    found.check(&reader, &partition, &found.objection, &found.doubt, &fault) < 0)
 		found.objection = fault.text;
-	snprintf(text, sizeof(text), "%s%s%.100s", found.name, found.objection ? ": " : "",
-		found.objection ? found.objection : "");
+	snprintf(text, sizeof(text), "%s%s%.100s%s", found.name, found.objection ? ": " : "",
+		found.objection ? found.objection : "", found.doubt ? ": in doubt" : "");
 	return text;
 }
 
@@ -49,6 +50,9 @@ static void test_xfs(void) {
 	same(state(), "xfs", "unmounted");
 	record[512 + 9] = 0;
 	ok(!strncmp(state(), "xfs: its log", 12), "in use: %s", state());
+	record[0] = 0;
+	same(state(), "xfs: in doubt", "a log without a record");
+	record[0] = 0xfe;
 	put_be32(disk + 96, 400);
 	ok(strstr(state(), "larger than its partition"), "cut off: %s", state());
 	disk[124] = 32;

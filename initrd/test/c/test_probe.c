@@ -94,14 +94,26 @@ static void test_fat(void) {
 	ok(look(PROBE_HEAD) && found.objection, "dirty: %s", found.objection);
 }
 
+static void put_swap(size_t page) {
+	begin();
+	memcpy(head + page - 10, "SWAPSPACE2", 10);
+	head[1024] = 1;
+	head[1028] = 7;
+}
+
 static void test_others(void) {
 	begin();
 	same(look(PROBE_HEAD), "data", "zeros");
 	ok(found.kind == CONTENT_ALL, "kept whole");
-	memcpy(head + 4086, "SWAPSPACE2", 10);
+	put_swap(4096);
 	ok(!strcmp(look(PROBE_HEAD), "swap") && found.kind == CONTENT_SWAP && found.header == 4096, "swap");
-	begin();
-	memcpy(head + 65526, "SWAPSPACE2", 10);
+	ok(found.bytes == 8 * 4096 && !found.doubt, "of 8 pages");
+	head[1024] = 2;
+	ok(look(PROBE_HEAD) && found.doubt, "of another version: %s", found.doubt);
+	put_swap(4096);
+	head[1028] = 0;
+	ok(look(PROBE_HEAD) && found.doubt, "without a page: %s", found.doubt);
+	put_swap(65536);
 	ok(!strcmp(look(PROBE_HEAD), "swap") && found.header == 65536, "swap of large pages");
 	begin();
 	memcpy(head + 512, "LABELONE", 8);
@@ -114,10 +126,10 @@ static void test_others(void) {
 	memcpy(head, "XFSB", 4);
 	same(look(PROBE_HEAD), "xfs", "xfs");
 	put_le32(tail + PROBE_TAIL - 8192, 0xa92b4efc);
-	ok(!strcmp(look(PROBE_HEAD), "data") && found.warning, "in a RAID: %s", found.warning);
+	ok(!strcmp(look(PROBE_HEAD), "data") && found.doubt, "in a RAID: %s", found.doubt);
 	put_ext(0, 2, 3, 1);
 	memcpy(head, "XFSB", 4);
-	ok(!strcmp(look(PROBE_HEAD), "data") && found.warning && !found.objection, "two at once: %s", found.warning);
+	ok(!strcmp(look(PROBE_HEAD), "data") && found.doubt && !found.objection, "two at once: %s", found.doubt);
 	begin();
 	put_le32(head + 1024, 0xf2f52010);
 	same(look(PROBE_HEAD), "f2fs", "f2fs");

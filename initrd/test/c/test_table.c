@@ -35,6 +35,13 @@ static bool is_structure(uint64_t start, uint64_t end) {
 	       table.structures.items[i].end >= end;
 }
 
+// Without a range: there is no such area.
+static bool is_opaque(size_t i, uint64_t start, uint64_t end) {
+	if (i >= table.opaque.count)
+		return start == end;
+	return table.opaque.items[i].start == start && table.opaque.items[i].end == end;
+}
+
 static void put_entry(uint64_t at, unsigned i, uint8_t type, uint32_t start, uint32_t count) {
 	uint8_t *e = disk + at + 446 + 16 * i;
 	e[4] = type;
@@ -141,6 +148,27 @@ static void test_hybrid(void) {
 	put_gpt(512);
 	put_entry(0, 1, 0x0c, 4096, 2048);
 	ok(reads(0) && table.kind == TABLE_GPT && table.partition_count == 2, "a hybrid table: its GPT counts");
+	ok(is_opaque(0, 0, 0) && table.opaque.count == 0, "the entry of a partition of the GPT says nothing new");
+	put_entry(0, 1, 0x0c, 4096, 2000);
+	ok(reads(0) && is_opaque(0, 4096 * 512, 6096 * 512), "another one is kept");
+}
+
+static void test_odd(void) {
+	begin(64 * MIB);
+	put_entry(0, 0, 0, 0, 1 << 20);
+	put_entry(0, 1, 0xef, 2048, 2048);
+	ok(reads(0) && table.partition_count == 1 && is_opaque(0, 0, 64 * MIB), "an entry without a type: %s",
+	   fault.text);
+	put_entry(0, 0, 0x42, 8192, 4096);
+	ok(reads(0) && table.partition_count == 1 && is_opaque(0, 8192 * 512, 12288 * 512), "a dynamic disk");
+	put_entry(0, 0, 0x05, 8192, 4096);
+	ok(reads(0) && table.partition_count == 1 && is_opaque(0, 8192 * 512, 12288 * 512) && table.warning,
+	   "an extended partition without a signature: %s", table.warning ? table.warning : "");
+	put_entry(8192 * 512, 0, 0x83, 1, 10);
+	put_entry(8192 * 512, 2, 0x83, 20, 10);
+	ok(reads(0) && table.partition_count == 1 && is_opaque(0, 8192 * 512, 12288 * 512), "two partitions in a link");
+	put_entry(8192 * 512, 2, 0, 0, 0);
+	ok(reads(0) && table.partition_count == 2 && table.opaque.count == 0, "one");
 }
 
 int main(void) {
@@ -150,6 +178,7 @@ int main(void) {
 	test_gpt(512);
 	test_gpt(4096);
 	test_hybrid();
+	test_odd();
 	table_free(&table);
 	free(disk);
 	return tap_done();

@@ -284,19 +284,18 @@ def used_by_dumpe2fs(path: str) -> list[tuple[int, int]]:
             first, _, last = piece.partition("-")
             for i in range(int(first), int(last or first) + 1):
                 used[i] = 0
-    return runs(used, block)
+    return [*runs(used, block), (count * block, 1 << 60)]
 
 
 def used_by_partclone(kind: str, path: str) -> list[tuple[int, int]]:
-    """Used ranges by partclone's map."""
+    """Used ranges by partclone's map; what is behind the end of the filesystem is used."""
     with tempfile.NamedTemporaryFile() as out:
         run(f"partclone.{TOOL.get(kind, kind)}", *NO_WAIT, "-D", "-q", "-L", "/dev/null", "-s", path, "-O", out.name)
         lines = [line.split() for line in Path(out.name).read_text().splitlines() if not line.startswith("#")]
-    return [
-        (int(at, 16), int(at, 16) + int(size, 16))
-        for at, size, status in (x for x in lines if len(x) == 3)
-        if status == "+"
+    ranges = [
+        (int(at, 16), int(at, 16) + int(size, 16), status) for at, size, status in (x for x in lines if len(x) == 3)
     ]
+    return [(start, end) for start, end, status in ranges if status == "+"] + [(ranges[-1][1], 1 << 60)]
 
 
 def runs(used: bytearray, unit: int) -> list[tuple[int, int]]:
@@ -314,17 +313,15 @@ def used_of(part: Part, path: str) -> list[tuple[int, int]]:
     return [*used, (part.size - 512, part.size)] if part.kind == "ntfs" else used
 
 
-def expect(path: Path, table: str, sector: int, parts: list[Part], to: Path) -> None:
+def expect(path: Path, parts: list[Part], to: Path) -> None:
     """The raw disk with its free blocks as zeros: what an image must unpack to."""
     size = path.stat().st_size
-    keep = [(0, min(MIB, parts[0].start))]
-    if table == "gpt":
-        keep.append((size - 16384 - sector, size))
-    if table == "logical":
-        keep += [(part.start - MIB, part.start - MIB + sector) for part in parts[1:]]
+    ends = [0, *(part.start + part.size for part in parts)]
+    keep = list(zip(ends, [*(part.start for part in parts), size], strict=True))  # what is outside of partitions
     for part in parts:
         with cut(path, part) as device:
-            keep += [(part.start + a, part.start + b) for a, b in used_of(part, device)]
+            used = used_of(part, device)
+            keep += [(part.start + a, part.start + min(b, part.size)) for a, b in used if a < part.size]
     with path.open("rb") as disk, to.open("wb") as out:
         out.truncate(size)
         for start, end in keep:
