@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/window"
 )
 
 const description = "The desired state of one node: which image its disk gets, and how. Terraform stores it and " +
@@ -41,11 +42,8 @@ func schemaOf() schema.Schema {
 			MarkdownDescription: "`keep` only removes the binding: the machine keeps running from its disk. " +
 				"`wipe` leaves a binding " +
 				"without an owner that wipes the disk at the machine's next boot. Default: `keep`."},
-		"admit_within": schema.StringAttribute{Optional: true, Validators: []validator.String{within{}},
-			MarkdownDescription: "Expect a boot of the machine within this time of an apply, such as `15m`: 10 seconds " +
-				"to 24 hours. An apply that raises the generation or changes this attribute opens the window. A " +
-				"machine that boots in it is admitted at level `expected`, so whoever is on the boot network can " +
-				"claim to be a machine that is off. Default: none; a binding itself opens no window."},
+		"admit_within": window.Attribute("the machine",
+			"An apply that raises the generation or changes this attribute opens the window."),
 	}
 	maps.Copy(attributes, desired.SharedSchema())
 	maps.Copy(attributes, desired.OwnSchema())

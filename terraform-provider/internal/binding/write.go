@@ -12,6 +12,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/window"
 )
 
 func (b *binding) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
@@ -39,7 +40,7 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	if response.Diagnostics.HasError() {
 		return
 	}
-	response.Diagnostics.Append(b.expect(ctx, *node, plan.AdmitWithin)...)
+	response.Diagnostics.Append(window.Open(ctx, b.site, map[string]string{node.MAC: node.Name}, plan.AdmitWithin)...)
 	r := record{Owner: b.site.Owner}
 	r.look(*node, stored)
 	plan.settle(*node, stored.Generation)
@@ -76,7 +77,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 		was.Owner = b.site.Owner
 	}
 	if !plan.AdmitWithin.Equal(state.AdmitWithin) || was.Generation != state.Generation.ValueInt64() {
-		response.Diagnostics.Append(b.expect(ctx, *node, plan.AdmitWithin)...)
+		response.Diagnostics.Append(window.Open(ctx, b.site, map[string]string{node.MAC: node.Name}, plan.AdmitWithin)...)
 	}
 	was.Imported = false
 	plan.settle(*node, was.Generation)

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/window"
 )
 
 // Create binds all machines. When only some could be bound there is no state: Terraform then creates the resource
@@ -100,6 +102,8 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 		}
 	}
 	done, diagnostics := b.send(ctx, orders)
+	changed := !diagnostics.HasError() && !is.AdmitWithin.Equal(was.AdmitWithin)
+	diagnostics.Append(window.Open(ctx, b.site, c.expected(changed, steps, done), is.AdmitWithin)...)
 	if diagnostics.HasError() {
 		return c.partly(was, steps, done), diagnostics
 	}
@@ -122,6 +126,21 @@ func (c *comparison) steps(generations map[string]int64) map[string]step {
 		}
 	}
 	return steps
+}
+
+// expected are the machines that are to boot: those whose generation was raised, and if admit_within has changed, all
+// that are bound as declared.
+func (c *comparison) expected(changed bool, steps map[string]step, done answers) map[string]string {
+	macs := map[string]string{}
+	for mac := range c.planned.images {
+		binding, bound := done.bound[mac]
+		_, there := c.prior.images[mac]
+		raised := bound && (!there || binding.Generation != c.stored[mac].Generation)
+		if raised || changed && (bound || steps[mac].kind == keep) {
+			macs[mac] = mac
+		}
+	}
+	return macs
 }
 
 // wholly is the result of a complete apply.

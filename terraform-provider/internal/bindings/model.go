@@ -18,6 +18,7 @@ type model struct {
 	ReimageTriggers types.Map    `tfsdk:"reimage_triggers"`
 	OnDrift         types.String `tfsdk:"on_drift"`
 	OnDestroy       types.String `tfsdk:"on_destroy"`
+	AdmitWithin     types.String `tfsdk:"admit_within"`
 	MaxReimages     types.Int64  `tfsdk:"max_reimages"`
 	Generations     types.Map    `tfsdk:"generations"`
 	Drifted         types.Map    `tfsdk:"drifted"`
