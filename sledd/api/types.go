@@ -34,6 +34,7 @@ type Phase string
 // NodeSpec is the declaration of a machine by an operator.
 type NodeSpec struct {
 	MAC          string            `json:"mac" doc:"MAC address of the boot interface, lower case with colons; neither a group address nor zero" pattern:"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$" example:"52:54:00:77:00:01"`
+	MACs         []string          `json:"macs,omitempty" doc:"MACs of further interfaces that the machine may boot from, in the form of mac. A MAC belongs to one node" maxItems:"8" nullable:"false"`
 	Name         string            `json:"name" doc:"Unique host name" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" example:"n1"`
 	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose" maxProperties:"64"`
 	Architecture string            `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Default x86_64"`

@@ -92,6 +92,8 @@ accept a discovered node, set its name.`,
 	flags.StringVarP(&f.file, "file", "f", "",
 		"file of declarations in YAML or JSON, as printed by sledctl node get -o yaml; - is standard input")
 	flags.StringVar(&f.mac, "mac", "", "MAC address; required when NODE is the name of a new node")
+	flags.StringSliceVar(&f.spec.MACs, "macs", nil,
+		"MACs of further interfaces that the machine may boot from, joined by commas; empty: none")
 	flags.StringVar(&f.spec.Name, "name", "", "unique host name")
 	flags.StringToStringVarP(&f.labels, "label", "l", nil, "set a label (repeatable)")
 	flags.StringArrayVar(&f.unlabel, "unlabel", nil, "remove a label (repeatable)")
@@ -181,6 +183,13 @@ func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
 			*field.to = *field.from
 		}
 	}
+	if changed("macs") {
+		macs, err := parseMACs(f.spec.MACs)
+		if err != nil {
+			return err
+		}
+		spec.MACs = macs
+	}
 	if changed("keep-disk") {
 		spec.KeepDisks = f.spec.KeepDisks
 	}
@@ -207,6 +216,19 @@ func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
 		spec.BMC = bmc
 	}
 	return nil
+}
+
+// parseMACs returns MACs as the API has them.
+func parseMACs(texts []string) ([]string, error) {
+	var macs []string
+	for _, text := range texts {
+		address, err := mac.Parse(text)
+		if err != nil {
+			return nil, usagef("--macs: %w", err)
+		}
+		macs = append(macs, address)
+	}
+	return macs, nil
 }
 
 // parseBMC reads DRIVER://ADDRESS[:PORT]; empty removes the power control.

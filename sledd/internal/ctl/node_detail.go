@@ -22,7 +22,8 @@ func (a *app) nodeDetail(n api.Node) {
 		declared = "yes, revision " + strconv.FormatInt(n.Revision, 10)
 	}
 	a.section("node", [][2]string{
-		{"name", n.Name}, {"mac", n.MAC}, {"declared", declared}, {"architecture", architectureText(n)},
+		{"name", n.Name}, {"mac", n.MAC}, {"macs", strings.Join(n.MACs, " ")},
+		{"declared", declared}, {"architecture", architectureText(n)},
 		{"flavour", n.Flavour}, {"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order",
 			n.BootOrder},
 		{"admission", n.Admission},

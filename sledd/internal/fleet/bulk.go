@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,21 +83,17 @@ type bulk struct {
 
 // resolveAll returns the MAC of every item, or all faults.
 func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding) ([]string, error) {
-	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Names))
+	names, err := f.names(ctx)
 	if err != nil {
 		return nil, err
-	}
-	names := map[string]string{}
-	for _, kv := range snapshot.Results[0] {
-		names[strings.TrimPrefix(kv.Key, key.Names)] = string(kv.Value)
 	}
 	faults := &refusal.Error{Kind: refusals[0].kind, Message: refusals[0].message}
 	macs := make([]string, len(specs))
 	seen, captures := map[string]int{}, map[string]int{}
 	for i, spec := range specs {
 		address, err := mac.Parse(spec.Node)
-		if err != nil {
-			address = names[spec.Node]
+		if holder := names[cmp.Or(address, spec.Node)]; holder != "" || err != nil {
+			address = holder
 		}
 		macs[i] = address
 		if address == "" {
@@ -114,6 +111,21 @@ func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding) ([]stri
 		captures[spec.Capture] = i
 	}
 	return macs, faults.OrNil()
+}
+
+// names returns the MACs of nodes by their names and further MACs.
+func (f *Fleet) names(ctx context.Context) (map[string]string, error) {
+	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Names), store.Prefix(key.MACs))
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for i, prefix := range []string{key.Names, key.MACs} {
+		for _, kv := range snapshot.Results[i] {
+			names[strings.TrimPrefix(kv.Key, prefix)] = string(kv.Value)
+		}
+	}
+	return names, nil
 }
 
 // chunk is the items from at to before end.

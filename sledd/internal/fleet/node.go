@@ -42,17 +42,22 @@ func (f *Fleet) PutNode(ctx context.Context, reference string, spec api.NodeSpec
 	}
 	var node api.Node
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
-		tx, err := f.load(ctx, spec.MAC, nodetx.NameHolder(spec.Name))
+		var holder nodetx.Slot[[]byte]
+		tx, err := f.load(ctx, spec.MAC, nodetx.NameHolder(spec.Name), nodetx.MACHolder(spec.MAC, &holder))
 		if err != nil {
 			return err
 		}
 		if err := wanted.Check("node "+spec.Name, tx.RevisionOf(nodetx.Node)); err != nil {
 			return err
 		}
+		units, err := tx.takeAll(ctx, spec, &holder)
+		if err != nil {
+			return err
+		}
 		if err := tx.declare(spec); err != nil {
 			return err
 		}
-		revision, err := f.Commit(ctx, tx.Tx)
+		revision, err := f.Commit(ctx, append(units, tx.Tx)...)
 		if err != nil {
 			return err
 		}
@@ -68,6 +73,9 @@ func (f *Fleet) PutNode(ctx context.Context, reference string, spec api.NodeSpec
 func checkNode(reference string, spec api.NodeSpec) error {
 	if _, err := mac.Parse(spec.MAC); err != nil {
 		return refusal.Value("body.mac", spec.MAC, err)
+	}
+	if err := checkMACs(spec); err != nil {
+		return err
 	}
 	if mac.Looks(spec.Name) {
 		return refusal.Value("body.name", spec.Name, fmt.Errorf("name %s looks like a MAC: choose another", spec.Name))
@@ -141,6 +149,9 @@ func (f *Fleet) DeleteNode(ctx context.Context, reference string, wanted nodetx.
 		if tx.Node() != nil {
 			tx.Writes.Delete(key.Nodes + address)
 			tx.Writes.Delete(key.Names + tx.Node().Name)
+			for _, further := range tx.Node().MACs {
+				tx.Drop(further)
+			}
 		}
 		tx.Forget()
 		tx.AddEvent(api.Event{Kind: "delete", Detail: nodetext.Clean(reference)})

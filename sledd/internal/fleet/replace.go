@@ -24,7 +24,8 @@ const copiedEvents = 100
 type replacement struct {
 	*Fleet
 	old, fresh *nodeTx
-	name       int64 // revision of the key of the node's name
+	name       int64               // revision of the key of the node's name
+	holder     nodetx.Slot[[]byte] // of the new MAC, as a further one
 }
 
 // ReplaceNode moves a node to another MAC, as after a new network card or mainboard. The node keeps its name, binding
@@ -71,15 +72,18 @@ func (f *Fleet) readReplacement(ctx context.Context, reference, address string) 
 	if old.Node() == nil {
 		return nil, refusal.New(refusal.NotFound, "node %s is not declared", reference)
 	}
-	fresh, err := f.load(ctx, address, nodetx.Facts, nodetx.Log, nodetx.NameHolder(old.Node().Name))
+	r := &replacement{Fleet: f, old: old}
+	r.fresh, err = f.load(ctx, address, nodetx.Facts, nodetx.Log, nodetx.NameHolder(old.Node().Name),
+		nodetx.MACHolder(address, &r.holder))
 	if err != nil {
 		return nil, err
 	}
-	holder, revision := fresh.NameHolder()
+	holder, revision := r.fresh.NameHolder()
 	if holder != from {
 		return nil, store.ErrChanged // it was renamed or replaced in between
 	}
-	return &replacement{Fleet: f, old: old, fresh: fresh, name: revision}, nil
+	r.name = revision
+	return r, nil
 }
 
 // check refuses what would mix up two machines.
@@ -88,10 +92,12 @@ func (r *replacement) check(ctx context.Context, reference string, wanted nodetx
 		return err
 	}
 	name, address := r.old.Node().Name, r.fresh.MAC
+	if !slices.Contains(r.old.Node().MACs, address) {
+		if err := r.checkFree(ctx, r.fresh, &r.holder); err != nil {
+			return err
+		}
+	}
 	switch {
-	case r.fresh.Node() != nil:
-		return refusal.New(refusal.Conflict, "MAC %s belongs to node %s: delete that node first, or choose another MAC",
-			address, r.fresh.Node().Name)
 	case r.fresh.Binding() != nil || r.fresh.Rescue() != nil:
 		return refusal.New(refusal.Conflict, "the machine with MAC %s is bound or under rescue: end that first", address)
 	case r.old.Rescue() != nil:
@@ -149,9 +155,8 @@ func (r *replacement) make() error {
 			fresh.Writes.Put(nodetx.KeyOf(kind, fresh.MAC), old.StoredValue(kind))
 		}
 	}
-	spec := *old.Node()
-	spec.MAC = fresh.MAC
-	fresh.Declare(spec)
+	fresh.Declare(r.moveMACs())
+	spec := fresh.Node()
 	fresh.Writes.Unchanged(key.Names+spec.Name, r.name)
 	fresh.Writes.Put(key.Names+spec.Name, []byte(fresh.MAC))
 	fresh.AddEvent(api.Event{Kind: "replace", Generation: fresh.Generation(),
@@ -160,6 +165,22 @@ func (r *replacement) make() error {
 	old.Forget()
 	old.AddEvent(api.Event{Kind: "delete", Detail: nodetext.Clean("replaced by " + fresh.MAC)})
 	return nil
+}
+
+// moveMACs returns the declaration for the new MAC, which takes over the further MACs. One of these may be the new one.
+func (r *replacement) moveMACs() api.NodeSpec {
+	spec := *r.old.Node()
+	spec.MAC, spec.MACs = r.fresh.MAC, nil
+	r.fresh.Writes.Unchanged(key.MACs+r.fresh.MAC, r.holder.Revision())
+	for _, address := range r.old.Node().MACs {
+		if address == r.fresh.MAC {
+			r.fresh.Drop(address)
+			continue
+		}
+		spec.MACs = append(spec.MACs, address)
+		r.fresh.Writes.Put(key.MACs+address, []byte(r.fresh.MAC))
+	}
+	return spec
 }
 
 // moveBinding binds the new MAC as the old one was. User data is sealed for a MAC.
@@ -208,7 +229,5 @@ func (r *replacement) commit(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
-	both, more := r.fresh.Transaction(), r.old.Transaction()
-	both.If, both.Do = append(both.If, more.If...), append(both.Do, more.Do...)
-	return r.Store.Commit(ctx, both)
+	return r.Commit(ctx, r.fresh.Tx, r.old.Tx)
 }

@@ -22,6 +22,15 @@ const (
 	current            // not older than the binding
 )
 
+// NodeOf returns the MAC of the node that a request is about, which names one of its interfaces. Tokens hold that of
+// the node.
+func (in *Intake) NodeOf(ctx context.Context, address, bearer string) (string, error) {
+	if owner, formed := token.Owner(bearer); !formed || owner == mac.Plain(address) {
+		return address, nil
+	}
+	return in.DB.NodeOf(ctx, address)
+}
+
 // Authenticate refuses a request without a live token of the node, before its body is read. What the token is for is
 // checked with the request itself.
 func (in *Intake) Authenticate(ctx context.Context, address, bearer string) error {

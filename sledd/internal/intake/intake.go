@@ -10,6 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/limit"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
@@ -101,6 +102,7 @@ func (in *Intake) update(ctx context.Context, mac string, wants []nodetx.Want, d
 			return err
 		}
 		if tx.Node() == nil && tx.Binding() == nil {
+			tx.Writes.Unchanged(key.MACs+mac, 0) // nor is it another interface of a node
 			return in.Capacity.Allow(capacity.Undeclared)
 		}
 		return nil

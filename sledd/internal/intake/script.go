@@ -8,6 +8,7 @@ import (
 	"github.com/sled-fleet/sled/ipxe"
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
@@ -18,21 +19,27 @@ type Script struct {
 	Local bool // boots the disk
 }
 
-// Script decides what a node boots. Anybody can request it: it changes nothing, and holds no secret.
-func (in *Intake) Script(ctx context.Context, mac string) (Script, error) {
-	tx, err := in.load(ctx, mac)
+// Script decides what a node boots by one of its interfaces. Anybody can request it: it changes nothing, and holds no
+// secret.
+func (in *Intake) Script(ctx context.Context, nic string) (Script, error) {
+	node, err := in.DB.NodeOf(ctx, nic)
+	if err != nil {
+		return Script{}, err
+	}
+	tx, err := in.load(ctx, node)
 	if err != nil {
 		return Script{}, err
 	}
 	if tx.BootsDisk() {
 		return Script{Text: ipxe.Local, Local: true}, nil
 	}
-	text, err := in.System.Script(tx.MAC, tx.Spec().Flavour)
+	text, err := in.System.Script(nic, tx.Spec().Flavour)
 	return Script{Text: text}, err
 }
 
 // Warm returns what to start a running node with, without its firmware, in place of a boot script; base is the boot
-// server's URL for the operator. The ticket in it admits that boot. A node that would boot its own disk gets none.
+// server's URL for the operator. The ticket in it admits that boot. A node that would boot its own disk gets none. It
+// uses the interface that the reference is the MAC of, else the one that names the node.
 func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, error) {
 	address, err := in.DB.Resolve(ctx, reference)
 	if err != nil {
@@ -43,12 +50,20 @@ func (in *Intake) Warm(ctx context.Context, reference, base string) (api.Boot, e
 		if err := tx.mayStartWarm(reference); err != nil {
 			return err
 		}
-		with = in.System.With(base, tx.MAC, tx.Spec().Flavour, tx.Spec().Architecture)
+		with = in.System.With(base, nicOf(reference, tx.MAC), tx.Spec().Flavour, tx.Spec().Architecture)
 		ticket := tx.IssueTicket()
 		with.Ticket, with.Expires = ticket.Token, ticket.Expires
 		return nil
 	})
 	return with, err
+}
+
+// nicOf returns the interface that a reference is the MAC of, else the one that names the node.
+func nicOf(reference, node string) string {
+	if nic, err := mac.Parse(reference); err == nil {
+		return nic
+	}
+	return node
 }
 
 func (tx *nodeTx) mayStartWarm(reference string) error {

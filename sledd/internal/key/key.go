@@ -23,6 +23,8 @@ const (
 	Kexecs    = Root + "kexecs/"
 	Rescues   = Root + "rescues/"
 	Audit     = Root + "audit/"
+	// MACs are those of further interfaces that nodes boot from.
+	MACs = Root + "macs/"
 	// Admissions of nodes: claims, incumbents, windows.
 	Admissions = Root + "admissions/"
 )

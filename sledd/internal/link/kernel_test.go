@@ -123,7 +123,7 @@ func (r *rack) visit(from, to string) netip.Addr {
 
 func (r *rack) check(address netip.Addr, claimed string, want admission.Link, other string) {
 	r.Helper()
-	got, mac, err := link.Check(link.Kernel{}, address, claimed)
+	got, mac, err := link.Check(link.Kernel{}, address, []string{claimed})
 	if got != want || mac != other || err != nil {
 		r.Errorf("%s claims %s: %s, %q, %v, want %s, %q", address, claimed, got, mac, err, want, other)
 	}
@@ -146,10 +146,10 @@ func TestKernelKnowsNothingOfMachinesElsewhere(t *testing.T) {
 	r.check(netip.MustParseAddr("192.0.2.77"), n1, admission.LinkUnknown, "")    // never seen
 	r.check(netip.MustParseAddr("2001:db8::77"), n1, admission.LinkUnknown, "")  // never seen
 	r.check(netip.MustParseAddr("192.0.2.1"), n1, admission.LinkUnknown, "")     // this machine
-	if _, _, err := link.Check(link.Kernel{}, netip.MustParseAddr("203.0.113.1"), n1); err == nil {
+	if _, _, err := link.Check(link.Kernel{}, netip.MustParseAddr("203.0.113.1"), []string{n1}); err == nil {
 		t.Error("an address without a route has a link")
 	}
-	if _, _, err := link.Check(link.Kernel{}, netip.MustParseAddr("fe80::2%eth9"), n1); err == nil {
+	if _, _, err := link.Check(link.Kernel{}, netip.MustParseAddr("fe80::2%eth9"), []string{n1}); err == nil {
 		t.Error("an interface that does not exist has a link")
 	}
 }

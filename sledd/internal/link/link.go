@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 )
@@ -18,9 +19,9 @@ type Table interface {
 	Find(address netip.Addr) ([]net.HardwareAddr, error)
 }
 
-// Check compares the MAC that a machine claims with the one that its address belongs to. other is that MAC where it
-// differs. With an error, or an address that is not on a link, nothing is known.
-func Check(table Table, address netip.Addr, claimed string) (link admission.Link, other string, err error) {
+// Check compares the MACs that a machine claims with the one that its address belongs to. other is that MAC if it is
+// none of them. With an error, or an address that is not on a link, nothing is known.
+func Check(table Table, address netip.Addr, claimed []string) (link admission.Link, other string, err error) {
 	if table == nil || !address.IsValid() || address.IsLoopback() {
 		return admission.LinkUnknown, "", nil
 	}
@@ -29,7 +30,7 @@ func Check(table Table, address netip.Addr, claimed string) (link admission.Link
 		return admission.LinkUnknown, "", fmt.Errorf("neighbour %s: %w", address, err)
 	}
 	for _, one := range found {
-		if one.String() == claimed {
+		if slices.Contains(claimed, one.String()) {
 			return admission.LinkSame, "", nil
 		}
 		other = one.String()

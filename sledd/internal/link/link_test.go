@@ -51,7 +51,7 @@ func TestLinkOfAnAddress(t *testing.T) {
 		{"", n1, admission.LinkUnknown, ""},
 	} {
 		address, _ := netip.ParseAddr(c.address) // the empty one is none
-		got, other, err := link.Check(known, address, c.mac)
+		got, other, err := link.Check(known, address, []string{c.mac})
 		if got != c.want || other != c.other || err != nil {
 			t.Errorf("%s claims %s: %s, %q, %v, want %s, %q", c.address, c.mac, got, other, err, c.want, c.other)
 		}
@@ -60,10 +60,10 @@ func TestLinkOfAnAddress(t *testing.T) {
 
 func TestWithoutATableNothingIsKnown(t *testing.T) {
 	address := netip.MustParseAddr("10.77.0.101")
-	if got, _, err := link.Check(nil, address, n1); got != admission.LinkUnknown || err != nil {
+	if got, _, err := link.Check(nil, address, []string{n1}); got != admission.LinkUnknown || err != nil {
 		t.Errorf("without a table: %s, %v", got, err)
 	}
-	if got, _, err := link.Check(broken{}, address, n1); got != admission.LinkUnknown || err == nil {
+	if got, _, err := link.Check(broken{}, address, []string{n1}); got != admission.LinkUnknown || err == nil {
 		t.Errorf("of one that fails: %s, %v", got, err)
 	}
 }

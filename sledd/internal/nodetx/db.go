@@ -168,9 +168,15 @@ func (db *DB) Update(ctx context.Context, mac string, wants []Want, decide func(
 	})
 }
 
-// Commit writes what a unit of work has changed, and returns the revision of that; 0 when nothing has changed.
-func (db *DB) Commit(ctx context.Context, tx *Tx) (int64, error) {
-	t := tx.Transaction()
+// Commit writes what units of work have changed, all or nothing, and returns the revision of that; 0 when nothing has
+// changed.
+func (db *DB) Commit(ctx context.Context, units ...*Tx) (int64, error) {
+	var t store.Transaction
+	var outcomes []string
+	for _, tx := range units {
+		one := tx.Transaction()
+		t.If, t.Do, outcomes = append(t.If, one.If...), append(t.Do, one.Do...), append(outcomes, tx.outcomes...)
+	}
 	if len(t.Do) == 0 {
 		return 0, nil
 	}
@@ -179,7 +185,7 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) (int64, error) {
 		return 0, err
 	}
 	if db.Kexec != nil {
-		for _, outcome := range tx.outcomes {
+		for _, outcome := range outcomes {
 			db.Kexec(outcome)
 		}
 	}
@@ -199,14 +205,14 @@ func Retry(ctx context.Context, attempt func(ctx context.Context) error) error {
 	return refusal.New(refusal.Busy, "the record was changed by other requests %d times meanwhile; try again", maxAttempts)
 }
 
-// Resolve returns the MAC of a node that is named by MAC or by name. A MAC need not be known.
+// Resolve returns the MAC of a node that is named by one of its MACs or by name. A MAC need not be known.
 func (db *DB) Resolve(ctx context.Context, reference string) (string, error) {
 	if mac.Looks(reference) {
 		address, err := mac.Parse(reference)
 		if err != nil {
 			return "", refusal.Value("node", reference, err)
 		}
-		return address, nil
+		return db.NodeOf(ctx, address)
 	}
 	snapshot, err := db.Store.Read(ctx, store.Key(key.Names+reference))
 	if err != nil {

@@ -3,6 +3,7 @@
 package rollouts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ type startRequest struct {
 
 // readStart reads what a new rollout has to be compared with.
 func (rs *Rollouts) readStart(ctx context.Context, kind, operator string, spec api.RolloutSpec) (*startRequest, error) {
-	queries := []store.Query{store.Prefix(key.Rollouts), store.Prefix(key.Names)}
+	queries := []store.Query{store.Prefix(key.Rollouts), store.Prefix(key.Names), store.Prefix(key.MACs)}
 	if len(spec.MaxUnavailable) > 0 {
 		queries = append(queries, store.Prefix(key.Nodes))
 	}
@@ -92,31 +93,34 @@ func (rs *Rollouts) readStart(ctx context.Context, kind, operator string, spec a
 		}
 		b.there = append(b.there, r)
 	}
-	if err := b.resolve(snapshot.Results[1]); err != nil {
+	if err := b.resolve(snapshot.Results[1], snapshot.Results[2]); err != nil {
 		return nil, err
 	}
 	labels := make([]map[string]string, len(b.names))
 	if len(spec.MaxUnavailable) > 0 {
-		if labels, err = b.labels(snapshot.Results[2]); err != nil {
+		if labels, err = b.labels(snapshot.Results[3]); err != nil {
 			return nil, err
 		}
 	}
 	return b, b.resolveConflicts(labels)
 }
 
-// resolve finds the requested nodes among the declared ones, or names all faults.
-func (b *startRequest) resolve(names []store.KV) error {
+// resolve finds the requested nodes among the declared ones, by their names or MACs, or names all faults.
+func (b *startRequest) resolve(names, further []store.KV) error {
 	macs, nodes := map[string]string{}, map[string]string{}
 	for _, kv := range names {
 		name := strings.TrimPrefix(kv.Key, key.Names)
 		macs[name], nodes[string(kv.Value)] = string(kv.Value), name
 	}
+	for _, kv := range further {
+		macs[strings.TrimPrefix(kv.Key, key.MACs)] = string(kv.Value)
+	}
 	faults := &refusal.Error{Kind: refusal.Invalid, Message: "no rollout was started: some nodes are not usable"}
 	seen := map[string]bool{}
 	for i, reference := range b.asked.Spec.Nodes {
-		address, err := mac.Parse(reference)
-		if err != nil {
-			address = macs[reference]
+		address, _ := mac.Parse(reference) // none: it is a name
+		if holder := macs[cmp.Or(address, reference)]; holder != "" {
+			address = holder
 		}
 		fault := ""
 		switch {

@@ -34,7 +34,12 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
 	ticket := bearer(r.Header.Get("Authorization")) // or the token of the same claim
-	answer, token, err := s.Intake.Hello(ctx, address, ticket, hello, s.source(ctx, address))
+	nics, err := s.Intake.DB.Interfaces(ctx, address)
+	if err != nil {
+		writeProblem(w, problem(err))
+		return
+	}
+	answer, token, err := s.Intake.Hello(ctx, nics[0], ticket, hello, s.source(ctx, nics))
 	if err != nil {
 		writeProblem(w, problem(err))
 		return
@@ -47,16 +52,16 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	nodeResponse{token: token, kind: "text/plain; charset=us-ascii", body: []byte(text)}.write(w)
 }
 
-// source is where a request comes from. An address that cannot be compared with the claimed MAC is not known to be
+// source is where a request comes from. An address that cannot be compared with the claimed MACs is not known to be
 // wrong.
-func (s *Server) source(ctx context.Context, claimed string) intake.Source {
+func (s *Server) source(ctx context.Context, claimed []string) intake.Source {
 	peer := origin.Of(ctx).Address
 	if !peer.IsValid() || peer.IsLoopback() {
 		return intake.Source{Link: admission.LinkUnknown}
 	}
 	of, other, err := link.Check(s.Links, peer, claimed)
 	if err != nil {
-		s.Log.Warn("the link of a claim is not checked", "node", claimed, "error", err)
+		s.Log.Warn("the link of a claim is not checked", "node", claimed[0], "error", err)
 	}
 	return intake.Source{Address: peer.String(), Link: of, Holder: other}
 }

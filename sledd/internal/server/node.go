@@ -65,12 +65,16 @@ type bodyError struct{ error }
 func (s *Server) node(limit int64,
 	answer func(ctx context.Context, a nodeRequest) (nodeResponse, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		address, err := mac.Parse(r.PathValue("mac"))
+		nic, err := mac.Parse(r.PathValue("mac"))
 		if err != nil {
 			writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
 			return
 		}
-		a := nodeRequest{r: r, mac: address, bearer: bearer(r.Header.Get("Authorization"))}
+		a := nodeRequest{r: r, bearer: bearer(r.Header.Get("Authorization"))}
+		if a.mac, err = s.Intake.NodeOf(r.Context(), nic, a.bearer); err != nil {
+			writeProblem(w, problem(err))
+			return
+		}
 		if limit == 0 && r.ContentLength != 0 {
 			writeProblem(w, statusProblem(http.StatusBadRequest, r.Method+" "+r.URL.Path+" takes no body"))
 			return
