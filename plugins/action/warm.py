@@ -56,12 +56,13 @@ class ActionModule(ActionBase):
         if node is None:
             raise SledError(f"node {options['node']} does not exist")
         running = warming.read_probe(self._shell(warming.PROBE, "ask the running system"))
-        warming.check(running, node["mac"], warming.program_arch(options["sledc"]))
+        mac = warming.interface(running, [node["mac"], *node.get("macs", [])])
+        warming.check(running, mac, warming.program_arch(options["sledc"]))
         end, outcome = warming.leave(running)
-        result = {"changed": True, "node": options["node"], "mac": node["mac"], "end": outcome}
+        result = {"changed": True, "node": options["node"], "mac": mac, "end": outcome}
         if self._task.check_mode:
             return result
-        boot = client.boot(node["mac"])
+        boot = client.boot(mac)
         cache = Cache(options["cache"], options["ca_file"], options["timeout"])
         files = {"vmlinuz": cache.get(boot["kernel"]), "initrd.img": cache.get(boot["initrd"])}
         files["sledc"] = (Path(options["sledc"]), digest_of(options["sledc"]))

@@ -12,10 +12,10 @@ short_description: Nodes of a Sled fleet
 version_added: 0.1.0
 description:
   - Lists the nodes of sledd. The configuration file is named C(*sledd.yml) or C(*sledd.yaml).
-  - Host variables are C(sled_mac), C(sled_declared), C(sled_phase), C(sled_generation), C(sled_image) (as observed),
-    C(sled_code), C(sled_reason), C(sled_os), C(sled_labels), C(sled_architecture), C(sled_bmc), C(sled_desired_image),
-    C(sled_desired_generation), C(sled_satisfied), C(sled_owner) (who declares the binding), and with O(facts)
-    C(sled_facts).
+  - Host variables are C(sled_mac), C(sled_macs) (of further interfaces), C(sled_declared), C(sled_phase),
+    C(sled_generation), C(sled_image) (as observed), C(sled_code), C(sled_reason), C(sled_os), C(sled_labels),
+    C(sled_architecture), C(sled_bmc), C(sled_desired_image), C(sled_desired_generation), C(sled_satisfied),
+    C(sled_owner) (who declares the binding), and with O(facts) C(sled_facts).
   - Text of nodes is marked as unsafe, so Ansible never evaluates it as a template. Characters of a group name other
     than letters, digits, C(_), C(.) and C(-) are replaced by C(_).
 author:

@@ -36,6 +36,7 @@ def variables(node: Json) -> Json:
     status, binding = node["status"], node.get("binding") or {}
     found = {
         "sled_mac": node["mac"],
+        "sled_macs": node.get("macs") or [],
         "sled_declared": node["declared"],
         "sled_phase": status.get("phase", ""),
         "sled_generation": status.get("generation", 0),

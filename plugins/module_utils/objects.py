@@ -26,7 +26,19 @@ class Kind:
 NODE = Kind(
     "node",
     "nodes",
-    ("name", "mac", "labels", "architecture", "flavour", "disk", "keep_disks", "boot_order", "admission", "bmc"),
+    (
+        "name",
+        "mac",
+        "macs",
+        "labels",
+        "architecture",
+        "flavour",
+        "disk",
+        "keep_disks",
+        "boot_order",
+        "admission",
+        "bmc",
+    ),
 )
 IMAGE = Kind(
     "image",
@@ -67,6 +79,8 @@ def _ensure_node(client: Client, options: Json, check: bool) -> Json:
     want = given(options, NODE.fields)
     if "mac" in want:
         want["mac"] = normal_mac(want["mac"])
+    if "macs" in want:
+        want["macs"] = [normal_mac(one) for one in want["macs"]]
     if want.get("bmc"):
         want["bmc"] = {name: value for name, value in want["bmc"].items() if value is not None}
     stored = client.find("nodes", want["mac"] if "mac" in want else want["name"])

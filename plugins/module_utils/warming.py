@@ -30,6 +30,9 @@ for tool in mount umount sha256sum systemctl systemd-run kexec; do
 done
 [ -d /run/systemd/system ] && echo "systemd=$(systemctl --version | sed -n '1s/^systemd \\([0-9]*\\).*/\\1/p')"
 cat /sys/class/net/*/address | sed 's/^/mac=/'
+for nic in /sys/class/net/*; do
+  [ "$(cat "$nic/carrier" 2>/dev/null)" = 1 ] && echo "up=$(cat "$nic/address")"
+done
 sed -n 's/^Permanent HW addr: /mac=/p' /proc/net/bonding/* 2>/dev/null || :
 """
 
@@ -49,6 +52,7 @@ class Running:
     systemd: int = 0
     tools: set[str] = field(default_factory=set)
     macs: set[str] = field(default_factory=set)
+    up: set[str] = field(default_factory=set)  # MACs of interfaces with a carrier
 
 
 def read_probe(text: str) -> Running:
@@ -71,7 +75,18 @@ def read_probe(text: str) -> Running:
                 found.tools.add(value)
             case "mac":
                 found.macs.add(value.lower())
+            case "up":
+                found.up.add(value.lower())
     return found
+
+
+def interface(running: Running, macs: list[str]) -> str:
+    """The MAC to boot from, of those of the node: the first with a carrier, else the first that the machine has."""
+    for has in (running.up, running.macs):
+        for mac in macs:
+            if mac in has:
+                return mac
+    return macs[0]
 
 
 def check(running: Running, mac: str, arch: str) -> None:

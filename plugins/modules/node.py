@@ -25,6 +25,10 @@ options:
   mac:
     description: MAC of the interface that boots, with colons or hyphens. Needed for a node that is not declared yet.
     type: str
+  macs:
+    description: MACs of further interfaces that the machine may boot from. A MAC belongs to one node.
+    type: list
+    elements: str
   labels:
     description: All labels of the node, for selection.
     type: dict
@@ -129,6 +133,7 @@ SPEC = {
     **API,
     "name": {"type": "str"},
     "mac": {"type": "str"},
+    "macs": {"type": "list", "elements": "str"},
     "labels": {"type": "dict"},
     "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
     "flavour": {"type": "str", "choices": ["cloud", "generic"]},

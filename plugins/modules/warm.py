@@ -69,7 +69,7 @@ node:
   type: str
   sample: n1
 mac:
-  description: Its MAC.
+  description: MAC of the interface that it boots from.
   returned: success
   type: str
   sample: "52:54:00:77:00:01"

@@ -56,7 +56,11 @@ def plain(found: Json) -> Any:
 @pytest.fixture
 def rack(sledd: Sledd) -> Sledd:
     first = sledd.node("n1", 1, phase="operational", generation=2, image="v1", address="10.77.0.51")
-    first |= {"labels": {"rack": "a"}, "bmc": {"driver": "ipmi", "address": "10.77.0.201"}}
+    first |= {
+        "labels": {"rack": "a"},
+        "macs": ["52:54:00:77:00:11"],
+        "bmc": {"driver": "ipmi", "address": "10.77.0.201"},
+    }
     first["binding"] = {"generation": 2, "image": "v1", "satisfied": True, "owner": "terraform:rack-a"}
     first["facts"] = {
         "nics": [{"mac": "other", "address": "10.0.0.1"}, {"mac": first["mac"], "address": "10.77.0.66/24"}]
@@ -75,6 +79,7 @@ def test_groups_and_variables(rack: Sledd, tmp_path: Path) -> None:
     names = found["_meta"]["hostvars"]
     assert set(names) == {"n1", "n2"}
     assert names["n1"]["sled_labels"] == {"rack": "a"}
+    assert (names["n1"]["sled_macs"], names["n2"]["sled_macs"]) == (["52:54:00:77:00:11"], [])
     assert names["n1"]["ansible_host"] == "10.77.0.51"
     assert "ansible_host" not in names["n2"], "any machine may report any address"
     assert names["n1"]["power"] == "ipmi"

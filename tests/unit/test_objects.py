@@ -54,6 +54,13 @@ def test_node_keeps_what_is_not_said_and_drops_what_is_empty(sledd: Sledd, modul
     assert sledd.objects["nodes"][MAC]["name"] == "renamed"
 
 
+def test_further_macs_of_a_node(sledd: Sledd, module: Run) -> None:
+    options: Json = {"name": "n1", "mac": MAC, "macs": ["52-54-00-77-00-1A"]}
+    assert module(node, **options)["node"]["macs"] == ["52:54:00:77:00:1a"]
+    assert not module(node, **options)["changed"]
+    assert "macs" not in module(node, name="n1", macs=[])["diff"]["after"]
+
+
 def test_discovered_node_is_accepted(sledd: Sledd, module: Run) -> None:
     found = sledd.node("", 1, phase="discovered")
     found |= {"declared": False, "revision": 0, "disk": ""}

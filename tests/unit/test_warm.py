@@ -301,6 +301,21 @@ def test_the_proof_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert answer.returncode != 0 and "vmlinuz: FAILED" in answer.stderr
 
 
+def test_the_interface_with_a_carrier_boots(warm: Callable[..., Json], node: Node, sledd: Sledd) -> None:
+    other = "52:54:00:77:00:11"
+    sledd.objects["nodes"][MAC]["macs"] = ["52:54:00:77:00:12", other]
+    node.answers["MemTotal"] = (0, f"{PROBED}mac={other}\nup=00:00:00:00:00:00\nup={other}\n")
+    assert warm(check=True)["mac"] == other
+
+
+@pytest.mark.parametrize(
+    ("macs", "up", "boots"),
+    [(["a", "b"], [], "a"), (["b"], [], "b"), (["a", "b"], ["b"], "b"), (["c"], ["d"], "a")],
+)
+def test_interface(macs: list[str], up: list[str], boots: str) -> None:
+    assert warming.interface(warming.Running(macs=set(macs), up=set(up)), ["a", "b"]) == boots
+
+
 def test_judgement_needs_no_names(sledc: Path) -> None:
     running = warming.read_probe(PROBED)
     warming.check(running, MAC, warming.program_arch(str(sledc)))
