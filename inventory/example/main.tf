@@ -79,6 +79,7 @@ resource "sled_node" "rack" {
 
   name       = each.key
   mac        = each.value.node_mac
+  macs       = try(each.value.node_macs, null)
   flavour    = each.value.node_flavour
   disk       = each.value.node_disk
   keep_disks = length(each.value.node_keep_disks) > 0 ? each.value.node_keep_disks : null

@@ -4,6 +4,7 @@ package bindings
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -43,10 +44,11 @@ func (b *bindings) nodes(ctx context.Context, macs []string) (map[string]api.Nod
 			if api.IsNotFound(err) {
 				return nil
 			}
-			if err == nil {
-				nodes[mac] = node
+			if err != nil {
+				return err //nolint:wrapcheck // the site explains it
 			}
-			return err //nolint:wrapcheck // the site explains it
+			nodes[mac] = node
+			return further(node, mac)
 		})
 		if diagnostics.HasError() {
 			return nil, diagnostics
@@ -69,8 +71,22 @@ func (b *bindings) listed(ctx context.Context, macs []string) (map[string]api.No
 			if wanted[node.MAC] {
 				nodes[node.MAC] = node
 			}
+			for _, mac := range node.MACs {
+				if wanted[mac] {
+					return further(node, mac)
+				}
+			}
 		}
 		return nil
 	})
 	return nodes, diagnostics
+}
+
+// further refuses a key that is a MAC of a further interface: a machine has one binding, under the MAC that names it.
+func further(node api.Node, mac string) error {
+	if node.MAC == mac {
+		return nil
+	}
+	return fmt.Errorf("MAC %s is that of a further interface of node %s: name the machine by its mac, %s", mac, node.Name,
+		node.MAC)
 }

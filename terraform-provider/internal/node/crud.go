@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -102,6 +103,12 @@ func (n *node) Read(ctx context.Context, request resource.ReadRequest, response 
 		response.State.RemoveResource(ctx)
 		return
 	}
+	if stored.MAC != m.MAC.Address() {
+		response.Diagnostics.AddAttributeError(path.Root("mac"), "The MAC belongs to another node",
+			fmt.Sprintf("%s is that of a further interface of node %s (%s) now. Remove this resource from the state, or "+
+				"the MAC from that node.", m.MAC.Address(), stored.Name, stored.MAC))
+		return
+	}
 	// of a machine that is only discovered it holds the MAC alone, so that its declaration is planned
 	m.fill(stored.NodeSpec)
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
@@ -127,7 +134,7 @@ func about(answer api.Node, reference string, err error) error {
 	if address, bad := api.ParseMAC(reference); bad == nil {
 		reference = address
 	}
-	if err == nil && answer.MAC != reference && answer.Name != reference {
+	if err == nil && answer.MAC != reference && answer.Name != reference && !slices.Contains(answer.MACs, reference) {
 		return fmt.Errorf("requested node %s, the answer is about node %q (MAC %q): is this sledd?", reference,
 			answer.Name, answer.MAC)
 	}

@@ -32,6 +32,7 @@ type known struct {
 	seen
 	facts
 	MAC          mac.Value    `tfsdk:"mac"`
+	MACs         []string     `tfsdk:"macs"`
 	Name         types.String `tfsdk:"name"`
 	Architecture types.String `tfsdk:"architecture"`
 	Flavour      types.String `tfsdk:"flavour"`
@@ -87,6 +88,8 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 	attributes := map[string]schema.Attribute{
 		"mac": schema.StringAttribute{Optional: true, Computed: true, CustomType: mac.Type{},
 			MarkdownDescription: "MAC of the node, with colons or hyphens. Set this or `name`."},
+		"macs": schema.SetAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "MACs of further interfaces that the machine may boot from; null for none."},
 		"name": schema.StringAttribute{Optional: true, Computed: true,
 			MarkdownDescription: "Name of the node. Set this or `mac`."},
 		"architecture": schema.StringAttribute{Computed: true,
@@ -153,9 +156,9 @@ func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, res
 			"It is not declared and never booted from this server.")
 		return
 	}
-	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), Name: text(stored.Name),
-		Architecture: text(stored.Architecture),
-		Flavour:      text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks,
+	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), MACs: stored.MACs,
+		Name: text(stored.Name), Architecture: text(stored.Architecture),
+		Flavour: text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks,
 		BootOrder: text(stored.BootOrder), Admission: text(stored.Admission), BMC: bmcOf(stored.BMC)}
 	response.Diagnostics.Append(response.State.Set(ctx, &k)...)
 }

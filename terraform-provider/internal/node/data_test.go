@@ -28,11 +28,11 @@ func says(of string, values map[string]knownvalue.Check) []statecheck.StateCheck
 var unseen = map[string]knownvalue.Check{
 	"mac": knownvalue.StringExact(first), "name": knownvalue.StringExact("n1"), "declared": knownvalue.Bool(true),
 	"labels":       knownvalue.MapExact(map[string]knownvalue.Check{"rack": knownvalue.StringExact("a")}),
-	"architecture": knownvalue.Null(),
-	"disk":         knownvalue.StringExact("serial:LAB-0001"),
-	"keep_disks":   knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
-	"boot_order":   knownvalue.StringExact("network"),
-	"admission":    knownvalue.StringExact("open"),
+	"architecture": knownvalue.Null(), "macs": knownvalue.Null(),
+	"disk":       knownvalue.StringExact("serial:LAB-0001"),
+	"keep_disks": knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
+	"boot_order": knownvalue.StringExact("network"),
+	"admission":  knownvalue.StringExact("open"),
 	"bmc": knownvalue.ObjectExact(map[string]knownvalue.Check{
 		"driver":  knownvalue.StringExact("redfish"),
 		"address": knownvalue.StringExact("bmc1"), "port": knownvalue.Null()}),

@@ -14,6 +14,7 @@ import (
 // model is sled_node in a configuration, a plan and a state.
 type model struct {
 	MAC          mac.Value         `tfsdk:"mac"`
+	MACs         []string          `tfsdk:"macs"`
 	Name         types.String      `tfsdk:"name"`
 	Labels       map[string]string `tfsdk:"labels"`
 	Architecture types.String      `tfsdk:"architecture"`
@@ -44,9 +45,9 @@ func title(name, address string) string {
 // spec is the declaration that sledd gets.
 func (m *model) spec() api.NodeSpec {
 	spec := api.NodeSpec{
-		MAC: m.MAC.Address(), Name: m.Name.ValueString(), Labels: m.Labels, Architecture: m.Architecture.ValueString(),
-		Flavour: m.Flavour.ValueString(), Disk: m.Disk.ValueString(), KeepDisks: m.KeepDisks,
-		BootOrder: m.BootOrder.ValueString(), Admission: m.Admission.ValueString(),
+		MAC: m.MAC.Address(), MACs: m.MACs, Name: m.Name.ValueString(), Labels: m.Labels,
+		Architecture: m.Architecture.ValueString(), Flavour: m.Flavour.ValueString(), Disk: m.Disk.ValueString(),
+		KeepDisks: m.KeepDisks, BootOrder: m.BootOrder.ValueString(), Admission: m.Admission.ValueString(),
 	}
 	if m.BMC != nil {
 		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(),
@@ -60,6 +61,9 @@ func (m *model) fill(spec api.NodeSpec) {
 	m.MAC, m.Name = mac.Of(spec.MAC), text(spec.Name)
 	m.Architecture, m.Flavour, m.Disk = text(spec.Architecture), text(spec.Flavour), text(spec.Disk)
 	m.BootOrder, m.Admission = text(spec.BootOrder), text(spec.Admission)
+	if len(spec.MACs) > 0 || len(m.MACs) > 0 {
+		m.MACs = spec.MACs
+	}
 	if len(spec.Labels) > 0 || len(m.Labels) > 0 {
 		m.Labels = spec.Labels
 	}

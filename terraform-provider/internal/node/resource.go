@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
@@ -67,6 +68,10 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 				MarkdownDescription: "MAC of the interface that boots, with colons or hyphens, in upper or lower " +
 					"case. Another MAC is " +
 					"another node."},
+			"macs": schema.SetAttribute{Optional: true, ElementType: types.StringType,
+				Validators: []validator.Set{setvalidator.SizeAtMost(8), setvalidator.ValueStringsAre(mac.Canonical())},
+				MarkdownDescription: "MACs of further interfaces that the machine may boot from, lower case with colons. " +
+					"At most 8; a MAC belongs to one node. `mac` names the node whichever of them boots."},
 			"name": schema.StringAttribute{Required: true,
 				Validators: []validator.String{stringvalidator.RegexMatches(namePattern,
 					"want a-z 0-9 and -, at most 63, not starting or ending with -"), notMAC{}},

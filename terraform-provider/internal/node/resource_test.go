@@ -36,6 +36,7 @@ func named(name string, lines ...string) string {
 const whole = `
 resource "sled_node" "n" {
   mac          = "52-54-00-77-00-01"
+  macs         = ["52:54:00:77:00:11", "52:54:00:77:00:12"]
   name         = "n1"
   labels       = { rack = "a", role = "web" }
   architecture = "arm64"
@@ -93,7 +94,8 @@ func TestAccNodeLives(t *testing.T) {
 		resource.TestStep{Config: whole, ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
 			Check: func(*terraform.State) error {
 				got := stored(t, s)
-				want := api.NodeSpec{MAC: first, Name: "n1", Labels: map[string]string{"rack": "a", "role": "web"},
+				want := api.NodeSpec{MAC: first, MACs: []string{"52:54:00:77:00:11", "52:54:00:77:00:12"},
+					Name: "n1", Labels: map[string]string{"rack": "a", "role": "web"},
 					Architecture: "arm64", Flavour: "generic",
 					Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"}, BootOrder: "disk",
 					Admission: "proven",
@@ -182,6 +184,34 @@ func TestAccNodeThatExists(t *testing.T) {
 				}
 				return nil
 			}},
+	)
+}
+
+// A MAC that became a further one of another node must not make Terraform replace that node.
+func TestAccNodeFurtherMACs(t *testing.T) {
+	s := acctest.Start(t)
+	taken := func() {
+		err := s.Client().DeleteNode(t.Context(), first)
+		if err == nil {
+			_, err = s.Client().PutNode(t.Context(), api.NodeSpec{MAC: sleddtest.MAC(2), Name: "n2", MACs: []string{first}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(t, s,
+		resource.TestStep{Config: small(`macs = ["52-54-00-77-00-11"]`),
+			ExpectError: regexp.MustCompile(`want a MAC in\s+lower case with colons`)},
+		resource.TestStep{Config: small(`macs = ["52:54:00:77:00:01"]`),
+			ExpectError: regexp.MustCompile(`is the\s+mac of node n1`)},
+		resource.TestStep{Config: small()},
+		resource.TestStep{PreConfig: taken, Config: small(), ExpectError: regexp.MustCompile(
+			`further(\s|│)+interface(\s|│)+of(\s|│)+node(\s|│)+n2`)},
+		resource.TestStep{PreConfig: func() {
+			if err := s.Client().DeleteNode(t.Context(), "n2"); err != nil {
+				t.Fatal(err)
+			}
+		}, Config: small()},
 	)
 }
 
