@@ -21,31 +21,76 @@ type claimRow struct {
 
 func (a *app) claimsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "claims", Short: "List machines that claim to be a node and are not admitted",
+		Use: "claims [NODE]", Short: "List machines that claim to be a node and are not admitted",
 		Long: `Lists the claims that wait: machines that state over TLS that they are a node.
 A MAC can be sent by any machine on the network, so a claim is not believed. The
-code of a claim is printed on the consoles of the machine that made it.`,
-		Example: "  sledctl claims", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+code of a claim is printed on the consoles of the machine that made it.
+
+With NODE: the level that this node requires, which machine is admitted, and the
+claims and alarms of this node.`,
+		Example: "  sledctl claims\n  sledctl claims n1", Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
 				return err
+			}
+			if len(args) == 1 {
+				return a.claimsOf(cmd.Context(), client, args[0])
 			}
 			items, err := client.Claims(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return a.show(items, func() {
-				var rows []claimRow
-				for _, item := range items {
-					for _, claim := range item.Claims {
-						rows = append(rows, claimRow{claim, item})
-					}
-				}
-				printTable(a.Out, a.Screen, a.claimColumns(), rows)
-			})
+			return a.show(items, func() { a.printClaims(items) })
 		},
 	}
+}
+
+func (a *app) printClaims(items []api.Admission) {
+	var rows []claimRow
+	for _, item := range items {
+		for _, claim := range item.Claims {
+			rows = append(rows, claimRow{claim, item})
+		}
+	}
+	printTable(a.Out, a.Screen, a.claimColumns(), rows)
+}
+
+// claimsOf prints the admission of one node.
+func (a *app) claimsOf(ctx context.Context, client *api.Client, node string) error {
+	shown, err := client.Admission(ctx, node)
+	if err != nil {
+		return err
+	}
+	return a.show(shown, func() {
+		rows := [][2]string{
+			{"node", nameOf(shown)}, {"requires level", shown.Required}, {"state", shown.State},
+			{"admitted", a.incumbentText(shown.Incumbent)}, {"boot expected", windowText(shown.Window)},
+		}
+		for _, alarm := range shown.Alarms {
+			rows = append(rows, [2]string{"alarm " + alarm.Kind, a.alarmText(alarm)})
+		}
+		a.section("admission", rows)
+		if len(shown.Claims) > 0 {
+			_, _ = fmt.Fprintln(a.Out)
+			a.printClaims([]api.Admission{shown})
+		}
+	})
+}
+
+func (a *app) incumbentText(of *api.Incumbent) string {
+	if of == nil {
+		return "nobody"
+	}
+	return fmt.Sprintf("level %s by %s, from %s, %s ago", of.Level, of.By, dash(of.Address), age(a.Now(), of.Admitted))
+}
+
+func windowText(window *api.Window) string {
+	if window == nil {
+		return "no"
+	}
+	return fmt.Sprintf("until %s, by %s", localTime(window.Ends), window.By)
 }
 
 func (a *app) claimColumns() []column[claimRow] {

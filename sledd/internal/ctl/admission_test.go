@@ -40,11 +40,17 @@ func TestClaims(t *testing.T) {
 	s.does(exitUsage, "admit n1", "expected one of CODE, --unseen and --within")
 	s.does(exitUsage, "admit n1 "+code+" --within 10m", "expected one of")
 	s.does(exitNotFound, "admit n1 0000-0000", "node n1 has no claim 0000-0000")
+	s.does(exitDone, "claims n1", "admitted          nobody")
+	s.does(exitDone, "claims n1", code)
 	s.does(exitDone, "admit n1 --within 10m", "n1: a boot is expected within 10m0s")
+	s.does(exitDone, "claims n1", ", by operator")
 	s.does(exitDone, "admit n1 --unseen", "n1: its next request makes the machine the node")
 	if status, issued := s.polls(token); status != 204 || !strings.HasPrefix(issued, "sledb_") {
 		t.Fatalf("%d, %q", status, issued)
 	}
+	s.does(exitDone, "claims n1", "requires level    ")
+	s.does(exitDone, "claims n1", "state             admitted")
+	s.does(exitNotFound, "claims n9", "node n9 does not exist")
 	s.does(exitNotFound, "refuse n1 "+code, "has no claim "+code+" that waits")
 	s.does(exitDone, "revoke n1", "n1: nobody is admitted")
 	if status, _ := s.polls(token); status != 401 {
