@@ -215,21 +215,41 @@ def md(start_at: int) -> bytes:
     return bytes(block)
 
 
+def bcache(magic: str) -> bytes:
+    """The superblock of a bcache or a bcachefs, at byte 4,096."""
+    block = bytearray(4096)
+    struct.pack_into("<QQQ", block, 0, 0, 8, 1)
+    block[24:40] = bytes.fromhex(magic)
+    block[40:56] = bytes.fromhex(UUID.replace("-", ""))
+    return bytes(block)
+
+
+def zfs() -> bytes:
+    """The uberblocks of a label of ZFS, at byte 128 KiB."""
+    return b"".join(struct.pack("<QQQQQ", 0x00BAB10C, 5000, i, 0, 0).ljust(1024, b"\0") for i in range(128))
+
+
 def stale() -> dict[str, Disk]:
     """Members of something larger, over the signature of a swap that nobody has erased: all of the partition counts."""
     overlays = {
+        "raid_1_2": (4096, md(4096)),
+        "raid_1_1": (0, md(0)),
         "raid_1_0": (2 * MIB - 8192, md(2 * MIB - 8192)),
+        "bcache": (4096, bcache("c68573f64e1a45ca8265f57f48ba6d81")),
+        "bcachefs": (4096, bcache("c68573f666ce90a9d96a60cf803df7ef")),
+        "zfs": (128 * KIB, zfs()),
         "luks": (0, b"LUKS\xba\xbe\0\2" + struct.pack(">QQ", 16384, 1)),
         "lvm": (512, b"LABELONE" + struct.pack("<QII", 1, 0, 32) + b"LVM2 001"),
     }
     found = {}
     for name, (at, data) in overlays.items():
-        disk = Disk(4)
-        mbr(disk.data, [(0, 0x83, 2048, 4096)])
-        disk.put(MIB, swap(2 * MIB))
+        mib = 64 if name == "zfs" else 2  # the least that a device of ZFS has
+        disk = Disk(mib + 2)
+        mbr(disk.data, [(0, 0x83, 2048, mib * 2048)])
+        disk.put(MIB, swap(mib * MIB))
         disk.fill(MIB + 64 * KIB, 2 * MIB)
         disk.put(MIB + at, data)
-        found[f"{name}_over_swap"] = disk.keep(HEAD, (MIB, 3 * MIB))
+        found[f"{name}_over_swap"] = disk.keep(HEAD, (MIB, (1 + mib) * MIB))
     return found
 
 

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "pack/known.h"
 
 static int read_signatures(const struct reader *reader, const struct partition *partition, struct probe *ret,
 			   struct fault *fault) {
@@ -21,6 +23,33 @@ static int read_signatures(const struct reader *reader, const struct partition *
 	if (r == 0)
 		probe(head, head_size, tail, tail_size, ret);
 	return r;
+}
+
+static bool is_same(const char *a, const char *b) {
+	return !strcmp(a, b) || (!strncmp(a, "ext", 3) && !strncmp(b, "ext", 3));
+}
+
+// A content is believed only if libblkid finds the same one and no other.
+static int confirm(const struct reader *reader, const struct partition *partition, struct probe *found,
+		   struct content *ret, struct fault *fault) {
+	struct known known;
+	int r = known_read(reader, partition, &known, fault);
+
+	if (r < 0)
+		return r;
+	if (known.count > 1)
+		snprintf(ret->doubt, sizeof(ret->doubt), "it has signatures of more than one content (%s)",
+			known.names);
+	else if (known.count == 0 && found->kind != CONTENT_ALL)
+		snprintf(ret->doubt, sizeof(ret->doubt), "libblkid does not find the %s in it", found->name);
+	else if (known.count == 1 && found->kind != CONTENT_ALL && !is_same(known.name, found->name))
+		snprintf(ret->doubt, sizeof(ret->doubt), "it has signatures of more than one content (%s, %s)",
+			found->name, known.names);
+	else if (known.is_damaged && found->kind != CONTENT_ALL)
+		snprintf(ret->doubt, sizeof(ret->doubt), "the checksum of its superblock is wrong");
+	else if (known.count == 1 && !found->is_known)
+		snprintf(ret->name, sizeof(ret->name), "%s", known.name);
+	return 0;
 }
 
 static int check_state(const struct reader *reader, const struct partition *partition, struct probe *found,
@@ -41,13 +70,20 @@ int content_read(const struct reader *reader, const struct partition *partition,
 	struct probe found;
 	int r = read_signatures(reader, partition, &found, fault);
 
+	*ret = (struct content){0};
 	if (r == 0 && !found.doubt)
+		r = confirm(reader, partition, &found, ret, fault);
+	if (r == 0 && !found.doubt && !ret->doubt[0])
 		r = check_state(reader, partition, &found, fault);
 	if (r < 0)
 		return r;
-	*ret = (struct content){.kind = found.kind, .copy_at_end = found.copy_at_end, .header = found.header,
-		.bytes = found.bytes};
-	snprintf(ret->name, sizeof(ret->name), "%s", found.doubt ? "data" : found.name);
-	snprintf(ret->doubt, sizeof(ret->doubt), "%s", found.doubt ? found.doubt : "");
+	ret->kind = found.kind;
+	ret->copy_at_end = found.copy_at_end;
+	ret->header = found.header;
+	ret->bytes = found.bytes;
+	if (found.doubt)
+		snprintf(ret->doubt, sizeof(ret->doubt), "%s", found.doubt);
+	if (!ret->name[0])
+		snprintf(ret->name, sizeof(ret->name), "%s", ret->doubt[0] ? "data" : found.name);
 	return 0;
 }

@@ -146,6 +146,13 @@ static bool is_lvm(const struct head *h, struct probe *ret) {
 	return false;
 }
 
+// bcachefs too: with this magic or with its newer one.
+static bool is_bcache(const struct head *h, struct probe *ret) {
+	(void)ret;
+	return has(h, 4096 + 24, "\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81", 16) ||
+		has(h, 4096 + 24, "\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef", 16);
+}
+
 static bool is_luks(const struct head *h, struct probe *ret) {
 	(void)ret;
 	return has(h, 0, "LUKS\xba\xbe", 6);
@@ -161,6 +168,7 @@ static const struct format {
 	bool copy_at_end;
 } formats[] = {
 	{"luks", CONTENT_ALL, is_luks, NULL, false},
+	{"bcache", CONTENT_ALL, is_bcache, NULL, false},
 	{"lvm", CONTENT_ALL, is_lvm, NULL, false},
 	{"ext2", CONTENT_FILESYSTEM, is_ext, NULL, false}, // ext3 and ext4 too
 	{"xfs", CONTENT_FILESYSTEM, is_xfs, clean_xfs, false},
@@ -172,9 +180,11 @@ static const struct format {
 	{"swap", CONTENT_SWAP, is_swap, NULL, false},
 };
 
-// A member of a RAID with the superblock at its end (metadata 0.90 and 1.0) has the first bytes of its content. `tail`
-// holds at least the last whole 64 KiB of the partition, where the superblock is.
-static bool is_raid(const uint8_t *tail, size_t size) {
+// A member of a RAID has the superblock at its start (metadata 1.1 and 1.2) or, behind its content, at its end
+// (0.90 and 1.0). `tail` holds at least the last whole 64 KiB of the partition, where it is then.
+static bool is_raid(const struct head *h, const uint8_t *tail, size_t size) {
+	if (le32(h, 0) == MD_MAGIC || le32(h, 4096) == MD_MAGIC)
+		return true;
 	for (size_t at = 0; at + 4 <= size; at += 512)
 		if (get_le32(tail + at) == MD_MAGIC)
 			return true;
@@ -196,7 +206,7 @@ void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t ta
 	}
 	if (found > 1)
 		*ret = (struct probe){.name = "data", .doubt = "it has signatures of more than one content"};
-	if (ret->kind != CONTENT_ALL && is_raid(tail, tail_size))
+	if (ret->kind != CONTENT_ALL && is_raid(&h, tail, tail_size))
 		*ret = (struct probe){.name = "data", .doubt = "it is part of a RAID"};
 	ret->is_known = found > 0;
 }

@@ -192,7 +192,7 @@ def test_folders() -> None:
     for table in ("gpt", "mbr", "logical"):
         disk = WORK / "saved.raw"
         parts = disks.make_disk(disk, table, 512, ["ext4", "swap", "exfat", "fat16"])
-        facts = pack(disk)
+        facts = pack(disk, gaps="drop")  # neither tool saves what is outside of partitions
         ok(pack(save_folder(disk, parts, "clonezilla", table), "clonezilla.img") == facts, f"Clonezilla, {table}")
         ok(
             pack(save_folder(disk, parts, "fog", table), "fog.img")["used_bytes"] == facts["used_bytes"],
