@@ -2,8 +2,10 @@
 #include "pack/usedmap.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "pack/btrfs.h"
 #include "pack/content.h"
 #include "pack/domain.h"
 #include "pack/rest.h"
@@ -49,7 +51,8 @@ static int add_filesystem(const struct work *work, const struct partition *parti
 	cleanup_with(extents_free) struct extents used = {0};
 	struct usedmap *map = work->map;
 	uint64_t bytes;
-	int r = domain_read(work->reader, partition, content->name, work->order->folder, &used, &bytes, fault);
+	int r = !strcmp(content->name, "btrfs") ? btrfs_read(work->reader, partition, &used, &bytes, fault)
+		: domain_read(work->reader, partition, content->name, work->order->folder, &used, &bytes, fault);
 
 	if (r < 0 && fault->code == CODE_UNSUPPORTED)
 		return fault_prefix(fault, r, "%s: partition at byte %llu, %s: ", work->reader->name,

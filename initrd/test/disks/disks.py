@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import btrfs
+
 MIB = 1 << 20
 GRANULE = 4096
 UUID = "5ed00000-0000-4000-8000-0000000000{:02}"
@@ -309,6 +311,8 @@ def used_of(part: Part, path: str) -> list[tuple[int, int]]:
         return [(0, 4096)]
     if part.kind in (*WHOLE, "fat12"):  # partclone 0.3.23 reads FAT12 wrongly, so it is kept whole
         return [(0, part.size)]
+    if part.kind == "btrfs":
+        return btrfs.used(path)
     used = used_by_dumpe2fs(path) if part.kind.startswith("ext") else used_by_partclone(part.kind, path)
     return [*used, (part.size - 512, part.size)] if part.kind == "ntfs" else used
 
