@@ -20,8 +20,8 @@ func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report
 	renewed, facts := "", hardware.Facts
 	err := in.update(ctx, mac, []nodetx.Want{nodetx.Facts}, func(tx *nodeTx) error {
 		if token.IsClaim(bearer) {
-			known, err := tx.describeClaim(bearer)
-			if known || err != nil {
+			declared, err := tx.describeClaim(bearer)
+			if declared || err != nil {
 				return err
 			}
 		} else {

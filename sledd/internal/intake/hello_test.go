@@ -248,6 +248,19 @@ func TestAnUndeclaredMachineSendsItsFactsOnce(t *testing.T) {
 	}
 }
 
+func TestFactsOfAClaimAreNotThoseOfANodeThatIsDeclared(t *testing.T) {
+	m := newMachine(t, nil).at(admission.Expected)
+	_, claim := m.hello("192.0.2.1")
+	facts := report.Hardware{Facts: api.Facts{BootID: nodetext.CleanIdentifier("b")}}
+	if _, err := m.Facts(t.Context(), mac, claim, facts); err != nil {
+		t.Error(err)
+	}
+	tx, err := m.DB.Load(t.Context(), mac, nodetx.Facts)
+	if err != nil || tx.Facts() != nil || !tx.Status().BootID.IsZero() {
+		t.Errorf("%+v, %+v, %v", tx.Status(), tx.Facts(), err)
+	}
+}
+
 func third(_ []byte, _ string, err error) error { return err }
 
 func (m *machine) reportBy(address, bearer string) error {
