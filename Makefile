@@ -76,7 +76,7 @@ lint-terraform:
 lint-generated:
 	tools/generated --check
 
-unit: unit-go unit-c unit-shell unit-python
+unit: unit-go unit-c unit-shell unit-python test-hostile
 
 unit-go:
 	go vet ./...
@@ -145,7 +145,7 @@ generate: build ## files made from code: openapi.json, role READMEs, the provide
 
 ## Tests that need root, time or a lab
 # Those joined by + run side by side, the next when one ends: first what fails soon, then what waits for machines.
-TESTS := lint+unit-python+unit-c+test-go+test-c test-power+test-images+test-terraform+test-initrd+test-boot-server \
+TESTS := lint+unit-python+unit-c+test-go+test-c+test-hostile test-power+test-images+test-terraform+test-initrd+test-boot-server \
 	test-lab+test-rollout+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
@@ -157,7 +157,7 @@ test-go:
 test-terraform: ## acceptance tests of the Terraform provider, with terraform and with tofu, those that are there
 	terraform-provider/tools/acceptance
 
-test-hostile: programs ## what a stranger on the boot network gets: the table of docs/security.md
+test-hostile: programs collection ## what a stranger on the boot network gets: the table of docs/security.md
 	tests/hostile/run docs/security.md
 
 test-c:
@@ -232,6 +232,6 @@ clean: ## remove build/
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-go test-terraform test-c test-images test-api \
+	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-hostile test-go test-terraform test-c test-images test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE

@@ -11,12 +11,19 @@ from ansible_collections.sled.fleet.tests.hostile.stranger import Stranger
 
 Attack = Callable[[Stranger], None]
 ATTACKS: list[Attack] = []
+ON_SERVERS: set[Attack] = set()  # those to which the state of the node makes no difference
 
 
 def attack(act: Attack) -> Attack:
     """Adds an attack to the table, in this order."""
     ATTACKS.append(act)
     return act
+
+
+def attack_servers(act: Attack) -> Attack:
+    """Adds an attack on what is the same for every node."""
+    ON_SERVERS.add(act)
+    return attack(act)
 
 
 # Without any token.
@@ -35,7 +42,7 @@ def ask_without_a_token(stranger: Stranger) -> None:
     stranger.everything("")
 
 
-@attack
+@attack_servers
 def ask_over_plain_http(stranger: Stranger) -> None:
     """Sends requests of a node and of an operator over plain HTTP."""
     for path in (f"/node/v1/{stranger.victim.hyphens}/plan", f"/node/v1/{stranger.victim.hyphens}/seed", "/v1/nodes"):
@@ -64,7 +71,7 @@ def be_an_operator(stranger: Stranger) -> None:
             stranger.request(method, path, headers=headers)
 
 
-@attack
+@attack_servers
 def climb_out_of_a_path(stranger: Stranger) -> None:
     """Uses dots, encoded slashes, line breaks and long names in paths."""
     for path in (
@@ -94,7 +101,7 @@ def upload_an_image(stranger: Stranger) -> None:
     stranger.request("PUT", target.replace("/upload/", "/upload/..%2f"), b"x" * 4096)
 
 
-@attack
+@attack_servers
 def use_a_group_address(stranger: Stranger) -> None:
     """Claims to be a broadcast, multicast or zero address, and one that cannot be parsed."""
     for mac in ("ff-ff-ff-ff-ff-ff", "01-00-5e-00-00-01", "00-00-00-00-00-00", "52-54", "..", "%00"):
@@ -148,7 +155,7 @@ def claim_many_times(stranger: Stranger) -> None:
     """Claims to be the victim forty times, from ten addresses."""
     for number in range(40):
         stranger.boot = f"{stranger.boot[:20]}-{number}"
-        stranger.address = stranger.address.rpartition(".")[0] + f".{number % 10 + 1}"
+        stranger.move(stranger.address.rpartition(".")[0] + f".{number % 10 + 1}")
         stranger.hello()
     stranger.everything(stranger.claim)
 
@@ -241,7 +248,7 @@ def forge_the_address(stranger: Stranger) -> None:
     stranger.everything(stranger.claim)
 
 
-@attack
+@attack_servers
 def take_captured_images(stranger: Stranger) -> None:
     """Downloads captured images by their names, which can be guessed."""
     for plain in (True, False):
@@ -261,7 +268,7 @@ def end_the_victim(stranger: Stranger) -> None:
 # Against the servers themselves.
 
 
-@attack
+@attack_servers
 def smuggle_a_request(stranger: Stranger) -> None:
     """Sends requests with two lengths, so that nginx and sledd might disagree where one ends."""
     inner = f"GET /v1/nodes/{stranger.victim.name} HTTP/1.1\r\nHost: sled\r\n\r\n"
@@ -274,7 +281,7 @@ def smuggle_a_request(stranger: Stranger) -> None:
         stranger.raw(f"{head}5c\r\n{inner}\r\n0\r\n\r\n".encode())
 
 
-@attack
+@attack_servers
 def forge_the_host(stranger: Stranger) -> None:
     """Names another host in its headers, to be named in the scripts and answers of others."""
     for header in ("Host", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Original-URL"):
@@ -324,10 +331,10 @@ def claim_other_generations(stranger: Stranger) -> None:
         stranger.report(stranger.claim, f"end step={step} of=4 verb=write code=0 seconds=1")
 
 
-@attack
+@attack_servers
 def invent_machines(stranger: Stranger) -> None:
-    """Claims to be fifty machines that nobody has declared."""
-    for number in range(50):
+    """Claims to be twenty machines that nobody has declared."""
+    for number in range(20):
         mac = f"52-54-00-ff-{number:02x}-{stranger.victim.hyphens[-2:]}"
         stranger.request("GET", f"/boot/{mac}.ipxe", plain=True)
         stranger.say("POST", "hello", f"hello 1\nboot id=x nic={mac.replace('-', ':')}\n", mac=mac)

@@ -23,11 +23,14 @@ class Machine:
         self.name = f"n{number}"
         self.mac = f"52:54:00:{number >> 16 & 255:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"
         self.hyphens = self.mac.replace(":", "-")
+        self.other = self.mac.replace("52:54:00", "52:54:01")
         self.address = f"10.99.{128 + (number >> 8)}.{number & 255}"
+        self.links = site.links(self.address)
         self.claim = self.token = self.installed = self.ticket = ""
         self.generation = 0
         self.boot = f"boot-{next(BOOTS)}"
-        site.operator("PUT", f"/v1/nodes/{self.name}", {"mac": self.mac, "name": self.name, "disk": "serial:1"})
+        spec = {"mac": self.mac, "macs": [self.other], "name": self.name, "disk": "serial:1"}
+        site.operator("PUT", f"/v1/nodes/{self.name}", spec)
 
     # What an operator does.
 
@@ -50,7 +53,7 @@ class Machine:
         bearer = self.token if token is None else token
         headers = {"Content-Type": "text/plain"} | ({"Authorization": f"Bearer {bearer}"} if bearer else {})
         path = f"/node/v1/{self.hyphens}/{what}"
-        return self.site.request(method, path, body.encode(), headers, source=self.address)
+        return self.links.request(method, path, body.encode(), headers)
 
     def hello(self, token: str = "") -> Answer:
         answer = self.say("POST", "hello", f"hello 1\nboot id={self.boot} nic={self.mac}\n", token)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
+import os
 import socket
 import ssl
 import subprocess
@@ -53,6 +53,31 @@ def ask(link: http.client.HTTPConnection, method: str, path: str, body: bytes, h
     return Answer(response.status, response.read(), {key.lower(): value for key, value in response.getheaders()})
 
 
+class Links:
+    """The connections of one machine: one over TLS, and one in clear. They are kept, as handshakes are expensive."""
+
+    def __init__(self, site: Site, source: str) -> None:
+        self._site, self._source = site, source
+        self._open: dict[bool, http.client.HTTPConnection] = {}
+
+    def request(
+        self, method: str, path: str, body: bytes = b"", headers: Json | None = None, *, plain: bool = False
+    ) -> Answer:
+        """One request, over TLS unless it is plain."""
+        if plain not in self._open:
+            self._open[plain] = self._site.link(plain, self._source)
+        try:
+            return ask(self._open[plain], method, path, body, headers or {})
+        except (http.client.HTTPException, OSError):  # the server has closed it after the request before
+            self._open[plain].close()
+            return ask(self._open[plain], method, path, body, headers or {})
+
+    def close(self) -> None:
+        """Closes both."""
+        for link in self._open.values():
+            link.close()
+
+
 class Site:
     """nginx on two ports of loopback, sledd behind it."""
 
@@ -88,7 +113,7 @@ class Site:
         }
         command = [str(BIN / "sledd"), *(word for name, value in options.items() for word in (f"--{name}", value))]
         with (self.folder / "sledd.log").open("wb") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log)
+            return subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | {"GOGC": "400"})
 
     def _nginx(self, program: str) -> subprocess.Popen[bytes]:
         config = self.folder / "nginx.conf"
@@ -123,21 +148,11 @@ class Site:
             self._number += 1
             return self._number
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: bytes = b"",
-        headers: Json | None = None,
-        *,
-        plain: bool = False,
-        source: str,
-    ) -> Answer:
-        """One request from a source address, over TLS unless it is plain."""
-        with contextlib.closing(self._link(plain, source)) as link:
-            return ask(link, method, path, body, headers or {})
+    def links(self, source: str) -> Links:
+        """The connections of a machine with that address."""
+        return Links(self, source)
 
-    def _link(self, plain: bool, source: str) -> http.client.HTTPConnection:
+    def link(self, plain: bool, source: str) -> http.client.HTTPConnection:
         if plain:
             return http.client.HTTPConnection(SERVER, self.ports[0], timeout=DEADLINE, source_address=(source, 0))
         return http.client.HTTPSConnection(
@@ -154,7 +169,7 @@ class Site:
         headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": "application/json"}
         text = b"" if body is None else json.dumps(body).encode()
         if not hasattr(self._operators, "link"):  # one connection for each thread
-            self._operators.link = self._link(False, OPERATOR)
+            self._operators.link = self.link(False, OPERATOR)
         try:
             answer = ask(self._operators.link, method, path, text, headers)
         except (http.client.HTTPException, OSError):  # nginx closes a connection after many requests
@@ -177,5 +192,5 @@ class Site:
         return items
 
     def stored(self) -> int:
-        """Bytes of the store that are in use."""
-        return int(self.operator("GET", "/v1/store").json()["in_use"])
+        """Bytes of the store that are in use, without its history."""
+        return int(self.operator("POST", "/v1/store/heal").json()["in_use"])

@@ -10,7 +10,7 @@ import ssl
 from typing import Any
 
 from ansible_collections.sled.fleet.tests.hostile.machine import Machine
-from ansible_collections.sled.fleet.tests.hostile.site import KEY, SECRET, Answer, Json
+from ansible_collections.sled.fleet.tests.hostile.site import ADMIN, KEY, SECRET, Answer, Json
 
 ADDRESSES = itertools.count(1)
 TOKEN = re.compile(rb"sled[a-z]_[0-9a-f]{12}_[0-9]+_[0-9a-f]{64}")
@@ -34,11 +34,21 @@ class Stranger:
         number = next(ADDRESSES)
         self.victim, self.neighbour, self.site = victim, neighbour, victim.site
         self.address = f"10.99.{number >> 8 & 127}.{number & 255}"
+        self.links = self.site.links(self.address)
         self.answers: list[Answer] = []
         self.claim = self.token = ""
         self.boot = f"stranger-{number}"
         self.generation = victim.generation
         self.before = known(victim)
+
+    def move(self, address: str) -> None:
+        """Sends from another address from here on."""
+        self.links.close()
+        self.address, self.links = address, self.site.links(address)
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self.links.close()
 
     def note(self) -> None:
         """What an operator has just done is none of the stranger's acts."""
@@ -48,7 +58,7 @@ class Stranger:
     def request(
         self, method: str, path: str, body: bytes = b"", headers: Json | None = None, *, plain: bool = False
     ) -> Answer:
-        answer = self.site.request(method, path, body, headers, plain=plain, source=self.address)
+        answer = self.links.request(method, path, body, headers, plain=plain)
         self.answers.append(answer)
         return answer
 
@@ -118,6 +128,7 @@ class Stranger:
         """Whether an answer held user data, a key of the site, or a token that is worth more than a claim."""
         return any(
             SECRET.encode() in answer.body
+            or ADMIN.encode() in answer.body
             or KEY.encode() in answer.body
             or any(not token.startswith(b"sledc_") for token in TOKEN.findall(answer.body))
             for answer in self.answers
