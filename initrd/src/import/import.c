@@ -12,6 +12,7 @@
 #include "import/clonezilla.h"
 #include "import/compressed.h"
 #include "import/fog.h"
+#include "import/in_use.h"
 #include "import/recognise.h"
 #include "import/virtual.h"
 
@@ -90,7 +91,7 @@ static int import_folder(int dir, const char *path, const char *folder, int *ret
 
 // Opens a device exclusively: a mounted one would change while it is read.
 static int open_alone(const char *path, const struct stat *st) {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | (S_ISBLK(st->st_mode) ? O_EXCL : 0));
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (S_ISBLK(st->st_mode) ? O_EXCL : 0));
 	return fd < 0 ? -errno : fd;
 }
 
@@ -101,6 +102,8 @@ static int import(const char *path, const char *folder, int *ret_fd, struct faul
 
 	if (stat(path, &st) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "open");
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return fault_set(fault, CODE_UNSUPPORTED, "it is not a file, a block device or a folder");
 	fd = open_alone(path, &st);
 	if (fd == -EBUSY)
 		return fault_set(fault, CODE_DISK, "it is in use: unmount its filesystems");
@@ -108,10 +111,10 @@ static int import(const char *path, const char *folder, int *ret_fd, struct faul
 		return fault_errno(fault, CODE_FAILED, fd, "open");
 	if (S_ISDIR(st.st_mode))
 		return import_folder(fd, path, folder, ret_fd, fault);
-	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-		return fault_set(fault, CODE_UNSUPPORTED, "it is not a file, a block device or a folder");
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	r = S_ISREG(st.st_mode) ? unwrap(&fd, folder, fault) : 0;
+	r = S_ISREG(st.st_mode) ? in_use_check(fd, fault) : 0;
+	if (r == 0 && S_ISREG(st.st_mode))
+		r = unwrap(&fd, folder, fault);
 	if (r == 0)
 		*ret_fd = steal_fd(&fd);
 	return r;
