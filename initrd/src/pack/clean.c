@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "pack/ntfs.h"
 
 #define PIECE ((size_t)1 << 20)
 #define XFS_LOG_MAX ((uint64_t)2 << 30) // the format's own limit
@@ -116,25 +117,21 @@ static const uint8_t *volume_information(const uint8_t *record, size_t size) {
 int clean_ntfs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
 	     const char **ret_doubt, struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};
-	uint8_t boot[BASIC], record[4096];
+	uint8_t boot[BASIC], record[NTFS_RECORD_MAX];
 	const uint8_t *information;
-	uint64_t cluster, at;
-	size_t size;
+	struct ntfs_file file;
 	int r = area_read(&area, boot, sizeof(boot), 0, fault);
 
 	(void)ret_doubt;
 	if (r < 0)
 		return r;
-	cluster = (uint64_t)get_le16(boot + 11) * (boot[13] > 128 ? UINT64_C(1) << (256 - boot[13]) % 32 : boot[13]);
-	size = boot[64] > 128 ? (size_t)1 << (256 - boot[64]) % 32 : boot[64] * cluster;
 	*ret_objection = "its volume record is damaged: run chkdsk";
-	if (size < 64 || size > sizeof(record) || __builtin_mul_overflow(get_le64(boot + 48), cluster, &at) ||
-		at > area.bytes)
+	if (!ntfs_place(boot, 3, &file) || file.at > area.bytes)
 		return 0;
-	r = area_read(&area, record, size, at + 3 * size, fault);
+	r = area_read(&area, record, file.record, file.at, fault);
 	if (r < 0)
 		return r;
-	information = memcmp(record, "FILE", 4) ? NULL : volume_information(record, size);
+	information = memcmp(record, "FILE", 4) ? NULL : volume_information(record, file.record);
 	if (information)
 		*ret_objection = get_le16(information + 10) & 1
 			? "it was not shut down cleanly: start Windows and shut it down (shutdown /s), or run chkdsk"

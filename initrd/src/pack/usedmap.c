@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "pack/btrfs.h"
 #include "pack/content.h"
+#include "pack/counts.h"
 #include "pack/domain.h"
 #include "pack/rest.h"
 #include "pack/sector.h"
@@ -45,14 +46,40 @@ static void keep_whole(const struct work *work, const struct partition *partitio
 	extents_add(&work->map->kept, partition->start, end_of(partition));
 }
 
+// partclone's map is believed if it has as many free bytes as the filesystem itself counts.
+static int prove(const struct work *work, const struct partition *partition, const char *name,
+		 const struct extents *used, uint64_t bytes, struct fault *fault) {
+	uint64_t declared, mapped = bytes;
+	int r = counts_read(work->reader, partition, name, &declared, fault);
+
+	for (size_t i = 0; i < used->count; i++)
+		mapped -= used->items[i].end - used->items[i].start;
+	if (r == 1)
+		return fault_set(fault, CODE_FAILED, "what it counts as free cannot be read");
+	if (r == 0 && mapped != declared)
+		return fault_set(fault, CODE_FAILED,
+			"its map has %llu free bytes, but it counts %llu: check it with its fsck",
+			(unsigned long long)mapped, (unsigned long long)declared);
+	return r;
+}
+
+static int read_map(const struct work *work, const struct partition *partition, const char *name,
+		    struct extents *used, uint64_t *ret_bytes, struct fault *fault) {
+	int r;
+
+	if (!strcmp(name, "btrfs"))
+		return btrfs_read(work->reader, partition, used, ret_bytes, fault);
+	r = domain_read(work->reader, partition, name, work->order->folder, used, ret_bytes, fault);
+	return r == 0 ? prove(work, partition, name, used, *ret_bytes, fault) : r;
+}
+
 // 1: all of it is kept.
 static int add_filesystem(const struct work *work, const struct partition *partition, const struct content *content,
 			  struct fault *fault) {
 	cleanup_with(extents_free) struct extents used = {0};
 	struct usedmap *map = work->map;
 	uint64_t bytes;
-	int r = !strcmp(content->name, "btrfs") ? btrfs_read(work->reader, partition, &used, &bytes, fault)
-		: domain_read(work->reader, partition, content->name, work->order->folder, &used, &bytes, fault);
+	int r = read_map(work, partition, content->name, &used, &bytes, fault);
 
 	if (r < 0 && fault->code == CODE_UNSUPPORTED)
 		return fault_prefix(fault, r, "%s: partition at byte %llu, %s: ", work->reader->name,

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a partition holds, in what form a disk comes, and whether a filesystem is clean: the bytes are the start of a
-// partition.
+// What a partition holds, in what form a disk comes, whether a filesystem is clean, what it counts as free. The bytes
+// are the start of a partition.
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/recognise.h"
+#include "pack/counts.h"
 #include "pack/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_clean(const uint8_t *data, size_t size) {
 	static clean_check *const checks[] = {clean_xfs, clean_ntfs, clean_f2fs};
+	static const char *const names[] = {"ext4", "xfs", "f2fs", "fat", "exfat", "ntfs"};
 	const struct reader reader = {.name = "memory", .bytes = size, .fd = -1, .memory = data};
 	const struct partition partition = {0, size};
 	struct fault fault;
+	uint64_t count;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		const char *objection = NULL, *doubt = NULL;
 		(void)checks[i](&reader, &partition, &objection, &doubt, &fault);
 	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		(void)counts_read(&reader, &partition, names[i], &count, &fault);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -222,6 +222,17 @@ def test_refusals() -> None:
             done = sledc("pack", f"in={device}", f"out={WORK / 'none'}")
             ok(done.returncode == 4 and "in use" in done.stderr, f"{kind}: mounted: {done.stderr.strip()}")
         refused(WORK / "dirty", 3, tool, f"{kind}, copied while it was mounted")
+    disks.junk(part, disks.KINDS["xfs"] * disks.MIB, 1)
+    disks.run("mkfs.xfs", "-q", "-f", "-K", "-m", "crc=0", part)
+    with part.open("r+b") as file:
+        file.seek(512 + 52)  # free blocks of the first group
+        file.write(b"\0\0\1\0")
+    done = sledc("pack", f"in={part}", f"out={WORK / 'whole.img'}")
+    unpack(WORK / "whole.img", WORK / "got.raw")
+    ok(
+        "all of it is kept: its map has" in done.stderr and same(part, WORK / "got.raw"),
+        f"an xfs that counts other free blocks than its map has: {done.stderr.strip()}",
+    )
     first, second = WORK / "one", WORK / "two"
     for file in (first, second):
         disks.junk(file, 160 * disks.MIB, 1)
@@ -236,6 +247,8 @@ def test_refusals() -> None:
     disks.run("qemu-img", "create", "-q", "-f", "qcow2", "-b", part, "-F", "raw", WORK / "backed.qcow2")
     refused(WORK / "backed.qcow2", 3, "needs another file", "a qcow2 with a backing file")
     refused(WORK / "absent", 1, "No such file", "a file that is not there")
+    os.mkfifo(WORK / "fifo")
+    refused(WORK / "fifo", 3, "not a file", "a FIFO that nobody writes to")
 
 
 def test_kill(disk: Path) -> None:
