@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference reader of signatures against every vector of the contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.sled.fleet.contract.reader import image, signing
+
+VECTORS = Path(__file__).parents[2] / "contract/vectors"
+CASES = sorted((VECTORS / "signing").glob("*/*.signing"))
+
+
+def code_of(path: Path) -> tuple[int, int]:
+    """The exit code that the vector demands, and that of the reader."""
+    lines = [line.split(" ", 1) for line in path.read_bytes().decode("utf-8").split("\n")[:-1]]
+    one = {word: value for word, value in lines if word != "floor"}
+    wanted = int(one.pop("code"))
+    floor = "".join(f"{value}\n" for word, value in lines if word == "floor")
+    try:
+        signing.check(signing.Claim(**one), image.read_keys(VECTORS / "image/keys/both.pub"), floor)
+    except signing.Refused as refused:
+        return wanted, refused.code
+    return wanted, 0
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_vector(path: Path) -> None:
+    wanted, code = code_of(path)
+    assert code == wanted
+    assert (wanted == 0) == (path.parent.name == "ok")
+
+
+def test_every_vector_is_read() -> None:
+    assert len(CASES) > 90
