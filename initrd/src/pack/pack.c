@@ -69,8 +69,9 @@ static int put_index(struct packing *p, const uint8_t *data, size_t size, struct
 }
 
 static int put_trailer(struct packing *p, struct trailer *trailer, struct fault *fault) {
+	const struct message message = message_of_digest(trailer->digest);
 	uint8_t frame[SKIPPABLE + TRAILER];
-	int r = p->order->key ? key_sign(p->order->key, trailer->digest, trailer->key, trailer->signature, fault) : 0;
+	int r = p->order->key ? key_sign(p->order->key, &message, trailer->key, trailer->signature, fault) : 0;
 
 	if (r < 0)
 		return r;

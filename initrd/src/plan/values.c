@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "disk/selector.h"
+#include "image/statement.h"
 #include "net/url.h"
 
 int check_selector(const char *value, struct fault *fault) {
@@ -65,11 +66,19 @@ int check_watchdog(const char *value, struct fault *fault) {
 }
 
 int check_digest(const char *value, struct fault *fault) {
-	const char *hex = value + strlen("sha256:");
-	if (strncmp(value, "sha256:", strlen("sha256:")) || strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
-		return fault_set(fault, CODE_USAGE, "\"%s\" is not \"sha256:\" with 64 lower-case hexadecimal digits",
-			value);
-	return 0;
+	return is_digest(value) ? 0 : fault_set(fault, CODE_USAGE,
+		"\"%s\" is not \"sha256:\" with 64 lower-case hexadecimal digits", value);
+}
+
+int check_image_name(const char *value, struct fault *fault) {
+	return is_image_name(value) ? 0 : fault_set(fault, CODE_USAGE,
+		"\"%s\" is not the name of an image: want a-z 0-9 . _ -, first a letter or digit, at most %u bytes",
+		value, NAME_MAX_BYTES);
+}
+
+int check_statement(const char *value, struct fault *fault) {
+	struct statement statement;
+	return statement_parse(value, &statement, fault);
 }
 
 int check_number(const char *value, struct fault *fault) {

@@ -9,6 +9,8 @@ int check_keep(const char *value, struct fault *fault);
 int check_urls(const char *value, struct fault *fault);
 int check_url(const char *value, struct fault *fault); // one
 int check_digest(const char *value, struct fault *fault);
+int check_image_name(const char *value, struct fault *fault);
+int check_statement(const char *value, struct fault *fault);
 int check_signature(const char *value, struct fault *fault);
 int check_level(const char *value, struct fault *fault);
 int check_number(const char *value, struct fault *fault);

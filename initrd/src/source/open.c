@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "image/gap_frame.h"
 #include "source/stream.h"
@@ -78,38 +77,10 @@ static void digest_write(const uint8_t hash[HASH], char ret[8 + 2 * HASH]) {
 		snprintf(ret + 7 + 2 * i, 3, "%02x", hash[i]);
 }
 
-// Sets is_signed, or refuses.
-static int check_signature(const struct image_trust *trust, struct image *image, struct fault *fault) {
-	const struct trailer *trailer = &image->trailer;
-	bool within = !is_zero(trailer->signature, SIGNATURE);
-	uint8_t beside[SIGNATURE];
-	const struct key *key;
-
-	if (within == is_zero(trailer->key, KEY_ID))
-		return refuse(fault, "the trailer has an incomplete signature");
-	if (trust->signature && signature_decode(trust->signature, beside) < 0)
-		return fault_set(fault, CODE_USAGE, "image: signature \"%s\" is not 64 bytes in base64",
-			trust->signature);
-	if (!trust->keys)
-		return 0;
-	if (!within && !trust->signature)
-		return trust->allow_unsigned ? 0 : fault_set(fault, CODE_INTEGRITY,
-			"image %s is not signed: sign it with sledc sign", image->digest);
-	key = keys_verify(trust->keys, trailer->digest, trust->signature ? beside : trailer->signature);
-	if (!key || (!trust->signature && memcmp(key->id, trailer->key, KEY_ID) != 0))
-		return fault_set(fault, CODE_INTEGRITY, "image %s: the signature is by none of the %zu known keys",
-			image->digest, trust->keys->count);
-	image->is_signed = true;
-	return 0;
-}
-
-// Checks that the digest in the trailer is the expected one and signed. The index is compared with it afterwards.
+// The index is compared with the digest afterwards.
 static int check_trust(const struct image_trust *trust, struct image *image, struct fault *fault) {
 	digest_write(image->trailer.digest, image->digest);
-	if (trust->digest && strcmp(trust->digest, image->digest) != 0)
-		return fault_set(fault, CODE_INTEGRITY,
-			"image: the file has digest %s, expected %s", image->digest, trust->digest);
-	return check_signature(trust, image, fault);
+	return trust_check(trust, &image->trailer, image->digest, &image->is_signed, fault);
 }
 
 static int read_index(struct tail *tail, struct image *image, struct fault *fault) {

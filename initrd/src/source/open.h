@@ -3,8 +3,8 @@
 #pragma once
 
 #include "image/index.h"
-#include "image/key.h"
 #include "image/layout.h"
+#include "image/trust.h"
 #include "source/source.h"
 
 struct image {
@@ -13,13 +13,6 @@ struct image {
 	size_t index_size;
 	char digest[8 + 2 * HASH]; // "sha256:<hex>"
 	bool is_signed;		   // by one of `keys`
-};
-
-struct image_trust {
-	const char *digest;    // the expected one; NULL: any
-	const char *signature; // base64; NULL: the one in the trailer
-	const struct keys *keys; // NULL: signatures are not checked
-	bool allow_unsigned;   // an existing signature must still be valid
 };
 
 // Reads the end of the file in two or three ranges. The seek table must be the one that follows from the index. Code 5

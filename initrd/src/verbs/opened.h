@@ -17,7 +17,9 @@ struct opened {
 // `place`: a path, or URLs joined by ",". With keys (SLED_KEYS, else the default file if it exists) a signature must be
 // by one of them; an image without a signature is accepted. `digest` may be NULL. Close it after a failure too.
 int opened_open(const char *place, const char *digest, struct opened *ret, struct fault *fault);
-int opened_open_unchecked(const char *place, struct opened *ret, struct fault *fault); // whatever its signature
+
+// The same, whatever its signature.
+int opened_open_unchecked(const char *place, const char *digest, struct opened *ret, struct fault *fault);
 void opened_close(struct opened *opened);
 
 const char *opened_name(const struct opened *opened); // last part of the first path

@@ -1,76 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <fcntl.h>
+// The statement of an image and its signature. The digest is computed from the image's index, never taken from the
+// caller.
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/human.h"
 #include "image/key.h"
 #include "verbs/opened.h"
 #include "verbs/verbs.h"
 
 const struct operand_rule sign_rules[] = {
-	{"digest", false, "print the signature of this digest", NULL, check_digest},
-	{"in", false, "instead: sign this image file in place", NULL, NULL},
+	{"in", false, "image file", NULL, NULL},
+	{"image", false, "instead: its URL, or several joined by ,", NULL, check_urls},
+	{"name", true, "name under which the image is registered", NULL, check_image_name},
+	{"line", false, "images that replace one another (default name without -v and a number)", NULL,
+	 check_image_name},
+	{"digest", false, "digest that the image must have", NULL, check_digest},
 	{"key", true, "PEM file with the Ed25519 private key", NULL, NULL},
 	{0},
 };
 
-static void bytes_of(const char *digest, uint8_t ret[HASH]) {
-	for (size_t i = 0; i < HASH; i++)
-		(void)sscanf(digest + strlen("sha256:") + 2 * i, "%2hhx", &ret[i]);
+static void date_now(char ret[DATE_BYTES + 1]) {
+	time_t now = time(NULL);
+	struct tm parts;
+
+	(void)strftime(ret, DATE_BYTES + 1, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
 }
 
-static int sign_digest(const char *digest, const char *key, struct fault *fault) {
-	uint8_t bytes[HASH] = {0}, id[KEY_ID], signature[SIGNATURE];
-	char text[89];
+// What is signed, for the person who signs.
+static void print_content(const struct opened *o) {
+	char bytes[32], used[32];
+
+	fprintf(stderr, "sign: %s: disk of %s, %s used, %u partitions:", opened_name(o),
+		human_bytes(o->image.index.bytes, bytes), human_bytes(o->image.index.used, used),
+		o->image.index.partition_count);
+	for (uint32_t i = 0; i < o->image.index.partition_count; i++)
+		fprintf(stderr, " %s", o->image.index.partitions[i].content);
+	fputs("\n", stderr);
+}
+
+static int sign(const struct operands *operands, const struct opened *o, struct fault *fault) {
+	const char *name = operands_get(operands, "name"), *line = operands_get(operands, "line");
+	char text[STATEMENT_MAX], signature_text[89];
+	uint8_t id[KEY_ID], signature[SIGNATURE];
+	struct statement statement = {0};
+	struct message message;
 	int r;
 
-	bytes_of(digest, bytes);
-	r = key_sign(key, bytes, id, signature, fault);
+	snprintf(statement.name, sizeof(statement.name), "%s", name);
+	if (line)
+		snprintf(statement.line, sizeof(statement.line), "%s", line);
+	else
+		line_of_name(name, statement.line);
+	snprintf(statement.digest, sizeof(statement.digest), "%s", o->image.digest);
+	date_now(statement.date);
+	statement_write(&statement, text);
+	message = message_of_statement(text);
+	r = key_sign(operands_get(operands, "key"), &message, id, signature, fault);
 	if (r < 0)
 		return r;
-	signature_encode(signature, text);
-	puts(text);
+	signature_encode(signature, signature_text);
+	printf("statement %s\nsignature %s\n", text, signature_text);
 	return 0;
-}
-
-// Writes the whole frame of the trailer at once, so that the file has either the old signature or the new one.
-static int put_trailer(const char *path, const struct trailer *trailer, struct fault *fault) {
-	cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
-	uint8_t frame[SKIPPABLE + TRAILER];
-
-	trailer_write(trailer, frame);
-	if (fd < 0 || pwrite(fd, frame, sizeof(frame),
-		(off_t)(trailer->index_at + trailer->index_size)) != (ssize_t)sizeof(frame) || fsync(fd) < 0)
-		return fault_errno(fault, CODE_FAILED, errno, "%s", path);
-	return 0;
-}
-
-static int sign_file(const char *path, const char *key, struct fault *fault) {
-	cleanup_with(opened_close) struct opened o = {0};
-	struct trailer *trailer = &o.image.trailer;
-	int r = opened_open_unchecked(path, &o, fault);
-
-	if (r == 0)
-		r = key_sign(key, trailer->digest, trailer->key, trailer->signature, fault);
-	if (r == 0)
-		r = put_trailer(path, trailer, fault);
-	if (r == 0)
-		printf("sign: %s: %s\n", opened_name(&o), o.image.digest);
-	return r;
 }
 
 enum exit_code verb_sign(const struct operands *operands) {
-	const char *digest = operands_get(operands, "digest"), *file = operands_get(operands, "in"), *key =
-		operands_get(operands, "key");
+	cleanup_with(opened_close) struct opened o = {0};
+	const char *place = NULL;
 	struct fault fault;
-	int r;
+	int r = opened_place(operands, &place, &fault);
 
-	if (!digest == !file)
-		r = fault_set(&fault, CODE_USAGE, "exactly one of digest=sha256:... and in=FILE is required");
-	else
-		r = digest ? sign_digest(digest, key, &fault) : sign_file(file, key, &fault);
+	if (r == 0)
+		r = opened_open_unchecked(place, operands_get(operands, "digest"), &o, &fault);
+	if (r == 0) {
+		print_content(&o);
+		r = sign(operands, &o, &fault);
+	}
 	return r < 0 ? fault_print(&fault, "sign") : CODE_DONE;
 }

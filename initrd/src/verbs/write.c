@@ -37,16 +37,22 @@ static struct write_order order_of(const struct operands *operands) {
 
 static int open_proven(struct source *source, const struct operands *operands, struct image *ret, struct fault *fault) {
 	struct keys keys = {0};
+	struct floors floors = {0};
 	struct image_trust trust = {
 		.digest = operands_get(operands, "digest"),
+		.name = operands_get(operands, "name"),
+		.statement = operands_get(operands, "statement"),
 		.signature = operands_get(operands, "signature"),
 		.keys = &keys,
+		.floors = &floors,
 		.allow_unsigned = !strcmp(operands_get_or(operands, "unsigned", "refuse"), "allow") &&
 			access(UNSIGNED_ALLOWED, F_OK) == 0,
 	};
-	const char *path = getenv("SLED_KEYS");
+	const char *path = getenv("SLED_KEYS"), *floor = getenv("SLED_FLOOR");
 	int r = keys_read(path ? path : DEFAULT_KEYS, &keys, fault);
 
+	if (r == 0)
+		r = floors_read(floor ? floor : DEFAULT_FLOOR, &floors, fault);
 	return r == 0 ? image_open(source, &trust, ret, fault) : r;
 }
 

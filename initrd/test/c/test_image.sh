@@ -74,13 +74,49 @@ check 0 "diff" "$SLEDC" diff old="$gaps" new="$vectors/ok/last_chunk_short.raw.z
 says "changed" '"changed": {"chunks": 1, "used_bytes": 4608'
 says "removed" '"removed": {"chunks": 2, "used_bytes": 421888'
 
-cp "$gaps" "$TMPDIR/signed.raw.zst"
-check 0 "sign" "$SLEDC" sign in="$TMPDIR/signed.raw.zst" key="$vectors/keys/test.key"
-check 0 "signed as the contract says" cmp "$TMPDIR/signed.raw.zst" "$vectors/ok/signed.raw.zst"
-check 0 "sign what another has signed" "$SLEDC" sign in="$TMPDIR/signed.raw.zst" key="$vectors/keys/test.key"
-check 0 "sign a digest" "$SLEDC" sign digest=$digest key="$vectors/keys/test.key"
-says "base64" '^7/eSZI6bXXcBTUN03BvP2YQiVOISRe1BpFLjd2F5utK/ooIEO90Z2nMcd4kFbu/4upkgj/Aq0zb8ooeBDS+kCw==$'
-check 2 "sign what?" "$SLEDC" sign key="$vectors/keys/test.key"
-check 1 "sign with a public key" "$SLEDC" sign digest=$digest key="$vectors/keys/test.pub"
-check 5 "sign what is no image" "$SLEDC" sign in="$vectors/keys/test.key" key="$vectors/keys/test.key"
+key=$vectors/keys/test.key
+zeros=sha256:0000000000000000000000000000000000000000000000000000000000000000
+encoded() { printf %s "$1" | sed 's/%/%25/g; s/ /%20/g; s/=/%3D/g'; }
+writes() { # writes WANTED NAME IMAGE STATEMENT SIGNATURE: as in a plan
+	check "$1" "$2" env SLED_KEYS="$vectors/keys/test.pub" SLED_FLOOR="$TMPDIR/floor" "$SLEDC" write \
+		image="file://$gaps" digest="$digest" file="$TMPDIR/written" \
+		name="$3" statement="$(encoded "$4")" signature="$(encoded "$5")"
+}
+check 0 "sign" "$SLEDC" sign in="$gaps" name=gaps-v1 line=gaps digest=$digest key="$key"
+says "a statement" "^statement image 2 name=gaps-v1 line=gaps signed=[0-9TZ:-]* digest=$digest$"
+says "what is signed" "8.0 MiB, .* 2 partitions: ext4 xfs"
+statement=$(sed -n 's/^statement //p' "$TMPDIR/out") signature=$(sed -n 's/^signature //p' "$TMPDIR/out")
+date=$(echo "$statement" | sed 's/.*signed=\([^ ]*\) .*/\1/')
+writes 0 "the node writes it" gaps-v1 "$statement" "$signature"
+writes 5 "not under another name" gaps-v2 "$statement" "$signature"
+says "which" "the statement was signed for image gaps-v1"
+writes 5 "not with another date" gaps-v1 "$(echo "$statement" | sed 's/signed=2/signed=3/')" "$signature"
+echo "gaps $date" >"$TMPDIR/floor"
+writes 0 "at the floor" gaps-v1 "$statement" "$signature"
+echo 'gaps 9999-01-01T00:00:00Z' >"$TMPDIR/floor"
+writes 5 "not below the floor" gaps-v1 "$statement" "$signature"
+says "which floor" "signed $date, but this site accepts line gaps only from 9999-01-01T00:00:00Z on"
+echo 'gaps tomorrow' >"$TMPDIR/floor"
+writes 1 "not with floors that do not parse" gaps-v1 "$statement" "$signature"
+says "which line" "floor: line 1: \"gaps tomorrow\""
+echo 'v1 refuse' >"$TMPDIR/floor"
+writes 0 "a statement where version 1 is refused" gaps-v1 "$statement" "$signature"
+check 5 "version 1 there" env SLED_KEYS="$vectors/keys/test.pub" SLED_FLOOR="$TMPDIR/floor" "$SLEDC" write \
+	image="file://$vectors/ok/signed.raw.zst" digest=$digest file="$TMPDIR/written"
+says "why" "which this site refuses"
+rm "$TMPDIR/floor"
+check 0 "version 1 elsewhere" env SLED_KEYS="$vectors/keys/test.pub" SLED_FLOOR="$TMPDIR/floor" "$SLEDC" write \
+	image="file://$vectors/ok/signed.raw.zst" digest=$digest file="$TMPDIR/written"
+check 2 "a statement alone" env SLED_KEYS="$vectors/keys/test.pub" "$SLEDC" write image="file://$gaps" \
+	digest=$digest file="$TMPDIR/written" name=gaps-v1 statement="$(encoded "$statement")"
+check 0 "the name is the line" "$SLEDC" sign in="$gaps" name=gaps key="$key"
+says "both" "name=gaps line=gaps "
+check 2 "sign blindly" "$SLEDC" sign digest=$digest name=gaps key="$key"
+says "what is missing" "exactly one of in=FILE and image=URL"
+check 5 "sign another digest" "$SLEDC" sign in="$gaps" digest=$zeros name=gaps key="$key"
+check 5 "sign what is damaged" "$SLEDC" sign in="$vectors/bad/flip_in_index.raw.zst" name=gaps key="$key"
+check 2 "sign for no name" "$SLEDC" sign in="$gaps" key="$key"
+check 2 "sign for a name that is none" "$SLEDC" sign in="$gaps" name=Gaps key="$key"
+check 1 "sign with a public key" "$SLEDC" sign in="$gaps" name=gaps key="$vectors/keys/test.pub"
+check 5 "sign what is no image" "$SLEDC" sign in="$key" name=gaps key="$key"
 exit $status

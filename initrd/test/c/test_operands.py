@@ -56,6 +56,7 @@ def sledc(*words: str) -> str:
 def samples() -> dict[str, str]:
     """A value of each type."""
     image = json.loads(sledc("inspect", f"in={IMAGE}", "json=yes"))
+    signed = dict(line.split(" ", 1) for line in sledc("sign", f"in={IMAGE}", f"key={KEY}", "name=debian").splitlines())
     disk = work / "disk.raw"
     disk.touch()
     os.truncate(disk, image["bytes"])
@@ -65,7 +66,9 @@ def samples() -> dict[str, str]:
         "urls": f"file://{IMAGE}",
         "url": "http://127.0.0.1:1/upload/n1",
         "digest": image["digest"],
-        "signature": sledc("sign", f"digest={image['digest']}", f"key={KEY}"),
+        "image_name": "debian",
+        "statement": signed["statement"],
+        "signature": signed["signature"],
         "level": "4",
         "hostname": "n1.example",
         "watchdog": "77",

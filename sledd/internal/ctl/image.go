@@ -48,7 +48,7 @@ func (a *app) imageDetail(i api.Image) {
 	a.section("image", [][2]string{
 		{"name", i.Name}, {"digest", i.Digest}, {"urls", strings.Join(i.URLs, " ")},
 		{"disk", factText("bytes", fmt.Sprint(i.Bytes))}, {"file", factText("bytes", fmt.Sprint(i.FileBytes))},
-		{"used", usedText(i)}, {"signature", i.Signature}, {"architecture", i.Architecture},
+		{"used", usedText(i)}, {"statement", i.Statement}, {"signature", i.Signature}, {"architecture", i.Architecture},
 		{"labels", labelsText(i.Labels)}, {"created", localTime(i.Created)},
 	})
 }
@@ -89,7 +89,8 @@ image.`,
 	flags.Int64Var(&spec.Bytes, "bytes", 0, "size of the raw disk in bytes")
 	flags.Int64Var(&spec.FileBytes, "file-bytes", 0, "size of the served file in bytes")
 	flags.Int64Var(&spec.UsedBytes, "used-bytes", 0, "bytes of the disk that are in use")
-	flags.StringVar(&spec.Signature, "signature", "", "Ed25519 signature of the digest, in base64; may be added later")
+	flags.StringVar(&spec.Signature, "signature", "", "Ed25519 signature of the statement, in base64; may be added later")
+	flags.StringVar(&spec.Statement, "statement", "", "what the signature is over, as printed by sledc sign")
 	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
 	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label of the image (repeatable)")
 	return command

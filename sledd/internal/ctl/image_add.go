@@ -43,19 +43,28 @@ them, and registers the image with their digest and sizes.`,
 	return command
 }
 
-// measure reads digest and sizes from the published image. It prints a warning for each URL that does not answer.
+// measure reads digest and sizes from the published image.
 func (a *app) measure(ctx context.Context, spec *api.ImageSpec) error {
 	client, err := a.client()
 	if err != nil {
 		return err
 	}
+	found, err := a.examine(ctx, client, *spec)
+	if err != nil {
+		return err
+	}
+	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = found.Digest, found.Bytes, found.FileBytes, found.UsedBytes
+	return nil
+}
+
+// examine reads trailer and index of a published image. It prints a warning for each URL that does not answer.
+func (a *app) examine(ctx context.Context, client *api.Client, spec api.ImageSpec) (imagefile.Image, error) {
 	found, away, err := imagefile.Fetcher{Transport: client.Transport()}.First(ctx, spec.URLs)
 	if err != nil {
-		return fmt.Errorf("image %s: %w", spec.Name, err)
+		return found, fmt.Errorf("image %s: %w", spec.Name, err)
 	}
 	for _, fault := range away {
 		_, _ = fmt.Fprintf(a.Err, "sledctl: warning: %v\n", fault)
 	}
-	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = found.Digest, found.Bytes, found.FileBytes, found.UsedBytes
-	return nil
+	return found, nil
 }

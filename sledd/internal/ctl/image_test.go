@@ -7,12 +7,12 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,19 +47,59 @@ func TestImageIsSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256([]byte("index"))
-	sizes := "--file-bytes 9 --bytes 1024 --used-bytes 512"
-	s.does(exitDone, fmt.Sprintf("image apply i --url http://a/i --digest sha256:%x %s", sum, sizes), " no ")
-	s.does(exitUsage, "image sign i --key "+keyFile(t, other), "expected an Ed25519 key")
+	files := httptest.NewServer(http.FileServer(http.Dir("../../../contract/vectors/image/ok")))
+	t.Cleanup(files.Close)
+	s.does(exitDone, "image add --name gaps-v1 --url "+files.URL+"/gaps.raw.zst", " no ")
+	s.does(exitUsage, "image sign gaps-v1 --key "+keyFile(t, other), "expected an Ed25519 key")
+	s.does(exitUsage, "image sign gaps-v1 --line Gaps --key "+keyFile(t, private), "is not the name of an image")
 	s.does(exitNotFound, "image sign none --key "+keyFile(t, private), "does not exist")
-	s.does(exitDone, "image sign i --key "+keyFile(t, private), " yes ")
+	s.does(exitDone, "image sign gaps-v1 --key "+keyFile(t, private), " yes ")
+	for line, want := range map[string]string{"": "gaps", " --line debian": "debian"} {
+		if got := s.does(exitDone, "image sign gaps-v1"+line+" --key "+keyFile(t, private), " yes "); !strings.Contains(
+			got.err, "gaps-v1: disk of 8.39MB, 425.98KB used; ext4 of 2.10MB at 1.05MB; xfs of") {
+			t.Errorf("what is signed is not shown: %s", got.err)
+		}
+		image := s.signedImage("gaps-v1")
+		signature, err := base64.StdEncoding.DecodeString(image.Signature)
+		wanted := "image 2 name=gaps-v1 line=" + want + " signed=2026-11-21T12:00:00Z digest=" + image.Digest
+		if err != nil || image.Statement != wanted || !ed25519.Verify(public, []byte(image.Statement), signature) {
+			t.Errorf("%q, signature %s: %v", image.Statement, image.Signature, err)
+		}
+	}
+}
+
+// signedImage reads an image as registered.
+func (s session) signedImage(name string) api.Image {
+	s.Helper()
 	var image api.Image
-	if err := json.Unmarshal([]byte(s.does(exitDone, "image show i -o json", "").out), &image); err != nil {
+	if err := json.Unmarshal([]byte(s.does(exitDone, "image show "+name+" -o json", "").out), &image); err != nil {
+		s.Fatal(err)
+	}
+	return image
+}
+
+func TestNothingIsSignedBlindly(t *testing.T) {
+	s := begin(t)
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
 		t.Fatal(err)
 	}
-	signature, err := base64.StdEncoding.DecodeString(image.Signature)
-	if err != nil || !ed25519.Verify(public, append([]byte("sled-image-1:"), sum[:]...), signature) {
-		t.Errorf("signature %s of %s does not hold: %v", image.Signature, image.Digest, err)
+	files := httptest.NewServer(http.FileServer(http.Dir("../../../contract/vectors/image")))
+	t.Cleanup(files.Close)
+	const digest = "sha256:41a2c05a72c129dccd3894b2cde423653c42833c53a8ba2918eec760f2944383" // of ok/gaps
+	for file, want := range map[string]string{
+		"none":              "answered 404",                                      // sledd alone knows the digest
+		"ok/one_chunk":      "is registered with digest " + digest + ", and its", // another file
+		"bad/flip_in_index": "its index is damaged",
+	} {
+		name := strings.ReplaceAll(filepath.Base(file), "_", "-")
+		s.does(exitDone, "image apply "+name+" --file-bytes 9 --bytes 1024 --digest "+digest+" --url "+files.URL+"/"+file+
+			".raw.zst", " no ")
+		s.does(exitFailed, "image sign "+name+" --key "+keyFile(t, private), "nothing was signed: ")
+		s.does(exitFailed, "image sign "+name+" --key "+keyFile(t, private), want)
+		if image := s.signedImage(name); image.Signature != "" || image.Statement != "" {
+			t.Errorf("%s was signed: %+v", file, image)
+		}
 	}
 }
 

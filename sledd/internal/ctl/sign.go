@@ -3,29 +3,31 @@
 package ctl
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/pem"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/imagefile"
 )
 
-// signed is the prefix of the digest in the signed message (contract/image.md, "Digest and trust").
-const signed = "sled-image-1:"
-
 func (a *app) imageSignCommand(r *resource[api.Image]) *cobra.Command {
-	var file string
+	var file, line string
 	command := &cobra.Command{
 		Use: "sign IMAGE", Short: "Sign a registered image, so that nodes accept it",
-		Long: `Signs the digest of an image on this machine, which the key never leaves, and
-registers the signature. An existing signature is replaced. Nodes verify it
-with the public keys in the site's initrd.`,
+		Long: `Reads the index of an image where it is published, computes its digest, and
+signs a statement of name, line, date and digest on this machine, which the key
+never leaves. If the digest is not the registered one, nothing is signed. An
+existing signature is replaced. Nodes verify it with the public keys in the
+site's initrd.
+
+Images of one line replace one another. The site can refuse those of a line
+that were signed before a date (initrd_image_floor of role initrd).`,
 		Example: "  sledctl image sign debian-12-v1 --key image.key",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeImages,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,26 +35,58 @@ with the public keys in the site's initrd.`,
 			if err != nil {
 				return err
 			}
+			if line == "" {
+				line = imagefile.LineOf(args[0])
+			}
+			if err := imagefile.CheckName(line); err != nil {
+				return usagef("--line: %w", err)
+			}
 			client, err := a.client()
 			if err != nil {
 				return err
 			}
-			image, err := client.Image(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			if image.Signature, err = signature(key, image.Digest); err != nil {
-				return err
-			}
-			image, err = client.PutImage(cmd.Context(), image.ImageSpec)
+			image, err := a.sign(cmd.Context(), client, args[0], line, key)
 			if err != nil {
 				return err
 			}
 			return r.print(a, []api.Image{image})
 		},
 	}
-	command.Flags().StringVar(&file, "key", "", "PEM file of the Ed25519 private key (required); - is standard input")
+	flags := command.Flags()
+	flags.StringVar(&file, "key", "", "PEM file of the Ed25519 private key (required); - is standard input")
+	flags.StringVar(&line, "line", "", "the images that replace one another; default: the name without -v and a number")
 	return command
+}
+
+// sign registers the signature of what is published, if that is what is registered.
+func (a *app) sign(ctx context.Context, client *api.Client, name, line string, key ed25519.PrivateKey) (api.Image,
+	error) {
+	image, err := client.Image(ctx, name)
+	if err != nil {
+		return image, err
+	}
+	found, err := a.examine(ctx, client, image.ImageSpec)
+	if err != nil {
+		return image, fmt.Errorf("nothing was signed: %w", err)
+	}
+	if found.Digest != image.Digest {
+		return image, fmt.Errorf("nothing was signed: image %s is registered with digest %s, and its file has %s",
+			name, image.Digest, found.Digest)
+	}
+	_, _ = fmt.Fprintf(a.Err, "%s: %s\n", name, contentText(found))
+	statement := imagefile.Statement{Name: name, Line: line, Signed: a.Now(), Digest: found.Digest}
+	image.Statement = statement.String()
+	image.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, []byte(image.Statement)))
+	return client.PutImage(ctx, image.ImageSpec, api.IfRevision(image.Revision))
+}
+
+// contentText describes what is signed.
+func contentText(image imagefile.Image) string {
+	text := fmt.Sprintf("disk of %s, %s used", bytesText(image.Bytes), bytesText(image.UsedBytes))
+	for _, one := range image.Partitions {
+		text += fmt.Sprintf("; %s of %s at %s", one.Content, bytesText(one.Bytes), bytesText(one.Start))
+	}
+	return text
 }
 
 // readKey reads an Ed25519 private key in PKCS #8, as `openssl genpkey -algorithm ed25519` writes it.
@@ -78,13 +112,4 @@ func (a *app) readKey(file string) (ed25519.PrivateKey, error) {
 		return nil, usagef("--key %s: expected an Ed25519 key, got %T", file, parsed)
 	}
 	return key, nil
-}
-
-// signature signs the digest of an image, in base64.
-func signature(key ed25519.PrivateKey, digest string) (string, error) {
-	sum, err := hex.DecodeString(strings.TrimPrefix(digest, "sha256:"))
-	if err != nil || len(sum) != 32 {
-		return "", fmt.Errorf("digest %s is not sha256: and 64 hexadecimal digits", digest)
-	}
-	return base64.StdEncoding.EncodeToString(ed25519.Sign(key, append([]byte(signed), sum...))), nil
 }

@@ -4,10 +4,12 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
@@ -32,6 +34,25 @@ func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
 	return list, nil
 }
 
+// checkStatement refuses a statement that is not of this image. The signature over it is checked by the nodes, which
+// hold the keys.
+func checkStatement(spec api.ImageSpec) error {
+	if spec.Statement == "" {
+		return nil
+	}
+	statement, err := imagefile.ParseStatement(spec.Statement)
+	if err == nil {
+		err = statement.Fits(spec.Name, spec.Digest)
+	}
+	if err == nil && spec.Signature == "" {
+		err = errors.New("the signature of the statement is missing: send both")
+	}
+	if err != nil {
+		return refusal.Value("body.statement", spec.Statement, err)
+	}
+	return nil
+}
+
 // PutImage registers an image; the same again is fine, another signature too, other content under the same name is not.
 func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 	wanted nodetx.Wanted) (api.Image, error) {
@@ -42,6 +63,9 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 		if err := plan.CheckURL(url); err != nil {
 			return api.Image{}, refusal.Value(fmt.Sprintf("body.urls[%d]", i), url, err)
 		}
+	}
+	if err := checkStatement(spec); err != nil {
+		return api.Image{}, err
 	}
 	var image api.Image
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
@@ -69,13 +93,13 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 }
 
 // sign reports whether a spec adds a signature to a registered image. An existing signature is not
-// removed; it is copied into spec.
+// removed; it is copied into spec, with its statement.
 func sign(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 	if spec.Signature == "" {
-		spec.Signature = old.Signature
+		spec.Signature, spec.Statement = old.Signature, old.Statement
 	}
-	signed := spec.Signature != old.Signature
-	old.Signature = spec.Signature
+	signed := spec.Signature != old.Signature || spec.Statement != old.Statement
+	old.Signature, old.Statement = spec.Signature, spec.Statement
 	if reflect.DeepEqual(old, *spec) {
 		return signed, nil
 	}

@@ -134,7 +134,7 @@ func (in *Intake) refreshSignature(ctx context.Context, tx *nodeTx, given int64)
 	}
 	image, err := in.DB.Image(ctx, tx.Binding().Image)
 	if err == nil {
-		tx.Binding().Source.Signature = image.Signature
+		tx.Binding().Source.Statement, tx.Binding().Source.Signature = image.Statement, image.Signature
 	}
 	if refusal.Is(err, refusal.NotFound) {
 		return nil

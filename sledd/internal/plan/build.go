@@ -74,6 +74,9 @@ func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.Imag
 		}
 	}
 	operands := []string{"image", strings.Join(image.URLs, ","), "digest", image.Digest}
+	if image.Statement != "" { // a node of an older version knows no statement, and needs none for older images
+		operands = append(operands, "name", image.Name, "statement", image.Statement)
+	}
 	if image.Signature != "" {
 		operands = append(operands, "signature", image.Signature)
 	}

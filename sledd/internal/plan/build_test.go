@@ -25,6 +25,9 @@ func image() *api.ImageSpec {
 func TestBuild(t *testing.T) {
 	signed, signature := image(), strings.Repeat("A", 86)+"=="
 	signed.Signature = signature
+	stated := image()
+	stated.Signature = signature
+	stated.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + digest
 	const wipe, write = "wipe disk=only level=", "write disk=only image=http://a/i,http://b/i digest=" + digest
 	for _, c := range []struct {
 		name  string
@@ -42,6 +45,10 @@ func TestBuild(t *testing.T) {
 			write + " mode=auto gaps=discard\n"},
 		{"signed", api.BindingSpec{Image: "d12", Verify: "full"}, signed,
 			wipe + "clear\n" + write + " signature=" + strings.Repeat("A", 86) + "%3D%3D mode=full gaps=keep verify=full\n"},
+		{"signed with a statement", api.BindingSpec{Image: "d12"}, stated,
+			wipe + "clear\n" + write + " name=d12 statement=image%202%20name%3Dd12%20line%3Dd" +
+				"%20signed%3D2026-11-23T15:50:00Z%20digest%3D" + digest + " signature=" + strings.Repeat("A", 86) +
+				"%3D%3D mode=full gaps=keep\n"},
 		{"unsigned", api.BindingSpec{Image: "d12", AllowUnsigned: true}, image(),
 			wipe + "clear\n" + write + " unsigned=allow mode=full gaps=keep\n"},
 		{"wipe only", api.BindingSpec{Mode: "delta"}, nil, wipe + "clear\nidle\n"},

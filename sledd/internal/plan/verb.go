@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
@@ -73,6 +74,13 @@ func CheckDigest(value string) error {
 		return fmt.Errorf("%.80q is not sha256: and 64 hexadecimal digits", value)
 	}
 	return nil
+}
+
+func checkImageName(value string) error { return imagefile.CheckName(value) }
+
+func checkStatement(value string) error {
+	_, err := imagefile.ParseStatement(value)
+	return err
 }
 
 func checkSignature(value string) error {

@@ -30,6 +30,8 @@ var verbs = map[string]Verb{
 			"keep":      checkKeep,
 			"image":     checkURLs,
 			"digest":    CheckDigest,
+			"name":      checkImageName,
+			"statement": checkStatement,
 			"signature": checkSignature,
 			"unsigned":  oneOf("refuse", "allow"),
 			"mode":      oneOf("full", "delta", "auto"),

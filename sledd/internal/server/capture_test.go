@@ -219,9 +219,48 @@ func TestSignatureIsAddedLater(t *testing.T) {
 		" signature="+strings.Repeat("B", 85)+"A%3D%3D unsigned=allow mode=auto gaps=zero\n") {
 		t.Errorf("plan: %s", plan)
 	}
+	stated := spec
+	stated.Signature = one
+	stated.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + spec.Digest
+	s.admin(http.StatusOK, "PUT", "/v1/images/d12", stated)
+	put(http.StatusOK, "", spec.Bytes)
+	image = as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/d12", nil))
+	if image.Statement != stated.Statement || image.Signature != one {
+		t.Errorf("image: %+v", image)
+	}
+	if plan := s.Machine(1).Poll(0); !strings.Contains(plan, " name=d12 statement=image%202%20name%3Dd12%20") {
+		t.Errorf("plan: %s", plan)
+	}
+	put(http.StatusOK, two, spec.Bytes) // of version 1 again
+	if image = as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/d12", nil)); image.Statement != "" {
+		t.Errorf("image: %+v", image)
+	}
 	if again := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Verify: "full"}); again.Generation != 1 {
 		t.Errorf("how to write raised the generation: %+v", again)
 	}
+}
+
+func TestStatementOfAnotherImageIsRefused(t *testing.T) {
+	s := fresh(t)
+	spec := s.Register("d12")
+	for statement, want := range map[string]string{
+		"image 2 name=d13 line=d signed=2026-11-23T15:50:00Z digest=" + spec.Digest: "was signed for image d13",
+		"image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=sha256:" + strings.Repeat("0", 64): "the statement " +
+			"is of digest sha256:0000",
+		"image 2 name=d12 line=d signed=yesterday digest=" + spec.Digest: "is not a statement of an image",
+	} {
+		changed := spec
+		changed.Statement, changed.Signature = statement, strings.Repeat("A", 86)+"=="
+		if answer := s.admin(http.StatusUnprocessableEntity, "PUT", "/v1/images/d12", changed); !strings.Contains(
+			answer.Body, want) {
+			t.Errorf("%s: %s", statement, answer.Body)
+		}
+		changed.Name = "other"
+		s.admin(http.StatusUnprocessableEntity, "PUT", "/v1/images/other", changed)
+	}
+	alone := spec
+	alone.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + spec.Digest
+	s.admin(http.StatusUnprocessableEntity, "PUT", "/v1/images/d12", alone)
 }
 
 func TestWriteSaysHowItWent(t *testing.T) {
