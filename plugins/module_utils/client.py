@@ -6,9 +6,11 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import json
+import re
 import urllib.error
 import urllib.parse
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from ansible.module_utils.urls import ConnectionError as UrlsError
@@ -18,6 +20,8 @@ Json = dict[str, Any]
 
 PAGE = 2000  # items that one list call asks for
 LONGEST_ANSWER = 64 << 20  # bytes
+LONGEST_PART = 256 << 20  # bytes of a file: the index of the largest image fits
+CAPTURED = re.compile(r"/captured/([0-9a-f-]+\.raw\.zst)\Z")
 SHORTEST_WINDOW, LONGEST_WINDOW = 10, 86400  # seconds: contract/admission.md
 
 
@@ -192,6 +196,34 @@ class Client:
         """Reports the state of a node of a rollout; returns the rollout and the run."""
         return self._json("PUT", self._path("rollouts", rollout, "runs", node), body=spec)
 
+    def part(self, url: str, wanted: str) -> tuple[int, bytes]:
+        """Reads a range of a published file. Returns the size of the file, and the bytes.
+
+        A captured image that is not signed yet is private: the server of the API has it, for the token. No other
+        server gets the token.
+        """
+        file = CAPTURED.search(urllib.parse.urlsplit(url).path)
+        if file:
+            try:
+                return self._part(self._path("captured", file[1]), wanted, private=True)
+            except ApiError as error:
+                if error.status not in (204, 404):  # sledd has no such files, only a web server in front of it
+                    raise
+        return self._part(url, wanted, private=False)
+
+    def _part(self, address: str, wanted: str, *, private: bool) -> tuple[int, bytes]:
+        headers = {"Range": f"bytes={wanted}", "Accept-Encoding": "identity"}
+        url = self.server + address if private else address
+        with self._open(url, "GET", None, headers, private=private) as response:
+            if response.status != 206:
+                raise ApiError(
+                    f"GET {url}", response.status, {"detail": f"{url}: the response is not a part of the file"}
+                )
+            size = re.fullmatch(r"bytes [0-9]+-[0-9]+/([0-9]+)", response.headers.get("Content-Range", ""))
+            if not size:
+                raise SledError(f"{url}: the response does not state the size of the file")
+            return int(size[1]), bytes(response.read(LONGEST_PART))
+
     def _text(self, path: str) -> str:
         """Reads text; empty when there is none."""
         try:
@@ -236,10 +268,20 @@ class Client:
         address = self.server + path
         if query:
             address += "?" + urllib.parse.urlencode(query, doseq=True)
-        sent = {"Authorization": f"Bearer {self._token}", "Accept": "application/json, application/problem+json"}
+        sent = {"Accept": "application/json, application/problem+json"}
         if body is not None:
             sent["Content-Type"] = "application/json"
         sent.update(headers or {})
+        with self._open(address, method, body, sent, private=True) as response:
+            return bytes(response.read(LONGEST_ANSWER))
+
+    @contextmanager
+    def _open(
+        self, address: str, method: str, body: Any, headers: Mapping[str, str], *, private: bool
+    ) -> Iterator[Any]:
+        """A response; private: with the token."""
+        sent = {**headers, **({"Authorization": f"Bearer {self._token}"} if private else {})}
+        place = "{0.scheme}://{0.netloc}".format(urllib.parse.urlsplit(address))
         try:
             with open_url(
                 address,
@@ -252,13 +294,13 @@ class Client:
                 follow_redirects="none",
                 use_netrc=False,
             ) as response:
-                return bytes(response.read(LONGEST_ANSWER))
+                yield response
         except urllib.error.HTTPError as error:
-            raise _refusal(f"{method} {path}", error) from error
+            raise _refusal(f"{method} {address.removeprefix(self.server)}", error) from error
         except urllib.error.URLError as error:
-            raise Unreachable(f"{self.server} cannot be reached: {error.reason}") from error
+            raise Unreachable(f"{place} cannot be reached: {error.reason}") from error
         except (UrlsError, http.client.HTTPException, OSError) as error:
-            raise Unreachable(f"{self.server} cannot be reached: {error}") from error
+            raise Unreachable(f"{place} cannot be reached: {error}") from error
 
 
 def _refusal(request: str, error: urllib.error.HTTPError) -> ApiError:

@@ -7,10 +7,9 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from ansible_collections.sled.fleet.plugins.module_utils import words
+from ansible_collections.sled.fleet.plugins.module_utils import imagefile, signing, words
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import given
-from ansible_collections.sled.fleet.plugins.module_utils.signing import sign
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
 
@@ -43,7 +42,7 @@ NODE = Kind(
 IMAGE = Kind(
     "image",
     "images",
-    ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "signature", "architecture", "labels"),
+    ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "statement", "signature", "architecture", "labels"),
 )
 BINDING = Kind("binding", "bindings", ("node", *words.BINDING))
 
@@ -107,7 +106,10 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
         return _forget(client, IMAGE, stored, options["name"], check)
     have = part(stored, IMAGE.fields)
     spec = merged(have, given(options, IMAGE.fields))
-    differ = sorted(name for name in IMAGE.fields if name != "signature" and have.get(name) != spec.get(name))
+    if options.get("signature") and not options.get("statement") and spec["signature"] != have.get("signature"):
+        spec.pop("statement", None)  # it is over the digest alone
+    fixed = (name for name in IMAGE.fields if name not in ("statement", "signature"))
+    differ = sorted(name for name in fixed if have.get(name) != spec.get(name))
     if stored and differ:
         raise SledError(
             f"image {options['name']} is registered with another {', '.join(differ)}: another content gets another name"
@@ -115,11 +117,27 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
     missing = [name for name in ("digest", "urls", "bytes", "file_bytes") if name not in spec]
     if missing:
         raise SledError(f"image {options['name']} is not registered yet: set its {', '.join(missing)}")
-    if options.get("key"):
-        spec["signature"] = sign(options["key"], spec["digest"])
+    content = _sign(client, options, have, spec) if options.get("key") else {}
     if have != spec and not check:
         stored = client.put("images", options["name"], spec, stored["revision"] if stored else 0)
-    return outcome("image", {**(stored or {}), **spec}, have, spec)
+    return {**outcome("image", {**(stored or {}), **spec}, have, spec), **content}
+
+
+def _sign(client: Client, options: Json, have: Json, spec: Json) -> Json:
+    """Signs what the image itself is, if that is what is registered. Returns what was signed."""
+    name, line = spec["name"], options.get("line") or signing.line_of(spec["name"])
+    if signing.is_signed(options["key"], have, name, line):
+        return {}
+    file = options.get("file")
+    content = imagefile.read_file(file) if file else imagefile.read_urls(client, spec["urls"])
+    if content["digest"] != spec["digest"]:
+        raise SledError(
+            f"nothing was signed: image {name} is registered with digest {spec['digest']}, and its file has"
+            f" {content['digest']}"
+        )
+    spec["statement"] = signing.statement_of(name, line, content["digest"], datetime.now(timezone.utc))
+    spec["signature"] = signing.sign(options["key"], spec["statement"])
+    return {"content": content}
 
 
 def ensure_binding(client: Client, options: Json, check: bool) -> Json:

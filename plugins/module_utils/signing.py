@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signs images (contract/image.md, "Digest and trust"). The private key stays on the machine that this runs on."""
+"""Signs images (contract/image.md, "Signature"). The private key stays on the machine that this runs on."""
 
 from __future__ import annotations
 
 import base64
 import re
+from datetime import datetime, timezone
 from pathlib import Path
 
-from ansible_collections.sled.fleet.plugins.module_utils.client import SettingsError
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SettingsError
 
 try:
+    from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 except ImportError:
@@ -17,7 +19,7 @@ except ImportError:
 else:
     HAVE_CRYPTOGRAPHY = True
 
-PREFIX = b"sled-image-1:"
+NAME = "[a-z0-9][a-z0-9._-]{0,127}"
 
 
 def read_key(path: str) -> Ed25519PrivateKey:
@@ -35,8 +37,36 @@ def read_key(path: str) -> Ed25519PrivateKey:
     return key
 
 
-def sign(path: str, digest: str) -> str:
-    """The signature of an image's digest by the key in a file, in base64; the same whenever it is made."""
+def line_of(name: str) -> str:
+    """The line of an image if none is given: its name without a version such as -v7 at the end."""
+    return re.sub(r"(?<=.)-v[0-9][0-9.]*\Z", "", name)
+
+
+def statement_of(name: str, line: str, digest: str, now: datetime) -> str:
+    """What is signed."""
+    for word in (name, line):
+        if not re.fullmatch(NAME, word):
+            raise SettingsError(f"{word!r} is not the name of an image: want a-z 0-9 . _ -, at most 128")
     if not re.fullmatch("sha256:[0-9a-f]{64}", digest):
         raise SettingsError(f"digest {digest!r}: want sha256: and 64 hexadecimal digits")
-    return base64.b64encode(read_key(path).sign(PREFIX + bytes.fromhex(digest[7:]))).decode("ascii")
+    signed = now.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"image 2 name={name} line={line} signed={signed} digest={digest}"
+
+
+def sign(path: str, statement: str) -> str:
+    """The signature of a statement by the key in a file, in base64."""
+    return base64.b64encode(read_key(path).sign(statement.encode("ascii"))).decode("ascii")
+
+
+def is_signed(path: str, stored: Json, name: str, line: str) -> bool:
+    """Whether the key in a file has signed a stored image for this name and line, at any time."""
+    found = re.fullmatch(
+        f"image 2 name=({NAME}) line=({NAME}) signed=[^ ]+ digest=(sha256:[0-9a-f]+)", stored.get("statement", "")
+    )
+    if not found or found.groups() != (name, line, stored.get("digest")):
+        return False
+    try:
+        read_key(path).public_key().verify(base64.b64decode(stored["signature"]), stored["statement"].encode("ascii"))
+    except InvalidSignature:
+        return False
+    return True

@@ -40,12 +40,26 @@ options:
   used_bytes:
     description: Bytes of the disk that are in use; informational.
     type: int
+  statement:
+    description: What O(signature) is over, as C(sledc sign) prints it. Without it the signature is over the digest.
+    type: str
   signature:
-    description: Ed25519 signature of the digest, in base64. It may be added later, and be replaced by that of another
-      key.
+    description: Ed25519 signature of the statement, in base64. It may be added later, and be replaced by that of
+      another key.
     type: str
   key:
-    description: PEM file with the Ed25519 private key to sign the digest with, on the machine that the module runs on.
+    description:
+      - PEM file with the Ed25519 private key to sign the image with, on the machine that the module runs on.
+      - The module computes the digest from the index of the image, in O(file) or at its URLs, and signs nothing if it
+        is not the registered one. An image that the key has signed for the same name and line is not signed again.
+    type: path
+  line:
+    description: Images that replace one another, for the statement. The default is the name without a version such as
+      V(-v7) at its end.
+    type: str
+  file:
+    description: The image on the machine that the module runs on. Without it the module reads the URLs; a captured
+      image that is not signed yet is read from the server of the API.
     type: path
   architecture:
     description: Architecture of the system in it. sledd takes an absent one for V(x86_64).
@@ -72,6 +86,7 @@ EXAMPLES = r"""
     bytes: 2147483648
     file_bytes: 312345678
     key: secrets/image.key
+    file: build/debian-12-v1.raw.zst
   delegate_to: localhost
 
 - name: Sign an image that a node has captured
@@ -94,6 +109,16 @@ image:
     used_bytes: 912345088
     file_bytes: 312345678
     revision: 12
+content:
+  description: What was read from the image before it was signed.
+  returned: when it was signed
+  type: dict
+  sample:
+    digest: sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d
+    bytes: 2147483648
+    used_bytes: 912345088
+    file_bytes: 312345678
+    partitions: [{content: ext4, start: 1048576, bytes: 2145386496, used_bytes: 912340992}]
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -108,8 +133,11 @@ SPEC = {
     "bytes": {"type": "int"},
     "file_bytes": {"type": "int"},
     "used_bytes": {"type": "int"},
+    "statement": {"type": "str"},
     "signature": {"type": "str"},
     "key": {"type": "path", "no_log": False},
+    "line": {"type": "str"},
+    "file": {"type": "path"},
     "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
     "labels": {"type": "dict"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
@@ -118,7 +146,13 @@ SPEC = {
 
 def main() -> None:
     """Runs as an Ansible module."""
-    run(AnsibleModule(SPEC, mutually_exclusive=[("signature", "key")], supports_check_mode=True), ensure_image)
+    module = AnsibleModule(
+        SPEC,
+        mutually_exclusive=[("signature", "key")],
+        required_by={"statement": ["signature"], "line": ["key"], "file": ["key"]},
+        supports_check_mode=True,
+    )
+    run(module, ensure_image)
 
 
 if __name__ == "__main__":
