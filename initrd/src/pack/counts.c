@@ -138,7 +138,7 @@ static int count_fat(const struct reader *reader, const struct partition *partit
 	if (front > sectors)
 		return 1;
 	clusters = (sectors - front) / boot[13];
-	width = clusters < 65525 ? 2 : 4;
+	width = get_le16(boot + 22) ? 2 : 4; // as Linux decides, whatever the number of clusters
 	part.at = get_le16(boot + 14) * sector + 2 * width; // the first two entries belong to no cluster
 	part.bytes = clusters * width;
 	r = count_table(&part, count_zeros, width, ret_free, fault);
