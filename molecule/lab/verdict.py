@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a stranger's attack on a node of the lab must not have achieved, as the events of the node tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+Json = dict[str, Any]
+ALARMS = ("rival", "link", "window", "boots")
+
+
+class Harm(Exception):
+    """What an attack has achieved."""
+
+
+def unharmed(events: list[Json], report: Json) -> Json:
+    """Checks that n1 became operational, and that no stranger got a secret; returns a summary."""
+    kinds = [event["kind"] for event in events]
+    if report["secrets"]:
+        raise Harm(f"the stranger got secrets: {report}")
+    if "operational" not in kinds:
+        raise Harm(f"n1 did not report that it is operational: {kinds}")
+    alarms = [event for event in events if event["kind"] in ALARMS]
+    return {
+        "admits": [event["detail"] for event in events if event["kind"] == "admit"],
+        "alarms": [f"{event['kind']}: {event['detail']}" for event in alarms],
+        "stranger": report,
+    }
+
+
+def in_one_go(events: list[Json]) -> None:
+    """Checks that no step was repeated, so no token of the machine has ended."""
+    starts = Counter(event["verb"] for event in events if event["kind"] == "begin")
+    if set(starts.values()) != {1}:
+        raise Harm(f"steps were repeated, or there was none: {dict(starts)}")
+
+
+def never_admitted(report: Json) -> None:
+    """Checks that the stranger was not the node for a moment."""
+    if report["admitted"]:
+        raise Harm(f"the stranger was admitted: {report}")
+
+
+def admitted_by(events: list[Json], evidence: str) -> None:
+    """Checks how the machine was admitted in the end."""
+    last = ([event["detail"] for event in events if event["kind"] == "admit"] or ["nobody"])[-1]
+    if not last.endswith(f" by {evidence}"):
+        raise Harm(f"the machine was not admitted by {evidence} in the end, but: {last}")
+
+
+def alarms(events: list[Json], *wanted: str) -> None:
+    """Checks the kinds of alarms that were raised."""
+    found = {event["kind"] for event in events if event["kind"] in ALARMS}
+    if found != set(wanted):
+        raise Harm(f"alarms: {sorted(found)}, want {sorted(wanted)}")
+
+
+def seconds_to_alarm(events: list[Json]) -> float:
+    """From the hello of the machine to the alarm that there are two."""
+    times = {kind: [moment(event) for event in events if event["kind"] == kind] for kind in ("claim", "rival")}
+    rival = times["rival"][0]
+    return round(rival - max(time for time in times["claim"] if time <= rival), 1)
+
+
+def moment(event: Json) -> float:
+    return datetime.fromisoformat(event["time"][:26].rstrip("Z") + "+00:00").timestamp()

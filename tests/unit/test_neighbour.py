@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The attacker of the lab's story hostile_neighbour, and what it must not have achieved."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.molecule.lab import verdict
+from ansible_collections.sled.fleet.tests.hostile.site import Answer
+
+PROGRAM = Path(__file__).parents[2] / "molecule/lab/stranger"
+MAC = "52:54:00:77:00:01"
+CLAIM, BOOT, INSTALLED = (f"sled{kind}_525400770001_3_{'0' * 64}" for kind in "cbo")
+Json = dict[str, Any]
+
+
+class Server:
+    """A boot server that admits a claim at its first poll, or refuses all."""
+
+    def __init__(self, admits: bool) -> None:
+        self.admits, self.asked = admits, ""
+
+    def request(self, method: str, path: str, body: bytes, headers: Json | None, *, plain: bool) -> Answer:
+        what = path.rpartition("/")[2]
+        bearer = (headers or {}).get("Authorization", "").removeprefix("Bearer ")
+        self.asked += f"{what} {bearer[:5]}\n".replace(" \n", "\n")
+        if what == "hello":
+            return Answer(200, b"claim 1\n", {"sled-token": CLAIM})
+        if what == "plan" and bearer == CLAIM:
+            return Answer(204, b"", {"sled-token": BOOT}) if self.admits else Answer(401, b"")
+        if what == "plan":
+            return Answer(200, b"plan 1\n")
+        return Answer(200, INSTALLED.encode()) if what == "seed" else Answer(200, b"#!ipxe\n")
+
+    def links(self, _: str) -> Server:
+        return self
+
+    def node(self, _: str) -> Json:
+        return {"status": {}}
+
+    def operator(self, *_: Any, **__: Any) -> Answer:
+        return Answer(401, b"")
+
+
+@pytest.fixture
+def attack() -> Callable[..., Any]:
+    """Takes four turns against a server, and returns the attack."""
+    program = runpy.run_path(str(PROGRAM), run_name="stranger")
+
+    def run(server: Server, flood: bool = False) -> Any:
+        done = program["Attack"](argparse.Namespace(plain="", tls="", mac=MAC, flood=flood))
+        victim = program["Victim"](server, MAC)
+        stranger = program["Stranger"](victim, victim)
+        for _ in range(4):
+            done.turn(stranger)
+        return done
+
+    return run
+
+
+def test_a_stranger_that_is_admitted_asks_for_the_seed(attack: Any) -> None:
+    server = Server(admits=True)
+    report = attack(server).report()
+    boot = "52-54-00-77-00-01.ipxe\n"
+    assert (
+        server.asked == boot + "hello\n" + boot + "plan sledc\nseed sledb\n" + (boot + "plan sledb\nseed sledb\n") * 2
+    )
+    assert report["admitted"] and report["secrets"] and report["turns"] == 4
+    assert report["answers"] == {"hello 200": 1, "plan 200": 2, "plan 204": 1, "script 200": 4, "seed 200": 3}
+
+
+def test_a_stranger_that_is_refused_claims_again(attack: Any) -> None:
+    report = attack(Server(admits=False)).report()
+    assert not report["admitted"] and not report["secrets"]
+    assert report["answers"] == {"hello 200": 2, "plan 401": 2, "script 200": 4}
+
+
+def test_a_flood_is_claims(attack: Any) -> None:
+    assert attack(Server(admits=True), flood=True).report()["answers"] == {"hello 200": 4, "script 200": 4}
+
+
+def test_a_server_that_is_away_ends_nothing(attack: Any) -> None:
+    server = Server(admits=True)
+
+    def away(*_: Any, **__: Any) -> Answer:
+        raise ConnectionRefusedError
+
+    server.request = away  # type: ignore[method-assign]
+    assert attack(server).report()["turns"] == 4
+
+
+def event(kind: str, second: float = 0.0, detail: str = "", **more: str) -> Json:
+    return {"kind": kind, "time": f"2026-01-02T03:04:{second:09.6f}Z", "detail": detail, **more}
+
+
+EVENTS = [
+    event("claim", 5.0, "AAAA-AAAA from 10.77.0.30"),
+    event("admit", 6.0, "AAAA-AAAA from 10.77.0.30 at level expected by window"),
+    event("claim", 20.0, "BBBB-BBBB from 10.77.0.101"),
+    event("rival", 20.5, "BBBB-BBBB from 10.77.0.101: the incumbent at 10.77.0.30 lives"),
+    event("admit", 22.0, "BBBB-BBBB from 10.77.0.101 at level proven by console"),
+    event("begin", verb="wipe"),
+    event("begin", verb="write"),
+    event("operational"),
+]
+REPORT: Json = {"admitted": True, "secrets": False}
+
+
+def test_a_run_that_was_attacked_in_vain() -> None:
+    summary = verdict.unharmed(EVENTS, REPORT)
+    verdict.in_one_go(EVENTS)
+    verdict.alarms(EVENTS, "rival")
+    verdict.admitted_by(EVENTS, "console")
+    verdict.never_admitted({"admitted": False})
+    assert len(summary["admits"]) == 2 and summary["alarms"][0].startswith("rival: BBBB")
+    assert verdict.seconds_to_alarm(EVENTS) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (lambda: verdict.unharmed(EVENTS, REPORT | {"secrets": True}), "got secrets"),
+        (lambda: verdict.unharmed(EVENTS[:-1], REPORT), "operational"),
+        (lambda: verdict.in_one_go([*EVENTS, event("begin", verb="write")]), "'write': 2"),
+        (lambda: verdict.in_one_go(EVENTS[:5]), "there was none"),
+        (lambda: verdict.alarms(EVENTS), "want"),
+        (lambda: verdict.alarms(EVENTS, "rival", "link"), "want"),
+        (lambda: verdict.admitted_by(EVENTS, "person"), "by console"),
+        (lambda: verdict.admitted_by([], "person"), "nobody"),
+        (lambda: verdict.never_admitted(REPORT), "was admitted"),
+    ],
+)
+def test_harm_is_found(check: Callable[[], object], message: str) -> None:
+    with pytest.raises(verdict.Harm, match=message):
+        check()
