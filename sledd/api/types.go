@@ -169,7 +169,8 @@ type Progress struct {
 	Rate  int64 `json:"rate" doc:"Bytes per second"`
 }
 
-// OS is the report of an installed system when it confirmed. With BIOS, BootOrder and BootCurrent are empty.
+// OS is the installed system: what it reported when it confirmed, and the host key that was made for it. Until it
+// confirms, only the host key is set. With BIOS, BootOrder and BootCurrent are empty.
 type OS struct {
 	ID          Identifier `json:"id"`
 	Version     Identifier `json:"version"`
@@ -179,7 +180,9 @@ type OS struct {
 	Start       string     `json:"start,omitempty" enum:"kexec,firmware" doc:"Whether its kernel was started by kexec or by the firmware"`
 	BootOrder   Identifier `json:"boot_order,omitzero" doc:"What the firmware boots first: disk, network or unknown"`
 	BootCurrent Identifier `json:"boot_current,omitzero" doc:"Number and name of the firmware's boot entry of the last cold start"`
-	Confirmed   time.Time  `json:"confirmed"`
+	HostKey     HostKey    `json:"host_key,omitzero" pattern:"^ssh-ed25519 [A-Za-z0-9+/]{68}$" doc:"Host key of its SSH server, in the format of known_hosts; absent: none was made"`
+	Address     Address    `json:"address,omitzero" doc:"Address that it confirmed from"`
+	Confirmed   time.Time  `json:"confirmed,omitzero" doc:"Absent until it confirms"`
 }
 
 // Facts is the hardware of a node, as reported by its Sled system. Values are not interpreted: unacceptable ones were

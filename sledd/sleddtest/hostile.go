@@ -68,9 +68,11 @@ func HostileNode(t testing.TB, mac, name string, texts []string) []byte {
 		return map[string]string{"name": next(), "serial": next(), "model": next(), "vendor": next(), "bytes": next()}
 	}
 	system := map[string]string{}
-	for _, key := range []string{"id", "version", "kernel", "machine_id", "boot_id", "boot_order", "boot_current"} {
+	for _, key := range []string{"id", "version", "kernel", "machine_id", "boot_id", "boot_order", "boot_current",
+		"host_key", "address"} {
 		system[key] = next()
 	}
+	system["confirmed"] = "2026-11-21T12:00:00Z"
 	return encode(t, map[string]any{"mac": mac, "name": name, "declared": true, "boot_order": "disk",
 		"admission_state": "contested", "alarms": []any{map[string]any{"kind": "rival", "count": 1, "detail": next()}},
 		"status": map[string]any{"phase": "failed", "generation": 1, "code": 5, "verb": "write", "step": 2, "steps": 4,

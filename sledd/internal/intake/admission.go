@@ -83,7 +83,8 @@ func leaves(line report.Line) bool {
 
 // secret reports whether a line is the end of a step whose result is believed.
 func secret(line report.Line) bool {
-	return line.Kind == report.End && line.Code == 0 && slices.Contains([]string{"capture", "rescue"}, line.Verb)
+	return line.Kind == report.End && line.Code == 0 &&
+		(slices.Contains([]string{"capture", "rescue"}, line.Verb) || !line.HostKey.IsZero())
 }
 
 // sentAgain reports whether the incumbent repeats a report after it has left: the response was lost.

@@ -146,7 +146,7 @@ func (in *Intake) renew(tx *nodeTx, record *token.Record) string {
 		return ""
 	}
 	text, fresh := token.Mint(token.Boot, tx.MAC, record.Generation, tx.Now, in.TokenLife)
-	fresh.Seeded, fresh.Claim, fresh.Used = record.Seeded, record.Claim, record.Used
+	fresh.Seeded, fresh.Unwritten, fresh.Claim, fresh.Used = record.Seeded, record.Unwritten, record.Claim, record.Used
 	tx.SetTokens(token.Add(tx.Tokens(), fresh, tx.Now))
 	return text
 }

@@ -61,7 +61,7 @@ func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer
 		case admission.Admitted:
 			var record token.Record
 			answer.Token, record = token.Mint(token.Boot, tx.MAC, tx.Generation(), tx.Now, in.TokenLife)
-			record.Claim = claim.ID
+			record.Claim, record.Unwritten = claim.ID, true
 			tx.SetTokens(token.Add(tx.Tokens(), record, tx.Now))
 		case admission.Waiting:
 			if !out.Next.IsZero() {

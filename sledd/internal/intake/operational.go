@@ -29,11 +29,19 @@ func (in *Intake) Operational(ctx context.Context, address, bearer string, sent 
 				"generation %d is not the last one that was issued to node %s (%d)",
 				generation, address, tx.Status().Generation)
 		}
+		if record.Unwritten {
+			return refusal.New(refusal.Forbidden, "the boot that fetched the seed has not reported the end of a write of "+
+				"generation %d", generation)
+		}
 		tx.Status().Seen = tx.Now
 		if tx.Status().Phase == api.Operational && tx.Status().OS != nil && tx.Status().OS.BootID == sent.BootID {
 			return nil // sent again
 		}
 		sent.Confirmed = tx.Now
+		sent.Address, _ = nodetext.ParseAddress(tx.From()) // none behind a proxy on this machine
+		if known := tx.Status().OS; known != nil {
+			sent.HostKey = known.HostKey
+		}
 		tx.recordSystemStart(sent.Start, generation)
 		tx.Enter(api.Operational)
 		tx.Status().Rescue = 0

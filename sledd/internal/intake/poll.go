@@ -175,7 +175,7 @@ func (in *Intake) attachPlan(tx *nodeTx, desired plan.Plan, record *token.Record
 	if desired.Generation > record.Generation {
 		var fresh token.Record
 		answer.Token, fresh = token.Mint(token.Boot, tx.MAC, desired.Generation, tx.Now, in.TokenLife)
-		fresh.Claim, fresh.Used = record.Claim, true
+		fresh.Claim, fresh.Used, fresh.Unwritten = record.Claim, true, true
 		tx.SetTokens(token.Add(tx.Tokens(), fresh, tx.Now))
 	} else {
 		answer.Token = in.renew(tx, record)

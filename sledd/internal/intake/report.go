@@ -43,6 +43,7 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 			if err := in.applyReportLine(ctx, tx, sent, line, earlier); err != nil {
 				return err
 			}
+			tx.noteWrite(record.Claim, sent.Generation, line)
 		}
 		if slices.ContainsFunc(sent.Lines, leaves) {
 			tx.step(admission.Leave{ID: record.Claim})
@@ -181,17 +182,12 @@ func (tx *nodeTx) applyStepStart(verb string) {
 	}
 	switch verb {
 	case "capture":
-		tx.Status().OS, tx.Status().DiskKept = nil, true
+		tx.Status().OS, tx.Status().DiskKept = tx.unconfirmed(), true
 	case "idle":
 		if tx.Status().Phase != api.Wiped && tx.Status().Phase != api.Captured && tx.Status().Phase != api.Discovered {
 			tx.Enter(api.Idle)
 		}
 	}
-}
-
-// forgetDisk notes that the disk is no longer what it was.
-func (tx *nodeTx) forgetDisk() {
-	tx.Status().Image, tx.Status().Digest, tx.Status().OS, tx.Status().DiskKept = "", "", nil, false
 }
 
 func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line) error {
@@ -218,6 +214,10 @@ func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Repo
 	case "write":
 		if desired != nil {
 			tx.Status().Image, tx.Status().Digest = desired.Image, desired.Digest
+		}
+	case "configure":
+		if !line.HostKey.IsZero() {
+			tx.Status().OS = &api.OS{HostKey: line.HostKey}
 		}
 	case "capture":
 		return in.recordCapture(ctx, tx, sent, line)

@@ -56,6 +56,7 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 // for one boot token, the others of the same boot get none.
 func (tx *nodeTx) operationalToken(bearer string, record *token.Record) (string, time.Time, error) {
 	text, fresh := token.Derive(bearer, tx.MAC, tx.Generation(), tx.Now, operationalLife)
+	fresh.Unwritten = record.Unwritten
 	if !record.Seeded {
 		for i, other := range tx.Tokens() {
 			tx.Tokens()[i].Seeded = other.Seeded || other.Purpose == token.Boot && other.Generation == record.Generation
@@ -67,6 +68,7 @@ func (tx *nodeTx) operationalToken(bearer string, record *token.Record) (string,
 	if i < 0 {
 		return "", time.Time{}, refusal.New(refusal.Forbidden, "the seed was issued to another token of this boot")
 	}
+	tx.Tokens()[i].Unwritten = record.Unwritten
 	return text, tx.Tokens()[i].Issued, nil
 }
 

@@ -27,6 +27,9 @@ func (s sender) sign(event *api.Event) {
 	event.Level, event.Link = cmp.Or(event.Level, s.level), cmp.Or(event.Link, s.link)
 }
 
+// From returns the address that the request came from; empty: not known.
+func (tx *Tx) From() string { return tx.sender.From() }
+
 // SentBy notes that the request was sent with a token of a claim. Of the incumbent, level and link are known.
 func (tx *Tx) SentBy(claim string) {
 	if incumbent := tx.Admission().Incumbent; incumbent != nil && claim != "" && incumbent.ID == claim {

@@ -54,6 +54,8 @@ type Line struct {
 	Entry Entry
 	// Way is what a kexec that ended well does: kexec, or reboot where there was nothing to load.
 	Way string
+	// HostKey is that of the system that a configure prepared; zero: it has no SSH server.
+	HostKey nodetext.HostKey
 	// Made is what a capture made.
 	Made Made
 }
@@ -126,6 +128,7 @@ func parseLine(text string) (Line, error) {
 		line.Reason, line.Detail = f.prose("reason"), f.prose("detail")
 		line.Entry = f.entry(line.Verb, line.Code)
 		line.Way = f.way(line.Verb)
+		line.HostKey = f.hostKey(line.Verb)
 		line.Made = f.made(line.Verb)
 	default:
 		return Line{}, fmt.Errorf("unknown line %q", parsed.Word)
@@ -260,6 +263,22 @@ func (f *fields) way(verb string) string {
 		return "kexec"
 	}
 	return f.matching("way", way)
+}
+
+// hostKey reads the key that a configure made, and of no other step.
+func (f *fields) hostKey(verb string) nodetext.HostKey {
+	if verb != "configure" {
+		return nodetext.HostKey{} // done refuses what was not taken
+	}
+	text, found := f.take("host_key")
+	if !found {
+		return nodetext.HostKey{}
+	}
+	key, err := nodetext.ParseHostKey(text)
+	if err != nil {
+		f.fail("%s: host_key: %w", f.line.Word, err)
+	}
+	return key
 }
 
 // made reads what a capture made; all of it or nothing, and of no other step.

@@ -24,7 +24,6 @@ func TestBootOrderIsComparedWithWhatTheSystemSays(t *testing.T) {
 	if plan := m.Poll(0); !strings.Contains(plan, " grow=last bootorder=disk\n") {
 		t.Fatalf("plan: %s", plan)
 	}
-	m.Seed()
 	install(m)
 	told := func() []string {
 		var details []string

@@ -143,6 +143,7 @@ func prepare(t *testing.T) (*sledd, *sleddtest.Machine, *broken) {
 	whole.admin(200, "PUT", "/v1/operators/b", api.Operator{Name: "b", Role: api.Read})
 	m := s.Machine(1)
 	m.Poll(0)
+	wrote(m)
 	m.Seed()
 	m.Say("log", "x\n")
 	again := s.Machine(1) // whose seed was not given yet

@@ -132,9 +132,15 @@ func (s *sledd) phase(i int, want api.Phase) {
 	}
 }
 
+// wrote reports that the boot has written the image.
+func wrote(m *sleddtest.Machine) { m.Report("end step=2 verb=write code=0 seconds=1") }
+
 // install runs the steps of an image plan up to the jump.
 func install(m *sleddtest.Machine) {
 	for i, verb := range []string{"wipe", "write", "configure", "kexec"} {
+		if verb == "configure" {
+			m.Seed()
+		}
 		m.Report(fmt.Sprintf("begin step=%d of=4 verb=%s", i+1, verb),
 			fmt.Sprintf("end step=%d verb=%s code=0 seconds=1.5", i+1, verb))
 	}

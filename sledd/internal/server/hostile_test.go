@@ -116,7 +116,6 @@ func TestHostileSystems(t *testing.T) {
 			s.Bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Image: "d12"})
 			m := s.Machine(i)
 			m.Poll(0)
-			m.Seed()
 			install(m)
 			answer := s.Ask("POST", "/node/v1/"+m.MAC+"/operational", m.Installed, text)
 			if answer.Status != want {

@@ -26,6 +26,7 @@ func jump(t *testing.T, m *sleddtest.Machine, end string) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(m.Poll(0)), "\n")
 	last := lines[len(lines)-1]
+	wrote(m)
 	m.Seed()
 	verb, _, _ := strings.Cut(last, " ")
 	m.Report("begin step=4 of=4 verb=" + verb)

@@ -201,7 +201,6 @@ func TestUnboundOperationalNodeBootsItsDisk(t *testing.T) {
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
 	m := s.Machine(1)
 	m.Poll(0)
-	m.Seed()
 	install(m)
 	m.Say("operational", "operational 1\ngeneration 1\nos boot_id=os-1\n")
 	s.admin(204, "DELETE", "/v1/bindings/n1", nil)

@@ -65,6 +65,7 @@ func TestEventsNameTheirSender(t *testing.T) {
 	s.Register("d12")
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
 	m := s.enter(1, "10.0.0.1")
+	m.ask("POST", "report", "report 1\ngeneration 1\nboot b1\nend step=2 verb=write code=0 seconds=1\n")
 	seed := m.ask("GET", "seed", "")
 	s.AskBehind("POST", m.path+"hello", "", "hello 1\nboot id=b3 nic="+address(1)+"\n", "X-Forwarded-For", "10.0.0.3")
 	m.ask("POST", "report", "report 1\ngeneration 1\nboot b1\nbegin step=4 of=4 verb=kexec\n"+
@@ -76,6 +77,7 @@ func TestEventsNameTheirSender(t *testing.T) {
 		"claim from=10.0.0.1 actor= level= link=same\n" +
 		"admit from=10.0.0.1 actor= level=open link=same\n" +
 		"plan from=10.0.0.1 actor= level=open link=same\n" +
+		"end from=10.0.0.1 actor= level=open link=same\n" +
 		"seed from=10.0.0.1 actor= level=open link=same\n" +
 		"link from=10.0.0.3 actor= level= link=other\n" +
 		"claim from=10.0.0.3 actor= level= link=other\n" +

@@ -41,6 +41,8 @@ type Record struct {
 	Issued     time.Time `json:"issued"`
 	Expires    time.Time `json:"expires"`
 	Seeded     bool      `json:"seeded,omitempty"` // the seed was handed out for it
+	// Unwritten: its boot has not reported the end of a write of this generation.
+	Unwritten bool `json:"unwritten,omitempty"`
 	// Claim is the ID of the claim that a boot token was issued to.
 	Claim string `json:"claim,omitempty"`
 	// Used: a request came with it. The claim token of the same boot ends with that.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// noteWrite notes in the boot tokens of a claim whether its boot has written the disk. The installed system confirms
+// with a token that one of them fetched.
+func (tx *nodeTx) noteWrite(claim string, generation int64, line report.Line) {
+	step, _ := plan.VerbOf(line.Verb)
+	written := line.Kind == report.End && line.Verb == "write" && line.Code == 0
+	if !written && (line.Kind != report.Begin || !step.Changes) {
+		return
+	}
+	for i, record := range tx.Tokens() {
+		if record.Purpose == token.Boot && record.Claim == claim && record.Generation == generation {
+			tx.Tokens()[i].Unwritten = !written
+		}
+	}
+}
+
+// forgetDisk notes that the disk is no longer what it was. No system that was on it may confirm.
+func (tx *nodeTx) forgetDisk() {
+	tx.Status().Image, tx.Status().Digest, tx.Status().OS, tx.Status().DiskKept = "", "", nil, false
+	for i, record := range tx.Tokens() {
+		if record.Purpose == token.Operational {
+			tx.Tokens()[i].Unwritten = true
+		}
+	}
+}
+
+// unconfirmed is the system on a disk that is left as it is: it may start again, with the same host key.
+func (tx *nodeTx) unconfirmed() *api.OS {
+	if os := tx.Status().OS; os != nil && !os.HostKey.IsZero() {
+		return &api.OS{HostKey: os.HostKey, Address: os.Address}
+	}
+	return nil
+}
