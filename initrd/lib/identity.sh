@@ -19,27 +19,19 @@ identity_machine_id() {
 	rm -f "$disk_root/var/lib/systemd/random-seed" "$disk_root/var/lib/systemd/credential.secret"
 }
 
-# The keys are made at the first start, when there is more entropy. No RSA key: it takes long, and only old clients need
-# it. cloud-init and sshd-keygen.target (Fedora) make keys themselves.
+# A key of this machine in place of those of the image, reported with the end of the step. Ed25519 alone: an RSA key
+# takes long, and only old clients need it. The system keeps a key that exists, and so does cloud-init with these
+# settings.
 identity_host_keys() {
-	rm -f "$disk_root"/etc/ssh/ssh_host_*_key "$disk_root"/etc/ssh/ssh_host_*_key.pub
-	if configure_has_cloud_init || [ -e "$disk_root/usr/lib/systemd/system/sshd-keygen.target" ] ||
-		[ ! -e "$disk_root/usr/bin/ssh-keygen" ] || ! configure_has_systemd; then
-		return 0
-	fi
-	configure_unit sled-ssh-keys.service <<-'END'
-		[Unit]
-		Description=Make SSH host keys
-		Before=ssh.service sshd.service ssh.socket
-		ConditionPathExists=!/etc/ssh/ssh_host_ed25519_key
-
-		[Service]
-		Type=oneshot
-		ExecStartPre=/bin/rm -f /etc/ssh/ssh_host_ecdsa_key
-		ExecStart=/usr/bin/ssh-keygen -q -t ecdsa -N "" -f /etc/ssh/ssh_host_ecdsa_key
-		ExecStart=/usr/bin/ssh-keygen -q -t ed25519 -N "" -f /etc/ssh/ssh_host_ed25519_key
-
-		[Install]
-		WantedBy=multi-user.target
+	rm -f "$disk_root"/etc/ssh/ssh_host_*_key "$disk_root"/etc/ssh/ssh_host_*_key.pub \
+		"$disk_root"/etc/ssh/ssh_host_*_key-cert.pub
+	[ -d "$disk_root/etc/ssh" ] || return 0
+	identity_public=$(sledc hostkey "out=$disk_root/etc/ssh/ssh_host_ed25519_key")
+	echo "hostkey $identity_public" >&3 # 3: see plan_detail
+	configure_has_cloud_init || return 0
+	configure_put 0644 /etc/cloud/cloud.cfg.d/99-sled.cfg <<-'END'
+		# Written by Sled: keep the host key that the boot server knows.
+		ssh_deletekeys: false
+		ssh_genkeytypes: []
 	END
 }

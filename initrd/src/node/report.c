@@ -50,17 +50,27 @@ static bool take_way(struct report *report, const char *line, size_t size) {
 	return false;
 }
 
+static bool take_host_key(struct report *report, const char *text, size_t size) {
+	if (!hostkey_is_line(text, size))
+		return false;
+	memcpy(report->host_key, text, size);
+	report->host_key[size] = 0;
+	return true;
+}
+
 bool report_may_lose(const char *line) { return !strncmp(line, "progress ", strlen("progress ")); }
 
 bool report_take(struct report *report, const char *line, size_t size) {
 	cleanup_with(operands_free) struct operands operands = {0};
-	const size_t word = strlen("detail ");
+	const size_t word = strlen("detail "), key = strlen("hostkey ");
 	struct fault fault;
 
 	if (report->ended)
 		return false;
 	if (size >= word && !memcmp(line, "detail ", word)) // plain text, not operands
 		return take_detail(report, line + word, size - word);
+	if (size >= key && !memcmp(line, "hostkey ", key))
+		return take_host_key(report, line + key, size - key);
 	if (take_way(report, line, size))
 		return true;
 	if (operands_parse(line, size, &operands, &fault) < 0)
@@ -89,6 +99,8 @@ static void write_end(const struct report *report, struct text *text) {
 		operand_write(text, "detail", report->detail);
 	if (report->way && report->code == 0 && !strcmp(report->verb, "kexec"))
 		operand_write(text, "way", report->way);
+	if (*report->host_key && report->code == 0 && !strcmp(report->verb, "configure"))
+		operand_write(text, "host_key", report->host_key);
 	if (*report->digest && report->code == 0 && !strcmp(report->verb, "capture"))
 		text_addf(text, " digest=%s bytes=%" PRIu64 " file_bytes=%" PRIu64, report->digest, report->image_bytes,
 			  report->image_file_bytes);

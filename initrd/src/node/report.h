@@ -7,6 +7,7 @@
 
 #include "base/operand.h"
 #include "base/text.h"
+#include "node/hostkey.h"
 
 // In bytes: an end line with both must fit even if each byte is written as %XX; sledd refuses longer texts.
 #define REASON_MAX 512u
@@ -22,11 +23,13 @@ struct report {
 	char reason[REASON_MAX + 1];
 	char detail[DETAIL_MAX + 1];		 // the step's own description of its result
 	const char *way;			 // how the step kexec starts the system; NULL: not reported
+	char host_key[HOSTKEY_LINE + 1];	 // that the step configure made; empty: none
 	char digest[DIGEST_MAX + 1];		 // of the image that a capture made; empty: none
 	uint64_t image_bytes, image_file_bytes; // of its disk, of its file
 };
 
-// Parses one line of standard input, without its LF: progress, detail, way, image or end. Any other line changes
+// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image or end. Any
+// other line changes
 // nothing: false.
 bool report_take(struct report *report, const char *line, size_t size);
 

@@ -19,10 +19,11 @@ extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], gro
 	report_rules[],
 	seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[], inspect_rules[], verify_rules[],
 		diff_rules[], sign_rules[],
-	pack_rules[], load_rules[], unload_rules[], jump_rules[], hello_rules[];
+	pack_rules[], load_rules[], unload_rules[], jump_rules[], hello_rules[], hostkey_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
+enum exit_code verb_hostkey(const struct operands *operands);
 enum exit_code verb_hello(const struct operands *operands);
 enum exit_code verb_plan(const struct operands *operands);
 enum exit_code verb_facts(const struct operands *operands);

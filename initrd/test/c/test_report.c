@@ -69,6 +69,28 @@ static void test_way(void) {
 	     "another step has no way");
 }
 
+#define KEY "AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+
+static void test_host_key(void) {
+	struct report r = {.generation = "3", .boot = "B", .step = "3", .of = "4", .verb = "configure"};
+
+	ok(!take(&r, "hostkey ") && !take(&r, "hostkey ssh-rsa " KEY) && !take(&r, "hostkey ssh-ed25519 " KEY " me") &&
+	       !take(&r, "hostkey ssh-ed25519 AAAA") && !*r.host_key,
+	   "what is no host key");
+	ok(take(&r, "hostkey ssh-ed25519 " KEY) && take(&r, "end code=0"), "a host key");
+	body(&r,
+	     "report 1\ngeneration 3\nboot B\nend step=3 verb=configure code=0 seconds=0.000 "
+	     "host_key=ssh-ed25519%20" KEY "\n",
+	     "the host key of a configure");
+	r.code = 1;
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=3 verb=configure code=1 seconds=0.000 reason=\n",
+	     "one that failed has none");
+	r.code = 0;
+	r.verb = "write";
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=3 verb=write code=0 seconds=0.000\n",
+	     "another step has none");
+}
+
 static void test_jumped(void) {
 	ok(os_was_jumped_to("sled.start=kexec") && os_was_jumped_to("ro sled.start=kexec\n") &&
 	       os_was_jumped_to("xsled.start=kexec sled.start=kexec x\n"),
@@ -175,6 +197,7 @@ int main(void) {
 	test_body();
 	test_detail();
 	test_way();
+	test_host_key();
 	test_jumped();
 	test_longest_end();
 	test_image();

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sledc hostkey: OpenSSH reads what it makes, and signs with it. Prints TAP. $SLEDC is the build for tests."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tap import run_tests
+
+SLEDC = os.environ["SLEDC"]
+work = Path(tempfile.mkdtemp())
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+
+
+def make(name: str) -> tuple[Path, str]:
+    """A new key, and the line that was printed."""
+    file = work / name
+    made = run(SLEDC, "hostkey", f"out={file}")
+    assert made.returncode == 0 and not made.stderr, made
+    return file, made.stdout
+
+
+def test_openssh_reads_it() -> None:
+    file, line = make("key")
+    assert re.fullmatch(r"ssh-ed25519 [A-Za-z0-9+/]{68}\n", line), line
+    assert file.with_suffix(".pub").read_text() == line
+    public = run("ssh-keygen", "-y", "-P", "", "-f", file)
+    assert public.returncode == 0 and public.stdout.split() == line.split(), public
+    prints = [run("ssh-keygen", "-l", "-f", name).stdout.split() for name in (file, file.with_suffix(".pub"))]
+    assert prints[0][0] == "256" and prints[0][1].startswith("SHA256:") and prints[0][-1] == "(ED25519)", prints
+    assert prints[0][:2] == prints[1][:2], prints
+
+
+def test_it_signs_what_its_public_half_verifies() -> None:
+    file, line = make("signer")
+    signed, trusted = work / "text", work / "trusted"
+    signed.write_text("text\n")
+    trusted.write_text(f"n1 {line}")
+    assert run("ssh-keygen", "-q", "-Y", "sign", "-n", "test", "-f", file, signed).returncode == 0
+    with signed.open() as text:
+        checked = subprocess.run(
+            ["ssh-keygen", "-Y", "verify", "-f", trusted, "-I", "n1", "-n", "test", "-s", f"{signed}.sig"],
+            stdin=text, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert checked.returncode == 0, checked
+
+
+def test_modes() -> None:
+    before = os.umask(0o022)
+    try:
+        file, _ = make("modes")
+    finally:
+        os.umask(before)
+    assert [f.stat().st_mode & 0o777 for f in (file, file.with_suffix(".pub"))] == [0o600, 0o644]
+
+
+def test_each_key_differs() -> None:
+    first = make("again")
+    kept = first[0].read_bytes()
+    assert make("again")[1] != first[1] and first[0].read_bytes() != kept
+
+
+def test_a_link_is_not_followed() -> None:
+    outside = work / "outside"
+    outside.write_text("kept")
+    (work / "link").symlink_to(outside)
+    file, _ = make("link")
+    assert outside.read_text() == "kept" and not file.is_symlink()
+
+
+def test_faults_name_the_file() -> None:
+    missing = run(SLEDC, "hostkey", f"out={work}/missing/key")
+    assert missing.returncode == 1 and f"hostkey: {work}/missing/key: No such file" in missing.stderr, missing
+    assert run(SLEDC, "hostkey").returncode == 2
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))
