@@ -48,7 +48,7 @@ func hostile(t *testing.T, texts []string) string {
 
 func TestHostileTextIsPrintedCleaned(t *testing.T) {
 	lines := []string{"status", "status n1", "node list", "node get n1", "events n1", "log n1", "console n1",
-		"kexec stats",
+		"kexec stats", "known-hosts",
 		"rollout list", "rollout get reimage-1", "rollout report reimage-1"}
 	ran := 0
 	for name, texts := range sleddtest.HostileTexts(t) {

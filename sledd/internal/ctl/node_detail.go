@@ -58,9 +58,12 @@ func (a *app) statusRows(n api.Node) [][2]string {
 		{"reason", reasonText(s)}, {"detail", detailText(s)}, {"started by", s.Start},
 		{"not by kexec", s.StartNote.String()},
 	}
-	if s.OS != nil {
+	if s.OS != nil && !s.OS.Confirmed.IsZero() {
 		system := fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID)
 		rows = append(rows, [2]string{"system", system}, [2]string{"boots first", bootText(n)})
+	}
+	if s.OS != nil {
+		rows = append(rows, [2]string{"host key", s.OS.HostKey.Fingerprint().String()})
 	}
 	return rows
 }

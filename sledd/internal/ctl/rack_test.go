@@ -67,7 +67,7 @@ func detailed() api.Node {
 	system := nodetexttest.Facts(map[string]string{"id": "debian", "version": "12", "kernel": "6.1.0-56-amd64",
 		"machine_id": "0123"})
 	n.Status.OS = &api.OS{ID: system["id"], Version: system["version"], Kernel: system["kernel"],
-		MachineID: system["machine_id"]}
+		MachineID: system["machine_id"], HostKey: nodetexttest.Key(nodetexttest.HostKey), Confirmed: noon}
 	n.Facts = &api.Facts{
 		Time: noon, CPU: nodetexttest.Facts(map[string]string{"model": "AMD EPYC", "threads": "2"}),
 		Memory:   nodetexttest.Facts(map[string]string{"bytes": "402653184"}),

@@ -90,8 +90,9 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.nodeCommand(), a.imageCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand(),
 		a.statusCommand(), a.watchCommand(), a.rolloutCommand(), a.timelineCommand(), a.eventsCommand(),
-		a.logCommand(), a.consoleCommand(), a.rescueCommand(), a.kexecCommand(), a.operatorCommand(), a.auditCommand(),
-		a.storeCommand(), a.claimsCommand(), a.admitCommand(), a.refuseCommand(), a.revokeCommand(), a.ackCommand(),
+		a.logCommand(), a.consoleCommand(), a.knownHostsCommand(), a.rescueCommand(), a.kexecCommand(),
+		a.operatorCommand(), a.auditCommand(), a.storeCommand(), a.claimsCommand(),
+		a.admitCommand(), a.refuseCommand(), a.revokeCommand(), a.ackCommand(),
 	)
 	return root
 }
