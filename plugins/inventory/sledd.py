@@ -13,9 +13,10 @@ version_added: 0.1.0
 description:
   - Lists the nodes of sledd. The configuration file is named C(*sledd.yml) or C(*sledd.yaml).
   - Host variables are C(sled_mac), C(sled_macs) (of further interfaces), C(sled_declared), C(sled_phase),
-    C(sled_generation), C(sled_image) (as observed), C(sled_code), C(sled_reason), C(sled_os), C(sled_labels),
-    C(sled_architecture), C(sled_bmc), C(sled_desired_image), C(sled_desired_generation), C(sled_satisfied),
-    C(sled_owner) (who declares the binding), and with O(facts) C(sled_facts).
+    C(sled_generation), C(sled_image) (as observed), C(sled_code), C(sled_reason), C(sled_os), C(sled_host_key) (of its
+    SSH server, as in known_hosts), C(sled_labels), C(sled_architecture), C(sled_bmc), C(sled_desired_image),
+    C(sled_desired_generation), C(sled_satisfied), C(sled_owner) (who declares the binding), and with O(facts)
+    C(sled_facts).
   - Text of nodes is marked as unsafe, so Ansible never evaluates it as a template. Characters of a group name other
     than letters, digits, C(_), C(.) and C(-) are replaced by C(_).
 author:
@@ -39,6 +40,13 @@ options:
   image:
     description: Only nodes with this image.
     type: str
+  sledctl:
+    description:
+      - Absolute path of the program C(sledctl) on the controller. C(ansible_ssh_common_args) then makes ssh accept only
+        the host key that sledd knows, which ssh requests with C(sledctl known-hosts) each time it connects. So the
+        key of a node that a playbook has just imaged is accepted.
+      - Needs OpenSSH 8.5 and O(token_file), or E(SLED_TOKEN). O(compose) can set other arguments.
+    type: path
   discovered:
     description: Also nodes that were discovered and not declared. Their names are their MACs with hyphens.
     type: bool
@@ -81,7 +89,12 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 from ansible.utils.unsafe_proxy import wrap_var
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
-from ansible_collections.sled.fleet.plugins.module_utils.hostvars import groups, inventory_name, variables
+from ansible_collections.sled.fleet.plugins.module_utils.hostvars import (
+    groups,
+    inventory_name,
+    ssh_arguments,
+    variables,
+)
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable):
@@ -98,8 +111,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
         try:
+            known_hosts = self._known_hosts(Path(path).parent)
             for node in self._nodes(Path(path).parent):
-                self._add(node)
+                self._add(node, known_hosts)
         except SledError as error:
             raise AnsibleParserError(f"{path}: {error}") from error
 
@@ -113,6 +127,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             return wanted
         return [client.find("nodes", node["mac"]) or node for node in wanted]
 
+    def _known_hosts(self, folder: Path) -> list[str]:
+        """The command that prints host keys, without its verb; empty: host keys are not checked here."""
+        program = self.get_option("sledctl")
+        if not program:
+            return []
+        files = {"--token-file": self._file("token_file", folder), "--ca": self._file("ca_file", folder)}
+        given = [f"{option}={Path(file).resolve()}" for option, file in files.items() if file]
+        return [program, f"--server={self.get_option('server')}", *given]
+
     def _file(self, option: str, folder: Path) -> str | None:
         """A file beside the inventory file if it exists, else the path as configured."""
         name = self.get_option(option)
@@ -125,10 +148,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         """Keyed groups are named by text of nodes, and names of groups are templates in magic variables."""
         return str(super()._sanitize_group_name(re.sub(r"[^A-Za-z0-9_.-]", "_", str(name))))
 
-    def _add(self, node: Json) -> None:
+    def _add(self, node: Json, known_hosts: list[str]) -> None:
         name, strict = inventory_name(node), self.get_option("strict")
         self.inventory.add_host(name)
-        found = wrap_var(variables(node))  # text of nodes is never a template
+        found = variables(node)
+        if known_hosts:
+            found["ansible_ssh_common_args"] = ssh_arguments(node["mac"], known_hosts)
+        found = wrap_var(found)  # text of nodes is never a template
         for key, value in found.items():
             self.inventory.set_variable(name, key, value)
         self._set_composite_vars(self.get_option("compose"), found, name, strict=strict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import shlex
 from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
@@ -28,6 +29,32 @@ def inventory_name(node: Json) -> str:
     return name
 
 
+def host_key(node: Json) -> str:
+    """Public host key of the SSH server that the node runs, which may be that of a rescue; empty if none is known."""
+    system = node["status"].get("os") or {}
+    key = (node.get("rescue") or {}).get("host_key") or system.get("host_key") or ""
+    return str(key) if re.fullmatch(r"ssh-ed25519 [A-Za-z0-9+/]{68}", str(key)) else ""
+
+
+def ssh_arguments(mac: str, sledctl: list[str]) -> str:
+    """Arguments with which ssh accepts the host key that sledd knows at that time, and no other.
+
+    A file of keys would be outdated as soon as a playbook has imaged the node.
+    """
+    for word in sledctl:
+        if not word.isprintable() or set(word) & set("'\"\\$"):
+            raise SledError(f"{word!r} cannot be an argument of ssh: use a path without quotes, backslashes and $")
+    program, *words = [f'"{word}"' for word in [*sledctl, "known-hosts", mac]]
+    command = " ".join([program, *(word.replace("%", "%%") for word in words)])  # ssh expands arguments only
+    options = [
+        "StrictHostKeyChecking=yes",
+        "UserKnownHostsFile=/dev/null",
+        f"HostKeyAlias={mac}",
+        f"KnownHostsCommand={command}",
+    ]
+    return " ".join(f"-o {shlex.quote(option)}" for option in options)
+
+
 def variables(node: Json) -> Json:
     """Host variables of a node.
 
@@ -44,6 +71,7 @@ def variables(node: Json) -> Json:
         "sled_code": status.get("code", 0),
         "sled_reason": status.get("reason", ""),
         "sled_os": status.get("os") or {},
+        "sled_host_key": host_key(node),
         "sled_labels": node.get("labels") or {},
         "sled_architecture": node.get("architecture") or "x86_64",
         "sled_bmc": node.get("bmc") or {},

@@ -5,14 +5,21 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json
-from ansible_collections.sled.fleet.plugins.module_utils.hostvars import inventory_name, variables
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.hostvars import (
+    host_key,
+    inventory_name,
+    ssh_arguments,
+    variables,
+)
 from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
 
 COLLECTIONS = Path(__file__).parents[2] / "build/collections"
@@ -86,6 +93,65 @@ def test_groups_and_variables(rack: Sledd, tmp_path: Path) -> None:
     assert (names["n1"]["sled_owner"], names["n2"]["sled_owner"]) == ("terraform:rack-a", "")
     for group in ("phase_operational", "image_v1", "label_rack_a", "bmc_ipmi"):
         assert found[group]["hosts"] == ["n1"], group
+
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+
+
+def test_host_keys_are_asked_for_when_ssh_connects(rack: Sledd, tmp_path: Path) -> None:
+    rack.objects["nodes"]["52:54:00:77:00:01"]["status"]["os"] = {"host_key": KEY}
+    names = listed(rack, tmp_path)["_meta"]["hostvars"]
+    assert (names["n1"]["sled_host_key"], names["n2"]["sled_host_key"]) == (KEY, "")
+    assert "ansible_ssh_common_args" not in names["n1"]
+    names = listed(rack, tmp_path, "sledctl: /opt/my sled/sledctl\n")["_meta"]["hostvars"]
+    words = shlex.split(names["n2"]["ansible_ssh_common_args"])
+    shown = subprocess.run(["ssh", "-G", *words, "n2"], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "stricthostkeychecking true" in shown
+    assert "hostkeyalias 52:54:00:77:00:02" in shown
+    given = next(line for line in shown.splitlines() if line.startswith("knownhostscommand "))
+    token = tmp_path / "secrets/token"
+    assert shlex.split(given)[1:] == [
+        "/opt/my sled/sledctl", f"--server={rack.url}", f"--token-file={token}", "known-hosts", "52:54:00:77:00:02",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_ssh_accepts_the_key_that_the_command_prints(known: bool, tmp_path: Path) -> None:
+    """With the real ssh, and the SSH server of a rescue, which lets nobody in here."""
+    program, key = tmp_path / "50% sledctl", tmp_path / "host"
+    make = ["dropbearkey", "-t", "ed25519", "-f", str(key)]
+    made = subprocess.run(make, capture_output=True, text=True, check=True, timeout=60).stdout
+    public = " ".join(made.splitlines()[1].split()[:2]) if known else KEY
+    program.write_text(f'#!/bin/sh\necho "$*" >{tmp_path}/asked\necho n1,"$3" {public}\n')
+    program.chmod(0o755)
+    words = shlex.split(ssh_arguments("52:54:00:77:00:01", [str(program), "--ca=50%h"]))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        words += ["-F", "none", "-o", "BatchMode=yes", "-o", "IdentityFile=none", "-p", str(listening.getsockname()[1])]
+        ssh = subprocess.Popen(["ssh", *words, "nobody@127.0.0.1", "true"], stderr=subprocess.PIPE, text=True)
+        listening.settimeout(60)
+        connection, _ = listening.accept()
+        with connection:
+            subprocess.run(["dropbear", "-i", "-s", "-r", str(key)], stdin=connection.fileno(), check=False, timeout=60)
+        _, said = ssh.communicate(timeout=60)
+    assert (tmp_path / "asked").read_text() == "--ca=50%h known-hosts 52:54:00:77:00:01\n", said
+    assert ssh.returncode == 255
+    assert ("Permission denied" in said) == known, said
+    assert ("Host key verification failed" in said) != known, said
+
+
+def test_paths_that_ssh_would_split() -> None:
+    with pytest.raises(SledError, match="without quotes"):
+        ssh_arguments("52:54:00:77:00:01", ['/a"b/sledctl'])
+
+
+def test_the_key_of_the_ssh_server_that_runs() -> None:
+    other = KEY[:-4] + "AAAA"
+    node: Json = {"status": {"os": {"host_key": KEY}}}
+    assert host_key(node) == KEY
+    assert host_key({**node, "rescue": {"host_key": other}}) == other
+    assert host_key({**node, "rescue": {}}) == KEY
+    for wrong in ("ssh-rsa AAAA", KEY + "\n@cert-authority * " + KEY, KEY + " me", 7, None):
+        assert not host_key({"status": {"os": {"host_key": wrong}}})
 
 
 def test_discovered_nodes_are_asked_for(rack: Sledd, tmp_path: Path) -> None:
