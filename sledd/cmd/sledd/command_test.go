@@ -39,6 +39,7 @@ func TestFlagsThatCannotWork(t *testing.T) {
 		"--token-ttl 1s":                            {"--boot-url", "http://a", "--token-ttl", "1s"},
 		"--image-urls \"http://a/\"": {"--boot-url", "http://a", "--image-urls", "http://a/", "--upload-url",
 			"https://a/upload"},
+		"--upload-quota 5": {"--boot-url", "http://a", "--upload-quota", "5"},
 		"--upload-url \"ftp://a/upload\"": {"--boot-url", "http://a", "--image-urls", "http://a/images", "--upload-url",
 			"ftp://a/upload"},
 		"--log-format \"xml\"":                 {"--boot-url", "http://a", "--log-format", "xml"},

@@ -134,7 +134,8 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
 	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,
 		Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs, UploadURL: s.uploadURL,
-		System: boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
+		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
 		Audit:   audit.New(measured, log, db.Now),
 		Metrics: measure, Log: log, Consoles: console.Directory(s.consoles), Links: link.Kernel{}}

@@ -37,6 +37,8 @@ type settings struct {
 	nodeURLs        []string
 	imageURLs       []string
 	uploadURL       string
+	uploadDirectory string
+	uploadQuota     int64
 	flavour         string
 	kernelArguments string
 	quirks          string
@@ -71,6 +73,10 @@ func (s *settings) flags(f *pflag.FlagSet) {
 		"base URLs where nodes fetch images, http://ADDRESS/images; needed to capture disks")
 	f.StringVar(&s.uploadURL, "upload-url", "",
 		"base URL where nodes put captured disks, https://ADDRESS/upload; needed to capture disks")
+	f.StringVar(&s.uploadDirectory, "upload-directory", "",
+		"directory where the web server in front stores captured disks; sledd reads how much is in it")
+	f.Int64Var(&s.uploadQuota, "upload-quota", 0,
+		"size in MiB of all captured disks, above which no other is taken; 0: 90% of the filesystem in use")
 	f.StringVar(&s.flavour, "flavour", "generic", "Sled system of nodes without a flavour: generic or cloud")
 	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8",
 		"kernel arguments of the Sled system at this site")
@@ -147,6 +153,9 @@ func (s *settings) checkListen() error {
 }
 
 func (s *settings) checkCapture() error {
+	if s.uploadQuota < 0 || s.uploadQuota > 0 && s.uploadDirectory == "" {
+		return fmt.Errorf("--upload-quota %d: want 0 or more MiB, and the directory in --upload-directory", s.uploadQuota)
+	}
 	for _, one := range s.imageURLs {
 		if err := checkFolder("--image-urls", one, "http", "https"); err != nil {
 			return err

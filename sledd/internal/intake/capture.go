@@ -23,7 +23,9 @@ const capturedFrom = "captured-from"
 // Upload reports whether the holder of a token may upload the image of a generation now: only while
 // that node is to be captured, so that the file of a registered image never changes.
 func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int64) error {
-	return in.update(ctx, mac, nil, func(tx *nodeTx) error {
+	var full error
+	asked := false // the unit of work may be tried again
+	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Boot, current)
 		if err != nil {
 			return err
@@ -34,9 +36,20 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 		if err := tx.mayUpload(generation, record); err != nil {
 			return err
 		}
-		tx.AddEvent(api.Event{Kind: "upload", Generation: generation})
+		event := api.Event{Kind: "upload", Generation: generation}
+		if !asked {
+			full, asked = in.Uploads.begin(tx.MAC, record.Claim), true
+		}
+		if full != nil {
+			event.Detail = nodetext.Clean("refused: " + full.Error())
+		}
+		tx.AddEvent(event)
 		return nil
 	})
+	if err == nil && full != nil {
+		return refusal.New(refusal.Forbidden, "node %s may not upload: %v", mac, full)
+	}
+	return err
 }
 
 // mayUpload refuses an upload that the binding does not request.
@@ -68,6 +81,11 @@ func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Rep
 	}
 	if line.Made.Digest.IsZero() {
 		tx.refuseCapture("the step capture did not say what it made")
+		return nil
+	}
+	if most := largestImage(tx.Facts()); most > 0 && line.Made.FileBytes > most {
+		tx.refuseCapture(fmt.Sprintf("the image has %d bytes, more than the largest disk of the node and a tenth (%d)",
+			line.Made.FileBytes, most))
 		return nil
 	}
 	if len(tx.in.ImageURLs) == 0 {

@@ -37,6 +37,7 @@ type Options struct {
 	System    boot.System
 	ImageURLs []string      // bases that nodes fetch images from; with UploadURL, disks can be captured
 	UploadURL string        // base that nodes put captured images to
+	Uploads   *Uploads      // room for captured images; nil: not known
 	Quirks    *quirk.List   // machines that are not started by kexec; nil: none
 	Watchdog  int           // seconds that one is armed with before a kexec; 0: none
 	TokenLife time.Duration // of a boot token
@@ -72,6 +73,9 @@ func New(options Options) *Intake {
 	}
 	if options.Capacity == nil {
 		options.Capacity = boundless{}
+	}
+	if options.Uploads == nil {
+		options.Uploads = &Uploads{}
 	}
 	return &Intake{Options: options, slots: make(chan struct{}, pollSlots), newcomers: limit.New(newcomers),
 		facts: limit.New(factsRate), logs: limit.New(logRate), maxBare: defaultBare, maxDiscovered: defaultDiscovered}

@@ -171,6 +171,32 @@ func TestCaptureUnderANameThatWasTaken(t *testing.T) {
 	}
 }
 
+func TestASecondUploadOfABootIsRefused(t *testing.T) {
+	s := fresh(t)
+	m := capturing(s, 1, "gold")
+	s.upload(m, http.StatusNoContent, "?generation=1")
+	s.upload(m, http.StatusForbidden, "?generation=1")
+	list := as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items
+	if last := list[len(list)-1]; last.Kind != "upload" || !strings.Contains(last.Detail.String(), "refused: this boot") {
+		t.Errorf("%+v", last)
+	}
+	m.Reboot()
+	m.Poll(0)
+	s.upload(m, http.StatusNoContent, "?generation=1")
+}
+
+func TestAnImageLargerThanTheDiskIsRefused(t *testing.T) {
+	s := fresh(t)
+	m := capturing(s, 1, "gold")
+	m.Facts() // a disk of 4 GiB
+	m.Report(captureBegin, strings.Replace(captureEnd, "file_bytes=612345678", "file_bytes=4724464026", 1))
+	node := s.Node(1)
+	if node.Status.Phase != api.Failed || !strings.Contains(node.Status.Reason.String(), "(4724464025)") {
+		t.Errorf("%+v", node.Status)
+	}
+	s.admin(http.StatusNotFound, "GET", "/v1/images/gold", nil)
+}
+
 func TestUploadNeedsTheTokenOfThatNodeAndGeneration(t *testing.T) {
 	s := fresh(t)
 	m := capturing(s, 1, "gold")

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// mostOfFilesystem is the share of a filesystem, in percent, that may be in use before an upload if there is no quota.
+const mostOfFilesystem = 90
+
+// Uploads is the room for captured images on this machine, where the web server in front stores them.
+type Uploads struct {
+	Directory string // empty: not known, nothing is refused
+	Quota     int64  // bytes of all files; 0: a share of the filesystem
+
+	mu      sync.Mutex
+	claimed map[string]string // by MAC: the claim whose upload has not ended
+}
+
+// begin refuses an upload for which there is no room, or beside another one of the same boot. An upload of an earlier
+// boot has ended with it.
+func (u *Uploads) begin(address, claim string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.claimed[address] == claim {
+		return errors.New("this boot is uploading already: one upload per boot")
+	}
+	if err := u.room(); err != nil {
+		return err
+	}
+	if u.claimed == nil {
+		u.claimed = map[string]string{}
+	}
+	u.claimed[address] = claim
+	return nil
+}
+
+// end notes that a node has ended its step.
+func (u *Uploads) end(address string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.claimed, address)
+}
+
+func (u *Uploads) room() error {
+	if u.Directory == "" {
+		return nil
+	}
+	if u.Quota > 0 {
+		return u.withinQuota()
+	}
+	var found unix.Statfs_t
+	if err := unix.Statfs(u.Directory, &found); err != nil {
+		return fmt.Errorf("room for captured images: %s: %w", u.Directory, err)
+	}
+	if used := 100 - 100*found.Bavail/max(found.Blocks, 1); used > mostOfFilesystem {
+		return fmt.Errorf("%d%% of the filesystem of %s are in use, an upload needs at most %d%%: delete captured images",
+			used, u.Directory, mostOfFilesystem)
+	}
+	return nil
+}
+
+func (u *Uploads) withinQuota() error {
+	entries, err := os.ReadDir(u.Directory)
+	if err != nil {
+		return fmt.Errorf("room for captured images: %w", err)
+	}
+	var used int64
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("room for captured images: %w", err)
+		}
+		if info.Mode().IsRegular() {
+			used += info.Size()
+		}
+	}
+	if used >= u.Quota {
+		return fmt.Errorf("the captured images in %s have %d MiB, the quota is %d MiB (sledd --upload-quota): delete some",
+			u.Directory, used>>20, u.Quota>>20)
+	}
+	return nil
+}
+
+// largestImage is the size that the image of a node's disk can have: that of its largest disk, and a tenth for what
+// does not compress; 0 if its disks are not known.
+func largestImage(facts *api.Facts) int64 {
+	if facts == nil {
+		return 0
+	}
+	var largest int64
+	for _, disk := range facts.Disks {
+		if size, err := strconv.ParseInt(disk["bytes"].String(), 10, 64); err == nil {
+			largest = max(largest, size)
+		}
+	}
+	return largest + largest/10
+}

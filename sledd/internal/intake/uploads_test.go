@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+)
+
+const first, other = "52:54:00:77:00:01", "52:54:00:77:00:02"
+
+func TestUploadsWithinTheQuota(t *testing.T) {
+	u := &Uploads{Directory: t.TempDir(), Quota: 2 << 20}
+	file := filepath.Join(u.Directory, "a.raw.zst")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(u.Directory, ".part"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for size, full := range map[int64]bool{2<<20 - 1: false, 2 << 20: true, 3 << 20: true} {
+		if err := os.Truncate(file, size); err != nil {
+			t.Fatal(err)
+		}
+		err := u.begin(first, "claim")
+		if (err != nil) != full || full && !strings.Contains(err.Error(), "the quota is 2 MiB") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		u.end(first)
+	}
+}
+
+func TestUploadsOfADirectoryThatCannotBeRead(t *testing.T) {
+	for _, quota := range []int64{0, 1 << 20} {
+		u := &Uploads{Directory: "/nowhere", Quota: quota}
+		if err := u.begin(first, "claim"); err == nil || !strings.Contains(err.Error(), "/nowhere") {
+			t.Errorf("quota %d: %v", quota, err)
+		}
+	}
+}
+
+func TestOneUploadForEachBoot(t *testing.T) {
+	u := &Uploads{}
+	for _, c := range []struct {
+		address, claim string
+		taken          bool
+	}{{first, "a", true}, {first, "a", false}, {other, "a", true}, {first, "b", true}, {first, "b", false}} {
+		if err := u.begin(c.address, c.claim); (err == nil) != c.taken {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	u.end(first)
+	if err := u.begin(first, "b"); err != nil {
+		t.Errorf("after its step has ended: %v", err)
+	}
+}
+
+func TestTheLargestImageOfANode(t *testing.T) {
+	disk := func(bytes string) map[string]api.Identifier {
+		return map[string]api.Identifier{"bytes": nodetext.CleanIdentifier(bytes)}
+	}
+	facts := &api.Facts{Disks: []map[string]api.Identifier{disk("1000"), disk("2000"), disk("x"), {}}}
+	if got := largestImage(facts); got != 2200 || largestImage(nil) != 0 || largestImage(&api.Facts{}) != 0 {
+		t.Errorf("got %d", got)
+	}
+}
