@@ -12,6 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
@@ -129,6 +130,7 @@ func (tx *nodeTx) mayClaim(ctx context.Context, from Source, evidence []admissio
 func (tx *nodeTx) newClaim(hello admission.Hello, from Source,
 	evidence []admission.Evidence) (admission.Answer, string, error) {
 	text, record := token.Mint(token.Claim, tx.MAC, 0, tx.Now, tx.in.DB.Policy.ClaimAge())
+	hello.UUID, hello.Serial = nodetext.WithoutTokens(hello.UUID), nodetext.WithoutTokens(hello.Serial)
 	var code [5]byte
 	var nonce [32]byte
 	_, _ = rand.Read(code[:]) // never fails: the Go runtime ends the process first

@@ -248,6 +248,23 @@ func TestAnUndeclaredMachineSendsItsFactsOnce(t *testing.T) {
 	}
 }
 
+func TestAClaimStoresNoToken(t *testing.T) {
+	m := newMachine(t, nil).at(admission.Expected)
+	text, _ := token.Mint(token.Boot, mac, 1, time.Now(), time.Hour)
+	hello := admission.Hello{Boot: "b", NIC: mac, UUID: text, Serial: "1-" + text}
+	if _, _, err := m.Hello(t.Context(), mac, "", hello, intake.Source{}); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := m.DB.Load(t.Context(), mac)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored := string(tx.StoredValue(nodetx.AdmissionOf)); len(tx.Admission().Claims) != 1 ||
+		strings.Contains(stored, text) {
+		t.Error(stored)
+	}
+}
+
 func TestFactsOfAClaimAreNotThoseOfANodeThatIsDeclared(t *testing.T) {
 	m := newMachine(t, nil).at(admission.Expected)
 	_, claim := m.hello("192.0.2.1")
