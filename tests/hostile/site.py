@@ -6,6 +6,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -23,6 +24,7 @@ Json = dict[str, Any]
 BIN = Path(__file__).resolve().parents[2] / "build/bin"
 ADMIN = "an-operator-token-of-the-tests-0123456789"
 SECRET = "the user data of a node"
+TOKEN = re.compile(rb"sled[a-z]_[0-9a-f_]{20}")
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl operator"
 DIGEST = "sha256:" + "8f" * 32
 SERVER, OPERATOR = "10.99.255.1", "10.99.255.2"  # not of loopback, whose addresses say nothing
@@ -141,6 +143,12 @@ class Site:
         for process in self._processes:
             process.terminate()
             process.wait(DEADLINE)
+
+    def left(self) -> list[str]:
+        """The files that hold text in the form of a token: of the store, of the logs, and of what is served."""
+        files = [path for path in self.folder.rglob("*") if path.is_file()]
+        assert any(path.name == "db" for path in files), files
+        return [str(path.relative_to(self.folder)) for path in files if TOKEN.search(path.read_bytes())]
 
     def number(self) -> int:
         """The number of a node that nobody had."""

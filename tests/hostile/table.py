@@ -44,8 +44,8 @@ def run(site: Site, neighbour: Machine, attack: Attack) -> Gains:
     return gains
 
 
-def run_all(level: str, folder: Path) -> tuple[list[Gains], int]:
-    """All attacks at one level, and the bytes per node that strangers make it store."""
+def run_all(level: str, folder: Path) -> tuple[list[Gains], int, list[str]]:
+    """All attacks at one level, the bytes per node that strangers make it store, and the files that hold a token."""
     site = Site(folder / level, level)
     try:
         site.begin()
@@ -53,9 +53,10 @@ def run_all(level: str, folder: Path) -> tuple[list[Gains], int]:
         STATES["idle"](neighbour)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             gains = list(pool.map(lambda attack: run(site, neighbour, attack), ATTACKS))
-        return gains, stored_by_strangers(site, neighbour)
+        stored = stored_by_strangers(site, neighbour)
     finally:
         site.end()
+    return gains, stored, site.left()
 
 
 def cell(gains: Gains) -> str:
@@ -96,16 +97,17 @@ def main() -> int:
         page.write_text(before + START + made + END + after)
         return 0
     broken = [
-        f"{attack.__name__}: {state}: {found}"
+        f"at level proven: {attack.__name__}: {state}: {found}"
         for attack, gains in zip(ATTACKS, results["proven"], strict=True)
         for state, found in gains.items()
         if found not in (NOTHING, ALARM)
     ]
     if stored["proven"] > BUDGET:
         broken.append(f"strangers store {stored['proven']} bytes per node, the budget is {BUDGET}")
+    broken += [f"{level}: a token is in {file}" for level, run in runs.items() for file in run.result()[2]]
     broken += [f"{test} does not exist" for test in missing()]
     for line in broken:
-        print(f"at level proven: {line}", file=sys.stderr)
+        print(line, file=sys.stderr)
     if old != made:
         print(f"{page}: another table; if it is right, write it: tests/hostile/run PAGE --write", file=sys.stderr)
     return 1 if broken or old != made else 0
