@@ -31,6 +31,7 @@ type Source struct {
 // the claim token of the same boot, which is the same claim: then no token is returned.
 func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admission.Hello,
 	from Source) (answer admission.Answer, issued string, err error) {
+	counted := false // an update that is repeated is one hello
 	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
 		answer, issued = admission.Answer{}, ""
 		if token.IsClaim(bearer) {
@@ -41,6 +42,10 @@ func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admis
 		if err != nil {
 			return err
 		}
+		if !counted && from.Address != "" && !in.hellos.Allow(tx.MAC+" "+from.Address, tx.Now, 1) {
+			return refusal.New(refusal.TooMany, "%s claims to be node %s too often: wait", from.Address, tx.MAC)
+		}
+		counted = true
 		if err := tx.mayClaim(ctx, from, evidence); err != nil {
 			return err
 		}

@@ -112,6 +112,25 @@ func TestAClaimBecomesTheNode(t *testing.T) {
 	}
 }
 
+// A node keeps four claims: those of five addresses replace each other, and a claim that is gone counts still.
+func TestClaimsOfManyAddressesAreLimited(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Expected)
+	claims := 0
+	for range 20 {
+		for i := range 5 {
+			if _, _, err := m.helloFrom(fmt.Sprintf("192.0.2.%d", i+1), ""); err == nil {
+				claims++
+			} else {
+				m.refused("another claim", err, refusal.TooMany)
+			}
+		}
+		m.after(time.Second)
+	}
+	if claims > 5*(4+2) {
+		t.Errorf("%d claims of 5 addresses within 20 s", claims)
+	}
+}
+
 func TestAClaimWaitsForAWindow(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Expected)
 	code, claim := m.hello("192.0.2.1")

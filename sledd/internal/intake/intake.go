@@ -24,8 +24,10 @@ const (
 	operationalLife = 24 * time.Hour
 )
 
-// The rates of each node. A machine sends facts once per boot, and logs of steps that failed.
+// The rates of each node. A machine sends facts once per boot, and logs of steps that failed. Claims are counted for
+// each address of a node.
 var (
+	helloRate = limit.Rate{Burst: 4, Every: helloPause}
 	factsRate = limit.Rate{Burst: 4, Every: 10 * time.Second}
 	logRate   = limit.Rate{Burst: 1 << 20, Every: time.Hour >> 20} // bytes
 )
@@ -61,9 +63,9 @@ type Intake struct {
 	Options
 	slots chan struct{} // for polls
 
-	live                   live
-	newcomers, facts, logs *limit.Keyed
-	maxBare, maxDiscovered int
+	live                           live
+	newcomers, hellos, facts, logs *limit.Keyed
+	maxBare, maxDiscovered         int
 }
 
 // New makes an Intake.
@@ -78,7 +80,8 @@ func New(options Options) *Intake {
 		options.Uploads = &Uploads{}
 	}
 	return &Intake{Options: options, slots: make(chan struct{}, pollSlots), newcomers: limit.New(newcomers),
-		facts: limit.New(factsRate), logs: limit.New(logRate), maxBare: defaultBare, maxDiscovered: defaultDiscovered}
+		hellos: limit.New(helloRate), facts: limit.New(factsRate), logs: limit.New(logRate),
+		maxBare: defaultBare, maxDiscovered: defaultDiscovered}
 }
 
 type nobody struct{}
