@@ -4,7 +4,11 @@
 
 step_wipe() { exec sledc "$@"; }
 
-step_write() { exec sledc "$@"; }
+# The token is sent for captured images that are not signed.
+step_write() {
+	export SLED_TOKEN_FILE="$ROOT/run/sled/token"
+	exec sledc "$@"
+}
 
 step_reboot() { echo "$1" >"$ROOT/run/sled/jump"; }
 

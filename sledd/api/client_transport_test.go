@@ -34,3 +34,46 @@ func TestTransportTrustsTheSiteAndTellsNoToken(t *testing.T) {
 		}
 	}
 }
+
+func TestCapturedImagesAreReadFromTheAPI(t *testing.T) {
+	const file = "/captured/52-54-00-77-00-01-3.raw.zst"
+	status := http.StatusPartialContent
+	nodes := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Errorf("the token was sent to the nodes' server: %s", r.URL)
+		}
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer nodes.Close()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1"+file || r.Header.Get("Authorization") != "Bearer hush" || r.Header.Get("Range") == "" {
+			t.Errorf("%s with %v", r.URL, r.Header)
+		}
+		w.WriteHeader(status)
+	}))
+	defer site.Close()
+	client, err := New(Config{Server: site.URL, Token: "hush"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[int]int{
+		http.StatusPartialContent: http.StatusPartialContent, http.StatusForbidden: http.StatusForbidden,
+		http.StatusNoContent: http.StatusTeapot, // sledd without a web server
+		http.StatusNotFound:  http.StatusTeapot,
+	} {
+		status = given
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, nodes.URL+"/images"+file, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Range", "bytes=-9")
+		answer, err := client.Transport().RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%d became %d, want %d", given, answer.StatusCode, want)
+		}
+	}
+}

@@ -150,6 +150,8 @@ def capturing(machine: Machine) -> None:
     machine.bind(capture=f"c-{machine.name}")
     machine.enter("ticket")
     machine.plan()
+    file = f"{machine.hyphens}-{machine.generation}.raw.zst"
+    (machine.site.folder / "images/captured" / file).write_text(f"a disk with {SECRET}")
     machine.report("begin step=1 of=2 verb=capture")
 
 

@@ -25,6 +25,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BURST = 20
+CAPTURED = "52-54-00-77-00-01-3.raw.zst"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
 
 
@@ -33,14 +34,29 @@ class Sledd(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     clients: ClassVar[list[str]] = []  # that the web server names
+    asked: ClassVar[list[tuple[str, str]]] = []  # who may read captured images: path and token
+    public = False
 
     def do_GET(self) -> None:
         self.clients.append(",".join(self.headers.get_all("X-Forwarded-For", [])))
+        if "/captured" in self.path:
+            self.captured()
+            return
         self.send_response(200)
         self.send_header("Content-Length", "6")
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
         self.wfile.write(b"sledd\n")
+
+    def captured(self) -> None:
+        """Lets tokens through that are good, or everybody."""
+        token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        self.asked.append((self.path, token))
+        self.send_response(200 if self.public else {"good": 204, "": 401}.get(token, 403))
+        self.send_header("Cache-Control", "public, max-age=10" if self.public else "no-store")
+        self.send_header("Content-Length", "0")
+        self.send_header("Connection", "close")  # so that it has ended when its socket has
+        self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -105,8 +121,11 @@ class Front:
     """An nginx in front of a sledd that answers everything."""
 
     def __init__(self, directory: Path, **changes: Any) -> None:
+        self.directory, self.apart = directory, bool(changes.get("_nginx_apart"))
         certificate(directory)
-        (directory / "images/captured").mkdir(parents=True)
+        (directory / "images/captured/.part").mkdir(parents=True)
+        for name in (CAPTURED, "golden", ".part/1"):
+            (directory / "images/captured" / name).write_text("shadow")
         (directory / "fallback.ipxe").write_text("#!ipxe\n")
         self.sledd = SocketServer(str(directory / "sock"), Sledd)
         self.thread = threading.Thread(target=self.sledd.serve_forever, daemon=True)
@@ -261,4 +280,58 @@ def test_operators_have_an_address_of_their_own(front: Front) -> None:
 def test_networks_count_there_too(front: Front) -> None:
     connection = front.encrypted("127.0.0.2")
     assert get(connection, "/v1/nodes") == ('{"titl', 403)
+    connection.close()
+
+
+@pytest.mark.parametrize("front", [{}], indirect=True)
+def test_a_captured_image_needs_a_token_until_it_is_public(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    Sledd.asked.clear()
+    path, question = f"/images/captured/{CAPTURED}", "/node/v1/52-54-00-77-00-01/captured?generation=3"
+    for connection in (front.plain(), front.encrypted()):
+        assert get(connection, path)[1] == 401
+        assert get(connection, path, Authorization="Bearer bad")[1] == 403
+        assert get(connection, path, Authorization="Bearer good", Range="bytes=2-3") == ("ad", 206)
+        for other in ("golden", ".part/1", f".part/{CAPTURED}", "", f"{CAPTURED}/"):
+            assert get(connection, f"/images/captured/{other}", Authorization="Bearer good")[1] == 404, other
+        assert get(connection, "/captured/allowed")[1] == 404
+        connection.close()
+    assert Sledd.asked == [(question, ""), (question, "bad"), (question, "good")] * 2
+    monkeypatch.setattr(Sledd, "public", True)
+    plain = front.plain()
+    assert [get(plain, path) for _ in range(5)] == [("shadow", 200)] * 5
+    assert len(Sledd.asked) == 7  # it is asked once
+    plain.close()
+    front.stop_sledd()
+    plain = front.plain()
+    assert get(plain, path) == ("shadow", 200)
+    assert get(plain, path.replace("-3.raw", "-4.raw"))[1] == 503
+    plain.close()
+
+
+@pytest.mark.parametrize("front", [APART, {}], indirect=True)
+def test_operators_read_captured_images_from_their_address_alone(front: Front) -> None:
+    Sledd.asked.clear()
+    operators = front.encrypted("127.0.0.2") if front.apart else front.encrypted()
+    path = f"/v1/captured/{CAPTURED}"
+    assert get(operators, path)[1] == 401
+    assert get(operators, path, Authorization="Bearer bad")[1] == 403
+    assert get(operators, path, Authorization="Bearer good", Range="bytes=2-3") == ("ad", 206)
+    assert Sledd.asked == [(path, ""), (path, "bad"), (path, "good")]
+    for other in ("golden", "..%2fgolden", ".part/1"):
+        assert get(operators, f"/v1/captured/{other}", Authorization="Bearer good") != ("shadow", 200)
+    assert get(operators, "/v1/captured-allowed")[1] == 404
+    operators.close()
+    if front.apart:
+        for connection in (front.plain(), front.encrypted()):
+            assert get(connection, path, Authorization="Bearer good")[1] == 404
+            connection.close()
+
+
+@pytest.mark.parametrize("front", [{}], indirect=True)
+def test_an_upload_is_for_no_other_user_of_the_machine(front: Front) -> None:
+    connection = front.encrypted()
+    connection.request("PUT", "/upload/52-54-00-77-00-01-5.raw.zst", b"shadow", {"Authorization": "Bearer x"})
+    assert connection.getresponse().status == 201
+    file = front.directory / "images/captured/52-54-00-77-00-01-5.raw.zst"
+    assert file.stat().st_mode & 0o777 == 0o600
     connection.close()

@@ -68,11 +68,14 @@ static int take_head(struct fetch *fetch, const struct head *head, enum standing
 }
 
 static int ask(struct fetch *fetch, int64_t give_up, struct head *head, enum standing *standing, struct fault *fault) {
+	const struct url *url = &fetch->source->urls->items[fetch->choice.server];
 	int64_t left = give_up - clock_now();
+	char token[TOKEN_MAX + 1];
 	struct request request = {
 		.method = "GET",
-		.url = &fetch->source->urls->items[fetch->choice.server],
+		.url = url,
 		.ca = fetch->source->ca,
+		.token = token,
 		.from = fetch->at,
 		.size = fetch->left,
 		.wake = fetch->wake,
@@ -80,8 +83,12 @@ static int ask(struct fetch *fetch, int64_t give_up, struct head *head, enum sta
 		.answer_ns = at_most(STALL_NS, left),
 		.idle_ns = at_most(STALL_NS, fetch->source->idle_ns),
 	};
-	int r = http_send(&fetch->http, &request, head, fault);
+	int r = source_token(fetch->source, url, token, fault);
 
+	if (!*token)
+		request.token = NULL;
+	if (r == 0)
+		r = http_send(&fetch->http, &request, head, fault);
 	if (r == -EKEYREJECTED)
 		*standing = SERVER_REFUSED;
 	if (r < 0)
@@ -89,7 +96,7 @@ static int ask(struct fetch *fetch, int64_t give_up, struct head *head, enum sta
 	r = take_head(fetch, head, standing, fault);
 	if (r < 0) {
 		http_close(&fetch->http);
-		return fault_prefix(fault, r, "%s: ", request.url->text);
+		return fault_prefix(fault, r, "%s: ", url->text);
 	}
 	fetch->answering = true;
 	fetch->proven = false;

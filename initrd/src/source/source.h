@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "net/api.h"
 #include "net/url.h"
 #include "source/server.h"
 
@@ -16,6 +17,7 @@ struct source {
 	const struct urls *urls;
 	const char *ca;
 	int64_t idle_ns;
+	const char *token_file; // sent for captured images; NULL: none
 	int fd; // of a local file; -1: HTTP
 	struct servers servers;
 	atomic_uint opened; // streams
@@ -29,6 +31,13 @@ struct source {
 // `idle_ns`. The URLs must outlive the source.
 int source_open(const struct urls *urls, const char *ca, int64_t idle_ns, struct source **ret, struct fault *fault);
 void source_close(struct source **source); // for cleanup_with; *source may be NULL
+
+// Sends the token in the file with each request for a captured image, over TLS: unsigned ones are private. The file is
+// read each time, because it is renewed while a long transfer runs. NULL: no token.
+void source_use_token(struct source *source, const char *path);
+
+// The token for a URL, or an empty text.
+int source_token(const struct source *source, const struct url *url, char ret[TOKEN_MAX + 1], struct fault *fault);
 
 // Sets the size of the file, from the first response. Code 6 if a later response has another size.
 bool source_knows_size(struct source *source, uint64_t *ret);

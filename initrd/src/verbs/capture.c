@@ -78,6 +78,8 @@ static int prove_upload(const char *upload, const struct packed *packed, struct 
 	if (r == 0)
 		r = source_open(&urls, ca_file(), seam_idle(IDLE_NS), &source, fault);
 	if (r == 0)
+		source_use_token(source, getenv("SLED_TOKEN_FILE"));
+	if (r == 0)
 		r = image_open(source, &trust, &image, fault);
 	if (r == 0)
 		r = prove_file(source, &image, &progress, fault);

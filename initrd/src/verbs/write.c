@@ -93,6 +93,8 @@ static int write_to(struct device *device, const struct operands *operands, stru
 	if (r == 0)
 		r = source_open(&urls, ca ? ca : DEFAULT_CA, seam_idle(IDLE_NS), &source, fault);
 	if (r == 0)
+		source_use_token(source, getenv("SLED_TOKEN_FILE"));
+	if (r == 0)
 		r = open_proven(source, operands, &image, fault);
 	if (r == 0 && file)
 		r = device_open_file(file, image.index.bytes, image.index.sector, device, fault);

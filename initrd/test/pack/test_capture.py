@@ -22,15 +22,18 @@ work = Path(tempfile.mkdtemp())
 disk = work / "disk.raw"
 token = work / "token"
 kept: dict[str, bytes] = {}
+sent: list[tuple[str, str | None]] = []  # method and token of each request
 
 
 def take(request: Request) -> None:
     """PUT below /upload/ is to be had below /images/captured/."""
+    sent.append((request.command, request.headers["Authorization"]))
     if request.command == "PUT":
-        assert request.headers["Authorization"] == "Bearer secret"
         kept[request.path.replace("/upload/", "/images/captured/")] = b"".join(request.chunks())
+        token.write_text("renewed\n")
         request.answer(201)
     else:
+        token.write_text("renewed again\n".replace(" ", "-"))
         request.file(kept[request.path])
 
 
@@ -48,6 +51,8 @@ def refuse(request: Request) -> None:
 
 def capture(server: Server, source: Path = disk) -> subprocess.CompletedProcess[str]:
     """One run."""
+    sent.clear()
+    token.write_text("secret\n")
     environment = {**os.environ, "SLED_TEST_DISK": str(source), "SLED_TOKEN_FILE": str(token)}
     words = [SLEDC, "capture", "disk=only", f"upload={server.url}/upload/{NAME}"]
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
@@ -66,6 +71,9 @@ def test_round_trip() -> None:
     digest = packed.stdout.split("sha256:")[1].split()[0]
     assert last == f"image digest=sha256:{digest} bytes={disk.stat().st_size} file_bytes={len(image)}", last
     assert "progress bytes=" in done.stdout
+    assert sent[0] == ("PUT", "Bearer secret"), sent
+    assert sent[1] == ("GET", "Bearer renewed"), "the upload is private: it is read with the newest token"
+    assert len(sent) > 2 and sent[-1] == ("GET", "Bearer renewed-again"), "of which there may be one for each range"
 
 
 def test_spoilt() -> None:
@@ -92,5 +100,4 @@ def test_dirty() -> None:
 
 if __name__ == "__main__":
     disks.make_disk(disk, "gpt", 512, ["fat16", "ext4", "swap"])
-    token.write_text("secret\n")
     sys.exit(run_tests(globals()))

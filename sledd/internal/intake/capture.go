@@ -17,8 +17,11 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// capturedFrom is the label of a captured image that names its node.
-const capturedFrom = "captured-from"
+// Labels of a captured image: its node, and the level at which the machine was admitted that made it.
+const (
+	capturedFrom = "captured-from"
+	capturedAt   = "captured-admission"
+)
 
 // Upload reports whether the holder of a token may upload the image of a generation now: only while
 // that node is to be captured, so that the file of a registered image never changes.
@@ -126,8 +129,11 @@ func (tx *nodeTx) capturedImage(generation int64, made report.Made) api.ImageSpe
 	if tx.Node() != nil {
 		spec.Architecture, spec.Labels[capturedFrom] = tx.Node().Architecture, tx.Node().Name
 	}
+	if incumbent := tx.Admission().Incumbent; incumbent != nil {
+		spec.Labels[capturedAt] = incumbent.Level.String()
+	}
 	for _, base := range tx.in.ImageURLs {
-		spec.URLs = append(spec.URLs, base+"/captured/"+plan.CapturedFile(tx.MAC, generation))
+		spec.URLs = append(spec.URLs, base+plan.Captured+plan.CapturedFile(tx.MAC, generation))
 	}
 	return spec
 }

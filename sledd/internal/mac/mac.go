@@ -21,3 +21,12 @@ func Hyphens(address string) string { return strings.ReplaceAll(address, ":", "-
 
 // Plain returns the form within tokens: hexadecimal digits only.
 func Plain(address string) string { return strings.ReplaceAll(address, ":", "") }
+
+// FromPlain reads the form within tokens.
+func FromPlain(digits string) (string, error) {
+	var parts []string
+	for at := 0; at+2 <= len(digits); at += 2 {
+		parts = append(parts, digits[at:at+2])
+	}
+	return Parse(strings.Join(parts, ":"))
+}

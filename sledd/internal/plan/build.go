@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,7 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 	case image == nil:
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
 	default:
-		p.write(target, binding, image)
+		p.write(target, binding, image, upload)
 		p.configure(target, node, binding)
 		p.start(target, binding)
 	}
@@ -60,9 +61,31 @@ func CapturedFile(address string, generation int64) string {
 	return fmt.Sprintf("%s-%d.raw.zst", mac.Hyphens(address), generation)
 }
 
+// Captured is where a boot server serves captured images: below the URL of images, and below that of uploads.
+const Captured = "/captured/"
+
+// readable returns where a node reads an image. A captured image that is not signed is private: it is read over TLS,
+// with a token, from the server that it was uploaded to.
+func readable(image *api.ImageSpec, upload string) []string {
+	base, known := strings.CutSuffix(upload, "/upload")
+	if image.Signature != "" || !known {
+		return image.URLs
+	}
+	urls := make([]string, 0, len(image.URLs))
+	for _, url := range image.URLs {
+		if at := strings.LastIndex(url, Captured); at >= 0 {
+			url = base + "/images" + url[at:]
+		}
+		if !slices.Contains(urls, url) {
+			urls = append(urls, url)
+		}
+	}
+	return urls
+}
+
 // write adds the steps that bring the image to the disk. The present content is wiped first, unless
 // a delta is to build on it.
-func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.ImageSpec) {
+func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.ImageSpec, upload string) {
 	mode, level, gaps := first(binding.Mode, "full"), first(binding.Wipe, "clear"), "discard"
 	switch {
 	case mode != "full" && level == "clear":
@@ -73,7 +96,7 @@ func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.Imag
 			gaps = "keep" // it is zero already
 		}
 	}
-	operands := []string{"image", strings.Join(image.URLs, ","), "digest", image.Digest}
+	operands := []string{"image", strings.Join(readable(image, upload), ","), "digest", image.Digest}
 	if image.Statement != "" { // a node of an older version knows no statement, and needs none for older images
 		operands = append(operands, "name", image.Name, "statement", image.Statement)
 	}

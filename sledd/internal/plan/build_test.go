@@ -71,6 +71,25 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+func TestCapturedImageIsReadOverTLSUntilItIsSigned(t *testing.T) {
+	captured := image()
+	captured.URLs = []string{"http://a/images/captured/52-54-00-77-00-02-3.raw.zst",
+		"http://b/images/captured/52-54-00-77-00-02-3.raw.zst"}
+	for signature, want := range map[string]string{
+		"":                             "https://10.77.0.1/images/captured/52-54-00-77-00-02-3.raw.zst",
+		strings.Repeat("A", 86) + "==": strings.Join(captured.URLs, ","),
+	} {
+		captured.Signature = signature
+		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: 7}, captured, upload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := plan.Encode(p); err != nil || !strings.Contains(text, " image="+want+" ") {
+			t.Errorf("signature %q: %v\n%s", signature, err, text)
+		}
+	}
+}
+
 func TestBuildRefusesWhatCannotBeDone(t *testing.T) {
 	nowhere := node
 	nowhere.Disk = ""

@@ -219,6 +219,63 @@ func TestUploadNeedsTheTokenOfThatNodeAndGeneration(t *testing.T) {
 	s.upload(other, http.StatusNoContent, "?generation=1")
 }
 
+func TestCapturedImageIsPrivateUntilItIsSigned(t *testing.T) {
+	s := fresh(t)
+	m := capturing(s, 1, "gold")
+	other := capturing(s, 2, "silver")
+	read := func(when, token string, want int) {
+		t.Helper()
+		a := s.Ask("GET", "/node/v1/"+m.MAC+"/captured?generation=1", token, "")
+		if public := strings.HasPrefix(a.Header.Get("Cache-Control"), "public"); a.Status != want ||
+			public != (want == http.StatusOK) {
+			t.Errorf("%s: got %d and %q, want %d: %s", when, a.Status, a.Header.Get("Cache-Control"), want, a.Body)
+		}
+	}
+	strangers := func(when string) {
+		t.Helper()
+		read(when+", nobody", "", http.StatusUnauthorized)
+		read(when+", a word", "x", http.StatusUnauthorized)
+		read(when+", an unknown token", "sledb_525400770001_1_"+strings.Repeat("a", 43), http.StatusUnauthorized)
+		read(when+", an operator, at the nodes' server", adminToken, http.StatusUnauthorized)
+		read(when+", another node", other.Token, http.StatusForbidden)
+	}
+	strangers("while it is made")
+	read("its maker", m.Token, http.StatusNoContent)
+	if a := s.Ask("GET", "/node/v1/"+m.MAC+"/captured?generation=2", m.Token, ""); a.Status != http.StatusForbidden {
+		t.Errorf("another generation: %d", a.Status)
+	}
+	m.Report(captureBegin, captureEnd)
+	strangers("unsigned")
+	read("its maker afterwards", m.Token, http.StatusForbidden)
+	s.Bind(api.BindingSpec{Node: "n2", Image: "gold", AllowUnsigned: true})
+	if plan := other.Poll(0); !strings.Contains(plan, " image=https://10.77.0.1/images/captured/"+m.MAC+"-1.raw.zst ") {
+		t.Errorf("plan: %s", plan)
+	}
+	read("a node that is bound to it", other.Token, http.StatusNoContent)
+	image := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/gold", nil))
+	if image.Labels["captured-admission"] != "open" {
+		t.Errorf("labels: %v", image.Labels)
+	}
+	image.Signature = strings.Repeat("A", 86) + "=="
+	s.admin(http.StatusOK, "PUT", "/v1/images/gold", image.ImageSpec)
+	read("signed", "", http.StatusOK)
+}
+
+func TestOperatorsReadCapturedImages(t *testing.T) {
+	s := fresh(t)
+	const file = "/v1/captured/52-54-00-77-00-01-1.raw.zst"
+	s.admin(http.StatusNoContent, "GET", file, nil)
+	s.admin(http.StatusUnprocessableEntity, "GET", "/v1/captured/x.raw.zst", nil)
+	if a := s.Ask("GET", file, "", ""); a.Status != http.StatusUnauthorized {
+		t.Errorf("nobody: %d", a.Status)
+	}
+	eve := as[api.Operator](t, s.admin(http.StatusOK, "PUT", "/v1/operators/eve",
+		api.Operator{Name: "eve", Role: api.Read}))
+	if a := s.Ask("GET", file, eve.Token, ""); a.Status != http.StatusForbidden {
+		t.Errorf("an operator who only reads: %d", a.Status)
+	}
+}
+
 func TestSignatureIsAddedLater(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)

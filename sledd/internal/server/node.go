@@ -28,6 +28,8 @@ const (
 	maxFacts       = 64 << 10 // bytes
 	maxLog         = 64 << 10 // bytes
 	maxOperational = 16 << 10 // bytes
+
+	publicTime = "public, max-age=10" // how long a web server need not ask again
 )
 
 // nodeRequest is a request of a node.
@@ -43,6 +45,8 @@ type nodeResponse struct {
 	token string // Sled-Token, if any
 	kind  string // content type; empty: 204
 	body  []byte
+	// public: the response is the same for everybody, and may be cached for a moment.
+	public bool
 }
 
 func (s *Server) nodeAPI(mux *http.ServeMux) {
@@ -50,6 +54,7 @@ func (s *Server) nodeAPI(mux *http.ServeMux) {
 	mux.HandleFunc("GET /node/v1/{mac}/plan", s.node(0, s.plan))
 	mux.HandleFunc("GET /node/v1/{mac}/seed", s.node(0, s.seed))
 	mux.HandleFunc("GET /node/v1/{mac}/upload", s.node(0, s.upload))
+	mux.HandleFunc("GET /node/v1/{mac}/captured", s.node(0, s.captured))
 	mux.HandleFunc("POST /node/v1/{mac}/report", s.node(maxReport, s.report))
 	mux.HandleFunc("POST /node/v1/{mac}/facts", s.node(maxFacts, s.facts))
 	mux.HandleFunc("POST /node/v1/{mac}/log", s.node(maxLog, s.log))
@@ -108,6 +113,9 @@ func (s *Server) node(limit int64,
 
 func (o nodeResponse) write(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")
+	if o.public {
+		w.Header().Set("Cache-Control", publicTime)
+	}
 	if o.token != "" {
 		w.Header().Set("Sled-Token", o.token)
 	}
@@ -226,4 +234,18 @@ func (s *Server) upload(ctx context.Context, a nodeRequest) (nodeResponse, error
 		return nodeResponse{}, err
 	}
 	return nodeResponse{}, s.Intake.Upload(ctx, a.mac, a.bearer, generation)
+}
+
+// captured answers a web server that asks whether to serve the file of a captured image. The path names the node that
+// made it; the token may be of another one.
+func (s *Server) captured(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+	generation, err := number(a.r.URL.Query(), "generation", intake.None)
+	if err != nil {
+		return nodeResponse{}, err
+	}
+	public, err := s.Intake.MayRead(ctx, a.mac, a.bearer, generation)
+	if err != nil || !public {
+		return nodeResponse{}, err
+	}
+	return nodeResponse{kind: "text/plain; charset=utf-8", body: []byte("public\n"), public: true}, nil
 }

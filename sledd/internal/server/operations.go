@@ -113,7 +113,17 @@ func (o operations) nodes() {
 	o.consoles()
 }
 
+func (o operations) captured() {
+	type captured struct {
+		File string `path:"file" pattern:"^([0-9a-f]{2}-){6}[0-9]{1,19}\\.raw\\.zst$" maxLength:"64" doc:"Name of the file" example:"52-54-00-77-00-01-3.raw.zst"`
+	}
+	read := operation("read-captured", http.MethodGet, "/captured/{file}", "Ask to read the file of a captured image")
+	read.Description = "The web server in front of sledd serves the file if sledd's answer is 204."
+	register(o, api.Operate, read, func(context.Context, *captured) (*struct{}, error) { return nil, nil })
+}
+
 func (o operations) images() {
+	o.captured()
 	register(o, api.Read, operation("list-images", http.MethodGet, "/images", "List images"),
 		func(ctx context.Context, _ *struct{}) (*answer[api.ImageList], error) {
 			list, err := o.Fleet.Images(ctx)

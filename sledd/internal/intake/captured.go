@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// MayRead reports whether the holder of a token may read the file of a captured image: the node that makes it now, and
+// nodes that are bound to it. public: the image is signed, and everybody may.
+func (in *Intake) MayRead(ctx context.Context, address, bearer string, generation int64) (public bool, err error) {
+	file := plan.CapturedFile(address, generation)
+	images, err := in.imagesOf(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	for _, image := range images {
+		if image.Signature != "" {
+			return true, nil
+		}
+	}
+	if bearer == "" {
+		return false, refusal.New(refusal.Unauthorized, "%s is not signed yet: it is read with the token of a node "+
+			"that is bound to it, or by operators at /v1/captured/%s", file, file)
+	}
+	owner, formed := token.Owner(bearer)
+	if !formed {
+		return false, refusal.New(refusal.Unauthorized, "the token is not one of a node")
+	}
+	reader, err := mac.FromPlain(owner)
+	if err != nil {
+		return false, refusal.New(refusal.Unauthorized, "the token is not one of a node")
+	}
+	return false, in.update(ctx, reader, nil, func(tx *nodeTx) error {
+		record, err := tx.authenticate(bearer, token.Boot, current)
+		if err != nil {
+			return err
+		}
+		if may := tx.rights(record); !may.Secrets {
+			return refusal.New(refusal.Forbidden, "not yet: %s", may.Reason)
+		}
+		if tx.MAC == address && tx.mayUpload(generation, record) == nil || tx.isBoundTo(images) {
+			return nil
+		}
+		return refusal.New(refusal.Forbidden, "node %s is not bound to %s", tx.MAC, file)
+	})
+}
+
+// isBoundTo reports whether the node is to be written with one of the images.
+func (tx *nodeTx) isBoundTo(images []api.Image) bool {
+	for _, image := range images {
+		if tx.Binding() != nil && tx.Binding().Image == image.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// imagesOf returns the images whose file is a captured one.
+func (in *Intake) imagesOf(ctx context.Context, file string) ([]api.Image, error) {
+	snapshot, err := in.DB.Store.Read(ctx, store.Prefix(key.Images))
+	if err != nil {
+		return nil, err
+	}
+	var found []api.Image
+	for _, kv := range snapshot.Results[0] {
+		image, err := nodetx.ReadImage(kv)
+		if err != nil {
+			return nil, err
+		}
+		for _, url := range image.URLs {
+			if strings.HasSuffix(url, plan.Captured+file) {
+				found = append(found, image)
+				break
+			}
+		}
+	}
+	return found, nil
+}
