@@ -28,6 +28,7 @@ type registered struct {
 	Bytes        int64        `tfsdk:"bytes"`
 	FileBytes    int64        `tfsdk:"file_bytes"`
 	UsedBytes    types.Int64  `tfsdk:"used_bytes"`
+	Statement    types.String `tfsdk:"statement"`
 	Signature    types.String `tfsdk:"signature"`
 	Architecture string       `tfsdk:"architecture"`
 	Labels       types.Map    `tfsdk:"labels"`
@@ -43,7 +44,7 @@ func describe(ctx context.Context, stored api.Image) (registered, diag.Diagnosti
 	}
 	return registered{
 		Name: m.Name, URLs: stored.URLs, Digest: stored.Digest, Bytes: stored.Bytes, FileBytes: stored.FileBytes,
-		UsedBytes: m.UsedBytes,
+		UsedBytes: m.UsedBytes, Statement: m.Statement,
 		Signature: m.Signature, Architecture: m.Architecture.ValueString(), Labels: m.Labels,
 		Created: stored.Created.UTC().Format(time.RFC3339),
 	}, diagnostics
@@ -61,7 +62,9 @@ func described() map[string]schema.Attribute {
 		"used_bytes": schema.Int64Attribute{Computed: true,
 			MarkdownDescription: "How many bytes of the disk hold something; null when that is not known."},
 		"signature": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "Ed25519 signature of the digest, in base64; null when there is none."},
+			MarkdownDescription: "Ed25519 signature of the statement, in base64; null when there is none."},
+		"statement": schema.StringAttribute{Computed: true,
+			MarkdownDescription: "What the signature is over; null for the digest alone."},
 		"architecture": schema.StringAttribute{Computed: true, MarkdownDescription: "`x86_64` or `arm64`."},
 		"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "Its labels."},

@@ -25,6 +25,7 @@ type model struct {
 	Bytes        types.Int64  `tfsdk:"bytes"`
 	FileBytes    types.Int64  `tfsdk:"file_bytes"`
 	UsedBytes    types.Int64  `tfsdk:"used_bytes"`
+	Statement    types.String `tfsdk:"statement"`
 	Signature    types.String `tfsdk:"signature"`
 	Architecture types.String `tfsdk:"architecture"`
 	Labels       types.Map    `tfsdk:"labels"`
@@ -55,7 +56,7 @@ func (m model) spec(ctx context.Context) (api.ImageSpec, diag.Diagnostics) {
 	spec := api.ImageSpec{
 		Name: m.Name.ValueString(), Digest: m.Digest.ValueString(), Bytes: m.Bytes.ValueInt64(),
 		FileBytes: m.FileBytes.ValueInt64(),
-		UsedBytes: m.UsedBytes.ValueInt64(), Signature: m.Signature.ValueString(),
+		UsedBytes: m.UsedBytes.ValueInt64(), Statement: m.Statement.ValueString(), Signature: m.Signature.ValueString(),
 		Architecture: m.Architecture.ValueString(),
 	}
 	diagnostics := m.URLs.ElementsAs(ctx, &spec.URLs, false)
@@ -70,6 +71,7 @@ func (m *model) fill(ctx context.Context, stored api.Image) diag.Diagnostics {
 	if m.UsedBytes.IsUnknown() || m.UsedBytes.ValueInt64() != stored.UsedBytes {
 		m.UsedBytes = knownNumber(stored.UsedBytes)
 	}
+	m.Statement = knownText(stored.Statement)
 	m.Signature, m.Architecture = knownText(stored.Signature),
 		types.StringValue(cmp.Or(stored.Architecture, defaultArchitecture))
 	urls, diagnostics := types.ListValueFrom(ctx, types.StringType, stored.URLs)

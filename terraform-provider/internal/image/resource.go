@@ -92,9 +92,10 @@ func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 			"file_bytes": size("Size of the file, in bytes. Default: read from `urls`.", 1),
 			"used_bytes": size("How many bytes of the disk hold something. Default: read from `urls`; null when "+
 				"nothing is read.", 0),
+			"statement": statementSchema(),
 			"signature": schema.StringAttribute{Optional: true, Computed: true,
-				MarkdownDescription: "Ed25519 signature of the digest, 64 bytes in base64, as `sledctl image " +
-					"sign` makes it. It can be added or replaced " +
+				MarkdownDescription: "Ed25519 signature of `statement`, 64 bytes in base64, as `sledc " +
+					"sign` prints it. It can be added or replaced " +
 					"later, in place. Default: the one that is registered, such as by `playbooks/images.yml`, or none.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 				Validators: []validator.String{stringvalidator.RegexMatches(signaturePattern,
@@ -113,6 +114,16 @@ func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 			"partitions": partitionsSchema(),
 		},
 	}
+}
+
+func statementSchema() schema.Attribute {
+	return schema.StringAttribute{Optional: true, Computed: true,
+		MarkdownDescription: "What `signature` is over, as `sledc sign` prints it: `image 2 name=... line=... " +
+			"signed=... digest=...`. Set both or neither. Without it a `signature` that is set is over the digest " +
+			"alone. Default: the one that is registered, or none.",
+		PlanModifiers: []planmodifier.String{followSignature{}},
+		Validators: []validator.String{
+			stringvalidator.AlsoRequires(path.MatchRoot("signature"))}}
 }
 
 func partitionsSchema() schema.Attribute {
@@ -209,7 +220,7 @@ func (i *image) Update(ctx context.Context, request resource.UpdateRequest, resp
 		func(ctx context.Context, client *api.Client) error {
 			var err error
 			if stored, err = client.Image(ctx, name); err == nil {
-				stored.Signature = m.Signature.ValueString()
+				stored.Statement, stored.Signature = m.Statement.ValueString(), m.Signature.ValueString()
 				stored, err = client.PutImage(ctx, stored.ImageSpec, options...)
 			}
 			return err //nolint:wrapcheck // Call explains it

@@ -229,3 +229,30 @@ func TestAccImportOfWhatPlaybooksRegister(t *testing.T) {
 		},
 	})
 }
+
+func TestAccImageHasTheStatementOfItsSignature(t *testing.T) {
+	s := acctest.Start(t)
+	site, _ := publish(t)
+	url, header := site+"/ok/gaps.raw.zst", acctest.Header(s.URL)
+	text := "image 2 name=gaps line=gaps signed=2026-11-23T15:50:00Z digest=" + gapsDigest
+	statement, signed := `statement = "`+text+`"`, `signature = "`+signature+`"`
+	step := func(want knownvalue.Check, lines ...string) resource.TestStep {
+		return resource.TestStep{Config: header + declare("gaps", url, lines...),
+			ConfigPlanChecks:  acts(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: []statecheck.StateCheck{holds("statement", want)}}
+	}
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
+		Steps: []resource.TestStep{
+			{Config: header + declare("gaps", url, statement), ExpectError: regexp.MustCompile(`signature`)},
+			{Config: header + declare("gaps", url),
+				ConfigStateChecks: []statecheck.StateCheck{holds("statement", knownvalue.Null())}},
+			step(knownvalue.StringExact(text), statement, signed),
+			{Config: header + declare("gaps", url), PlanOnly: true},
+			step(knownvalue.Null(), `signature = "`+another+`"`), // over the digest alone
+			step(knownvalue.StringExact(text), statement, signed),
+			{Config: header + declare("gaps", url, `statement = "`+text+`0"`, signed),
+				ExpectError: regexp.MustCompile(`is not a statement of an image`)},
+		},
+	})
+}
