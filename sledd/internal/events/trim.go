@@ -5,8 +5,10 @@ package events
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -16,6 +18,9 @@ const (
 	Most = 500
 	// Kept is how many are left when there are more, so that not every event costs a trim.
 	Kept = 450
+	// keptClaims of them are claims at most when there are more. Anybody on the boot network can make claims, and
+	// must not push out what an operator and the machine did.
+	keptClaims = 100
 )
 
 // trimmer deletes the oldest events of nodes that have too many. It counts the events of the watch;
@@ -76,26 +81,46 @@ func (t *trimmer) take() []string {
 }
 
 func (t *trimmer) one(ctx context.Context, mac string) error {
-	query := store.Prefix(key.EventsOf(mac))
-	query.KeysOnly = true
-	snapshot, err := t.store.Read(ctx, query)
+	snapshot, err := t.store.Read(ctx, store.Prefix(key.EventsOf(mac)))
 	if err != nil {
 		t.forget(mac)
 		return err
 	}
-	keys := snapshot.Results[0]
-	if len(keys) > Most {
-		operation := store.Operation{Key: key.EventsOf(mac), Delete: true, To: keys[len(keys)-Kept].Key}
-		if _, err := t.store.Commit(ctx, store.Transaction{Do: []store.Operation{operation}}); err != nil {
+	list := snapshot.Results[0]
+	old := surplus(list)
+	old = old[:min(len(old), store.MaxOperations)] // the next trim deletes the others
+	if len(old) > 0 {
+		operations := make([]store.Operation, len(old))
+		for i, name := range old {
+			operations[i] = store.Operation{Key: name, Delete: true}
+		}
+		if _, err := t.store.Commit(ctx, store.Transaction{Do: operations}); err != nil {
 			t.forget(mac)
 			return err
 		}
-		keys = keys[len(keys)-Kept:]
 	}
 	t.mu.Lock()
-	t.count[mac] = len(keys)
+	t.count[mac] = len(list) - len(old)
 	t.mu.Unlock()
 	return nil
+}
+
+// surplus lists the keys of the events that are deleted, the oldest first: of claims, then of all.
+func surplus(list []store.KV) []string {
+	if len(list) <= Most {
+		return nil
+	}
+	var claims, others []string
+	for _, kv := range list {
+		if event, err := Read(kv); err == nil && event.Kind == string(admission.Claimed) {
+			claims = append(claims, kv.Key)
+		} else {
+			others = append(others, kv.Key)
+		}
+	}
+	drop := min(len(list)-Kept, max(0, len(claims)-keptClaims))
+	rest := len(list) - Kept - drop
+	return slices.Concat(claims[:drop], others[:rest])
 }
 
 // forget makes the next event of the node count it again.
