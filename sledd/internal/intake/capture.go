@@ -27,7 +27,6 @@ const (
 // that node is to be captured, so that the file of a registered image never changes.
 func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int64) error {
 	var full error
-	asked := false // the unit of work may be tried again
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Boot, current)
 		if err != nil {
@@ -40,10 +39,7 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 			return err
 		}
 		event := api.Event{Kind: "upload", Generation: generation}
-		if !asked {
-			full, asked = in.Uploads.begin(tx.MAC, record.Claim), true
-		}
-		if full != nil {
+		if full = in.Uploads.room(); full != nil {
 			event.Detail = nodetext.Clean("refused: " + full.Error())
 		}
 		tx.AddEvent(event)

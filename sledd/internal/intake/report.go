@@ -194,9 +194,6 @@ func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Repo
 	if !line.Detail.IsZero() {
 		tx.Status().Detail = line.Detail
 	}
-	if line.Verb == "capture" {
-		in.Uploads.end(tx.MAC)
-	}
 	if tx.Binding() != nil && tx.Binding().Capture != "" && tx.captureEnded() {
 		return nil // the step that follows a capture changes nothing of what was made
 	}

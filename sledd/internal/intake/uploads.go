@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -22,36 +21,10 @@ const mostOfFilesystem = 90
 type Uploads struct {
 	Directory string // empty: not known, nothing is refused
 	Quota     int64  // bytes of all files; 0: a share of the filesystem
-
-	mu      sync.Mutex
-	claimed map[string]string // by MAC: the claim whose upload has not ended
 }
 
-// begin refuses an upload for which there is no room, or beside another one of the same boot. An upload of an earlier
-// boot has ended with it.
-func (u *Uploads) begin(address, claim string) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.claimed[address] == claim {
-		return errors.New("this boot is uploading already: one upload per boot")
-	}
-	if err := u.room(); err != nil {
-		return err
-	}
-	if u.claimed == nil {
-		u.claimed = map[string]string{}
-	}
-	u.claimed[address] = claim
-	return nil
-}
-
-// end notes that a node has ended its step.
-func (u *Uploads) end(address string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.claimed, address)
-}
-
+// room refuses an upload for which there is no room. A further upload of one boot is allowed, because the first may
+// have been cut; the web server limits how many run side by side.
 func (u *Uploads) room() error {
 	if u.Directory == "" {
 		return nil

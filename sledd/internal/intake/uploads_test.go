@@ -12,8 +12,6 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 )
 
-const first, other = "52:54:00:77:00:01", "52:54:00:77:00:02"
-
 func TestUploadsWithinTheQuota(t *testing.T) {
 	u := &Uploads{Directory: t.TempDir(), Quota: 2 << 20}
 	file := filepath.Join(u.Directory, "a.raw.zst")
@@ -27,36 +25,19 @@ func TestUploadsWithinTheQuota(t *testing.T) {
 		if err := os.Truncate(file, size); err != nil {
 			t.Fatal(err)
 		}
-		err := u.begin(first, "claim")
+		err := u.room()
 		if (err != nil) != full || full && !strings.Contains(err.Error(), "the quota is 2 MiB") {
 			t.Errorf("%d bytes: %v", size, err)
 		}
-		u.end(first)
 	}
 }
 
 func TestUploadsOfADirectoryThatCannotBeRead(t *testing.T) {
 	for _, quota := range []int64{0, 1 << 20} {
 		u := &Uploads{Directory: "/nowhere", Quota: quota}
-		if err := u.begin(first, "claim"); err == nil || !strings.Contains(err.Error(), "/nowhere") {
+		if err := u.room(); err == nil || !strings.Contains(err.Error(), "/nowhere") {
 			t.Errorf("quota %d: %v", quota, err)
 		}
-	}
-}
-
-func TestOneUploadForEachBoot(t *testing.T) {
-	u := &Uploads{}
-	for _, c := range []struct {
-		address, claim string
-		taken          bool
-	}{{first, "a", true}, {first, "a", false}, {other, "a", true}, {first, "b", true}, {first, "b", false}} {
-		if err := u.begin(c.address, c.claim); (err == nil) != c.taken {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-	u.end(first)
-	if err := u.begin(first, "b"); err != nil {
-		t.Errorf("after its step has ended: %v", err)
 	}
 }
 
