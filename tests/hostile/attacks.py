@@ -248,12 +248,16 @@ def forge_the_address(stranger: Stranger) -> None:
     stranger.everything(stranger.claim)
 
 
-@attack_servers
+@attack
 def take_captured_images(stranger: Stranger) -> None:
     """Downloads captured images by their names, which can be guessed."""
-    for plain in (True, False):
+    for token in ("", stranger.neighbour.token):
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
         for generation in range(1, 4):
-            stranger.request("GET", f"/images/captured/{stranger.victim.hyphens}-{generation}.raw.zst", plain=plain)
+            file = f"captured/{stranger.victim.hyphens}-{generation}.raw.zst"
+            stranger.request("GET", f"/images/{file}", headers=headers, plain=True)
+            stranger.request("GET", f"/images/{file}", headers=headers)
+            stranger.request("GET", f"/v1/{file}", headers=headers)
 
 
 @attack
