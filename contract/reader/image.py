@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads an image by ../image.md alone.
 
-usage: python3 image.py FILE [--keys PEM] [--digest sha256:...] [--raw OUT]
+usage: python3 image.py FILE [--keys PEM] [--digest sha256:...] [--signature BASE64] [--chunks] [--raw OUT]
 
-Checks every byte of the file; `--raw` writes the disk that is in it. Exit code 5 or 3 as in ../exit-codes.md.
+Checks every byte of the file; with `--chunks` it leaves out the gap frames, as a reader of chunks does. `--raw` writes
+the disk that is in it. Exit code 2, 3 or 5 as in ../exit-codes.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import re
 import struct
@@ -30,13 +32,17 @@ GAP_MAX = 64 << 20
 RUN = 128 << 10
 DISK_MAX = 1 << 50
 CHUNKS_MAX, PARTITIONS_MAX = 2097152, 128
-INTEGRITY, UNSUPPORTED = 5, 3
+USAGE, UNSUPPORTED, INTEGRITY = 2, 3, 5
 INDEX, TRAILER, SEEK_TABLE = 0x184D2A5A, 0x184D2A5B, 0x184D2A5E
 HEAD = struct.Struct("<8sIIQQII")
 PARTITION = struct.Struct("<QQQ16s")
 ENTRY = struct.Struct("<QQI32s32s")
+INDEX_MAX = HEAD.size + PARTITIONS_MAX * PARTITION.size + CHUNKS_MAX * ENTRY.size
 END = struct.Struct("<8sIIQQ32s8s64s")
 FOOTER = struct.Struct("<IBI")
+LOW, CHECKSUM, SINGLE_SEGMENT = 0x1F, 0x04, 0x20  # bits of a frame header descriptor
+WINDOWS = {0x48, 0x50}  # 512 KiB, 1 MiB
+SIGNATURE = "[A-Za-z0-9+/]{85}[AQgw]=="  # 64 bytes in base64
 
 
 class Refused(Exception):
@@ -75,35 +81,23 @@ class Chunk:
 
 
 @dataclass
-class Partition:
-    """For people and tools."""
-
-    start: int
-    bytes: int
-    used: int
-    content: str
-
-
-@dataclass
 class Index:
     """What the index of an image states of its disk."""
 
     sector: int
     bytes: int
     used: int
-    partitions: list[Partition]
     chunks: list[Chunk]
 
 
-def parse_partition(data: bytes, disk: int, least: int) -> Partition:
-    """One partition."""
+def check_partition(data: bytes, disk: int, least: int) -> int:
+    """One partition, which is for people and tools. Returns its start."""
     start, size, used, content = PARTITION.unpack(data)
     must(least <= start < disk, f"partition starts at {start}")
     must(size <= disk - start, f"partition at {start} ends past the disk")
     must(used <= size, f"partition at {start} uses more than it has")
-    name = re.fullmatch(rb"([a-z0-9_]+)\0*", content)
-    must(name is not None, f"partition at {start} has content {content!r}")
-    return Partition(start, size, used, content.rstrip(b"\0").decode())
+    must(re.fullmatch(rb"[a-z0-9_]+\0*", content) is not None, f"partition at {start} has content {content!r}")
+    return int(start)
 
 
 def parse_chunk(data: bytes, disk: int, least: int) -> Chunk:
@@ -137,11 +131,11 @@ def parse_index(data: bytes) -> Index:
         len(data) == HEAD.size + partition_count * PARTITION.size + chunk_count * ENTRY.size,
         "index of another size than it states",
     )
-    index, at = Index(sector, size, used, [], []), HEAD.size
+    index, at = Index(sector, size, used, []), HEAD.size
     least = 0
     for _ in range(partition_count):
-        index.partitions.append(parse_partition(data[at : at + PARTITION.size], size, least))
-        least, at = index.partitions[-1].start, at + PARTITION.size
+        least = check_partition(data[at : at + PARTITION.size], size, least)
+        at += PARTITION.size
     least = 0
     for _ in range(chunk_count):
         index.chunks.append(parse_chunk(data[at : at + ENTRY.size], size, least))
@@ -159,6 +153,11 @@ def gap_frame(size: int) -> bytes:
     return b"\x28\xb5\x2f\xfd\x80\x38" + struct.pack("<I", size) + blocks
 
 
+def gap_bytes(size: int) -> int:
+    """Of all frames of a gap."""
+    return sum(n * (10 + 4 * -(-part // RUN)) for n, part in ((size // GAP_MAX, GAP_MAX), (1, size % GAP_MAX)) if part)
+
+
 def pieces(index: Index) -> Iterator[tuple[Chunk | None, int]]:
     """Every frame in order: a chunk and its bytes of disk, or None for a gap."""
     end = 0
@@ -171,27 +170,45 @@ def pieces(index: Index) -> Iterator[tuple[Chunk | None, int]]:
             end = chunk.offset + chunk.size
 
 
-def check_layout(index: Index, index_size: int) -> tuple[int, bytes]:
-    """Each chunk's file offset. Returns where the frames end, and the seek table's frame."""
-    at, table = 0, b""
-    count = 2
-    for chunk, size in pieces(index):
-        must(chunk is None or chunk.at == at, "a chunk is not where the frames before it end")
-        frame = chunk.frame if chunk else 10 + 4 * -(-size // RUN)
-        table += struct.pack("<II", frame, size)
-        at, count = at + frame, count + 1
-    table += struct.pack("<IIII", 8 + index_size, 0, 8 + END.size, 0) + FOOTER.pack(count, 0, 0x8F92EAB1)
-    return at, struct.pack("<II", SEEK_TABLE, len(table)) + table
+def check_layout(index: Index) -> int:
+    """Each chunk's file offset. Returns where the frames end."""
+    at = end = 0
+    for chunk in index.chunks:
+        at += gap_bytes(chunk.offset - end)
+        must(chunk.at == at, "a chunk is not where the frames before it end")
+        at, end = at + chunk.frame, chunk.offset + chunk.size
+    return at + gap_bytes(index.bytes - end)
 
 
-def check_signature(digest: bytes, key: bytes, signature: bytes, keys: list[Ed25519PublicKey] | None) -> None:
-    """Signed by one of the keys; without keys only that there is a whole signature or none."""
+def seek_table(index: Index, index_size: int) -> bytes:
+    """Its frame."""
+    entries = [(chunk.frame if chunk else gap_bytes(size), size) for chunk, size in pieces(index)]
+    entries += [(8 + index_size, 0), (8 + END.size, 0)]
+    table = b"".join(struct.pack("<II", *entry) for entry in entries) + FOOTER.pack(len(entries), 0, 0x8F92EAB1)
+    return struct.pack("<II", SEEK_TABLE, len(table)) + table
+
+
+@dataclass
+class Trust:
+    """What the caller demands; signing.py reads statements."""
+
+    keys: list[Ed25519PublicKey] | None = None  # None: signatures are not checked
+    digest: str | None = None
+    signature: str | None = None  # beside the file, in base64
+
+
+def check_trust(digest: bytes, key: bytes, signature: bytes, want: Trust) -> None:
+    """The digest, and signed by one of the keys; without keys only that the signature is whole or none."""
+    must(want.digest in {None, f"sha256:{digest.hex()}"}, f"digest is sha256:{digest.hex()}")
     must(any(key) == any(signature), "half a signature")
-    if keys is None:
+    if want.signature is not None:
+        must(re.fullmatch(SIGNATURE, want.signature) is not None, f"signature {want.signature!r}", USAGE)
+        signature = base64.b64decode(want.signature)
+    if want.keys is None:
         return
     must(any(signature), "not signed")
-    for public in keys:
-        if hashlib.sha256(public.public_bytes_raw()).digest()[:8] != key:
+    for public in want.keys:
+        if want.signature is None and hashlib.sha256(public.public_bytes_raw()).digest()[:8] != key:
             continue
         try:
             public.verify(signature, b"sled-image-1:" + digest)
@@ -209,7 +226,7 @@ def read_at(file: BinaryIO, at: int, size: int) -> bytes:
     return data
 
 
-def open_image(file: BinaryIO, keys: list[Ed25519PublicKey] | None = None, digest: str | None = None) -> Index:
+def open_image(file: BinaryIO, want: Trust | None = None) -> Index:
     """The proven index: trailer, digest, signature, index, seek table, in this order."""
     total = file.seek(0, 2)
     must(total >= FOOTER.size, "too short")
@@ -224,33 +241,31 @@ def open_image(file: BinaryIO, keys: list[Ed25519PublicKey] | None = None, diges
     must(version == 1, f"trailer of version {version}", UNSUPPORTED)
     must(zero == 0, "trailer")
     must(at >= 8 and at + size == trailer_at, "the index is not at the position in the trailer")
-    must(
-        size <= HEAD.size + PARTITIONS_MAX * PARTITION.size + CHUNKS_MAX * ENTRY.size,
-        f"index of {size} bytes",
-        UNSUPPORTED,
-    )
-    must(digest in {None, f"sha256:{wanted.hex()}"}, f"digest is sha256:{wanted.hex()}")
+    must(size <= INDEX_MAX, f"index of {size} bytes", UNSUPPORTED)
+    check_trust(wanted, key, signature, want or Trust())
     payload = read_at(file, at - 8, 8 + size)
     must(payload[:8] == struct.pack("<II", INDEX, size), "the index is no frame")
     must(hashlib.sha256(payload[8:]).digest() == wanted, "the index has another digest")
-    check_signature(wanted, key, signature, keys)
     index = parse_index(payload[8:])
-    end, table = check_layout(index, size)
-    must(end == at - 8, "the frames do not end where the index starts")
-    must(read_at(file, table_at, total - table_at) == table, "another seek table")
+    must(check_layout(index) == at - 8, "the frames do not end where the index starts")
+    must(read_at(file, table_at, total - table_at) == seek_table(index, size), "another seek table")
     return index
+
+
+def check_head(frame: bytes) -> None:
+    """The header of a data frame, but for its content size."""
+    must(len(frame) >= 6 and frame[:4] == b"\x28\xb5\x2f\xfd", "no zstd frame")
+    must(frame[4] & LOW == CHECKSUM, f"descriptor {frame[4]:02x}")
+    must(frame[4] & SINGLE_SEGMENT != 0 or frame[5] in WINDOWS, f"window {frame[5]:02x}")
 
 
 def read_chunk(file: BinaryIO, chunk: Chunk) -> bytes:
     """The chunk's bytes, proven."""
     frame, where = read_at(file, chunk.at, chunk.frame), f"chunk at {chunk.offset}"
+    check_head(frame)
     try:
         # Distinguished before anything is decoded: what a frame declares is what the decoder makes room for.
-        head = zstandard.get_frame_parameters(frame)
-        must(frame[:4] == b"\x28\xb5\x2f\xfd", f"{where}: no zstd frame")
-        must(
-            head.content_size == chunk.size and head.has_checksum and head.dict_id == 0, f"{where}: header of its frame"
-        )
+        must(zstandard.get_frame_parameters(frame).content_size == chunk.size, f"{where}: content size")
         data = zstandard.ZstdDecompressor().decompress(frame, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise Refused(f"{where}: {error}") from error
@@ -265,17 +280,15 @@ def read_chunk(file: BinaryIO, chunk: Chunk) -> bytes:
     return data
 
 
-def read_disk(file: BinaryIO, index: Index) -> Iterator[tuple[int, bytes]]:
-    """Every chunk as (offset, data); gap frames are compared on the way."""
+def read_disk(file: BinaryIO, index: Index, gaps: bool = True) -> Iterator[tuple[int, bytes]]:
+    """Every chunk as (offset, data); gap frames are compared on the way, if at all."""
     at = 0
     for chunk, size in pieces(index):
         if chunk:
             yield chunk.offset, read_chunk(file, chunk)
-            at += chunk.frame
-            continue
-        frame = gap_frame(size)
-        must(read_at(file, at, len(frame)) == frame, f"gap frame at file offset {at}")
-        at += len(frame)
+        elif gaps:
+            must(read_at(file, at, gap_bytes(size)) == gap_frame(size), f"gap frame at file offset {at}")
+        at += chunk.frame if chunk else gap_bytes(size)
 
 
 def read_keys(path: Path) -> list[Ed25519PublicKey]:
@@ -292,18 +305,15 @@ def read_keys(path: Path) -> list[Ed25519PublicKey]:
     return keys
 
 
-def run(source: Path, keys: Path | None, digest: str | None, raw: Path | None) -> None:
-    """Reads all of the image."""
-    with source.open("rb") as file:
-        index = open_image(file, read_keys(keys) if keys else None, digest)
-        if raw is None:
-            for _ in read_disk(file, index):
-                pass
-            return
-        with raw.open("wb") as out:
-            for offset, data in read_disk(file, index):
+def run(source: Path, want: Trust, raw: Path | None = None, chunks: bool = False) -> None:
+    """Reads all of the image, with `chunks` all but its gaps."""
+    with source.open("rb") as file, (raw or Path("/dev/null")).open("wb") as out:
+        index = open_image(file, want)
+        for offset, data in read_disk(file, index, not chunks):
+            if raw:
                 out.seek(offset)
                 out.write(data)
+        if raw:
             out.truncate(index.bytes)
 
 
@@ -313,10 +323,13 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--keys", type=Path, help="PEM file of public keys, one of which must have signed it")
     parser.add_argument("--digest", help="that it must have, as sha256:<hex>")
+    parser.add_argument("--signature", help="signature beside the file, in base64")
+    parser.add_argument("--chunks", action="store_true", help="do not read gap frames")
     parser.add_argument("--raw", type=Path, help="write the disk here")
     given = parser.parse_args()
     try:
-        run(given.file, given.keys, given.digest, given.raw)
+        keys = read_keys(given.keys) if given.keys else None
+        run(given.file, Trust(keys, given.digest, given.signature), given.raw, given.chunks)
     except Refused as refusal:
         print(f"image.py: {given.file}: {refusal}", file=sys.stderr)
         return refusal.code

@@ -8,7 +8,6 @@ import struct
 from collections.abc import Callable, Iterable
 
 from form import (
-    CHUNK,
     ENTRY,
     GRANULE,
     HEAD,
@@ -16,9 +15,6 @@ from form import (
     MIB,
     OTHER,
     PARTITION,
-    RUN,
-    Chunk,
-    Disk,
     compress,
     gap_frame,
     key_id,
@@ -42,14 +38,6 @@ def entry(number: int, offset: int = 0) -> int:
     return HEAD + 2 * PARTITION + number * ENTRY + offset
 
 
-def with_frame(frame: Callable[[bytes], bytes]) -> bytes:
-    """three(), its second chunk's frame made otherwise."""
-    disk = three()
-    disk.chunks[1].fill(disk.size)
-    disk.chunks[1].frame = frame(disk.chunks[1].data)
-    return parts_of(disk).seal()
-
-
 def with_chunks(chunks: Iterable[int]) -> bytes:
     """three(), its chunks in another order or number."""
     disk = three()
@@ -68,24 +56,19 @@ def flipped(data: bytes, at: int) -> bytes:
     return bytes(changed)
 
 
-def crafted(declared: int, decoded: int) -> bytes:
-    """A frame that declares one size and decodes to another: zeros, and a checksum that nobody gets to."""
-    blocks = gap_frame(decoded)[10:]
-    return b"\x28\xb5\x2f\xfd\xc4\x38" + struct.pack("<Q", declared) + blocks + b"\0\0\0\0"
-
-
-def with_dictionary(data: bytes) -> bytes:
-    """The usual frame, and a dictionary's number in its header."""
-    frame = bytearray(compress(data))
-    frame[4] |= 1
-    return bytes(frame[:5] + b"\x07" + frame[5:])
-
-
-def with_noise(data: bytes) -> bytes:
-    """A byte in a granule that the index says is free."""
-    noisy = bytearray(data)
-    noisy[5] = 1
-    return compress(bytes(noisy))
+def order_of_faults() -> dict[str, tuple[bytes, int]]:
+    """Images with two faults, and the code of the one that counts."""
+    head = "IIQQII"  # from the version on
+    return {
+        "version_2_sector_0": (patched(8, head, 2, 0, 8 * MIB, 0, 3, 2), 3),
+        "sector_0_chunks_too_many": (patched(8, head, 1, 0, 8 * MIB, 0, (1 << 21) + 1, 2), 5),
+        "disk_over_2_50_half_a_sector": (patched(16, "Q", (1 << 50) + 256), 5),
+        "disk_of_2_63_chunks_too_many": (patched(8, head, 1, 512, 1 << 63, 0, (1 << 21) + 1, 2), 5),
+        "chunks_too_many_used_wrong": (patched(8, head, 1, 512, 8 * MIB, 0, (1 << 21) + 1, 2), 3),
+        "version_2_trailer_reserved": (parts_of(three()).seal(version=2, zero=1), 3),
+        "version_2_trailer_digest": (parts_of(three()).seal(version=2, digest=bytes(32)), 3),
+        "trailer_reserved_index_far": (parts_of(three()).seal(zero=1, size=1 << 40), 5),
+    }
 
 
 def bad_places() -> dict[str, bytes]:
@@ -107,7 +90,6 @@ def bad_places() -> dict[str, bytes]:
         "byte_behind": whole + b"\0",
         "byte_within": whole[:table] + b"\0" + whole[table:],
         "flip_in_frame": flipped(whole, first + 20),
-        "flip_in_gap": flipped(whole, 9),
         "flip_in_index_head": flipped(whole, index - 1),
         "flip_in_index": flipped(whole, index + 30),
         "flip_in_hash": flipped(whole, index + entry(2, 60)),
@@ -213,46 +195,6 @@ def bad_chunks() -> dict[str, bytes]:
         "bitmap_empty": patched(entry(1, 20), "32s", b""),
         "bitmap_one_more": patched(entry(1, 20), "B", 1),
         "hash": patched(entry(1, 52), "B", 0),
-    }
-
-
-def bitmap_past_end() -> bytes:
-    """The last chunk has two granules; a third is used."""
-    disk = Disk(2 * MIB + 4608, [Chunk(2 * MIB, [0, 1])])
-    parts = parts_of(disk)
-    parts.index[HEAD + 20] |= 4
-    return parts.seal()
-
-
-def bad_frames() -> dict[str, bytes]:
-    """Frames of the right size in the file that are not what they must be."""
-    other = parts_of(three())
-    other.frames[0] = (gap_frame(MIB, window=0x40), MIB)
-    split = parts_of(three())
-    split.frames[0:1] = [(gap_frame(MIB // 2), MIB // 2)] * 2
-    late = parts_of(Disk(65 * MIB + 512, []))
-    late.frames.reverse()
-    return {
-        "frame_no_checksum": with_frame(lambda data: compress(data, checksum=False)),
-        "frame_no_size": with_frame(lambda data: compress(data, size=False)),
-        "frame_with_dictionary": with_frame(with_dictionary),
-        "frames_two_in_one": with_frame(lambda data: compress(data[:4096]) + compress(data[4096:])),
-        "frame_and_more": with_frame(lambda data: compress(data) + skippable(0x184D2A50, b"")),
-        "frame_after_skippable": with_frame(lambda data: skippable(0x184D2A50, b"") + compress(data)),
-        "frame_is_skippable": with_frame(lambda _: skippable(0x184D2A50, b"1234")),
-        "frame_is_noise": with_frame(lambda data: hashlib.sha256(data).digest()),
-        "frame_one_byte": with_frame(lambda _: b"\x28"),
-        "frame_too_short": with_frame(lambda data: compress(data[:-1])),
-        "frame_too_long": with_frame(lambda data: compress(data + b"\0")),
-        "bomb_declares_gib": with_frame(lambda _: crafted(64 << 30, RUN)),
-        "bomb_declares_2_63": with_frame(lambda _: crafted(1 << 63, RUN)),
-        "bomb_decodes_64_mib": with_frame(lambda _: crafted(CHUNK, 64 << 20)),
-        "frame_decodes_less": with_frame(lambda _: crafted(CHUNK, RUN)),
-        "free_granule_not_zeros": with_frame(with_noise),
-        "bitmap_past_end": bitmap_past_end(),
-        "gap_other_window": other.seal(),
-        "gap_in_two_frames": split.seal(),
-        "gap_short_frame_first": late.seal(),
     }
 
 

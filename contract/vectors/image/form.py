@@ -30,6 +30,19 @@ def gap_frame(size: int, window: int = 0x38) -> bytes:
     return b"\x28\xb5\x2f\xfd\x80" + bytes([window]) + struct.pack("<I", size) + blocks
 
 
+def reheaded(frame: bytes, descriptor: int, rest: bytes) -> bytes:
+    """A data frame of a few KiB or more with another header: a single segment has no other start than this."""
+    head = 6 + {0: 0, 1: 1, 2: 3, 3: 7}[frame[4] >> 6]  # a single segment: no window, at least one byte of size
+    if not frame[4] & 0x20:
+        raise ValueError("not a single segment")
+    return frame[:4] + bytes([descriptor]) + rest + frame[head:]
+
+
+def windowed(window: int) -> Callable[[bytes], bytes]:
+    """The frame of a chunk with that window instead of a single segment."""
+    return lambda data: reheaded(compress(data), 0x84, bytes([window]) + struct.pack("<I", len(data)))
+
+
 def compress(data: bytes, checksum: bool = True, size: bool = True) -> bytes:
     """A data frame."""
     return zstandard.ZstdCompressor(level=19, write_checksum=checksum, write_content_size=size).compress(data)

@@ -3,28 +3,37 @@
 
 They are committed; a reader needs only them.
 
-`manifest` has one line for each case: file, exit code, keys to check with (`-`: none), SHA-256 of the raw disk (`-`:
-none). The keys are made from fixed seeds and prove nothing: they are for tests only.
+`manifest` has one line for each case: file, exit code of a reader of the file, keys to check with (`-`: none), SHA-256
+of the raw disk (`-`: neither kind of reader accepts it), exit code of a reader of chunks.
+
+`trust` has one line for each signature beside a file: file, exit code of both kinds of readers, keys, digest that is
+demanded (`-`: none), signature (`-`: none). All of its files are vectors of `manifest`.
+
+The keys are made from fixed seeds and prove nothing: they are for tests only.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 from bad import (
     bad_chunks,
-    bad_frames,
     bad_head,
     bad_partitions,
     bad_places,
     bad_trailer,
+    order_of_faults,
     seek_tables,
     signatures,
     unsupported,
 )
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from form import KEY, MIB, OTHER, Chunk, Disk, parts_of, three
+from form import KEY, MIB, OTHER, Chunk, Disk, compress, parts_of, reheaded, three, windowed
+from frames import bad_frames, bad_gaps, bad_windows
 
 HERE = Path(__file__).parent
 
@@ -32,6 +41,7 @@ HERE = Path(__file__).parent
 def good() -> dict[str, tuple[Disk, Ed25519PrivateKey | None, str]]:
     """Images that every reader takes: disk, signer, keys to check with."""
     many = [(i * 4096, 4096, 0, b"data") for i in range(128)]
+    odd = [(0, 0, 0, b"data"), (513, 4096, 1, b"data"), (513, MIB - 513, 0, b"ext4"), (4000, 1, 1, b"swap")]
     return {
         "one_sector": (Disk(512, [Chunk(0, [0])]), None, "-"),
         "one_chunk": (Disk(MIB, [Chunk(0, list(range(256)))]), None, "-"),
@@ -44,10 +54,65 @@ def good() -> dict[str, tuple[Disk, Ed25519PrivateKey | None, str]]:
         "gap_over_64_mib": (Disk(200 * MIB, [Chunk(0, [0]), Chunk(150 * MIB, [9, 10])]), None, "-"),
         "partitions_128": (Disk(MIB, [Chunk(0, [0, 255])], partitions=many), None, "-"),
         "content_16_letters": (Disk(MIB, [Chunk(0, [0])], partitions=[(0, MIB, 4096, b"abcdefghijkl_678")]), None, "-"),
+        "partitions_odd": (Disk(MIB, [Chunk(0, [0])], partitions=odd), None, "-"),
+        "window_512_kib": (framed(windowed(0x48)), None, "-"),
+        "window_1_mib": (framed(windowed(0x50)), None, "-"),
+        "size_in_8_bytes": (framed(lambda data: reheaded(compress(data), 0xE4, size_of(data, 8))), None, "-"),
         "signed": (three(), KEY, "test.pub"),
         "signed_by_the_second": (three(), OTHER, "both.pub"),
         "signed_not_looked_at": (three(), OTHER, "-"),
     }
+
+
+def size_of(data: bytes, width: int) -> bytes:
+    """The content size of a frame."""
+    return len(data).to_bytes(width, "little")
+
+
+def framed(frame: Callable[[bytes], bytes]) -> Disk:
+    """three(), each frame made otherwise."""
+    disk = three()
+    for chunk in disk.chunks:
+        chunk.fill(disk.size)
+        chunk.frame = frame(chunk.data)
+    return disk
+
+
+def three_hash() -> str:
+    """SHA-256 of the raw disk of three()."""
+    return framed(compress).raw_hash()
+
+
+def trust() -> list[str]:
+    """Lines of `trust`."""
+    digest = hashlib.sha256(parts_of(three()).index).digest()
+
+    def beside(key: Ed25519PrivateKey, message: bytes = digest) -> str:
+        return base64.b64encode(key.sign(b"sled-image-1:" + message)).decode()
+
+    mine, other = beside(KEY), beside(OTHER)
+    gaps, wanted = "ok/gaps.raw.zst", f"sha256:{digest.hex()}"
+    return [
+        f"{gaps} 0 - {wanted} -\n",
+        f"{gaps} 5 - sha256:{bytes(32).hex()} -\n",
+        f"{gaps} 5 test.pub sha256:{bytes(32).hex()} {mine}\n",
+        f"{gaps} 0 test.pub {wanted} {mine}\n",
+        f"{gaps} 5 test.pub {wanted} {other}\n",
+        f"{gaps} 0 both.pub - {other}\n",
+        f"{gaps} 0 - - {other}\n",
+        f"{gaps} 5 test.pub - {beside(KEY, bytes(32))}\n",
+        f"{gaps} 2 test.pub - {mine[:-4]}\n",
+        f"{gaps} 2 - - {mine[:-4]}\n",
+        f"{gaps} 2 test.pub - {mine[:-1]}\n",
+        f"{gaps} 2 test.pub - {'!' + mine[1:]}\n",
+        f"ok/signed.raw.zst 5 test.pub - {other}\n",
+        f"ok/signed.raw.zst 0 both.pub - {other}\n",
+        f"ok/signed_by_the_second.raw.zst 0 test.pub - {mine}\n",
+        f"bad/signature_flipped.raw.zst 0 test.pub - {mine}\n",
+        f"bad/signature_key_id.raw.zst 0 test.pub - {mine}\n",
+        f"bad/half_a_signature.raw.zst 5 test.pub - {mine}\n",
+        f"bad/half_a_signature_key.raw.zst 5 - - {mine}\n",
+    ]
 
 
 def write_keys() -> None:
@@ -69,9 +134,11 @@ def main() -> None:
     """Writes every vector and the manifest."""
     lines = []
 
-    def put(name: str, data: bytes, code: int, keys: str = "-", raw: str = "-") -> None:
+    def put(
+        name: str, data: bytes, code: int, keys: str = "-", raw: str = "-", *, of_chunks: int | None = None
+    ) -> None:
         (HERE / name).write_bytes(data)
-        lines.append(f"{name} {code} {keys} {raw}\n")
+        lines.append(f"{name} {code} {keys} {raw} {code if of_chunks is None else of_chunks}\n")
 
     for folder in ("ok", "bad", "keys"):
         (HERE / folder).mkdir(exist_ok=True)
@@ -88,15 +155,21 @@ def main() -> None:
         bad_partitions,
         bad_chunks,
         bad_frames,
+        bad_windows,
         seek_tables,
     ):
         for name, data in group().items():
             put(f"bad/{name}.raw.zst", data, 5)
     for name, data in unsupported().items():
         put(f"bad/{name}.raw.zst", data, 3)
+    for name, (data, code) in order_of_faults().items():
+        put(f"bad/{name}.raw.zst", data, code)
+    for name, data in bad_gaps().items():
+        put(f"bad/{name}.raw.zst", data, 5, "test.pub", three_hash(), of_chunks=0)
     for name, data in signatures().items():
         put(f"bad/{name}.raw.zst", data, 5, "test.pub")
-    lines += ["ok/gaps.raw.zst 5 test.pub -\n", "ok/signed_by_the_second.raw.zst 5 test.pub -\n"]
+    lines += ["ok/gaps.raw.zst 5 test.pub - 5\n", "ok/signed_by_the_second.raw.zst 5 test.pub - 5\n"]
+    (HERE / "trust").write_text("".join(trust()))
     (HERE / "manifest").write_text("".join(sorted(lines)))
 
 

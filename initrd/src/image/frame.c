@@ -10,7 +10,14 @@
 
 #define MAGIC "\x28\xb5\x2f\xfd"
 #define HEAD 6u // bytes of the smallest frame header that has a content size
-#define CHECKSUM 0x04u // in the header's first byte after the magic
+
+// In the descriptor, the header's first byte after the magic.
+#define LOW_BITS 0x1fu // dictionary id, checksum, reserved, unused
+#define CHECKSUM 0x04u
+#define SINGLE_SEGMENT 0x20u
+// The descriptor of a window, the byte after it.
+#define WINDOW_512_KIB 0x48u
+#define WINDOW_1_MIB 0x50u
 
 struct codec {
 	ZSTD_CCtx *coder;
@@ -53,8 +60,10 @@ static const char *head_fault(const uint8_t *frame, size_t size, size_t wanted) 
 		return "it is no zstd frame";
 	if (ZSTD_getFrameContentSize(frame, size) != wanted)
 		return "its frame declares another size";
-	if (!(frame[4] & CHECKSUM) || ZSTD_getDictID_fromFrame(frame, size) != 0)
-		return "its frame has no checksum, or a dictionary";
+	if ((frame[4] & LOW_BITS) != CHECKSUM)
+		return "its frame has no checksum, or a field for a dictionary, or bits that no frame has";
+	if (!(frame[4] & SINGLE_SEGMENT) && frame[5] != WINDOW_512_KIB && frame[5] != WINDOW_1_MIB)
+		return "its frame has a window other than the chunk, 512 KiB or 1 MiB";
 	if (ZSTD_findFrameCompressedSize(frame, size) != size)
 		return "its frame is damaged, or is more than one frame";
 	return NULL;

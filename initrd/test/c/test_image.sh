@@ -28,20 +28,54 @@ says() { # says NAME PATTERN: in the output of the last command
 	fi
 }
 
-while read -r file code keys raw; do
+gaps=$vectors/ok/gaps.raw.zst
+digest=sha256:41a2c05a72c129dccd3894b2cde423653c42833c53a8ba2918eec760f2944383 # of every signed vector
+encoded() { printf %s "$1" | sed 's/%/%25/g; s/ /%20/g; s/=/%3D/g'; }
+
+# wrote WANTED NAME FILE HASH OPERAND...: a reader of chunks, onto a file full of something else
+wrote() {
+	wanted=$1 name=$2 file=$3 hash=$4
+	shift 4
+	head -c 8388608 /dev/zero | tr '\0' '\245' > "$TMPDIR/written"
+	check "$wanted" "$name" "$SLEDC" write image="file://$vectors/$file" file="$TMPDIR/written" \
+		mode=full gaps=zero "$@"
+	if [ "$wanted" = 0 ] && [ "$hash" != - ]; then
+		echo "$hash  $TMPDIR/written" | sha256sum -c --status || { echo "not ok - $name: the disk"; status=1; }
+	fi
+}
+
+while read -r file code keys raw of_chunks; do
 	if [ "$keys" = - ]; then unset SLED_KEYS; else export SLED_KEYS="$vectors/keys/$keys"; fi
 	# A verb for people takes an image that nobody signed, and says so.
 	[ "$file $code" != "ok/gaps.raw.zst 5" ] || code=0
 	check "$code" "verify $file, keys $keys" "$SLEDC" verify in="$vectors/$file"
-	if [ "$raw" != - ]; then
+	[ "$keys" = - ] || wrote "$of_chunks" "write $file, keys $keys" "$file" "$raw" digest=$digest
+	if [ "$code" = 0 ] && [ "$raw" != - ]; then
 		zstd -qdcf "$vectors/$file" > "$TMPDIR/raw"
 		check 0 "the raw disk of $file" "$SLEDC" verify in="$vectors/$file" file="$TMPDIR/raw"
 	fi
 done < "$vectors/manifest"
+while read -r file code keys demanded signature; do
+	[ "$keys" != - ] || continue # write has keys, always
+	[ "$demanded" != - ] || demanded=$digest
+	export SLED_KEYS="$vectors/keys/$keys"
+	wrote "$code" "$file with $signature beside it, $keys" "$file" - digest="$demanded" \
+		signature="$(encoded "$signature")"
+done < "$vectors/trust"
 unset SLED_KEYS
 
-gaps=$vectors/ok/gaps.raw.zst
-digest=sha256:41a2c05a72c129dccd3894b2cde423653c42833c53a8ba2918eec760f2944383
+# An index of one entry more than the limits, in a file with a hole.
+python3 - "$TMPDIR/large" << 'END'
+import struct, sys
+size = 40 + 128 * 40 + (2097152 + 1) * 84
+with open(sys.argv[1], "wb") as file:
+    file.seek(8 + size)
+    file.write(struct.pack("<II8sIIQQ104x", 0x184D2A5B, 136, b"sled-end", 1, 0, 8, size))
+    file.write(bytes(24) + struct.pack("<IBI", 2, 0, 0x8F92EAB1))
+END
+check 3 "an index beyond the limits" "$SLEDC" verify in="$TMPDIR/large"
+rm "$TMPDIR/large"
+
 check 0 "inspect" "$SLEDC" inspect in="$gaps"
 says "digest" "^digest *$digest\$"
 says "partition" "1  ext4 .* 1.0 MiB .* 2.0 MiB .* 8.0 KiB"
@@ -76,7 +110,6 @@ says "removed" '"removed": {"chunks": 2, "used_bytes": 421888'
 
 key=$vectors/keys/test.key
 zeros=sha256:0000000000000000000000000000000000000000000000000000000000000000
-encoded() { printf %s "$1" | sed 's/%/%25/g; s/ /%20/g; s/=/%3D/g'; }
 writes() { # writes WANTED NAME IMAGE STATEMENT SIGNATURE: as in a plan
 	check "$1" "$2" env SLED_KEYS="$vectors/keys/test.pub" SLED_FLOOR="$TMPDIR/floor" "$SLEDC" write \
 		image="file://$gaps" digest="$digest" file="$TMPDIR/written" \

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames that every reader of the file refuses. Most are three() of form.py, changed in one place."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable
+
+from bad import flipped
+from form import (
+    CHUNK,
+    HEAD,
+    KEY,
+    MIB,
+    RUN,
+    Chunk,
+    Disk,
+    compress,
+    gap_frame,
+    parts_of,
+    reheaded,
+    skippable,
+    three,
+    windowed,
+)
+
+
+def with_frame(frame: Callable[[bytes], bytes]) -> bytes:
+    """three(), its second chunk's frame made otherwise."""
+    disk = three()
+    disk.chunks[1].fill(disk.size)
+    disk.chunks[1].frame = frame(disk.chunks[1].data)
+    return parts_of(disk).seal()
+
+
+def crafted(declared: int, decoded: int) -> bytes:
+    """A frame that declares one size and decodes to another: zeros, and a checksum that nobody gets to."""
+    blocks = gap_frame(decoded)[10:]
+    return b"\x28\xb5\x2f\xfd\xc4\x48" + struct.pack("<Q", declared) + blocks + b"\0\0\0\0"
+
+
+def with_dictionary(number: int) -> Callable[[bytes], bytes]:
+    """The usual frame, and a dictionary's number in its header."""
+    return lambda data: reheaded(compress(data), 0xA5, bytes([number]) + struct.pack("<I", len(data)))
+
+
+def with_descriptor(descriptor: int) -> Callable[[bytes], bytes]:
+    """The usual frame with other bits in the first byte of its header."""
+    return lambda data: reheaded(compress(data), descriptor, struct.pack("<I", len(data)))
+
+
+def with_noise(data: bytes) -> bytes:
+    """A byte in a granule that the index says is free."""
+    noisy = bytearray(data)
+    noisy[5] = 1
+    return compress(bytes(noisy))
+
+
+def bitmap_past_end() -> bytes:
+    """The last chunk has two granules; a third is used."""
+    disk = Disk(2 * MIB + 4608, [Chunk(2 * MIB, [0, 1])])
+    parts = parts_of(disk)
+    parts.index[HEAD + 20] |= 4
+    return parts.seal()
+
+
+def bad_frames() -> dict[str, bytes]:
+    """Frames of the right size in the file that are not what they must be."""
+    split = parts_of(three())
+    split.frames[0:1] = [(gap_frame(MIB // 2), MIB // 2)] * 2
+    late = parts_of(Disk(65 * MIB + 512, []))
+    late.frames.reverse()
+    return {
+        "frame_no_checksum": with_frame(lambda data: compress(data, checksum=False)),
+        "frame_no_size": with_frame(lambda data: compress(data, size=False)),
+        "frame_with_dictionary": with_frame(with_dictionary(7)),
+        "frames_two_in_one": with_frame(lambda data: compress(data[:4096]) + compress(data[4096:])),
+        "frame_and_more": with_frame(lambda data: compress(data) + skippable(0x184D2A50, b"")),
+        "frame_after_skippable": with_frame(lambda data: skippable(0x184D2A50, b"") + compress(data)),
+        "frame_is_skippable": with_frame(lambda _: skippable(0x184D2A50, b"1234")),
+        "frame_is_noise": with_frame(lambda data: hashlib.sha256(data).digest()),
+        "frame_one_byte": with_frame(lambda _: b"\x28"),
+        "frame_too_short": with_frame(lambda data: compress(data[:-1])),
+        "frame_too_long": with_frame(lambda data: compress(data + b"\0")),
+        "bomb_declares_gib": with_frame(lambda _: crafted(64 << 30, RUN)),
+        "bomb_declares_2_63": with_frame(lambda _: crafted(1 << 63, RUN)),
+        "bomb_decodes_64_mib": with_frame(lambda _: crafted(CHUNK, 64 << 20)),
+        "frame_decodes_less": with_frame(lambda _: crafted(CHUNK, RUN)),
+        "free_granule_not_zeros": with_frame(with_noise),
+        "bitmap_past_end": bitmap_past_end(),
+        "gap_in_two_frames": split.seal(),
+        "gap_short_frame_first": late.seal(),
+    }
+
+
+def bad_windows() -> dict[str, bytes]:
+    """Windows that a decoder need not have room for, or that are smaller than blocks are."""
+    windows = {"1_kib": 0x00, "128_kib": 0x38, "256_kib": 0x40, "640_kib": 0x4A, "2_mib": 0x58, "1_gib": 0xA0}
+    return {f"frame_window_{name}": with_frame(windowed(window)) for name, window in windows.items()} | {
+        "frame_dictionary_field_of_0": with_frame(with_dictionary(0)),
+        "frame_unused_bit": with_frame(with_descriptor(0xB4)),
+        "frame_reserved_bit": with_frame(with_descriptor(0xAC)),
+    }
+
+
+def bad_gaps() -> dict[str, bytes]:
+    """Gap frames of the right length with other bytes: only a reader of the whole file sees them."""
+
+    def changed(frame: bytes) -> bytes:
+        parts = parts_of(three())
+        parts.frames[0] = (frame, MIB)
+        return parts.seal(KEY)
+
+    right = gap_frame(MIB)
+    return {
+        "gap_other_window": changed(gap_frame(MIB, window=0x40)),
+        "gap_of_ones": changed(right[:13] + b"\1" + right[14:]),
+        "gap_declares_less": changed(right[:6] + struct.pack("<I", MIB - 1) + right[10:]),
+        "gap_ends_early": changed(right[:10] + bytes([right[10] | 1]) + right[11:]),
+        "gap_is_noise": changed(bytes(len(right))),
+        "flip_in_gap": flipped(parts_of(three()).seal(KEY), 9),
+    }
