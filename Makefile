@@ -145,7 +145,7 @@ generate: build ## files made from code: openapi.json, role READMEs, the provide
 
 ## Tests that need root, time or a lab
 # Those joined by + run side by side, the next when one ends: first what fails soon, then what waits for machines.
-TESTS := lint+unit-python+unit-c+test-go+test-c+test-hostile test-power+test-images+test-terraform+test-initrd+test-boot-server \
+TESTS := lint+unit-python+unit-c+test-go+test-c+test-hostile+test-readers test-power+test-images+test-terraform+test-initrd+test-boot-server \
 	test-lab+test-rollout+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
@@ -172,6 +172,18 @@ DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py in
 	initrd/test/pack/test_in_use.py initrd/test/pack/test_capture.py
 test-images: check-program
 	tools/as-root env JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain $(DISK_TESTS)
+
+# The readers of images on changed images: sledc, both reference readers, zstd (tests/differential/run.py).
+READERS := tests/differential/run.py $(CURDIR)/build/obj/sledc-test/plain/sledc build/bin/image-reader --keep build/differential
+build/bin/image-reader: FORCE
+	@mkdir -p $(@D)
+	CGO_ENABLED=0 go build -o $@ ./contract/reader/go
+
+test-readers: check-program build/bin/image-reader
+	python3 $(READERS) --cases 400
+
+fuzz-differential: check-program build/bin/image-reader ## the readers of images on changed images, the same code and disk from each (MINUTES=30 SEED=1)
+	python3 $(READERS) --seconds $$(($(or $(MINUTES),30) * 60)) --seed $(or $(SEED),1)
 
 test-api:
 	sledd/test/schemathesis.sh
@@ -232,6 +244,6 @@ clean: ## remove build/
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-hostile test-go test-terraform test-c test-images test-api \
+	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-hostile test-go test-terraform test-c test-images test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE
