@@ -76,6 +76,11 @@ def test_a_byte_changed_anywhere_is_refused() -> None:
                 pass
 
 
+def test_a_free_tebibyte_has_the_size_that_the_page_states() -> None:
+    page = (VECTORS.parents[1] / "image.md").read_text()
+    assert f"A free TiB takes {image.gap_bytes(1 << 40) / 1e6:.1f} MB of file." in page
+
+
 def test_another_digest() -> None:
     with (VECTORS / "ok/gaps.raw.zst").open("rb") as file, pytest.raises(image.Refused):
         image.open_image(file, image.Trust(digest="sha256:" + 64 * "0"))

@@ -11,6 +11,7 @@
 struct chunk_list {
 	struct index *index;
 	size_t room;
+	const char *name; // of the disk
 };
 
 static struct chunk *next_chunk(struct chunk_list *list, uint64_t offset, struct fault *fault) {
@@ -19,8 +20,9 @@ static struct chunk *next_chunk(struct chunk_list *list, uint64_t offset, struct
 
 	if (index->chunk_count == CHUNKS_MAX) {
 		fault_set(fault, CODE_UNSUPPORTED,
-			"more than %u chunks of 1 MiB are used, which is the maximum of an image",
-			CHUNKS_MAX);
+			"%s: more than %u chunks of 1 MiB (2 TiB) hold something, which is the maximum of an image; "
+			"content that is kept whole, such as LVM or LUKS, counts with all of its size",
+			list->name, CHUNKS_MAX);
 		return NULL;
 	}
 	if (index->chunk_count == list->room) {
@@ -72,7 +74,7 @@ int chunks_plan(const struct reader *reader, const struct usedmap *map, struct i
 	cleanup_with(extents_free) struct extents granules = {0};
 	cleanup_with(index_free) struct index index = {.bytes = reader->bytes, .sector = map->sector,
 		.partition_count = map->partition_count};
-	struct chunk_list list = {.index = &index};
+	struct chunk_list list = {.index = &index, .name = reader->name};
 	int r = 0;
 
 	memcpy(index.partitions, map->partitions, sizeof(index.partitions));
