@@ -169,7 +169,7 @@ check-program:
 
 # Every filesystem and table, from disk to image and back; loop devices need root. One at a time: no filesystem is mounted twice.
 DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py initrd/test/pack/test_btrfs.py \
-	initrd/test/pack/test_in_use.py initrd/test/pack/test_capture.py
+	initrd/test/pack/test_in_use.py initrd/test/pack/test_capture.py initrd/test/pack/test_recovery.py
 test-images: check-program
 	tools/as-root env JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain $(DISK_TESTS)
 
