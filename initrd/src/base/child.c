@@ -8,13 +8,16 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 #define LAST_WORDS 400u // bytes of standard error in a fault
 
@@ -34,45 +37,64 @@ static int missing(const char *name, struct fault *fault) {
 	return fault_set(fault, CODE_UNSUPPORTED, "%s is missing", name);
 }
 
-static int spawn(const char *const words[], const posix_spawn_file_actions_t *actions, pid_t *ret) {
-	static const char *const folders[] = {"/usr/sbin", "/sbin", "/usr/bin", "/bin"};
-	char *const *argv = (char *const *)(uintptr_t)words, path[256];
-	int r = posix_spawnp(ret, words[0], actions, NULL, argv, environ);
+// Searches PATH, then the folders of root's PATH, for an executable file. False: there is none.
+static bool find_program(const char *name, char *ret, size_t size) {
+	static const char *const usual = "/usr/sbin:/sbin:/usr/bin:/bin";
+	const char *const paths[] = {getenv("PATH"), usual};
 
-	for (size_t i = 0; r == ENOENT && i < ELEMENTS(folders); i++) {
-		snprintf(path, sizeof(path), "%s/%s", folders[i], words[0]);
-		r = posix_spawn(ret, path, actions, NULL, argv, environ);
-	}
+	for (size_t i = 0; i < ELEMENTS(paths); i++)
+		for (const char *at = paths[i]; at && *at; at += strspn(at, ":")) {
+			int n = (int)strcspn(at, ":");
+			snprintf(ret, size, "%.*s/%s", n, at, name);
+			if (access(ret, X_OK) == 0)
+				return true;
+			at += n;
+		}
+	return false;
+}
+
+static int spawn(const char *program, const char *const words[], const int streams[3], pid_t *ret) {
+	char *const *argv = (char *const *)(uintptr_t)words;
+	posix_spawn_file_actions_t actions;
+	int r;
+
+	posix_spawn_file_actions_init(&actions);
+	for (int i = 0; i < 3; i++)
+		posix_spawn_file_actions_adddup2(&actions, streams[i], i);
+	r = posix_spawn(ret, program, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
 	return -r;
 }
 
-static void use(posix_spawn_file_actions_t *actions, int fd, int as) {
-	if (fd >= 0)
-		posix_spawn_file_actions_adddup2(actions, fd, as);
-	else
-		posix_spawn_file_actions_addopen(actions, as, "/dev/null", O_RDWR, 0);
-}
-
-int child_start(const char *const words[], int in, int out, struct child *ret, struct fault *fault) {
-	cleanup_close int errors = memfd_create("errors", MFD_CLOEXEC);
-	posix_spawn_file_actions_t actions;
+// `jail`: NULL for a program that is trusted with what this process may do.
+static int start(const char *const words[], int in, int out, const struct jail *jail, struct child *ret,
+		 struct fault *fault) {
+	cleanup_close int errors = memfd_create("errors", MFD_CLOEXEC), null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int streams[] = {in < 0 ? null : in, out < 0 ? null : out, errors};
+	char program[256];
 	pid_t pid;
 	int r;
 
-	if (errors < 0)
+	if (errors < 0 || null < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", words[0]);
-	posix_spawn_file_actions_init(&actions);
-	use(&actions, in, STDIN_FILENO);
-	use(&actions, out, STDOUT_FILENO);
-	use(&actions, errors, STDERR_FILENO);
-	r = spawn(words, &actions, &pid);
-	posix_spawn_file_actions_destroy(&actions);
-	if (r == -ENOENT)
+	if (!find_program(words[0], program, sizeof(program)))
 		return missing(words[0], fault);
-	if (r < 0)
-		return fault_errno(fault, CODE_FAILED, r, "%s", words[0]);
-	*ret = (struct child){.pid = pid, .name = words[0], .errors = steal_fd(&errors)};
-	return 0;
+	if (jail)
+		r = jail_start(jail, program, words, streams, &pid, fault);
+	else if ((r = spawn(program, words, streams, &pid)) < 0)
+		r = fault_errno(fault, CODE_FAILED, r, "%s", words[0]);
+	if (r == 0)
+		*ret = (struct child){.pid = pid, .name = words[0], .errors = steal_fd(&errors)};
+	return r;
+}
+
+int child_start(const char *const words[], int in, int out, struct child *ret, struct fault *fault) {
+	return start(words, in, out, NULL, ret, fault);
+}
+
+int child_start_jailed(const char *const words[], int in, int out, const struct jail *jail, struct child *ret,
+		       struct fault *fault) {
+	return start(words, in, out, jail, ret, fault);
 }
 
 static int reap(struct child *child, int *ret_status) {
@@ -110,18 +132,59 @@ static bool ends_before(pid_t pid, int64_t deadline) {
 	return n != 0;
 }
 
+// Lines of progress, which end with a carriage return, and partclone's pointer to a log that it does not write.
+static bool is_noise(const char *line, size_t size) {
+	static const char *const words[] = {"Elapsed:", "Remaining:", "please check /dev/null"};
+
+	for (size_t i = 0; i < ELEMENTS(words); i++)
+		if (memmem(line, size, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+// Control characters become spaces, and a terminal's escape sequences disappear.
+static void clean_line(const char *line, size_t size, struct text *ret) {
+	for (size_t i = 0; i < size; i++) {
+		char c = line[i] > ' ' && line[i] <= '~' ? line[i] : ' ';
+		if (line[i] == '\033' && i + 1 < size && line[i + 1] == '[') {
+			for (i += 2; i < size && (line[i] < '@' || line[i] > '~');)
+				i++;
+			continue;
+		}
+		if (c != ' ' || (ret->size > 0 && ret->data[ret->size - 1] != ' '))
+			text_add(ret, &c, 1);
+	}
+}
+
 // The end of its standard error, on one line.
 static void last_words(int fd, char ret[LAST_WORDS]) {
-	off_t size = lseek(fd, 0, SEEK_END), from = size > (off_t)LAST_WORDS ? size - (off_t)LAST_WORDS + 1 : 0;
-	ssize_t n = pread(fd, ret, LAST_WORDS - 1, from);
+	char data[4 * LAST_WORDS];
+	off_t size = lseek(fd, 0, SEEK_END), from = size > (off_t)sizeof(data) ? size - (off_t)sizeof(data) : 0;
+	ssize_t n = pread(fd, data, sizeof(data), from);
+	cleanup_with(text_free) struct text text = {0};
 
-	n = n < 0 ? 0 : n;
-	while (n > 0 && (unsigned char)ret[n - 1] <= ' ')
-		n--;
+	for (ssize_t at = 0, end; at < n; at = end + 1) {
+		for (end = at; end < n && data[end] != '\n' && data[end] != '\r';)
+			end++;
+		if (is_noise(data + at, (size_t)(end - at)))
+			continue;
+		clean_line(data + at, (size_t)(end - at), &text);
+		clean_line(" ", 1, &text);
+	}
+	while (text.size > 0 && text.data[text.size - 1] == ' ')
+		text.size--;
+	n = text.size < LAST_WORDS ? (ssize_t)text.size : (ssize_t)LAST_WORDS - 1;
+	memcpy(ret, text.size ? text.data + text.size - (size_t)n : "", (size_t)n);
 	ret[n] = 0;
-	for (char *p = ret; *p; p++)
-		if ((unsigned char)*p < ' ' || (unsigned char)*p > '~')
-			*p = ' ';
+}
+
+static int how_it_was_killed(const struct child *child, int number, const char *words, struct fault *fault) {
+	if (number == SIGXFSZ)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s wrote more than it may: the input holds more than it "
+			"announces", child->name);
+	if (number == SIGXCPU)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s used more processor time than it may", child->name);
+	return fault_set(fault, CODE_FAILED, "%s: killed by signal %d: %s", child->name, number, words);
 }
 
 static int how_it_ended(const struct child *child, int status, struct fault *fault) {
@@ -131,8 +194,7 @@ static int how_it_ended(const struct child *child, int status, struct fault *fau
 		return 0;
 	last_words(child->errors, words);
 	if (WIFSIGNALED(status))
-		return fault_set(fault, CODE_FAILED, "%s: killed by signal %d: %s", child->name, WTERMSIG(status),
-			words);
+		return how_it_was_killed(child, WTERMSIG(status), words, fault);
 	return fault_set(fault, CODE_FAILED, "%s: exit %d: %s", child->name, WEXITSTATUS(status), words);
 }
 
@@ -150,11 +212,16 @@ int child_wait(struct child *child, int64_t deadline, struct fault *fault) {
 	return r;
 }
 
-int child_run(const char *const words[], int in, int out, int64_t deadline, struct fault *fault) {
+int child_run_jailed(const char *const words[], int in, int out, const struct jail *jail, int64_t deadline,
+		     struct fault *fault) {
 	cleanup_with(child_stop) struct child child = {0};
-	int r = child_start(words, in, out, &child, fault);
+	int r = start(words, in, out, jail, &child, fault);
 
 	return r == 0 ? child_wait(&child, deadline, fault) : r;
+}
+
+int child_run(const char *const words[], int in, int out, int64_t deadline, struct fault *fault) {
+	return child_run_jailed(words, in, out, NULL, deadline, fault);
 }
 
 const char *child_path(int fd, char ret[CHILD_PATH]) {

@@ -14,7 +14,7 @@ static int from_start(int fd, struct fault *fault) {
 	return lseek(fd, 0, SEEK_SET) < 0 ? fault_errno(fault, CODE_FAILED, errno, "seek") : 0;
 }
 
-int import_decompress(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault) {
+int import_decompress(int fd, enum import_kind kind, const struct import_room *room, int *ret_fd, struct fault *fault) {
 	cleanup_with(child_stop) struct child child = {0};
 	cleanup_close int pipe = -1, made = -1;
 	uint8_t head[6];
@@ -25,7 +25,7 @@ int import_decompress(int fd, enum import_kind kind, const char *folder, int *re
 	if (r == 0)
 		r = landing_decompress(head, fd, &child, &pipe, fault);
 	if (r == 0)
-		r = landing_make(pipe, folder, &made, fault);
+		r = landing_make(pipe, room, &made, fault);
 	if (r == 0)
 		r = child_wait(&child, clock_now() + TIMEOUT, fault);
 	if (r == 0)
@@ -33,9 +33,9 @@ int import_decompress(int fd, enum import_kind kind, const char *folder, int *re
 	return r;
 }
 
-int import_partclone(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault) {
+int import_partclone(int fd, enum import_kind kind, const struct import_room *room, int *ret_fd, struct fault *fault) {
 	int r = from_start(fd, fault);
 
 	(void)kind;
-	return r == 0 ? landing_make(fd, folder, ret_fd, fault) : r;
+	return r == 0 ? landing_make(fd, room, ret_fd, fault) : r;
 }

@@ -74,8 +74,8 @@ static int write_partitions(struct tree *tree, struct fault *fault) {
 	return r;
 }
 
-int import_fog(int dir, const char *path, const char *folder, int *ret_fd, struct fault *fault) {
-	struct tree tree = {.dir = dir, .path = path, .folder = folder, .disk = -1};
+int import_fog(int dir, const char *path, const struct import_room *room, int *ret_fd, struct fault *fault) {
+	struct tree tree = {.dir = dir, .path = path, .room = room, .disk = -1};
 	int r;
 
 	if (tree_has(&tree, "d2.partitions"))

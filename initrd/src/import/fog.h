@@ -3,5 +3,6 @@
 #pragma once
 
 #include "base/fault.h"
+#include "import/room.h"
 
-int import_fog(int dir, const char *path, const char *folder, int *ret_fd, struct fault *fault);
+int import_fog(int dir, const char *path, const struct import_room *room, int *ret_fd, struct fault *fault);

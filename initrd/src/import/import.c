@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "image/layout.h"
 #include "import/clonezilla.h"
 #include "import/compressed.h"
 #include "import/fog.h"
@@ -20,14 +19,16 @@
 
 static int recognise(int fd, enum import_kind *ret, struct fault *fault) {
 	cleanup_free uint8_t *head = malloc(IMPORT_HEAD);
-	uint8_t tail[SEEK_FOOTER];
+	uint8_t tail[IMPORT_TAIL];
 	const char *why = NULL;
 	struct stat st;
 	ssize_t n, m;
+	size_t end;
 
 	if (!head || fstat(fd, &st) < 0 || (n = pread(fd, head, IMPORT_HEAD, 0)) < 0)
 		return fault_errno(fault, CODE_FAILED, head ? errno : ENOMEM, "read");
-	m = st.st_size > (off_t)sizeof(tail) ? pread(fd, tail, sizeof(tail), st.st_size - (off_t)sizeof(tail)) : 0;
+	end = st.st_size < (off_t)sizeof(tail) ? (size_t)st.st_size : sizeof(tail);
+	m = pread(fd, tail, end, st.st_size - (off_t)end);
 	*ret = import_recognise(head, (size_t)n, tail, m > 0 ? (size_t)m : 0, &why);
 	if (*ret == IMPORT_SLED)
 		return fault_set(
@@ -37,7 +38,7 @@ static int recognise(int fd, enum import_kind *ret, struct fault *fault) {
 }
 
 // Converts all of `fd` to a new file.
-typedef int convert_fn(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault);
+typedef int convert_fn(int fd, enum import_kind kind, const struct import_room *room, int *ret_fd, struct fault *fault);
 
 static convert_fn *converter(enum import_kind kind) {
 	switch (kind) {
@@ -61,7 +62,7 @@ static convert_fn *converter(enum import_kind kind) {
 }
 
 // Converts one format after the other, until the disk is raw.
-static int unwrap(int *fd, const char *folder, struct fault *fault) {
+static int unwrap(int *fd, const struct import_room *room, struct fault *fault) {
 	for (unsigned i = 0; i < DEPTH; i++) {
 		enum import_kind kind = IMPORT_RAW;
 		convert_fn *convert;
@@ -71,7 +72,7 @@ static int unwrap(int *fd, const char *folder, struct fault *fault) {
 			return r;
 		if (!(convert = converter(kind)))
 			return 0;
-		r = convert(*fd, kind, folder, &made, fault);
+		r = convert(*fd, kind, room, &made, fault);
 		if (r < 0)
 			return r;
 		close(*fd);
@@ -80,11 +81,11 @@ static int unwrap(int *fd, const char *folder, struct fault *fault) {
 	return fault_set(fault, CODE_UNSUPPORTED, "more than %u nested formats", DEPTH);
 }
 
-static int import_folder(int dir, const char *path, const char *folder, int *ret_fd, struct fault *fault) {
+static int import_folder(int dir, const char *path, const struct import_room *room, int *ret_fd, struct fault *fault) {
 	if (faccessat(dir, "parts", R_OK, 0) == 0)
-		return import_clonezilla(dir, path, folder, ret_fd, fault);
+		return import_clonezilla(dir, path, room, ret_fd, fault);
 	if (faccessat(dir, "d1.partitions", R_OK, 0) == 0)
-		return import_fog(dir, path, folder, ret_fd, fault);
+		return import_fog(dir, path, room, ret_fd, fault);
 	return fault_set(fault, CODE_UNSUPPORTED,
 		"the folder is neither of Clonezilla (no file \"parts\") nor of FOG (no file \"d1.partitions\")");
 }
@@ -95,7 +96,7 @@ static int open_alone(const char *path, const struct stat *st) {
 	return fd < 0 ? -errno : fd;
 }
 
-static int import(const char *path, const char *folder, int *ret_fd, struct fault *fault) {
+static int import(const char *path, const struct import_room *room, int *ret_fd, struct fault *fault) {
 	cleanup_close int fd = -1;
 	struct stat st;
 	int r;
@@ -110,17 +111,17 @@ static int import(const char *path, const char *folder, int *ret_fd, struct faul
 	if (fd < 0)
 		return fault_errno(fault, CODE_FAILED, fd, "open");
 	if (S_ISDIR(st.st_mode))
-		return import_folder(fd, path, folder, ret_fd, fault);
+		return import_folder(fd, path, room, ret_fd, fault);
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	r = S_ISREG(st.st_mode) ? in_use_check(fd, fault) : 0;
 	if (r == 0 && S_ISREG(st.st_mode))
-		r = unwrap(&fd, folder, fault);
+		r = unwrap(&fd, room, fault);
 	if (r == 0)
 		*ret_fd = steal_fd(&fd);
 	return r;
 }
 
-int import_open(const char *path, const char *folder, int *ret_fd, struct fault *fault) {
-	int r = import(path, folder, ret_fd, fault);
+int import_open(const char *path, const struct import_room *room, int *ret_fd, struct fault *fault) {
+	int r = import(path, room, ret_fd, fault);
 	return r < 0 ? fault_prefix(fault, r, "%s: ", path) : r;
 }

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/fault.h"
+#include "import/room.h"
 
-// `path`: a file or block device, or a folder of Clonezilla or FOG. Temporary files are made in `folder`. Code 4 if a
+// `path`: a file or block device, or a folder of Clonezilla or FOG. Temporary files are made in `room`. Code 4 if a
 // device is in use, 3 if it cannot be read as a disk.
-int import_open(const char *path, const char *folder, int *ret_fd, struct fault *fault);
+int import_open(const char *path, const struct import_room *room, int *ret_fd, struct fault *fault);

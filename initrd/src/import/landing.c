@@ -21,6 +21,7 @@
 // The destination of the bytes.
 struct landing {
 	int fd;
+	const struct import_room *room;
 	uint64_t at;
 	struct child restore; // partclone.restore, if it gets the bytes
 	int pipe;	      // to partclone.restore
@@ -73,16 +74,16 @@ static int write_pipe(struct landing *landing, const uint8_t *data, size_t size,
 }
 
 static int start_restore(struct landing *landing, struct fault *fault) {
-	char path[CHILD_PATH];
 	// -f 0: see domain.c.
 	const char *const words[] = {"partclone.restore", "-q", "-f", "0", "-L", "/dev/null", "-C", "-W", "-s", "-",
-		"-O",
-				     child_path(landing->fd, path), NULL};
+		"-O", JAIL_FILE_0, NULL};
+	struct jail jail = import_jail(landing->room->limit);
 	int ends[2], r;
 
+	jail.files[jail.file_count++] = (struct jail_file){landing->fd, true};
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "pipe");
-	r = child_start(words, ends[0], -1, &landing->restore, fault);
+	r = child_start_jailed(words, ends[0], -1, &jail, &landing->restore, fault);
 	close(ends[0]);
 	landing->pipe = ends[1];
 	(void)fcntl(landing->pipe, F_SETFL, O_NONBLOCK);
@@ -93,6 +94,10 @@ static int put_piece(struct landing *landing, const uint8_t *piece, size_t size,
 	const char *ignored;
 	int r = 0;
 
+	if (size > landing->room->limit - landing->at)
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"it becomes more than %llu bytes: if that is right, allow more with limit=",
+			(unsigned long long)landing->room->limit);
 	if (landing->at == 0 && import_recognise(piece, size, NULL, 0, &ignored) == IMPORT_PARTCLONE)
 		r = start_restore(landing, fault);
 	if (r == 0)
@@ -123,9 +128,9 @@ static int land(struct landing *landing, int from, struct fault *fault) {
 	return r == 0 ? end_landing(landing, fault) : r;
 }
 
-int landing_make(int from, const char *folder, int *ret_fd, struct fault *fault) {
-	cleanup_close int fd = scratch_open(folder, fault);
-	struct landing landing = {.fd = fd, .pipe = -1};
+int landing_make(int from, const struct import_room *room, int *ret_fd, struct fault *fault) {
+	cleanup_close int fd = scratch_open(room->folder, fault);
+	struct landing landing = {.fd = fd, .room = room, .pipe = -1};
 	int r = fd < 0 ? fd : land(&landing, from, fault);
 
 	if (landing.pipe >= 0)
@@ -160,13 +165,14 @@ static const char *const *program_for(const uint8_t *head) {
 
 int landing_decompress(const uint8_t *head, int in, struct child *ret, int *ret_pipe, struct fault *fault) {
 	const char *const *words = program_for(head);
+	const struct jail jail = import_jail(1 << 16); // its messages: the data goes to a pipe
 	int ends[2], r;
 
 	if (!words)
 		return 1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "pipe");
-	r = child_start(words, in, ends[1], ret, fault);
+	r = child_start_jailed(words, in, ends[1], &jail, ret, fault);
 	close(ends[1]);
 	if (r < 0)
 		close(ends[0]);

@@ -5,10 +5,11 @@
 #include <stdint.h>
 
 #include "base/child.h"
+#include "import/room.h"
 
 // Writes everything from `from`, a pipe or file, to a new sparse file. A partclone image becomes the filesystem that it
 // holds.
-int landing_make(int from, const char *folder, int *ret_fd, struct fault *fault);
+int landing_make(int from, const struct import_room *room, int *ret_fd, struct fault *fault);
 
 // Starts the program that decompresses data; `head` holds its first bytes (at least 6). *ret_pipe: its output. Returns
 // 1 if the data is not compressed.

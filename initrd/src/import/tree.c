@@ -35,7 +35,7 @@ int tree_open(struct tree *tree, const char *table, uint64_t bytes, struct fault
 		return r;
 	if (dump_disk_bytes(&tree->table) > bytes)
 		bytes = dump_disk_bytes(&tree->table);
-	r = tree->disk = scratch_open(tree->folder, fault);
+	r = tree->disk = scratch_open(tree->room->folder, fault);
 	if (r >= 0 && ftruncate(tree->disk, (off_t)bytes) < 0)
 		return fault_errno(fault, CODE_UNSUPPORTED, errno, "a temporary file of %llu bytes",
 			(unsigned long long)bytes);
@@ -176,7 +176,7 @@ static int land_pieces(struct tree *tree, const struct pieces *pieces, int *ret_
 	int r = flow_start(pieces, &flow, fault);
 
 	if (r == 0)
-		r = landing_make(flow.pipe, tree->folder, &fd, fault);
+		r = landing_make(flow.pipe, tree->room, &fd, fault);
 	if (r == 0)
 		r = flow_end(&flow, fault);
 	if (r == 0)

@@ -5,11 +5,12 @@
 #include <stdbool.h>
 
 #include "import/dump.h"
+#include "import/room.h"
 
 struct tree {
 	int dir;
 	const char *path;   // of the folder, for people
-	const char *folder; // for temporary files
+	const struct import_room *room;
 	int disk;	    // sparse file
 	struct dump table;
 };

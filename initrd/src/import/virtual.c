@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/scratch.h"
 
+#define MESSAGES ((uint64_t)64 << 10) // bytes that it may print
 #define TIMEOUT (6 * 3600 * SECOND) // enough for many TiB from a slow disk
 
 static const char *format_of(enum import_kind kind) {
@@ -32,40 +33,57 @@ static const char *format_of(enum import_kind kind) {
 }
 
 // The size of the disk in the file.
-static int measure(const char *format, const char *path, uint64_t *ret, struct fault *fault) {
-	const char *const words[] = {"qemu-img", "measure", "-f", format, "-O", "raw", path, NULL};
+static int measure(int fd, const char *format, uint64_t *ret, struct fault *fault) {
+	const char *const words[] = {"qemu-img", "measure", "-f", format, "-O", "raw", JAIL_FILE_0, NULL};
 	cleanup_close int out = memfd_create("measure", MFD_CLOEXEC);
 	cleanup_free char *text = NULL;
+	struct jail jail = import_jail(MESSAGES);
 	const char *line;
-	int r = child_run(words, -1, out, clock_now() + 60 * SECOND, fault);
+	int r;
 
+	jail.files[jail.file_count++] = (struct jail_file){fd, false};
+	r = child_run_jailed(words, -1, out, &jail, clock_now() + 60 * SECOND, fault);
 	if (r < 0)
 		return r;
-	if (lseek(out, 0, SEEK_SET) < 0 || file_read_fd(out, 4096, &text, NULL) < 0 ||
+	if (lseek(out, 0, SEEK_SET) < 0 || file_read_fd(out, MESSAGES, &text, NULL) < 0 ||
 		!(line = strstr(text, "fully allocated size: ")) ||
 	    sscanf(line, "fully allocated size: %" SCNu64, ret) != 1)
 		return fault_set(fault, CODE_FAILED, "qemu-img measure: its output contains no size");
 	return 0;
 }
 
-int import_virtual(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault) {
+static int make_room(const struct import_room *room, uint64_t bytes, int *ret_fd, struct fault *fault) {
 	cleanup_close int made = -1;
-	char from[CHILD_PATH], to[CHILD_PATH];
+
+	if (bytes > room->limit)
+		return fault_set(fault, CODE_UNSUPPORTED, "its disk has %" PRIu64 " bytes, more than the limit of "
+			"%" PRIu64 ": if that is right, allow more with limit=", bytes, room->limit);
+	made = scratch_open(room->folder, fault);
+	if (made < 0)
+		return made;
+	if (ftruncate(made, (off_t)bytes) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "a temporary file of %" PRIu64 " bytes", bytes);
+	*ret_fd = steal_fd(&made);
+	return 0;
+}
+
+int import_virtual(int fd, enum import_kind kind, const struct import_room *room, int *ret_fd, struct fault *fault) {
+	cleanup_close int made = -1;
 	const char *format = format_of(kind);
 	const char *const words[] = {"qemu-img", "convert", "-f", format, "-O", "raw", "-n", "--target-is-zero", "-t",
-		"writeback", from, to, NULL};
+		"writeback", JAIL_FILE_0, JAIL_FILE_1, NULL};
+	struct jail jail;
 	uint64_t bytes = 0;
-	int r = measure(format, child_path(fd, from), &bytes, fault);
+	int r = measure(fd, format, &bytes, fault);
 
 	if (r == 0)
-		r = made = scratch_open(folder, fault);
-	if (r >= 0)
-		r = ftruncate(made, (off_t)bytes) < 0 ? fault_errno(fault, CODE_FAILED, errno,
-			"a temporary file of %" PRIu64 " bytes", bytes) : 0;
+		r = make_room(room, bytes, &made, fault);
 	if (r < 0)
 		return r;
-	child_path(made, to);
-	r = child_run(words, -1, -1, clock_now() + TIMEOUT, fault);
+	jail = import_jail(bytes > MESSAGES ? bytes : MESSAGES);
+	jail.files[jail.file_count++] = (struct jail_file){fd, false};
+	jail.files[jail.file_count++] = (struct jail_file){made, true};
+	r = child_run_jailed(words, -1, -1, &jail, clock_now() + TIMEOUT, fault);
 	if (r == 0)
 		*ret_fd = steal_fd(&made);
 	return r;

@@ -4,5 +4,6 @@
 
 #include "base/fault.h"
 #include "import/recognise.h"
+#include "import/room.h"
 
-int import_virtual(int fd, enum import_kind kind, const char *folder, int *ret_fd, struct fault *fault);
+int import_virtual(int fd, enum import_kind kind, const struct import_room *room, int *ret_fd, struct fault *fault);

@@ -2,6 +2,7 @@
 #include "pack/domain.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,16 +14,27 @@
 #include "pack/map.h"
 #include "pack/window.h"
 
+#define MEMORY (UINT64_C(4) << 30)  // its bitmaps: one bit for each block
+#define MAP_MAX (UINT64_C(1) << 30) // bytes, more than twenty million ranges
 #define TIMEOUT (3600 * SECOND) // enough for a disk of many TiB of which every group is read
 
-static int run_partclone(const char *name, const char *device, int map, struct fault *fault) {
-	char tool[32], path[CHILD_PATH];
+static int run_partclone(const char *name, int device, int map, struct fault *fault) {
+	char tool[32];
 	// -f 0: else partclone waits at its end for its progress thread, which sleeps for two seconds.
-	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", device, "-O",
-		child_path(map, path), NULL};
+	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", JAIL_FILE_0, "-O", "-",
+		NULL};
+	const struct jail jail = {.memory = MEMORY, .output = MAP_MAX, .seconds = TIMEOUT / SECOND,
+		.file_count = 1, .files = {{device, false}}};
 
 	snprintf(tool, sizeof(tool), "partclone.%s", name);
-	return child_run(words, -1, -1, clock_now() + TIMEOUT, fault);
+	return child_run_jailed(words, -1, map, &jail, clock_now() + TIMEOUT, fault);
+}
+
+static int run_on(const char *name, const char *path, int map, struct fault *fault) {
+	cleanup_close int device = open(path, O_RDONLY | O_CLOEXEC); // without O_DIRECT
+
+	return device < 0 ? fault_errno(fault, CODE_FAILED, errno, "%s", path)
+		: run_partclone(name, device, map, fault);
 }
 
 static int read_map(int fd, const struct partition *partition, struct map *map, struct extents *used,
@@ -64,7 +76,7 @@ int domain_read(const struct reader *reader, const struct partition *partition, 
 	if (r == 0)
 		r = window_open(reader, partition, folder, &window, fault);
 	if (r == 0)
-		r = run_partclone(name, window.path, fd, fault);
+		r = run_on(name, window.path, fd, fault);
 	if (r < 0 && is_unclean(fault->text))
 		r = fault_set(fault, CODE_UNSUPPORTED,
 			"partclone.%s: it was not unmounted cleanly: mount and unmount it, or run its fsck",

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/human.h"
+#include "base/number.h"
 #include "import/import.h"
 #include "verbs/verbs.h"
 
@@ -25,6 +26,8 @@ const struct operand_rule pack_rules[] = {
 	{"sector", false, "logical sector size of the disk (default: that with which its content is found)",
 	 "512|4096", NULL},
 	{"gaps", false, "what lies outside of partitions and behind filesystems (default keep)", "keep|drop", NULL},
+	{"limit", false, "most bytes of disk that a compressed or foreign file may become (default 4398046511104)",
+	 NULL, check_positive},
 	{"folder", false, "folder for temporary files (default: that of out=)", NULL, NULL},
 	{"json", false, "print one line of JSON at the end, and no progress (default no)", "yes|no", NULL},
 	{0},
@@ -34,6 +37,7 @@ struct request {
 	const char *in, *out;
 	bool json;
 	struct pack_order order;
+	struct import_room room;
 };
 
 static bool is_same_file(const char *a, const char *b) {
@@ -51,7 +55,7 @@ static int pack_file(const struct request *request, struct packed *ret, struct p
 		return fault_set(fault, CODE_USAGE, "in= and out= are the same file: %s", request->out);
 	r = sink_open_file(request->out, &sink, fault);
 	if (r == 0)
-		r = import_open(request->in, request->order.folder, &disk, fault);
+		r = import_open(request->in, &request->room, &disk, fault);
 	return r == 0 ? pack_disk(disk, request->in, &request->order, sink, ret, progress, fault) : r;
 }
 
@@ -88,6 +92,9 @@ enum exit_code verb_pack(const struct operands *operands) {
 		.key = operands_get(operands, "key"),
 		.folder = folder ? folder : dirname(copy),
 	};
+	request.room = (struct import_room){.folder = request.order.folder, .limit = IMPORT_LIMIT};
+	if (operands_get(operands, "limit"))
+		(void)number_parse(operands_get(operands, "limit"), NUMBER_MAX, &request.room.limit); // checked
 	progress.show = request.json ? NULL : console_progress;
 	r = pack_file(&request, &packed, &progress, &fault);
 	fputs(text_string(&packed.warnings), stderr);

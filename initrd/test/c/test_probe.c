@@ -151,9 +151,11 @@ static void test_import(void) {
 	ok(kind_of("\x28\xb5\x2f\xfd", 4, "\x03\0\0\0\0\xb1\xea\x92\x8f") == IMPORT_SLED, "an image");
 	ok(kind_of("QFI\xfb\0\0\0\3", 8, NULL) == IMPORT_QCOW2, "qcow2");
 	ok(kind_of("QFI\xfb\0\0\0\2\0\0\0\0\0\0\1\0", 16, NULL) == IMPORT_REFUSED, "qcow2 with a backing file");
-	ok(kind_of("KDMV\1\0\0\0", 8, NULL) == IMPORT_VMDK &&
+	ok(kind_of("QFI\xfb\0\0\0\1", 8, NULL) == IMPORT_REFUSED, "qcow");
+	ok(kind_of("KDMV\1\0\0\0", 8, NULL) == IMPORT_REFUSED &&
 	       kind_of("# Disk DescriptorFile\n", 22, NULL) == IMPORT_REFUSED,
-	   "vmdk, and its description");
+	   "vmdk without content, and its description");
+	ok(kind_of("QED\0", 4, NULL) == IMPORT_REFUSED && kind_of("QEDs", 4, NULL) == IMPORT_RAW, "QED");
 	ok(kind_of("partclone-image\0", 16, NULL) == IMPORT_PARTCLONE && kind_of("", 0, NULL) == IMPORT_RAW,
 	   "partclone, raw");
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program that parses bytes of strangers: it can open the given files, its libraries and nothing else, has no
+// network and no capability but that of reading, and its memory, time and output are limited.
+//
+// By Landlock; where the kernel has none, by a mount namespace (with a user namespace for other users than root), which
+// does not keep the program from changing its input. Where there is neither, the program is not started.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+
+#define JAIL_FILES 2u
+#define JAIL_FIRST 10 // descriptor of the first file in the program; as text too: JAIL_FILE_0, JAIL_FILE_1
+#define JAIL_FILE_0 "/proc/self/fd/10"
+#define JAIL_FILE_1 "/proc/self/fd/11"
+
+struct jail_file {
+	int fd;
+	bool writable;
+};
+
+struct jail {
+	size_t file_count;
+	struct jail_file files[JAIL_FILES];
+	uint64_t memory;  // bytes of address space
+	uint64_t output;  // bytes of a file that it writes
+	uint64_t seconds; // of processor time
+};
+
+// `program`: its path. `streams`: its standard input, output and error. Code 3 if it cannot be confined.
+int jail_start(const struct jail *jail, const char *program, const char *const words[], const int streams[3],
+	       pid_t *ret, struct fault *fault);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a virtual machine's disk file is refused before any program reads it. Pure.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "import/recognise.h"
+
+// Why a file of that format is not read: it needs another file, a key, or is no whole disk. NULL: nothing is wrong.
+const char *foreign_objection(enum import_kind kind, const uint8_t *head, size_t size);
+
+// The same for formats that are not read at all. NULL: it is none of these.
+const char *foreign_unsupported(const uint8_t *head, size_t size, const uint8_t *tail, size_t tail_size);
