@@ -97,6 +97,11 @@ options:
     description: CA certificates for the certificate of sledd. The environment variable E(SLED_CA) is used when it is
       absent.
     type: path
+  ssh_common_args:
+    description: Arguments of each control V(ssh) after its own, as in C(ansible_ssh_common_args), such as those for the
+      host key of the node.
+    type: str
+    default: ""
   controls:
     description: The power controls of the node, in the order in which they are tried.
     type: list
@@ -145,6 +150,10 @@ options:
       mac:
         description: MAC that V(wol) wakes.
         type: str
+      macs:
+        description: Further MACs of the node, which V(wol) wakes too.
+        type: list
+        elements: str
       interface:
         description: Interface of the controller that V(wol) sends on, also as a raw frame. Needs root.
         type: str
@@ -161,7 +170,7 @@ options:
         description: Private key of V(ssh). The default is the configuration of ssh.
         type: path
       ssh_arguments:
-        description: Further arguments of V(ssh).
+        description: Further arguments of V(ssh), before those of O(ssh_common_args).
         type: list
         elements: str
       timeout:
@@ -247,6 +256,7 @@ CONTROL: Json = {
     "fingerprint": {"type": "str"},
     "system": {"type": "str"},
     "mac": {"type": "str"},
+    "macs": {"type": "list", "elements": "str"},
     "interface": {"type": "str"},
     "commands": {"type": "dict"},
     "key_file": {"type": "path", "no_log": False},
@@ -276,6 +286,7 @@ SPEC: Json = {
     "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["SLED_TOKEN"])},
     "token_file": {"type": "path", "no_log": False, "fallback": (env_fallback, ["SLED_TOKEN_FILE"])},
     "ca_file": {"type": "path", "fallback": (env_fallback, ["SLED_CA"])},
+    "ssh_common_args": {"type": "str", "default": ""},
     "controls": {"type": "list", "elements": "dict", "required": True, "options": CONTROL},
 }
 
@@ -322,7 +333,8 @@ def main() -> None:
     try:
         if not module.params["controls"]:
             raise SledError(f"{module.params['node']} has no power control: set at least one")
-        switch.drivers = [make(module.params["node"], control) for control in module.params["controls"]]
+        node, common = module.params["node"], module.params["ssh_common_args"]
+        switch.drivers = [make(node, control, common) for control in module.params["controls"]]
         switch.terms = terms(module)
         result = work(module, switch)
     except SledError as error:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -193,7 +194,21 @@ def test_wol_packet() -> None:
     framed = wol.frame("52:54:00:77:00:01", b"\x02" * 6)
     assert framed == b"\xff" * 6 + b"\x02" * 6 + b"\x08\x42" + packet
     assert kind_of(a_driver(driver="wol", mac="52:54").on)[0] == "settings"
+    further = a_driver(driver="wol", mac="52:54:00:77:00:01", macs=["52:54"])
+    assert "mac '52:54'" in kind_of(further.on)[1]
     assert kind_of(a_driver(driver="wol").on) == ("settings", "wol  by 10.0.0.1: the driver wol needs mac")
+
+
+def test_wol_wakes_every_interface() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.settimeout(10)
+        port = listener.getsockname()[1]
+        macs = ["52:54:00:77:00:01", "52:54:00:77:00:02"]
+        driver = a_driver(driver="wol", address="127.0.0.1", port=port, mac=macs[0], macs=macs[1:])
+        driver.on()
+        assert {listener.recv(200) for _ in range(2 * wol.TIMES)} == {wol.magic(mac) for mac in macs}
+    assert driver.where == "wol 52:54:00:77:00:01,52:54:00:77:00:02 by 127.0.0.1"
 
 
 def test_an_unknown_driver_is_named_beside_the_known_ones() -> None:

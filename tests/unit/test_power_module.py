@@ -56,6 +56,23 @@ def test_module(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch:
     assert "sledd was not informed that n1 is switched on: no token" in str(warnings)
 
 
+def test_ssh_accepts_the_host_keys_that_ansible_accepts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "ssh"
+    program.write_text(f'#!/bin/sh\nfor word; do echo "$word"; done >{tmp_path}/said\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    common = """-o StrictHostKeyChecking=yes -o 'KnownHostsCommand="/my sledctl" known-hosts 52:54:00:77:00:01'"""
+    control = {"driver": "ssh", "address": "10.0.0.1", "ssh_arguments": ["-4"]}
+    run(capsys, node="n1", action="status", controls=[control], ssh_common_args=common)
+    said = (tmp_path / "said").read_text(encoding="utf-8").splitlines()
+    key = 'KnownHostsCommand="/my sledctl" known-hosts 52:54:00:77:00:01'
+    assert said[4:9] == ["-4", "-o", "StrictHostKeyChecking=yes", "-o", key]
+    failed = run(capsys, node="n1", action="status", controls=[control], ssh_common_args="-o 'x")
+    assert failed["msg"] == 'n1: ssh_common_args "-o \'x": No closing quotation: want words as in a shell'
+
+
 def test_module_tells_sledd(tmp_path: Path, module: Callable[..., Json], sledd: Sledd) -> None:
     file = tmp_path / "state"
     file.write_text("on\n", encoding="ascii")

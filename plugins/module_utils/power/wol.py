@@ -32,23 +32,32 @@ class Wol(Driver):
     tells: ClassVar[bool] = False
 
     @property
+    def macs(self) -> list[str]:
+        """Of every interface that may wake the machine."""
+        return [mac for mac in [self.options.get("mac") or "", *(self.options.get("macs") or [])] if mac]
+
+    @property
     def where(self) -> str:
-        """The MAC, and where the packets go."""
+        """The MACs, and where the packets go."""
         return " ".join(
             [
                 "wol",
-                self.options.get("mac") or "",
+                ",".join(self.macs),
                 "by",
                 self.options.get("interface") or self.address or "255.255.255.255",
             ]
         )
 
     def on(self) -> None:
-        """Sends the packet as UDP broadcast; with an interface there, and as a raw frame too."""
+        """Sends a packet for each MAC as UDP broadcast; with an interface there, and as a raw frame too."""
         self.need("mac")
-        mac, interface = self.options["mac"], self.options.get("interface")
-        if not re.fullmatch("([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}", mac):
-            self.fail("settings", f"mac {mac!r}: want six pairs of hex digits, such as 52:54:00:77:00:01")
+        for mac in self.macs:
+            if not re.fullmatch("([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}", mac):
+                self.fail("settings", f"mac {mac!r}: want six pairs of hex digits, such as 52:54:00:77:00:01")
+        for mac in self.macs:
+            self._wake(mac, self.options.get("interface"))
+
+    def _wake(self, mac: str, interface: str | None) -> None:
         try:
             if interface:
                 self._raw(mac, interface)
