@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// signing is a vector of signatures, without what only a node checks: keys, floors and the form of the signature.
-type signing struct{ folder, name, code, image, digest, statement string }
+// signing is a vector of signatures. Floors are checked by nodes alone.
+type signing struct{ folder, name, code, image, digest, statement, signature, floor string }
 
 func signings(t testing.TB) []signing {
 	t.Helper()
@@ -28,6 +28,7 @@ func signings(t testing.TB) []signing {
 		for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {
 			word, value, _ := strings.Cut(line, " ")
 			if at := map[string]*string{"code": &v.code, "name": &v.image, "digest": &v.digest,
+				"signature": &v.signature, "floor": &v.floor,
 				"statement": &v.statement}[word]; at != nil {
 				*at = value
 			}

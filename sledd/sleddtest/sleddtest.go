@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
@@ -51,6 +52,8 @@ type Options struct {
 	UserDataKeys string
 	// Quirks is a file of machines that are not started by kexec; those that sledd ships are in force in any case.
 	Quirks string
+	// ImageKeys are those of who signs images.
+	ImageKeys imagefile.Keys
 	// Links is the neighbour table that claims are compared with.
 	Links link.Table
 	// Socket is the path of a unix socket to serve on too, as for a web server in front.
@@ -152,7 +155,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	images, upload := []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, "https://10.77.0.1/upload"
 	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload}
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
-		Capacity: s.Capacity, ImageURLs: images, UploadURL: upload,
+		Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
 		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
 	trail := audit.New(db.Store, log, db.Now)
 	stopping, stop := context.WithCancel(context.Background())

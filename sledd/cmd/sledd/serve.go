@@ -16,6 +16,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 
+	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
@@ -96,6 +97,7 @@ type files struct {
 	quirks *quirk.List
 	token  string // of operator admin
 	box    *seal.Box
+	keys   imagefile.Keys
 }
 
 func read(s settings) (files, error) {
@@ -107,8 +109,26 @@ func read(s settings) (files, error) {
 	if given.box, err = seal.Load(s.userDataKeys); err != nil {
 		return given, fmt.Errorf("--user-data-key-file: %w", err)
 	}
+	if given.keys, err = imageKeys(s.imageKeys); err != nil {
+		return given, err
+	}
 	given.token, err = adminToken(s.adminTokenFile)
 	return given, err
+}
+
+func imageKeys(file string) (imagefile.Keys, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, fmt.Errorf("--image-keys: %w", err)
+	}
+	keys, err := imagefile.ParseKeys(text)
+	if err != nil {
+		return nil, fmt.Errorf("--image-keys %s: %w", file, err)
+	}
+	return keys, nil
 }
 
 // sealStored seals user data that an earlier version stored in clear.
@@ -133,9 +153,10 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
 	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
 	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,
-		Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs, UploadURL: s.uploadURL,
-		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
-		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+		ImageKeys: given.keys, Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs,
+		UploadURL: s.uploadURL,
+		Uploads:   &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
+		System:    boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
 		Audit:   audit.New(measured, log, db.Now),
 		Metrics: measure, Log: log, Consoles: console.Directory(s.consoles), Links: link.Kernel{}}

@@ -39,6 +39,7 @@ type settings struct {
 	uploadURL       string
 	uploadDirectory string
 	uploadQuota     int64
+	imageKeys       string
 	flavour         string
 	kernelArguments string
 	quirks          string
@@ -77,6 +78,8 @@ func (s *settings) flags(f *pflag.FlagSet) {
 		"directory where the web server in front stores captured disks; sledd reads how much is in it")
 	f.Int64Var(&s.uploadQuota, "upload-quota", 0,
 		"size in MiB of all captured disks, above which no other is taken; 0: 90% of the filesystem in use")
+	f.StringVar(&s.imageKeys, "image-keys", "",
+		"PEM file of the public keys that images are signed with; only such a signature publishes a captured disk")
 	f.StringVar(&s.flavour, "flavour", "generic", "Sled system of nodes without a flavour: generic or cloud")
 	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8",
 		"kernel arguments of the Sled system at this site")

@@ -34,8 +34,8 @@ func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
 	return list, nil
 }
 
-// checkStatement refuses a statement that is not of this image. The signature over it is checked by the nodes, which
-// hold the keys.
+// checkStatement refuses a statement that is not of this image. The signature over it is checked by the nodes, and by
+// sledd before it publishes a captured image.
 func checkStatement(spec api.ImageSpec) error {
 	if spec.Statement == "" {
 		return nil
@@ -69,24 +69,25 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 	}
 	var image api.Image
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
-		var err error
-		image, err = f.Image(ctx, name)
+		stored, revision, err := f.StoredImage(ctx, name)
 		if err != nil && !refusal.Is(err, refusal.NotFound) {
 			return err
 		}
-		if err := wanted.Check("image "+name, image.Revision); err != nil {
+		if err := wanted.Check("image "+name, revision); err != nil {
 			return err
 		}
-		if image.Revision == 0 {
-			image.Created = f.Now()
-		} else if signed, err := sign(image.ImageSpec, &spec); err != nil || !signed {
+		image = stored.Public(revision)
+		if revision == 0 {
+			stored.Created = f.Now()
+		} else if signed, err := sign(stored.ImageSpec, &spec); err != nil || !signed {
 			return err
 		}
-		image.ImageSpec = spec
+		stored.ImageSpec = spec
 		var t store.Transaction
-		t.Unchanged(key.Images+name, image.Revision)
-		t.Put(key.Images+name, nodetx.Encode(nodetx.StoredImage{ImageSpec: spec, Created: image.Created}))
-		image.Revision, err = f.Store.Commit(ctx, t)
+		t.Unchanged(key.Images+name, revision)
+		t.Put(key.Images+name, nodetx.Encode(stored))
+		revision, err = f.Store.Commit(ctx, t)
+		image = stored.Public(revision)
 		return err
 	})
 	return image, err

@@ -96,7 +96,8 @@ func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Rep
 	switch {
 	case refusal.Is(err, refusal.NotFound):
 		tx.Writes.Unchanged(key.Images+spec.Name, 0)
-		tx.Writes.Put(key.Images+spec.Name, nodetx.Encode(nodetx.StoredImage{ImageSpec: spec, Created: tx.Now}))
+		tx.Writes.Put(key.Images+spec.Name, nodetx.Encode(nodetx.StoredImage{ImageSpec: spec, Created: tx.Now,
+			Captured: plan.CapturedFile(tx.MAC, sent.Generation)}))
 		tx.AddEvent(api.Event{Kind: "image", Generation: sent.Generation,
 			Detail: nodetext.Clean(spec.Name + " " + spec.Digest)})
 	case err != nil:

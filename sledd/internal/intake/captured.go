@@ -6,7 +6,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -17,7 +16,8 @@ import (
 )
 
 // MayRead reports whether the holder of a token may read the file of a captured image: the node that makes it now, and
-// nodes that are bound to it. public: the image is signed, and everybody may.
+// nodes that are bound to it. public: everybody may, because the image that the capture registered is signed by a key
+// of the site. Any other signature or image that an operator registers for the file publishes nothing.
 func (in *Intake) MayRead(ctx context.Context, address, bearer string, generation int64) (public bool, err error) {
 	file := plan.CapturedFile(address, generation)
 	images, err := in.imagesOf(ctx, file)
@@ -25,13 +25,14 @@ func (in *Intake) MayRead(ctx context.Context, address, bearer string, generatio
 		return false, err
 	}
 	for _, image := range images {
-		if image.Signature != "" {
+		if image.Captured == file && in.ImageKeys.Signed(image.Name, image.Digest, image.Statement, image.Signature) {
 			return true, nil
 		}
 	}
 	if bearer == "" {
-		return false, refusal.New(refusal.Unauthorized, "%s is not signed yet: it is read with the token of a node "+
-			"that is bound to it, or by operators at /v1/captured/%s", file, file)
+		return false, refusal.New(refusal.Unauthorized, "%s is not public, as its image has no signature by a key of "+
+			"sledd --image-keys: it is read with the token of a node that is bound to it, or by operators at "+
+			"/v1/captured/%s", file, file)
 	}
 	owner, formed := token.Owner(bearer)
 	if !formed {
@@ -57,7 +58,7 @@ func (in *Intake) MayRead(ctx context.Context, address, bearer string, generatio
 }
 
 // isBoundTo reports whether the node is to be written with one of the images.
-func (tx *nodeTx) isBoundTo(images []api.Image) bool {
+func (tx *nodeTx) isBoundTo(images []nodetx.StoredImage) bool {
 	for _, image := range images {
 		if tx.Binding() != nil && tx.Binding().Image == image.Name {
 			return true
@@ -67,15 +68,15 @@ func (tx *nodeTx) isBoundTo(images []api.Image) bool {
 }
 
 // imagesOf returns the images whose file is a captured one.
-func (in *Intake) imagesOf(ctx context.Context, file string) ([]api.Image, error) {
+func (in *Intake) imagesOf(ctx context.Context, file string) ([]nodetx.StoredImage, error) {
 	snapshot, err := in.DB.Store.Read(ctx, store.Prefix(key.Images))
 	if err != nil {
 		return nil, err
 	}
-	var found []api.Image
+	var found []nodetx.StoredImage
 	for _, kv := range snapshot.Results[0] {
-		image, err := nodetx.ReadImage(kv)
-		if err != nil {
+		var image nodetx.StoredImage
+		if err := nodetx.Decode(kv, &image); err != nil {
 			return nil, err
 		}
 		for _, url := range image.URLs {

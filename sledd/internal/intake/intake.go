@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/events"
@@ -37,14 +38,15 @@ type Options struct {
 	DB        *nodetx.DB
 	Hub       *events.Hub
 	System    boot.System
-	ImageURLs []string      // bases that nodes fetch images from; with UploadURL, disks can be captured
-	UploadURL string        // base that nodes put captured images to
-	Uploads   *Uploads      // room for captured images; nil: not known
-	Quirks    *quirk.List   // machines that are not started by kexec; nil: none
-	Watchdog  int           // seconds that one is armed with before a kexec; 0: none
-	TokenLife time.Duration // of a boot token
-	Observe   Observer      // nil: nobody
-	Capacity  Capacity      // nil: there is always room
+	ImageURLs []string       // bases that nodes fetch images from; with UploadURL, disks can be captured
+	UploadURL string         // base that nodes put captured images to
+	Uploads   *Uploads       // room for captured images; nil: not known
+	ImageKeys imagefile.Keys // of those who sign images; captured ones are published only by such a signature
+	Quirks    *quirk.List    // machines that are not started by kexec; nil: none
+	Watchdog  int            // seconds that one is armed with before a kexec; 0: none
+	TokenLife time.Duration  // of a boot token
+	Observe   Observer       // nil: nobody
+	Capacity  Capacity       // nil: there is always room
 }
 
 // Capacity refuses writes for which the store has no room.

@@ -226,15 +226,25 @@ func (db *DB) Resolve(ctx context.Context, reference string) (string, error) {
 
 // Image returns an image.
 func (db *DB) Image(ctx context.Context, name string) (api.Image, error) {
-	snapshot, err := db.Store.Read(ctx, store.Key(key.Images+name))
+	image, revision, err := db.StoredImage(ctx, name)
 	if err != nil {
 		return api.Image{}, err
 	}
+	return image.Public(revision), nil
+}
+
+// StoredImage returns an image as stored, and its revision.
+func (db *DB) StoredImage(ctx context.Context, name string) (image StoredImage, revision int64, err error) {
+	snapshot, err := db.Store.Read(ctx, store.Key(key.Images+name))
+	if err != nil {
+		return image, 0, err
+	}
 	kv, found := snapshot.One(0)
 	if !found {
-		return api.Image{}, refusal.New(refusal.NotFound, "image %s does not exist", name)
+		return image, 0, refusal.New(refusal.NotFound, "image %s does not exist", name)
 	}
-	return ReadImage(kv)
+	err = Decode(kv, &image)
+	return image, kv.Revision, err
 }
 
 // ReadImage decodes an image.

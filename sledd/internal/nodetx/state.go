@@ -84,7 +84,8 @@ func (r *Rescue) UnmarshalJSON(text []byte) error {
 // StoredImage is an image as stored.
 type StoredImage struct {
 	api.ImageSpec
-	Created time.Time `json:"created"`
+	Created  time.Time `json:"created"`
+	Captured string    `json:"captured,omitempty"` // file that the capture uploaded which registered the image
 }
 
 // Public returns the image as it is shown.

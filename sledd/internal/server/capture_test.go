@@ -3,6 +3,8 @@
 package server_test
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
@@ -215,7 +218,7 @@ func TestUploadNeedsTheTokenOfThatNodeAndGeneration(t *testing.T) {
 	s.upload(other, http.StatusNoContent, "?generation=1")
 }
 
-func TestCapturedImageIsPrivateUntilItIsSigned(t *testing.T) {
+func TestCapturedImageIsPrivate(t *testing.T) {
 	s := fresh(t)
 	m := capturing(s, 1, "gold")
 	other := capturing(s, 2, "silver")
@@ -252,9 +255,43 @@ func TestCapturedImageIsPrivateUntilItIsSigned(t *testing.T) {
 	if image.Labels["captured-admission"] != "open" {
 		t.Errorf("labels: %v", image.Labels)
 	}
+}
+
+func TestOnlyTheSignatureOfTheSitePublishesACapturedImage(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty(t)
+	s := runWith(t, sleddtest.Options{Store: etcd, ImageKeys: imagefile.Keys{public}})
+	m := capturing(s, 1, "gold")
+	m.Report(captureBegin, captureEnd)
+	image := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/gold", nil))
+	read := func(when string, want int) {
+		t.Helper()
+		a := s.Ask("GET", "/node/v1/"+m.MAC+"/captured?generation=1", "", "")
+		if kept := strings.HasPrefix(a.Header.Get("Cache-Control"), "public"); a.Status != want ||
+			kept != (want == http.StatusOK) {
+			t.Errorf("%s: got %d and %q, want %d: %s", when, a.Status, a.Header.Get("Cache-Control"), want, a.Body)
+		}
+	}
+	sign := func(image api.ImageSpec, key ed25519.PrivateKey) {
+		t.Helper()
+		image.Statement = imagefile.Statement{Name: image.Name, Line: "gold", Signed: s.now(), Digest: image.Digest}.String()
+		image.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, []byte(image.Statement)))
+		s.admin(http.StatusOK, "PUT", "/v1/images/"+image.Name, image)
+	}
 	image.Signature = strings.Repeat("A", 86) + "=="
 	s.admin(http.StatusOK, "PUT", "/v1/images/gold", image.ImageSpec)
-	read("signed", "", http.StatusOK)
+	read("a signature that is none", http.StatusUnauthorized)
+	sign(image.ImageSpec, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+	read("signed by a key of nobody", http.StatusUnauthorized)
+	lead := image.ImageSpec // what is signed, but is not what was captured
+	lead.Name, lead.Signature = "lead", ""
+	sign(lead, private)
+	read("the file of another image that is signed", http.StatusUnauthorized)
+	sign(image.ImageSpec, private)
+	read("signed", http.StatusOK)
 }
 
 func TestOperatorsReadCapturedImages(t *testing.T) {

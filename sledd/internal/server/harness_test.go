@@ -63,11 +63,16 @@ func (s *sledd) later(d time.Duration) {
 // fresh empties the store and runs a sledd on it.
 func fresh(t *testing.T) *sledd {
 	t.Helper()
-	empty := store.Transaction{Do: []store.Operation{{Key: "/", Delete: true, To: store.PrefixEnd("/")}}}
-	if _, err := etcd.Commit(t.Context(), empty); err != nil {
+	empty(t)
+	return run(t, etcd)
+}
+
+func empty(t *testing.T) {
+	t.Helper()
+	all := store.Transaction{Do: []store.Operation{{Key: "/", Delete: true, To: store.PrefixEnd("/")}}}
+	if _, err := etcd.Commit(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	return run(t, etcd)
 }
 
 // run runs a sledd on a store until the test ends.
