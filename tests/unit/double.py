@@ -31,6 +31,7 @@ class Sledd:
         self.raw: bytes | None = None
         self.files: dict[str, bytes] = {}  # by path, for all who ask
         self.sent: list[str] = []  # those that were sent whole
+        self.admissions: dict[str, Json] = {}  # by MAC; of the others nothing is known
         self.log = "digest mismatch\n--- dmesg\nnoise"
         self.console = ""
         self.revision = 0
@@ -147,7 +148,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.command == "DELETE" and rest[1:] != ["rescue"]:
             return self.remove(collection, key, stored, query)
         if rest[1:] == ["admission"]:
-            stored = {"mac": key, "state": "none", "required": "expected", "claims": []}
+            stored = self.admission(key)
         return self.json(stored) if self.command == "GET" else self.post(collection, key, stored, rest[1:], body)
 
     def file(self, body: bytes) -> None:
@@ -174,11 +175,17 @@ class Handler(BaseHTTPRequestHandler):
             }
         )
 
+    def admission(self, mac: str) -> Json:
+        nothing: Json = {"mac": mac, "state": "none", "required": "expected", "claims": []}
+        return self.sledd.admissions.get(mac, nothing)
+
     def post(self, collection: str, key: str, stored: Json, rest: list[str], body: Json) -> None:
         if rest == ["boot"]:
             return self.boot()
         if rest == ["rescue"]:
             return self.rescue(stored, body)
+        if key in self.sledd.admissions:
+            return self.json(self.admission(key))
         return self.reimage(collection, key, stored) if rest == ["reimage"] else self.answer(204, b"")
 
     def find(self, collection: str, name: str) -> tuple[str, Json | None]:

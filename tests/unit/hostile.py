@@ -35,6 +35,17 @@ def vectors() -> dict[str, list[str]]:
     return {path.stem: texts(path) for path in sorted(VECTORS.glob("*/*"))}
 
 
+def claims(node: Json, values: list[str]) -> Json:
+    """Who claims to be a node, with the values wherever that has text of a machine."""
+    text = cycle(values)
+    hello = {key: next(text) for key in ("boot", "nic", "uuid", "serial", "system")}
+    claim = {"hello": hello, "link": "same", "evidence": [], "since": "2026-11-21T23:00:00Z"}
+    claim |= {key: next(text) for key in ("code", "address", "holder")}
+    incumbent = {**claim, "level": "expected", "by": next(text)}
+    return {"mac": node["mac"], "node": node["name"], "state": "contested", "required": "expected",
+            "claims": [claim, claim], "incumbent": incumbent, "alarms": []}  # fmt: skip
+
+
 def fill(node: Json, values: list[str]) -> None:
     """Puts the values of a vector wherever a node of the API has text of the machine."""
     text = cycle(values)

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.hostvars import unicast
 from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
-from ansible_collections.sled.fleet.tests.unit.hostile import ADDRESS, FILE, fill, texts, vectors
+from ansible_collections.sled.fleet.tests.unit.hostile import ADDRESS, FILE, claims, fill, texts, vectors
 from ansible_collections.sled.fleet.tests.unit.test_inventory import ansible, plain
 
 SETTINGS = """
@@ -105,6 +105,24 @@ def test_playbook_evaluates_nothing(sledd: Sledd, tmp_path: Path) -> None:
     (tmp_path / "play.json").write_text(json.dumps([play]))
     ran = ansible("playbook", tmp_path, "-i", "site.sledd.yml", "play.json")
     assert ran.returncode == 0, "\n".join(re.findall("^fatal.*", ran.stdout, re.MULTILINE)[:2]) + ran.stderr
+    assert not commands_run(tmp_path)
+
+
+@pytest.mark.parametrize("book", ["status", "admit", "rescue"])
+def test_playbooks_of_the_collection_evaluate_nothing(book: str, sledd: Sledd, tmp_path: Path) -> None:
+    values = rack(sledd, tmp_path, vectors_per_node=5)
+    for node in sledd.objects["nodes"].values():
+        sledd.admissions[node["mac"]] = claims(node, values[node["name"]])
+        node["rescue"] |= {"authorized_keys": ["a key"], "entered": "2026-11-21T23:00:00Z", "reason": ""}
+    site = (tmp_path / "site.sledd.yml").read_text() + "  nodes: true\n"
+    (tmp_path / "site.sledd.yml").write_text(site.replace("compose:", "compose:\n  node_mac: sled_mac"))
+    extra = {"sled_server": sledd.url, "sled_token_file": str(tmp_path / "token"), "sled_ca_file": None,
+             "sled_authorized_keys": ["a key"], "ansible_connection": "local",
+             "ansible_python_interpreter": "{{ ansible_playbook_python }}"}  # fmt: skip
+    ran = ansible("playbook", tmp_path, "-i", "site.sledd.yml", "-e", json.dumps(extra), f"sled.fleet.{book}")
+    assert ran.returncode == 0, "\n".join(re.findall("^fatal.*", ran.stdout, re.MULTILINE)[:2]) + ran.stderr
+    shown = re.findall(r'"msg": ', ran.stdout)
+    assert len(shown) == len(values), ran.stdout[-2000:]
     assert not commands_run(tmp_path)
 
 
