@@ -31,27 +31,27 @@ def attack_servers(act: Attack) -> Attack:
 
 @attack
 def fetch_the_boot_script(stranger: Stranger) -> None:
-    """Fetches the victim's boot script forty times, also with HEAD."""
+    """Requests the node's boot script forty times, by GET and by HEAD."""
     for number in range(40):
         stranger.request("HEAD" if number % 4 else "GET", f"/boot/{stranger.victim.hyphens}.ipxe", plain=True)
 
 
 @attack
 def ask_without_a_token(stranger: Stranger) -> None:
-    """Sends every request of a node without a token."""
+    """Requests the node's plan and secrets and reports its steps, without any token."""
     stranger.everything("")
 
 
 @attack_servers
 def ask_over_plain_http(stranger: Stranger) -> None:
-    """Sends requests of a node and of an operator over plain HTTP."""
+    """Requests the node's plan and secrets, and the list of nodes, without TLS."""
     for path in (f"/node/v1/{stranger.victim.hyphens}/plan", f"/node/v1/{stranger.victim.hyphens}/seed", "/v1/nodes"):
         stranger.request("GET", path, headers={"Authorization": f"Bearer {stranger.claim}"}, plain=True)
 
 
 @attack
 def be_an_operator(stranger: Stranger) -> None:
-    """Sends requests of an operator without a token, with wrong ones and with those of a node."""
+    """Claims to be the node, and sends requests of an operator without a token or with a wrong one."""
     stranger.hello()
     name = stranger.victim.name
     for token in ("", "x" * 40, ADMIN[:-1], ADMIN.upper(), stranger.claim, stranger.neighbour.token):
@@ -73,7 +73,7 @@ def be_an_operator(stranger: Stranger) -> None:
 
 @attack_servers
 def climb_out_of_a_path(stranger: Stranger) -> None:
-    """Uses dots, encoded slashes, line breaks and long names in paths."""
+    """Requests files outside of what is served, by dots, encoded slashes and line breaks in paths."""
     for path in (
         "/boot/..%2f..%2fetc%2fpasswd",
         "/boot/%2e%2e/v1/nodes",
@@ -92,7 +92,7 @@ def climb_out_of_a_path(stranger: Stranger) -> None:
 
 @attack
 def upload_an_image(stranger: Stranger) -> None:
-    """Uploads a file as the victim's captured image."""
+    """Claims to be the node, and uploads a file as the image of the node's disk."""
     target = f"/upload/{stranger.victim.hyphens}-{stranger.generation}.raw.zst"
     stranger.hello()
     for token in ("", stranger.claim, stranger.neighbour.token):
@@ -103,7 +103,7 @@ def upload_an_image(stranger: Stranger) -> None:
 
 @attack_servers
 def use_a_group_address(stranger: Stranger) -> None:
-    """Claims to be a broadcast, multicast or zero address, and one that cannot be parsed."""
+    """Claims to be a machine whose MAC is a broadcast, multicast or zero address, or none at all."""
     for mac in ("ff-ff-ff-ff-ff-ff", "01-00-5e-00-00-01", "00-00-00-00-00-00", "52-54", "..", "%00"):
         stranger.request("GET", f"/boot/{mac}.ipxe", plain=True)
         stranger.say("POST", "hello", f"hello 1\nboot id=b nic={mac.replace('-', ':')}\n", mac=mac)
@@ -111,7 +111,7 @@ def use_a_group_address(stranger: Stranger) -> None:
 
 @attack
 def send_what_is_too_long(stranger: Stranger) -> None:
-    """Sends bodies and headers that are too long."""
+    """Claims to be the node, and sends requests that are too long."""
     stranger.hello(more=" serial=" + "a" * 4096)
     stranger.say("POST", "hello", b"x" * (2 << 20))
     stranger.hello()
@@ -125,13 +125,13 @@ def send_what_is_too_long(stranger: Stranger) -> None:
 
 @attack
 def claim_and_ask(stranger: Stranger) -> None:
-    """Claims to be the victim, and sends every request of a node."""
+    """Claims to be the node, requests its plan and secrets, and reports its steps."""
     stranger.enter()
 
 
 @attack
 def claim_and_wait(stranger: Stranger) -> None:
-    """Claims to be the victim, and polls while the victim continues."""
+    """Claims to be the node, and requests its plan three times while the node continues."""
     stranger.hello()
     for _ in range(3):
         stranger.victim.alive()
@@ -142,7 +142,7 @@ def claim_and_wait(stranger: Stranger) -> None:
 
 @attack
 def claim_before_the_operator_acts(stranger: Stranger) -> None:
-    """Claims to be the victim before an operator binds it, and polls when it is bound."""
+    """Claims to be the node before an operator selects its image, and requests plan and secrets after that."""
     stranger.hello()
     stranger.say("GET", "plan", token=stranger.claim)
     stranger.victim.image()
@@ -152,7 +152,7 @@ def claim_before_the_operator_acts(stranger: Stranger) -> None:
 
 @attack
 def claim_many_times(stranger: Stranger) -> None:
-    """Claims to be the victim forty times, from ten addresses."""
+    """Claims to be the node forty times, from ten addresses."""
     for number in range(40):
         stranger.boot = f"{stranger.boot[:20]}-{number}"
         stranger.move(stranger.address.rpartition(".")[0] + f".{number % 10 + 1}")
@@ -162,14 +162,14 @@ def claim_many_times(stranger: Stranger) -> None:
 
 @attack
 def claim_with_the_boot_id(stranger: Stranger) -> None:
-    """Claims to be the victim with the victim's own boot id."""
+    """Claims to be the node, with the boot id of the node's own boot."""
     stranger.boot = stranger.victim.boot
     stranger.enter()
 
 
 @attack
 def replace_the_facts(stranger: Stranger) -> None:
-    """Sends facts of the victim: templates, another address, and more than once."""
+    """Claims to be the node, and sends false hardware: templates as serial number, another address, three times."""
     stranger.hello()
     template = "%7B%7Blookup('pipe','id')%7D%7D"
     facts = f"""facts 1
@@ -186,7 +186,7 @@ nic name=eth0 mac={stranger.victim.mac} address=127.0.0.2
 
 @attack
 def inject_into_a_claim(stranger: Stranger) -> None:
-    """Puts tags, terminal escapes and line breaks into the identifiers of a claim."""
+    """Claims to be the node, with tags, terminal escapes and line breaks as serial number."""
     for text in ("%3Cscript%3E", "%1B%5B2J", "%0Aboot%20id=x", "%E2%80%AE", "%00", "{{7*7}}"):
         stranger.hello(more=f" serial={text} uuid={text}")
     stranger.everything(stranger.claim)
@@ -197,7 +197,7 @@ def inject_into_a_claim(stranger: Stranger) -> None:
 
 @attack
 def use_a_neighbours_token(stranger: Stranger) -> None:
-    """Uses the live boot token of another node, also with the MAC in it replaced."""
+    """Requests the node's plan and secrets with the valid token of another node, also with the node's MAC in it."""
     token = stranger.neighbour.token
     stranger.everything(token)
     stranger.everything(token.replace(stranger.neighbour.mac.replace(":", ""), stranger.victim.mac.replace(":", "")))
@@ -205,7 +205,7 @@ def use_a_neighbours_token(stranger: Stranger) -> None:
 
 @attack
 def forge_a_token(stranger: Stranger) -> None:
-    """Uses forged tokens of every kind."""
+    """Requests the node's plan and secrets with invented tokens."""
     mac = stranger.victim.mac.replace(":", "")
     for kind in "cbtox":
         token = f"sled{kind}_{mac}_{stranger.generation}_{'0' * 64}"
@@ -215,7 +215,7 @@ def forge_a_token(stranger: Stranger) -> None:
 
 @attack
 def use_an_old_token(stranger: Stranger) -> None:
-    """Uses the claim token and the ticket that the victim has used."""
+    """Requests the node's plan and secrets with tokens that the node has used up."""
     for token in (stranger.victim.claim, stranger.victim.ticket):
         if token:
             stranger.hello(token)
@@ -224,7 +224,7 @@ def use_an_old_token(stranger: Stranger) -> None:
 
 @attack
 def use_the_claim_of_another_node(stranger: Stranger) -> None:
-    """Uses a claim token of another node."""
+    """Claims to be another node, and uses the token of that claim for this one."""
     answer = stranger.say(
         "POST",
         "hello",
@@ -237,7 +237,7 @@ def use_the_claim_of_another_node(stranger: Stranger) -> None:
 
 @attack
 def forge_the_address(stranger: Stranger) -> None:
-    """Claims to be the victim with forged headers of a proxy."""
+    """Claims to be the node, with headers that state the node's own address as the sender."""
     body = f"hello 1\nboot id={stranger.boot} nic={stranger.victim.mac}\n".encode()
     for header in ("X-Forwarded-For", "X-Real-IP", "Forwarded"):
         headers = {header: stranger.victim.address}
@@ -250,7 +250,7 @@ def forge_the_address(stranger: Stranger) -> None:
 
 @attack
 def take_captured_images(stranger: Stranger) -> None:
-    """Downloads captured images by their names, which can be guessed."""
+    """Downloads images of captured disks that are not signed, by names that can be guessed."""
     for token in ("", stranger.neighbour.token):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         for generation in range(1, 4):
@@ -262,7 +262,7 @@ def take_captured_images(stranger: Stranger) -> None:
 
 @attack
 def end_the_victim(stranger: Stranger) -> None:
-    """Claims to be the victim, and reports that its boot has ended."""
+    """Claims to be the node, and reports that the node has left the Sled system."""
     stranger.hello()
     for verb in ("kexec", "reboot", "poweroff"):
         stranger.report(stranger.claim, f"end step=4 verb={verb} code=0 seconds=0.1")
@@ -274,7 +274,7 @@ def end_the_victim(stranger: Stranger) -> None:
 
 @attack_servers
 def smuggle_a_request(stranger: Stranger) -> None:
-    """Sends requests with two lengths, so that nginx and sledd might disagree where one ends."""
+    """Sends requests that state two lengths, so that a second one might hide in the first."""
     inner = f"GET /v1/nodes/{stranger.victim.name} HTTP/1.1\r\nHost: sled\r\n\r\n"
     for lengths in (
         "Content-Length: 4\r\nTransfer-Encoding: chunked",
@@ -287,7 +287,7 @@ def smuggle_a_request(stranger: Stranger) -> None:
 
 @attack_servers
 def forge_the_host(stranger: Stranger) -> None:
-    """Names another host in its headers, to be named in the scripts and answers of others."""
+    """States another host in its headers, which might be named in scripts and answers for others."""
     for header in ("Host", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Original-URL"):
         for path in (f"/boot/{stranger.victim.hyphens}.ipxe", "/openapi.json", "/readyz"):
             answer = stranger.request("GET", path, headers={header: "evil.example"}, plain=path.startswith("/boot"))
@@ -296,7 +296,7 @@ def forge_the_host(stranger: Stranger) -> None:
 
 @attack
 def send_half_requests(stranger: Stranger) -> None:
-    """Opens 20 connections and sends half a body on each, while the victim continues."""
+    """Opens 20 connections and sends half of a body on each, while the node continues."""
     head = f"POST /node/v1/{stranger.victim.hyphens}/hello HTTP/1.1\r\nHost: sled\r\nContent-Length: 400\r\n\r\nhello 1"
     with contextlib.ExitStack() as open_ones:
         for _ in range(20):
@@ -306,7 +306,7 @@ def send_half_requests(stranger: Stranger) -> None:
 
 @attack
 def use_other_methods(stranger: Stranger) -> None:
-    """Uses methods, content types and encodings that no node uses."""
+    """Claims to be the node, and sends requests with methods, content types and encodings that no node uses."""
     stranger.hello()
     for method in ("HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"):
         for what in ("plan", "seed", "hello", "operational"):
@@ -317,7 +317,7 @@ def use_other_methods(stranger: Stranger) -> None:
 
 @attack
 def name_the_victim_otherwise(stranger: Stranger) -> None:
-    """Writes the victim's MAC in other forms: upper case, colons, without separators, its name."""
+    """Claims to be the node, with the MAC in other forms: upper case, colons, without separators, by name."""
     plain = stranger.victim.mac.replace(":", "")
     for mac in (stranger.victim.hyphens.upper(), stranger.victim.mac, plain, stranger.victim.name, f"01-{plain}"):
         stranger.request("GET", f"/boot/{mac}.ipxe", plain=True)
@@ -326,7 +326,7 @@ def name_the_victim_otherwise(stranger: Stranger) -> None:
 
 @attack
 def claim_other_generations(stranger: Stranger) -> None:
-    """Claims to be the victim, and polls and reports for generations and steps that do not exist."""
+    """Claims to be the node, and requests plans and reports steps that do not exist."""
     stranger.hello()
     for generation in (-1, 0, stranger.generation + 1, 1 << 62, 1 << 64):
         stranger.say("GET", f"plan?generation={generation}", token=stranger.claim)

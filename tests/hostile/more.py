@@ -14,7 +14,7 @@ LONG = "9" * 256  # the longest identifier
 
 @attack
 def claim_by_another_interface(stranger: Stranger) -> None:
-    """Claims to be the victim by the MAC of its other interface."""
+    """Claims to be the node by the MAC of the node's other interface."""
     other = stranger.victim.other
     mac = other.replace(":", "-")
     stranger.request("GET", f"/boot/{mac}.ipxe", plain=True)
@@ -25,7 +25,7 @@ def claim_by_another_interface(stranger: Stranger) -> None:
 
 @attack
 def claim_at_the_same_time(stranger: Stranger) -> None:
-    """Sends eight claims and their polls at the same time."""
+    """Claims to be the node eight times at the same moment, from eight addresses."""
     path, base = f"/node/v1/{stranger.victim.hyphens}", stranger.address.rpartition(".")[0]
 
     def claim(number: int) -> None:
@@ -42,14 +42,14 @@ def claim_at_the_same_time(stranger: Stranger) -> None:
 
 @attack
 def claim_from_the_victims_address(stranger: Stranger) -> None:
-    """Claims to be the victim from the victim's own address."""
+    """Claims to be the node from the node's own IP address."""
     stranger.move(stranger.victim.address)
     stranger.enter()
 
 
 @attack
 def claim_with_its_serial_number(stranger: Stranger) -> None:
-    """Claims, by another MAC, to have the victim's serial number and system identifier."""
+    """Claims to be a machine with another MAC, and the node's serial number and system identifier."""
     mac = stranger.victim.hyphens.replace("52-54-00", "52-54-7f")
     text = f"hello 1\nboot id={stranger.boot} nic={mac.replace('-', ':')} uuid={stranger.victim.boot} serial=1\n"
     answer = stranger.say("POST", "hello", text, mac=mac)
@@ -58,7 +58,7 @@ def claim_with_its_serial_number(stranger: Stranger) -> None:
 
 @attack
 def use_the_ticket_of_another(stranger: Stranger) -> None:
-    """Uses the ticket of another node, also with the MAC in it replaced."""
+    """Claims to be the node with the ticket of another node, also with the node's MAC in it."""
     path = f"/v1/nodes/{stranger.neighbour.name}/tickets"
     ticket: str = stranger.site.operator("POST", path).json()["token"]
     plain = stranger.neighbour.mac.replace(":", ""), stranger.victim.mac.replace(":", "")
@@ -69,7 +69,7 @@ def use_the_ticket_of_another(stranger: Stranger) -> None:
 
 @attack
 def hold_polls(stranger: Stranger) -> None:
-    """Keeps 20 long polls of claims open, while the victim continues."""
+    """Claims to be the node, and keeps 20 requests for its plan open, while the node continues."""
     head = f"GET /node/v1/{stranger.victim.hyphens}/plan?wait=60 HTTP/1.1\r\nHost: sled\r\nAuthorization: Bearer "
     with contextlib.ExitStack() as polls:
         for _ in range(20):
@@ -82,7 +82,7 @@ def hold_polls(stranger: Stranger) -> None:
 
 @attack_servers
 def send_half_headers(stranger: Stranger) -> None:
-    """Opens 20 connections and sends half of a header on each, while the victim continues."""
+    """Opens 20 connections and sends half of a header on each, while the node continues."""
     head = f"GET /node/v1/{stranger.victim.hyphens}/plan HTTP/1.1\r\nHost: sl"
     with contextlib.ExitStack() as open_ones:
         for _ in range(20):
@@ -92,7 +92,7 @@ def send_half_headers(stranger: Stranger) -> None:
 
 @attack_servers
 def poison_the_cache(stranger: Stranger) -> None:
-    """Requests the victim's boot script with queries, ranges and conditions, to leave another one in the cache."""
+    """Requests the node's boot script with queries, ranges and conditions, to leave another one in the cache."""
     path = f"/boot/{stranger.victim.hyphens}.ipxe"
     before = stranger.request("GET", path, plain=True).body
     for headers in (
@@ -110,7 +110,7 @@ def poison_the_cache(stranger: Stranger) -> None:
 
 @attack_servers
 def change_the_protocol(stranger: Stranger) -> None:
-    """Leaves plain requests: upgrades, tunnels, absolute targets, a preface of a proxy, HTTP/0.9 and HTTP/2."""
+    """Sends what is no plain HTTPS request: upgrades, tunnels, headers of a proxy, HTTP/0.9 and HTTP/2."""
     name, end = stranger.victim.name, "Host: sled\r\nConnection: close\r\n\r\n"
     for text in (
         f"GET /v1/nodes/{name} HTTP/1.1\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n{end}",
@@ -147,7 +147,7 @@ def take_what_is_not_published(stranger: Stranger) -> None:
 
 @attack
 def send_what_no_grammar_allows(stranger: Stranger) -> None:
-    """Sends claims, facts and reports that no grammar allows: binary, other versions, endless lines and too many."""
+    """Claims to be the node, and sends hardware and reports that are binary, endless or of another version."""
     stranger.hello()
     for data in (
         b"\0" * 100,
@@ -163,7 +163,7 @@ def send_what_no_grammar_allows(stranger: Stranger) -> None:
 
 @attack
 def put_tokens_into_text(stranger: Stranger) -> None:
-    """Puts text in the form of a token where operators read it."""
+    """Claims to be the node, with text in the form of a token as serial number and hardware."""
     token = f"sledb_{stranger.victim.mac.replace(':', '')}_1_{'ab' * 32}"
     stranger.hello(more=f" serial={token} uuid={token}")
     facts = f"facts 1\nboot {stranger.boot}\nkernel release={token} uptime=1\ndmi serial={token}\n"
@@ -175,7 +175,7 @@ def put_tokens_into_text(stranger: Stranger) -> None:
 
 @attack
 def fill_the_store(stranger: Stranger) -> None:
-    """Sends claims, facts, logs and reports, each as long as allowed, from ten addresses."""
+    """Claims to be the node from ten addresses, and sends as much hardware, logs and reports as it can."""
     disks = "".join(f"disk name=d{number} serial={LONG}\n" for number in range(120))
     base = stranger.address.rpartition(".")[0]
     for number in range(10):
