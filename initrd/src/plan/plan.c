@@ -11,6 +11,8 @@
 const struct operand_rule write_shell_rules[] = {
 	DISK_RULES(false),
 	{"file", false, "instead of disk: a regular file, created or extended to the size of the image", NULL, NULL},
+	{"keys", false, "PEM file of the keys that may sign images (default SLED_KEYS, else /etc/sled/image.pub)", NULL,
+	 NULL},
 	WRITE_RULES,
 	{0},
 };

@@ -24,9 +24,7 @@ static int urls_of_file(const char *path, struct urls *ret, struct fault *fault)
 	return url->text && url->host && url->path ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "%s", path);
 }
 
-static int find_keys(struct opened *opened, struct fault *fault) {
-	const char *path = getenv("SLED_KEYS");
-
+static int find_keys(struct opened *opened, const char *path, struct fault *fault) {
 	opened->has_keys = path || access(DEFAULT_KEYS, F_OK) == 0;
 	return opened->has_keys ? keys_read(path ? path : DEFAULT_KEYS, &opened->keys, fault) : 0;
 }
@@ -44,12 +42,23 @@ static int open_with(const char *place, const struct image_trust *trust, struct 
 	return r < 0 ? fault_prefix(fault, r, "%s: ", opened_name(ret)) : 0;
 }
 
-int opened_open(const char *place, const char *digest, struct opened *ret, struct fault *fault) {
-	int r = find_keys(ret, fault);
+static int open_checked(const char *place, const char *digest, const char *keys, bool allow_unsigned,
+			struct opened *ret, struct fault *fault) {
+	int r = find_keys(ret, keys, fault);
 	struct image_trust trust = {.digest = digest, .keys = ret->has_keys ? &ret->keys : NULL,
-		.allow_unsigned = true};
+		.allow_unsigned = allow_unsigned};
 
 	return r == 0 ? open_with(place, &trust, ret, fault) : r;
+}
+
+int opened_open(const char *place, const char *digest, struct opened *ret, struct fault *fault) {
+	return open_checked(place, digest, getenv("SLED_KEYS"), true, ret, fault);
+}
+
+int opened_open_signed(const char *place, const char *digest, const char *keys, struct opened *ret,
+		       struct fault *fault) {
+	const char *path = keys ? keys : getenv("SLED_KEYS");
+	return open_checked(place, digest, path, !path, ret, fault);
 }
 
 int opened_open_unchecked(const char *place, const char *digest, struct opened *ret, struct fault *fault) {
@@ -78,6 +87,15 @@ const char *opened_signature(const struct opened *opened) {
 	if (opened->image.is_signed)
 		return "good";
 	return memcmp(opened->image.trailer.signature, none, SIGNATURE) == 0 ? "none" : "unchecked";
+}
+
+const char *opened_signature_text(const struct opened *opened) {
+	static const uint8_t none[SIGNATURE];
+
+	if (opened->image.is_signed)
+		return "signature good";
+	return memcmp(opened->image.trailer.signature, none, SIGNATURE) == 0 ? "not signed"
+		: "signature not checked: pass keys=";
 }
 
 int opened_place(const struct operands *operands, const char **ret, struct fault *fault) {

@@ -43,6 +43,7 @@ static void print_content(const struct opened *o) {
 
 static int sign(const struct operands *operands, const struct opened *o, struct fault *fault) {
 	const char *name = operands_get(operands, "name"), *line = operands_get(operands, "line");
+	cleanup_with(text_free) struct text words = {0};
 	char text[STATEMENT_MAX], signature_text[89];
 	uint8_t id[KEY_ID], signature[SIGNATURE];
 	struct statement statement = {0};
@@ -62,7 +63,10 @@ static int sign(const struct operands *operands, const struct opened *o, struct 
 	if (r < 0)
 		return r;
 	signature_encode(signature, signature_text);
-	printf("statement %s\nsignature %s\n", text, signature_text);
+	operand_write(&words, "name", name);
+	operand_write(&words, "statement", text);
+	operand_write(&words, "signature", signature_text);
+	printf("statement %s\nsignature %s\noperands%s\n", text, signature_text, text_string(&words));
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "source/prove.h"
 #include "verbs/opened.h"
 #include "verbs/verbs.h"
-#include "write/delta.h"
+#include "write/compare.h"
 
 #define RANGES_MAX 10u // shown
 
@@ -19,6 +19,8 @@ const struct operand_rule verify_rules[] = {
 	{"in", false, "image file", NULL, NULL},
 	{"image", false, "instead: its URL, or several joined by ,", NULL, check_urls},
 	{"digest", false, "digest that the image must have", NULL, check_digest},
+	{"keys", false, "PEM file of public keys, one of which must have signed the file (default SLED_KEYS)", NULL,
+	 NULL},
 	{"disk", false, "disk to compare with the image (disk selector); it is only read", NULL, check_selector},
 	{"file", false, "raw file to compare with the image", NULL, NULL},
 	{0},
@@ -28,8 +30,8 @@ static int verify_file(struct opened *o, struct progress *progress, struct fault
 	int r = prove_file(o->source, &o->image, progress, fault);
 
 	if (r == 0)
-		printf("verify: %s is correct: %u chunks, %s\n", opened_name(o), o->image.index.chunk_count,
-			o->image.digest);
+		printf("verify: %s is correct: %u chunks, %s, %s\n", opened_name(o), o->image.index.chunk_count,
+			o->image.digest, opened_signature_text(o));
 	return r;
 }
 
@@ -54,31 +56,39 @@ static size_t print_ranges(const struct index *index, const uint8_t *differ) {
 	return count;
 }
 
+static void print_found(const struct device *device, const struct opened *o, const struct compared *found) {
+	char used[32];
+
+	printf("verify: %s holds %s: %s in %u chunks, %s, %s%s%s\n", device->name, opened_name(o),
+		human_bytes(o->image.index.used, used), o->image.index.chunk_count, o->image.digest,
+		opened_signature_text(o), found->is_moved ? "; its GPT is that for a disk of another size" : "",
+		found->is_grown ? "; its last partition has grown" : "");
+}
+
 static int compare(struct device *device, const struct opened *o, struct progress *progress, struct fault *fault) {
 	const struct index *index = &o->image.index;
 	cleanup_free uint8_t *differ = malloc(bitmap_size(index) + 1);
-	struct delta found = {0};
-	char used[32];
+	struct compared found;
 	size_t ranges;
 	int r;
 
 	if (!differ)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "verify");
-	bitmap_fill(index, differ);
-	r = delta_find(device, index, differ, &found, progress, fault);
+	r = compare_disk(device, o->source, index, differ, &found, progress, fault);
 	if (r < 0)
 		return r;
 	ranges = print_ranges(index, differ);
 	if (ranges > RANGES_MAX)
 		printf("differs: %zu more ranges\n", ranges - RANGES_MAX);
-	if (found.differ > 0)
-		return fault_set(fault, CODE_INTEGRITY,
-			"%s does not hold %s: %u of %u chunks differ in %zu ranges, %u of them cannot be read",
-			device->name,
-				 opened_name(o), found.differ, index->chunk_count, ranges, found.unreadable);
-	printf("verify: %s holds %s: %s in %u chunks, %s\n", device->name, opened_name(o),
-		human_bytes(index->used, used), index->chunk_count,
-	       o->image.digest);
+	if (found.copy_differs)
+		printf("differs: bytes %llu to %llu (the copy of the GPT)\n", (unsigned long long)found.copy_at,
+			(unsigned long long)(found.copy_at + found.copy_size - 1));
+	if (found.found.differ > 0 || found.copy_differs)
+		return fault_set(fault, CODE_INTEGRITY, "%s does not hold %s: %u of %u chunks differ in %zu ranges%s, "
+			"%u of them cannot be read", device->name, opened_name(o), found.found.differ,
+			index->chunk_count, ranges, found.copy_differs ? ", and the copy of the GPT" : "",
+			found.found.unreadable);
+	print_found(device, o, &found);
 	return 0;
 }
 
@@ -92,6 +102,8 @@ static int verify_disk(const struct operands *operands, const struct opened *o, 
 
 	if (r < 0)
 		fputs(text_string(&list), stderr);
+	else if (!selector)
+		device.sector = o->image.index.sector; // a file has none
 	return r == 0 ? compare(&device, o, progress, fault) : r;
 }
 
@@ -106,7 +118,8 @@ enum exit_code verb_verify(const struct operands *operands) {
 	if (r == 0 && disk && file)
 		r = fault_set(&fault, CODE_USAGE, "disk= and file= exclude each other");
 	if (r == 0)
-		r = opened_open(place, operands_get(operands, "digest"), &o, &fault);
+		r = opened_open_signed(place, operands_get(operands, "digest"), operands_get(operands, "keys"), &o,
+			&fault);
 	if (r == 0)
 		r = disk || file ? verify_disk(operands, &o, &progress, &fault) : verify_file(&o, &progress, &fault);
 	return r < 0 ? fault_print(&fault, "verify") : CODE_DONE;

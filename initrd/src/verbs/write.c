@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "write/write.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,10 @@ static struct write_order order_of(const struct operands *operands) {
 	};
 }
 
+static bool is_unsigned_asked(const struct operands *operands) {
+	return !strcmp(operands_get_or(operands, "unsigned", "refuse"), "allow");
+}
+
 static int open_proven(struct source *source, const struct operands *operands, struct image *ret, struct fault *fault) {
 	struct keys keys = {0};
 	struct floors floors = {0};
@@ -45,12 +50,20 @@ static int open_proven(struct source *source, const struct operands *operands, s
 		.signature = operands_get(operands, "signature"),
 		.keys = &keys,
 		.floors = &floors,
-		.allow_unsigned = !strcmp(operands_get_or(operands, "unsigned", "refuse"), "allow") &&
-			access(UNSIGNED_ALLOWED, F_OK) == 0,
+		.allow_unsigned = is_unsigned_asked(operands) && access(UNSIGNED_ALLOWED, F_OK) == 0,
 	};
-	const char *path = getenv("SLED_KEYS"), *floor = getenv("SLED_FLOOR");
-	int r = keys_read(path ? path : DEFAULT_KEYS, &keys, fault);
+	const char *path = operands_get(operands, "keys"), *floor = getenv("SLED_FLOOR");
+	int r;
 
+	if (is_unsigned_asked(operands) && !trust.allow_unsigned)
+		fputs("write: unsigned=allow is ignored: there is no file " UNSIGNED_ALLOWED " on this machine\n",
+			stderr);
+	if (!path && !(path = getenv("SLED_KEYS")))
+		path = DEFAULT_KEYS;
+	if (access(path, F_OK) < 0 && errno == ENOENT && !trust.allow_unsigned)
+		return fault_set(fault, CODE_FAILED, "%s is missing: the public keys that may sign images; elsewhere "
+			"than on a node, pass keys=image.pub of the site", path);
+	r = keys_read(path, &keys, fault);
 	if (r == 0)
 		r = floors_read(floor ? floor : DEFAULT_FLOOR, &floors, fault);
 	return r == 0 ? image_open(source, &trust, ret, fault) : r;

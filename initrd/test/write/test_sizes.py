@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from images import MIB, Image, expect, make_disk, pack, run_tests, work, write
+from images import MIB, Image, expect, make_disk, pack, run_tests, sledc, work, write
 
 DISK = 64 * MIB
 START = MIB
@@ -99,6 +99,58 @@ def test_without_a_gpt() -> None:
         assert not image.wrong(disk)
     run, disk = write_to(image, end - 512)
     expect(run, 4, f"reach to {end}: 512 bytes too small")
+
+
+def verify(image: Image, disk: Path, code: int, words: str = "") -> None:
+    """What the verb makes of that disk."""
+    expect(sledc("verify", f"in={image.path}", f"file={disk}"), code, words)
+
+
+def flip(disk: Path, at: int) -> None:
+    """One bit."""
+    with disk.open("r+b") as f:
+        f.seek(at)
+        byte = f.read(1)[0]
+        f.seek(at)
+        f.write(bytes([byte ^ 1]))
+
+
+def test_verify() -> None:
+    image = image_with_ext4(DISK)
+    for size in (DISK, DISK + 512, 2 * DISK, START + FILESYSTEM + 33 * 512):
+        run, disk = write_to(image, size)
+        expect(run, 0)
+        verify(image, disk, 0)
+        moved = size != DISK
+        # signature of the MBR, its code, of the header, an entry, an inode; the copy's entries and header
+        for at in (510, 0, 512, 1024, START + 1080, size - 33 * 512, size - 512):
+            flip(disk, at)
+            verify(image, disk, 5, "differ")
+            flip(disk, at)
+        verify(image, disk, 0)
+        if size > DISK + MIB:
+            flip(disk, DISK - 512)
+            verify(image, disk, 5, "differ")
+            flip(disk, DISK - 512)
+        expect(sledc("grow", "disk=only", SLED_TEST_DISK=str(disk)), 0)
+        run = sledc("verify", f"in={image.path}", f"file={disk}")
+        expect(run, 0)
+        assert ("GPT is that for a disk of another size" in run.stdout) == moved, run.stdout
+        flip(disk, 1024 + 40)  # the end of its partition
+        verify(image, disk, 5, "differ")
+
+
+def test_verify_without_a_gpt() -> None:
+    image = image_with_ext4(DISK, "dos")
+    run, disk = write_to(image, 2 * DISK)
+    expect(run, 0)
+    verify(image, disk, 0)
+    expect(sledc("grow", "disk=only", SLED_TEST_DISK=str(disk)), 0)
+    verify(image, disk, 0)
+    flip(disk, 446 + 12)
+    verify(image, disk, 5, "differ")
+    disk.write_bytes(disk.read_bytes()[: DISK // 2])
+    verify(image, disk, 5, "too small")
 
 
 def test_too_small() -> None:
