@@ -288,11 +288,37 @@ def behind_filesystem() -> dict[str, Disk]:
     return found
 
 
+def other_tables() -> dict[str, Disk]:
+    """Tables of other kinds in front of what looks like a swap over the whole disk: all of it is kept."""
+    sun = bytearray(512)
+    struct.pack_into(">IH", sun, 128, 1, 0)  # version
+    struct.pack_into(">H", sun, 140, 8)  # partitions
+    struct.pack_into(">I", sun, 188, 0x600DDEEE)
+    struct.pack_into(">HH", sun, 436, 16, 63)
+    struct.pack_into(">IIH", sun, 444, 0, 4096, 0xDABE)
+    struct.pack_into(">H", sun, 508, 0xDABE)
+    check = 0
+    for (word,) in struct.iter_unpack(">H", sun[:510]):
+        check ^= word
+    struct.pack_into(">H", sun, 510, check)
+    mac = bytearray(1024)
+    struct.pack_into(">2sHI", mac, 0, b"ER", 512, 4096)
+    struct.pack_into(">2sHIII32s32s", mac, 512, b"PM", 0, 1, 1, 63, b"Apple", b"Apple_partition_map")
+    found = {}
+    for name, table in (("sun", sun), ("mac", mac)):
+        disk = Disk(2)
+        put_swap(disk, 0, 2 * MIB)
+        disk.put(0, bytes(table))
+        disk.used = set()
+        found[f"table_of_{name}"] = disk.keep((0, 2 * MIB))
+    return found
+
+
 def main() -> None:
     """Writes every disk and the manifest."""
     disks = {
         **loader_outside(), "isohybrid": isohybrid(), "hybrid_mbr": hybrid(), **ldm(), **extended(), **sector_4096(),
-        **swaps(), **stale(), **behind_filesystem(),
+        **swaps(), **stale(), **behind_filesystem(), **other_tables(),
     }  # fmt: skip
     for old in HERE.glob("*.zst"):
         old.unlink()

@@ -85,9 +85,15 @@ static void find_holder(const char *directory, struct disk *disk) {
 	cleanup_dir DIR *dir = opendir(directory);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			mark(disk, "held by", entry->d_name);
+	while (dir && (entry = readdir(dir))) {
+		char name[128], holder[200];
+		if (entry->d_name[0] == '.')
+			continue;
+		sysfs_text(name, sizeof(name), "%s/%s/dm/name", directory, entry->d_name); // of LVM and LUKS
+		snprintf(holder, sizeof(holder), "%.60s%s%s%s", entry->d_name, name[0] ? " (" : "", name, name[0] ? ")"
+			: "");
+		mark(disk, "held by", holder);
+	}
 }
 
 static void find_holders(const char *root, struct disk *disk) {

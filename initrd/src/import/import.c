@@ -113,7 +113,7 @@ static int import(const char *path, const struct import_room *room, int *ret_fd,
 	if (S_ISDIR(st.st_mode))
 		return import_folder(fd, path, room, ret_fd, fault);
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	r = S_ISREG(st.st_mode) ? in_use_check(fd, fault) : 0;
+	r = S_ISREG(st.st_mode) ? in_use_check("", fd, fault) : 0;
 	if (r == 0 && S_ISREG(st.st_mode))
 		r = unwrap(&fd, room, fault);
 	if (r == 0)

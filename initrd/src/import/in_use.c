@@ -67,16 +67,16 @@ static bool is_claimed(const struct disk *disk) {
 	return disk->in_use[0] || (fd < 0 && errno == EBUSY);
 }
 
-static int check_loops(const struct stat *file, struct fault *fault) {
+static int check_loops(const char *root, const struct stat *file, struct fault *fault) {
 	cleanup_with(disks_free) struct disks disks = {0};
 	char path[PATH_MAX];
-	int r = scan_disks("", &disks, fault);
+	int r = scan_disks(root, &disks, fault);
 
 	for (size_t i = 0; r == 0 && i < disks.count; i++) {
 		const struct disk *disk = &disks.items[i];
 		if (strncmp(disk->name, "loop", 4) || disk->bytes == 0)
 			continue;
-		sysfs_text(path, sizeof(path), "/sys/block/%s/loop/backing_file", disk->name);
+		sysfs_text(path, sizeof(path), "%s/sys/block/%s/loop/backing_file", root, disk->name);
 		if (is_file(path, file) && is_claimed(disk))
 			return fault_set(fault, CODE_DISK,
 				"it is in use: its loop device %s is %s: unmount or deactivate it first", disk->name,
@@ -85,7 +85,7 @@ static int check_loops(const struct stat *file, struct fault *fault) {
 	return r;
 }
 
-int in_use_check(int fd, struct fault *fault) {
+int in_use_check(const char *root, int fd, struct fault *fault) {
 	char holder[128];
 	struct stat st;
 
@@ -96,5 +96,5 @@ int in_use_check(int fd, struct fault *fault) {
 		return fault_set(fault, CODE_DISK,
 			"it is in use: %s has it open for writing: shut the virtual machine down first", holder);
 	}
-	return check_loops(&st, fault);
+	return check_loops(root, &st, fault);
 }

@@ -49,16 +49,40 @@ static int open_again(const struct reader *reader) {
 	return open(child_path(reader->fd, path), O_RDONLY | O_CLOEXEC);
 }
 
+static int open_probe(const struct reader *reader, uint64_t start, uint64_t bytes, int fd, blkid_probe probe,
+		      struct fault *fault) {
+	if (probe && fd >= 0 && blkid_probe_set_device(probe, fd, (blkid_loff_t)start, (blkid_loff_t)bytes) == 0)
+		return 0;
+	return fault_errno(fault, CODE_FAILED, fd < 0 || !probe ? errno : EIO, "%s: signatures", reader->name);
+}
+
+int known_table(const struct reader *reader, char ret[17], struct fault *fault) {
+	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
+	cleanup_close int fd = open_again(reader);
+	int r = open_probe(reader, 0, reader->bytes, fd, probe, fault);
+	const char *type;
+
+	ret[0] = 0;
+	if (r < 0)
+		return r;
+	blkid_probe_enable_superblocks(probe, 0);
+	blkid_probe_enable_partitions(probe, 1);
+	while (!ret[0] && (r = blkid_do_probe(probe)) == 0)
+		if (blkid_probe_lookup_value(probe, "PTTYPE", &type, NULL) == 0 && strcmp(type, "dos") &&
+		    strcmp(type, "gpt") && strcmp(type, "PMBR"))
+			rename_type(type, ret, 17);
+	return r < 0 ? fault_set(fault, CODE_FAILED, "%s: reading signatures failed", reader->name) : 0;
+}
+
 int known_read(const struct reader *reader, const struct partition *partition, struct known *ret, struct fault *fault) {
 	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
 	cleanup_close int fd = open_again(reader);
 	const char *type;
-	int r = 0;
+	int r = open_probe(reader, partition->start, partition->bytes, fd, probe, fault);
 
 	*ret = (struct known){0};
-	if (!probe || fd < 0 || blkid_probe_set_device(probe, fd, (blkid_loff_t)partition->start,
-		(blkid_loff_t)partition->bytes) < 0)
-		return fault_errno(fault, CODE_FAILED, fd < 0 || !probe ? errno : EIO, "%s: signatures", reader->name);
+	if (r < 0)
+		return r;
 	blkid_probe_enable_superblocks(probe, 1);
 	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_BADCSUM);
 	while (ret->count < SIGNATURES_MAX && (r = blkid_do_probe(probe)) == 0)

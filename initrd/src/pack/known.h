@@ -14,4 +14,8 @@ struct known {
 	char names[128]; // all, for people
 };
 
+// The partition table of a kind that disk/table.h does not read (sun, mac, sgi ...), as libblkid names it; else an
+// empty text.
+int known_table(const struct reader *reader, char ret[17], struct fault *fault);
+
 int known_read(const struct reader *reader, const struct partition *partition, struct known *ret, struct fault *fault);

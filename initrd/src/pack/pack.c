@@ -145,23 +145,24 @@ static int pack_mapped(struct packing *p, const struct reader *reader, const str
 	return 0;
 }
 
-int pack_disk(int fd, const char *name, const struct pack_order *order, struct sink *sink, struct packed *ret,
-	      struct progress *progress,
-	      struct fault *fault) {
-	cleanup_with(usedmap_free) struct usedmap map = {0};
-	struct packing packing = {.order = order, .sink = sink, .progress = progress};
+int survey_disk(int fd, const char *name, const struct pack_order *order, struct survey *ret, struct fault *fault) {
 	struct usedmap_order map_order = {.folder = order->folder, .drop_rest = order->drop_rest};
-	struct reader reader;
-	int r = reader_open(fd, name, &reader, &map_order.sector, fault);
+	int r;
 
+	*ret = (struct survey){0};
+	r = reader_open(fd, name, &ret->reader, &map_order.sector, fault);
 	if (order->sector)
 		map_order.sector = order->sector;
-	if (r == 0)
-		r = usedmap_read(&reader, &map_order, &map, fault);
-	ret->warnings = map.warnings;
-	map.warnings = (struct text){0};
-	if (r == 0)
-		r = pack_mapped(&packing, &reader, &map, ret, fault);
+	return r == 0 ? usedmap_read(&ret->reader, &map_order, &ret->map, fault) : r;
+}
+
+void survey_free(struct survey *survey) { usedmap_free(&survey->map); }
+
+int pack_disk(const struct survey *survey, const struct pack_order *order, struct sink *sink, struct packed *ret,
+	      struct progress *progress, struct fault *fault) {
+	struct packing packing = {.order = order, .sink = sink, .progress = progress};
+	int r = pack_mapped(&packing, &survey->reader, &survey->map, ret, fault);
+
 	index_free(&packing.index);
 	return r;
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "base/progress.h"
-#include "base/text.h"
+#include "disk/reader.h"
 #include "image/index.h"
 #include "pack/sink.h"
+#include "pack/usedmap.h"
 
 struct pack_order {
 	int level;	    // zstd
@@ -18,10 +19,19 @@ struct pack_order {
 struct packed {
 	char digest[8 + 2 * HASH];
 	uint64_t bytes, used, file_bytes;
-	struct text warnings; // one per line; free it after a failure too
 };
 
-// `fd`: a raw disk, as a file or a block device; `name` is for people. Two runs over the same disk make the same bytes.
-int pack_disk(int fd, const char *name, const struct pack_order *order, struct sink *sink, struct packed *ret,
-	      struct progress *progress,
-	      struct fault *fault);
+// What is known of a disk before anything is written: the map of its used bytes.
+struct survey {
+	struct reader reader;
+	struct usedmap map;
+};
+
+// `fd`: a raw disk, as a file or a block device; `name` is for people. It may take minutes. Free `ret` after a failure
+// too; its map has the warnings.
+int survey_disk(int fd, const char *name, const struct pack_order *order, struct survey *ret, struct fault *fault);
+void survey_free(struct survey *survey); // for cleanup_with
+
+// Two runs over the same disk make the same bytes.
+int pack_disk(const struct survey *survey, const struct pack_order *order, struct sink *sink, struct packed *ret,
+	      struct progress *progress, struct fault *fault);

@@ -113,8 +113,11 @@ int sink_open_file(const char *path, struct sink **ret, struct fault *fault) {
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", path);
 	*file = (struct sink_file){.sink = {.ops = &ops}, .fd = -1, .path = strdup(path), .folder = folder_of(path)};
 	r = !file->path || !file->folder ? -ENOMEM : 0;
-	if (r == 0 && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		r = -EEXIST; // a device or folder is never replaced
+	if (r == 0 && stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		file_close(&file->sink);
+		return fault_set(fault, CODE_FAILED, "%s is %s: name a file, which may exist", path,
+			S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
+	}
 	if (r == 0)
 		r = open_file(file);
 	if (r < 0) {

@@ -27,7 +27,9 @@
 	{"signature", false, \
 	 "signature of the statement or digest; default the one in the image file (64 bytes in base64)", \
 	 NULL, check_signature}, \
-	{"unsigned", false, "what happens to an image without a signature (default refuse)", "refuse|allow", NULL}, \
+	{"unsigned", false, \
+	 "an image without a signature; allow counts only where /etc/sled/unsigned exists (default refuse)", \
+	 "refuse|allow", NULL}, \
 	{"mode", false, \
 	 "write everything, only what differs from the disk, or whichever is faster (default auto)", \
 	 "full|delta|auto", NULL}, \
@@ -37,7 +39,8 @@
 
 #define CAPTURE_RULES \
 	{"upload", true, "where the image is put (URL)", NULL, check_url}, \
-	{"level", false, "zstd level (1 to 19; default 3)", NULL, check_level}
+	{"level", false, "zstd level (1 to 19; default 3)", NULL, check_level}, \
+	{"gaps", false, "what lies outside of partitions and behind filesystems (default keep)", "keep|drop", NULL}
 
 
 #define CONFIGURE_RULES \

@@ -34,24 +34,31 @@ static int read_token(char **ret, struct fault *fault) {
 	return 0;
 }
 
-static int send_disk(const struct operands *operands, struct device *device, struct packed *ret, struct fault *fault) {
-	const struct pack_order order = {.level = atoi(operands_get_or(operands, "level", "3")),
-		.sector = device->sector, .folder = "/tmp"};
+static int send_survey(const struct operands *operands, const struct survey *survey, const struct pack_order *order,
+		       struct packed *ret, struct fault *fault) {
+	cleanup_with(url_free) struct url url = {0};
 	cleanup_with(sink_close) struct sink *sink = NULL;
 	cleanup_free char *token = NULL;
 	struct progress progress = {.show = console_progress};
-	struct url url;
 	int r = read_token(&token, fault);
 
 	if (r == 0)
 		r = url_parse(operands_get(operands, "upload"), &url, fault);
-	if (r < 0)
-		return r;
-	r = sink_open_upload(&url, ca_file(), token, &sink, fault);
 	if (r == 0)
-		r = pack_disk(device->fd, device->name, &order, sink, ret, &progress, fault);
-	url_free(&url);
-	return r;
+		r = sink_open_upload(&url, ca_file(), token, &sink, fault);
+	return r == 0 ? pack_disk(survey, order, sink, ret, &progress, fault) : r;
+}
+
+// The upload is opened once the map is complete: reading the whole disk takes longer than a server waits.
+static int send_disk(const struct operands *operands, struct device *device, struct packed *ret, struct fault *fault) {
+	const struct pack_order order = {.level = atoi(operands_get_or(operands, "level", "3")),
+		.sector = device->sector, .folder = "/tmp",
+		.drop_rest = !strcmp(operands_get_or(operands, "gaps", "keep"), "drop")};
+	cleanup_with(survey_free) struct survey survey = {0};
+	int r = survey_disk(device->fd, device->name, &order, &survey, fault);
+
+	fputs(text_string(&survey.map.warnings), stderr);
+	return r == 0 ? send_survey(operands, &survey, &order, ret, fault) : r;
 }
 
 // The URL from which the upload can be read.
@@ -89,8 +96,6 @@ static int prove_upload(const char *upload, const struct packed *packed, struct 
 static int capture(const struct operands *operands, struct device *device, struct packed *packed, struct fault *fault) {
 	int r = send_disk(operands, device, packed, fault);
 
-	fputs(text_string(&packed->warnings), stderr);
-	text_free(&packed->warnings);
 	return r == 0 ? prove_upload(operands_get(operands, "upload"), packed, fault) : r;
 }
 

@@ -48,6 +48,7 @@ static bool is_same_file(const char *a, const char *b) {
 static int pack_file(const struct request *request, struct packed *ret, struct progress *progress,
 		     struct fault *fault) {
 	cleanup_with(sink_close) struct sink *sink = NULL;
+	cleanup_with(survey_free) struct survey survey = {0};
 	cleanup_close int disk = -1;
 	int r;
 
@@ -56,7 +57,10 @@ static int pack_file(const struct request *request, struct packed *ret, struct p
 	r = sink_open_file(request->out, &sink, fault);
 	if (r == 0)
 		r = import_open(request->in, &request->room, &disk, fault);
-	return r == 0 ? pack_disk(disk, request->in, &request->order, sink, ret, progress, fault) : r;
+	if (r == 0)
+		r = survey_disk(disk, request->in, &request->order, &survey, fault);
+	fputs(text_string(&survey.map.warnings), stderr);
+	return r == 0 ? pack_disk(&survey, &request->order, sink, ret, progress, fault) : r;
 }
 
 static void print_packed(const struct request *request, const struct packed *packed) {
@@ -97,8 +101,6 @@ enum exit_code verb_pack(const struct operands *operands) {
 		(void)number_parse(operands_get(operands, "limit"), NUMBER_MAX, &request.room.limit); // checked
 	progress.show = request.json ? NULL : console_progress;
 	r = pack_file(&request, &packed, &progress, &fault);
-	fputs(text_string(&packed.warnings), stderr);
-	text_free(&packed.warnings);
 	if (r < 0)
 		return fault_print(&fault, "pack");
 	print_packed(&request, &packed);

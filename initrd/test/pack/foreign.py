@@ -96,7 +96,7 @@ def make_crafted(folder: Path, good: dict[str, Path], secret: Path) -> dict[str,
     ):
         data = patched(good[name], at, form, value)
         add(f"huge.{name}", "2^50", lambda p, data=data: p.write_bytes(data))
-    add("huge-enough.qcow2", "limit=", lambda p: p.write_bytes(patched(good["qcow2-v3"], 24, ">Q", 1 << 45)))
+    add("huge-enough.qcow2", "limit=", lambda p: qemu_img("create", "-q", "-f", "qcow2", p, "32T"))
     add("child.vpc", "snapshot", lambda p: p.write_bytes(patched(good["vpc"], 60, ">I", 4)))
     add("child.vdi", "snapshot", lambda p: p.write_bytes(patched(good["vdi"], 76, "<I", 4)))
     for name, words in (("parallels", "Parallels"), ("qed", "QED"), ("dmg", "Apple")):

@@ -25,15 +25,22 @@ kept: dict[str, bytes] = {}
 sent: list[tuple[str, str | None]] = []  # method and token of each request
 
 
+def renew(text: str) -> None:
+    """The token, at once: several streams read it."""
+    new = work / "token.new"
+    new.write_text(text)
+    new.rename(token)
+
+
 def take(request: Request) -> None:
     """PUT below /upload/ is to be had below /images/captured/."""
     sent.append((request.command, request.headers["Authorization"]))
     if request.command == "PUT":
         kept[request.path.replace("/upload/", "/images/captured/")] = b"".join(request.chunks())
-        token.write_text("renewed\n")
+        renew("renewed\n")
         request.answer(201)
     else:
-        token.write_text("renewed again\n".replace(" ", "-"))
+        renew("renewed-again\n")
         request.file(kept[request.path])
 
 
@@ -49,12 +56,12 @@ def refuse(request: Request) -> None:
     request.answer(403)
 
 
-def capture(server: Server, source: Path = disk) -> subprocess.CompletedProcess[str]:
+def capture(server: Server, source: Path = disk, *operands: str) -> subprocess.CompletedProcess[str]:
     """One run."""
     sent.clear()
     token.write_text("secret\n")
     environment = {**os.environ, "SLED_TEST_DISK": str(source), "SLED_TOKEN_FILE": str(token)}
-    words = [SLEDC, "capture", "disk=only", f"upload={server.url}/upload/{NAME}"]
+    words = [SLEDC, "capture", "disk=only", f"upload={server.url}/upload/{NAME}", *operands]
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
 
 
@@ -96,6 +103,23 @@ def test_dirty() -> None:
     with Server(take) as server:
         done = capture(server, dirty)
     assert done.returncode == 3 and "replayed" in done.stderr, done.stderr
+    assert not sent, "no upload is opened before the disk is surveyed"
+
+
+def test_gaps() -> None:
+    loader = work / "loader.raw"
+    data = bytearray(disk.read_bytes())
+    end = len(data) - 40 * 512  # behind the last partition, before the copy of the GPT
+    data[end - 4096 : end] = b"loader".ljust(4096, b".")
+    loader.write_bytes(data)
+    for gaps, is_kept in (("keep", True), ("drop", False)):
+        with Server(take) as server:
+            done = capture(server, loader, f"gaps={gaps}")
+        assert done.returncode == 0 and ("are left out" in done.stderr) != is_kept, done.stderr
+        image = work / "captured"
+        image.write_bytes(kept[f"/images/captured/{NAME}"])
+        raw = subprocess.run(["zstd", "-dcq", image], capture_output=True, check=True).stdout
+        assert (b"loader...." in raw) == is_kept, gaps
 
 
 if __name__ == "__main__":

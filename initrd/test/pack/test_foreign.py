@@ -103,6 +103,26 @@ def test_bombs() -> None:
     assert pack(bomb, f"limit={2 * LIMIT}").returncode == 2, "limit is given twice"
 
 
+def test_messages() -> None:
+    (outputs / "image").mkdir()
+    done = subprocess.run(
+        [SLEDC, "pack", f"in={good['raw']}", f"out={outputs / 'image'}"], capture_output=True, text=True, check=False
+    )
+    (outputs / "image").rmdir()
+    assert done.returncode == 1 and "is a folder: name a file" in done.stderr, done.stderr
+    disk = work / "ext4"
+    with disk.open("wb") as file:
+        file.truncate(8 << 20)
+    subprocess.run(["mke2fs", "-q", "-t", "ext4", disk], check=True)
+    with disk.open("r+b") as file:
+        file.seek(1024 + 100)
+        file.write(b"\xff\xff\xff\x7f")  # features that nobody knows
+    done = pack(disk)
+    assert done.returncode == 0 and "all of it is kept" in done.stderr, done.stderr
+    assert "Elapsed" not in done.stderr and "/dev/null" not in done.stderr, done.stderr
+    disk.unlink()
+
+
 def mutate(data: bytearray, draw: random.Random) -> None:
     """A few fields in the headers."""
     for _ in range(draw.randint(1, 6)):

@@ -48,6 +48,7 @@ var verbs = map[string]Verb{
 			"keep":   checkKeep,
 			"upload": CheckURL,
 			"level":  checkLevel,
+			"gaps":   oneOf("keep", "drop"),
 		},
 		required: []string{"disk", "upload"},
 	},
