@@ -40,7 +40,6 @@ ENTRY = struct.Struct("<QQI32s32s")
 INDEX_MAX = HEAD.size + PARTITIONS_MAX * PARTITION.size + CHUNKS_MAX * ENTRY.size
 END = struct.Struct("<8sIIQQ32s8s64s")
 FOOTER = struct.Struct("<IBI")
-LOW, CHECKSUM, SINGLE_SEGMENT = 0x1F, 0x04, 0x20  # bits of a frame header descriptor
 WINDOWS = {0x48, 0x50}  # 512 KiB, 1 MiB
 SIGNATURE = "[A-Za-z0-9+/]{85}[AQgw]=="  # 64 bytes in base64
 
@@ -252,20 +251,28 @@ def open_image(file: BinaryIO, want: Trust | None = None) -> Index:
     return index
 
 
-def check_head(frame: bytes) -> None:
-    """The header of a data frame, but for its content size."""
+def check_frame(frame: bytes, size: int) -> None:
+    """Header and blocks of a data frame, before anything is decoded: the decoder makes room for what they declare."""
     must(len(frame) >= 6 and frame[:4] == b"\x28\xb5\x2f\xfd", "no zstd frame")
-    must(frame[4] & LOW == CHECKSUM, f"descriptor {frame[4]:02x}")
-    must(frame[4] & SINGLE_SEGMENT != 0 or frame[5] in WINDOWS, f"window {frame[5]:02x}")
+    single, width = frame[4] >> 5 & 1, 1 << (frame[4] >> 6)
+    must(frame[4] & 0x1F == 0x04, f"descriptor {frame[4]:02x}")
+    must(single == 1 or (frame[5] in WINDOWS and width > 1), f"window {frame[5]:02x}, or no content size")
+    at, last = 6 - single + width, 0
+    content = int.from_bytes(frame[at - width : at], "little") + (256 if width == 2 else 0)
+    must(content == size, f"content of {content} bytes")
+    while not last:
+        must(at + 3 <= len(frame), "a frame without end")
+        last, kind, block = frame[at] & 1, frame[at] >> 1 & 3, int.from_bytes(frame[at : at + 3], "little") >> 3
+        must(kind != 3 and block <= RUN, f"block of {block} bytes, type {kind}")
+        at += 3 + (1 if kind == 1 else block)
+    must(at + 4 == len(frame), "the frame ends elsewhere")
 
 
 def read_chunk(file: BinaryIO, chunk: Chunk) -> bytes:
     """The chunk's bytes, proven."""
     frame, where = read_at(file, chunk.at, chunk.frame), f"chunk at {chunk.offset}"
-    check_head(frame)
+    check_frame(frame, chunk.size)
     try:
-        # Distinguished before anything is decoded: what a frame declares is what the decoder makes room for.
-        must(zstandard.get_frame_parameters(frame).content_size == chunk.size, f"{where}: content size")
         data = zstandard.ZstdDecompressor().decompress(frame, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise Refused(f"{where}: {error}") from error

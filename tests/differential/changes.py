@@ -23,6 +23,7 @@ class Case:
     name: str
     data: bytes
     digest: str
+    beyond: bool = False  # a match may reach further back than the window: `zstd -dc` may refuse it
 
 
 def headed(data: bytes, blocks: bytes, descriptor: int = 0xA4, window: bytes = b"", width: int = 4) -> bytes:
@@ -121,7 +122,6 @@ def odd_frame(draw: random.Random, data: bytes) -> bytes:
             lambda: headed(data, blocks, 0xC4, b"\x48", width=8),
             lambda: headed(data, blocks, 0xA5, b"\0"),
             lambda: headed(data, odd_blocks(draw, data)),
-            lambda: headed(data, blocks_of(whole), 0x84, window),
             lambda: headed(data, blocks_of(whole)),
             lambda: headed(data, changed_bytes(draw, blocks_of(whole) or b"0")),
             lambda: compress(data, checksum=False),
@@ -133,6 +133,11 @@ def odd_frame(draw: random.Random, data: bytes) -> bytes:
             lambda: compress(data[:-1]),
         )
     )()
+
+
+def narrowed(draw: random.Random, data: bytes) -> bytes:
+    """The usual frame, which then declares that its matches reach less far."""
+    return headed(data, blocks_of(compress(data)), 0x84, bytes([draw.choice((0x48, 0x50))]))
 
 
 def content(draw: random.Random, size: int) -> bytes:
@@ -235,13 +240,15 @@ def sealed(draw: random.Random, parts: Parts) -> bytes:
 def case(seed: int, number: int) -> Case:
     """The image of that number; a tenth of them are right."""
     draw = random.Random(f"{seed}/{number}")
-    what = draw.choice(("right", "bytes", "bytes", "index", "index", "index", "frame", "frame", "frame", "frames"))
-    parts = parts_of(a_disk(draw, odd_frame if what == "frame" else right_frame))
+    kinds = {"right": 4, "bytes": 8, "index": 12, "frame": 12, "window": 1, "frames": 4}
+    what = draw.choices(list(kinds), list(kinds.values()))[0]
+    parts = parts_of(a_disk(draw, {"frame": odd_frame, "window": narrowed}.get(what, right_frame)))
     if what == "index":
         change_index(draw, parts)
     elif what == "frames":
         change_frames(draw, parts)
-    data = parts.seal(KEY) if what in {"right", "bytes", "frame"} else sealed(draw, parts)
+    data = sealed(draw, parts) if what in {"index", "frames"} else parts.seal(KEY)
     if what == "bytes":
         data = changed_bytes(draw, data)
-    return Case(what, data, "sha256:" + hashlib.sha256(parts.index).hexdigest())
+    digest = "sha256:" + hashlib.sha256(parts.index).hexdigest()
+    return Case(what, data, digest, beyond=what == "window")

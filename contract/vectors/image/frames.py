@@ -104,6 +104,31 @@ def bad_windows() -> dict[str, bytes]:
     }
 
 
+def with_blocks(first: bytes) -> Callable[[bytes], bytes]:
+    """Plain blocks after this one, which stands for the first 128 KiB of the disk and a byte, all zeros."""
+
+    def frame(data: bytes) -> bytes:
+        blocks, at = first, RUN + 1
+        while at < len(data):
+            size = min(RUN, len(data) - at)
+            blocks += (size << 3 | (at + size == len(data))).to_bytes(3, "little") + data[at : at + size]
+            at += size
+        return b"\x28\xb5\x2f\xfd\xa4" + struct.pack("<I", len(data)) + blocks + compress(data)[-4:]
+
+    return frame
+
+
+def bad_blocks() -> dict[str, bytes]:
+    """Blocks that some decoders accept."""
+    size = ((RUN + 1) << 3).to_bytes(3, "little")
+    run = ((RUN + 1) << 3 | 1 << 1).to_bytes(3, "little")
+    return {
+        "frame_block_too_large": with_frame(with_blocks(size + bytes(RUN + 1))),
+        "frame_run_too_large": with_frame(with_blocks(run + b"\0")),
+        "frame_block_of_no_type": with_frame(with_blocks(b"\x0e\0\0\0" + run + b"\0")),
+    }
+
+
 def bad_gaps() -> dict[str, bytes]:
     """Gap frames of the right length with other bytes: only a reader of the whole file sees them."""
 

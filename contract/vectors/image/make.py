@@ -33,7 +33,7 @@ from bad import (
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from form import KEY, MIB, OTHER, Chunk, Disk, compress, parts_of, reheaded, three, windowed
-from frames import bad_frames, bad_gaps, bad_windows
+from frames import bad_blocks, bad_frames, bad_gaps, bad_windows
 
 HERE = Path(__file__).parent
 
@@ -155,6 +155,7 @@ def main() -> None:
         bad_partitions,
         bad_chunks,
         bad_frames,
+        bad_blocks,
         bad_windows,
         seek_tables,
     ):

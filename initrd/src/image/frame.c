@@ -10,6 +10,7 @@
 
 #define MAGIC "\x28\xb5\x2f\xfd"
 #define HEAD 6u // bytes of the smallest frame header that has a content size
+#define FRAME_CHECKSUM 4u
 
 // In the descriptor, the header's first byte after the magic.
 #define LOW_BITS 0x1fu // dictionary id, checksum, reserved, unused
@@ -18,6 +19,11 @@
 // The descriptor of a window, the byte after it.
 #define WINDOW_512_KIB 0x48u
 #define WINDOW_1_MIB 0x50u
+
+#define BLOCK_HEAD 3u
+#define BLOCK_MAX (128u << 10)
+#define BLOCK_RUN 1 // types
+#define BLOCK_NONE 3
 
 struct codec {
 	ZSTD_CCtx *coder;
@@ -54,6 +60,21 @@ static int refuse(const struct chunk *chunk, struct fault *fault, const char *wh
 		(unsigned long long)chunk->offset, what);
 }
 
+// Blocks of at most 128 KiB, as zstd has them, and the checksum: the decoder of libzstd accepts larger ones.
+static bool blocks_are_right(const uint8_t *frame, size_t size) {
+	bool single = frame[4] & SINGLE_SEGMENT, last = false;
+	size_t at = (single ? 5u : 6u) + ((size_t)1 << (frame[4] >> 6)), block;
+
+	while (!last && at + BLOCK_HEAD <= size) {
+		last = frame[at] & 1;
+		block = (frame[at] | (uint32_t)frame[at + 1] << 8 | (uint32_t)frame[at + 2] << 16) >> 3;
+		if (block > BLOCK_MAX || (frame[at] >> 1 & 3) == BLOCK_NONE)
+			return false;
+		at += BLOCK_HEAD + ((frame[at] >> 1 & 3) == BLOCK_RUN ? 1 : block);
+	}
+	return last && at + FRAME_CHECKSUM == size;
+}
+
 // Accepts exactly one frame of the right kind. What its header declares is compared with the index.
 static const char *head_fault(const uint8_t *frame, size_t size, size_t wanted) {
 	if (size < HEAD || memcmp(frame, MAGIC, 4) != 0)
@@ -64,7 +85,7 @@ static const char *head_fault(const uint8_t *frame, size_t size, size_t wanted) 
 		return "its frame has no checksum, or a field for a dictionary, or bits that no frame has";
 	if (!(frame[4] & SINGLE_SEGMENT) && frame[5] != WINDOW_512_KIB && frame[5] != WINDOW_1_MIB)
 		return "its frame has a window other than the chunk, 512 KiB or 1 MiB";
-	if (ZSTD_findFrameCompressedSize(frame, size) != size)
+	if (!blocks_are_right(frame, size))
 		return "its frame is damaged, or is more than one frame";
 	return NULL;
 }
