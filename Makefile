@@ -169,7 +169,8 @@ check-program:
 
 # Every filesystem and table, from disk to image and back; loop devices need root. One at a time: no filesystem is mounted twice.
 DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py initrd/test/pack/test_btrfs.py \
-	initrd/test/pack/test_in_use.py initrd/test/pack/test_capture.py initrd/test/pack/test_recovery.py initrd/test/pack/test_foreign.py
+	initrd/test/pack/test_in_use.py initrd/test/pack/test_capture.py initrd/test/pack/test_recovery.py \
+	initrd/test/pack/test_foreign.py initrd/test/pack/test_age.py
 test-images: check-program
 	tools/as-root env JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain $(DISK_TESTS)
 
@@ -188,6 +189,10 @@ fuzz-differential: check-program build/bin/image-reader ## the readers of images
 # Long: foreign disk files with damaged headers; test-images runs a few.
 test-foreign: check-program ## 1,000 damaged files of each foreign format, each into an image or a refusal (MUTANTS=1000, SEED=1; an hour)
 	MUTANTS=$(or $(MUTANTS),1000) SEED=$(or $(SEED),1) JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain initrd/test/pack/test_foreign.py
+
+test-age: check-program ## filesystems after days of work, packed and written, each file compared (SEEDS=200 KINDS="btrfs xfs" FIRST=0)
+	tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc python3 initrd/test/pack/test_age.py \
+		--seeds $(or $(SEEDS),200) --first $(or $(FIRST),0) $(KINDS)
 
 test-api:
 	sledd/test/schemathesis.sh
@@ -248,6 +253,6 @@ clean: ## remove build/
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-hostile test-go test-terraform test-c test-images test-foreign test-api \
+	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-go test-terraform test-c test-images test-foreign test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-paths clean FORCE

@@ -110,7 +110,7 @@ def mounted(kind: str, device: str | Path, options: str = "rw") -> Iterator[Path
         root.rmdir()
 
 
-def make(kind: str, device: str, size: int, sector: int, number: int) -> None:
+def make(kind: str, device: str, size: int, sector: int, number: int, *options: str) -> None:
     """mkfs, such that what lay there before stays in the free blocks."""
     uuid = UUID.format(number)
     small = ["-s", "1"] if sector == 4096 else []  # sectors of a cluster
@@ -150,7 +150,7 @@ def make(kind: str, device: str, size: int, sector: int, number: int) -> None:
         ],
     }
     if kind in word:
-        run(*word[kind], device)
+        run(*word[kind], *options, device)
 
 
 def fill_fat(device: str, size: int, seed: int) -> dict[str, str]:

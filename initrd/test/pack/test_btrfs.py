@@ -6,9 +6,7 @@ As root: test_btrfs.py [NAME...]; $SLEDC. Prints TAP.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -17,64 +15,19 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "disks"), str(HERE.parent / "c")]
+import age  # noqa: E402
 import disks  # noqa: E402
 from tap import run_tests  # noqa: E402
 
 SLEDC = os.environ["SLEDC"]
-SIZE = 256 * disks.MIB
+SIZE = age.SIZES["btrfs"] * disks.MIB
 work = Path(tempfile.mkdtemp())
 disk, image, target = work / "disk.raw", work / "image", work / "target.raw"
 
 
-def subvolume(root: Path, name: str, *snapshot_of: Path) -> None:
-    """A new subvolume, or a snapshot."""
-    verb = ["snapshot", *(["-r"] if len(name) % 2 else []), snapshot_of[0]] if snapshot_of else ["create"]
-    disks.run("btrfs", "subvolume", *verb, root / name)
-
-
-def work_on(root: Path, numbers: random.Random, files: int) -> None:
-    """Creates, overwrites, renames, removes and clones files in every subvolume that can be written."""
-    places = [p for p in root.iterdir() if p.is_dir() and os.access(p, os.W_OK) and not p.name.startswith("s")]
-    for i in range(files):
-        place = numbers.choice(places)
-        path = place / f"f{numbers.randrange(files)}"
-        data = bytes(disks.noise(numbers, numbers.choice((10, 3000, 5000, 70000))))
-        action = numbers.randrange(6)
-        if action == 0 and path.exists():
-            path.unlink()
-        elif action == 1 and path.exists():
-            path.rename(place / f"r{i}")
-        elif action == 2 and path.exists():
-            disks.run("cp", "--reflink=always", path, place / f"c{i}")
-        elif action == 3 and path.exists():
-            with path.open("r+b") as file:
-                file.seek(len(data) // 2)
-                file.write(data)
-        else:
-            path.write_bytes(data)
-
-
-def age(seed: int, options: list[str], snapshots: int, mounts: int = 4, files: int = 150) -> None:
-    """A filesystem over junk that was mounted that often."""
-    numbers = random.Random(seed)
-    disks.junk(disk, SIZE, seed)
-    disks.run("mkfs.btrfs", "-q", "-f", "-K", *options, disk)
-    for turn in range(mounts):
-        with disks.loop(disk) as device, disks.mounted("btrfs", device) as root:
-            if turn == 0:
-                subvolume(root, "@")
-                subvolume(root, "@home")
-            work_on(root, numbers, files)
-            disks.run("sync", "-f", root)
-            if turn < snapshots:
-                subvolume(root, f"s{'x' * turn}", root / "@")
-
-
-def hashes(path: Path) -> dict[str, str]:
-    """Of each file in each subvolume."""
-    with disks.loop(path) as device, disks.mounted("btrfs", device, "ro") as root:
-        found = [p for p in sorted(root.rglob("*")) if p.is_file()]
-        return {str(p.relative_to(root)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
+def life(seed: int, options: list[str], snapshots: int, days: int = 4) -> age.Life:
+    """A filesystem over junk that was mounted on so many days."""
+    return age.Life("btrfs", disk, seed, days, 150, snapshots, ("@", "@home"), options)
 
 
 def unpack() -> None:
@@ -89,13 +42,13 @@ def pack() -> subprocess.CompletedProcess[str]:
 
 def there_and_back(seed: int, options: list[str], snapshots: int) -> None:
     """The image has every file, is right for `btrfs check`, and is smaller than the disk."""
-    age(seed, options, snapshots)
+    life(seed, options, snapshots).live()
     disks.run("btrfs", "check", "--readonly", disk)
     done = pack()
     assert done.returncode == 0 and "is kept" not in done.stderr, done.stderr
     unpack()
     disks.run("btrfs", "check", "--readonly", "--check-data-csum", target)
-    assert hashes(target) == hashes(disk)
+    assert age.contents("btrfs", target) == age.contents("btrfs", disk)
     assert image.stat().st_size < SIZE * 3 // 4, f"an image of {image.stat().st_size} bytes of {SIZE}"
 
 
@@ -123,7 +76,7 @@ def test_quota_and_other_checksum() -> None:
 
 def test_not_proven() -> None:
     """A superblock that declares other used bytes than there are: all is kept, and that is reported."""
-    age(8, ["--csum", "xxhash"], 1, mounts=1)
+    life(8, ["--csum", "xxhash"], 1, days=1).live()
     with disk.open("r+b") as file:
         file.seek(65536 + 0x78)
         file.write(b"\1")
