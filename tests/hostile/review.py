@@ -62,7 +62,12 @@ ELSEWHERE = (
         "func TestNewMachinesAreTakenAtARate(",
     ),
     ("tokens in logs and reports of nodes", "sledd/internal/report/hostile_test.go", "func TestTokensAreTakenOut("),
-    ("disk images that refer to other files", "initrd/test/c/test_probe.c", "qcow2 with a backing file"),
+    ("disk images that refer to other files", "initrd/test/pack/test_foreign.py", "def test_crafted("),
+    (
+        "a disk image that takes over the program that reads it",
+        "initrd/test/c/test_jail.py",
+        "def test_files(",
+    ),
 )
 
 

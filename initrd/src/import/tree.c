@@ -44,9 +44,9 @@ int tree_open(struct tree *tree, const char *table, uint64_t bytes, struct fault
 
 int tree_write_table(struct tree *tree, const char *table, struct fault *fault) {
 	cleanup_close int in = openat(tree->dir, table, O_RDONLY | O_CLOEXEC);
-	char path[CHILD_PATH];
-	const char *const words[] = {"sfdisk", "--quiet", "--force", "--no-reread", "--no-tell-kernel",
-		child_path(tree->disk, path), NULL};
+	const char *const words[] = {"sfdisk", "--quiet", "--force", "--no-reread", "--no-tell-kernel", JAIL_FILE_0,
+		NULL};
+	struct jail jail = import_jail(UINT64_MAX); // of a sparse file: the table at its end too
 
 	if (in < 0)
 		return fault_errno(fault, CODE_UNSUPPORTED, errno, "%s", table);
@@ -54,7 +54,8 @@ int tree_write_table(struct tree *tree, const char *table, struct fault *fault) 
 		return fault_set(fault, CODE_UNSUPPORTED,
 			"its disk has sectors of %u bytes: sfdisk cannot write such a table to a file",
 			tree->table.sector);
-	return child_run(words, in, -1, clock_now() + TIMEOUT, fault);
+	jail.files[jail.file_count++] = (struct jail_file){tree->disk, true};
+	return child_run_jailed(words, in, -1, &jail, clock_now() + TIMEOUT, fault);
 }
 
 int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t size, uint64_t at,
