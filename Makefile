@@ -151,7 +151,7 @@ TESTS := lint+unit-python+unit-c+test-go+test-c+test-hostile+test-readers test-p
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
 ALONE := ./contract/... ./terraform-provider/tools/...
 test-go:
-	go test -race $$(go list ./... | grep -vFxf <(go list $(ALONE)))
+	go test -race -timeout 30m $$(go list ./... | grep -vFxf <(go list $(ALONE)))
 	go test $(ALONE)
 
 test-terraform: ## acceptance tests of the Terraform provider, with terraform and with tofu, those that are there
