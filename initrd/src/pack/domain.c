@@ -18,13 +18,16 @@
 #define MAP_MAX (UINT64_C(1) << 30) // bytes, more than twenty million ranges
 #define TIMEOUT (3600 * SECOND) // enough for a disk of many TiB of which every group is read
 
+// libf2fs opens its device for writing, though it is only read. It gets a device that cannot be written to.
+static bool opens_for_writing(const char *name) { return strcmp(name, "f2fs") == 0; }
+
 static int run_partclone(const char *name, int device, int map, struct fault *fault) {
 	char tool[32];
 	// -f 0: else partclone waits at its end for its progress thread, which sleeps for two seconds.
 	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", JAIL_FILE_0, "-O", "-",
 		NULL};
 	const struct jail jail = {.memory = MEMORY, .output = MAP_MAX, .seconds = TIMEOUT / SECOND,
-		.file_count = 1, .files = {{device, false}}};
+		.file_count = 1, .files = {{device, opens_for_writing(name)}}};
 
 	snprintf(tool, sizeof(tool), "partclone.%s", name);
 	return child_run_jailed(words, -1, map, &jail, clock_now() + TIMEOUT, fault);
@@ -74,7 +77,7 @@ int domain_read(const struct reader *reader, const struct partition *partition, 
 	int r = fd < 0 ? fault_errno(fault, CODE_FAILED, errno, "partclone's map") : 0;
 
 	if (r == 0)
-		r = window_open(reader, partition, folder, &window, fault);
+		r = window_open(reader, partition, folder, opens_for_writing(name), &window, fault);
 	if (r == 0)
 		r = run_on(name, window.path, fd, fault);
 	if (r < 0 && is_unclean(fault->text))

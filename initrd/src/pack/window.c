@@ -86,12 +86,12 @@ static int use_copy(const struct reader *reader, const struct partition *partiti
 	return 0;
 }
 
-int window_open(const struct reader *reader, const struct partition *partition, const char *folder, struct window *ret,
-		struct fault *fault) {
+int window_open(const struct reader *reader, const struct partition *partition, const char *folder, bool guarded,
+		struct window *ret, struct fault *fault) {
 	struct stat st;
 
 	*ret = (struct window){.fd = -1};
-	if (partition->start == 0 && partition->bytes == reader->bytes) {
+	if (!guarded && partition->start == 0 && partition->bytes == reader->bytes) {
 		child_path(reader->fd, ret->path);
 		return 0;
 	}
@@ -99,7 +99,7 @@ int window_open(const struct reader *reader, const struct partition *partition, 
 	// do: a loop device is better.
 	if (use_loop(reader, partition, ret))
 		return 0;
-	if (fstat(reader->fd, &st) == 0 && S_ISBLK(st.st_mode) && use_partition(&st, partition, ret))
+	if (!guarded && fstat(reader->fd, &st) == 0 && S_ISBLK(st.st_mode) && use_partition(&st, partition, ret))
 		return 0;
 	return use_copy(reader, partition, folder, ret, fault);
 }

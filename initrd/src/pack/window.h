@@ -3,6 +3,8 @@
 // device, or as a sparse copy.
 #pragma once
 
+#include <stdbool.h>
+
 #include "disk/disk.h"
 #include "disk/reader.h"
 
@@ -11,7 +13,8 @@ struct window {
 	int fd; // keeps the loop device or the copy; -1
 };
 
-// `folder`: for a copy, if neither device is available.
-int window_open(const struct reader *reader, const struct partition *partition, const char *folder, struct window *ret,
-		struct fault *fault);
+// `folder`: for a copy, if neither device is available. `guarded`: the name is never that of the disk itself, nor of
+// its partition, so a program that opens it for writing changes neither.
+int window_open(const struct reader *reader, const struct partition *partition, const char *folder, bool guarded,
+		struct window *ret, struct fault *fault);
 void window_close(struct window *window);

@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import random
+import re
 import shutil
 import stat
 import subprocess
@@ -79,7 +80,7 @@ class Life:
                 if self.kind in FATS:
                     day_with_mtools(self, device)
                 elif self.kind == "f2fs":
-                    disks.fill_f2fs(device, self.size // self.days, self.seed * 100 + day)
+                    day_with_sload(self, device, day)
                 else:
                     self.day(device, day)
 
@@ -216,6 +217,27 @@ def day_with_mtools(life: Life, device: str) -> None:
             disks.run("mren", "-i", device, name, f"{name} renamed")
 
 
+def day_with_sload(life: Life, device: str, day: int) -> None:
+    """It only adds files. Their names differ, for they come back in one folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        new = Path(folder) / f"day{day}"
+        new.mkdir()
+        for i in range(life.actions // 6):
+            (new / f"f{day}-{i}").write_bytes(disks.noise(life.draw, life.draw.choice(LENGTHS[1:])))
+        disks.run("sload.f2fs", "-f", folder, device)
+
+
+def dump_f2fs(device: str, folder: str) -> Path:
+    """Each inode that is a file, by its name."""
+    words: list[str] = ["dump.f2fs", "-n", "0~-1", device]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    inodes = re.findall(r"nid:\s*(\d+)\s+ino:\s*\1\s", (Path(folder) / "dump_nat").read_text())
+    for number in inodes:
+        words = ["dump.f2fs", "-i", hex(int(number)), device]
+        subprocess.run(words, cwd=folder, check=False, capture_output=True, input=b"y\n")
+    return Path(folder) / "lost_found"
+
+
 def facts(path: Path) -> tuple[object, ...]:
     """What must come back of a file."""
     state = path.lstat()
@@ -233,7 +255,11 @@ def facts(path: Path) -> tuple[object, ...]:
 
 @contextlib.contextmanager
 def tree(kind: str, device: str) -> Iterator[Path]:
-    """All files under a folder; of FAT, copies."""
+    """All files under a folder; of FAT and f2fs, copies."""
+    if kind == "f2fs":
+        with tempfile.TemporaryDirectory() as folder:
+            yield dump_f2fs(device, folder)
+        return
     if kind not in FATS:
         with disks.mounted(kind, device, "ro") as root:
             yield root
@@ -244,9 +270,7 @@ def tree(kind: str, device: str) -> Iterator[Path]:
 
 
 def contents(kind: str, path: Path) -> dict[str, tuple[object, ...]]:
-    """Of every file. None of an f2fs, which no tool here lists; its own check has to do."""
-    if kind == "f2fs":
-        return {}
+    """Of every file."""
     with disks.loop(path, 512, 0, SIZES[kind] * disks.MIB) as device, tree(kind, device) as root:
         return {str(p.relative_to(root)): facts(p) for p in sorted(root.rglob("*"))}
 

@@ -42,6 +42,7 @@ def pack(size: int) -> Image:
     if sum(chunk.used.bit_count() for chunk in image.chunks) * 4096 >= size:
         reason = re.search(r"all of it is kept: (.*)", done.stderr)
         kept[re.sub(r"\d+", "N", reason[1]) if reason else "without a warning"] += 1
+        assert not reason or "partclone." not in reason[1], f"partclone failed: {reason[1]}"
     return image
 
 
