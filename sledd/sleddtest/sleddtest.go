@@ -220,6 +220,7 @@ func size(s store.Store) capacity.Sized {
 type boundless struct{}
 
 func (boundless) Usage(context.Context) (store.Usage, error) { return store.Usage{}, nil }
+func (boundless) Compact(context.Context, int64) error       { return nil }
 func (boundless) Heal(context.Context) error                 { return nil }
 
 // Stop is an outage: requests that run end, nobody listens at URL any more, and the store stays.

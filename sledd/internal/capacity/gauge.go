@@ -36,6 +36,11 @@ const (
 	// busy and idle are how often the size is read while something is written, and otherwise.
 	busy = time.Second
 	idle = 10 * time.Second
+	// pressed is the part of the quota, in percent, above which history is dropped early: otherwise those who send a lot
+	// would fill the store with former values.
+	pressed = 25
+	// recent is how much history is kept then, for watches that resume, and how often it is dropped.
+	recent = 30 * time.Second
 	// again is the shortest time between two heals that nobody requested.
 	again = time.Hour
 	// healTime bounds one heal: a defragmentation copies all that is in use.
@@ -45,6 +50,7 @@ const (
 // Sized is a store that knows its size.
 type Sized interface {
 	Usage(ctx context.Context) (store.Usage, error)
+	Compact(ctx context.Context, revision int64) error
 	Heal(ctx context.Context) error
 }
 
@@ -57,10 +63,18 @@ type Gauge struct {
 
 	healing sync.Mutex // one heal at a time
 
+	older, newer mark // of Run
+
 	mu      sync.Mutex
 	usage   store.Usage
 	written int64 // bytes since the usage was read
 	healed  time.Time
+}
+
+// mark is the newest revision at a time.
+type mark struct {
+	at       time.Time
+	revision int64
 }
 
 // New makes a Gauge; Run makes it work.
@@ -140,8 +154,25 @@ func (g *Gauge) Run(ctx context.Context) {
 		}
 		if slices.Contains(usage.Alarms, store.NoSpace) {
 			g.healOnce(ctx)
+		} else if err == nil {
+			g.relieve(ctx, usage)
 		}
 		g.rest(ctx)
+	}
+}
+
+// relieve drops history that is not recent any more, if much of the store is in use.
+func (g *Gauge) relieve(ctx context.Context, usage store.Usage) {
+	now := g.now()
+	if now.Sub(g.newer.at) < recent {
+		return
+	}
+	g.older, g.newer = g.newer, mark{now, usage.Revision}
+	if g.older.revision == 0 || usage.InUse*100 < usage.Quota*pressed {
+		return
+	}
+	if err := g.sized.Compact(ctx, g.older.revision); err != nil && ctx.Err() == nil {
+		g.log.Warn("the history of the store was not dropped early", "error", err)
 	}
 }
 

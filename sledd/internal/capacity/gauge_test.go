@@ -22,7 +22,13 @@ type fake struct {
 	mu    sync.Mutex
 	usage store.Usage
 	heals int
+	kept  int64 // revision of the last compaction
 	err   error
+}
+
+func (f *fake) Compact(_ context.Context, revision int64) error {
+	f.kept = revision
+	return f.err
 }
 
 func (f *fake) Usage(context.Context) (store.Usage, error) {
@@ -110,6 +116,61 @@ func TestFullStoreIsHealedOnce(t *testing.T) {
 	sized.err = errors.New("no")
 	if err := g.Heal(t.Context()); err == nil {
 		t.Error("a heal that failed is called done")
+	}
+}
+
+func TestHistoryIsDroppedEarlyWhereMuchIsInUse(t *testing.T) {
+	sized := &fake{}
+	g := New(sized, slog.New(slog.DiscardHandler))
+	now := time.Now()
+	g.now = func() time.Time { return now }
+	for i, c := range []struct {
+		after time.Duration
+		inUse int64
+		kept  int64 // history since that revision
+	}{{0, 900, 0}, {29 * time.Second, 900, 0}, {time.Second, 900, 1}, {29 * time.Second, 900, 1},
+		{time.Second, 249, 1}, {30 * time.Second, 250, 5}} {
+		now = now.Add(c.after)
+		g.relieve(t.Context(), store.Usage{InUse: c.inUse, Quota: 1000, Revision: int64(i) + 1})
+		if sized.kept != c.kept {
+			t.Errorf("%d: history is kept since revision %d, want %d", i, sized.kept, c.kept)
+		}
+	}
+}
+
+func TestCompactionKeepsWhatIsStored(t *testing.T) {
+	etcd := small(t)
+	for range 8 {
+		if err := write(t.Context(), etcd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := inUse(t, etcd, func(bytes int64) bool { return bytes > 3<<20 })
+	if err := errors.Join(etcd.Compact(t.Context(), before.Revision), etcd.Compact(t.Context(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	inUse(t, etcd, func(bytes int64) bool { return bytes < 1<<20 })
+	snapshot, err := etcd.Read(t.Context(), store.Key("/kept"))
+	if kv, found := snapshot.One(0); err != nil || !found || len(kv.Value) != 512<<10 {
+		t.Errorf("a value was lost: %v", err)
+	}
+}
+
+// inUse writes until the size of what is in use is as wanted: etcd counts pages when it has written some.
+func inUse(t *testing.T, etcd *store.Etcd, wanted func(int64) bool) store.Usage {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
+		_, err := etcd.Commit(t.Context(), store.Transaction{Do: []store.Operation{{Key: "/further"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		usage, err := etcd.Usage(t.Context())
+		if err == nil && wanted(usage.InUse) {
+			return usage
+		}
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("%d bytes are in use, %v", usage.InUse, err)
+		}
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// wordTime is how often the words of an incumbent are recorded while nobody else claims to be the node: far more often
-// than its silence counts.
+// wordTime is how often the words of an incumbent are recorded while nobody else claims to be the node, and those of a
+// claim: far more often than silence counts.
 const wordTime = 5 * time.Second
 
 // step applies an event to the admission. A claim that becomes the node has just booted; what an incumbent before it
@@ -53,6 +53,27 @@ func (tx *nodeTx) speak(record *token.Record) error {
 		return refusal.New(refusal.Unauthorized, "the claim of this token has ended: say hello again")
 	}
 	return nil
+}
+
+// word notes a word of a claim, or of the incumbent that it has become. What only repeats a word that was recorded a
+// moment ago is not stored: anybody may send it.
+func (tx *nodeTx) word(id string) (out admission.Outcome, recorded bool) {
+	var before time.Time
+	for _, claim := range tx.Admission().Claims {
+		if claim.ID == id {
+			before = claim.Seen
+		}
+	}
+	out = tx.step(admission.Speak{ID: id})
+	if out.Standing != admission.Waiting || tx.Now.Sub(before) >= wordTime {
+		return out, true
+	}
+	for i := range tx.Admission().Claims {
+		if claim := &tx.Admission().Claims[i]; claim.ID == id {
+			claim.Seen = before
+		}
+	}
+	return out, false
 }
 
 // rights of the holder of a token.

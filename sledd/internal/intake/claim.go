@@ -53,8 +53,8 @@ func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer
 		if err != nil {
 			return err
 		}
-		out := tx.step(admission.Speak{ID: claim.ID})
-		if out.Standing == admission.Admitted || tx.Node() == nil {
+		out, recorded := tx.word(claim.ID)
+		if recorded && (out.Standing == admission.Admitted || tx.Node() == nil) {
 			tx.Status().Seen = tx.Now
 		}
 		switch out.Standing {

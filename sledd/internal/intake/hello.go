@@ -52,6 +52,9 @@ func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admis
 		answer, issued, err = tx.newClaim(hello, from, evidence)
 		return err
 	})
+	if err == nil {
+		in.live.note(issued, in.DB.Now())
+	}
 	return answer, issued, err
 }
 
@@ -65,7 +68,7 @@ func (tx *nodeTx) sameClaim(bearer string, hello admission.Hello) (admission.Ans
 		return admission.Answer{}, refusal.New(refusal.Unauthorized,
 			"the claim token is of another boot: say hello without it")
 	}
-	out := tx.step(admission.Speak{ID: claim.ID})
+	out, _ := tx.word(claim.ID)
 	if out.Standing == admission.Unknown {
 		return admission.Answer{}, refusal.New(refusal.Unauthorized, "the claim has ended: say hello without its token")
 	}
@@ -158,8 +161,8 @@ func (tx *nodeTx) answer(claim admission.Claim, out admission.Outcome) admission
 		Want: out.Want}
 }
 
-// describeClaim takes the facts of a claim, once. They are not those of a node that is declared: it sends them again
-// when it is admitted.
+// describeClaim takes the facts of a claim, once. They are not those of a node that is declared, which sends them again
+// when it is admitted: nothing of them is stored.
 func (tx *nodeTx) describeClaim(bearer string) (declared bool, err error) {
 	claim, err := tx.claimOf(bearer)
 	if err != nil {
@@ -168,8 +171,11 @@ func (tx *nodeTx) describeClaim(bearer string) (declared bool, err error) {
 	if incumbent := tx.Admission().Incumbent; incumbent != nil && incumbent.ID == claim.ID {
 		return false, nil
 	}
+	if tx.Node() != nil {
+		return true, nil
+	}
 	if tx.step(admission.Describe{ID: claim.ID}).Standing == admission.Unknown {
 		return false, refusal.New(refusal.TooMany, "the claim has sent its facts")
 	}
-	return tx.Node() != nil, nil
+	return false, nil
 }

@@ -29,7 +29,11 @@ func (l *live) holds(bearer string, now time.Time) bool {
 	return noted && now.Sub(checked) < liveTime
 }
 
+// note takes a token that was checked, or was issued just now; empty: none.
 func (l *live) note(bearer string, now time.Time) {
+	if bearer == "" {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.hashes == nil || len(l.hashes) >= mostLive {

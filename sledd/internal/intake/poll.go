@@ -28,6 +28,12 @@ type Answer struct {
 // Poll returns the node's plan, unless it has the given generation: then it waits for another
 // binding until the context or the time ends, and returns no plan.
 func (in *Intake) Poll(ctx context.Context, mac, bearer string, given int64, wait time.Duration) (Answer, error) {
+	answer, err := in.poll(ctx, mac, bearer, given, wait)
+	in.live.note(answer.Token, in.DB.Now())
+	return answer, err
+}
+
+func (in *Intake) poll(ctx context.Context, mac, bearer string, given int64, wait time.Duration) (Answer, error) {
 	if token.IsClaim(bearer) {
 		return in.pollClaim(ctx, mac, bearer, wait)
 	}

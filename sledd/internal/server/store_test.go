@@ -95,6 +95,8 @@ func (f filled) Usage(context.Context) (store.Usage, error) {
 	return store.Usage{InUse: quota * f.percent / 100, Quota: quota}, nil
 }
 
+func (filled) Compact(context.Context, int64) error { return nil }
+
 func (filled) Heal(context.Context) error { return nil }
 
 func TestLogsOfNodesFillMostOfTheStoreAtMost(t *testing.T) {

@@ -16,10 +16,11 @@ var ErrFull = errors.New("the store is full, nothing can be written: sledctl sto
 
 // Usage is how full a store is.
 type Usage struct {
-	Bytes  int64 // of the database file, with pages that are free
-	InUse  int64 // of these, with the history that is not compacted yet
-	Quota  int64 // 0: unknown
-	Alarms []string
+	Bytes    int64 // of the database file, with pages that are free
+	InUse    int64 // of these, with the history that is not compacted yet
+	Quota    int64 // 0: unknown
+	Revision int64 // the newest
+	Alarms   []string
 }
 
 // NoSpace is the alarm of a store that has reached its quota.
@@ -34,7 +35,8 @@ func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
 	if err != nil {
 		return Usage{}, &UnavailableError{Operation: "status", Err: err}
 	}
-	usage := Usage{Bytes: status.DbSize, InUse: status.DbSizeInUse, Quota: status.DbSizeQuota}
+	usage := Usage{Bytes: status.DbSize, InUse: status.DbSizeInUse, Quota: status.DbSizeQuota,
+		Revision: status.Header.Revision}
 	alarms, err := e.client.AlarmList(ctx)
 	if err != nil {
 		return Usage{}, &UnavailableError{Operation: "alarms", Err: err}
@@ -45,6 +47,21 @@ func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
 	return usage, nil
 }
 
+// Compact drops the history before a revision. The current value of every key stays.
+func (e *Etcd) Compact(ctx context.Context, revision int64) error {
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	return e.compact(ctx, revision)
+}
+
+func (e *Etcd) compact(ctx context.Context, revision int64, options ...clientv3.CompactOption) error {
+	_, err := e.client.Compact(ctx, revision, options...)
+	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+		return &UnavailableError{Operation: "compact", Err: err}
+	}
+	return nil
+}
+
 // Heal drops the history of the store, frees unused pages and ends the alarm NOSPACE. Reads and writes wait
 // meanwhile. The current value of every key stays.
 func (e *Etcd) Heal(ctx context.Context) error {
@@ -52,9 +69,8 @@ func (e *Etcd) Heal(ctx context.Context) error {
 	if err != nil {
 		return &UnavailableError{Operation: "read the revision", Err: err}
 	}
-	_, err = e.client.Compact(ctx, now.Header.Revision, clientv3.WithCompactPhysical())
-	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
-		return &UnavailableError{Operation: "compact", Err: err}
+	if err := e.compact(ctx, now.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
+		return err
 	}
 	for _, endpoint := range e.client.Endpoints() {
 		if _, err := e.client.Defragment(ctx, endpoint); err != nil {
