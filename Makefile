@@ -158,7 +158,11 @@ test-terraform: ## acceptance tests of the Terraform provider, with terraform an
 	terraform-provider/tools/acceptance
 
 test-hostile: programs collection ## what a stranger on the boot network gets: the table of docs/security.md
-	tests/hostile/run docs/security.md
+	tests/hostile/run table.py docs/security.md
+
+# Long: MINUTES for each number of ADDRESSES.
+test-flood: programs collection ## operators and admitted nodes while strangers flood the site (MINUTES=10)
+	tests/hostile/run flood.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ADDRESSES),--addresses $(ADDRESSES))
 
 test-c:
 	$(MAKE) -j$(JOBS) -C initrd/src test
@@ -245,6 +249,9 @@ bench-write bench-pack: bench-%:
 bench-terraform: ## plans and applies of 1 to 10,000 machines, with terraform and with tofu; without root
 	bench/run terraform
 
+bench-boots: ## 1,000 boots at each level of admission, up to the first plan; without root (BEFORE=COMMIT: beside sledd of that commit)
+	bench/run boots
+
 bench-paths: build ## a reimage by each entry method (idle, warm, power) in the lab (ROUNDS=5)
 	tools/as-root bench/run paths
 
@@ -253,6 +260,6 @@ clean: ## remove build/
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-go test-terraform test-c test-images test-foreign test-api \
+	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
-	bench-paths clean FORCE
+	bench-boots bench-paths clean FORCE

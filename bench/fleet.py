@@ -32,8 +32,11 @@ def mac(number: int) -> str:
 class Sledd:
     """Runs at `url` while it is entered, with `nodes` nodes and the images `images`."""
 
-    def __init__(self, nodes: int, images: tuple[str, ...]) -> None:
+    def __init__(
+        self, nodes: int, images: tuple[str, ...], program: str = SLEDD, options: list[str] | None = None
+    ) -> None:
         self.nodes, self.images = nodes, images
+        self._command = [program, *(options or [])]
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.url = f"http://{self.address}"
@@ -44,7 +47,7 @@ class Sledd:
         (home / "token").write_text(TOKEN, encoding="ascii")
         (home / "token").chmod(0o600)
         command = [
-            SLEDD,
+            *self._command,
             "--data-dir",
             str(home / "data"),
             "--listen",
@@ -72,6 +75,10 @@ class Sledd:
         """CPU seconds so far, user and system."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def call(self, method: str, path: str, body: Any) -> bytes:
+        """A request of an operator."""
+        return self._call(http.client.HTTPConnection(self.address, timeout=STARTS_IN), method, path, body)
 
     def _wait(self, log: Path) -> None:
         deadline = time.monotonic() + STARTS_IN
@@ -102,10 +109,11 @@ class Sledd:
             self._call(connection, "PUT", f"/v1/nodes/{mac(i)}", node)
 
     @staticmethod
-    def _call(connection: http.client.HTTPConnection, method: str, path: str, body: Any) -> None:
+    def _call(connection: http.client.HTTPConnection, method: str, path: str, body: Any) -> bytes:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         answer = connection.getresponse()
         text = answer.read()
         if answer.status >= 300:
             raise SystemExit(f"bench: {method} {path}: {answer.status}: {text.decode()}")
+        return text

@@ -83,10 +83,13 @@ class Links:
 class Site:
     """nginx on two ports of loopback, sledd behind it."""
 
-    def __init__(self, folder: Path, level: str) -> None:
+    def __init__(self, folder: Path, level: str, *, quota: int = 4096, rate: int = 0, connections: int = 256) -> None:
+        """quota: MiB of the store. rate: requests per second of an address; 0: any number."""
         assert NGINX, "nginx is not installed"
         self.level = level
         self.folder = folder
+        self._settings = {"nginx_rate": rate, "nginx_rate_burst": 500, "nginx_connections": connections}
+        self._quota = quota
         self._number = 0
         self._lock = threading.Lock()
         self._operators = threading.local()
@@ -111,6 +114,7 @@ class Site:
             "upload-url": f"https://127.0.0.1:{encrypted}/upload",
             "admin-token-file": str(self.folder / "admin.token"),
             "admission": self.level,
+            "store-quota": str(self._quota),
             "log-level": "warn",
         }
         command = [str(BIN / "sledd"), *(word for name, value in options.items() for word in (f"--{name}", value))]
@@ -119,7 +123,7 @@ class Site:
 
     def _nginx(self, program: str) -> subprocess.Popen[bytes]:
         config = self.folder / "nginx.conf"
-        config.write_text(configuration(self.folder, self.ports, nginx_rate=0))
+        config.write_text(configuration(self.folder, self.ports, **self._settings))
         return subprocess.Popen(
             [program, "-c", str(config), "-p", str(self.folder), "-e", str(self.folder / "nginx.log")]
         )
@@ -198,6 +202,10 @@ class Site:
         """The events of a node."""
         items: list[Json] = self.operator("GET", f"/v1/nodes/{quote(name)}/events").json()["items"]
         return items
+
+    def store(self) -> Json:
+        """How full the store is."""
+        return self.operator("GET", "/v1/store").json()
 
     def stored(self) -> int:
         """Bytes of the store that are in use, without its history."""

@@ -109,7 +109,9 @@ def main() -> int:
     for line in broken:
         print(line, file=sys.stderr)
     if old != made:
-        print(f"{page}: another table; if it is right, write it: tests/hostile/run PAGE --write", file=sys.stderr)
+        print(
+            f"{page} has another table; if this one is right: tests/hostile/run table.py PAGE --write", file=sys.stderr
+        )
     return 1 if broken or old != made else 0
 
 
