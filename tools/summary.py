@@ -9,7 +9,8 @@ summary.py write FILE NODE=ADDRESS... [--before FILE --untouched NODE,...] [--pl
     demo; fails unless every image is signed, and every node answers on SSH, the untouched ones with the ids
     that were saved
 
-Where sledd is comes from SLED_SERVER, SLED_CA and SLED_TOKEN_FILE; the SSH key from SLED_SSH_KEY.
+Where sledd is comes from SLED_SERVER, SLED_CA and SLED_TOKEN_FILE; the SSH key from SLED_SSH_KEY, LAB/secrets/ssh.
+Host keys are those that sledd knows of the nodes (build/bin/sledctl), and that LAB knows of the boot server.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 # BEGIN words: stages-python (from contract/words/stages.yml by tools/words.py)
 STAGES = ("firmware", "warm", "kernel", "wipe", "write", "configure", "capture", "start")
 # END words
+SLEDCTL = Path(__file__).resolve().parents[1] / "build/bin/sledctl"
 IDENTITY = "hostname; cat /etc/machine-id /proc/sys/kernel/random/boot_id"
 
 
@@ -39,22 +41,26 @@ def api(path: str) -> Any:
         return json.load(answer)
 
 
-def over_ssh(address: str, command: str) -> list[str]:
-    """The lines that the command prints on a machine; none when SSH does not answer within 20 s."""
-    options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "StrictHostKeyChecking=no"]
-    options += ["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-i", os.environ["SLED_SSH_KEY"]]
+def over_ssh(address: str, command: str, known: list[str]) -> list[str]:
+    """The lines that the command prints on a machine; none when SSH does not answer within 20 s.
+
+    `known`: options of ssh that say which host key it accepts.
+    """
+    options = ["BatchMode=yes", "ConnectTimeout=10", "StrictHostKeyChecking=yes", "LogLevel=ERROR", *known]
+    words = [word for option in options for word in ("-o", option)]
+    words += ["-i", os.environ["SLED_SSH_KEY"], f"root@{address}", command]
     try:
-        done = subprocess.run(
-            ["ssh", *options, f"root@{address}", command], capture_output=True, text=True, timeout=20, check=False
-        )
+        done = subprocess.run(["ssh", *words], capture_output=True, text=True, timeout=20, check=False)
     except subprocess.TimeoutExpired:
         return []
     return done.stdout.split("\n")[:-1] if done.returncode == 0 else []
 
 
-def identity(address: str) -> dict[str, str]:
-    """Host name, machine id and boot id of what answers there; empty when nothing does."""
-    return dict(zip(("hostname", "machine_id", "boot_id"), over_ssh(address, IDENTITY), strict=False))
+def identity(name: str, address: str) -> dict[str, str]:
+    """Host name, machine id and boot id of the node that answers there; empty when it does not."""
+    command = f'KnownHostsCommand="{SLEDCTL}" known-hosts {name}'
+    answer = over_ssh(address, IDENTITY, [f"HostKeyAlias={name}", "UserKnownHostsFile=/dev/null", command])
+    return dict(zip(("hostname", "machine_id", "boot_id"), answer, strict=False))
 
 
 def node_summary(name: str, address: str) -> dict[str, Any]:
@@ -63,7 +69,7 @@ def node_summary(name: str, address: str) -> dict[str, Any]:
     timeline = api(f"/v1/nodes/{name}/timeline")
     stages = {stage["name"]: stage for stage in timeline["stages"]}
     write = stages.get("write", {})
-    seen = identity(address)
+    seen = identity(name, address)
     status = node["status"]
     confirmed = status.get("os") or {}
     return {
@@ -85,9 +91,9 @@ def node_summary(name: str, address: str) -> dict[str, Any]:
 def boot_server_summary(address: str) -> dict[str, Any]:
     """What runs on the boot server."""
     services = ("sledd", "nginx", "dnsmasq")
-    system = over_ssh(
-        address, '. /etc/os-release; echo "$PRETTY_NAME"; systemctl is-active ' + " ".join(services) + " || :"
-    )
+    command = '. /etc/os-release; echo "$PRETTY_NAME"; systemctl is-active ' + " ".join(services) + " || :"
+    known = Path(os.environ["SLED_SSH_KEY"]).parents[1] / "boot_server/known_hosts"
+    system = over_ssh(address, command, [f'UserKnownHostsFile="{known}"'])
     return {
         "address": address,
         "system": system[0] if system else "",
@@ -98,7 +104,7 @@ def boot_server_summary(address: str) -> dict[str, Any]:
 def changed(saved: Path, addresses: dict[str, str], names: list[str]) -> list[str]:
     """Which of these nodes are not the machine and boot that were saved."""
     before = json.loads(saved.read_text(encoding="utf-8"))
-    return [name for name in names if not before[name] or identity(addresses[name]) != before[name]]
+    return [name for name in names if not before[name] or identity(name, addresses[name]) != before[name]]
 
 
 def plan_summary(shown: dict[str, Any], code: int) -> dict[str, Any]:
@@ -137,7 +143,7 @@ def images_only(node: str, plan: dict[str, Any]) -> bool:
 
 def identities(options: argparse.Namespace) -> list[str]:
     """Saves who answers at the addresses."""
-    save(options.file, {name: identity(address) for name, address in options.nodes})
+    save(options.file, {name: identity(name, address) for name, address in options.nodes})
     return []
 
 
