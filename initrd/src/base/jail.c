@@ -152,7 +152,7 @@ int jail_start(const struct jail *jail, const char *program, const char *const w
 	cleanup_with(cell_close) struct cell cell = {.ruleset = -1};
 	cleanup_close int report = -1, end = -1;
 	struct start start = {jail, &cell, program, (char *const *)(uintptr_t)words, streams, -1};
-	int ends[2], r = cell_open(jail, program, &cell, fault);
+	int ends[2], r = cell_open(jail->files, jail->file_count, program, &cell, fault);
 
 	if (r < 0)
 		return r;

@@ -6,22 +6,12 @@
 // does not keep the program from changing its input. Where there is neither, the program is not started.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/fault.h"
-
-#define JAIL_FILES 2u
-#define JAIL_FIRST 10 // descriptor of the first file in the program; as text too: JAIL_FILE_0, JAIL_FILE_1
-#define JAIL_FILE_0 "/proc/self/fd/10"
-#define JAIL_FILE_1 "/proc/self/fd/11"
-
-struct jail_file {
-	int fd;
-	bool writable;
-};
+#include "base/jail_file.h"
 
 struct jail {
 	size_t file_count;

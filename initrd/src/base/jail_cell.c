@@ -111,7 +111,8 @@ static int add_file(struct cell *cell, const struct jail_file *file, size_t i, s
 	return cell->count > before ? 0 : fault_errno(fault, CODE_FAILED, errno, "%s", path);
 }
 
-int cell_open(const struct jail *jail, const char *program, struct cell *ret, struct fault *fault) {
+int cell_open(const struct jail_file given[], size_t given_count, const char *program, struct cell *ret,
+	      struct fault *fault) {
 	static const char *const libraries[] = {"/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64",
 		"/usr/local/lib"};
 	static const char *const files[] = {"/etc/ld.so.cache", "/etc/ld.so.preload"};
@@ -126,8 +127,8 @@ int cell_open(const struct jail *jail, const char *program, struct cell *ret, st
 		add(ret, files[i], (struct place){0});
 	add(ret, "/dev/null", (struct place){.may_write = true});
 	add(ret, program, (struct place){.may_execute = true});
-	for (size_t i = 0; r == 0 && i < jail->file_count; i++)
-		r = add_file(ret, &jail->files[i], i, fault);
+	for (size_t i = 0; r == 0 && i < given_count; i++)
+		r = add_file(ret, &given[i], i, fault);
 	return r == 0 && cell_has_landlock() ? make_ruleset(ret, fault) : r;
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "base/jail.h"
+#include "base/jail_file.h"
 
 #define PLACES_MAX 24u
 
@@ -25,7 +25,8 @@ struct cell {
 };
 
 // Finds what the program needs, and makes the ruleset if the kernel has Landlock.
-int cell_open(const struct jail *jail, const char *program, struct cell *ret, struct fault *fault);
+int cell_open(const struct jail_file given[], size_t given_count, const char *program, struct cell *ret,
+	      struct fault *fault);
 void cell_close(struct cell *cell); // for cleanup_with
 
 // Confines this process. Async-signal-safe. Returns -errno.

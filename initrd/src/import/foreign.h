@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "import/recognise.h"
+#include "import/kind.h"
 
 // Why a file of that format is not read: it needs another file, a key, or is no whole disk. NULL: nothing is wrong.
 const char *foreign_objection(enum import_kind kind, const uint8_t *head, size_t size);
