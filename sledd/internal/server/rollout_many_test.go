@@ -70,7 +70,7 @@ func (c crew) together(nodes int, name string, said api.NodeRunSpec) {
 		running.Go(func() {
 			defer func() { <-slots }()
 			var err error
-			for range 10 {
+			for range 100 { // a busy machine fails a few at its deadline, each time
 				if _, err = c.Client().PutRun(c.Context(), name, node,
 					said); api.StatusOf(err) != http.StatusServiceUnavailable {
 					break
