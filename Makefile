@@ -19,9 +19,10 @@ VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo 'Arguments, such as KEEP=1: README.md, docs/testing.md, bench/README.md'
 
 ## The two commands
-demo: setup build provider-here ## the main job, in the lab: two machines from bare to running (NODES=2 KEEP=1)
+demo: setup build provider-here ## two machines from bare to running, in the lab
 	tools/as-root tools/demo --nodes $(NODES) $(if $(KEEP),--keep)
 
 demo-down: ## take down a lab that KEEP=1 left
@@ -92,7 +93,7 @@ unit-python: collection
 	pytest -q
 
 ## Building
-setup: ## install what is missing: Debian packages, Python and Go tools
+setup: ## install Debian packages, Python and Go tools
 	tools/setup
 
 build: collection programs initrd ## sledd, sledctl, sledc, initrd
@@ -107,7 +108,7 @@ initrd:
 	$(MAKE) -j$(JOBS) -C initrd/src all
 	$(MAKE) -C initrd all
 
-initrd-arm64: packages-arm64 ## sledc and initrd for arm64, on any machine that builds for amd64
+initrd-arm64: packages-arm64 ## sledc and initrd for arm64
 	$(MAKE) -j$(JOBS) -C initrd/src all ARCH=arm64
 	$(MAKE) -C initrd all ARCH=arm64
 
@@ -116,7 +117,7 @@ packages-arm64:
 
 # build/share is a mirror of its own: with it in XDG_DATA_DIRS, `terraform init` and `tofu init` find the provider there.
 MIRROR := build/share/terraform/plugins
-provider: ## the Terraform provider: zips for linux, amd64 and arm64, in build/share
+provider: ## the Terraform provider as zips, in build/share
 	$(MAKE) provider-linux_amd64 provider-linux_arm64
 
 # Asked in the recipe: $(shell) of GNU make before 4.4 has not the PATH above.
@@ -127,7 +128,7 @@ provider-%: FORCE
 	go run ./terraform-provider/tools/package -version $(VERSION) -to $(MIRROR) $*
 
 # Both CLIs look there without being told: ~/.terraform.d/plugins, or PREFIX=/usr/local for all users.
-install-provider: provider-here ## the provider for `init` without a network (PREFIX=/usr/local: for all users)
+install-provider: provider-here ## the provider for `init` without a network
 	terraform-provider/tools/install $(MIRROR) $(if $(PREFIX),$(PREFIX)/share/terraform/plugins,$(HOME)/.terraform.d/plugins)
 
 collection: build/collections/ansible_collections/sled/fleet
@@ -135,12 +136,12 @@ collection: build/collections/ansible_collections/sled/fleet
 build/collections/ansible_collections/sled/fleet:
 	mkdir -p $(@D) && ln -sfn $(CURDIR) $@
 
-archive: build provider-here ## for a controller without a checkout: the collection and the compiled programs, in build/archive
+archive: build provider-here ## all for a controller without a checkout
 	rm -rf build/archive && mkdir build/archive
 	ansible-galaxy collection build --output-path build/archive
 	tar -C build -czf build/archive/sled-programs-$(VERSION).tar.gz bin/sledd bin/sledctl bin/sledc initrd share
 
-generate: build ## files made from code: openapi.json, role READMEs, the provider's pages
+generate: build ## rewrite the files that are made from others
 	tools/generated
 
 ## Tests that need root, time or a lab
@@ -154,14 +155,14 @@ test-go:
 	go test -race -timeout 30m $$(go list ./... | grep -vFxf <(go list $(ALONE)))
 	go test $(ALONE)
 
-test-terraform: ## acceptance tests of the Terraform provider, with terraform and with tofu, those that are there
+test-terraform: ## the provider, with terraform and with tofu
 	terraform-provider/tools/acceptance
 
-test-hostile: programs collection ## what a stranger on the boot network gets: the table of docs/security.md
+test-hostile: programs collection ## attacks of a stranger on the boot network
 	tests/hostile/run table.py docs/security.md
 
 # Long: MINUTES for each number of ADDRESSES.
-test-flood: programs collection ## operators and admitted nodes while strangers flood the site (MINUTES=10)
+test-flood: programs collection ## a site under a flood of claims (20 minutes)
 	tests/hostile/run flood.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ADDRESSES),--addresses $(ADDRESSES))
 
 test-c:
@@ -187,14 +188,14 @@ build/bin/image-reader: FORCE
 test-readers: check-program build/bin/image-reader
 	python3 $(READERS) --cases 400
 
-fuzz-differential: check-program build/bin/image-reader ## the readers of images on changed images, the same code and disk from each (MINUTES=30 SEED=1)
+fuzz-differential: check-program build/bin/image-reader ## readers of images on changed images (30 minutes)
 	python3 $(READERS) --seconds $$(($(or $(MINUTES),30) * 60)) --seed $(or $(SEED),1)
 
 # Long: foreign disk files with damaged headers; test-images runs a few.
-test-foreign: check-program ## 1,000 damaged files of each foreign format, each into an image or a refusal (MUTANTS=1000, SEED=1; an hour)
+test-foreign: check-program ## damaged files of foreign disk formats (an hour)
 	MUTANTS=$(or $(MUTANTS),1000) SEED=$(or $(SEED),1) JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain initrd/test/pack/test_foreign.py
 
-test-age: check-program ## filesystems after days of work, packed and written, each file compared (SEEDS=200 KINDS="btrfs xfs" FIRST=0)
+test-age: check-program ## filesystems after days of work, each file compared
 	tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc python3 initrd/test/pack/test_age.py \
 		--seeds $(or $(SEEDS),200) --first $(or $(FIRST),0) $(KINDS)
 
@@ -205,54 +206,54 @@ test-initrd:
 	$(MAKE) -C initrd test
 
 # Real playbooks and a real sledd; the machines are processes (build/bin/sled-double).
-test-rollout: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## runs over 8 nodes that fail and are interrupted, without root (SLED_SEED=N, LONG=1 for all)
+test-rollout: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## runs over 8 nodes that fail and are interrupted
 	PYTHONPATH=$(CURDIR)/molecule/shared/bytecode SLED_BYTECODE=$(CURDIR)/build/bytecode pytest -q tests/rollout $(if $(LONG),,-m 'not long')
 
 # Long: each ansible-core of tests/collection/cores.txt. unit-python runs the same tests with the ansible-core of tools/setup.
-test-collection: collection ## the collection with ansible-core 2.16 to 2.19, and ansible-test sanity (15 minutes)
+test-collection: collection ## ansible-core 2.16 to 2.19, and sanity (40 minutes)
 	tests/collection/cores
 	for core in 2.16 2.17 2.18 2.19; do tests/collection/sanity $$core; done
 
-test-collection-lab: archive ## the collection from its archive images a machine, where the checkout is hidden (CORE=2.16: by that ansible-core)
+test-collection-lab: archive ## the collection from its archive images a machine
 	tools/as-root tests/collection/lab $(CORE)
 
 test-boot-server:
 	tools/as-root molecule/run boot_server
 
-test-power: ## every power driver against its simulator, each with a machine behind it
+test-power: ## every power driver against its simulator
 	tools/as-root molecule/run power
 
-test-lab: provider-here ## two nodes and more in the lab (STORY="NAME...": these of molecule/lab/tests, in a lab that stays until `make lab-down`)
+test-lab: provider-here ## the lab; STORY="NAME..." in a lab that stays
 	tools/as-root molecule/run lab $(if $(STORY),story $(STORY))
 
 lab-down: ## take down the lab that STORY left
 	tools/as-root molecule/run lab destroy
 
-test-arm64: build/bin/sledd build/bin/sledctl initrd initrd-arm64 ## a virtual arm64 server, from power-on to a system on its disk (5 minutes)
+test-arm64: build/bin/sledd build/bin/sledctl initrd initrd-arm64 ## a virtual arm64 server (5 minutes)
 	initrd/test/boot/arm64 build
 
-test-power-cuts: ## a power cut in each phase, each followed by a whole run (20 minutes)
+test-power-cuts: ## a power cut in each phase (20 minutes)
 	tools/as-root molecule/run lab faults molecule/lab/tests/power_cuts.yml -e mol_cuts_options=--again
 
-test-faults: provider-here build/bin/sled-double ## power cuts, waves, a boot server that restarts, jumps that lead nowhere, a foreign DHCP server (30 minutes)
+test-faults: provider-here build/bin/sled-double ## power cuts, waves, failed kexec ... (30 minutes)
 	tools/as-root molecule/run lab faults
 
-test-matrix: ## {BIOS, UEFI} x {virtio, NVMe, SATA} x {virtio-net, e1000e}, all twelve
+test-matrix: ## twelve kinds of machine: firmware, disk, network
 	tools/as-root molecule/machines/run
 
 ## Benchmarks (root; some minutes; bench/README.md)
-bench-write: build ## an image onto a disk, beside dd, partclone and bmaptool (ROUNDS=5)
+bench-write: build ## an image onto a disk, beside dd, partclone, bmaptool
 bench-pack: build ## a disk into an image, beside partclone and zstd
 bench-write bench-pack: bench-%:
 	tools/as-root bench/run $*
 
-bench-terraform: ## plans and applies of 1 to 10,000 machines, with terraform and with tofu; without root
+bench-terraform: ## plans and applies of 1 to 10,000 machines
 	bench/run terraform
 
-bench-boots: ## 1,000 boots at each level of admission, up to the first plan; without root (BEFORE=COMMIT: beside sledd of that commit)
+bench-boots: ## 1,000 boots at each level of admission
 	bench/run boots
 
-bench-paths: build ## a reimage by each entry method (idle, warm, power) in the lab (ROUNDS=5)
+bench-paths: build ## a reimage by each entry method, in the lab
 	tools/as-root bench/run paths
 
 clean: ## remove build/
