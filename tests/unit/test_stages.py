@@ -6,20 +6,21 @@ import subprocess
 from pathlib import Path
 
 STAGES = Path(__file__).resolve().parents[2] / "tools" / "stages"
-# `meet` and `other` end only side by side: each waits for the other's file. `slow1` and the like end after a failure.
+# `meet` and `other` end only side by side: each waits for the other's file. `bad` fails once the stages named in AFTER
+# have begun, and those, `slow1` and the like, end after that failure.
 MAKEFILE = """
 meet: ; @touch meet; until [ -e other ]; do sleep 0.01; done; echo met
 other: ; @touch other; until [ -e meet ]; do sleep 0.01; done; echo here
-bad: ; @echo oops; exit 1
-slow%: ; @until [ -e "$$logs/failed" ]; do sleep 0.01; done; echo ended
+bad: ; @for one in $(AFTER); do until [ -e $$one ]; do sleep 0.01; done; done; echo oops; exit 1
+slow%: ; @touch $@; until [ -e "$$logs/failed" ]; do sleep 0.01; done; echo ended
 late: ; @touch late
 .PHONY: meet other bad late
 """
 
 
-def stages(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
+def stages(folder: Path, *names: str, after: str = "") -> subprocess.CompletedProcess[str]:
     (folder / "Makefile").write_text(MAKEFILE)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")} | {"AFTER": after}
     return subprocess.run(
         [STAGES, *names], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
     )
@@ -49,7 +50,7 @@ def test_a_failure_ends_the_run(tmp_path: Path) -> None:
 
 def test_a_failure_lets_end_what_runs_and_starts_nothing(tmp_path: Path) -> None:
     slow = [f"slow{number}" for number in range(len(os.sched_getaffinity(0)))]
-    done = stages(tmp_path, "+".join(["bad", *slow, "late"]))
+    done = stages(tmp_path, "+".join(["bad", *slow, "late"]), after=" ".join(slow))
     assert done.returncode != 0
     assert done.stdout.count("ended") == len(slow)
     assert not (tmp_path / "late").exists()
