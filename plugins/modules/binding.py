@@ -54,10 +54,11 @@ options:
   wipe:
     description:
       - >-
-        How the disk is wiped before it is written: all of it, or only signatures.
-      - If it is absent, sledd uses V(clear).
+        How the disk is wiped before it is written, or all disks of a node without an image: only
+        signatures, every block empty, or every block overwritten.
+      - If it is absent, sledd uses V(empty).
     type: str
-    choices: [clear, signatures]
+    choices: [signatures, empty, clear]
   mode:
     description:
       - >-
@@ -200,7 +201,7 @@ SPEC = {
     "image": {"type": "str"},
     "capture": {"type": "str"},
     "disk": {"type": "str"},
-    "wipe": {"type": "str", "choices": ["clear", "signatures"]},
+    "wipe": {"type": "str", "choices": ["signatures", "empty", "clear"]},
     "mode": {"type": "str", "choices": ["full", "delta", "auto"]},
     "verify": {"type": "str", "choices": ["none", "sample", "full"]},
     "allow_unsigned": {"type": "bool"},

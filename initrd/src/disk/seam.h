@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the build for tests (-DSLED_TEST) only, a file can replace the disk (SLED_TEST_DISK), and the timeout of an
-// image's server can be set (SLED_TEST_IDLE, seconds).
+// In the build for tests (-DSLED_TEST) only, files can replace the disks (SLED_TEST_DISK, joined by ":"), and the
+// timeout of an image's server can be set (SLED_TEST_IDLE, seconds).
 #pragma once
 
 #include <stdbool.h>
@@ -8,11 +8,18 @@
 #include "disk/device.h"
 
 #ifdef SLED_TEST
-bool seam_open(struct device *ret);
+bool seam_open(struct device *ret); // the first
+unsigned seam_count(void);	    // 0: none is replaced
+bool seam_open_at(unsigned number, struct device *ret);
 int64_t seam_idle(int64_t usual);
 #else
 static inline bool seam_open(struct device *ret) {
 	(void)ret;
+	return false;
+}
+static inline unsigned seam_count(void) { return 0; }
+static inline bool seam_open_at(unsigned number, struct device *ret) {
+	(void)number, (void)ret;
 	return false;
 }
 static inline int64_t seam_idle(int64_t usual) { return usual; }

@@ -58,6 +58,15 @@ static bool take_host_key(struct report *report, const char *text, size_t size) 
 	return true;
 }
 
+static bool take_erasure(struct report *report, const char *line, size_t size) {
+	if (report->erasure_count == ERASURES_MAX)
+		return false;
+	report->erasure_count++;
+	text_add(&report->erasures, line, size);
+	text_adds(&report->erasures, "\n");
+	return true;
+}
+
 bool report_may_lose(const char *line) { return !strncmp(line, "progress ", strlen("progress ")); }
 
 bool report_take(struct report *report, const char *line, size_t size) {
@@ -75,6 +84,8 @@ bool report_take(struct report *report, const char *line, size_t size) {
 		return true;
 	if (operands_parse(line, size, &operands, &fault) < 0)
 		return false;
+	if (!strcmp(operands.verb, "erasure"))
+		return take_erasure(report, line, size);
 	if (!strcmp(operands.verb, "image"))
 		return take_image(report, &operands);
 	if (!strcmp(operands.verb, "progress") && operands_get(&operands, "bytes")) {
@@ -91,6 +102,8 @@ bool report_take(struct report *report, const char *line, size_t size) {
 }
 
 static void write_end(const struct report *report, struct text *text) {
+	if (!strcmp(report->verb, "wipe"))
+		text_add(text, report->erasures.data, report->erasures.size);
 	text_addf(text, "end step=%s verb=%s code=%u seconds=%.3f", report->step, report->verb, report->code,
 		report->seconds);
 	if (report->code != 0)

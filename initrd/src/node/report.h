@@ -12,6 +12,7 @@
 // In bytes: an end line with both must fit even if each byte is written as %XX; sledd refuses longer texts.
 #define REASON_MAX 512u
 #define DETAIL_MAX 512u
+#define ERASURES_MAX 250u // a report has at most 256 lines
 #define DIGEST_MAX 71u // "sha256:" and 64 digits
 
 struct report {
@@ -26,9 +27,11 @@ struct report {
 	char host_key[HOSTKEY_LINE + 1];	 // that the step configure made; empty: none
 	char digest[DIGEST_MAX + 1];		 // of the image that a capture made; empty: none
 	uint64_t image_bytes, image_file_bytes; // of its disk, of its file
+	struct text erasures;			 // that a wipe made: lines of the report
+	unsigned erasure_count;
 };
 
-// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image or end. Any
+// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image, erasure or end. Any
 // other line changes
 // nothing: false.
 bool report_take(struct report *report, const char *line, size_t size);

@@ -14,7 +14,12 @@
 
 
 #define WIPE_RULES \
-	{"level", false, "how thoroughly the disk is emptied (default clear)", "clear|signatures", NULL}
+	{"disks", true, \
+	 "the disks; all: but those kept, removable, on USB or without a size (all, or disk selectors joined by ;)", \
+	 NULL, check_disks}, \
+	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep}, \
+	{"level", false, "how thoroughly the disks are emptied (default empty)", "signatures|empty|clear", NULL}, \
+	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}
 
 
 #define WRITE_RULES \
@@ -61,7 +66,7 @@
 	{"keys", true, "who may log in (SSH public keys, one per line, joined by LF)", NULL, check_keys}
 
 
-const struct operand_rule wipe_rules[] = {DISK_RULES(true), WIPE_RULES, {0}};
+const struct operand_rule wipe_rules[] = {WIPE_RULES, {0}};
 const struct operand_rule write_rules[] = {DISK_RULES(true), WRITE_RULES, {0}};
 const struct operand_rule capture_rules[] = {DISK_RULES(true), CAPTURE_RULES, {0}};
 const struct operand_rule configure_rules[] = {DISK_RULES(true), CONFIGURE_RULES, {0}};

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "disk/selector.h"
+#include "disk/several.h"
 #include "image/statement.h"
 #include "net/url.h"
 
@@ -14,6 +15,8 @@ int check_selector(const char *value, struct fault *fault) {
 	selector_free(&selector);
 	return r;
 }
+
+int check_disks(const char *value, struct fault *fault) { return several_check(value, fault); }
 
 int check_keep(const char *value, struct fault *fault) {
 	struct keep keep = {0};

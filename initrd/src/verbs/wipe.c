@@ -1,22 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "disk/wipe.h"
+#include "disk/choose.h"
+#include "disk/scan.h"
+#include "disk/seam.h"
+#include "disk/several.h"
+#include "erase/erase.h"
+#include "erase/fleet.h"
 #include "verbs/verbs.h"
 
-enum exit_code verb_wipe(const struct operands *operands) {
-	bool clear = !strcmp(operands_get_or(operands, "level", "clear"), "clear");
-	cleanup_with(device_close) struct device device = {.fd = -1};
-	cleanup_with(text_free) struct text list = {0};
-	struct progress progress = {.show = console_progress};
-	struct fault fault;
-	int r = device_open(operands_get(operands, "disk"), operands_get(operands, "keep"), &device, &list, &fault);
+static int make_jobs(struct erase_fleet *fleet, size_t count, struct fault *fault) {
+	fleet->jobs = calloc(count, sizeof(*fleet->jobs));
+	if (!fleet->jobs)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "wipe");
+	fleet->count = count;
+	for (size_t i = 0; i < count; i++)
+		fleet->jobs[i].device.fd = -1;
+	return 0;
+}
 
-	if (r < 0)
+static void open_job(struct erase_job *job, const char *left, const char *unfit) {
+	if (*left) {
+		job->result = ERASE_LEFT_OUT;
+		fault_set(&job->fault, CODE_DISK, "%s", left);
+	} else if (*unfit) {
+		job->result = ERASE_FAILED;
+		fault_set(&job->fault, CODE_DISK, "%s", unfit);
+	} else if (device_open_disk(&job->disk, &job->device, &job->fault) < 0)
+		job->result = ERASE_FAILED;
+}
+
+static int open_seams(struct erase_fleet *fleet, struct fault *fault) {
+	int r = make_jobs(fleet, seam_count(), fault);
+
+	for (unsigned i = 0; r == 0 && i < fleet->count; i++) {
+		struct erase_job *job = &fleet->jobs[i];
+		(void)seam_open_at(i, &job->device);
+		snprintf(job->disk.name, sizeof(job->disk.name), "%s", job->device.name);
+		job->disk.bytes = job->device.bytes;
+		job->disk.sector = job->device.sector;
+	}
+	return r;
+}
+
+// Opens each disk, exclusively, before any is touched.
+static int open_all(const char *selectors, const char *keep, struct erase_fleet *fleet, struct text *list,
+		    struct fault *fault) {
+	cleanup_with(disks_free) struct disks disks = {0};
+	cleanup_free struct several *several = calloc(1, sizeof(*several));
+	struct fault ignored;
+	int r = several ? scan_disks("", &disks, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "wipe");
+
+	if (r == 0 && (r = several_choose(&disks, selectors, keep, several, fault)) < 0)
+		(void)choose_list(&disks, NULL, keep, list, &ignored);
+	if (r == 0)
+		r = make_jobs(fleet, several->count, fault);
+	for (size_t i = 0; r == 0 && i < fleet->count; i++) {
+		fleet->jobs[i].disk = *several->items[i].disk;
+		open_job(&fleet->jobs[i], several->items[i].left, several->items[i].unfit);
+	}
+	return r;
+}
+
+// One line for each disk, for the record of sledd, and the whole in one sentence.
+static void print_records(const struct erase_fleet *fleet, enum erase_level level) {
+	cleanup_with(text_free) struct text text = {0}, whole = {0};
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct erase_job *job = &fleet->jobs[i];
+		record_write(&job->disk, &job->erase, job->result, job->fault.text, &text);
+		text_adds(&text, "\n");
+	}
+	fleet_describe(fleet, level, &whole);
+	printf("%sdetail %s\n", text_string(&text), text_string(&whole));
+	fflush(stdout);
+	if (fleet_code(fleet) != CODE_DONE)
+		fprintf(stderr, "wipe: %s\n", text_string(&whole));
+}
+
+enum exit_code verb_wipe(const struct operands *operands) {
+	cleanup_with(fleet_free) struct erase_fleet fleet = {.show = console_progress};
+	cleanup_with(text_free) struct text list = {0};
+	const char *selectors = operands_get(operands, "disks"), *keep = operands_get(operands, "keep");
+	bool full = !strcmp(operands_get_or(operands, "verify", "sample"), "full");
+	enum erase_level level = ERASE_EMPTY;
+	struct fault fault;
+	int r;
+
+	(void)erase_level_parse(operands_get_or(operands, "level", "empty"), &level);
+	r = seam_count() > 0 ? open_seams(&fleet, &fault) : open_all(selectors, keep, &fleet, &list, &fault);
+	for (size_t i = 0; r == 0 && i < fleet.count; i++) {
+		fleet.jobs[i].erase.level = level;
+		fleet.jobs[i].erase.full = full;
+	}
+	if (r == 0)
+		r = fleet_erase(&fleet, &fault);
+	if (r < 0) {
 		fputs(text_string(&list), stderr);
-	else
-		r = clear ? wipe_clear(&device, &progress, &fault) : wipe_signatures(&device, &progress, &fault);
-	return r < 0 ? fault_print(&fault, "wipe") : CODE_DONE;
+		return fault_print(&fault, "wipe");
+	}
+	print_records(&fleet, level);
+	return fleet_code(&fleet);
 }

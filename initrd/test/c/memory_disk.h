@@ -18,6 +18,7 @@ struct memory_disk {
 	int error;
 	bool stuck;	   // a byte that keeps its value whatever is written
 	uint64_t stuck_at;
+	uint64_t bad_from, bad_to; // reads and writes that touch this range fail with EIO
 	unsigned dies_after;	   // changes; then nothing is accepted any more, as if the power were cut. 0: never
 	unsigned calls, zero_calls, written_blocks, syncs, changes;
 	uint64_t written; // bytes
@@ -27,12 +28,18 @@ static inline bool every_second(struct memory_disk *m, bool fault) {
 	return __atomic_add_fetch(&m->calls, 1, __ATOMIC_RELAXED) % 2 && fault;
 }
 
+static inline bool is_bad(const struct memory_disk *m, uint64_t offset, uint64_t size) {
+	return offset < m->bad_to && m->bad_from < offset + size;
+}
+
 static inline ssize_t memory_pread(struct device *d, void *data, size_t size, uint64_t offset) {
 	struct memory_disk *m = d->context;
 	if (every_second(m, m->interrupted))
 		return -EINTR;
 	if (m->short_transfers && size > d->sector)
 		size = size / 2 / d->sector * d->sector;
+	if (is_bad(m, offset, size))
+		return -EIO;
 	memcpy(data, m->data + offset, size);
 	return (ssize_t)size;
 }
@@ -62,6 +69,8 @@ static inline ssize_t memory_pwrite(struct device *d, const void *data, size_t s
 		return -EINTR;
 	if (offset <= m->fail_at && m->fail_at - offset < size)
 		return -m->error;
+	if (is_bad(m, offset, size))
+		return -EIO;
 	if (is_dead(m))
 		return -ENODEV;
 	if (m->short_transfers && size > d->sector)
@@ -89,6 +98,8 @@ static inline int memory_zero(struct device *d, uint64_t offset, uint64_t size) 
 		return -EOPNOTSUPP;
 	if (size % d->sector || offset % d->sector || offset + size > m->bytes)
 		return -EINVAL;
+	if (is_bad(m, offset, size))
+		return -EIO;
 	if (is_dead(m))
 		return -ENODEV;
 	memory_put(m, NULL, size, offset);

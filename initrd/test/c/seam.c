@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,14 +32,11 @@ static bool open_block(const char *path, dev_t number, struct device *ret) {
 	return true;
 }
 
-bool seam_open(struct device *ret) {
+static bool open_path(const char *path, struct device *ret) {
 	static const struct device_ops ops = {fd_pread,	   fd_pwrite,	 file_cannot,
 					      file_cannot, file_nothing, file_nothing};
-	const char *path = getenv("SLED_TEST_DISK");
 	struct stat st;
 
-	if (!path)
-		return false;
 	if (stat(path, &st) == 0 && S_ISBLK(st.st_mode))
 		return open_block(path, st.st_rdev, ret);
 	*ret = (struct device){.ops = &ops, .fd = open(path, O_RDWR | O_CLOEXEC), .name = "file", .sector = 512};
@@ -47,6 +45,28 @@ bool seam_open(struct device *ret) {
 	ret->bytes = (uint64_t)st.st_size;
 	return true;
 }
+
+unsigned seam_count(void) {
+	const char *paths = getenv("SLED_TEST_DISK");
+	unsigned count = paths != NULL;
+
+	for (; paths && *paths; paths++)
+		count += *paths == ':';
+	return count;
+}
+
+bool seam_open_at(unsigned number, struct device *ret) {
+	char *copy = strdup(getenv("SLED_TEST_DISK")), *rest = copy, *path = strsep(&rest, ":");
+	bool opened;
+
+	while (number-- > 0)
+		path = strsep(&rest, ":");
+	opened = open_path(path, ret);
+	free(copy);
+	return opened;
+}
+
+bool seam_open(struct device *ret) { return seam_count() > 0 && seam_open_at(0, ret); }
 
 int64_t seam_idle(int64_t usual) {
 	const char *seconds = getenv("SLED_TEST_IDLE");

@@ -95,7 +95,7 @@ def test_plan_bad() -> None:
     out = work / "none"
     with Server(lambda r: r.answer(200, b"plan 1\nidle\n"), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 2, "generation")
-    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 7\nwipe disk=only\nidle\n"), pki=pki) as s:
+    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 7\nwipe disks=only\nidle\n"), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "generation=7", "wait=0")), 1, "again")
     with Server(lambda r: r.answer(200, b"plan 1\ngeneration 7\nrescue keys=a\n"), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={work / 'rescue'}", "generation=7", "wait=0")), 0, "generation 7")
@@ -292,8 +292,20 @@ def test_wipe_and_grow() -> None:
     disk.write_bytes(b"\xa5" * (8 * MIB))
     expect(sledc("grow", "disk=only", SLED_TEST_DISK=str(disk)), 0)
     assert disk.read_bytes() == b"\xa5" * (8 * MIB)
-    expect(sledc("wipe", "disk=only", SLED_TEST_DISK=str(disk)), 0, "progress bytes=8388608 total=8388608")
+    done = sledc("wipe", "disks=only", SLED_TEST_DISK=str(disk))
+    expect(done, 0, "progress bytes=8388608 total=8388608")
     assert not any(disk.read_bytes())
+
+
+def test_wipe_of_several() -> None:
+    disks = [work / f"disk{n}" for n in range(3)]
+    for disk in disks:
+        disk.write_bytes(b"\xa5" * (2 * MIB))
+    done = sledc("wipe", "disks=all", "level=clear", SLED_TEST_DISK=":".join(map(str, disks)))
+    expect(done, 0, "detail clear: 3 disks")
+    assert done.stdout.count("erasure result=good ") == 3, done.stdout
+    assert len({disk.read_bytes() for disk in disks}) == 3
+    assert not any(b"\xa5" * 64 in disk.read_bytes() for disk in disks)
 
 
 if __name__ == "__main__":

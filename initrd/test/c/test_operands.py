@@ -63,6 +63,7 @@ def samples() -> dict[str, str]:
     return {
         "selector": "serial:no such disk",
         "selectors": "serial:another;serial:one more",
+        "disks": "serial:no such disk;serial:another",
         "urls": f"file://{IMAGE}",
         "url": "http://127.0.0.1:1/upload/n1",
         "digest": image["digest"],

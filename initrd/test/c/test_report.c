@@ -57,6 +57,24 @@ static void test_detail(void) {
 	   "what may be lost");
 }
 
+static void test_erasures(void) {
+	struct report r = {.generation = "3", .boot = "B", .step = "1", .of = "2", .verb = "wipe"};
+
+	ok(take(&r, "erasure result=good disk=sda") && take(&r, "erasure result=left disk=sdb"), "two records");
+	body(&r, "report 1\ngeneration 3\nboot B\n", "are sent with the end");
+	ok(take(&r, "end code=0"), "the end");
+	body(&r,
+	     "report 1\ngeneration 3\nboot B\nerasure result=good disk=sda\nerasure result=left disk=sdb\n"
+	     "end step=1 verb=wipe code=0 seconds=0.000\n",
+	     "in front of it");
+	text_free(&r.erasures);
+	r = (struct report){.verb = "wipe"};
+	for (unsigned i = 0; i < ERASURES_MAX; i++)
+		(void)take(&r, "erasure result=good disk=sda");
+	ok(!take(&r, "erasure result=good disk=sda"), "a report has at most %u", ERASURES_MAX);
+	text_free(&r.erasures);
+}
+
 static void test_way(void) {
 	struct report r = {.generation = "3", .boot = "B", .step = "4", .of = "4", .verb = "kexec"};
 
@@ -196,6 +214,7 @@ static void test_release(void) {
 int main(void) {
 	test_body();
 	test_detail();
+	test_erasures();
 	test_way();
 	test_host_key();
 	test_jumped();

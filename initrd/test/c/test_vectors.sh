@@ -24,8 +24,8 @@ for plan in "$SLED_VECTORS"/plan/bad/*.plan; do
 done
 check 2 "no verb" "$SLEDC"
 check 2 "unknown verb" "$SLEDC" erase
-check 2 "unknown key" "$SLEDC" wipe disk=only force=1
-check 2 "device name" "$SLEDC" wipe disk=/dev/sda
+check 2 "unknown key" "$SLEDC" wipe disks=only force=1
+check 2 "device name" "$SLEDC" wipe disks=/dev/sda
 check 2 "no disk" "$SLEDC" wipe
 check 2 "token in the clear" "$SLEDC" plan servers=http://192.0.2.1 mac=52:54:00:77:00:01 token=/dev/null out=/dev/null
 check 0 "help" "$SLEDC" --help

@@ -85,7 +85,7 @@ func (f *bindFlags) define(command *cobra.Command) {
 	flags.StringArrayVarP(&f.labels, "label", "l", nil,
 		"bind all nodes with this label (repeatable; all must match)")
 	f.attributeFlags(command)
-	flags.BoolVar(&f.wipeOnly, "wipe-only", false, "no image: wipe the disk, then wait in the Sled system")
+	flags.BoolVar(&f.wipeOnly, "wipe-only", false, "no image: wipe all disks but those that the node keeps, then wait")
 	flags.BoolVar(&f.reimage, "reimage", false, "image again even if nothing changed")
 	flags.BoolVar(&f.takeOver, "take-over", false, "replace the owner of a binding by --owner, or remove it")
 }
@@ -202,7 +202,7 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 		spec.Capture = ""
 	}
 	if spec.Image == "" && !f.wipeOnly && (!bound || changed("image")) {
-		return spec, usagef("%s: --image IMAGE is missing, or --wipe-only to wipe the disk", name)
+		return spec, usagef("%s: --image IMAGE is missing, or --wipe-only to wipe the disks", name)
 	}
 	if binding.UserDataSHA256 != "" && !changed("user-data") {
 		return spec, usagef("%s has user data, which sledd never returns: repeat it with --user-data FILE, "+

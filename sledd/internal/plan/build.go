@@ -29,13 +29,16 @@ func Rebooting(generation int64) Plan {
 	return Plan{Generation: generation, Steps: []operand.Line{{Word: "reboot"}}}
 }
 
-// Build renders the plan of a binding. Without an image, the plan wipes and waits, or captures to a URL below upload.
+const defaultWipe = "empty"
+
+// Build renders the plan of a binding. Without an image, the plan wipes all disks that
+// are not kept and waits, or captures to a URL below upload.
 func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload string) (Plan, error) {
 	target := []operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}
 	if len(node.KeepDisks) > 0 {
 		target = append(target, operand.Pair{Key: "keep", Value: strings.Join(node.KeepDisks, ";")})
 	}
-	if target[0].Value == "" {
+	if target[0].Value == "" && (binding.Capture != "" || binding.Image != "") {
 		return Plan{}, fmt.Errorf("no disk: neither the binding nor node %s names one", node.Name)
 	}
 	p := Plan{Generation: binding.Generation}
@@ -44,7 +47,7 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 		p.add("capture", target, "upload", upload+"/"+CapturedFile(node.MAC, binding.Generation))
 		p.add("reboot", nil)
 	case binding.Image == "":
-		p.add("wipe", target, "level", first(binding.Wipe, "clear"))
+		p.add("wipe", disks("all", target), "level", first(binding.Wipe, defaultWipe))
 		p.add("idle", nil)
 	case image == nil:
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
@@ -54,6 +57,11 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 		p.start(target, binding)
 	}
 	return p, check(p)
+}
+
+// disks are the operands of a wipe: the disks, and those that the target keeps.
+func disks(which string, target []operand.Pair) []operand.Pair {
+	return append([]operand.Pair{{Key: "disks", Value: which}}, target[1:]...)
 }
 
 // CapturedFile is the name of the file that a capture makes.
@@ -86,13 +94,13 @@ func readable(image *api.ImageSpec, upload string) []string {
 // write adds the steps that bring the image to the disk. The present content is wiped first, unless
 // a delta is to build on it.
 func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.ImageSpec, upload string) {
-	mode, level, gaps := first(binding.Mode, "full"), first(binding.Wipe, "clear"), "discard"
+	mode, level, gaps := first(binding.Mode, "full"), first(binding.Wipe, defaultWipe), "discard"
 	switch {
-	case mode != "full" && level == "clear":
+	case mode != "full" && level != "signatures":
 		gaps = "zero"
 	case mode == "full":
-		p.add("wipe", target, "level", level)
-		if level == "clear" {
+		p.add("wipe", disks(target[0].Value, target), "level", level)
+		if level == "empty" {
 			gaps = "keep" // it is zero already
 		}
 	}

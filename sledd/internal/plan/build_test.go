@@ -28,14 +28,14 @@ func TestBuild(t *testing.T) {
 	stated := image()
 	stated.Signature = signature
 	stated.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + digest
-	const wipe, write = "wipe disk=only level=", "write disk=only image=http://a/i,http://b/i digest=" + digest
+	const wipe, write = "wipe disks=only level=", "write disk=only image=http://a/i,http://b/i digest=" + digest
 	for _, c := range []struct {
 		name  string
 		spec  api.BindingSpec
 		image *api.ImageSpec
 		want  string
 	}{
-		{"full", api.BindingSpec{Image: "d12"}, image(), wipe + "clear\n" + write + " mode=full gaps=keep\n"},
+		{"full", api.BindingSpec{Image: "d12"}, image(), wipe + "empty\n" + write + " mode=full gaps=keep\n"},
 		{"full over signatures", api.BindingSpec{Image: "d12", Wipe: "signatures", Mode: "full"}, image(),
 			wipe + "signatures\n" + write + " mode=full gaps=discard\n"},
 		{"delta clears the gaps", api.BindingSpec{Image: "d12", Mode: "delta"}, image(), write + " mode=delta gaps=zero\n"},
@@ -44,14 +44,16 @@ func TestBuild(t *testing.T) {
 		{"auto leaves what is not needed", api.BindingSpec{Image: "d12", Mode: "auto", Wipe: "signatures"}, image(),
 			write + " mode=auto gaps=discard\n"},
 		{"signed", api.BindingSpec{Image: "d12", Verify: "full"}, signed,
-			wipe + "clear\n" + write + " signature=" + strings.Repeat("A", 86) + "%3D%3D mode=full gaps=keep verify=full\n"},
+			wipe + "empty\n" + write + " signature=" + strings.Repeat("A", 86) + "%3D%3D mode=full gaps=keep verify=full\n"},
 		{"signed with a statement", api.BindingSpec{Image: "d12"}, stated,
-			wipe + "clear\n" + write + " name=d12 statement=image%202%20name%3Dd12%20line%3Dd" +
+			wipe + "empty\n" + write + " name=d12 statement=image%202%20name%3Dd12%20line%3Dd" +
 				"%20signed%3D2026-11-23T15:50:00Z%20digest%3D" + digest + " signature=" + strings.Repeat("A", 86) +
 				"%3D%3D mode=full gaps=keep\n"},
 		{"unsigned", api.BindingSpec{Image: "d12", AllowUnsigned: true}, image(),
-			wipe + "clear\n" + write + " unsigned=allow mode=full gaps=keep\n"},
-		{"wipe only", api.BindingSpec{Mode: "delta"}, nil, wipe + "clear\nidle\n"},
+			wipe + "empty\n" + write + " unsigned=allow mode=full gaps=keep\n"},
+		{"wipe only", api.BindingSpec{Mode: "delta"}, nil, "wipe disks=all level=empty\nidle\n"},
+		{"overwritten first", api.BindingSpec{Image: "d12", Wipe: "clear"}, image(),
+			wipe + "clear\n" + write + " mode=full gaps=discard\n"},
 		{"capture", api.BindingSpec{Capture: "c", Wipe: "clear"}, nil,
 			"capture disk=only upload=" + upload + "/52-54-00-77-00-01-7.raw.zst\nreboot\n"},
 	} {
@@ -68,6 +70,19 @@ func TestBuild(t *testing.T) {
 		if err != nil || text != want {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", c.name, err, text, want)
 		}
+	}
+}
+
+// TestATearDownTakesAllDisksButKeptOnes even of a node that names no disk.
+func TestATearDownTakesAllDisksButKeptOnes(t *testing.T) {
+	kept := api.NodeSpec{Name: "n1", KeepDisks: []string{"serial:A", "wwn:0x5"}}
+	p, err := plan.Build(kept, api.Binding{Generation: 7}, nil, upload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "plan 1\ngeneration 7\nwipe disks=all keep=serial:A;wwn:0x5 level=empty\nidle\n"
+	if text, err := plan.Encode(p); err != nil || text != want {
+		t.Errorf("%v\ngot  %s\nwant %s", err, text, want)
 	}
 }
 

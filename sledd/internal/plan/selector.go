@@ -38,6 +38,14 @@ func checkKeep(value string) error {
 	return nil
 }
 
+// checkDisks checks the disks of a wipe.
+func checkDisks(value string) error {
+	if value == "all" {
+		return nil
+	}
+	return checkKeep(value)
+}
+
 func checkTerm(term string) error {
 	if term == "only" {
 		return nil

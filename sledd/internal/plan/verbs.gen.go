@@ -15,11 +15,12 @@ var verbs = map[string]Verb{
 		Phase:   api.Wiping,
 		Stage:   "wipe",
 		checks: map[string]func(string) error{
-			"disk":  CheckSelector,
-			"keep":  checkKeep,
-			"level": oneOf("clear", "signatures"),
+			"disks":  checkDisks,
+			"keep":   checkKeep,
+			"level":  oneOf("signatures", "empty", "clear"),
+			"verify": oneOf("sample", "full"),
 		},
-		required: []string{"disk"},
+		required: []string{"disks"},
 	},
 	"write": {
 		Changes: true,

@@ -58,6 +58,8 @@ type Line struct {
 	HostKey nodetext.HostKey
 	// Made is what a capture made.
 	Made Made
+	// Erasures are what a wipe did to each disk.
+	Erasures []Erasure
 }
 
 // Entry is how to log in to a node under rescue.
@@ -96,21 +98,11 @@ func Parse(body string) (Report, error) {
 	if r.Boot, err = boot(lines[2]); err != nil {
 		return Report{}, fmt.Errorf("line 3: %w", err)
 	}
-	for i, text := range lines[3:] {
-		line, err := parseLine(text)
-		if err != nil {
-			return Report{}, fmt.Errorf("line %d: %w", i+4, err)
-		}
-		r.Lines = append(r.Lines, line)
-	}
-	return r, nil
+	r.Lines, err = parseLines(lines[3:])
+	return r, err
 }
 
-func parseLine(text string) (Line, error) {
-	parsed, err := operand.Parse(text)
-	if err != nil {
-		return Line{}, err
-	}
+func parseLine(parsed operand.Line) (Line, error) {
 	line := Line{Kind: Kind(parsed.Word)}
 	f := fields{line: parsed}
 	line.Step = int(f.number("step", 1, plan.MaxLines))

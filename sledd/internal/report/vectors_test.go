@@ -131,7 +131,7 @@ func TestCaptureIsReadWhole(t *testing.T) {
 		Made: report.Made{
 			Digest: nodetexttest.Digest(captured), Bytes: 4294967296,
 			FileBytes: 612345678}}
-	if got.Lines[2] != want {
+	if !reflect.DeepEqual(got.Lines[2], want) {
 		t.Errorf("got %+v\nwant %+v", got.Lines[2], want)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 const firstPlan = `plan 1
 generation 1
-wipe disk=serial:LAB-0001 level=clear
+wipe disks=serial:LAB-0001 level=empty
 write disk=serial:LAB-0001 image=http://10.77.0.1/images/d12 digest=` + digest + ` mode=full gaps=keep
 configure disk=serial:LAB-0001 hostname=web grow=last
 kexec disk=serial:LAB-0001 append=quiet%20x%3D1 fallback=reboot
@@ -148,7 +148,7 @@ func TestWipeOnly(t *testing.T) {
 	s.Declare(1)
 	s.Bind(api.BindingSpec{Node: "n1", Wipe: "signatures"})
 	m := s.Machine(1)
-	if plan := m.Poll(0); plan != "plan 1\ngeneration 1\nwipe disk=serial:LAB-0001 level=signatures\nidle\n" {
+	if plan := m.Poll(0); plan != "plan 1\ngeneration 1\nwipe disks=all level=signatures\nidle\n" {
 		t.Fatal(plan)
 	}
 	m.Report("begin step=1 of=2 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=2 verb=idle")

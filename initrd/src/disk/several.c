@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/several.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "disk/choose.h"
+#include "disk/selector.h"
+
+// A disk of the machine, which only is no candidate now.
+static bool is_disk(const struct disk *disk) {
+	return !disk->excluded[0] || !strcmp(disk->excluded, "removable") ||
+	       !strcmp(disk->excluded, "without a size");
+}
+
+static bool is_foreign(const struct disk *disk) { return strstr(disk->path, "-usb-") != NULL; }
+
+static void judge(const struct disk *disk, const struct keep *keep, char left[256], char unfit[256]) {
+	if (keep_matches(keep, disk))
+		snprintf(left, 256, "on the keep list");
+	else if (disk->excluded[0])
+		snprintf(left, 256, "%s", disk->excluded);
+	else if (is_foreign(disk))
+		snprintf(left, 256, "attached by USB");
+	else if (disk->readonly)
+		snprintf(unfit, 256, "read-only");
+	else if (disk->in_use[0])
+		snprintf(unfit, 256, "%s", disk->in_use);
+}
+
+static int choose_all(const struct disks *disks, const char *keep_text, struct several *ret, struct fault *fault) {
+	cleanup_with(keep_free) struct keep keep = {0};
+	size_t taken = 0;
+	int r = keep_text ? keep_parse(keep_text, &keep, fault) : 0;
+
+	for (size_t i = 0; r == 0 && i < disks->count; i++) {
+		if (!is_disk(&disks->items[i]))
+			continue;
+		if (ret->count == SEVERAL_MAX)
+			return fault_set(fault, CODE_DISK, "disks all: more than %u disks", SEVERAL_MAX);
+		ret->items[ret->count].disk = &disks->items[i];
+		judge(&disks->items[i], &keep, ret->items[ret->count].left, ret->items[ret->count].unfit);
+		taken += !ret->items[ret->count++].left[0];
+	}
+	if (r == 0 && taken == 0)
+		r = fault_set(fault, CODE_DISK, "disks all: there is no disk to take");
+	return r;
+}
+
+static int choose_one(const struct disks *disks, const char *selector, const char *keep, struct several *ret,
+		      struct fault *fault) {
+	const struct disk *disk;
+	int r = choose_disk(disks, selector, keep, &disk, fault);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ret->count; i++)
+		if (ret->items[i].disk == disk)
+			return fault_set(fault, CODE_DISK, "disk %s: %s is selected twice", selector, disk->name);
+	if (ret->count == SEVERAL_MAX)
+		return fault_set(fault, CODE_DISK, "disks: more than %u disks", SEVERAL_MAX);
+	ret->items[ret->count++].disk = disk;
+	return 0;
+}
+
+int several_choose(const struct disks *disks, const char *disks_text, const char *keep, struct several *ret,
+		   struct fault *fault) {
+	cleanup_free char *copy = strdup(disks_text);
+	char *rest = copy, *selector;
+	int r = 0;
+
+	*ret = (struct several){0};
+	if (!copy)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "disks");
+	if (!strcmp(disks_text, "all"))
+		return choose_all(disks, keep, ret, fault);
+	while (r == 0 && (selector = strsep(&rest, ";")))
+		r = choose_one(disks, selector, keep, ret, fault);
+	return r;
+}
+
+int several_check(const char *disks_text, struct fault *fault) {
+	struct keep selectors = {0};
+	int r = 0;
+
+	if (!*disks_text)
+		return fault_set(fault, CODE_USAGE, "must be \"all\", or disk selectors joined by ;");
+	if (strcmp(disks_text, "all") != 0)
+		r = keep_parse(disks_text, &selectors, fault);
+	keep_free(&selectors);
+	return r;
+}

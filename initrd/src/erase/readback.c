@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "erase/readback.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <openssl/rand.h>
+
+#include "base/cleanup.h"
+
+#define GRAIN 4096u // what is read alone where a larger read fails
+
+struct pass {
+	struct device *device;
+	struct erase *erase;
+	struct pattern *pattern;
+	unsigned char *data, *want; // of BLOCK bytes; want only with a pattern
+	uint64_t wrong;		    // offset of the first byte that is wrong
+};
+
+static bool all_zero(const unsigned char *data, size_t size) {
+	return size == 0 || (data[0] == 0 && !memcmp(data, data + 1, size - 1));
+}
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// 0: as it should be; 1: not; else it could not be read.
+static int check_once(struct pass *p, uint64_t offset, uint32_t size, struct fault *fault) {
+	int r = device_read(p->device, p->data, size, offset, fault);
+	uint32_t at = 0;
+
+	if (r < 0)
+		return r;
+	p->erase->read += size;
+	if (!p->pattern && all_zero(p->data, size))
+		return 0;
+	if (p->pattern && (r = pattern_fill(p->pattern, p->want, offset, size, fault)) < 0)
+		return r;
+	while (at < size && p->data[at] == (p->pattern ? p->want[at] : 0))
+		at++;
+	p->wrong = offset + at;
+	return at < size;
+}
+
+// A device that is gone stays gone: reading on would take a timeout for each block.
+static bool is_gone(int error) { return error == -ENODEV || error == -ENXIO || error == -ENOMEDIUM; }
+
+// As check_once for a range of at most BLOCK; what cannot be read is added to the bad ranges.
+static int check_block(struct pass *p, uint64_t offset, uint32_t size, struct fault *fault) {
+	uint32_t grain = p->device->sector > GRAIN ? p->device->sector : GRAIN;
+	int r = bad_has(&p->erase->bad, offset, size) && size > grain ? -EIO : check_once(p, offset, size, fault);
+
+	if (r >= 0 || is_gone(r))
+		return r;
+	for (uint64_t at = offset; at < offset + size; at += grain) {
+		uint32_t n = (uint32_t)least(grain, offset + size - at);
+		if (bad_has(&p->erase->bad, at, n))
+			continue;
+		r = check_once(p, at, n, fault);
+		if (r > 0 || (r < 0 && is_gone(r)))
+			return r;
+		if (r < 0)
+			bad_add(&p->erase->bad, at, n);
+	}
+	return 0;
+}
+
+static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct progress *progress,
+		       struct fault *fault) {
+	while (size > 0) {
+		uint32_t n = (uint32_t)least(size, BLOCK);
+		int r = check_block(p, offset, n, fault);
+		if (r != 0)
+			return r;
+		offset += n;
+		size -= n;
+		if (progress)
+			progress_tick(progress, offset);
+	}
+	return 0;
+}
+
+static int check_samples(struct pass *p, struct fault *fault) {
+	uint64_t bytes = p->device->bytes, n = samples_count(bytes);
+
+	if (RAND_bytes(p->erase->seed, SEED) != 1)
+		return fault_errno(fault, CODE_FAILED, EIO, "random numbers");
+	p->erase->samples = n;
+	for (uint64_t i = 0; i < n; i++) {
+		int r = check_block(p, samples_offset(p->erase->seed, bytes, n, i), SAMPLE, fault);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+static int check_all(struct pass *p, struct progress *progress, struct fault *fault) {
+	uint64_t bytes = p->device->bytes;
+	int r;
+
+	// small enough to read all of it
+	if (p->erase->full || bytes <= 4ull * ERASE_EDGE || bytes / SAMPLES_LEAST < SAMPLE) {
+		progress_begin(progress, bytes);
+		return check_range(p, 0, bytes, progress, fault);
+	}
+	r = check_range(p, 0, ERASE_EDGE, NULL, fault);
+	if (r == 0)
+		r = check_range(p, bytes - ERASE_EDGE, ERASE_EDGE, NULL, fault);
+	return r == 0 ? check_samples(p, fault) : r;
+}
+
+static int prepare(struct pass *p, struct fault *fault) {
+	p->data = device_buffer(BLOCK);
+	p->want = p->pattern ? device_buffer(BLOCK) : NULL;
+	return p->data && (p->want || !p->pattern) ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "reading back");
+}
+
+static int finish(struct pass *p, int r, uint64_t *ret_offset) {
+	*ret_offset = p->wrong;
+	free(p->data);
+	free(p->want);
+	return r;
+}
+
+int readback(struct device *device, struct erase *erase, struct pattern *pattern, struct progress *progress,
+	     uint64_t *ret_offset, struct fault *fault) {
+	struct pass p = {.device = device, .erase = erase, .pattern = pattern};
+	int r = prepare(&p, fault);
+
+	erase->read = erase->samples = 0;
+	return finish(&p, r == 0 ? check_all(&p, progress, fault) : r, ret_offset);
+}
+
+int readback_range(struct device *device, struct erase *erase, struct pattern *pattern, uint64_t offset, uint64_t size,
+		   uint64_t *ret_offset, struct fault *fault) {
+	struct pass p = {.device = device, .erase = erase, .pattern = pattern};
+	int r = prepare(&p, fault);
+
+	return finish(&p, r == 0 ? check_range(&p, offset, size, NULL, fault) : r, ret_offset);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is requested of the erase of one disk, and how it went.
+#pragma once
+
+#include "disk/device.h"
+#include "erase/bad.h"
+#include "erase/samples.h"
+
+#define ERASE_EDGE (16u * BLOCK) // first and last bytes of a disk and of a partition, where signatures are
+
+enum erase_level {
+	ERASE_SIGNATURES, // partition tables, and signatures of filesystems, RAID and LVM
+	ERASE_EMPTY,	  // every block reads as zero; nothing is claimed about the medium
+	ERASE_CLEAR,	  // every block was overwritten with bytes that cannot be compressed
+};
+
+struct erase {
+	enum erase_level level;
+	bool full; // all of it is read back, else samples and the edges
+
+	// How it went.
+	const char *method; // "discard", "zeros" or "overwrite"
+	struct bad bad;
+	uint8_t seed[SEED]; // of the samples; drawn after the disk was emptied
+	uint64_t samples;   // 0: none, all that was emptied was read
+	uint64_t read;	    // bytes that were read back, without error
+	double seconds;
+};

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which disks a wipe takes, several side by side, and the line of each in the report.
+#include "base/operand.h"
+#include "disk/several.h"
+#include "erase/fleet.h"
+#include "memory_disk.h"
+#include "tap.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define DISKS 8
+
+static struct disk table[] = {
+	{.name = "sda", .serial = "A", .bytes = 100},
+	{.name = "sdb", .serial = "B", .bytes = 100},
+	{.name = "sdc", .serial = "C", .bytes = 100, .readonly = true},
+	{.name = "sdd", .serial = "D", .bytes = 100, .path = "pci-0000:00:14.0-usb-0:1:1.0-scsi-0:0:0:0"},
+	{.name = "sde", .serial = "E", .bytes = 100, .removable = true, .excluded = "removable"},
+	{.name = "sdf", .serial = "F", .excluded = "without a size"},
+	{.name = "loop0", .bytes = 100, .excluded = "a loop device"},
+	{.name = "sdg", .serial = "G", .bytes = 100, .in_use = "mounted at /srv"},
+};
+static const struct disks disks = {sizeof(table) / sizeof(table[0]), table};
+static struct several several;
+static struct fault fault;
+
+static void test_all(void) {
+	ok(several_choose(&disks, "all", "serial:B", &several, &fault) == 0 && several.count == 7, "all: %zu disks",
+	   several.count);
+	ok(!*several.items[0].left && !*several.items[0].unfit, "a disk");
+	same(several.items[1].left, "on the keep list", "a kept one is left out");
+	same(several.items[2].unfit, "read-only", "a read-only one is not: it holds data");
+	same(several.items[3].left, "attached by USB", "USB");
+	same(several.items[4].left, "removable", "a stick");
+	same(several.items[5].left, "without a size", "a disk that answers nothing");
+	same(several.items[6].unfit, "mounted at /srv", "one in use");
+	ok(several_choose(&disks, "all", "size:0-", &several, &fault) < 0 && fault.code == CODE_DISK, "none: %s",
+	   fault.text);
+}
+
+static void test_list(void) {
+	ok(several_choose(&disks, "serial:A;serial:B", NULL, &several, &fault) == 0 && several.count == 2, "two");
+	ok(several_choose(&disks, "serial:A;serial:X", NULL, &several, &fault) < 0 && fault.code == CODE_DISK, "%s",
+	   fault.text);
+	ok(several_choose(&disks, "serial:A;serial:B", "serial:B", &several, &fault) < 0, "kept: %s", fault.text);
+	ok(several_choose(&disks, "serial:A;size:100,serial:A", NULL, &several, &fault) < 0, "twice: %s", fault.text);
+	ok(several_choose(&disks, "serial:A;serial:C", NULL, &several, &fault) < 0, "read-only: %s", fault.text);
+	ok(several_check("all", &fault) == 0 && several_check("serial:A;only", &fault) == 0, "operands");
+	ok(several_check("all;serial:A", &fault) < 0 && several_check("", &fault) < 0 &&
+		   several_check("/dev/sda", &fault) < 0,
+	   "no operands");
+}
+
+static struct memory_disk m[DISKS];
+static unsigned shown;
+
+static void show(const struct progress *progress) { shown += progress->total >= progress->done; }
+
+static void make(struct erase_fleet *fleet) {
+	*fleet = (struct erase_fleet){.count = DISKS, .jobs = calloc(DISKS, sizeof(*fleet->jobs)), .show = show};
+	for (unsigned i = 0; i < DISKS; i++) {
+		fleet->jobs[i].device = memory_open(&m[i], 8 * MIB, 512);
+		fleet->jobs[i].erase.level = ERASE_EMPTY;
+		snprintf(fleet->jobs[i].disk.name, 64, "sd%c", 'a' + i);
+	}
+}
+
+static void finish(struct erase_fleet *fleet) {
+	for (unsigned i = 0; i < DISKS; i++)
+		free(m[i].data);
+	fleet_free(fleet);
+}
+
+// 8 disks, one with a bad range and one that keeps a byte: six are good, and the worst code counts.
+static void test_side_by_side(void) {
+	struct erase_fleet fleet;
+	struct text text = {0};
+	unsigned good = 0;
+
+	make(&fleet);
+	m[3].can_discard = false;
+	m[3].bad_from = MIB;
+	m[3].bad_to = MIB + 4096;
+	ok(fleet_erase(&fleet, &fault) == 0 && fleet_code(&fleet) == CODE_FAILED && shown >= 7, "one of 8 is bad");
+	for (unsigned i = 0; i < DISKS; i++)
+		good += fleet.jobs[i].result == ERASED && m[i].data[0] == 0 && m[i].data[8 * MIB - 1] == 0;
+	ok(good == 7 && fleet.jobs[3].result == ERASE_FAILED, "7 others are good");
+	fleet_describe(&fleet, ERASE_EMPTY, &text);
+	ok(strstr(text_string(&text), "empty: 7 disks; failed: sdd (memory: 1 ranges, 4096 bytes"), "%s",
+	   text_string(&text));
+	fleet.jobs[3].fault.code = CODE_DISK;
+	ok(fleet_code(&fleet) == CODE_FAILED, "code 4 only if nothing was touched");
+	fleet.jobs[4].result = ERASE_FAILED;
+	fleet.jobs[4].fault.code = CODE_INTEGRITY;
+	ok(fleet_code(&fleet) == CODE_INTEGRITY, "code 5 is the worst");
+	text_free(&text);
+	finish(&fleet);
+}
+
+static void test_record(void) {
+	struct disk disk = {.name = "sda", .serial = "S 1\n", .wwn = "0x5", .bytes = 1000, .sector = 512};
+	struct erase erase = {.level = ERASE_CLEAR, .method = "overwrite", .read = 1000, .seconds = 1.5};
+	struct operands operands = {0};
+	struct text text = {0};
+
+	record_write(&disk, &erase, ERASED, "", &text);
+	same(text_string(&text),
+	     "erasure result=good disk=sda serial=S%201%3F wwn=0x5 path= model= bytes=1000 sector=512 level=clear "
+	     "method=overwrite verify=full read=1000 seconds=1.500",
+	     "a record");
+	text_free(&text);
+	memset(disk.serial, 0xff, sizeof(disk.serial) - 1);
+	memset(disk.model, '%', sizeof(disk.model) - 1);
+	memset(disk.path, ' ', sizeof(disk.path) - 1);
+	memset(disk.wwn, '=', sizeof(disk.wwn) - 1);
+	erase.samples = UINT64_MAX;
+	for (uint64_t i = 0; i < 100; i++)
+		bad_add(&erase.bad, (1ull << 62) + i * 8192, 4096);
+	record_write(&disk, &erase, ERASE_FAILED, disk.serial, &text);
+	ok(text.size <= RECORD_MAX && operands_parse(text_string(&text), text.size, &operands, &fault) == 0,
+	   "the longest record has %zu bytes", text.size);
+	operands_free(&operands);
+	text_free(&text);
+	record_write(&disk, &(struct erase){0}, ERASE_LEFT_OUT, "on the keep list", &text);
+	ok(strstr(text_string(&text), "result=left") && strstr(text_string(&text), "reason=on%20the%20keep%20list") &&
+		   !strstr(text_string(&text), "method"),
+	   "a disk that was left out");
+	text_free(&text);
+}
+
+int main(void) {
+	test_all();
+	test_list();
+	test_side_by_side();
+	test_record();
+	return tap_done();
+}
