@@ -6,6 +6,7 @@ sledd runs on loopback with its embedded etcd, as on a small boot server.
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import os
@@ -21,7 +22,6 @@ SLEDD = "build/bin/sledd"
 TOKEN = "0123456789abcdef" * 2
 STARTS_IN = 30  # seconds at most
 WRITERS = 16
-DIGEST = "sha256:" + "8f3c0d7e5b1a2c4f" * 4
 
 
 def mac(number: int) -> str:
@@ -95,7 +95,7 @@ class Sledd:
     def _register(self, name: str) -> None:
         image = {
             "name": name,
-            "digest": DIGEST,
+            "digest": "sha256:" + hashlib.sha256(name.encode()).hexdigest(),
             "urls": [f"http://127.0.0.1/images/{name}"],
             "bytes": 1 << 30,
             "file_bytes": 1 << 28,

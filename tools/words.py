@@ -31,7 +31,8 @@ KEYS: dict[str, str] = {
     "phases": "name go working settled colour text",
     "stages": "name colour light dark text",
     "codes": "code name c text action",
-    "attributes": "name go type class values default max pattern example text flag help sledctl terraform shared",
+    "attributes": "name go type class values default max pattern example text flag help sledctl terraform shared"
+    " effect node",
     "steps": "verb text last disk changes phase stage operands",
     "operands": "name type values default required text",
 }

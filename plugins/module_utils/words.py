@@ -54,6 +54,7 @@ BINDING = (
     "allow_unsigned",
     "boot",
     "admission",
+    "seed_changes",
     "hostname",
     "authorized_keys",
     "kernel_arguments",

@@ -20,8 +20,10 @@ description:
     repeat O(user_data), or remove it with V('').
   - A binding keeps its O(owner) when others change the rest, so that playbooks keep working for nodes that Terraform
     declares. O(state=absent) requires the O(owner), or O(take_over).
-  - A change of image, disk, hostname, user data, keys or kernel arguments raises the generation, so that the node is
-    imaged again at its next boot, or at once when it waits in the Sled system. This module does not switch power.
+  - Another image or disk raises the generation, so that the node is imaged again at its next boot, or at once when it
+    waits in the Sled system. Another hostname, other user data or keys are for the next image, unless O(seed_changes)
+    is V(reimage). The same content under another name, a default that is spelled out, the order of keys and their
+    comments raise nothing. This module does not switch power.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -93,6 +95,14 @@ options:
       - If it is absent, sledd uses V(open).
     type: str
     choices: [open, expected, proven, attested]
+  seed_changes:
+    description:
+      - >-
+        When a change of host name, keys or user data takes effect: with the next image, or by imaging
+        the node again.
+      - If it is absent, sledd uses V(next_image).
+    type: str
+    choices: [next_image, reimage]
   hostname:
     description:
       - >-
@@ -207,6 +217,7 @@ SPEC = {
     "allow_unsigned": {"type": "bool"},
     "boot": {"type": "str", "choices": ["auto", "kexec", "reboot"]},
     "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
+    "seed_changes": {"type": "str", "choices": ["next_image", "reimage"]},
     "hostname": {"type": "str"},
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
     "user_data": {"type": "str", "no_log": True},

@@ -40,6 +40,14 @@ func TakeOver() Option { return func(_ http.Header, q url.Values) { q.Set("take_
 // As deletes a binding of this owner.
 func As(owner string) Option { return func(_ http.Header, q url.Values) { q.Set("owner", owner) } }
 
+// DryRun checks and answers as for a real request, and stores nothing. Bindings in the answer have an outlook.
+func DryRun() Option { return func(_ http.Header, q url.Values) { q.Set("dry_run", "true") } }
+
+// KeepUserData leaves the user data of a binding as stored, which no request can read.
+func KeepUserData() Option {
+	return func(_ http.Header, q url.Values) { q.Set("keep_user_data", "true") }
+}
+
 // apply applies the options to r.
 func (r request) apply(options []Option) request {
 	r.header, r.query = http.Header{}, url.Values{}

@@ -116,6 +116,9 @@ type Binding struct {
 	UserDataSHA256 string    `json:"user_data_sha256,omitempty"`
 	Revision       int64     `json:"revision"`
 	Updated        time.Time `json:"updated"`
+	SeedNumber     int64     `json:"seed_number,omitempty" doc:"Number of the seed; rises when host name, keys or user data change"`
+	SeedDiffers    bool      `json:"seed_differs,omitempty" doc:"True if the installed system has an earlier seed: host name, keys or user data were changed since, and take effect with the next image"`
+	Outlook        *Outlook  `json:"outlook,omitempty" doc:"Only in the response to a dry run"`
 	Satisfied      bool      `json:"satisfied" doc:"True once the node was observed to have completed this generation"`
 }
 
@@ -128,6 +131,7 @@ type Status struct {
 	BootID       Identifier `json:"boot_id,omitzero" doc:"Kernel boot ID of the last request of the node"`
 	Address      Address    `json:"address,omitzero" doc:"Address that the machine spoke from when it was admitted as the node"`
 	Architecture string     `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Architecture that the node reported with its facts"`
+	SeedNumber   int64      `json:"seed_number,omitempty" doc:"Number of the seed that the node received last"`
 	Step         int        `json:"step,omitempty" doc:"Number of the running or last step, from 1"`
 	Steps        int        `json:"steps,omitempty"`
 	Verb         string     `json:"verb,omitempty"`
@@ -292,6 +296,7 @@ type BulkBinding struct {
 	BindingSpec
 	Unbind       bool   `json:"unbind,omitempty" doc:"Delete the binding; only node and owner are read. The response has only node and mac. A node without a binding is no error"`
 	Reimage      bool   `json:"reimage,omitempty" doc:"Raise the generation even if nothing changed"`
+	KeepUserData bool   `json:"keep_user_data,omitempty" doc:"The user data stays as stored; user_data is then absent"`
 	IfRevision   *int64 `json:"if_revision,omitempty" minimum:"0" doc:"Only if the stored binding has this revision; 0: only if the node has no binding"`
 	IfGeneration int64  `json:"if_generation,omitempty" minimum:"0" doc:"Only if the resulting binding has this generation; for unbind: the present one"`
 }

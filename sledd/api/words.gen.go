@@ -4,7 +4,7 @@
 package api
 
 import (
-	"slices"
+	"cmp"
 	"time"
 )
 
@@ -131,6 +131,7 @@ type BindingSpec struct {
 	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`
 	Boot            string   `json:"boot,omitempty" doc:"How the installed system is started. auto is kexec where there is a kernel to load, else reboot. Default: auto." enum:"auto,kexec,reboot"`
 	Admission       string   `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The node or the site may require a higher one, and a level at which it was admitted does not fall within a generation. Default: open." enum:"open,expected,proven,attested"`
+	SeedChanges     string   `json:"seed_changes,omitempty" doc:"When a change of host name, keys or user data takes effect: with the next image, or by imaging the node again. Default: next_image." enum:"next_image,reimage"`
 	Hostname        string   `json:"hostname,omitempty" doc:"Host name of the installed system. Default: the node's name." pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys of the installed system." maxItems:"256" nullable:"false"`
 	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data. Write-only; it is compared by its SHA-256." maxLength:"65536"`
@@ -138,16 +139,20 @@ type BindingSpec struct {
 	Owner           string   `json:"owner,omitempty" doc:"Who declares the binding. Once an owner is set, a request that changes the owner, or removes the binding without naming the owner, is refused unless take_over is requested. Other attributes can be changed if the owner is kept. Default: nobody." pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
 }
 
-// SameDesired reports whether a change from one binding to the other leaves the generation as it is. User data is
-// compared by its SHA-256 in hexadecimal, empty for none, because sledd never returns it.
-func SameDesired(a, b BindingSpec, userDataA, userDataB string) bool {
-	return a.Image == b.Image &&
+// SameDesired reports whether two bindings of a node leave its disk alike: a change from one to the other raises no
+// generation.
+func SameDesired(a, b Effect, node NodeSpec) bool {
+	return sameContent(a, b) &&
 		a.Capture == b.Capture &&
-		a.Disk == b.Disk &&
-		a.Hostname == b.Hostname &&
-		slices.Equal(a.AuthorizedKeys, b.AuthorizedKeys) &&
-		userDataA == userDataB &&
-		a.KernelArguments == b.KernelArguments
+		cmp.Or(a.Disk, node.Disk) == cmp.Or(b.Disk, node.Disk)
+}
+
+// SameSeed reports whether two bindings of a node give the same seed to its installed system. A change is for the next
+// image, unless seed_changes requests to image the node again.
+func SameSeed(a, b Effect, node NodeSpec) bool {
+	return cmp.Or(a.Hostname, node.Name) == cmp.Or(b.Hostname, node.Name) &&
+		sameKeys(a, b) &&
+		a.UserDataSHA256 == b.UserDataSHA256
 }
 
 // SameMethod reports whether both bindings are carried out in the same way.
@@ -157,5 +162,7 @@ func SameMethod(a, b BindingSpec) bool {
 		a.Verify == b.Verify &&
 		a.AllowUnsigned == b.AllowUnsigned &&
 		a.Boot == b.Boot &&
-		a.Admission == b.Admission
+		a.Admission == b.Admission &&
+		a.SeedChanges == b.SeedChanges &&
+		a.KernelArguments == b.KernelArguments
 }

@@ -4,6 +4,8 @@ package sleddtest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"sync"
 
@@ -11,7 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 )
 
-// Digest is that of every image that Register makes.
+// Digest is that of every captured image.
 const Digest = "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"
 
 // declarers at the same time: the store takes many at once faster than one by one.
@@ -54,11 +56,17 @@ func (s *Sledd) DeclareMany(n int) {
 	running.Wait()
 }
 
+// DigestOf is the digest of an image that Register makes.
+func DigestOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
 // Register registers an image.
 func (s *Sledd) Register(name string) api.ImageSpec {
 	s.t.Helper()
-	spec := api.ImageSpec{Name: name, Digest: Digest, URLs: []string{"http://10.77.0.1/images/" + name}, Bytes: 1 << 30,
-		FileBytes: 1 << 28}
+	spec := api.ImageSpec{Name: name, Digest: DigestOf(name), URLs: []string{"http://10.77.0.1/images/" + name},
+		Bytes: 1 << 30, FileBytes: 1 << 28}
 	image, err := s.client.PutImage(s.t.Context(), spec)
 	if err != nil {
 		s.t.Fatal(err)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import hashlib
 import json
 import os
 import signal
@@ -22,7 +23,6 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Client, J
 TREE = Path(__file__).resolve().parents[2]
 BIN = TREE / "build/bin"
 TOKEN = "0123456789abcdef0123456789abcdef"
-DIGEST = "sha256:" + "5e" * 32
 PATIENCE = 600.0  # seconds for what takes ten on an idle machine
 
 
@@ -54,7 +54,7 @@ class Fleet:
         for name in ("v1", "v2"):
             spec: Json = {
                 "name": name,
-                "digest": DIGEST,
+                "digest": "sha256:" + hashlib.sha256(name.encode()).hexdigest(),
                 "urls": [f"http://127.0.0.1/{name}"],
                 "bytes": 1 << 30,
                 "file_bytes": 1 << 28,

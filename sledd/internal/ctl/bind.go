@@ -38,10 +38,11 @@ func (a *app) bindCommand(verb string) *cobra.Command {
 		Long: `Sets which image nodes get. Attributes without a flag keep their value; -f
 replaces whole bindings.
 
-A change of image, disk, hostname, user data, keys or kernel arguments raises
-the generation of the binding. The node is then imaged again: at once if it
-waits in the Sled system, otherwise at its next boot. --reimage does the same
-with nothing changed. This command does not switch power.
+Another image or disk raises the generation of the binding. The node is then
+imaged again: at once if it waits in the Sled system, otherwise at its next
+boot. --reimage does the same with nothing changed. Another hostname, other
+user data or keys are for the next image, unless --seed-changes reimage.
+This command does not switch power.
 
 A binding with an owner, such as Terraform, keeps it when others change the
 binding. --take-over changes the owner to --owner, or removes it.

@@ -61,6 +61,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"how the installed system is started: auto (default), kexec or reboot")
 	flags.StringVar(&f.spec.Admission, "admission", "",
 		"least level of admission: open (default), expected, proven or attested")
+	flags.StringVar(&f.spec.SeedChanges, "seed-changes", "",
+		"a change of hostname, keys or user data: for the next_image (default), or reimage")
 	flags.StringVar(&f.spec.Hostname, "hostname", "",
 		"host name of the installed system; default: name of the node")
 	flags.StringVar(&f.files.AuthorizedKeys, "keys", "",
@@ -81,6 +83,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		[]string{"auto", "kexec", "reboot"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("admission", cobra.FixedCompletions(
 		[]string{"open", "expected", "proven", "attested"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("seed-changes", cobra.FixedCompletions(
+		[]string{"next_image", "reimage"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // readFiles replaces the names of files by their content.
@@ -120,6 +124,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	if changed("admission") {
 		spec.Admission = f.spec.Admission
 	}
+	if changed("seed-changes") {
+		spec.SeedChanges = f.spec.SeedChanges
+	}
 	if changed("hostname") {
 		spec.Hostname = f.spec.Hostname
 	}
@@ -146,6 +153,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"allow unsigned", onlyYes(b.AllowUnsigned)},
 		{"boot", b.Boot},
 		{"admission", b.Admission},
+		{"seed changes", b.SeedChanges},
 		{"hostname", b.Hostname},
 		{"authorized keys", count(len(b.AuthorizedKeys))},
 		{"user data", b.UserDataSHA256},

@@ -41,7 +41,7 @@ func (f *Fleet) PutBinding(ctx context.Context, reference string, change Change)
 	}
 	var binding api.Binding
 	err = nodetx.Retry(ctx, func(ctx context.Context) error {
-		tx, err := f.load(ctx, address, nodetx.Image(named(change.BindingSpec)))
+		tx, err := f.load(ctx, address, append(f.seen(), nodetx.Image(named(change.BindingSpec)))...)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (f *Fleet) commit(ctx context.Context, tx *nodeTx, change Change) (api.Bind
 	if revision != 0 {
 		tx.Binding().Revision = revision
 	}
-	return tx.Binding().Public(*tx.Status()), nil
+	return tx.result(change.Node), nil
 }
 
 // sameNode returns the MAC of the node that the path names, if the body names the same.
@@ -101,13 +101,16 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 		sum := sha256.Sum256([]byte(spec.UserData))
 		desired.UserDataSHA256 = hex.EncodeToString(sum[:])
 	}
-	if old := tx.Binding(); old != nil {
+	tx.before = tx.Binding()
+	tx.why = tx.reasons(&desired, reimage)
+	if old := tx.before; old != nil {
 		desired.Generation = api.NextGeneration(old.Generation, tx.Status().Generation)
-		if !reimage && old.Digest == desired.Digest &&
-			api.SameDesired(old.BindingSpec, spec, old.UserDataSHA256, desired.UserDataSHA256) {
+		if len(tx.why) == 0 {
 			desired.Generation, desired.Updated = old.Generation, old.Updated
+			tx.rename(&desired)
 		}
 	}
+	tx.number(&desired)
 	if err := tx.checkCapture(&desired, image); err != nil {
 		return err
 	}
@@ -132,6 +135,24 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 	}
 	tx.Bind(desired, changed)
 	return nil
+}
+
+// number counts the seeds of a node, so that a seed that it received is distinguished from a later one.
+func (tx *nodeTx) number(desired *nodetx.Binding) {
+	desired.SeedNumber = tx.Status().SeedNumber
+	if old := tx.before; old != nil {
+		desired.SeedNumber = max(desired.SeedNumber, old.SeedNumber)
+		if !api.SameSeed(old.Effect(), desired.Effect(), tx.Spec()) {
+			desired.SeedNumber++
+		}
+	}
+}
+
+// rename calls what is on the disk as the binding does, where the same content has several.
+func (tx *nodeTx) rename(desired *nodetx.Binding) {
+	if status := tx.Status(); status.Image != "" && status.Digest != "" && status.Digest == desired.Digest {
+		status.Image = desired.Image
+	}
 }
 
 func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {

@@ -238,13 +238,13 @@ func (b *bulk) end(at int) int {
 
 // read reads the items of a chunk at one revision.
 func (b *bulk) read(ctx context.Context, c chunk) ([]*nodeTx, error) {
-	list, err := b.LoadMany(ctx, b.macs[c.at:c.end], nodetx.Node, nodetx.Status, nodetx.BindingOf)
+	list, err := b.LoadMany(ctx, b.macs[c.at:c.end], b.bulkKinds()...)
 	if err != nil {
 		return nil, err
 	}
 	units := make([]*nodeTx, len(list))
 	for i, tx := range list {
-		units[i] = &nodeTx{tx, b.Fleet}
+		units[i] = &nodeTx{Tx: tx, fleet: b.Fleet}
 	}
 	return units, nil
 }
@@ -273,10 +273,7 @@ func (b *bulk) write(ctx context.Context, c chunk) ([]api.Binding, error) {
 	}
 	bindings := make([]api.Binding, len(units))
 	for i, tx := range units {
-		bindings[i] = api.Binding{BindingSpec: api.BindingSpec{Node: b.changes[c.at+i].Node}, MAC: tx.MAC}
-		if tx.Binding() != nil {
-			bindings[i] = tx.Binding().Public(*tx.Status())
-		}
+		bindings[i] = tx.result(b.changes[c.at+i].Node)
 	}
 	return bindings, nil
 }
@@ -293,7 +290,7 @@ func (b *bulk) commitAll(ctx context.Context, units []*nodeTx) error {
 	}
 	revision, err := b.Store.Commit(ctx, t)
 	for _, tx := range units {
-		if tx.Binding() != nil && len(tx.Writes.Do) > 0 {
+		if tx.Binding() != nil && len(tx.Writes.Do) > 0 && revision != 0 {
 			tx.Binding().Revision = revision
 		}
 	}

@@ -3,6 +3,8 @@
 package fleet
 
 import (
+	"fmt"
+
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
@@ -33,10 +35,26 @@ func (tx *nodeTx) change(c Change, image *api.Image) error {
 	if tx.Node() == nil {
 		return refusal.New(refusal.NotFound, "node %s is not declared: declare it before you bind it", c.Node)
 	}
+	if err := tx.keepUserData(&c); err != nil {
+		return err
+	}
 	if err := tx.bind(c.BindingSpec, image, c.Reimage); err != nil {
 		return err
 	}
 	return tx.expect(c)
+}
+
+// keepUserData fills in the user data that is stored, if that is requested.
+func (tx *nodeTx) keepUserData(c *Change) error {
+	if !c.KeepUserData || tx.Binding() == nil {
+		return nil
+	}
+	if c.UserData != "" {
+		return refusal.Value("body.user_data", "(not shown)", fmt.Errorf("user_data and keep_user_data exclude each other"))
+	}
+	var err error
+	c.UserData, err = tx.fleet.UserData(tx.Binding())
+	return err
 }
 
 // unbindNode removes the binding. The disk stays as it is.
@@ -44,6 +62,7 @@ func (tx *nodeTx) unbindNode(c Change) error {
 	if err := tx.expect(c); err != nil || tx.Binding() == nil {
 		return err
 	}
+	tx.before = tx.Binding()
 	tx.AddEvent(api.Event{Kind: "unbind", Generation: tx.Generation()})
 	tx.Unbind()
 	return nil

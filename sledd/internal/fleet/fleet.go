@@ -23,6 +23,7 @@ type Fleet struct {
 	UploadURL string      // base that nodes put captured images to
 	Quirks    *quirk.List // machines that are not started by kexec; nil: none
 
+	dry  bool // nothing is stored
 	uses uses // of operators' tokens
 }
 
@@ -30,11 +31,14 @@ type Fleet struct {
 type nodeTx struct {
 	*nodetx.Tx
 	fleet *Fleet
+
+	before *nodetx.Binding // the change; nil: there was none
+	why    []string        // the generation rises
 }
 
 // update is nodetx.DB.Update with a unit of work of this package.
 func (f *Fleet) update(ctx context.Context, mac string, decide func(tx *nodeTx) error) error {
-	return f.Update(ctx, mac, nil, func(tx *nodetx.Tx) error { return decide(&nodeTx{tx, f}) })
+	return f.Update(ctx, mac, nil, func(tx *nodetx.Tx) error { return decide(&nodeTx{Tx: tx, fleet: f}) })
 }
 
 func (f *Fleet) load(ctx context.Context, mac string, wants ...nodetx.Want) (*nodeTx, error) {
@@ -42,7 +46,7 @@ func (f *Fleet) load(ctx context.Context, mac string, wants ...nodetx.Want) (*no
 	if err != nil {
 		return nil, err
 	}
-	return &nodeTx{tx, f}, nil
+	return &nodeTx{Tx: tx, fleet: f}, nil
 }
 
 // Probe reads and writes a key; an error means that the store does not work.

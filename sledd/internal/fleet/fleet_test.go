@@ -55,7 +55,7 @@ func (r *rack) declare(numbers ...int) {
 }
 
 func image(name string) api.ImageSpec {
-	return api.ImageSpec{Name: name, Digest: "sha256:" + strings.Repeat("8", 64),
+	return api.ImageSpec{Name: name, Digest: fmt.Sprintf("sha256:%064x", []byte(name)),
 		URLs: []string{"http://s/images/" + name}, Bytes: 1 << 30, FileBytes: 1 << 28}
 }
 

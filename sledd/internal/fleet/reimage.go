@@ -30,11 +30,9 @@ func (f *Fleet) Reimage(ctx context.Context, reference string, generation int64,
 			return refusal.New(refusal.NotFound, "node %s is not bound: there is nothing to carry out again", reference)
 		}
 		again := Change{Wanted: wanted, BulkBinding: api.BulkBinding{BindingSpec: before.Binding().BindingSpec, Reimage: true,
-			IfGeneration: generation}}
-		if again.UserData, err = f.UserData(before.Binding()); err != nil {
-			return err
-		}
-		tx, err := f.load(ctx, address, nodetx.Image(named(again.BindingSpec)))
+			IfGeneration: generation, KeepUserData: true}}
+		again.UserData = ""
+		tx, err := f.load(ctx, address, append(f.seen(), nodetx.Image(named(again.BindingSpec)))...)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 			return err
 		}
 		renewed = in.renew(tx, record)
-		tx.Status().Seen = tx.Now
+		tx.Status().Seen, tx.Status().SeedNumber = tx.Now, tx.Binding().SeedNumber
 		tx.AddEvent(api.Event{Kind: "seed", Generation: tx.Generation()})
 		seed, err = in.pack(tx, text, issued)
 		return err

@@ -55,6 +55,7 @@ func (b *Binding) Public(status api.Status) api.Binding {
 	shown := b.Binding
 	shown.UserData = ""
 	shown.Satisfied = satisfied(b, status)
+	shown.SeedDiffers = seedDiffers(b, status)
 	return shown
 }
 
@@ -109,6 +110,13 @@ func satisfied(binding *Binding, status api.Status) bool {
 		return false
 	}
 	return SettledPhase(status) == targetPhase(binding.BindingSpec)
+}
+
+// seedDiffers reports whether a node has installed its image with an earlier seed than that of the binding.
+func seedDiffers(binding *Binding, status api.Status) bool {
+	phase := SettledPhase(status)
+	return binding.Image != "" && binding.Generation == status.Generation && status.SeedNumber != binding.SeedNumber &&
+		(phase == api.Starting || phase == api.Operational)
 }
 
 // targetPhase is the phase that a binding ends in.

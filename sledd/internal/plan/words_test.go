@@ -15,6 +15,7 @@ import (
 var notInPlans = map[string]string{
 	"Node": "is the binding's name", "AuthorizedKeys": "in the seed", "UserData": "in the seed",
 	"Owner": "never leaves sledd", "Admission": "decides who gets the plan",
+	"SeedChanges": "decides about the generation",
 }
 
 // notBuilt are the verbs that sledd never puts into a plan.

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
-const firstPlan = `plan 1
+var firstPlan = `plan 1
 generation 1
 wipe disks=serial:LAB-0001 level=empty
-write disk=serial:LAB-0001 image=http://10.77.0.1/images/d12 digest=` + digest + ` mode=full gaps=keep
+write disk=serial:LAB-0001 image=http://10.77.0.1/images/d12 digest=` +
+	sleddtest.DigestOf("d12") + ` mode=full gaps=keep
 configure disk=serial:LAB-0001 hostname=web grow=last
 kexec disk=serial:LAB-0001 append=quiet%20x%3D1 fallback=reboot
 `

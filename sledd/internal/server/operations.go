@@ -80,37 +80,44 @@ func (o operations) nodes() {
 	type put struct {
 		NodePath
 		Conditions
+		DryRun
 		Body api.NodeSpec
 	}
-	register(o, api.Operate, operation("put-node", http.MethodPut, "/nodes/{node}",
+	register(o, api.Operate, dry(operation("put-node", http.MethodPut, "/nodes/{node}",
 		"Declare a node, or change its declaration",
-		http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Node], error) {
-		node, err := o.Fleet.PutNode(ctx, in.Node, in.Body, in.wanted())
+		http.StatusConflict)), func(ctx context.Context, in *put) (*tagged[api.Node], error) {
+		node, err := o.fleet(in.Dry).PutNode(ctx, in.Node, in.Body, in.wanted())
 		return tag(node, node.Revision, err)
 	})
 	type remove struct {
 		NodePath
 		Conditions
+		DryRun
 	}
-	register(o, api.Operate, operation("delete-node", http.MethodDelete, "/nodes/{node}",
+	register(o, api.Operate, dry(operation("delete-node", http.MethodDelete, "/nodes/{node}",
 		"Forget a node that is not bound",
-		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
-		return nil, o.Fleet.DeleteNode(ctx, in.Node, in.wanted())
+		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *remove) (*struct{}, error) {
+		return nil, o.fleet(in.Dry).DeleteNode(ctx, in.Node, in.wanted())
 	})
-	type replace struct {
-		NodePath
-		Conditions
-		Body api.ReplaceSpec
-	}
-	register(o, api.Operate, operation("replace-node", http.MethodPost, "/nodes/{node}/replace",
-		"Give a node another MAC; it keeps its name, binding and history",
-		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *replace) (*tagged[api.Node], error) {
-		node, err := o.Fleet.ReplaceNode(ctx, in.Node, in.Body, in.wanted())
-		return tag(node, node.Revision, err)
-	})
+	o.replaceNode()
 	o.rescues()
 	o.admissions()
 	o.consoles()
+}
+
+func (o operations) replaceNode() {
+	type replace struct {
+		NodePath
+		Conditions
+		DryRun
+		Body api.ReplaceSpec
+	}
+	register(o, api.Operate, dry(operation("replace-node", http.MethodPost, "/nodes/{node}/replace",
+		"Give a node another MAC; it keeps its name, binding and history",
+		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *replace) (*tagged[api.Node], error) {
+		node, err := o.fleet(in.Dry).ReplaceNode(ctx, in.Node, in.Body, in.wanted())
+		return tag(node, node.Revision, err)
+	})
 }
 
 func (o operations) captured() {
@@ -137,28 +144,57 @@ func (o operations) images() {
 	type put struct {
 		NamePath
 		Conditions
+		DryRun
 		Body api.ImageSpec
 	}
-	register(o, api.Operate, operation("put-image", http.MethodPut, "/images/{name}",
+	register(o, api.Operate, dry(operation("put-image", http.MethodPut, "/images/{name}",
 		"Register an image; afterwards only its signature may change",
-		http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
-		image, err := o.Fleet.PutImage(ctx, in.Name, in.Body, in.wanted())
+		http.StatusConflict)), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
+		image, err := o.fleet(in.Dry).PutImage(ctx, in.Name, in.Body, in.wanted())
 		return tag(image, image.Revision, err)
 	})
 	type remove struct {
 		NamePath
 		Conditions
+		DryRun
 	}
-	register(o, api.Operate, operation("delete-image", http.MethodDelete, "/images/{name}",
+	register(o, api.Operate, dry(operation("delete-image", http.MethodDelete, "/images/{name}",
 		"Remove an image that no node is bound to",
-		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
-		return nil, o.Fleet.DeleteImage(ctx, in.Name, in.wanted())
+		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *remove) (*struct{}, error) {
+		return nil, o.fleet(in.Dry).DeleteImage(ctx, in.Name, in.wanted())
 	})
 }
 
 // Reimage asks for a new generation.
 type Reimage struct {
 	Again bool `query:"reimage" doc:"Raise the generation even when nothing changed"`
+}
+
+// DryRun checks a request and stores nothing.
+type DryRun struct {
+	Dry bool `query:"dry_run" doc:"Check everything and answer as for a real request, but store nothing. Bindings in the answer have an outlook: which disk would be wiped, and why. Role read is enough"`
+}
+
+// takesDryRun marks operations that have DryRun, in their metadata.
+const takesDryRun = "dry_run"
+
+// dry is an operation that has DryRun.
+func dry(op huma.Operation) huma.Operation {
+	op.Metadata = map[string]any{takesDryRun: true}
+	return op
+}
+
+// fleet is that of a request, which may be a dry run.
+func (o operations) fleet(dry bool) *fleet.Fleet {
+	if dry {
+		return o.Fleet.Dry()
+	}
+	return o.Fleet
+}
+
+// KeepUserData leaves user data as it is stored.
+type KeepUserData struct {
+	Keep bool `query:"keep_user_data" doc:"The user data stays as stored, which no request can read; the body has none"`
 }
 
 // TakeOver changes what is another owner's.
@@ -187,14 +223,16 @@ func (o operations) bindings() {
 		Conditions
 		Reimage
 		TakeOver
+		KeepUserData
+		DryRun
 		Generation int64 `query:"generation" minimum:"1" doc:"Only if the binding has this generation then"`
 		Body       api.BindingSpec
 	}
-	register(o, api.Operate, operation("put-binding", http.MethodPut, "/bindings/{node}",
+	register(o, api.Operate, dry(operation("put-binding", http.MethodPut, "/bindings/{node}",
 		"Bind a node to an image, or to be wiped",
-		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
-		item := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation}
-		binding, err := o.Fleet.PutBinding(ctx, in.Node,
+		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
+		item := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation, KeepUserData: in.Keep}
+		binding, err := o.fleet(in.Dry).PutBinding(ctx, in.Node,
 			fleet.Change{BulkBinding: item, Wanted: in.wanted(), TakeOver: in.Take})
 		return tag(binding, binding.Revision, err)
 	})
@@ -202,13 +240,14 @@ func (o operations) bindings() {
 		NodePath
 		Conditions
 		TakeOver
+		DryRun
 		Owner string `query:"owner" maxLength:"128" doc:"Who takes it back: the owner that it belongs to"`
 	}
-	register(o, api.Operate, operation("delete-binding", http.MethodDelete, "/bindings/{node}",
+	register(o, api.Operate, dry(operation("delete-binding", http.MethodDelete, "/bindings/{node}",
 		"Take a binding back; the disk stays as it is",
-		http.StatusNotFound, http.StatusConflict), func(ctx context.Context, in *remove) (*struct{}, error) {
+		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *remove) (*struct{}, error) {
 		end := api.BulkBinding{BindingSpec: api.BindingSpec{Owner: in.Owner}}
-		return nil, o.Fleet.DeleteBinding(ctx, in.Node,
+		return nil, o.fleet(in.Dry).DeleteBinding(ctx, in.Node,
 			fleet.Change{BulkBinding: end, Wanted: in.wanted(), TakeOver: in.Take})
 	})
 	o.bulk()
@@ -219,14 +258,15 @@ func (o operations) bulk() {
 	type put struct {
 		Reimage
 		TakeOver
+		DryRun
 		Body api.BulkBindings
 	}
-	op := operation("bind-many", http.MethodPost, "/bindings",
+	op := dry(operation("bind-many", http.MethodPost, "/bindings",
 		"Bind many nodes, or remove bindings; if one item is refused, nothing changes",
-		http.StatusConflict)
+		http.StatusConflict))
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {
-		list, err := o.Fleet.PutBindings(ctx, in.Body.Items, in.Again, in.Take)
+		list, err := o.fleet(in.Dry).PutBindings(ctx, in.Body.Items, in.Again, in.Take)
 		return &answer[api.BindingList]{list}, err
 	})
 }

@@ -76,7 +76,7 @@ func register[I, O any](o operations, role api.Role, op huma.Operation, handler 
 	if op.Method != http.MethodGet {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusPreconditionFailed)
 	}
-	op.Middlewares = append(op.Middlewares, o.authorize(role, op.BodyReadTimeout > 0))
+	op.Middlewares = append(op.Middlewares, o.authorize(role, op))
 	huma.Register(o.API, op, func(ctx context.Context, input *I) (*O, error) {
 		out, err := handler(ctx, input)
 		if err != nil {
@@ -86,17 +86,22 @@ func register[I, O any](o operations, role api.Role, op huma.Operation, handler 
 	})
 }
 
-// authorize lets operators with the role through, and bounds the time of the answer unless the operation is long.
-func (o operations) authorize(role api.Role, long bool) func(huma.Context, func(huma.Context)) {
+// authorize lets operators with the role through, and bounds the time of the answer unless the operation is long. A dry
+// run changes nothing, so it needs no role but read and is not recorded.
+func (o operations) authorize(needed api.Role, op huma.Operation) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		inner := ctx.Context()
-		if !long {
+		if op.BodyReadTimeout == 0 {
 			var cancel context.CancelFunc
 			inner, cancel = context.WithTimeout(inner, answerTime)
 			defer cancel()
 		}
+		role, reads := needed, ctx.Method() == http.MethodGet
+		if op.Metadata[takesDryRun] != nil && ctx.Query("dry_run") == "true" {
+			role, reads = api.Read, true
+		}
 		operator, err := o.Fleet.Authorize(inner, bearer(ctx.Header("Authorization")), role)
-		if operator.Name != "" && ctx.Method() != http.MethodGet {
+		if operator.Name != "" && !reads {
 			defer o.audited(ctx, operator)
 		}
 		if err != nil {

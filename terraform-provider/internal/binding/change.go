@@ -18,7 +18,8 @@ import (
 type change struct {
 	plan, state *model
 	stored      *record
-	owner       string // of the provider
+	owner       string            // of the provider
+	digests     map[string]string // of images, as far as they are known
 }
 
 // work fills in the computed attributes and returns the machine if it is imaged again.
@@ -49,9 +50,16 @@ func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 }
 
 func (c change) situation() desired.Situation {
-	return desired.Situation{Declared: c.state.State(), Stored: c.stored.Desired, Planned: c.plan.State(),
+	return desired.Situation{Declared: c.of(c.state), Stored: c.stored.on(c.stored.Desired), Planned: c.of(c.plan),
 		Touched:   !c.plan.SameMethod(&c.state.Shared),
 		Triggered: c.triggered(), OnDrift: desired.OnDrift(c.plan.OnDrift.ValueString())}
+}
+
+// of is the desired state that a model declares, with what decides about its effect.
+func (c change) of(m *model) desired.State {
+	state := c.stored.on(m.State())
+	state.Digest = c.digests[state.Image]
+	return state
 }
 
 // triggered: an import does not know the earlier trigger, and removing a trigger requests nothing.
@@ -93,7 +101,7 @@ func (c change) selected() types.String {
 
 // sends reports whether an apply changes anything in sledd; on_drift and the like are Terraform's own.
 func (c change) sends() bool {
-	return !c.plan.State().Same(c.state.State()) || !c.plan.SameMethod(&c.state.Shared) ||
+	return !c.plan.State().Equal(c.state.State()) || !c.plan.SameMethod(&c.state.Shared) ||
 		!c.plan.Generation.Equal(c.state.Generation)
 }
 
@@ -122,7 +130,7 @@ func (c change) driftText() string {
 	if owner := c.stored.Desired.Owner; owner != "" && owner != c.owner {
 		by = " by " + owner
 	}
-	return fmt.Sprintf("%s is %s%s", c.stored.Name, desired.Drift(c.state.State(), c.stored.Desired,
+	return fmt.Sprintf("%s is %s%s", c.stored.Name, desired.Drift(c.of(c.state), c.stored.on(c.stored.Desired),
 		c.stored.Generation), by)
 }
 

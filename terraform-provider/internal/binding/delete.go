@@ -43,7 +43,7 @@ func (b *binding) warnDestroy(state *model, was *record) diag.Diagnostics {
 		return was.foreign(b.site.Owner)
 	}
 	var diagnostics diag.Diagnostics
-	if drift := desired.Drift(state.State(), was.Desired, was.Generation); drift != "" {
+	if drift := desired.Drift(was.on(state.State()), was.on(was.Desired), was.Generation); drift != "" {
 		diagnostics.AddWarning(fmt.Sprintf("%s is %s", was.Name, drift),
 			"Somebody else changed the binding. It is removed too.")
 	}

@@ -99,7 +99,7 @@ func TestAccWhatWipesAndWhatDoesNot(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
 	for i, line := range []string{`mode = "delta"`, `verify = "full"`, `boot = "kexec"`, `wipe = "signatures"`,
-		`allow_unsigned = true`} {
+		`allow_unsigned = true`, `kernel_arguments = "quiet"`, `hostname = "h"`} {
 		l.declare(n("n1", image("v1"), line))
 		text := l.plan(2)
 		l.has(text, "1 to change", line[:4])
@@ -111,9 +111,12 @@ func TestAccWhatWipesAndWhatDoesNot(t *testing.T) {
 			l.Error("the mode did not arrive")
 		}
 	}
-	for i, line := range []string{`disk = "serial:OTHER"`, `hostname = "h"`, `kernel_arguments = "quiet"`,
+	l.declare(n("n1", image("v1"), `hostname = "h"`, `seed_changes = "reimage"`))
+	l.Apply()
+	l.wants(1, "v1", 1)
+	for i, line := range []string{`disk = "serial:OTHER"`, `hostname = "i"`,
 		`authorized_keys = ["ssh-ed25519 AAAA a"]`} {
-		l.declare(n("n1", image("v1"), line))
+		l.declare(n("n1", image("v1"), line, `seed_changes = "reimage"`))
 		was, comes := int64(i+1), int64(i+2)
 		text := l.plan(2)
 		disk := "serial:LAB-0001"

@@ -61,7 +61,9 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 		response.Diagnostics.Append(b.planCreate(ctx, plan, false)...) // once the CLI replaces, it drops the warnings
 		return
 	}
-	u := change{plan: plan, state: &state, stored: stored, owner: b.site.Owner}
+	digests, diagnostics := b.site.Digests(ctx, stored.Desired, plan.Image.ValueString(), state.Image.ValueString())
+	response.Diagnostics.Append(diagnostics...)
+	u := change{plan: plan, state: &state, stored: stored, owner: b.site.Owner, digests: digests}
 	again, diagnostics := u.work()
 	response.Diagnostics.Append(diagnostics...)
 	response.Diagnostics.Append(b.site.Plan(again...)...)

@@ -54,6 +54,12 @@ func (r *record) look(node api.Node, stored api.Binding) {
 	r.Status, r.Name, r.Disk = node.Status.Generation, node.Name, node.Disk
 }
 
+// on adds the node to a desired state, for its defaults.
+func (r *record) on(state desired.State) desired.State {
+	state.On = &api.NodeSpec{Name: r.Name, Disk: r.Disk}
+	return state
+}
+
 // ours reports whether this state may change the binding: it has no owner, it is this provider's, or the state
 // declared or imported it under another owner.
 func (r *record) ours(owner string) bool {

@@ -38,7 +38,12 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 		state.OnDrift, state.OnDestroy = types.StringValue(string(desired.Warn)), types.StringValue("keep")
 		state.Take(desired.Of(*node.Binding))
 	}
-	state.refresh(*node)
+	digests, diagnostics := b.site.Digests(ctx, desired.Of(*node.Binding), state.Image.ValueString())
+	response.Diagnostics.Append(diagnostics...)
+	if diagnostics.HasError() {
+		return
+	}
+	state.refresh(*node, digests)
 	was.look(*node, *node.Binding)
 	response.Diagnostics.Append(response.State.Set(ctx, &state)...)
 	response.Diagnostics.Append(was.save(ctx, response.Private)...)
@@ -47,9 +52,10 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 
 // refresh reads what is stored. The same desired state with another generation is no drift. Another desired state
 // leaves the declared attributes as they are and fills drift.
-func (m *model) refresh(node api.Node) {
-	stored := desired.Of(*node.Binding)
-	drift := desired.Drift(m.State(), stored, node.Binding.Generation)
+func (m *model) refresh(node api.Node, digests map[string]string) {
+	stored, declared := desired.Of(*node.Binding), m.State()
+	stored.On, declared.Digest = &node.NodeSpec, digests[declared.Image]
+	drift := desired.Drift(declared, stored, node.Binding.Generation)
 	if drift == "" {
 		m.Take(stored)
 		m.Generation = types.Int64Value(node.Binding.Generation)

@@ -16,10 +16,11 @@ import (
 
 const description = "The desired state of one node: which image its disk gets, and how. Terraform stores it and " +
 	"does not " +
-	"wait for the machine (`sled_ready` does). Changing `image`, `disk`, `hostname`, `authorized_keys`, " +
-	"`kernel_arguments`, `user_data` or `reimage_trigger` raises the `generation`, which wipes the disk at the " +
-	"machine's next boot. The plan shows it as `generation = 1 -> 2` and warns with node, disk and image. " +
-	"All other changes leave the disk alone."
+	"wait for the machine (`sled_ready` does). Another `image`, `disk` or `reimage_trigger` raises the " +
+	"`generation`, which wipes the disk at the machine's next boot. The plan shows it as `generation = 1 -> 2` and " +
+	"warns with node, disk and image. Another `hostname`, `authorized_keys` or `user_data` is for the next image, " +
+	"unless `seed_changes` is `reimage`. All other changes leave the disk alone, and so do the same content under " +
+	"another name, a default that is spelled out, and the order and comments of keys."
 
 func schemaOf() schema.Schema {
 	attributes := map[string]schema.Attribute{

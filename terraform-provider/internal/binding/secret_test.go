@@ -50,7 +50,8 @@ func TestAccUserDataIsSecret(t *testing.T) {
 	const one, two = "Xq7-seeded-secret-one", "Xq7-seeded-secret-two"
 	l := alone(t)
 	read := logs(t)
-	body := withSecret + n("n1", image("v1"), `user_data = "#cloud-config\npassword: ${var.secret}\n"`)
+	body := withSecret + n("n1", image("v1"), `user_data = "#cloud-config\npassword: ${var.secret}\n"`,
+		`seed_changes = "reimage"`)
 	run := func(secret, command string, arguments ...string) string {
 		t.Helper()
 		t.Setenv("TF_VAR_secret", secret)
@@ -83,7 +84,7 @@ func TestAccUserDataIsSecret(t *testing.T) {
 		}
 	}
 
-	l.declare(withSecret + n("n1", image("v1"))) // none any more
+	l.declare(withSecret + n("n1", image("v1"), `seed_changes = "reimage"`)) // none any more
 	l.has(run(two, "plan"), "~ generation = 2 -> 3", "- user_data_sha256")
 	run(two, "apply", "-auto-approve")
 	if b := l.wants(1, "v1", 3); b.UserDataSHA256 != "" {

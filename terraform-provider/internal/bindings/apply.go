@@ -94,6 +94,9 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	}
 	c.owner, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), declare(was), declare(is),
 		numberMap(was.Generations)
+	if c.defaults, diagnostics = b.defaults(ctx, c); diagnostics.HasError() {
+		return nil, diagnostics
+	}
 	steps := c.steps(numberMap(is.Generations))
 	var orders []order
 	for mac, s := range steps {
@@ -205,7 +208,7 @@ func (c *comparison) partly(was model, steps map[string]step, done answers) *app
 func (c *comparison) halfway(mac string, generation, revision int64) stored {
 	e := stored{Generation: generation, Observed: c.stored[mac].Observed, Revision: revision}
 	is, was := c.planned.stateOf(mac), c.prior.uniform.With(c.planned.images[mac])
-	if !is.Same(was) || !is.SameMethod(was) {
+	if !is.Equal(was) {
 		is.Owner = c.owner
 		e.Desired = &is
 	}

@@ -134,7 +134,7 @@ func TestAccLife(t *testing.T) {
 	if mode := s.node(2).Binding.Mode; mode != "auto" {
 		t.Errorf("the mode is %q", mode)
 	}
-	has(t, s.apply(block("x", images("", "d13", "d12"), `kernel_arguments = "quiet"`)), `n2: .*generation 2 -> 3`,
+	has(t, s.apply(block("x", images("", "d13", "d12"), `disk = "serial:OTHER"`)), `n2: .*generation 2 -> 3`,
 		`n3: .*generation 2 -> 3`)
 	s.bound("", "d13@3", "d12@3")
 	s.Must("destroy", "-auto-approve")
@@ -170,7 +170,7 @@ func TestAccDrift(t *testing.T) {
 	s.Empty()
 	has(t, s.apply(block("x", images("d13", "d12"))), `n1: .*gets image d13`)
 	s.bound("d13@2", "d13@2")
-	s.declare(block("x", images("d13", "d12"), `kernel_arguments = "quiet"`))
+	s.declare(block("x", images("d13", "d12"), `disk = "serial:OTHER"`))
 	s.Fails(`this change would wipe that .*n2 .*Set on_drift = "reimage"`, "plan")
 	hasNot(t, s.apply(block("x", images("d13", "d12"), `on_drift = "ignore"`)), "otherwise")
 	s.bound("d13@2", "d13@2")
@@ -259,12 +259,12 @@ func TestAccLimits(t *testing.T) {
 	s.Fails(`max_reimages is 2, this plan images 3: n1, n2, n3`, "plan")
 	s.apply(block("x", images("d13", "d13", "d13"), "max_reimages = 3"))
 	s.bound("d13@2", "d13@2", "d13@2")
-	unknown := "resource \"terraform_data\" \"t\" { input = \"a\" }\n"
+	unknown := "resource \"terraform_data\" \"t\" { input = \"only\" }\n"
 	s.declare(unknown, block("x", images("d13", "d13", "d13"), "max_reimages = 2",
-		"kernel_arguments = terraform_data.t.output"))
+		"disk = terraform_data.t.output"))
 	s.Fails(`max_reimages is 2, this plan images 3: n1, n2, n3`, "plan")
 	has(t, s.apply(unknown, block("x", images("d13", "d13", "d13"), "max_reimages = 3",
-		"kernel_arguments = terraform_data.t.output")), `generation 2 -> a later one`)
+		"disk = terraform_data.t.output")), `generation 2 -> a later one`)
 	s.bound("d13@3", "d13@3", "d13@3")
 	s.apply(unknown, block("x", images("d13", "d13", "d13")))
 	s.header = acctest.Header(s.URL, "max_reimages = 1")
@@ -300,7 +300,9 @@ func TestAccImport(t *testing.T) {
 		t.Errorf("nothing is bound by z:\n%s", out.Text)
 	}
 	secret("other")
-	has(t, s.apply(body, plain), `n1: .*generation 1 -> 2`)
+	hasNot(t, s.apply(body, plain), "is wiped")
+	s.bound("d12@1", "d13@1")
+	s.Empty()
 }
 
 func TestAccReplaced(t *testing.T) {

@@ -47,6 +47,21 @@ func declare(m model) declared {
 // stateOf is the desired state of one machine.
 func (d declared) stateOf(mac string) desired.State { return d.uniform.With(d.images[mac]) }
 
+// defaults decide about effects beside what is declared.
+type defaults struct {
+	digests map[string]string   // of images
+	nodes   map[string]api.Node // whose disks are the default
+}
+
+// with adds them to the desired state of a machine.
+func (d defaults) with(mac string, state desired.State) desired.State {
+	state.Digest = d.digests[state.Image]
+	if node, found := d.nodes[mac]; found {
+		state.On = &node.NodeSpec
+	}
+	return state
+}
+
 // comparison is of what was declared, what is stored, and what is planned.
 type comparison struct {
 	owner       string
@@ -56,16 +71,17 @@ type comparison struct {
 	stored      map[string]stored
 	imported    bool // triggers that are new image nothing
 	replaced    bool // what is stored is removed first
+	defaults
 }
 
 // step decides about a machine that is in the state.
 func (c *comparison) step(mac string) step {
 	e := c.stored[mac]
-	declared, planned := c.prior.stateOf(mac), c.planned.stateOf(mac)
+	declared, planned := c.with(mac, c.prior.stateOf(mac)), c.with(mac, c.planned.stateOf(mac))
 	s := desired.Situation{Declared: declared, Stored: declared, Planned: planned, OnDrift: c.planned.onDrift,
 		Triggered: c.triggered(mac)}
 	if e.Desired != nil {
-		s.Stored = *e.Desired
+		s.Stored = c.with(mac, *e.Desired)
 	}
 	if e.foreign(c.owner) {
 		return c.stepForeign(mac, s)
@@ -73,7 +89,7 @@ func (c *comparison) step(mac string) step {
 	switch desired.Decide(s) {
 	case desired.Again:
 		k := put
-		if s.Planned.Same(s.Stored) {
+		if !s.Planned.Reimages(s.Stored) {
 			k = again
 		}
 		return step{kind: k, generation: api.NextGeneration(e.Generation, e.Observed), from: e.Generation, raises: true}
@@ -82,7 +98,7 @@ func (c *comparison) step(mac string) step {
 	case desired.Blocked:
 		return step{kind: blocked, generation: c.generations[mac], other: s.Stored}
 	case desired.Settled:
-		if planned.SameMethod(s.Stored) {
+		if planned.Equal(s.Stored) {
 			return step{kind: keep, generation: e.Generation}
 		}
 	}
@@ -120,6 +136,7 @@ func (c *comparison) stepNew(mac string, node api.Node) step {
 		return step{kind: foreign, other: there}
 	}
 	planned := c.planned.stateOf(mac)
+	planned.On = &node.NodeSpec
 	generation := desired.Generation(planned, node.Binding, status, false)
 	return step{kind: put, generation: generation, from: node.Binding.Generation,
 		raises: generation != node.Binding.Generation}

@@ -32,6 +32,28 @@ func (b *bindings) ours(ctx context.Context, owner string) (map[string]api.Node,
 	return nodes, diagnostics
 }
 
+// defaults reads what decides about effects where images or disks are declared differently than before.
+func (b *bindings) defaults(ctx context.Context, c comparison) (defaults, diag.Diagnostics) {
+	var d defaults
+	var diagnostics diag.Diagnostics
+	otherDisk, otherImage := c.prior.uniform.Disk != c.planned.uniform.Disk, false
+	for mac, image := range c.prior.images {
+		planned, stays := c.planned.images[mac]
+		otherImage = otherImage || stays && planned != image
+		if e := c.stored[mac]; e.Desired != nil {
+			otherImage = otherImage || e.Desired.Image != image
+			otherDisk = otherDisk || e.Desired.Disk != c.planned.uniform.Disk
+		}
+	}
+	if otherImage {
+		d.digests, diagnostics = b.site.AllDigests(ctx)
+	}
+	if otherDisk && len(c.prior.images) > 0 && !diagnostics.HasError() {
+		d.nodes, diagnostics = b.nodes(ctx, sortedKeys(c.prior.images))
+	}
+	return d, diagnostics
+}
+
 // nodes returns those of some MACs that sledd knows.
 func (b *bindings) nodes(ctx context.Context, macs []string) (map[string]api.Node, diag.Diagnostics) {
 	if len(macs) > single {

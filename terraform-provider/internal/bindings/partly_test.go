@@ -49,7 +49,7 @@ func TestAccOnlyAPart(t *testing.T) {
 			s.apply(block("x", images("d12", "d12", "d12", "d12")))
 			s.bound("d12@1", "d12@1", "d12@1", "d12@1")
 			proxy.Break(http.MethodPost, "/v1/bindings", passing(t, s.URL, 1, fault))
-			changed := block("x", images("d13", "d12", "d13", "d13"), `kernel_arguments = "quiet"`,
+			changed := block("x", images("d13", "d12", "d13", "d13"), `disk = "serial:OTHER"`,
 				`reimage_triggers = { "52:54:00:77:00:01" = "a", "52:54:00:77:00:04" = "a" }`)
 			s.declare(changed)
 			if out := s.Run("apply", "-auto-approve"); out.Code == 0 {

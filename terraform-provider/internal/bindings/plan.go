@@ -94,6 +94,10 @@ func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnosti
 	var added, told []string
 	images := m.Images.Elements() // a copy
 	sure := m.known()
+	var diagnostics diag.Diagnostics
+	if p.defaults, diagnostics = b.defaults(ctx, p.comparison); diagnostics.HasError() {
+		return diagnostics
+	}
 	for mac, image := range images {
 		_, there := p.prior.images[mac]
 		switch {
@@ -118,7 +122,6 @@ func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnosti
 			told = append(told, mac)
 		}
 	}
-	var diagnostics diag.Diagnostics
 	if p.nodes, diagnostics = b.nodes(ctx, append(told, added...)); diagnostics.HasError() {
 		return diagnostics
 	}
@@ -174,7 +177,7 @@ func (p *outlook) report() diag.Diagnostics {
 }
 
 func (p *outlook) drift(mac string) string {
-	text := desired.Drift(p.prior.stateOf(mac), p.steps[mac].other, p.stored[mac].Generation)
+	text := desired.Drift(p.with(mac, p.prior.stateOf(mac)), p.steps[mac].other, p.stored[mac].Generation)
 	if text == "" {
 		text = "the same, at generation " + fmt.Sprint(p.stored[mac].Generation)
 	}

@@ -19,6 +19,7 @@ type Shared struct {
 	AllowUnsigned   types.Bool   `tfsdk:"allow_unsigned"`
 	Boot            types.String `tfsdk:"boot"`
 	Admission       types.String `tfsdk:"admission"`
+	SeedChanges     types.String `tfsdk:"seed_changes"`
 	AuthorizedKeys  types.List   `tfsdk:"authorized_keys"`
 	UserData        types.String `tfsdk:"user_data"`
 	UserDataSHA256  types.String `tfsdk:"user_data_sha256"`
@@ -56,13 +57,16 @@ func SharedSchema() map[string]schema.Attribute {
 			"higher one, and a level at which it was admitted does not fall within a generation. One of "+
 			"`open`, `expected`, `proven`, `attested`. Default: `open`.",
 			"open", "expected", "proven", "attested"),
-		"authorized_keys": stringsAttribute(256, "SSH public keys of the installed system. At most 256. A change images the node again. "+
-			"Default: none."),
+		"seed_changes": choiceAttribute("When a change of host name, keys or user data takes effect: with the next image, or by "+
+			"imaging the node again. One of `next_image`, `reimage`. Default: `next_image`.",
+			"next_image", "reimage"),
+		"authorized_keys": stringsAttribute(256, "SSH public keys of the installed system. At most 256. A change is for the next image; with "+
+			"`seed_changes = \"reimage\"` it images the node again. Default: none."),
 		"user_data": secretAttribute(65536, "cloud-init user data. Write-only; it is compared by its SHA-256. At most 65536 bytes. A "+
-			"change images the node again. Default: none."),
+			"change is for the next image; with `seed_changes = \"reimage\"` it images the node again. "+
+			"Default: none."),
 		"user_data_sha256": sumAttribute("SHA-256 of `user_data` in hexadecimal; null for none."),
-		"kernel_arguments": stringAttribute(1024, "Added to the installed kernel's own arguments when it is started by kexec. A change images "+
-			"the node again. Default: none."),
+		"kernel_arguments": stringAttribute(1024, "Added to the installed kernel's own arguments when it is started by kexec. Default: none."),
 	}
 }
 
@@ -71,8 +75,8 @@ func OwnSchema() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"image": stringAttribute(128, "Name of a registered image. Example: `debian-12-v1`. A change images the node again. "+
 			"Default: none, the disk is wiped and the node waits."),
-		"hostname": stringAttribute(253, "Host name of the installed system. A change images the node again. Default: the node's "+
-			"name."),
+		"hostname": stringAttribute(253, "Host name of the installed system. A change is for the next image; with `seed_changes = "+
+			"\"reimage\"` it images the node again. Default: the node's name."),
 	}
 }
 
@@ -86,6 +90,7 @@ func (s *Shared) State() State {
 	state.AllowUnsigned = s.AllowUnsigned.ValueBool()
 	state.Boot = s.Boot.ValueString()
 	state.Admission = s.Admission.ValueString()
+	state.SeedChanges = s.SeedChanges.ValueString()
 	state.AuthorizedKeys = texts(s.AuthorizedKeys)
 	state.UserDataSHA256 = s.UserDataSHA256.ValueString()
 	state.KernelArguments = s.KernelArguments.ValueString()
@@ -109,6 +114,7 @@ func (s *Shared) Take(stored State) {
 	takeBool(&s.AllowUnsigned, stored.AllowUnsigned)
 	take(&s.Boot, stored.Boot)
 	take(&s.Admission, stored.Admission)
+	take(&s.SeedChanges, stored.SeedChanges)
 	s.AuthorizedKeys = listOf(stored.AuthorizedKeys)
 	take(&s.UserDataSHA256, stored.UserDataSHA256)
 	take(&s.KernelArguments, stored.KernelArguments)
@@ -123,7 +129,7 @@ func (a *Attributes) Take(stored State) {
 
 // DesiredKnown is true when everything that decides about the generation is known.
 func (s *Shared) DesiredKnown() bool {
-	return Known(s.Disk, s.AuthorizedKeys, s.UserDataSHA256, s.KernelArguments)
+	return Known(s.Disk, s.AuthorizedKeys, s.UserDataSHA256)
 }
 
 // DesiredKnown is true when everything that decides about the generation is known.
@@ -133,7 +139,7 @@ func (a *Attributes) DesiredKnown() bool {
 
 // MethodKnown is true when everything that raises no generation is known.
 func (s *Shared) MethodKnown() bool {
-	return Known(s.Wipe, s.Mode, s.Verify, s.AllowUnsigned, s.Boot, s.Admission)
+	return Known(s.Wipe, s.Mode, s.Verify, s.AllowUnsigned, s.Boot, s.Admission, s.SeedChanges, s.KernelArguments)
 }
 
 // differences are what differs beside the goal, in words.
@@ -144,9 +150,6 @@ func differences(declared, stored State) []string {
 	}
 	if declared.Hostname != stored.Hostname {
 		all = append(all, difference("hostname", declared.Hostname, stored.Hostname))
-	}
-	if declared.KernelArguments != stored.KernelArguments {
-		all = append(all, difference("kernel_arguments", declared.KernelArguments, stored.KernelArguments))
 	}
 	if !slices.Equal(declared.AuthorizedKeys, stored.AuthorizedKeys) {
 		all = append(all, "other authorized_keys")

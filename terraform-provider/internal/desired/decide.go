@@ -30,7 +30,7 @@ type Verdict int
 
 // The verdicts.
 const (
-	Settled   Verdict = iota // what is planned is stored already: the generation stays
+	Settled   Verdict = iota // the disk stays as it is, and so does the generation
 	Again                    // a new generation
 	Tolerated                // drifted, and left alone: nothing is sent, the state stays
 	Blocked                  // drifted, but something would be sent, which would overwrite somebody else's binding
@@ -45,6 +45,9 @@ func Decide(s Situation) Verdict {
 	case s.Planned.Same(s.Stored):
 		return Settled
 	case !s.Drifted() || s.OnDrift == Reimage:
+		if !s.Planned.Reimages(s.Stored) { // only the seed differs, and that is for the next image
+			return Settled
+		}
 		return Again
 	case s.Planned.Same(s.Declared) && !s.Touched:
 		return Tolerated

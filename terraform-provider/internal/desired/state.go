@@ -6,9 +6,11 @@
 package desired
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -18,13 +20,16 @@ import (
 type State struct {
 	api.BindingSpec
 	UserDataSHA256 string `json:"user_data_sha256,omitempty"`
+	Digest         string `json:"digest,omitempty"` // of the image; empty: not known
+
+	On *api.NodeSpec `json:"-"` // whose disk and name are the defaults; nil: not known
 }
 
 // Of returns the desired state of a stored binding.
 func Of(b api.Binding) State {
 	spec := b.BindingSpec
 	spec.UserData = ""
-	return State{BindingSpec: spec, UserDataSHA256: b.UserDataSHA256}
+	return State{BindingSpec: spec, UserDataSHA256: b.UserDataSHA256, Digest: b.Digest}
 }
 
 // Sum is the SHA-256 of user data in hexadecimal, as sledd reports it; empty for none.
@@ -36,9 +41,34 @@ func Sum(userData string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Same is true when both leave the disk alike, so that a change from one to the other raises no generation.
+func (s State) effect() api.Effect {
+	return api.Effect{BindingSpec: s.BindingSpec, Digest: s.Digest, UserDataSHA256: s.UserDataSHA256}
+}
+
+// node is what either of two states knows of it.
+func (s State) node(other State) api.NodeSpec {
+	if found := cmp.Or(s.On, other.On); found != nil {
+		return *found
+	}
+	return api.NodeSpec{}
+}
+
+// Same is true when both make the same of the node, disk and seed.
 func (s State) Same(other State) bool {
-	return api.SameDesired(s.BindingSpec, other.BindingSpec, s.UserDataSHA256, other.UserDataSHA256)
+	node := s.node(other)
+	return api.SameDesired(s.effect(), other.effect(), node) && api.SameSeed(s.effect(), other.effect(), node)
+}
+
+// Reimages is true when the node is imaged again once this replaces what is stored.
+func (s State) Reimages(stored State) bool {
+	return len(api.Reimages(stored.effect(), s.effect(), s.node(stored))) > 0
+}
+
+// Equal is true when both are written alike, so that nothing has to be sent.
+func (s State) Equal(other State) bool {
+	same := s
+	same.BindingSpec.Node, same.Owner, same.Digest, same.On = other.BindingSpec.Node, other.Owner, other.Digest, other.On
+	return reflect.DeepEqual(same, other)
 }
 
 // SameMethod is true when what raises no generation is the same too.
@@ -71,7 +101,7 @@ func Generation(wanted State, stored *api.Binding, status int64, again bool) int
 	switch {
 	case stored == nil:
 		return api.NextGeneration(0, status)
-	case !again && wanted.Same(Of(*stored)):
+	case !again && !wanted.Reimages(Of(*stored)):
 		return stored.Generation
 	default:
 		return api.NextGeneration(stored.Generation, status)

@@ -41,6 +41,7 @@ type Site struct {
 	Owner string
 
 	client *api.Client
+	images images
 	mu     sync.Mutex
 	gone   error // the first call that got no answer: the others need not wait for their deadline
 }

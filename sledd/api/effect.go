@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Effect is a binding with what decides about its effect on a node. User data is compared by its SHA-256 in
+// hexadecimal, empty for none, because sledd never returns it.
+type Effect struct {
+	BindingSpec
+	Digest         string // of the image; empty: not known, the name counts
+	UserDataSHA256 string
+}
+
+// Effect is that of a stored binding.
+func (b Binding) Effect() Effect {
+	return Effect{BindingSpec: b.BindingSpec, Digest: b.Digest, UserDataSHA256: b.UserDataSHA256}
+}
+
+// SeedReimages is the value of seed_changes that images a node again for another seed.
+const SeedReimages = "reimage"
+
+// Reimages names what images a node again when one binding replaces the other, as attributes or "seed"; nothing: the
+// generation stays.
+func Reimages(before, after Effect, node NodeSpec) []string {
+	var why []string
+	if !SameDesired(before, after, node) {
+		for _, part := range []struct {
+			name string
+			make func(e *Effect)
+		}{
+			{"image", func(e *Effect) { e.Image, e.Digest = after.Image, after.Digest }},
+			{"capture", func(e *Effect) { e.Capture = after.Capture }},
+			{"disk", func(e *Effect) { e.Disk = after.Disk }},
+		} {
+			other := before
+			if part.make(&other); !SameDesired(before, other, node) {
+				why = append(why, part.name)
+			}
+		}
+	}
+	if after.SeedChanges == SeedReimages && !SameSeed(before, after, node) {
+		why = append(why, "seed")
+	}
+	return why
+}
+
+// sameContent compares images: by digest where both are known, because a name stands for one content only, and one
+// content may have several names.
+func sameContent(a, b Effect) bool {
+	if a.Image != "" && b.Image != "" && a.Digest != "" && b.Digest != "" {
+		return a.Digest == b.Digest
+	}
+	return a.Image == b.Image
+}
+
+func sameKeys(a, b Effect) bool {
+	return slices.Equal(keySet(a.AuthorizedKeys), keySet(b.AuthorizedKeys))
+}
+
+// keySet returns what lines of authorized_keys permit: each key once, in order, without its comment.
+func keySet(lines []string) []string {
+	var set []string
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			set = append(set, withoutComment(line))
+		}
+	}
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+// withoutComment returns options, type and blob of a line. A line in which no type of a key is found is kept whole.
+func withoutComment(line string) string {
+	words := quotedFields(line)
+	for i, word := range words {
+		for _, kind := range []string{"ssh-", "ecdsa-", "sk-"} {
+			if strings.HasPrefix(word, kind) && i+1 < len(words) {
+				return strings.Join(words[:i+2], " ")
+			}
+		}
+	}
+	return line
+}
+
+// quotedFields are the words of a line; a space within quotes separates none. Options hold such.
+func quotedFields(line string) []string {
+	quoted, escaped := false, false
+	return strings.FieldsFunc(line, func(r rune) bool {
+		if r == '"' && !escaped {
+			quoted = !quoted
+		}
+		escaped = r == '\\' && !escaped
+		return !quoted && unicode.IsSpace(r)
+	})
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+)
+
+// Outlook is what a request would make of a node: the answer to a dry run.
+type Outlook struct {
+	Node       string   `json:"node" doc:"Name of the node"`
+	Changed    bool     `json:"changed" doc:"Whether anything would be stored"`
+	Wipes      string   `json:"wipes,omitempty" doc:"The disk whose content would be lost, in a line for people; absent: none" example:"n1: serial:S123 (PM9A3, 1.9 TB), generation 1 -> 2, image A -> B"`
+	Why        []string `json:"why,omitempty" enum:"first,image,capture,disk,seed,reimage" doc:"Why the generation would rise: first: the node is not bound. reimage: it was requested. Else what changes"`
+	Before     int64    `json:"before" doc:"Generation before: of the binding, without one that of the last plan; 0: none yet"`
+	Generation int64    `json:"generation" doc:"Generation afterwards; 0: not bound"`
+	Had        string   `json:"had,omitempty" doc:"Image before: of the binding, without one that on the disk"`
+	Image      string   `json:"image,omitempty" doc:"Image afterwards"`
+	Disk       string   `json:"disk,omitempty" doc:"Selector of the disk that the binding is about; all: without an image, all disks are wiped but those that the node keeps"`
+	Disks      []Disk   `json:"disks,omitempty" doc:"Disks of the node that match the selector, as last reported. Only one that is the only one is ever written"`
+}
+
+// AllDisks stands for a selector where a node is only wiped: all of its disks but those that it keeps.
+const AllDisks = "all"
+
+// WipesAll reports whether a binding wipes all disks of the node.
+func (b BindingSpec) WipesAll() bool { return b.Image == "" && b.Capture == "" }
+
+// Disk identifies a disk.
+type Disk struct {
+	Serial string `json:"serial,omitempty"`
+	WWN    string `json:"wwn,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Bytes  int64  `json:"bytes,omitempty"`
+}
+
+// String identifies the disk as a selector does, with model and size in parentheses.
+func (d Disk) String() string {
+	name := "path:" + d.Path
+	switch {
+	case d.Serial != "":
+		name = "serial:" + d.Serial
+	case d.WWN != "":
+		name = "wwn:" + d.WWN
+	}
+	if d.Model == "" {
+		return fmt.Sprintf("%s (%s)", name, size(d.Bytes))
+	}
+	return fmt.Sprintf("%s (%s, %s)", name, d.Model, size(d.Bytes))
+}
+
+// WipeText is one line for people: which disk is lost, from which generation to which, and from which image to which.
+// Generation 0 afterwards: it is not known yet. The facts of the node, if there are any, identify the disk.
+func (o Outlook) WipeText() string {
+	disk := cmp.Or(o.Disk, "no disk is named")
+	if disk == AllDisks {
+		disk = "all disks"
+	}
+	switch len(o.Disks) {
+	case 0:
+	case 1:
+		disk = o.Disks[0].String()
+	default:
+		if o.Disk == AllDisks {
+			disk = fmt.Sprintf("all %d disks %v", len(o.Disks), o.Disks)
+			break
+		}
+		disk += fmt.Sprintf(" (matches %d disks)", len(o.Disks))
+	}
+	generation := "a later one"
+	if o.Generation > 0 {
+		generation = strconv.FormatInt(o.Generation, 10)
+	}
+	return fmt.Sprintf("%s: %s, generation %d -> %s, image %s -> %s", o.Node, disk, o.Before, generation,
+		cmp.Or(o.Had, "none"), cmp.Or(o.Image, "none"))
+}
+
+// size of a disk in decimal units, as vendors state it.
+func size(bytes int64) string {
+	value, units := float64(bytes), []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	for len(units) > 1 && value >= 1000 {
+		value, units = value/1000, units[1:]
+	}
+	if value < 10 && units[0] != "B" {
+		return fmt.Sprintf("%.1f %s", value, units[0])
+	}
+	return fmt.Sprintf("%.0f %s", value, units[0])
+}

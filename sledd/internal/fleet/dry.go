@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+)
+
+// Dry returns the same fleet for dry runs: it checks and answers like f, and stores nothing. Its bindings have an
+// outlook.
+func (f *Fleet) Dry() *Fleet {
+	db := *f.DB
+	db.Store, db.Kexec = store.Dry{Store: f.Store}, nil
+	return &Fleet{DB: &db, ImageURLs: f.ImageURLs, UploadURL: f.UploadURL, Quirks: f.Quirks, dry: true}
+}
+
+// seen is what a dry run needs of a node beside what decides about a change.
+func (f *Fleet) seen() []nodetx.Want {
+	if f.dry {
+		return []nodetx.Want{nodetx.Facts}
+	}
+	return nil
+}
+
+// bulkKinds are the records of nodes that a bulk request is about.
+func (f *Fleet) bulkKinds() []nodetx.Kind {
+	kinds := []nodetx.Kind{nodetx.Node, nodetx.Status, nodetx.BindingOf}
+	if f.dry {
+		kinds = append(kinds, nodetx.Facts)
+	}
+	return kinds
+}
+
+// result is a node's binding as the answer to a change shows it.
+func (tx *nodeTx) result(reference string) api.Binding {
+	shown := api.Binding{BindingSpec: api.BindingSpec{Node: reference}, MAC: tx.MAC}
+	if tx.Binding() != nil {
+		shown = tx.Binding().Public(*tx.Status())
+	}
+	if tx.fleet.dry {
+		shown.Outlook = tx.outlook()
+	}
+	return shown
+}
+
+// outlook describes what was staged.
+func (tx *nodeTx) outlook() *api.Outlook {
+	o := api.Outlook{Node: tx.NameOr(tx.MAC), Changed: len(tx.Writes.Do) > 0, Why: tx.why,
+		Before: tx.Status().Generation, Had: tx.Status().Image}
+	if was := tx.before; was != nil {
+		o.Before, o.Had = max(was.Generation, o.Before), was.Image
+	}
+	now := tx.Binding()
+	if now == nil {
+		return &o
+	}
+	o.Generation, o.Image, o.Disk = now.Generation, now.Image, cmp.Or(now.Disk, tx.Spec().Disk)
+	if now.WipesAll() {
+		o.Disk = api.AllDisks
+	}
+	o.Disks = disksOf(o.Disk, tx.Spec().KeepDisks, tx.Facts())
+	if len(o.Why) > 0 && now.Capture == "" {
+		o.Wipes = o.WipeText()
+	}
+	return &o
+}
+
+// disksOf returns the reported disks that a selector matches and that are not kept.
+func disksOf(selector string, keep []string, facts *api.Facts) []api.Disk {
+	if facts == nil {
+		return nil
+	}
+	reported := make([]map[string]string, len(facts.Disks))
+	for i, disk := range facts.Disks {
+		reported[i] = api.Strings(disk)
+	}
+	var disks []api.Disk
+	for _, disk := range plan.Disks(selector, reported) {
+		if slices.ContainsFunc(keep, func(kept string) bool { return len(plan.Disks(kept, []map[string]string{disk})) > 0 }) {
+			continue
+		}
+		bytes, _ := strconv.ParseInt(disk["bytes"], 10, 64) // 0: not reported
+		disks = append(disks, api.Disk{Serial: disk["serial"], WWN: disk["wwn"], Path: disk["path"], Model: disk["model"],
+			Bytes: bytes})
+	}
+	return disks
+}
+
+// reasons are why a binding raises the generation; none: it does not.
+func (tx *nodeTx) reasons(desired *nodetx.Binding, reimage bool) []string {
+	if tx.before == nil {
+		return []string{"first"}
+	}
+	why := api.Reimages(tx.before.Effect(), desired.Effect(), tx.Spec())
+	if reimage {
+		why = append(why, "reimage")
+	}
+	return slices.Clip(why)
+}
