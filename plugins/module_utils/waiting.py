@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import Patience
 from ansible_collections.sled.fleet.plugins.module_utils.words import CODES, PHASES, WORKING
 
 LOG_LINES = 20  # of a failed node's log, in the result
+LONGEST_AWAY = 900.0  # seconds for which sledd may be away from a wait with limits of silence
 LOGS = 8  # failed nodes whose log is read
 SILENT = 90.0  # seconds after which a node no longer counts as one that polls for its plan
 WAITABLE = [phase for phase in PHASES if phase not in ("discovered", "failed")]
@@ -30,6 +32,7 @@ class Target:
     known: str | None = None  # time of a failure that is known already and does not count
     fail_fast: bool = True
     timeout: float = 1800.0  # seconds
+    silent: Mapping[str, float] = field(default_factory=dict)  # limits of silence by step; empty: none
     interval: float = 2.0  # seconds between two polls
 
 
@@ -40,15 +43,24 @@ class Observation:
     ready: dict[str, Json] = field(default_factory=dict)
     failed: dict[str, Json] = field(default_factory=dict)
     pending: dict[str, Json] = field(default_factory=dict)
+    patience: dict[str, Patience] = field(default_factory=dict)  # with limits of silence, of pending nodes
+
+    def still(self, name: str) -> bool:
+        """Whether a pending node has stood still for too long."""
+        return name in self.patience and self.patience[name].over(self.pending[name]["status"])
 
     def entries(self) -> list[Json]:
         """One entry a node, for a result."""
         groups = (("ready", self.ready), ("failed", self.failed), ("pending", self.pending))
         return [
-            {"node": name, "outcome": outcome, "detail": detail(name, node, outcome), **summary(node)}
+            {"node": name, "outcome": outcome, "detail": self._detail(name, node, outcome), **summary(node)}
             for outcome, nodes in groups
             for name, node in sorted(nodes.items())
         ]
+
+    def _detail(self, name: str, node: Json, outcome: str) -> str:
+        text = detail(name, node, outcome)
+        return f"{text}: {self.patience[name].words(node['status'])}" if self.still(name) else text
 
 
 def summary(node: Json) -> Json:
@@ -136,9 +148,10 @@ def observe(client: Client, target: Target) -> Observation:
 
 def decided(seen: Observation, target: Target) -> bool:
     """Whether another poll cannot change the result."""
-    if len(seen.ready) >= target.require or not seen.pending:
+    still = sum(seen.still(name) for name in seen.pending)
+    if len(seen.ready) >= target.require or still == len(seen.pending):
         return True
-    return target.fail_fast and len(target.nodes) - len(seen.failed) < target.require
+    return target.fail_fast and len(target.nodes) - len(seen.failed) - still < target.require
 
 
 def detail(name: str, node: Json, outcome: str) -> str:
@@ -161,26 +174,44 @@ def wait(
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], None] = time.sleep,
 ) -> Observation:
-    """Polls until the result is decided or the time is up. sledd may be unreachable in between, but not at the end."""
+    """Polls until the result is decided or the time is up. sledd may be unreachable in between, but not at the end.
+
+    With limits of silence it may be unreachable for LONGEST_AWAY, and that time counts for no node.
+    """
     end = clock() + target.timeout
+    answered = clock()
+    patience: dict[str, Patience] = {}
     while True:
         trouble: SledError | None = None
         try:
             seen = observe(client, target)
-            if decided(seen, target):
-                return seen
         except Unreachable as error:
             trouble = error
         except ApiError as error:
             if error.status < 500:
                 raise
             trouble = error
+        if trouble:
+            patience = {name: one.away() for name, one in patience.items()}
+            if target.silent and clock() - answered >= LONGEST_AWAY:
+                raise trouble
+        else:
+            answered = clock()
+            patience = seen.patience = _look(patience, seen, target, answered)
+            if decided(seen, target):
+                return seen
         left = end - clock()
         if left <= 0:
             if trouble:
                 raise trouble
             return seen
         pause(min(target.interval, left))
+
+
+def _look(before: dict[str, Patience], seen: Observation, target: Target, now: float) -> dict[str, Patience]:
+    """The patience with each pending node after a look at it; none without limits."""
+    nodes = seen.pending if target.silent else {}
+    return {name: before.get(name, Patience(target.silent)).look(now, node["status"]) for name, node in nodes.items()}
 
 
 def last_lines(log: str) -> list[str]:

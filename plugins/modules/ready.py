@@ -75,6 +75,16 @@ options:
     description: Longest time to wait, in seconds.
     type: float
     default: 1800.0
+  silent:
+    description:
+      - Longest time without movement of a node, in seconds, by step (V(wipe), V(write), V(capture), V(configure) and
+        so on). V(any) is the limit of every step without its own, and is required. Without this option only O(wait)
+        counts.
+      - Movement is what advances, such as the bytes of a step, the next step or a start of the machine, not a
+        repeated report. A node that moves is waited for up to O(wait), however slow it is. The silence of sledd is
+        not that of a node, but ends the wait after 15 minutes.
+    type: dict
+    default: {}
   interval:
     description: Time between two polls, in seconds.
     type: float
@@ -90,6 +100,13 @@ EXAMPLES = r"""
     wait: 900
   delegate_to: localhost
   run_once: true
+
+- name: Wait as long as bytes are written, at most three days
+  sled.fleet.ready:
+    nodes: [n1]
+    wait: 259200
+    silent: {any: 600, write: 300}
+  delegate_to: localhost
 
 - name: Wait for nine of ten
   sled.fleet.ready:
@@ -190,6 +207,7 @@ not_ready:
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SettingsError
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import limits
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import WAITABLE, Target, observe, report, wait
 
 SPEC = {
@@ -202,6 +220,7 @@ SPEC = {
     "require": {"type": "str", "default": "all"},
     "fail_fast": {"type": "bool", "default": True},
     "wait": {"type": "float", "default": 1800.0},
+    "silent": {"type": "dict", "default": {}},
     "interval": {"type": "float", "default": 2.0},
 }
 
@@ -213,6 +232,14 @@ def required(text: str, nodes: list[str]) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= len(nodes):
         raise SettingsError(f"require {text!r}: want all, or a number from 1 to {len(nodes)}")
     return int(text)
+
+
+def silences(given: Json) -> dict[str, float]:
+    """The limits of silence."""
+    try:
+        return limits(given)
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
 
 
 def work(client: Client, options: Json, check: bool) -> Json:
@@ -227,6 +254,7 @@ def work(client: Client, options: Json, check: bool) -> Json:
         known=options["known"],
         fail_fast=options["fail_fast"],
         timeout=options["wait"],
+        silent=silences(options["silent"] or {}),
         interval=max(options["interval"], 0.1),
     )
     if check:

@@ -134,6 +134,41 @@ def test_time_runs_out(sledd: Sledd, client: Client) -> None:
     assert clock.now == 10
 
 
+def writing(done: int) -> Json:
+    return a_node("writing", 2, 2, step=2, verb="write", progress={"bytes": done, "total": 9000, "rate": 1})
+
+
+def test_a_slow_node_is_waited_for_and_a_silent_one_is_not(sledd: Sledd, client: Client) -> None:
+    clock = Clock()
+    target = Target(["n1"], 1, timeout=100_000, interval=100, silent={"any": 300.0})
+    sledd.scenes = [writing(done) for done in range(20)] + [writing(19)] * 10
+    seen = wait(client, target, clock, clock.pause)
+    assert clock.now == 1900 + 300, "20 steps of 100 s, and the limit"
+    assert len(sledd.scenes) == 7
+    (entry,) = seen.entries()
+    assert entry["outcome"] == "pending"
+    assert entry["detail"] == (
+        "n1 is writing, generation 2: silent 300 of 300 s, because write stands at 19 B of 9.00 kB; last moved: bytes"
+    )
+
+
+def test_time_without_sledd_is_nobody_s_silence(sledd: Sledd, client: Client) -> None:
+    clock = Clock()
+    target = Target(["n1"], 1, timeout=100_000, interval=100, silent={"any": 300.0})
+    sledd.refuse = [503] * 8
+    sledd.scenes = [writing(1), a_node("operational", 2, 2, True)]
+    assert wait(client, target, clock, clock.pause).ready
+    sledd.refuse = [503] * 100
+    with pytest.raises(ApiError, match="503"):
+        wait(client, target, clock, clock.pause)
+    assert clock.now == 900 + 900
+
+
+def test_limits_of_silence_are_checked(module: Run) -> None:
+    for wrong, words in (({"any": 0}, "silent: any: 0: want seconds"), ({"writ": 1, "any": 2}, "'writ' is not a step")):
+        assert words in module(ready, nodes=["n1"], silent=wrong)["msg"]
+
+
 def wave(sledd: Sledd) -> None:
     """n1 is ready, n2 failed, n3 writes."""
     for number, (phase, status) in enumerate(
