@@ -28,20 +28,20 @@ options:
   action:
     description:
       - What to do. V(cycle) is off, then on, and just on for a node that is off.
-      - V(reset) needs a node that is on. V(bootdev) sets the device of the next boot only.
+      - V(boot) starts a node once from O(device), whether it is on or off. The device is set right before on.
+      - V(reset) needs a node that is on. V(bootdev) only sets the device of the next boot.
       - V(bootorder) reads the permanent boot order, and moves the entries of O(order) to its start.
       - V(wait_off) waits until the node has switched itself off.
     type: str
-    choices: ["on", "off", cycle, reset, status, bootdev, bootorder, wait_off]
+    choices: ["on", "off", cycle, reset, status, boot, bootdev, bootorder, wait_off]
     default: status
   device:
-    description: Device of the next boot, for O(action=bootdev).
+    description: Device of the next boot, for O(action=boot) and O(action=bootdev).
     type: str
     choices: [pxe, disk]
     default: pxe
   firmware:
-    description: How the next boot is done, for O(action=bootdev). Without it, the setting is kept; IPMI then
-      means BIOS.
+    description: How the next boot is done, for the same. Without it, the setting is kept; IPMI then means BIOS.
     type: str
     choices: [bios, uefi]
   order:
@@ -229,8 +229,8 @@ tried:
       kind: unreachable
       error: "ssh 10.20.0.101:22: No route to host: check address, and that the system runs"
 kind:
-  description: Kind of the last failure. V(settings), V(credentials), V(untrusted), V(unreachable), V(refused), V(lied)
-    (accepted, and nothing changed in time) or V(unsupported).
+  description: Kind of the last failure. V(settings), V(credentials), V(untrusted), V(unreachable), V(refused), V(busy),
+    V(lied) (accepted, and nothing changed in time) or V(unsupported).
   returned: failure
   type: str
   sample: credentials
@@ -272,7 +272,7 @@ SPEC: Json = {
     "node": {"type": "str", "required": True},
     "action": {
         "type": "str",
-        "choices": ["on", "off", "cycle", "reset", "status", "bootdev", "bootorder", "wait_off"],
+        "choices": ["on", "off", "cycle", "reset", "status", "boot", "bootdev", "bootorder", "wait_off"],
         "default": "status",
     },
     "device": {"type": "str", "choices": ["pxe", "disk"], "default": "pxe"},

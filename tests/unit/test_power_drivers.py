@@ -45,10 +45,29 @@ env >{tmp_path}/environment; echo Chassis Power is on""",
     assert said[0].startswith("-v -I lanplus -C 3 -N 2 -R 3 -H 10.0.0.1 -p 6230 -U sled -f /dev/fd/")
     assert said[0].endswith(" chassis power status")
     assert said[1].endswith(" chassis bootdev pxe options=efiboot")
-    assert said[2].endswith(" chassis bootdev disk")
+    assert said[2].endswith(" chassis bootparam get 5")
+    assert said[3].endswith(" chassis bootdev disk")
     assert (tmp_path / "password").read_text(encoding="utf-8") == f"{SECRET}\n"
     for name in ("said", "environment"):
         assert SECRET not in (tmp_path / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("get", "kind"),
+    [
+        ("echo Boot Flag Invalid", "lied"),
+        ("echo Boot Flag Valid; echo Boot Device Selector : Force PXE", ""),
+        ("exit 1", ""),
+        ("echo Node busy; exit 1", "busy"),
+    ],
+)
+def test_ipmi_reads_the_flag_back(program: Program, get: str, kind: str) -> None:
+    program("ipmitool", f"case $* in *bootparam*) {get} ;; esac")
+    driver = a_driver(driver="ipmi")
+    if kind:
+        assert kind_of(lambda: driver.bootdev("pxe", "uefi"))[0] == kind
+    else:
+        driver.bootdev("pxe", "uefi")
 
 
 @pytest.mark.parametrize(
@@ -73,9 +92,24 @@ env >{tmp_path}/environment; echo Chassis Power is on""",
         ),
         ("Address lookup for 10.0.0.1 failed\nCould not open socket!", "unreachable", "no response"),
         (
-            "Set Chassis Power Control to Up/On failed: Node busy",
+            "Set Chassis Power Control to Up/On failed: Invalid command",
             "refused",
             "it refuses chassis power on: Set Chassis Power Control",
+        ),
+        (
+            "Set Chassis Power Control to Up/On failed: Node busy",
+            "busy",
+            "chassis power on now (node busy)",
+        ),
+        (
+            "> Error: no response from RAKP 1 message\nSet Session failed: Insufficient privilege level",
+            "busy",
+            "(no response from rakp)",
+        ),
+        (
+            "Error in open session: insufficient resources for session",
+            "busy",
+            "insufficient resources",
         ),
     ],
 )

@@ -109,6 +109,13 @@ def test_redfish_says_why(bmc: int) -> None:
     driver = a_driver(driver="redfish", address="127.0.0.1", port=bmc)
     Bmc.answers["GET /redfish/v1/Systems"] = (401, b"")
     assert kind_of(driver.status)[0] == "credentials"
+    for status in (409, 429, 503):
+        Bmc.answers["GET /redfish/v1/Systems"] = (status, b"")
+        assert kind_of(driver.status)[0] == "busy"
+    Bmc.answers["GET /redfish/v1/Systems"] = (400, b'{"error": {"message": "iDRAC is not ready"}}')
+    assert kind_of(driver.status)[0] == "busy"
+    Bmc.answers["GET /redfish/v1/Systems"] = (400, b"")
+    assert kind_of(driver.status)[0] == "refused"
     Bmc.answers["GET /redfish/v1/Systems"] = members("1", "2")
     assert "it has 2 systems (1, 2): name one of them" in kind_of(driver.status)[1]
     Bmc.answers["GET /redfish/v1/Systems"] = (200, b"<html>")
@@ -116,7 +123,7 @@ def test_redfish_says_why(bmc: int) -> None:
     busy = {"error": {"message": "general", "@Message.ExtendedInfo": [{"Message": "The chassis is locked."}]}}
     Bmc.answers["GET /redfish/v1/Systems"] = (503, json.dumps(busy).encode())
     kind, text = kind_of(driver.status)
-    assert kind == "refused"
+    assert kind == "busy"
     assert text.endswith("it refuses GET /redfish/v1/Systems: 503 Service Unavailable The chassis is locked.")
     gone = a_driver(driver="redfish", address="127.0.0.1", port=9)
     assert kind_of(gone.status) == ("unreachable", "redfish 127.0.0.1:9: Connection refused: check address and port")

@@ -22,6 +22,7 @@ class PowerError(SledError):
     untrusted    its certificate is not the expected one
     unreachable  no response
     refused      it answers, and will not
+    busy         it will not now: a session is lost, the machine is in its POST, too many requests
     lied         it accepted, and nothing changed in time
     unsupported  this driver has no such verb
     """

@@ -5,10 +5,21 @@ from __future__ import annotations
 
 from typing import ClassVar, NoReturn
 
-from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver, PowerError
 from ansible_collections.sled.fleet.plugins.module_utils.power.programs import Ended, run
 
-# Messages of ipmitool -v, in lower case, and what they mean.
+# Messages of ipmitool -v, in lower case, and what they mean. When a busy BMC loses the session, ipmitool also prints
+# that the privilege is insufficient: BUSY is checked before WRONG.
+BUSY = (
+    "no response from rakp",
+    "unexpected rakp",
+    "insufficient resources for session",
+    "inactive session id",
+    "node busy",
+    "bmc initialization in progress",
+    "unsupported in present state",
+    "not supported in present state",
+)
 WRONG = ("hmac is invalid", "unauthorized name", "unauthorized role", "insufficient privilege", "invalid role")
 SUITE = (
     "invalid authentication algorithm",
@@ -53,6 +64,14 @@ class Ipmi(Driver):
     def bootdev(self, device: str, firmware: str) -> None:
         """Sets the boot flags for the next boot."""
         self._chassis("bootdev", device, *(["options=efiboot"] if firmware == "uefi" else []))
+        try:
+            kept = self._chassis("bootparam", "get", "5")
+        except PowerError as error:
+            if error.kind != "refused":
+                raise
+            return  # many cannot be read
+        if "boot flag invalid" in kept.lower():
+            self.fail("lied", f"it accepted the boot device {device}, and reports that no boot flag is set")
 
     def _chassis(self, *words: str) -> str:
         ended = run(self, [*self._tool(), "chassis", *words], self.secret(), timeout=30)
@@ -69,6 +88,9 @@ class Ipmi(Driver):
 
     def _explain(self, words: str, ended: Ended) -> NoReturn:
         printed = (ended.err + ended.out).lower()
+        for sign in BUSY:
+            if sign in printed:
+                self.fail("busy", f"it does not take chassis {words} now ({sign})")
         for sign in WRONG:
             if sign in printed:
                 self.wrong_credentials(sign)

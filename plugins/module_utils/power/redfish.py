@@ -13,6 +13,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.web import Refusa
 
 STATES = {"On": ON, "Off": OFF}  # PoweringOn and the like are neither yet
 TARGETS = {"pxe": "Pxe", "disk": "Hdd"}
+BUSY = (409, 429, 503)  # statuses of a BMC that may take the same request later
+NOT_NOW = (b"duringsystempost", b"is not ready", b"in post")  # in the body of other errors
 MODES = {"bios": "Legacy", "uefi": "UEFI"}
 
 
@@ -142,7 +144,10 @@ class Redfish(Driver):
             answer = web.send(method, path, json.dumps(body).encode() if body else None, sent)
             decoded = json.loads(answer) if answer.strip() else {}
         except Refusal as error:
-            self.fail("refused", f"it refuses {method} {path}: {error} {message(error.body)}".rstrip())
+            passing = error.status in BUSY or any(sign in error.body.lower() for sign in NOT_NOW)
+            self.fail(
+                "busy" if passing else "refused", f"it refuses {method} {path}: {error} {message(error.body)}".rstrip()
+            )
         except ValueError:
             self.fail("refused", f"its answer to {method} {path} is not JSON: is it a Redfish service?")
         return decoded if isinstance(decoded, dict) else {}

@@ -7,12 +7,13 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import arranged, described
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
 
-TARGETS = {"on": ON, "off": OFF, "cycle": ON, "reset": ON}
+TARGETS = {"on": ON, "off": OFF, "cycle": ON, "reset": ON, "boot": ON}
 HOPELESS = ("settings", "credentials", "untrusted", "unreachable")
 
 
@@ -22,6 +23,8 @@ class Terms:
 
     timeout: float = 60.0  # seconds within which the requested state must be observed, unless the control sets another
     interval: float = 1.0  # seconds between two looks
+    busy: float = 120.0  # seconds for which a busy control is asked again
+    again: float = 5.0  # seconds between two such requests: more of them crash some BMCs
     before_on: Callable[[], None] = lambda: None  # called right before each power-on and reset
     window: Callable[[], object] = lambda: None  # called before that, where power comes back
     expect: Callable[[str], None] = lambda driver: None  # called when the system that ran has ended
@@ -62,12 +65,32 @@ class Switch:
         if action == "wait_off":
             self._wait_off()
         elif action == "bootdev":
-            self._climb(lambda driver: "bootdev", lambda driver: driver.bootdev(device, firmware))
+            self._flag(device, firmware)
+        elif action == "boot":
+            self._boot(lambda: self._flag(device, firmware))
         elif action != "cycle":
             self._climb(lambda driver: action, lambda driver: self._switch(driver, action))
-        elif self.power == OFF or not self._down():
+        elif self.power == OFF or not self._down(("cycle", "off", "reset")):
             self._climb(lambda driver: "on", lambda driver: self._switch(driver, "on"))
         return action != "wait_off"
+
+    def _flag(self, device: str, firmware: str) -> None:
+        self._climb(lambda driver: "bootdev", lambda driver: self._ask(driver.bootdev, device, firmware))
+
+    def _boot(self, flag: Callable[[], None]) -> None:
+        """Starts it once from a device. Flags of many BMCs live 60 s, or until power goes off: set right before on."""
+        if not any(driver.can("bootdev") for driver in self.drivers):
+            flag()  # fails, while the machine still runs
+        was = self.power
+        if was != OFF and self._down(("off", "cycle", "reset"), flag):
+            return
+        try:
+            self._climb(lambda driver: "on", lambda driver: self._switch(driver, "on", flag))
+        except Exhausted:
+            if was == ON and self.power == OFF:  # it ran, so it shall run again, from whatever it boots
+                with contextlib.suppress(SledError):
+                    self._climb(lambda driver: "on", lambda driver: self._switch(driver, "on"))
+            raise
 
     def order(self, first: list[str], dry: bool = False) -> bool:
         """Puts what is named first in the boot order, or only reads it; returns whether that changes something."""
@@ -103,7 +126,7 @@ class Switch:
             if not driver.can("status") or self._gave_up(driver):
                 continue
             try:
-                self.power = driver.status()
+                self.power = self._ask(driver.status)
             except PowerError as error:
                 self._note(driver, "status", error)
                 continue
@@ -114,25 +137,39 @@ class Switch:
             raise self._exhausted("status")
         return UNKNOWN
 
-    def _down(self) -> bool:
+    def _down(self, order: tuple[str, ...], flag: Callable[[], None] = lambda: None) -> bool:
         """The first half of a cycle; True when a control did all of it."""
         ups = any(driver.can("on") for driver in self.drivers)
-        preferred = ("cycle", "off", "reset") if ups else ("cycle", "reset")
+        preferred = [one for one in order if ups or one != "off"]
 
         def verb(driver: Driver) -> str:
             return next((one for one in preferred if driver.can(one)), "cycle")
 
-        return verb(self._climb(verb, lambda driver: self._switch(driver, verb(driver)))) != "off"
+        return verb(self._climb(verb, lambda driver: self._switch(driver, verb(driver), flag))) != "off"
 
-    def _switch(self, driver: Driver, verb: str) -> None:
+    def _ask(self, verb: Callable[..., Any], *operands: str, before: Callable[[], None] = lambda: None) -> Any:
+        """Asks a control, and while it is busy again, after what comes before that."""
+        end = self.terms.clock() + self.terms.busy
+        while True:
+            try:
+                return verb(*operands)
+            except PowerError as error:
+                left = end - self.terms.clock()
+                if error.kind != "busy" or left <= 0:
+                    raise
+            self.terms.pause(min(self.terms.again, left))
+            before()
+
+    def _switch(self, driver: Driver, verb: str, flag: Callable[[], None] = lambda: None) -> None:
         mark = driver.mark() if verb != "on" else ""
         if verb in ("on", "cycle"):
             self.terms.window()
         if verb != "off":
+            flag()
             self.terms.before_on()
         if verb == "on":  # it is off, as far as a control can tell
             self.terms.expect(driver.name)
-        getattr(driver, verb)()
+        self._ask(getattr(driver, verb), before=flag)
         self._see(driver, verb, mark)
         if verb in ("cycle", "reset"):
             self.terms.expect(driver.name)
