@@ -18,7 +18,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience impo
     limits,
 )
 
-SCHEDULES = 10_000
+SCHEDULES = 2_000
 PLAN = [("wiping", "wipe"), ("writing", "write"), ("configuring", "configure")]
 
 
@@ -93,7 +93,7 @@ def test_what_stands_still_is_seen() -> None:
 def test_a_node_that_reports_anything_is_given_up() -> None:
     totals = 4
     bound = (1 + RESTARTS) * (len(PLAN) + 5 * (2 + (PASSES + 1) * (totals + 1)))
-    for seed in range(SCHEDULES // 20):
+    for seed in range(SCHEDULES // 10):
         dice = random.Random(seed)
         mark, moves = advance(Mark(), status("booting"))[0], 0
         for _ in range(200):

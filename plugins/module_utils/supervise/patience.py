@@ -8,8 +8,7 @@ and again. All movement within a generation is finite, so every wait ends.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.words import STEPS, WORKING
@@ -36,8 +35,7 @@ def limits(given: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """The furthest point of a node within a generation."""
 
     generation: int = -1
@@ -59,7 +57,7 @@ def advance(mark: Mark, status: Json) -> tuple[Mark, str]:
         return mark, ""
     if boot and boot != mark.boot:
         if mark.restarts >= RESTARTS:
-            return _reach(replace(mark, boot=boot, passes=PASSES), status)
+            return _reach(mark._replace(boot=boot, passes=PASSES), status)
         restarts = mark.restarts + (1 if mark.boot else 0)
         return _reach(Mark(generation, boot, restarts), status)[0], "start of the machine"
     return _reach(mark, status)
@@ -73,24 +71,23 @@ def _reach(mark: Mark, status: Json) -> tuple[Mark, str]:
     done = min(max(int(progress.get("bytes") or 0), 0), total)
     moved = ""
     if phase not in mark.phases:
-        mark, moved = replace(mark, phases=mark.phases | {phase}), f"phase {phase or 'unknown'}"
+        mark, moved = mark._replace(phases=mark.phases | {phase}), f"phase {phase or 'unknown'}"
     if step > mark.step:
-        return replace(mark, step=step, passes=0, total=total, done=done), f"step {status.get('verb', '')}".rstrip()
+        return mark._replace(step=step, passes=0, total=total, done=done), f"step {status.get('verb', '')}".rstrip()
     if step < mark.step or not progress:
         return mark, moved
     if (done < mark.done or total != mark.total) and mark.passes < PASSES:
-        return replace(mark, passes=mark.passes + 1, total=total, done=done), "bytes"
+        return mark._replace(passes=mark.passes + 1, total=total, done=done), "bytes"
     if total == mark.total and done > mark.done:
-        return replace(mark, done=done), "bytes"
+        return mark._replace(done=done), "bytes"
     return mark, moved
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(NamedTuple):
     """What is known of a node's movement. Time counts only while sledd answers: its silence is not the node's."""
 
     limits: Mapping[str, float]
-    mark: Mark = field(default_factory=Mark)
+    mark: Mark = Mark()
     at: float | None = None  # time of the last look; None: sledd did not answer then
     silent: float = 0.0  # seconds without movement
     moved: str = ""  # what moved last
@@ -99,11 +96,11 @@ class Patience:
         """The node was read."""
         mark, moved = advance(self.mark, status)
         stood = self.silent + (max(now - self.at, 0.0) if self.at is not None else 0.0)
-        return replace(self, mark=mark, at=now, silent=0.0 if moved else stood, moved=moved or self.moved)
+        return self._replace(mark=mark, at=now, silent=0.0 if moved else stood, moved=moved or self.moved)
 
     def away(self) -> Patience:
         """Sledd did not answer."""
-        return replace(self, at=None)
+        return self._replace(at=None)
 
     def limit(self, status: Json) -> float:
         """The limit of the step that runs."""

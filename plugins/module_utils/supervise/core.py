@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How one node is brought to what its binding requests. Pure: a state and an event in, a state and acts out.
+
+The caller reads sledd, carries out the acts in order, and reports each look and the end of each act. Neither clock nor
+I/O is here, so a schedule of events is a test. A new run starts with a new state: sledd reports what a node executes.
+
+Nothing but its tests uses it yet: the tasks of role supervise still decide by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import ANY, Patience
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
+    LONGEST_AWAY,
+    detail,
+    done,
+    judge,
+    requested_generation,
+)
+
+CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, DONE, FAILED = (
+    "choosing",
+    "acting",  # an act is carried out, and its end is awaited
+    "entering",
+    "imaging",
+    "confirming",
+    "done",
+    "failed",
+)
+ENDED = (DONE, FAILED)
+
+
+@dataclass(frozen=True)
+class Method:
+    """An entry method: seconds without a sign of life until it has failed, and how often it is repeated."""
+
+    timeout: float
+    retries: int = 0
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the operator allows."""
+
+    methods: Mapping[str, Method]  # in the order in which they are tried
+    silent: Mapping[str, float]  # of the plan, by step
+    timeout: float = 259200.0  # of the plan, whatever moves
+    retries: int = 1  # of the plan
+    codes: Sequence[int] = (1, 6)  # exit codes after which it is tried again
+    confirm: float = 900.0
+    fallback: bool = True  # a system that does not confirm is started from its disk, once
+
+
+@dataclass(frozen=True)
+class Look:
+    """The node was read at a time; open: the entry methods that it has now."""
+
+    now: float
+    node: Json
+    activity: str
+    open: frozenset[str] = frozenset()
+    power: bool = False  # whether it can be started from its disk
+
+
+@dataclass(frozen=True)
+class Away:
+    """Sledd did not answer."""
+
+    now: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Acted:
+    """The act has ended; a reason if it failed."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Act:
+    """What the caller does: enter (by a method), note (an event), disk (start it from its disk), lost, end."""
+
+    verb: str
+    method: str = ""
+    detail: str = ""
+
+
+class State(NamedTuple):
+    """One node of a run."""
+
+    name: str
+    stage: str = CHOOSING
+    method: str = ""  # of the present attempt, and at the end the one that worked
+    tried: tuple[str, ...] = ()  # the methods of the attempts of this round
+    round: int = 0  # how often the plan itself has failed
+    generation: int = 0
+    known: str = ""  # time of a failure that is known
+    fallen: bool = False  # it was started from its disk
+    reason: str = "no entry method is available"
+    patience: Patience = Patience({ANY: 0.0})
+    at: float | None = None  # of the last answer
+    missed: float | None = None  # since when sledd is away
+    spent: float = 0.0  # seconds in this stage while sledd answered
+
+
+def advance(state: State, event: Look | Away | Acted, policy: Policy) -> tuple[State, list[Act]]:
+    """The next state, and what is to be done now."""
+    if state.stage in ENDED:
+        return state, []
+    if isinstance(event, Acted):
+        return _acted(state, event, policy)
+    if isinstance(event, Away):
+        return _away(state, event)
+    return _looked(state, event, policy)
+
+
+def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Act]]:
+    spent = state.spent + (event.now - state.at if state.at is not None else 0.0)
+    state = state._replace(at=event.now, missed=None, spent=spent)
+    if state.stage == ACTING:
+        return state, []
+    if not event.node.get("binding"):
+        return _fail(state, f"{state.name} has no binding")
+    if requested_generation(event.node) != state.generation:
+        if state.generation:
+            return _fail(state, f"its binding was changed to generation {requested_generation(event.node)} in this run")
+        state = state._replace(generation=requested_generation(event.node))
+    if done(event.node, state.generation):
+        return state._replace(stage=DONE, reason=""), [Act("end")]
+    return STAGES[state.stage](state, event, policy)
+
+
+def _away(state: State, event: Away) -> tuple[State, list[Act]]:
+    missed = event.now if state.missed is None else state.missed
+    state = state._replace(missed=missed, at=None, patience=state.patience.away())
+    if state.stage == ACTING or event.now - missed < LONGEST_AWAY:
+        return state, []
+    return _fail(state, f"sledd has not answered for {event.now - missed:.0f} s: {event.reason}")
+
+
+def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Act]]:
+    if state.stage != ACTING:
+        return state, []
+    if state.fallen:
+        if event.reason:
+            return _lose(state, event.reason)
+        return _stage(state, CONFIRMING, {ANY: policy.confirm}), []
+    if event.reason:
+        return _missed(state, event.reason)
+    return _stage(state, ENTERING, {ANY: policy.methods[state.method].timeout}), []
+
+
+def _choose(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+    """Follows a plan that it executes already, or again; else the first method that is open and not used up."""
+    new = not _is_known(state, look.node)
+    state = state._replace(patience=state.patience.look(look.now, look.node["status"]))
+    if look.activity == "working" and (new or state.patience.silent == 0):
+        return _follow(state, look, policy)
+    if state.known and new and judge(look.node, generation=state.generation) == "failed":  # since the last attempt
+        return _again(state, look, policy, detail(state.name, look.node, "failed"))
+    for name, method in policy.methods.items():
+        if name in look.open and state.tried.count(name) <= method.retries:
+            known = str(look.node["status"].get("since") or "")
+            return state._replace(stage=ACTING, method=name, tried=(*state.tried, name), known=known), [
+                Act("note", name, name),
+                Act("enter", name),
+            ]
+    return _fail(state, state.reason)
+
+
+def _is_known(state: State, node: Json) -> bool:
+    """Whether this is the state before the entry, such as the step that stands still, and no new one."""
+    return bool(state.known) and state.known == str(node["status"].get("since") or "")
+
+
+def _follow(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+    if look.node["status"].get("phase") == "starting":
+        return _confirm(_stage(state, CONFIRMING, {ANY: policy.confirm}), look, policy)
+    return _image(_stage(state, IMAGING, policy.silent), look, policy)
+
+
+def _enter(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+    """Until it executes its plan."""
+    outcome = judge(look.node, generation=state.generation, stage="entered", known=state.known)
+    if outcome == "ready" and not _is_known(state, look.node):
+        return _follow(state, look, policy)
+    if outcome == "failed":
+        return _again(state, look, policy, detail(state.name, look.node, outcome))
+    state, over = _wait(state, look)
+    return _missed(state, over) if over else (state, [])
+
+
+def _image(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+    """Until its system starts."""
+    outcome = judge(look.node, generation=state.generation, stage="starting", known=state.known)
+    if outcome == "ready":
+        return _confirm(_stage(state, CONFIRMING, {ANY: policy.confirm}), look, policy)
+    if outcome == "failed":
+        return _again(state, look, policy, detail(state.name, look.node, outcome))
+    state, over = _wait(state, look)
+    if not over and state.spent >= policy.timeout:
+        over = f"its plan has not ended within {policy.timeout:.0f} s"
+    return _again(state, look, policy, over) if over else (state, [])
+
+
+def _confirm(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+    """Until its system reports; else it is started from its disk, once, or lost."""
+    outcome = judge(look.node, generation=state.generation, known=state.known)
+    if outcome == "failed":
+        return _again(state, look, policy, detail(state.name, look.node, outcome))
+    state, over = _wait(state, look)
+    if not over:
+        return state, []
+    if state.fallen or not policy.fallback or not look.power:
+        return _lose(state, over)
+    return state._replace(stage=ACTING, fallen=True, reason=over), [
+        Act("disk", detail=f"its system did not confirm within {policy.confirm:.0f} s, so it is started from its disk")
+    ]
+
+
+def _wait(state: State, look: Look) -> tuple[State, str]:
+    """Waits for as long as the node moves; the words if it stood still for too long."""
+    status = look.node["status"]
+    patience = state.patience.look(look.now, status)
+    return state._replace(patience=patience), patience.words(status) if patience.over(status) else ""
+
+
+def _again(state: State, look: Look, policy: Policy, reason: str) -> tuple[State, list[Act]]:
+    """The plan failed or stands still: another round, if that may mend it. What the node may be doing is known."""
+    status = look.node["status"]
+    mends = status.get("phase") != "failed" or status.get("code") in policy.codes
+    if not mends or state.round >= policy.retries:
+        return _fail(state, reason)
+    known = str(status.get("since") or "")
+    return state._replace(stage=CHOOSING, round=state.round + 1, tried=(), reason=reason, known=known), []
+
+
+def _missed(state: State, reason: str) -> tuple[State, list[Act]]:
+    """The entry method failed: the same again, or the next one."""
+    reason = f"{state.method} failed: {reason}"
+    return state._replace(stage=CHOOSING, reason=reason), [Act("note", state.method, reason)]
+
+
+def _lose(state: State, reason: str) -> tuple[State, list[Act]]:
+    state, acts = _fail(state, reason)
+    return state, [Act("lost", detail=reason), *acts]
+
+
+def _fail(state: State, reason: str) -> tuple[State, list[Act]]:
+    return state._replace(stage=FAILED, reason=reason), [Act("end", detail=reason)]
+
+
+def _stage(state: State, stage: str, limits: Mapping[str, float]) -> State:
+    return state._replace(stage=stage, patience=Patience(limits), spent=0.0)
+
+
+STAGES = {CHOOSING: _choose, ENTERING: _enter, IMAGING: _image, CONFIRMING: _confirm}
