@@ -28,30 +28,6 @@ const AllDisks = "all"
 // WipesAll reports whether a binding wipes all disks of the node.
 func (b BindingSpec) WipesAll() bool { return b.Image == "" && b.Capture == "" }
 
-// Disk identifies a disk.
-type Disk struct {
-	Serial string `json:"serial,omitempty"`
-	WWN    string `json:"wwn,omitempty"`
-	Path   string `json:"path,omitempty"`
-	Model  string `json:"model,omitempty"`
-	Bytes  int64  `json:"bytes,omitempty"`
-}
-
-// String identifies the disk as a selector does, with model and size in parentheses.
-func (d Disk) String() string {
-	name := "path:" + d.Path
-	switch {
-	case d.Serial != "":
-		name = "serial:" + d.Serial
-	case d.WWN != "":
-		name = "wwn:" + d.WWN
-	}
-	if d.Model == "" {
-		return fmt.Sprintf("%s (%s)", name, size(d.Bytes))
-	}
-	return fmt.Sprintf("%s (%s, %s)", name, d.Model, size(d.Bytes))
-}
-
 // WipeText is one line for people: which disk is lost, from which generation to which, and from which image to which.
 // Generation 0 afterwards: it is not known yet. The facts of the node, if there are any, identify the disk.
 func (o Outlook) WipeText() string {
@@ -76,16 +52,4 @@ func (o Outlook) WipeText() string {
 	}
 	return fmt.Sprintf("%s: %s, generation %d -> %s, image %s -> %s", o.Node, disk, o.Before, generation,
 		cmp.Or(o.Had, "none"), cmp.Or(o.Image, "none"))
-}
-
-// size of a disk in decimal units, as vendors state it.
-func size(bytes int64) string {
-	value, units := float64(bytes), []string{"B", "kB", "MB", "GB", "TB", "PB"}
-	for len(units) > 1 && value >= 1000 {
-		value, units = value/1000, units[1:]
-	}
-	if value < 10 && units[0] != "B" {
-		return fmt.Sprintf("%.1f %s", value, units[0])
-	}
-	return fmt.Sprintf("%.0f %s", value, units[0])
 }

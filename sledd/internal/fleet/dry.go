@@ -5,11 +5,9 @@ package fleet
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
-	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -65,32 +63,11 @@ func (tx *nodeTx) outlook() *api.Outlook {
 	if now.WipesAll() {
 		o.Disk = api.AllDisks
 	}
-	o.Disks = disksOf(o.Disk, tx.Spec().KeepDisks, tx.Facts())
+	o.Disks = api.Matching(o.Disk, tx.Spec().KeepDisks, tx.Facts().Candidates())
 	if len(o.Why) > 0 && now.Capture == "" {
 		o.Wipes = o.WipeText()
 	}
 	return &o
-}
-
-// disksOf returns the reported disks that a selector matches and that are not kept.
-func disksOf(selector string, keep []string, facts *api.Facts) []api.Disk {
-	if facts == nil {
-		return nil
-	}
-	reported := make([]map[string]string, len(facts.Disks))
-	for i, disk := range facts.Disks {
-		reported[i] = api.Strings(disk)
-	}
-	var disks []api.Disk
-	for _, disk := range plan.Disks(selector, reported) {
-		if slices.ContainsFunc(keep, func(kept string) bool { return len(plan.Disks(kept, []map[string]string{disk})) > 0 }) {
-			continue
-		}
-		bytes, _ := strconv.ParseInt(disk["bytes"], 10, 64) // 0: not reported
-		disks = append(disks, api.Disk{Serial: disk["serial"], WWN: disk["wwn"], Path: disk["path"], Model: disk["model"],
-			Bytes: bytes})
-	}
-	return disks
 }
 
 // reasons are why a binding raises the generation; none: it does not.

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
@@ -39,18 +38,24 @@ func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 		return nil, diag.Diagnostics{c.drifted("The plan changes nothing (on_drift = \"warn\"). To get what is " +
 			"declared, set " +
 			"on_drift = \"reimage\" or another reimage_trigger; to keep what is bound, declare it.")}
+	case desired.Failed:
+		return nil, diag.Diagnostics{c.failed()}
 	case desired.Blocked:
 		return nil, diag.Diagnostics{c.blocked()}
 	case desired.Again:
 		return c.again(situation)
 	default:
 		c.plan.Generation, c.plan.Drift = types.Int64Value(c.stored.Generation), types.StringValue("")
+		if !situation.Planned.Same(situation.Stored) {
+			c.plan.SeedDiffers = types.BoolUnknown()
+		}
 		return nil, c.foreign()
 	}
 }
 
 func (c change) situation() desired.Situation {
 	return desired.Situation{Declared: c.of(c.state), Stored: c.stored.on(c.stored.Desired), Planned: c.of(c.plan),
+		Absent:    c.stored.Absent,
 		Touched:   !c.plan.SameMethod(&c.state.Shared),
 		Triggered: c.triggered(), OnDrift: desired.OnDrift(c.plan.OnDrift.ValueString())}
 }
@@ -69,9 +74,13 @@ func (c change) triggered() bool {
 }
 
 func (c change) again(situation desired.Situation) ([]site.Reimage, diag.Diagnostics) {
-	to := api.NextGeneration(c.stored.Generation, c.stored.Status)
+	to := c.stored.next()
 	c.plan.Generation, c.plan.Drift = types.Int64Value(to), types.StringValue("")
 	c.plan.unobserved()
+	c.plan.Wipes = c.wipes(to)
+	if to == 0 { // the same apply declares the node again
+		c.plan.Generation, c.plan.Wipes = types.Int64Unknown(), types.StringUnknown()
+	}
 	diagnostics := c.foreign()
 	if situation.Drifted() {
 		diagnostics.Append(c.drifted("The plan binds what is declared again."))
@@ -83,6 +92,7 @@ func (c change) again(situation desired.Situation) ([]site.Reimage, diag.Diagnos
 func (c change) maybe() ([]site.Reimage, diag.Diagnostics) {
 	c.plan.Generation, c.plan.Drift = types.Int64Unknown(), types.StringUnknown()
 	c.plan.unobserved()
+	c.plan.Wipes = types.StringUnknown()
 	return []site.Reimage{c.reimage(0)}, c.foreign()
 }
 
@@ -90,6 +100,13 @@ func (c change) reimage(to int64) site.Reimage {
 	disk := cmp.Or(text(c.plan.Disk), c.stored.Disk, unnamed)
 	return site.Reimage{Node: c.stored.Name, Disk: disk, Image: text(c.plan.Image),
 		From: max(c.stored.Generation, c.stored.Status), To: to}
+}
+
+// wipes is the line of the plan for the disk that is wiped.
+func (c change) wipes(to int64) types.String {
+	o := c.stored.outlook(c.plan)
+	o.Generation, o.Image = to, c.plan.Image.ValueString()
+	return types.StringValue(o.WipeText())
 }
 
 func (c change) selected() types.String {
@@ -102,7 +119,12 @@ func (c change) selected() types.String {
 // sends reports whether an apply changes anything in sledd; on_drift and the like are Terraform's own.
 func (c change) sends() bool {
 	return !c.plan.State().Equal(c.state.State()) || !c.plan.SameMethod(&c.state.Shared) ||
-		!c.plan.Generation.Equal(c.state.Generation)
+		!c.plan.Generation.Equal(c.state.Generation) || c.returns()
+}
+
+// returns reports whether the plan binds again what somebody took away.
+func (c change) returns() bool {
+	return c.stored != nil && c.stored.Absent && c.plan.Drift.ValueString() == ""
 }
 
 // foreign refuses to change what now has another owner, and warns when an apply takes over what was imported.
@@ -130,8 +152,17 @@ func (c change) driftText() string {
 	if owner := c.stored.Desired.Owner; owner != "" && owner != c.owner {
 		by = " by " + owner
 	}
+	if c.stored.Absent {
+		return fmt.Sprintf("%s is %s", c.stored.Name, c.stored.absence())
+	}
 	return fmt.Sprintf("%s is %s%s", c.stored.Name, desired.Drift(c.of(c.state), c.stored.on(c.stored.Desired),
 		c.stored.Generation), by)
+}
+
+func (c change) failed() diag.Diagnostic {
+	return diag.NewErrorDiagnostic(c.driftText(), "Somebody else changed the binding, and on_drift is \"fail\". Nothing "+
+		"is planned. To keep what is bound, declare it, or remove the resource from configuration and state. To get what "+
+		"is declared, set on_drift = \"reimage\" or another reimage_trigger.")
 }
 
 func (c change) blocked() diag.Diagnostic {

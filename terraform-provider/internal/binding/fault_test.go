@@ -35,7 +35,7 @@ func TestAccReadFaults(t *testing.T) {
 		}
 	}
 	proxy.Break("GET", "/v1/nodes/", acctest.Status(404, "node does not exist"))
-	l.has(l.plan(2), "1 to add") // sledd itself said so
+	l.has(l.plan(0), "n1 is not known to sledd any more, after generation 1") // and nothing is wiped for that
 	proxy.Mend()
 	l.Empty()
 	l.wants(1, "v1", 1)

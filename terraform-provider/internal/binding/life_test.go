@@ -163,14 +163,28 @@ func TestAccReimageTrigger(t *testing.T) {
 	l.Empty()
 }
 
-// A binding that somebody took away is planned anew, above the generation that the machine has done.
+// Absence is drift: a binding that somebody took away is bound again only on request, above the generation that the
+// machine has done.
 func TestAccUnboundOutOfBand(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
 	if err := l.sledd.Client().DeleteBinding(t.Context(), "n1", api.As("terraform")); err != nil {
 		t.Fatal(err)
 	}
-	l.has(l.plan(2), "1 to add", "+ generation = 2", "Warning: n1: disk serial:LAB-0001 is wiped and gets image "+
+	const absent = "n1 is not bound any more, after generation 1"
+	l.has(l.plan(0), "Warning: "+absent)
+	l.declare(n("n1", image("v1"), `on_drift = "ignore"`))
+	l.Apply()
+	l.hasNot(l.plan(0), "Warning")
+	l.declare(n("n1", image("v1"), `on_drift = "fail"`))
+	l.refused(absent+".*on_drift is \"fail\"", "plan")
+	l.declare(n("n1", image("v2")))
+	l.refused(absent+".*this change would wipe that", "apply", "-auto-approve")
+	if l.sledd.Node(1).Binding != nil {
+		t.Fatal("n1 was bound without a request")
+	}
+	l.declare(n("n1", image("v1"), `on_drift = "reimage"`))
+	l.has(l.plan(2), "1 to change", "~ generation = 1 -> 2", "Warning: n1: disk serial:LAB-0001 is wiped and gets image "+
 		"v1 (generation 1 -> 2)")
 	l.Apply()
 	l.wants(1, "v1", 2)

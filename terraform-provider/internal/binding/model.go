@@ -29,6 +29,8 @@ type model struct {
 	ObservedGeneration types.Int64  `tfsdk:"observed_generation"`
 	Phase              types.String `tfsdk:"phase"`
 	Reason             types.String `tfsdk:"reason"`
+	SeedDiffers        types.Bool   `tfsdk:"seed_differs"`
+	Wipes              types.String `tfsdk:"wipes"`
 }
 
 // known is true when nothing that decides about the generation is still unknown.
@@ -42,6 +44,7 @@ func (m *model) observe(node api.Node) {
 	m.Phase = desired.Optional(string(node.Status.Phase))
 	m.Reason = desired.Optional(node.Status.Reason.String())
 	m.DiskSelected = desired.Optional(cmp.Or(m.Disk.ValueString(), node.Disk))
+	m.SeedDiffers = types.BoolValue(node.Binding != nil && node.Binding.SeedDiffers)
 }
 
 // computedOf copies the computed attributes of the state: for a plan that changes none of them.
@@ -49,17 +52,20 @@ func (m *model) computedOf(state *model) {
 	m.MAC, m.Generation, m.Drift, m.DiskSelected = state.MAC, state.Generation, state.Drift, state.DiskSelected
 	m.ObservedImage, m.ObservedGeneration, m.Phase, m.Reason = state.ObservedImage, state.ObservedGeneration,
 		state.Phase, state.Reason
+	m.SeedDiffers, m.Wipes = state.SeedDiffers, state.Wipes
 }
 
 // unobserved makes unknown what changes once the machine has another desired state.
 func (m *model) unobserved() {
 	m.ObservedImage, m.ObservedGeneration = types.StringUnknown(), types.Int64Unknown()
 	m.Phase, m.Reason = types.StringUnknown(), types.StringUnknown()
+	m.SeedDiffers = types.BoolUnknown()
 }
 
 // settle sets the values that were unknown in the plan; those that were known stay as planned.
-func (m *model) settle(node api.Node, generation int64) {
-	seen := *m
+func (m *model) settle(node api.Node, stored api.Binding, before api.Outlook) {
+	seen, generation := *m, stored.Generation
+	node.Binding = &stored
 	seen.observe(node)
 	for _, pair := range [][2]*types.String{
 		{&m.MAC, &seen.MAC}, {&m.DiskSelected, &seen.DiskSelected}, {&m.ObservedImage, &seen.ObservedImage},
@@ -74,6 +80,16 @@ func (m *model) settle(node api.Node, generation int64) {
 	}
 	if m.Generation.IsUnknown() {
 		m.Generation = types.Int64Value(generation)
+	}
+	if m.SeedDiffers.IsUnknown() {
+		m.SeedDiffers = seen.SeedDiffers
+	}
+	if m.Wipes.IsUnknown() {
+		m.Wipes = types.StringNull()
+		if generation > before.Before {
+			before.Generation, before.Image = generation, stored.Image
+			m.Wipes = types.StringValue(before.WipeText())
+		}
 	}
 	if m.Drift.IsUnknown() {
 		m.Drift = types.StringValue("")

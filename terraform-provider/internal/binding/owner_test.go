@@ -3,6 +3,7 @@
 package binding_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -208,7 +209,8 @@ func TestAccReplace(t *testing.T) {
 			l := start(t)
 			l.bound(image("v1"), `on_destroy = "`+way+`"`)
 			l.has(l.plan(2, "-replace="+n1), "will be replaced, as requested",
-				"~ generation = 1 -> (known after apply)")
+				fmt.Sprintf("~ generation = 1 -> %d", generation),
+				fmt.Sprintf("+ wipes = \"n1: serial:LAB-0001, generation 1 -> %d, image v1 -> v1\"", generation))
 			l.Apply("-replace=" + n1)
 			l.wants(1, "v1", generation)
 			l.sledd.Machine(1).Fulfil()

@@ -5,6 +5,7 @@ package binding
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -53,11 +54,12 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	if response.Diagnostics.HasError() {
 		return
 	}
-	b.site.Hold(state.MAC.ValueString())
+	b.site.Hold(state.MAC.ValueString(), site.Held{Wipes: state.OnDestroy.ValueString() == "wipe"})
 	another, diagnostics := b.keepNode(ctx, plan, &state, stored)
 	response.Diagnostics.Append(diagnostics...)
 	if another {
 		response.RequiresReplace.Append(path.Root("node"))
+		response.Diagnostics.Append(b.warnDestroy(&state, stored)...)
 		response.Diagnostics.Append(b.planCreate(ctx, plan, false)...) // once the CLI replaces, it drops the warnings
 		return
 	}
@@ -95,7 +97,7 @@ func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *reco
 func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) diag.Diagnostics {
 	plan.unobserved()
 	plan.Drift, plan.Generation = types.StringValue(""), types.Int64Unknown()
-	plan.MAC, plan.DiskSelected = types.StringUnknown(), plan.Disk
+	plan.MAC, plan.DiskSelected, plan.Wipes = types.StringUnknown(), plan.Disk, types.StringUnknown()
 	if plan.Disk.IsNull() {
 		plan.DiskSelected = types.StringUnknown() // the node may get another one by the same apply
 	}
@@ -125,13 +127,59 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 		one.To = desired.Generation(plan.State(), old, node.Status.Generation, false)
 		plan.Generation = types.Int64Value(one.To)
 		if old != nil && one.To == old.Generation {
+			plan.Wipes = types.StringNull()
 			return nil // the same wipe is bound already
 		}
-	case unclaimed(*old), replaced && b.replaces(*node): // a later generation
+	case unclaimed(*old):
+	case replaced && b.replaces(*node):
+		one.To = b.after(*node)
 	default:
 		return b.taken(*node)
 	}
+	if one.To > 0 {
+		plan.Generation, plan.Wipes = types.Int64Value(one.To), firstWipe(*node, plan, one.To)
+	}
 	return b.site.Plan(one)
+}
+
+// after is the generation of a binding that replaces this configuration's own; 0: it depends on what the node fetches
+// until then.
+func (b *binding) after(node api.Node) int64 {
+	if node.Binding.Generation > node.Status.Generation {
+		return 0
+	}
+	to := api.NextGeneration(0, node.Status.Generation)
+	if b.site.Held(node.MAC).Wipes && !desired.Of(*node.Binding).WipeOnly() {
+		to++ // the wipe comes first
+	}
+	return to
+}
+
+// first is what a node holds before its binding is created, as observed: a binding that the same apply removes or
+// leaves does not count, so that the apply finds what the plan showed.
+func first(node api.Node, plan *model) api.Outlook {
+	o := api.Outlook{Node: node.Name, Before: node.Status.Generation, Had: node.Status.Image,
+		Disk: cmp.Or(plan.Disk.ValueString(), node.Disk)}
+	if plan.Image.IsNull() {
+		o.Disk = api.AllDisks
+	}
+	if node.Status.Generation > 0 {
+		o.Disks = api.Matching(o.Disk, node.KeepDisks, node.Facts.Candidates())
+	}
+	return o
+}
+
+// firstWipe is the line of a plan that binds a node. It must be the same when the plan is applied, and a machine that
+// had no plan yet may boot until then and report its disks: so only a selector that names one disk stands there.
+func firstWipe(node api.Node, plan *model, to int64) types.String {
+	o := first(node, plan)
+	identified := strings.Contains(o.Disk, "serial:") || strings.Contains(o.Disk, "wwn:") ||
+		strings.Contains(o.Disk, "path:")
+	if plan.Image.IsUnknown() || !identified && o.Disk != api.AllDisks && len(o.Disks) == 0 {
+		return types.StringUnknown()
+	}
+	o.Generation, o.Image = to, plan.Image.ValueString()
+	return types.StringValue(o.WipeText())
 }
 
 // parsed is a MAC in its usual spelling; empty for a name.

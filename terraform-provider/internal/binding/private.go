@@ -25,10 +25,14 @@ type record struct {
 	Status     int64         `json:"status_generation"`
 	Revision   int64         `json:"revision"`
 	// under which this state declared or imported it; Desired.Owner is whose it is now
-	Owner    string `json:"owner"`
-	Name     string `json:"name"`               // of the node
-	Disk     string `json:"disk,omitempty"`     // of the node, when the binding has none
-	Imported bool   `json:"imported,omitempty"` // and nothing applied since
+	Owner    string     `json:"owner"`
+	Name     string     `json:"name"`               // of the node
+	Disk     string     `json:"disk,omitempty"`     // of the node, when the binding has none
+	Keep     []string   `json:"keep,omitempty"`     // of the node
+	Disks    []api.Disk `json:"disks,omitempty"`    // of the node, as it reported them
+	Absent   bool       `json:"absent,omitempty"`   // somebody took the binding away
+	Gone     bool       `json:"gone,omitempty"`     // and deleted the node
+	Imported bool       `json:"imported,omitempty"` // and nothing applied since
 }
 
 // UnmarshalJSON reads a record, also one that an earlier version wrote.
@@ -51,7 +55,48 @@ func (r *record) UnmarshalJSON(text []byte) error {
 // look records what is stored now.
 func (r *record) look(node api.Node, stored api.Binding) {
 	r.Desired, r.Generation, r.Revision = desired.Of(stored), stored.Generation, stored.Revision
-	r.Status, r.Name, r.Disk = node.Status.Generation, node.Name, node.Disk
+	r.Absent, r.Gone = false, false
+	r.Status, r.Name, r.Disk, r.Disks = node.Status.Generation, node.Name, node.Disk, node.Facts.Candidates()
+	r.Keep = node.KeepDisks
+}
+
+// miss records that nothing is stored any more; nil: not even the node.
+func (r *record) miss(node *api.Node) {
+	r.Absent, r.Gone, r.Revision = true, node == nil, 0
+	if node != nil {
+		r.Status, r.Name, r.Disk, r.Disks = node.Status.Generation, node.Name, node.Disk, node.Facts.Candidates()
+		r.Keep = node.KeepDisks
+	}
+}
+
+// absence is what is there instead of the binding.
+func (r *record) absence() string {
+	if r.Gone {
+		return fmt.Sprintf("not known to sledd any more, after generation %d", r.Generation)
+	}
+	return fmt.Sprintf("not bound any more, after generation %d", r.Generation)
+}
+
+// next is the generation of a changed binding; 0: not known.
+func (r *record) next() int64 {
+	switch {
+	case r.Gone:
+		return 0
+	case r.Absent:
+		return api.NextGeneration(0, r.Status)
+	}
+	return api.NextGeneration(r.Generation, r.Status)
+}
+
+// outlook is what is there before the planned change of the binding.
+func (r *record) outlook(plan *model) api.Outlook {
+	o := api.Outlook{Node: r.Name, Before: max(r.Generation, r.Status), Had: r.Desired.Image,
+		Disk: cmp.Or(plan.Disk.ValueString(), r.Disk)}
+	if plan.Image.IsNull() {
+		o.Disk = api.AllDisks
+	}
+	o.Disks = api.Matching(o.Disk, r.Keep, r.Disks)
+	return o
 }
 
 // on adds the node to a desired state, for its defaults.

@@ -27,6 +27,14 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	if diagnostics.HasError() {
 		return
 	}
+	if (node == nil || node.Binding == nil) && was != nil { // absence is drift too: on_drift decides
+		was.miss(node)
+		state.Drift, state.Wipes = types.StringValue(was.absence()), types.StringNull()
+		response.Diagnostics.Append(response.State.Set(ctx, &state)...)
+		response.Diagnostics.Append(was.save(ctx, response.Private)...)
+		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
+		return
+	}
 	if node == nil || node.Binding == nil {
 		response.State.RemoveResource(ctx)
 		// the framework wants it even so
@@ -60,7 +68,7 @@ func (m *model) refresh(node api.Node, digests map[string]string) {
 		m.Take(stored)
 		m.Generation = types.Int64Value(node.Binding.Generation)
 	}
-	m.Drift = types.StringValue(drift)
+	m.Drift, m.Wipes = types.StringValue(drift), types.StringNull() // a wipe is of a plan
 	m.observe(node)
 	m.DiskSelected = desired.Optional(cmp.Or(stored.Disk, node.Disk))
 	if _, err := api.ParseMAC(m.Node.ValueString()); err != nil {

@@ -33,10 +33,10 @@ func schemaOf() schema.Schema {
 				"the same desired " +
 				"state. Removing the attribute does not, and neither does the first apply after an import."},
 		"on_drift": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("warn"),
-			Validators: oneOf("warn", "reimage", "ignore"),
-			MarkdownDescription: "What a plan does when somebody else changed the binding: `warn` warns and plans " +
-				"nothing, " +
-				"`reimage` plans the declared state again, `ignore` does neither. Default: `warn`."},
+			Validators: oneOf("warn", "reimage", "ignore", "fail"),
+			MarkdownDescription: "What a plan does when somebody else changed or removed the binding: `warn` warns and " +
+				"plans nothing, `reimage` plans the declared state again, `ignore` does neither, `fail` is an error. " +
+				"Default: `warn`."},
 		"on_destroy": schema.StringAttribute{Optional: true, Computed: true,
 			Default:    stringdefault.StaticString("keep"),
 			Validators: oneOf("keep", "wipe"),
@@ -70,6 +70,11 @@ func observedAttributes() map[string]schema.Attribute {
 		"phase": text("Phase of the node at the last refresh, such as `writing` or `operational`. " +
 			"Null: not seen yet."),
 		"reason": text("Why its last step failed. Null: it did not fail."),
+		"seed_differs": schema.BoolAttribute{Computed: true, MarkdownDescription: "True if the installed system has an " +
+			"earlier host name, other user data or keys than declared. It gets these with its next image."},
+		"wipes": text("The disk that the plan wipes: node, disk, generations and images, such as `n1: serial:S123 " +
+			"(PM9A3, 1.9 TB), generation 1 -> 2, image A -> B`. Unknown in a plan that may wipe a disk, depending on " +
+			"what the apply finds. Null after a refresh: only plans wipe."),
 	}
 }
 

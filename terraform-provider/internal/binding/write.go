@@ -3,6 +3,7 @@
 package binding
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -43,7 +44,7 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	response.Diagnostics.Append(window.Open(ctx, b.site, map[string]string{node.MAC: node.Name}, plan.AdmitWithin)...)
 	r := record{Owner: b.site.Owner}
 	r.look(*node, stored)
-	plan.settle(*node, stored.Generation)
+	plan.settle(*node, stored, first(*node, &plan))
 	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
 	response.Diagnostics.Append(r.save(ctx, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
@@ -67,8 +68,10 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	if response.Diagnostics.HasError() {
 		return
 	}
-	if (change{plan: &plan, state: &state}).sends() {
-		stored, diagnostics := b.put(ctx, *node, &plan, data, was.options(&plan, b.site.Owner)...)
+	stored, before := *cmp.Or(node.Binding, &api.Binding{}), was.outlook(&plan)
+	if (change{plan: &plan, state: &state, stored: was}).sends() {
+		var diagnostics diag.Diagnostics
+		stored, diagnostics = b.put(ctx, *node, &plan, data, was.options(&plan, b.site.Owner)...)
 		response.Diagnostics.Append(diagnostics...)
 		if response.Diagnostics.HasError() {
 			return
@@ -80,7 +83,8 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 		response.Diagnostics.Append(window.Open(ctx, b.site, map[string]string{node.MAC: node.Name}, plan.AdmitWithin)...)
 	}
 	was.Imported = false
-	plan.settle(*node, was.Generation)
+	stored.Generation = was.Generation
+	plan.settle(*node, stored, before)
 	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
 	response.Diagnostics.Append(was.save(ctx, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
@@ -88,6 +92,9 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 
 // options are the conditions of an update: only over what was seen when the plan was made.
 func (r *record) options(plan *model, owner string) []api.Option {
+	if r.Absent {
+		return []api.Option{api.IfAbsent()}
+	}
 	options := []api.Option{api.IfRevision(r.Revision)}
 	if !plan.Generation.IsUnknown() && plan.Generation.ValueInt64() != r.Generation {
 		options = append(options, api.Reimage()) // also when the desired state is stored already
@@ -146,7 +153,7 @@ func unclaimed(b api.Binding) bool { return b.Owner == "" && desired.Of(b).WipeO
 
 // replaces reports whether the binding of a node is this configuration's own, which the plan removes first.
 func (b *binding) replaces(node api.Node) bool {
-	return node.Binding.Owner == b.site.Owner && b.site.Held(node.MAC)
+	return node.Binding.Owner == b.site.Owner && b.site.Held(node.MAC) != nil
 }
 
 // taken refuses to bind a node that is bound.

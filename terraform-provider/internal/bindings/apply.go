@@ -157,13 +157,14 @@ func (c *comparison) wholly(is model, steps map[string]step, done answers) *appl
 			generations[mac] = done.bound[mac].Generation
 			e = stored{Generation: done.bound[mac].Generation, Observed: e.Observed, Revision: done.bound[mac].Revision}
 		case drifted:
-			others[mac] = s.other.Image
+			others[mac] = c.exception(mac, s)
 		default:
 			e.Desired, e.Asked = nil, nil
 		}
 		now[mac] = e
 	}
 	is.Generations, is.Drifted = ofNumbers(generations), ofStrings(others)
+	is.Wipes = c.settled(is.Wipes, done)
 	return &applied{is, now}
 }
 

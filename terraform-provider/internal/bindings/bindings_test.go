@@ -184,7 +184,13 @@ func TestAccDrift(t *testing.T) {
 	if err := s.Client().DeleteBinding(t.Context(), "n1", api.As("terraform:x")); err != nil {
 		t.Fatal(err)
 	}
-	has(t, s.plan(block("x", two)), `\+ "52:54:00:77:00:01" = "d12"`)
+	const absent = `n1 \(52:54:00:77:00:01\): not bound any more, after generation 3`
+	has(t, s.plan(block("x", two)), `1 machines are bound differently`, absent)
+	s.declare(block("x", two, `on_drift = "fail"`))
+	s.Fails(absent+`.*because on_drift is "fail"`, "plan")
+	s.bound("", "d12@3")
+	s.apply(block("x", two, `on_drift = "reimage"`))
+	s.bound("d12@1", "d12@3")
 	s.apply(block("x", two))
 	s.Bind(api.BindingSpec{Node: "n2", Image: "d12", Owner: "terraform:x"}, api.Reimage())
 	s.Empty() // the same desired state again is no drift
@@ -227,6 +233,7 @@ func TestAccTwoAtOnce(t *testing.T) {
 func TestAccChangedBetweenPlanAndApply(t *testing.T) {
 	s := start(t)
 	s.apply(block("x", images("d12", "d12", "d12")))
+	s.Must("apply", "-refresh-only", "-auto-approve") // what it wiped is of that plan
 	s.declare(block("x", images("d13", "d13", "d12")))
 	s.Must("plan", "-out=saved")
 	s.Bind(api.BindingSpec{Node: "n2", Image: "d13", Owner: "terraform:x"}, api.Reimage())

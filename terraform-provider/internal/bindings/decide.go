@@ -18,6 +18,7 @@ const (
 	clean               // the binding becomes a wipe without an owner
 	drifted             // somebody else changed the binding, and that is left alone
 	blocked             // the same, but something else is to be done about it
+	failed              // the same, and that is an error
 	foreign             // it belongs to another owner, and something is to be done about it
 )
 
@@ -79,7 +80,7 @@ func (c *comparison) step(mac string) step {
 	e := c.stored[mac]
 	declared, planned := c.with(mac, c.prior.stateOf(mac)), c.with(mac, c.planned.stateOf(mac))
 	s := desired.Situation{Declared: declared, Stored: declared, Planned: planned, OnDrift: c.planned.onDrift,
-		Triggered: c.triggered(mac)}
+		Triggered: c.triggered(mac), Absent: e.Absent}
 	if e.Desired != nil {
 		s.Stored = c.with(mac, *e.Desired)
 	}
@@ -92,7 +93,13 @@ func (c *comparison) step(mac string) step {
 		if !s.Planned.Reimages(s.Stored) {
 			k = again
 		}
-		return step{kind: k, generation: api.NextGeneration(e.Generation, e.Observed), from: e.Generation, raises: true}
+		next := api.NextGeneration(e.Generation, e.Observed)
+		if e.Absent {
+			next = api.NextGeneration(0, e.Observed)
+		}
+		return step{kind: k, generation: next, from: e.Generation, raises: true}
+	case desired.Failed:
+		return step{kind: failed, generation: c.generations[mac], other: s.Stored}
 	case desired.Tolerated:
 		return step{kind: drifted, generation: c.generations[mac], other: s.Stored}
 	case desired.Blocked:
@@ -103,6 +110,17 @@ func (c *comparison) step(mac string) step {
 		}
 	}
 	return step{kind: put, generation: e.Generation}
+}
+
+// unbound is what drifted has of a machine that somebody took the binding away from.
+const unbound = "(not bound)"
+
+// exception is what a machine is bound to instead of what is declared.
+func (c *comparison) exception(mac string, s step) string {
+	if c.stored[mac].Absent {
+		return unbound
+	}
+	return s.other.Image
 }
 
 // stepForeign decides about a machine that another owner took over: it is never changed.
@@ -146,7 +164,7 @@ func (c *comparison) stepNew(mac string, node api.Node) step {
 func (c *comparison) stepGone(mac string) step {
 	e := c.stored[mac]
 	switch {
-	case e.Generation == 0 || e.foreign(c.owner):
+	case e.Generation == 0 || e.Absent || e.foreign(c.owner):
 		return step{kind: keep}
 	case c.planned.onDestroy != "wipe":
 		return step{kind: unbind, generation: e.Generation}

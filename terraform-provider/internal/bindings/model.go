@@ -22,6 +22,7 @@ type model struct {
 	MaxReimages     types.Int64  `tfsdk:"max_reimages"`
 	Generations     types.Map    `tfsdk:"generations"`
 	Drifted         types.Map    `tfsdk:"drifted"`
+	Wipes           types.Map    `tfsdk:"wipes"`
 }
 
 // empty is a model with only a name, as in an import.
@@ -29,7 +30,8 @@ func empty(name types.String) model {
 	return model{Name: name, Images: types.MapNull(types.StringType), ReimageTriggers: types.MapNull(types.StringType),
 		Shared:  desired.Shared{AuthorizedKeys: types.ListNull(types.StringType)},
 		OnDrift: types.StringValue("warn"), OnDestroy: types.StringValue("keep"),
-		Generations: types.MapNull(types.Int64Type), Drifted: types.MapNull(types.StringType)}
+		Generations: types.MapNull(types.Int64Type), Drifted: types.MapNull(types.StringType),
+		Wipes: types.MapNull(types.StringType)}
 }
 
 // known is true when everything that decides about generations is known, single images apart.

@@ -41,6 +41,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	m.UserDataSHA256, m.UserData = desired.SumOf(m.UserData), types.StringNull()
 	if m.Images.IsUnknown() || m.Name.IsUnknown() || !request.State.Raw.IsNull() && !state.Name.Equal(m.Name) {
 		m.Generations, m.Drifted = types.MapUnknown(types.Int64Type), types.MapUnknown(types.StringType)
+		m.Wipes = types.MapUnknown(types.StringType)
 		response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
 		return
 	}
@@ -59,6 +60,9 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	}
 	response.Diagnostics.Append(b.guard(p.reimages(), m.MaxReimages)...)
 	m.Generations, m.Drifted = p.result()
+	if m.Wipes = p.wipes(); m.Wipes.IsNull() && !state.Wipes.IsUnknown() && !request.State.Raw.IsNull() {
+		m.Wipes = state.Wipes
+	}
 	response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
 }
 
@@ -145,7 +149,7 @@ func (p *outlook) name(mac string) string {
 
 // report lists what prevents the plan, and what drifted.
 func (p *outlook) report() diag.Diagnostics {
-	var theirs, stuck, other []string
+	var theirs, stuck, other, refused []string
 	for _, mac := range sortedKeys(p.steps) {
 		s := p.steps[mac]
 		switch s.kind {
@@ -153,6 +157,8 @@ func (p *outlook) report() diag.Diagnostics {
 			theirs = append(theirs, fmt.Sprintf("%s belongs to %s", p.name(mac), s.other.Owner))
 		case blocked:
 			stuck = append(stuck, p.drift(mac))
+		case failed:
+			refused = append(refused, p.drift(mac))
 		case drifted:
 			other = append(other, p.drift(mac))
 		default:
@@ -168,6 +174,11 @@ func (p *outlook) report() diag.Diagnostics {
 			"\n\nSet on_drift = \"reimage\" to image them as declared here, declare what is bound now, or remove "+
 			"them from images.")
 	}
+	if len(refused) > 0 {
+		diagnostics.AddError(fmt.Sprintf("%d machines are bound differently than declared", len(refused)), lines(refused)+
+			"\n\nNothing is planned, because on_drift is \"fail\". Set on_drift = \"reimage\" to image them as declared "+
+			"here, declare what is bound now, or remove them from images.")
+	}
 	if len(other) > 0 && p.planned.onDrift == desired.Warn {
 		diagnostics.AddWarning(fmt.Sprintf("%d machines are bound differently than declared", len(other)), lines(other)+
 			"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, or \"ignore\" to "+
@@ -177,6 +188,9 @@ func (p *outlook) report() diag.Diagnostics {
 }
 
 func (p *outlook) drift(mac string) string {
+	if p.stored[mac].Absent {
+		return fmt.Sprintf("%s: not bound any more, after generation %d", p.name(mac), p.stored[mac].Generation)
+	}
 	text := desired.Drift(p.with(mac, p.prior.stateOf(mac)), p.steps[mac].other, p.stored[mac].Generation)
 	if text == "" {
 		text = "the same, at generation " + fmt.Sprint(p.stored[mac].Generation)
@@ -242,7 +256,7 @@ func (p *outlook) result() (generations, exceptions types.Map) {
 		}
 		numbers[mac] = s.generation
 		if s.kind == drifted {
-			others[mac] = s.other.Image
+			others[mac] = p.exception(mac, s)
 		}
 	}
 	if p.maybe {

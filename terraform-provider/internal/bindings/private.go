@@ -24,6 +24,7 @@ type stored struct {
 	Observed   int64          `json:"o,omitempty"` // generation of the status
 	Revision   int64          `json:"r"`
 	Desired    *desired.State `json:"w,omitempty"` // only of an exception: when it is not the one of the state
+	Absent     bool           `json:"n,omitempty"` // somebody took the binding away
 	// Asked is what was requested when the answer was lost.
 	Asked *asked `json:"a,omitempty"`
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
@@ -46,8 +47,10 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 		return
 	}
 	found := look(owner, declared, numberMap(m.Generations), nodes, others)
+	found.missed(was, declared, numberMap(m.Generations), others)
 	found.remember(was)
 	m.Images, m.Generations, m.Drifted = ofStrings(found.images), ofNumbers(found.generations), ofStrings(found.drifted)
+	m.Wipes = types.MapNull(types.StringType) // a wipe is of a plan
 	setStored(ctx, response.Private, found.stored, &response.Diagnostics)
 	response.Diagnostics.Append(response.State.Set(ctx, m)...)
 	response.Diagnostics.Append(response.Identity.Set(ctx, identity{m.Name.ValueString()})...)
@@ -62,7 +65,7 @@ type sight struct {
 }
 
 // look compares. A machine of ours that was not declared is added: an interrupted apply has bound it. One that is no
-// longer bound, or whose binding lost its owner, is dropped, so that a plan adds it again.
+// longer bound is left to missed. One whose binding lost its owner is dropped, so that a plan adds it again.
 func look(owner string, d declared, generations map[string]int64, ours, others map[string]api.Node) sight {
 	s := sight{map[string]string{}, map[string]int64{}, map[string]string{}, map[string]stored{}}
 	for mac, node := range ours {
@@ -80,6 +83,22 @@ func look(owner string, d declared, generations map[string]int64, ours, others m
 		s.see(mac, node, d.stateOf(mac), owner, generations[mac])
 	}
 	return s
+}
+
+// missed keeps what somebody took away, and what sledd does not know any more: a plan that adds it would wipe it.
+func (s *sight) missed(was map[string]stored, d declared, generations map[string]int64, others map[string]api.Node) {
+	for mac, image := range d.images {
+		node := others[mac]
+		e, known := was[mac]
+		if _, seen := s.stored[mac]; seen || node.Binding != nil || !known {
+			continue
+		}
+		e.Absent, e.Revision, e.Desired = true, 0, nil
+		if node.MAC != "" {
+			e.Observed = node.Status.Generation
+		}
+		s.images[mac], s.generations[mac], s.drifted[mac], s.stored[mac] = image, generations[mac], unbound, e
+	}
 }
 
 // see records one machine; generation is the one that it had when it was as declared.

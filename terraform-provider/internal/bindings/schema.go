@@ -51,9 +51,10 @@ func attributes() map[string]schema.Attribute {
 			MarkdownDescription: "MAC to any text. Another text, or a first one, images the machine again, " +
 				"although its image is " +
 				"the same. Removing it does not, and neither does the first apply after an import."},
-		"on_drift": choice("warn", "What to do about a machine whose binding somebody else changed: `warn` warns "+
+		"on_drift": choice("warn", "What to do about a machine whose binding somebody else changed or removed: `warn` warns "+
 			"and changes nothing, "+
-			"`reimage` plans to image it again, `ignore` does neither. Default: `warn`.", "warn", "reimage", "ignore"),
+			"`reimage` plans to image it again, `ignore` does neither, `fail` is an error. Default: `warn`.",
+			"warn", "reimage", "ignore", "fail"),
 		"on_destroy": choice("keep", "What happens to a machine that is removed from `images`, and to all when "+
 			"the resource is destroyed: "+
 			"`keep` removes the binding and leaves machine and disk alone, `wipe` wipes the disk at the machine's "+
@@ -71,7 +72,11 @@ func attributes() map[string]schema.Attribute {
 		"drifted": schema.MapAttribute{Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "The exceptions: MAC of a machine whose binding differs from what is declared " +
 				"here, to the image " +
-				"that it is bound to (empty: it is only wiped)."},
+				"that it is bound to (empty: it is only wiped; `(not bound)`: somebody removed the binding)."},
+		"wipes": schema.MapAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "MAC to the disk that the plan wipes: node, disk, generations and images, such as `n1: " +
+				"serial:S123, generation 1 -> 2, image A -> B`. Unknown for a machine that the plan may wipe, depending on " +
+				"what the apply finds. Null after a refresh: only plans wipe."},
 	}
 	maps.Copy(all, desired.SharedSchema())
 	return all

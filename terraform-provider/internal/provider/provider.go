@@ -73,6 +73,10 @@ func (p *provider) Schema(_ context.Context, _ framework.SchemaRequest, response
 				MarkdownDescription: "Maximum number of machines that one plan may image again; more is an error " +
 					"that names them. A " +
 					"machine's first image does not count. Default: no limit."},
+			"max_wipes": schema.Int64Attribute{Optional: true,
+				Validators: []validator.Int64{int64validator.AtLeast(0)},
+				MarkdownDescription: "Maximum number of machines whose disks one plan may wipe, first images included; " +
+					"more is an error. Default: no limit."},
 		},
 	}
 }
@@ -84,6 +88,7 @@ type config struct {
 	CAFile      types.String `tfsdk:"ca_file"`
 	Owner       types.String `tfsdk:"owner"`
 	MaxReimages types.Int64  `tfsdk:"max_reimages"`
+	MaxWipes    types.Int64  `tfsdk:"max_wipes"`
 }
 
 func (p *provider) Configure(ctx context.Context, request framework.ConfigureRequest,
@@ -107,6 +112,7 @@ func (p *provider) Configure(ctx context.Context, request framework.ConfigureReq
 			UserAgent: "terraform-provider-sled/" + p.version}.FromEnvironment(os.Getenv),
 		Owner:       c.Owner.ValueString(),
 		MaxReimages: c.MaxReimages.ValueInt64Pointer(),
+		MaxWipes:    c.MaxWipes.ValueInt64Pointer(),
 	}
 	s, diagnostics := site.Connect(ctx, options)
 	response.Diagnostics.Append(diagnostics...)

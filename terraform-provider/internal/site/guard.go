@@ -18,12 +18,14 @@ const severalWarnings = 20
 
 // Guard counts the machines that a plan images again, over all resources of the run. It is safe for concurrent use.
 type Guard struct {
-	limit *int64 // nil: none
+	limit *int64 // of machines that are imaged again; nil: none
+	wipes *int64 // of machines that are written, first images included; nil: none
 
-	mu    sync.Mutex
-	noted map[string]bool // names of nodes that are written
-	again map[string]bool // those of them that held something of Sled's
-	held  map[string]bool // MACs of bindings that this run's state has
+	mu     sync.Mutex
+	noted  map[string]bool  // names of nodes that are written
+	again  map[string]bool  // those of them that held something of Sled's
+	passed bool             // a limit was, and that was reported: one error is enough to end a plan
+	held   map[string]*Held // bindings that this run's state has, by MAC
 }
 
 // Reimage is one machine that a plan writes.
@@ -47,8 +49,8 @@ func (r Reimage) String() string {
 	return fmt.Sprintf("%s: disk %s %s (generation %d -> %s)", r.Node, r.Disk, what, r.From, to)
 }
 
-// Plan records machines that a plan writes. It returns a warning for each, and an error once more than max_reimages
-// were recorded in all.
+// Plan records machines that a plan writes. It returns a warning for each, and one error for the whole run once
+// more than max_reimages or max_wipes were recorded.
 func (g *Guard) Plan(all ...Reimage) diag.Diagnostics {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,26 +62,50 @@ func (g *Guard) Plan(all ...Reimage) diag.Diagnostics {
 		}
 	}
 	diagnostics.Append(g.warn(all)...)
-	if g.limit != nil && int64(len(g.again)) > *g.limit {
-		names := slices.Sorted(maps.Keys(g.again))
-		diagnostics.AddError("Too many machines would be imaged again",
-			fmt.Sprintf("max_reimages of the provider is %d, this plan images at least %d: %s.\n\nPlan fewer "+
-				"(-target, or another configuration), or raise max_reimages.",
-				*g.limit, len(names), strings.Join(names, ", ")))
+	switch {
+	case g.passed:
+	case g.limit != nil && int64(len(g.again)) > *g.limit:
+		diagnostics.AddError("Too many machines would be imaged again", g.excess("max_reimages", "images", *g.limit, g.again))
+	case g.wipes != nil && int64(len(g.noted)) > *g.wipes:
+		diagnostics.AddError("Too many disks would be wiped", g.excess("max_wipes", "wipes disks of", *g.wipes, g.noted))
 	}
 	return diagnostics
 }
 
-// Hold records that the state has a binding of this MAC which stays in the configuration. If the plan also creates one
-// for it, that replaces this one.
-func (g *Guard) Hold(mac string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	note(&g.held, mac)
+// excess is the only report of a plan past a limit, with the machines that are known so far.
+func (g *Guard) excess(limit, does string, most int64, machines map[string]bool) string {
+	g.passed = true
+	names := slices.Sorted(maps.Keys(machines))
+	return fmt.Sprintf("%s of the provider is %d, this plan %s at least %d: %s.\n\nPlan fewer (-target, or "+
+		"another configuration), or raise %s.", limit, most, does, len(names), few(names), limit)
 }
 
-// Held reports whether Hold was called for this MAC.
-func (g *Guard) Held(mac string) bool {
+// few names some machines; of many the first.
+func few(names []string) string {
+	if more := len(names) - severalWarnings; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:severalWarnings], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Held is a binding that the state has.
+type Held struct {
+	Wipes bool // when it is destroyed
+}
+
+// Hold records that the state has a binding of this MAC which stays in the configuration. If the plan also creates one
+// for it, that replaces this one.
+func (g *Guard) Hold(mac string, binding Held) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held == nil {
+		g.held = map[string]*Held{}
+	}
+	g.held[mac] = &binding
+}
+
+// Held returns what Hold recorded for this MAC; nil: nothing.
+func (g *Guard) Held(mac string) *Held {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.held[mac]

@@ -33,6 +33,7 @@ type Options struct {
 	Access      api.Config
 	Owner       string // default terraform
 	MaxReimages *int64 // nil: no limit
+	MaxWipes    *int64 // nil: no limit
 }
 
 // Site is one boot server in one run of the provider. It is safe for concurrent use.
@@ -55,7 +56,7 @@ func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 		diagnostics.AddError("The provider cannot be configured", err.Error())
 		return nil, diagnostics
 	}
-	s := &Site{client: client, Owner: options.Owner, Guard: &Guard{limit: options.MaxReimages}}
+	s := &Site{client: client, Owner: options.Owner, Guard: &Guard{limit: options.MaxReimages, wipes: options.MaxWipes}}
 	if s.Owner == "" {
 		s.Owner = defaultOwner
 	}

@@ -22,7 +22,4 @@ resource "sled_binding" "n1" {
 
   # Any other text images the machine again.
   reimage_trigger = "2026-11"
-
-  on_drift   = "reimage"
-  on_destroy = "wipe"
 }
