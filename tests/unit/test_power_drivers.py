@@ -55,7 +55,8 @@ env >{tmp_path}/environment; echo Chassis Power is on""",
 @pytest.mark.parametrize(
     ("get", "kind"),
     [
-        ("echo Boot Flag Invalid", "lied"),
+        ("echo Boot Device Selector : No override", "lied"),
+        ("echo Boot Flag Invalid; echo Boot Device Selector : Force PXE", ""),
         ("echo Boot Flag Valid; echo Boot Device Selector : Force PXE", ""),
         ("exit 1", ""),
         ("echo Node busy; exit 1", "busy"),
