@@ -43,6 +43,14 @@ def never_admitted(report: Json) -> None:
         raise Harm(f"the stranger was admitted: {report}")
 
 
+def refused(code: int, output: str, report: Json) -> None:
+    """Checks that a warm start ended at the host key of a machine that is not n1: its exit code and what it printed."""
+    if not report["ssh"]:
+        raise Harm("the operator's SSH did not reach the stranger")
+    if code == 0 or "Host key verification failed" not in " ".join(output.split()):
+        raise Harm(f"the host key was not refused: code {code}: {output}")
+
+
 def admitted_by(events: list[Json], evidence: str) -> None:
     """Checks how the machine was admitted in the end."""
     last = ([event["detail"] for event in events if event["kind"] == "admit"] or ["nobody"])[-1]

@@ -121,9 +121,20 @@ def test_a_run_that_was_attacked_in_vain() -> None:
     assert verdict.seconds_to_alarm(EVENTS) == 0.5
 
 
+WARM = "FAILED: cannot ask the running system: Host key verification\n  failed."
+REACHED: Json = {"ssh": ["Child connection from 10.77.0.254:40000"]}
+
+
+def test_a_warm_start_that_was_refused() -> None:
+    verdict.refused(2, WARM, REACHED)
+
+
 @pytest.mark.parametrize(
     ("check", "message"),
     [
+        (lambda: verdict.refused(2, WARM, {"ssh": []}), "did not reach"),
+        (lambda: verdict.refused(2, WARM[:40], REACHED), "was not refused"),
+        (lambda: verdict.refused(0, WARM, REACHED), "was not refused: code 0"),
         (lambda: verdict.unharmed(EVENTS, REPORT | {"secrets": True}), "got secrets"),
         (lambda: verdict.unharmed(EVENTS[:-1], REPORT), "operational"),
         (lambda: verdict.in_one_go([*EVENTS, event("begin", verb="write")]), "'write': 2"),
