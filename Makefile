@@ -15,6 +15,9 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 JOBS := $(shell nproc)
 NODES ?= 2
 KEEP ?=
+# Also what takes long: stories of the lab, interrupted runs.
+LONG ?=
+export LONG
 VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 
 help: ## this list
@@ -29,7 +32,7 @@ demo-down: ## take down a lab that KEEP=1 left
 	tools/as-root tools/demo --down
 
 # Not unit-go and unit-shell: test-go is the same with the race detector, and test-initrd begins with the other.
-test: ## everything, with the lab; as root or with sudo
+test: ## all but the long tests; as root or with sudo
 	tools/stages setup programs+initrd+check-program $(TESTS)
 
 ## The quick loop
@@ -223,7 +226,7 @@ test-boot-server:
 test-power: ## every power driver against its simulator
 	tools/as-root molecule/run power
 
-test-lab: provider-here ## the lab; STORY="NAME..." in a lab that stays
+test-lab: provider-here ## the lab; STORY="NAME..." in one that stays
 	tools/as-root molecule/run lab $(if $(STORY),story $(STORY))
 
 lab-down: ## take down the lab that STORY left

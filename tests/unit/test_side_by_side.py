@@ -2,6 +2,7 @@
 """molecule/lab/side_by_side, which runs the stories of the lab."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,12 @@ COMMAND = [
 ]
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *words: str, long: str = "") -> subprocess.CompletedProcess[str]:
     command = [str(LAB / "side_by_side"), *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    environment = os.environ | {"LONG": long}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def stories(folder: Path, lanes: int, **listed: Any) -> str:
@@ -98,11 +102,31 @@ def test_what_comes_after_a_failed_one_is_left_out(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().splitlines() == ["start a", "end a", "start c", "end c"]
 
 
+def test_long_ones_run_when_they_are_asked_for(tmp_path: Path) -> None:
+    file = stories(tmp_path, 1, a={"seconds": 1}, b={"seconds": 1, "after": ["a"], "long": True})
+    assert set(planned(tmp_path, file)) == {"a"}
+    assert "b " in run(tmp_path, "plan", file, long="1").stdout
+
+
+def test_what_is_run_always_comes_after_nothing_long(tmp_path: Path) -> None:
+    file = stories(tmp_path, 1, a={"seconds": 1, "long": True}, b={"seconds": 1, "after": ["a"]})
+    done = run(tmp_path, "plan", file)
+    assert done.returncode == 1 and "others come after a, which LONG=1 alone runs" in done.stderr
+
+
 @pytest.fixture(scope="module")
 def listed() -> dict[str, Any]:
     """The stories of the lab."""
     content: dict[str, dict[str, Any]] = yaml.safe_load((LAB / "stories.yml").read_text())
     return content["stories"]
+
+
+@pytest.mark.parametrize("long", ["", "1"])
+def test_the_stories_of_the_lab_can_be_run(tmp_path: Path, listed: dict[str, Any], long: str) -> None:
+    done = run(tmp_path, "plan", str(LAB / "stories.yml"), long=long)
+    assert done.returncode == 0, done.stderr
+    expected = {name for name, story in listed.items() if long or not story.get("long")}
+    assert {line.split()[0] for line in done.stdout.splitlines()[1:]} == expected
 
 
 def test_every_playbook_is_run(listed: dict[str, Any]) -> None:
