@@ -6,6 +6,7 @@ package sleddtest
 
 import (
 	"context"
+	"crypto/ed25519"
 	"log/slog"
 	"net"
 	"net/http/httptest"
@@ -21,6 +22,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/console"
+	"github.com/sled-fleet/sled/sledd/internal/erasure"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
@@ -136,6 +138,9 @@ func listen(t testing.TB, address string) net.Listener {
 	}
 }
 
+// erasureKey signs the records of erased disks.
+var erasureKey = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+
 // serve starts all of sledd but the store.
 func (s *Sledd) serve(listener net.Listener) {
 	quirks, err := quirk.Load(s.options.Quirks)
@@ -154,15 +159,16 @@ func (s *Sledd) serve(listener net.Listener) {
 		Box: box, Policy: nodetx.Policy{Rules: quick()}}
 	images, upload := []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, "https://10.77.0.1/upload"
 	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload}
+	erasures := erasure.New(db.Store, erasureKey)
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
-		Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
+		Erasures: erasures, Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
 		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
-	trail := audit.New(db.Store, log, db.Now)
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
 	web := httptest.NewUnstartedServer(nil)
 	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rollouts.New(db),
-		Hub: s.Hub, Capacity: s.Capacity, Audit: trail, Metrics: measure, Log: log, Stopping: stopping,
+		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(db.Store, log, db.Now), Erasures: erasures,
+		Metrics: measure, Log: log, Stopping: stopping,
 		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links}).Handler(), log)
 	if s.options.ReadTimeout > 0 {
 		web.Config.ReadTimeout = s.options.ReadTimeout

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/console"
+	"github.com/sled-fleet/sled/sledd/internal/erasure"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
@@ -98,6 +100,7 @@ type files struct {
 	token  string // of operator admin
 	box    *seal.Box
 	keys   imagefile.Keys
+	erases ed25519.PrivateKey // signs records of erased disks
 }
 
 func read(s settings) (files, error) {
@@ -111,6 +114,15 @@ func read(s settings) (files, error) {
 	}
 	if given.keys, err = imageKeys(s.imageKeys); err != nil {
 		return given, err
+	}
+	if s.erasureKey != "" {
+		text, err := os.ReadFile(s.erasureKey)
+		if err != nil {
+			return given, fmt.Errorf("--erasure-key-file: %w", err)
+		}
+		if given.erases, err = erasure.ParsePrivate(text); err != nil {
+			return given, fmt.Errorf("--erasure-key-file %s: %w", s.erasureKey, err)
+		}
 	}
 	given.token, err = adminToken(s.adminTokenFile)
 	return given, err
@@ -152,13 +164,14 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	measure.Watch(hub)
 	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
 	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
+	erasures := erasure.New(measured, given.erases)
 	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,
 		ImageKeys: given.keys, Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs,
-		UploadURL: s.uploadURL,
-		Uploads:   &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
-		System:    boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+		UploadURL: s.uploadURL, Erasures: erasures,
+		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
+		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
-		Audit:   audit.New(measured, log, db.Now),
+		Audit: audit.New(measured, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Consoles: console.Directory(s.consoles), Links: link.Kernel{}}
 }
 

@@ -46,6 +46,7 @@ type settings struct {
 	watchdog        time.Duration
 	adminTokenFile  string
 	userDataKeys    string
+	erasureKey      string
 	consoles        string
 	tokenTTL        time.Duration
 	admission       string
@@ -91,6 +92,8 @@ func (s *settings) flags(f *pflag.FlagSet) {
 		"file with the token of operator admin, which is created or updated at start")
 	f.StringVar(&s.userDataKeys, "user-data-key-file", "",
 		"file of keys that seal user data in the store, 64 hexadecimal digits in a line; the first seals, all open")
+	f.StringVar(&s.erasureKey, "erasure-key-file", "",
+		"PEM file of the Ed25519 private key that signs the records of erased disks; without it they are not signed")
 	f.StringVar(&s.consoles, "console-directory", "",
 		"directory of recorded consoles, MAC.log (MAC with hyphens); sledd reads it, also for claim codes")
 	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "lifetime of a boot token; renewed while the node polls")

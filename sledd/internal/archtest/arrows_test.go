@@ -17,7 +17,7 @@ var floors = [][]string{
 	{"key", "limit", "mac", "nodetext", "operand", "origin", "quirk", "refusal", "seal", "store"},
 	{"boot", "capacity", "token", "plan"},
 	{"admission"},
-	{"audit", "console", "events", "report", "rollout"},
+	{"audit", "console", "erasure", "events", "report", "rollout"},
 	{"link", "metrics", "nodetx"},
 	{"fleet", "intake", "rollouts"},
 	{"server"},

@@ -17,6 +17,7 @@ const (
 	exitNotFound    = 3
 	exitConflict    = 4
 	exitDenied      = 5
+	exitForged      = 5 // of records: the same as sledc's code for bytes that are not those promised
 	exitUnreachable = 6
 )
 
@@ -39,10 +40,13 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func exitCode(err error) int {
 	var usage *usageError
+	var forged *forgedError
 	status := api.StatusOf(err)
 	switch {
 	case errors.As(err, &usage), status == 400, status == 422:
 		return exitUsage
+	case errors.As(err, &forged):
+		return exitForged
 	case api.IsNotFound(err):
 		return exitNotFound
 	case api.IsConflict(err):

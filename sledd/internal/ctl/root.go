@@ -46,7 +46,7 @@ Server and token come from flags or from the environment:
 Output has colours on a terminal, unless the environment has NO_COLOR.
 
 Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 denied,
-6 server unreachable.`
+or records that do not verify, 6 server unreachable.`
 
 const example = `  sledctl status
   sledctl node apply 52:54:00:77:00:01 --name n1 --disk only --label rack=a
@@ -91,7 +91,7 @@ func (a *app) root() *cobra.Command {
 		a.nodeCommand(), a.imageCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand(),
 		a.statusCommand(), a.watchCommand(), a.rolloutCommand(), a.timelineCommand(), a.eventsCommand(),
 		a.logCommand(), a.consoleCommand(), a.knownHostsCommand(), a.rescueCommand(), a.kexecCommand(),
-		a.operatorCommand(), a.auditCommand(), a.storeCommand(), a.claimsCommand(),
+		a.operatorCommand(), a.auditCommand(), a.erasureCommand(), a.storeCommand(), a.claimsCommand(),
 		a.admitCommand(), a.refuseCommand(), a.revokeCommand(), a.ackCommand(),
 	)
 	return root

@@ -10,6 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
+	"github.com/sled-fleet/sled/sledd/internal/erasure"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/limit"
@@ -47,6 +48,7 @@ type Options struct {
 	TokenLife time.Duration  // of a boot token
 	Observe   Observer       // nil: nobody
 	Capacity  Capacity       // nil: there is always room
+	Erasures  *erasure.Chain // nil: records of erased disks are stored without a signature
 }
 
 // Capacity refuses writes for which the store has no room.
@@ -77,6 +79,9 @@ func New(options Options) *Intake {
 	}
 	if options.Capacity == nil {
 		options.Capacity = boundless{}
+	}
+	if options.Erasures == nil {
+		options.Erasures = erasure.New(options.DB.Store, nil)
 	}
 	if options.Uploads == nil {
 		options.Uploads = &Uploads{}

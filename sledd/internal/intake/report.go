@@ -23,6 +23,13 @@ const recent = 100
 func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Report) (string, error) {
 	renewed := ""
 	var failed []report.Line
+	if slices.ContainsFunc(sent.Lines, hasErasures) {
+		release, err := in.Erasures.Turn(ctx)
+		if err != nil {
+			return "", err //nolint:wrapcheck // the client is gone
+		}
+		defer release()
+	}
 	err := in.update(ctx, mac, []nodetx.Want{nodetx.Events(recent), nodetx.Facts}, func(tx *nodeTx) error {
 		earlier := currentRun(tx.Events())
 		if tx.sentAgain(bearer, sent, earlier) {
@@ -141,6 +148,9 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 		tx.applyStepStart(line.Verb)
 	} else {
 		event.Code, event.Seconds, event.Bytes, event.Detail = line.Code, line.Seconds, moved, line.Detail
+		if err := in.recordErasures(ctx, tx, sent, line); err != nil {
+			return err
+		}
 		if err := in.applyStepEnd(ctx, tx, sent, line); err != nil {
 			return err
 		}

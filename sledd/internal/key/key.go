@@ -23,6 +23,9 @@ const (
 	Kexecs    = Root + "kexecs/"
 	Rescues   = Root + "rescues/"
 	Audit     = Root + "audit/"
+	// Erasures are the records of erased disks, and ErasureHead the end of their chain.
+	Erasures    = Root + "erasures/"
+	ErasureHead = Root + "erasure-head"
 	// MACs are those of further interfaces that nodes boot from.
 	MACs = Root + "macs/"
 	// Admissions of nodes: claims, incumbents, windows.

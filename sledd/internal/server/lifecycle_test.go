@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -170,6 +171,48 @@ func TestWipeOnly(t *testing.T) {
 	if status := s.Node(1).Status; status.Generation != 1 {
 		t.Errorf("an unbound node lost its generation: %+v", status)
 	}
+}
+
+const erased = "erasure result=%s disk=%s serial=%s wwn= path= model= bytes=4294967296 sector=512 level=empty " +
+	"method=discard verify=full read=4294967296 seconds=1"
+
+// TestErasuresAreRecordedOnceAndOutliveTheNode: a report may be sent again, and a deleted node keeps its records.
+func TestErasuresAreRecordedOnceAndOutliveTheNode(t *testing.T) {
+	s := fresh(t)
+	s.Declare(1)
+	s.Bind(api.BindingSpec{Node: "n1"})
+	m := s.Machine(1)
+	m.Poll(0)
+	before := erasures(s).Head.Number
+	end := []string{fmt.Sprintf(erased, "good", "sda", "A"), fmt.Sprintf(erased, "failed", "sdb", "B") + " reason=bad",
+		"erasure result=left disk=sdc serial=C wwn= path= model= bytes=1 sector=512 reason=on%20the%20keep%20list",
+		"end step=1 verb=wipe code=1 seconds=1 reason=bad"}
+	m.Report("begin step=1 of=2 verb=wipe")
+	m.Report(end...)
+	m.Report(end...)
+	s.phase(1, api.Failed)
+	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
+	s.admin(204, "DELETE", "/v1/nodes/n1", nil)
+	list := erasures(s)
+	if list.Head.Number != before+3 {
+		t.Fatalf("%d records, want 3 more than %d", list.Head.Number, before)
+	}
+	for i, want := range []string{"good A", "failed B", "left C"} {
+		r := list.Items[before+int64(i)]
+		if got := r.Result + " " + r.Serial.String(); got != want || r.Node != "n1" || r.Signature == "" ||
+			r.Number != before+int64(i)+1 || r.Admission == "" || r.BootID.IsZero() {
+			t.Errorf("record %d: %+v, want %s", i, r, want)
+		}
+	}
+}
+
+func erasures(s *sledd) api.ErasureList {
+	s.Helper()
+	var list api.ErasureList
+	if err := json.Unmarshal([]byte(s.admin(200, "GET", "/v1/erasures", nil).Body), &list); err != nil {
+		s.Fatal(err)
+	}
+	return list
 }
 
 func TestUnknownMachineIsDiscovered(t *testing.T) {

@@ -54,6 +54,7 @@ func (s *Server) Describe(description huma.API) {
 	o.rollouts()
 	o.operators()
 	o.audits()
+	o.erasures()
 	o.store()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/console"
+	"github.com/sled-fleet/sled/sledd/internal/erasure"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
@@ -37,6 +38,7 @@ type Server struct {
 	Hub      *events.Hub
 	Capacity *capacity.Gauge
 	Audit    *audit.Trail
+	Erasures *erasure.Chain
 	Metrics  *metrics.Metrics
 	Log      *slog.Logger
 	// Consoles are the records of consoles.

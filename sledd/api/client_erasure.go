@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// Erasures returns all records of erased disks, oldest first, and the end of the chain as of the last of them.
+func (c *Client) Erasures(ctx context.Context) (ErasureList, error) {
+	all := ErasureList{Items: []Erasure{}}
+	for {
+		query := url.Values{"after": {strconv.Itoa(len(all.Items))}}
+		var page ErasureList
+		err := c.call(ctx, request{method: http.MethodGet, path: "/v1/erasures", query: query}, &page)
+		if err != nil {
+			return all, err
+		}
+		all.Items, all.Head = append(all.Items, page.Items...), page.Head
+		if len(page.Items) == 0 || int64(len(all.Items)) >= page.Head.Number {
+			return all, nil
+		}
+	}
+}
+
+// ErasureKey returns the public key of the records.
+func (c *Client) ErasureKey(ctx context.Context) (ErasureKey, error) {
+	var key ErasureKey
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/erasures/key"}, &key)
+	return key, err
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package erasure
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+//go:embed page.html
+var pageSource string
+
+var page = template.Must(template.New("page").Parse(pageSource))
+
+// Row is one fact of a record, for people.
+type Row struct{ Name, Value string }
+
+const (
+	sampleBytes = 4096
+)
+
+// Rows are the facts of a record, in the order of the page; those without a value are empty.
+func Rows(r api.Erasure) []Row {
+	return append(diskRows(r), courseRows(r)...)
+}
+
+var results = map[string]string{"good": "emptied and read back", "failed": "FAILED", "left": "left out, not touched"}
+
+func diskRows(r api.Erasure) []Row {
+	return []Row{
+		{"Result", results[r.Result]},
+		{"Reason", r.Reason.String()},
+		{"Model", r.Model.String()}, {"Serial number", r.Serial.String()}, {"WWN", r.WWN.String()},
+		{"Path", r.Path.String()}, {"Kernel name", r.Disk.String()},
+		{"Size", fmt.Sprintf("%d bytes, sectors of %d", r.Bytes, r.Sector)},
+		{"Node", fmt.Sprintf("%s, %s, generation %d", r.Node, r.MAC, r.Generation)},
+		{"Admitted as", r.Admission}, {"Boot", r.BootID.String()},
+		{"Reported", r.Time.UTC().Format(time.RFC3339)},
+	}
+}
+
+func courseRows(r api.Erasure) []Row {
+	if r.Level == "" {
+		return nil
+	}
+	rows := []Row{
+		{"Level", r.Level}, {"Method", r.Method}, {"Duration", strconv.FormatFloat(r.Seconds, 'f', 1, 64) + " s"},
+		{"Read back", fmt.Sprintf("%s, %d bytes", r.Verify, r.Read)}, {"Proves", Bound(r)}, {"Seed", r.Seed},
+	}
+	if r.BadRanges > 0 {
+		rows = append(rows, Row{"Not reached", fmt.Sprintf("%d ranges, %d bytes: %s", r.BadRanges, r.BadBytes, r.Bad)})
+	}
+	return rows
+}
+
+// Bound states what reading back would have found.
+func Bound(r api.Erasure) string {
+	if r.Samples == 0 {
+		if r.Level == "signatures" {
+			return "the places of signatures hold zeros; all else is as it was"
+		}
+		return "every byte that could be read is as it was written"
+	}
+	share := 1 - math.Pow(0.05, 1/float64(r.Samples))
+	run := int64(1.56*float64(r.Bytes/r.Samples)) + sampleBytes
+	return fmt.Sprintf("with 95 %%, leftovers in %.2f %% of the disk, or one run of %d MiB, would have been seen",
+		100*share, (run+1<<20-1)>>20)
+}
+
+// Page is a record as one HTML file, without references to other files.
+func Page(r api.Erasure) ([]byte, error) {
+	line, err := Encode(r)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = page.Execute(&out, map[string]any{"Record": r, "Disk": filled(diskRows(r)), "Course": filled(courseRows(r)),
+		"SHA256": Hash(line), "Good": r.Result == "good", "Left": r.Result == "left"})
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func filled(rows []Row) []Row {
+	var found []Row
+	for _, row := range rows {
+		if row.Value != "" {
+			found = append(found, row)
+		}
+	}
+	return found
+}
