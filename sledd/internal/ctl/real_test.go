@@ -154,7 +154,7 @@ func TestKeysAndUserData(t *testing.T) {
 	s.does(exitUsage, "bind n1 --wipe-only --boot reboot", "user data")
 	s.does(exitDone, "bind n1 --wipe-only --boot reboot --user-data "+file, "reboot")
 	s.does(exitDone, "bind n1 --wipe-only --user-data=", "n1")
-	if got := s.does(exitDone, "binding get n1 -o json", `"generation": 2`); !strings.Contains(got.out, "ssh-ed25519") {
+	if got := s.does(exitDone, "binding get n1 -o json", `"generation": 1`); !strings.Contains(got.out, "ssh-ed25519") {
 		t.Errorf("the keys went with the user data: %s", got.out)
 	}
 }
