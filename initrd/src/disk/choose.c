@@ -2,6 +2,7 @@
 #include "disk/choose.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/operand.h"
@@ -22,6 +23,33 @@ static bool unfit(const struct disk *disk, const struct keep *keep, char *why, s
 	return *why;
 }
 
+bool choose_is_disk(const struct disk *disk) {
+	return !disk->excluded[0] || !strcmp(disk->excluded, "removable") ||
+	       !strcmp(disk->excluded, "without a size");
+}
+
+static bool keeps_one(const struct selector *selector, const struct disks *disks) {
+	for (size_t i = 0; i < disks->count; i++)
+		if (choose_is_disk(&disks->items[i]) && selector_matches(selector, &disks->items[i]))
+			return true;
+	return false;
+}
+
+int choose_keep(const struct disks *disks, const char *text, struct keep *ret, struct fault *fault) {
+	int r;
+
+	*ret = (struct keep){0};
+	r = text ? keep_parse(text, ret, fault) : 0;
+	if (r < 0)
+		return fault_prefix(fault, r, "keep: ");
+	for (size_t i = 0; i < ret->count; i++)
+		if (!keeps_one(&ret->selectors[i], disks))
+			return fault_set(fault, CODE_DISK,
+				"keep %s: no disk matches; correct the entry, or remove it if its disk is gone",
+				ret->selectors[i].text);
+	return 0;
+}
+
 static int parse(const char *selector_text, const char *keep_text, struct selector *selector, struct keep *keep,
 		 struct fault *fault) {
 	int r = selector_text ? selector_parse(selector_text, selector, fault) : 0;
@@ -38,8 +66,9 @@ int choose_disk(const struct disks *disks, const char *selector_text, const char
 	const struct disk *match = NULL;
 	size_t matches = 0;
 	char why[256];
-	int r = parse(selector_text, keep_text, &selector, &keep, fault);
+	int r = selector_parse(selector_text, &selector, fault);
 
+	r = r < 0 ? fault_prefix(fault, r, "disk: ") : choose_keep(disks, keep_text, &keep, fault);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < disks->count; i++) {

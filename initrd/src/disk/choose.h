@@ -6,6 +6,13 @@
 #include "disk/disk.h"
 #include "disk/selector.h"
 
+// A disk of the machine, though perhaps no candidate now: a stick, or a locked disk.
+bool choose_is_disk(const struct disk *disk);
+
+// Parses a keep list, NULL for none, and fails with code 4 if an entry matches no disk: what it was meant to keep would
+// not be kept. Free `ret` after a failure too.
+int choose_keep(const struct disks *disks, const char *text, struct keep *ret, struct fault *fault);
+
 // Succeeds if exactly one candidate matches `selector` and it may be written. Code 4 otherwise, 2 for a selector that
 // does not parse.
 int choose_disk(const struct disks *disks, const char *selector, const char *keep, const struct disk **ret,

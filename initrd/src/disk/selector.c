@@ -88,8 +88,8 @@ int selector_parse(const char *text, struct selector *ret, struct fault *fault) 
 	cleanup_free char *copy = strdup(text);
 	char *rest = copy, *one;
 
-	*ret = (struct selector){0};
-	if (!copy)
+	*ret = (struct selector){.text = strdup(text)};
+	if (!copy || !ret->text)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "selector");
 	while ((one = strsep(&rest, ","))) {
 		int r;
@@ -125,6 +125,7 @@ int keep_parse(const char *text, struct keep *ret, struct fault *fault) {
 void selector_free(struct selector *selector) {
 	while (selector->count)
 		free(selector->terms[--selector->count].value);
+	free(selector->text);
 }
 
 void keep_free(struct keep *keep) {

@@ -21,6 +21,7 @@ struct term {
 };
 
 struct selector {
+	char *text;	       // as it was written, for messages
 	size_t count;
 	struct term terms[TERMS_MAX];
 };

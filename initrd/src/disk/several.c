@@ -10,12 +10,6 @@
 #include "disk/choose.h"
 #include "disk/selector.h"
 
-// A disk of the machine, which only is no candidate now.
-static bool is_disk(const struct disk *disk) {
-	return !disk->excluded[0] || !strcmp(disk->excluded, "removable") ||
-	       !strcmp(disk->excluded, "without a size");
-}
-
 static bool is_foreign(const struct disk *disk) { return strstr(disk->path, "-usb-") != NULL; }
 
 static void judge(const struct disk *disk, const struct keep *keep, char left[256], char unfit[256]) {
@@ -34,10 +28,10 @@ static void judge(const struct disk *disk, const struct keep *keep, char left[25
 static int choose_all(const struct disks *disks, const char *keep_text, struct several *ret, struct fault *fault) {
 	cleanup_with(keep_free) struct keep keep = {0};
 	size_t taken = 0;
-	int r = keep_text ? keep_parse(keep_text, &keep, fault) : 0;
+	int r = choose_keep(disks, keep_text, &keep, fault);
 
 	for (size_t i = 0; r == 0 && i < disks->count; i++) {
-		if (!is_disk(&disks->items[i]))
+		if (!choose_is_disk(&disks->items[i]))
 			continue;
 		if (ret->count == SEVERAL_MAX)
 			return fault_set(fault, CODE_DISK, "disks all: more than %u disks", SEVERAL_MAX);

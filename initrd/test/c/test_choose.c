@@ -16,6 +16,8 @@ static struct disk table[] = {
 	{.name = "twin1", .serial = "T", .bytes = 600},
 	{.name = "twin2", .serial = "T", .bytes = 700},
 	{.name = "none", .bytes = 800},
+	{.name = "md0", .bytes = 900, .excluded = "an md array"},
+	{.name = "locked", .serial = "L", .excluded = "without a size"},
 };
 static const struct disks disks = {sizeof(table) / sizeof(table[0]), table};
 
@@ -55,9 +57,22 @@ static void test_choice(void) {
 	refused("serial:C", NULL, "read-only");
 	refused("serial:D", NULL, "mounted at /srv");
 	refused("serial:E", NULL, "no disk");
-	refused("serial:A", "serial:X;model:Fast*", "keep list");
+	refused("serial:A", "serial:C;model:Fast*", "keep list");
 	refused("serial:A", "only", "keep list");
 	refused("model:Fast*", "serial:A", "2 disks");
+}
+
+// An entry that keeps nothing was meant to keep something.
+static void test_keep(void) {
+	refused("serial:A", "serial:X", "keep serial:X: no disk matches");
+	refused("serial:A", "serial:C;serial:c", "keep serial:c: no disk matches");
+	refused("serial:A", "model:Slow-00005;serial:C", "keep model:Slow-00005: no disk matches");
+	refused("serial:A", "serial:B%2C1,size:1-99", "keep serial:B%2C1,size:1-99: no disk matches");
+	refused("serial:A", "wwn:0xDEAD", "keep wwn:0xDEAD: no disk matches");
+	refused("serial:A", "model:*,size:900-", "keep model:*,size:900-: no disk matches"); // md0 is no disk
+	chosen("serial:A", "serial:B%2C1", "vda");
+	chosen("serial:A", "serial:E", "vda"); // a kept stick
+	chosen("serial:A", "serial:L", "vda"); // a kept disk that is locked
 }
 
 static void test_only(void) {
@@ -75,7 +90,7 @@ static void test_list(void) {
 	ok(choose_list(&disks, "serial:A", "serial:none", &text, &fault) == 0, "a list is made");
 	for (const char *c = text_string(&text); *c; c++)
 		lines += *c == '\n';
-	ok(lines == disks.count, "every disk is in it");
+	ok(lines == disks.count - 1, "every disk with a size is in it");
 	ok(strstr(text_string(&text), "name=vda serial=A") && strstr(text_string(&text), "sector=0 why=\n"),
 	   "a fit one has no reason");
 	ok(strstr(text_string(&text), "why=read-only\n"), "others have one");
@@ -86,6 +101,7 @@ static void test_list(void) {
 
 int main(void) {
 	test_choice();
+	test_keep();
 	test_only();
 	test_list();
 	return tap_done();

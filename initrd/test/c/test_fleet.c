@@ -33,6 +33,10 @@ static void test_all(void) {
 	same(several.items[4].left, "removable", "a stick");
 	same(several.items[5].left, "without a size", "a disk that answers nothing");
 	same(several.items[6].unfit, "mounted at /srv", "one in use");
+	ok(several_choose(&disks, "all", "serial:B;serial:b", &several, &fault) < 0 && fault.code == CODE_DISK &&
+		   strstr(fault.text, "keep serial:b: no disk matches"),
+	   "an entry that keeps nothing: %s", fault.text);
+	ok(several_choose(&disks, "all", "serial:B;serial:E;serial:F", &several, &fault) == 0, "a stick, a locked one");
 	ok(several_choose(&disks, "all", "size:0-", &several, &fault) < 0 && fault.code == CODE_DISK, "none: %s",
 	   fault.text);
 }
@@ -42,6 +46,8 @@ static void test_list(void) {
 	ok(several_choose(&disks, "serial:A;serial:X", NULL, &several, &fault) < 0 && fault.code == CODE_DISK, "%s",
 	   fault.text);
 	ok(several_choose(&disks, "serial:A;serial:B", "serial:B", &several, &fault) < 0, "kept: %s", fault.text);
+	ok(several_choose(&disks, "serial:A", "serial:X", &several, &fault) < 0 && strstr(fault.text, "keep serial:X"),
+	   "a list, and an entry that keeps nothing: %s", fault.text);
 	ok(several_choose(&disks, "serial:A;size:100,serial:A", NULL, &several, &fault) < 0, "twice: %s", fault.text);
 	ok(several_choose(&disks, "serial:A;serial:C", NULL, &several, &fault) < 0, "read-only: %s", fault.text);
 	ok(several_check("all", &fault) == 0 && several_check("serial:A;only", &fault) == 0, "operands");
