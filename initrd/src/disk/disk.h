@@ -28,6 +28,7 @@ struct disk {
 	uint32_t sector;       // logical sector size
 	bool rotational, removable, readonly;
 	char excluded[64];     // why it is never a candidate (contract/plan.md), else empty
+	char foreign[64];      // how it is attached, if other machines may reach it or people move it; else empty
 	char in_use[256];      // what uses it, else empty
 	size_t partition_count;
 	struct partition partitions[PARTITIONS_MAX];

@@ -10,15 +10,13 @@
 #include "disk/choose.h"
 #include "disk/selector.h"
 
-static bool is_foreign(const struct disk *disk) { return strstr(disk->path, "-usb-") != NULL; }
-
 static void judge(const struct disk *disk, const struct keep *keep, char left[256], char unfit[256]) {
 	if (keep_matches(keep, disk))
 		snprintf(left, 256, "on the keep list");
 	else if (disk->excluded[0])
 		snprintf(left, 256, "%s", disk->excluded);
-	else if (is_foreign(disk))
-		snprintf(left, 256, "attached by USB");
+	else if (disk->foreign[0])
+		snprintf(left, 256, "%s", disk->foreign);
 	else if (disk->readonly)
 		snprintf(unfit, 256, "read-only");
 	else if (disk->in_use[0])

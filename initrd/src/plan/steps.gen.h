@@ -15,7 +15,7 @@
 
 #define WIPE_RULES \
 	{"disks", true, \
-	 "the disks; all: but those kept, removable, on USB or without a size (all, or disk selectors joined by ;)", \
+	 "the disks; all: but those kept, removable, foreign or without a size (all, or disk selectors joined by ;)", \
 	 NULL, check_disks}, \
 	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep}, \
 	{"level", false, "how thoroughly the disks are emptied (default empty)", "signatures|empty|clear", NULL}, \

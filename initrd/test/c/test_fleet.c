@@ -13,7 +13,7 @@ static struct disk table[] = {
 	{.name = "sda", .serial = "A", .bytes = 100},
 	{.name = "sdb", .serial = "B", .bytes = 100},
 	{.name = "sdc", .serial = "C", .bytes = 100, .readonly = true},
-	{.name = "sdd", .serial = "D", .bytes = 100, .path = "pci-0000:00:14.0-usb-0:1:1.0-scsi-0:0:0:0"},
+	{.name = "sdd", .serial = "D", .bytes = 100, .foreign = "attached by USB"},
 	{.name = "sde", .serial = "E", .bytes = 100, .removable = true, .excluded = "removable"},
 	{.name = "sdf", .serial = "F", .excluded = "without a size"},
 	{.name = "loop0", .bytes = 100, .excluded = "a loop device"},

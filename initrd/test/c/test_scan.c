@@ -64,6 +64,30 @@ static void test_unfit(void) {
 	same(get("mmcblk0")->excluded, "", "an MMC is a disk");
 }
 
+static void test_foreign(void) {
+	static const struct {
+		const char *real, *text;
+	} cases[] = {
+		{"/sys/devices/pci0000:00/0000:00:1f.2/ata3/host2/target2:0:0/2:0:0:0/block/sda", ""},
+		{"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1", ""},
+		{"/sys/devices/pci0000:00/0000:02:00.0/host1/port-1:0/end_device-1:0/1:0:0:0/block/sdb", ""},
+		{"/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdc",
+		 "attached by USB"},
+		{"/sys/devices/pci0000:00/0000:03:00.0/host5/rport-5:0-1/target5:0:1/5:0:1:0/block/sdd",
+		 "attached by Fibre Channel"},
+		{"/sys/devices/platform/host7/session1/target7:0:0/7:0:0:1/block/sde", "attached by iSCSI"},
+		{"/sys/devices/virtual/nvme-fabrics/ctl/nvme1/nvme1n1", "attached by NVMe over fabrics"},
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		identity_foreign(cases[i].real, text, sizeof(text));
+		same(text, cases[i].text, cases[i].real);
+	}
+	same(get("sdb")->foreign, "attached by USB", "a USB disk of the tree");
+	same(get("nvme0n1")->foreign, "", "an NVMe drive of the tree");
+}
+
 static void test_page80(void) {
 	static const unsigned char lies[] = {0, 0x80, 0xff, 0xff, 'a', 'b'}, other[] = {0, 0x83, 0, 2, 'a', 'b'};
 	char serial[32];
@@ -128,6 +152,7 @@ int main(void) {
 	test_numbers();
 	test_unfit();
 	test_page80();
+	test_foreign();
 	test_facts(root);
 	test_watchdog(root);
 	disks_free(&disks);
