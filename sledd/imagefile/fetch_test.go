@@ -136,7 +136,11 @@ func TestServersAtFault(t *testing.T) {
 		"of 325726, want":            then(file, whole(append(file, 0))),
 	} {
 		url, _ := serve(t, answer)
-		_, err := Fetcher{Stall: 50 * time.Millisecond}.Fetch(t.Context(), url)
+		var fetcher Fetcher // with a limit that a busy machine does not reach
+		if strings.Contains(want, "silent") {
+			fetcher.Stall = 50 * time.Millisecond
+		}
+		_, err := fetcher.Fetch(t.Context(), url)
 		if err == nil || IsRefused(err) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), url+": ") {
 			t.Errorf("got %v, want %s", err, want)
 		}
