@@ -226,7 +226,7 @@ test-boot-server:
 test-power: ## every power driver against its simulator
 	tools/as-root molecule/run power
 
-test-lab: provider-here ## the lab; STORY="NAME..." in one that stays
+test-lab: build provider-here ## the lab; STORY="NAME..." in one that stays
 	tools/as-root molecule/run lab $(if $(STORY),story $(STORY))
 
 lab-down: ## take down the lab that STORY left
@@ -238,7 +238,7 @@ test-arm64: build/bin/sledd build/bin/sledctl initrd initrd-arm64 ## a virtual a
 test-power-cuts: ## a power cut in each phase (20 minutes)
 	tools/as-root molecule/run lab faults molecule/lab/tests/power_cuts.yml -e mol_cuts_options=--again
 
-test-faults: provider-here build/bin/sled-double ## power cuts, waves, failed kexec ... (30 minutes)
+test-faults: build provider-here build/bin/sled-double ## power cuts, waves, failed kexec ... (30 minutes)
 	tools/as-root molecule/run lab faults
 
 test-matrix: ## twelve kinds of machine: firmware, disk, network
