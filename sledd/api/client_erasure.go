@@ -13,9 +13,7 @@ import (
 func (c *Client) Erasures(ctx context.Context) (ErasureList, error) {
 	all := ErasureList{Items: []Erasure{}}
 	for {
-		query := url.Values{"after": {strconv.Itoa(len(all.Items))}}
-		var page ErasureList
-		err := c.call(ctx, request{method: http.MethodGet, path: "/v1/erasures", query: query}, &page)
+		page, err := c.ErasuresAfter(ctx, int64(len(all.Items)))
 		if err != nil {
 			return all, err
 		}
@@ -24,6 +22,14 @@ func (c *Client) Erasures(ctx context.Context) (ErasureList, error) {
 			return all, nil
 		}
 	}
+}
+
+// ErasuresAfter returns the records that follow a number, at least one if there is one, and the end of the whole chain.
+func (c *Client) ErasuresAfter(ctx context.Context, number int64) (ErasureList, error) {
+	query := url.Values{"after": {strconv.FormatInt(number, 10)}}
+	var page ErasureList
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/erasures", query: query}, &page)
+	return page, err
 }
 
 // ErasureKey returns the public key of the records.

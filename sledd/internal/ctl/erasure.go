@@ -108,17 +108,13 @@ to other files, which prints on A4.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			number, err := strconv.ParseInt(args[0], 10, 64)
-			if err != nil {
+			if err != nil || number < 1 {
 				return usagef("NUMBER %q: want the number of a record, as in sledctl erasure list", args[0])
 			}
-			list, err := a.erasures(cmd.Context())
+			record, err := a.erasureRecord(cmd.Context(), number)
 			if err != nil {
 				return err
 			}
-			if number < 1 || number > int64(len(list.Items)) {
-				return fmt.Errorf("record %d does not exist: there are %d", number, len(list.Items))
-			}
-			record := list.Items[number-1]
 			if page != "" {
 				return writePage(page, record)
 			}
@@ -127,6 +123,21 @@ to other files, which prints on A4.`,
 	}
 	command.Flags().StringVar(&page, "page", "", "write an HTML page to this file")
 	return command
+}
+
+func (a *app) erasureRecord(ctx context.Context, number int64) (api.Erasure, error) {
+	client, err := a.client()
+	if err != nil {
+		return api.Erasure{}, err
+	}
+	list, err := client.ErasuresAfter(ctx, number-1)
+	if err == nil && len(list.Items) == 0 {
+		err = fmt.Errorf("record %d does not exist: there are %d", number, list.Head.Number)
+	}
+	if err != nil {
+		return api.Erasure{}, err
+	}
+	return list.Items[0], nil
 }
 
 func writePage(path string, record api.Erasure) error {

@@ -41,6 +41,8 @@ func TestErasures(t *testing.T) {
 		{[]string{"erasure", "list", "n2"}, "", exitDone, "NUMBER"},
 		{[]string{"erasure", "show", "1"}, "", exitDone, "with 95 %"},
 		{[]string{"erasure", "show", "3"}, "", exitFailed, "there are 2"},
+		{[]string{"erasure", "show", "2"}, "", exitDone, "left out"},
+		{[]string{"erasure", "show", "0"}, "", exitUsage, "sledctl erasure list"},
 		{[]string{"erasure", "show", "x"}, "", exitUsage, "sledctl erasure list"},
 		{[]string{"erasure", "show", "1", "--page", page}, "", exitDone, ""},
 		{[]string{"erasure", "verify"}, "", exitDone, "2 records"},

@@ -22,9 +22,7 @@ var page = template.Must(template.New("page").Parse(pageSource))
 // Row is one fact of a record, for people.
 type Row struct{ Name, Value string }
 
-const (
-	sampleBytes = 4096
-)
+const sampleBytes = 4096
 
 // Rows are the facts of a record, in the order of the page; those without a value are empty.
 func Rows(r api.Erasure) []Row {
