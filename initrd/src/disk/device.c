@@ -73,6 +73,8 @@ int device_zero(struct device *device, uint64_t offset, uint64_t size, struct fa
 	return write_zeros(device, offset, size, fault);
 }
 
+bool device_is_gone(int error) { return error == -ENODEV || error == -ENXIO || error == -ENOMEDIUM; }
+
 int device_sync(struct device *device, struct fault *fault) {
 	int r;
 

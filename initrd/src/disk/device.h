@@ -2,6 +2,7 @@
 // An open disk that may be written, and its operations: the seam between the code that changes disks and the kernel.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -10,6 +11,7 @@
 
 #define BLOCK (1u << 20)	// 1 MiB: unit of transfer; buffers for it are page-aligned, for O_DIRECT
 #define BLOCK_ALIGN 4096u
+#define GRAIN 4096u // what is read or written alone where a whole BLOCK fails, unless a sector is larger
 
 struct device;
 
@@ -54,6 +56,9 @@ int device_write(struct device *device, const void *data, size_t size, uint64_t 
 
 // Zeroes a range: by a command of the disk if it has one, else by writing.
 int device_zero(struct device *device, uint64_t offset, uint64_t size, struct fault *fault);
+
+// Whether an error means that the device does not exist any more: each further request would wait for a timeout.
+bool device_is_gone(int error);
 
 int device_sync(struct device *device, struct fault *fault);
 

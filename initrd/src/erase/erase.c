@@ -29,8 +29,6 @@ int erase_level_parse(const char *word, enum erase_level *ret) {
 
 const char *erase_level_name(enum erase_level level) { return levels[level]; }
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 // The result of reading back, as one of erase_disk.
 static int judge(const struct device *device, const struct erase *erase, int r, uint64_t offset, struct fault *fault) {
 	cleanup_with(text_free) struct text ranges = {0};

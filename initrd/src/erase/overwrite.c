@@ -6,11 +6,6 @@
 #include "base/cleanup.h"
 
 #define ZERO_SLICE ((uint64_t)128 << 20) // small enough that a slow disk still shows progress
-#define GRAIN 4096u			 // what is written alone where a larger write fails
-
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
-static bool is_gone(int error) { return error == -ENODEV || error == -ENXIO || error == -ENOMEDIUM; }
 
 // One block of at most BLOCK bytes. After a block that was bad as a whole, the next one is not split: a dead disk
 // would fail for each of its sectors.
@@ -20,7 +15,7 @@ static int write_block(struct device *device, const unsigned char *data, uint64_
 	bool any = false;
 	int r = device_write(device, data, size, offset, fault);
 
-	if (r == 0 || is_gone(r)) {
+	if (r == 0 || device_is_gone(r)) {
 		*whole = false;
 		return r;
 	}
@@ -31,7 +26,7 @@ static int write_block(struct device *device, const unsigned char *data, uint64_
 	for (uint32_t at = 0; at < size; at += grain) {
 		uint32_t n = (uint32_t)least(grain, size - at);
 		r = device_write(device, data + at, n, offset + at, fault);
-		if (r < 0 && is_gone(r))
+		if (r < 0 && device_is_gone(r))
 			return r;
 		if (r < 0)
 			bad_add(bad, offset + at, n);

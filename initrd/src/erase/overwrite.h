@@ -3,9 +3,8 @@
 #pragma once
 
 #include "base/progress.h"
-#include "erase/bad.h"
 #include "erase/pattern.h"
-#include "disk/device.h"
+#include "erase/state.h"
 
 // With zeros by a command of the disk if it has one, else by writing; with a pattern always by writing. Only a device
 // that is gone ends it: what cannot be written is added to `bad`. *done counts for the progress.

@@ -6,9 +6,8 @@
 
 #include <openssl/rand.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
-
-#define GRAIN 4096u // what is read alone where a larger read fails
 
 struct pass {
 	struct device *device;
@@ -18,12 +17,6 @@ struct pass {
 	uint64_t wrong;		    // offset of the first byte that is wrong
 };
 
-static bool all_zero(const unsigned char *data, size_t size) {
-	return size == 0 || (data[0] == 0 && !memcmp(data, data + 1, size - 1));
-}
-
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 // 0: as it should be; 1: not; else it could not be read.
 static int check_once(struct pass *p, uint64_t offset, uint32_t size, struct fault *fault) {
 	int r = device_read(p->device, p->data, size, offset, fault);
@@ -32,7 +25,7 @@ static int check_once(struct pass *p, uint64_t offset, uint32_t size, struct fau
 	if (r < 0)
 		return r;
 	p->erase->read += size;
-	if (!p->pattern && all_zero(p->data, size))
+	if (!p->pattern && is_zero(p->data, size))
 		return 0;
 	if (p->pattern && (r = pattern_fill(p->pattern, p->want, offset, size, fault)) < 0)
 		return r;
@@ -42,22 +35,19 @@ static int check_once(struct pass *p, uint64_t offset, uint32_t size, struct fau
 	return at < size;
 }
 
-// A device that is gone stays gone: reading on would take a timeout for each block.
-static bool is_gone(int error) { return error == -ENODEV || error == -ENXIO || error == -ENOMEDIUM; }
-
 // As check_once for a range of at most BLOCK; what cannot be read is added to the bad ranges.
 static int check_block(struct pass *p, uint64_t offset, uint32_t size, struct fault *fault) {
 	uint32_t grain = p->device->sector > GRAIN ? p->device->sector : GRAIN;
 	int r = bad_has(&p->erase->bad, offset, size) && size > grain ? -EIO : check_once(p, offset, size, fault);
 
-	if (r >= 0 || is_gone(r))
+	if (r >= 0 || device_is_gone(r))
 		return r;
 	for (uint64_t at = offset; at < offset + size; at += grain) {
 		uint32_t n = (uint32_t)least(grain, offset + size - at);
 		if (bad_has(&p->erase->bad, at, n))
 			continue;
 		r = check_once(p, at, n, fault);
-		if (r > 0 || (r < 0 && is_gone(r)))
+		if (r > 0 || (r < 0 && device_is_gone(r)))
 			return r;
 		if (r < 0)
 			bad_add(&p->erase->bad, at, n);

@@ -8,6 +8,8 @@
 
 #define ERASE_EDGE (16u * BLOCK) // first and last bytes of a disk and of a partition, where signatures are
 
+static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 enum erase_level {
 	ERASE_SIGNATURES, // partition tables, and signatures of filesystems, RAID and LVM
 	ERASE_EMPTY,	  // every block reads as zero; nothing is claimed about the medium
