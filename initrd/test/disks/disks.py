@@ -68,10 +68,13 @@ def loop(path: Path, sector: int = 512, start: int = 0, size: int = 0) -> Iterat
     """A loop device over the file, or over a part of it."""
     part = ["-o", str(start), "--sizelimit", str(size)] if size else []
     device = run("losetup", "-b", str(sector), *part, "-f", "--show", path).strip()
+    held = os.open(device, os.O_RDONLY)
     try:
+        # While it is open, the kernel only marks it to go with its last user: a killed test leaves none behind.
+        run("losetup", "-d", device)
         yield device
     finally:
-        run("losetup", "-d", device)
+        os.close(held)
 
 
 def fill(root: Path, size: int, seed: int) -> dict[str, str]:
