@@ -180,9 +180,9 @@ DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py in
 	initrd/test/pack/test_in_use.py initrd/test/pack/test_capture.py initrd/test/pack/test_recovery.py \
 	initrd/test/pack/test_foreign.py initrd/test/pack/test_age.py
 # Mounts and processes of a killed test go with the test, and so do its loop devices.
-ALONE := unshare --mount --pid --fork --kill-child --mount-proc
+ENCLOSED := unshare --mount --pid --fork --kill-child --mount-proc
 test-images: check-program
-	tools/as-root $(ALONE) env JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain $(DISK_TESTS)
+	tools/as-root $(ENCLOSED) env JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain $(DISK_TESTS)
 
 # The readers of images on changed images: sledc, both reference readers, zstd (tests/differential/run.py).
 READERS := tests/differential/run.py $(CURDIR)/build/obj/sledc-test/plain/sledc build/bin/image-reader --keep build/differential
@@ -201,7 +201,7 @@ test-foreign: check-program ## damaged files of foreign disk formats (an hour)
 	MUTANTS=$(or $(MUTANTS),1000) SEED=$(or $(SEED),1) JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain initrd/test/pack/test_foreign.py
 
 test-age: check-program ## filesystems after days of work, each file compared
-	tools/as-root $(ALONE) env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc python3 initrd/test/pack/test_age.py \
+	tools/as-root $(ENCLOSED) env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc python3 initrd/test/pack/test_age.py \
 		--seeds $(or $(SEEDS),200) --first $(or $(FIRST),0) $(KINDS)
 
 test-api:
