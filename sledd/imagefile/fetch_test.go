@@ -130,15 +130,15 @@ func TestServersAtFault(t *testing.T) {
 			w.WriteHeader(http.StatusPartialContent)
 			_, _ = w.Write([]byte{0})
 		},
-		"silent for 50ms":            func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"broke off: silent for 50ms": trickle,
-		"answered 500":               then(file, status(http.StatusInternalServerError)),
-		"of 325726, want":            then(file, whole(append(file, 0))),
+		"silent for 2s":            func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"broke off: silent for 2s": trickle,
+		"answered 500":             then(file, status(http.StatusInternalServerError)),
+		"of 325726, want":          then(file, whole(append(file, 0))),
 	} {
 		url, _ := serve(t, answer)
 		var fetcher Fetcher // with a limit that a busy machine does not reach
 		if strings.Contains(want, "silent") {
-			fetcher.Stall = 50 * time.Millisecond
+			fetcher.Stall = 2 * time.Second
 		}
 		_, err := fetcher.Fetch(t.Context(), url)
 		if err == nil || IsRefused(err) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), url+": ") {
