@@ -26,6 +26,11 @@ static inline uint32_t get_le32(const uint8_t *p) {
 
 static inline uint64_t get_le64(const uint8_t *p) { return get_le32(p) | (uint64_t)get_le32(p + 4) << 32; }
 
+static inline void put_le16(uint8_t *p, uint32_t n) {
+	p[0] = (uint8_t)n;
+	p[1] = (uint8_t)(n >> 8);
+}
+
 static inline void put_le32(uint8_t *p, uint32_t n) {
 	for (int i = 0; i < 4; i++)
 		p[i] = (uint8_t)(n >> (8 * i));

@@ -93,6 +93,13 @@ def image(name: str) -> tuple[bytes, bytes]:
     return index, b"\xff" + entry[20:52] + data[frame_at : frame_at + frame]
 
 
+def packet(name: str) -> bytes:
+    """A packet of multicast, from the vectors of the contract."""
+    vector = Path(__file__).parents[3] / "contract/vectors/multicast/ok" / f"{name}.packet"
+    lines = dict(line.split(" ", 1) for line in vector.read_text(encoding="utf-8").splitlines())
+    return bytes.fromhex(lines["hex"])
+
+
 def main(directory: Path) -> None:
     """Writes every seed."""
     seeds = {
@@ -117,6 +124,11 @@ def main(directory: Path) -> None:
         "fit/smaller": b"\2\0\0\0" + struct.pack("<II", 1023, 899) + gpt(),
         "zstd/frames": zstd(),
         "zstd/cut": zstd()[:8],
+        "packet/data": packet("data"),
+        "packet/repair": packet("data_repair_last"),
+        "packet/need": packet("need_of_both_kinds"),
+        "packet/announce": packet("announce_alone"),
+        "packet/stats": packet("stats"),
     }
     for name, data in seeds.items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
