@@ -13,6 +13,7 @@ type Outlook struct {
 	Node       string   `json:"node" doc:"Name of the node"`
 	Changed    bool     `json:"changed" doc:"Whether anything would be stored"`
 	Wipes      string   `json:"wipes,omitempty" doc:"The disk whose content would be lost, in a line for people; absent: none" example:"n1: serial:S123 (PM9A3, 1.9 TB), generation 1 -> 2, image A -> B"`
+	When       string   `json:"when,omitempty" enum:"now,next_boot,after_rescue" doc:"When the node would act on it: now, as it waits in the Sled system, at its next boot, or at the boot after its rescue; absent: the generation does not rise"`
 	Why        []string `json:"why,omitempty" enum:"first,image,capture,disk,seed,reimage" doc:"Why the generation would rise: first: the node is not bound. reimage: it was requested. Else what changes"`
 	Before     int64    `json:"before" doc:"Generation before: of the binding, without one that of the last plan; 0: none yet"`
 	Generation int64    `json:"generation" doc:"Generation afterwards; 0: not bound"`
@@ -21,6 +22,16 @@ type Outlook struct {
 	Disk       string   `json:"disk,omitempty" doc:"Selector of the disk that the binding is about; all: without an image, all disks are wiped but those that the node keeps"`
 	Disks      []Disk   `json:"disks,omitempty" doc:"Disks of the node that match the selector, as last reported. Only one that is the only one is ever written"`
 }
+
+// When a node would act on a change.
+const (
+	Now         = "now"
+	NextBoot    = "next_boot"
+	AfterRescue = "after_rescue"
+)
+
+// Again reports whether a node that had a plan before would be imaged or wiped again. A first image is none.
+func (o Outlook) Again() bool { return o.Wipes != "" && o.Before > 0 }
 
 // AllDisks stands for a selector where a node is only wiped: all of its disks but those that it keeps.
 const AllDisks = "all"

@@ -17,6 +17,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := ctl.Run(ctx, os.Args[1:], ctl.System{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Screen: ctl.ScreenOf(os.Stdout),
+		Interactive: ctl.IsTerminal(os.Stdin) && ctl.IsTerminal(os.Stderr),
 	})
 	stop()
 	os.Exit(code)

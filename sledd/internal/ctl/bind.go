@@ -24,6 +24,7 @@ type bindFlags struct {
 	files  attributeFiles
 
 	wipeOnly, reimage, takeOver bool
+	consent                     consent
 }
 
 // bindCommand is `bind` and, under its systematic name, `binding apply`.
@@ -44,12 +45,17 @@ boot. --reimage does the same with nothing changed. Another hostname, other
 user data or keys are for the next image, unless --seed-changes reimage.
 This command does not switch power.
 
+Before it changes anything, it prints which disks are wiped. On a terminal it
+asks. Elsewhere it refuses to image more than one node again, with exit code 4,
+unless --yes or --max-reimages allows it.
+
 A binding with an owner, such as Terraform, keeps it when others change the
 binding. --take-over changes the owner to --owner, or removes it.
 
 To make an image of a node's disk, see sledctl image capture.`,
 		Example: fmt.Sprintf(`  sledctl %[1]s n1 n2 --image debian-12-v1 --keys ~/.ssh/id_ed25519.pub
-  sledctl %[1]s -l rack=a --image debian-12-v2 --mode auto
+  sledctl %[1]s -l rack=a --image debian-12-v2 --dry-run
+  sledctl %[1]s -l rack=a --image debian-12-v2 --max-reimages 20
   sledctl %[1]s n1 --wipe-only
   sledctl %[1]s -f bindings.yaml`, path),
 		ValidArgsFunction: a.completeNodes,
@@ -57,6 +63,7 @@ To make an image of a node's disk, see sledctl image capture.`,
 			if err := f.check(args); err != nil {
 				return err
 			}
+			a.Interactive = a.Interactive && f.file != "-" // the input is used up
 			client, err := a.client()
 			if err != nil {
 				return err
@@ -65,18 +72,37 @@ To make an image of a node's disk, see sledctl image capture.`,
 			if err != nil {
 				return err
 			}
-			stored, err := bindAll(cmd.Context(), client, specs, f.options()...)
-			if len(stored) > 0 || err == nil {
-				if shown := a.bindings().printWith(cmd.Context(), a, client, stored); err == nil {
-					err = shown
-				}
-			}
-			return err
+			return f.bind(cmd.Context(), a, client, specs)
 		},
 	}
 	f.define(command)
 	_ = command.RegisterFlagCompletionFunc("image", a.completeImages)
 	return command
+}
+
+// bind shows what sledd judges that the bindings would do, and stores them if that is agreed to.
+func (f *bindFlags) bind(ctx context.Context, a *app, client *api.Client, specs []api.BindingSpec) error {
+	items := make([]api.BulkBinding, len(specs))
+	for i, spec := range specs {
+		items[i].BindingSpec = spec
+	}
+	shown, err := outlooks(ctx, client, items, f.options())
+	if err != nil {
+		return err
+	}
+	if f.consent.dryRun {
+		return a.show(shown, func() { a.printPreview(a.Out, previewOf(shown), 0) })
+	}
+	if err := f.consent.obtain(ctx, a, previewOf(shown)); err != nil {
+		return err
+	}
+	stored, err := bindAll(ctx, client, pinned(items, shown), f.options()...)
+	if len(stored) > 0 || err == nil {
+		if printed := a.bindings().printWith(ctx, a, client, stored); err == nil {
+			err = printed
+		}
+	}
+	return err
 }
 
 func (f *bindFlags) define(command *cobra.Command) {
@@ -89,6 +115,8 @@ func (f *bindFlags) define(command *cobra.Command) {
 	flags.BoolVar(&f.wipeOnly, "wipe-only", false, "no image: wipe all disks but those that the node keeps, then wait")
 	flags.BoolVar(&f.reimage, "reimage", false, "image again even if nothing changed")
 	flags.BoolVar(&f.takeOver, "take-over", false, "replace the owner of a binding by --owner, or remove it")
+	f.consent.define(command)
+	f.consent.defineLimit(command)
 }
 
 func (f *bindFlags) options() []api.Option {
@@ -118,7 +146,7 @@ func (f *bindFlags) check(args []string) error {
 	if f.file != "" && (f.wipeOnly || f.spec.Image != "" || f.spec.Owner != "") {
 		return usagef("--file replaces whole bindings: it excludes --image, --wipe-only and --owner")
 	}
-	return nil
+	return f.consent.check()
 }
 
 // specs makes whole bindings: those of the file, or the present binding of each node with the changes of the flags.
@@ -214,19 +242,15 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 
 // bindAll sends the bindings in bulk. On an error, those of earlier requests are stored, and are returned with it.
 func bindAll(
-	ctx context.Context, client *api.Client, specs []api.BindingSpec, options ...api.Option,
+	ctx context.Context, client *api.Client, items []api.BulkBinding, options ...api.Option,
 ) ([]api.Binding, error) {
 	stored := []api.Binding{}
-	for chunk := range slices.Chunk(specs, bulkSize) {
-		items := make([]api.BulkBinding, len(chunk))
-		for i, spec := range chunk {
-			items[i].BindingSpec = spec
-		}
-		answer, err := client.Bind(ctx, items, options...)
+	for chunk := range slices.Chunk(items, bulkSize) {
+		answer, err := client.Bind(ctx, chunk, options...)
 		stored = append(stored, answer...)
 		if err != nil {
 			last := len(stored) + len(chunk)
-			return stored, fmt.Errorf("bind: items %d to %d of %d: %w", len(stored)+1, last, len(specs), err)
+			return stored, fmt.Errorf("bind: items %d to %d of %d: %w", len(stored)+1, last, len(items), err)
 		}
 	}
 	return stored, nil

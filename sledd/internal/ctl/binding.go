@@ -4,6 +4,7 @@ package ctl
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,7 @@ func (a *app) bindings() *resource[api.Binding] {
 			return c.DeleteBinding(ctx, name, options...)
 		},
 		complement: nameNodes,
+		loss:       bindingLoss,
 		filters:    addFilters, terms: ownership, complete: a.completeNodes,
 		examples: examples{"sledctl binding list --image debian-12-v1", "sledctl binding get n1 -o yaml",
 			"sledctl binding delete n1 n2"},
@@ -74,13 +76,31 @@ func (a *app) bindingCommand() *cobra.Command {
 const (
 	unbindShort = "Delete bindings; the disks keep their content"
 	unbindLong  = `Deletes the bindings of nodes. Nothing is written to their disks. A binding
-with an owner is deleted with --owner and that owner, or with --take-over.`
+with an owner is deleted with --owner and that owner, or with --take-over. The
+command asks before it deletes, on a terminal and without --yes.`
 )
 
 func (a *app) unbindCommand() *cobra.Command {
 	r := a.bindings()
 	r.examples.remove = "sledctl unbind n1 n2"
 	return r.deleteCommand(a, "unbind", unbindShort, unbindLong)
+}
+
+// bindingLoss describes what is no longer requested without a binding.
+func bindingLoss(ctx context.Context, client *api.Client, name string, options ...api.Option) (string, error) {
+	if err := client.DeleteBinding(ctx, name, append(options, api.DryRun())...); err != nil {
+		return "", err
+	}
+	binding, err := client.Binding(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	done := "done"
+	if !binding.Satisfied {
+		done = "not done yet"
+	}
+	return fmt.Sprintf("%s: %s is no longer requested (generation %d, %s); its disk stays as it is", name,
+		requestText(binding), binding.Generation, done), nil
 }
 
 // ownership adds the flags for bindings that have an owner.

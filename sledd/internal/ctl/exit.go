@@ -41,6 +41,7 @@ func (e *usageError) Unwrap() error { return e.err }
 func exitCode(err error) int {
 	var usage *usageError
 	var forged *forgedError
+	var heldBack heldBackError
 	status := api.StatusOf(err)
 	switch {
 	case errors.As(err, &usage), status == 400, status == 422:
@@ -49,7 +50,7 @@ func exitCode(err error) int {
 		return exitForged
 	case api.IsNotFound(err):
 		return exitNotFound
-	case api.IsConflict(err):
+	case api.IsConflict(err), errors.As(err, &heldBack):
 		return exitConflict
 	case api.IsDenied(err):
 		return exitDenied

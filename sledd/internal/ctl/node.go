@@ -3,6 +3,7 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -37,7 +38,7 @@ func (a *app) nodes() *resource[api.Node] {
 		remove: func(ctx context.Context, c *api.Client, name string, options ...api.Option) error {
 			return c.DeleteNode(ctx, name, options...)
 		},
-		detail: a.nodeDetail, filters: addFilters, complete: a.completeNodes,
+		loss: nodeLoss, detail: a.nodeDetail, filters: addFilters, complete: a.completeNodes,
 		examples: examples{"sledctl node list -l rack=a --phase failed", "sledctl node get n1", "sledctl node delete n1 n2"},
 	}
 }
@@ -45,9 +46,23 @@ func (a *app) nodes() *resource[api.Node] {
 func (a *app) nodeCommand() *cobra.Command {
 	r := a.nodes()
 	remove := r.deleteCommand(a, "delete", "Delete nodes from the fleet; the machines keep running",
-		"Deletes declaration, facts, log and events of nodes. A node with a binding is\nrefused: delete the binding first.")
+		"Deletes declaration, facts, log and events of nodes. A node with a binding is\nrefused: delete the binding first. "+
+			"The command asks before it deletes, on a\nterminal and without --yes.")
 	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeApplyCommand(r),
 		a.nodeReplaceCommand(r), remove)
+}
+
+// nodeLoss describes what is forgotten with a node.
+func nodeLoss(ctx context.Context, client *api.Client, name string, options ...api.Option) (string, error) {
+	if err := client.DeleteNode(ctx, name, append(options, api.DryRun())...); err != nil {
+		return "", err
+	}
+	node, err := client.Node(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s: %s, image %s; declaration, facts, log and events are lost, its disk stays as it is",
+		name, phaseName(node.Status.Phase), cmp.Or(node.Status.Image, "none")), nil
 }
 
 // nodeFlags are the parts of a declaration that flags can set.

@@ -4,7 +4,6 @@ package ctl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -23,6 +22,7 @@ type resource[T any] struct {
 	complement                func(context.Context, *api.Client, []T)  // before a table; nil: the objects hold all
 	filters                   func(*cobra.Command, *api.Filter)        // nil: list has no filters
 	terms                     func(*cobra.Command) func() []api.Option // flags of delete; nil: none
+	loss                      lossFunc                                 // nil: delete does not ask
 	complete                  cobra.CompletionFunc
 	examples                  examples
 }
@@ -85,34 +85,6 @@ func (r *resource[T]) getCommand(a *app) *cobra.Command {
 			return a.show(item, func() { r.detail(item) })
 		},
 	}
-}
-
-// deleteCommand deletes each name and prints it; one that fails does not stop the others.
-func (r *resource[T]) deleteCommand(a *app, use, short, long string) *cobra.Command {
-	terms := func() []api.Option { return nil }
-	command := &cobra.Command{
-		Use: use + " " + r.placeholder + "...", Short: short, Long: long, Example: "  " + r.examples.remove,
-		Args: cobra.MinimumNArgs(1), ValidArgsFunction: r.complete,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := a.client()
-			if err != nil {
-				return err
-			}
-			var failed []error
-			for _, name := range args {
-				if err := r.remove(cmd.Context(), client, name, terms()...); err != nil {
-					failed = append(failed, fmt.Errorf("%s: %w", name, err))
-					continue
-				}
-				_, _ = fmt.Fprintf(a.Err, "%s %s deleted\n", r.noun, name)
-			}
-			return errors.Join(failed...)
-		},
-	}
-	if r.terms != nil {
-		terms = r.terms(command)
-	}
-	return command
 }
 
 // addFilters adds the flags that select nodes.

@@ -24,6 +24,8 @@ type System struct {
 	Getenv   func(string) string
 	Now      func() time.Time
 	Screen   Screen // properties of Out
+	// Interactive: a person reads Err and can answer at In.
+	Interactive bool
 }
 
 // app is one run of sledctl.
@@ -65,7 +67,9 @@ func Run(ctx context.Context, args []string, sys System) int {
 	if !a.started {
 		err = &usageError{err: err, hint: command.CommandPath() + " --help"}
 	}
-	_, _ = fmt.Fprintf(sys.Err, "sledctl: %v\n", err)
+	for line := range strings.Lines(fmt.Sprintf("sledctl: %v\n", err)) {
+		_, _ = fmt.Fprintln(sys.Err, sys.Screen.hang(strings.TrimRight(line, "\n"), 2))
+	}
 	return exitCode(err)
 }
 

@@ -16,6 +16,9 @@ type Screen struct {
 	Size     func() (width, height int) // called before each drawing: windows change
 }
 
+// IsTerminal reports whether a person is behind a file.
+func IsTerminal(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
+
 // ScreenOf describes a file: a terminal or not.
 func ScreenOf(file *os.File) Screen {
 	descriptor := int(file.Fd())

@@ -31,7 +31,7 @@ func (f *Fleet) seen() []nodetx.Want {
 func (f *Fleet) bulkKinds() []nodetx.Kind {
 	kinds := []nodetx.Kind{nodetx.Node, nodetx.Status, nodetx.BindingOf}
 	if f.dry {
-		kinds = append(kinds, nodetx.Facts)
+		kinds = append(kinds, nodetx.Facts, nodetx.RescueOf)
 	}
 	return kinds
 }
@@ -64,10 +64,24 @@ func (tx *nodeTx) outlook() *api.Outlook {
 		o.Disk = api.AllDisks
 	}
 	o.Disks = api.Matching(o.Disk, tx.Spec().KeepDisks, tx.Facts().Candidates())
+	if len(o.Why) > 0 {
+		o.When = tx.when()
+	}
 	if len(o.Why) > 0 && now.Capture == "" {
 		o.Wipes = o.WipeText()
 	}
 	return &o
+}
+
+// when is when the node would act on another generation.
+func (tx *nodeTx) when() string {
+	switch phase := tx.Status().Phase; {
+	case tx.Rescue() != nil:
+		return api.AfterRescue
+	case phase == api.Idle, phase == api.Wiped, phase == api.Failed:
+		return api.Now
+	}
+	return api.NextBoot
 }
 
 // reasons are why a binding raises the generation; none: it does not.

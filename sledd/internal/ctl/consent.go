@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	// reimagesUnasked is how many nodes are imaged again if nobody can be asked and no limit is set.
+	reimagesUnasked = 1
+	// previewLines of a change are shown before it is made; --dry-run shows all.
+	previewLines = 20
+)
+
+// consent decides whether a change is made, after its effect was shown.
+type consent struct {
+	yes, dryRun bool
+	limit       int // of nodes that are imaged again
+	flags       interface{ Changed(string) bool }
+}
+
+// preview is the effect of a change that was not made yet.
+type preview struct {
+	lines    []string // for each node that loses something
+	more     []string // what else changes, and what stays; for --dry-run
+	sum      string   // over all lines
+	question string   // asked on a terminal; empty: nothing is lost
+	again    []string // names of nodes that are imaged again
+}
+
+func (c *consent) define(command *cobra.Command) {
+	c.flags = command.Flags()
+	command.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask")
+	command.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would be changed, and change nothing")
+}
+
+// defineLimit adds the limit of nodes that are imaged again.
+func (c *consent) defineLimit(command *cobra.Command) {
+	command.Flags().IntVar(&c.limit, "max-reimages", reimagesUnasked,
+		"maximum number of nodes that are imaged again; does not apply to --yes or a terminal, unless it is set")
+}
+
+func (c *consent) check() error {
+	if c.limit < 0 {
+		return usagef("--max-reimages %d: expected 0 or more", c.limit)
+	}
+	return nil
+}
+
+// heldBackError is a change that was not made.
+type heldBackError struct{ error }
+
+// obtain shows the effect of a change. It returns an error unless the change may be made.
+func (c *consent) obtain(ctx context.Context, a *app, p preview) error {
+	a.printPreview(a.Err, p, previewLines)
+	limited := c.flags.Changed("max-reimages") || !c.yes && !a.Interactive
+	if limited && len(p.again) > c.limit {
+		return heldBackError{fmt.Errorf("%s would be imaged again, --max-reimages is %d: nothing was changed\n"+
+			"list them with --dry-run, then repeat with --max-reimages %d or --yes",
+			nodesText(len(p.again)), c.limit, len(p.again))}
+	}
+	if c.yes || !a.Interactive || p.question == "" {
+		return nil
+	}
+	_, _ = fmt.Fprintf(a.Err, "%s [y/N] ", p.question)
+	answer, err := readAnswer(ctx, a.In)
+	if err != nil {
+		_, _ = fmt.Fprintln(a.Err)
+		return err
+	}
+	if !slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)) {
+		return fmt.Errorf("not confirmed: nothing was changed")
+	}
+	return nil
+}
+
+// readAnswer reads one line. The end of the input is an empty answer.
+func readAnswer(ctx context.Context, in io.Reader) (string, error) {
+	answered := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(in).ReadString('\n')
+		answered <- strings.TrimSpace(line)
+	}()
+	select {
+	case answer := <-answered:
+		return answer, nil
+	case <-ctx.Done():
+		return "", fmt.Errorf("interrupted: nothing was changed")
+	}
+}
+
+// printPreview writes a preview with at most this many lines; 0: with all, and with what changes beside.
+func (a *app) printPreview(w io.Writer, p preview, most int) {
+	if p.sum != "" {
+		_, _ = fmt.Fprintln(w, a.Screen.hang(p.sum, 2))
+	}
+	lines := p.lines
+	if most > 0 && len(lines) > most {
+		lines = append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more: --dry-run lists all", len(lines)-most))
+	} else if most == 0 {
+		lines = slices.Concat(lines, p.more)
+	}
+	for _, line := range lines {
+		_, _ = fmt.Fprintln(w, a.Screen.hang("  "+line, 4))
+	}
+}
+
+// nodesText counts nodes in words.
+func nodesText(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// outlooks returns what sledd judges that bindings would make of their nodes.
+func outlooks(
+	ctx context.Context, client *api.Client, items []api.BulkBinding, options []api.Option,
+) ([]api.Outlook, error) {
+	judged, err := bindAll(ctx, client, items, append(options, api.DryRun())...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]api.Outlook, 0, len(judged))
+	for _, binding := range judged {
+		if binding.Outlook == nil {
+			return nil, fmt.Errorf("%s: the response to a dry run has no outlook: is this sledd older than sledctl?",
+				binding.Node)
+		}
+		all = append(all, *binding.Outlook)
+	}
+	return all, nil
+}
+
+// previewOf puts the outlooks of bindings into words.
+func previewOf(all []api.Outlook) preview {
+	p := preview{}
+	for _, o := range all {
+		switch {
+		case o.Wipes != "":
+			p.lines = append(p.lines, o.Wipes+"; "+whenText(o.When))
+		case len(o.Why) > 0:
+			p.more = append(p.more, fmt.Sprintf("%s: its disk is only read; %s", o.Node, whenText(o.When)))
+		case o.Changed:
+			p.more = append(p.more, fmt.Sprintf("%s: the binding changes, nothing is wiped, image %s stays", o.Node,
+				cmp.Or(o.Image, "none")))
+		default:
+			p.more = append(p.more, o.Node+": nothing changes")
+		}
+		if o.Again() {
+			p.again = append(p.again, o.Node)
+		}
+	}
+	wiped := len(p.lines)
+	p.sum = fmt.Sprintf("%d of %s would be wiped", wiped, nodesText(len(all)))
+	if first := wiped - len(p.again); first > 0 {
+		p.sum += fmt.Sprintf(", %d of them for the first time", first)
+	}
+	if wiped > 0 {
+		p.sum += ":"
+		p.question = fmt.Sprintf("Wipe %s?", nodesText(wiped))
+	}
+	return p
+}
+
+func whenText(when string) string {
+	switch when {
+	case api.Now:
+		return "now, if it still waits in the Sled system"
+	case api.AfterRescue:
+		return "when its rescue ends"
+	}
+	return "at its next boot"
+}
+
+// pinned makes each item fail if its node would not get the generation that was shown.
+func pinned(items []api.BulkBinding, shown []api.Outlook) []api.BulkBinding {
+	for i := range items {
+		items[i].IfGeneration = shown[i].Generation
+	}
+	return items
+}
