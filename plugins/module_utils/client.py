@@ -9,7 +9,7 @@ import json
 import re
 import urllib.error
 import urllib.parse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -162,6 +162,16 @@ class Client:
             if not page.get("next"):
                 return
             query["after"] = page["next"]
+
+    @contextmanager
+    def events(self, after: int = 0) -> Iterator[Iterable[bytes]]:
+        """Opens the stream of events of all nodes, after the event with this id; 0: from now on. Returns its lines.
+
+        It ends with Unreachable when it is silent for longer than the timeout: sledd sends a comment every 15 s.
+        """
+        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": str(after)} if after else {})}
+        with self._open(self.server + "/v1/events", "GET", None, headers, private=True) as response:
+            yield response
 
     def post_event(self, node: str, kind: str, detail: str, log: str = "") -> None:
         """Adds an event to a node's; log is its last words."""

@@ -240,34 +240,10 @@ from ansible.module_utils.basic import AnsibleModule, env_fallback
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
 from ansible_collections.sled.fleet.plugins.module_utils.power.news import expect, tell
+from ansible_collections.sled.fleet.plugins.module_utils.power.options import CONTROL, WINDOW
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import TARGETS, Switch, Terms
-from ansible_collections.sled.fleet.plugins.module_utils.power.window import Window, default_file
+from ansible_collections.sled.fleet.plugins.module_utils.power.window import window_of
 
-CONTROL: Json = {
-    "driver": {"type": "str", "required": True},
-    "address": {"type": "str"},
-    "port": {"type": "int"},
-    "username": {"type": "str"},
-    "password": {"type": "str", "no_log": True},
-    "password_file": {"type": "path", "no_log": False},
-    "password_env": {"type": "str", "no_log": False},
-    "cipher_suite": {"type": "int", "choices": [3, 17], "default": 17},
-    "ca_file": {"type": "path"},
-    "fingerprint": {"type": "str"},
-    "system": {"type": "str"},
-    "mac": {"type": "str"},
-    "macs": {"type": "list", "elements": "str"},
-    "interface": {"type": "str"},
-    "commands": {"type": "dict"},
-    "key_file": {"type": "path", "no_log": False},
-    "ssh_arguments": {"type": "list", "elements": "str"},
-    "timeout": {"type": "float"},
-}
-WINDOW: Json = {
-    "nodes": {"type": "int", "required": True},
-    "seconds": {"type": "float", "required": True},
-    "file": {"type": "path"},
-}
 SPEC: Json = {
     "node": {"type": "str", "required": True},
     "action": {
@@ -298,13 +274,8 @@ def terms(module: AnsibleModule) -> Terms:
         found.before_on = lambda: tell(module.params, module.warn)
     if module.params["expect"]:
         found.expect = lambda driver: expect(module.params, driver, module.warn)
-    limit = module.params["window"]
-    if limit:
-        if limit["nodes"] < 1 or limit["seconds"] <= 0:
-            raise SledError(
-                f"window: {limit['nodes']} nodes in {limit['seconds']:g} s: want at least 1 node and more than 0 s"
-            )
-        found.window = Window(limit["nodes"], limit["seconds"], limit["file"] or default_file()).wait
+    if module.params["window"]:
+        found.window = window_of(module.params["window"]).wait
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.sled.fleet.plugins.module_utils.client import SettingsError
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SettingsError, SledError
 
 LONGEST = 86400.0  # seconds ahead that a place can be; more is a clock that was set back
 
@@ -69,3 +69,12 @@ class Window:
         if away > 0:
             pause(away)
         return away
+
+
+def window_of(limit: Json) -> Window:
+    """The window as the options of a module say."""
+    if limit["nodes"] < 1 or limit["seconds"] <= 0:
+        raise SledError(
+            f"window: {limit['nodes']} nodes in {limit['seconds']:g} s: want at least 1 node and more than 0 s"
+        )
+    return Window(limit["nodes"], limit["seconds"], limit["file"] or default_file())

@@ -4,7 +4,7 @@
 The caller reads sledd, carries out the acts in order, and reports each look and the end of each act. Neither clock nor
 I/O is here, so a schedule of events is a test. A new run starts with a new state: sledd reports what a node executes.
 
-Nothing but its tests uses it yet: the tasks of role supervise still decide by themselves.
+wave.py calls it for each node of a wave. The tasks of role supervise still decide by themselves.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Act]
         return state, []
     if state.fallen:
         if event.reason:
-            return _lose(state, event.reason)
+            return _lose(state, event.reason, policy)
         return _stage(state, CONFIRMING, {ANY: policy.confirm}), []
     if event.reason:
         return _missed(state, event.reason)
@@ -218,7 +218,7 @@ def _confirm(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]
     if not over:
         return state, []
     if state.fallen or not policy.fallback or not look.power:
-        return _lose(state, over)
+        return _lose(state, over, policy)
     return state._replace(stage=ACTING, fallen=True, reason=over), [
         Act("disk", detail=f"its system did not confirm within {policy.confirm:.0f} s, so it is started from its disk")
     ]
@@ -247,7 +247,9 @@ def _missed(state: State, reason: str) -> tuple[State, list[Act]]:
     return state._replace(stage=CHOOSING, reason=reason), [Act("note", state.method, reason)]
 
 
-def _lose(state: State, reason: str) -> tuple[State, list[Act]]:
+def _lose(state: State, reason: str, policy: Policy) -> tuple[State, list[Act]]:
+    also = ", nor after a start from its disk" if state.fallen else ""
+    reason = f"its system did not confirm within {policy.confirm:.0f} s{also}: {reason}"
     state, acts = _fail(state, reason)
     return state, [Act("lost", detail=reason), *acts]
 

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carries out the acts of the core for one node: events, power, warm starts. Each returns why it failed, or nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.power import news
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import UNKNOWN
+from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
+from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Switch, Terms
+from ansible_collections.sled.fleet.plugins.module_utils.power.window import window_of
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import SshShell
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import LONGEST_AWAY
+from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE, WarmStart, default_sledc
+
+LONGEST_DETAIL = 512  # characters of an event
+LAST_WORDS = 16 << 10  # characters of a console
+RETRY = 5.0  # seconds between two attempts to record an event
+
+
+class Tools(NamedTuple):
+    """What the acts are carried out with."""
+
+    client: Client
+    options: Json  # of the connection to sledd: server, token, token_file, ca_file
+    say: Callable[[str], None]
+    cache: str = CACHE
+    clock: Callable[[], float] = time.monotonic
+    pause: Callable[[float], None] = time.sleep
+
+
+class Sessions:
+    """One session at a time with each BMC: more of them crash some."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    def of(self, settings: Settings) -> threading.Lock:
+        """The lock of the node's first control; nodes of one chassis share it."""
+        first = settings.controls[0] if settings.controls else {}
+        place = f"{first.get('driver')} {first.get('address')}:{first.get('port')}" if first.get("address") else ""
+        with self._guard:
+            return self._locks.setdefault(place or f"node {settings.name}", threading.Lock())
+
+
+class Acts:
+    """Carries out acts. Every method may be called from any thread."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._sessions = Sessions()
+
+    def carry_out(self, settings: Settings, acts: list[Act]) -> str:
+        """Carries out the acts in order, up to the first that fails; returns why it failed."""
+        verbs = {"note": self._note, "enter": self._enter, "disk": self._disk, "lost": self._lost}
+        for act in acts:
+            try:
+                verbs[act.verb](settings, act)
+            except SledError as error:
+                return str(error)
+        return ""
+
+    def power(self, settings: Settings) -> str:
+        """The power state; unknown if no control reports it."""
+        if not settings.controls:
+            return UNKNOWN
+        try:
+            with self._sessions.of(settings):
+                return self._switch(settings, list(settings.controls), 0).status()
+        except SledError:
+            return UNKNOWN  # the entry method by power reports why
+
+    def _note(self, settings: Settings, act: Act) -> None:
+        self._record(settings, "entry", act.detail)
+
+    def _enter(self, settings: Settings, act: Act) -> None:
+        timeout = int(settings.policy.methods[act.method].timeout)
+        if act.method == "idle":
+            return  # it polls for its plan by itself
+        node = self._node(settings)
+        if act.method == "warm":
+            self._warm(settings)
+        elif act.method == "power":
+            self._boot(settings, node, "pxe", timeout)
+        elif act.method == "wol":
+            wake = dict(settings.woken[0])
+            wake["mac"], wake["macs"] = wake.get("mac") or node["mac"], wake.get("macs") or node.get("macs") or []
+            self._switch(settings, [wake], timeout, "on").do("on")
+        else:
+            self._tools.client.expect(settings.node, "manual", timeout)
+            self._tools.say(
+                f"{settings.name} ({node['mac']}): start it from the network, by hand, within {timeout} s. Its console"
+                f" prints a claim code: with `sledctl admit {settings.node} CODE` it is proven to be the node, and gets"
+                " its secrets at once"
+            )
+
+    def _disk(self, settings: Settings, act: Act) -> None:
+        # Recorded first: from then on sledd sends the node to its disk even if it boots from the network.
+        self._record(settings, "fallback", act.detail, self._last_words(settings))
+        self._boot(settings, self._node(settings), "disk", 0)
+
+    def _lost(self, settings: Settings, act: Act) -> None:
+        try:
+            self._record(settings, "lost", act.detail, self._last_words(settings))
+        except ApiError as error:
+            if error.status != 409:  # 409: it is no longer starting, so it is not lost but failed
+                raise
+
+    def _boot(self, settings: Settings, node: Json, device: str, expect: int) -> None:
+        """Starts it once from a device: off, seen, window, device, on."""
+        reported = ((node.get("facts") or {}).get("firmware") or {}).get("type") or ""
+        with self._sessions.of(settings):
+            switch = self._switch(settings, list(settings.controls), expect, "boot")
+            switch.do("boot", device, settings.firmware or reported)
+
+    def _switch(self, settings: Settings, controls: list[Json], expect: int, action: str = "status") -> Switch:
+        drivers = [make(settings.name, control) for control in controls]
+        options = {**self._tools.options, "node": settings.node, "action": action, "expect": expect}
+        terms = Terms(timeout=settings.timeout, clock=self._tools.clock, pause=self._tools.pause)
+        terms.before_on = lambda: news.tell(options, self._tools.say)
+        if expect:
+            terms.expect = lambda driver: news.expect(options, driver, self._tools.say)
+        if settings.window:
+            terms.window = window_of(settings.window).wait
+        return Switch(settings.name, drivers, terms)
+
+    def _warm(self, settings: Settings) -> None:
+        options = self._tools.options
+        shell = SshShell(settings.login)
+        try:
+            cache = Cache(self._tools.cache, options.get("ca_file"))
+            WarmStart(self._tools.client, shell, cache, settings.sledc or default_sledc()).run(settings.node)
+        finally:
+            shell.close()
+
+    def _node(self, settings: Settings) -> Json:
+        node = self._tools.client.find("nodes", settings.node)
+        if node is None:
+            raise SledError(f"node {settings.node} does not exist")
+        return node
+
+    def _last_words(self, settings: Settings) -> str:
+        """The end of the node's console. One that cannot be read is no reason to hide the event."""
+        try:
+            return self._tools.client.console(settings.node)[-LAST_WORDS:]
+        except SledError as error:
+            return f"the console cannot be read: {error}"
+
+    def _record(self, settings: Settings, kind: str, detail: str, log: str = "") -> None:
+        """Adds an event of the node, before it is acted on. Waits for a sledd that is away."""
+        end = self._tools.clock() + LONGEST_AWAY
+        while True:
+            try:
+                return self._tools.client.post_event(settings.node, kind, detail[:LONGEST_DETAIL], log)
+            except SledError as error:
+                if not passing(error) or self._tools.clock() >= end:
+                    raise
+            self._tools.pause(RETRY)
+
+
+def passing(error: SledError) -> bool:
+    """Whether sledd may answer later."""
+    return isinstance(error, Unreachable) or (
+        isinstance(error, ApiError) and (error.status >= 500 or error.status == 429)
+    )

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Follows all nodes of a wave in one loop: reads them, advances the core, and has its acts carried out.
+
+What it is given (class World) reads the clock, sledd and the ends of acts, so that a test replaces it whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import passing
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
+    CHOOSING,
+    DONE,
+    ENDED,
+    FAILED,
+    Act,
+    Acted,
+    Away,
+    Look,
+    State,
+    advance,
+)
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, requested_generation
+
+INTERVAL = 10.0  # seconds between two reads while the event stream is open and nothing happens
+ALONE = 2.0  # the same without the stream
+GAP = 0.5  # seconds between two reads, whatever happens
+SHARE = 5.0  # the same as a multiple of the seconds that a read takes
+TOUCHING = ("enter", "disk")  # verbs of acts whose end the core awaits
+
+
+class Ended(NamedTuple):
+    """A job of a node has ended."""
+
+    name: str
+    reason: str = ""  # why it failed
+    power: str = ""  # the power state, if it was to be read
+    awaited: bool = False  # the core waits for this end
+
+
+class World(Protocol):
+    """What a wave is followed with."""
+
+    def now(self) -> float:
+        """Seconds of a clock that only advances."""
+
+    def read(self, nodes: Sequence[str]) -> dict[str, Json]:
+        """Reads nodes of sledd, by the names of the request; those that do not exist are missing. Raises SledError."""
+
+    def activity(self, node: Json) -> str:
+        """What a node does: working, waiting, running or unknown."""
+
+    def start(self, settings: Settings, acts: list[Act]) -> None:
+        """Starts a job: carries out the acts, or reads the power state if there are none."""
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Waits for jobs that end, or nodes that move, for so many seconds."""
+
+    def moved(self) -> bool:
+        """Whether a node has moved since the last question."""
+
+    def live(self) -> bool:
+        """Whether movement is reported."""
+
+
+@dataclass
+class Run:
+    """One node of the wave."""
+
+    settings: Settings
+    state: State
+    begun: float
+    node: Json = field(default_factory=dict)  # as read last
+    power: str = ""  # as read for the present choice; empty: not yet
+    jobs: int = 0
+    touched: bool = False  # whether an entry method or a start from its disk was tried
+    ended: float = 0.0
+
+    @property
+    def open(self) -> bool:
+        """Whether it is still followed."""
+        return self.state.stage not in ENDED
+
+    @property
+    def seconds(self) -> float:
+        """The time until its end."""
+        return self.ended - self.begun
+
+    def outcome(self) -> Json:
+        """The result of this node."""
+        return {
+            "state": "done" if self.state.stage == DONE else "failed",
+            "entry_method": self.state.method,
+            "reason": self.state.reason,
+            "changed": self.touched,
+            "fallback": self.state.fallen,
+            "generation": self.state.generation,
+            "seconds": round(self.seconds, 1),
+        }
+
+
+Tell = Callable[[Run, State], None]  # is called with the node and its state before
+
+
+class Wave:
+    """The nodes of a wave."""
+
+    def __init__(self, nodes: Sequence[Settings], world: World, tell: Tell = lambda run, before: None) -> None:
+        self._world, self._tell = world, tell
+        begun = world.now()
+        self.runs = {one.name: Run(one, State(one.name), begun) for one in nodes}
+        self._read = begun - INTERVAL  # when the nodes were read last
+        self._stirred = True  # whether something happened since
+        self._gap = GAP
+
+    def run(self) -> dict[str, Json]:
+        """Follows all nodes to their ends; returns the outcomes by name."""
+        while any(run.open or run.jobs for run in self.runs.values()):
+            for ended in self._world.wait(self._pause()):
+                self._take(ended)
+            if any(run.open for run in self.runs.values()) and self._pause() <= 0:
+                self._look()
+        return {name: run.outcome() for name, run in self.runs.items()}
+
+    def _pause(self) -> float:
+        """Seconds until the nodes are to be read."""
+        self._stirred = self._world.moved() or self._stirred
+        interval = self._gap if self._stirred else INTERVAL if self._world.live() else ALONE
+        return max(self._read + interval - self._world.now(), 0.0)
+
+    def _look(self) -> None:
+        """Reads all nodes that are followed, and advances the core by what was seen."""
+        followed = [run for run in self.runs.values() if run.open]
+        self._stirred, self._read = False, self._world.now()
+        try:
+            nodes = self._world.read([run.settings.node for run in followed])
+        except SledError as error:
+            if not passing(error):
+                raise
+            for run in followed:
+                self._advance(run, Away(self._world.now(), str(error)))
+            return
+        self._gap = max(GAP, SHARE * (self._world.now() - self._read))
+        for run in followed:
+            if run.settings.node in nodes:
+                self._see(run, nodes[run.settings.node])
+            else:
+                self._missing(run)
+
+    def _see(self, run: Run, node: Json) -> None:
+        run.node = node
+        if run.state.stage == CHOOSING and not run.power and not done(node, requested_generation(node)):
+            if not run.jobs:
+                self._start(run, [])  # what is open depends on its power
+            return
+        settings = run.settings
+        activity = self._world.activity(node) if run.power != "off" else "unknown"
+        here = {"manual": True, "idle": activity == "waiting", "warm": activity == "running"}
+        here |= {"power": bool(settings.switched), "wol": bool(settings.woken) and run.power != "on"}
+        methods = frozenset(method for method, possible in here.items() if possible)
+        self._advance(run, Look(self._world.now(), node, activity, methods, bool(settings.switched)))
+        if run.state.stage != CHOOSING:
+            run.power = ""
+
+    def _missing(self, run: Run) -> None:
+        before = run.state
+        run.state = before._replace(stage=FAILED, reason=f"node {run.settings.node} does not exist")
+        self._end(run, before)
+
+    def _take(self, ended: Ended) -> None:
+        run = self.runs[ended.name]
+        run.jobs -= 1
+        run.power = ended.power or run.power
+        self._stirred = True
+        if ended.awaited:
+            self._advance(run, Acted(ended.reason))
+
+    def _advance(self, run: Run, event: Look | Away | Acted) -> None:
+        before = run.state
+        run.state, acts = advance(before, event, run.settings.policy)
+        todo = [act for act in acts if act.verb != "end"]
+        run.touched = run.touched or any(act.verb in TOUCHING for act in todo)
+        self._end(run, before)
+        if todo:
+            self._start(run, todo)
+
+    def _end(self, run: Run, before: State) -> None:
+        """Reports a change of state."""
+        if not run.open:
+            run.ended = self._world.now()
+        if run.state != before:
+            self._tell(run, before)
+
+    def _start(self, run: Run, acts: list[Act]) -> None:
+        run.jobs += 1
+        self._world.start(run.settings, acts)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The world of a wave: a sledd that is read and whose events are followed, and threads that carry out acts."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from datetime import datetime, timezone
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json
+from ansible_collections.sled.fleet.plugins.module_utils.objects import normal_mac
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import Acts
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import Feed
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import TOUCHING, Ended
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
+
+FEW = 8  # nodes that are read one by one; more are read as a list of all
+SESSIONS = 64  # nodes whose power is switched at once; each BMC has one session
+WARM = 8  # warm starts at once: each sends some 30 MB
+
+
+class RealWorld:
+    """Sledd, the clock of this machine, and its threads. See wave.World."""
+
+    def __init__(self, client: Client, acts: Acts, nodes: Sequence[Settings], warm: int = WARM) -> None:
+        self._client, self._acts = client, acts
+        self._feed = Feed(client, self._hear)
+        self._pool, self._warm = Pool(SESSIONS), Pool(max(warm, 1))
+        self._ended: queue.SimpleQueue[Ended | None] = queue.SimpleQueue()
+        self._stir = threading.Event()
+        self._macs: set[str] | None = None  # of the nodes, once they were read
+
+    def __enter__(self) -> RealWorld:
+        self._feed.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._feed.stop()
+
+    def now(self) -> float:
+        """Seconds of the monotonic clock."""
+        return time.monotonic()
+
+    def live(self) -> bool:
+        """Whether the event stream is open."""
+        return self._feed.live
+
+    def moved(self) -> bool:
+        """Whether an event of a node came since the last question."""
+        moved = self._stir.is_set()
+        self._stir.clear()
+        return moved
+
+    def activity(self, node: Json) -> str:
+        """What a node does."""
+        return activity(node, datetime.now(timezone.utc))
+
+    def read(self, nodes: Sequence[str]) -> dict[str, Json]:
+        """Reads the nodes."""
+        if len(nodes) <= FEW:
+            single = {name: self._client.find("nodes", name) for name in nodes}
+            found = {name: node for name, node in single.items() if node is not None}
+        else:
+            wanted = {normal_mac(name): name for name in nodes}
+            found = {}
+            for node in self._client.nodes():
+                for key in (node["mac"], node.get("name", "")):
+                    if key in wanted:
+                        found[wanted[key]] = node
+        self._macs = (self._macs or set()) | {node["mac"] for node in found.values()}
+        return found
+
+    def start(self, settings: Settings, acts: list[Act]) -> None:
+        """Starts a job of a node, after its earlier ones."""
+        warm = any(act.verb == "enter" and act.method == "warm" for act in acts)
+        (self._warm if warm else self._pool).submit(settings.name, lambda: self._work(settings, acts))
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Waits for the end of a job, or an event of a node."""
+        ended: list[Ended] = []
+        try:
+            first = self._ended.get(timeout=seconds) if seconds > 0 else self._ended.get_nowait()
+            while True:
+                ended += [first] if first else []
+                first = self._ended.get_nowait()
+        except queue.Empty:
+            return ended
+
+    def _hear(self, mac: str) -> None:
+        """An event came, in the thread of the stream."""
+        ours = not mac or self._macs is None or mac in self._macs
+        if ours and not self._stir.is_set():
+            self._stir.set()
+            self._ended.put(None)
+
+    def _work(self, settings: Settings, acts: list[Act]) -> None:
+        """A job, in a thread of a pool. Whatever happens, its end is reported: the wave would wait for it."""
+        reason = power = ""
+        try:
+            if acts:
+                reason = self._acts.carry_out(settings, acts)
+            else:
+                power = self._acts.power(settings)
+        except Exception as error:  # a fault of this program must not hold up the wave
+            reason, power = f"{type(error).__name__}: {error}", "" if acts else "unknown"
+        awaited = any(act.verb in TOUCHING for act in acts)
+        self._ended.put(Ended(settings.name, reason, power, awaited))

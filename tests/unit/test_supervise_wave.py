@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of the supervisor, over seeded fleets of machines that stall, fail and lose power."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Json, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act, State
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import TOUCHING, Ended, Run, Wave
+from ansible_collections.sled.fleet.tests.unit.test_supervise_core import POLICY, TICK, Machine
+
+WAVES = 200
+BMC = ({"driver": "redfish", "address": "10.0.0.1"},)
+
+
+class Fleet:
+    """Machines under one clock, which passes only while the wave waits."""
+
+    def __init__(self, seed: int, count: int) -> None:
+        self.dice = random.Random(seed)
+        self.clock, self.away_until, self.reads = 0.0, 0.0, 0
+        self.machines = {f"n{i}": Machine(random.Random(seed * 100 + i)) for i in range(count)}
+        self.running: list[tuple[float, Ended]] = []
+        self.jobs: list[tuple[str, list[Act]]] = []
+
+    def now(self) -> float:
+        return self.clock
+
+    def live(self) -> bool:
+        return self.dice.random() < 0.9
+
+    def moved(self) -> bool:
+        return self.dice.random() < 0.2
+
+    def read(self, nodes: Sequence[str]) -> dict[str, Json]:
+        self.reads += 1
+        assert len(set(nodes)) == len(nodes)
+        if self.clock < self.away_until:
+            raise Unreachable("no route")
+        return {name: self.machines[name].node() for name in nodes if name in self.machines}
+
+    def activity(self, node: Json) -> str:
+        doing = {"wiping": "working", "writing": "working", "configuring": "working", "starting": "working"}
+        behind = node["status"]["generation"] < node["binding"]["generation"]
+        return "waiting" if behind else doing.get(node["status"]["phase"], "unknown")
+
+    def start(self, settings: Settings, acts: list[Act]) -> None:
+        assert settings.name not in [one.name for _, one in self.running if one.awaited], "it acts already"
+        self.jobs.append((settings.name, acts))
+        machine, reason = self.machines[settings.name], ""
+        for act in acts:
+            if act.verb in TOUCHING:
+                assert not machine.moves(), f"{act} to {settings.name}, which is {machine.doing} and moves"
+                reason = machine.enter() if act.verb == "enter" else machine.disk()
+        ended = Ended(settings.name, reason, "" if acts else "on", any(act.verb in TOUCHING for act in acts))
+        self.running.append((self.clock + self.dice.uniform(0, 90), ended))
+
+    def wait(self, seconds: float) -> list[Ended]:
+        self.clock += max(min([seconds, *(at - self.clock for at, _ in self.running)]), 0.01)
+        if self.clock >= self.away_until and self.dice.random() < 0.002:
+            self.away_until = self.clock + self.dice.choice([60, 300, 1200])
+        for machine in self.machines.values():
+            while machine.now + TICK <= self.clock:
+                machine.pass_time()
+        ended = [one for at, one in self.running if at <= self.clock]
+        self.running = [(at, one) for at, one in self.running if at > self.clock]
+        return ended
+
+
+def a_node(name: str, **more: Any) -> Settings:
+    return Settings(name, name, POLICY, controls=BMC, **more)
+
+
+def test_every_wave_ends_and_disturbs_nothing_that_moves() -> None:
+    ends = set()
+    for seed in range(WAVES):
+        fleet = Fleet(seed, 5)
+        wave = Wave([a_node(name) for name in fleet.machines], fleet)
+        outcomes = wave.run()
+        assert not fleet.running, f"seed {seed}: a job was left behind"
+        assert sorted(outcomes) == sorted(fleet.machines)
+        for name, outcome in outcomes.items():
+            machine = fleet.machines[name]
+            assert (outcome["state"] == "done") == (outcome["reason"] == ""), f"seed {seed}: {name}"
+            assert outcome["state"] == "failed" or machine.doing == "operational", f"seed {seed}: {name}"
+            assert machine.begun <= 1 + POLICY.retries + machine.losses, f"seed {seed}: {name}"
+            assert outcome["changed"] == bool(machine.entered or machine.fell), f"seed {seed}: {name}"
+            ends.add((outcome["state"], outcome["entry_method"], outcome["fallback"]))
+    assert {("done", "idle", False), ("done", "power", False), ("done", "power", True)} <= ends
+    assert any(state == "failed" for state, _, _ in ends)
+
+
+def one(fleet: Fleet, settings: Settings, tell: list[tuple[str, str]] | None = None) -> Json:
+    def record(run: Run, before: State) -> None:
+        if tell is not None and before.stage != run.state.stage:
+            tell.append((before.stage, run.state.stage))
+
+    return Wave([settings], fleet, record).run()[settings.name]
+
+
+def test_a_node_that_sledd_does_not_know() -> None:
+    fleet = Fleet(1, 1)
+    outcome = one(fleet, Settings("rack-7", "n9", POLICY))
+    assert (outcome["state"], outcome["reason"]) == ("failed", "node n9 does not exist")
+    assert fleet.jobs == []
+
+
+def test_a_refusal_of_sledd_ends_the_wave() -> None:
+    fleet = Fleet(1, 1)
+    fleet.read = lambda nodes: (_ for _ in ()).throw(ApiError("GET", 403, {"detail": "role read"}))  # type: ignore[method-assign]
+    with pytest.raises(ApiError, match="role read"):
+        Wave([a_node("n0")], fleet).run()
+
+
+def test_a_node_that_is_satisfied_is_not_asked_for_its_power() -> None:
+    fleet = Fleet(1, 1)
+    fleet.machines["n0"].doing = "operational"
+    told: list[tuple[str, str]] = []
+    outcome = one(fleet, a_node("n0"), told)
+    assert (outcome["state"], outcome["changed"], outcome["seconds"]) == ("done", False, outcome["seconds"])
+    assert (fleet.jobs, told) == ([], [(core.CHOOSING, core.DONE)])
+
+
+def test_a_node_that_is_off_does_not_wait_for_its_plan() -> None:
+    """What sledd last heard of it may be younger than its loss of power."""
+    fleet = Fleet(3, 1)
+    machine = fleet.machines["n0"]
+    machine.doing, machine.dead, machine.confirms, machine.fails, machine.stalls = "idle", False, "at once", 0, False
+    start = fleet.start
+
+    def off(settings: Settings, acts: list[Act]) -> None:
+        start(settings, acts)
+        if not acts:
+            at, ended = fleet.running.pop()
+            fleet.running.append((at, ended._replace(power="off")))
+
+    fleet.start = off  # type: ignore[method-assign]
+    one(fleet, a_node("n0"))
+    assert next(act.method for _, acts in fleet.jobs for act in acts if act.verb == "enter") == "power"
+
+
+def test_a_machine_that_moves_is_left_alone_however_long_it_takes() -> None:
+    """Forty minutes of a wipe with a limit of five: nothing is switched."""
+    fleet = Fleet(5, 1)
+    machine = fleet.machines["n0"]
+    machine.doing, machine.begun, machine.boots, machine.losses = "plan", 1, 1, 9
+    machine.stalls, machine.fails, machine.confirms = False, 0, "at once"
+    passed = machine.pass_time
+
+    def slowly() -> None:
+        machine.now += TICK
+        if machine.now < 2400:  # one byte each three minutes
+            if machine.now % 180 < TICK:
+                machine.done, machine.moved = machine.done + 1, machine.now
+            return
+        machine.now -= TICK
+        passed()
+
+    machine.pass_time = slowly  # type: ignore[method-assign]
+    node = machine.node
+    machine.node = lambda: _with_total(node(), 100)  # type: ignore[method-assign]
+    outcome = one(fleet, replace(a_node("n0"), policy=replace(POLICY, silent={"any": 300.0})))
+    assert (outcome["state"], outcome["changed"]) == ("done", False)
+    assert machine.entered == 0 and fleet.clock > 2400
+
+
+def _with_total(node: Json, total: int) -> Json:
+    if "progress" in node["status"]:
+        node["status"]["progress"]["total"] = total
+    return node
