@@ -183,23 +183,25 @@ class Fleet:
         """Says whether a node is."""
         return bool(self.node(node)["status"]["phase"] == "operational")
 
-    def play(self, *extra: str, rollout: Json | None = None) -> subprocess.Popen[str]:
+    def play(
+        self, *extra: str, rollout: Json | None = None, playbook: str | Path = "playbooks/reimage.yml"
+    ) -> subprocess.Popen[str]:
         """Starts the playbook, in a session of its own as in a terminal."""
-        command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), "playbooks/reimage.yml", *extra]
+        command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), str(playbook), *extra]
         if rollout is not None:
             command += ["-e", json.dumps({"sled_rollout": rollout})]
         environment = os.environ | {"ANSIBLE_CONFIG": str(TREE / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
         with (self.folder / "playbook.log").open("a") as log:
-            playbook = subprocess.Popen(
+            running = subprocess.Popen(
                 command, cwd=TREE, stdout=log, stderr=log, text=True, start_new_session=True, env=environment
             )
-        self._playbooks.append(playbook)
-        return playbook
+        self._playbooks.append(running)
+        return running
 
-    def run(self, *extra: str, rollout: Json | None = None) -> Result:
+    def run(self, *extra: str, **how: Any) -> Result:
         """Runs the playbook to its end."""
         start = self._log_size()
-        code = self.play(*extra, rollout=rollout).wait(4 * PATIENCE)
+        code = self.play(*extra, **how).wait(4 * PATIENCE)
         return Result(code, (self.folder / "playbook.log").read_text()[start:])
 
     def _log_size(self) -> int:
@@ -208,6 +210,12 @@ class Fleet:
 
     def interrupt(self, playbook: subprocess.Popen[str], how: signal.Signals, reached: Callable[[], bool]) -> None:
         """Ends a playbook as soon as something was reached, as Ctrl-C or a crash of the control machine does."""
+        self.reach(playbook, reached)
+        os.killpg(playbook.pid, how)
+        playbook.wait(PATIENCE)
+
+    def reach(self, playbook: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
+        """Waits for a fact while a playbook runs."""
 
         def reached_or_ended() -> bool:
             assert playbook.poll() is None, (
@@ -216,8 +224,16 @@ class Fleet:
             return reached()
 
         wait_for("the moment to interrupt", reached_or_ended)
-        os.killpg(playbook.pid, how)
-        playbook.wait(PATIENCE)
+
+    def kill_sledd(self) -> None:
+        """Kills sledd as a crash of the boot server does."""
+        self._sledd.kill()
+        self._sledd.wait(PATIENCE)
+
+    def start_sledd(self) -> None:
+        """Starts it again, with the state that it had."""
+        self._sledd = self._start()
+        wait_for("sledd's answer", self._answers)
 
     # What was seen.
 

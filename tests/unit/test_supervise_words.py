@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the supervisor prints, and what it announces in check mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import State
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import Lines
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview import preview
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
+from ansible_collections.sled.fleet.tests.unit.test_supervise_core import POLICY
+
+
+class Teller:
+    """A wave of so many nodes, whose states are set by the test."""
+
+    def __init__(self, count: int) -> None:
+        self.said, self.clock = list[str](), 0.0
+        self.runs = {f"n{i}": Run(Settings(f"n{i}", f"n{i}", POLICY), State(f"n{i}"), 0.0) for i in range(count)}
+        self.lines = Lines(count, self.said.append, lambda: self.clock)
+
+    def change(self, name: str, stage: str, **state: Any) -> None:
+        run = self.runs[name]
+        before, run.state = run.state, run.state._replace(stage=stage, **state)
+        run.ended = self.clock if stage in core.ENDED else 0.0
+        run.touched = run.touched or stage == core.ACTING
+        self.lines.tell(run, before)
+
+
+def test_one_line_a_change() -> None:
+    few = Teller(3)
+    few.change("n0", core.ACTING, method="power")
+    few.change("n0", core.ENTERING)
+    few.change("n0", core.ENTERING, spent=5.0)
+    few.change("n0", core.CHOOSING, reason="power failed: no answer")
+    few.change("n0", core.ACTING, method="wol")
+    few.change("n0", core.IMAGING)
+    few.change("n0", core.CONFIRMING)
+    few.change("n0", core.ACTING, fallen=True, reason="silent 900 of 900 s")
+    few.change("n0", core.CONFIRMING)
+    few.clock = 61.4
+    few.change("n0", core.DONE, reason="")
+    few.change("n1", core.DONE, reason="")
+    few.change("n2", core.FAILED, reason="write: code 5")
+    assert few.said == [
+        "n0: enters by power",
+        "n0: is tried again: power failed: no answer",
+        "n0: enters by wol",
+        "n0: executes its plan",
+        "n0: its system starts",
+        "n0: is started from its disk: silent 900 of 900 s",
+        "n0: done in 61 s, entered by wol",
+        "n1: its binding is satisfied",
+        "n2: failed: write: code 5",
+    ]
+
+
+def test_many_nodes_are_numbers_and_trouble() -> None:
+    many = Teller(400)
+    for name in many.runs:
+        many.change(name, core.ACTING, method="power")
+    assert many.said == []
+    many.clock = 12.0
+    for name in list(many.runs)[:300]:
+        many.change(name, core.IMAGING)
+    many.change("n0", core.FAILED, reason="write: code 5")
+    many.clock = 700.0
+    for name in list(many.runs)[1:]:
+        many.change(name, core.DONE)
+    assert many.said == [
+        "after 12 s, of 400 nodes: 1 imaging, 399 acting",
+        "n0: failed: write: code 5",
+        "after 700 s, of 400 nodes: 1 done, 1 failed, 298 imaging, 100 acting",
+        "after 700 s, of 400 nodes: 399 done, 1 failed",
+    ]
+
+
+def a_node(**binding: Any) -> Json:
+    return {
+        "disk": "serial:A",
+        "binding": {"generation": 3, "satisfied": False, **binding},
+        "status": {"phase": "operational", "generation": 2, "image": "v1"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("binding", "text"),
+    [
+        ({"image": "v2"}, "disk serial:A (wipe: empty)"),
+        ({"image": "v2", "wipe": "clear", "disk": "wwn:B"}, "disk wwn:B (wipe: clear)"),
+        ({"image": "v2", "mode": "delta"}, "disk serial:A (mode delta: nothing is wiped before it is written)"),
+        ({"image": ""}, "all disks but those kept (wipe: empty)"),
+        ({"capture": "golden"}, ""),
+    ],
+)
+def test_what_would_be_wiped_is_named(binding: Json, text: str) -> None:
+    found = preview("n1", a_node(**binding))
+    assert (found["state"], found["changed"], found["wipes"]) == ("pending", True, text)
+    assert found["diff"]["before"] == "generation 2, image v1\n"
+    after = found["diff"]["after"]
+    assert after.startswith("generation 3, ") and (f"wipes {text}\n" in after if text else "wipes" not in after)
+    assert "golden" in after or not binding.get("capture")
+
+
+def test_nothing_is_announced_for_a_node_that_has_it() -> None:
+    assert preview("n1", a_node(image="v2", satisfied=True)) == {"state": "done", "reason": "", "changed": False}
+    assert preview("n1", None)["reason"] == "node n1 does not exist"
+    unbound = a_node()
+    del unbound["binding"]
+    assert preview("n1", unbound)["reason"] == "n1 has no binding"
