@@ -105,7 +105,7 @@ programs: build/bin/sledd build/bin/sledctl
 
 build/bin/%: FORCE
 	@mkdir -p $(@D)
-	CGO_ENABLED=0 go build -trimpath -o $@ ./sledd/cmd/$*
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o $@ ./sledd/cmd/$*
 
 initrd:
 	$(MAKE) -j$(JOBS) -C initrd/src all

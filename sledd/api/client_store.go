@@ -7,6 +7,13 @@ import (
 	"net/http"
 )
 
+// Version returns which sledd answers.
+func (c *Client) Version(ctx context.Context) (Version, error) {
+	var found Version
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/version"}, &found)
+	return found, err
+}
+
 // Store returns how full the store is.
 func (c *Client) Store(ctx context.Context) (Store, error) {
 	var usage Store

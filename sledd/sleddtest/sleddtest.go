@@ -39,6 +39,9 @@ import (
 // AdminToken is that of operator admin of every Sledd.
 const AdminToken = "0123456789abcdef0123456789abcdef"
 
+// Version is that of every Sledd.
+const Version = "9.9.9"
+
 // resumeTime is how long Resume waits for its address, which somebody may have used for a moment.
 const resumeTime = 10 * time.Second
 
@@ -168,7 +171,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	web := httptest.NewUnstartedServer(nil)
 	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rollouts.New(db),
 		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(db.Store, log, db.Now), Erasures: erasures,
-		Metrics: measure, Log: log, Stopping: stopping,
+		Metrics: measure, Log: log, Version: Version, Stopping: stopping,
 		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links}).Handler(), log)
 	if s.options.ReadTimeout > 0 {
 		web.Config.ReadTimeout = s.options.ReadTimeout

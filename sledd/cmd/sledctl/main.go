@@ -13,11 +13,14 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/ctl"
 )
 
+// version is set when a release is built: -ldflags "-X main.version=1.2.3".
+var version = "dev"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := ctl.Run(ctx, os.Args[1:], ctl.System{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Screen: ctl.ScreenOf(os.Stdout),
-		Interactive: ctl.IsTerminal(os.Stdin) && ctl.IsTerminal(os.Stderr),
+		Interactive: ctl.IsTerminal(os.Stdin) && ctl.IsTerminal(os.Stderr), Version: version,
 	})
 	stop()
 	os.Exit(code)

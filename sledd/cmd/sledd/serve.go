@@ -172,7 +172,7 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
 		Audit: audit.New(measured, log, db.Now), Erasures: erasures,
-		Metrics: measure, Log: log, Consoles: console.Directory(s.consoles), Links: link.Kernel{}}
+		Metrics: measure, Log: log, Version: version, Consoles: console.Directory(s.consoles), Links: link.Kernel{}}
 }
 
 // run serves until the context ends, then lets requests end.

@@ -26,6 +26,7 @@ type System struct {
 	Screen   Screen // properties of Out
 	// Interactive: a person reads Err and can answer at In.
 	Interactive bool
+	Version     string // of sledctl
 }
 
 // app is one run of sledctl.
@@ -36,8 +37,8 @@ type app struct {
 	started bool   // the arguments were valid and a command runs
 }
 
-const long = `sledctl lists, declares, binds and watches the nodes of a fleet. It uses the
-operator API of sledd.
+const long = `Lists, declares, binds and watches the nodes of a fleet, through the operator
+API of sledd.
 
 Server and token come from flags or from the environment:
   SLED_SERVER      URL of the boot server, https://ADDRESS
@@ -76,7 +77,7 @@ func Run(ctx context.Context, args []string, sys System) int {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "sledctl", Short: "Operate a fleet of nodes", Long: long, Example: example,
-		SilenceUsage: true, SilenceErrors: true, Args: cobra.NoArgs,
+		SilenceUsage: true, SilenceErrors: true, Args: onlySubcommands, Version: a.Version,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(outputs, a.output) {
@@ -91,13 +92,19 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.Err)
 	setHelp(root, a.Screen)
 	a.globalFlags(root)
-	root.AddCommand(
-		a.nodeCommand(), a.imageCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand(),
-		a.statusCommand(), a.watchCommand(), a.rolloutCommand(), a.timelineCommand(), a.eventsCommand(),
-		a.logCommand(), a.consoleCommand(), a.knownHostsCommand(), a.rescueCommand(), a.kexecCommand(),
-		a.operatorCommand(), a.auditCommand(), a.erasureCommand(), a.storeCommand(), a.claimsCommand(),
-		a.admitCommand(), a.refuseCommand(), a.revokeCommand(), a.ackCommand(),
-	)
+	grouped(root, look, "Look at the fleet:",
+		a.statusCommand(), a.watchCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(),
+		a.consoleCommand(), a.knownHostsCommand())
+	grouped(root, declare, "Declare nodes and what they get:",
+		a.nodeCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand())
+	grouped(root, images, "Images:", a.imageCommand())
+	grouped(root, rollOut, "Roll out:", a.rolloutCommand())
+	grouped(root, operate, "Operate:",
+		a.rescueCommand(), a.claimsCommand(), a.admitCommand(), a.refuseCommand(), a.revokeCommand(), a.ackCommand(),
+		a.kexecCommand(), a.erasureCommand(), a.operatorCommand(), a.auditCommand(), a.storeCommand(),
+		a.versionCommand())
+	root.SetHelpCommandGroupID(operate)
+	root.SetCompletionCommandGroupID(operate)
 	return root
 }
 
@@ -127,7 +134,7 @@ func (a *app) client() (*api.Client, error) {
 // group is a command that only has subcommands.
 func group(noun, short string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
-		Use: noun, Short: short, Args: cobra.NoArgs,
+		Use: noun, Short: short, Args: onlySubcommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	command.AddCommand(commands...)

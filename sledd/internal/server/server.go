@@ -41,6 +41,7 @@ type Server struct {
 	Erasures *erasure.Chain
 	Metrics  *metrics.Metrics
 	Log      *slog.Logger
+	Version  string // of sledd
 	// Consoles are the records of consoles.
 	Consoles console.Directory
 	// Links is the neighbour table of this machine; nil: addresses are not compared with MACs.

@@ -12,6 +12,10 @@ import (
 )
 
 func (o operations) store() {
+	register(o, api.Read, operation("get-version", http.MethodGet, "/version", "Show the version of sledd"),
+		func(context.Context, *struct{}) (*answer[api.Version], error) {
+			return &answer[api.Version]{api.Version{Version: o.Version}}, nil
+		})
 	register(o, api.Read, operation("get-store", http.MethodGet, "/store", "Show how full the store is"),
 		func(ctx context.Context, _ *struct{}) (*answer[api.Store], error) {
 			usage, err := o.usage(ctx)
