@@ -36,6 +36,8 @@ options:
     default: 30.0
 notes:
   - The module connects to sledd, not to the node. Run it on the controller, with C(delegate_to=localhost).
+  - With the name of a rollout in the environment variable E(SLED_ROLLOUT), its requests report that the rollout is
+    followed, until the playbook ends.
 """
 
     INVENTORY = r"""

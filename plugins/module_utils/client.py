@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible.module_utils.urls import ConnectionError as UrlsError
 from ansible.module_utils.urls import open_url
+from ansible_collections.sled.fleet.plugins.module_utils import following
 
 Json = dict[str, Any]
 
@@ -278,7 +279,7 @@ class Client:
         address = self.server + path
         if query:
             address += "?" + urllib.parse.urlencode(query, doseq=True)
-        sent = {"Accept": "application/json, application/problem+json"}
+        sent = {"Accept": "application/json, application/problem+json", **following.headers()}
         if body is not None:
             sent["Content-Type"] = "application/json"
         sent.update(headers or {})

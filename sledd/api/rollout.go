@@ -41,6 +41,7 @@ type Rollout struct {
 	Resumed int          `json:"resumed,omitempty" doc:"How often it was resumed"`
 	Ended   time.Time    `json:"ended,omitzero"`
 	Seen    time.Time    `json:"seen" doc:"Time of the last request of the runner"`
+	Silent  int          `json:"silent,omitempty" doc:"Seconds since the last request of the runner, if it is running and they are 60 or more: nobody follows it"`
 	Runs    []NodeRun    `json:"runs,omitempty" doc:"One for each node, in order; not in lists" nullable:"false"`
 	Counts  RolloutCount `json:"counts"`
 }

@@ -29,7 +29,15 @@ def client(sledd: Sledd) -> Client:
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SLED_SERVER", "SLED_TOKEN", "SLED_TOKEN_FILE", "SLED_CA", "http_proxy", "https_proxy"):
+    for name in (
+        "SLED_SERVER",
+        "SLED_TOKEN",
+        "SLED_TOKEN_FILE",
+        "SLED_CA",
+        "SLED_ROLLOUT",
+        "http_proxy",
+        "https_proxy",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -26,6 +26,7 @@ class Sledd:
         self.objects: dict[str, dict[str, Json]] = {"nodes": {}, "images": {}, "bindings": {}}
         self.rollouts: dict[str, Json] = {}
         self.asked: list[tuple[str, str, Json]] = []
+        self.followed: list[str] = []  # the rollout that each request names
         self.refuse: list[int] = []  # statuses of the next answers
         self.scenes: list[Json] = []  # states of n1, one for each time it is read
         self.raw: bytes | None = None
@@ -120,6 +121,7 @@ class Handler(BaseHTTPRequestHandler):
         self.sledd.asked.append((self.command, self.path, body))
         if self.path in self.sledd.files:
             return self.file(self.sledd.files[self.path])
+        self.sledd.followed.append(self.headers.get("Sled-Rollout", ""))
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
             return self.problem(401, "the token is unknown")
         if self.sledd.refuse:

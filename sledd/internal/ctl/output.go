@@ -56,7 +56,11 @@ func age(now, t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	d := max(now.Sub(t), 0)
+	return durationText(max(now.Sub(t), 0))
+}
+
+// durationText is a duration in one unit.
+func durationText(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))

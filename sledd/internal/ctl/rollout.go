@@ -23,7 +23,7 @@ func (a *app) rollouts() *resource[api.Rollout] {
 		noun: "rollout", plural: "rollouts, newest first", placeholder: "NAME",
 		columns: []column[api.Rollout]{
 			col("name", func(r api.Rollout) string { return r.Name }),
-			col("state", func(r api.Rollout) string { return a.Screen.rolloutState(r.State) }),
+			col("state", func(r api.Rollout) string { return a.Screen.rolloutState(r) }).wraps(16),
 			col("request", func(r api.Rollout) string { return clean(r.Desired) }).wraps(12),
 			col("waves", func(r api.Rollout) string { return fmt.Sprint(len(r.Waves)) }).spare(),
 			col("nodes", func(r api.Rollout) string { return fmt.Sprint(len(r.Nodes)) }),
@@ -116,14 +116,14 @@ func (a *app) rolloutDetail(r api.Rollout) {
 		col("entry", func(n api.NodeRun) string { return n.EntryMethod }),
 		col("attempts", func(n api.NodeRun) string { return fmt.Sprint(n.Attempts) }).spare(),
 		col("start", func(n api.NodeRun) string { return n.Start }),
-		col("took", func(n api.NodeRun) string { return runTook(n, a.Now()) }),
+		col("took", func(n api.NodeRun) string { return runTook(n, rollout.AsOf(r, a.Now())) }),
 		col("reason", func(n api.NodeRun) string { return n.Reason.String() }).wraps(24),
 	}, r.Runs)
 }
 
 // rolloutHead prints the state of a rollout in a few lines.
 func (a *app) rolloutHead(r api.Rollout) {
-	state := a.Screen.rolloutState(r.State)
+	state := a.Screen.rolloutState(r)
 	if !r.Reason.IsZero() {
 		state += ": " + r.Reason.String()
 	}
@@ -173,7 +173,7 @@ func rolloutTook(r api.Rollout, now time.Time) time.Duration {
 	case !r.Ended.IsZero():
 		return r.Ended.Sub(r.Started)
 	case r.State == api.RolloutRunning && r.Counts.Running > 0:
-		return now.Sub(r.Started)
+		return rollout.AsOf(r, now).Sub(r.Started)
 	}
 	return r.Seen.Sub(r.Started)
 }
@@ -185,13 +185,25 @@ func runTook(n api.NodeRun, now time.Time) string {
 	return clock(time.Duration(rollout.Took(n, now) * float64(time.Second)))
 }
 
-func (s Screen) rolloutState(state api.RolloutState) string {
-	return s.paint(string(state), map[api.RolloutState]text.Colors{
+// rolloutState is the state of a rollout in words, and in red if nobody follows it.
+func (s Screen) rolloutState(r api.Rollout) string {
+	if r.Silent > 0 {
+		return s.paint(string(r.State)+", "+silentText(r), text.FgRed, text.Bold)
+	}
+	return s.paint(string(r.State), map[api.RolloutState]text.Colors{
 		api.RolloutRunning: {text.FgCyan},
 		api.RolloutDone:    {text.FgGreen},
 		api.RolloutStopped: {text.FgRed, text.Bold},
 		api.RolloutAborted: {text.FgYellow},
-	}[state]...)
+	}[r.State]...)
+}
+
+// silentText is for how long the runner of a rollout was not heard; empty: it was.
+func silentText(r api.Rollout) string {
+	if r.Silent == 0 {
+		return ""
+	}
+	return "nobody follows it for " + durationText(time.Duration(r.Silent)*time.Second)
 }
 
 func (s Screen) runState(state api.RunState) string {

@@ -232,3 +232,40 @@ func TestRolloutAgainstSledd(t *testing.T) {
 	s.does(exitDone, "rollout abort reimage-1", "aborted by admin; stopped before: canary n1 failed")
 	s.does(exitUsage, "rollout watch -o json", "sledctl rollout get")
 }
+
+// A rollout that nobody follows says so everywhere, and its time stands still.
+func TestSilentRollout(t *testing.T) {
+	r := friday()
+	r.Seen, r.Silent = noon.Add(-245*time.Second), 245
+	server := double(t, map[string]any{"/v1/rollouts": api.RolloutList{Items: []api.Rollout{r}},
+		"/v1/rollouts/reimage-7": r, "/v1/nodes": api.NodeList{Items: rack()}})
+	for line, want := range map[string]string{
+		"rollout list":           "running, nobody follows it for 4m",
+		"rollout get":            "reimage-7  running, nobody follows it for 4m\n",
+		"rollout get -o json":    `"silent": 245`,
+		"rollout report":         "reimage-7  running, nobody follows it for 4m\n",
+		"rollout report -o json": `"silent": 245`,
+		"rollout watch --timeout 1ms": "12:00:00 reimage-7 runs, but nobody follows it for 4m: " +
+			"the same command resumes it\n",
+	} {
+		args := strings.Fields(line)
+		if line == "rollout get" || line == "rollout get -o json" {
+			args = append(args, r.Name)
+		}
+		if got := sledctl(t, server, "", args...); !strings.Contains(got.out, want) {
+			t.Errorf("%s: %q, want %q", line, got.out, want)
+		}
+	}
+	if got := sledctl(t, server, "", "rollout", "get", r.Name); !strings.Contains(got.out, "took 0:55") {
+		t.Errorf("the time does not stand still:\n%s", got.out)
+	}
+	for _, width := range []int{80, 120} {
+		for _, line := range []string{"rollout list", "rollout get reimage-7"} {
+			got := run(t.Context(), server, "", terminal(width), strings.Fields(line)...)
+			checkWidth(t, line, got.out, width)
+		}
+	}
+	if s := rollout.Summarise(r, noon); s.Seconds != 55 {
+		t.Errorf("%f s", s.Seconds)
+	}
+}

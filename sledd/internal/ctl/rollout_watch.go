@@ -176,7 +176,7 @@ func (v *rolloutLive) show(r api.Rollout, nodes []api.Node, trouble error) {
 
 // head is the rollout in three rows: what, where, and a bar of all its nodes.
 func (v *rolloutLive) head(r api.Rollout, width int) []string {
-	state := v.Screen.rolloutState(r.State)
+	state := v.Screen.rolloutState(r)
 	if !r.Reason.IsZero() {
 		state += ": " + v.Screen.paint(r.Reason.String(), text.FgRed)
 	}
@@ -250,6 +250,7 @@ type rolloutLines struct {
 	*app
 	state  api.RolloutState
 	states map[string]api.RunState
+	silent bool   // nobody followed it
 	shown  string // trouble that was printed last
 }
 
@@ -281,7 +282,19 @@ func (v *rolloutLines) show(r api.Rollout, _ []api.Node, trouble error) {
 	if r.State != v.state && (!first || r.State != api.RolloutRunning) {
 		printf("%s %s%s: %s", r.Name, r.State, prefixed(" (", r.Reason.String(), ")"), v.rolloutCounts(r))
 	}
+	if silent := r.Silent > 0; silent != v.silent {
+		v.silent = silent
+		printf("%s %s", r.Name, followText(r))
+	}
 	v.state = r.State
+}
+
+// followText tells that nobody follows a rollout any more, or that it is followed again.
+func followText(r api.Rollout) string {
+	if r.Silent == 0 {
+		return "is followed again"
+	}
+	return "runs, but " + silentText(r) + ": the same command resumes it"
 }
 
 // runWords describes the state of a node.

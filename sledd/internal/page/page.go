@@ -188,7 +188,7 @@ func (v *view) band(line axis, wave rollout.Wave) band {
 }
 
 func (v *view) spanOf(run api.NodeRun) span {
-	return span{run.Begin, run.Begin.Add(seconds(rollout.Took(run, v.Made)))}
+	return span{run.Begin, run.Begin.Add(seconds(rollout.Took(run, v.AsOf())))}
 }
 
 func (v *view) row(a axis, run api.NodeRun) row {

@@ -23,6 +23,10 @@ func headline(s rollout.Summary) string {
 		}
 		return fmt.Sprintf("All %s are done", nodes(all))
 	case api.RolloutRunning:
+		if s.Silent > 0 {
+			return fmt.Sprintf("%d of %s are done, %d running, but nobody follows it for %s", s.Counts.Done, nodes(all),
+				s.Counts.Running, clock(float64(s.Silent)))
+		}
 		return fmt.Sprintf("%d of %s are done, %d running", s.Counts.Done, nodes(all), s.Counts.Running)
 	case api.RolloutStopped, api.RolloutAborted:
 		return s.Reason.String()

@@ -20,7 +20,8 @@ type Summary struct {
 	Owner        string           `json:"owner,omitempty"`
 	Started      time.Time        `json:"started"`
 	Ended        time.Time        `json:"ended,omitzero"`
-	Seconds      float64          `json:"seconds"` // from its begin to its end, or to what was heard last
+	Seconds      float64          `json:"seconds"`          // from its begin to its end, or to what was heard last
+	Silent       int              `json:"silent,omitempty"` // seconds; nobody follows it
 	Resumed      int              `json:"resumed,omitempty"`
 	Made         time.Time        `json:"made"` // when this was summed up
 	Counts       api.RolloutCount `json:"counts"`
@@ -71,18 +72,31 @@ type Figures struct {
 	Of     string  `json:"worst_node,omitempty"`
 }
 
+// AsOf is until when the time of what runs is counted.
+func (s Summary) AsOf() time.Time { return s.Made.Add(-time.Duration(s.Silent) * time.Second) }
+
 // Total names the figures of all stages together.
 const Total = "total"
+
+// AsOf is until when the time of a rollout that has not ended is counted: now, or when its runner was heard last.
+func AsOf(r api.Rollout, now time.Time) time.Time {
+	if r.Silent > 0 {
+		return r.Seen
+	}
+	return now
+}
 
 // Summarise puts a rollout into figures, as of now.
 func Summarise(r api.Rollout, now time.Time) Summary {
 	s := Summary{Name: r.Name, Kind: r.Kind, Desired: r.Desired, State: r.State, Reason: r.Reason, Owner: r.Owner,
 		Started: r.Started, Ended: r.Ended,
-		Resumed: r.Resumed, Made: now, Counts: r.Counts, Nodes: r.Runs, Failures: []Failure{}, Waves: []Wave{}}
+		Resumed: r.Resumed, Silent: r.Silent, Made: now, Counts: r.Counts, Nodes: r.Runs,
+		Failures: []Failure{}, Waves: []Wave{}}
 	end := r.Ended
 	if end.IsZero() {
 		end = r.Seen
 	}
+	now = AsOf(r, now)
 	if r.Counts.Running > 0 && r.State == api.RolloutRunning {
 		end = now
 	}

@@ -88,7 +88,7 @@ func (rs *Rollouts) readAndJudge(ctx context.Context, name string) (api.Rollout,
 				return err
 			}
 		}
-		shown = r.with(runs)
+		shown = rs.show(r, runs)
 		return nil
 	})
 	return shown, err

@@ -166,6 +166,10 @@ func (rs *Rollouts) rollout(ctx context.Context, name string) (*storedRollout, m
 		return nil, nil, err
 	}
 	runs, err := readRuns(snapshot.Results[1])
+	if seen := runs[""].Seen; seen.After(r.Seen) { // the record of the runner is no run
+		r.Seen = seen
+	}
+	delete(runs, "")
 	return r, runs, err
 }
 
@@ -175,7 +179,7 @@ func (rs *Rollouts) Get(ctx context.Context, name string) (api.Rollout, error) {
 	if err != nil {
 		return api.Rollout{}, err
 	}
-	return r.with(runs), nil
+	return rs.show(r, runs), nil
 }
 
 // List returns all rollouts without their nodes, newest first.
@@ -196,7 +200,7 @@ func (rs *Rollouts) List(ctx context.Context) (api.RolloutList, error) {
 				return list, err
 			}
 		}
-		shown := r.with(runs)
+		shown := rs.show(r, runs)
 		shown.Runs = nil
 		if runs == nil {
 			shown.Counts = r.Counts

@@ -20,6 +20,7 @@ type Rollouts struct {
 	*nodetx.DB
 	runs        chan struct{} // bounds concurrent reports of runs
 	evaluations evaluations
+	followed    followed
 }
 
 // New makes a Rollouts.

@@ -113,6 +113,9 @@ func (o operations) authorize(needed api.Role, op huma.Operation) func(huma.Cont
 			_ = huma.WriteErr(o.API, ctx, model.Status, model.Detail) // the client may be gone
 			return
 		}
+		if follows := ctx.Header(rolloutHeader); follows != "" {
+			o.follow(inner, operator, follows)
+		}
 		sender := origin.Of(inner)
 		sender.Actor = operator.Name
 		next(huma.WithContext(ctx, origin.With(inner, sender)))

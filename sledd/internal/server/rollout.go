@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"regexp"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -49,6 +50,21 @@ func (o operations) rollouts() {
 			one, err := o.Rollouts.Abort(ctx, in.Rollout, origin.Of(ctx).Actor)
 			return &answer[api.Rollout]{one}, err
 		})
+}
+
+// rolloutHeader names the rollout that the sender of a request carries out.
+const rolloutHeader = "Sled-Rollout"
+
+var rolloutName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+
+// follow records that a rollout is followed. The request does not fail with it: that record only informs.
+func (o operations) follow(ctx context.Context, operator api.Operator, name string) {
+	if operator.Role == api.Read || !rolloutName.MatchString(name) {
+		return
+	}
+	if err := o.Rollouts.Follow(ctx, name); err != nil {
+		o.Log.Warn("not recorded that a rollout is followed", "rollout", name, "error", err)
+	}
 }
 
 func (o operations) startRollout() {
