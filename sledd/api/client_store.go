@@ -4,6 +4,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 )
 
@@ -14,10 +15,13 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	return found, err
 }
 
-// Store returns how full the store is.
+// Store returns the identity of the fleet, and how full the store is.
 func (c *Client) Store(ctx context.Context) (Store, error) {
 	var usage Store
 	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/store"}, &usage)
+	if err == nil && usage.Alarms == nil {
+		err = errors.New("GET /v1/store: the answer has no list of alarms: is this sledd?")
+	}
 	return usage, err
 }
 

@@ -333,8 +333,9 @@ type OperatorList struct {
 	Items []Operator `json:"items" nullable:"false"`
 }
 
-// Store is how full sledd's store is.
+// Store is the identity of sledd's store, and how full it is.
 type Store struct {
+	Fleet   string   `json:"fleet" doc:"UUID of the fleet, made at the first start on an empty store; empty in answers of earlier versions"`
 	Bytes   int64    `json:"bytes" doc:"Size of the database file"`
 	InUse   int64    `json:"in_use" doc:"Bytes of the file that are in use, including the history of the last minutes"`
 	Quota   int64    `json:"quota" doc:"Size at which nothing more can be written; 0: unknown"`

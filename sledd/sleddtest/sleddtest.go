@@ -97,6 +97,9 @@ func StartWith(t testing.TB, options Options) *Sledd {
 	s := &Sledd{Token: AdminToken, t: t, options: options}
 	t.Cleanup(s.Stop)
 	s.serve(listen(t, "127.0.0.1:0"))
+	if _, err := s.Fleet.Identity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Fleet.SetAdmin(t.Context(), s.Token); err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,8 @@ import (
 const (
 	// stopTime is how long requests may take to end after SIGTERM.
 	stopTime = 10 * time.Second
-	// adminPause before the admin's token is tried again on a store that does not answer.
-	adminPause = 2 * time.Second
+	// preparePause before a store that did not answer is prepared again.
+	preparePause = 2 * time.Second
 )
 
 // serve runs until the context ends or the listener fails.
@@ -84,10 +84,8 @@ func serve(ctx context.Context, s settings) error {
 	go parts.Intake.WatchConsoles(background, parts.Consoles, log)
 	go parts.Fleet.KeepUses(background)
 	go sealStored(background, parts.Fleet, log)
-	if given.token != "" {
-		if err := admin(ctx, parts.Fleet, given.token, log); err != nil {
-			return err
-		}
+	if err := prepare(ctx, parts.Fleet, given.token, log); err != nil {
+		return err
 	}
 	parts.Stopping = ctx
 	handler := parts.Handler() //nolint:contextcheck // requests bring their own
@@ -231,27 +229,39 @@ func adminToken(file string) (string, error) {
 	return token, nil
 }
 
-// admin creates the operator admin. If the store does not answer yet, it retries in the background,
-// so that sledd serves meanwhile.
-func admin(ctx context.Context, operators *fleet.Fleet, token string, log *slog.Logger) error {
-	err := operators.SetAdmin(ctx, token)
+// prepare writes the UUID of the fleet and operator admin (unless token is empty). If the store does not answer yet, it
+// retries in the background, so that sledd serves meanwhile.
+func prepare(ctx context.Context, operators *fleet.Fleet, token string, log *slog.Logger) error {
+	err := prepareOnce(ctx, operators, token, log)
 	var unavailable *store.UnavailableError
-	if err == nil {
-		return nil
-	}
 	if !errors.As(err, &unavailable) {
-		return fmt.Errorf("operator admin: %w", err)
+		return err
 	}
 	go func() {
 		for err != nil && ctx.Err() == nil {
 			log.Warn("the store does not answer yet, operator admin waits", "error", err)
 			select {
-			case <-time.After(adminPause):
+			case <-time.After(preparePause):
 			case <-ctx.Done():
 			}
-			err = operators.SetAdmin(ctx, token)
+			err = prepareOnce(ctx, operators, token, log)
 		}
 	}()
+	return nil
+}
+
+func prepareOnce(ctx context.Context, operators *fleet.Fleet, token string, log *slog.Logger) error {
+	identity, err := operators.Identity(ctx)
+	if err != nil {
+		return fmt.Errorf("UUID of the fleet: %w", err)
+	}
+	log.Info("the store is that of a fleet", "uuid", identity)
+	if token == "" {
+		return nil
+	}
+	if err := operators.SetAdmin(ctx, token); err != nil {
+		return fmt.Errorf("operator admin: %w", err)
+	}
 	return nil
 }
 

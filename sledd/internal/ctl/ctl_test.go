@@ -22,6 +22,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// fleetUUID is the identity of the fleet in tests.
+const fleetUUID = "7b0c4f1e-2a55-4d3c-9d0e-0f6f2f9a1b11"
+
 // noon is when the tests happen.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 

@@ -17,12 +17,13 @@ import (
 const healTimeout = 5 * time.Minute
 
 func (a *app) storeCommand() *cobra.Command {
-	command := group("store", "Show how full the store of sledd is", a.storeHealCommand())
-	command.Long = `Shows the size of the store, its quota and its alarms, and whose writes are
-refused at present. Above 50% of the quota, machines that are not declared can
-write nothing, and no claim to be a node is taken without evidence; above 80%,
-nodes can store no logs. At 100% etcd raises the alarm NOSPACE and refuses every
-write. sledd then heals the store once by itself.`
+	command := group("store", "Show the UUID of the fleet, and how full its store is", a.storeHealCommand())
+	command.Long = `Shows the UUID of the fleet, which sledd makes at its first start on an empty
+store and keeps, the size of the store, its quota and its alarms, and whose
+writes are refused at present. Above 50% of the quota, machines that are not
+declared can write nothing, and no claim to be a node is taken without evidence;
+above 80%, nodes can store no logs. At 100% etcd raises the alarm NOSPACE and
+refuses every write. sledd then heals the store once by itself.`
 	command.Example = "  sledctl store"
 	command.RunE = func(cmd *cobra.Command, _ []string) error {
 		return a.storeUsage(cmd.Context(), (*api.Client).Store)
@@ -64,7 +65,7 @@ func storeRows(usage api.Store) [][2]string {
 		inUse += fmt.Sprintf(" (%d%% of the quota)", usage.InUse*100/usage.Quota)
 	}
 	return [][2]string{
-		{"in use", inUse}, {"file", bytesText(usage.Bytes)}, {"quota", quota}, {"alarms", none(usage.Alarms)},
+		{"fleet", dash(usage.Fleet)}, {"in use", inUse}, {"file", bytesText(usage.Bytes)}, {"quota", quota}, {"alarms", none(usage.Alarms)},
 		{"refused", none(usage.Refused)},
 	}
 }

@@ -32,6 +32,9 @@ const (
 	Admissions = Root + "admissions/"
 )
 
+// Fleet is the identity of the fleet.
+const Fleet = Root + "fleet"
+
 // Probe is the key that is written to see whether the store takes writes.
 const Probe = Root + "probe"
 

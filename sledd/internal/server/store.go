@@ -16,7 +16,8 @@ func (o operations) store() {
 		func(context.Context, *struct{}) (*answer[api.Version], error) {
 			return &answer[api.Version]{api.Version{Version: o.Version}}, nil
 		})
-	register(o, api.Read, operation("get-store", http.MethodGet, "/store", "Show how full the store is"),
+	register(o, api.Read, operation("get-store", http.MethodGet, "/store",
+		"Show the UUID of the fleet, and how full the store is"),
 		func(ctx context.Context, _ *struct{}) (*answer[api.Store], error) {
 			usage, err := o.usage(ctx)
 			return &answer[api.Store]{usage}, err
@@ -35,8 +36,12 @@ func (o operations) store() {
 }
 
 func (s *Server) usage(ctx context.Context) (api.Store, error) {
+	identity, err := s.Fleet.Identity(ctx)
+	if err != nil {
+		return api.Store{}, err
+	}
 	usage, err := s.Capacity.Usage(ctx)
-	return api.Store{Bytes: usage.Bytes, InUse: usage.InUse, Quota: usage.Quota,
+	return api.Store{Fleet: identity, Bytes: usage.Bytes, InUse: usage.InUse, Quota: usage.Quota,
 		Alarms: append([]string{}, usage.Alarms...), Refused: s.Capacity.Refused()}, err
 }
 

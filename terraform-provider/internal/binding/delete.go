@@ -20,10 +20,11 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 	response *resource.ModifyPlanResponse) {
 	var state model
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
-	was := known(ctx, request.Private, &response.Diagnostics)
+	was := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
+	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), was.Name)...)
 	node, diagnostics := b.look(ctx, state.MAC.ValueString())
 	response.Diagnostics.Append(diagnostics...)
 	if diagnostics.HasError() {
@@ -35,7 +36,7 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 		was.look(*node, *node.Binding)
 		response.Diagnostics.Append(b.warnDestroy(&state, was)...)
 	}
-	response.Diagnostics.Append(was.save(ctx, response.Private)...)
+	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 }
 
 func (b *binding) warnDestroy(state *model, was *record) diag.Diagnostics {
@@ -57,7 +58,7 @@ func (b *binding) warnDestroy(state *model, was *record) diag.Diagnostics {
 func (b *binding) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
 	var state model
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
-	was := known(ctx, request.Private, &response.Diagnostics)
+	was := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}

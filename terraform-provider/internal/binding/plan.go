@@ -50,10 +50,11 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	response *resource.ModifyPlanResponse) {
 	var state model
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
-	stored := known(ctx, request.Private, &response.Diagnostics)
+	stored := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
+	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), stored.Name)...)
 	b.site.Hold(state.MAC.ValueString(), site.Held{Wipes: state.OnDestroy.ValueString() == "wipe"})
 	another, diagnostics := b.keepNode(ctx, plan, &state, stored)
 	response.Diagnostics.Append(diagnostics...)
@@ -110,14 +111,14 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	node, diagnostics := b.look(ctx, plan.Node.ValueString())
 	if node == nil {
 		if !diagnostics.HasError() { // the same apply declares it
-			diagnostics.Append(b.site.Plan(site.Reimage{Node: plan.Node.ValueString(),
+			diagnostics.Append(b.site.Plan(site.Reimage{Node: plan.Node.ValueString(), MAC: plan.MAC.ValueString(),
 				Disk: cmp.Or(text(plan.Disk), "of the node"), Image: text(plan.Image)})...)
 		}
 		return diagnostics
 	}
 	plan.MAC = types.StringValue(node.MAC)
-	one := site.Reimage{Node: node.Name, Disk: cmp.Or(text(plan.Disk), node.Disk, unnamed), Image: text(plan.Image),
-		From: node.Status.Generation}
+	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: cmp.Or(text(plan.Disk), node.Disk, unnamed),
+		Image: text(plan.Image), From: node.Status.Generation}
 	old := node.Binding
 	if old != nil {
 		one.From = max(one.From, old.Generation)

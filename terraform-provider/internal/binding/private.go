@@ -12,6 +12,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
 // recordKey is where the record is in the private state. Later versions must read what earlier ones wrote.
@@ -120,16 +121,8 @@ func (r *record) foreign(owner string) diag.Diagnostics {
 			"(terraform import ADDRESS %s).", owner, r.Name))}
 }
 
-type privateGetter interface {
-	GetKey(context.Context, string) ([]byte, diag.Diagnostics)
-}
-
-type privateSetter interface {
-	SetKey(context.Context, string, []byte) diag.Diagnostics
-}
-
 // load reads the record; nil when there is none.
-func load(ctx context.Context, private privateGetter, diagnostics *diag.Diagnostics) *record {
+func load(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) *record {
 	value, problems := private.GetKey(ctx, recordKey)
 	diagnostics.Append(problems...)
 	if len(value) == 0 {
@@ -144,8 +137,9 @@ func load(ctx context.Context, private privateGetter, diagnostics *diag.Diagnost
 	return &r
 }
 
-// known is load where a record must exist.
-func known(ctx context.Context, private privateGetter, diagnostics *diag.Diagnostics) *record {
+// known is load where a record must exist, of the fleet that answers.
+func (b *binding) known(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) *record {
+	diagnostics.Append(b.site.SameFleet(ctx, private)...)
 	r := load(ctx, private, diagnostics)
 	if r == nil && !diagnostics.HasError() {
 		diagnostics.AddError("The state has no record of the binding", "Run it again with -refresh=true.")
@@ -153,11 +147,14 @@ func known(ctx context.Context, private privateGetter, diagnostics *diag.Diagnos
 	return r
 }
 
-func (r *record) save(ctx context.Context, private privateSetter) diag.Diagnostics {
+// keep stores the record in the private state.
+func (b *binding) keep(ctx context.Context, r *record, private site.Keeper) diag.Diagnostics {
 	value, err := json.Marshal(r)
 	if err != nil {
 		return diag.Diagnostics{diag.NewErrorDiagnostic("The private state of sled_binding cannot be written",
 			err.Error())}
 	}
-	return private.SetKey(ctx, recordKey, value)
+	diagnostics := private.SetKey(ctx, recordKey, value)
+	diagnostics.Append(b.site.KeepFleet(ctx, private)...)
+	return diagnostics
 }

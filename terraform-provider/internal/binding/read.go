@@ -18,9 +18,13 @@ import (
 func (b *binding) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
 	var state model
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	response.Diagnostics.Append(b.site.SameFleet(ctx, request.Private)...)
 	was := load(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
+	}
+	if was != nil {
+		response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), was.Name)...)
 	}
 	node, diagnostics := b.look(ctx, cmp.Or(state.MAC.ValueString(), state.Node.ValueString()))
 	response.Diagnostics.Append(diagnostics...)
@@ -31,7 +35,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 		was.miss(node)
 		state.Drift, state.Wipes = types.StringValue(was.absence()), types.StringNull()
 		response.Diagnostics.Append(response.State.Set(ctx, &state)...)
-		response.Diagnostics.Append(was.save(ctx, response.Private)...)
+		response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
 		return
 	}
@@ -54,7 +58,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	state.refresh(*node, digests)
 	was.look(*node, *node.Binding)
 	response.Diagnostics.Append(response.State.Set(ctx, &state)...)
-	response.Diagnostics.Append(was.save(ctx, response.Private)...)
+	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
 }
 

@@ -49,6 +49,16 @@ func (l *lab) generations() map[string]int64 {
 	return all
 }
 
+// fleet is the UUID of the fleet.
+func (l *lab) fleet() string {
+	l.Helper()
+	store, err := l.sledd.Client().Store(l.Context())
+	if err != nil {
+		l.Fatal(err)
+	}
+	return store.Fleet
+}
+
 // wiping checks that a plan names these wipes, and that its apply raises the generations of no other machines.
 func (l *lab) wiping(name string, wanted []string, arguments ...string) {
 	l.Helper()
@@ -162,8 +172,16 @@ resource "sled_bindings" "x" {
 	warn, reimage := strings.ReplaceAll(node, "%", "warn"), strings.ReplaceAll(node, "%", "reimage")
 	l.declare(warn)
 	l.Apply()
+	was := l.fleet()
 	l.sledd = acctest.StartAlone(t)
 	l.head = acctest.Header(l.sledd.URL)
+	l.declare(warn)
+	l.Fails("belongs to fleet "+was+", the server is fleet "+l.fleet(), "plan")
+	l.Fails("belongs to fleet "+was+", the server is fleet "+l.fleet(), "destroy", "-auto-approve", "-refresh=false")
+	l.head = acctest.Header(l.sledd.URL, `fleet = "`+was+`"`)
+	l.declare(warn)
+	l.Fails("The provider is for fleet "+was+"; the fleet of \\S+ is "+l.fleet(), "plan")
+	l.head = acctest.Header(l.sledd.URL, `fleet = "`+l.fleet()+`"`)
 	l.declare(warn)
 	if got := l.wipes(); len(got) > 0 {
 		t.Errorf("the plan names %q", got)
@@ -177,6 +195,10 @@ resource "sled_bindings" "x" {
 	if bound := l.generations(); len(bound) > 0 {
 		t.Errorf("bound without a request: %v", bound)
 	}
+	l.head = acctest.Header(l.sledd.URL, "max_reimages = 2") // the state is of this fleet now
+	l.declare(reimage)
+	l.Fails("max_reimages of the provider is 2, this plan images at least 3: n2, n3, n9", "plan")
+	l.head = acctest.Header(l.sledd.URL)
 	l.declare(reimage)
 	l.wiping("on request", []string{"n2: serial:LAB-0002, generation 1 -> 1, image v1 -> v1",
 		"n3: serial:LAB-0003, generation 1 -> 1, image v1 -> v1", "n9: serial:LAB-0009, generation 1 -> 1, image v1 -> v1"})

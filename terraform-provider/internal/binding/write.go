@@ -46,7 +46,7 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	r.look(*node, stored)
 	plan.settle(*node, stored, first(*node, &plan))
 	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
-	response.Diagnostics.Append(r.save(ctx, response.Private)...)
+	response.Diagnostics.Append(b.keep(ctx, &r, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
 }
 
@@ -55,7 +55,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
 	data := userData(ctx, request.Config, &response.Diagnostics).ValueString()
-	was := known(ctx, request.Private, &response.Diagnostics)
+	was := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -86,7 +86,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	stored.Generation = was.Generation
 	plan.settle(*node, stored, before)
 	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
-	response.Diagnostics.Append(was.save(ctx, response.Private)...)
+	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
 }
 

@@ -22,14 +22,14 @@ func (b *bindings) Create(ctx context.Context, request resource.CreateRequest, r
 	if response.Diagnostics.HasError() {
 		return
 	}
-	setStored(ctx, response.Private, a.stored, &response.Diagnostics)
+	b.setStored(ctx, response.Private, a.stored, &response.Diagnostics)
 	response.Diagnostics.Append(response.State.Set(ctx, a.model)...)
 	response.Diagnostics.Append(response.Identity.Set(ctx, identity{a.model.Name.ValueString()})...)
 }
 
 // Update sends what differs. When only a part could be sent, the state has that part, so the next apply sends the rest.
 func (b *bindings) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
-	c := comparison{stored: getStored(ctx, request.Private, &response.Diagnostics),
+	c := comparison{stored: b.getStored(ctx, request.Private, &response.Diagnostics),
 		imported: getImported(ctx, request.Private, &response.Diagnostics)}
 	if response.Diagnostics.HasError() {
 		return
@@ -39,7 +39,7 @@ func (b *bindings) Update(ctx context.Context, request resource.UpdateRequest, r
 	if a == nil {
 		return
 	}
-	setStored(ctx, response.Private, a.stored, &response.Diagnostics)
+	b.setStored(ctx, response.Private, a.stored, &response.Diagnostics)
 	if !diagnostics.HasError() {
 		response.Diagnostics.Append(response.Private.SetKey(ctx, importedKey, []byte("false"))...)
 	}
@@ -52,7 +52,7 @@ func (b *bindings) Delete(ctx context.Context, request resource.DeleteRequest, r
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
 	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(m),
-		stored: getStored(ctx, request.Private, &response.Diagnostics)}
+		stored: b.getStored(ctx, request.Private, &response.Diagnostics)}
 	if response.Diagnostics.HasError() {
 		return
 	}

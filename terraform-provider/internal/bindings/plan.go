@@ -47,7 +47,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	}
 	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(state),
 		generations: numberMap(state.Generations), planned: declare(m),
-		stored:   getStored(ctx, request.Private, &response.Diagnostics),
+		stored:   b.getStored(ctx, request.Private, &response.Diagnostics),
 		imported: getImported(ctx, request.Private, &response.Diagnostics),
 		replaced: request.State.Raw.IsNull()}
 	p := outlook{comparison: c, steps: map[string]step{}}
@@ -224,7 +224,7 @@ func (p *outlook) reimages() []site.Reimage {
 		if !s.raises {
 			continue
 		}
-		one := site.Reimage{Node: p.nodes[mac].Name, Disk: p.planned.uniform.Disk, Image: p.planned.images[mac],
+		one := site.Reimage{Node: p.nodes[mac].Name, MAC: mac, Disk: p.planned.uniform.Disk, Image: p.planned.images[mac],
 			From: s.from, To: s.generation}
 		if one.Node == "" {
 			one.Node = mac
@@ -236,7 +236,7 @@ func (p *outlook) reimages() []site.Reimage {
 	}
 	for _, mac := range slices.Sorted(slices.Values(p.unknown)) { // the same apply declares them, or makes their image
 		if _, there := p.steps[mac]; !there {
-			all = append(all, site.Reimage{Node: mac, Disk: cmp.Or(p.planned.uniform.Disk, "of the node"),
+			all = append(all, site.Reimage{Node: mac, MAC: mac, Disk: cmp.Or(p.planned.uniform.Disk, "of the node"),
 				Image: cmp.Or(p.planned.images[mac], "(known after apply)"),
 				From:  p.stored[mac].Generation})
 		}
@@ -290,7 +290,7 @@ func (b *bindings) planDestroy(ctx context.Context, state model, request resourc
 	}
 	p := outlook{comparison: comparison{owner: b.owner(state.Name.ValueString()), prior: declare(state),
 		planned: declared{uniform: state.State(), onDestroy: "wipe"},
-		stored:  getStored(ctx, request.Private, &response.Diagnostics)}, steps: map[string]step{}}
+		stored:  b.getStored(ctx, request.Private, &response.Diagnostics)}, steps: map[string]step{}}
 	for mac := range p.prior.images {
 		p.steps[mac] = p.stepGone(mac)
 	}

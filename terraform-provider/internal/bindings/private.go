@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
 // Keys of the private state.
@@ -40,17 +41,9 @@ func (s stored) foreign(owner string) bool {
 	return s.Desired != nil && s.Desired.Owner != "" && s.Desired.Owner != owner
 }
 
-// getter and setter are those of any of the framework's private states.
-type (
-	getter interface {
-		GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-	}
-	setter interface {
-		SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-	}
-)
-
-func getStored(ctx context.Context, private getter, diagnostics *diag.Diagnostics) map[string]stored {
+// getStored reads the record, of the fleet that answers, and tells the guard which machines are in it.
+func (b *bindings) getStored(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) map[string]stored {
+	diagnostics.Append(b.site.SameFleet(ctx, private)...)
 	all := map[string]stored{}
 	text, found := private.GetKey(ctx, storedKey)
 	diagnostics.Append(found...)
@@ -59,19 +52,24 @@ func getStored(ctx context.Context, private getter, diagnostics *diag.Diagnostic
 			diagnostics.AddError("The state cannot be read", "Its record of the bindings is damaged: "+err.Error())
 		}
 	}
+	for mac := range all {
+		diagnostics.Append(b.site.Know(mac, "")...)
+	}
 	return all
 }
 
-func setStored(ctx context.Context, private setter, all map[string]stored, diagnostics *diag.Diagnostics) {
+func (b *bindings) setStored(ctx context.Context, private site.Keeper, all map[string]stored,
+	diagnostics *diag.Diagnostics) {
 	text, err := json.Marshal(all)
 	if err != nil {
 		diagnostics.AddError("The state cannot be written", err.Error())
 		return
 	}
 	diagnostics.Append(private.SetKey(ctx, storedKey, text)...)
+	diagnostics.Append(b.site.KeepFleet(ctx, private)...)
 }
 
-func getImported(ctx context.Context, private getter, diagnostics *diag.Diagnostics) bool {
+func getImported(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) bool {
 	text, found := private.GetKey(ctx, importedKey)
 	diagnostics.Append(found...)
 	return string(text) == "true"

@@ -5,6 +5,7 @@ package bindings
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -18,6 +19,7 @@ import (
 func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
+	was := b.getStored(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -25,15 +27,17 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 	nodes, diagnostics := b.ours(ctx, owner)
 	response.Diagnostics.Append(diagnostics...)
 	importing := m.Images.IsNull()
-	if response.Diagnostics.HasError() || importing && len(nodes) == 0 {
-		response.State.RemoveResource(ctx)
+	if importing && len(nodes) == 0 && !response.Diagnostics.HasError() {
+		response.Diagnostics.AddError("Nothing is bound under this name", fmt.Sprintf("No binding belongs to %s, so there "+
+			"is nothing to import. Declare the bindings and apply, or import another name.", owner))
+	}
+	if response.Diagnostics.HasError() {
 		return
 	}
 	if importing {
 		m = empty(m.Name)
 		m.Take(usual(nodes))
 	}
-	was := getStored(ctx, request.Private, &response.Diagnostics)
 	declared := declare(m)
 	var missing []string
 	for mac := range declared.images {
@@ -51,7 +55,7 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 	found.remember(was)
 	m.Images, m.Generations, m.Drifted = ofStrings(found.images), ofNumbers(found.generations), ofStrings(found.drifted)
 	m.Wipes = types.MapNull(types.StringType) // a wipe is of a plan
-	setStored(ctx, response.Private, found.stored, &response.Diagnostics)
+	b.setStored(ctx, response.Private, found.stored, &response.Diagnostics)
 	response.Diagnostics.Append(response.State.Set(ctx, m)...)
 	response.Diagnostics.Append(response.Identity.Set(ctx, identity{m.Name.ValueString()})...)
 }

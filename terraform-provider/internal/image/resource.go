@@ -178,13 +178,15 @@ func (i *image) Create(ctx context.Context, request resource.CreateRequest, resp
 	}
 	stored, diagnostics := i.register(ctx, spec)
 	if response.Diagnostics.Append(diagnostics...); !response.Diagnostics.HasError() {
-		response.Diagnostics.Append(m.keep(ctx, stored, &response.State, response.Private)...)
+		response.Diagnostics.Append(i.keep(ctx, &m, stored, &response.State, response.Private)...)
 	}
 }
 
 func (i *image) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
 	var m model
-	if response.Diagnostics.Append(request.State.Get(ctx, &m)...); response.Diagnostics.HasError() {
+	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
+	response.Diagnostics.Append(i.site.SameFleet(ctx, request.Private)...)
+	if response.Diagnostics.HasError() {
 		return
 	}
 	name := m.Name.ValueString()
@@ -201,7 +203,7 @@ func (i *image) Read(ctx context.Context, request resource.ReadRequest, response
 			fmt.Sprintf("Its digest was %s and is %s now. New bindings use the new one.", old, stored.Digest))
 		m.Partitions = types.ListNull(partitionType)
 	}
-	response.Diagnostics.Append(m.keep(ctx, stored, &response.State, response.Private)...)
+	response.Diagnostics.Append(i.keep(ctx, &m, stored, &response.State, response.Private)...)
 }
 
 // Update sets another signature; any other change replaces the image.
@@ -210,7 +212,7 @@ func (i *image) Update(ctx context.Context, request resource.UpdateRequest, resp
 	if response.Diagnostics.Append(request.Plan.Get(ctx, &m)...); response.Diagnostics.HasError() {
 		return
 	}
-	options := asRead(ctx, request.Private, &response.Diagnostics)
+	options := i.asRead(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -226,14 +228,14 @@ func (i *image) Update(ctx context.Context, request resource.UpdateRequest, resp
 			return err //nolint:wrapcheck // Call explains it
 		})...)
 	if !response.Diagnostics.HasError() {
-		response.Diagnostics.Append(m.keep(ctx, stored, &response.State, response.Private)...)
+		response.Diagnostics.Append(i.keep(ctx, &m, stored, &response.State, response.Private)...)
 	}
 }
 
 func (i *image) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
 	var name string
 	response.Diagnostics.Append(request.State.GetAttribute(ctx, path.Root("name"), &name)...)
-	options := asRead(ctx, request.Private, &response.Diagnostics)
+	options := i.asRead(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}

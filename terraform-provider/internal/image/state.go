@@ -16,14 +16,9 @@ import (
 // revisionKey is where private state holds the revision that the state was read at.
 const revisionKey = "revision"
 
-// privateState is the provider's own part of a state.
-type privateState interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
 // asRead allows a change only to the revision that the plan saw.
-func asRead(ctx context.Context, private privateState, diagnostics *diag.Diagnostics) []api.Option {
+func (i *image) asRead(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) []api.Option {
+	diagnostics.Append(i.site.SameFleet(ctx, private)...)
 	text, more := private.GetKey(ctx, revisionKey)
 	diagnostics.Append(more...)
 	revision, err := strconv.ParseInt(string(text), 10, 64)
@@ -48,9 +43,11 @@ func read(ctx context.Context, site *site.Site, name string) (stored api.Image, 
 }
 
 // keep stores what is registered in the state.
-func (m *model) keep(ctx context.Context, stored api.Image, state *tfsdk.State, private privateState) diag.Diagnostics {
+func (i *image) keep(ctx context.Context, m *model, stored api.Image, state *tfsdk.State,
+	private site.Keeper) diag.Diagnostics {
 	diagnostics := m.fill(ctx, stored)
 	diagnostics.Append(state.Set(ctx, m)...)
 	diagnostics.Append(private.SetKey(ctx, revisionKey, strconv.AppendInt(nil, stored.Revision, 10))...)
+	diagnostics.Append(i.site.KeepFleet(ctx, private)...)
 	return diagnostics
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	ofNodes    = "/v1/nodes"
+	ofStore    = "/v1/store"
 	ofNode     = "/v1/nodes/"
 	ofBindings = "/v1/bindings/"
 )
@@ -46,7 +46,7 @@ func TestAccNodeBrokenServer(t *testing.T) {
 	header := acctest.Header(proxy.URL)
 	cli := acctest.NewCLI(t, acctest.Config(header, small()))
 
-	each(t, proxy, http.MethodGet, ofNodes, func(want string) { cli.Fails(want, "plan") })
+	each(t, proxy, http.MethodGet, ofStore, func(want string) { cli.Fails(want, "plan") })
 	each(t, proxy, http.MethodPut, ofNode, func(want string) { cli.Fails(want, "apply", "-auto-approve") })
 	gone(t, s)
 	cli.Apply()

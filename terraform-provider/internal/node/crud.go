@@ -21,20 +21,16 @@ import (
 // revisionKey of the private state: the declaration as it was read or written last; 0 when there was none.
 const revisionKey = "revision"
 
-type keeper interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
-type kept interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-}
-
-func keep(ctx context.Context, private keeper, revision int64) diag.Diagnostics {
-	return private.SetKey(ctx, revisionKey, strconv.AppendInt(nil, revision, 10))
+// keep stores the revision and the fleet that a state was read from.
+func (n *node) keep(ctx context.Context, private site.Keeper, revision int64) diag.Diagnostics {
+	diagnostics := private.SetKey(ctx, revisionKey, strconv.AppendInt(nil, revision, 10))
+	diagnostics.Append(n.site.KeepFleet(ctx, private)...)
+	return diagnostics
 }
 
 // revisionOf is the declaration that the plan was made for; 0: there was none.
-func revisionOf(ctx context.Context, private kept, diagnostics *diag.Diagnostics) int64 {
+func (n *node) revisionOf(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) int64 {
+	diagnostics.Append(n.site.SameFleet(ctx, private)...)
 	value, found := private.GetKey(ctx, revisionKey)
 	diagnostics.Append(found...)
 	revision, err := strconv.ParseInt(string(value), 10, 64)
@@ -60,7 +56,7 @@ func (n *node) Create(ctx context.Context, request resource.CreateRequest, respo
 	m.fill(stored.NodeSpec)
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
 	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
-	response.Diagnostics.Append(keep(ctx, response.Private, stored.Revision)...)
+	response.Diagnostics.Append(n.keep(ctx, response.Private, stored.Revision)...)
 }
 
 // put declares the node. When the condition does not hold, otherwise returns the error, unless it is nil.
@@ -90,7 +86,9 @@ func exists(m *model) diag.Diagnostics {
 
 func (n *node) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
 	var m model
-	if response.Diagnostics.Append(request.State.Get(ctx, &m)...); response.Diagnostics.HasError() {
+	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
+	response.Diagnostics.Append(n.site.SameFleet(ctx, request.Private)...)
+	if response.Diagnostics.HasError() {
 		return
 	}
 	stored, found, diagnostics := read(ctx, n.site, m.MAC.Address(), m.String())
@@ -112,7 +110,7 @@ func (n *node) Read(ctx context.Context, request resource.ReadRequest, response 
 	// of a machine that is only discovered it holds the MAC alone, so that its declaration is planned
 	m.fill(stored.NodeSpec)
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
-	response.Diagnostics.Append(keep(ctx, response.Private, stored.Revision)...)
+	response.Diagnostics.Append(n.keep(ctx, response.Private, stored.Revision)...)
 }
 
 // read reads a node by MAC or name. Only sledd's own 404 means that it does not exist.
@@ -145,7 +143,7 @@ func (n *node) Update(ctx context.Context, request resource.UpdateRequest, respo
 	var m model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
 	condition := api.IfAbsent() // it was only discovered
-	if revision := revisionOf(ctx, request.Private, &response.Diagnostics); revision != 0 {
+	if revision := n.revisionOf(ctx, request.Private, &response.Diagnostics); revision != 0 {
 		condition = api.IfRevision(revision)
 	}
 	if response.Diagnostics.HasError() {
@@ -158,7 +156,7 @@ func (n *node) Update(ctx context.Context, request resource.UpdateRequest, respo
 	m.fill(stored.NodeSpec)
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
 	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
-	response.Diagnostics.Append(keep(ctx, response.Private, stored.Revision)...)
+	response.Diagnostics.Append(n.keep(ctx, response.Private, stored.Revision)...)
 }
 
 // ImportState finds the node by MAC or by name; Read fills the rest.

@@ -16,7 +16,7 @@ import (
 func (n *node) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
-	revision := revisionOf(ctx, request.Private, &response.Diagnostics)
+	revision := n.revisionOf(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}

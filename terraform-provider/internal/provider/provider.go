@@ -6,6 +6,7 @@ package provider
 import (
 	"context"
 	"os"
+	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -36,6 +37,9 @@ var (
 	_ framework.ProviderWithFunctions     = (*provider)(nil)
 	_ framework.ProviderWithListResources = (*provider)(nil)
 )
+
+// uuidPattern is how sledd writes a UUID.
+var uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 type provider struct{ version string }
 
@@ -68,11 +72,16 @@ func (p *provider) Schema(_ context.Context, _ framework.SchemaRequest, response
 				MarkdownDescription: "Name under which bindings are declared. sledd refuses changes to those of " +
 					"another owner. Default: " +
 					"`terraform`."},
+			"fleet": schema.StringAttribute{Optional: true,
+				Validators: []validator.String{stringvalidator.RegexMatches(uuidPattern, "want a UUID, in lower case")},
+				MarkdownDescription: "UUID of the fleet, as `sledctl store` prints it. A server of another fleet is an " +
+					"error. A state of another fleet is accepted, and belongs to this one from then on; without this " +
+					"argument it is an error, so that a lost store or a wrong `server` changes nothing."},
 			"max_reimages": schema.Int64Attribute{Optional: true,
 				Validators: []validator.Int64{int64validator.AtLeast(0)},
 				MarkdownDescription: "Maximum number of machines that one plan may image again; more is an error " +
 					"that names them. A " +
-					"machine's first image does not count. Default: no limit."},
+					"machine's first image does not count, unless the state has the machine as bound. Default: no limit."},
 			"max_wipes": schema.Int64Attribute{Optional: true,
 				Validators: []validator.Int64{int64validator.AtLeast(0)},
 				MarkdownDescription: "Maximum number of machines whose disks one plan may wipe, first images included; " +
@@ -87,6 +96,7 @@ type config struct {
 	TokenFile   types.String `tfsdk:"token_file"`
 	CAFile      types.String `tfsdk:"ca_file"`
 	Owner       types.String `tfsdk:"owner"`
+	Fleet       types.String `tfsdk:"fleet"`
 	MaxReimages types.Int64  `tfsdk:"max_reimages"`
 	MaxWipes    types.Int64  `tfsdk:"max_wipes"`
 }
@@ -96,7 +106,7 @@ func (p *provider) Configure(ctx context.Context, request framework.ConfigureReq
 	var c config
 	response.Diagnostics.Append(request.Config.Get(ctx, &c)...)
 	for name, value := range map[string]types.String{"server": c.Server, "token_file": c.TokenFile,
-		"ca_file": c.CAFile} {
+		"ca_file": c.CAFile, "fleet": c.Fleet} {
 		if value.IsUnknown() {
 			response.Diagnostics.AddAttributeError(path.Root(name), "The provider's "+name+" is not known yet",
 				"It depends on a resource that does not exist yet. Use a known value, or apply that resource "+
@@ -111,6 +121,7 @@ func (p *provider) Configure(ctx context.Context, request framework.ConfigureReq
 			CAFile:    c.CAFile.ValueString(),
 			UserAgent: "terraform-provider-sled/" + p.version}.FromEnvironment(os.Getenv),
 		Owner:       c.Owner.ValueString(),
+		Fleet:       c.Fleet.ValueString(),
 		MaxReimages: c.MaxReimages.ValueInt64Pointer(),
 		MaxWipes:    c.MaxWipes.ValueInt64Pointer(),
 	}

@@ -22,19 +22,22 @@ type Guard struct {
 	wipes *int64 // of machines that are written, first images included; nil: none
 
 	mu     sync.Mutex
-	noted  map[string]bool  // names of nodes that are written
-	again  map[string]bool  // those of them that held something of Sled's
-	passed bool             // a limit was, and that was reported: one error is enough to end a plan
-	held   map[string]*Held // bindings that this run's state has, by MAC
+	noted  map[string]bool   // names of nodes that are written
+	again  map[string]bool   // those of them that held something of Sled's
+	known  map[string]bool   // MACs and names of machines that the state has as bound
+	firsts map[string]string // name of a node that is written, by MAC and by name, where sledd knows of no binding
+	passed bool              // a limit was, and that was reported: one error is enough to end a plan
+	held   map[string]*Held  // bindings that this run's state has, by MAC
 }
 
 // Reimage is one machine that a plan writes.
 type Reimage struct {
 	Node, Disk, Image string // Image empty: it is only wiped
+	MAC               string // empty: not known
 	From, To          int64  // generations; From 0: it had none, To 0: not known yet
 }
 
-// First reports whether the machine never had a binding, so that nothing of Sled's is lost.
+// First reports whether sledd knows of no binding that the machine ever had.
 func (r Reimage) First() bool { return r.From == 0 }
 
 func (r Reimage) String() string {
@@ -57,11 +60,40 @@ func (g *Guard) Plan(all ...Reimage) diag.Diagnostics {
 	var diagnostics diag.Diagnostics
 	for _, one := range all {
 		note(&g.noted, one.Node)
-		if !one.First() {
+		if !one.First() || g.known[one.MAC] || g.known[one.Node] {
 			note(&g.again, one.Node)
+			continue
 		}
+		if g.firsts == nil {
+			g.firsts = map[string]string{}
+		}
+		g.firsts[one.MAC], g.firsts[one.Node] = one.Node, one.Node
 	}
 	diagnostics.Append(g.warn(all)...)
+	diagnostics.Append(g.limits()...)
+	return diagnostics
+}
+
+// Know records that the state has this machine as bound, whatever sledd reports: a store may be lost. Imaging it is not a
+// first image. It returns the error of Plan, because the plan may have been made before.
+func (g *Guard) Know(mac, name string) diag.Diagnostics {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, key := range []string{mac, name} {
+		if key == "" {
+			continue
+		}
+		note(&g.known, key)
+		if node, found := g.firsts[key]; found {
+			note(&g.again, node)
+		}
+	}
+	return g.limits()
+}
+
+// limits is the error of a plan past a limit.
+func (g *Guard) limits() diag.Diagnostics {
+	var diagnostics diag.Diagnostics
 	switch {
 	case g.passed:
 	case g.limit != nil && int64(len(g.again)) > *g.limit:

@@ -26,9 +26,9 @@ func errorsOf(diagnostics diag.Diagnostics) (all []string) {
 
 func TestReimageText(t *testing.T) {
 	for want, one := range map[string]Reimage{
-		"n1: disk serial:A is wiped and gets image v2 (generation 1 -> 2)":       {"n1", "serial:A", "v2", 1, 2},
-		"n1: disk serial:A is wiped (generation 0 -> 1)":                         {"n1", "serial:A", "", 0, 1},
-		"n1: disk only is wiped and gets image v2 (generation 4 -> a later one)": {"n1", "only", "v2", 4, 0},
+		"n1: disk serial:A is wiped and gets image v2 (generation 1 -> 2)":       {Node: "n1", Disk: "serial:A", Image: "v2", From: 1, To: 2},
+		"n1: disk serial:A is wiped (generation 0 -> 1)":                         {Node: "n1", Disk: "serial:A", To: 1},
+		"n1: disk only is wiped and gets image v2 (generation 4 -> a later one)": {Node: "n1", Disk: "only", Image: "v2", From: 4},
 	} {
 		if got := one.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -57,6 +57,31 @@ func TestGuardCounts(t *testing.T) {
 	for i := range 500 {
 		if got := errorsOf(g.Plan(again(fmt.Sprint("m", i)))); len(got) > 0 {
 			t.Fatalf("a second error: %q", got)
+		}
+	}
+}
+
+// What the state has as bound is no first image, although sledd knows of no binding; whichever comes first, what the
+// state has or the plan.
+func TestGuardKnowsTheState(t *testing.T) {
+	first := Reimage{Node: "n1", MAC: "52:54:00:77:00:01", Disk: "only", Image: "v2"}
+	g := limited(0)
+	if d := g.Know(first.MAC, "n1"); d.HasError() {
+		t.Error(d)
+	}
+	if d := g.Plan(first); !d.HasError() {
+		t.Error("a machine that the state has as bound is imaged as if it was the first time")
+	}
+	for _, known := range [][2]string{{first.MAC, ""}, {"", "n1"}} {
+		g = limited(0)
+		if d := g.Plan(first); d.HasError() {
+			t.Error(d)
+		}
+		if d := g.Know("52:54:00:77:00:02", "n2"); d.HasError() {
+			t.Errorf("another machine: %v", d)
+		}
+		if got := errorsOf(g.Know(known[0], known[1])); len(got) != 1 || !strings.Contains(got[0], "at least 1: n1.") {
+			t.Errorf("%q", got)
 		}
 	}
 }

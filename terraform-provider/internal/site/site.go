@@ -34,6 +34,7 @@ type Options struct {
 	Owner       string // default terraform
 	MaxReimages *int64 // nil: no limit
 	MaxWipes    *int64 // nil: no limit
+	Fleet       string // UUID that the server must have; empty: any
 }
 
 // Site is one boot server in one run of the provider. It is safe for concurrent use.
@@ -42,12 +43,14 @@ type Site struct {
 	Owner string
 
 	client *api.Client
+	fleet  string // UUID; empty: sledd is too old to have one
+	pinned bool   // the provider block names it
 	images images
 	mu     sync.Mutex
 	gone   error // the first call that got no answer: the others need not wait for their deadline
 }
 
-// Connect checks that sledd answers, knows the token and reaches its store.
+// Connect checks that sledd answers, knows the token, reaches its store and is that of the fleet.
 func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 	var diagnostics diag.Diagnostics
 	options.Access.Timeout = bulkTime
@@ -60,12 +63,14 @@ func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 	if s.Owner == "" {
 		s.Owner = defaultOwner
 	}
-	diagnostics.Append(s.Call(ctx, "list nodes", func(ctx context.Context, client *api.Client) error {
-		for _, err := range client.Nodes(ctx, api.Filter{Limit: 1}) {
-			return err //nolint:wrapcheck // Call explains it
-		}
-		return nil
+	var store api.Store
+	diagnostics.Append(s.Call(ctx, "read the UUID of the fleet", func(ctx context.Context, client *api.Client) (err error) {
+		store, err = client.Store(ctx)
+		return err //nolint:wrapcheck // Call explains it
 	})...)
+	if !diagnostics.HasError() {
+		diagnostics.Append(s.identify(store.Fleet, options.Fleet)...)
+	}
 	return s, diagnostics
 }
 

@@ -56,7 +56,7 @@ func server(t *testing.T) (s *Site, broken *atomic.Bool, calls *atomic.Int64) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		_, _ = w.Write([]byte(`{"items":[],"next":""}`))
+		_, _ = w.Write([]byte(`{"items":[],"next":"","alarms":[]}`))
 	}))
 	t.Cleanup(web.Close)
 	s, diagnostics := Connect(t.Context(), Options{Access: api.Config{Server: web.URL, Token: "t"}})
