@@ -65,8 +65,8 @@ func storeRows(usage api.Store) [][2]string {
 		inUse += fmt.Sprintf(" (%d%% of the quota)", usage.InUse*100/usage.Quota)
 	}
 	return [][2]string{
-		{"fleet", dash(usage.Fleet)}, {"in use", inUse}, {"file", bytesText(usage.Bytes)}, {"quota", quota}, {"alarms", none(usage.Alarms)},
-		{"refused", none(usage.Refused)},
+		{"fleet", dash(usage.Fleet)}, {"in use", inUse}, {"file", bytesText(usage.Bytes)}, {"quota", quota},
+		{"alarms", none(usage.Alarms)}, {"refused", none(usage.Refused)},
 	}
 }
 

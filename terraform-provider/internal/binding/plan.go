@@ -25,6 +25,7 @@ const (
 // ModifyPlan computes the next generation, as a known number wherever possible, and warns of each wipe.
 func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
+	defer site.Once(&response.Diagnostics)
 	if b.site == nil {
 		return
 	}

@@ -13,11 +13,16 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
 func (b *binding) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
+	defer site.Once(&response.Diagnostics)
 	var state model
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	if !state.MAC.IsNull() { // the framework wants it whatever comes
+		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
+	}
 	response.Diagnostics.Append(b.site.SameFleet(ctx, request.Private)...)
 	was := load(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
@@ -36,13 +41,10 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 		state.Drift, state.Wipes = types.StringValue(was.absence()), types.StringNull()
 		response.Diagnostics.Append(response.State.Set(ctx, &state)...)
 		response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
-		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
 		return
 	}
 	if node == nil || node.Binding == nil {
 		response.State.RemoveResource(ctx)
-		// the framework wants it even so
-		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
 		return
 	}
 	if was == nil { // an import

@@ -22,6 +22,7 @@ import (
 // ModifyPlan computes the generation of each binding and warns of every disk that is written.
 func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
+	defer site.Once(&response.Diagnostics)
 	if b.site == nil { // the provider is not configured yet
 		return
 	}

@@ -12,13 +12,16 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
 // Read reads what is bound under the owner, and machines of the state that no longer are. The images in the state stay
 // as declared; drifted has the differences.
 func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
+	defer site.Once(&response.Diagnostics)
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
+	response.Diagnostics.Append(response.Identity.Set(ctx, identity{m.Name.ValueString()})...) // whatever comes
 	was := b.getStored(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
@@ -57,7 +60,6 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 	m.Wipes = types.MapNull(types.StringType) // a wipe is of a plan
 	b.setStored(ctx, response.Private, found.stored, &response.Diagnostics)
 	response.Diagnostics.Append(response.State.Set(ctx, m)...)
-	response.Diagnostics.Append(response.Identity.Set(ctx, identity{m.Name.ValueString()})...)
 }
 
 // sight is what is bound, beside what was declared.

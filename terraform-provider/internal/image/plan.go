@@ -8,11 +8,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
 // ModifyPlan plans null for what will not be read because everything is set.
 func (i *image) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
+	defer site.Once(&response.Diagnostics)
 	if request.Plan.Raw.IsNull() || !request.State.Raw.IsNull() {
 		return
 	}

@@ -183,6 +183,7 @@ func (i *image) Create(ctx context.Context, request resource.CreateRequest, resp
 }
 
 func (i *image) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
+	defer site.Once(&response.Diagnostics)
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
 	response.Diagnostics.Append(i.site.SameFleet(ctx, request.Private)...)

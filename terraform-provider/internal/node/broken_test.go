@@ -203,8 +203,8 @@ func TestAccServerStopped(t *testing.T) {
 func TestAccBlackHole(t *testing.T) {
 	renamed := strings.ReplaceAll(three, "each.key", `"${each.key}x"`)
 	for name, c := range map[string]struct{ method, path, config, want, command string }{
-		"read a node":  {http.MethodGet, ofNode, three, `read node n1 .*no answer before the deadline`, "plan"},
-		"write a node": {http.MethodPut, ofNode, renamed, `declare node n1x .*no answer before the deadline`, "apply"},
+		"read a node":  {http.MethodGet, ofNode, three, `read node n\d .*no answer before the deadline`, "plan"},
+		"write a node": {http.MethodPut, ofNode, renamed, `declare node n\dx .*no answer before the deadline`, "apply"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := acctest.Start(t)

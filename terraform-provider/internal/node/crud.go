@@ -85,8 +85,11 @@ func exists(m *model) diag.Diagnostics {
 }
 
 func (n *node) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
+	defer site.Once(&response.Diagnostics)
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
+	// the framework wants it whatever comes
+	response.Diagnostics.Append(identify(ctx, response.Identity, m.MAC.Address())...)
 	response.Diagnostics.Append(n.site.SameFleet(ctx, request.Private)...)
 	if response.Diagnostics.HasError() {
 		return
@@ -95,8 +98,6 @@ func (n *node) Read(ctx context.Context, request resource.ReadRequest, response 
 	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
 		return
 	}
-	// the framework wants it also when there is no node
-	response.Diagnostics.Append(identify(ctx, response.Identity, m.MAC.Address())...)
 	if !found {
 		response.State.RemoveResource(ctx)
 		return

@@ -34,11 +34,12 @@ func (s *Site) SameFleet(ctx context.Context, private Kept) diag.Diagnostics {
 	if err := json.Unmarshal(text, &was); err != nil {
 		diagnostics.AddError("The private state is damaged", "Its UUID of the fleet: "+err.Error())
 	} else if was != s.fleet {
-		diagnostics.AddError(fmt.Sprintf("This state belongs to fleet %s, the server is fleet %s", was, s.fleet),
+		diagnostics.Append(s.causes.report("fleet "+was,
+			fmt.Sprintf("This state belongs to fleet %s, the server is fleet %s", was, s.fleet),
 			fmt.Sprintf("%s has another store than the one that this state was read from: it is another server, or its "+
 				"store was lost. Nothing was changed. Check the provider's server.\n\nIf this server has the machines now, "+
 				"set fleet = %q in the provider block. What it does not know then counts as drift: nothing is imaged "+
-				"unless on_drift is \"reimage\".", s.client.Server(), s.fleet))
+				"unless on_drift is \"reimage\".", s.client.Server(), s.fleet)))
 	}
 	return diagnostics
 }

@@ -74,7 +74,7 @@ func (g *Guard) Plan(all ...Reimage) diag.Diagnostics {
 	return diagnostics
 }
 
-// Know records that the state has this machine as bound, whatever sledd reports: a store may be lost. Imaging it is not a
+// Know records that the state has this machine as bound, whatever sledd reports: a store may be lost. Imaging it is no
 // first image. It returns the error of Plan, because the plan may have been made before.
 func (g *Guard) Know(mac, name string) diag.Diagnostics {
 	g.mu.Lock()

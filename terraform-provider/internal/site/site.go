@@ -46,6 +46,7 @@ type Site struct {
 	fleet  string // UUID; empty: sledd is too old to have one
 	pinned bool   // the provider block names it
 	images images
+	causes causes
 	mu     sync.Mutex
 	gone   error // the first call that got no answer: the others need not wait for their deadline
 }
@@ -64,10 +65,11 @@ func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 		s.Owner = defaultOwner
 	}
 	var store api.Store
-	diagnostics.Append(s.Call(ctx, "read the UUID of the fleet", func(ctx context.Context, client *api.Client) (err error) {
+	read := func(ctx context.Context, client *api.Client) (err error) {
 		store, err = client.Store(ctx)
 		return err //nolint:wrapcheck // Call explains it
-	})...)
+	}
+	diagnostics.Append(s.Call(ctx, "read the UUID of the fleet", read)...)
 	if !diagnostics.HasError() {
 		diagnostics.Append(s.identify(store.Fleet, options.Fleet)...)
 	}
@@ -91,7 +93,7 @@ func (s *Site) Client() *api.Client { return s.client }
 func (s *Site) within(ctx context.Context, most time.Duration, what string,
 	call func(context.Context, *api.Client) error) diag.Diagnostics {
 	if gone := s.lost(nil); gone != nil {
-		return explain(what, gone)
+		return s.explain(what, gone)
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -99,7 +101,7 @@ func (s *Site) within(ctx context.Context, most time.Duration, what string,
 	if api.IsUnreachable(err) {
 		_ = s.lost(err)
 	}
-	return explain(what, err)
+	return s.explain(what, err)
 }
 
 // lost remembers the first error of an unreachable sledd and returns it.
@@ -112,25 +114,30 @@ func (s *Site) lost(err error) error {
 	return s.gone
 }
 
-// explain adds to an error what to do about it; nil is none.
-func explain(what string, err error) diag.Diagnostics {
+// explain adds to an error what to do about it; nil is none. What every resource would meet is reported once in a run.
+func (s *Site) explain(what string, err error) diag.Diagnostics {
 	if err == nil {
 		return nil
 	}
-	summary, hint := "sledd refused to "+what, "Nothing was changed."
+	summary, hint, cause := "sledd refused to "+what, "Nothing was changed.", ""
 	switch {
 	case api.IsUnreachable(err):
-		summary, hint = "sledd is unreachable: could not "+what,
-			"The state is unchanged. Check that the boot server and its store run, then try again."
+		summary, hint, cause = "sledd is unreachable: could not "+what,
+			"The state is unchanged. Check that the boot server and its store run, then try again.", "unreachable"
 	case api.StatusOf(err) == 412:
 		summary, hint = "Changed since the plan was made: could not "+what,
 			"Nothing was written. Plan again, check the new plan, and apply it."
 	case api.IsDenied(err):
 		hint = "The token is unknown or its role is too low: role operate is needed, for plans role read."
+		cause = err.Error()
 	case api.StatusOf(err) == 0:
 		summary, hint = "Could not "+what, ""
 	}
-	return diag.Diagnostics{diag.NewErrorDiagnostic(summary, fmt.Sprintf("%s\n\n%s", err, hint))}
+	detail := fmt.Sprintf("%s\n\n%s", err, hint)
+	if cause == "" {
+		return diag.Diagnostics{diag.NewErrorDiagnostic(summary, detail)}
+	}
+	return diag.Diagnostics{s.causes.report(cause, summary, detail)}
 }
 
 // Of returns the site from the data that Configure of a resource receives; nil before the provider is configured.

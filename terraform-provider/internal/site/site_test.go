@@ -18,7 +18,7 @@ import (
 
 // Each kind of error says what happened and what to do.
 func TestExplain(t *testing.T) {
-	if d := explain("read node n1", nil); d != nil {
+	if d := (&Site{}).explain("read node n1", nil); d != nil {
 		t.Errorf("no error became %v", d)
 	}
 	for name, c := range map[string]struct {
@@ -38,12 +38,39 @@ func TestExplain(t *testing.T) {
 		"422":     {&api.Error{Status: 422}, "sledd refused to bind n1", "Nothing was changed"},
 		"garbage": {errors.New("not the JSON of this API version"), "Could not bind n1", "not the JSON"},
 	} {
-		d := explain("bind n1", c.err)
+		d := (&Site{}).explain("bind n1", c.err)
 		if len(d) != 1 || d[0].Severity() != diag.SeverityError || d[0].Summary() != c.summary ||
 			!strings.Contains(d[0].Detail(), c.hint) ||
 			!strings.Contains(d[0].Detail(), c.err.Error()) {
 			t.Errorf("%s: %v", name, d)
 		}
+	}
+}
+
+// A cause that every resource meets is explained once in a run. Once removes its repetitions, and nothing else.
+func TestOnce(t *testing.T) {
+	s := &Site{}
+	away := &api.UnreachableError{Server: "https://x", Err: errors.New("refused")}
+	first := s.explain("read node n1", away)
+	if Once(&first); len(first) != 1 || !strings.Contains(first[0].Detail(), "The state is unchanged") {
+		t.Errorf("the first: %v", first)
+	}
+	for range 100 {
+		again := s.explain("read node n2", away)
+		if len(again) != 1 || again[0].Severity() != diag.SeverityError || strings.Contains(again[0].Detail(), "refused") {
+			t.Fatalf("an apply: %v", again)
+		}
+		if Once(&again); len(again) > 0 {
+			t.Fatalf("a plan: %v", again)
+		}
+	}
+	mixed := s.explain("bind n1", &api.Error{Status: 401, Detail: "unknown"})
+	mixed.AddWarning("drift", "")
+	mixed.Append(s.explain("bind n1", &api.Error{Status: 409, Detail: "n1 is bound"})...)
+	mixed.Append(s.explain("bind n2", &api.Error{Status: 401, Detail: "unknown"})...)
+	mixed.Append(s.explain("bind n2", &api.Error{Status: 409, Detail: "n2 is bound"})...)
+	if Once(&mixed); len(mixed) != 4 || mixed.ErrorsCount() != 3 {
+		t.Errorf("%v", mixed)
 	}
 }
 
