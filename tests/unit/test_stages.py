@@ -12,15 +12,19 @@ MAKEFILE = """
 meet: ; @touch meet; until [ -e other ]; do sleep 0.01; done; echo met
 other: ; @touch other; until [ -e meet ]; do sleep 0.01; done; echo here
 bad: ; @for one in $(AFTER); do until [ -e $$one ]; do sleep 0.01; done; done; echo oops; exit 1
-slow%: ; @touch $@; until [ -e "$$logs/failed" ]; do sleep 0.01; done; echo ended
+slow%: ; @touch $@; until ls $$TMPDIR/*/failed >/dev/null 2>&1; do sleep 0.01; done; echo ended
 late: ; @touch late
-.PHONY: meet other bad late
+busy: ; @python3 -c 'import time; any(iter(lambda: time.process_time() > 1, True))'
+idle: ; @sleep 1
+.PHONY: meet other bad late busy idle
 """
 
 
 def stages(folder: Path, *names: str, after: str = "") -> subprocess.CompletedProcess[str]:
     (folder / "Makefile").write_text(MAKEFILE)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")} | {"AFTER": after}
+    (folder / "tmp").mkdir()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environment |= {"AFTER": after, "TMPDIR": str(folder / "tmp")}
     return subprocess.run(
         [STAGES, *names], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
     )
@@ -28,8 +32,17 @@ def stages(folder: Path, *names: str, after: str = "") -> subprocess.CompletedPr
 
 def rows(output: str) -> list[list[str]]:
     """The stages of the table at the end, each with its last word."""
-    lines = output[output.index("stage, seconds:") :].splitlines()[1:]
-    return [[line.split()[0], line.split()[-1]] for line in lines]
+    return [[line.split()[0], line.split()[-1]] for line in table(output) if not line.startswith(" ")]
+
+
+def table(output: str) -> list[str]:
+    return output[output.index("stage, seconds:") :].splitlines()[1:]
+
+
+def parts(output: str) -> dict[str, list[int]]:
+    """Wall and CPU seconds of each name of a stage that has several."""
+    rows = (line.split() for line in table(output) if line.startswith(" "))
+    return {name: [int(number) for number in numbers] for name, *numbers in rows}
 
 
 def test_names_joined_by_plus_run_side_by_side(tmp_path: Path) -> None:
@@ -54,3 +67,17 @@ def test_a_failure_lets_end_what_runs_and_starts_nothing(tmp_path: Path) -> None
     assert done.returncode != 0
     assert done.stdout.count("ended") == len(slow)
     assert not (tmp_path / "late").exists()
+
+
+def test_each_name_of_a_stage_has_its_wall_and_cpu_time(tmp_path: Path) -> None:
+    done = stages(tmp_path, "idle+busy", "late")
+    assert [name for name, _ in rows(done.stdout)] == ["idle+busy", "late"]
+    (idle_wall, idle_cpu), (_, busy_cpu) = parts(done.stdout)["idle"], parts(done.stdout)["busy"]
+    assert idle_wall >= 1
+    assert idle_cpu == 0
+    assert busy_cpu >= 1
+
+
+def test_a_name_that_failed_has_its_figures(tmp_path: Path) -> None:
+    done = stages(tmp_path, "bad+late")
+    assert "bad" in parts(done.stdout)
