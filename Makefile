@@ -33,7 +33,7 @@ demo-down: ## take down a lab that KEEP=1 left
 
 # Not unit-go and unit-shell: test-go is the same with the race detector, and test-initrd begins with the other.
 test: ## all but the long tests; as root or with sudo
-	tools/stages setup programs+initrd+check-program $(TESTS)
+	tools/stages setup programs+check-program $(TESTS)
 
 ## The quick loop
 check: build lint unit ## lint and unit tests, without root
@@ -148,9 +148,10 @@ generate: build ## rewrite the files that are made from others
 	tools/generated
 
 ## Tests that need root, time or a lab
-# Those joined by + run side by side, the next when one ends: first what fails soon, then what waits for machines.
-TESTS := lint+unit-python+unit-c+test-go+test-c+test-hostile+test-readers test-power+test-images+test-terraform+test-initrd+test-boot-server \
-	test-lab+test-rollout+test-api
+# Those joined by + run side by side, the next when one ends: first what fails soon; then the lab and all else that waits
+# for machines and disks, the long ones first, because each fills the pauses of the others.
+TESTS := lint+unit-python+initrd+unit-c+test-go+test-c+test-hostile+test-readers \
+	test-lab+test-images+test-boot-server+test-rollout+test-terraform+test-power+test-initrd+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
 ALONE := ./contract/... ./terraform-provider/tools/...

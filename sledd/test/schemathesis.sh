@@ -36,7 +36,7 @@ done
 # The stream does not end, so it has its own test. operators/{name} could take our own token away. A request that fits
 # the schema may still be refused (412: If-Match; 422: path and body name different things), so positive_data_acceptance
 # does not hold.
-SCHEMATHESIS_HOOKS=sledd/test/schemathesis_hooks.py timeout 110 \
+SCHEMATHESIS_HOOKS=sledd/test/schemathesis_hooks.py timeout 600 \
 	"$schemathesis" run "http://127.0.0.1:$port/openapi.json" \
 	--header "Authorization: Bearer $(cat "$dir/token")" \
 	--exclude-path /v1/events --exclude-operation-id delete-operator --exclude-operation-id put-operator \

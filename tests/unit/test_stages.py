@@ -62,7 +62,7 @@ def test_a_failure_ends_the_run(tmp_path: Path) -> None:
 
 
 def test_a_failure_lets_end_what_runs_and_starts_nothing(tmp_path: Path) -> None:
-    slow = [f"slow{number}" for number in range(len(os.sched_getaffinity(0)))]
+    slow = [f"slow{number}" for number in range(len(os.sched_getaffinity(0)) + 1)]
     done = stages(tmp_path, "+".join(["bad", *slow, "late"]), after=" ".join(slow))
     assert done.returncode != 0
     assert done.stdout.count("ended") == len(slow)
