@@ -71,7 +71,7 @@ static void solve(uint8_t *const *symbols, const uint8_t *numbers, const uint8_t
 }
 
 bool parity_restore(uint8_t *const *symbols, uint8_t *numbers, uint32_t k, size_t size) {
-	uint8_t missing[BLOCK_MAX];
+	uint8_t missing[BLOCK_MAX] = {0};
 	uint32_t count = 0;
 
 	if (k > BLOCK_MAX || !are_distinct(numbers, k))
