@@ -6,10 +6,43 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 )
+
+// EventFilter selects events of the fleet. Empty fields select everything.
+type EventFilter struct {
+	Kinds []string
+	By    string // operator who requested it
+	Since time.Time
+	Limit int // most events, the newest; default 100
+}
+
+// Takes reports whether the filter selects an event.
+func (f EventFilter) Takes(e Event) bool {
+	return (len(f.Kinds) == 0 || slices.Contains(f.Kinds, e.Kind)) && (f.By == "" || e.Actor == f.By) &&
+		!e.Time.Before(f.Since)
+}
+
+// NewestEvents lists the newest events of the fleet, oldest first.
+func (c *Client) NewestEvents(ctx context.Context, filter EventFilter) ([]Event, error) {
+	query := url.Values{"kind": filter.Kinds}
+	if filter.By != "" {
+		query.Set("by", filter.By)
+	}
+	if !filter.Since.IsZero() {
+		query.Set("since", filter.Since.Format(time.RFC3339Nano))
+	}
+	if filter.Limit > 0 {
+		query.Set("limit", strconv.Itoa(filter.Limit))
+	}
+	var answer EventList
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/events/newest", query: query}, &answer)
+	return answer.Items, err
+}
 
 // Events reads the newest events of a node, oldest first; limit 0 leaves the number to sledd.
 func (c *Client) Events(ctx context.Context, node string, limit int) ([]Event, error) {

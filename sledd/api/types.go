@@ -208,6 +208,7 @@ type Event struct {
 	ID         int64      `json:"id"`
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
+	Name       string     `json:"name,omitempty" doc:"Name of the node then"`
 	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload"`
 	Generation int64      `json:"generation,omitempty"`
 	BootID     Identifier `json:"boot_id,omitzero"`
@@ -221,6 +222,7 @@ type Event struct {
 	Detail     Prose      `json:"detail,omitzero"`
 	From       string     `json:"from,omitempty" doc:"Address that the request came from; of an admission: that of the claim"`
 	Actor      string     `json:"actor,omitempty" doc:"Operator who requested it; absent: a node, or sledd"`
+	Via        string     `json:"via,omitempty" enum:"sledctl,terraform,ansible,console,other" doc:"Program of the operator"`
 	Level      string     `json:"level,omitempty" doc:"Level at which the sender is admitted"`
 	Link       string     `json:"link,omitempty" doc:"Whether its address belonged to the node's MAC on the link: same, other, unknown"`
 }
@@ -263,6 +265,7 @@ type AuditRecord struct {
 	Operator string    `json:"operator"`
 	Role     Role      `json:"role"`
 	From     string    `json:"from" doc:"Address of the client"`
+	Via      string    `json:"via,omitempty" enum:"sledctl,terraform,ansible,console,other" doc:"Program of the operator"`
 	Method   string    `json:"method"`
 	Path     string    `json:"path" doc:"With the query"`
 	Node     string    `json:"node,omitempty" doc:"Node in the path, as the client named it"`

@@ -51,7 +51,7 @@ func New(s store.Store, log *slog.Logger, now func() time.Time) *Trail {
 // Add logs a record, and stores it soon.
 func (t *Trail) Add(record api.AuditRecord) {
 	t.log.Info("audit", "operator", record.Operator, "role", record.Role, "from", record.From, "method", record.Method,
-		"path", record.Path, "node", record.Node, "status", record.Status)
+		"path", record.Path, "node", record.Node, "status", record.Status, "via", record.Via)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	record.Time = t.now().UTC().Round(0)

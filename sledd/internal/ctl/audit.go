@@ -16,8 +16,9 @@ func (a *app) auditCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use: "audit", Short: "List the changes that operators requested (role admin)",
 		Long: `Lists the newest changes that operators requested, oldest first: time, operator,
-address of the client, request, and the HTTP status of the response. Requests
-that were refused are listed too. Records are kept for 90 days, at most 20,000.`,
+address and program of the client, request, and the HTTP status of the response.
+Requests that were refused are listed too. Records are kept for 90 days, at most
+20,000.`,
 		Example: "  sledctl audit\n  sledctl audit --operator ci --limit 1000", Args: cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,6 +38,7 @@ var auditColumns = []column[api.AuditRecord]{
 	col("operator", func(r api.AuditRecord) string { return r.Operator }).wraps(8),
 	col("role", func(r api.AuditRecord) string { return string(r.Role) }).spare(),
 	col("from", func(r api.AuditRecord) string { return clean(r.From) }),
+	col("via", func(r api.AuditRecord) string { return r.Via }).spare(),
 	col("method", func(r api.AuditRecord) string { return r.Method }),
 	col("path", func(r api.AuditRecord) string { return clean(r.Path) }).wraps(16),
 	col("status", func(r api.AuditRecord) string { return strconv.Itoa(r.Status) }),

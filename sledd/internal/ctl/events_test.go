@@ -4,7 +4,11 @@ package ctl
 
 import (
 	"bytes"
+	"context"
+	"io"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
@@ -40,5 +44,52 @@ func TestEventsOfAListAndOfTheStreamArePrintedOnce(t *testing.T) {
 	}
 	if got := kinds(); got != "a b c d e f g h " {
 		t.Errorf("printed %s", got)
+	}
+}
+
+func TestFeedIsFollowed(t *testing.T) {
+	s := begin(t)
+	s.Register("d12")
+	s.Declare(1)
+	s.Declare(2)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	var out buffer
+	ended := make(chan int)
+	go func() {
+		environment := map[string]string{"SLED_SERVER": s.URL, "SLED_TOKEN": token}
+		ended <- Run(ctx, strings.Fields("events -f --kind bind --by admin"), System{Out: &out, Err: io.Discard,
+			Now: time.Now, Getenv: func(name string) string { return environment[name] }})
+	}()
+	for !strings.Contains(out.String(), "  n1  ") && ctx.Err() == nil { // until the stream is open
+		s.does(exitDone, "bind n1 --image d12 --reimage --yes", "")
+	}
+	s.does(exitDone, "node apply n2 --label rack=b", "")
+	s.does(exitDone, "bind n2 --image d12", "")
+	for !strings.Contains(out.String(), "  n2  ") && ctx.Err() == nil {
+		s.does(exitDone, "events --kind bind", "  n1  ")
+	}
+	stop()
+	if code := <-ended; code != exitDone || !strings.Contains(out.String(), "  n2  ") {
+		t.Errorf("exit %d, followed %s", code, out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if !strings.Contains(line, " bind ") || !strings.Contains(line, ", by admin via sledctl from 127.0.0.1") {
+			t.Errorf("followed %q", line)
+		}
+	}
+}
+
+func TestSinceTime(t *testing.T) {
+	for text, want := range map[string]time.Time{"": {}, "2h": noon.Add(-2 * time.Hour), "0s": noon,
+		"2026-11-21T10:00:00Z": noon.Add(-2 * time.Hour)} {
+		if got, err := sinceTime(noon, text); err != nil || !got.Equal(want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"-2h", "yesterday", "2026-11-21", "2"} {
+		if _, err := sinceTime(noon, text); exitCode(err) != exitUsage {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

@@ -71,7 +71,7 @@ func TestPipedTablesAreWhole(t *testing.T) {
 	server := hallServer(t)
 	narrow := Screen{Size: func() (int, int) { return 40, 24 }}
 	for line, records := range map[string]int{"node list": 6, "image list": 2, "binding list": 3, "operator list": 2,
-		"rollout list": 2, "kexec stats": 2, "kexec quirks": 2, "events n1": 5} {
+		"rollout list": 2, "kexec stats": 2, "kexec quirks": 2, "events n1": 6} {
 		got := run(t.Context(), server, "", narrow, strings.Fields(line)...)
 		if !strings.HasPrefix(line, "events") {
 			records++

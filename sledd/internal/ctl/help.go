@@ -28,12 +28,13 @@ func setHelp(root *cobra.Command, screen Screen) {
 
 // valueNames are the names of values by flag. The types of the library, such as stringToString, say little to a reader.
 var valueNames = map[string]string{
-	"architecture": "NAME", "bmc": "URL", "boot": "HOW", "boot-order": "ORDER", "bytes": "N", "ca": "FILE",
-	"digest": "DIGEST", "disk": "SELECTOR", "file": "FILE", "file-bytes": "N", "flavour": "NAME", "hostname": "NAME",
-	"html": "FILE", "image": "IMAGE", "interval": "TIME", "json": "FILE", "keep-disk": "SELECTOR",
-	"kernel-arguments": "TEXT", "key": "FILE", "keys": "FILE", "label": "KEY=VALUE", "limit": "N", "mac": "MAC",
-	"mode": "MODE", "name": "NAME", "output": "FORMAT", "owner": "OWNER", "phase": "PHASE", "request-timeout": "TIME",
-	"role": "ROLE", "server": "URL", "signature": "BASE64", "timeout": "TIME", "token": "TOKEN", "token-file": "FILE",
+	"architecture": "NAME", "bmc": "URL", "boot": "HOW", "boot-order": "ORDER", "by": "OPERATOR", "bytes": "N",
+	"ca": "FILE", "digest": "DIGEST", "disk": "SELECTOR", "file": "FILE", "file-bytes": "N", "flavour": "NAME",
+	"hostname": "NAME", "html": "FILE", "image": "IMAGE", "interval": "TIME", "json": "FILE",
+	"keep-disk": "SELECTOR", "kernel-arguments": "TEXT", "key": "FILE", "keys": "FILE", "kind": "KIND",
+	"label": "KEY=VALUE", "limit": "N", "mac": "MAC", "mode": "MODE", "name": "NAME", "output": "FORMAT",
+	"owner": "OWNER", "phase": "PHASE", "request-timeout": "TIME", "role": "ROLE", "server": "URL",
+	"signature": "BASE64", "since": "TIME", "timeout": "TIME", "token": "TOKEN", "token-file": "FILE",
 	"unlabel": "KEY", "url": "URL", "used-bytes": "N", "user-data": "FILE", "verify": "HOW", "wipe": "HOW",
 	"within": "TIME",
 }

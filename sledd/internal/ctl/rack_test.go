@@ -122,6 +122,8 @@ func timeline() api.Timeline {
 func happened() []api.Event {
 	return []api.Event{
 		{ID: 1, Time: noon, Kind: "power", Detail: api.Clean("on\x1b[2J")},
+		{ID: 2, Time: noon.Add(time.Second), Kind: "bind", Generation: 2, Detail: api.Clean("debian-12-v2"), Name: "n1",
+			Actor: "alice", Via: "sledctl", From: "10.77.0.5"},
 		{ID: 2, Time: noon.Add(1500 * time.Millisecond), Kind: "plan", Generation: 2, Steps: 4, Phase: api.Booting},
 		{ID: 3, Time: noon.Add(2 * time.Second), Kind: "end", Generation: 2, Step: 1, Steps: 4, Verb: "wipe", Code: 4,
 			Seconds: 0.25, Phase: api.Failed,

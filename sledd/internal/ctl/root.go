@@ -123,7 +123,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 // client makes a client from the flags and the environment.
 func (a *app) client() (*api.Client, error) {
 	config := a.config.FromEnvironment(a.Getenv)
-	config.UserAgent = "sledctl"
+	config.UserAgent = "sledctl/" + a.Version
 	client, err := api.New(config)
 	if err != nil {
 		return nil, &usageError{err: err}

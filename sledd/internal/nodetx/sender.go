@@ -19,7 +19,7 @@ type sender struct {
 
 // sign adds the sender to an event, unless the event is about another one.
 func (s sender) sign(event *api.Event) {
-	event.Actor = cmp.Or(event.Actor, s.Actor)
+	event.Actor, event.Via = cmp.Or(event.Actor, s.Actor), cmp.Or(event.Via, s.Via)
 	if event.From != "" || event.Link != "" {
 		return
 	}

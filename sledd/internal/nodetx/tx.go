@@ -159,7 +159,7 @@ func (tx *Tx) Transaction() store.Transaction {
 // addEvents adds the new events to a transaction, a nanosecond apart, so that each has its key.
 func (tx *Tx) addEvents(t *store.Transaction) {
 	for i, event := range tx.newEvents {
-		event.MAC = tx.MAC
+		event.MAC, event.Name = tx.MAC, tx.NameOr("")
 		event.Time = tx.Now.Add(time.Duration(i))
 		if event.Phase == "" {
 			event.Phase = tx.Status().Phase

@@ -12,6 +12,7 @@ import (
 type Origin struct {
 	Address netip.Addr // invalid: not known
 	Actor   string     // the operator; empty: a node, or sledd itself
+	Via     string     // the program of the operator
 }
 
 type slot struct{}

@@ -39,7 +39,8 @@ func (o operations) audited(ctx huma.Context, operator api.Operator) {
 	target := ctx.URL()
 	path := target.RequestURI()
 	o.Audit.Add(api.AuditRecord{Operator: operator.Name, Role: operator.Role,
-		From: cmp.Or(origin.Of(ctx.Context()).From(), unknownAddress), Method: ctx.Method(),
+		From: cmp.Or(origin.Of(ctx.Context()).From(), unknownAddress),
+		Via:  origin.Via(ctx.Header("User-Agent")), Method: ctx.Method(),
 		Path: path[:min(len(path), longestPath)], Node: ctx.Param("node"),
 		Status: cmp.Or(ctx.Status(), http.StatusInternalServerError)})
 }

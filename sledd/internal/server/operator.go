@@ -47,6 +47,7 @@ func (s *Server) Describe(description huma.API) {
 	o := operations{s, description}
 	o.nodes()
 	o.histories()
+	o.feed()
 	o.kexecs()
 	o.warm()
 	o.images()
@@ -117,7 +118,7 @@ func (o operations) authorize(needed api.Role, op huma.Operation) func(huma.Cont
 			o.follow(inner, operator, follows)
 		}
 		sender := origin.Of(inner)
-		sender.Actor = operator.Name
+		sender.Actor, sender.Via = operator.Name, origin.Via(ctx.Header("User-Agent"))
 		next(huma.WithContext(ctx, origin.With(inner, sender)))
 	}
 }
