@@ -63,6 +63,7 @@ type Filter struct {
 	Phase  Phase
 	Image  string
 	Owner  string // of the binding
+	Drift  bool   // only nodes that do not have what their binding requests
 	Limit  int    // items of one page; default 2000
 }
 
@@ -79,6 +80,9 @@ func (f Filter) query() url.Values {
 	}
 	if f.Owner != "" {
 		q.Set("owner", f.Owner)
+	}
+	if f.Drift {
+		q.Set("satisfied", "false")
 	}
 	q.Set("limit", strconv.Itoa(cmp.Or(f.Limit, pageSize)))
 	return q

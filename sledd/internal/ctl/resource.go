@@ -94,6 +94,7 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 		"only nodes with this label (repeatable; all must match)")
 	flags.StringVar((*string)(&filter.Phase), "phase", "", "only nodes in this phase")
 	flags.StringVar(&filter.Image, "image", "", "only nodes that are bound to this image")
+	flags.BoolVar(&filter.Drift, "drift", false, "only nodes that do not have what their binding requests")
 	flags.StringVar(&filter.Owner, "owner", "", "only nodes whose binding has this owner")
 	phases := []string{}
 	for _, phase := range api.Phases() {

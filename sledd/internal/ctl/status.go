@@ -16,17 +16,38 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	var filter api.Filter
+	by, failed := "", false
 	command := &cobra.Command{
 		Use: "status [NODE...]", Short: "Show the observed and the requested state of nodes",
 		Long: `Prints one line for each node, the number of nodes by phase, and the alarms that
 nobody has acknowledged. "1 -> 2" means: generation 1 was observed, generation 2
-is requested. The same holds for images.`,
-		Example:           "  sledctl status\n  sledctl status -l rack=a --phase failed",
+is requested. The same holds for images.
+
+With --by, it prints one line for each group of nodes instead: those with the
+same value of a label, model, image or phase. WORKING counts those from booting
+to starting, WAITING those that wait for an operator or a binding, DRIFT those
+that do not have what their binding requests. -o json has each phase.`,
+		Example: `  sledctl status
+  sledctl status --failed -l rack=a
+  sledctl status --drift
+  sledctl status --by rack`,
 		ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if failed && filter.Phase != "" {
+				return usagef("--failed and --phase %s exclude each other", filter.Phase)
+			}
+			if failed {
+				filter.Phase = api.Failed
+			}
+			if len(args) > 0 && (by != "" || failed || filter.Drift) {
+				return usagef("NODE excludes --by, --failed and --drift")
+			}
 			client, err := a.client()
 			if err != nil {
 				return err
+			}
+			if by != "" {
+				return a.summary(cmd.Context(), client, by, filter)
 			}
 			nodes, err := selectNodes(cmd.Context(), client, args, filter)
 			if err != nil {
@@ -36,6 +57,10 @@ is requested. The same holds for images.`,
 		},
 	}
 	addFilters(command, &filter)
+	command.Flags().BoolVar(&failed, "failed", false, "only nodes that failed; as --phase failed")
+	command.Flags().StringVar(&by, "by", "", "one line for each value of a label, or for each model, image or phase")
+	_ = command.RegisterFlagCompletionFunc("by",
+		cobra.FixedCompletions([]string{api.ByModel, api.ByImage, api.ByPhase}, cobra.ShellCompDirectiveNoFileComp))
 	return command
 }
 

@@ -17,6 +17,8 @@ type Filter struct {
 	Owner  string // of the binding
 	Limit  int
 	After  string // MAC
+
+	Satisfied string // "true" or "false": bound, and the node has what is requested, or does not
 }
 
 func (f Filter) takes(tx *nodetx.Tx) bool {
@@ -31,6 +33,9 @@ func (f Filter) takes(tx *nodetx.Tx) bool {
 		return false
 	}
 	if f.Owner != "" && (tx.Binding() == nil || tx.Binding().Owner != f.Owner) {
+		return false
+	}
+	if f.Satisfied != "" && (tx.Binding() == nil || tx.Satisfied() != (f.Satisfied == "true")) {
 		return false
 	}
 	for name, value := range f.Labels {

@@ -39,16 +39,28 @@ func (onePhase) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
+// Selection is which nodes a request is about.
+type Selection struct {
+	Labels    []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
+	Phase     onePhase `query:"phase"`
+	Image     string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
+	Owner     string   `query:"owner" maxLength:"128" doc:"Owner of the binding"`
+	Satisfied string   `query:"satisfied" enum:"true,false" doc:"Only bound nodes that have what their binding requests, or that do not"`
+}
+
 type nodeFilter struct {
 	Paging
-	Labels []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
-	Phase  onePhase `query:"phase"`
-	Image  string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
-	Owner  string   `query:"owner" maxLength:"128" doc:"Owner of the binding"`
+	Selection
 }
 
 func (n nodeFilter) filter() (fleet.Filter, error) {
-	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Owner: n.Owner, Limit: n.Limit, After: n.After,
+	filter, err := n.Selection.filter()
+	filter.Limit, filter.After = n.Limit, n.After
+	return filter, err
+}
+
+func (n Selection) filter() (fleet.Filter, error) {
+	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Owner: n.Owner, Satisfied: n.Satisfied,
 		Labels: map[string]string{}}
 	for i, label := range n.Labels {
 		name, value, found := strings.Cut(label, "=")

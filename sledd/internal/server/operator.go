@@ -48,6 +48,7 @@ func (s *Server) Describe(description huma.API) {
 	o.nodes()
 	o.histories()
 	o.feed()
+	o.summaries()
 	o.kexecs()
 	o.warm()
 	o.images()

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+// What nodes can be summed up by, beside label:KEY.
+const (
+	ByModel = "model"
+	ByImage = "image"
+	ByPhase = "phase"
+	ByLabel = "label:" // and the key
+)
+
+// Unseen stands for the phase of nodes that were not observed yet.
+const Unseen = "unseen"
+
+// Summary counts nodes in groups.
+type Summary struct {
+	By     string         `json:"by" example:"label:rack"`
+	Groups []SummaryGroup `json:"groups" doc:"By value" nullable:"false"`
+	Total  SummaryCount   `json:"total"`
+}
+
+// SummaryGroup is the nodes with one value.
+type SummaryGroup struct {
+	Value string `json:"value" doc:"Value of the label, model, image or phase; empty: nodes without one"`
+	SummaryCount
+}
+
+// SummaryCount counts nodes.
+type SummaryCount struct {
+	Nodes  int            `json:"nodes"`
+	Phases map[string]int `json:"phases" doc:"Nodes by phase; unseen: not observed yet"`
+	Drift  int            `json:"drift" doc:"Nodes that do not have what their binding requests"`
+}
+
+// Add counts one more node.
+func (c *SummaryCount) Add(phase Phase, drift bool) {
+	if c.Phases == nil {
+		c.Phases = map[string]int{}
+	}
+	name := string(phase)
+	if name == "" {
+		name = Unseen
+	}
+	c.Nodes++
+	c.Phases[name]++
+	if drift {
+		c.Drift++
+	}
+}
+
+// Summary counts the nodes that the filter selects, in groups: by label:KEY, model, image or phase.
+func (c *Client) Summary(ctx context.Context, by string, filter Filter) (Summary, error) {
+	query := filter.query()
+	query.Del("limit")
+	query.Set("by", by)
+	var answer Summary
+	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/summary", query: query}, &answer)
+	return answer, err
+}

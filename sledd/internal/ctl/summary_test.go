@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// halls is a summary of this many racks; every third has failures.
+func halls(racks int) api.Summary {
+	sum := api.Summary{By: "label:rack"}
+	for i := range racks {
+		group := api.SummaryGroup{Value: fmt.Sprintf("hall-b-row-07-rack-%03d", i)}
+		for k := range 40 {
+			phase := api.Operational
+			if i%3 == 2 && k < i/3+1 {
+				phase = api.Failed
+			} else if k == 39 {
+				phase = api.Phases()[i%len(api.Phases())]
+			}
+			group.Add(phase, phase != api.Operational)
+			sum.Total.Add(phase, phase != api.Operational)
+		}
+		sum.Groups = append(sum.Groups, group)
+	}
+	return sum
+}
+
+func TestSummaryFitsTheTerminal(t *testing.T) {
+	small := double(t, map[string]any{"/v1/summary": halls(12)})
+	large := double(t, map[string]any{"/v1/summary": halls(90)})
+	for _, width := range []int{80, 120} {
+		got := run(t.Context(), small, "", terminal(width), "status", "--by", "rack")
+		checkWidth(t, "status --by rack", got.out, width)
+		golden(t, filepath.Join(fmt.Sprint(width), "status-by"), got.out)
+		got = run(t.Context(), large, "", terminal(width), "status", "--by", "rack")
+		checkWidth(t, "status --by rack", got.out, width)
+		if lines := strings.Count(got.out, "\n"); lines > 60 || !strings.Contains(got.out, "40 more groups") ||
+			strings.Index(got.out, "rack-089") > strings.Index(got.out, "rack-002") {
+			t.Errorf("%d lines, the worst first, want at most 60:\n%s", lines, got.out)
+		}
+	}
+	if got := sledctl(t, large, "", "status", "--by", "rack"); strings.Count(got.out, "\n") != 92 {
+		t.Errorf("a pipe gets all of 90 groups:\n%s", got.out)
+	}
+}
+
+func TestStatusOfParts(t *testing.T) {
+	s := imaged(t, 3)
+	s.does(exitDone, "bind n2 --image d13", "")
+	fail(s.Machine(2))
+	s.does(exitDone, "bind n3 --image d13", "")
+	for line, want := range map[string][]string{"status --failed": {"n2"}, "status --drift": {"n2", "n3"},
+		"node list --drift --phase failed": {"n2"}, "binding list --drift": {"n2", "n3"}} {
+		got := s.does(exitDone, line, "").out
+		for _, name := range []string{"n1", "n2", "n3"} {
+			shown, wanted := strings.Contains(got, "\n"+name+" "), strings.Contains(strings.Join(want, " "), name)
+			if shown != wanted {
+				t.Errorf("%s: %s is shown: %v\n%s", line, name, shown, got)
+			}
+		}
+	}
+	for by, want := range map[string]string{"rack": "a     3      2            -        -        1       2",
+		"label:rack": "RACK", "image": "d12",
+		"phase": "operational", "model": "MODEL", "role": "ROLE"} {
+		s.does(exitDone, "status --by "+by, want)
+	}
+	s.does(exitDone, "status --by rack --failed -o json", `"by": "label:rack"`)
+	s.does(exitUsage, "status n1 --failed", "NODE excludes --by, --failed and --drift")
+	s.does(exitUsage, "status --failed --phase idle", "--failed and --phase idle exclude each other")
+}
