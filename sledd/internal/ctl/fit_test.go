@@ -89,6 +89,20 @@ func TestPipedTablesAreWhole(t *testing.T) {
 	}
 }
 
+// -o wide prints on a terminal what a pipe gets.
+func TestWideTablesAreWhole(t *testing.T) {
+	server := hallServer(t)
+	for _, line := range []string{"node list", "image list", "binding list", "operator list", "rollout list",
+		"kexec stats", "kexec quirks"} {
+		args := strings.Fields(line)
+		piped := run(t.Context(), server, "", Screen{}, args...)
+		shown := run(t.Context(), server, "", terminal(80), append(args, "-o", "wide")...)
+		if shown.out != piped.out {
+			t.Errorf("%s -o wide:\n%s\nwant\n%s", line, shown.out, piped.out)
+		}
+	}
+}
+
 func TestWatchesFitTheTerminal(t *testing.T) {
 	for _, width := range []int{80, 120} {
 		var out buffer

@@ -16,7 +16,10 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-var outputs = []string{"table", "json", "yaml"}
+// wide is a table with all columns, whole, also on a narrow terminal.
+const wide = "wide"
+
+var outputs = []string{"table", wide, "json", "yaml"}
 
 // show prints value in the format of -o; asTable prints the table.
 func (a *app) show(value any, asTable func()) error {

@@ -33,7 +33,7 @@ type System struct {
 type app struct {
 	System
 	config  api.Config
-	output  string // table, json or yaml
+	output  string // one of outputs
 	started bool   // the arguments were valid and a command runs
 }
 
@@ -83,6 +83,9 @@ func (a *app) root() *cobra.Command {
 			if !slices.Contains(outputs, a.output) {
 				return fmt.Errorf("--output %q: expected one of %s", a.output, strings.Join(outputs, ", "))
 			}
+			if a.output == wide {
+				a.output, a.Screen.Wide = "table", true
+			}
 			a.started = true
 			return nil
 		},
@@ -116,7 +119,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	flags.StringVar(&a.config.TokenFile, "token-file", "", "file that holds the operator's token (SLED_TOKEN_FILE)")
 	flags.StringVar(&a.config.CAFile, "ca", "", "PEM file with the CA of the server's certificate (SLED_CA)")
 	flags.DurationVar(&a.config.Timeout, "request-timeout", 30*time.Second, "timeout of one request")
-	flags.StringVarP(&a.output, "output", "o", "table", "output format: table, json or yaml")
+	flags.StringVarP(&a.output, "output", "o", "table", "output format: table, wide, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -13,6 +13,7 @@ import (
 type Screen struct {
 	Terminal bool // lines can be overwritten
 	Colour   bool
+	Wide     bool                       // tables are whole
 	Size     func() (width, height int) // called before each drawing: windows change
 }
 

@@ -105,7 +105,7 @@ func (a *app) statusTable(nodes []api.Node) {
 
 // nameCell is the name of a node. On a terminal, which may have no room for the MAC, that stands for a missing name.
 func (a *app) nameCell(n api.Node) string {
-	if a.Screen.Terminal {
+	if a.Screen.Terminal && !a.Screen.Wide {
 		return nodeName(n)
 	}
 	return n.Name

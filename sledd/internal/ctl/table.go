@@ -40,8 +40,8 @@ func (c column[T]) spare() column[T] {
 	return c
 }
 
-// printTable writes rows without borders, so that they read well and cut well. A terminal gets lines that fit it. Any
-// other output gets all columns, and one line for each row.
+// printTable writes rows without borders, so that they read well and cut well. A terminal gets lines that fit it; with
+// -o wide, and in any other output, there are all columns, and one line for each row.
 func printTable[T any](w io.Writer, screen Screen, columns []column[T], rows []T) {
 	cells := cellsFor(columns, rows)
 	l := newLayout(columns, cells)
@@ -52,7 +52,7 @@ func printTable[T any](w io.Writer, screen Screen, columns []column[T], rows []T
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
 	style.Box.UnfinishedRow = ""
 	style.Format.Header = text.FormatUpper
-	if screen.Terminal {
+	if screen.Terminal && !screen.Wide {
 		l.fit(screen.width())
 		style.Size.WidthMax = screen.width()
 		t.SetColumnConfigs(l.configs())
@@ -188,7 +188,7 @@ func (l *layout) note(w io.Writer, screen Screen) {
 		}
 	}
 	if len(names) > 0 {
-		line := fmt.Sprintf("(not shown at this width: %s; use -o yaml)", strings.Join(names, ", "))
+		line := fmt.Sprintf("(not shown at this width: %s; use -o wide)", strings.Join(names, ", "))
 		_, _ = fmt.Fprintln(w, screen.paint(screen.hang(line, 1), text.Faint))
 	}
 }
