@@ -119,6 +119,7 @@ func TestPersonIsAsked(t *testing.T) {
 	s.asked(exitDone, "", "bind n1 n2 --image d12 --yes", "2 of 2 nodes would be wiped")
 	s.asked(exitConflict, "y\n", "node delete n1", "delete the binding first")
 	s.asked(exitDone, "y\n", "unbind n1 n2", "n1: d12 is no longer requested (generation 3, not done yet)")
+	s.asked(exitFailed, "n\n", "node delete n1", "Delete node n1? [y/N] sledctl: not confirmed")
 	s.asked(exitDone, "y\n", "node delete n1", "n1: operational, image d12; declaration, facts, log and events are lost")
 }
 

@@ -85,6 +85,9 @@ func (d *deletion[T]) preview(ctx context.Context, names []string) (deletable []
 	if n := len(deletable); n > 0 {
 		p.sum = fmt.Sprintf("%d of %d %s would be deleted, no disk is wiped:", n, len(names), d.plural)
 		p.question = fmt.Sprintf("Delete %d %s?", n, d.plural)
+		if n == 1 {
+			p.question = fmt.Sprintf("Delete %s %s?", d.noun, deletable[0])
+		}
 	}
 	return deletable, p, failed
 }
