@@ -197,6 +197,9 @@ test-readers: check-program build/bin/image-reader
 fuzz-differential: check-program build/bin/image-reader ## readers of images on changed images (30 minutes)
 	python3 $(READERS) --seconds $$(($(or $(MINUTES),30) * 60)) --seed $(or $(SEED),1)
 
+test-multicast: ## multicast to 1,000 nodes in virtual time
+	$(MAKE) -C initrd/src simulate
+
 # Long: foreign disk files with damaged headers; test-images runs a few.
 test-foreign: check-program ## damaged files of foreign disk formats (an hour)
 	MUTANTS=$(or $(MUTANTS),1000) SEED=$(or $(SEED),1) JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain initrd/test/pack/test_foreign.py
@@ -267,6 +270,6 @@ clean: ## remove build/
 
 FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-api \
+	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-boots bench-paths clean FORCE

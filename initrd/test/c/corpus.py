@@ -100,6 +100,23 @@ def packet(name: str) -> bytes:
     return bytes.fromhex(lines["hex"])
 
 
+def gather() -> bytes:
+    """Steps of fuzz_gather.c: a NEED, symbols of chunk 6, one lost, its turn passes, a NEED, parity, the frame."""
+    need, wait, take = bytes([4]).ljust(8, b"\0"), bytes([1, 50]).ljust(8, b"\0"), bytes([3]).ljust(8, b"\0")
+    first, third, parity = (bytes([5, 6, 0, symbol, 0, 1, 0, 0]) for symbol in (0, 2, 128))
+    return need + first + third + wait + bytes([5, 7, 0, 0, 1, 1, 0, 0]) + wait + need + parity + take
+
+
+def carousel() -> bytes:
+    """NEEDs of fuzz_carousel.c by two clients: chunks, then parity."""
+    chunks = bytes([35, 1, 0, 0, 4, 0, 0, 0])
+    parity = bytes([35, 0, 1, 20, 0, 0, 0, 0])
+    return b"".join(
+        bytes([1, 0, client, 100, 3, 0, 60, 255]) + entry
+        for client, entry in ((1, chunks), (2, chunks), (1, chunks), (2, parity), (1, parity))
+    )
+
+
 def main(directory: Path) -> None:
     """Writes every seed."""
     seeds = {
@@ -124,6 +141,8 @@ def main(directory: Path) -> None:
         "fit/smaller": b"\2\0\0\0" + struct.pack("<II", 1023, 899) + gpt(),
         "zstd/frames": zstd(),
         "zstd/cut": zstd()[:8],
+        "gather/frame": gather(),
+        "carousel/needs": carousel(),
         "packet/data": packet("data"),
         "packet/repair": packet("data_repair_last"),
         "packet/need": packet("need_of_both_kinds"),

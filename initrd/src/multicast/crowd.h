@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clients of a sender: how many there are, and what they lose. Pure.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "multicast/packet.h"
+
+#define CROWD_WAYS 8u
+#define CROWD_BUCKETS 512u // 4,096 clients
+
+struct client {
+	uint32_t id; // 0: none
+	int64_t seen;
+	uint32_t received, lost, dropped;  // since it was judged
+	uint32_t long_received, long_lost; // over more packets, whether it is to leave
+	bool loses, lacks_room, leaves;
+};
+
+struct crowd {
+	struct client clients[CROWD_BUCKETS][CROWD_WAYS];
+	uint32_t present; // as of crowd_count, and those that came since
+	bool strained;	  // a quarter of them loses packets
+	bool crowded;	  // a quarter of them, and at least two, loses packets or lacks room
+};
+
+// Counts what the NEED reports. The client; *ret_new: it was not known.
+const struct client *crowd_note(struct crowd *crowd, const struct need_packet *need, int64_t now, bool *ret_new);
+
+void crowd_count(struct crowd *crowd, int64_t now);
