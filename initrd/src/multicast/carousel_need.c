@@ -86,4 +86,9 @@ bool carousel_announce(struct carousel *c, int64_t now, struct packet *ret) {
 	return true;
 }
 
+void carousel_use_cap(struct carousel *c, uint32_t cap) {
+	c->order.cap = cap;
+	c->rate = c->rate < cap ? c->rate : cap;
+}
+
 bool carousel_is_over(const struct carousel *c, int64_t now) { return now - c->last_need > OVER; }

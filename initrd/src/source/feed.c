@@ -176,6 +176,12 @@ static void source_feed_give_back(struct feed *base, struct parcel *parcel) {
 	pthread_mutex_unlock(&feed->crew.lock);
 }
 
+// Another server would send the same bytes.
+static int source_feed_reject(struct feed *base, struct parcel *parcel, int error) {
+	source_feed_give_back(base, parcel);
+	return error;
+}
+
 static void source_feed_stop(struct feed *base) {
 	struct source_feed *feed = (struct source_feed *)base;
 	struct fault fault;
@@ -239,8 +245,8 @@ static int start_workers(struct source_feed *feed, struct source *source, unsign
 int feed_open_source(struct source *source, const struct index *index, const uint8_t *wanted, unsigned streams,
 		     size_t memory,
 		     struct feed **ret, struct fault *fault) {
-	static const struct feed_ops ops = {source_feed_next, source_feed_give_back, source_feed_stop,
-		source_feed_close};
+	static const struct feed_ops ops = {source_feed_next, source_feed_give_back, source_feed_reject,
+		source_feed_stop, source_feed_close};
 	cleanup_with(feed_close) struct feed *base = NULL;
 	struct source_feed *feed = calloc(1, sizeof(*feed));
 	int r;

@@ -70,7 +70,8 @@ static int open_proven(struct source *source, const struct operands *operands, s
 }
 
 // "full: 1559 MB in 3.2 s, 487 MB/s; fetched 457 MB; as requested"
-static void print_detail(const struct written *w, uint64_t used, int64_t took) {
+static void print_detail(const struct written *w, uint64_t used, int64_t took, bool has_multicast) {
+	const struct multicast_told *m = &w->multicast;
 	const double mb = 1e6, s = (double)(took > 0 ? took : 1) / (double)SECOND;
 
 	printf("detail %s: %.0f MB in %.1f s, %.0f MB/s; fetched %.0f MB, wrote %.0f MB", w->mode == WRITE_FULL ? "full"
@@ -78,20 +79,32 @@ static void print_detail(const struct written *w, uint64_t used, int64_t took) {
 	       (double)used / mb, s, (double)used / mb / s, (double)w->fetched / mb, (double)w->written / mb);
 	if (w->mode == WRITE_DELTA)
 		printf(", %.0f MB were right before", (double)w->right_before / mb);
-	printf("; %s\n", w->why);
+	printf("; %s", w->why);
+	if (has_multicast)
+		printf("; multicast %.0f MB, %llu packets lost of %llu, %llu without room, %u frames rejected%s%s",
+		       (double)m->bytes / mb, (unsigned long long)m->lost, (unsigned long long)(m->lost + m->packets),
+		       (unsigned long long)m->dropped, m->rejected, *m->why ? "; not all: " : "", m->why);
+	printf("\n");
 }
 
 static int write_timed(struct source *source, const struct image *image, const struct operands *operands,
 		       struct device *device,
 		       struct fault *fault) {
 	struct write_order order = order_of(operands);
+	const char *multicast = operands_get(operands, "multicast");
+	struct place place;
 	struct progress progress = {.show = console_progress};
 	struct written written = {0};
 	int64_t begin = clock_now();
-	int r = write_image(source, image, &order, device, &written, &progress, fault);
+	int r = multicast ? place_parse(multicast, &place, fault) : 0;
 
+	place.join = seam_idle(PLACE_JOIN);
+	place.silence = seam_idle(PLACE_SILENCE);
+	order.multicast = multicast ? &place : NULL;
 	if (r == 0)
-		print_detail(&written, image->index.used, clock_now() - begin);
+		r = write_image(source, image, &order, device, &written, &progress, fault);
+	if (r == 0)
+		print_detail(&written, image->index.used, clock_now() - begin, multicast);
 	return r;
 }
 

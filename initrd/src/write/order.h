@@ -6,8 +6,11 @@ enum write_mode { WRITE_FULL, WRITE_DELTA, WRITE_AUTO };
 enum write_gaps { GAPS_DISCARD, GAPS_ZERO, GAPS_KEEP };
 enum write_check { CHECK_NONE, CHECK_SAMPLE, CHECK_FULL };
 
+struct place;
+
 struct write_order {
 	enum write_mode mode;
 	enum write_gaps gaps;
 	enum write_check check; // read back
+	const struct place *multicast; // where it is sent; NULL: nowhere
 };

@@ -88,10 +88,12 @@ static int do_chunk(struct writers *writers, struct codec *codec, struct queue *
 		return r < 0 ? r : 1;
 	chunk = parcel->chunk;
 	r = frame_read(codec, work->index, chunk, parcel->frame, data, fault);
+	if (r < 0) // on 0 the chunk will come again
+		return feed_reject(work->feed, parcel, r);
 	feed_return(work->feed, parcel);
-	if (r == 0 && fit_changes(work->fit, work->index, chunk))
+	if (fit_changes(work->fit, work->index, chunk))
 		r = write_changed(work, queue, chunk, data, fault);
-	else if (r == 0)
+	else
 		r = queue_chunk(work, queue, chunk, fault);
 	if (r == 0)
 		note_progress(writers, chunk);

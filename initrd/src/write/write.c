@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,21 @@ static uint64_t used_of(const struct index *index, const uint8_t *chunks) {
 	return sum;
 }
 
+static int open_feed(struct job *job, struct feed **ret, struct fault *fault) {
+	const struct place *place = job->order.multicast;
+	struct multicast_told *told = &job->ret->multicast;
+	int r = -ENOTCONN;
+
+	if (place)
+		r = feed_open_multicast(job->source, job->index, job->wanted, FEED_MEMORY, place,
+					job->image->trailer.digest, told, ret, fault);
+	if (r == 0 || (place && fault->code != CODE_NETWORK))
+		return r;
+	if (place) // a network without multicast is no reason to fail
+		snprintf(told->why, sizeof(told->why), "%s", fault->text);
+	return feed_open_source(job->source, job->index, job->wanted, 0, FEED_MEMORY, ret, fault);
+}
+
 static int write_chunks(struct job *job, struct fault *fault) {
 	cleanup_with(feed_close) struct feed *feed = NULL;
 	struct work work = {.device = job->device, .index = job->index, .fit = &job->fit, .order = &job->order,
@@ -147,7 +163,7 @@ static int write_chunks(struct job *job, struct fault *fault) {
 
 	progress_begin(job->progress, job->index->used);
 	work.done = job->index->used - used_of(job->index, job->wanted);
-	r = feed_open_source(job->source, job->index, job->wanted, 0, FEED_MEMORY, &feed, fault);
+	r = open_feed(job, &feed, fault);
 	work.feed = feed;
 	if (r == 0)
 		r = workers_run(&work, fault);

@@ -4,6 +4,7 @@
 
 #include "base/progress.h"
 #include "disk/device.h"
+#include "source/feed_multicast.h"
 #include "source/open.h"
 #include "source/source.h"
 #include "write/order.h"
@@ -11,7 +12,8 @@
 struct written {
 	enum write_mode mode;	     // full or delta, as it was written
 	char why[256];		     // the reason for the mode, with its figures
-	uint64_t fetched, written;   // bytes of the file, of the disk
+	uint64_t fetched, written;   // bytes of the file, from the source; of the disk
+	struct multicast_told multicast; // what came by multicast
 	uint64_t right_before;	     // used bytes that were there already
 };
 

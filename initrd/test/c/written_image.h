@@ -69,7 +69,7 @@ static inline int run_order(const struct write_order *order) {
 }
 
 static inline int run(enum write_mode mode, enum write_gaps gaps, enum write_check check) {
-	return run_order(&(struct write_order){mode, gaps, check});
+	return run_order(&(struct write_order){.mode = mode, .gaps = gaps, .check = check});
 }
 
 static inline bool is_right(const unsigned char *disk) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where an image is multicast (contract/multicast.md, "Addresses"). Pure.
+#pragma once
+
+#include <netinet/in.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "multicast/packet.h"
+
+#define GROUP_PORT 7000u
+#define SENDER_PORT 7001u
+
+#define PLACE_JOIN (350 * MILLISECOND)
+#define PLACE_SILENCE (2 * SECOND)
+
+struct place {
+	struct sockaddr_in sender;
+	int64_t join, silence; // how long a receiver waits for the first packet; for DATA
+	bool has_key;
+	uint8_t key[SIPHASH_KEY];
+};
+
+// "ADDRESS:PORT" or "ADDRESS:PORT/KEY", an IPv4 address and 32 hex digits. Code 2; the fault does not contain the key.
+int place_parse(const char *text, struct place *ret, struct fault *fault);
+
+struct sockaddr_in place_group(const uint8_t digest[HASH]);
+
+// The key of an image's session, from the secret of the site. -EIO: libcrypto failed.
+int place_key(const char *secret, size_t size, const uint8_t digest[HASH], uint8_t ret[SIPHASH_KEY]);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// One image that is sent by one interface.
+#pragma once
+
+#include "multicast/carousel_need.h"
+#include "multicast/place.h"
+#include "verbs/opened.h"
+
+#define BATCH_MAX 40u // packets
+
+struct sending {
+	struct opened opened;
+	struct session session;
+	struct sockaddr_in group;
+	int interface;
+	struct carousel *carousel;
+	int64_t paid;	// up to when packets were sent, by the rate
+	uint8_t batch[BATCH_MAX * PACKET_MAX];
+	uint32_t symbols_of; // chunk whose frame is in `frame`, and 1; 0: none
+	uint8_t *frame;	     // padded with zeros to whole symbols
+};
+
+// Takes over `opened`. `secret`: of the site, or NULL.
+int sending_open(struct opened *opened, int interface, uint32_t cap, uint32_t from, const char *secret,
+		 struct sending **ret, struct fault *fault);
+void sending_close(struct sending **sending);
+
+// What is due now. *ret_next: when it is to be called again.
+int sending_step(struct sending *sending, int fd, int64_t now, int64_t *ret_next, struct fault *fault);

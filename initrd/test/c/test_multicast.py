@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sledc send and sledc write multicast=, on the loopback interface. Prints TAP. $SLEDC is the build for tests."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import random
+import re
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import program
+from tap import run_tests
+
+VECTORS = Path(os.environ["SLED_VECTORS"])
+sys.path.insert(0, str(VECTORS / "multicast"))
+import packets  # noqa: E402
+
+SLEDC = program.for_tests()
+KEYS = VECTORS / "image/keys"
+MIB = 1 << 20
+work = Path(tempfile.mkdtemp())
+images = work / "images"
+SECRET = b"of the site"
+
+
+def make(name: str, disk: bytes) -> tuple[Path, bytes]:
+    """An image of that disk, and its digest."""
+    raw, image = work / f"{name}.raw", images / f"{name}.raw.zst"
+    images.mkdir(exist_ok=True)
+    raw.write_bytes(disk)
+    subprocess.run([SLEDC, "pack", f"in={raw}", f"out={image}", f"key={KEYS}/test.key"], check=True, timeout=60)
+    shown = subprocess.run([SLEDC, "inspect", f"in={image}"], capture_output=True, text=True, check=True, timeout=60)
+    found = re.search(r"sha256:([0-9a-f]{64})", shown.stdout)
+    assert found, shown.stdout
+    return image, bytes.fromhex(found[1])
+
+
+def noise(chunks: int) -> bytes:
+    """Chunks of which different shares can be compressed."""
+    chance = random.Random(chunks)
+    return b"".join(chance.randbytes(size := chance.randrange(1, MIB)) + b"\1" * (MIB - size) for _ in range(chunks))
+
+
+IMAGE, DIGEST = make("debian", noise(12))
+
+
+def free_port() -> int:
+    """A UDP port that nobody uses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+@contextlib.contextmanager
+def sender(nodes: int, *words: str) -> Iterator[int]:
+    """A sender for that many nodes; its port."""
+    port = free_port()
+    command = [SLEDC, "send", f"folder={images}", "rate=100", f"port={port}", f"from={nodes}", *words]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            while f":{port:04X} " not in Path("/proc/net/udp").read_text(encoding="ascii"):
+                assert process.poll() is None, "the sender ended"
+            yield port
+        finally:
+            process.terminate()
+
+
+class Writer:
+    """A write to a file, which runs."""
+
+    def __init__(
+        self,
+        name: str,
+        port: int,
+        *,
+        address: str = "127.0.0.1",
+        key: str = "",
+        image: Path = IMAGE,
+        patience: int = 30,
+    ) -> None:
+        self.file, self.image = work / name, image
+        digest = DIGEST if image == IMAGE else SMALL_DIGEST
+        command = [
+            SLEDC, "write", f"file={self.file}", f"image=file://{image}", f"digest=sha256:{digest.hex()}",
+            f"keys={KEYS}/both.pub", "mode=full", f"multicast={address}:{port}{key}",
+        ]  # fmt: skip
+        environment = {**os.environ, "SLED_TEST_IDLE": str(patience)}
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+
+    def detail(self) -> str:
+        """The line at the end; the file is right."""
+        out, _ = self.process.communicate(timeout=120)
+        assert self.process.returncode == 0, out
+        wanted = work / self.image.name.removesuffix(".zst")
+        assert self.file.read_bytes() == wanted.read_bytes(), "another disk"
+        return out.splitlines()[-1]
+
+
+def by_multicast(detail: str) -> float:
+    """MB that came by multicast."""
+    found = re.search(r"; multicast (\d+) MB, ", detail)
+    assert found, detail
+    return float(found[1])
+
+
+def test_two() -> None:
+    with sender(2) as port:
+        writers = [Writer(f"two{i}", port) for i in range(2)]
+        details = [writer.detail() for writer in writers]
+    for detail in details:
+        assert "not all" not in detail or "no other node" in detail, detail
+    assert any(by_multicast(detail) > 1 for detail in details), details
+
+
+def test_from_one() -> None:
+    with sender(1) as port:
+        detail = Writer("one", port).detail()
+    assert by_multicast(detail) > 1 and "not all" not in detail, detail
+    assert "0 frames rejected" in detail, detail
+
+
+def test_alone() -> None:
+    with sender(2) as port:
+        detail = Writer("alone", port).detail()
+    assert by_multicast(detail) == 0 and "no other node requests it" in detail, detail
+
+
+def test_nobody() -> None:
+    detail = Writer("nobody", free_port(), patience=1).detail()
+    assert by_multicast(detail) == 0 and "nobody sends it" in detail, detail
+
+
+def test_no_route() -> None:
+    writer = Writer("route", 7001, address="255.255.255.255")
+    detail = writer.detail()
+    assert by_multicast(detail) == 0 and "not all: connect: " in detail, detail
+
+
+def test_wrong_place() -> None:
+    writer = Writer("place", 7001, key="/secret")
+    out, _ = writer.process.communicate(timeout=60)
+    assert writer.process.returncode == 2 and "secret" not in out, out
+
+
+def test_key() -> None:
+    secret = work / "secret"
+    secret.write_bytes(SECRET)
+    key = hmac.new(SECRET, DIGEST, hashlib.sha256).digest()[:16]
+    with sender(1, f"secret={secret}") as port:
+        right = Writer("right", port, key=f"/{key.hex()}").detail()
+        wrong = Writer("wrong", port, key=f"/{key[::-1].hex()}", patience=1).detail()
+        without = Writer("without", port, patience=1).detail()
+    assert by_multicast(right) > 1 and key.hex() not in right, right
+    assert by_multicast(wrong) == by_multicast(without) == 0, (wrong, without)
+    assert "nobody sends it" in wrong and "nobody sends it" in without, (wrong, without)
+
+
+def forge(sock: socket.socket, digest: bytes, chunks: int) -> None:
+    """Answers each request by frames that are not those of the image, until the socket is closed."""
+    (bits,) = struct.unpack(">I", digest[:4])
+    group = (socket.inet_ntoa(struct.pack(">I", 0xEFC00000 | bits >> 14)), 7000)
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
+    sequence = 0
+    with contextlib.suppress(OSError):
+        while sock.recvfrom(2000)[0]:
+            for chunk in range(chunks):
+                sequence += 1
+                packet = packets.data(turn=sequence, sequence=sequence, chunk=chunk, symbol=0, n=1)
+                sock.sendto(packets.put(packet, 8, digest[:8]), group)
+
+
+SMALL, SMALL_DIGEST = make("small", b"".join(bytes([i + 1]) * MIB for i in range(6)))
+
+
+def test_forged() -> None:
+    port = free_port()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", port))
+        sock.settimeout(60)
+        thread = threading.Thread(target=forge, args=(sock, SMALL_DIGEST, 6), daemon=True)
+        thread.start()
+        detail = Writer("forged", port, image=SMALL, patience=2).detail()
+    assert re.search(r"[1-9] frames rejected", detail), detail
+    assert by_multicast(detail) == 0, detail
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))
