@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -21,7 +22,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Use: "status [NODE...]", Short: "Show the observed and the requested state of nodes",
 		Long: `Prints one line for each node, the number of nodes by phase, and the alarms that
 nobody has acknowledged. "1 -> 2" means: generation 1 was observed, generation 2
-is requested. The same holds for images.
+is requested. The same holds for images. Of more than 40 nodes, a terminal gets
+the most urgent 40.
 
 With --by, it prints one line for each group of nodes instead: those with the
 same value of a label, model, image or phase. WORKING counts those from booting
@@ -80,7 +82,17 @@ func selectNodes(ctx context.Context, client *api.Client, names []string, filter
 	return nodes, nil
 }
 
-func (a *app) statusTable(nodes []api.Node) {
+// statusRows is how many nodes of a large fleet a terminal gets.
+const statusRows = 40
+
+// statusTable prints the nodes, their number by phase, their alarms and what to do. A terminal gets the most urgent of
+// many nodes, without hints.
+func (a *app) statusTable(all []api.Node) {
+	nodes, more := all, len(all)-statusRows
+	cut := more > 0 && a.Screen.Terminal && !a.Screen.Wide
+	if cut {
+		nodes = urgentFirst(all)[:statusRows]
+	}
 	printTable(a.Out, a.Screen, []column[api.Node]{
 		col("name", a.nameCell).wraps(12),
 		col("mac", func(n api.Node) string { return n.MAC }).spare(),
@@ -90,8 +102,15 @@ func (a *app) statusTable(nodes []api.Node) {
 		col("since", func(n api.Node) string { return age(a.Now(), n.Status.Since) }),
 		col("reason", noteText).wraps(30),
 	}, nodes)
-	if len(nodes) > 1 {
-		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.hang(summary(nodes, a.Screen), 2))
+	if cut {
+		line := fmt.Sprintf("(%d more nodes are not shown; use --failed, --drift, --by LABEL or -o wide)", more)
+		_, _ = fmt.Fprintln(a.Out, a.Screen.paint(a.Screen.hang(line, 1), text.Faint))
+	}
+	if len(all) > 1 {
+		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.hang(summary(all, a.Screen), 2))
+	}
+	if cut {
+		return
 	}
 	for _, node := range nodes {
 		for _, alarm := range node.Alarms {
@@ -101,6 +120,22 @@ func (a *app) statusTable(nodes []api.Node) {
 	for _, node := range nodes {
 		a.hint(node)
 	}
+}
+
+// urgentFirst puts nodes first that failed or have alarms, then those that do not have what is requested.
+func urgentFirst(nodes []api.Node) []api.Node {
+	rank := func(n api.Node) int {
+		switch {
+		case n.Status.Phase == api.Failed, len(n.Alarms) > 0:
+			return 0
+		case n.Binding != nil && !n.Binding.Satisfied:
+			return 1
+		}
+		return 2
+	}
+	sorted := slices.Clone(nodes)
+	slices.SortStableFunc(sorted, func(x, y api.Node) int { return rank(x) - rank(y) })
+	return sorted
 }
 
 // nameCell is the name of a node. On a terminal, which may have no room for the MAC, that stands for a missing name.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
@@ -73,4 +74,32 @@ func TestStatusOfParts(t *testing.T) {
 	s.does(exitDone, "status --by rack --failed -o json", `"by": "label:rack"`)
 	s.does(exitUsage, "status n1 --failed", "NODE excludes --by, --failed and --drift")
 	s.does(exitUsage, "status --failed --phase idle", "--failed and --phase idle exclude each other")
+}
+
+// The status of a large fleet is one screen, the urgent nodes first; whole in a pipe and with -o wide.
+func TestStatusOfALargeFleet(t *testing.T) {
+	nodes := make([]api.Node, 10_000)
+	for i := range nodes {
+		nodes[i] = bound(node(i, api.Operational, time.Hour), "debian-12-v1", 2)
+		nodes[i].Name = fmt.Sprintf("node-%05d", i)
+	}
+	nodes[9998].Binding.Generation, nodes[9998].Binding.Satisfied = 3, false
+	nodes[9999].Status.Phase, nodes[9999].Status.Code = api.Failed, 5
+	server := double(t, map[string]any{"/v1/nodes": api.NodeList{Items: nodes}})
+	got := run(t.Context(), server, "", terminal(80), "status")
+	checkWidth(t, "status", got.out, 80)
+	lines := strings.Split(got.out, "\n")
+	if len(lines) > 60 || !strings.HasPrefix(lines[1], "node-09999 ") || !strings.HasPrefix(lines[2], "node-09998 ") ||
+		!strings.HasPrefix(lines[3], "node-00000 ") || !strings.Contains(got.out, "(9960 more nodes are not shown;") ||
+		!strings.Contains(got.out, "10000 nodes: 9999 operational, 1 failed") || got.err != "" {
+		t.Errorf("%d lines:\n%s%s", len(lines), got.out, got.err)
+	}
+	for name, whole := range map[string]ran{
+		"a pipe":  sledctl(t, server, "", "status"),
+		"-o wide": run(t.Context(), server, "", terminal(80), "status", "-o", "wide"),
+	} {
+		if n := strings.Count(whole.out, "\nnode-"); n != 10_000 || !strings.Contains(whole.err, "sledctl log node-09999") {
+			t.Errorf("%s: %d nodes, hints %q", name, n, whole.err)
+		}
+	}
 }
