@@ -20,7 +20,6 @@
 #define SESSIONS_MAX 16u
 #define NEEDS_MAX 64u		// handled between two batches
 #define NEEDS_OF_ADDRESS 100u	// in a second
-#define SEARCHES (1 * SECOND)	// between two searches of the folder
 #define SECRET_MAX 4096u	// bytes
 #define RATE_MBIT_MAX 100000u
 #define ACTIVATED 3		// the socket that systemd passes
@@ -38,13 +37,13 @@ const struct operand_rule send_rules[] = {
 };
 
 struct sender {
-	const char *folder;
+	struct shelf *shelf;
 	char *secret;
 	uint32_t cap, from; // kbit/s, nodes
 	int fd;
 	struct sending *sessions[SESSIONS_MAX];
 	uint32_t count;
-	int64_t searched, last_need;
+	int64_t last_need;
 	struct quota *quota;
 	struct udp_packet packets[NEEDS_MAX];
 	uint8_t *buffers;
@@ -79,10 +78,7 @@ static struct sending *start_session(struct sender *sender, const uint8_t *id, i
 	struct sending *sending = NULL;
 	struct fault fault;
 
-	if (sender->count == SESSIONS_MAX || now - sender->searched < SEARCHES)
-		return NULL;
-	sender->searched = now;
-	if (!shelf_find(sender->folder, id, &opened))
+	if (sender->count == SESSIONS_MAX || !shelf_find(sender->shelf, id, now, &opened))
 		return NULL;
 	if (sending_open(&opened, interface, sender->cap, sender->from, sender->secret, &sending, &fault) < 0) {
 		fault_print(&fault, "send");
@@ -170,6 +166,7 @@ static void serve(struct sender *sender) {
 }
 
 static int open_sender(struct sender *sender, const struct operands *operands, struct fault *fault) {
+	const char *folder = operands_get(operands, "folder");
 	const char *secret = operands_get(operands, "secret"), *activated = getenv("LISTEN_FDS");
 	int r = secret ? file_read(secret, SECRET_MAX, &sender->secret, NULL) : 0;
 
@@ -179,10 +176,12 @@ static int open_sender(struct sender *sender, const struct operands *operands, s
 	for (size_t i = 0; sender->buffers && i < NEEDS_MAX; i++)
 		sender->packets[i].data = sender->buffers + i * (PACKET_MAX + 1);
 	sender->quota = calloc(1, sizeof(*sender->quota));
-	if (!sender->buffers || !sender->quota)
+	sender->shelf = calloc(1, sizeof(*sender->shelf));
+	if (!sender->buffers || !sender->quota || !sender->shelf)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "send");
-	if (access(sender->folder, R_OK | X_OK) < 0)
-		return fault_errno(fault, CODE_FAILED, errno, "%s", sender->folder);
+	if (access(folder, R_OK | X_OK) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s", folder);
+	sender->shelf->folder = folder;
 	sender->fd = ACTIVATED;
 	r = activated && !strcmp(activated, "1") ? udp_adopt(ACTIVATED, fault)
 		: udp_listen((uint16_t)number_of(operands, "port", SENDER_PORT, 65535), &sender->fd, fault);
@@ -190,9 +189,9 @@ static int open_sender(struct sender *sender, const struct operands *operands, s
 }
 
 enum exit_code verb_send(const struct operands *operands) {
-	struct sender sender = {.folder = operands_get(operands, "folder"),
+	struct sender sender = {
 		.cap = (uint32_t)number_of(operands, "rate", 0, RATE_MBIT_MAX) * 1000,
-		.from = (uint32_t)number_of(operands, "from", 2, UINT16_MAX), .fd = -1, .searched = -SEARCHES};
+		.from = (uint32_t)number_of(operands, "from", 2, UINT16_MAX), .fd = -1};
 	struct fault fault;
 	int r = open_sender(&sender, operands, &fault);
 
@@ -202,6 +201,7 @@ enum exit_code verb_send(const struct operands *operands) {
 		end_session(&sender, 0);
 	free(sender.buffers);
 	free(sender.quota);
+	free(sender.shelf);
 	free(sender.secret);
 	cleanup_close_(&sender.fd);
 	return r < 0 ? fault_print(&fault, "send") : CODE_DONE;

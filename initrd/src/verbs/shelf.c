@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "image/layout.h"
+
+#define READS SECOND // between two readings of the folder
 
 // From the end of the file: the seek table, and the trailer in front of it. The index is checked when it is opened.
 static bool read_digest(int folder, const char *name, uint8_t ret[HASH]) {
@@ -31,23 +34,45 @@ static bool read_digest(int folder, const char *name, uint8_t ret[HASH]) {
 	return true;
 }
 
-bool shelf_find(const char *folder, const uint8_t id[SESSION_ID], struct opened *ret) {
-	cleanup_dir DIR *all = opendir(folder);
-	bool found = false;
+static void read_folder(struct shelf *shelf) {
+	cleanup_dir DIR *all = opendir(shelf->folder);
 
-	for (const struct dirent *entry = all ? readdir(all) : NULL; entry && !found; entry = readdir(all)) {
+	shelf->count = 0;
+	for (const struct dirent *entry = all ? readdir(all) : NULL; entry && shelf->count < SHELF_MAX;
+	     entry = readdir(all)) {
 		uint8_t digest[HASH];
-		struct fault fault;
-		char path[4096];
-		if (!read_digest(dirfd(all), entry->d_name, digest) || memcmp(digest, id, SESSION_ID) != 0)
+		if (!read_digest(dirfd(all), entry->d_name, digest))
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		*ret = (struct opened){0};
-		found = opened_open_unchecked(path, NULL, ret, &fault) == 0;
-		if (!found) {
-			fprintf(stderr, "send: %s\n", fault.text);
-			opened_close(ret);
-		}
+		memcpy(shelf->images[shelf->count].id, digest, SESSION_ID);
+		snprintf(shelf->images[shelf->count++].name, sizeof(shelf->images[0].name), "%s", entry->d_name);
 	}
-	return found;
+}
+
+static const char *find_name(const struct shelf *shelf, const uint8_t id[SESSION_ID]) {
+	for (uint32_t i = 0; i < shelf->count; i++)
+		if (!memcmp(shelf->images[i].id, id, SESSION_ID))
+			return shelf->images[i].name;
+	return NULL;
+}
+
+bool shelf_find(struct shelf *shelf, const uint8_t id[SESSION_ID], int64_t now, struct opened *ret) {
+	const char *name = find_name(shelf, id);
+	struct fault fault;
+	char path[4096];
+
+	if (!name && now >= shelf->next_read) {
+		shelf->next_read = now + READS;
+		read_folder(shelf);
+		name = find_name(shelf, id);
+	}
+	if (!name)
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", shelf->folder, name);
+	*ret = (struct opened){0};
+	if (opened_open_unchecked(path, NULL, ret, &fault) == 0 &&
+	    !memcmp(ret->image.trailer.digest, id, SESSION_ID))
+		return true;
+	shelf->count = 0; // the folder has changed
+	opened_close(ret);
+	return false;
 }

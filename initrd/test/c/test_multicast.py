@@ -46,8 +46,11 @@ def make(name: str, disk: bytes) -> tuple[Path, bytes]:
 
 
 def noise(chunks: int) -> bytes:
-    """Chunks of which different shares can be compressed."""
-    chance = random.Random(chunks)
+    """Chunks of which different shares can be compressed.
+
+    They differ from run to run: the digest is the group, which all runs on this machine could hear.
+    """
+    chance = random.Random()
     return b"".join(chance.randbytes(size := chance.randrange(1, MIB)) + b"\1" * (MIB - size) for _ in range(chunks))
 
 
@@ -179,7 +182,23 @@ def forge(sock: socket.socket, digest: bytes, chunks: int) -> None:
                 sock.sendto(packets.put(packet, 8, digest[:8]), group)
 
 
-SMALL, SMALL_DIGEST = make("small", b"".join(bytes([i + 1]) * MIB for i in range(6)))
+def flood(sock: socket.socket, port: int) -> None:
+    """Requests images that do not exist, as fast as it can, until the socket is closed."""
+    request = packets.need((packets.chunks(0, 1),))
+    with contextlib.suppress(OSError):
+        while True:
+            sock.sendto(packets.put(request, 8, os.urandom(8)), ("127.0.0.1", port))
+
+
+def test_flood_of_unknown_images() -> None:
+    with sender(1) as port, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.2", 0))
+        threading.Thread(target=flood, args=(sock, port), daemon=True).start()
+        detail = Writer("flood", port).detail()
+    assert by_multicast(detail) > 1, detail
+
+
+SMALL, SMALL_DIGEST = make("small", os.urandom(16).ljust(MIB, b"\1") + b"".join(bytes([i]) * MIB for i in range(2, 7)))
 
 
 def test_forged() -> None:
