@@ -28,7 +28,7 @@ const (
 var source string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clock": clock, "exact": exact, "when": when, "times": times,
+	"clock": clock, "exact": exact, "when": when, "times": times, "nodes": nodes,
 	"zone":      func(t time.Time) string { return t.Format("MST") },
 	"startName": startName, "entryName": entryName,
 	"stage": stageOf, "has": has, "took": rollout.Took,

@@ -229,6 +229,18 @@ func TestVerdicts(t *testing.T) {
 	whole(t, render(t, r, noon.Add(10*time.Minute)))
 }
 
+func TestOneNodeIsNotMany(t *testing.T) {
+	r := small()
+	r.State, r.Runs = api.RolloutDone, r.Runs[:1]
+	r.Counts = rollout.Count(r.Runs)
+	text := render(t, r, noon.Add(time.Hour))
+	for _, want := range []string{"<h1>The node is done</h1>", "1 node as a table"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}
+
 // Between a stop and a resumption may lie a night: it does not make all the rest too small to see.
 func TestAxisCutsPauses(t *testing.T) {
 	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }

@@ -21,6 +21,9 @@ func headline(s rollout.Summary) string {
 			return fmt.Sprintf("%d of %s are done, %d failed (%d allowed)", s.Counts.Done, nodes(all),
 				s.Counts.Failed, s.Budget)
 		}
+		if all == 1 {
+			return "The node is done"
+		}
 		return fmt.Sprintf("All %s are done", nodes(all))
 	case api.RolloutRunning:
 		if s.Silent > 0 {
