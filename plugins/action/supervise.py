@@ -6,12 +6,15 @@ Its documentation is in plugins/modules/supervise.py, the work in module_utils/s
 
 from __future__ import annotations
 
+import os
 import time
+from dataclasses import replace
 from typing import Any
 
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SettingsError, SledError
+from ansible_collections.sled.fleet.plugins.module_utils import following
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import Acts, Tools
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import Lines
@@ -20,6 +23,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings impo
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Wave
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import WARM, RealWorld
 from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE
+from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
 
 SPEC = {
     **API,
@@ -29,6 +33,7 @@ SPEC = {
     "sledc": {"type": "path"},
     "cache": {"type": "path", "default": CACHE},
     "warm": {"type": "int", "default": WARM},
+    "rollout": {"type": "str", "default": ""},
 }
 INSTEAD = {"supervise_entry_methods": "entry_methods", "supervise_steps": "steps", "supervise_sledc": "sledc"}
 
@@ -48,12 +53,16 @@ class ActionModule(ActionBase):
         try:
             names = list(dict.fromkeys(options["nodes"]))
             nodes = [settings_of(name, self._variables(name, task_vars or {}, options)) for name in names]
-            result.update(self._work(nodes, options))
+            result.update(self._work([replace(one, rollout=options["rollout"]) for one in nodes], options))
         except SledError as error:
             result.update(failed=True, msg=str(error), status=getattr(error, "status", 0))
         return result
 
     def _work(self, nodes: list[Settings], options: Json) -> Json:
+        if options["rollout"]:
+            os.environ[following.VARIABLE] = options[
+                "rollout"
+            ]  # of this process alone, which Ansible makes for the task
         client = connect(options)
         acts = Acts(Tools(client, options, self._say, options["cache"]))
         world = RealWorld(client, acts, nodes, options["warm"])
@@ -71,18 +80,8 @@ class ActionModule(ActionBase):
     def _variables(self, name: str, task_vars: dict[str, Any], options: Json) -> Get:
         """How to read the variables of a node; options of the task replace them."""
         given = {variable: options[option] for variable, option in INSTEAD.items() if options[option] is not None}
-        here = name == task_vars.get("inventory_hostname")
-        if not here and name not in task_vars.get("hostvars", {}):
-            raise SettingsError(f"nodes: {name} is not a host of the inventory: want its inventory_hostname")
-        variables = task_vars if here else task_vars["hostvars"][name]
-
-        def get(variable: str) -> Any:
-            if variable in given or variable not in variables:
-                return given.get(variable)
-            value = variables[variable]
-            return self._templar.template(value) if here else value
-
-        return get
+        get = variables_of(name, task_vars, self._templar.template)
+        return lambda variable: given[variable] if variable in given else get(variable)
 
     @staticmethod
     def _say(text: str) -> None:

@@ -119,9 +119,10 @@ class Client:
         condition = {"If-Match": f'"{revision}"'} if revision else {}
         self._send("DELETE", self._path(collection, name), terms, headers=condition)
 
-    def reimage(self, node: str, revision: int) -> Json:
-        """Raises the generation of the binding, if it still has this revision."""
-        return self._json("POST", self._path("bindings", node, "reimage"), headers={"If-Match": f'"{revision}"'})
+    def reimage(self, node: str, revision: int, dry: bool = False) -> Json:
+        """Raises the generation of the binding, if it still has this revision; dry: only as if."""
+        terms = {"dry_run": "true"} if dry else None
+        return self._json("POST", self._path("bindings", node, "reimage"), terms, headers={"If-Match": f'"{revision}"'})
 
     def boot(self, node: str) -> Json:
         """What a running node is to be started with, to come into the Sled system. The ticket is a secret."""
@@ -156,9 +157,16 @@ class Client:
         self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None
     ) -> Iterator[Json]:
         """Lists nodes, page by page."""
-        query: Json = {"label": labels or [], "phase": phase or [], "image": image or [], "limit": PAGE}
+        yield from self._pages("/v1/nodes", {"label": labels or [], "phase": phase or [], "image": image or []})
+
+    def bindings(self) -> Iterator[Json]:
+        """Lists the bindings of all nodes, page by page."""
+        yield from self._pages("/v1/bindings", {})
+
+    def _pages(self, path: str, terms: Json) -> Iterator[Json]:
+        query = {**terms, "limit": PAGE}
         while True:
-            page = self._json("GET", "/v1/nodes", query)
+            page = self._json("GET", path, query)
             yield from page.get("items") or []
             if not page.get("next"):
                 return

@@ -146,6 +146,12 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
     stored = client.find("bindings", node)
     if options["state"] == "absent":
         return _forget(client, BINDING, stored, node, check, terms=_terms(options, "owner", "take_over"))
+    return bind(client, options, stored, check)
+
+
+def bind(client: Client, options: Json, stored: Json | None, check: bool, dry: bool = False) -> Json:
+    """Writes the binding, where stored is what sledd has; dry: sledd reports what that would do, and stores nothing."""
+    node = options["node"]
     have = part(stored, BINDING.fields)
     want = _one_direction(given(options, BINDING.fields))
     if options["take_over"]:
@@ -157,7 +163,7 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
     before, after = _with_user_data(stored, options.get("user_data"), have, spec)
     result = outcome("binding", stored, before, after)
     if stored and options["reimage"] and not result["changed"] and not _asked_before(options, stored):
-        stored = result["binding"] = _again(client, node, stored, check)
+        stored = result["binding"] = _again(client, node, stored, check, dry)
         result["changed"] = True
     elif result["changed"]:
         body = {**spec, "node": node, **_user_data(stored, options.get("user_data"), node)}
@@ -165,6 +171,7 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
         if check:
             result["binding"] = {**(stored or {}), **spec, "satisfied": False}
         else:
+            terms |= {"dry_run": "true"} if dry else {}
             stored = result["binding"] = client.put("bindings", node, body, revision, terms)
     result["generation"] = int((stored or {}).get("generation", 0))
     return result
@@ -175,9 +182,9 @@ def _asked_before(options: Json, stored: Json) -> bool:
     return options["above"] is not None and int(stored.get("generation", 0)) > options["above"]
 
 
-def _again(client: Client, node: str, stored: Json, check: bool) -> Json:
+def _again(client: Client, node: str, stored: Json, check: bool, dry: bool) -> Json:
     """Raises the generation, and keeps the user data that nobody can read."""
-    return {**stored, "satisfied": False} if check else client.reimage(node, stored["revision"])
+    return {**stored, "satisfied": False} if check else client.reimage(node, stored["revision"], dry)
 
 
 def _terms(options: Json, *names: str) -> Json:

@@ -78,17 +78,57 @@ def start_node(
         if left <= 0:
             break
         pause(min(left, INTERVAL))
+    return _start_run(client, options["name"], options["node"])
+
+
+def _start_run(client: Client, name: str, node: str) -> Json:
     try:
-        return {
-            "changed": True,
-            "started": True,
-            "reason": "",
-            **client.put_run(options["name"], options["node"], {"state": "running"}),
-        }
+        answer = client.put_run(name, node, {"state": "running"})
     except ApiError as error:
         if error.status == 409:  # stopped at the same moment
             return {"changed": False, "started": False, "reason": error.detail}
         raise
+    return {"changed": True, "started": True, "reason": "", **answer}
+
+
+def start_wave(
+    client: Client, options: Json, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep
+) -> Json:
+    """Starts the nodes of a wave when it may start, after the pause, and returns which were started.
+
+    What keeps the first node from starting keeps all: they are of one wave.
+    """
+    runs: dict[str, Json] = {}
+    for node in options["wave"]:
+        if not runs:
+            first = runs[node] = start_node(client, {**options, "node": node}, clock, pause)
+        elif first["started"]:
+            runs[node] = _start_run(client, options["name"], node)
+        else:
+            runs[node] = first
+    started = [node for node, run in runs.items() if run["started"]]
+    reasons = {node: run["reason"] for node, run in runs.items() if not run["started"]}
+    generations = {node: int((runs[node].get("run") or {}).get("from", 0)) for node in started}
+    return {"changed": bool(started), "started": started, "not_started": reasons, "from": generations}
+
+
+def end_wave(client: Client, options: Json) -> Json:
+    """Reports the ends of nodes whose runs are recorded as running."""
+    rollout = _read(client, options["name"])
+    refused: dict[str, str] = {}
+    for node, given in options["results"].items():
+        result = {"state": "failed", "reason": given} if isinstance(given, str) else given
+        if not any(run["state"] == "running" and references(run, [node]) for run in rollout["runs"]):
+            continue
+        try:
+            end_node(client, {"entry_method": "", "reason": "", **result, "name": options["name"], "node": node})
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            refused[node] = error.detail
+            failed = {"state": "failed", "entry_method": "", "reason": error.detail}
+            end_node(client, {**failed, "name": options["name"], "node": node})
+    return {"changed": bool(options["results"]), "refused": refused}
 
 
 def _closed(rollout: Json, mine: Json) -> str:

@@ -71,3 +71,20 @@ BINDING = (
     "kernel_arguments",
     "owner",
 )
+# The variable of the inventory of an attribute, and whether a variable with the attribute's own name (-e) replaces it.
+BINDING_VARIABLES = {
+    "image": ("node_image", True),
+    "disk": ("node_binding_disk", False),
+    "wipe": ("node_wipe", True),
+    "mode": ("node_mode", True),
+    "verify": ("node_verify", True),
+    "allow_unsigned": ("node_allow_unsigned", True),
+    "boot": ("node_boot", True),
+    "admission": ("node_binding_admission", True),
+    "seed_changes": ("node_seed_changes", True),
+    "hostname": ("node_hostname", False),
+    "authorized_keys": ("node_authorized_keys", False),
+    "user_data": ("node_user_data", False),
+    "kernel_arguments": ("node_kernel_arguments", False),
+    "owner": ("node_owner", False),
+}

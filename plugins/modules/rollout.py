@@ -29,11 +29,13 @@ options:
     description:
       - V(started) starts a rollout of O(nodes), or resumes the unfinished one with the same O(desired) and waves.
         Without nodes, and without a rollout to resume, it does nothing.
-      - V(running) waits for the pause before the wave of O(node) and starts the node, if the rollout continues.
-      - V(done) and V(failed) end the node's run. V(done) is refused for a node whose binding is not satisfied.
+      - V(running) waits for the pause before the wave of O(node), or O(wave), and starts these, if the rollout
+        continues.
+      - V(done) and V(failed) end the node's run, V(wave_ended) those of O(results). V(done) is refused for a node whose
+        binding is not satisfied.
       - V(ended) returns the result. Nodes of O(nodes) that are still recorded as running become failed.
     type: str
-    choices: [started, running, done, failed, ended]
+    choices: [started, running, done, failed, wave_ended, ended]
     required: true
   name:
     description: Name of the rollout, as O(state=started) returned it. Required for all others.
@@ -79,8 +81,19 @@ options:
     type: bool
     default: false
   node:
-    description: MAC or name of the node. Required for O(state=running), O(state=done) and O(state=failed).
+    description: MAC or name of the node. Required for O(state=done) and O(state=failed), and for O(state=running)
+      without O(wave).
     type: str
+  wave:
+    description: MACs or names of the nodes of one wave, for O(state=running).
+    type: list
+    elements: str
+  results:
+    description: For O(state=wave_ended), dictionaries of C(state), C(reason) and C(entry_method) by node, as
+      M(sled.fleet.supervise) returns them, or just the reason of a node that failed. Nodes whose end is recorded are
+      left as they are. A node that cannot be V(done), because its binding is not satisfied, becomes V(failed).
+    type: dict
+    default: {}
   entry_method:
     description: Entry method by which the node got into the Sled system.
     type: str
@@ -127,9 +140,24 @@ waves:
   elements: list
   sample: [[n1], [n2, n3]]
 started:
-  description: Whether the node was started.
+  description: Whether the node was started; with O(wave), the nodes that were started.
   returned: when O(state=running)
-  type: bool
+  type: raw
+not_started:
+  description: Why the other nodes of the wave were not started, by node.
+  returned: when O(state=running) with O(wave)
+  type: dict
+  sample: {}
+from:
+  description: The generation before the rollout, by node that was started.
+  returned: when O(state=running) with O(wave)
+  type: dict
+  sample: {n1: 3}
+refused:
+  description: Nodes that could not be V(done), and why.
+  returned: when O(state=wave_ended)
+  type: dict
+  sample: {}
 reason:
   description: Why it was not started.
   returned: when O(state=running)
@@ -168,7 +196,11 @@ from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 
 SPEC = {
     **API,
-    "state": {"type": "str", "choices": ["started", "running", "done", "failed", "ended"], "required": True},
+    "state": {
+        "type": "str",
+        "choices": ["started", "running", "done", "failed", "wave_ended", "ended"],
+        "required": True,
+    },
     "name": {"type": "str"},
     "kind": {"type": "str", "default": "reimage"},
     "desired": {"type": "str"},
@@ -181,12 +213,16 @@ SPEC = {
     "pause": {"type": "int"},
     "again": {"type": "bool", "default": False},
     "node": {"type": "str"},
+    "wave": {"type": "list", "elements": "str"},
+    "results": {"type": "dict", "default": {}},
     "entry_method": {"type": "str"},
     "reason": {"type": "str"},
 }
 NEEDED = [
     ("state", "started", ["desired"]),
-    ("state", "running", ["name", "node"]),
+    ("state", "running", ["name"]),
+    ("state", "running", ["node", "wave"], True),
+    ("state", "wave_ended", ["name"]),
     ("state", "done", ["name", "node"]),
     ("state", "failed", ["name", "node", "reason"]),
     ("state", "ended", ["name"]),
@@ -199,15 +235,19 @@ def work(client: Client, options: Json, check: bool) -> Json:
         start = options["state"] == "started"
         return {
             "changed": bool(start and options["nodes"]),
-            "started": False,
+            "started": False if options["wave"] is None else [],
             "reason": "check mode",
+            "not_started": dict.fromkeys(options["wave"] or [], "check mode"),
             "name": "",
             "waves": [],
         }
     if options["state"] == "started":
         return rollouts.start(client, options)
     if options["state"] == "running":
-        return rollouts.start_node(client, options)
+        start = rollouts.start_node if options["wave"] is None else rollouts.start_wave
+        return start(client, options)
+    if options["state"] == "wave_ended":
+        return rollouts.end_wave(client, options)
     return rollouts.end(client, options) if options["state"] == "ended" else rollouts.end_node(client, options)
 
 

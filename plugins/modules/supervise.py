@@ -19,8 +19,9 @@ description:
   - What each node is entered by, and how long that may take, are variables of its inventory, see the notes.
   - Each attempt is an event C(entry) of the node. A system that does not confirm is started from its disk, once (event
     C(fallback)), and given up after that (event C(lost)).
-  - The task can be interrupted and repeated at any time, because sledd has the record. A node that executes its plan
-    is only followed. If sledd is away, the nodes are left alone, and fail after 15 minutes of that.
+  - The task can be interrupted and repeated at any time, because sledd has the record. It ends with its playbook, also
+    when that is killed. A node that executes its plan is only followed. If sledd is away, the nodes are left alone, and
+    fail after 15 minutes of that.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -43,7 +44,8 @@ options:
     type: dict
   sledc:
     description: The program C(sledc) for the architecture of all nodes, for the entry method V(warm), instead of
-      C(supervise_sledc) of each. Without either C(build/bin/sledc) of the collection.
+      C(supervise_sledc) of each. Without either C(sled_sledc), C(bin/sledc) in C(sled_dist), or C(build/bin/sledc) of
+      the collection.
     type: path
   cache:
     description: Folder on the controller that keeps kernel and initrd for warm starts. Its content may be deleted.
@@ -53,6 +55,11 @@ options:
     description: Largest number of warm starts at a time. Each copies kernel and initrd over ssh.
     type: int
     default: 8
+  rollout:
+    description: Name of a rollout to which the end of each node is reported when the node ends. Of a node with
+      C(sled_hook_after), and without C(supervise_verify=none), only a failure is reported, as more is to be done.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: Reads the nodes, reports which disks would be wiped, and changes nothing.
@@ -125,6 +132,20 @@ nodes:
       type: float
       returned: not in check mode
       sample: 94.5
+    image:
+      description: Image of its binding. Empty for a wipe.
+      type: str
+      returned: not in check mode
+      sample: debian-12-v2
+    hostname:
+      description: Host name that its system has.
+      type: str
+      returned: not in check mode
+      sample: n1
+    boot_id:
+      description: Boot ID that its system reported. Empty if none did.
+      type: str
+      returned: not in check mode
     wipes:
       description: What of its disks would be lost. Empty if nothing would.
       type: str

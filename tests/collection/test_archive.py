@@ -164,14 +164,16 @@ BIND = """
   module_defaults:
     group/sled.fleet.api: {server: "{{ sled_server }}", token_file: "{{ sled_token_file }}"}
   tasks:
-    - ansible.builtin.include_tasks: COLLECTION/playbooks/tasks/bind_image.yml
+    - sled.fleet.bindings:
+        nodes: "{{ ansible_play_hosts }}"
+      run_once: true
 """
 
 
 def bind(installed: Installed, sledd: Sledd, folder: Path, *extra: str) -> dict[str, Any]:
-    """Runs the task of reimage.yml that binds a node which sets every attribute; returns what sledd was sent last."""
+    """Binds a node which sets every attribute as reimage.yml does; returns what sledd was sent last."""
     (folder / "token").write_text(TOKEN)
-    (folder / "bind.yml").write_text(BIND.replace("COLLECTION", str(installed.collection)))
+    (folder / "bind.yml").write_text(BIND)
     settings = {"sled_server": sledd.url, "sled_token_file": str(folder / "token"), "sled_authorized_keys": ["key"]}
     nodes = {"nodes": {"hosts": {"n1": {f"node_{name}": value for name, value in ATTRIBUTES.items()}}}}
     inventory = {"all": {"vars": settings | LOCAL, "hosts": {"localhost": {}}, "children": nodes}}

@@ -32,8 +32,10 @@ class Fleet:
     `own`: variables of nodes that have not the power control of all others, which does everything.
     """
 
-    def __init__(self, folder: Path, count: int, racks: int, own: dict[str, Json] | None = None) -> None:
-        self.folder = folder
+    def __init__(
+        self, folder: Path, count: int, racks: int, own: dict[str, Json] | None = None, hooks: bool = True
+    ) -> None:
+        self.folder, self._hooked = folder, hooks
         self.own = own or {}
         self.nodes = [f"n{i + 1}" for i in range(count)]
         self.racks = {node: f"r{i % racks}" for i, node in enumerate(self.nodes)}
@@ -138,8 +140,8 @@ class Fleet:
             "sled_token_file": str(self.folder / "admin.token"),
             "sled_authorized_keys": [],
             "sled_report_dir": str(self.folder / "reports"),
-            "sled_hook_before": str(self.folder / "before.yml"),
-            "sled_hook_after": str(self.folder / "after.yml"),
+            "sled_hook_before": str(self.folder / "before.yml") if self._hooked else "",
+            "sled_hook_after": str(self.folder / "after.yml") if self._hooked else "",
             "supervise_entry_methods": ["idle", "power"],
             "supervise_verify": "none",
             "node_image": "v1",

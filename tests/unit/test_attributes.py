@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from ansible_collections.sled.fleet.plugins.module_utils.objects import BINDING
+from ansible_collections.sled.fleet.plugins.module_utils.words import BINDING_VARIABLES
 from ansible_collections.sled.fleet.plugins.modules import binding
 
 ROOT = Path(__file__).parents[2]
@@ -18,12 +18,6 @@ ATTRIBUTES = sorted(set(API["properties"]) - {"$schema", "node"})
 # node_disk and node_admission are what the node declares
 VARIABLES = {"disk": "node_binding_disk", "admission": "node_binding_admission"}
 COMMAND_LINE = {"image", "wipe", "mode", "verify", "allow_unsigned", "boot", "admission", "seed_changes"}
-
-
-def task() -> dict[str, Any]:
-    tasks = yaml.safe_load((ROOT / "playbooks/tasks/bind_image.yml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = next(one["sled.fleet.binding"] for one in tasks if "sled.fleet.binding" in one)
-    return found
 
 
 def test_the_api_has_attributes() -> None:
@@ -42,8 +36,7 @@ def test_attribute_is_an_option_of_the_module(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in ATTRIBUTES if name != "capture"])
 def test_attribute_is_reachable_from_a_playbook(name: str) -> None:
     variable = VARIABLES.get(name, f"node_{name}")
-    assert variable in task()[name]
-    assert (f"{name} | default(" in task()[name].replace(variable, "")) == (name in COMMAND_LINE)
+    assert BINDING_VARIABLES[name] == (variable, name in COMMAND_LINE)
     spec = yaml.safe_load((ROOT / "roles/node/meta/argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"][
         "main"
     ]
@@ -54,4 +47,4 @@ def test_attribute_is_reachable_from_a_playbook(name: str) -> None:
 
 
 def test_a_capture_has_its_own_playbook() -> None:
-    assert "capture" not in task()
+    assert "capture" not in BINDING_VARIABLES

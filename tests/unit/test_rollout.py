@@ -164,3 +164,52 @@ def test_returns_the_result(sledd: Sledd, module: Run) -> None:
     ]
     assert result["table"][2].split()[4:] == ["kexec", "61"]
     assert result["table"][3] == "rollout reimage-1 is stopped: 1 done, 1 failed. canary n2 failed"
+
+
+def wave(module: Run, *nodes: str) -> Json:
+    return module(rollout, state="running", name="reimage-1", wave=list(nodes), nodes=["n1", "n2", "n3"])
+
+
+def test_a_wave_is_started_and_ended_in_one_task(sledd: Sledd, module: Run) -> None:
+    start(module, "n1", "n2", "n3")
+    first = wave(module, "n1")
+    assert (first["started"], first["not_started"], first["from"]) == (["n1"], {}, {"n1": 3})
+    module(rollout, state="done", name="reimage-1", node="n1")
+    assert wave(module, "n2", "n3")["started"] == ["n2", "n3"]
+    supervised = {"state": "done", "reason": "", "entry_method": "power", "seconds": 7.5, "image": "v2"}
+    results = {"n1": "too late", "n2": supervised, "n3": "its hook failed", "n9": supervised}
+    assert module(rollout, state="wave_ended", name="reimage-1", results=results)["refused"] == {}
+    assert puts(sledd)[-2:] == [
+        ("n2", {"state": "done", "entry_method": "power"}),
+        ("n3", {"state": "failed", "reason": "its hook failed"}),
+    ], "n1 has ended, and n9 is no node of it"
+
+
+def test_what_keeps_one_node_of_a_wave_keeps_all(sledd: Sledd, module: Run) -> None:
+    start(module, "n1", "n2", "n3")
+    later = wave(module, "n2", "n3")
+    reason = "the canary of rollout reimage-1 is not done: n1"
+    assert (later["changed"], later["started"], later["not_started"]) == (False, [], {"n2": reason, "n3": reason})
+    assert puts(sledd) == []
+    checked = module(rollout, state="running", name="reimage-1", wave=["n1"], check=True)
+    assert (checked["started"], checked["not_started"]) == ([], {"n1": "check mode"})
+    assert "node, wave" in module(rollout, state="running", name="reimage-1")["msg"]
+
+
+def test_a_node_that_cannot_be_done_has_failed(
+    sledd: Sledd, client: Client, module: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(module, "n1", "n2", "n3")
+    wave(module, "n1")
+    put = Client.put_run
+
+    def refused(self: Client, name: str, node: str, spec: Json) -> Json:
+        if spec["state"] == "done":
+            raise ApiError("PUT", 409, {"detail": "the binding of node n1 is not satisfied"})
+        return put(self, name, node, spec)
+
+    monkeypatch.setattr(Client, "put_run", refused)
+    results = {"n1": {"state": "done"}}
+    ended = rollouts.end_wave(client, {"name": "reimage-1", "results": results})
+    assert ended["refused"] == {"n1": "the binding of node n1 is not satisfied"}
+    assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": "the binding of node n1 is not satisfied"})

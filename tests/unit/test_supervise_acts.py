@@ -104,6 +104,26 @@ def test_a_node_that_is_lost_and_one_that_is_not(bench: Bench) -> None:
     assert "400" in bench.acts.carry_out(bench.node, [Act("lost", detail="gone")])
 
 
+def test_the_end_of_a_node_is_reported_to_its_rollout(bench: Bench) -> None:
+    client = Client(bench.sledd.url, TOKEN, timeout=10)
+    client.start_rollout({"desired": "v2", "nodes": ["n1"]}, "reimage")
+    client.put_run("reimage-1", "n1", {"state": "running"})
+    done, failed = Act("end", "power"), Act("end", "power", "write: code 5")
+    first = len(bench.sledd.asked)
+    hooked = replace(bench.node, rollout="reimage-1", last=False)
+    assert bench.acts.carry_out(bench.node, [done]) == bench.acts.carry_out(hooked, [done]) == ""
+    assert bench.sledd.asked[first:] == [], "no rollout, and a hook that is to run"
+    assert bench.acts.carry_out(hooked, [failed]) == ""
+    assert bench.acts.carry_out(replace(hooked, last=True), [done]) == ""
+    assert [body for _, _, body in bench.sledd.asked[first:]] == [
+        {"state": "failed", "entry_method": "power", "reason": "write: code 5"},
+        {"state": "done", "entry_method": "power"},
+    ]
+    bench.sledd.refuse = [409]
+    assert bench.acts.carry_out(replace(hooked, last=True), [done]) == ""
+    assert "n1: its end was not reported to rollout reimage-1" in bench.said[0]
+
+
 def test_a_person_is_told_what_to_do(bench: Bench) -> None:
     assert bench.acts.carry_out(bench.node, [Act("enter", "manual")]) == ""
     (text,) = bench.said
@@ -206,3 +226,12 @@ def test_an_event_of_a_node_wakes_the_wave(bench: Bench) -> None:
     assert world.wait(60) == [] and world.moved() and not world.moved()
     world._hear("52:54:00:99:00:99")
     assert not world.moved(), "a node of another wave"
+
+
+def test_it_ends_with_its_playbook(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker of Ansible outlives a playbook that is killed; the next run must be the only one that acts."""
+    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts, [bench.node])
+    assert world.wait(0) == []
+    monkeypatch.setattr("os.getppid", lambda: 1)
+    with pytest.raises(SledError, match="the playbook that supervises has ended"):
+        world.wait(0)

@@ -81,6 +81,19 @@ def test_controls_in_the_order_in_which_they_are_tried() -> None:
     assert one.window == {"nodes": 8, "seconds": 5.0, "file": None}
 
 
+def test_when_a_node_is_done_with_its_last_step() -> None:
+    assert not of().last, "it is verified over SSH"
+    assert of(supervise_verify="none", sled_hook_after="").last
+    assert not of(supervise_verify="none", sled_hook_after="after.yml").last
+
+
+def test_where_sledc_is() -> None:
+    assert of().sledc == "", "that of the collection"
+    assert of(sled_dist="/opt/sled", supervise_sledc="").sledc == "/opt/sled/bin/sledc"
+    assert of(sled_dist="/opt/sled", sled_sledc="/opt/arm64/sledc").sledc == "/opt/arm64/sledc"
+    assert of(sled_sledc="/opt/arm64/sledc", supervise_sledc="mine").sledc == "mine"
+
+
 def test_how_to_log_in() -> None:
     login = of(
         ansible_host="10.0.0.9",

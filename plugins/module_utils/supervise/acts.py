@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ansible_collections.sled.fleet.plugins.module_utils import rollouts
 from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
 from ansible_collections.sled.fleet.plugins.module_utils.power import news
@@ -61,7 +62,7 @@ class Acts:
 
     def carry_out(self, settings: Settings, acts: list[Act]) -> str:
         """Carries out the acts in order, up to the first that fails; returns why it failed."""
-        verbs = {"note": self._note, "enter": self._enter, "disk": self._disk, "lost": self._lost}
+        verbs = {"note": self._note, "enter": self._enter, "disk": self._disk, "lost": self._lost, "end": self._end}
         for act in acts:
             try:
                 verbs[act.verb](settings, act)
@@ -114,6 +115,17 @@ class Acts:
         except ApiError as error:
             if error.status != 409:  # 409: it is no longer starting, so it is not lost but failed
                 raise
+
+    def _end(self, settings: Settings, act: Act) -> None:
+        """Reports the end of the node to its rollout. What cannot be reported is left to the end of the wave."""
+        if not settings.rollout or not (act.detail or settings.last):
+            return
+        result = {"state": "failed" if act.detail else "done", "entry_method": act.method, "reason": act.detail}
+        options = {**result, "name": settings.rollout, "node": settings.name}
+        try:
+            rollouts.end_node(self._tools.client, options)
+        except SledError as error:
+            self._tools.say(f"{settings.name}: its end was not reported to rollout {settings.rollout}: {error}")
 
     def _boot(self, settings: Settings, node: Json, device: str, expect: int) -> None:
         """Starts it once from a device: off, seen, window, device, on."""

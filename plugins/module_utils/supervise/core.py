@@ -4,7 +4,7 @@
 The caller reads sledd, carries out the acts in order, and reports each look and the end of each act. Neither clock nor
 I/O is here, so a schedule of events is a test. A new run starts with a new state: sledd reports what a node executes.
 
-wave.py calls it for each node of a wave. The tasks of role supervise still decide by themselves.
+wave.py calls it for each node of a wave.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Act]
             return _fail(state, f"its binding was changed to generation {requested_generation(event.node)} in this run")
         state = state._replace(generation=requested_generation(event.node))
     if done(event.node, state.generation):
-        return state._replace(stage=DONE, reason=""), [Act("end")]
+        return state._replace(stage=DONE, reason=""), [Act("end", state.method)]
     return STAGES[state.stage](state, event, policy)
 
 
@@ -255,7 +255,7 @@ def _lose(state: State, reason: str, policy: Policy) -> tuple[State, list[Act]]:
 
 
 def _fail(state: State, reason: str) -> tuple[State, list[Act]]:
-    return state._replace(stage=FAILED, reason=reason), [Act("end", detail=reason)]
+    return state._replace(stage=FAILED, reason=reason), [Act("end", state.method, reason)]
 
 
 def _stage(state: State, stage: str, limits: Mapping[str, float]) -> State:

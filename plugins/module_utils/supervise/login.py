@@ -13,6 +13,7 @@ from typing import IO
 
 from ansible_collections.sled.fleet.plugins.module_utils import warming
 from ansible_collections.sled.fleet.plugins.module_utils.client import SettingsError, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.power.programs import Ended
 from ansible_collections.sled.fleet.plugins.module_utils.warmstart import Gone
 
 CONNECT = 20  # seconds until a node answers
@@ -59,22 +60,20 @@ class SshShell:
         """Runs a command of /bin/sh."""
         sudo = "sudo -n " if become and self._login.become else ""
         ended = self._ssh(f"{sudo}/bin/sh -c {shlex.quote(command)}", what)
-        if ended.returncode == 0:
-            return ended.stdout.decode(errors="replace")
-        lines = (ended.stderr or ended.stdout).decode(errors="replace").strip().splitlines()
-        printed = "; ".join(lines[-5:]) or "no output"
-        if ended.returncode == NO_CONNECTION:
+        if ended.code == 0:
+            return ended.out
+        printed = "; ".join((ended.err or ended.out).strip().splitlines()[-5:]) or "no output"
+        if ended.code == NO_CONNECTION:
             raise Gone(f"cannot {what}: {printed}")
-        raise SledError(f"cannot {what}: {printed} (code {ended.returncode})")
+        raise SledError(f"cannot {what}: {printed} (code {ended.code})")
 
     def put(self, local: str, name: str) -> None:
         """Copies a file."""
         target = shlex.quote(f"{warming.FOLDER}/{name}")
         with open(local, "rb") as file:
             ended = self._ssh(f"umask 077; cat >{target}", f"copy {name} to the node", file)
-        if ended.returncode:
-            printed = ended.stderr.decode(errors="replace").strip().splitlines()[-1:]
-            raise Gone(f"cannot copy {name} to the node: {'; '.join(printed) or f'code {ended.returncode}'}")
+        if ended.code:
+            raise Gone(f"cannot copy {name} to the node: {ended.last}")
 
     def close(self) -> None:
         """Ends the connection, and what is kept of it."""
@@ -87,18 +86,23 @@ class SshShell:
             )
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _ssh(
-        self, command: str, what: str, source: IO[bytes] | int = subprocess.DEVNULL
-    ) -> subprocess.CompletedProcess[bytes]:
-        try:
-            return subprocess.run(  # noqa: S603 (the operator's own ssh)
-                [*self._argv, "--", self._login.address, command],
-                stdin=source,
-                capture_output=True,
-                timeout=LONGEST,
-                check=False,
+    def _ssh(self, command: str, what: str, source: IO[bytes] | int = subprocess.DEVNULL) -> Ended:
+        # A file, as older ssh keeps stderr open for as long as it keeps the connection.
+        with tempfile.TemporaryFile() as errors:
+            try:
+                ended = subprocess.run(  # noqa: S603 (the operator's own ssh)
+                    [*self._argv, "--", self._login.address, command],
+                    stdin=source,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    timeout=LONGEST,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise Gone(f"cannot {what}: ssh did not end within {LONGEST:.0f} s") from None
+            except OSError as error:
+                raise SettingsError(f"cannot {what}: ssh cannot be run: {error.strerror}") from error
+            errors.seek(0)
+            return Ended(
+                ended.returncode, ended.stdout.decode(errors="replace"), errors.read().decode(errors="replace")
             )
-        except subprocess.TimeoutExpired:
-            raise Gone(f"cannot {what}: ssh did not end within {LONGEST:.0f} s") from None
-        except OSError as error:
-            raise SettingsError(f"cannot {what}: ssh cannot be run: {error.strerror}") from error

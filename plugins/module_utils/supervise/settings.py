@@ -52,6 +52,8 @@ class Settings:
     firmware: str = ""  # of its next boot; empty: what the Sled system reported
     login: Login = field(default_factory=lambda: Login(""))
     sledc: str = ""
+    rollout: str = ""  # to which its end is reported
+    last: bool = True  # whether it is done then; else only a failure is its end
 
     @property
     def switched(self) -> list[Json]:
@@ -93,7 +95,8 @@ def settings_of(name: str, get: Get) -> Settings:
         timeout=timeout,
         firmware=_text(get, "power_firmware"),
         login=login,
-        sledc=_text(get, "supervise_sledc"),
+        sledc=_sledc(get),
+        last=not _text(get, "sled_hook_after") and _text(get, "supervise_verify") == "none",
     )
 
 
@@ -162,6 +165,12 @@ def _login(name: str, get: Get) -> Login:
         become=str(get("ansible_become")).lower() in ("true", "yes", "1"),
         connection=_text(get, "ansible_connection") or "ssh",
     )
+
+
+def _sledc(get: Get) -> str:
+    """The program sledc for the node's architecture, as playbooks find it; empty: that of the collection."""
+    given = _text(get, "supervise_sledc") or _text(get, "sled_sledc")
+    return given or (f"{get('sled_dist')}/bin/sledc" if get("sled_dist") else "")
 
 
 def _words(name: str, get: Get, otherwise: str = "") -> list[str]:

@@ -93,7 +93,11 @@ class Run:
 
     def outcome(self) -> Json:
         """The result of this node."""
+        binding, status = self.node.get("binding") or {}, self.node.get("status") or {}
         return {
+            "image": binding.get("image") or "",
+            "hostname": binding.get("hostname") or self.node.get("name") or "",
+            "boot_id": (status.get("os") or {}).get("boot_id") or "",
             "state": "done" if self.state.stage == DONE else "failed",
             "entry_method": self.state.method,
             "reason": self.state.reason,
@@ -183,7 +187,7 @@ class Wave:
     def _advance(self, run: Run, event: Look | Away | Acted) -> None:
         before = run.state
         run.state, acts = advance(before, event, run.settings.policy)
-        todo = [act for act in acts if act.verb != "end"]
+        todo = [act for act in acts if act.verb != "end" or run.settings.rollout]
         run.touched = run.touched or any(act.verb in TOUCHING for act in todo)
         self._end(run, before)
         if todo:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
 
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.objects import normal_mac
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import Acts
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
@@ -21,6 +22,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
 FEW = 8  # nodes that are read one by one; more are read as a list of all
 SESSIONS = 64  # nodes whose power is switched at once; each BMC has one session
+LONGEST_WAIT = 1.0  # seconds until it is noticed that the playbook was killed
 WARM = 8  # warm starts at once: each sends some 30 MB
 
 
@@ -34,6 +36,7 @@ class RealWorld:
         self._ended: queue.SimpleQueue[Ended | None] = queue.SimpleQueue()
         self._stir = threading.Event()
         self._macs: set[str] | None = None  # of the nodes, once they were read
+        self._parent = os.getppid()
 
     def __enter__(self) -> RealWorld:
         self._feed.start()
@@ -81,7 +84,13 @@ class RealWorld:
         (self._warm if warm else self._pool).submit(settings.name, lambda: self._work(settings, acts))
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Waits for the end of a job, or an event of a node."""
+        """Waits for the end of a job, or an event of a node; at most a second.
+
+        Raises SledError when the playbook has ended: the same command again follows the nodes, and two must not.
+        """
+        if os.getppid() != self._parent:
+            raise SledError("the playbook that supervises has ended")
+        seconds = min(seconds, LONGEST_WAIT)
         ended: list[Ended] = []
         try:
             first = self._ended.get(timeout=seconds) if seconds > 0 else self._ended.get_nowait()

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Action sled.fleet.bindings: glue.
+
+Its documentation is in plugins/modules/bindings.py, the work in module_utils/bulk.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+from ansible_collections.sled.fleet.plugins.module_utils.bulk import ensure_bindings
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
+from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
+
+SPEC = {
+    **API,
+    "nodes": {"type": "list", "elements": "str", "required": True},
+    "empty": {"type": "bool", "default": False},
+    "reimage": {"type": "bool", "default": False},
+    "above": {"type": "dict", "default": {}},
+}
+
+
+class ActionModule(ActionBase):
+    """Runs on the controller, once for all nodes: their variables are those of the inventory."""
+
+    _supports_check_mode = True
+    _supports_async = False
+    _requires_connection = False
+    TRANSFERS_FILES = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> Json:
+        """Binds the nodes, or in check mode tells what that would do."""
+        result: Json = super().run(tmp, task_vars)
+        _, options = self.validate_argument_spec(SPEC)
+        try:
+            names = dict.fromkeys(options["nodes"])
+            nodes = {name: variables_of(name, task_vars or {}, self._templar.template) for name in names}
+            bound, failures = ensure_bindings(connect(options), nodes, options, dry=self._task.check_mode)
+        except SledError as error:
+            result.update(failed=True, msg=str(error), status=getattr(error, "status", 0))
+        else:
+            result.update(report(bound, failures))
+        return result
+
+
+def report(bound: dict[str, Json], failures: dict[str, str]) -> Json:
+    """The result of the task."""
+    nodes = {name: shown(one) for name, one in bound.items()}
+    return {
+        "changed": any(one["changed"] for one in nodes.values()),
+        "failed": bool(failures),
+        "msg": "; ".join([f"{len(bound)} nodes are bound", *failures.values()]),
+        "nodes": nodes,
+        "to_do": [name for name, one in nodes.items() if one["changed"] or not one["satisfied"]],
+        "images": sorted({one["image"] for one in nodes.values()}),
+        "wipes": [one["wipes"] for one in nodes.values() if one["wipes"]],
+        "failures": failures,
+        "diff": [
+            {"before_header": name, "after_header": name, **one["diff"]}
+            for name, one in bound.items()
+            if one["changed"]
+        ],
+    }
+
+
+def shown(result: Json) -> Json:
+    """What is returned of a node."""
+    binding = result["binding"]
+    return {
+        "changed": result["changed"],
+        "generation": result["generation"],
+        "image": binding.get("image") or "",
+        "satisfied": bool(binding.get("satisfied")),
+        "wipes": (binding.get("outlook") or {}).get("wipes") or "",
+    }

@@ -1,0 +1,94 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: Apache-2.0
+"""Documentation and options of the action sled.fleet.bindings; what runs is plugins/action/bindings.py."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: bindings
+short_description: Binds many nodes as their variables say
+version_added: 0.1.0
+description:
+  - Does for all nodes in one process what M(sled.fleet.binding) does for one. The attributes of each are the variables
+    C(node_image), C(node_mode) and so on of its inventory; the role C(node) describes all. The variables C(image),
+    C(wipe), C(mode), C(verify), C(allow_unsigned), C(boot), C(admission) and C(seed_changes) replace them, for the
+    command line.
+  - A binding with another owner than C(node_owner), such as one of Terraform, keeps its attributes, except for those
+    of the command line.
+  - The bindings are read as one list, and only those that differ are written.
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - sled.fleet.api
+options:
+  nodes:
+    description: Names of the nodes in the inventory, which are their names in sledd.
+    type: list
+    elements: str
+    required: true
+  empty:
+    description: Request empty disks instead of an image. Only C(wipe) and C(node_wipe) are read then.
+    type: bool
+    default: false
+  reimage:
+    description: Raise the generations even if nothing changed.
+    type: bool
+    default: false
+  above:
+    description: With O(reimage), the generation of each node before the caller started, by node, as
+      RV(sled.fleet.rollout#module:from). A binding with a higher generation was raised since, and is not raised again.
+    type: dict
+    default: {}
+attributes:
+  check_mode:
+    description: Sledd checks everything and reports what would be wiped, and nothing is stored. An operator's token
+      with the role read is enough.
+    support: full
+  diff_mode:
+    description: Shows the declaration of each binding before and after.
+    support: full
+seealso:
+  - module: sled.fleet.binding
+  - module: sled.fleet.supervise
+notes:
+  - It is an action that runs on the controller, once for all nodes, with C(run_once).
+"""
+
+EXAMPLES = r"""
+- name: Bind the nodes of the play
+  sled.fleet.bindings:
+    nodes: "{{ ansible_play_hosts }}"
+  run_once: true
+"""
+
+RETURN = r"""
+nodes:
+  description: The nodes that are bound, by name, each with C(changed), C(generation), C(image), C(satisfied), and in
+    check mode C(wipes).
+  returned: always, but for an error of sledd
+  type: dict
+  sample: {n1: {changed: true, generation: 3, image: debian-12-v2, satisfied: false, wipes: ""}}
+to_do:
+  description: Those whose binding was changed or is not satisfied.
+  returned: as RV(nodes)
+  type: list
+  elements: str
+  sample: [n1]
+images:
+  description: The images of all bindings.
+  returned: as RV(nodes)
+  type: list
+  elements: str
+  sample: [debian-12-v2]
+wipes:
+  description: What of each node would be wiped and why, a line for each.
+  returned: as RV(nodes), empty without check mode
+  type: list
+  elements: str
+  sample: ["n1: serial:LAB-0001 (PM9A3, 1.9 TB), generation 1 -> 2, image d12 -> d13"]
+failures:
+  description: The nodes that could not be bound, and why.
+  returned: as RV(nodes)
+  type: dict
+  sample: {}
+"""

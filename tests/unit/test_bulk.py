@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bindings of many nodes, by the variables of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.plugins.action.bindings import report
+from ansible_collections.sled.fleet.plugins.module_utils.bulk import attributes, emptied, ensure_bindings
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
+from ansible_collections.sled.fleet.tests.unit.double import Sledd
+
+SITE: Json = {"node_image": "v1", "sled_authorized_keys": ["key"]}
+TERMS: Json = {"empty": False, "reimage": False, "above": {}}
+
+
+def of(stored: Json | None = None, **variables: Any) -> Json:
+    return attributes("n1", {**SITE, **variables}.get, stored)
+
+
+def test_the_inventory_and_the_command_line() -> None:
+    assert of() == {"image": "v1", "authorized_keys": ["key"]}
+    found = of(node_mode="delta", mode="full", node_binding_disk="serial:A", disk="sda", allow_unsigned="true")
+    assert found == {
+        "image": "v1",
+        "disk": "serial:A",
+        "mode": "full",
+        "allow_unsigned": True,
+        "authorized_keys": ["key"],
+    }, "disk is not for the command line, as inventories may use that name"
+    assert of(image="v2", node_authorized_keys=[])["authorized_keys"] == [], "empty is a value"
+
+
+def test_what_another_owner_declares_is_kept() -> None:
+    stored = {"owner": "terraform:x", "image": "v9"}
+    assert of(stored, node_mode="delta", boot="kexec") == {"boot": "kexec"}
+    assert of(stored, node_owner="terraform:x", node_mode="delta")["mode"] == "delta", "the inventory is that owner"
+    captured = {"owner": "terraform:x", "capture": "golden"}
+    with pytest.raises(SledError, match=r"n1 is to become image golden: run playbooks/capture.yml, or give -e image"):
+        of(captured)
+    assert of(captured, image="v2") == {"image": "v2"}
+    assert of({"capture": "golden"})["image"] == "v1", "a capture of nobody is over"
+
+
+@pytest.mark.parametrize(
+    ("missing", "text"),
+    [("node_image", "n1 has no image: set node_image"), ("sled_authorized_keys", "set sled_authorized_keys")],
+)
+def test_what_is_missing_is_named(missing: str, text: str) -> None:
+    with pytest.raises(SledError, match=text):
+        attributes("n1", {name: value for name, value in SITE.items() if name != missing}.get, None)
+
+
+def test_a_type_that_cannot_be_meant() -> None:
+    with pytest.raises(SledError, match=r"n1: .*allow_unsigned"):
+        of(allow_unsigned="perhaps")
+
+
+def test_empty_disks() -> None:
+    assert emptied("n1", {"node_image": "v1"}.get) == {"image": "", "user_data": ""}
+    assert emptied("n1", {"node_wipe": "clear"}.get)["wipe"] == "clear"
+    assert emptied("n1", {"node_wipe": "clear", "wipe": "signatures"}.get)["wipe"] == "signatures"
+
+
+def puts(sledd: Sledd) -> list[tuple[str, Json]]:
+    return [(path, body) for method, path, body in sledd.asked if method in ("PUT", "POST")]
+
+
+def test_only_what_differs_is_written(sledd: Sledd, client: Client) -> None:
+    for number in range(1, 7):
+        sledd.node(f"n{number}", number)
+        bound = {"node": f"n{number}", "mac": f"52:54:00:77:00:{number:02x}", "generation": 4, "revision": 7}
+        sledd.objects["bindings"][f"n{number}"] = {
+            **bound,
+            "image": "v1",
+            "authorized_keys": ["key"],
+            "satisfied": True,
+        }
+    sledd.objects["bindings"]["n2"]["image"] = "v0"
+    del sledd.objects["bindings"]["n3"]
+    nodes: dict[str, Any] = {f"n{number}": SITE.get for number in range(1, 7)} | {"n6": {}.get}
+    bound_now, failures = ensure_bindings(client, nodes, TERMS, dry=False)
+    result = report(bound_now, failures)
+    assert sorted(path for path, _ in puts(sledd)) == ["/v1/bindings/n2", "/v1/bindings/n3"]
+    assert (result["changed"], result["failed"], result["to_do"]) == (True, True, ["n2", "n3"])
+    assert failures == {"n6": "n6 has no image: set node_image"}
+    assert [one["before_header"] for one in result["diff"]] == ["n2", "n3"]
+    sledd.asked.clear()
+    assert not report(*ensure_bindings(client, {"n1": SITE.get, "n2": SITE.get}, TERMS, dry=False))["changed"]
+    assert puts(sledd) == []
+
+
+def test_a_rollout_raises_each_generation_once(sledd: Sledd, client: Client) -> None:
+    for number in (1, 2):
+        sledd.node(f"n{number}", number)
+        stored = {"node": f"n{number}", "mac": f"52:54:00:77:00:{number:02x}", "image": "v1", "satisfied": True}
+        sledd.objects["bindings"][f"n{number}"] = {
+            **stored,
+            "authorized_keys": ["key"],
+            "generation": 4 + number,
+            "revision": number,
+        }
+    terms = {"empty": False, "reimage": True, "above": {"n1": 5, "n2": 5}}
+    bound, failures = ensure_bindings(client, {"n1": SITE.get, "n2": SITE.get}, terms, dry=False)
+    assert not failures
+    assert [path for path, _ in puts(sledd)] == ["/v1/bindings/n1/reimage"], "that of n2 was raised before"
+    assert report(bound, {})["to_do"] == ["n1"] or not bound["n1"]["binding"]["satisfied"]
+
+
+def test_a_dry_run_is_asked_for(sledd: Sledd, client: Client) -> None:
+    sledd.node("n1", 1)
+    ensure_bindings(client, {"n1": SITE.get}, TERMS, dry=True)
+    ensure_bindings(client, {"n1": SITE.get}, {**TERMS, "reimage": True}, dry=True)
+    assert [path for path, _ in puts(sledd)] == [
+        "/v1/bindings/n1?dry_run=true",
+        "/v1/bindings/n1/reimage?dry_run=true",
+    ]
+
+
+def test_a_sledd_that_is_away_is_no_failure_of_a_node(sledd: Sledd, client: Client) -> None:
+    sledd.stop()
+    with pytest.raises(Unreachable):
+        ensure_bindings(client, {"n1": SITE.get}, TERMS, dry=False)
+
+
+def test_variables_of_this_host_and_of_others() -> None:
+    task_vars = {"inventory_hostname": "n1", "a": "{{ b }}", "hostvars": {"n2": {"a": "theirs"}}}
+    template = {"{{ b }}": "ours"}.get
+    assert variables_of("n1", task_vars, template)("a") == "ours"
+    assert variables_of("n2", task_vars, template)("a") == "theirs"
+    assert variables_of("n2", task_vars, template)("node_image") is None
+    with pytest.raises(SledError, match="n3 is not a host of the inventory"):
+        variables_of("n3", task_vars, template)
