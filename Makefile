@@ -262,6 +262,9 @@ bench-terraform: ## plans and applies of 1 to 10,000 machines
 bench-boots: ## 1,000 boots at each level of admission
 	bench/run boots
 
+bench-rollout: collection ## CPU of a rollout over 8, 40 and 400 nodes
+	bench/run rollout
+
 bench-paths: build ## a reimage by each entry method, in the lab
 	tools/as-root bench/run paths
 
@@ -272,4 +275,4 @@ FORCE:
 .PHONY: help demo demo-down test check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
-	bench-boots bench-paths clean FORCE
+	bench-boots bench-paths bench-rollout clean FORCE
