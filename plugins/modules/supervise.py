@@ -135,17 +135,17 @@ nodes:
     image:
       description: Image of its binding. Empty for a wipe.
       type: str
-      returned: not in check mode
+      returned: not in check mode, or if it is done
       sample: debian-12-v2
     hostname:
       description: Host name that its system has.
       type: str
-      returned: not in check mode
+      returned: not in check mode, or if it is done
       sample: n1
     boot_id:
       description: Boot ID that its system reported. Empty if none did.
       type: str
-      returned: not in check mode
+      returned: not in check mode, or if it is done
     wipes:
       description: What of its disks would be lost. Empty if nothing would.
       type: str

@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable
 
 import pytest
+import yaml
 from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet, most_at_once
 
 Make = Callable[[int], Fleet]
@@ -64,6 +65,26 @@ def test_budget_is_exceeded(fleet_of: Make) -> None:
     (rollout,) = fleet.rollouts()
     assert rollout["state"] == "stopped"
     assert rollout["counts"] == {"waiting": 4, "running": 0, "done": 1, "failed": 3}
+
+
+def test_hooks_fail(fleet_of: Make) -> None:
+    fleet = fleet_of(3)
+    for when, node in (("before", "n2"), ("after", "n3")):
+        condition = f"inventory_hostname == '{node}'"
+        task = {"name": "Refuse", "ansible.builtin.fail": {"msg": f"{when} {node}: no quorum"}, "when": condition}
+        hook = fleet.folder / f"{when}.yml"
+        hook.write_text(yaml.safe_dump([*yaml.safe_load(hook.read_text()), task]))
+    result = fleet.run("-e", "image=v2", rollout={"failure_budget": "100%"})
+    assert result.code != 0 and "before n2: no quorum" in result.text and "after n3: no quorum" in result.text
+    is_in_service(fleet, "n1", "v2", 1)
+    is_in_service(fleet, "n3", "v2", 1)
+    assert not fleet.node("n2").get("binding") and fleet.marks()["n2"] < fleet.marks()["n1"], "n2 was touched"
+    (rollout,) = fleet.rollouts()
+    assert (rollout["state"], rollout["counts"]) == ("done", {"waiting": 0, "running": 0, "done": 1, "failed": 2})
+    assert sorted((kind, node) for _, kind, node in fleet.hooked()) == [
+        *(("after", node) for node in ("n1", "n3")),
+        *(("before", node) for node in fleet.nodes),
+    ]
 
 
 @pytest.mark.parametrize(

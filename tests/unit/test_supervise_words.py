@@ -108,7 +108,9 @@ def test_what_would_be_wiped_is_named(binding: Json, text: str) -> None:
 
 
 def test_nothing_is_announced_for_a_node_that_has_it() -> None:
-    assert preview("n1", a_node(image="v2", satisfied=True)) == {"state": "done", "reason": "", "changed": False}
+    found = preview("n1", {**a_node(image="v2", satisfied=True), "name": "n1"})
+    system = {"image": "v2", "hostname": "n1", "boot_id": ""}
+    assert found == {"state": "done", "reason": "", "changed": False, **system}
     assert preview("n1", None)["reason"] == "node n1 does not exist"
     unbound = a_node()
     del unbound["binding"]

@@ -24,6 +24,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     State,
     advance,
 )
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview import system
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, requested_generation
 
@@ -93,11 +94,8 @@ class Run:
 
     def outcome(self) -> Json:
         """The result of this node."""
-        binding, status = self.node.get("binding") or {}, self.node.get("status") or {}
         return {
-            "image": binding.get("image") or "",
-            "hostname": binding.get("hostname") or self.node.get("name") or "",
-            "boot_id": (status.get("os") or {}).get("boot_id") or "",
+            **system(self.node),
             "state": "done" if self.state.stage == DONE else "failed",
             "entry_method": self.state.method,
             "reason": self.state.reason,
