@@ -99,7 +99,7 @@ def _ensure_node(client: Client, options: Json, check: bool) -> Json:
 def ensure_image(client: Client, options: Json, check: bool) -> Json:
     """Registers or forgets an image.
 
-    The content of a registered one never changes; its signature may come later, and by another key.
+    The content of a registered one never changes; its URLs, labels and signature may.
     """
     stored = client.find("images", options["name"])
     if options["state"] == "absent":
@@ -108,7 +108,7 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
     spec = merged(have, given(options, IMAGE.fields))
     if options.get("signature") and not options.get("statement") and spec["signature"] != have.get("signature"):
         spec.pop("statement", None)  # it is over the digest alone
-    fixed = (name for name in IMAGE.fields if name not in ("statement", "signature"))
+    fixed = (name for name in IMAGE.fields if name not in ("urls", "labels", "statement", "signature"))
     differ = sorted(name for name in fixed if have.get(name) != spec.get(name))
     if stored and differ:
         raise SledError(

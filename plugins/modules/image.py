@@ -10,8 +10,8 @@ short_description: Registers an image
 version_added: 0.1.0
 description:
   - Registers a published image under a name, or removes the registration. The file itself is not touched.
-  - A name always means the same bytes. Other content under a registered name is an error; only the signature may
-    change.
+  - A name always means the same bytes. Other content under a registered name is an error; only URLs, labels and
+    signature may change.
   - Nodes write only images that are signed by a key of their site, unless the site allows unsigned ones.
 author:
   - The Sled authors (@sled-fleet)
@@ -28,7 +28,8 @@ options:
       image that is not registered yet.
     type: str
   urls:
-    description: URLs where nodes fetch it, tried in turn. Needed for an image that is not registered yet.
+    description: URLs where nodes fetch it, tried in turn. Needed for an image that is not registered yet. Other ones
+      replace those of a registered image; nodes use them from their next plan on.
     type: list
     elements: str
   bytes:

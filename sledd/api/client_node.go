@@ -60,13 +60,14 @@ func (c *Client) Events(ctx context.Context, node string, limit int) ([]Event, e
 }
 
 // ReplaceNode moves a node to another MAC: it keeps its name, binding and history.
-func (c *Client) ReplaceNode(ctx context.Context, node, mac string) (Node, error) {
+func (c *Client) ReplaceNode(ctx context.Context, node, mac string, options ...Option) (Node, error) {
 	var replaced Node
 	address, err := path("nodes", node)
 	if err != nil {
 		return replaced, err
 	}
-	err = c.call(ctx, request{method: http.MethodPost, path: address + "/replace", body: ReplaceSpec{MAC: mac}}, &replaced)
+	r := request{method: http.MethodPost, path: address + "/replace", body: ReplaceSpec{MAC: mac}}
+	err = c.call(ctx, r.apply(options), &replaced)
 	return replaced, err
 }
 

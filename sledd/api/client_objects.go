@@ -181,7 +181,8 @@ func (c *Client) Image(ctx context.Context, name string) (Image, error) {
 	return single[Image](ctx, c, request{method: http.MethodGet}, "images", name)
 }
 
-// PutImage registers an image. The same content again changes nothing; other content is a conflict.
+// PutImage registers an image. The same content again may change URLs, labels and
+// signature; other content is a conflict.
 func (c *Client) PutImage(ctx context.Context, spec ImageSpec, options ...Option) (Image, error) {
 	return single[Image](ctx, c, request{method: http.MethodPut, body: spec}.apply(options), "images", spec.Name)
 }

@@ -85,8 +85,8 @@ type Node struct {
 	Facts    *Facts   `json:"facts,omitempty" doc:"Only in the response for a single node"`
 }
 
-// ImageSpec registers a published image (contract/image.md). It is immutable: other content needs another name. Only
-// the signature may be added or replaced later.
+// ImageSpec registers a published image (contract/image.md). Its content is immutable: other content needs another
+// name. URLs, labels and signature may change.
 type ImageSpec struct {
 	Name         string            `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" example:"debian-12-v1"`
 	Digest       string            `json:"digest" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 of the index of the image" example:"sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`

@@ -113,6 +113,9 @@ def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -
     for check in (False, True):
         result = module(image, check=check, **{**IMAGE, "bytes": 2048})
         assert "registered with another bytes" in result["msg"]
+    moved = {**IMAGE, "urls": ["http://mirror/v1"], "labels": {"os": "debian"}}
+    assert module(image, **moved)["image"]["urls"] == ["http://mirror/v1"]
+    assert not module(image, **moved)["changed"]
     assert "set its digest, urls, bytes, file_bytes" in module(image, name="other")["msg"]
     assert module(image, name=IMAGE["name"], state="absent")["changed"]
     assert not module(image, name=IMAGE["name"], state="absent")["changed"]

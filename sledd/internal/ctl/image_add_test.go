@@ -18,7 +18,9 @@ func TestImageIsAdded(t *testing.T) {
 	digest := "sha256:41a2c05a72c129dccd3894b2cde423653c42833c53a8ba2918eec760f2944383"
 	s.does(exitDone, "image show gaps -o json", `"digest": "`+digest+`"`)
 	s.does(exitDone, "image add --url "+files.URL+"/ok/one_chunk.raw.zst", "one_chunk")
-	s.does(exitConflict, "image add --url "+files.URL+"/ok/gaps.raw.zst", "another content gets another name")
+	s.does(exitDone, "image add --url "+files.URL+"/ok/gaps.raw.zst", digest[:19]) // the same content at one URL
+	s.does(exitConflict, "image add --name gaps --url "+files.URL+"/ok/one_chunk.raw.zst",
+		"another content gets another name")
 	s.does(exitFailed, "image add --url "+files.URL+"/bad/hash.raw.zst.none --name x", "answered 404")
 	s.does(exitFailed, "image add --url "+files.URL+"/bad/flip_in_index.raw.zst --name x", "its index is damaged")
 	s.does(exitNotFound, "image show x", "does not exist")

@@ -53,7 +53,8 @@ func checkStatement(spec api.ImageSpec) error {
 	return nil
 }
 
-// PutImage registers an image; the same again is fine, another signature too, other content under the same name is not.
+// PutImage registers an image. The same again is fine, and so are other URLs, labels and signatures; other content
+// under the same name is not. Nodes that have no plan yet get the new URLs.
 func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 	wanted nodetx.Wanted) (api.Image, error) {
 	if name != spec.Name {
@@ -79,7 +80,7 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 		image = stored.Public(revision)
 		if revision == 0 {
 			stored.Created = f.Now()
-		} else if signed, err := sign(stored.ImageSpec, &spec); err != nil || !signed {
+		} else if changed, err := revise(stored.ImageSpec, &spec); err != nil || !changed {
 			return err
 		}
 		stored.ImageSpec = spec
@@ -93,19 +94,23 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 	return image, err
 }
 
-// sign reports whether a spec adds a signature to a registered image. An existing signature is not
-// removed; it is copied into spec, with its statement.
-func sign(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
+// revise reports whether a spec changes what may change of a registered image: where it is fetched, its labels, its
+// signature. An existing signature is not removed; it is copied into spec, with its statement.
+func revise(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 	if spec.Signature == "" {
 		spec.Signature, spec.Statement = old.Signature, old.Statement
 	}
-	signed := spec.Signature != old.Signature || spec.Statement != old.Statement
-	old.Signature, old.Statement = spec.Signature, spec.Statement
-	if reflect.DeepEqual(old, *spec) {
-		return signed, nil
+	if len(spec.Labels) == 0 {
+		spec.Labels = nil
 	}
-	return false, refusal.New(refusal.Conflict,
-		"image %s is registered with other content (digest %s): another content gets another name", spec.Name, old.Digest)
+	content := *spec
+	content.URLs, content.Labels, content.Signature, content.Statement = old.URLs, old.Labels, old.Signature, old.Statement
+	if !reflect.DeepEqual(old, content) {
+		return false, refusal.New(refusal.Conflict,
+			"image %s is registered with other content (digest %s, %d bytes in a file of %d): another content gets another name",
+			spec.Name, old.Digest, old.Bytes, old.FileBytes)
+	}
+	return !reflect.DeepEqual(old, *spec), nil
 }
 
 // DeleteImage removes an image that no binding names.

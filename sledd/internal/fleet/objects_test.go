@@ -68,6 +68,26 @@ func TestImagesKeepTheirContent(t *testing.T) {
 	if _, err := r.PutImage(t.Context(), "d12", signed, nodetx.Wanted{}); err != nil {
 		t.Fatal(err)
 	}
+	for _, change := range []func(*api.ImageSpec){
+		func(i *api.ImageSpec) { i.Bytes++ }, func(i *api.ImageSpec) { i.FileBytes++ },
+		func(i *api.ImageSpec) { i.UsedBytes++ }, func(i *api.ImageSpec) { i.Architecture = "arm64" },
+	} {
+		other := image("d12")
+		other.URLs = []string{"http://mirror/d12"}
+		change(&other)
+		_, err := r.PutImage(t.Context(), "d12", other, nodetx.Wanted{})
+		r.refused("other content", err, refusal.Conflict, "other content")
+	}
+	moved := image("d12")
+	moved.URLs, moved.Labels = []string{"https://mirror/d12", "http://s/images/d12"}, map[string]string{"os": "debian"}
+	first, err := r.PutImage(t.Context(), "d12", moved, nodetx.Wanted{})
+	if err != nil || len(first.URLs) != 2 || first.Labels["os"] != "debian" || first.Signature != signed.Signature {
+		t.Errorf("other URLs and labels: %+v, %v", first, err)
+	}
+	again, err := r.PutImage(t.Context(), "d12", moved, nodetx.Wanted{})
+	if err != nil || again.Revision != first.Revision {
+		t.Errorf("the same again: revision %d after %d, %v", again.Revision, first.Revision, err)
+	}
 	r.register("d12") // without a signature: the one that exists is kept
 	if got, err := r.Image(t.Context(), "d12"); err != nil || got.Signature != signed.Signature {
 		t.Errorf("%+v, %v", got, err)

@@ -105,7 +105,7 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 			answer.again = tx.isAsked()
 			return nil
 		}
-		if err := in.refreshSignature(ctx, tx, given); err != nil {
+		if err := in.refreshImage(ctx, tx, given); err != nil {
 			return err
 		}
 		if desired, needed := tx.rescuePlan(given); needed {
@@ -132,15 +132,16 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 	return answer, err
 }
 
-// refreshSignature completes the image of a plan that is to be issued by a signature that was made after the binding.
-func (in *Intake) refreshSignature(ctx context.Context, tx *nodeTx, given int64) error {
+// refreshImage completes the image of a plan that is to be issued by what was changed after the binding: its signature,
+// and where it is fetched.
+func (in *Intake) refreshImage(ctx context.Context, tx *nodeTx, given int64) error {
 	if tx.Binding() == nil || tx.Binding().Source == nil || tx.Binding().Generation == given || tx.Satisfied() ||
 		tx.Rescue() != nil {
 		return nil
 	}
 	image, err := in.DB.Image(ctx, tx.Binding().Image)
-	if err == nil {
-		tx.Binding().Source.Statement, tx.Binding().Source.Signature = image.Statement, image.Signature
+	if source := tx.Binding().Source; err == nil && image.Digest == source.Digest {
+		source.URLs, source.Statement, source.Signature = image.URLs, image.Statement, image.Signature
 	}
 	if refusal.Is(err, refusal.NotFound) {
 		return nil

@@ -160,7 +160,7 @@ func (o operations) images() {
 		Body api.ImageSpec
 	}
 	register(o, api.Operate, dry(operation("put-image", http.MethodPut, "/images/{name}",
-		"Register an image; afterwards only its signature may change",
+		"Register an image; afterwards only its URLs, labels and signature may change",
 		http.StatusConflict)), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
 		image, err := o.fleet(in.Dry).PutImage(ctx, in.Name, in.Body, in.wanted())
 		return tag(image, image.Revision, err)

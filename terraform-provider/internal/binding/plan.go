@@ -55,6 +55,10 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	if response.Diagnostics.HasError() {
 		return
 	}
+	response.Diagnostics.Append(b.catchUp(ctx, plan.Node, &state, stored)...)
+	if response.Identity != nil {
+		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
+	}
 	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), stored.Name)...)
 	b.site.Hold(state.MAC.ValueString(), site.Held{Wipes: state.OnDestroy.ValueString() == "wipe"})
 	another, diagnostics := b.keepNode(ctx, plan, &state, stored)
@@ -83,6 +87,9 @@ func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *reco
 	mac := parsed(reference)
 	switch {
 	case plan.Node.IsUnknown() || plan.Node.Equal(state.Node):
+		return false, nil
+	case mac == state.MAC.ValueString() && parsed(state.Node.ValueString()) != "" &&
+		parsed(state.Node.ValueString()) != mac: // it got another MAC
 		return false, nil
 	case mac == state.MAC.ValueString(), reference == stored.Name:
 		plan.Node = state.Node

@@ -32,6 +32,9 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 		response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), was.Name)...)
 	}
 	node, diagnostics := b.look(ctx, cmp.Or(state.MAC.ValueString(), state.Node.ValueString()))
+	if (node == nil || node.Binding == nil) && was != nil && !diagnostics.HasError() {
+		node, diagnostics = b.follow(ctx, state.Node.ValueString(), was, node)
+	}
 	response.Diagnostics.Append(diagnostics...)
 	if diagnostics.HasError() {
 		return

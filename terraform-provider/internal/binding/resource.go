@@ -32,6 +32,7 @@ func NewResource() resource.Resource { return &binding{} }
 
 func (b *binding) Metadata(_ context.Context, request resource.MetadataRequest, response *resource.MetadataResponse) {
 	response.TypeName = request.ProviderTypeName + "_binding"
+	response.ResourceBehavior.MutableIdentity = true
 }
 
 func (b *binding) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {

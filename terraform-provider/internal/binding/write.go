@@ -59,16 +59,21 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	if response.Diagnostics.HasError() {
 		return
 	}
+	before := state.MAC.ValueString()
+	response.Diagnostics.Append(b.catchUp(ctx, plan.Node, &state, was)...)
 	node, diagnostics := b.declared(ctx, plan.Node.ValueString())
 	response.Diagnostics.Append(diagnostics...)
 	if response.Diagnostics.HasError() {
 		return
 	}
+	if _, moved := b.site.Exchanged(before); moved && node.Binding != nil && was.movedTo(*node) {
+		was.look(*node, *node.Binding)
+	}
 	response.Diagnostics.Append(asPlanned(*node, &plan, &state, was)...)
 	if response.Diagnostics.HasError() {
 		return
 	}
-	stored, before := *cmp.Or(node.Binding, &api.Binding{}), was.outlook(&plan)
+	stored, held := *cmp.Or(node.Binding, &api.Binding{}), was.outlook(&plan)
 	if (change{plan: &plan, state: &state, stored: was}).sends() {
 		var diagnostics diag.Diagnostics
 		stored, diagnostics = b.put(ctx, *node, &plan, data, was.options(&plan, b.site.Owner)...)
@@ -84,7 +89,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	}
 	was.Imported = false
 	stored.Generation = was.Generation
-	plan.settle(*node, stored, before)
+	plan.settle(*node, stored, held)
 	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)

@@ -94,6 +94,7 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	}
 	c.owner, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), declare(was), declare(is),
 		numberMap(was.Generations)
+	c.catchUp(b.site)
 	if c.defaults, diagnostics = b.defaults(ctx, c); diagnostics.HasError() {
 		return nil, diagnostics
 	}

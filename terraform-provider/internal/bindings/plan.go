@@ -51,6 +51,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 		stored:   b.getStored(ctx, request.Private, &response.Diagnostics),
 		imported: getImported(ctx, request.Private, &response.Diagnostics),
 		replaced: request.State.Raw.IsNull()}
+	c.catchUp(b.site)
 	p := outlook{comparison: c, steps: map[string]step{}}
 	if c.replaced && len(c.stored) == 0 {
 		response.Diagnostics.Append(b.unclaimed(ctx, c)...)

@@ -113,7 +113,7 @@ func TestAccPlanIsStale(t *testing.T) {
 	cli.Write(config(s.URL, declare("i", url, `signature = "`+signature+`"`)))
 	cli.Must("plan", "-out=saved")
 	sign(t, s, "i", another)
-	cli.Fails("Changed since the plan was made: could not sign image i .* Nothing was written", "apply", "saved")
+	cli.Fails("Changed since the plan was made: could not change image i .* Nothing was written", "apply", "saved")
 	if image, err := s.Client().Image(t.Context(), "i"); err != nil || image.Signature != another {
 		t.Errorf("signature %s, %v", image.Signature, err)
 	}
@@ -164,7 +164,7 @@ func TestAccSleddIsBroken(t *testing.T) {
 		cli.Fails("read image i", "plan")
 		cli.Write(signed)
 		proxy.Break(http.MethodPut, "/v1/images/i", fault)
-		cli.Fails("sign image i", "apply", "-auto-approve")
+		cli.Fails("change image i", "apply", "-auto-approve")
 		proxy.Break(http.MethodDelete, "/v1/images/i", fault)
 		cli.Fails("delete image i", "destroy", "-auto-approve")
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -57,9 +56,10 @@ func (i *image) Configure(_ context.Context, request resource.ConfigureRequest, 
 	i.site = site.Of(request.ProviderData, &response.Diagnostics)
 }
 
-const description = "A published image, registered under a name that bindings use. An image is immutable: other " +
-	"content gets another name, and only a signature can be added later. If `digest`, `bytes` or `file_bytes` is not " +
-	"set, it is read when the image is registered: from the image's own index at the first of `urls` that answers, " +
+const description = "A published image, registered under a name that bindings use. Its content is immutable: " +
+	"other content gets another name. URLs, labels and signature can change in place. If `digest`, `bytes` or " +
+	"`file_bytes` is not set, it is read when the image is registered: from the image's own index at the first of " +
+	"`urls` that answers, " +
 	"in one or two requests, and verified. Terraform neither creates, fetches nor removes the file.\n\n" +
 	"Set `lifecycle { create_before_destroy = true }` where a name changes with a version: the old image can be " +
 	"deleted only after its bindings have moved."
@@ -75,8 +75,7 @@ func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 					"want a-z 0-9 . _ -, at most 128")}},
 			"urls": schema.ListAttribute{Required: true, ElementType: types.StringType,
 				MarkdownDescription: "Where machines fetch it, tried in turn: 1 to 16 of `http://` or `https://`. " +
-					"A change replaces the image.",
-				PlanModifiers: []planmodifier.List{listplanmodifier.RequiresReplace()},
+					"They can change while machines are bound to it, and must have the same content.",
 				Validators: []validator.List{listvalidator.SizeBetween(1, 16),
 					listvalidator.ValueStringsAre(stringvalidator.RegexMatches(urlPattern,
 						"want http://HOST/PATH or https://HOST/PATH, a comma in it written as %2C"))}},
@@ -106,11 +105,8 @@ func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 				Validators:          []validator.String{stringvalidator.OneOf("x86_64", "arm64")}},
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Free labels, at most 64, to select by. Default: none. A change replaces the " +
-					"image.",
-				PlanModifiers: []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(relabelled, relabel,
-					relabel)},
-				Validators: []validator.Map{mapvalidator.SizeAtMost(64)}},
+				MarkdownDescription: "Free labels, at most 64, to select by. Default: none.",
+				Validators:          []validator.Map{mapvalidator.SizeAtMost(64)}},
 			"partitions": partitionsSchema(),
 		},
 	}
@@ -149,14 +145,6 @@ func size(description string, least int64) schema.Int64Attribute {
 		PlanModifiers: []planmodifier.Int64{int64planmodifier.UseStateForUnknown(),
 			int64planmodifier.RequiresReplaceIfConfigured()},
 		Validators: []validator.Int64{int64validator.AtLeast(least)}}
-}
-
-const relabel = "Changing labels replaces the image; null and an empty map are the same."
-
-func relabelled(_ context.Context, request planmodifier.MapRequest,
-	response *mapplanmodifier.RequiresReplaceIfFuncResponse) {
-	response.RequiresReplace = request.PlanValue.IsUnknown() || len(request.PlanValue.Elements()) > 0 ||
-		len(request.StateValue.Elements()) > 0
 }
 
 func (i *image) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
@@ -207,30 +195,39 @@ func (i *image) Read(ctx context.Context, request resource.ReadRequest, response
 	response.Diagnostics.Append(i.keep(ctx, &m, stored, &response.State, response.Private)...)
 }
 
-// Update sets another signature; any other change replaces the image.
+// Update sets other URLs, labels and another signature; any other change replaces the image.
 func (i *image) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
-	var m model
-	if response.Diagnostics.Append(request.Plan.Get(ctx, &m)...); response.Diagnostics.HasError() {
-		return
-	}
+	var m, state, given model
+	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
+	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	response.Diagnostics.Append(request.Config.Get(ctx, &given)...)
 	options := i.asRead(ctx, request.Private, &response.Diagnostics)
+	wanted, diagnostics := m.spec(ctx)
+	response.Diagnostics.Append(diagnostics...)
+	if !response.Diagnostics.HasError() && !m.URLs.Equal(state.URLs) && given.incomplete() {
+		read, spec := m, wanted
+		response.Diagnostics.Append(i.measure(ctx, &read, &spec)...)
+	}
 	if response.Diagnostics.HasError() {
 		return
 	}
-	name := m.Name.ValueString()
 	var stored api.Image
-	response.Diagnostics.Append(i.site.Call(ctx, "sign image "+name,
-		func(ctx context.Context, client *api.Client) error {
-			var err error
-			if stored, err = client.Image(ctx, name); err == nil {
-				stored.Statement, stored.Signature = m.Statement.ValueString(), m.Signature.ValueString()
+	response.Diagnostics.Append(i.site.Call(ctx, "change image "+wanted.Name,
+		func(ctx context.Context, client *api.Client) (err error) {
+			if stored, err = client.Image(ctx, wanted.Name); err == nil {
+				stored.URLs, stored.Labels = wanted.URLs, wanted.Labels
+				stored.Statement, stored.Signature = wanted.Statement, wanted.Signature
 				stored, err = client.PutImage(ctx, stored.ImageSpec, options...)
 			}
 			return err //nolint:wrapcheck // Call explains it
 		})...)
-	if !response.Diagnostics.HasError() {
-		response.Diagnostics.Append(i.keep(ctx, &m, stored, &response.State, response.Private)...)
+	if response.Diagnostics.HasError() {
+		return
 	}
+	if m.Partitions.IsUnknown() {
+		m.Partitions = state.Partitions
+	}
+	response.Diagnostics.Append(i.keep(ctx, &m, stored, &response.State, response.Private)...)
 }
 
 func (i *image) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {

@@ -3,13 +3,16 @@
 package image_test
 
 import (
+	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -176,11 +179,6 @@ func TestAccImageIsReplaced(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: header + declare("v1", gaps, `labels = { os = "debian" }`)},
 			{
-				Config:            header + declare("v1", gaps, `labels = { os = "ubuntu" }`),
-				ConfigPlanChecks:  acts(plancheck.ResourceActionReplace, unknown("digest")...),
-				ConfigStateChecks: []statecheck.StateCheck{holds("digest", knownvalue.StringExact(gapsDigest))},
-			},
-			{
 				Config:           header + declare("v2", chunk),
 				ConfigPlanChecks: acts(plancheck.ResourceActionReplace, unknown("digest", "bytes", "partitions")...),
 				ConfigStateChecks: []statecheck.StateCheck{holds("bytes", knownvalue.Int64Exact(1<<20)),
@@ -202,6 +200,59 @@ func TestAccImageIsReplaced(t *testing.T) {
 				},
 				Config:           header + declare("v2", chunk),
 				ConfigPlanChecks: acts(plancheck.ResourceActionReplace),
+			},
+		},
+	})
+}
+
+// URLs and labels change while a machine is bound, and nothing is imaged for that. Other content needs another name.
+func TestAccImageMoves(t *testing.T) {
+	s := acctest.Start(t)
+	s.Declare(1)
+	site, _ := publish(t)
+	mirror, _ := publish(t)
+	header, gaps, chunk := acctest.Header(s.URL), site+"/ok/gaps.raw.zst", site+"/ok/one_chunk.raw.zst"
+	bound := func(text string) string {
+		return header + text + "\nresource \"sled_binding\" \"n1\" {\n  node = \"n1\"\n  image = sled_image.i.name\n}\n"
+	}
+	moved := declare("gaps", mirror+"/ok/gaps.raw.zst", `labels = { os = "debian" }`)
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
+		Steps: []resource.TestStep{
+			{Config: bound(declare("gaps", gaps))},
+			{
+				Config: bound(moved),
+				ConfigPlanChecks: acts(plancheck.ResourceActionUpdate,
+					plancheck.ExpectResourceAction("sled_binding.n1", plancheck.ResourceActionNoop)),
+				ConfigStateChecks: []statecheck.StateCheck{holds("partitions", knownvalue.ListSizeExact(2))},
+				Check: func(*terraform.State) error {
+					if script := s.Machine(1).Poll(0); !strings.Contains(script, mirror) || strings.Contains(script, site+"/") {
+						return fmt.Errorf("the plan of the machine: %s", script)
+					}
+					return nil
+				},
+			},
+			{Config: bound(moved), PlanOnly: true},
+			{Config: bound(declare("gaps", chunk)), ExpectError: regexp.MustCompile(`other content at its new URLs`)},
+			{Config: bound(declare("gaps", site+"/none")), ExpectError: regexp.MustCompile(`cannot be read from its URLs`)},
+			{
+				Config:            bound(declare("gaps", gaps)),
+				ConfigPlanChecks:  acts(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: []statecheck.StateCheck{holds("labels", knownvalue.Null())},
+			},
+			{ // by somebody else: put back
+				PreConfig: func() {
+					image, err := s.Client().Image(t.Context(), "gaps")
+					image.URLs = []string{"http://elsewhere/gaps"}
+					if err == nil {
+						_, err = s.Client().PutImage(t.Context(), image.ImageSpec)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				},
+				Config:           bound(declare("gaps", gaps)),
+				ConfigPlanChecks: acts(plancheck.ResourceActionUpdate),
 			},
 		},
 	})

@@ -79,27 +79,26 @@ func TestTypeKeepsTheSpelling(t *testing.T) {
 	}
 }
 
-func TestRequiresReplace(t *testing.T) {
+func TestKeepSpelling(t *testing.T) {
 	present := tftypes.NewValue(tftypes.Object{}, map[string]tftypes.Value{})
 	absent := tftypes.NewValue(tftypes.Object{}, nil)
 	old := types.StringValue("52-54-00-77-00-0A")
 	for name, test := range map[string]struct {
 		state, plan tftypes.Value
 		value, want types.String
-		replace     bool
 	}{
-		"made":      {absent, present, old, old, false},
-		"destroyed": {present, absent, old, old, false},
-		"spelled":   {present, present, types.StringValue("52:54:00:77:00:0a"), old, false},
+		"made":      {absent, present, old, old},
+		"destroyed": {present, absent, old, old},
+		"spelled":   {present, present, types.StringValue("52:54:00:77:00:0a"), old},
 		"another": {present, present, types.StringValue("52:54:00:77:00:0b"),
-			types.StringValue("52:54:00:77:00:0b"), true},
-		"unknown": {present, present, types.StringUnknown(), types.StringUnknown(), true},
+			types.StringValue("52:54:00:77:00:0b")},
+		"unknown": {present, present, types.StringUnknown(), types.StringUnknown()},
 	} {
 		request := planmodifier.StringRequest{State: tfsdk.State{Raw: test.state}, Plan: tfsdk.Plan{Raw: test.plan},
 			StateValue: old, PlanValue: test.value}
 		response := planmodifier.StringResponse{PlanValue: test.value}
-		mac.RequiresReplace().PlanModifyString(t.Context(), request, &response)
-		if response.RequiresReplace != test.replace || !response.PlanValue.Equal(test.want) {
+		mac.KeepSpelling().PlanModifyString(t.Context(), request, &response)
+		if response.RequiresReplace || !response.PlanValue.Equal(test.want) {
 			t.Errorf("%s: %+v", name, response)
 		}
 	}

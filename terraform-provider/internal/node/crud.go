@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -95,6 +96,14 @@ func (n *node) Read(ctx context.Context, request resource.ReadRequest, response 
 		return
 	}
 	stored, found, diagnostics := read(ctx, n.site, m.MAC.Address(), m.String())
+	if (!found || !stored.Declared) && !diagnostics.HasError() {
+		var other api.Node
+		var moved bool
+		if other, moved, diagnostics = n.renamed(ctx, &m); moved {
+			stored, found, m.MAC = other, true, mac.Of(other.MAC)
+			response.Diagnostics.Append(identify(ctx, response.Identity, other.MAC)...)
+		}
+	}
 	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
 		return
 	}
@@ -143,9 +152,16 @@ func about(answer api.Node, reference string, err error) error {
 func (n *node) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
 	var m model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
+	var state model
+	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
 	condition := api.IfAbsent() // it was only discovered
 	if revision := n.revisionOf(ctx, request.Private, &response.Diagnostics); revision != 0 {
 		condition = api.IfRevision(revision)
+		if m.MAC.Address() != state.MAC.Address() && !response.Diagnostics.HasError() {
+			moved, diagnostics := n.exchange(ctx, state.MAC.Address(), &m, revision)
+			response.Diagnostics.Append(diagnostics...)
+			condition = api.IfRevision(moved.Revision)
+		}
 	}
 	if response.Diagnostics.HasError() {
 		return

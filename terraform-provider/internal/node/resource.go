@@ -29,6 +29,7 @@ var (
 	_ resource.ResourceWithConfigure   = (*node)(nil)
 	_ resource.ResourceWithIdentity    = (*node)(nil)
 	_ resource.ResourceWithImportState = (*node)(nil)
+	_ resource.ResourceWithModifyPlan  = (*node)(nil)
 )
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -43,6 +44,7 @@ func NewResource() resource.Resource { return &node{} }
 
 func (n *node) Metadata(_ context.Context, request resource.MetadataRequest, response *resource.MetadataResponse) {
 	response.TypeName = request.ProviderTypeName + "_node"
+	response.ResourceBehavior.MutableIdentity = true
 }
 
 func (n *node) Configure(_ context.Context, request resource.ConfigureRequest, response *resource.ConfigureResponse) {
@@ -64,9 +66,10 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 			"neither does destroying this resource: `sled_binding` and `sled_bindings` decide what runs on it.",
 		Attributes: map[string]schema.Attribute{
 			"mac": schema.StringAttribute{Required: true, CustomType: mac.Type{},
-				PlanModifiers: []planmodifier.String{mac.RequiresReplace()},
+				PlanModifiers: []planmodifier.String{mac.KeepSpelling()},
 				MarkdownDescription: "MAC of the interface that boots, with colons or hyphens, in upper or lower " +
-					"case. Another MAC is " +
+					"case. Another MAC under the same name is the same machine with a new network card or mainboard: " +
+					"it keeps binding, generation and history, and nothing is imaged. Another MAC and another name are " +
 					"another node."},
 			"macs": schema.SetAttribute{Optional: true, ElementType: types.StringType,
 				Validators: []validator.Set{setvalidator.SizeAtMost(8), setvalidator.ValueStringsAre(mac.Canonical())},

@@ -123,6 +123,8 @@ func TestAccNodeLives(t *testing.T) {
 		resource.TestStep{Config: small("labels = {}", "keep_disks = []"), PlanOnly: true},
 		resource.TestStep{Config: small(), ConfigPlanChecks: planned(plancheck.ResourceActionUpdate)},
 		resource.TestStep{Config: strings.Replace(small(), "00:01", "00:02", 1),
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate)},
+		resource.TestStep{Config: strings.Replace(named("n3"), "00:01", "00:03", 1),
 			ConfigPlanChecks: planned(plancheck.ResourceActionReplace)},
 	)
 }

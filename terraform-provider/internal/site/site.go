@@ -47,8 +47,10 @@ type Site struct {
 	pinned bool   // the provider block names it
 	images images
 	causes causes
-	mu     sync.Mutex
-	gone   error // the first call that got no answer: the others need not wait for their deadline
+
+	exchanges exchanges
+	mu        sync.Mutex
+	gone      error // the first call that got no answer: the others need not wait for their deadline
 }
 
 // Connect checks that sledd answers, knows the token, reaches its store and is that of the fleet.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+// ModifyPlan plans what another MAC means. With the same name it is the same machine with a new network card or
+// mainboard, which sledd exchanges; with another name it is another machine.
+func (n *node) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
+	response *resource.ModifyPlanResponse) {
+	defer site.Once(&response.Diagnostics)
+	if n.site == nil || request.Plan.Raw.IsNull() || request.State.Raw.IsNull() {
+		return
+	}
+	var plan, state model
+	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
+	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	if response.Diagnostics.HasError() || !plan.MAC.IsUnknown() && plan.MAC.Address() == state.MAC.Address() {
+		return
+	}
+	if plan.MAC.IsUnknown() || !plan.Name.Equal(state.Name) {
+		response.RequiresReplace.Append(path.Root("mac"))
+		return
+	}
+	revision := n.revisionOf(ctx, request.Private, &response.Diagnostics)
+	if response.Diagnostics.HasError() {
+		return
+	}
+	if revision == 0 { // it was only discovered
+		response.RequiresReplace.Append(path.Root("mac"))
+		return
+	}
+	if response.Identity != nil {
+		response.Diagnostics.Append(identify(ctx, response.Identity, plan.MAC.Address())...)
+	}
+	_, diagnostics := n.exchange(ctx, state.MAC.Address(), &plan, revision, api.DryRun())
+	response.Diagnostics.Append(diagnostics...)
+	if !diagnostics.HasError() {
+		response.Diagnostics.AddAttributeWarning(path.Root("mac"), fmt.Sprintf("Node %s gets MAC %s instead of %s",
+			plan.Name.ValueString(), plan.MAC.Address(), state.MAC.Address()), "It is taken for the same machine with a new "+
+			"network card or mainboard: name, binding and generation stay, and nothing is imaged. For another machine, "+
+			"replace the resource (-replace).")
+	}
+}
+
+// exchange moves the node to its new MAC, in one transaction of sledd, and records that for the bindings of this run.
+func (n *node) exchange(ctx context.Context, from string, m *model, revision int64, options ...api.Option) (api.Node,
+	diag.Diagnostics) {
+	var moved api.Node
+	diagnostics := n.site.Call(ctx, fmt.Sprintf("give node %s the MAC %s", m.Name.ValueString(), m.MAC.Address()),
+		func(ctx context.Context, client *api.Client) (err error) {
+			moved, err = client.ReplaceNode(ctx, from, m.MAC.Address(), append(options, api.IfRevision(revision))...)
+			return about(moved, m.MAC.Address(), err)
+		})
+	if !diagnostics.HasError() {
+		one := site.Exchange{From: from, To: moved.MAC}
+		if moved.Binding != nil {
+			one.Generation = moved.Binding.Generation
+		}
+		n.site.Exchange(one)
+	}
+	return moved, diagnostics
+}
+
+// renamed finds a node that somebody gave another MAC: it still has its name.
+func (n *node) renamed(ctx context.Context, m *model) (stored api.Node, found bool, diagnostics diag.Diagnostics) {
+	if m.Name.ValueString() == "" { // only discovered, or imported
+		return stored, false, nil
+	}
+	return read(ctx, n.site, m.Name.ValueString(), m.String())
+}
