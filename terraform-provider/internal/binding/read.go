@@ -23,6 +23,9 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	if !state.MAC.IsNull() { // the framework wants it whatever comes
 		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
 	}
+	if b.site == nil { // the provider is not configured yet
+		return
+	}
 	response.Diagnostics.Append(b.site.SameFleet(ctx, request.Private)...)
 	was := load(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {

@@ -21,7 +21,11 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 	defer site.Once(&response.Diagnostics)
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
-	response.Diagnostics.Append(response.Identity.Set(ctx, identity{m.Name.ValueString()})...) // whatever comes
+	// whatever comes
+	response.Diagnostics.Append(response.Identity.Set(ctx, identity{m.Name.ValueString()})...)
+	if b.site == nil { // the provider is not configured yet
+		return
+	}
 	was := b.getStored(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return

@@ -174,6 +174,9 @@ func (i *image) Read(ctx context.Context, request resource.ReadRequest, response
 	defer site.Once(&response.Diagnostics)
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
+	if i.site == nil { // the provider is not configured yet
+		return
+	}
 	response.Diagnostics.Append(i.site.SameFleet(ctx, request.Private)...)
 	if response.Diagnostics.HasError() {
 		return

@@ -91,6 +91,9 @@ func (n *node) Read(ctx context.Context, request resource.ReadRequest, response 
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
 	// the framework wants it whatever comes
 	response.Diagnostics.Append(identify(ctx, response.Identity, m.MAC.Address())...)
+	if n.site == nil { // the provider is not configured yet
+		return
+	}
 	response.Diagnostics.Append(n.site.SameFleet(ctx, request.Private)...)
 	if response.Diagnostics.HasError() {
 		return

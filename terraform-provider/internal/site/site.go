@@ -35,6 +35,8 @@ type Options struct {
 	MaxReimages *int64 // nil: no limit
 	MaxWipes    *int64 // nil: no limit
 	Fleet       string // UUID that the server must have; empty: any
+
+	RequestTimeout time.Duration // of one call; less than the default counts as that
 }
 
 // Site is one boot server in one run of the provider. It is safe for concurrent use.
@@ -43,8 +45,9 @@ type Site struct {
 	Owner string
 
 	client *api.Client
-	fleet  string // UUID; empty: sledd is too old to have one
-	pinned bool   // the provider block names it
+	fleet  string        // UUID; empty: sledd is too old to have one
+	pinned bool          // the provider block names it
+	least  time.Duration // of a call's deadline
 	images images
 	causes causes
 
@@ -56,13 +59,14 @@ type Site struct {
 // Connect checks that sledd answers, knows the token, reaches its store and is that of the fleet.
 func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 	var diagnostics diag.Diagnostics
-	options.Access.Timeout = bulkTime
+	options.Access.Timeout = max(bulkTime, options.RequestTimeout)
 	client, err := api.New(options.Access)
 	if err != nil {
 		diagnostics.AddError("The provider cannot be configured", err.Error())
 		return nil, diagnostics
 	}
-	s := &Site{client: client, Owner: options.Owner, Guard: &Guard{limit: options.MaxReimages, wipes: options.MaxWipes}}
+	s := &Site{client: client, Owner: options.Owner, least: options.RequestTimeout,
+		Guard: &Guard{limit: options.MaxReimages, wipes: options.MaxWipes}}
 	if s.Owner == "" {
 		s.Owner = defaultOwner
 	}
@@ -94,10 +98,15 @@ func (s *Site) Client() *api.Client { return s.client }
 
 func (s *Site) within(ctx context.Context, most time.Duration, what string,
 	call func(context.Context, *api.Client) error) diag.Diagnostics {
+	if s == nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("The provider is not configured yet: could not "+what,
+			"One of its arguments depends on a resource that does not exist yet. Apply that resource first with -target, or "+
+				"let this one depend on it (depends_on).")}
+	}
 	if gone := s.lost(nil); gone != nil {
 		return s.explain(what, gone)
 	}
-	ctx, cancel := context.WithTimeout(ctx, most)
+	ctx, cancel := context.WithTimeout(ctx, max(most, s.least))
 	defer cancel()
 	err := call(ctx, s.client)
 	if api.IsUnreachable(err) {
