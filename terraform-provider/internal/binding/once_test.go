@@ -31,8 +31,10 @@ func TestAccOneErrorForOneCause(t *testing.T) {
 		if text := l.Fails("read node", "plan"); strings.Count(text, "Error: ") != 1 {
 			t.Errorf("%s: %d errors:\n%s", name, strings.Count(text, "Error: "), text)
 		}
+		proxy.Mend()
+		saved := l.save()
 		proxy.Break("PUT", "/v1/bindings/", fault)
-		text := acctest.Flat(l.Run("apply", "-auto-approve").Text)
+		text := acctest.Flat(l.Run("apply", saved).Text)
 		proxy.Mend()
 		told := strings.Count(text, "The cause is that of the first error of this run.")
 		if all := strings.Count(text, "Error: "); all != machines || told != machines-1 {

@@ -75,6 +75,22 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	again, diagnostics := u.work()
 	response.Diagnostics.Append(diagnostics...)
 	response.Diagnostics.Append(b.site.Plan(again...)...)
+	if node := (api.Node{NodeSpec: api.NodeSpec{MAC: state.MAC.ValueString(), Name: stored.Name}}); u.sends() {
+		response.Diagnostics.Append(b.check(ctx, node, plan)...)
+	}
+}
+
+// check has sledd check what an apply would bind, as far as it is known.
+func (b *binding) check(ctx context.Context, node api.Node, plan *model) diag.Diagnostics {
+	if !plan.known() || !plan.MethodKnown() || b.site.Planned(node.Name, plan.Image.ValueString()) {
+		return nil
+	}
+	spec := plan.State().BindingSpec
+	spec.Node, spec.Owner = node.MAC, b.site.Owner
+	return b.site.Check(ctx, "bind node "+node.Name, func(ctx context.Context, client *api.Client) error {
+		_, err := client.PutBinding(ctx, spec, api.DryRun(), api.TakeOver())
+		return err //nolint:wrapcheck // Check explains it
+	})
 }
 
 // keepNode keeps the spelling in the state for the same machine, so that a MAC may become a name. It reports whether
@@ -125,6 +141,13 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 		return diagnostics
 	}
 	plan.MAC = types.StringValue(node.MAC)
+	if replaced { // else the CLI plans it again
+		diagnostics.Append(b.site.PlanBinding(node.MAC, "sled_binding with node "+node.Name)...)
+	}
+	diagnostics.Append(b.check(ctx, *node, plan)...)
+	if diagnostics.HasError() {
+		return diagnostics
+	}
 	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: cmp.Or(text(plan.Disk), node.Disk, unnamed),
 		Image: text(plan.Image), From: node.Status.Generation}
 	old := node.Binding

@@ -132,13 +132,15 @@ func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnosti
 		return diagnostics
 	}
 	for _, mac := range added {
+		diagnostics.Append(b.site.PlanBinding(mac, "sled_bindings "+m.Name.ValueString())...)
 		if node, found := p.nodes[mac]; found && node.Declared {
 			p.steps[mac] = p.stepNew(mac, node)
 		} else {
 			p.unknown = append(p.unknown, mac)
 		}
 	}
-	return p.report()
+	diagnostics.Append(p.report()...)
+	return diagnostics
 }
 
 // name of a machine in messages.

@@ -30,6 +30,9 @@ func (i *image) ModifyPlan(ctx context.Context, request resource.ModifyPlanReque
 	if response.Diagnostics.Append(request.Config.Get(ctx, &given)...); response.Diagnostics.HasError() {
 		return
 	}
+	if request.State.Raw.IsNull() && i.site != nil {
+		i.site.PlanImage(given.Name.ValueString())
+	}
 	if !request.State.Raw.IsNull() {
 		if i.site != nil && given.incomplete() {
 			i.planURLs(ctx, request, response)

@@ -19,7 +19,13 @@ import (
 func (n *node) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
 	defer site.Once(&response.Diagnostics)
-	if n.site == nil || request.Plan.Raw.IsNull() || request.State.Raw.IsNull() {
+	if n.site == nil || request.Plan.Raw.IsNull() {
+		return
+	}
+	if !request.Plan.Raw.Equal(request.State.Raw) && request.Plan.Raw.IsFullyKnown() {
+		response.Diagnostics.Append(n.check(ctx, request)...)
+	}
+	if request.State.Raw.IsNull() || response.Diagnostics.HasError() {
 		return
 	}
 	var plan, state model
@@ -51,6 +57,22 @@ func (n *node) ModifyPlan(ctx context.Context, request resource.ModifyPlanReques
 			"network card or mainboard: name, binding and generation stay, and nothing is imaged. For another machine, "+
 			"replace the resource (-replace).")
 	}
+}
+
+// check has sledd check the declaration, and compares it with those of the other nodes of the run.
+func (n *node) check(ctx context.Context, request resource.ModifyPlanRequest) diag.Diagnostics {
+	var plan model
+	diagnostics := request.Plan.Get(ctx, &plan)
+	if diagnostics.HasError() {
+		return diagnostics
+	}
+	spec := plan.spec()
+	diagnostics.Append(n.site.PlanNode(spec.MAC, spec.Name, request.State.Raw.IsNull())...)
+	diagnostics.Append(n.site.Check(ctx, "declare "+plan.String(), func(ctx context.Context, client *api.Client) error {
+		_, err := client.PutNode(ctx, spec, api.DryRun())
+		return err //nolint:wrapcheck // Check explains it
+	})...)
+	return diagnostics
 }
 
 // exchange moves the node to its new MAC, in one transaction of sledd, and records that for the bindings of this run.

@@ -52,6 +52,7 @@ type Site struct {
 	causes causes
 
 	exchanges exchanges
+	world     world
 	mu        sync.Mutex
 	gone      error // the first call that got no answer: the others need not wait for their deadline
 }

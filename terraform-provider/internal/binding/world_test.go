@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package binding_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// What sledd would refuse is refused by the plan, and nothing is written.
+func TestAccPlanIsChecked(t *testing.T) {
+	l := start(t)
+	node := func(lines ...string) string {
+		return "resource \"sled_node\" \"n\" {\n  mac = \"52:54:00:77:00:0a\"\n  name = \"r1\"\n  " +
+			strings.Join(lines, "\n  ") + "\n}\n"
+	}
+	another := strings.ReplaceAll(node(), `"n"`, `"m"`)
+	for says, config := range map[string]string{
+		"declare node r1 .*/dev/sda":                          node(`disk = "/dev/sda"`),
+		"declare node r1 .*bogus":                             node(`keep_disks = ["bogus:1"]`),
+		"bind node n1.*/dev/sda":                              n("n1", image("v1"), `disk = "/dev/sda"`),
+		"bind node n1.*image none does not exist":             n("n1", image("none")),
+		"bind node n1.*hostname":                              n("n1", image("v1"), `hostname = "Big_Host"`),
+		"Two nodes have MAC 52:54:00:77:00:0a.*r\\d and r\\d": node() + strings.ReplaceAll(another, "r1", "r2"),
+		"Two nodes are called r1":                             node() + strings.ReplaceAll(another, "0a", "0b"),
+		"Two resources bind the machine with MAC 52:54:00:77:00:01": n("n1", image("v1")) +
+			strings.ReplaceAll(n("n1", image("v2")), `"sled_binding" "n1"`, `"sled_binding" "other"`),
+		"Two resources bind the machine with MAC 52:54:00:77:00:02": n("n2", image("v1")) +
+			"resource \"sled_bindings\" \"x\" {\n  name = \"x\"\n  images = { \"52:54:00:77:00:02\" = \"v1\" }\n}\n",
+	} {
+		l.declare(config)
+		l.Fails(says, "plan")
+	}
+	l.bound(image("v1"))
+	l.declare(n("n1", image("none")))
+	l.Fails("image none does not exist", "plan")
+	l.wants(1, "v1", 1)
+}
+
+// What the same apply makes is no reason to refuse: an image, a disk of the node, a replacement.
+func TestAccPlanKnowsTheRun(t *testing.T) {
+	l := start(t)
+	const all = `
+resource "sled_image" "i" {
+  name       = "fresh"
+  urls       = ["http://10.77.0.1/images/fresh"]
+  digest     = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+  bytes      = 1024
+  file_bytes = 9
+}
+resource "sled_node" "n" {
+  mac  = "52:54:00:77:00:0a"
+  name = "r1"
+  %
+}
+resource "sled_binding" "b" {
+  node  = sled_node.n.name
+  image = sled_image.i.name
+}`
+	l.declare(strings.ReplaceAll(strings.Split(all, "resource \"sled_binding\"")[0], "%", ""))
+	l.Apply()
+	l.declare(strings.ReplaceAll(all, "%", `disk = "only"`))
+	l.Apply()
+	l.Empty()
+	l.Must("apply", "-auto-approve", "-replace=sled_node.n", "-replace=sled_binding.b")
+	l.Empty()
+	l.Must("apply", "-auto-approve", "-replace=sled_image.i", "-replace=sled_binding.b")
+	l.Empty()
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// world is what the resources of a run plan, for those that come after.
+type world struct {
+	mu    sync.Mutex
+	macs  map[string]string // names of nodes that are created, by MAC
+	names map[string]string // MACs of nodes, by planned name
+	bound map[string]string // what binds a machine that was not bound, by MAC
+
+	images map[string]bool // that are registered
+}
+
+// put records a value once; it returns the other one that is there.
+func put(all *map[string]string, key, value string) string {
+	if other, found := (*all)[key]; found {
+		return other
+	}
+	if *all == nil {
+		*all = map[string]string{}
+	}
+	(*all)[key] = value
+	return ""
+}
+
+// PlanNode records a planned node. Two of one name, or two new ones with one MAC, are an error.
+func (s *Site) PlanNode(mac, name string, created bool) diag.Diagnostics {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	if other := put(&s.world.names, name, mac); other != "" && other != mac {
+		return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("Two nodes are called %s", name),
+			fmt.Sprintf("Those with MAC %s and %s. A name belongs to one node.", other, mac))}
+	}
+	if !created {
+		return nil
+	}
+	if other := put(&s.world.macs, mac, name); other != "" {
+		return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("Two nodes have MAC %s", mac),
+			fmt.Sprintf("%s and %s. A MAC belongs to one node.", other, name))}
+	}
+	return nil
+}
+
+// PlanImage records an image that is registered.
+func (s *Site) PlanImage(name string) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	note(&s.world.images, name)
+}
+
+// Planned reports whether the run changes this node or registers this image, so that sledd cannot check yet what needs
+// them.
+func (s *Site) Planned(node, image string) bool {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.world.names[node] != "" || s.world.images[image]
+}
+
+// PlanBinding records that a machine is bound which was not. Two bindings of one machine are an error.
+func (s *Site) PlanBinding(mac, by string) diag.Diagnostics {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	if other := put(&s.world.bound, mac, by); mac != "" && other != "" {
+		return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("Two resources bind the machine with MAC %s", mac),
+			fmt.Sprintf("One is %s, the other %s. A machine has one binding: remove one of them.", other, by))}
+	}
+	return nil
+}
+
+// Check sends a dry run, so that a plan refuses what the apply would. It reports only what is wrong with the request
+// itself: what is in conflict with another object may be solved by the same apply.
+func (s *Site) Check(ctx context.Context, what string, call func(context.Context, *api.Client) error) diag.Diagnostics {
+	if s.fleet == "" { // such a sledd has no dry run either
+		return nil
+	}
+	return s.Call(ctx, what, func(ctx context.Context, client *api.Client) error {
+		err := call(ctx, client)
+		if api.StatusOf(err) == http.StatusUnprocessableEntity || api.IsDenied(err) || api.IsUnreachable(err) {
+			return err
+		}
+		return nil
+	})
+}
