@@ -56,3 +56,4 @@ def test_answers_of_each_object(monkeypatch: pytest.MonkeyPatch) -> None:
     readable = [path for path, methods in described["paths"].items() if "get" in methods]
     assert len(found) == len(readable) - 2, "all but the stream, and /v1/captured/{file}, which has no body"
     assert "/v1/nodes/52%3A54%3A00%3A77%3A00%3A01/console" in found and "/v1/images/n1" in found
+    assert "/v1/summary?by=label%3Arack" in found, "a parameter that is required has its example"
