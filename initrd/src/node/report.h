@@ -31,9 +31,8 @@ struct report {
 	unsigned erasure_count;
 };
 
-// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image, erasure or end. Any
-// other line changes
-// nothing: false.
+// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image, erasure or end. Any other
+// line changes nothing: false. Free `erasures` when the step has ended.
 bool report_take(struct report *report, const char *line, size_t size);
 
 // Adds a body with everything that is due.

@@ -3,13 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/report.h"
 #include "plan/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	struct report report = {0};
 	struct operands operands;
 	struct fault fault = {0};
 	uint64_t generation;
@@ -20,6 +18,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	(void)plan_generation((const char *)data, size, &generation, &fault);
 	(void)operands_parse((const char *)data, size, &operands, &fault);
 	operands_free(&operands);
-	(void)report_take(&report, (const char *)data, size);
 	return 0;
 }
