@@ -10,14 +10,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// The flags of all commands are listed once, in the help of sledctl itself.
+const (
+	everyFlag     = "Global Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
+	toGlobalFlags = `Use "{{.Root.Name}} --help" for the flags of all commands, such as --output.`
+)
+
 // setHelp makes help fit the screen and names the values of flags as the texts do.
 func setHelp(root *cobra.Command, screen Screen) {
 	width := 80
 	if screen.Terminal {
 		width = screen.width()
 	}
-	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d ", width)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", wrapped))
+	usage := strings.ReplaceAll(root.UsageTemplate(), everyFlag, toGlobalFlags)
+	usage = strings.ReplaceAll(usage, ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", width))
+	root.SetUsageTemplate(usage)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(command *cobra.Command, args []string) {
 		command.Flags().VisitAll(nameValue)
