@@ -28,7 +28,7 @@ BLOCK = re.compile(
 
 # The keys of each list: one that is not here is a slip, such as a text with a comma that nobody quoted.
 KEYS: dict[str, str] = {
-    "phases": "name go working settled colour text",
+    "phases": "name go working settled limit colour text",
     "stages": "name colour light dark text",
     "codes": "code name c text action",
     "attributes": "name go type class values default max pattern example text flag help sledctl terraform shared"
@@ -39,7 +39,7 @@ KEYS: dict[str, str] = {
 
 # What an absent key means, by the list it is absent from.
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "phases": {"working": False, "settled": False, "colour": ""},
+    "phases": {"working": False, "settled": False, "limit": 0, "colour": ""},
     "steps": {"last": False, "disk": False, "changes": False, "phase": "", "stage": "", "operands": []},
     "operands": {"type": "", "values": [], "required": False, "default": ""},
 }

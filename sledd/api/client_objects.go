@@ -65,6 +65,8 @@ type Filter struct {
 	Owner  string // of the binding
 	Drift  bool   // only nodes that do not have what their binding requests
 	Limit  int    // items of one page; default 2000
+
+	Overdue bool // only nodes that stand still longer than their phase allows
 }
 
 func (f Filter) query() url.Values {
@@ -83,6 +85,9 @@ func (f Filter) query() url.Values {
 	}
 	if f.Drift {
 		q.Set("satisfied", "false")
+	}
+	if f.Overdue {
+		q.Set("overdue", "true")
 	}
 	q.Set("limit", strconv.Itoa(cmp.Or(f.Limit, pageSize)))
 	return q

@@ -36,10 +36,12 @@ type SummaryCount struct {
 	Nodes  int            `json:"nodes"`
 	Phases map[string]int `json:"phases" doc:"Nodes by phase; unseen: not observed yet"`
 	Drift  int            `json:"drift" doc:"Nodes that do not have what their binding requests"`
+
+	Overdue int `json:"overdue" doc:"Nodes that stand still longer than their phase allows"`
 }
 
 // Add counts one more node.
-func (c *SummaryCount) Add(phase Phase, drift bool) {
+func (c *SummaryCount) Add(phase Phase, drift, overdue bool) {
 	if c.Phases == nil {
 		c.Phases = map[string]int{}
 	}
@@ -51,6 +53,9 @@ func (c *SummaryCount) Add(phase Phase, drift bool) {
 	c.Phases[name]++
 	if drift {
 		c.Drift++
+	}
+	if overdue {
+		c.Overdue++
 	}
 }
 

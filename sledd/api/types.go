@@ -80,6 +80,7 @@ type Node struct {
 	Declared bool     `json:"declared" doc:"False for a discovered machine that no operator has declared"`
 	Revision int64    `json:"revision" doc:"Revision of the declaration, for conditional changes; also the ETag"`
 	Status   Status   `json:"status"`
+	Overdue  int64    `json:"overdue,omitempty" doc:"Seconds beyond the time in which a node leaves its phase, or its step moves bytes; absent: it is not overdue"`
 	Binding  *Binding `json:"binding,omitempty"`
 	Rescue   *Rescue  `json:"rescue,omitempty" doc:"Present while the node is under rescue; its binding is then not acted on"`
 	Facts    *Facts   `json:"facts,omitempty" doc:"Only in the response for a single node"`
@@ -147,6 +148,7 @@ type Status struct {
 	Before       Phase      `json:"before,omitempty" doc:"In phase rescue: the phase to return to when the rescue ends"`
 	Since        time.Time  `json:"since,omitzero" doc:"Start of the phase"`
 	Seen         time.Time  `json:"seen,omitzero" doc:"Time of the last request of the node"`
+	Moved        time.Time  `json:"moved,omitzero" doc:"When the running step reported other bytes than before"`
 }
 
 // RescueSpec requests the Sled system with an SSH server on a node. Until the rescue ends, the node receives no plan

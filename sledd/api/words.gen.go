@@ -53,6 +53,25 @@ func (p Phase) Working() bool {
 	return false
 }
 
+// Limit is the time within which a node leaves the phase, or its step moves bytes. After that it is overdue; 0: never.
+func (p Phase) Limit() time.Duration {
+	switch p {
+	case Booting:
+		return 300 * time.Second
+	case Wiping:
+		return 600 * time.Second
+	case Writing:
+		return 300 * time.Second
+	case Configuring:
+		return 300 * time.Second
+	case Capturing:
+		return 600 * time.Second
+	case Starting:
+		return 1200 * time.Second
+	}
+	return 0
+}
+
 // Settled reports whether the node stays in the phase until a binding or an operator changes that.
 func (p Phase) Settled() bool {
 	switch p {

@@ -44,6 +44,8 @@ func hall() []api.Node {
 			n.Binding.Image = hallImage
 		}
 	}
+	nodes[1].Overdue = 960
+	nodes[1].Status.Since, nodes[1].Status.Moved = noon.Add(-40*time.Minute), noon.Add(-21*time.Minute)
 	nodes[0].Status.Image, nodes[3].Status.Image = hallImage, "debian-12-bookworm-hardened-2026-10-30"
 	nodes[0].Status.Detail = api.Clean("delta: 5.0 % of the used bytes differ; 1,605 MB/s, " +
 		"faster than a full write by a factor of 6")

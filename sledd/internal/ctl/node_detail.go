@@ -53,7 +53,8 @@ func (a *app) nodeDetail(n api.Node) {
 func (a *app) statusRows(n api.Node) [][2]string {
 	s := n.Status
 	rows := [][2]string{
-		{"phase", a.Screen.phaseText(s.Phase)}, {"since", localTime(s.Since)}, {"seen", localTime(s.Seen)},
+		{"phase", a.Screen.phaseText(s.Phase)}, {"since", localTime(s.Since)},
+		{"overdue", overdueText(n)}, {"seen", localTime(s.Seen)},
 		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", stepText(s)},
 		{"reason", reasonText(s)}, {"detail", detailText(s)}, {"started by", s.Start},
 		{"not by kexec", s.StartNote.String()},
@@ -66,6 +67,18 @@ func (a *app) statusRows(n api.Node) [][2]string {
 		rows = append(rows, [2]string{"host key", s.OS.HostKey.Fingerprint().String()})
 	}
 	return rows
+}
+
+// overdueText is for how long a node has stood still beyond what its phase allows, and when its step moved last.
+func overdueText(n api.Node) string {
+	if n.Overdue == 0 {
+		return ""
+	}
+	late := "for " + durationText(time.Duration(n.Overdue)*time.Second)
+	if n.Status.Phase.Working() && !n.Status.Moved.IsZero() {
+		late += "; bytes last moved " + localTime(n.Status.Moved)
+	}
+	return late
 }
 
 // bootText is what the firmware boots first; empty for BIOS, which does not report it.

@@ -95,6 +95,7 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags.StringVar((*string)(&filter.Phase), "phase", "", "only nodes in this phase")
 	flags.StringVar(&filter.Image, "image", "", "only nodes that are bound to this image")
 	flags.BoolVar(&filter.Drift, "drift", false, "only nodes that do not have what their binding requests")
+	flags.BoolVar(&filter.Overdue, "overdue", false, "only nodes that stand still longer than their phase allows")
 	flags.StringVar(&filter.Owner, "owner", "", "only nodes whose binding has this owner")
 	phases := []string{}
 	for _, phase := range api.Phases() {

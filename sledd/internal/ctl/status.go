@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
@@ -15,12 +16,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-func (a *app) statusCommand() *cobra.Command {
-	var filter api.Filter
-	by, failed := "", false
-	command := &cobra.Command{
-		Use: "status [NODE...]", Short: "Show the observed and the requested state of nodes",
-		Long: `Prints one line for each node, the number of nodes by phase, and the alarms that
+const statusLong = `Prints one line for each node, the number of nodes by phase, and the alarms that
 nobody has acknowledged. "1 -> 2" means: generation 1 was observed, generation 2
 is requested. The same holds for images. Of more than 40 nodes, a terminal gets
 the most urgent 40.
@@ -28,10 +24,21 @@ the most urgent 40.
 With --by, it prints one line for each group of nodes instead: those with the
 same value of a label, model, image or phase. WORKING counts those from booting
 to starting, WAITING those that wait for an operator or a binding, DRIFT those
-that do not have what their binding requests. -o json has each phase.`,
+that do not have what their binding requests. -o json has each phase.
+
+A node is overdue if it stands still longer than its phase allows: it neither
+leaves the phase, nor does its step move bytes.`
+
+func (a *app) statusCommand() *cobra.Command {
+	var filter api.Filter
+	by, failed := "", false
+	command := &cobra.Command{
+		Use: "status [NODE...]", Short: "Show the observed and the requested state of nodes",
+		Long: statusLong,
 		Example: `  sledctl status
   sledctl status --failed -l rack=a
   sledctl status --drift
+  sledctl status --overdue
   sledctl status --by rack`,
 		ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,8 +48,8 @@ that do not have what their binding requests. -o json has each phase.`,
 			if failed {
 				filter.Phase = api.Failed
 			}
-			if len(args) > 0 && (by != "" || failed || filter.Drift) {
-				return usagef("NODE excludes --by, --failed and --drift")
+			if len(args) > 0 && (by != "" || failed || filter.Drift || filter.Overdue) {
+				return usagef("NODE excludes --by, --failed, --drift and --overdue")
 			}
 			client, err := a.client()
 			if err != nil {
@@ -103,7 +110,7 @@ func (a *app) statusTable(all []api.Node) {
 		col("reason", noteText).wraps(30),
 	}, nodes)
 	if cut {
-		line := fmt.Sprintf("(%d more nodes are not shown; use --failed, --drift, --by LABEL or -o wide)", more)
+		line := fmt.Sprintf("(%d more nodes are not shown; use --failed, --overdue, --drift, --by LABEL or -o wide)", more)
 		_, _ = fmt.Fprintln(a.Out, a.Screen.paint(a.Screen.hang(line, 1), text.Faint))
 	}
 	if len(all) > 1 {
@@ -122,11 +129,11 @@ func (a *app) statusTable(all []api.Node) {
 	}
 }
 
-// urgentFirst puts nodes first that failed or have alarms, then those that do not have what is requested.
+// urgentFirst puts nodes first that failed, have alarms or are overdue, then those that do not have what is requested.
 func urgentFirst(nodes []api.Node) []api.Node {
 	rank := func(n api.Node) int {
 		switch {
-		case n.Status.Phase == api.Failed, len(n.Alarms) > 0:
+		case n.Status.Phase == api.Failed, len(n.Alarms) > 0, n.Overdue > 0:
 			return 0
 		case n.Binding != nil && !n.Binding.Satisfied:
 			return 1
@@ -171,6 +178,13 @@ func imageText(n api.Node) string {
 // noteText explains the phase of a node: the reason of a failure, the progress of the running step, or the detail of
 // the last one.
 func noteText(n api.Node) string {
+	if n.Overdue > 0 {
+		late, status := "overdue for "+durationText(time.Duration(n.Overdue)*time.Second), n.Status
+		if status.Progress != nil { // the rate was that of a step that moved
+			status.Progress = &api.Progress{Bytes: status.Progress.Bytes, Total: status.Progress.Total}
+		}
+		return strings.TrimSuffix(late+": "+progressText(status), ": ")
+	}
 	if reason := reasonText(n.Status); reason != "" {
 		return reason
 	}
@@ -238,9 +252,12 @@ func progressText(s api.Status) string {
 
 // summary counts the nodes by phase, the most frequent first.
 func summary(nodes []api.Node, screen Screen) string {
-	counts := map[api.Phase]int{}
+	counts, overdue := map[api.Phase]int{}, 0
 	var phases []api.Phase
 	for _, node := range nodes {
+		if node.Overdue > 0 {
+			overdue++
+		}
 		if counts[node.Status.Phase] == 0 {
 			phases = append(phases, node.Status.Phase)
 		}
@@ -250,6 +267,9 @@ func summary(nodes []api.Node, screen Screen) string {
 	var parts []string
 	for _, phase := range phases {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[phase], screen.phaseText(phase)))
+	}
+	if overdue > 0 {
+		parts = append(parts, fmt.Sprintf("%d of them overdue", overdue))
 	}
 	noun := "nodes"
 	if len(nodes) == 1 {

@@ -72,6 +72,7 @@ func (a *app) summaryColumns(header string) []column[api.SummaryGroup] {
 		in("waiting", api.Discovered, api.Idle, api.Wiped, api.Captured),
 		col("failed", failed),
 		col("drift", func(g api.SummaryGroup) string { return nonzero(g.Drift) }),
+		col("overdue", func(g api.SummaryGroup) string { return nonzero(g.Overdue) }).spare(),
 		in("rescue", api.UnderRescue).spare(),
 		in(api.Unseen, api.Unseen).spare(),
 	}

@@ -24,8 +24,8 @@ func halls(racks int) api.Summary {
 			} else if k == 39 {
 				phase = api.Phases()[i%len(api.Phases())]
 			}
-			group.Add(phase, phase != api.Operational)
-			sum.Total.Add(phase, phase != api.Operational)
+			group.Add(phase, phase != api.Operational, phase.Working() && i%5 == 0)
+			sum.Total.Add(phase, phase != api.Operational, phase.Working() && i%5 == 0)
 		}
 		sum.Groups = append(sum.Groups, group)
 	}
@@ -72,7 +72,7 @@ func TestStatusOfParts(t *testing.T) {
 		s.does(exitDone, "status --by "+by, want)
 	}
 	s.does(exitDone, "status --by rack --failed -o json", `"by": "label:rack"`)
-	s.does(exitUsage, "status n1 --failed", "NODE excludes --by, --failed and --drift")
+	s.does(exitUsage, "status n1 --failed", "NODE excludes --by, --failed, --drift and --overdue")
 	s.does(exitUsage, "status --failed --phase idle", "--failed and --phase idle exclude each other")
 }
 

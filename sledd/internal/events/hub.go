@@ -55,6 +55,7 @@ type Hub struct {
 	known     int64 // at which the phases were read: what the watch shows of earlier ones only fills the tail
 	tail      tail
 	phases    map[string]api.Phase // by MAC
+	due       map[string]time.Time // when a node became overdue, or will
 	found     map[string]Discovered
 	waiting   map[string]map[chan struct{}]bool
 	listeners map[*Listener]bool
@@ -66,6 +67,7 @@ type Hub struct {
 // New makes a Hub; Run makes it work.
 func New(s store.Store, log *slog.Logger) *Hub {
 	return &Hub{store: s, log: log, trim: newTrimmer(s, log), started: make(chan struct{}), phases: map[string]api.Phase{},
+		due:     map[string]time.Time{},
 		found:   map[string]Discovered{},
 		waiting: map[string]map[chan struct{}]bool{}, calls: map[string]string{}, alarms: map[string][]string{},
 		unproven:  map[string]bool{},
@@ -138,6 +140,7 @@ func (h *Hub) begin(ctx context.Context) error {
 	h.revision = max(0, h.known-replayed)
 	h.tail.restart(h.revision)
 	clear(h.phases)
+	clear(h.due)
 	clear(h.found)
 	clear(h.alarms)
 	clear(h.unproven)

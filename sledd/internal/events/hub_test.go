@@ -237,7 +237,7 @@ func TestPhasesAreCounted(t *testing.T) {
 	memory := &storetest.Memory{}
 	var change store.Transaction
 	change.Put(key.Status+"a", []byte(`{"phase":"writing"}`))
-	change.Put(key.Status+"b", []byte(`{"phase":"writing"}`))
+	change.Put(key.Status+"b", []byte(`{"phase":"writing","since":"2026-11-24T12:00:00Z"}`))
 	change.Put(key.Status+"c", []byte(`{"generation":3}`))
 	if _, err := memory.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
@@ -247,8 +247,13 @@ func TestPhasesAreCounted(t *testing.T) {
 	if got := hub.Phases(); len(got) != 1 || got[api.Writing] != 2 {
 		t.Errorf("%v", got)
 	}
+	due := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC).Add(api.Writing.Limit())
+	if hub.Overdue(due) != 0 || hub.Overdue(due.Add(time.Second)) != 1 {
+		t.Errorf("overdue: %d, a second later %d", hub.Overdue(due), hub.Overdue(due.Add(time.Second)))
+	}
 	var later store.Transaction
 	later.Delete(key.Status + "a")
+	later.Put(key.Status+"b", []byte(`{"phase":"writing","since":"2026-11-24T12:00:00Z","moved":"2026-11-24T12:00:01Z"}`))
 	later.Put(key.Status+"c", []byte(`{"phase":"failed"}`))
 	later.Put(key.Event("c", 1), []byte(`{"mac":"c","kind":"end"}`))
 	if _, err := memory.Commit(t.Context(), later); err != nil {
@@ -257,5 +262,8 @@ func TestPhasesAreCounted(t *testing.T) {
 	kinds(t, listener, nil, 1)
 	if got := hub.Phases(); len(got) != 2 || got[api.Writing] != 1 || got[api.Failed] != 1 {
 		t.Errorf("%v", got)
+	}
+	if hub.Overdue(due.Add(time.Second)) != 0 {
+		t.Error("a node whose step moved is overdue")
 	}
 }

@@ -18,12 +18,16 @@ func (h *Hub) phase(kv store.KV, deleted bool) {
 	mac := strings.TrimPrefix(kv.Key, key.Status)
 	var status api.Status
 	delete(h.found, mac)
+	delete(h.due, mac)
 	if err := json.Unmarshal(kv.Value, &status); deleted || err != nil || status.Phase == "" {
 		delete(h.phases, mac)
 		h.trim.forget(mac)
 		return
 	}
 	h.phases[mac] = status.Phase
+	if since := status.OverdueSince(); !since.IsZero() {
+		h.due[mac] = since
+	}
 	if status.Phase == api.Discovered {
 		h.found[mac] = Discovered{MAC: mac, Seen: status.Seen, Facts: status.BootID.String() != ""}
 	}
@@ -50,6 +54,19 @@ func (h *Hub) Phases() map[api.Phase]int {
 	count := map[api.Phase]int{}
 	for phase := range maps.Values(h.phases) {
 		count[phase]++
+	}
+	return count
+}
+
+// Overdue counts the nodes that stand still longer than their phase allows.
+func (h *Hub) Overdue(now time.Time) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	count := 0
+	for since := range maps.Values(h.due) {
+		if now.After(since) {
+			count++
+		}
 	}
 	return count
 }

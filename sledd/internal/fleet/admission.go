@@ -197,6 +197,7 @@ func (f *Fleet) Ack(ctx context.Context, reference string, spec api.AckSpec) (ap
 func (f *Fleet) shownNode(tx *nodetx.Tx) api.Node {
 	node, state := tx.Public(), f.Policy.Look(tx)
 	node.AdmissionState = stateOf(state)
+	node.Overdue = int64(node.Status.OverdueAt(tx.Now).Seconds())
 	if state.Incumbent != nil {
 		node.AdmissionLevel = state.Incumbent.Level.String()
 	}

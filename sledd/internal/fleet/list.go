@@ -18,6 +18,7 @@ type Filter struct {
 	Limit  int
 	After  string // MAC
 
+	Overdue   bool   // stands still longer than its phase allows
 	Satisfied string // "true" or "false": bound, and the node has what is requested, or does not
 }
 
@@ -36,6 +37,9 @@ func (f Filter) takes(tx *nodetx.Tx) bool {
 		return false
 	}
 	if f.Satisfied != "" && (tx.Binding() == nil || tx.Satisfied() != (f.Satisfied == "true")) {
+		return false
+	}
+	if f.Overdue && tx.Status().OverdueAt(tx.Now) == 0 {
 		return false
 	}
 	for name, value := range f.Labels {

@@ -40,9 +40,9 @@ func (f *Fleet) Summary(ctx context.Context, by string, filter Filter) (api.Summ
 		if groups[of] == nil {
 			groups[of] = &api.SummaryGroup{Value: of}
 		}
-		drift := tx.Binding() != nil && !tx.Satisfied()
-		groups[of].Add(tx.Status().Phase, drift)
-		sum.Total.Add(tx.Status().Phase, drift)
+		drift, overdue := tx.Binding() != nil && !tx.Satisfied(), tx.Status().OverdueAt(tx.Now) > 0
+		groups[of].Add(tx.Status().Phase, drift, overdue)
+		sum.Total.Add(tx.Status().Phase, drift, overdue)
 		return true
 	})
 	for _, group := range groups {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
@@ -55,6 +56,15 @@ func TestSummary(t *testing.T) {
 		if got := r.summed("phase", fleet.Filter{Satisfied: satisfied}); got != want {
 			t.Errorf("satisfied %s: %s, want %s", satisfied, got, want)
 		}
+	}
+	r.observe(3, api.Status{Phase: api.Writing, Since: now.Add(-api.Writing.Limit() - time.Minute)})
+	if sum, err := r.Summary(t.Context(), "phase", fleet.Filter{Overdue: true}); err != nil || sum.Total.Nodes != 1 ||
+		sum.Total.Overdue != 1 || len(sum.Groups) != 1 || sum.Groups[0].Value != "writing" {
+		t.Errorf("overdue: %+v, %v", sum, err)
+	}
+	list, err := r.Nodes(t.Context(), fleet.Filter{Overdue: true, Limit: 10})
+	if err != nil || len(list.Items) != 1 || list.Items[0].Overdue < 60 {
+		t.Errorf("overdue: %+v, %v", list.Items, err)
 	}
 	if got := r.summed("phase", fleet.Filter{Phase: api.Wiped}); got != "all:0 drift 0 map[]" {
 		t.Errorf("of no node: %s", got)

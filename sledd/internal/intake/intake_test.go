@@ -216,6 +216,15 @@ func TestAnInstallationEndsOperational(t *testing.T) {
 	if progress := m.status().Progress; progress == nil || progress.Bytes != 5 {
 		t.Errorf("progress %+v", progress)
 	}
+	moved := m.status().Moved
+	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 5, Total: 9})
+	if moved.IsZero() || !m.status().Moved.Equal(moved) {
+		t.Errorf("moved at %v, and at %v when the same bytes were reported again", moved, m.status().Moved)
+	}
+	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 6, Total: 9})
+	if !m.status().Moved.After(moved) {
+		t.Error("other bytes are no movement")
+	}
 	m.does(api.Configuring, end(2, "write", 0), start(3, "configure"))
 	seed, _, err := m.Seed(t.Context(), mac, m.token)
 	if err != nil {

@@ -123,6 +123,10 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 	if line.Kind == report.Progress {
 		news := line.Bytes > 0 || line.Total > 0 // else it only shows that the node is there
 		if news && tx.Status().Step == line.Step && tx.Status().Verb == line.Verb {
+			last := tx.Status().Progress
+			if last == nil || last.Bytes != line.Bytes || last.Total != line.Total {
+				tx.Status().Moved = tx.Now
+			}
 			tx.Status().Progress = &api.Progress{Bytes: line.Bytes, Total: line.Total, Rate: line.Rate}
 		}
 		return nil

@@ -95,6 +95,8 @@ func (m *Metrics) Kexec(outcome string) { m.kexecs.WithLabelValues(outcome).Inc(
 
 var (
 	phaseNodes   = prometheus.NewDesc("sledd_nodes", "Nodes that were seen, by phase.", []string{"phase"}, nil)
+	overdueNodes = prometheus.NewDesc("sledd_overdue_nodes",
+		"Nodes that stand still longer than their phase allows.", nil, nil)
 	alarms       = prometheus.NewDesc("sledd_alarms", "Alarms that no operator has acknowledged.", []string{"kind"}, nil)
 	waitingPolls = prometheus.NewDesc("sledd_waiting_polls", "Nodes that wait for a plan in a long poll.", nil, nil)
 )
@@ -105,6 +107,7 @@ type fleet struct{ hub *events.Hub }
 // Describe implements prometheus.Collector.
 func (fleet) Describe(out chan<- *prometheus.Desc) {
 	out <- phaseNodes
+	out <- overdueNodes
 	out <- alarms
 	out <- waitingPolls
 }
@@ -114,6 +117,7 @@ func (f fleet) Collect(out chan<- prometheus.Metric) {
 	for phase, count := range f.hub.Phases() {
 		out <- prometheus.MustNewConstMetric(phaseNodes, prometheus.GaugeValue, float64(count), string(phase))
 	}
+	out <- prometheus.MustNewConstMetric(overdueNodes, prometheus.GaugeValue, float64(f.hub.Overdue(time.Now())))
 	for kind, count := range f.hub.Alarms() {
 		out <- prometheus.MustNewConstMetric(alarms, prometheus.GaugeValue, float64(count), kind)
 	}

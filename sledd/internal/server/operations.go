@@ -45,6 +45,7 @@ type Selection struct {
 	Phase     onePhase `query:"phase"`
 	Image     string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
 	Owner     string   `query:"owner" maxLength:"128" doc:"Owner of the binding"`
+	Overdue   bool     `query:"overdue" doc:"Only nodes that stand still longer than their phase allows"`
 	Satisfied string   `query:"satisfied" enum:"true,false" doc:"Only bound nodes that have what their binding requests, or that do not"`
 }
 
@@ -61,7 +62,7 @@ func (n nodeFilter) filter() (fleet.Filter, error) {
 
 func (n Selection) filter() (fleet.Filter, error) {
 	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Owner: n.Owner, Satisfied: n.Satisfied,
-		Labels: map[string]string{}}
+		Overdue: n.Overdue, Labels: map[string]string{}}
 	for i, label := range n.Labels {
 		name, value, found := strings.Cut(label, "=")
 		if !found || name == "" {
