@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) imageCaptureCommand() *cobra.Command {
-	w := &watch{app: a, wait: true}
+	w := &watch{app: a, judge: judge, wait: true}
 	wait, disk := false, ""
 	command := &cobra.Command{
 		Use: "capture NODE IMAGE", Short: "Make an image of a node's disk",

@@ -16,14 +16,21 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// wide is a table with all columns, whole, also on a narrow terminal.
-const wide = "wide"
+const (
+	wide      = "wide" // a table with all columns, whole, also on a narrow terminal
+	onlyNames = "name" // the name of each object, one per line
+)
 
-var outputs = []string{"table", wide, "json", "yaml"}
+var outputs = []string{"table", wide, onlyNames, "json", "yaml"}
 
 // show prints value in the format of -o; asTable prints the table.
 func (a *app) show(value any, asTable func()) error {
 	switch a.output {
+	case onlyNames:
+		for _, name := range namesOf(value) {
+			_, _ = fmt.Fprintln(a.Out, clean(name))
+		}
+		return nil
 	case "json":
 		encoder := json.NewEncoder(a.Out)
 		encoder.SetIndent("", "  ")

@@ -36,7 +36,7 @@ func (r *resource[T]) print(a *app, items []T) error {
 
 // printWith is print for objects whose table shows what other requests return.
 func (r *resource[T]) printWith(ctx context.Context, a *app, client *api.Client, items []T) error {
-	if r.complement != nil && a.output == "table" {
+	if r.complement != nil && (a.output == "table" || a.output == onlyNames) {
 		r.complement(ctx, client, items)
 	}
 	return r.print(a, items)
@@ -46,7 +46,7 @@ func (r *resource[T]) listCommand(a *app) *cobra.Command {
 	var filter api.Filter
 	command := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List " + r.plural, Example: "  " + r.examples.list,
-		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions, Annotations: printsNames,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -70,6 +70,7 @@ func (r *resource[T]) getCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "get " + r.placeholder, Aliases: []string{"show"}, Short: "Show one " + r.noun,
 		Example: "  " + r.examples.get, Args: cobra.ExactArgs(1), ValidArgsFunction: r.complete,
+		Annotations: printsNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -97,9 +98,6 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags.BoolVar(&filter.Drift, "drift", false, "only nodes that do not have what their binding requests")
 	flags.BoolVar(&filter.Overdue, "overdue", false, "only nodes that stand still longer than their phase allows")
 	flags.StringVar(&filter.Owner, "owner", "", "only nodes whose binding has this owner")
-	phases := []string{}
-	for _, phase := range api.Phases() {
-		phases = append(phases, string(phase))
-	}
-	_ = command.RegisterFlagCompletionFunc("phase", cobra.FixedCompletions(phases, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("phase",
+		cobra.FixedCompletions(phaseNames(), cobra.ShellCompDirectiveNoFileComp))
 }

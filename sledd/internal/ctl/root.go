@@ -79,16 +79,7 @@ func (a *app) root() *cobra.Command {
 		Use: "sledctl", Short: "Operate a fleet of nodes", Long: long, Example: example,
 		SilenceUsage: true, SilenceErrors: true, Args: onlySubcommands, Version: a.Version,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if !slices.Contains(outputs, a.output) {
-				return fmt.Errorf("--output %q: expected one of %s", a.output, strings.Join(outputs, ", "))
-			}
-			if a.output == wide {
-				a.output, a.Screen.Wide = "table", true
-			}
-			a.started = true
-			return nil
-		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.start(cmd) },
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -96,7 +87,7 @@ func (a *app) root() *cobra.Command {
 	setHelp(root, a.Screen)
 	a.globalFlags(root)
 	grouped(root, look, "Look at the fleet:",
-		a.statusCommand(), a.watchCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(),
+		a.statusCommand(), a.watchCommand(), a.waitCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(),
 		a.consoleCommand(), a.knownHostsCommand())
 	grouped(root, declare, "Declare nodes and what they get:",
 		a.nodeCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand())
@@ -111,6 +102,21 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
+// start checks the output format before a command runs.
+func (a *app) start(command *cobra.Command) error {
+	if !slices.Contains(outputs, a.output) {
+		return fmt.Errorf("--output %q: expected one of %s", a.output, strings.Join(outputs, ", "))
+	}
+	if _, named := command.Annotations[onlyNames]; a.output == onlyNames && !named {
+		return fmt.Errorf("--output name: %s does not print objects with names", command.CommandPath())
+	}
+	if a.output == wide {
+		a.output, a.Screen.Wide = "table", true
+	}
+	a.started = true
+	return nil
+}
+
 func (a *app) globalFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.config.Server, "server", "", "URL of sledd (SLED_SERVER)")
@@ -119,7 +125,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	flags.StringVar(&a.config.TokenFile, "token-file", "", "file that holds the operator's token (SLED_TOKEN_FILE)")
 	flags.StringVar(&a.config.CAFile, "ca", "", "PEM file with the CA of the server's certificate (SLED_CA)")
 	flags.DurationVar(&a.config.Timeout, "request-timeout", 30*time.Second, "timeout of one request")
-	flags.StringVarP(&a.output, "output", "o", "table", "output format: table, wide, json or yaml")
+	flags.StringVarP(&a.output, "output", "o", "table", "output format: table, wide, name, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -93,7 +93,7 @@ func TestExitCodes(t *testing.T) {
 		"node lst":                              {exitUsage, "see sledctl node --help"},
 		"node get":                              {exitUsage, "accepts 1 arg(s)"},
 		"status --nope":                         {exitUsage, "unknown flag"},
-		"status -o xml":                         {exitUsage, `--output "xml": expected one of table, wide, json, yaml`},
+		"status -o xml":                         {exitUsage, `--output "xml": expected one of table, wide, name, json, yaml`},
 		"node get n7":                           {exitNotFound, "(404 Not Found)"},
 		"node get denied":                       {exitDenied, "so says the test"},
 		"node get broken":                       {exitUnreachable, "so says the test"},

@@ -40,7 +40,7 @@ func (a *app) statusCommand() *cobra.Command {
   sledctl status --drift
   sledctl status --overdue
   sledctl status --by rack`,
-		ValidArgsFunction: a.completeNodes,
+		ValidArgsFunction: a.completeNodes, Annotations: printsNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if failed && filter.Phase != "" {
 				return usagef("--failed and --phase %s exclude each other", filter.Phase)

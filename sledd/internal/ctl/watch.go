@@ -29,6 +29,7 @@ type watch struct {
 	timeout time.Duration
 	every   time.Duration
 	view    view
+	judge   func(api.Node) verdict
 	nodes   []api.Node // of the last successful poll
 	trouble error      // of the last poll
 }
@@ -40,7 +41,7 @@ type view interface {
 }
 
 func (a *app) watchCommand() *cobra.Command {
-	w := &watch{app: a}
+	w := &watch{app: a, judge: judge}
 	command := &cobra.Command{
 		Use: "watch [NODE...]", Short: "Watch nodes live, with one progress bar each",
 		Long: `Watches nodes until interrupted. Without a terminal, it prints one line for
@@ -161,9 +162,9 @@ func (w *watch) ended() (bool, error) {
 	var failed []string
 	pending := 0
 	for _, node := range w.nodes {
-		switch judge(node) {
+		switch w.judge(node) {
 		case verdictFailed:
-			failed = append(failed, node.Name+": "+reasonText(node.Status))
+			failed = append(failed, nodeName(node)+": "+reasonText(node.Status))
 		case verdictPending:
 			pending++
 		case verdictDone:
@@ -192,8 +193,8 @@ func (w *watch) timedOut() error {
 	}
 	var waiting []string
 	for _, node := range w.nodes {
-		if judge(node) == verdictPending {
-			waiting = append(waiting, fmt.Sprintf("%s is %s", node.Name, phaseName(node.Status.Phase)))
+		if w.judge(node) == verdictPending {
+			waiting = append(waiting, fmt.Sprintf("%s is %s", nodeName(node), phaseName(node.Status.Phase)))
 		}
 	}
 	if w.trouble != nil {
