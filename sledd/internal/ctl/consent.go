@@ -70,7 +70,7 @@ func (c *consent) obtain(ctx context.Context, a *app, p preview) error {
 	if c.yes || !a.Interactive || p.question == "" {
 		return nil
 	}
-	_, _ = fmt.Fprintf(a.Err, "%s [y/N] ", p.question)
+	_, _ = fmt.Fprintf(a.Err, "%s%s [y/N] ", p.question, a.inContext())
 	answer, err := readAnswer(ctx, a.In)
 	if err != nil {
 		_, _ = fmt.Fprintln(a.Err)

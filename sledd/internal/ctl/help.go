@@ -12,8 +12,10 @@ import (
 
 // The flags of all commands are listed once, in the help of sledctl itself.
 const (
-	everyFlag     = "Global Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
-	toGlobalFlags = `Use "{{.Root.Name}} --help" for the flags of all commands, such as --output.`
+	everyFlag = "{{if .HasAvailableInheritedFlags}}\n\nGlobal Flags:\n" +
+		"{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}"
+	toGlobalFlags = "{{if and .HasAvailableInheritedFlags (not .HasAvailableSubCommands)}}\n\n" +
+		"Use \"{{.Root.Name}} --help\" for the flags of all commands, such as --output.{{end}}"
 )
 
 // setHelp makes help fit the screen and names the values of flags as the texts do.
@@ -36,7 +38,8 @@ func setHelp(root *cobra.Command, screen Screen) {
 // valueNames are the names of values by flag. The types of the library, such as stringToString, say little to a reader.
 var valueNames = map[string]string{
 	"architecture": "NAME", "bmc": "URL", "boot": "HOW", "boot-order": "ORDER", "by": "OPERATOR", "bytes": "N",
-	"ca": "FILE", "digest": "DIGEST", "disk": "SELECTOR", "file": "FILE", "file-bytes": "N", "for": "STATE", "flavour": "NAME",
+	"ca": "FILE", "context": "NAME", "digest": "DIGEST", "disk": "SELECTOR", "file": "FILE",
+	"file-bytes": "N", "flavour": "NAME", "for": "STATE",
 	"hostname": "NAME", "html": "FILE", "image": "IMAGE", "interval": "TIME", "json": "FILE",
 	"keep-disk": "SELECTOR", "kernel-arguments": "TEXT", "key": "FILE", "keys": "FILE", "kind": "KIND",
 	"label": "KEY=VALUE", "limit": "N", "mac": "MAC", "mode": "MODE", "name": "NAME", "output": "FORMAT",

@@ -30,6 +30,8 @@ func namesOf(value any) []string {
 		return each(objects, func(o api.Operator) string { return o.Name })
 	case []api.Rollout:
 		return each(objects, func(r api.Rollout) string { return r.Name })
+	case []placeRow:
+		return each(objects, func(r placeRow) string { return r.Name })
 	case api.Rollout:
 		return []string{objects.Name}
 	}

@@ -34,17 +34,20 @@ type app struct {
 	System
 	config  api.Config
 	output  string // one of outputs
+	context string // of --context; once a client was made, the one that is used
 	started bool   // the arguments were valid and a command runs
 }
 
 const long = `Lists, declares, binds and watches the nodes of a fleet, through the operator
 API of sledd.
 
-Server and token come from flags or from the environment:
+Server and token come from flags, from the environment, or from a context (see
+sledctl context):
   SLED_SERVER      URL of the boot server, https://ADDRESS
   SLED_TOKEN_FILE  file that holds an operator's token
   SLED_TOKEN       the token itself
   SLED_CA          PEM file with the CA of the server's certificate
+  SLED_CONTEXT     name of a context, without SLED_SERVER
 
 Output has colours on a terminal, unless the environment has NO_COLOR.
 
@@ -78,7 +81,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "sledctl", Short: "Operate a fleet of nodes", Long: long, Example: example,
 		SilenceUsage: true, SilenceErrors: true, Args: onlySubcommands, Version: a.Version,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.start(cmd) },
 	}
 	root.SetIn(a.In)
@@ -96,7 +99,7 @@ func (a *app) root() *cobra.Command {
 	grouped(root, operate, "Operate:",
 		a.rescueCommand(), a.claimsCommand(), a.admitCommand(), a.refuseCommand(), a.revokeCommand(), a.ackCommand(),
 		a.kexecCommand(), a.erasureCommand(), a.operatorCommand(), a.auditCommand(), a.storeCommand(),
-		a.versionCommand())
+		a.contextCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(operate)
 	root.SetCompletionCommandGroupID(operate)
 	return root
@@ -120,18 +123,23 @@ func (a *app) start(command *cobra.Command) error {
 func (a *app) globalFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.config.Server, "server", "", "URL of sledd (SLED_SERVER)")
+	flags.StringVar(&a.context, "context", "", "context to use instead of the current one (SLED_CONTEXT)")
 	flags.StringVar(&a.config.Token, "token", "",
 		"operator's token; visible to other users of this machine, prefer --token-file (SLED_TOKEN)")
 	flags.StringVar(&a.config.TokenFile, "token-file", "", "file that holds the operator's token (SLED_TOKEN_FILE)")
 	flags.StringVar(&a.config.CAFile, "ca", "", "PEM file with the CA of the server's certificate (SLED_CA)")
 	flags.DurationVar(&a.config.Timeout, "request-timeout", 30*time.Second, "timeout of one request")
 	flags.StringVarP(&a.output, "output", "o", "table", "output format: table, wide, name, json or yaml")
+	_ = root.RegisterFlagCompletionFunc("context", a.completeContexts)
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // client makes a client from the flags and the environment.
 func (a *app) client() (*api.Client, error) {
-	config := a.config.FromEnvironment(a.Getenv)
+	config, err := a.target()
+	if err != nil {
+		return nil, err
+	}
 	config.UserAgent = "sledctl/" + a.Version
 	client, err := api.New(config)
 	if err != nil {

@@ -24,7 +24,8 @@ func TestWait(t *testing.T) {
 		err    string
 	}{
 		"until the binding is satisfied": {[][]api.Node{{writing}, nil, {done}}, nil, exitDone, "n2 is operational\n", ""},
-		"until a phase":                  {[][]api.Node{{writing}, {idle}}, []string{"--for", "idle"}, exitDone, "n2 is idle\n", ""},
+		"until a phase": {[][]api.Node{{writing}, {idle}}, []string{"--for", "idle"}, exitDone,
+			"n2 is idle\n", ""},
 		"a node failed": {[][]api.Node{{done, failed}}, nil, exitFailed, "",
 			"n3: wipe: code 4 disk: 2 disks match only"},
 		"failed instead of idle": {[][]api.Node{{failed}}, []string{"--for", "idle"}, exitFailed, "",
