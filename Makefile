@@ -139,10 +139,15 @@ collection: build/collections/ansible_collections/sled/fleet
 build/collections/ansible_collections/sled/fleet:
 	mkdir -p $(@D) && ln -sfn $(CURDIR) $@
 
-archive: build provider-here ## all for a controller without a checkout
+# One page for each command of sledctl.
+build/man: FORCE
+	mkdir -p $@
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) go run ./sledd/tools/man $(VERSION) $@
+
+archive: build provider-here build/man ## all for a controller without a checkout
 	rm -rf build/archive && mkdir build/archive
 	ansible-galaxy collection build --output-path build/archive
-	tar -C build -czf build/archive/sled-programs-$(VERSION).tar.gz bin/sledd bin/sledctl bin/sledc initrd share
+	tar -C build -czf build/archive/sled-programs-$(VERSION).tar.gz bin/sledd bin/sledctl bin/sledc initrd share man
 
 generate: build ## rewrite the files that are made from others
 	tools/generated

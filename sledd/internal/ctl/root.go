@@ -77,6 +77,13 @@ func Run(ctx context.Context, args []string, sys System) int {
 	return exitCode(err)
 }
 
+// Command returns the tree of commands, for programs that describe it.
+func Command() *cobra.Command {
+	root := (&app{}).root()
+	root.DisableAutoGenTag = true
+	return root
+}
+
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "sledctl", Short: "Operate a fleet of nodes", Long: long, Example: example,
