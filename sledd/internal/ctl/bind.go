@@ -68,11 +68,11 @@ To make an image of a node's disk, see sledctl image capture.`,
 			if err != nil {
 				return err
 			}
-			specs, err := f.specs(cmd, a, client, args)
+			items, err := f.items(cmd, a, client, args)
 			if err != nil {
 				return err
 			}
-			return f.bind(cmd.Context(), a, client, specs)
+			return f.bind(cmd.Context(), a, client, items)
 		},
 	}
 	f.define(command)
@@ -81,11 +81,7 @@ To make an image of a node's disk, see sledctl image capture.`,
 }
 
 // bind shows what sledd judges that the bindings would do, and stores them if that is agreed to.
-func (f *bindFlags) bind(ctx context.Context, a *app, client *api.Client, specs []api.BindingSpec) error {
-	items := make([]api.BulkBinding, len(specs))
-	for i, spec := range specs {
-		items[i].BindingSpec = spec
-	}
+func (f *bindFlags) bind(ctx context.Context, a *app, client *api.Client, items []api.BulkBinding) error {
 	shown, err := outlooks(ctx, client, items, f.options())
 	if err != nil {
 		return err
@@ -149,15 +145,10 @@ func (f *bindFlags) check(args []string) error {
 	return f.consent.check()
 }
 
-// specs makes whole bindings: those of the file, or the present binding of each node with the changes of the flags.
-func (f *bindFlags) specs(cmd *cobra.Command, a *app, client *api.Client, names []string) ([]api.BindingSpec, error) {
+// items makes whole bindings: those of the file, or the present binding of each node with the changes of the flags.
+func (f *bindFlags) items(cmd *cobra.Command, a *app, client *api.Client, names []string) ([]api.BulkBinding, error) {
 	if f.file != "" {
-		bindings, err := readObjects[api.Binding](a, f.file)
-		specs := make([]api.BindingSpec, len(bindings))
-		for i, binding := range bindings {
-			specs[i] = binding.BindingSpec
-		}
-		return specs, err
+		return f.ofFile(cmd.Context(), a, client)
 	}
 	if err := f.readFiles(a); err != nil {
 		return nil, err
@@ -174,15 +165,41 @@ func (f *bindFlags) specs(cmd *cobra.Command, a *app, client *api.Client, names 
 			return nil, fmt.Errorf("no node has the labels %s", strings.Join(f.labels, " "))
 		}
 	}
-	specs := make([]api.BindingSpec, 0, len(names))
+	items := make([]api.BulkBinding, 0, len(names))
 	for _, name := range names {
 		spec, err := f.change(cmd, client, name)
 		if err != nil {
 			return nil, err
 		}
-		specs = append(specs, spec)
+		items = append(items, api.BulkBinding{BindingSpec: spec, KeepUserData: !cmd.Flags().Changed("user-data")})
 	}
-	return specs, nil
+	return items, nil
+}
+
+// ofFile returns the bindings of a file. User data is in no output, only its hash: it is kept if the stored user data
+// has the same.
+func (f *bindFlags) ofFile(ctx context.Context, a *app, client *api.Client) ([]api.BulkBinding, error) {
+	bindings, err := readObjects[api.Binding](a, f.file)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]api.BulkBinding, len(bindings))
+	for i, binding := range bindings {
+		items[i] = api.BulkBinding{BindingSpec: binding.BindingSpec}
+		if binding.UserData != "" || binding.UserDataSHA256 == "" {
+			continue
+		}
+		stored, err := client.Binding(ctx, binding.Node)
+		if err != nil && !api.IsNotFound(err) {
+			return nil, err
+		}
+		if stored.UserDataSHA256 != binding.UserDataSHA256 {
+			return nil, usagef("%s: item %d: %s has user data of which the file has only the hash, and sledd does not have it: "+
+				"add user_data, or remove user_data_sha256", f.file, i+1, binding.Node)
+		}
+		items[i].KeepUserData = true
+	}
+	return items, nil
 }
 
 // readLines reads a file of values, one per line, with comments; no name, no values.
@@ -232,10 +249,6 @@ func (f *bindFlags) change(cmd *cobra.Command, client *api.Client, name string) 
 	}
 	if spec.Image == "" && !f.wipeOnly && (!bound || changed("image")) {
 		return spec, usagef("%s: --image IMAGE is missing, or --wipe-only to wipe the disks", name)
-	}
-	if binding.UserDataSHA256 != "" && !changed("user-data") {
-		return spec, usagef("%s has user data, which sledd never returns: repeat it with --user-data FILE, "+
-			"or remove it with --user-data ''", name)
 	}
 	return spec, nil
 }

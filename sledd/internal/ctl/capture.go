@@ -3,6 +3,7 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -13,7 +14,7 @@ import (
 
 func (a *app) imageCaptureCommand() *cobra.Command {
 	w := &watch{app: a, judge: judge, wait: true}
-	wait, disk := false, ""
+	wait, dry, disk := false, false, ""
 	command := &cobra.Command{
 		Use: "capture NODE IMAGE", Short: "Make an image of a node's disk",
 		Long: `Requests that the disk of a node becomes a registered image. The node captures
@@ -34,8 +35,8 @@ it prints the reason and exits with code 1.`,
 			if err != nil {
 				return err
 			}
-			binding, err := a.capture(cmd.Context(), client, args[0], args[1], disk)
-			if err != nil {
+			binding, err := a.capture(cmd.Context(), client, args[0], args[1], disk, dry)
+			if err != nil || dry {
 				return err
 			}
 			if !wait {
@@ -46,25 +47,41 @@ it prints the reason and exits with code 1.`,
 		},
 	}
 	command.Flags().StringVar(&disk, "disk", "", "disk selector; default: that of the binding, else that of the node")
+	command.Flags().BoolVar(&dry, "dry-run", false, "show what would be changed, and change nothing")
 	command.Flags().BoolVarP(&wait, "wait", "w", false, "wait until the image is registered or the node fails")
 	command.Flags().DurationVar(&w.timeout, "timeout", 0,
 		"with --wait: give up after this time, such as 1h; default: no limit")
 	return command
 }
 
-// capture changes the binding of a node; disk, host name and keys stay for the next image.
-func (a *app) capture(ctx context.Context, client *api.Client, node, image, disk string) (api.Binding, error) {
+// capture changes the binding of a node, after it has printed what sledd judges of that; disk, host name, keys and user
+// data stay for the next image.
+func (a *app) capture(
+	ctx context.Context, client *api.Client, node, image, disk string, dry bool,
+) (api.Binding, error) {
 	old, err := client.Binding(ctx, node)
 	if err != nil && !api.IsNotFound(err) {
 		return old, err
 	}
-	if old.UserDataSHA256 != "" {
-		_, _ = fmt.Fprintf(a.Err, "%s: user data is removed from the binding: repeat it when you bind an image\n", node)
-	}
 	spec := old.BindingSpec
 	spec.Node, spec.Image, spec.Capture = node, "", image
-	if disk != "" {
-		spec.Disk = disk
+	spec.Disk = cmp.Or(disk, spec.Disk)
+	options := []api.Option{}
+	if old.UserDataSHA256 != "" {
+		options = append(options, api.KeepUserData())
 	}
-	return client.PutBinding(ctx, spec)
+	shown, err := client.PutBinding(ctx, spec, append(options, api.DryRun())...)
+	if err != nil || shown.Outlook == nil {
+		return shown, err
+	}
+	line := shown.Outlook.Node + ": nothing changes"
+	if len(shown.Outlook.Why) > 0 {
+		line = fmt.Sprintf("%s: its disk is only read, %s; then its own system starts again", shown.Outlook.Node,
+			whenText(shown.Outlook.When))
+	}
+	_, _ = fmt.Fprintln(a.Err, a.Screen.hang(line, 2))
+	if dry {
+		return shown, nil
+	}
+	return client.PutBinding(ctx, spec, append(options, api.IfGeneration(shown.Outlook.Generation))...)
 }

@@ -114,7 +114,10 @@ func TestNodeIsCaptured(t *testing.T) {
 	s.does(exitDone, "bind n1 --wipe-only --disk serial:x --mode auto --verify full --allow-unsigned --user-data "+file,
 		"(wipe)")
 	s.does(exitDone, "binding get n1 -o json", `"allow_unsigned": true`)
-	s.does(exitFailed, "image capture n1 gold --wait --timeout 1ms", "user data is removed from the binding")
+	s.does(exitDone, "image capture n1 gold --dry-run", "n1: its disk is only read, at its next boot")
+	s.does(exitDone, "binding list", "(wipe)")
+	s.does(exitFailed, "image capture n1 gold --wait --timeout 1ms", "n1: its disk is only read, at its next boot")
+	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "`)
 	s.does(exitDone, "image capture n1 gold", "(capture gold)")
 	s.does(exitDone, "node get n1", "capture           gold")
 	m := s.Machine(1)

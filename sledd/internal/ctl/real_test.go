@@ -151,9 +151,17 @@ func TestKeysAndUserData(t *testing.T) {
 	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only", "n1")
 	s.does(exitDone, "bind n1 --wipe-only --keys "+file+" --user-data "+file, "n1")
 	s.does(exitDone, "binding get n1 -o json", `"ssh-ed25519 AAAA me"`)
-	s.does(exitUsage, "bind n1 --wipe-only --boot reboot", "user data")
-	s.does(exitDone, "bind n1 --wipe-only --boot reboot --user-data "+file, "reboot")
+	kept := s.does(exitDone, "binding get n1 -o yaml", "user_data_sha256: ").out
+	s.does(exitDone, "bind n1 --wipe-only --boot reboot", "reboot")
+	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "`)
+	written := filepath.Join(t.TempDir(), "binding.yaml")
+	if err := os.WriteFile(written, []byte(kept), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.does(exitDone, "bind -f "+written, "n1")
+	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "`)
 	s.does(exitDone, "bind n1 --wipe-only --user-data=", "n1")
+	s.does(exitUsage, "bind -f "+written, "n1 has user data of which the file has only the hash")
 	if got := s.does(exitDone, "binding get n1 -o json", `"generation": 1`); !strings.Contains(got.out, "ssh-ed25519") {
 		t.Errorf("the keys went with the user data: %s", got.out)
 	}
