@@ -36,7 +36,7 @@ def ansible(tool: str, folder: Path, *arguments: str) -> subprocess.CompletedPro
     }
     command = [sys.executable, "-m", "ansible", tool, *arguments]
     return subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )
 
 
