@@ -34,14 +34,17 @@ class Sledd(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     clients: ClassVar[list[str]] = []  # that the web server names
-    asked: ClassVar[list[tuple[str, str]]] = []  # who may read captured images: path and token
+    asked: ClassVar[list[tuple[str, str]]] = []  # who may read and upload captured images: path and token
     public = False
+    waited: ClassVar[threading.Event] = threading.Event()  # polls end
 
     def do_GET(self) -> None:
         self.clients.append(",".join(self.headers.get_all("X-Forwarded-For", [])))
-        if "/captured" in self.path:
+        if "/captured" in self.path or "/upload" in self.path:
             self.captured()
             return
+        if "wait=" in self.path:
+            self.waited.wait(30)
         self.send_response(200)
         self.send_header("Content-Length", "6")
         self.send_header("Cache-Control", "no-store")
@@ -49,7 +52,7 @@ class Sledd(BaseHTTPRequestHandler):
         self.wfile.write(b"sledd\n")
 
     def captured(self) -> None:
-        """Lets tokens through that are good, or everybody."""
+        """Lets tokens through that are good, or everybody; asked before a captured image is read or uploaded."""
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         self.asked.append((self.path, token))
         self.send_response(200 if self.public else {"good": 204, "": 401}.get(token, 403))
@@ -105,6 +108,7 @@ def configuration(directory: Path, ports: tuple[int, int], **changes: Any) -> st
         "nginx_rate": 1,
         "nginx_rate_burst": BURST,
         "nginx_rate_exempt": [],
+        "nginx_requests": 64,
         "nginx_operator_networks": [],
         "nginx_operator_port": ports[1],
         "_nginx_apart": False,
@@ -153,6 +157,15 @@ class Front:
                 return connection
             except ConnectionRefusedError:
                 assert self.nginx.poll() is None, "nginx has ended"
+
+    def reach(self, source: str = "127.0.0.1") -> socket.socket:
+        self.encrypted().close()  # it listens from here on
+        return socket.create_connection(("127.0.0.1", self.ports[1]), 10, (source, 0))
+
+    def connect_from(self, source: str) -> ssl.SSLSocket:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context.wrap_socket(self.reach(source))
 
     def stop_sledd(self) -> None:
         self.sledd.shutdown()
@@ -330,7 +343,7 @@ def test_operators_read_captured_images_from_their_address_alone(front: Front) -
 @pytest.mark.parametrize("front", [{}], indirect=True)
 def test_an_upload_is_for_no_other_user_of_the_machine(front: Front) -> None:
     connection = front.encrypted()
-    connection.request("PUT", "/upload/52-54-00-77-00-01-5.raw.zst", b"shadow", {"Authorization": "Bearer x"})
+    connection.request("PUT", "/upload/52-54-00-77-00-01-5.raw.zst", b"shadow", {"Authorization": "Bearer good"})
     assert connection.getresponse().status == 201
     file = front.directory / "images/captured/52-54-00-77-00-01-5.raw.zst"
     assert file.stat().st_mode & 0o777 == 0o600

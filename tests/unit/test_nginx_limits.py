@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The templates of role nginx, in a real nginx: what one address can use up."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import ssl
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from ansible_collections.sled.fleet.tests.unit.test_nginx import Front, Sledd, front
+
+__all__ = ["front"]
+
+UPLOAD = "/upload/52-54-00-77-00-01-{}.raw.zst"
+ADDRESSES = [f"127.0.0.{number}" for number in range(10, 16)]
+
+
+def begin_upload(front: Front, source: str, token: str, number: int) -> tuple[ssl.SSLSocket, int]:
+    """Sends half of a file; returns the status if nginx answers, and 0 if it waits for the rest."""
+    head = (
+        f"PUT {UPLOAD.format(number)} HTTP/1.1\r\nHost: sled\r\nAuthorization: Bearer {token}\r\n"
+        "Content-Length: 100000\r\nExpect: 100-continue\r\n\r\n"
+    )
+    link = front.connect_from(source)
+    link.sendall(head.encode())
+    status = int(link.recv(65536).split()[1])
+    link.sendall(b"x" * 50_000)
+    return link, 0 if status == 100 else status
+
+
+@pytest.mark.parametrize("front", [{"nginx_uploads": 3}], indirect=True)
+def test_strangers_hold_no_place_of_an_upload(front: Front) -> None:
+    with contextlib.ExitStack() as links:
+
+        def put(source: str, token: str, number: int) -> int:
+            link, status = begin_upload(front, source, token, number)
+            links.callback(link.close)
+            return status
+
+        assert [put(source, "bad", 1) for source in ADDRESSES[:4] for _ in range(3)] == [403] * 12
+        assert [put(ADDRESSES[4], "good", number) for number in range(3)] == [0, 0, 429]
+        assert [put(ADDRESSES[5], "good", number) for number in range(3, 5)] == [0, 429]
+
+
+@pytest.mark.parametrize("front", [{"nginx_rate": 1000, "nginx_rate_burst": 500, "nginx_requests": 5}], indirect=True)
+def test_polls_of_one_address_are_limited(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sledd, "waited", threading.Event())
+    statuses: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def poll(source: str) -> None:
+        with front.connect_from(source) as link:
+            link.settimeout(20)
+            link.sendall(b"GET /node/v1/x/plan?wait=60 HTTP/1.1\r\nHost: sled\r\nConnection: close\r\n\r\n")
+            statuses.put(int(link.recv(65536).split()[1]))
+
+    with ThreadPoolExecutor(14) as pool:
+        polls = [pool.submit(poll, ADDRESSES[0]) for _ in range(9)]
+        assert [statuses.get(timeout=20) for _ in range(4)] == [429] * 4
+        polls += [pool.submit(poll, ADDRESSES[1]) for _ in range(5)]
+        Sledd.waited.set()
+        for one in polls:
+            one.result()
+    assert [statuses.get() for _ in range(10)] == [200] * 10
+
+
+@pytest.mark.parametrize("front", [{}], indirect=True)
+def test_half_requests_hold_no_connection(front: Front) -> None:
+    """A handshake that never ends, and a head without its end."""
+    with front.connect_from(ADDRESSES[0]) as half, front.reach() as quiet:
+        quiet.settimeout(30)
+        half.settimeout(30)
+        half.sendall(b"GET /node/v1/x/plan HTTP/1.1\r\nHost: sl")
+        assert quiet.recv(1) == half.recv(1) == b""
