@@ -4,6 +4,7 @@ package intake
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/admission"
@@ -26,11 +27,15 @@ func (in *Intake) pollClaim(ctx context.Context, mac, bearer string, wait time.D
 	if err != nil || answer.Token != "" {
 		return answer, err
 	}
+	replaced, leave := in.claimPolls.enter(token.Hash(bearer))
+	defer leave()
 	timer := time.NewTimer(min(wait, pause))
 	defer timer.Stop()
 	for {
 		select {
 		case <-wake:
+		case <-replaced:
+			return Answer{}, nil
 		case <-timer.C:
 			return Answer{}, nil
 		case <-ctx.Done():
@@ -79,3 +84,31 @@ func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer
 
 // maxPause is longer than any poll.
 const maxPause = time.Hour
+
+// openPolls are the polls of claims that wait, one for each claim. Anybody can have a claim, and each poll that waits
+// reads the store when something happens to the node.
+type openPolls struct {
+	mu   sync.Mutex
+	open map[string]chan struct{} // by the hash of the claim token
+}
+
+// enter ends the poll that waits with the same token. replaced is closed by the next one.
+func (p *openPolls) enter(claim string) (replaced <-chan struct{}, leave func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if before, waits := p.open[claim]; waits {
+		close(before)
+	}
+	if p.open == nil {
+		p.open = map[string]chan struct{}{}
+	}
+	own := make(chan struct{})
+	p.open[claim] = own
+	return own, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.open[claim] == own {
+			delete(p.open, claim)
+		}
+	}
+}

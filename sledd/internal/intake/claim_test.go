@@ -3,11 +3,13 @@
 package intake_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 )
 
 // Anybody can poll with the token of a claim: a word that only repeats the one before leaves nothing in the store.
@@ -46,4 +48,37 @@ func TestAWordThatDecidesIsStored(t *testing.T) {
 	if !m.load().Admission().Claims[0].Spoke {
 		t.Error("a claim beside the incumbent has not spoken")
 	}
+}
+
+// A stranger can hold one poll open for each of its claims, and not thousands, each of which is woken by the node.
+func TestAClaimHasOnePoll(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Proven)
+	_, claim := m.hello("192.0.2.1")
+	_, other := m.hello("192.0.2.2")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 10)
+	poll := func(bearer string) {
+		_, err := m.Poll(ctx, mac, bearer, intake.None, time.Minute)
+		ended <- err
+	}
+	go poll(other)
+	for range 5 {
+		go poll(claim)
+	}
+	for range 4 {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%d polls wait, want one of each claim", m.Hub.Waiting())
+		}
+	}
+	if waiting := m.Hub.Waiting(); waiting != 2 {
+		t.Errorf("%d polls wait, want one of each claim", waiting)
+	}
+	cancel()
+	<-ended
+	<-ended
 }

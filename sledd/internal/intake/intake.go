@@ -68,6 +68,7 @@ type Intake struct {
 	slots chan struct{} // for polls
 
 	live                           live
+	claimPolls                     openPolls
 	newcomers, hellos, facts, logs *limit.Keyed
 	maxBare, maxDiscovered         int
 }

@@ -116,6 +116,9 @@ func (tx *nodeTx) recordRescueEntered(line report.Line) {
 		return
 	}
 	r.Address, r.HostKey = line.Entry.Address, line.Entry.HostKey
+	if own, err := nodetext.ParseAddress(tx.From()); err == nil { // not known behind a proxy on this machine
+		r.Address = own
+	}
 	r.Fingerprint = r.HostKey.Fingerprint()
 	tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation,
 		Detail: nodetext.Clean(fmt.Sprintf("entered: root@%s, host key %s", r.Address, r.Fingerprint))})
