@@ -169,6 +169,7 @@ test-terraform: ## the provider, with terraform and with tofu
 
 test-hostile: programs collection ## attacks of a stranger on the boot network
 	tests/hostile/run table.py docs/security.md
+	tests/hostile/run killed.py
 
 # Long: MINUTES for each number of ADDRESSES.
 test-flood: programs collection ## a site under a flood of claims (20 minutes)

@@ -118,7 +118,7 @@ class Site:
             "log-level": "warn",
         }
         command = [str(BIN / "sledd"), *(word for name, value in options.items() for word in (f"--{name}", value))]
-        with (self.folder / "sledd.log").open("wb") as log:
+        with (self.folder / "sledd.log").open("ab") as log:
             return subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | {"GOGC": "400"})
 
     def _nginx(self, program: str) -> subprocess.Popen[bytes]:
@@ -130,23 +130,34 @@ class Site:
 
     def begin(self) -> None:
         """Waits until it answers, and registers an image."""
+        self._answers()
+        image = {"name": "d12", "digest": DIGEST, "urls": [f"http://127.0.0.1:{self.ports[0]}/images/d12"]}
+        self.operator("PUT", "/v1/images/d12", image | {"bytes": 1 << 30, "file_bytes": 1 << 28})
+
+    def _answers(self) -> None:
+        """Waits until sledd answers."""
         deadline = time.monotonic() + DEADLINE
         while True:
             try:
                 if self.operator("GET", "/v1/nodes", check=False).status == 200:
-                    break
+                    return
             except (http.client.HTTPException, OSError):
                 self._operators.link.close()
             assert time.monotonic() < deadline, (self.folder / "sledd.log").read_text()
             time.sleep(0.05)
-        image = {"name": "d12", "digest": DIGEST, "urls": [f"http://127.0.0.1:{self.ports[0]}/images/d12"]}
-        self.operator("PUT", "/v1/images/d12", image | {"bytes": 1 << 30, "file_bytes": 1 << 28})
 
     def end(self) -> None:
         """Ends its processes."""
         for process in self._processes:
             process.terminate()
             process.wait(DEADLINE)
+
+    def kill(self) -> None:
+        """Kills sledd, and starts it again."""
+        self._processes[0].kill()
+        self._processes[0].wait(DEADLINE)
+        self._processes[0] = self._sledd()
+        self._answers()
 
     def left(self) -> list[str]:
         """The files that hold text in the form of a token: of the store, of the logs, and of what is served."""
