@@ -14,63 +14,11 @@ import tempfile
 from pathlib import Path
 
 import zstandard
+from disk import GRANULE, HEAD, KIB, MIB, UUID, Disk, put_swap, swap
+from odd_tables import odd_tables, other_tables
 from tables import Entry, ebr, gpt, mbr
 
 HERE = Path(__file__).parent
-KIB, MIB, GRANULE = 1 << 10, 1 << 20, 4096
-HEAD = (0, MIB)  # boot code, and what it loads
-UUID = "5ed00000-0000-4000-8000-000000000001"
-
-
-class Disk:
-    """The bytes of a disk, and the ranges of it that are used."""
-
-    def __init__(self, mib: int, sector: int = 512) -> None:
-        self.data = bytearray(mib * MIB)
-        self.sector = sector
-        self.used: set[int] = set()
-        self.asked = "-"
-
-    def put(self, at: int, data: bytes) -> None:
-        """Bytes as they are."""
-        self.data[at : at + len(data)] = data
-
-    def fill(self, start: int, end: int, word: bytes = b"something ") -> None:
-        """Content that is not zero and compresses well."""
-        self.put(start, (word * ((end - start) // len(word) + 1))[: end - start])
-
-    def keep(self, *ranges: tuple[int, int]) -> Disk:
-        """Bytes that are used, from start to end."""
-        for start, end in ranges:
-            self.used |= set(range(start // GRANULE, (end + GRANULE - 1) // GRANULE))
-        return self
-
-    def runs(self) -> str:
-        """The used granules, as the manifest has them."""
-        found: list[list[int]] = []
-        for i in sorted(self.used):
-            if found and found[-1][1] == i - 1:
-                found[-1][1] = i
-            else:
-                found.append([i, i])
-        return ",".join(f"{first}-{last}" for first, last in found)
-
-
-def swap(size: int, version: int = 1) -> bytes:
-    """The first page of a swap of that size."""
-    page = bytearray(GRANULE)
-    struct.pack_into("<III", page, 1024, version, size // GRANULE - 1, 0)
-    page[1036:1052] = bytes.fromhex(UUID.replace("-", ""))
-    page[-10:] = b"SWAPSPACE2"
-    return bytes(page)
-
-
-def put_swap(disk: Disk, start: int, size: int) -> tuple[int, int]:
-    """A swap over junk, of which only the header counts. The used range; its last granule is used as well."""
-    disk.fill(start, start + size, b"swapped out ")
-    disk.put(start, swap(size))
-    disk.keep((start, start + GRANULE), (start + size - GRANULE, start + size))
-    return start, start + GRANULE
 
 
 def with_swap(mib: int, entries: list[Entry] | None = None) -> Disk:
@@ -270,6 +218,24 @@ def ext2_used(data: bytes, start: int) -> list[tuple[int, int]]:
     return [(start, start + 1024)] + [(start + (i + 1) * 1024, start + (i + 2) * 1024) for i in (*used, blocks - 2)]
 
 
+def second_table() -> dict[str, Disk]:
+    """A FAT that says that its second table alone is in use: the first one is not what counts."""
+    disk = Disk(6)
+    mbr(disk.data, [(0, 0x0C, 2048, 4 * 2048)])
+    with tempfile.NamedTemporaryFile() as file:
+        os.truncate(file.name, 4 * MIB)
+        words = ["mkfs.fat", "--invariant", "-F", "32", "-s", "1", file.name]
+        subprocess.run(words, check=True, capture_output=True)
+        disk.put(MIB, Path(file.name).read_bytes())
+    (reserved,), (size,) = (struct.unpack_from(kind, disk.data, MIB + at) for kind, at in (("<H", 14), ("<I", 36)))
+    struct.pack_into("<H", disk.data, MIB + 40, 0x81)
+    for cluster in range(1000, 1100):
+        struct.pack_into("<I", disk.data, MIB + (reserved + size) * 512 + cluster * 4, 0x0FFFFFFF)
+    start = MIB + (reserved + 2 * size + 998) * 512
+    disk.fill(start, start + 100 * 512)
+    return {"fat32_second_table": disk.keep(HEAD, (MIB, 5 * MIB))}
+
+
 def behind_filesystem() -> dict[str, Disk]:
     """What lies behind a filesystem in its partition: the hash tree of dm-verity, the metadata of DRBD; or zeros."""
     found = {}
@@ -288,37 +254,11 @@ def behind_filesystem() -> dict[str, Disk]:
     return found
 
 
-def other_tables() -> dict[str, Disk]:
-    """Tables of other kinds in front of what looks like a swap over the whole disk: all of it is kept."""
-    sun = bytearray(512)
-    struct.pack_into(">IH", sun, 128, 1, 0)  # version
-    struct.pack_into(">H", sun, 140, 8)  # partitions
-    struct.pack_into(">I", sun, 188, 0x600DDEEE)
-    struct.pack_into(">HH", sun, 436, 16, 63)
-    struct.pack_into(">IIH", sun, 444, 0, 4096, 0xDABE)
-    struct.pack_into(">H", sun, 508, 0xDABE)
-    check = 0
-    for (word,) in struct.iter_unpack(">H", sun[:510]):
-        check ^= word
-    struct.pack_into(">H", sun, 510, check)
-    mac = bytearray(1024)
-    struct.pack_into(">2sHI", mac, 0, b"ER", 512, 4096)
-    struct.pack_into(">2sHIII32s32s", mac, 512, b"PM", 0, 1, 1, 63, b"Apple", b"Apple_partition_map")
-    found = {}
-    for name, table in (("sun", sun), ("mac", mac)):
-        disk = Disk(2)
-        put_swap(disk, 0, 2 * MIB)
-        disk.put(0, bytes(table))
-        disk.used = set()
-        found[f"table_of_{name}"] = disk.keep((0, 2 * MIB))
-    return found
-
-
 def main() -> None:
     """Writes every disk and the manifest."""
     disks = {
         **loader_outside(), "isohybrid": isohybrid(), "hybrid_mbr": hybrid(), **ldm(), **extended(), **sector_4096(),
-        **swaps(), **stale(), **behind_filesystem(), **other_tables(),
+        **swaps(), **stale(), **behind_filesystem(), **other_tables(), **odd_tables(), **second_table(),
     }  # fmt: skip
     for old in HERE.glob("*.zst"):
         old.unlink()

@@ -29,7 +29,7 @@ static bool is_same(const char *a, const char *b) {
 	return !strcmp(a, b) || (!strncmp(a, "ext", 3) && !strncmp(b, "ext", 3));
 }
 
-// A content is believed only if libblkid finds the same one and no other.
+// A content is believed only if libblkid finds the same one and no other, and no table of partitions.
 static int confirm(const struct reader *reader, const struct partition *partition, struct probe *found,
 		   struct content *ret, struct fault *fault) {
 	struct known known;
@@ -40,6 +40,8 @@ static int confirm(const struct reader *reader, const struct partition *partitio
 	if (known.count > 1)
 		snprintf(ret->doubt, sizeof(ret->doubt), "it has signatures of more than one content (%s)",
 			known.names);
+	else if (known.table[0] && found->kind != CONTENT_ALL)
+		snprintf(ret->doubt, sizeof(ret->doubt), "there is a partition table in it (%s)", known.table);
 	else if (known.count == 0 && found->kind != CONTENT_ALL)
 		snprintf(ret->doubt, sizeof(ret->doubt), "libblkid does not find the %s in it", found->name);
 	else if (known.count == 1 && found->kind != CONTENT_ALL && !is_same(known.name, found->name))

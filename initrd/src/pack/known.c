@@ -56,22 +56,14 @@ static int open_probe(const struct reader *reader, uint64_t start, uint64_t byte
 	return fault_errno(fault, CODE_FAILED, fd < 0 || !probe ? errno : EIO, "%s: signatures", reader->name);
 }
 
-int known_table(const struct reader *reader, char ret[17], struct fault *fault) {
-	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
-	cleanup_close int fd = open_again(reader);
-	int r = open_probe(reader, 0, reader->bytes, fd, probe, fault);
-	const char *type;
+// Boot code of a filesystem may look like a table of MBR without a partition.
+static void find_table(blkid_probe probe, char *ret, size_t size) {
+	blkid_partlist list = blkid_probe_get_partitions(probe);
+	blkid_parttable table = list ? blkid_partlist_get_table(list) : NULL;
+	const char *type = table ? blkid_parttable_get_type(table) : NULL;
 
-	ret[0] = 0;
-	if (r < 0)
-		return r;
-	blkid_probe_enable_superblocks(probe, 0);
-	blkid_probe_enable_partitions(probe, 1);
-	while (!ret[0] && (r = blkid_do_probe(probe)) == 0)
-		if (blkid_probe_lookup_value(probe, "PTTYPE", &type, NULL) == 0 && strcmp(type, "dos") &&
-		    strcmp(type, "gpt") && strcmp(type, "PMBR"))
-			rename_type(type, ret, 17);
-	return r < 0 ? fault_set(fault, CODE_FAILED, "%s: reading signatures failed", reader->name) : 0;
+	if (type && (strcmp(type, "dos") || blkid_partlist_numof_partitions(list) > 0))
+		rename_type(type, ret, size);
 }
 
 int known_read(const struct reader *reader, const struct partition *partition, struct known *ret, struct fault *fault) {
@@ -88,5 +80,8 @@ int known_read(const struct reader *reader, const struct partition *partition, s
 	while (ret->count < SIGNATURES_MAX && (r = blkid_do_probe(probe)) == 0)
 		if (blkid_probe_lookup_value(probe, "TYPE", &type, NULL) == 0)
 			add(ret, type, blkid_probe_has_value(probe, "SBBADCSUM"));
-	return r < 0 ? fault_set(fault, CODE_FAILED, "%s: reading signatures failed", reader->name) : 0;
+	if (r < 0)
+		return fault_set(fault, CODE_FAILED, "%s: reading signatures failed", reader->name);
+	find_table(probe, ret->table, sizeof(ret->table));
+	return 0;
 }

@@ -90,6 +90,8 @@ static bool is_ntfs(const struct head *h, struct probe *ret) {
 static bool is_exfat(const struct head *h, struct probe *ret) {
 	if (!has(h, 3, "EXFAT   ", 8) || !has(h, 510, "\x55\xaa", 2))
 		return false;
+	if (byte(h, 110) != 1)
+		ret->doubt = "it has more than one table";
 	if (le16(h, 106) & 2)
 		ret->objection = "it was not unmounted: run fsck.exfat";
 	return true;
@@ -115,6 +117,9 @@ static bool is_fat(const struct head *h, struct probe *ret) {
 		return false;
 	if (le16(h, 19) == 0 && le32(h, 32) == 0)
 		return false;
+	// With 32 bits it may say that one table alone is kept up to date. partclone reads the first.
+	if (le16(h, 22) == 0 && (byte(h, 40) & 0x80) && (byte(h, 40) & 0x0f))
+		ret->doubt = "its first table is not the one in use";
 	if (is_fat12(h))
 		// partclone 0.3.23 reports used clusters of it as free; it is never larger than 32 MiB
 		ret->kind = CONTENT_ALL;
@@ -191,6 +196,20 @@ static bool is_raid(const struct head *h, const uint8_t *tail, size_t size) {
 	return false;
 }
 
+// A table of MBR in the first sector, as far as it differs from boot code: one with an entry.
+static bool is_table(const struct head *h) {
+	bool is_used = false;
+
+	if (!has(h, 510, "\x55\xaa", 2))
+		return false;
+	for (size_t at = 446; at < 510; at += 16) {
+		if (byte(h, at) & 0x7f)
+			return false;
+		is_used |= le32(h, at + 12) != 0;
+	}
+	return is_used;
+}
+
 void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t tail_size, struct probe *ret) {
 	const struct head h = {head, head_size};
 	unsigned found = 0;
@@ -208,5 +227,7 @@ void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t ta
 		*ret = (struct probe){.name = "data", .doubt = "it has signatures of more than one content"};
 	if (ret->kind != CONTENT_ALL && is_raid(&h, tail, tail_size))
 		*ret = (struct probe){.name = "data", .doubt = "it is part of a RAID"};
+	if (ret->kind != CONTENT_ALL && is_table(&h))
+		*ret = (struct probe){.name = "data", .doubt = "there is a partition table in it (dos)"};
 	ret->is_known = found > 0;
 }

@@ -9,7 +9,6 @@
 #include "pack/content.h"
 #include "pack/counts.h"
 #include "pack/domain.h"
-#include "pack/known.h"
 #include "pack/rest.h"
 #include "pack/sector.h"
 
@@ -133,22 +132,6 @@ static int add_partition(const struct work *work, const struct partition *partit
 	return 0;
 }
 
-// A whole disk as one partition, unless it has a table that is not read: what it seems to hold is then only a part.
-static int add_disk(const struct work *work, const struct partition *partition, struct fault *fault) {
-	struct index_partition *entry = &work->map->partitions[0];
-	char type[CONTENT + 1], why[80];
-	int r = known_table(work->reader, type, fault);
-
-	if (r < 0 || !type[0])
-		return r < 0 ? r : add_partition(work, partition, fault);
-	snprintf(why, sizeof(why), "it has a partition table of a kind that is not read (%s)", type);
-	keep_whole(work, partition, why);
-	*entry = (struct index_partition){.start = partition->start, .bytes = partition->bytes};
-	snprintf(entry->content, sizeof(entry->content), "data");
-	work->map->partition_count = 1;
-	return 0;
-}
-
 // What lies outside of the partitions and of the table. Areas that the table only announces are kept whatever the
 // order: something is there.
 static int add_outside(const struct work *work, const struct table *table, struct fault *fault) {
@@ -195,8 +178,7 @@ int usedmap_read(const struct reader *reader, const struct usedmap_order *order,
 	ret->sector = table.sector;
 	add_extents(&ret->kept, &table.structures);
 	for (size_t i = 0; r == 0 && i < table.partition_count; i++)
-		r = table.kind == TABLE_NONE ? add_disk(&work, &table.partitions[i], fault)
-			: add_partition(&work, &table.partitions[i], fault);
+		r = add_partition(&work, &table.partitions[i], fault);
 	if (r == 0)
 		r = add_outside(&work, &table, fault);
 	if (ret->dropped)

@@ -26,7 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct content content;
 	struct known known;
 	struct fault fault;
-	char type[17];
 
 	if (fd < 0)
 		fd = memfd_create("partition", MFD_CLOEXEC);
@@ -35,10 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (ftruncate(fd, 0) < 0 || ftruncate(fd, BYTES) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size ||
 	    pwrite(fd, data, size, PLACE) != (ssize_t)size || pwrite(fd, data, size, BYTES - PLACE) != (ssize_t)size)
 		abort();
-	if (known_read(&reader, &partition, &known, &fault) == 0)
+	if (known_read(&reader, &partition, &known, &fault) == 0) {
 		check_name(known.name, strlen(known.name));
-	if (known_table(&reader, type, &fault) == 0)
-		check_name(type, strlen(type));
+		check_name(known.table, strlen(known.table));
+	}
 	if (content_read(&reader, &partition, &content, &fault) == 0)
 		check_name(content.name, strlen(content.name));
 	return 0;

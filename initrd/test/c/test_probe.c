@@ -84,12 +84,25 @@ static void test_fat(void) {
 	ok(!strcmp(look(PROBE_HEAD), "fat") && found.kind == CONTENT_ALL, "with 12 bits: whole");
 	head[13] = 3;
 	same(look(PROBE_HEAD), "data", "no power of two");
+	put_fat("mkfs.fat", 4);
+	head[22] = 0;
+	head[36] = 200;
+	ok(!strcmp(look(PROBE_HEAD), "fat") && !found.doubt, "with 32 bits");
+	head[40] = 0x01;
+	ok(look(PROBE_HEAD) && !found.doubt, "all of its tables are the same");
+	head[40] = 0x81;
+	ok(!strcmp(look(PROBE_HEAD), "fat") && found.doubt, "only the second table counts: %s", found.doubt);
+	head[40] = 0x80;
+	ok(look(PROBE_HEAD) && !found.doubt, "only the first one counts");
 	put_fat("NTFS    ", 4);
 	head[21] = 0;
 	same(look(PROBE_HEAD), "ntfs", "NTFS");
 	ok(found.copy_at_end, "has a copy of its boot sector in the last sector");
 	put_fat("EXFAT   ", 0);
-	same(look(PROBE_HEAD), "exfat", "exFAT");
+	head[110] = 1;
+	ok(!strcmp(look(PROBE_HEAD), "exfat") && !found.doubt, "exFAT");
+	head[110] = 2;
+	ok(!strcmp(look(PROBE_HEAD), "exfat") && found.doubt, "of two tables: %s", found.doubt);
 	head[106] = 2;
 	ok(look(PROBE_HEAD) && found.objection, "dirty: %s", found.objection);
 }
@@ -136,6 +149,22 @@ static void test_others(void) {
 	same(look(512), "data", "a partition of one sector");
 }
 
+static void test_table(void) {
+	put_swap(4096);
+	memcpy(head + 510, "\x55\xaa", 2);
+	ok(!strcmp(look(PROBE_HEAD), "swap") && !found.doubt, "boot code without a table");
+	head[446 + 12] = 1;
+	ok(!strcmp(look(PROBE_HEAD), "data") && found.doubt && found.kind == CONTENT_ALL, "a table: %s", found.doubt);
+	head[446 + 16] = 0x80;
+	head[446 + 48] = 0x7f;
+	ok(!strcmp(look(PROBE_HEAD), "swap") && !found.doubt, "text where entries would be");
+	begin();
+	memcpy(head, "LUKS\xba\xbe", 6);
+	memcpy(head + 510, "\x55\xaa", 2);
+	head[446 + 12] = 1;
+	same(look(PROBE_HEAD), "luks", "kept whole all the same");
+}
+
 static enum import_kind kind_of(const char *bytes, size_t size, const char *tail_bytes) {
 	const char *why;
 	memset(head, 0, IMPORT_HEAD);
@@ -167,6 +196,7 @@ int main(void) {
 	test_btrfs();
 	test_fat();
 	test_others();
+	test_table();
 	test_import();
 	free(head);
 	free(tail);
