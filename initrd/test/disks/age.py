@@ -152,7 +152,9 @@ def reserve(life: Life, path: Path) -> None:
 
 def clone(life: Life, path: Path) -> None:
     if life.kind in REFLINKS and "reflink=0" not in life.options:
-        disks.run("cp", "--reflink=always", path, path.with_name(f"c{life.draw.randrange(300)}"))
+        name = path.with_name(f"c{life.draw.randrange(300)}")
+        if name != path:
+            disks.run("cp", "--reflink=always", path, name)
 
 
 def attribute(life: Life, path: Path) -> None:
