@@ -15,9 +15,8 @@ static struct disk *find_name(struct disks *disks, const char *name) {
 	return NULL;
 }
 
-// Finds the disk of a device number, which is the disk's own or a partition's: in sysfs, partitions are in the
-// directory of their disk.
-static struct disk *find_number(const char *root, struct disks *disks, const char *number) {
+// In sysfs, partitions are in the directory of their disk.
+struct disk *usage_disk(const char *root, struct disks *disks, const char *number) {
 	cleanup_free char *path = NULL, *real = NULL;
 	struct disk *disk;
 	char *slash;
@@ -37,7 +36,7 @@ static struct disk *find_node(const char *root, struct disks *disks, const char 
 	if (strncmp(node, "/dev/", 5))
 		return NULL;
 	sysfs_text(number, sizeof(number), "%s/sys/class/block/%s/dev", root, node + 5);
-	return *number ? find_number(root, disks, number) : NULL;
+	return *number ? usage_disk(root, disks, number) : NULL;
 }
 
 static void mark(struct disk *disk, const char *how, const char *where) {
@@ -59,7 +58,7 @@ static int find_mounts(const char *root, struct disks *disks, struct fault *faul
 		if (!dash || sscanf(line, "%*s %*s %31s %*s %255s", number, where) != 2 ||
 		    sscanf(dash, " - %*s %255s", source) != 1)
 			continue;
-		mark(find_number(root, disks, number), "mounted at", where);
+		mark(usage_disk(root, disks, number), "mounted at", where);
 		mark(find_node(root, disks, source), "mounted at", where);
 	}
 	return ferror(file) ? fault_errno(fault, CODE_FAILED, EIO, "%s", path) : 0;

@@ -107,13 +107,13 @@ static int import(const char *path, const struct import_room *room, int *ret_fd,
 		return fault_set(fault, CODE_UNSUPPORTED, "it is not a file, a block device or a folder");
 	fd = open_alone(path, &st);
 	if (fd == -EBUSY)
-		return fault_set(fault, CODE_DISK, "it is in use: unmount its filesystems");
+		return in_use_report("", st.st_rdev, fault);
 	if (fd < 0)
 		return fault_errno(fault, CODE_FAILED, fd, "open");
 	if (S_ISDIR(st.st_mode))
 		return import_folder(fd, path, room, ret_fd, fault);
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	r = S_ISREG(st.st_mode) ? in_use_check("", fd, fault) : 0;
+	r = in_use_check("", fd, fault);
 	if (r == 0 && S_ISREG(st.st_mode))
 		r = unwrap(&fd, room, fault);
 	if (r == 0)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file below a loop device that the device mapper holds (LVM, LUKS), in a copy of what sysfs says: the kernel of a
-// test machine may have no device mapper.
+// A file or a disk that the device mapper holds (LVM, LUKS), in a copy of what sysfs says: the kernel of a test machine
+// may have no device mapper. ../pack/test_mapper.py has real ones.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "import/in_use.h"
@@ -41,6 +42,45 @@ static void make_tree(const char *backing) {
 	put("/sys/block/loop7/loop/backing_file", backing);
 }
 
+static void link_to(const char *path, const char *target) {
+	char full[512];
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	if (symlink(target, full) < 0)
+		abort();
+}
+
+static const char *report(unsigned minor_number, struct fault *fault) {
+	*fault = (struct fault){0};
+	return in_use_report(root, makedev(8, minor_number), fault) < 0 && fault->code == CODE_DISK ? fault->text
+		: "";
+}
+
+// A disk whose first partition is a physical volume, as the only argument of pack or as one of its partitions.
+static void test_devices(void) {
+	static const char *const folders[] = {"/sys/dev", "/sys/dev/block", "/sys/block/sda", "/sys/block/sda/sda1",
+		"/sys/block/sda/holders", "/sys/block/sda/sda1/holders"};
+	struct fault fault;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		folder(folders[i]);
+	put("/sys/block/sda/dev", "8:0\n");
+	put("/sys/block/sda/size", "2048\n");
+	link_to("/sys/dev/block/8:0", "../../block/sda");
+	link_to("/sys/dev/block/8:1", "../../block/sda/sda1");
+	same(report(0, &fault), "it is in use: mounted or held elsewhere: unmount or deactivate it first",
+		"by nobody that is known");
+	folder("/sys/block/sda/sda1/holders/dm-1");
+	folder("/sys/block/sda/sda1/holders/dm-1/dm");
+	put("/sys/block/sda/sda1/holders/dm-1/dm/name", "vg-root\n");
+	same(report(0, &fault), "it is in use: sda is held by dm-1 (vg-root): unmount or deactivate it first",
+		"a disk");
+	same(report(1, &fault), "it is in use: sda is held by dm-1 (vg-root): unmount or deactivate it first",
+		"a partition");
+	put("/proc/self/mountinfo", "22 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n");
+	same(report(0, &fault), "it is in use: sda is mounted at /srv: unmount or deactivate it first", "mounted");
+	ok(strstr(report(9, &fault), "elsewhere"), "a disk that is gone");
+}
+
 int main(void) {
 	const char *base = getenv("TMPDIR");
 	char file[512];
@@ -64,5 +104,6 @@ int main(void) {
 	put("/sys/block/loop7/loop/backing_file", "/dev/null");
 	ok(in_use_check(root, fd, &fault) == 0, "the loop device of another file");
 	close(fd);
+	test_devices();
 	return tap_done();
 }

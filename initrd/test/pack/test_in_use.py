@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -23,45 +25,59 @@ work = Path(tempfile.mkdtemp())
 disk = work / "disk.raw"
 
 
-def pack(code: int = 0, words: str = "") -> None:
+def pack(code: int = 0, words: str = "", source: str | Path = disk) -> None:
     """One run, and what it prints."""
-    command = [SLEDC, "pack", f"in={disk}", f"out={work / 'image'}", "level=1"]
+    command = [SLEDC, "pack", f"in={source}", f"out={work / 'image'}", "level=1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == code and words in done.stderr, f"exit {done.returncode}: {done.stderr}"
     assert code == 0 or "in use" in done.stderr, done.stderr
 
 
+@contextlib.contextmanager
+def machine(drive: str | Path) -> Iterator[str]:
+    """A virtual machine with that disk; its name in a message."""
+    command = [*QEMU, "-drive", f"file={drive},format=raw,if=virtio"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        assert process.stdin
+        deadline = time.monotonic() + 60
+        while f":{Path(drive).stat().st_ino} 100 101" not in Path("/proc/locks").read_text(encoding="utf-8"):
+            assert time.monotonic() < deadline, "QEMU does not lock its disk"
+            time.sleep(0.05)
+        yield f"qemu-system-x86 (process {process.pid})"
+        print("quit", file=process.stdin, flush=True)
+
+
 def test_loop() -> None:
     with disks.loop(disk) as device:
         pack()
+        pack(source=device)
         with disks.mounted("btrfs", device) as root:
             pack(4, f"is mounted at {root}")
+            pack(4, f"{Path(device).name} is mounted at {root}", device)
     pack()
 
 
-def test_below_another_device() -> None:
-    if subprocess.run(["dmsetup", "version"], capture_output=True, check=False).returncode:
-        print("# this kernel has no device mapper")
-        return
-    with disks.loop(disk) as device:
-        disks.run("dmsetup", "create", "sled-test", "--table", f"0 {SIZE // 512} linear {device} 0")
-        try:
-            pack(4, "held by dm-")
-        finally:
-            disks.run("dmsetup", "remove", "--retry", "sled-test")
+def test_second_loop() -> None:
+    """A loop device of which another one uses the file."""
+    with disks.loop(disk) as device, disks.loop(disk) as other:
+        pack(source=other)
+        with disks.mounted("btrfs", device) as root:
+            pack(4, f"its loop device {Path(device).name} is mounted at {root}", other)
 
 
 def test_virtual_machine() -> None:
-    command = [*QEMU, "-drive", f"file={disk},format=raw,if=virtio"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as machine:
-        assert machine.stdin
-        deadline = time.monotonic() + 60
-        while f":{disk.stat().st_ino} 100 101" not in Path("/proc/locks").read_text(encoding="utf-8"):
-            assert time.monotonic() < deadline, "QEMU does not lock its disk"
-            time.sleep(0.05)
-        pack(4, f"qemu-system-x86 (process {machine.pid})")
-        print("quit", file=machine.stdin, flush=True)
+    with machine(disk) as name:
+        pack(4, name)
+        with disks.loop(disk) as device:
+            pack(4, name, device)
     pack()
+
+
+def test_virtual_machine_on_a_device() -> None:
+    with disks.loop(disk) as device:
+        with machine(device) as name:
+            pack(4, name, device)
+        pack(source=device)
 
 
 if __name__ == "__main__":
