@@ -3,7 +3,6 @@
 // Disk Format 5.0), Microsoft (VHD 1.0) and Oracle (VDI 1.1).
 #include "import/foreign.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -79,6 +78,15 @@ static const char *vpc(const uint8_t *head, size_t size) {
 	if (get_be32(head + 60) == 4)
 		return "it is a snapshot of another file (a differencing VHD): merge them first";
 	return get_be64(head + 48) > DISK_MAX ? too_large : NULL;
+}
+
+bool foreign_is_fixed_vhd(const uint8_t *footer, uint64_t bytes) {
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < SECTOR_BYTES; i++)
+		sum += i < 64 || i >= 68 ? footer[i] : 0;
+	return has(footer, SECTOR_BYTES, 0, "conectix") && get_be32(footer + 60) == 2 &&
+		get_be32(footer + 64) == ~sum && get_be64(footer + 48) == bytes - SECTOR_BYTES;
 }
 
 static const char *vdi(const uint8_t *head, size_t size) {

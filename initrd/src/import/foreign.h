@@ -2,6 +2,7 @@
 // What of a virtual machine's disk file is refused before any program reads it. Pure.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,3 +13,6 @@ const char *foreign_objection(enum import_kind kind, const uint8_t *head, size_t
 
 // The same for formats that are not read at all. NULL: it is none of these.
 const char *foreign_unsupported(const uint8_t *head, size_t size, const uint8_t *tail, size_t tail_size);
+
+// Whether a file of that size is a raw disk with such a footer of VHD: its last sector is no part of the disk.
+bool foreign_is_fixed_vhd(const uint8_t *footer, uint64_t bytes);

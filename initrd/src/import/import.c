@@ -11,6 +11,7 @@
 #include "import/clonezilla.h"
 #include "import/compressed.h"
 #include "import/fog.h"
+#include "import/foreign.h"
 #include "import/in_use.h"
 #include "import/recognise.h"
 #include "import/virtual.h"
@@ -30,6 +31,8 @@ static int recognise(int fd, enum import_kind *ret, struct fault *fault) {
 	end = st.st_size < (off_t)sizeof(tail) ? (size_t)st.st_size : sizeof(tail);
 	m = pread(fd, tail, end, st.st_size - (off_t)end);
 	*ret = import_recognise(head, (size_t)n, tail, m > 0 ? (size_t)m : 0, &why);
+	if (*ret == IMPORT_RAW && m == (ssize_t)sizeof(tail) && foreign_is_fixed_vhd(tail, (uint64_t)st.st_size))
+		*ret = IMPORT_VPC;
 	if (*ret == IMPORT_SLED)
 		return fault_set(
 		    fault, CODE_UNSUPPORTED,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,9 @@
 
 #define MESSAGES ((uint64_t)64 << 10) // bytes that it may print
 #define TIMEOUT (6 * 3600 * SECOND) // enough for many TiB from a slow disk
+
+// QEMU takes the size of some VHD from their cylinders, heads and sectors, which may leave out the disk's end.
+#define VHD "driver=vpc,force_size_calc=current_size,file.driver=file,file.filename="
 
 static const char *format_of(enum import_kind kind) {
 	switch (kind) {
@@ -34,7 +38,9 @@ static const char *format_of(enum import_kind kind) {
 
 // The size of the disk in the file.
 static int measure(int fd, const char *format, uint64_t *ret, struct fault *fault) {
-	const char *const words[] = {"qemu-img", "measure", "-f", format, "-O", "raw", JAIL_FILE_0, NULL};
+	const bool is_vhd = !strcmp(format, "vpc");
+	const char *const words[] = {"qemu-img", "measure", "-O", "raw", is_vhd ? "--image-opts" : "-f",
+		is_vhd ? VHD JAIL_FILE_0 : format, is_vhd ? NULL : JAIL_FILE_0, NULL};
 	cleanup_close int out = memfd_create("measure", MFD_CLOEXEC);
 	cleanup_free char *text = NULL;
 	struct jail jail = import_jail(MESSAGES);
@@ -70,8 +76,10 @@ static int make_room(const struct import_room *room, uint64_t bytes, int *ret_fd
 int import_virtual(int fd, enum import_kind kind, const struct import_room *room, int *ret_fd, struct fault *fault) {
 	cleanup_close int made = -1;
 	const char *format = format_of(kind);
-	const char *const words[] = {"qemu-img", "convert", "-f", format, "-O", "raw", "-n", "--target-is-zero", "-t",
-		"writeback", JAIL_FILE_0, JAIL_FILE_1, NULL};
+	const bool is_vhd = !strcmp(format, "vpc");
+	const char *const words[] = {"qemu-img", "convert", "-O", "raw", "-n", "--target-is-zero", "-t", "writeback",
+		is_vhd ? "--image-opts" : "-f", is_vhd ? VHD JAIL_FILE_0 : format,
+		is_vhd ? JAIL_FILE_1 : JAIL_FILE_0, is_vhd ? NULL : JAIL_FILE_1, NULL};
 	struct jail jail;
 	uint64_t bytes = 0;
 	int r = measure(fd, format, &bytes, fault);

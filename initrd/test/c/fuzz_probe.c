@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/foreign.h"
 #include "import/recognise.h"
 #include "pack/counts.h"
 #include "pack/probe.h"
@@ -34,6 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (!found.name || strlen(found.name) > 16 || (found.kind != CONTENT_FILESYSTEM && found.objection))
 		abort();
 	(void)import_recognise(data, size, data, size < 9 ? size : 9, &why);
+	if (size >= IMPORT_TAIL)
+		(void)foreign_is_fixed_vhd(data, size);
 	check_clean(data, size);
 	return 0;
 }

@@ -37,6 +37,17 @@ def patched(path: Path, at: int, form: str, value: int) -> bytes:
     return bytes(data)
 
 
+def of_virtualbox(path: Path) -> bytes:
+    """A dynamic VHD whose cylinders, heads and sectors make less than its size: QEMU believes them of this program."""
+    data = bytearray(path.read_bytes())
+    for at in (0, len(data) - 512):
+        struct.pack_into(">4s", data, at + 28, b"vbox")
+        struct.pack_into(">HBB", data, at + 56, 60, 4, 17)
+        data[at + 64 : at + 68] = bytes(4)
+        struct.pack_into(">I", data, at + 64, ~sum(data[at : at + 512]) & 0xFFFFFFFF)
+    return bytes(data)
+
+
 def make_good(folder: Path) -> dict[str, Path]:
     """One file of each format, by name."""
     disk = folder / "raw"
@@ -50,13 +61,16 @@ def make_good(folder: Path) -> dict[str, Path]:
         ("vmdk-stream", "vmdk", "subformat=streamOptimized"),
         ("vhdx", "vhdx"),
         ("vdi", "vdi"),
-        ("vpc", "vpc"),
+        ("vpc", "vpc", "force_size=on"),
+        ("vpc-fixed", "vpc", "subformat=fixed,force_size=on"),
         ("parallels", "parallels"),
         ("qed", "qed"),
     ):
         made[name] = folder / name
         words = [word for option in options for word in ("-o", option)]
         qemu_img("convert", "-f", "raw", "-O", form, *words, disk, made[name])
+    made["vpc-geometry"] = folder / "vpc-geometry"
+    made["vpc-geometry"].write_bytes(of_virtualbox(made["vpc"]))
     made["luks"] = folder / "luks"
     key = ["--object", "secret,id=key,data=abc"]
     qemu_img("create", *key, "-f", "luks", "-o", "key-secret=key,iter-time=10", made["luks"], "1M")

@@ -69,6 +69,20 @@ def test_good() -> None:
             traced(path, 0)
 
 
+def test_size_of_vhd() -> None:
+    """The disk is what the footer declares: its end is not cut off by a geometry, and the footer is no part of it."""
+    assert pack(good["raw"]).returncode == 0
+    wanted = (outputs / "image").read_bytes()
+    for name in ("vpc", "vpc-fixed", "vpc-geometry"):
+        done = pack(good[name])
+        assert done.returncode == 0 and (outputs / "image").read_bytes() == wanted, f"{name}: {done.stderr}"
+    grown = inputs / "grown"
+    grown.write_bytes(bytes(512) + good["vpc-fixed"].read_bytes())
+    done = pack(grown, "json=yes")
+    assert f'"bytes":{grown.stat().st_size}' in done.stdout, f"a raw disk that ends with some footer: {done.stdout}"
+    grown.unlink()
+
+
 def test_crafted() -> None:
     for name, (path, why) in crafted.items():
         errors = traced(path, 3)
