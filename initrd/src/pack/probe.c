@@ -196,8 +196,8 @@ static bool is_raid(const struct head *h, const uint8_t *tail, size_t size) {
 	return false;
 }
 
-// A table of MBR in the first sector, as far as it differs from boot code: one with an entry.
-static bool is_table(const struct head *h) {
+// An MBR in the first sector, as far as it differs from boot code: one with an entry.
+static bool is_mbr(const struct head *h) {
 	bool is_used = false;
 
 	if (!has(h, 510, "\x55\xaa", 2))
@@ -227,7 +227,9 @@ void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t ta
 		*ret = (struct probe){.name = "data", .doubt = "it has signatures of more than one content"};
 	if (ret->kind != CONTENT_ALL && is_raid(&h, tail, tail_size))
 		*ret = (struct probe){.name = "data", .doubt = "it is part of a RAID"};
-	if (ret->kind != CONTENT_ALL && is_table(&h))
+	if (ret->kind != CONTENT_ALL && is_mbr(&h))
 		*ret = (struct probe){.name = "data", .doubt = "there is a partition table in it (dos)"};
+	if (ret->kind != CONTENT_ALL && (has(&h, 512, "EFI PART", 8) || has(&h, 4096, "EFI PART", 8)))
+		*ret = (struct probe){.name = "data", .doubt = "there is a partition table in it (gpt)"};
 	ret->is_known = found > 0;
 }

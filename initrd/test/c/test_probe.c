@@ -158,6 +158,14 @@ static void test_table(void) {
 	head[446 + 16] = 0x80;
 	head[446 + 48] = 0x7f;
 	ok(!strcmp(look(PROBE_HEAD), "swap") && !found.doubt, "text where entries would be");
+	for (size_t at = 512; at <= 4096; at *= 8) {
+		begin();
+		memcpy(head + 65536 + 64, "_BHRfS_M", 8);
+		head[65536 + 0x88] = 1;
+		memcpy(head + at, "EFI PART", 8);
+		ok(!strcmp(look(PROBE_HEAD), "data") && found.doubt, "a GPT without its MBR, sectors of %zu: %s", at,
+			found.doubt);
+	}
 	begin();
 	memcpy(head, "LUKS\xba\xbe", 6);
 	memcpy(head + 510, "\x55\xaa", 2);
