@@ -107,6 +107,22 @@ def test_below_the_first_check() -> None:
         assert foreign.SECRET not in target.read_bytes(), way
 
 
+def test_partclone() -> None:
+    """It opens nothing but the filesystem, whatever that names."""
+    disk = work / "disk"
+    for size, *words in (
+        (8, "mke2fs", "-q", "-t", "ext4"), (320, "mkfs.xfs", "-q"), (104, "mkfs.f2fs", "-q"), (32, "mkfs.fat"),
+        (32, "mkfs.ntfs", "-q", "-F", "-f"), (48, "mkfs.exfat"),
+    ):  # fmt: skip
+        with disk.open("wb") as file:
+            file.truncate(size << 20)
+        subprocess.run([*words, disk], check=True, capture_output=True)
+        errors = traced(disk, 0)
+        assert "is kept" not in errors, f"{words}: {errors}"
+        assert "partclone" in (work / "trace").read_text(encoding="utf-8", errors="replace"), words
+        disk.unlink()
+
+
 def test_bombs() -> None:
     bomb = work / "bomb.gz"
     with gzip.open(bomb, "wb", 9) as file:
