@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/dump.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 #define LBA_MAX (UINT64_C(1) << 50) // more than any disk has
@@ -38,6 +42,24 @@ static unsigned number_of(const char *line, size_t size) {
 	return from < end ? (unsigned)strtoul(from, NULL, 10) : 0;
 }
 
+// Of the line of a partition: "type=82," or, in older versions, "Id=82,".
+static bool is_empty(const char *line, size_t size) {
+	static const char *const types[] = {"82", "5", "f", "85", "0657FD6D-A4AB-43C4-84E5-0933C84B4F4F"};
+	const char *at = memmem(line, size, "type=", 5), *id = memmem(line, size, "Id=", 3);
+
+	if (!at && !id)
+		return false;
+	for (at = at ? at + 5 : id + 3; at < line + size && *at == ' '; at++)
+		;
+	for (size_t i = 0; i < ELEMENTS(types); i++) {
+		size_t n = strlen(types[i]);
+		if ((size_t)(line + size - at) >= n && !strncasecmp(at, types[i], n) &&
+		    (at + n == line + size || !isalnum((unsigned char)at[n])))
+			return true;
+	}
+	return false;
+}
+
 static int parse_partition(const char *line, size_t size, struct dump *dump, struct fault *fault) {
 	struct dump_partition *partition = &dump->partitions[dump->partition_count];
 	uint64_t start, count;
@@ -51,7 +73,7 @@ static int parse_partition(const char *line, size_t size, struct dump *dump, str
 	if (count == 0)
 		return 0; // old versions write an unused one like this
 	*partition = (struct dump_partition){.number = number_of(line, size), .start = start * dump->sector,
-		.bytes = count * dump->sector};
+		.bytes = count * dump->sector, .is_empty = is_empty(line, size)};
 	dump->partition_count++;
 	return 0;
 }

@@ -44,6 +44,12 @@ static int write_boot_code(struct tree *tree, struct fault *fault) {
 	return r;
 }
 
+static void mark_empty(struct dump *table, unsigned number) {
+	for (size_t i = 0; i < table->partition_count; i++)
+		if (table->partitions[i].number == number)
+			table->partitions[i].is_empty = true;
+}
+
 // Lines "<number> <uuid>".
 static int write_swaps(struct tree *tree, struct fault *fault) {
 	cleanup_free char *text = NULL;
@@ -55,21 +61,27 @@ static int write_swaps(struct tree *tree, struct fault *fault) {
 	for (line = strtok_r(text, "\n", &rest); r == 0 && line; line = strtok_r(NULL, "\n", &rest)) {
 		char uuid[40] = "";
 		unsigned number;
-		if (sscanf(line, "%u %39s", &number, uuid) == 2)
-			r = tree_write_swap(tree, number, uuid, fault);
+		if (sscanf(line, "%u %39s", &number, uuid) != 2)
+			continue;
+		r = tree_write_swap(tree, number, uuid, fault);
+		mark_empty(&tree->table, number);
 	}
 	return r;
 }
 
-// A partition without a file was not saved: swap, and the extended partition.
+// Swap, by its content or its type, and the extended partition have no file.
 static int write_partitions(struct tree *tree, struct fault *fault) {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < tree->table.partition_count; i++) {
 		char prefix[32];
-		snprintf(prefix, sizeof(prefix), "d1p%u.img", tree->table.partitions[i].number);
+		const struct dump_partition *partition = &tree->table.partitions[i];
+		snprintf(prefix, sizeof(prefix), "d1p%u.img", partition->number);
 		if (tree_has_prefix(tree, prefix))
-			r = tree_write_partition(tree, prefix, tree->table.partitions[i].number, fault);
+			r = tree_write_partition(tree, prefix, partition->number, fault);
+		else if (!partition->is_empty)
+			r = fault_set(fault, CODE_UNSUPPORTED, "there is no image of partition %u: the folder is not "
+				"complete, or FOG saved only some of the partitions", partition->number);
 	}
 	return r;
 }

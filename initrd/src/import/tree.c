@@ -207,6 +207,25 @@ static int place(struct tree *tree, const struct dump_partition *partition, int 
 	return scratch_copy(tree->disk, partition->start, fd, 0, (uint64_t)st.st_size, fault);
 }
 
+// The copy of an NTFS's boot sector lies behind the last sector that the filesystem counts, so partclone does not save
+// it.
+static int copy_boot_sector(struct tree *tree, const struct dump_partition *partition, struct fault *fault) {
+	uint8_t boot[512], copy[512];
+	uint64_t at;
+
+	if (partition->bytes < sizeof(boot) || pread(tree->disk, boot, sizeof(boot), (off_t)partition->start) !=
+	    sizeof(boot))
+		return partition->bytes < sizeof(boot) ? 0 : fault_errno(fault, CODE_FAILED, errno, "a temporary file");
+	if (memcmp(boot + 3, "NTFS    ", 8) || __builtin_mul_overflow(get_le64(boot + 40), get_le16(boot + 11), &at) ||
+	    at > partition->bytes - sizeof(copy))
+		return 0;
+	at += partition->start;
+	if (pread(tree->disk, copy, sizeof(copy), (off_t)at) != sizeof(copy) ||
+	    (is_zero(copy, sizeof(copy)) && pwrite(tree->disk, boot, sizeof(boot), (off_t)at) != sizeof(boot)))
+		return fault_errno(fault, CODE_FAILED, errno, "a temporary file");
+	return 0;
+}
+
 int tree_write_partition(struct tree *tree, const char *prefix, unsigned number, struct fault *fault) {
 	const struct dump_partition *partition = find(tree, number, fault);
 	cleanup_with(pieces_free) struct pieces pieces = {.words = {(char *)(uintptr_t) "cat"}};
@@ -215,7 +234,9 @@ int tree_write_partition(struct tree *tree, const char *prefix, unsigned number,
 
 	if (r == 0)
 		r = land_pieces(tree, &pieces, &fd, fault);
-	return r == 0 ? place(tree, partition, fd, fault) : r;
+	if (r == 0)
+		r = place(tree, partition, fd, fault);
+	return r == 0 ? copy_boot_sector(tree, partition, fault) : r;
 }
 
 static void parse_uuid(const char *text, uint8_t ret[16]) {
