@@ -98,6 +98,9 @@ int clean_xfs(const struct reader *reader, const struct partition *partition, co
 	return r;
 }
 
+static const char not_shut_down[] =
+	"it was not shut down cleanly: start Windows and shut it down (shutdown /s), or run chkdsk";
+
 // The value of the attribute $VOLUME_INFORMATION; NULL: there is none.
 static const uint8_t *volume_information(const uint8_t *record, size_t size) {
 	size_t at = get_le16(record + 20);
@@ -113,6 +116,71 @@ static const uint8_t *volume_information(const uint8_t *record, size_t size) {
 	return NULL;
 }
 
+#define RESTART_AT 24	// restart page: where its area is
+#define RESTART_PAGE 16 // its size
+#define NTFS_PAGE 4096u // usual one
+enum { AREA_LSN = 0, AREA_CLIENT = 12, AREA_FLAGS = 14, AREA_SIZE = 16 };
+
+// A page of which the newer of two shows whether the log is open. Not so if it has never been written.
+static bool is_restart(const uint8_t *page, const uint8_t **ret_area) {
+	size_t at = get_le16(page + RESTART_AT);
+
+	*ret_area = page + at;
+	return (!memcmp(page, "RSTR", 4) || !memcmp(page, "CHKD", 4)) && at >= 32 && at <= BASIC - AREA_SIZE;
+}
+
+static bool is_open(const uint8_t *area) {
+	return get_le16(area + AREA_CLIENT) != UINT16_MAX && !(get_le16(area + AREA_FLAGS) & 2);
+}
+
+static int read_log(const struct area *area, uint64_t at, const char **ret_objection, const char **ret_doubt,
+		    struct fault *fault) {
+	uint8_t first[BASIC], second[BASIC];
+	const uint8_t *one, *two;
+	bool has_one, has_two;
+	uint32_t page;
+	int r = area_read(area, first, sizeof(first), at, fault);
+
+	if (r < 0)
+		return r;
+	has_one = is_restart(first, &one);
+	page = has_one ? get_le32(first + RESTART_PAGE) : NTFS_PAGE;
+	r = area_read(area, second, sizeof(second), at + page, fault);
+	if (r < 0)
+		return r;
+	has_two = is_restart(second, &two);
+	if (!has_one && !has_two && (get_le32(first) != UINT32_MAX || get_le32(second) != UINT32_MAX))
+		*ret_doubt = "its log is damaged";
+	if (has_one && has_two && get_le64(two + AREA_LSN) > get_le64(one + AREA_LSN))
+		has_one = false;
+	if (has_one ? is_open(one) : has_two && is_open(two))
+		*ret_objection = not_shut_down;
+	return 0;
+}
+
+// The rule of ntfs-3g: nobody has the log open, or it is marked as clean. What it holds may be in no other place, bits
+// of the bitmap among it. The file $LogFile is the third record.
+static int check_log(const struct area *area, const uint8_t *boot, const char **ret_objection, const char **ret_doubt,
+		     struct fault *fault) {
+	uint8_t record[NTFS_RECORD_MAX];
+	struct ntfs_file file;
+	struct ntfs_run run;
+	uint64_t bytes;
+	int r;
+
+	if (!ntfs_place(boot, 2, &file) || file.at > area->bytes)
+		return 0;
+	r = area_read(area, record, file.record, file.at, fault);
+	if (r < 0)
+		return r;
+	if (!ntfs_data(record, file.record, &run, &bytes) || !ntfs_next_run(&run) ||
+	    run.cluster > area->bytes / file.cluster) {
+		*ret_doubt = "its log cannot be read";
+		return 0;
+	}
+	return read_log(area, run.cluster * file.cluster, ret_objection, ret_doubt, fault);
+}
+
 // The file $Volume is the fourth record of the master file table.
 int clean_ntfs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
 	     const char **ret_doubt, struct fault *fault) {
@@ -122,7 +190,6 @@ int clean_ntfs(const struct reader *reader, const struct partition *partition, c
 	struct ntfs_file file;
 	int r = area_read(&area, boot, sizeof(boot), 0, fault);
 
-	(void)ret_doubt;
 	if (r < 0)
 		return r;
 	*ret_objection = "its volume record is damaged: run chkdsk";
@@ -133,10 +200,8 @@ int clean_ntfs(const struct reader *reader, const struct partition *partition, c
 		return r;
 	information = memcmp(record, "FILE", 4) ? NULL : volume_information(record, file.record);
 	if (information)
-		*ret_objection = get_le16(information + 10) & 1
-			? "it was not shut down cleanly: start Windows and shut it down (shutdown /s), or run chkdsk"
-			: NULL;
-	return 0;
+		*ret_objection = get_le16(information + 10) & 1 ? not_shut_down : NULL;
+	return *ret_objection ? 0 : check_log(&area, boot, ret_objection, ret_doubt, fault);
 }
 
 // The newer of the two checkpoints shows whether it was unmounted. If not, there may be data that no map contains.

@@ -60,8 +60,57 @@ static void test_xfs(void) {
 }
 
 // Clusters of 512 bytes, the master file table at the 16th, records of 1 KiB.
+// The third record, with one run of data from byte 20,480 on: a log that has never been written. Its first page.
+static uint8_t *put_ntfs_log(void) {
+	uint8_t *record = disk + 8192 + 2 * 1024, *data = record + 56;
+
+	memcpy(record, "FILE", 4);
+	record[6] = 1;
+	record[20] = 56;
+	put_le32(data, 0x80);
+	put_le32(data + 4, 72);
+	data[8] = 1;
+	data[32] = 64;
+	put_le32(data + 48, 8192);
+	memcpy(data + 64, "\x11\x10\x28", 3);
+	memset(disk + 20480, 0xff, 8192);
+	return disk + 20480;
+}
+
+static void put_restart(uint8_t *page, uint8_t lsn, uint8_t client, uint8_t flags) {
+	memcpy(page, "RSTR", 4);
+	put_le32(page + 16, 4096);
+	page[24] = 48;
+	page[25] = 0;
+	memset(page + 48, 0, 16);
+	page[48] = lsn;
+	memset(page + 48 + 12, client, 2);
+	page[48 + 14] = flags;
+}
+
+static void test_ntfs_log(uint8_t *log) {
+	put_restart(log, 5, 0xff, 0);
+	put_restart(log + 4096, 4, 0, 0);
+	same(state(), "ntfs", "nobody has its log open");
+	log[48] = 3;
+	ok(!strncmp(state(), "ntfs: it was not shut down", 26), "the second page is newer: %s", state());
+	log[4096 + 48 + 14] = 2;
+	same(state(), "ntfs", "open, but clean");
+	put_restart(log, 6, 0, 0);
+	ok(!strncmp(state(), "ntfs: it was not shut down", 26), "open: %s", state());
+	log[25] = 2;
+	same(state(), "ntfs", "a page whose area is not in its first sector is none");
+	memset(log, 1, 8192);
+	same(state(), "ntfs: in doubt", "no page of a log");
+	memset(log, 0xff, 8192);
+	disk[8192 + 2 * 1024 + 56 + 66] = 100;
+	same(state(), "ntfs: in doubt", "a log behind the end");
+	disk[8192 + 2 * 1024] = 0;
+	same(state(), "ntfs: in doubt", "no record of it");
+}
+
 static void test_ntfs(void) {
-	uint8_t *volume = disk + 8192 + 3 * 1024;
+	uint8_t *volume = disk + 8192 + 3 * 1024, *log;
 
 	memset(disk, 0, SIZE);
 	memcpy(disk + 3, "NTFS    ", 8);
@@ -70,6 +119,7 @@ static void test_ntfs(void) {
 	disk[13] = 1;
 	disk[48] = 16;
 	disk[64] = 2;
+	log = put_ntfs_log();
 	ok(!strncmp(state(), "ntfs: its volume record", 23), "no record: %s", state());
 	memcpy(volume, "FILE", 4);
 	volume[20] = 56;
@@ -79,6 +129,8 @@ static void test_ntfs(void) {
 	same(state(), "ntfs", "shut down");
 	volume[56 + 24 + 10] = 1;
 	ok(!strncmp(state(), "ntfs: it was not shut down", 26), "dirty: %s", state());
+	volume[56 + 24 + 10] = 0;
+	test_ntfs_log(log);
 }
 
 // Blocks and segments of 512 bytes, the checkpoints at the eighth.
