@@ -6,11 +6,12 @@
 
 #include "base/cleanup.h"
 #include "base/operand.h"
+#include "disk/transport.h"
 
 static bool candidate(const struct disk *disk) { return !disk->excluded[0]; }
 
-// Sets `why` if the disk must not be written, whatever the selector. False: it may be written.
-static bool unfit(const struct disk *disk, const struct keep *keep, char *why, size_t size) {
+// Sets `why` if the path must not be written, whatever the selector. False: it may be written.
+static bool unfit_path(const struct disk *disk, const struct keep *keep, char *why, size_t size) {
 	*why = 0;
 	if (disk->excluded[0])
 		snprintf(why, size, "%s", disk->excluded);
@@ -21,6 +22,23 @@ static bool unfit(const struct disk *disk, const struct keep *keep, char *why, s
 	else if (disk->in_use[0])
 		snprintf(why, size, "%s", disk->in_use);
 	return *why;
+}
+
+bool choose_unfit(const struct disks *disks, const struct disk *disk, const struct keep *keep, char *why,
+		  size_t size) {
+	bool unfit = unfit_path(disk, keep, why, size);
+
+	for (size_t i = 0; i < disks->count && !unfit; i++)
+		if (transport_same_disk(disk, &disks->items[i]))
+			unfit = unfit_path(&disks->items[i], keep, why, size);
+	return unfit;
+}
+
+const struct disk *choose_first_path(const struct disks *disks, const struct disk *disk) {
+	for (const struct disk *other = disks->items; other < disk; other++)
+		if (candidate(other) && transport_same_disk(disk, other))
+			return other;
+	return disk;
 }
 
 bool choose_is_disk(const struct disk *disk) {
@@ -59,33 +77,64 @@ static int parse(const char *selector_text, const char *keep_text, struct select
 	return r < 0 ? fault_prefix(fault, r, "keep: ") : 0;
 }
 
+// Whether an earlier path of the same disk matched already.
+static bool is_counted(const struct disks *disks, const struct selector *selector, const struct disk *disk) {
+	for (const struct disk *other = disks->items; other < disk; other++)
+		if (candidate(other) && transport_same_disk(disk, other) && selector_chooses(selector, other))
+			return true;
+	return false;
+}
+
+// How many disks match; each counts once, whatever its paths. Sets `match` to one of them, NULL for none.
+static size_t count_matches(const struct disks *disks, const struct selector *selector, const struct disk **match) {
+	bool smallest = selector_has(selector, TERM_SMALLEST);
+	size_t matches = 0;
+
+	*match = NULL;
+	for (size_t i = 0; i < disks->count; i++) {
+		const struct disk *disk = &disks->items[i];
+		if (!candidate(disk) || !selector_chooses(selector, disk) || is_counted(disks, selector, disk))
+			continue;
+		if (smallest && matches && disk->bytes > (*match)->bytes)
+			continue;
+		if (smallest && matches && disk->bytes < (*match)->bytes)
+			matches = 0;
+		*match = disk;
+		matches++;
+	}
+	return matches;
+}
+
 int choose_disk(const struct disks *disks, const char *selector_text, const char *keep_text, const struct disk **ret,
 		struct fault *fault) {
 	cleanup_with(selector_free) struct selector selector = {0};
 	cleanup_with(keep_free) struct keep keep = {0};
-	const struct disk *match = NULL;
-	size_t matches = 0;
+	const struct disk *match;
 	char why[256];
+	size_t matches;
 	int r = selector_parse(selector_text, &selector, fault);
 
 	r = r < 0 ? fault_prefix(fault, r, "disk: ") : choose_keep(disks, keep_text, &keep, fault);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < disks->count; i++) {
-		const struct disk *disk = &disks->items[i];
-		if (candidate(disk) && selector_matches(&selector, disk)) {
-			match = disk;
-			matches++;
-		}
-	}
+	matches = count_matches(disks, &selector, &match);
 	if (matches == 0)
 		return fault_set(fault, CODE_DISK, "disk %s: no disk matches", selector_text);
 	if (matches > 1)
 		return fault_set(fault, CODE_DISK, "disk %s: %zu disks match", selector_text, matches);
-	if (unfit(match, &keep, why, sizeof(why)))
+	match = choose_first_path(disks, match);
+	if (choose_unfit(disks, match, &keep, why, sizeof(why)))
 		return fault_set(fault, CODE_DISK, "disk %s: %s is %s", selector_text, match->name, why);
 	*ret = match;
 	return 0;
+}
+
+static void mismatch(const struct selector *selector, const struct disk *disk, char *why, size_t size) {
+	if (!selector_matches(selector, disk))
+		snprintf(why, size, "does not match");
+	else if (!selector_chooses(selector, disk))
+		snprintf(why, size, "%s: name it by serial, wwn or path",
+			 disk->foreign[0] ? disk->foreign : "attached in an unknown way");
 }
 
 int choose_list(const struct disks *disks, const char *selector_text, const char *keep_text, struct text *text,
@@ -101,8 +150,8 @@ int choose_list(const struct disks *disks, const char *selector_text, const char
 		char why[256];
 		if (disk->bytes == 0) // an empty drive, a loop device without a file
 			continue;
-		if (!unfit(disk, &keep, why, sizeof(why)) && selector_text && !selector_matches(&selector, disk))
-			snprintf(why, sizeof(why), "does not match");
+		if (!choose_unfit(disks, disk, &keep, why, sizeof(why)) && selector_text)
+			mismatch(&selector, disk, why, sizeof(why));
 		disk_describe(disk, text);
 		operand_write(text, "why", why);
 		text_adds(text, "\n");

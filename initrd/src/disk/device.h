@@ -11,6 +11,7 @@
 
 #define BLOCK (1u << 20)	// 1 MiB: unit of transfer; buffers for it are page-aligned, for O_DIRECT
 #define BLOCK_ALIGN 4096u
+#define PATHS_MAX 16u // of one disk, beside the one in use
 #define GRAIN 4096u // what is read or written alone where a whole BLOCK fails, unless a sector is larger
 
 struct device;
@@ -28,6 +29,8 @@ struct device_ops {
 struct device {
 	const struct device_ops *ops;
 	int fd;
+	int paths[PATHS_MAX]; // the other paths of the disk, held so that nobody else uses them
+	size_t path_count;
 	char name[64];
 	uint64_t bytes;
 	uint32_t sector;
@@ -39,7 +42,7 @@ struct device {
 // Opens, exclusively, the one disk that `selector` matches and `keep` does not. If that is refused, every disk is added
 // to `list` with the reason, for the verb to print.
 int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault);
-int device_open_disk(const struct disk *disk, struct device *ret, struct fault *fault);
+int device_open_disk(const struct disks *disks, const struct disk *disk, struct device *ret, struct fault *fault);
 
 // Opens the node in /dev, which must still be the disk that was chosen. `flags`: those of open(2). Every disk is opened
 // by this function.

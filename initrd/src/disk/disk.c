@@ -20,4 +20,6 @@ void disk_describe(const struct disk *disk, struct text *text) {
 	operand_write(text, "model", disk->model);
 	text_addf(text, " bytes=%llu rotational=%d removable=%d readonly=%d sector=%u", (unsigned long long)disk->bytes,
 		  disk->rotational, disk->removable, disk->readonly, disk->sector);
+	operand_write(text, "vendor", disk->vendor);
+	operand_write(text, "transport", disk->transport);
 }

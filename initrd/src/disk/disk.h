@@ -22,6 +22,8 @@ struct disk {
 	char node[80];	       // its file below /dev
 	dev_t number;
 	char serial[256], wwn[256], model[256];
+	char vendor[64];       // of SCSI disks
+	char transport[16];    // how it is attached, a word of contract/plan.md; empty: unknown
 	char path[256];	       // name under /dev/disk/by-path that udev would give
 	char path_short[256];  // udev's second, older name for ATA disks; else empty
 	uint64_t bytes;

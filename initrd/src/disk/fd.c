@@ -20,4 +20,6 @@ void device_close(struct device *device) {
 	if (device->fd >= 0)
 		close(device->fd);
 	device->fd = -1;
+	while (device->path_count)
+		close(device->paths[--device->path_count]);
 }

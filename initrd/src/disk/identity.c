@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "disk/identity.h"
 
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/file.h"
 #include "disk/bypath.h"
 #include "disk/sysfs.h"
+#include "disk/transport.h"
 
 void identity_page80(const unsigned char *page, size_t size, char *ret, size_t ret_size) {
 	size_t n;
@@ -41,6 +41,15 @@ static void scsi_serial(const char *root, struct disk *disk) {
 		identity_page80((const unsigned char *)page, size, disk->serial, sizeof(disk->serial));
 }
 
+// Elsewhere this file holds a number. libata reports "ATA" for every disk.
+static void scsi_vendor(const char *root, struct disk *disk) {
+	if (strncmp(disk->name, "sd", 2))
+		return;
+	sysfs_text(disk->vendor, sizeof(disk->vendor), "%s/sys/block/%s/device/vendor", root, disk->name);
+	if (!strcmp(disk->vendor, "ATA"))
+		disk->vendor[0] = 0;
+}
+
 // A USB bridge often hides the disk's serial number; udev then uses that of the USB device.
 static void usb_serial(const char *root, const char *real, struct disk *disk) {
 	char at[PATH_MAX], *slash;
@@ -63,40 +72,6 @@ static void first_of(char *ret, size_t size, const char *root, const char *name,
 		sysfs_text(ret, size, "%s/sys/block/%s/%s", root, name, *attributes);
 }
 
-void identity_foreign(const char *real, char *ret, size_t size) {
-	static const struct {
-		const char *piece, *text;
-	} kinds[] = {
-		{"/usb", "attached by USB"},
-		{"/rport-", "attached by Fibre Channel"},
-		{"/fc_", "attached by Fibre Channel"},
-		{"/session", "attached by iSCSI"},
-		{"/nvme-fabrics/", "attached by NVMe over fabrics"},
-	};
-
-	*ret = 0;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !*ret; i++)
-		if (strstr(real, kinds[i].piece))
-			snprintf(ret, size, "%s", kinds[i].text);
-}
-
-// A namespace that may have several paths lies below its subsystem, beside links to its controllers.
-static void nvme_transport(const char *real, struct disk *disk) {
-	char pattern[PATH_MAX], transport[32];
-	cleanup_with(globfree) glob_t found = {0};
-
-	if (!strstr(real, "/nvme-subsystem/"))
-		return;
-	snprintf(pattern, sizeof(pattern), "%.*s/nvme*/transport", (int)(strrchr(real, '/') - real), real);
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return;
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		sysfs_text(transport, sizeof(transport), "%s", found.gl_pathv[i]);
-		if (strcmp(transport, "pcie") != 0)
-			snprintf(disk->foreign, sizeof(disk->foreign), "attached by NVMe over %s", transport);
-	}
-}
-
 void identity_find(const char *root, struct disk *disk) {
 	static const char *const serials[] = {"serial", "device/serial", NULL}; // virtio; NVMe and MMC
 	static const char *const models[] = {"device/model", "device/name", NULL}; // SCSI, ATA, NVMe; MMC
@@ -108,6 +83,7 @@ void identity_find(const char *root, struct disk *disk) {
 	first_of(disk->model, sizeof(disk->model), root, disk->name, models);
 	first_of(wwid, sizeof(wwid), root, disk->name, wwids);
 	identity_wwn(wwid, disk->wwn, sizeof(disk->wwn));
+	scsi_vendor(root, disk);
 	if (!disk->serial[0])
 		scsi_serial(root, disk);
 	snprintf(path, sizeof(path), "%s/sys/block/%s", root, disk->name);
@@ -115,6 +91,5 @@ void identity_find(const char *root, struct disk *disk) {
 		return;
 	usb_serial(root, real, disk);
 	bypath_name(root, real, disk);
-	identity_foreign(real, disk->foreign, sizeof(disk->foreign));
-	nvme_transport(real, disk);
+	transport_find(root, real, disk);
 }

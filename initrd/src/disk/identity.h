@@ -7,10 +7,6 @@
 // A value that cannot be found stays empty: an empty text matches no selector.
 void identity_find(const char *root, struct disk *disk);
 
-// How a disk is attached, by its path in sysfs, if other machines may reach it or people move it: USB, Fibre Channel,
-// iSCSI, NVMe over fabrics. Else "". A SAS shelf that machines share looks like a backplane.
-void identity_foreign(const char *real, char *ret, size_t size);
-
 // Serial number from a SCSI "unit serial number" page (0x80). Pure; "" if the page is malformed.
 void identity_page80(const unsigned char *page, size_t size, char *ret, size_t ret_size);
 

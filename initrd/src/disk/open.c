@@ -13,6 +13,7 @@
 #include "disk/fd.h"
 #include "disk/scan.h"
 #include "disk/seam.h"
+#include "disk/transport.h"
 
 static int block_range(struct device *device, unsigned long request, uint64_t offset, uint64_t size) {
 	uint64_t range[2] = {offset, size};
@@ -52,9 +53,27 @@ int device_open_node(const struct disk *disk, int flags, const struct device_ops
 	return 0;
 }
 
-// Exclusive: fails if the disk is in use.
-int device_open_disk(const struct disk *disk, struct device *ret, struct fault *fault) {
-	return device_open_node(disk, O_RDWR | O_EXCL | O_DIRECT, &block_ops, ret, fault);
+static int hold_paths(const struct disks *disks, const struct disk *disk, struct device *device, struct fault *fault) {
+	for (size_t i = 0; i < disks->count; i++) {
+		struct device path = {.fd = -1};
+		if (!transport_same_disk(disk, &disks->items[i]))
+			continue;
+		if (device->path_count == PATHS_MAX)
+			return fault_set(fault, CODE_DISK, "%s has more than %u other paths", disk->name, PATHS_MAX);
+		if (device_open_node(&disks->items[i], O_RDONLY | O_EXCL, &block_ops, &path, fault) < 0)
+			return fault_prefix(fault, -EBUSY, "%s, another path: ", disk->name);
+		device->paths[device->path_count++] = path.fd;
+	}
+	return 0;
+}
+
+// Exclusive: fails if the disk is in use, also by another of its paths.
+int device_open_disk(const struct disks *disks, const struct disk *disk, struct device *ret, struct fault *fault) {
+	int r = device_open_node(disk, O_RDWR | O_EXCL | O_DIRECT, &block_ops, ret, fault);
+
+	if (r == 0 && (r = hold_paths(disks, disk, ret, fault)) < 0)
+		device_close(ret);
+	return r;
 }
 
 int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault) {
@@ -69,7 +88,7 @@ int device_open(const char *selector, const char *keep, struct device *ret, stru
 	if (r == 0)
 		r = choose_disk(&disks, selector, keep, &disk, fault);
 	if (r == 0)
-		r = device_open_disk(disk, ret, fault);
+		r = device_open_disk(&disks, disk, ret, fault);
 	if (r < 0)
 		(void)choose_list(&disks, selector, keep, list, &ignored);
 	return r;

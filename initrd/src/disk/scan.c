@@ -25,7 +25,13 @@ static bool mmc_hardware_partition(const char *name) {
 	return !strncmp(name, "mmcblk", 6) && (strstr(name, "boot") || strstr(name, "rpmb") || strstr(name, "gp"));
 }
 
-static void exclude(const char *root, struct disk *disk) {
+// nvme0c1n1 is one path of nvme0n1.
+static bool nvme_path(const char *name) {
+	unsigned subsystem, controller, namespace;
+	return sscanf(name, "nvme%uc%un%u", &subsystem, &controller, &namespace) == 3;
+}
+
+void scan_exclude(struct disk *disk, bool hidden) {
 	const char *why = NULL;
 
 	for (size_t i = 0; i < ELEMENTS(excluded_names) && !why; i++) {
@@ -35,7 +41,7 @@ static void exclude(const char *root, struct disk *disk) {
 	}
 	if (!why && mmc_hardware_partition(disk->name))
 		why = "a hardware partition";
-	if (!why && sysfs_number(0, "%s/sys/block/%s/hidden", root, disk->name))
+	if (!why && (hidden || nvme_path(disk->name)))
 		why = "a path of another disk";
 	if (!why && disk->removable)
 		why = "removable";
@@ -85,7 +91,7 @@ static int scan_one(const char *root, const char *name, struct disk *disk, struc
 	disk->rotational = sysfs_number(0, "%s/sys/block/%s/queue/rotational", root, name);
 	disk->removable = sysfs_number(0, "%s/sys/block/%s/removable", root, name);
 	disk->readonly = sysfs_number(0, "%s/sys/block/%s/ro", root, name);
-	exclude(root, disk);
+	scan_exclude(disk, sysfs_number(0, "%s/sys/block/%s/hidden", root, name));
 	identity_find(root, disk);
 	return scan_partitions(root, disk, fault);
 }

@@ -7,3 +7,6 @@
 
 // Sorted by name. Free with disks_free after success.
 int scan_disks(const char *root, struct disks *ret, struct fault *fault);
+
+// Sets why a disk is never a candidate, by its name, size and `removable`; "" if it is one. Pure.
+void scan_exclude(struct disk *disk, bool hidden);

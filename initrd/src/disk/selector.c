@@ -7,11 +7,15 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "disk/transport.h"
 
 static const char *const term_words[] = {
-	[TERM_SERIAL] = "serial:", [TERM_WWN] = "wwn:",		       [TERM_PATH] = "path:",
-	[TERM_MODEL] = "model:",   [TERM_ROTATIONAL] = "rotational:", [TERM_SIZE] = "size:",
+	[TERM_SERIAL] = "serial:",   [TERM_WWN] = "wwn:",		[TERM_PATH] = "path:",
+	[TERM_MODEL] = "model:",     [TERM_VENDOR] = "vendor:",		[TERM_TRANSPORT] = "transport:",
+	[TERM_ROTATIONAL] = "rotational:", [TERM_SIZE] = "size:",
 };
+#define TERMS \
+	"serial:S wwn:W path:P model:GLOB vendor:GLOB transport:T rotational:0|1 size:MIN-MAX smallest only"
 
 static int hex_pair(const char *at) {
 	char digits[3] = {at[0], at[0] ? at[1] : 0, 0};
@@ -64,24 +68,25 @@ static int parse_value(const char *text, struct term *term, struct fault *fault)
 		return r;
 	if (term->kind == TERM_ROTATIONAL && strcmp(term->value, "0") && strcmp(term->value, "1"))
 		return fault_set(fault, CODE_USAGE, "rotational: must be 0 or 1");
+	if (term->kind == TERM_TRANSPORT && !transport_is_word(term->value))
+		return fault_set(fault, CODE_USAGE,
+			"transport: must be nvme, sata, sas, raid, virtio, mmc, usb, fc, iscsi or nvme-of");
 	return 0;
 }
 
 static int parse_term(const char *text, struct term *term, struct fault *fault) {
-	if (!strcmp(text, "only")) {
-		term->kind = TERM_ONLY;
+	if (!strcmp(text, "only") || !strcmp(text, "smallest")) {
+		term->kind = *text == 'o' ? TERM_ONLY : TERM_SMALLEST;
 		return 0;
 	}
-	for (enum term_kind kind = TERM_SERIAL; kind < TERM_ONLY; kind++) {
+	for (enum term_kind kind = TERM_SERIAL; kind <= TERM_SIZE; kind++) {
 		size_t n = strlen(term_words[kind]);
 		if (strncmp(text, term_words[kind], n))
 			continue;
 		term->kind = kind;
 		return parse_value(text + n, term, fault);
 	}
-	return fault_set(fault, CODE_USAGE,
-			 "\"%s\" is not one of serial:S wwn:W path:P model:GLOB rotational:0|1 size:MIN-MAX only",
-			 	text);
+	return fault_set(fault, CODE_USAGE, "\"%s\" is not one of " TERMS, text);
 }
 
 int selector_parse(const char *text, struct selector *ret, struct fault *fault) {
@@ -102,15 +107,13 @@ int selector_parse(const char *text, struct selector *ret, struct fault *fault) 
 	return 0;
 }
 
-int keep_parse(const char *text, struct keep *ret, struct fault *fault) {
+int selectors_parse(const char *text, struct keep *ret, struct fault *fault) {
 	cleanup_free char *copy = strdup(text);
 	char *rest = copy, *one;
 
 	*ret = (struct keep){0};
 	if (!copy)
-		return fault_errno(fault, CODE_FAILED, ENOMEM, "keep");
-	if (!*text)
-		return 0;
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "selectors");
 	while ((one = strsep(&rest, ";"))) {
 		int r;
 		if (ret->count == KEEP_MAX)
@@ -120,6 +123,16 @@ int keep_parse(const char *text, struct keep *ret, struct fault *fault) {
 			return r;
 	}
 	return 0;
+}
+
+int keep_parse(const char *text, struct keep *ret, struct fault *fault) {
+	int r = selectors_parse(text, ret, fault);
+
+	for (size_t i = 0; r == 0 && i < ret->count; i++)
+		if (selector_has(&ret->selectors[i], TERM_SMALLEST))
+			return fault_set(fault, CODE_USAGE, "\"%s\": what is kept must not depend on other disks",
+				ret->selectors[i].text);
+	return r;
 }
 
 void selector_free(struct selector *selector) {
@@ -166,10 +179,15 @@ static bool term_matches(const struct term *term, const struct disk *disk) {
 		return !strcmp(term->value, disk->path) || !strcmp(term->value, disk->path_short);
 	case TERM_MODEL:
 		return glob_matches(term->value, disk->model);
+	case TERM_VENDOR:
+		return glob_matches(term->value, disk->vendor);
+	case TERM_TRANSPORT:
+		return !strcmp(term->value, disk->transport);
 	case TERM_ROTATIONAL:
 		return (*term->value == '1') == disk->rotational;
 	case TERM_SIZE:
 		return disk->bytes >= term->least && disk->bytes <= term->most;
+	case TERM_SMALLEST:
 	case TERM_ONLY:
 		return true;
 	}
@@ -181,6 +199,19 @@ bool selector_matches(const struct selector *selector, const struct disk *disk) 
 		if (!term_matches(&selector->terms[i], disk))
 			return false;
 	return selector->count > 0;
+}
+
+bool selector_has(const struct selector *selector, enum term_kind kind) {
+	for (size_t i = 0; i < selector->count; i++)
+		if (selector->terms[i].kind == kind)
+			return true;
+	return false;
+}
+
+bool selector_chooses(const struct selector *selector, const struct disk *disk) {
+	return selector_matches(selector, disk) &&
+	       (transport_is_local(disk->transport) || selector_has(selector, TERM_SERIAL) ||
+		selector_has(selector, TERM_WWN) || selector_has(selector, TERM_PATH));
 }
 
 bool keep_matches(const struct keep *keep, const struct disk *disk) {

@@ -12,11 +12,22 @@
 #define TERMS_MAX 16u
 #define KEEP_MAX 64u
 
-enum term_kind { TERM_SERIAL, TERM_WWN, TERM_PATH, TERM_MODEL, TERM_ROTATIONAL, TERM_SIZE, TERM_ONLY };
+enum term_kind {
+	TERM_SERIAL, // terms of identity
+	TERM_WWN,
+	TERM_PATH,
+	TERM_MODEL, // terms of description
+	TERM_VENDOR,
+	TERM_TRANSPORT,
+	TERM_ROTATIONAL,
+	TERM_SIZE,
+	TERM_SMALLEST,
+	TERM_ONLY
+};
 
 struct term {
 	enum term_kind kind;
-	char *value;	       // decoded; NULL for only and size
+	char *value;	       // decoded; NULL for size, smallest and only
 	uint64_t least, most;  // bytes, of size
 };
 
@@ -31,11 +42,17 @@ struct keep {
 	struct selector selectors[KEEP_MAX];
 };
 
-// Free both after a failure too.
+// Free all after a failure too.
 int selector_parse(const char *text, struct selector *ret, struct fault *fault);
+int selectors_parse(const char *text, struct keep *ret, struct fault *fault); // joined by ;
 int keep_parse(const char *text, struct keep *ret, struct fault *fault);
 void selector_free(struct selector *selector);
 void keep_free(struct keep *keep);
 
+// Whether all terms match; "smallest" always does, as it needs the other disks.
 bool selector_matches(const struct selector *selector, const struct disk *disk);
+bool selector_has(const struct selector *selector, enum term_kind kind);
 bool keep_matches(const struct keep *keep, const struct disk *disk);
+
+// Whether the selector may choose the disk. Without a term of identity it chooses only local disks.
+bool selector_chooses(const struct selector *selector, const struct disk *disk);

@@ -9,18 +9,30 @@
 #include "base/cleanup.h"
 #include "disk/choose.h"
 #include "disk/selector.h"
+#include "disk/transport.h"
 
-static void judge(const struct disk *disk, const struct keep *keep, char left[256], char unfit[256]) {
-	if (keep_matches(keep, disk))
+static bool is_kept(const struct disks *disks, const struct disk *disk, const struct keep *keep) {
+	bool kept = keep_matches(keep, disk);
+
+	for (size_t i = 0; i < disks->count && !kept; i++)
+		kept = transport_same_disk(disk, &disks->items[i]) && keep_matches(keep, &disks->items[i]);
+	return kept;
+}
+
+static void judge(const struct disks *disks, const struct disk *disk, const struct keep *keep, char left[256],
+		  char unfit[256]) {
+	const struct disk *first = choose_first_path(disks, disk);
+
+	if (is_kept(disks, disk, keep))
 		snprintf(left, 256, "on the keep list");
 	else if (disk->excluded[0])
 		snprintf(left, 256, "%s", disk->excluded);
 	else if (disk->foreign[0])
 		snprintf(left, 256, "%s", disk->foreign);
-	else if (disk->readonly)
-		snprintf(unfit, 256, "read-only");
-	else if (disk->in_use[0])
-		snprintf(unfit, 256, "%s", disk->in_use);
+	else if (first != disk)
+		snprintf(left, 256, "another path of %s", first->name);
+	else
+		(void)choose_unfit(disks, disk, keep, unfit, 256);
 }
 
 static int choose_all(const struct disks *disks, const char *keep_text, struct several *ret, struct fault *fault) {
@@ -34,7 +46,7 @@ static int choose_all(const struct disks *disks, const char *keep_text, struct s
 		if (ret->count == SEVERAL_MAX)
 			return fault_set(fault, CODE_DISK, "disks all: more than %u disks", SEVERAL_MAX);
 		ret->items[ret->count].disk = &disks->items[i];
-		judge(&disks->items[i], &keep, ret->items[ret->count].left, ret->items[ret->count].unfit);
+		judge(disks, &disks->items[i], &keep, ret->items[ret->count].left, ret->items[ret->count].unfit);
 		taken += !ret->items[ret->count++].left[0];
 	}
 	if (r == 0 && taken == 0)
@@ -81,7 +93,7 @@ int several_check(const char *disks_text, struct fault *fault) {
 	if (!*disks_text)
 		return fault_set(fault, CODE_USAGE, "must be \"all\", or disk selectors joined by ;");
 	if (strcmp(disks_text, "all") != 0)
-		r = keep_parse(disks_text, &selectors, fault);
+		r = selectors_parse(disks_text, &selectors, fault);
 	keep_free(&selectors);
 	return r;
 }

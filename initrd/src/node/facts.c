@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/operand.h"
+#include "disk/choose.h"
 #include "disk/scan.h"
 #include "disk/sysfs.h"
 
@@ -126,7 +127,7 @@ int facts_collect(const char *root, struct text *text, struct fault *fault) {
 	add_firmware(root, text);
 	lines += add_nics(root, text);
 	for (size_t i = 0; i < disks.count && lines < LINES_MAX; i++) {
-		if (disks.items[i].bytes == 0)
+		if (disks.items[i].bytes == 0 && !choose_is_disk(&disks.items[i])) // a loop device without a file
 			continue;
 		disk_describe(&disks.items[i], text);
 		text_adds(text, "\n");

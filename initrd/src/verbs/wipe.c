@@ -22,14 +22,14 @@ static int make_jobs(struct erase_fleet *fleet, size_t count, struct fault *faul
 	return 0;
 }
 
-static void open_job(struct erase_job *job, const char *left, const char *unfit) {
+static void open_job(const struct disks *disks, struct erase_job *job, const char *left, const char *unfit) {
 	if (*left) {
 		job->result = ERASE_LEFT_OUT;
 		fault_set(&job->fault, CODE_DISK, "%s", left);
 	} else if (*unfit) {
 		job->result = ERASE_FAILED;
 		fault_set(&job->fault, CODE_DISK, "%s", unfit);
-	} else if (device_open_disk(&job->disk, &job->device, &job->fault) < 0)
+	} else if (device_open_disk(disks, &job->disk, &job->device, &job->fault) < 0)
 		job->result = ERASE_FAILED;
 }
 
@@ -60,7 +60,7 @@ static int open_all(const char *selectors, const char *keep, struct erase_fleet 
 		r = make_jobs(fleet, several->count, fault);
 	for (size_t i = 0; r == 0 && i < fleet->count; i++) {
 		fleet->jobs[i].disk = *several->items[i].disk;
-		open_job(&fleet->jobs[i], several->items[i].left, several->items[i].unfit);
+		open_job(&disks, &fleet->jobs[i], several->items[i].left, several->items[i].unfit);
 	}
 	return r;
 }

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selectors and keep lists, matched against a disk; URL lists.
+// Selectors and keep lists, on a table of disks; URL lists.
 #include <stdlib.h>
 #include <string.h>
 
-#include "disk/selector.h"
+#include "disk/choose.h"
+#include "disk/several.h"
 #include "net/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	static const struct disk disk = {.serial = "S", .model = "aXbXc", .bytes = 1000};
+	static struct disk table[] = {
+		{.name = "sda", .serial = "S", .wwn = "0x5", .model = "aXbXc", .bytes = 1000, .transport = "sas"},
+		{.name = "sdb", .serial = "S", .wwn = "0x5", .model = "aXbXc", .bytes = 1000, .transport = "sas"},
+		{.name = "sdc", .serial = "U", .vendor = "V", .bytes = 10, .transport = "usb"},
+	};
+	static const struct disks disks = {3, table};
+	static struct several several;
 	char *text = strndup((const char *)data, size);
-	struct keep keep;
+	const struct disk *disk;
 	struct urls urls;
 	struct fault fault;
 
-	if (keep_parse(text, &keep, &fault) == 0)
-		(void)keep_matches(&keep, &disk);
-	keep_free(&keep);
+	(void)choose_disk(&disks, text, NULL, &disk, &fault);
+	(void)choose_disk(&disks, "serial:U", text, &disk, &fault);
+	(void)several_choose(&disks, text, "serial:U", &several, &fault);
 	(void)urls_parse(text, &urls, &fault);
 	urls_free(&urls);
 	free(text);

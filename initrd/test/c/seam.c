@@ -27,7 +27,7 @@ static bool open_block(const char *path, dev_t number, struct device *ret) {
 	struct fault fault;
 
 	snprintf(disk.node, sizeof(disk.node), "%s", path);
-	if (device_open_disk(&disk, ret, &fault) < 0)
+	if (device_open_disk(&(struct disks){0}, &disk, ret, &fault) < 0)
 		abort();
 	return true;
 }

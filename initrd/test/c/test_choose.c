@@ -7,17 +7,19 @@
 
 static struct disk table[] = {
 	{.name = "vda", .serial = "A", .model = "Fast 1", .bytes = 100, .wwn = "0x5000c500",
-	 .path = "pci-0000:00:04.0"},
+	 .path = "pci-0000:00:04.0", .transport = "virtio"},
 	{.name = "vdb", .serial = "B,1", .model = "Fast 2", .bytes = 200, .rotational = true,
-	 .path = "p-ata-1.0", .path_short = "p-ata-1"},
-	{.name = "vdc", .serial = "C", .model = "Slow", .bytes = 300, .readonly = true},
-	{.name = "vdd", .serial = "D", .model = "Slow", .bytes = 400, .in_use = "mounted at /srv"},
+	 .path = "p-ata-1.0", .path_short = "p-ata-1", .transport = "sata"},
+	{.name = "vdc", .serial = "C", .model = "Slow", .bytes = 300, .readonly = true, .transport = "nvme"},
+	{.name = "vdd", .serial = "D", .model = "Slow", .bytes = 400, .in_use = "mounted at /srv", .transport = "mmc"},
 	{.name = "sde", .serial = "E", .model = "Stick", .bytes = 500, .removable = true, .excluded = "removable"},
-	{.name = "twin1", .serial = "T", .bytes = 600},
-	{.name = "twin2", .serial = "T", .bytes = 700},
-	{.name = "none", .bytes = 800},
+	{.name = "twin1", .serial = "T", .bytes = 600, .transport = "raid"},
+	{.name = "twin2", .serial = "T", .bytes = 700, .transport = "raid"},
+	{.name = "none", .bytes = 800, .transport = "sas"},
 	{.name = "md0", .bytes = 900, .excluded = "an md array"},
 	{.name = "locked", .serial = "L", .excluded = "without a size"},
+	{.name = "usb", .serial = "U", .bytes = 50, .transport = "usb", .foreign = "attached by USB"},
+	{.name = "odd", .serial = "O", .bytes = 50},
 };
 static const struct disks disks = {sizeof(table) / sizeof(table[0]), table};
 
@@ -60,6 +62,9 @@ static void test_choice(void) {
 	refused("serial:A", "serial:C;model:Fast*", "keep list");
 	refused("serial:A", "only", "keep list");
 	refused("model:Fast*", "serial:A", "2 disks");
+	refused("size:-60", NULL, "no disk");
+	chosen("serial:U", NULL, "usb");
+	chosen("smallest", NULL, "vda");
 }
 
 // An entry that keeps nothing was meant to keep something.
@@ -91,11 +96,17 @@ static void test_list(void) {
 	for (const char *c = text_string(&text); *c; c++)
 		lines += *c == '\n';
 	ok(lines == disks.count - 1, "every disk with a size is in it");
-	ok(strstr(text_string(&text), "name=vda serial=A") && strstr(text_string(&text), "sector=0 why=\n"),
+	ok(strstr(text_string(&text), "name=vda serial=A") &&
+		   strstr(text_string(&text), "vendor= transport=virtio why=\n"),
 	   "a fit one has no reason");
 	ok(strstr(text_string(&text), "why=read-only\n"), "others have one");
 	ok(strstr(text_string(&text), "why=mounted%20at%20/srv\n"), "which says what uses it");
 	ok(strstr(text_string(&text), "why=does%20not%20match\n"), "or that it was not meant");
+	text_free(&text);
+	ok(choose_list(&disks, "only", NULL, &text, &fault) == 0, "a list of what is to be named");
+	ok(strstr(text_string(&text), "why=attached%20by%20USB:%20name%20it%20by%20serial,%20wwn%20or%20path\n"),
+	   "USB");
+	ok(strstr(text_string(&text), "why=attached%20in%20an%20unknown%20way:%20name%20it"), "an unknown transport");
 	text_free(&text);
 }
 

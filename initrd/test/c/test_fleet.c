@@ -10,14 +10,14 @@
 #define DISKS 8
 
 static struct disk table[] = {
-	{.name = "sda", .serial = "A", .bytes = 100},
-	{.name = "sdb", .serial = "B", .bytes = 100},
-	{.name = "sdc", .serial = "C", .bytes = 100, .readonly = true},
+	{.name = "sda", .serial = "A", .bytes = 100, .transport = "sas"},
+	{.name = "sdb", .serial = "B", .bytes = 100, .transport = "sas"},
+	{.name = "sdc", .serial = "C", .bytes = 100, .transport = "sas", .readonly = true},
 	{.name = "sdd", .serial = "D", .bytes = 100, .foreign = "attached by USB"},
 	{.name = "sde", .serial = "E", .bytes = 100, .removable = true, .excluded = "removable"},
 	{.name = "sdf", .serial = "F", .excluded = "without a size"},
 	{.name = "loop0", .bytes = 100, .excluded = "a loop device"},
-	{.name = "sdg", .serial = "G", .bytes = 100, .in_use = "mounted at /srv"},
+	{.name = "sdg", .serial = "G", .bytes = 100, .transport = "sas", .in_use = "mounted at /srv"},
 };
 static const struct disks disks = {sizeof(table) / sizeof(table[0]), table};
 static struct several several;

@@ -122,7 +122,7 @@ static void test_values(void) {
 	checked(check_selector, "size:10-5", false);
 	checked(check_selector, "size:5-", true);
 	checked(check_selector, "serial:a%zz", false);
-	checked(check_keep, "", true);
+	checked(check_keep, "", false);
 	checked(check_keep, "serial:a;", false);
 }
 

@@ -4,6 +4,7 @@
 
 #include "disk/identity.h"
 #include "disk/scan.h"
+#include "disk/transport.h"
 #include "node/facts.h"
 #include "node/os.h"
 #include "node/watchdog.h"
@@ -64,28 +65,39 @@ static void test_unfit(void) {
 	same(get("mmcblk0")->excluded, "", "an MMC is a disk");
 }
 
-static void test_foreign(void) {
+static void test_transport(void) {
 	static const struct {
-		const char *real, *text;
+		const char *real, *word, *foreign;
 	} cases[] = {
-		{"/sys/devices/pci0000:00/0000:00:1f.2/ata3/host2/target2:0:0/2:0:0:0/block/sda", ""},
-		{"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1", ""},
-		{"/sys/devices/pci0000:00/0000:02:00.0/host1/port-1:0/end_device-1:0/1:0:0:0/block/sdb", ""},
-		{"/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdc",
+		{"/sys/devices/pci0000:00/0000:00:1f.2/ata3/host2/target2:0:0/2:0:0:0/block/sda", "sata", ""},
+		{"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1", "nvme", ""},
+		{"/sys/devices/pci0000:00/0000:02:00.0/host1/port-1:0/end_device-1:0/1:0:0:0/block/sdb", "sas", ""},
+		{"/sys/devices/pci0000:00/0000:00:05.0/virtio2/host5/target5:0:0/5:0:0:2/block/sdc", "virtio", ""},
+		{"/sys/devices/platform/soc/mmc_host/mmc0/mmc0:0001/block/mmcblk0", "mmc", ""},
+		{"/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdc", "usb",
 		 "attached by USB"},
-		{"/sys/devices/pci0000:00/0000:03:00.0/host5/rport-5:0-1/target5:0:1/5:0:1:0/block/sdd",
+		{"/sys/devices/pci0000:00/0000:03:00.0/host5/rport-5:0-1/target5:0:1/5:0:1:0/block/sdd", "fc",
 		 "attached by Fibre Channel"},
-		{"/sys/devices/platform/host7/session1/target7:0:0/7:0:0:1/block/sde", "attached by iSCSI"},
-		{"/sys/devices/virtual/nvme-fabrics/ctl/nvme1/nvme1n1", "attached by NVMe over fabrics"},
+		{"/sys/devices/platform/host7/session1/target7:0:0/7:0:0:1/block/sde", "iscsi", "attached by iSCSI"},
+		{"/sys/devices/virtual/nvme-fabrics/ctl/nvme1/nvme1n1", "nvme-of", "attached by NVMe over fabrics"},
+		{"/sys/devices/pci0000:00/0000:04:00.0/host3/target3:0:0/3:0:0:0/block/sdf", "", ""},
 	};
-	char text[64];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		identity_foreign(cases[i].real, text, sizeof(text));
-		same(text, cases[i].text, cases[i].real);
+		const char *word = transport_of_path(cases[i].real, strrchr(cases[i].real, '/') + 1);
+		same(word, cases[i].word, cases[i].real);
+		same(transport_foreign(word), cases[i].foreign, cases[i].real);
+		ok(transport_is_local(word) == (*word && !*cases[i].foreign), "local or not: %s", word);
 	}
-	same(get("sdb")->foreign, "attached by USB", "a USB disk of the tree");
-	same(get("nvme0n1")->foreign, "", "an NVMe drive of the tree");
+	same(get("sdb")->transport, "usb", "a USB disk of the tree");
+	same(get("sdb")->foreign, "attached by USB", "which is foreign");
+	same(get("nvme0n1")->transport, "nvme", "an NVMe drive of the tree");
+	same(get("nvme0n1")->foreign, "", "which is not");
+	same(get("sda")->transport, "sata", "a SATA disk of the tree");
+	same(get("sda")->vendor, "", "whose vendor says nothing");
+	same(get("sdf")->transport, "raid", "a volume of a RAID controller");
+	same(get("sdf")->vendor, "DELL", "and its vendor");
+	same(get("loop0")->transport, "", "a loop device");
 }
 
 static void test_page80(void) {
@@ -115,8 +127,13 @@ static void test_facts(const char *root) {
 	   "nic");
 	ok(!strstr(text_string(&text), "nic name=lo"), "no nic without hardware");
 	ok(strstr(text_string(&text), "\ndisk name=vda serial=LAB-0001 wwn= path=pci-0000:00:04.0 model= "
-				      "bytes=4294967296 rotational=0 removable=0 readonly=0 sector=512\n"),
+				      "bytes=4294967296 rotational=0 removable=0 readonly=0 sector=512 vendor= "
+				      "transport=virtio\n"),
 	   "disk");
+	ok(strstr(text_string(&text), "disk name=sdg serial=LOCKED ") &&
+		   strstr(text_string(&text), " bytes=0 "),
+	   "a disk without a size");
+	ok(!strstr(text_string(&text), "name=zram0"), "no RAM disk without one");
 	text_free(&text);
 	ok(os_describe(root, "3", &text, &fault) == 0, "operational");
 	same(text_string(&text),
@@ -152,7 +169,7 @@ int main(void) {
 	test_numbers();
 	test_unfit();
 	test_page80();
-	test_foreign();
+	test_transport();
 	test_facts(root);
 	test_watchdog(root);
 	disks_free(&disks);

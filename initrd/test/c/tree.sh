@@ -93,6 +93,21 @@ echo 'S4EVNF0M123456    ' > $n/serial
 echo 'Samsung SSD 970' > $n/model
 echo 4096 > $n/nvme0n1/queue/logical_block_size
 
+bus $pci/0000:03:00.0 pci
+r=$pci/0000:03:00.0/host3/target3:2:0/3:2:0:0
+bus $r scsi
+disk $r/block/sdf sdf 8:80 8192
+ln -sfn ../.. $r/block/sdf/device
+echo 'DELL    ' > $r/vendor
+echo 'WDC ATA' > $r/model
+mkdir -p sys/class/scsi_host/host3 && echo megaraid_sas > sys/class/scsi_host/host3/proc_name
+echo 'ATA     ' > $s/vendor
+l=$pci/0000:03:00.0/host3/port-3:0/end_device-3:0/target3:0:0/3:0:0:0
+bus $l scsi
+disk $l/block/sdg sdg 8:96 0
+ln -sfn ../.. $l/block/sdg/device
+printf '\000\200\000\006LOCKED' > $l/vpd_pg80
+
 bus sys/devices/platform/soc/fe2e0000.mmc platform
 m=sys/devices/platform/soc/fe2e0000.mmc/mmc_host/mmc0/mmc0:0001
 bus $m mmc

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a disk is attached (contract/plan.md, disk selectors).
+#pragma once
+
+#include <stdbool.h>
+
+#include "disk/disk.h"
+
+// Sets `transport` and `foreign` of the disk, by its path in sysfs, `real`. "": unknown.
+void transport_find(const char *root, const char *real, struct disk *disk);
+
+// The same without a look at files: "" also for what only an attribute tells.
+const char *transport_of_path(const char *real, const char *name);
+
+bool transport_is_word(const char *word);
+bool transport_is_local(const char *word);
+
+// Why a disk with this transport is foreign: other machines may reach it, or people move it. "": it is not. A SAS shelf
+// that machines share looks like a backplane.
+const char *transport_foreign(const char *word);
+
+// Whether two disks are two paths of one: a dual-path SAS drive, a LUN behind two ports. Equal identities alone are no
+// proof: some USB bridges and NVMe drives all have the same.
+bool transport_same_disk(const struct disk *a, const struct disk *b);
