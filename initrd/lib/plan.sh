@@ -5,10 +5,18 @@
 
 plan_log=$ROOT/run/sled/log plan_report_log=$ROOT/run/sled/report.log plan_file=$ROOT/run/sled/plan
 
-# Once per boot. If no server responds, one may be back for the plan, which matters more.
+# Prints the disks of this machine, as the facts report them.
+plan_disks() { sledc disks 2>/dev/null | sed 's/ why=.*//'; }
+
+# sledd resolves selectors with the facts, so they are sent again until a server has taken them.
 plan_send_facts() {
-	sledc facts $node 2>"$plan_log" || console_say "the facts were not sent: $(tail -n 1 "$plan_log")"
+	plan_seen=$(plan_disks) plan_unsent=
+	sledc facts $node 2>"$plan_log" && return 0
+	plan_unsent=yes
+	console_say "the facts were not sent: $(tail -n 1 "$plan_log")"
 }
+
+plan_disks_changed() { [ "$(plan_disks)" != "$plan_seen" ]; }
 
 # plan_report NUMBER OF VERB [OPERAND...]: sends the output of the step to the servers. Returns the step's exit code, or
 # 6 if a server refused the report.
@@ -91,14 +99,25 @@ plan_jump() {
 	exit 0
 }
 
+plan_back_off() {
+	$MOCK sleep "$plan_pause"
+	plan_pause=$((plan_pause < 5 ? plan_pause * 2 : 10))
+}
+
 # Requests plans and runs them until the servers deny the token. After errors, pauses of up to 10 s.
 plan_follow() {
 	plan_generation='' plan_pause=1
 	while :; do
+		if [ "$plan_unsent" ] || plan_disks_changed; then plan_send_facts; fi
 		plan_answer=$(sledc plan $node "out=$plan_file" wait=60 \
 			${plan_generation:+"generation=$plan_generation"} 2>"$plan_log") || :
 		case $plan_answer in
 		'generation '*)
+			if plan_disks_changed; then # the plan was made for other disks
+				console_say "the disks have changed: the plan is requested again in $plan_pause s"
+				plan_back_off
+				continue
+			fi
 			plan_generation=${plan_answer#generation }
 			console_say "plan of generation $plan_generation"
 			plan_run
@@ -107,8 +126,7 @@ plan_follow() {
 		denied) return 0 ;;
 		*)
 			console_say "no plan: $(tail -n 1 "$plan_log"); retry in $plan_pause s"
-			$MOCK sleep "$plan_pause"
-			plan_pause=$((plan_pause < 5 ? plan_pause * 2 : 10))
+			plan_back_off
 			continue
 			;;
 		esac
