@@ -13,8 +13,9 @@ import (
 func TestDisks(t *testing.T) {
 	var facts api.Facts
 	err := json.Unmarshal([]byte(`{"disks": [
-		{"serial": "S1", "wwn": "eui.01", "path": "pci-0", "model": "PM9A3 MZ", "bytes": "1000", "rotational": "0"},
-		{"serial": "S,2", "model": "ST4000", "bytes": "4000", "rotational": "1"},
+		{"serial": "S1", "wwn": "eui.01", "path": "pci-0", "model": "PM9A3 MZ", "bytes": "1000", "rotational": "0",
+			"transport": "nvme"},
+		{"serial": "S,2", "model": "ST4000", "bytes": "4000", "rotational": "1", "transport": "sata"},
 		{"serial": "USB", "model": "Stick", "bytes": "1000", "rotational": "0", "removable": "1"}]}`), &facts)
 	if err != nil {
 		t.Fatal(err)

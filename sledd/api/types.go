@@ -202,6 +202,7 @@ type Facts struct {
 	Firmware map[string]Identifier   `json:"firmware,omitempty"`
 	DMI      map[string]Identifier   `json:"dmi,omitempty"`
 	Disks    []map[string]Identifier `json:"disks,omitempty"`
+	Missing  []map[string]Identifier `json:"missing,omitempty" doc:"Local disks that an earlier boot reported, and the newest did not"`
 	NICs     []map[string]Identifier `json:"nics,omitempty"`
 }
 

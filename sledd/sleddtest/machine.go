@@ -91,7 +91,7 @@ func (m *Machine) Facts() {
 	m.Say("facts",
 		fmt.Sprintf("facts 1\nboot %s\nkernel release=6.1 uptime=9.5\ncpu model=EPYC threads=2 arch=x86_64\nmemory "+
 			"bytes=2147483648\n"+
-			"disk name=vda serial=LAB-%04d bytes=4294967296\nnic name=eth0 mac=%s\n", m.Boot, m.number, MAC(m.number)))
+			"disk name=vda serial=LAB-%04d bytes=4294967296 transport=virtio\nnic name=eth0 mac=%s\n", m.Boot, m.number, MAC(m.number)))
 }
 
 // Text is a report of some lines.

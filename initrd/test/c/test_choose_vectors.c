@@ -27,9 +27,9 @@ static bool is_one(const struct operands *line, const char *key) {
 
 // udev's older name of an ATA disk that is not behind a port multiplier.
 static void shorten(struct disk *disk) {
-	const char *ata = strstr(disk->path, "-ata-"), *dot = strrchr(disk->path, '.');
+	const char *ata = strstr(disk->path, "-ata-"), *dot = ata ? strchr(ata, '.') : NULL;
 
-	if (ata && dot > ata)
+	if (dot)
 		memcpy(disk->path_short, disk->path, (size_t)(dot - disk->path));
 }
 

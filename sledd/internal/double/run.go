@@ -164,7 +164,7 @@ func (n *node) facts(ctx context.Context) error {
 		{Word: "memory", Operands: []operand.Pair{{Key: "bytes", Value: "2147483648"}}},
 		dmi,
 		{Word: "disk", Operands: []operand.Pair{{Key: "name", Value: "vda"}, {Key: "serial", Value: serial},
-			{Key: "bytes", Value: "4294967296"}}},
+			{Key: "bytes", Value: "4294967296"}, {Key: "transport", Value: "virtio"}}},
 		{Word: "nic", Operands: []operand.Pair{{Key: "name", Value: "eth0"}, {Key: "mac", Value: n.MAC}}},
 	}
 	body := "facts 1\nboot " + n.boot + "\n"
