@@ -94,7 +94,7 @@ def test_where_sledc_is() -> None:
     assert of(sled_sledc="/opt/arm64/sledc", supervise_sledc="mine").sledc == "mine"
 
 
-def test_how_to_log_in() -> None:
+def test_how_to_log_in(monkeypatch: pytest.MonkeyPatch) -> None:
     login = of(
         ansible_host="10.0.0.9",
         ansible_port=2222,
@@ -107,5 +107,7 @@ def test_how_to_log_in() -> None:
     assert login.argv("/t/%C")[:4] == ["ssh", "-o", "StrictHostKeyChecking=yes", "-4"]
     assert login.argv("/t/%C")[-6:] == ["-p", "2222", "-l", "ops", "-i", "key"]
     assert (login.address, login.become) == ("10.0.0.9", True)
+    monkeypatch.setenv("HOME", "/home/ops")
+    assert of(ansible_ssh_private_key_file="~/.ssh/key").login.key_file == "/home/ops/.ssh/key", "as Ansible reads it"
     with pytest.raises(SettingsError, match="ansible_connection local: a warm start needs ssh"):
         of(ansible_connection="local").login.argv("/t")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -160,7 +161,7 @@ def _login(name: str, get: Get) -> Login:
         address=_text(get, "ansible_ssh_host") or _text(get, "ansible_host") or name,
         port=int(_text(get, "ansible_ssh_port") or _text(get, "ansible_port") or 0),
         user=_text(get, "ansible_ssh_user") or _text(get, "ansible_user"),
-        key_file=_text(get, "ansible_ssh_private_key_file") or _text(get, "ansible_private_key_file"),
+        key_file=_path(get, "ansible_ssh_private_key_file") or _path(get, "ansible_private_key_file"),
         arguments=tuple(arguments),
         become=str(get("ansible_become")).lower() in ("true", "yes", "1"),
         connection=_text(get, "ansible_connection") or "ssh",
@@ -169,7 +170,7 @@ def _login(name: str, get: Get) -> Login:
 
 def _sledc(get: Get) -> str:
     """The program sledc for the node's architecture, as playbooks find it; empty: that of the collection."""
-    given = _text(get, "supervise_sledc") or _text(get, "sled_sledc")
+    given = _path(get, "supervise_sledc") or _path(get, "sled_sledc")
     return given or (f"{get('sled_dist')}/bin/sledc" if get("sled_dist") else "")
 
 
@@ -180,6 +181,11 @@ def _words(name: str, get: Get, otherwise: str = "") -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise SettingsError(f"{name} {text!r}: {error}: want words as in a shell") from None
+
+
+def _path(get: Get, name: str) -> str:
+    """A path with ~ as Ansible reads it, by $HOME. ssh would take the home of the account."""
+    return os.path.expanduser(_text(get, name))
 
 
 def _text(get: Get, name: str) -> str:
