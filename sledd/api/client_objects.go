@@ -60,7 +60,8 @@ func (r request) apply(options []Option) request {
 // Filter selects items of a list. Empty fields select everything.
 type Filter struct {
 	Labels []string // k=v; all must match
-	Phase  Phase
+	Phases []Phase  // one of them
+	Text   string   // a part of the name, a MAC or the address
 	Image  string
 	Owner  string // of the binding
 	Drift  bool   // only nodes that do not have what their binding requests
@@ -74,8 +75,11 @@ func (f Filter) query() url.Values {
 	for _, label := range f.Labels {
 		q.Add("label", label)
 	}
-	if f.Phase != "" {
-		q.Set("phase", string(f.Phase))
+	for _, phase := range f.Phases {
+		q.Add("phase", string(phase))
+	}
+	if f.Text != "" {
+		q.Set("q", f.Text)
 	}
 	if f.Image != "" {
 		q.Set("image", f.Image)

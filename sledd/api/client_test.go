@@ -84,7 +84,7 @@ func TestNamesCannotLeaveTheirPlace(t *testing.T) {
 func TestListReadsAllPages(t *testing.T) {
 	client := connect(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
-		if got := q["label"]; len(got) != 2 || q.Get("phase") != "idle" || q.Get("limit") == "" {
+		if got := q["label"]; len(got) != 2 || strings.Join(q["phase"], " ") != "idle wiped" || q.Get("q") != "n" || q.Get("limit") == "" {
 			t.Errorf("query %v", q)
 		}
 		if q.Get("after") == "" {
@@ -94,7 +94,7 @@ func TestListReadsAllPages(t *testing.T) {
 		}
 		answer(w, NodeList{Items: []Node{{NodeSpec: NodeSpec{Name: "n3"}}}})
 	})
-	filter := Filter{Labels: []string{"rack=a", "row=1"}, Phase: Idle}
+	filter := Filter{Labels: []string{"rack=a", "row=1"}, Phases: []Phase{Idle, Wiped}, Text: "n"}
 	nodes, err := Collect(client.Nodes(t.Context(), filter))
 	if err != nil || len(nodes) != 3 || nodes[2].Name != "n3" {
 		t.Errorf("%v, %v", nodes, err)

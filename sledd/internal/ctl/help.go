@@ -43,7 +43,7 @@ var valueNames = map[string]string{
 	"hostname": "NAME", "html": "FILE", "image": "IMAGE", "interval": "TIME", "json": "FILE",
 	"keep-disk": "SELECTOR", "kernel-arguments": "TEXT", "key": "FILE", "keys": "FILE", "kind": "KIND",
 	"label": "KEY=VALUE", "limit": "N", "mac": "MAC", "mode": "MODE", "name": "NAME", "output": "FORMAT",
-	"owner": "OWNER", "phase": "PHASE", "request-timeout": "TIME", "role": "ROLE", "server": "URL",
+	"owner": "OWNER", "phase": "PHASES", "request-timeout": "TIME", "role": "ROLE", "server": "URL",
 	"signature": "BASE64", "since": "TIME", "timeout": "TIME", "token": "TOKEN", "token-file": "FILE",
 	"unlabel": "KEY", "url": "URL", "used-bytes": "N", "user-data": "FILE", "verify": "HOW", "wipe": "HOW",
 	"within": "TIME",

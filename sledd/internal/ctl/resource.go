@@ -5,6 +5,8 @@ package ctl
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +95,8 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&filter.Labels, "label", "l", nil,
 		"only nodes with this label (repeatable; all must match)")
-	flags.StringVar((*string)(&filter.Phase), "phase", "", "only nodes in this phase")
+	flags.Var((*phaseList)(&filter.Phases), "phase", "only nodes in this phase, or one of several joined by commas")
+	flags.StringVar(&filter.Text, "search", "", "only nodes with this text in name, MAC or address")
 	flags.StringVar(&filter.Image, "image", "", "only nodes that are bound to this image")
 	flags.BoolVar(&filter.Drift, "drift", false, "only nodes that do not have what their binding requests")
 	flags.BoolVar(&filter.Overdue, "overdue", false, "only nodes that stand still longer than their phase allows")
@@ -101,3 +104,25 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	_ = command.RegisterFlagCompletionFunc("phase",
 		cobra.FixedCompletions(phaseNames(), cobra.ShellCompDirectiveNoFileComp))
 }
+
+// phaseList is a flag with phases joined by commas, which may be repeated.
+type phaseList []api.Phase
+
+// String implements pflag.Value.
+func (l *phaseList) String() string {
+	return strings.Join(each(*l, func(p api.Phase) string { return string(p) }), ",")
+}
+
+// Set implements pflag.Value.
+func (l *phaseList) Set(text string) error {
+	for word := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(api.Phases(), api.Phase(word)) {
+			return fmt.Errorf("expected one of %s", strings.Join(phaseNames(), ", "))
+		}
+		*l = append(*l, api.Phase(word))
+	}
+	return nil
+}
+
+// Type implements pflag.Value.
+func (*phaseList) Type() string { return "phases" }

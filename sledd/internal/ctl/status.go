@@ -42,11 +42,11 @@ func (a *app) statusCommand() *cobra.Command {
   sledctl status --by rack`,
 		ValidArgsFunction: a.completeNodes, Annotations: printsNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if failed && filter.Phase != "" {
-				return usagef("--failed and --phase %s exclude each other", filter.Phase)
+			if failed && len(filter.Phases) > 0 {
+				return usagef("--failed and --phase exclude each other")
 			}
 			if failed {
-				filter.Phase = api.Failed
+				filter.Phases = []api.Phase{api.Failed}
 			}
 			if len(args) > 0 && (by != "" || failed || filter.Drift || filter.Overdue) {
 				return usagef("NODE excludes --by, --failed, --drift and --overdue")

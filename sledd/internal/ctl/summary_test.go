@@ -73,7 +73,7 @@ func TestStatusOfParts(t *testing.T) {
 	}
 	s.does(exitDone, "status --by rack --failed -o json", `"by": "label:rack"`)
 	s.does(exitUsage, "status n1 --failed", "NODE excludes --by, --failed, --drift and --overdue")
-	s.does(exitUsage, "status --failed --phase idle", "--failed and --phase idle exclude each other")
+	s.does(exitUsage, "status --failed --phase idle", "--failed and --phase exclude each other")
 }
 
 // The status of a large fleet is one screen, the urgent nodes first; whole in a pipe and with -o wide.

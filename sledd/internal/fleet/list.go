@@ -4,6 +4,8 @@ package fleet
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -12,9 +14,10 @@ import (
 // Filter chooses nodes or bindings of a list. Empty fields choose all.
 type Filter struct {
 	Labels map[string]string // all must be there
-	Phase  api.Phase
-	Image  string // bound, or for an unbound node the one on its disk
-	Owner  string // of the binding
+	Phases []api.Phase       // one of them
+	Text   string            // a part of the name, of a MAC or of the address
+	Image  string            // bound, or for an unbound node the one on its disk
+	Owner  string            // of the binding
 	Limit  int
 	After  string // MAC
 
@@ -23,7 +26,7 @@ type Filter struct {
 }
 
 func (f Filter) takes(tx *nodetx.Tx) bool {
-	if f.Phase != "" && tx.Status().Phase != f.Phase {
+	if len(f.Phases) > 0 && !slices.Contains(f.Phases, tx.Status().Phase) || !f.names(tx) {
 		return false
 	}
 	image := tx.Status().Image
@@ -48,6 +51,13 @@ func (f Filter) takes(tx *nodetx.Tx) bool {
 		}
 	}
 	return true
+}
+
+// names reports whether a name or an address of the node has the text.
+func (f Filter) names(tx *nodetx.Tx) bool {
+	has := func(name string) bool { return strings.Contains(name, strings.ToLower(f.Text)) }
+	return f.Text == "" || has(tx.MAC) || has(tx.Status().Address.String()) ||
+		tx.Node() != nil && (has(tx.Node().Name) || slices.ContainsFunc(tx.Node().MACs, has))
 }
 
 // Nodes returns a page of nodes, declared or only seen, by MAC.

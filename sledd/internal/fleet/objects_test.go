@@ -11,6 +11,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -21,7 +22,7 @@ func TestListsAreFiltered(t *testing.T) {
 	r.declare(1, 2, 3)
 	r.register("d12")
 	r.bind(binding(2, "d12"))
-	r.observe(3, api.Status{Phase: api.Failed, Image: "d11"})
+	r.observe(3, api.Status{Phase: api.Failed, Image: "d11", Address: nodetexttest.Address("10.77.0.103")})
 	r.observe(9, api.Status{Phase: api.Discovered})
 	for name, c := range map[string]struct {
 		filter fleet.Filter
@@ -30,7 +31,12 @@ func TestListsAreFiltered(t *testing.T) {
 		"all":      {fleet.Filter{}, "n1 n2 n3 "},
 		"label":    {fleet.Filter{Labels: map[string]string{"rack": "a"}}, "n1 n2 n3"},
 		"no label": {fleet.Filter{Labels: map[string]string{"rack": "b"}}, ""},
-		"phase":    {fleet.Filter{Phase: api.Failed}, "n3"},
+		"phase":    {fleet.Filter{Phases: []api.Phase{api.Failed}}, "n3"},
+		"phases":   {fleet.Filter{Phases: []api.Phase{api.Failed, api.Discovered}}, "n3 "},
+		"name":     {fleet.Filter{Text: "N2"}, "n2"},
+		"MAC":      {fleet.Filter{Text: "00:09"}, ""},
+		"address":  {fleet.Filter{Text: "10.77.0.1"}, "n3"},
+		"no name":  {fleet.Filter{Text: "n2%"}, ""},
 		"bound":    {fleet.Filter{Image: "d12"}, "n2"},
 		"on disk":  {fleet.Filter{Image: "d11"}, "n3"},
 		"owner":    {fleet.Filter{Owner: "x"}, ""},

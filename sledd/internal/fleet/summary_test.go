@@ -66,7 +66,7 @@ func TestSummary(t *testing.T) {
 	if err != nil || len(list.Items) != 1 || list.Items[0].Overdue < 60 {
 		t.Errorf("overdue: %+v, %v", list.Items, err)
 	}
-	if got := r.summed("phase", fleet.Filter{Phase: api.Wiped}); got != "all:0 drift 0 map[]" {
+	if got := r.summed("phase", fleet.Filter{Phases: []api.Phase{api.Wiped}}); got != "all:0 drift 0 map[]" {
 		t.Errorf("of no node: %s", got)
 	}
 	for _, by := range []string{"", "label:", "rack", "serial"} {

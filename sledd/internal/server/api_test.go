@@ -73,7 +73,8 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 		{"PUT", "/v1/bindings/n1", `{"node":"n1","disk":"sda"}`, "body.disk", "sda"},
 		{"PUT", "/v1/bindings/n1", `{"node":"n1","authorized_keys":["a\nb"]}`, "body.authorized_keys[0]", "one line"},
 		{"GET", "/v1/nodes?label=rack", "", "query.label[0]", "KEY=VALUE"},
-		{"GET", "/v1/nodes?phase=asleep", "", "query.phase", ""},
+		{"GET", "/v1/nodes?phase=asleep", "", "query.phase[0]", ""},
+		{"GET", "/v1/nodes?phase=idle&phase=asleep", "", "query.phase[1]", ""},
 	} {
 		a := s.Ask(c.method, c.path, adminToken, c.body)
 		if a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `"`+c.location+`"`) ||
@@ -246,6 +247,7 @@ func TestListsAreFiltered(t *testing.T) {
 	s.Machine(9)
 	for query, want := range map[string]string{
 		"": "0123459", "?label=odd=1": "135", "?label=odd=1&label=third=0": "3", "?image=d12": "4", "?phase=discovered": "9",
+		"?phase=discovered&phase=failed": "9", "?q=00:09": "9",
 		"?limit=1&label=third=2": "2",
 	} {
 		got := ""

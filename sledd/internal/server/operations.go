@@ -41,12 +41,13 @@ func (onePhase) Schema(huma.Registry) *huma.Schema {
 
 // Selection is which nodes a request is about.
 type Selection struct {
-	Labels    []string `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
-	Phase     onePhase `query:"phase"`
-	Image     string   `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
-	Owner     string   `query:"owner" maxLength:"128" doc:"Owner of the binding"`
-	Overdue   bool     `query:"overdue" doc:"Only nodes that stand still longer than their phase allows"`
-	Satisfied string   `query:"satisfied" enum:"true,false" doc:"Only bound nodes that have what their binding requests, or that do not"`
+	Labels    []string   `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
+	Phases    []onePhase `query:"phase,explode" maxItems:"16" doc:"One of these phases"`
+	Text      string     `query:"q" maxLength:"64" doc:"Part of the node's name, of one of its MACs or of its address"`
+	Image     string     `query:"image" maxLength:"128" doc:"Bound image, or for an unbound node the one on its disk"`
+	Owner     string     `query:"owner" maxLength:"128" doc:"Owner of the binding"`
+	Overdue   bool       `query:"overdue" doc:"Only nodes that stand still longer than their phase allows"`
+	Satisfied string     `query:"satisfied" enum:"true,false" doc:"Only bound nodes that have what their binding requests, or that do not"`
 }
 
 type nodeFilter struct {
@@ -61,8 +62,11 @@ func (n nodeFilter) filter() (fleet.Filter, error) {
 }
 
 func (n Selection) filter() (fleet.Filter, error) {
-	filter := fleet.Filter{Phase: api.Phase(n.Phase), Image: n.Image, Owner: n.Owner, Satisfied: n.Satisfied,
-		Overdue: n.Overdue, Labels: map[string]string{}}
+	filter := fleet.Filter{Text: n.Text, Image: n.Image, Owner: n.Owner, Satisfied: n.Satisfied, Overdue: n.Overdue,
+		Labels: map[string]string{}}
+	for _, phase := range n.Phases {
+		filter.Phases = append(filter.Phases, api.Phase(phase))
+	}
 	for i, label := range n.Labels {
 		name, value, found := strings.Cut(label, "=")
 		if !found || name == "" {

@@ -51,7 +51,10 @@ type filter struct {
 }
 
 func (f filter) api() api.Filter {
-	asked := api.Filter{Phase: api.Phase(f.Phase.ValueString()), Image: f.Image.ValueString(), Limit: pageSize}
+	asked := api.Filter{Image: f.Image.ValueString(), Limit: pageSize}
+	if phase := f.Phase.ValueString(); phase != "" {
+		asked.Phases = []api.Phase{api.Phase(phase)}
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
 		asked.Labels = append(asked.Labels, name+"="+f.Labels[name])
 	}
