@@ -69,15 +69,30 @@ def use_the_ticket_of_another(stranger: Stranger) -> None:
 
 @attack
 def hold_polls(stranger: Stranger) -> None:
-    """Claims to be the node, and keeps 20 requests for its plan open, while the node continues."""
+    """Claims to be the node, and keeps 100 requests for its plan open, while the node continues."""
+    stranger.hello()
     head = f"GET /node/v1/{stranger.victim.hyphens}/plan?wait=60 HTTP/1.1\r\nHost: sled\r\nAuthorization: Bearer "
     with contextlib.ExitStack() as polls:
-        for _ in range(20):
-            token = f"sledc_{stranger.victim.mac.replace(':', '')}_0_{'0' * 64}"
-            polls.enter_context(stranger.connect()).sendall(f"{head}{token}\r\n\r\n".encode())
+        for _ in range(100):
+            polls.enter_context(stranger.connect()).sendall(f"{head}{stranger.claim}\r\n\r\n".encode())
         assert stranger.victim.alive()
-    stranger.hello()
     stranger.say("GET", "plan?wait=1", token=stranger.claim)
+
+
+@attack
+def hold_uploads(stranger: Stranger) -> None:
+    """Starts ten uploads without a token, and never ends them, while the node continues and uploads its image."""
+    victim, base = stranger.victim, stranger.address.rpartition(".")[0]
+    file = f"/upload/{victim.hyphens}-{victim.generation}.raw.zst"
+    head = f"PUT {file} HTTP/1.1\r\nHost: sled\r\nContent-Length: 100000\r\n\r\nhalf"
+    with contextlib.ExitStack() as uploads:
+        for number in range(10):
+            uploads.enter_context(victim.site.connect(f"{base}.{number // 2 + 1}")).sendall(head.encode())
+        for _ in range(2):
+            assert victim.alive()
+            if victim.token and victim.site.node(victim.name)["status"]["phase"] == "capturing":
+                headers = {"Authorization": f"Bearer {victim.token}"}
+                assert victim.links.request("PUT", file, b"image", headers).status in (201, 204)
 
 
 @attack_servers

@@ -95,7 +95,7 @@ class Site:
         self._operators = threading.local()
         folder.mkdir()
         certificate(folder)
-        (folder / "images/captured").mkdir(parents=True)
+        (folder / "images/captured/.part").mkdir(parents=True)
         (folder / "fallback.ipxe").write_text("#!ipxe\n")
         (folder / "admin.token").write_text(ADMIN)
         self.ports = (free_port(), free_port())

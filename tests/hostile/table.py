@@ -11,8 +11,11 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import inspect
+import string
 import sys
 import tempfile
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 from ansible_collections.sled.fleet.tests.hostile.attacks import ATTACKS, ON_SERVERS, Attack
@@ -66,14 +69,47 @@ def cell(gains: Gains) -> str:
     return most if len(states) == len(gains) or most == NOTHING else f"{most}: {', '.join(states)}"
 
 
-def table(results: dict[str, list[Gains]]) -> str:
-    """The table, a row for each attack."""
-    rows = [["a stranger", *LEVELS]]
+def rows(lines: list[list[str]]) -> str:
+    """A table. The first line is its head."""
+    head, *rest = (f"| {' | '.join(line)} |\n" for line in lines)
+    return head + "|---" * len(lines[0]) + "|\n" + "".join(rest)
+
+
+def sentence(what: Callable[..., None]) -> str:
+    """The first sentence of a description, as a part of another."""
+    text = " ".join((inspect.getdoc(what) or "").split()).partition(". ")[0].rstrip(".")
+    return text[0].lower() + text[1:]
+
+
+def by_state(results: dict[str, list[Gains]]) -> str:
+    """What the best of all attacks gets, for a node in each state."""
+    lines = [["state", "the node", *LEVELS]]
+    for state, reach in STATES.items():
+        best = [max((g[state] for g in results[level] if state in g), key=GAINS.index) for level in LEVELS]
+        lines.append([state, sentence(reach), *best])
+    return "What the best of all attacks gets:\n\n" + rows(lines)
+
+
+def by_attack(results: dict[str, list[Gains]]) -> str:
+    """The attacks, those that get the same together; what gets most comes first."""
+    groups: dict[tuple[str, ...], list[str]] = {}
     for number, attack in enumerate(ATTACKS):
-        sentence = (inspect.getdoc(attack) or "").partition(".\n")[0].rstrip(".")
-        rows.append([sentence[0].lower() + sentence[1:], *(cell(results[level][number]) for level in LEVELS)])
-    head, *lines = (f"| {' | '.join(row)} |\n" for row in rows)
-    return "\n" + head + "|---" * len(rows[0]) + "|\n" + "".join(lines) + "\n"
+        same = groups.setdefault(tuple(cell(results[level][number]) for level in LEVELS), [])
+        same.append(textwrap.fill(f"- {sentence(attack)}", 100, subsequent_indent="  ") + "\n")
+
+    def worth(got: tuple[str, ...]) -> tuple[int, ...]:
+        return tuple(-GAINS.index(text.partition(":")[0]) for text in got)
+
+    ordered = sorted(groups, key=worth)
+    names = dict(zip(ordered, string.ascii_uppercase, strict=False))
+    table = rows([["group", *LEVELS, "attacks"], *([names[g], *g, str(len(groups[g]))] for g in ordered)])
+    lists = "".join(f"\n**{names[got]}.** A stranger\n\n{''.join(groups[got])}" for got in ordered)
+    return f"What each attack gets:\n\n{table}{lists}"
+
+
+def tables(results: dict[str, list[Gains]]) -> str:
+    """What the page has of the results."""
+    return f"\n{by_state(results)}\n{by_attack(results)}\n"
 
 
 def main() -> int:
@@ -87,7 +123,7 @@ def main() -> int:
         runs = {level: pool.submit(run_all, level, Path(name)) for level in LEVELS}
         results = {level: run.result()[0] for level, run in runs.items()}
         stored = {level: run.result()[1] for level, run in runs.items()}
-    made = table(results) + elsewhere()
+    made = tables(results) + elsewhere()
     print(made)
     for level, size in stored.items():
         print(f"stored by strangers at level {level}: {size} bytes per node, the budget is {BUDGET}")
