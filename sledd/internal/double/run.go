@@ -25,10 +25,13 @@ type node struct {
 	boot string // kernel boot id
 }
 
+// timeForm is that of recorded consoles, so that the console of a double is one (sledd --console-directory).
+const timeForm = "2006-01-02T15:04:05.000Z"
+
 // Run is the machine from power-on until it is switched off. What it does goes to its console.
 func (m *Machine) Run(ctx context.Context, console io.Writer) error {
 	say := func(format string, a ...any) {
-		_, _ = fmt.Fprintf(console, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), fmt.Sprintf(format, a...))
+		_, _ = fmt.Fprintf(console, "%s %s\n", time.Now().UTC().Format(timeForm), fmt.Sprintf(format, a...))
 	}
 	client, err := m.client(say)
 	if err != nil {
@@ -89,7 +92,7 @@ func (n *node) claim(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("hello: %w", err)
 	}
-	n.say("claim %s", answer.Code)
+	n.say("sled: claim %s", answer.Code)
 	path := fmt.Sprintf("/node/v1/%s/plan?wait=%d", n.client.mac, pollSeconds)
 	for claim := n.token; n.token == claim; { // the response to the poll brings the boot token
 		if _, _, err := n.ask(ctx, http.MethodGet, path, n.token, ""); err != nil {
