@@ -72,5 +72,11 @@ def seconds_to_alarm(events: list[Json]) -> float:
     return round(rival - max(time for time in times["claim"] if time <= rival), 1)
 
 
+def seconds_to_admission(events: list[Json]) -> float:
+    """From the hello of the machine to its admission: what a boot takes longer than without."""
+    claim = max(moment(event) for event in events if event["kind"] == "claim")
+    return round(max(moment(event) for event in events if event["kind"] == "admit" and event.get("boot_id")) - claim, 2)
+
+
 def moment(event: Json) -> float:
     return datetime.fromisoformat(event["time"][:26].rstrip("Z") + "+00:00").timestamp()

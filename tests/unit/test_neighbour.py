@@ -121,6 +121,11 @@ def test_a_run_that_was_attacked_in_vain() -> None:
     assert verdict.seconds_to_alarm(EVENTS) == 0.5
 
 
+def test_what_an_admission_costs() -> None:
+    raised = event("admit", 24.0, "BBBB-BBBB from 10.77.0.101 at level proven by person")  # no boot
+    assert verdict.seconds_to_admission([*EVENTS[:4], event("admit", 22.0, boot_id="b2"), raised]) == 2.0
+
+
 WARM = "FAILED: cannot ask the running system: Host key verification\n  failed."
 REACHED: Json = {"ssh": ["Child connection from 10.77.0.254:40000"]}
 
