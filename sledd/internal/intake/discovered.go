@@ -29,6 +29,10 @@ const (
 // newcomers is the rate of machines, over the whole site, that are discovered.
 var newcomers = limit.Rate{Burst: 500, Every: time.Second / 20}
 
+// newcomersOfAddress is the rate of those from one address. In a day, after which a silent machine is forgotten, one
+// address takes fewer places than there are for machines with facts.
+var newcomersOfAddress = limit.Rate{Burst: 256, Every: 10 * time.Second}
+
 // Tidy forgets discovered machines that were not seen for a day, until the context ends.
 func (in *Intake) Tidy(ctx context.Context) {
 	ticker := time.NewTicker(tidyPause)
@@ -67,7 +71,10 @@ func (in *Intake) forget(ctx context.Context, machine events.Discovered) error {
 
 // discover makes room for a machine that is seen for the first time: the one without facts that was seen longest ago is
 // forgotten for it.
-func (in *Intake) discover(ctx context.Context) error {
+func (in *Intake) discover(ctx context.Context, address string) error {
+	if address != "" && !in.newcomersOf.Allow(address, in.DB.Now(), 1) {
+		return refusal.New(refusal.TooMany, "%s claims to be too many machines that are not declared: wait", address)
+	}
 	if !in.newcomers.Allow("", in.DB.Now(), 1) {
 		return refusal.New(refusal.Busy, "too many machines are discovered at the same time; try again")
 	}

@@ -148,6 +148,39 @@ func TestMachinesAreForgottenAfterADay(t *testing.T) {
 	}
 }
 
+// One machine cannot keep the places of all that are new: the others could not be enrolled.
+func TestAnAddressHasFewNewMachines(t *testing.T) {
+	m := newMachine(t, nil)
+	claim := func(address string, i int) error {
+		from := intake.Source{Address: address, Link: admission.LinkUnknown}
+		_, _, err := m.Hello(m.Context(), stranger(i), "", admission.Hello{Boot: "b", NIC: stranger(i)}, from)
+		return err
+	}
+	taken := 0
+	for i := range 400 {
+		if err := claim("192.0.2.1", i); err == nil {
+			taken++
+		} else {
+			m.refused("another machine", err, refusal.TooMany)
+		}
+	}
+	if taken != 256 {
+		t.Errorf("%d machines of one address were taken at once, want 256", taken)
+	}
+	if err := claim("192.0.2.2", 500); err != nil {
+		t.Error("another address:", err)
+	}
+	m.after(time.Hour)
+	for i := range 400 {
+		if claim("192.0.2.1", 1000+i) == nil {
+			taken++
+		}
+	}
+	if taken > 2*256 {
+		t.Errorf("%d machines of one address were taken in an hour", taken)
+	}
+}
+
 func TestNewMachinesAreTakenAtARate(t *testing.T) {
 	m := newMachine(t, nil)
 	taken := 0

@@ -131,7 +131,7 @@ func (tx *nodeTx) mayClaim(ctx context.Context, from Source, evidence []admissio
 	if tx.Known() {
 		return nil
 	}
-	return tx.in.discover(ctx)
+	return tx.in.discover(ctx, from.Address)
 }
 
 // newClaim adds a claim to those of the node.

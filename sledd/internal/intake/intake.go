@@ -67,10 +67,11 @@ type Intake struct {
 	Options
 	slots chan struct{} // for polls
 
-	live                           live
-	claimPolls                     openPolls
-	newcomers, hellos, facts, logs *limit.Keyed
-	maxBare, maxDiscovered         int
+	live                   live
+	claimPolls             openPolls
+	newcomers, newcomersOf *limit.Keyed
+	hellos, facts, logs    *limit.Keyed
+	maxBare, maxDiscovered int
 }
 
 // New makes an Intake.
@@ -87,8 +88,9 @@ func New(options Options) *Intake {
 	if options.Uploads == nil {
 		options.Uploads = &Uploads{}
 	}
-	return &Intake{Options: options, slots: make(chan struct{}, pollSlots), newcomers: limit.New(newcomers),
-		hellos: limit.New(helloRate), facts: limit.New(factsRate), logs: limit.New(logRate),
+	return &Intake{Options: options, slots: make(chan struct{}, pollSlots),
+		newcomers: limit.New(newcomers), newcomersOf: limit.New(newcomersOfAddress), hellos: limit.New(helloRate),
+		facts: limit.New(factsRate), logs: limit.New(logRate),
 		maxBare: defaultBare, maxDiscovered: defaultDiscovered}
 }
 
