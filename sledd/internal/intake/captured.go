@@ -3,6 +3,7 @@
 package intake
 
 import (
+	"bytes"
 	"context"
 	"strings"
 
@@ -75,6 +76,9 @@ func (in *Intake) imagesOf(ctx context.Context, file string) ([]nodetx.StoredIma
 	}
 	var found []nodetx.StoredImage
 	for _, kv := range snapshot.Results[0] {
+		if !bytes.Contains(kv.Value, []byte(file)) { // anybody may ask: most images are not decoded
+			continue
+		}
 		var image nodetx.StoredImage
 		if err := nodetx.Decode(kv, &image); err != nil {
 			return nil, err
