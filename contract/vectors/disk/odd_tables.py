@@ -39,8 +39,8 @@ def odd_tables() -> dict[str, Disk]:
     page = swap(2 * MIB)
     tables: dict[str, tuple[int, bytes, int, bytes]] = {
         "bsd_in_slice": (0xA5, page, 512, bsd(2048, 4096)),
-        "mbr_in_partition": (0x83, page, 0, inner[:512]),
-        "gpt_in_partition": (0x83, large_page(page), 0, inner_gpt[: 34 * 512]),
+        "mbr_in_partition": (0x83, page, 0, bytes(inner[:512])),
+        "gpt_in_partition": (0x83, large_page(page), 0, bytes(inner_gpt[: 34 * 512])),
     }
     found = {}
     for name, (kind, under, at, table) in tables.items():
