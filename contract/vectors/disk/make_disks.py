@@ -177,6 +177,14 @@ def zfs() -> bytes:
     return b"".join(struct.pack("<QQQQQ", 0x00BAB10C, 5000, i, 0, 0).ljust(1024, b"\0") for i in range(128))
 
 
+def vmfs() -> bytes:
+    """The headers of a volume and of its filesystem, as ESX writes them at 1 and 2 MiB of a disk."""
+    block = bytearray(MIB + 4096)
+    struct.pack_into("<II", block, 0, 0xC001D00D, 5)
+    struct.pack_into("<II", block, MIB, 0x2FABF15E, 5)
+    return bytes(block)
+
+
 def stale() -> dict[str, Disk]:
     """Members of something larger, over the signature of a swap that nobody has erased: all of the partition counts."""
     overlays = {
@@ -186,12 +194,13 @@ def stale() -> dict[str, Disk]:
         "bcache": (4096, bcache("c68573f64e1a45ca8265f57f48ba6d81")),
         "bcachefs": (4096, bcache("c68573f666ce90a9d96a60cf803df7ef")),
         "zfs": (128 * KIB, zfs()),
+        "vmfs": (MIB, vmfs()),
         "luks": (0, b"LUKS\xba\xbe\0\2" + struct.pack(">QQ", 16384, 1)),
         "lvm": (512, b"LABELONE" + struct.pack("<QII", 1, 0, 32) + b"LVM2 001"),
     }
     found = {}
     for name, (at, data) in overlays.items():
-        mib = 64 if name == "zfs" else 2  # the least that a device of ZFS has
+        mib = {"zfs": 64, "vmfs": 3}.get(name, 2)  # 64: the least that a device of ZFS has
         disk = Disk(mib + 2)
         mbr(disk.data, [(0, 0x83, 2048, mib * 2048)])
         disk.put(MIB, swap(mib * MIB))

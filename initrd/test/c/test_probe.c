@@ -149,6 +149,45 @@ static void test_others(void) {
 	same(look(512), "data", "a partition of one sector");
 }
 
+static void put_kind(unsigned kind) {
+	begin();
+	switch (kind) {
+	case 0:
+		put_ext(4, 0x42, 3, 1);
+		break;
+	case 1:
+		put_fat("mkfs.fat", 4);
+		break;
+	case 2:
+		put_fat("NTFS    ", 4);
+		head[21] = 0;
+		break;
+	case 3:
+		put_fat("EXFAT   ", 0);
+		break;
+	case 4:
+		put_swap(4096);
+		break;
+	case 5:
+		memcpy(head, "XFSB", 4);
+		break;
+	default:
+		put_le32(head + 1024, 0xf2f52010);
+	}
+}
+
+// A member with metadata 1.2, which leaves the first 4 KiB as they were, or 1.0, which is at the end.
+static void test_raid(void) {
+	for (unsigned kind = 0; kind < 7; kind++)
+		for (unsigned at_end = 0; at_end < 2; at_end++) {
+			put_kind(kind);
+			ok(strcmp(look(PROBE_HEAD), "data") && found.kind != CONTENT_ALL, "%s alone", found.name);
+			put_le32(at_end ? tail + PROBE_TAIL - 8192 : head + 4096, 0xa92b4efc);
+			ok(!strcmp(look(PROBE_HEAD), "data") && found.doubt && found.kind == CONTENT_ALL &&
+				!found.objection, "below a RAID: %s", found.doubt);
+		}
+}
+
 static void test_table(void) {
 	put_swap(4096);
 	memcpy(head + 510, "\x55\xaa", 2);
@@ -204,6 +243,7 @@ int main(void) {
 	test_btrfs();
 	test_fat();
 	test_others();
+	test_raid();
 	test_table();
 	test_import();
 	free(head);
