@@ -90,7 +90,7 @@ int gpt_check_entries(const struct gpt *gpt, const uint8_t *entries) {
 		const uint8_t *entry = entries + (size_t)i * gpt->entry_bytes;
 		uint64_t start = get_le64(entry + START), end = get_le64(entry + END);
 		if (is_used(entry) && (start < gpt->first_usable || end > gpt->last_usable || end < start))
-			return -EBADMSG;
+			return -ERANGE;
 	}
 	return 0;
 }

@@ -27,7 +27,7 @@ int gpt_read(const uint8_t *header, uint32_t sector, uint64_t lba, uint64_t disk
 
 size_t gpt_entries_size(const struct gpt *gpt); // bytes, whole sectors
 
-// Checks the CRC, and that every partition lies in the usable range. -EBADMSG otherwise.
+// -EBADMSG: the CRC does not fit. -ERANGE: it fits, but a partition is not in the usable range.
 int gpt_check_entries(const struct gpt *gpt, const uint8_t *entries);
 
 // Entry `i`: its first and last LBA. False: it is unused.

@@ -121,15 +121,16 @@ static int read_mbr(struct reading *r, struct fault *fault) {
 	return error;
 }
 
-// True: there is an undamaged GPT with its header at `lba`.
-static bool has_gpt(struct reading *r, uint64_t lba) {
+// The GPT with its header at `lba`. -EBADMSG: none, or damaged; -ERANGE: undamaged, with an impossible partition.
+static int find_gpt(struct reading *r, uint64_t lba) {
 	uint32_t sector = r->table->sector;
 	struct fault ignored;
 
-	return reader_read(r->reader, r->header, sector, lba * sector, &ignored) == 0 &&
-		gpt_read(r->header, sector, lba, r->sectors, &r->gpt) == 0 &&
-	       reader_read(r->reader, r->entries, gpt_entries_size(&r->gpt), r->gpt.entries * sector, &ignored) == 0 &&
-	       gpt_check_entries(&r->gpt, r->entries) == 0;
+	if (reader_read(r->reader, r->header, sector, lba * sector, &ignored) < 0 ||
+	    gpt_read(r->header, sector, lba, r->sectors, &r->gpt) < 0 ||
+	    reader_read(r->reader, r->entries, gpt_entries_size(&r->gpt), r->gpt.entries * sector, &ignored) < 0)
+		return -EBADMSG;
+	return gpt_check_entries(&r->gpt, r->entries);
 }
 
 static void add_gpt_structures(struct reading *r) {
@@ -177,7 +178,7 @@ static int read_gpt(struct reading *r, bool first_is_whole, struct fault *fault)
 	add_gpt_structures(r);
 	if (!first_is_whole)
 		r->table->warning = "its first GPT is damaged: the copy at the end of the disk was used";
-	else if (other < r->sectors && other != 1 && has_gpt(r, other))
+	else if (other < r->sectors && other != 1 && find_gpt(r, other) == 0)
 		add_gpt_structures(r);
 	else
 		r->table->warning = "the copy of its GPT is damaged or missing: grow or repair the partition table";
@@ -192,9 +193,15 @@ static int try_gpt(struct reading *r, uint32_t sector, struct fault *fault) {
 	r->sectors = r->reader->bytes / sector;
 	if (r->sectors < 8)
 		return 1;
-	if (has_gpt(r, 1))
+	switch (find_gpt(r, 1)) {
+	case 0:
 		return read_gpt(r, true, fault);
-	return has_gpt(r, r->sectors - 1) ? read_gpt(r, false, fault) : 1;
+	case -ERANGE: // it is not damaged: its copy may be that of another time
+		return fault_set(fault, CODE_UNSUPPORTED,
+			"%s: its GPT has a partition outside of the disk: repair the table", r->reader->name);
+	default:
+		return find_gpt(r, r->sectors - 1) == 0 ? read_gpt(r, false, fault) : 1;
+	}
 }
 
 static int read_any_gpt(struct reading *r, uint32_t sector, struct fault *fault) {

@@ -38,6 +38,9 @@ static void read_table(const struct memory_disk *m, uint32_t sector) {
 	for (size_t i = 0; i < table.structures.count; i++)
 		if (table.structures.items[i].end > m->bytes)
 			abort();
+	for (size_t i = 0; i < table.opaque.count; i++)
+		if (table.opaque.items[i].end > m->bytes)
+			abort();
 	table_free(&table);
 }
 

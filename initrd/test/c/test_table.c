@@ -139,6 +139,13 @@ static void test_gpt(uint32_t sector) {
 	memset(disk + 16 * MIB - sector, 0, sector);
 	ok(reads(0) && table.partition_count == 2 && table.warning, "no copy: %s", table.warning ? table.warning : "");
 	put_gpt(sector);
+	put_le64(disk + 2 * sector + 32, 1);
+	put_le32(disk + sector + 88, gpt_crc(disk + 2 * sector, 128 * 128));
+	put_le32(disk + sector + 16, 0);
+	put_le32(disk + sector + 16, gpt_crc(disk + sector, 92));
+	ok(!reads(0) && fault.code == CODE_UNSUPPORTED && strstr(fault.text, "outside"),
+	   "an impossible partition, and another copy: %s", fault.text);
+	put_gpt(sector);
 	reader.bytes = 10 * MIB;
 	ok(!reads(0) && fault.code == CODE_UNSUPPORTED, "a disk that was cut off: %s", fault.text);
 }
