@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 
@@ -96,4 +95,9 @@ int file_write_atomic(const char *path, mode_t mode, const void *data, size_t si
 	if (r < 0)
 		unlink(temporary);
 	return r;
+}
+
+bool file_changed(const struct stat *before, const struct stat *after) {
+	return before->st_size != after->st_size || before->st_mtim.tv_sec != after->st_mtim.tv_sec ||
+		before->st_mtim.tv_nsec != after->st_mtim.tv_nsec;
 }

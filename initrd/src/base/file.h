@@ -2,7 +2,9 @@
 // Reading and writing of whole small files.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 // At most `max` bytes; NUL-terminated copy, to be freed. -EFBIG when the file is longer.
@@ -17,3 +19,6 @@ int file_write_atomic(const char *path, mode_t mode, const void *data, size_t si
 
 // All of it, through EINTR and short writes.
 int file_write_fd(int fd, const void *data, size_t size);
+
+// Whether somebody has written to it between two calls of stat.
+bool file_changed(const struct stat *before, const struct stat *after);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "import/clonezilla.h"
 #include "import/compressed.h"
 #include "import/fog.h"
@@ -99,6 +100,15 @@ static int open_alone(const char *path, const struct stat *st) {
 	return fd < 0 ? -errno : fd;
 }
 
+static int check_unchanged(const char *path, const struct stat *before, struct fault *fault) {
+	struct stat now;
+
+	if (stat(path, &now) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "stat");
+	return file_changed(before, &now) ? fault_set(fault, CODE_DISK, "another program has written to it while it "
+		"was read: stop that program, or copy the file first") : 0;
+}
+
 static int import(const char *path, const struct import_room *room, int *ret_fd, struct fault *fault) {
 	cleanup_close int fd = -1;
 	struct stat st;
@@ -119,6 +129,8 @@ static int import(const char *path, const struct import_room *room, int *ret_fd,
 	r = in_use_check("", fd, fault);
 	if (r == 0 && S_ISREG(st.st_mode))
 		r = unwrap(&fd, room, fault);
+	if (r == 0 && S_ISREG(st.st_mode))
+		r = check_unchanged(path, &st, fault);
 	if (r == 0)
 		*ret_fd = steal_fd(&fd);
 	return r;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "image/gap_frame.h"
 #include "image/key.h"
 #include "image/layout.h"
@@ -127,13 +128,27 @@ static int pack_chunks(struct packing *p, const struct reader *reader, const str
 	return r;
 }
 
-static int pack_mapped(struct packing *p, const struct reader *reader, const struct usedmap *map, struct packed *ret,
-		       struct fault *fault) {
+// Not all programs lock a disk file while they write to it.
+static int check_unchanged(const struct survey *survey, struct fault *fault) {
+	struct stat now;
+
+	if (survey->reader.memory)
+		return 0;
+	if (fstat(survey->reader.fd, &now) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s", survey->reader.name);
+	return !S_ISREG(now.st_mode) || !file_changed(&survey->state, &now) ? 0
+		: fault_set(fault, CODE_DISK, "%s: another program has written to it while it was read: stop that "
+			"program, or copy the disk first", survey->reader.name);
+}
+
+static int pack_mapped(struct packing *p, const struct survey *survey, struct packed *ret, struct fault *fault) {
 	struct trailer trailer = {0};
-	int r = chunks_plan(reader, map, &p->index, fault);
+	int r = chunks_plan(&survey->reader, &survey->map, &p->index, fault);
 
 	if (r == 0)
-		r = pack_chunks(p, reader, map, fault);
+		r = pack_chunks(p, &survey->reader, &survey->map, fault);
+	if (r == 0)
+		r = check_unchanged(survey, fault);
 	if (r == 0)
 		r = put_end(p, &trailer, fault);
 	if (r == 0)
@@ -150,6 +165,8 @@ int survey_disk(int fd, const char *name, const struct pack_order *order, struct
 	int r;
 
 	*ret = (struct survey){0};
+	if (fstat(fd, &ret->state) < 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s", name);
 	r = reader_open(fd, name, &ret->reader, &map_order.sector, fault);
 	if (order->sector)
 		map_order.sector = order->sector;
@@ -161,7 +178,7 @@ void survey_free(struct survey *survey) { usedmap_free(&survey->map); }
 int pack_disk(const struct survey *survey, const struct pack_order *order, struct sink *sink, struct packed *ret,
 	      struct progress *progress, struct fault *fault) {
 	struct packing packing = {.order = order, .sink = sink, .progress = progress};
-	int r = pack_mapped(&packing, &survey->reader, &survey->map, ret, fault);
+	int r = pack_mapped(&packing, survey, ret, fault);
 
 	index_free(&packing.index);
 	return r;

@@ -2,6 +2,8 @@
 // Makes an image file of a disk.
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/progress.h"
 #include "disk/reader.h"
 #include "image/index.h"
@@ -25,6 +27,7 @@ struct packed {
 struct survey {
 	struct reader reader;
 	struct usedmap map;
+	struct stat state; // before it was read
 };
 
 // `fd`: a raw disk, as a file or a block device; `name` is for people. It may take minutes. Free `ret` after a failure
@@ -32,6 +35,6 @@ struct survey {
 int survey_disk(int fd, const char *name, const struct pack_order *order, struct survey *ret, struct fault *fault);
 void survey_free(struct survey *survey); // for cleanup_with
 
-// Two runs over the same disk make the same bytes.
+// Two runs over the same disk make the same bytes. Code 4 for a file that somebody has written to since the survey.
 int pack_disk(const struct survey *survey, const struct pack_order *order, struct sink *sink, struct packed *ret,
 	      struct progress *progress, struct fault *fault);

@@ -80,6 +80,24 @@ def test_virtual_machine_on_a_device() -> None:
         pack(source=device)
 
 
+def test_a_file_that_changes() -> None:
+    """By a program that locks nothing, while it is read."""
+    source = work / "growing"
+    disks.junk(source, 24 * disks.MIB, 1)
+    command = [SLEDC, "pack", f"in={source}", f"out={work / 'image'}", "level=19"]
+    for change in (lambda file: file.write(b"x"), lambda file: file.truncate(25 * disks.MIB)):
+        (work / "image").unlink(missing_ok=True)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout and process.stderr
+            process.stdout.readline()  # it is under way
+            with source.open("r+b") as file:
+                change(file)
+            process.stdout.read()
+            errors = process.stderr.read()
+        assert process.returncode == 4 and "another program has written to it" in errors, errors
+        assert not (work / "image").exists()
+
+
 if __name__ == "__main__":
     disks.make_content("btrfs", disk, SIZE)
     try:
