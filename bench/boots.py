@@ -37,7 +37,7 @@ boot {boot}
 kernel release=6.1.0 uptime=8.1
 cpu model=double threads=2 arch=x86_64
 memory bytes=2147483648
-disk name=vda serial=LAB-{number:04d} bytes=4294967296
+disk name=vda serial=LAB-{number:04d} bytes=4294967296 transport=virtio
 nic name=eth0 mac={mac}
 """
 Measured = dict[str, list[float]]  # name: a figure of each round

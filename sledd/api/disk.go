@@ -27,9 +27,28 @@ func (f *Facts) Table() disk.Table {
 func readDisks(reported []map[string]Identifier) []Disk {
 	var disks []Disk
 	for _, facts := range reported {
-		disks = append(disks, disk.Read(func(key string) string { return facts[key].String() }))
+		disks = append(disks, readDisk(facts))
 	}
 	return disks
+}
+
+func readDisk(facts map[string]Identifier) Disk {
+	return disk.Read(func(key string) string { return facts[key].String() })
+}
+
+// MissingIn returns the local disks that these facts know and newer ones of the same machine lack.
+func (f *Facts) MissingIn(newer *Facts) []map[string]Identifier {
+	if f == nil {
+		return nil
+	}
+	var facts []map[string]Identifier
+	gone := disk.Missing(f.Table(), newer.Table())
+	for _, reported := range slices.Concat(f.Disks, f.Missing) {
+		if i := slices.IndexFunc(gone, readDisk(reported).Same); i >= 0 {
+			facts, gone = append(facts, reported), slices.Delete(gone, i, i+1)
+		}
+	}
+	return facts
 }
 
 // Candidates are the disks that a selector may mean.

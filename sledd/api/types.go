@@ -212,7 +212,7 @@ type Event struct {
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
 	Name       string     `json:"name,omitempty" doc:"Name of the node then"`
-	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload"`
+	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload,disk"`
 	Generation int64      `json:"generation,omitempty"`
 	BootID     Identifier `json:"boot_id,omitzero"`
 	Step       int        `json:"step,omitempty"`

@@ -21,15 +21,17 @@ type Machine struct {
 	Installed  string // token of the installed system, from the seed
 	Boot       string // kernel boot id
 	Generation int64  // of the plan that it has; -1: given none yet
+	Serial     string // of its disk
 
 	sledd  *Sledd
 	number int
+	told   bool // its hardware, in this boot
 }
 
 // Machine network-boots node n<i>, or a machine of its MAC that nobody declared.
 func (s *Sledd) Machine(i int) *Machine {
 	s.t.Helper()
-	m := &Machine{MAC: mac.Hyphens(MAC(i)), sledd: s, number: i}
+	m := &Machine{MAC: mac.Hyphens(MAC(i)), Serial: fmt.Sprintf("LAB-%04d", i), sledd: s, number: i}
 	m.Reboot()
 	return m
 }
@@ -52,7 +54,7 @@ func (m *Machine) Reboot() {
 func (m *Machine) Enter(ticket string) {
 	t := m.sledd.t
 	t.Helper()
-	m.Generation, m.Boot = -1, fmt.Sprintf("boot-%d-%d", m.number, time.Now().UnixNano())
+	m.Generation, m.told, m.Boot = -1, false, fmt.Sprintf("boot-%d-%d", m.number, time.Now().UnixNano())
 	node := "/node/v1/" + m.MAC
 	claim := m.sledd.Ask("POST", node+"/hello", ticket, fmt.Sprintf("hello 1\nboot id=%s nic=%s\n", m.Boot, MAC(m.number)))
 	if claim.Status != http.StatusOK {
@@ -68,6 +70,7 @@ func (m *Machine) Enter(ticket string) {
 func (m *Machine) Say(what, body string) {
 	t := m.sledd.t
 	t.Helper()
+	m.told = m.told || what == "facts"
 	token := m.Token
 	if what == "operational" {
 		token = m.Installed
@@ -91,7 +94,8 @@ func (m *Machine) Facts() {
 	m.Say("facts",
 		fmt.Sprintf("facts 1\nboot %s\nkernel release=6.1 uptime=9.5\ncpu model=EPYC threads=2 arch=x86_64\nmemory "+
 			"bytes=2147483648\n"+
-			"disk name=vda serial=LAB-%04d bytes=4294967296 transport=virtio\nnic name=eth0 mac=%s\n", m.Boot, m.number, MAC(m.number)))
+			"disk name=vda serial=%s bytes=4294967296 transport=virtio\nnic name=eth0 mac=%s\n", m.Boot, m.Serial,
+			MAC(m.number)))
 }
 
 // Text is a report of some lines.
@@ -105,10 +109,14 @@ func (m *Machine) Report(lines ...string) {
 	m.Say("report", m.Text(lines...))
 }
 
-// Poll asks for a plan and waits that many seconds for it; empty when there is none.
+// Poll asks for a plan and waits that many seconds for it; empty when there is none. Before the first one it tells its
+// hardware, as every machine does.
 func (m *Machine) Poll(wait int) string {
 	t := m.sledd.t
 	t.Helper()
+	if !m.told {
+		m.Facts()
+	}
 	path := fmt.Sprintf("/node/v1/%s/plan?wait=%d", m.MAC, wait)
 	if m.Generation >= 0 {
 		path += fmt.Sprintf("&generation=%d", m.Generation)

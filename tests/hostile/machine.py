@@ -29,6 +29,7 @@ class Machine:
         self.claim = self.token = self.installed = self.ticket = ""
         self.generation = 0
         self.boot = f"boot-{next(BOOTS)}"
+        self.told = ""  # the boot that has sent its facts
         spec = {"mac": self.mac, "macs": [self.other], "name": self.name, "disk": "serial:1"}
         site.operator("PUT", f"/v1/nodes/{self.name}", spec)
 
@@ -71,7 +72,15 @@ class Machine:
         self.token = self.say("GET", "plan", token=self.claim).token
         assert self.token.startswith("sledb_"), self.site.admission(self.name)
 
+    def facts(self) -> None:
+        disk = "disk name=vda serial=1 bytes=4294967296 transport=virtio"
+        answer = self.say("POST", "facts", f"facts 1\nboot {self.boot}\n{disk}\n")
+        assert answer.status == 204, answer
+        self.token, self.told = answer.token or self.token, self.boot
+
     def plan(self) -> str:
+        if self.told != self.boot:
+            self.facts()
         answer = self.say("GET", "plan")
         assert answer.status == 200, answer
         self.token = answer.token or self.token

@@ -72,6 +72,7 @@ class Fleet:
                 "labels": {"rack": self.racks[node]},
             }
             self.client.put("nodes", node, spec, 0)
+            self.set(node)
         self.set(None, server=self.url, ca=str(self.folder / "ca.crt"), step_seconds=0.4, boot_seconds=0.2)
         self._inventory()
 
@@ -159,9 +160,9 @@ class Fleet:
     # What an operator does.
 
     def set(self, node: str | None, **settings: Any) -> None:
-        """Changes what a double does; None: what all do."""
-        name = "defaults" if node is None else self.macs[node].replace(":", "-")
-        (self.doubles / f"{name}.yaml").write_text(yaml.safe_dump(settings))
+        """Changes what a double does; None: what all do. Its disk has the name of the node as serial number."""
+        name, disk = ("defaults", {}) if node is None else (self.macs[node].replace(":", "-"), {"disk": node})
+        (self.doubles / f"{name}.yaml").write_text(yaml.safe_dump(disk | settings))
 
     def power(self, node: str, *words: str) -> str:
         """Presses the node's button."""
@@ -179,7 +180,6 @@ class Fleet:
             wait_for(f"{node} to be operational", functools.partial(self.is_operational, node))
 
     def is_operational(self, node: str) -> bool:
-        """Says whether a node is."""
         return bool(self.node(node)["status"]["phase"] == "operational")
 
     def play(

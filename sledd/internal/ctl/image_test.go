@@ -121,6 +121,7 @@ func TestNodeIsCaptured(t *testing.T) {
 	s.does(exitDone, "image capture n1 gold", "(capture gold)")
 	s.does(exitDone, "node get n1", "capture           gold")
 	m := s.Machine(1)
+	m.Serial = "x"
 	if plan := m.Poll(0); !strings.Contains(plan, "\ncapture disk=serial:x ") {
 		t.Fatal(plan)
 	}

@@ -16,8 +16,9 @@ import (
 
 // fail runs the first step of a node's plan, which fails.
 func fail(m *sleddtest.Machine) {
-	m.Say("facts", "facts 1\nboot b1\ncpu model=EPYC threads=2 arch=x86_64\n"+
-		"disk name=vda serial=LAB-0001 bytes=4294967296\ndisk name=vdb serial=LAB-1001 bytes=8589934592\n")
+	m.Say("facts", "facts 1\nboot "+m.Boot+"\ncpu model=EPYC threads=2 arch=x86_64\n"+
+		"disk name=vda serial="+m.Serial+" bytes=4294967296 transport=virtio\n"+
+		"disk name=vdb serial=LAB-1001 bytes=8589934592\n")
 	m.Fail(4, "2 disks match")
 	m.Say("log?step=1", "vda LAB-0001 matches\nvdb LAB-1001 matches\n--- dmesg\n")
 }

@@ -38,7 +38,7 @@ func (s session) warm() string {
 		s.Fatal(err)
 	}
 	m.Enter(boot.Ticket)
-	m.Say("facts", "facts 1\nboot "+m.Boot+"\nkernel uptime=0.001\n")
+	m.Say("facts", "facts 1\nboot "+m.Boot+"\nkernel uptime=0.001\ndisk name=vda serial="+m.Serial+" bytes=1000\n")
 	m.Fulfil()
 	s.run(one.Name, api.NodeRunSpec{State: api.RunDone})
 	return one.Name

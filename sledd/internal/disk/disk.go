@@ -140,7 +140,7 @@ func (d Disk) shortPath() string {
 func Missing(before, now []Disk) []Disk {
 	var missing []Disk
 	for _, old := range before {
-		there := func(d Disk) bool { return old.same(d) }
+		there := func(d Disk) bool { return old.Same(d) }
 		if old.Candidate() && old.isLocal() && !slices.ContainsFunc(now, there) &&
 			!slices.ContainsFunc(missing, there) && len(missing) < mostMissing {
 			old.Missing = true
@@ -152,8 +152,8 @@ func Missing(before, now []Disk) []Disk {
 
 const mostMissing = 64
 
-// same reports whether it is the same disk at another boot, wherever it is attached then.
-func (d Disk) same(other Disk) bool {
+// Same reports whether it is the same disk at another boot, wherever it is attached then.
+func (d Disk) Same(other Disk) bool {
 	if d.WWN == "" && d.Serial == "" {
 		return d.Path == other.Path && d.Bytes == other.Bytes
 	}

@@ -21,7 +21,7 @@ import (
 func machine(t *testing.T, s *sleddtest.Sledd, dir, settings string) func() {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "defaults.yaml"),
-		fmt.Appendf(nil, "server: %s\nstep_seconds: 0.02\n%s", s.URL, settings), 0o600); err != nil {
+		fmt.Appendf(nil, "server: %s\nstep_seconds: 0.02\ndisk: LAB-0001\n%s", s.URL, settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	m, err := double.Open(dir, sleddtest.MAC(1))

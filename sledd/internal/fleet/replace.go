@@ -155,6 +155,10 @@ func (r *replacement) make() error {
 			fresh.Writes.Put(nodetx.KeyOf(kind, fresh.MAC), old.StoredValue(kind))
 		}
 	}
+	if now, before := fresh.Facts(), old.Facts(); now != nil && before != nil { // a disk of the old one may be late
+		now.Missing = append(now.Missing, before.MissingIn(now)...)
+		fresh.Writes.Put(nodetx.KeyOf(nodetx.Facts, fresh.MAC), nodetx.Encode(*now))
+	}
 	fresh.Declare(r.moveMACs())
 	spec := fresh.Node()
 	fresh.Writes.Unchanged(key.Names+spec.Name, r.name)

@@ -4,6 +4,8 @@ package intake
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
@@ -33,19 +35,28 @@ func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report
 		}
 		tx.Status().Seen, tx.Status().BootID, tx.Status().Architecture = tx.Now, facts.BootID,
 			reportedArchitecture(facts)
-		if old := tx.Facts(); old != nil && old.BootID == facts.BootID {
+		old := tx.Facts()
+		if old != nil && old.BootID == facts.BootID && sameDisks(old.Disks, facts.Disks) {
 			return nil // sent again
 		}
 		if err := in.takesFacts(ctx, tx); err != nil {
 			return err
 		}
-		facts.Time = tx.Now
+		facts.Time, facts.Missing = tx.Now, old.MissingIn(&facts)
 		tx.Writes.Put(key.Facts+mac, nodetx.Encode(facts))
+		if old != nil && old.BootID == facts.BootID {
+			tx.AddEvent(api.Event{Kind: "disk", BootID: facts.BootID, Detail: nodetext.Clean("the disks have changed")})
+			return nil
+		}
 		tx.AddEvent(api.Event{Kind: "facts", BootID: facts.BootID, Seconds: hardware.Uptime,
 			Detail: nodetext.Clean(hardware.DroppedText())})
 		return nil
 	})
 	return renewed, err
+}
+
+func sameDisks(a, b []map[string]nodetext.Identifier) bool {
+	return slices.EqualFunc(a, b, maps.Equal[map[string]nodetext.Identifier])
 }
 
 // takesFacts refuses facts that come too often, or for which there is no room.

@@ -31,7 +31,8 @@ func (m *machine) after(d time.Duration) *machine {
 }
 
 func (m *machine) helloFrom(address, bearer string) (admission.Answer, string, error) {
-	return m.Hello(m.Context(), mac, bearer, admission.Hello{Boot: "boot-" + address, NIC: mac},
+	m.booted = "boot-" + address
+	return m.Hello(m.Context(), mac, bearer, admission.Hello{Boot: m.booted, NIC: mac},
 		intake.Source{Address: address, Link: admission.LinkUnknown})
 }
 

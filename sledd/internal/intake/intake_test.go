@@ -18,6 +18,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -36,7 +37,8 @@ type machine struct {
 	counts     counts
 	ahead      atomic.Int64 // nanoseconds; a poll that waits reads the clock too
 	token      string
-	generation int64 // of the plan that it has
+	generation int64  // of the plan that it has
+	booted     string // boot id of the newest hello
 }
 
 // counts is an observer.
@@ -121,6 +123,7 @@ func (m *machine) boot() bool {
 // poll returns the steps of the plan; empty when there is none.
 func (m *machine) poll() string {
 	m.Helper()
+	m.tells()
 	answer, err := m.Poll(m.Context(), mac, m.token, m.generation, 0)
 	if err != nil {
 		m.Fatal(err)
@@ -139,6 +142,24 @@ func (m *machine) poll() string {
 	}
 	m.generation = m.status().Generation
 	return strings.Join(verbs, " ")
+}
+
+// tells stores the facts of the boot, unless they are there.
+func (m *machine) tells() {
+	m.Helper()
+	if facts := m.load().Facts(); facts == nil || facts.BootID.String() != m.booted {
+		m.has(map[string]string{"name": "vda", "serial": "1", "bytes": "1000", "transport": "virtio"})
+	}
+}
+
+// has stores facts with these disks, without the limits of a request.
+func (m *machine) has(disks ...map[string]string) {
+	m.Helper()
+	facts := api.Facts{BootID: nodetext.CleanIdentifier(m.booted)}
+	for _, one := range disks {
+		facts.Disks = append(facts.Disks, nodetexttest.Facts(one))
+	}
+	m.change(func(tx *nodetx.Tx) { tx.Writes.Put(key.Facts+mac, nodetx.Encode(facts)) })
 }
 
 func (m *machine) report(lines ...report.Line) error {

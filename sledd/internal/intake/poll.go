@@ -122,7 +122,11 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 			return nil
 		}
 		if tx.Rescue() == nil && desired.Generation != given {
-			return in.issuePlan(tx, desired, record, &answer)
+			pinned, err := tx.pin(desired, record)
+			if err == nil {
+				return in.issuePlan(tx, pinned, record, &answer)
+			}
+			tx.refusePlan(desired, err)
 		}
 		if renew {
 			answer.Token = in.renew(tx, record)
@@ -168,8 +172,16 @@ func (in *Intake) issuePlan(tx *nodeTx, desired plan.Plan, record *token.Record,
 	}
 	tx.recordPlanIssued(desired)
 	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps),
-		Detail: nodetext.Clean(desired.Verbs() + tx.noKexecText())})
+		Detail: nodetext.Clean(desired.Verbs() + onDisk(desired) + tx.noKexecText())})
 	return nil
+}
+
+// onDisk is what the event of a plan adds to its steps: the disk that it names.
+func onDisk(p plan.Plan) string {
+	if p.NamesDisks() {
+		return " on " + p.Disk()
+	}
+	return ""
 }
 
 // attachPlan makes a plan the answer, with a token of its generation.

@@ -17,7 +17,8 @@ import (
 // model makes a machine tell what it is, once a boot.
 func model(m *sleddtest.Machine, product string) {
 	m.Say("facts",
-		fmt.Sprintf("facts 1\nboot %s\ndmi vendor=ACME product=%s version=v1 bios=2.0\ndisk name=vda serial=LAB-0001\n",
+		fmt.Sprintf("facts 1\nboot %s\ndmi vendor=ACME product=%s version=v1 bios=2.0\ndisk name=vda serial=LAB-0001 "+
+			"bytes=1000\n",
 			m.Boot, product))
 }
 
@@ -203,7 +204,7 @@ func TestQuirks(t *testing.T) {
 			told = event.Detail.String()
 		}
 	}
-	if told != "wipe write configure reboot (not kexec: quirk: its NIC hangs, https://example.net/1)" {
+	if told != "wipe write configure reboot on serial:LAB-0001 (not kexec: quirk: its NIC hangs, https://example.net/1)" {
 		t.Errorf("the event says %q", told)
 	}
 	if got := s.Node(1).Status.StartNote; got.String() != "quirk: its NIC hangs, https://example.net/1" {

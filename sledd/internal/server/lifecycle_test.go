@@ -30,7 +30,7 @@ func TestLifeOfANode(t *testing.T) {
 	s.admin(http.StatusNoContent, "POST", "/v1/nodes/n1/events", api.NodeEvent{Kind: "power", Detail: "on"})
 	m := s.Machine(1)
 	s.phase(1, api.Booting)
-	m.Say("facts", "facts 1\nboot "+m.Boot+"\nkernel release=6.1 uptime=0.001\ndisk name=vda serial=LAB-0001\n")
+	m.Say("facts", "facts 1\nboot "+m.Boot+"\nkernel release=6.1 uptime=0.001\ndisk name=vda serial=LAB-0001 bytes=1000\n")
 	if plan := m.Poll(0); plan != "plan 1\ngeneration 0\nidle\n" {
 		t.Fatalf("unbound: %q", plan)
 	}
@@ -218,7 +218,7 @@ func erasures(s *sledd) api.ErasureList {
 func TestUnknownMachineIsDiscovered(t *testing.T) {
 	s := fresh(t)
 	m := s.Machine(7)
-	m.Say("facts", "facts 1\nboot b\ncpu threads=2\nnic name=eth0 mac=52:54:00:77:00:07\n")
+	m.Say("facts", "facts 1\nboot "+m.Boot+"\ncpu threads=2\nnic name=eth0 mac=52:54:00:77:00:07\n")
 	if plan := m.Poll(0); plan != "plan 1\ngeneration 0\nidle\n" {
 		t.Fatal(plan)
 	}

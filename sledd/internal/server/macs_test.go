@@ -29,6 +29,7 @@ func TestANodeBootsFromAnyOfItsInterfaces(t *testing.T) {
 		t.Errorf("the script names another interface: %s", script.Body)
 	}
 	m := s.Machine(4)
+	m.Serial = "LAB-0001"
 	m.Fulfil()
 	node := s.Node(1)
 	if node.Status.Phase != api.Operational || !node.Binding.Satisfied {

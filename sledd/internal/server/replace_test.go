@@ -17,6 +17,8 @@ func TestAReplacedMachineHasToClaimAgain(t *testing.T) {
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
 	_, claim := s.Claim(1, "boot-1")
 	boot := s.Polls(1, claim)
+	s.Ask("POST", "/node/v1/52-54-00-77-00-01/facts", boot,
+		"facts 1\nboot boot-1\ndisk name=vda serial=LAB-0001 bytes=1\n")
 	const plan = "/node/v1/52-54-00-77-00-01/plan"
 	if a := s.Ask("GET", plan, boot, ""); a.Status != http.StatusOK {
 		t.Fatalf("%d: %s", a.Status, a.Body)
@@ -38,6 +40,8 @@ func TestAReplacedMachineHasToClaimAgain(t *testing.T) {
 	if boot = s.Polls(9, claim); boot == "" {
 		t.Fatal("the new machine is not admitted")
 	}
+	s.Ask("POST", "/node/v1/52-54-00-77-00-09/facts", boot,
+		"facts 1\nboot boot-2\ndisk name=vda serial=LAB-0001 bytes=1\n")
 	if a := s.Ask("GET", "/node/v1/52-54-00-77-00-09/plan", boot, ""); a.Status != http.StatusOK {
 		t.Errorf("%d: %s", a.Status, a.Body)
 	}

@@ -38,6 +38,7 @@ func (s *sledd) enter(i int, from string) *spoken {
 	m := &spoken{sledd: s, from: from, path: "/node/v1/" + strings.ReplaceAll(address(i), ":", "-") + "/"}
 	m.ask("POST", "hello", "hello 1\nboot id=b1 nic="+address(i)+"\n")
 	m.ask("GET", "plan", "")
+	m.ask("POST", "facts", fmt.Sprintf("facts 1\nboot b1\ndisk name=vda serial=LAB-%04d bytes=1000\n", i))
 	m.ask("GET", "plan", "")
 	return m
 }

@@ -87,20 +87,20 @@ func TestStream(t *testing.T) {
 	m := s.Machine(1)
 	m.Poll(0)
 	m.Report("begin step=1 of=1 verb=idle", "end step=1 verb=idle code=0 seconds=1") // two events at one revision
-	want := "1declare 2declare 1claim 1admit 1plan 1begin 1end "
-	if got := all.kinds(7); got != want {
+	want := "1declare 2declare 1claim 1admit 1facts 1plan 1begin 1end "
+	if got := all.kinds(8); got != want {
 		t.Errorf("all: %s", got)
 	}
-	if got := one.kinds(6); got != "1declare 1claim 1admit 1plan 1begin 1end " {
+	if got := one.kinds(7); got != "1declare 1claim 1admit 1facts 1plan 1begin 1end " {
 		t.Errorf("one node: %s", got)
 	}
 	list := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items
-	if begin, end := list[4], list[5]; begin.ID != end.ID || all.lastID != fmt.Sprint(end.ID) {
+	if begin, end := list[5], list[6]; begin.ID != end.ID || all.lastID != fmt.Sprint(end.ID) {
 		t.Errorf("begin %d, end %d, last id on the stream %s", begin.ID, end.ID, all.lastID)
 	}
 	resumed := s.follow("", list[0].ID)
 	s.admin(204, "POST", "/v1/nodes/n1/events", api.NodeEvent{Kind: "power", Detail: "off"})
-	if got := resumed.kinds(7); got != "2declare 1claim 1admit 1plan 1begin 1end 1power " {
+	if got := resumed.kinds(8); got != "2declare 1claim 1admit 1facts 1plan 1begin 1end 1power " {
 		t.Errorf("resumed: %s", got)
 	}
 	s.admin(404, "GET", "/v1/events?node=nobody", nil)

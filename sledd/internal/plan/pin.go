@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/internal/disk"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
+)
+
+// NamesDisks reports whether a step of the plan names a disk.
+func (p Plan) NamesDisks() bool {
+	return slices.ContainsFunc(p.Steps, func(step operand.Line) bool {
+		_, one := step.Get("disk")
+		_, several := step.Get("disks")
+		return one || several
+	})
+}
+
+// Disk is the selector of the disk that the plan is about, or "all"; empty: it names none.
+func (p Plan) Disk() string {
+	for _, step := range p.Steps {
+		for _, key := range []string{"disk", "disks"} {
+			if selector, found := step.Get(key); found {
+				return selector
+			}
+		}
+	}
+	return ""
+}
+
+// Pin names each disk of the plan by its identity (contract/plan.md, "Pinned disks"), or returns why a selector or a
+// keep list does not resolve with the disks of the node.
+func (p Plan) Pin(table disk.Table) (Plan, error) {
+	pinned := p
+	pinned.Steps = slices.Clone(p.Steps)
+	for i, step := range pinned.Steps {
+		step.Operands = slices.Clone(step.Operands)
+		for j, pair := range step.Operands {
+			if pair.Key != "disk" && pair.Key != "disks" {
+				continue
+			}
+			identity, err := pin(table, pair.Value, kept(step))
+			if err != nil {
+				return Plan{}, err
+			}
+			step.Operands[j].Value = identity
+		}
+		pinned.Steps[i] = step
+	}
+	return pinned, check(pinned)
+}
+
+func kept(step operand.Line) []string {
+	if keep, found := step.Get("keep"); found {
+		return strings.Split(keep, ";")
+	}
+	return nil
+}
+
+// pin returns the identities of the disks that selectors joined by semicolons mean. All disks stay all: one that is
+// late is wiped too.
+func pin(table disk.Table, selectors string, keep []string) (string, error) {
+	if selectors == "all" {
+		_, err := table.CheckKeep(keep)
+		return selectors, err //nolint:wrapcheck // states the selector and the reason
+	}
+	var identities []string
+	for selector := range strings.SplitSeq(selectors, ";") {
+		chosen, err := table.Choose(selector, keep)
+		if err != nil {
+			return "", err //nolint:wrapcheck // likewise
+		}
+		identity, err := table.Pin(chosen)
+		if err != nil {
+			return "", err //nolint:wrapcheck // likewise
+		}
+		identities = append(identities, identity)
+	}
+	return strings.Join(identities, ";"), nil
+}

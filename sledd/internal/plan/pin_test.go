@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/disk"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+)
+
+func drive(name, serial, wwn string) disk.Disk {
+	facts := map[string]string{"name": name, "serial": serial, "wwn": wwn, "bytes": "1000", "transport": "nvme"}
+	return disk.Read(func(key string) string { return facts[key] })
+}
+
+func TestEachStepNamesTheDiskByItsIdentity(t *testing.T) {
+	table := disk.Table{drive("nvme0n1", "A", "eui.01"), drive("nvme1n1", "B;2", "")}
+	for _, c := range []struct {
+		name       string
+		node       api.NodeSpec
+		spec       api.BindingSpec
+		image      *api.ImageSpec
+		want       string
+		wantDisk   string
+		wantRefuse disk.Kind
+	}{
+		{name: "an image", node: api.NodeSpec{Name: "n1", Disk: "serial:A", KeepDisks: []string{"serial:B%3B2"}},
+			spec: api.BindingSpec{Image: "d12", Boot: "kexec"}, image: image(), wantDisk: "wwn:eui.01",
+			want: "wipe disks=wwn:eui.01 keep=serial:B%253B2 level=empty\n" +
+				"write disk=wwn:eui.01 keep=serial:B%253B2 image=http://a/i,http://b/i digest=" + digest +
+				" mode=full gaps=keep\nconfigure disk=wwn:eui.01 keep=serial:B%253B2 hostname=n1 grow=last\n" +
+				"kexec disk=wwn:eui.01 keep=serial:B%253B2 fallback=none\n"},
+		{name: "a disk without a wwn", node: api.NodeSpec{Name: "n1", Disk: "model:*,serial:B%3B2"},
+			spec: api.BindingSpec{Image: "d12", Mode: "delta", Boot: "reboot"}, image: image(), wantDisk: "serial:B%3B2",
+			want: "write disk=serial:B%253B2 image=http://a/i,http://b/i digest=" + digest + " mode=delta gaps=zero\n" +
+				"configure disk=serial:B%253B2 hostname=n1 grow=last\nreboot\n"},
+		{name: "a tear-down", node: api.NodeSpec{Name: "n1", KeepDisks: []string{"serial:A"}}, wantDisk: "all",
+			want: "wipe disks=all keep=serial:A level=empty\nidle\n"},
+		{name: "two disks", node: api.NodeSpec{Name: "n1", Disk: "only"}, spec: api.BindingSpec{Image: "d12"},
+			image: image(), wantRefuse: disk.Several},
+		{name: "a kept disk", node: api.NodeSpec{Name: "n1", Disk: "serial:A", KeepDisks: []string{"serial:A"}},
+			spec: api.BindingSpec{Image: "d12"}, image: image(), wantRefuse: disk.Kept},
+		{name: "a tear-down that keeps nothing", node: api.NodeSpec{Name: "n1", KeepDisks: []string{"serial:a"}},
+			wantRefuse: disk.Keep},
+	} {
+		p, err := plan.Build(c.node, api.Binding{BindingSpec: c.spec, Generation: 7}, c.image, upload)
+		if err != nil || !p.NamesDisks() {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		before, _ := plan.Encode(p)
+		pinned, err := p.Pin(table)
+		if after, _ := plan.Encode(p); after != before {
+			t.Errorf("%s: the plan itself was changed", c.name)
+		}
+		if c.wantRefuse != "" {
+			if disk.KindOf(err) != c.wantRefuse || len(pinned.Steps) > 0 {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		text, encoded := plan.Encode(pinned)
+		if err != nil || encoded != nil || text != "plan 1\ngeneration 7\n"+c.want || pinned.Disk() != c.wantDisk {
+			t.Errorf("%s: %v, %v\ngot  %s\nwant %s", c.name, err, encoded, text, c.want)
+		}
+	}
+}
+
+func TestPlansThatTouchNoDisk(t *testing.T) {
+	if plan.Waiting(1).NamesDisks() || plan.Rescue(1, []string{"k"}).NamesDisks() || plan.Rebooting(1).NamesDisks() {
+		t.Error("a plan that touches no disk names one")
+	}
+}
