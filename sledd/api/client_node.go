@@ -137,3 +137,19 @@ func (c *Client) Console(ctx context.Context, node string, bytes int) (Raw, erro
 	body, err := c.read(ctx, request{method: http.MethodGet, path: address + "/console", query: query, header: accept})
 	return nodetext.RawOf(body), err
 }
+
+// NodeDisks reads which disk of a node a selector means, and why not the others. Empty ones leave selector and keep
+// list to the binding and the node.
+func (c *Client) NodeDisks(ctx context.Context, node, match string, keep []string) (NodeDisks, error) {
+	var disks NodeDisks
+	address, err := path("nodes", node)
+	if err != nil {
+		return disks, err
+	}
+	query := url.Values{"keep": keep}
+	if match != "" {
+		query.Set("match", match)
+	}
+	err = c.call(ctx, request{method: http.MethodGet, path: address + "/disks", query: query}, &disks)
+	return disks, err
+}

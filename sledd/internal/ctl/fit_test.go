@@ -14,8 +14,8 @@ import (
 // hallLines are the command lines whose output people read, by the name of the golden file.
 var hallLines = map[string]string{
 	"node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3",
-	"node-get-rescue": "node get n5",
-	"status":          "status", "image-list": "image list", "image-get": "image get i",
+	"node-get-rescue": "node get n5", "node-disks": "node disks n1 --match model:SAMSUNG*,smallest",
+	"status": "status", "image-list": "image list", "image-get": "image get i",
 	"image-capture": "image capture n1 golden",
 	"binding-list":  "binding list", "binding-get": "binding get n1", "operator-list": "operator list",
 	"rollout-list": "rollout list", "rollout-get": "rollout get reimage-1042", "rollout-abort": "rollout abort x",

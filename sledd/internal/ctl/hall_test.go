@@ -78,6 +78,20 @@ func hallNode() api.Node {
 	return n
 }
 
+// hallDisks has a disk for each verdict.
+func hallDisks() api.NodeDisks {
+	disk := func(i int, transport, why string) api.NodeDisk {
+		return api.NodeDisk{Chosen: why == "", Why: why, Disk: api.Disk{Name: fmt.Sprintf("nvme%dn1", i),
+			Serial: fmt.Sprintf("S64GNE0R90000%d", i), WWN: fmt.Sprintf("eui.36344730529000%02d0025384500000001", i),
+			Path: fmt.Sprintf("pci-0000:c%d:00.0-nvme-1", i), Model: "SAMSUNG MZQL23T8HCLS-00A07", Transport: transport,
+			Bytes: 3840755982336}}
+	}
+	return api.NodeDisks{Node: "storage-rack-b12-unit-01", Match: "model:SAMSUNG MZQL2*,rotational:0,smallest", Time: noon,
+		Planned: "wwn:eui.36344730529000000025384500000001", Disks: []api.NodeDisk{disk(0, "nvme", ""),
+			disk(1, "nvme", "on the keep list"), disk(2, "usb", "to be named: attached by USB"),
+			disk(3, "", "to be named: attached in an unknown way"), disk(4, "nvme", "does not match")}}
+}
+
 func hallImages() []api.Image {
 	image := func(name, architecture string, used int64) api.Image {
 		return api.Image{Created: noon, ImageSpec: api.ImageSpec{Name: name,
@@ -155,6 +169,7 @@ func hallServer(t *testing.T) string {
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(nodes[4])
 		}),
+		"/v1/nodes/n1/disks":    hallDisks(),
 		"/v1/nodes/n1/timeline": t2,
 		"/v1/nodes/n1/events":   api.EventList{Items: hallEvents()},
 		"/v1/nodes/n3/events":   api.EventList{Items: []api.Event{}},

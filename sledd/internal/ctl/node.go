@@ -48,8 +48,8 @@ func (a *app) nodeCommand() *cobra.Command {
 	remove := r.deleteCommand(a, "delete", "Delete nodes from the fleet; the machines keep running",
 		"Deletes declaration, facts, log and events of nodes. A node with a binding is\nrefused: delete the binding first. "+
 			"The command asks before it deletes, on a\nterminal and without --yes.")
-	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeApplyCommand(r),
-		a.nodeReplaceCommand(r), remove)
+	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeDisksCommand(),
+		a.nodeApplyCommand(r), a.nodeReplaceCommand(r), remove)
 }
 
 // nodeLoss describes what is forgotten with a node.

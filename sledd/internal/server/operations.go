@@ -116,10 +116,25 @@ func (o operations) nodes() {
 		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *remove) (*struct{}, error) {
 		return nil, o.fleet(in.Dry).DeleteNode(ctx, in.Node, in.wanted())
 	})
+	o.nodeDisks()
 	o.replaceNode()
 	o.rescues()
 	o.admissions()
 	o.consoles()
+}
+
+func (o operations) nodeDisks() {
+	type question struct {
+		NodePath
+		Match string   `query:"match" maxLength:"512" doc:"Disk selector, or all. Default: that of the binding, else of the node" example:"smallest,transport:nvme"`
+		Keep  []string `query:"keep,explode" maxItems:"16" doc:"Selectors of disks that are never written. Default: those of the node"`
+	}
+	register(o, api.Read, operation("get-node-disks", http.MethodGet, "/nodes/{node}/disks",
+		"Show which disk of a node a selector means, and why not the others", http.StatusNotFound),
+		func(ctx context.Context, in *question) (*answer[api.NodeDisks], error) {
+			disks, err := o.Fleet.Disks(ctx, in.Node, in.Match, in.Keep)
+			return &answer[api.NodeDisks]{disks}, err
+		})
 }
 
 func (o operations) replaceNode() {

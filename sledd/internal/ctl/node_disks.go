@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func (a *app) nodeDisksCommand() *cobra.Command {
+	var match string
+	var keep []string
+	command := &cobra.Command{
+		Use: "disks NODE", Short: "Show which disk a selector means, and why not the others",
+		Long: `Lists the disks that a node has reported last, and what a plan for that boot
+would do with each. Nothing is changed. Without --match, the selector is that of
+the binding, else of the node; all stands for a wipe of all disks. Disks that an
+earlier boot has reported, and the newest has not, are listed as missing: a
+selector that could mean one of them is refused, unless it has serial:, wwn: or
+path:. The exit code is 4 if a plan would be refused.`,
+		Example: "  sledctl node disks n1\n  sledctl node disks n1 --match smallest,transport:nvme\n" +
+			"  sledctl node disks n1 --match all --keep serial:S64GNE0R900001",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			disks, err := client.NodeDisks(cmd.Context(), args[0], match, keep)
+			if err != nil {
+				return err
+			}
+			if err := a.show(disks, func() { a.nodeDisks(disks) }); err != nil || disks.Refused == "" {
+				return err
+			}
+			return heldBackError{errors.New(clean(disks.Refused))}
+		},
+	}
+	command.Flags().StringVar(&match, "match", "", "disk selector, or all")
+	command.Flags().StringArrayVar(&keep, "keep", nil, "selector of a disk that is never written; repeatable")
+	return command
+}
+
+var diskColumns = []column[api.NodeDisk]{
+	col("disk", func(d api.NodeDisk) string { return clean(d.Name) }),
+	col("serial", func(d api.NodeDisk) string { return clean(d.Serial) }),
+	col("verdict", func(d api.NodeDisk) string {
+		if d.Chosen {
+			return "chosen"
+		}
+		return clean(d.Why)
+	}).wraps(15),
+	col("size", func(d api.NodeDisk) string { return bytesText(d.Bytes) }).spare(),
+	col("by", func(d api.NodeDisk) string { return cmp.Or(clean(d.Transport), "?") }).spare(),
+	col("model", func(d api.NodeDisk) string { return clean(d.Model) }).spare(),
+	col("wwn", func(d api.NodeDisk) string { return clean(d.WWN) }).spare(),
+	col("path", func(d api.NodeDisk) string { return clean(d.Path) }).spare(),
+}
+
+func (a *app) nodeDisks(disks api.NodeDisks) {
+	printTable(a.Out, a.Screen, diskColumns, disks.Disks)
+	for _, row := range [][2]string{{"selector", clean(disks.Match)}, {"in a plan", clean(disks.Planned)},
+		{"reported", localTime(disks.Time)}} {
+		if row[1] != "" {
+			_, _ = fmt.Fprintln(a.Out, a.Screen.hang(fmt.Sprintf("%-11s%s", row[0], row[1]), 11))
+		}
+	}
+}
