@@ -92,8 +92,8 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 			"disk": schema.StringAttribute{Optional: true,
 				Validators: []validator.String{stringvalidator.LengthBetween(1, 512)},
 				MarkdownDescription: "Selector of the disk, unless the binding has its own, such as " +
-					"`serial:LAB-0001`, " +
-					"`size:100000000000-` or `only`. Terms are joined by commas; exactly one disk must match."},
+					"`serial:LAB-0001`, or for equal machines `smallest,transport:nvme`. Terms are joined by commas; " +
+					"exactly one disk must match."},
 			"keep_disks": schema.ListAttribute{Optional: true, ElementType: types.StringType,
 				Validators:          []validator.List{listvalidator.SizeAtMost(16), listvalidator.NoNullValues()},
 				MarkdownDescription: "Selectors of disks that are never written. At most 16."},
