@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "erase/method.h"
 #include "erase/overwrite.h"
 #include "erase/pattern.h"
 #include "erase/readback.h"
@@ -16,6 +17,7 @@ static const char *const levels[] = {
 	[ERASE_SIGNATURES] = "signatures",
 	[ERASE_EMPTY] = "empty",
 	[ERASE_CLEAR] = "clear",
+	[ERASE_PURGE] = "purge",
 };
 
 int erase_level_parse(const char *word, enum erase_level *ret) {
@@ -149,7 +151,12 @@ int erase_disk(struct device *device, struct erase *erase, struct progress *prog
 	static int (*const work[])(struct device *, struct erase *, struct progress *, struct fault *) = {
 		[ERASE_SIGNATURES] = signatures, [ERASE_EMPTY] = empty, [ERASE_CLEAR] = clear};
 	int64_t started = clock_now();
-	int r = work[erase->level](device, erase, progress, fault);
+	int r;
+
+	if (method_is_command(erase->level, erase->by))
+		return fault_set(fault, CODE_UNSUPPORTED, "%s offers no command that erases it; nothing was touched",
+				 device->name);
+	r = work[erase->level](device, erase, progress, fault);
 
 	erase->seconds = (double)(clock_now() - started) / SECOND;
 	if (r == 0)

@@ -14,14 +14,26 @@ enum erase_level {
 	ERASE_SIGNATURES, // partition tables, and signatures of filesystems, RAID and LVM
 	ERASE_EMPTY,	  // every block reads as zero; nothing is claimed about the medium
 	ERASE_CLEAR,	  // every block was overwritten with bytes that cannot be compressed
+	ERASE_PURGE,	  // the drive erased itself
+};
+
+enum erase_method {
+	METHOD_AUTO,
+	METHOD_OVERWRITE,
+	METHOD_NVME_FORMAT_USER,
+	METHOD_NVME_FORMAT_CRYPTO,
+	METHOD_NVME_SANITIZE_BLOCK,
+	METHOD_NVME_SANITIZE_CRYPTO,
+	METHOD_NVME_SANITIZE_OVERWRITE,
 };
 
 struct erase {
 	enum erase_level level;
+	enum erase_method by; // requested; allowed by method_check
 	bool full; // all of it is read back, else samples and the edges
 
 	// How it went.
-	const char *method; // "discard", "zeros" or "overwrite"
+	const char *method; // contract/erasure.md; NULL: nothing
 	struct bad bad;
 	uint8_t seed[SEED]; // of the samples; drawn after the disk was emptied
 	uint64_t samples;   // 0: none, all that was emptied was read

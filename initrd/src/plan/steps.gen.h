@@ -18,7 +18,14 @@
 	 "the disks; all: but those kept, removable, foreign or without a size (all, or disk selectors joined by ;)", \
 	 NULL, check_disks}, \
 	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep}, \
-	{"level", false, "how thoroughly the disks are emptied (default empty)", "signatures|empty|clear", NULL}, \
+	{"level", false, \
+	 "how thoroughly the disks are emptied (default empty)", \
+	 "signatures|empty|clear|purge", NULL}, \
+	{"method", false, \
+	 "how, with level=clear and purge only (default auto)", \
+	 "auto|overwrite|nvme-format-user|" \
+	 "nvme-format-crypto|nvme-sanitize-block|nvme-sanitize-crypto|" \
+	 "nvme-sanitize-overwrite", NULL}, \
 	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}
 
 

@@ -10,6 +10,7 @@
 #include "disk/several.h"
 #include "erase/erase.h"
 #include "erase/fleet.h"
+#include "erase/method.h"
 #include "verbs/verbs.h"
 
 static int make_jobs(struct erase_fleet *fleet, size_t count, struct fault *fault) {
@@ -87,13 +88,19 @@ enum exit_code verb_wipe(const struct operands *operands) {
 	const char *selectors = operands_get(operands, "disks"), *keep = operands_get(operands, "keep");
 	bool full = !strcmp(operands_get_or(operands, "verify", "sample"), "full");
 	enum erase_level level = ERASE_EMPTY;
+	enum erase_method method = METHOD_AUTO;
 	struct fault fault;
 	int r;
 
-	(void)erase_level_parse(operands_get_or(operands, "level", "empty"), &level);
+	if (erase_level_parse(operands_get_or(operands, "level", "empty"), &level) < 0 ||
+	    method_parse(operands_get_or(operands, "method", "auto"), &method) < 0)
+		return CODE_USAGE; // not with the checks of operands
+	if (method_check(level, method, &fault) < 0)
+		return fault_print(&fault, "wipe");
 	r = seam_count() > 0 ? open_seams(&fleet, &fault) : open_all(selectors, keep, &fleet, &list, &fault);
 	for (size_t i = 0; r == 0 && i < fleet.count; i++) {
 		fleet.jobs[i].erase.level = level;
+		fleet.jobs[i].erase.by = method;
 		fleet.jobs[i].erase.full = full;
 	}
 	if (r == 0)

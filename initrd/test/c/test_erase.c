@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels, what a disk can lie about, and what is read back.
 #include "erase/erase.h"
+#include "erase/method.h"
 #include "erase/readback.h"
 #include "memory_disk.h"
 #include "tap.h"
@@ -135,6 +136,30 @@ static void test_signatures(void) {
 	ok(run() == 0 && zero(0, MIB), "a disk smaller than the edges");
 }
 
+static void test_methods(void) {
+	enum erase_method method = METHOD_AUTO;
+
+	ok(method_parse("nvme-sanitize-block", &method) == 0 && method == METHOD_NVME_SANITIZE_BLOCK, "a method");
+	same(method_name(method), "nvme-sanitize-block", "its name");
+	ok(method_parse("format", &method) < 0 && method_parse("", &method) < 0, "no methods");
+	for (enum erase_level level = ERASE_SIGNATURES; level <= ERASE_PURGE; level++)
+		ok(method_check(level, METHOD_AUTO, &fault) == 0, "auto with %s", erase_level_name(level));
+	ok(method_check(ERASE_EMPTY, METHOD_OVERWRITE, &fault) < 0 && fault.code == CODE_USAGE, "%s", fault.text);
+	ok(method_check(ERASE_PURGE, METHOD_OVERWRITE, &fault) < 0, "writing purges nothing: %s", fault.text);
+	ok(method_check(ERASE_SIGNATURES, method, &fault) < 0, "a command for signatures: %s", fault.text);
+	ok(method_check(ERASE_CLEAR, method, &fault) == 0 && method_check(ERASE_PURGE, method, &fault) == 0,
+	   "a command clears and purges");
+}
+
+// A purge never does less than it promises.
+static void test_no_command(void) {
+	begin(4 * MIB, ERASE_PURGE);
+	ok(run() < 0 && fault.code == CODE_UNSUPPORTED && m.data[0] == 0xa5 && m.changes == 0, "%s", fault.text);
+	begin(4 * MIB, ERASE_CLEAR);
+	erase.by = METHOD_NVME_FORMAT_USER;
+	ok(run() < 0 && fault.code == CODE_UNSUPPORTED && m.changes == 0, "clear by a command: %s", fault.text);
+}
+
 static int check(bool full) {
 	uint64_t offset;
 
@@ -192,6 +217,8 @@ int main(void) {
 	test_dead_half();
 	test_bad_ranges_are_counted();
 	test_signatures();
+	test_methods();
+	test_no_command();
 	test_leftovers();
 	test_samples();
 	free(m.data);

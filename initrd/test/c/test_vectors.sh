@@ -17,6 +17,7 @@ check() { # check WANTED NAME COMMAND...: exit code
 	fi
 }
 
+truncate -s 1M "$TMPDIR/disk"
 for plan in "$SLED_VECTORS"/plan/ok/*.plan; do check 0 "$plan" "$SLEDC" check-plan "$plan"; done
 for plan in "$SLED_VECTORS"/plan/bad/*.plan; do
 	check 2 "$plan" "$SLEDC" check-plan "$plan"
@@ -27,6 +28,8 @@ check 2 "unknown verb" "$SLEDC" erase
 check 2 "unknown key" "$SLEDC" wipe disks=only force=1
 check 2 "device name" "$SLEDC" wipe disks=/dev/sda
 check 2 "no disk" "$SLEDC" wipe
+check 2 "a method that is not one of the level" "$SLEDC" wipe disks=only level=purge method=overwrite
+check 3 "no command to erase a disk" env SLED_TEST_DISK="$TMPDIR/disk" "$SLEDC" wipe disks=only level=purge
 check 2 "token in the clear" "$SLEDC" plan servers=http://192.0.2.1 mac=52:54:00:77:00:01 token=/dev/null out=/dev/null
 check 0 "help" "$SLEDC" --help
 check 0 "help of a verb" "$SLEDC" write --help

@@ -17,7 +17,8 @@ var verbs = map[string]Verb{
 		checks: map[string]func(string) error{
 			"disks":  checkDisks,
 			"keep":   checkKeep,
-			"level":  oneOf("signatures", "empty", "clear"),
+			"level":  oneOf("signatures", "empty", "clear", "purge"),
+			"method": oneOf("auto", "overwrite", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite"),
 			"verify": oneOf("sample", "full"),
 		},
 		required: []string{"disks"},

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "erase/method.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "erase/erase.h"
+
+static const char *const names[] = {
+	[METHOD_AUTO] = "auto",
+	[METHOD_OVERWRITE] = "overwrite",
+	[METHOD_NVME_FORMAT_USER] = "nvme-format-user",
+	[METHOD_NVME_FORMAT_CRYPTO] = "nvme-format-crypto",
+	[METHOD_NVME_SANITIZE_BLOCK] = "nvme-sanitize-block",
+	[METHOD_NVME_SANITIZE_CRYPTO] = "nvme-sanitize-crypto",
+	[METHOD_NVME_SANITIZE_OVERWRITE] = "nvme-sanitize-overwrite",
+};
+
+int method_parse(const char *word, enum erase_method *ret) {
+	for (unsigned i = 0; i < ELEMENTS(names); i++)
+		if (!strcmp(word, names[i])) {
+			*ret = (enum erase_method)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+const char *method_name(enum erase_method method) { return names[method]; }
+
+int method_check(enum erase_level level, enum erase_method method, struct fault *fault) {
+	if (method == METHOD_AUTO || level == ERASE_CLEAR || (level == ERASE_PURGE && method != METHOD_OVERWRITE))
+		return 0;
+	return fault_set(fault, CODE_USAGE, "method=%s cannot reach level=%s; the method of that level is auto%s",
+			 method_name(method), erase_level_name(level),
+			 level == ERASE_PURGE ? ", or a command of the drive" : "");
+}
+
+bool method_is_command(enum erase_level level, enum erase_method method) {
+	return level == ERASE_PURGE || (method != METHOD_AUTO && method != METHOD_OVERWRITE);
+}
