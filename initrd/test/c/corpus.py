@@ -117,6 +117,28 @@ def carousel() -> bytes:
     )
 
 
+def nvme() -> dict[str, bytes]:
+    """Pages of NVMe drives for fuzz_nvme.c, whose first byte selects the structure."""
+    controller = bytearray(1024)
+    controller[4:64] = b"S1".ljust(20) + b"MODEL 9".ljust(40)
+    struct.pack_into("<H", controller, 256, 0x0A)  # OACS: Format, Namespace Management
+    struct.pack_into("<I", controller, 328, 3)  # SANICAP: crypto, block
+    struct.pack_into("<I", controller, 516, 32)
+    controller[524] = 4  # FNA: crypto
+    controller[768:794] = b"nqn.2014.08.org.example:S1"
+    namespace = bytearray(384)
+    struct.pack_into("<QQ", namespace, 0, 1 << 20, 1 << 20)
+    namespace[25:30] = bytes([63, 0x71, 0, 0, 0x0A])  # 64 formats, the 50th, protection of type 2
+    log = struct.pack("<HHIIII", 655, 2, 4, 0xFFFFFFFF, 120, 3)
+    return {
+        "nvme/controller": b"\0" + bytes(controller),
+        "nvme/namespace": b"\1" + bytes(namespace),
+        "nvme/list": b"\2" + struct.pack("<III", 1, 2, 9),
+        "nvme/sanitize": b"\3" + log,
+        "nvme/short": b"\x83" + log,
+    }
+
+
 def main(directory: Path) -> None:
     """Writes every seed."""
     seeds = {
@@ -149,7 +171,7 @@ def main(directory: Path) -> None:
         "packet/announce": packet("announce_alone"),
         "packet/stats": packet("stats"),
     }
-    for name, data in seeds.items():
+    for name, data in (seeds | nvme()).items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
 
