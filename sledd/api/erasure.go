@@ -38,6 +38,9 @@ type Erasure struct {
 	Bad       string  `json:"bad" doc:"At most 64 of these, OFFSET+SIZE joined by commas"`
 	Reason    Prose   `json:"reason" doc:"Why it failed or was left out"`
 
+	Reported Identifier `json:"reported,omitzero" doc:"What the drive reported, after one of its commands"`
+	Compared int64      `json:"compared,omitzero" doc:"Blocks that were compared with what they held before it"`
+
 	Signature string `json:"signature" doc:"Ed25519, base64; empty: sledd has no key for it"`
 }
 

@@ -201,3 +201,37 @@ func TestThePageShowsTheRecord(t *testing.T) {
 		t.Error("the page refers to something outside")
 	}
 }
+
+// TestWhatADriveReported is in the record, and records without it keep their bytes.
+func TestWhatADriveReported(t *testing.T) {
+	plain, purged := record("S"), record("S")
+	purged.Level, purged.Method = "purge", "nvme-sanitize-crypto"
+	purged.Reported, purged.Compared = nodetext.CleanIdentifier("log"), 9216
+	before, err := Encode(plain)
+	if err != nil || bytes.Contains(before, []byte("reported")) || bytes.Contains(before, []byte("compared")) {
+		t.Fatalf("a record of a wipe by writing has other bytes than before: %s, %v", before, err)
+	}
+	line, err := Encode(purged)
+	if err != nil || !bytes.Contains(line, []byte(`"reported":"log","compared":9216`)) {
+		t.Fatalf("%s, %v", line, err)
+	}
+	var again api.Erasure
+	if err := strict(line, &again); err != nil {
+		t.Fatal(err)
+	}
+	page, err := Page(purged)
+	if err != nil || !bytes.Contains(page, []byte("9216 blocks of 4,096 bytes")) {
+		t.Fatalf("the page does not state what was compared: %v", err)
+	}
+	if !strings.Contains(Bound(purged), "with 95 %") {
+		t.Fatal(Bound(purged))
+	}
+	purged.Compared = 3 // a disk that was empty before
+	if !strings.Contains(Bound(purged), "only 3 held") {
+		t.Fatal(Bound(purged))
+	}
+	purged.Samples = 0
+	if !strings.Contains(Bound(purged), "one byte repeated") {
+		t.Fatal(Bound(purged))
+	}
+}

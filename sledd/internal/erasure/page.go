@@ -52,6 +52,10 @@ func courseRows(r api.Erasure) []Row {
 		{"Level", r.Level}, {"Method", r.Method}, {"Duration", strconv.FormatFloat(r.Seconds, 'f', 1, 64) + " s"},
 		{"Read back", fmt.Sprintf("%s, %d bytes", r.Verify, r.Read)}, {"Proves", Bound(r)}, {"Seed", r.Seed},
 	}
+	if !r.Reported.IsZero() {
+		rows = append(rows, Row{"Reported by the drive", r.Reported.String()},
+			Row{"Compared", fmt.Sprintf("%d blocks of 4,096 bytes, with what they held before", r.Compared)})
+	}
 	if r.BadRanges > 0 {
 		rows = append(rows, Row{"Not reached", fmt.Sprintf("%d ranges, %d bytes: %s", r.BadRanges, r.BadBytes, r.Bad)})
 	}
@@ -64,7 +68,13 @@ func Bound(r api.Erasure) string {
 		if r.Level == "signatures" {
 			return "the places of signatures hold zeros; all else is as it was"
 		}
+		if !r.Reported.IsZero() {
+			return "every block that could be read holds one byte repeated, or not what it held"
+		}
 		return "every byte that could be read is as it was written"
+	}
+	if !r.Reported.IsZero() && r.Compared < r.Samples {
+		return fmt.Sprintf("of %d samples only %d held something that the command had to change", r.Samples, r.Compared)
 	}
 	share := 1 - math.Pow(0.05, 1/float64(r.Samples))
 	run := int64(1.56*float64(r.Bytes/r.Samples)) + sampleBytes

@@ -26,7 +26,7 @@ func (tx *nodeTx) erasureOf(sent report.Report, line report.Line, e report.Erasu
 		Step: line.Step, Result: e.Result, Disk: e.Disk, Serial: e.Serial, WWN: e.WWN, Path: e.Path, Model: e.Model,
 		Bytes: e.Bytes, Sector: e.Sector, Level: e.Level, Method: e.Method, Verify: e.Verify, Read: e.Read,
 		Samples: e.Samples, Seed: e.Seed, Seconds: e.Seconds, BadRanges: e.BadRanges, BadBytes: e.BadBytes, Bad: e.Bad,
-		Reason: e.Reason}
+		Reported: e.Reported, Compared: e.Compared, Reason: e.Reason}
 	if tx.Node() != nil {
 		record.Node = tx.Node().Name
 	}

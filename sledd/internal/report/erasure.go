@@ -39,7 +39,9 @@ type Erasure struct {
 	Seed                           string // of the samples
 	Seconds                        float64
 	BadRanges, BadBytes            int64
-	Bad                            string // OFFSET+SIZE joined by commas
+	Bad                            string              // OFFSET+SIZE joined by commas
+	Reported                       nodetext.Identifier // by the drive, after one of its commands
+	Compared                       int64               // blocks, with what they held before it
 	Reason                         nodetext.Prose
 }
 
@@ -62,6 +64,9 @@ func erasure(parsed operand.Line) (Erasure, error) {
 		e.BadRanges, e.BadBytes = f.optional("bad_ranges"), f.optional("bad_bytes")
 		if _, found := f.line.Get("bad"); found {
 			e.Bad = f.matching("bad", ranges)
+		}
+		if _, found := f.line.Get("reported"); found {
+			e.Reported, e.Compared = f.identifier("reported"), f.number("compared", 0, math.MaxInt64)
 		}
 	}
 	if e.Verify == "sample" {
