@@ -26,6 +26,7 @@ struct disk {
 	char transport[16];    // how it is attached, a word of contract/plan.md; empty: unknown
 	char path[256];	       // name under /dev/disk/by-path that udev would give
 	char path_short[256];  // udev's second, older name for ATA disks; else empty
+	char drive[64];	       // the kernel's name of the NVMe drive that it is a namespace of; else empty
 	uint64_t bytes;
 	uint32_t sector;       // logical sector size
 	bool rotational, removable, readonly;

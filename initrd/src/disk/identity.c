@@ -72,6 +72,17 @@ static void first_of(char *ret, size_t size, const char *root, const char *name,
 		sysfs_text(ret, size, "%s/sys/block/%s/%s", root, name, *attributes);
 }
 
+// Namespaces lie below their controller, or below the subsystem if they may have several paths.
+static void nvme_drive(const char *real, struct disk *disk) {
+	const char *end = strrchr(real, '/'), *start = end;
+
+	if (strncmp(disk->name, "nvme", 4) != 0 || !end)
+		return;
+	while (start > real && start[-1] != '/')
+		start--;
+	snprintf(disk->drive, sizeof(disk->drive), "%.*s", (int)(end - start), start);
+}
+
 void identity_find(const char *root, struct disk *disk) {
 	static const char *const serials[] = {"serial", "device/serial", NULL}; // virtio; NVMe and MMC
 	static const char *const models[] = {"device/model", "device/name", NULL}; // SCSI, ATA, NVMe; MMC
@@ -92,4 +103,5 @@ void identity_find(const char *root, struct disk *disk) {
 	usb_serial(root, real, disk);
 	bypath_name(root, real, disk);
 	transport_find(root, real, disk);
+	nvme_drive(real, disk);
 }

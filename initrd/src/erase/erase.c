@@ -31,18 +31,22 @@ int erase_level_parse(const char *word, enum erase_level *ret) {
 
 const char *erase_level_name(enum erase_level level) { return levels[level]; }
 
-// The result of reading back, as one of erase_disk.
-static int judge(const struct device *device, const struct erase *erase, int r, uint64_t offset, struct fault *fault) {
+int erase_judge_bad(const struct device *device, const struct erase *erase, struct fault *fault) {
 	cleanup_with(text_free) struct text ranges = {0};
 
-	if (r > 0)
-		return fault_set(fault, CODE_INTEGRITY, "%s: byte %llu does not hold what was written (%s)",
-				 device->name, (unsigned long long)offset, erase->method);
-	if (r < 0 || erase->bad.count == 0)
-		return r;
+	if (erase->bad.count == 0)
+		return 0;
 	bad_write(&erase->bad, 400, &ranges);
 	return fault_set(fault, CODE_FAILED, "%s: %u ranges, %llu bytes, cannot be written or read: %s", device->name,
 			 erase->bad.count, (unsigned long long)erase->bad.bytes, text_string(&ranges));
+}
+
+// The result of reading back, as one of erase_disk.
+static int judge(const struct device *device, const struct erase *erase, int r, uint64_t offset, struct fault *fault) {
+	if (r > 0)
+		return fault_set(fault, CODE_INTEGRITY, "%s: byte %llu does not hold what was written (%s)",
+				 device->name, (unsigned long long)offset, erase->method);
+	return r < 0 ? r : erase_judge_bad(device, erase, fault);
 }
 
 // 0: discarded, and the disk has it stored; 1: the disk cannot discard, or did not discard everything.

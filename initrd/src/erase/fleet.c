@@ -6,6 +6,8 @@
 
 #include "base/crew.h"
 #include "erase/erase.h"
+#include "erase/method.h"
+#include "erase/purge.h"
 
 struct work {
 	struct crew crew;
@@ -39,12 +41,28 @@ static void *erase_next(void *context) {
 
 	while (crew_take(&work->crew, 1, &from, &to)) {
 		struct erase_job *job = &work->fleet->jobs[from];
+		if (method_is_command(job->erase.level, job->erase.by)) {
+			if (job->leader == from)
+				purge_drive(work->fleet, from);
+			continue;
+		}
 		if (job->result == ERASED &&
 		    erase_disk(&job->device, &job->erase, &job->progress, &job->fault) < 0)
 			job->result = ERASE_FAILED;
 		__atomic_store_n(&job->progress.rate, 0, __ATOMIC_RELAXED);
 	}
 	return NULL;
+}
+
+// Before any thread changes a result.
+static void find_leaders(struct erase_fleet *fleet) {
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct erase_job *job = &fleet->jobs[i];
+		job->leader = job->result == ERASED ? i : SIZE_MAX;
+		for (size_t k = 0; job->leader == i && job->disk.drive[0] && k < i; k++)
+			if (fleet->jobs[k].leader == k && !strcmp(fleet->jobs[k].disk.drive, job->disk.drive))
+				job->leader = k;
+	}
 }
 
 int fleet_erase(struct erase_fleet *fleet, struct fault *fault) {
@@ -54,6 +72,7 @@ int fleet_erase(struct erase_fleet *fleet, struct fault *fault) {
 	unsigned threads = fleet->count < CREW_MAX ? (unsigned)fleet->count : CREW_MAX;
 
 	at_work = &work;
+	find_leaders(fleet);
 	for (size_t i = 0; i < fleet->count; i++) {
 		fleet->jobs[i].fleet = fleet;
 		fleet->jobs[i].progress.show = fleet->show ? show_all : NULL;

@@ -4,6 +4,7 @@
 
 #include "base/progress.h"
 #include "disk/disk.h"
+#include "erase/drive.h"
 #include "erase/record.h"
 #include "erase/state.h"
 
@@ -15,12 +16,15 @@ struct erase_job {
 	enum erase_result result;
 	struct fault fault; // why it failed or was left out
 	struct erase_fleet *fleet;
+	size_t leader;	     // the first disk of its drive: a command of the drive is for all of them
+	void *drive_context; // of drive_ops, in tests
 };
 
 struct erase_fleet {
 	size_t count;
 	struct erase_job *jobs;
 	void (*show)(const struct progress *); // gets the sum of all
+	const struct drive_ops *drive_ops;     // NULL: no commands of drives
 };
 
 // Erases every disk whose result is ERASED so far, and sets the result of each.

@@ -35,6 +35,10 @@ static void write_course(const struct erase *erase, struct text *text) {
 		text_addf(text, " samples=%" PRIu64, erase->samples);
 		write_seed(text, erase->seed);
 	}
+	if (erase->reported[0]) {
+		write_value(text, "reported", erase->reported, IDENTITY_MAX);
+		text_addf(text, " compared=%" PRIu64, erase->compared);
+	}
 	if (erase->bad.count > 0)
 		text_addf(text, " bad_ranges=%u bad_bytes=%" PRIu64, erase->bad.count, erase->bad.bytes);
 }

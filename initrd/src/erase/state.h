@@ -8,6 +8,8 @@
 
 #define ERASE_EDGE (16u * BLOCK) // first and last bytes of a disk and of a partition, where signatures are
 
+#define REPORTED_MAX 120u // bytes of what a drive reported, as text
+
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 enum erase_level {
@@ -39,4 +41,6 @@ struct erase {
 	uint64_t samples;   // 0: none, all that was emptied was read
 	uint64_t read;	    // bytes that were read back, without error
 	double seconds;
+	char reported[REPORTED_MAX]; // by the drive, after one of its commands
+	uint64_t compared;	     // blocks, with what they held before that command
 };

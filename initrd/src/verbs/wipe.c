@@ -83,7 +83,7 @@ static void print_records(const struct erase_fleet *fleet, enum erase_level leve
 }
 
 enum exit_code verb_wipe(const struct operands *operands) {
-	cleanup_with(fleet_free) struct erase_fleet fleet = {.show = console_progress};
+	cleanup_with(fleet_free) struct erase_fleet fleet = {.show = console_progress, .drive_ops = &drive_kernel};
 	cleanup_with(text_free) struct text list = {0};
 	const char *selectors = operands_get(operands, "disks"), *keep = operands_get(operands, "keep");
 	bool full = !strcmp(operands_get_or(operands, "verify", "sample"), "full");

@@ -118,13 +118,21 @@ static void test_record(void) {
 	memset(disk.model, '%', sizeof(disk.model) - 1);
 	memset(disk.path, ' ', sizeof(disk.path) - 1);
 	memset(disk.wwn, '=', sizeof(disk.wwn) - 1);
-	erase.samples = UINT64_MAX;
+	erase.samples = erase.compared = UINT64_MAX;
+	memset(erase.reported, '%', sizeof(erase.reported) - 1);
 	for (uint64_t i = 0; i < 100; i++)
 		bad_add(&erase.bad, (1ull << 62) + i * 8192, 4096);
 	record_write(&disk, &erase, ERASE_FAILED, disk.serial, &text);
 	ok(text.size <= RECORD_MAX && operands_parse(text_string(&text), text.size, &operands, &fault) == 0,
 	   "the longest record has %zu bytes", text.size);
 	operands_free(&operands);
+	text_free(&text);
+	disk = (struct disk){.name = "nvme0n1"};
+	erase = (struct erase){.level = ERASE_PURGE, .method = "nvme-format-user", .reported = "a b", .compared = 7};
+	record_write(&disk, &erase, ERASED, "", &text);
+	ok(strstr(text_string(&text), " level=purge method=nvme-format-user") &&
+		   strstr(text_string(&text), " reported=a%20b compared=7"),
+	   "%s", text_string(&text));
 	text_free(&text);
 	record_write(&disk, &(struct erase){0}, ERASE_LEFT_OUT, "on the keep list", &text);
 	ok(strstr(text_string(&text), "result=left") && strstr(text_string(&text), "reason=on%20the%20keep%20list") &&

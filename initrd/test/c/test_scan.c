@@ -34,6 +34,8 @@ static void test_identities(void) {
 	same(get("sdc")->path, "pci-0000:00:05.0-scsi-1:0:0:2", "SCSI path, second host");
 	same(get("nvme0n1")->serial, "S4EVNF0M123456", "NVMe serial");
 	same(get("nvme0n1")->wwn, "eui.0025385b71b00001", "NVMe wwn");
+	same(get("nvme0n1")->drive, "nvme0", "the drive that it is a namespace of");
+	same(get("sda")->drive, "", "of a SCSI disk there is none");
 	same(get("nvme0n1")->path, "pci-0000:01:00.0-nvme-1", "NVMe path");
 	same(get("mmcblk0")->serial, "0x1234abcd", "MMC serial");
 	same(get("mmcblk0")->model, "A3A442", "MMC name");

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A drive that is asked to erase itself. drive_ops is the seam between that and the kernel; a family of drives has its
+// commands.
+#pragma once
+
+#include "erase/nvme.h"
+#include "erase/offers.h"
+#include "erase/state.h"
+
+struct drive;
+
+struct drive_ops {
+	// The namespace that the device is, from 1; -errno: it is none.
+	int64_t (*nsid)(struct drive *);
+
+	// Submits an admin command (nvme.h) and waits for its completion. 0: success; > 0: its status; -errno: it did
+	// not reach the drive, or the drive did not answer within `seconds`.
+	int (*nvme)(struct drive *, const uint8_t command[NVME_COMMAND], void *data, uint32_t size, uint32_t seconds);
+
+	int64_t (*now)(struct drive *);
+	void (*wait)(struct drive *, int64_t until);
+};
+
+struct drive_family {
+	// 1: the drive is of another family. Fills in offers and what the drive reaches.
+	int (*probe)(struct drive *, struct offers *, struct fault *);
+
+	// Waits for the end of a sanitize that an earlier boot started. *ret: which method that was; METHOD_AUTO: none.
+	int (*settle)(struct drive *, enum erase_method *ret, struct fault *);
+
+	// Erases. Code 3: the drive refused the command, and nothing was touched.
+	int (*run)(struct drive *, const struct offer *, struct fault *);
+};
+
+struct drive {
+	const struct drive_ops *ops;
+	const struct drive_family *family;
+	struct device *device;
+	void *context;				     // of ops, in tests
+	void (*tick)(struct drive *, uint32_t part); // of SANITIZE_WHOLE; may be NULL
+	void *owner;				     // of tick
+
+	// What a command for the whole drive reaches: units (namespaces), of which this disk is one.
+	uint32_t unit;
+	uint32_t reach[2 * NVME_LIST_MAX];
+	unsigned reach_count;
+	char unknown[96]; // why not all of them are known; empty: they are
+
+	struct nvme_controller nvme;
+	struct nvme_namespace nvme_as;
+	char reported[REPORTED_MAX]; // by the last command
+};
+
+extern const struct drive_ops drive_kernel;
+extern const struct drive_family drive_nvme;
+
+// Follows a sanitize. `poll` returns 1 at its end, 0 while it is at work, and sets *ret_progress.
+int drive_follow(struct drive *drive, uint32_t seconds, int (*poll)(struct drive *, uint32_t *, struct fault *),
+		 struct fault *fault);
