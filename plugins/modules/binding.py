@@ -57,10 +57,10 @@ options:
     description:
       - >-
         How the disk is wiped before it is written, or all disks of a node without an image: only
-        signatures, every block empty, or every block overwritten.
+        signatures, every block empty, every block overwritten, or by the drive itself.
       - If it is absent, sledd uses V(empty).
     type: str
-    choices: [signatures, empty, clear]
+    choices: [signatures, empty, clear, purge]
   mode:
     description:
       - >-
@@ -211,7 +211,7 @@ SPEC = {
     "image": {"type": "str"},
     "capture": {"type": "str"},
     "disk": {"type": "str"},
-    "wipe": {"type": "str", "choices": ["signatures", "empty", "clear"]},
+    "wipe": {"type": "str", "choices": ["signatures", "empty", "clear", "purge"]},
     "mode": {"type": "str", "choices": ["full", "delta", "auto"]},
     "verify": {"type": "str", "choices": ["none", "sample", "full"]},
     "allow_unsigned": {"type": "bool"},

@@ -144,7 +144,7 @@ type BindingSpec struct {
 	Image           string   `json:"image,omitempty" doc:"Name of a registered image. Default: none, the disk is wiped and the node waits." maxLength:"128" example:"debian-12-v1"`
 	Capture         string   `json:"capture,omitempty" doc:"Name of the image that the node's disk becomes; the disk is only read. Instead of an image." pattern:"^([a-z0-9][a-z0-9._-]{0,127})?$"`
 	Disk            string   `json:"disk,omitempty" doc:"Selector of the disk. Exactly one disk must match. Default: the node's." maxLength:"512" example:"serial:LAB-0001"`
-	Wipe            string   `json:"wipe,omitempty" doc:"How the disk is wiped before it is written, or all disks of a node without an image: only signatures, every block empty, or every block overwritten. Default: empty." enum:"signatures,empty,clear"`
+	Wipe            string   `json:"wipe,omitempty" doc:"How the disk is wiped before it is written, or all disks of a node without an image: only signatures, every block empty, every block overwritten, or by the drive itself. Default: empty." enum:"signatures,empty,clear,purge"`
 	Mode            string   `json:"mode,omitempty" doc:"Write all of the image, only what differs from the disk, or whichever is faster. Default: full." enum:"full,delta,auto"`
 	Verify          string   `json:"verify,omitempty" doc:"How much of what was written is read back. Default: sample." enum:"none,sample,full"`
 	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`

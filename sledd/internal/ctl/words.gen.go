@@ -50,7 +50,7 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 	flags.StringVar(&f.spec.Disk, "disk", "",
 		"disk selector; default: that of the node")
 	flags.StringVar(&f.spec.Wipe, "wipe", "",
-		"how disks are wiped: signatures, empty (default) or clear")
+		"how disks are wiped: signatures, empty (default), clear or purge")
 	flags.StringVar(&f.spec.Mode, "mode", "",
 		"how the image is written: full (default), delta or auto")
 	flags.StringVar(&f.spec.Verify, "verify", "",
@@ -74,7 +74,7 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 	flags.StringVar(&f.spec.Owner, "owner", "",
 		"owner of the binding; others can then neither delete it nor change its owner")
 	_ = command.RegisterFlagCompletionFunc("wipe", cobra.FixedCompletions(
-		[]string{"signatures", "empty", "clear"}, cobra.ShellCompDirectiveNoFileComp))
+		[]string{"signatures", "empty", "clear", "purge"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(
 		[]string{"full", "delta", "auto"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("verify", cobra.FixedCompletions(

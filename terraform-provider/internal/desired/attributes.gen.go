@@ -39,9 +39,9 @@ func SharedSchema() map[string]schema.Attribute {
 		"disk": stringAttribute(512, "Selector of the disk. Exactly one disk must match. Example: `serial:LAB-0001`. A change "+
 			"images the node again. Default: the node's."),
 		"wipe": choiceAttribute("How the disk is wiped before it is written, or all disks of a node without an image: only "+
-			"signatures, every block empty, or every block overwritten. One of `signatures`, `empty`, "+
-			"`clear`. Default: `empty`.",
-			"signatures", "empty", "clear"),
+			"signatures, every block empty, every block overwritten, or by the drive itself. One of "+
+			"`signatures`, `empty`, `clear`, `purge`. Default: `empty`.",
+			"signatures", "empty", "clear", "purge"),
 		"mode": choiceAttribute("Write all of the image, only what differs from the disk, or whichever is faster. One of "+
 			"`full`, `delta`, `auto`. Default: `full`.",
 			"full", "delta", "auto"),
