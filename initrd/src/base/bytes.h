@@ -14,6 +14,8 @@ static inline bool is_zero(const uint8_t *data, size_t size) {
 
 static inline uint32_t get_le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
 
+static inline uint16_t get_be16(const uint8_t *p) { return (uint16_t)(p[0] << 8 | p[1]); }
+
 static inline uint32_t get_be32(const uint8_t *p) {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }

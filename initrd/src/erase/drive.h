@@ -5,6 +5,7 @@
 
 #include "erase/nvme.h"
 #include "erase/offers.h"
+#include "erase/scsi.h"
 #include "erase/state.h"
 
 struct drive;
@@ -16,6 +17,10 @@ struct drive_ops {
 	// Submits an admin command (nvme.h) and waits for its completion. 0: success; > 0: its status; -errno: it did
 	// not reach the drive, or the drive did not answer within `seconds`.
 	int (*nvme)(struct drive *, const uint8_t command[NVME_COMMAND], void *data, uint32_t size, uint32_t seconds);
+
+	// The same for SCSI. `size`: bytes from the drive; negative: to it. > 0: the status; then `sense` is set.
+	int (*scsi)(struct drive *, const struct scsi_command *, void *data, int size, uint8_t sense[SCSI_SENSE],
+		    uint32_t seconds);
 
 	int64_t (*now)(struct drive *);
 	void (*wait)(struct drive *, int64_t until);
@@ -49,10 +54,11 @@ struct drive {
 	struct nvme_controller nvme;
 	struct nvme_namespace nvme_as;
 	char reported[REPORTED_MAX]; // by the last command
+	bool failed;		     // as a SCSI or ATA drive reported when it ended
 };
 
 extern const struct drive_ops drive_kernel;
-extern const struct drive_family drive_nvme;
+extern const struct drive_family drive_nvme, drive_scsi;
 
 // Follows a sanitize. `poll` returns 1 at its end, 0 while it is at work, and sets *ret_progress.
 int drive_follow(struct drive *drive, uint32_t seconds, int (*poll)(struct drive *, uint32_t *, struct fault *),

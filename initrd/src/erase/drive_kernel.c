@@ -2,6 +2,7 @@
 // The only file that sends commands to drives.
 #include <errno.h>
 #include <linux/nvme_ioctl.h>
+#include <scsi/sg.h>
 #include <sys/ioctl.h>
 
 #include "base/bytes.h"
@@ -32,6 +33,29 @@ static int kernel_nvme(struct drive *drive, const uint8_t command[NVME_COMMAND],
 	return r < 0 ? -errno : r;
 }
 
+static int kernel_scsi(struct drive *drive, const struct scsi_command *command, void *data, int size,
+		       uint8_t sense[SCSI_SENSE], uint32_t seconds) {
+	struct scsi_command copy = *command; // sg_io_hdr has no const
+	struct sg_io_hdr to = {.interface_id = 'S',
+			       .cmd_len = (unsigned char)copy.size,
+			       .cmdp = copy.cdb,
+			       .dxfer_direction = size > 0   ? SG_DXFER_FROM_DEV
+						  : size < 0 ? SG_DXFER_TO_DEV
+							     : SG_DXFER_NONE,
+			       .dxferp = data,
+			       .dxfer_len = (unsigned)(size < 0 ? -size : size),
+			       .sbp = sense,
+			       .mx_sb_len = SCSI_SENSE,
+			       .timeout = seconds * 1000u};
+
+	if (ioctl(drive->device->fd, SG_IO, &to) < 0)
+		return -errno;
+	if (to.status)
+		return to.status;
+	// The host or the driver gave up; 0x08 of the driver means that there is sense data.
+	return to.host_status || (to.driver_status & 0x07) ? -EIO : 0;
+}
+
 static int64_t kernel_now(struct drive *drive) {
 	(void)drive;
 	return clock_now();
@@ -42,4 +66,4 @@ static void kernel_wait(struct drive *drive, int64_t until) {
 	clock_wait_until(until);
 }
 
-const struct drive_ops drive_kernel = {kernel_nsid, kernel_nvme, kernel_now, kernel_wait};
+const struct drive_ops drive_kernel = {kernel_nsid, kernel_nvme, kernel_scsi, kernel_now, kernel_wait};

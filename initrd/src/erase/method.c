@@ -15,6 +15,9 @@ static const char *const names[] = {
 	[METHOD_NVME_SANITIZE_BLOCK] = "nvme-sanitize-block",
 	[METHOD_NVME_SANITIZE_CRYPTO] = "nvme-sanitize-crypto",
 	[METHOD_NVME_SANITIZE_OVERWRITE] = "nvme-sanitize-overwrite",
+	[METHOD_SCSI_SANITIZE_BLOCK] = "scsi-sanitize-block",
+	[METHOD_SCSI_SANITIZE_CRYPTO] = "scsi-sanitize-crypto",
+	[METHOD_SCSI_SANITIZE_OVERWRITE] = "scsi-sanitize-overwrite",
 };
 
 int method_parse(const char *word, enum erase_method *ret) {

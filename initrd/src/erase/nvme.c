@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "erase/wire.h"
 
 enum { OPCODE_LOG = 0x02, OPCODE_IDENTIFY = 0x06, OPCODE_FORMAT = 0x80, OPCODE_SANITIZE = 0x84, LOG_SANITIZE = 0x81 };
 
@@ -37,18 +38,6 @@ void nvme_sanitize(enum nvme_sanact action, uint8_t ret[NVME_COMMAND]) {
 	begin(ret, OPCODE_SANITIZE, 0, (uint32_t)action | (action == NVME_SANACT_OVERWRITE ? 1u << 4 : 0));
 }
 
-// A text padded with spaces; bytes that cannot be printed become "?".
-static void copy_text(char *ret, const uint8_t *from, size_t size) {
-	size_t end = 0;
-
-	for (size_t i = 0; i < size && from[i]; i++) {
-		ret[i] = from[i] >= ' ' && from[i] < 0x7f ? (char)from[i] : '?';
-		if (ret[i] != ' ')
-			end = i + 1;
-	}
-	ret[end] = 0;
-}
-
 int nvme_controller_decode(const uint8_t *data, size_t size, struct nvme_controller *ret) {
 	uint32_t oacs, sanicap;
 	uint8_t fna;
@@ -59,9 +48,9 @@ int nvme_controller_decode(const uint8_t *data, size_t size, struct nvme_control
 	oacs = get_le16(data + 256);
 	sanicap = get_le32(data + 328);
 	fna = data[524];
-	copy_text(ret->serial, data + 4, 20);
-	copy_text(ret->model, data + 24, 40);
-	copy_text(ret->nqn, data + 768, 256);
+	wire_text(ret->serial, data + 4, 20);
+	wire_text(ret->model, data + 24, 40);
+	wire_text(ret->nqn, data + 768, 256);
 	ret->has_others = data[76] & 2;
 	ret->has_format = oacs & 2;
 	ret->has_allocated = oacs & 8;

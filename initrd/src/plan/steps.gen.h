@@ -25,7 +25,8 @@
 	 "how, with level=clear and purge only (default auto)", \
 	 "auto|overwrite|nvme-format-user|" \
 	 "nvme-format-crypto|nvme-sanitize-block|nvme-sanitize-crypto|" \
-	 "nvme-sanitize-overwrite", NULL}, \
+	 "nvme-sanitize-overwrite|scsi-sanitize-block|scsi-sanitize-crypto|" \
+	 "scsi-sanitize-overwrite", NULL}, \
 	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}
 
 

@@ -139,6 +139,20 @@ def nvme() -> dict[str, bytes]:
     }
 
 
+def scsi() -> dict[str, bytes]:
+    """What SCSI drives return, for fuzz_scsi.c, whose first byte selects the structure."""
+    inquiry = bytes([0, 0, 7, 2, 91, 0, 0, 0]) + b"SEAGATE ST1800MM0129    CT02"
+    fixed = bytes([0x70, 0, 2, 0, 0, 0, 0, 10, 0, 0, 0, 0, 4, 0x1B, 0, 0x80, 0x02, 0x8F])
+    descriptors = bytes([0x72, 2, 4, 0x1B, 0, 0, 0, 16, 0, 6, 0, 0, 0, 0, 0, 0, 2, 6, 0, 0, 0x80, 0x12, 0x34, 0])
+    report = bytes([0, 0x83, 0, 10]) + bytes(10) + bytes([0, 10, 0, 0]) + struct.pack(">II", 60, 3600)
+    return {
+        "scsi/inquiry": b"\0" + inquiry,
+        "scsi/fixed": b"\1" + fixed,
+        "scsi/descriptors": b"\1" + descriptors,
+        "scsi/report": b"\2" + report,
+    }
+
+
 def main(directory: Path) -> None:
     """Writes every seed."""
     seeds = {
@@ -171,7 +185,7 @@ def main(directory: Path) -> None:
         "packet/announce": packet("announce_alone"),
         "packet/stats": packet("stats"),
     }
-    for name, data in (seeds | nvme()).items():
+    for name, data in (seeds | nvme() | scsi()).items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
 

@@ -152,6 +152,12 @@ static inline int double_nvme(struct drive *d, const uint8_t command[NVME_COMMAN
 	}
 }
 
+static inline int double_scsi(struct drive *d, const struct scsi_command *command, void *data, int size,
+			      uint8_t sense[SCSI_SENSE], uint32_t seconds) {
+	(void)d, (void)command, (void)data, (void)size, (void)sense, (void)seconds;
+	return -ENOTTY;
+}
+
 static inline int64_t double_now(struct drive *d) { return memory_unit(d)->drive->now; }
 
 static inline void double_wait(struct drive *d, int64_t until) {
@@ -170,4 +176,4 @@ static inline void double_wait(struct drive *d, int64_t until) {
 		double_end(m);
 }
 
-static const struct drive_ops double_ops = {double_nsid, double_nvme, double_now, double_wait};
+static const struct drive_ops double_ops = {double_nsid, double_nvme, double_scsi, double_now, double_wait};
