@@ -58,7 +58,7 @@ struct drive {
 };
 
 extern const struct drive_ops drive_kernel;
-extern const struct drive_family drive_nvme, drive_scsi;
+extern const struct drive_family drive_nvme, drive_scsi, drive_ata;
 
 // Follows a sanitize. `poll` returns 1 at its end, 0 while it is at work, and sets *ret_progress.
 int drive_follow(struct drive *drive, uint32_t seconds, int (*poll)(struct drive *, uint32_t *, struct fault *),

@@ -18,6 +18,9 @@ static const char *const names[] = {
 	[METHOD_SCSI_SANITIZE_BLOCK] = "scsi-sanitize-block",
 	[METHOD_SCSI_SANITIZE_CRYPTO] = "scsi-sanitize-crypto",
 	[METHOD_SCSI_SANITIZE_OVERWRITE] = "scsi-sanitize-overwrite",
+	[METHOD_ATA_SANITIZE_BLOCK] = "ata-sanitize-block",
+	[METHOD_ATA_SANITIZE_CRYPTO] = "ata-sanitize-crypto",
+	[METHOD_ATA_SANITIZE_OVERWRITE] = "ata-sanitize-overwrite",
 };
 
 int method_parse(const char *word, enum erase_method *ret) {

@@ -26,7 +26,8 @@
 	 "auto|overwrite|nvme-format-user|" \
 	 "nvme-format-crypto|nvme-sanitize-block|nvme-sanitize-crypto|" \
 	 "nvme-sanitize-overwrite|scsi-sanitize-block|scsi-sanitize-crypto|" \
-	 "scsi-sanitize-overwrite", NULL}, \
+	 "scsi-sanitize-overwrite|ata-sanitize-block|ata-sanitize-crypto|" \
+	 "ata-sanitize-overwrite", NULL}, \
 	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}
 
 

@@ -153,6 +153,17 @@ def scsi() -> dict[str, bytes]:
     }
 
 
+def ata() -> dict[str, bytes]:
+    """What ATA drives return, for fuzz_ata.c, whose first byte selects the structure."""
+    identity = bytearray(512)
+    identity[20:40] = b"1S".ljust(20)
+    identity[54:94] = b"SS D9".ljust(40)
+    struct.pack_into("<H", identity, 118, 0xF000)
+    identity[510] = 0xA5
+    sense = bytes([0x72, 1, 0, 0x1D, 0, 0, 0, 14, 9, 12, 1, 0, 0x40, 0, 0, 0x8F, 0, 2, 0, 0, 0x40, 0x50])
+    return {"ata/identity": b"\0" + bytes(identity), "ata/registers": b"\1" + sense}
+
+
 def main(directory: Path) -> None:
     """Writes every seed."""
     seeds = {
@@ -185,7 +196,7 @@ def main(directory: Path) -> None:
         "packet/announce": packet("announce_alone"),
         "packet/stats": packet("stats"),
     }
-    for name, data in (seeds | nvme() | scsi()).items():
+    for name, data in (seeds | nvme() | scsi() | ata()).items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wire structures of ATA, in SCSI commands that pass them through: commands, and what a drive returns. Pure functions
+// over buffers. Citations: ACS-4 (T13/BSR INCITS 529), SAT-4 (T10/BSR INCITS 491).
+#pragma once
+
+#include "erase/scsi.h"
+
+#define ATA_PAGE 512u // bytes of IDENTIFY DEVICE
+
+enum ata_sanitize_feature { // ACS-4 7.36
+	ATA_SANITIZE_STATUS = 0x0000,
+	ATA_SANITIZE_CRYPTO = 0x0011,
+	ATA_SANITIZE_BLOCK = 0x0012,
+	ATA_SANITIZE_OVERWRITE = 0x0014,
+};
+
+// IDENTIFY DEVICE, ACS-4 7.12.6.
+struct ata_identity {
+	char serial[21], firmware[9], model[41];
+	bool has_sanitize;					  // word 59 bit 12
+	bool sanitize_crypto, sanitize_overwrite, sanitize_block; // bits 13 to 15
+	bool has_security, is_enabled;				  // words 82 and 85, bit 1: passwords
+	bool is_locked, is_frozen;				  // word 128, bits 2 and 3
+};
+
+// Registers that a command returned (SAT-4 12.2.7).
+struct ata_registers {
+	uint8_t status, error;
+	uint16_t count;
+	uint64_t lba;
+};
+
+// What SANITIZE STATUS EXT returned (ACS-4 7.36.6).
+struct ata_sanitize {
+	bool is_done, is_running, is_frozen; // count, bits 15, 14 and 13
+	uint16_t progress;		     // LBA bits 15:0
+};
+
+void ata_identify(struct scsi_command *ret);
+
+// SANITIZE DEVICE: one overwrite pass of zeros; a drive that fails returns no user data until another one succeeds
+// (FAILURE MODE 0).
+void ata_sanitize(enum ata_sanitize_feature feature, struct scsi_command *ret);
+
+// -EINVAL: the buffer is too short, or what it holds is no ATA drive, or has a wrong checksum.
+int ata_identity_decode(const uint8_t *data, size_t size, struct ata_identity *ret);
+
+// Finds the registers in sense data. -ENOENT: there are none.
+int ata_registers_decode(const uint8_t *sense, size_t size, struct ata_registers *ret);
+
+bool ata_is_error(const struct ata_registers *registers);
+void ata_sanitize_decode(const struct ata_registers *registers, struct ata_sanitize *ret);
+
+// Why a SANITIZE command ended with an error (ACS-4 7.36.1, error outputs).
+const char *ata_sanitize_reason(const struct ata_registers *registers);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// ATA drives, by commands that libata or the controller passes through (SAT-4 12.2): SANITIZE DEVICE (ACS-4 7.36).
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "erase/ata.h"
+#include "erase/drive.h"
+
+#define SECONDS_QUERY 60u
+
+enum { CHECK_CONDITION = 0x02, ILLEGAL_REQUEST = 0x5 };
+
+static const struct {
+	enum erase_method method;
+	enum ata_sanitize_feature feature;
+} features[] = {
+	{METHOD_ATA_SANITIZE_CRYPTO, ATA_SANITIZE_CRYPTO},
+	{METHOD_ATA_SANITIZE_BLOCK, ATA_SANITIZE_BLOCK},
+	{METHOD_ATA_SANITIZE_OVERWRITE, ATA_SANITIZE_OVERWRITE},
+};
+
+// 0: the command succeeded; 1: the drive ended it with an error; the registers state it. -errno: it is not known.
+static int submit(struct drive *drive, const char *what, const struct scsi_command *command, void *data, int size,
+		  struct ata_registers *ret, struct fault *fault) {
+	struct scsi_sense sense = {0};
+	uint8_t raw[SCSI_SENSE] = {0};
+	int r = drive->ops->scsi(drive, command, data, size, raw, SECONDS_QUERY);
+
+	*ret = (struct ata_registers){0};
+	if (r < 0)
+		return fault_errno(fault, CODE_FAILED, r, "%s: %s", drive->device->name, what);
+	if (r == 0 && size > 0)
+		return 0; // data without registers: they were not requested
+	if (r == CHECK_CONDITION && ata_registers_decode(raw, sizeof(raw), ret) == 0)
+		return ata_is_error(ret);
+	(void)scsi_sense_decode(raw, sizeof(raw), &sense);
+	return fault_set(fault, r == 0 || sense.key == ILLEGAL_REQUEST ? CODE_UNSUPPORTED : CODE_FAILED,
+			 "%s: %s: the controller returns no registers of the drive (status 0x%02x, sense key 0x%x, "
+			 "code 0x%02x/0x%02x)",
+			 drive->device->name, what, (unsigned)r, sense.key, sense.code, sense.qualifier);
+}
+
+static int read_identity(struct drive *drive, struct ata_identity *ret, struct fault *fault) {
+	cleanup_free uint8_t *page = device_buffer(ATA_PAGE);
+	struct ata_registers registers;
+	struct scsi_command command;
+	int r;
+
+	if (!page)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", drive->device->name);
+	ata_identify(&command);
+	r = submit(drive, "IDENTIFY DEVICE", &command, page, ATA_PAGE, &registers, fault);
+	if (r < 0)
+		return r;
+	if (r > 0 || ata_identity_decode(page, ATA_PAGE, ret) < 0)
+		return fault_set(fault, CODE_FAILED, "%s: what the drive returns for IDENTIFY DEVICE is malformed",
+				 drive->device->name);
+	return 0;
+}
+
+// 1: the drive reports that the last sanitize failed, or an error.
+static int read_status(struct drive *drive, struct ata_sanitize *ret, struct fault *fault) {
+	struct ata_registers registers;
+	struct scsi_command command;
+	int r;
+
+	ata_sanitize(ATA_SANITIZE_STATUS, &command);
+	r = submit(drive, "SANITIZE STATUS EXT", &command, NULL, 0, &registers, fault);
+	if (r < 0)
+		return r;
+	ata_sanitize_decode(&registers, ret);
+	snprintf(drive->reported, sizeof(drive->reported),
+		 "Sanitize status: status 0x%02x, error 0x%02x, count 0x%04x, LBA 0x%012llx", registers.status,
+		 registers.error, registers.count, (unsigned long long)registers.lba);
+	return r;
+}
+
+static void offer(const struct ata_identity *identity, struct offers *offers) {
+	bool has[] = {identity->sanitize_crypto, identity->sanitize_block, identity->sanitize_overwrite};
+
+	for (unsigned i = 0; i < ELEMENTS(features); i++)
+		if (has[i]) // ACS-4 has no estimate of their time
+			offers_add(offers, features[i].method, false, true, SANITIZE_UNKNOWN);
+}
+
+static int probe(struct drive *drive, struct offers *offers, struct fault *fault) {
+	struct ata_identity identity;
+	struct ata_sanitize status;
+	struct scsi_command command;
+	struct scsi_inquiry inquiry;
+	uint8_t data[96] = {0}, sense[SCSI_SENSE];
+	int r;
+
+	scsi_inquiry(&command, sizeof(data));
+	if (drive->ops->scsi(drive, &command, data, sizeof(data), sense, SECONDS_QUERY) != 0 ||
+	    scsi_inquiry_decode(data, sizeof(data), &inquiry) < 0 || !inquiry.is_disk || !inquiry.is_ata)
+		return 1;
+	*offers = (struct offers){0};
+	if ((r = read_identity(drive, &identity, fault)) < 0)
+		return r;
+	if (!identity.has_sanitize)
+		return snprintf(offers->note, sizeof(offers->note), "%s has no SANITIZE DEVICE", identity.model), 0;
+	if (identity.is_locked)
+		return snprintf(offers->note, sizeof(offers->note), "%s is locked by a password", identity.model), 0;
+	if ((r = read_status(drive, &status, fault)) < 0)
+		return r;
+	if (status.is_frozen)
+		snprintf(offers->note, sizeof(offers->note), "Sanitize of %s is frozen: power the drive off and on",
+			 identity.model);
+	else
+		offer(&identity, offers);
+	return 0;
+}
+
+static int poll_status(struct drive *drive, uint32_t *ret_progress, struct fault *fault) {
+	struct ata_sanitize status;
+	int r = read_status(drive, &status, fault);
+
+	if (r < 0)
+		return r;
+	*ret_progress = status.progress;
+	drive->failed = r > 0 || !status.is_done;
+	return r > 0 || !status.is_running;
+}
+
+// Which command it was is not known, so that another one follows.
+static int settle(struct drive *drive, enum erase_method *ret, struct fault *fault) {
+	struct ata_sanitize status;
+
+	*ret = METHOD_AUTO;
+	if (read_status(drive, &status, fault) != 0 || !status.is_running)
+		return 0;
+	return drive_follow(drive, SANITIZE_UNKNOWN, poll_status, fault);
+}
+
+static int run(struct drive *drive, const struct offer *offer, struct fault *fault) {
+	struct ata_registers registers;
+	struct scsi_command command;
+	unsigned i = 0;
+	int r;
+
+	while (features[i].method != offer->method)
+		i++;
+	drive->reported[0] = 0;
+	ata_sanitize(features[i].feature, &command);
+	r = submit(drive, "SANITIZE DEVICE", &command, NULL, 0, &registers, fault);
+	if (r > 0)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s: the drive refuses SANITIZE DEVICE: %s",
+				 drive->device->name, ata_sanitize_reason(&registers));
+	if (r == 0)
+		r = drive_follow(drive, offer->seconds, poll_status, fault);
+	if (r == 0 && drive->failed)
+		r = fault_set(fault, CODE_FAILED,
+			      "%s: Sanitize failed (%s); the drive returns no data until another one succeeds",
+			      drive->device->name, drive->reported);
+	return r;
+}
+
+const struct drive_family drive_ata = {probe, settle, run};

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A double of an ATA drive behind drive_ops and a translation layer, over a disk in memory. Its faults are told to it.
+// Time passes only in waits.
+#pragma once
+
+#include "ata_pages.h"
+#include "base/clock.h"
+#include "erase/drive.h"
+#include "memory_disk.h"
+
+struct memory_ata {
+	struct memory_disk *disk;
+	unsigned word59, word128;
+
+	// Faults.
+	bool is_frozen, refuses, fails, lies;
+	bool hides_registers; // a controller that passes commands, and returns no registers
+	bool refuses_pass;    // or does not pass them
+	unsigned stuck_at;
+
+	// State.
+	int64_t now;
+	bool running, done;
+	unsigned progress, feature, step, sanitizes, erases;
+};
+
+static inline struct memory_ata *memory_ata(struct drive *d) { return d->context; }
+
+static inline int64_t ata_double_nsid(struct drive *d) {
+	(void)d;
+	return -ENOTTY;
+}
+
+static inline int ata_double_nvme(struct drive *d, const uint8_t command[NVME_COMMAND], void *data, uint32_t size,
+				  uint32_t seconds) {
+	(void)d, (void)command, (void)data, (void)size, (void)seconds;
+	return -ENOTTY;
+}
+
+static inline void ata_lock(struct memory_ata *m, bool locked) {
+	m->disk->bad_from = 0;
+	m->disk->bad_to = locked ? m->disk->bytes : 0;
+}
+
+static inline void ata_end(struct memory_ata *m) {
+	uint64_t x = 88172645463325252u + m->erases++; // the key
+
+	m->running = false;
+	m->done = !m->fails;
+	m->progress = 65535;
+	ata_lock(m, m->fails);
+	for (uint64_t at = 0; !m->lies && !m->fails && at < m->disk->bytes; at += 8) {
+		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		put_le64(m->disk->data + at, m->feature == ATA_SANITIZE_CRYPTO ? x : 0);
+	}
+}
+
+static inline bool ata_has(const struct memory_ata *m, unsigned feature, uint64_t lba) {
+	return (feature == 0x11 && m->word59 & 0x2000 && lba == 0x43727970) ||
+	       (feature == 0x12 && m->word59 & 0x8000 && lba == 0x426b4572) ||
+	       (feature == 0x14 && m->word59 & 0x4000 && lba == 0x4f5700000000);
+}
+
+static inline int ata_double_sanitize(struct memory_ata *m, const uint8_t *cdb, uint8_t *sense) {
+	unsigned feature = (unsigned)cdb[3] << 8 | cdb[4];
+	uint64_t lba = cdb[8] | (uint64_t)cdb[10] << 8 | (uint64_t)cdb[12] << 16 | (uint64_t)cdb[7] << 24 |
+		       (uint64_t)cdb[9] << 32 | (uint64_t)cdb[11] << 40;
+	unsigned count;
+
+	if (feature && (m->refuses || m->is_frozen || !ata_has(m, feature, lba))) {
+		page_registers(sense, 0x51, 4, 0, m->is_frozen ? 3 : 2);
+		return 2;
+	}
+	if (feature) {
+		m->sanitizes++;
+		m->feature = feature;
+		m->running = true;
+		m->done = false;
+		m->progress = 0;
+		ata_lock(m, true);
+	}
+	count = (m->done ? 0x8000u : 0) | (m->running ? 0x4000u : 0) | (m->is_frozen ? 0x2000u : 0);
+	page_registers(sense, 0x50, 0, count, m->progress);
+	return 2;
+}
+
+static inline int ata_double_scsi(struct drive *d, const struct scsi_command *c, void *data, int size,
+				  uint8_t sense[SCSI_SENSE], uint32_t seconds) {
+	struct memory_ata *m = memory_ata(d);
+	uint8_t *to = data;
+
+	(void)size, (void)seconds;
+	if (c->cdb[0] == 0x12) {
+		to[4] = 91;
+		memcpy(to + 8, "ATA     SSD 9           1.0 ", 28);
+		return 0;
+	}
+	if (c->cdb[0] != 0x85 || m->refuses_pass) {
+		memcpy(sense, (uint8_t[]){0x72, 5, 0x20, 0, 0, 0, 0, 0}, 8);
+		return 2;
+	}
+	if (c->cdb[14] == 0xec) {
+		page_identity(to, m->word59, 0, 0, m->word128);
+		return 0;
+	}
+	if (m->hides_registers)
+		return 0;
+	return ata_double_sanitize(m, c->cdb, sense);
+}
+
+static inline int64_t ata_double_now(struct drive *d) { return memory_ata(d)->now; }
+
+static inline void ata_double_wait(struct drive *d, int64_t until) {
+	struct memory_ata *m = memory_ata(d);
+
+	m->now = until;
+	if (!m->running)
+		return;
+	m->progress += m->step;
+	if (m->stuck_at && m->progress > m->stuck_at)
+		m->progress = m->stuck_at;
+	else if (m->progress >= 65535)
+		ata_end(m);
+}
+
+static const struct drive_ops ata_double = {ata_double_nsid, ata_double_nvme, ata_double_scsi, ata_double_now,
+					    ata_double_wait};
