@@ -52,8 +52,8 @@ def attributes(name: str, get: Get, stored: Json | None) -> Json:
 
 def emptied(name: str, get: Get) -> Json:
     """The attributes of a node whose disks are to be wiped."""
-    wipe = get("wipe") if get("wipe") is not None else get("node_wipe")
-    return _validated(name, {"image": "", "user_data": "", **({"wipe": wipe} if wipe is not None else {})})
+    found = {key: get(key) if get(key) is not None else get(f"node_{key}") for key in ("wipe", "wipe_method")}
+    return _validated(name, {"image": "", "user_data": "", **{k: v for k, v in found.items() if v is not None}})
 
 
 def _validated(name: str, found: Json) -> Json:

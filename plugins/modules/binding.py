@@ -61,6 +61,26 @@ options:
       - If it is absent, sledd uses V(empty).
     type: str
     choices: [signatures, empty, clear, purge]
+  wipe_method:
+    description:
+      - >-
+        Command by which drives erase themselves, with the levels purge and clear of wipe. A command of
+        which a drive estimates no time must be named.
+      - If it is absent, sledd uses V(auto).
+    type: str
+    choices:
+      - auto
+      - nvme-format-user
+      - nvme-format-crypto
+      - nvme-sanitize-block
+      - nvme-sanitize-crypto
+      - nvme-sanitize-overwrite
+      - scsi-sanitize-block
+      - scsi-sanitize-crypto
+      - scsi-sanitize-overwrite
+      - ata-sanitize-block
+      - ata-sanitize-crypto
+      - ata-sanitize-overwrite
   mode:
     description:
       - >-
@@ -212,6 +232,23 @@ SPEC = {
     "capture": {"type": "str"},
     "disk": {"type": "str"},
     "wipe": {"type": "str", "choices": ["signatures", "empty", "clear", "purge"]},
+    "wipe_method": {
+        "type": "str",
+        "choices": [
+            "auto",
+            "nvme-format-user",
+            "nvme-format-crypto",
+            "nvme-sanitize-block",
+            "nvme-sanitize-crypto",
+            "nvme-sanitize-overwrite",
+            "scsi-sanitize-block",
+            "scsi-sanitize-crypto",
+            "scsi-sanitize-overwrite",
+            "ata-sanitize-block",
+            "ata-sanitize-crypto",
+            "ata-sanitize-overwrite",
+        ],
+    },
     "mode": {"type": "str", "choices": ["full", "delta", "auto"]},
     "verify": {"type": "str", "choices": ["none", "sample", "full"]},
     "allow_unsigned": {"type": "bool"},

@@ -11,8 +11,8 @@ version_added: 0.1.0
 description:
   - Does for all nodes in one process what M(sled.fleet.binding) does for one. The attributes of each are the variables
     C(node_image), C(node_mode) and so on of its inventory; the role C(node) describes all. The variables C(image),
-    C(wipe), C(mode), C(verify), C(allow_unsigned), C(boot), C(admission) and C(seed_changes) replace them, for the
-    command line.
+    C(wipe), C(wipe_method), C(mode), C(verify), C(allow_unsigned), C(boot), C(admission) and C(seed_changes) replace
+    them, for the command line.
   - A binding with another owner than C(node_owner), such as one of Terraform, keeps its attributes, except for those
     of the command line.
   - The bindings are read as one list, and only those that differ are written.
@@ -27,7 +27,8 @@ options:
     elements: str
     required: true
   empty:
-    description: Request empty disks instead of an image. Only C(wipe) and C(node_wipe) are read then.
+    description: Request empty disks instead of an image. Only C(wipe) and C(wipe_method), or C(node_wipe) and
+      C(node_wipe_method), are read then.
     type: bool
     default: false
   reimage:

@@ -145,6 +145,7 @@ type BindingSpec struct {
 	Capture         string   `json:"capture,omitempty" doc:"Name of the image that the node's disk becomes; the disk is only read. Instead of an image." pattern:"^([a-z0-9][a-z0-9._-]{0,127})?$"`
 	Disk            string   `json:"disk,omitempty" doc:"Selector of the disk. Exactly one disk must match. Default: the node's." maxLength:"512" example:"serial:LAB-0001"`
 	Wipe            string   `json:"wipe,omitempty" doc:"How the disk is wiped before it is written, or all disks of a node without an image: only signatures, every block empty, every block overwritten, or by the drive itself. Default: empty." enum:"signatures,empty,clear,purge"`
+	WipeMethod      string   `json:"wipe_method,omitempty" doc:"Command by which drives erase themselves, with the levels purge and clear of wipe. A command of which a drive estimates no time must be named. Default: auto." enum:"auto,nvme-format-user,nvme-format-crypto,nvme-sanitize-block,nvme-sanitize-crypto,nvme-sanitize-overwrite,scsi-sanitize-block,scsi-sanitize-crypto,scsi-sanitize-overwrite,ata-sanitize-block,ata-sanitize-crypto,ata-sanitize-overwrite"`
 	Mode            string   `json:"mode,omitempty" doc:"Write all of the image, only what differs from the disk, or whichever is faster. Default: full." enum:"full,delta,auto"`
 	Verify          string   `json:"verify,omitempty" doc:"How much of what was written is read back. Default: sample." enum:"none,sample,full"`
 	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`
@@ -177,6 +178,7 @@ func SameSeed(a, b Effect, node NodeSpec) bool {
 // SameMethod reports whether both bindings are carried out in the same way.
 func SameMethod(a, b BindingSpec) bool {
 	return a.Wipe == b.Wipe &&
+		a.WipeMethod == b.WipeMethod &&
 		a.Mode == b.Mode &&
 		a.Verify == b.Verify &&
 		a.AllowUnsigned == b.AllowUnsigned &&

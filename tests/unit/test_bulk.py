@@ -62,6 +62,8 @@ def test_empty_disks() -> None:
     assert emptied("n1", {"node_image": "v1"}.get) == {"image": "", "user_data": ""}
     assert emptied("n1", {"node_wipe": "clear"}.get)["wipe"] == "clear"
     assert emptied("n1", {"node_wipe": "clear", "wipe": "signatures"}.get)["wipe"] == "signatures"
+    purged = {"node_wipe": "purge", "node_wipe_method": "ata-sanitize-block"}
+    assert emptied("n1", purged.get)["wipe_method"] == "ata-sanitize-block"
 
 
 def puts(sledd: Sledd) -> list[tuple[str, Json]]:

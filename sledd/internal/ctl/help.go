@@ -46,7 +46,7 @@ var valueNames = map[string]string{
 	"owner": "OWNER", "phase": "PHASES", "request-timeout": "TIME", "role": "ROLE", "server": "URL",
 	"signature": "BASE64", "since": "TIME", "timeout": "TIME", "token": "TOKEN", "token-file": "FILE",
 	"unlabel": "KEY", "url": "URL", "used-bytes": "N", "user-data": "FILE", "verify": "HOW", "wipe": "HOW",
-	"within": "TIME",
+	"wipe-method": "METHOD", "within": "TIME",
 }
 
 // namedValue is the value of a flag under the name that help prints.

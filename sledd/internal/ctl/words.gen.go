@@ -51,6 +51,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"disk selector; default: that of the node")
 	flags.StringVar(&f.spec.Wipe, "wipe", "",
 		"how disks are wiped: signatures, empty (default), clear or purge")
+	flags.StringVar(&f.spec.WipeMethod, "wipe-method", "",
+		"command by which drives erase themselves, with --wipe purge or clear; default: auto")
 	flags.StringVar(&f.spec.Mode, "mode", "",
 		"how the image is written: full (default), delta or auto")
 	flags.StringVar(&f.spec.Verify, "verify", "",
@@ -75,6 +77,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"owner of the binding; others can then neither delete it nor change its owner")
 	_ = command.RegisterFlagCompletionFunc("wipe", cobra.FixedCompletions(
 		[]string{"signatures", "empty", "clear", "purge"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("wipe-method", cobra.FixedCompletions(
+		[]string{"auto", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(
 		[]string{"full", "delta", "auto"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("verify", cobra.FixedCompletions(
@@ -108,6 +112,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	}
 	if changed("wipe") {
 		spec.Wipe = f.spec.Wipe
+	}
+	if changed("wipe-method") {
+		spec.WipeMethod = f.spec.WipeMethod
 	}
 	if changed("mode") {
 		spec.Mode = f.spec.Mode
@@ -148,6 +155,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"capture", b.Capture},
 		{"disk", b.Disk},
 		{"wipe", b.Wipe},
+		{"wipe method", b.WipeMethod},
 		{"mode", b.Mode},
 		{"verify", b.Verify},
 		{"allow unsigned", onlyYes(b.AllowUnsigned)},

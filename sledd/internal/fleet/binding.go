@@ -175,6 +175,10 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 		return refusal.Value("body.disk", "",
 			fmt.Errorf("no disk: neither the binding nor node %s names one", tx.Node().Name))
 	}
+	if named := spec.WipeMethod != "" && spec.WipeMethod != "auto"; named && spec.Wipe != "purge" && spec.Wipe != "clear" {
+		return refusal.Value("body.wipe_method", spec.WipeMethod,
+			fmt.Errorf("a drive erases itself with wipe purge or clear, not with %q", spec.Wipe))
+	}
 	if spec.Disk != "" {
 		if err := plan.CheckSelector(spec.Disk); err != nil {
 			return refusal.Value("body.disk", spec.Disk, err)

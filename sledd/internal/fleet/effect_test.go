@@ -55,6 +55,7 @@ var edits = map[string]struct {
 	"another name of the image":    {func(c *fleet.Change) { c.Image = "v1-alias" }, nil},
 	"mode":                         {func(c *fleet.Change) { c.Mode = "delta" }, nil},
 	"wipe":                         {func(c *fleet.Change) { c.Wipe = "signatures" }, nil},
+	"wipe_method":                  {func(c *fleet.Change) { c.Wipe, c.WipeMethod = "purge", "nvme-format-user" }, nil},
 	"verify":                       {func(c *fleet.Change) { c.Verify = "full" }, nil},
 	"boot":                         {func(c *fleet.Change) { c.Boot = "reboot" }, nil},
 	"kernel arguments":             {func(c *fleet.Change) { c.KernelArguments = "quiet" }, nil},
@@ -228,5 +229,24 @@ func TestWipeText(t *testing.T) {
 	}
 	if got, want := o.Disks[1].String(), "wwn:eui.1 (480 GB)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A drive erases itself only where that is requested: with another level, the method would be a plan that a node refuses.
+func TestTheMethodNeedsItsLevel(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("v1")
+	for level, right := range map[string]bool{"": false, "empty": false, "signatures": false, "clear": true, "purge": true} {
+		change := full()
+		change.Wipe, change.WipeMethod = level, "nvme-sanitize-block"
+		_, err := r.PutBinding(t.Context(), "n1", change)
+		if right != (err == nil) || (!right && !refusal.Is(err, refusal.Invalid)) {
+			t.Errorf("level %q: %v", level, err)
+		}
+		change.WipeMethod = "auto"
+		if _, err := r.PutBinding(t.Context(), "n1", change); err != nil {
+			t.Errorf("level %q, auto: %v", level, err)
+		}
 	}
 }

@@ -47,7 +47,7 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 		p.add("capture", target, "upload", upload+"/"+CapturedFile(node.MAC, binding.Generation))
 		p.add("reboot", nil)
 	case binding.Image == "":
-		p.add("wipe", disks("all", target), "level", first(binding.Wipe, defaultWipe))
+		p.wipe("all", target, binding)
 		p.add("idle", nil)
 	case image == nil:
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
@@ -99,7 +99,7 @@ func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.Imag
 	case mode != "full" && level != "signatures":
 		gaps = "zero"
 	case mode == "full":
-		p.add("wipe", disks(target[0].Value, target), "level", level)
+		p.wipe(target[0].Value, target, binding)
 		if level == "empty" {
 			gaps = "keep" // it is zero already
 		}
@@ -119,6 +119,14 @@ func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.Imag
 		operands = append(operands, "verify", binding.Verify)
 	}
 	p.add("write", target, operands...)
+}
+
+func (p *Plan) wipe(which string, target []operand.Pair, binding api.Binding) {
+	operands := []string{"level", first(binding.Wipe, defaultWipe)}
+	if binding.WipeMethod != "" && binding.WipeMethod != "auto" {
+		operands = append(operands, "method", binding.WipeMethod)
+	}
+	p.add("wipe", disks(which, target), operands...)
 }
 
 func (p *Plan) configure(target []operand.Pair, node api.NodeSpec, binding api.Binding) {

@@ -14,6 +14,7 @@ import (
 type Shared struct {
 	Disk            types.String `tfsdk:"disk"`
 	Wipe            types.String `tfsdk:"wipe"`
+	WipeMethod      types.String `tfsdk:"wipe_method"`
 	Mode            types.String `tfsdk:"mode"`
 	Verify          types.String `tfsdk:"verify"`
 	AllowUnsigned   types.Bool   `tfsdk:"allow_unsigned"`
@@ -42,6 +43,13 @@ func SharedSchema() map[string]schema.Attribute {
 			"signatures, every block empty, every block overwritten, or by the drive itself. One of "+
 			"`signatures`, `empty`, `clear`, `purge`. Default: `empty`.",
 			"signatures", "empty", "clear", "purge"),
+		"wipe_method": choiceAttribute("Command by which drives erase themselves, with the levels `purge` and `clear` of `wipe`. A "+
+			"command of which a drive estimates no time must be named. One of `auto`, `nvme-format- "+
+			"user`, `nvme-format-crypto`, `nvme-sanitize-block`, `nvme-sanitize-crypto`, `nvme- "+
+			"sanitize-overwrite`, `scsi-sanitize-block`, `scsi-sanitize-crypto`, `scsi-sanitize- "+
+			"overwrite`, `ata-sanitize-block`, `ata-sanitize-crypto`, `ata-sanitize-overwrite`. "+
+			"Default: `auto`.",
+			"auto", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite"),
 		"mode": choiceAttribute("Write all of the image, only what differs from the disk, or whichever is faster. One of "+
 			"`full`, `delta`, `auto`. Default: `full`.",
 			"full", "delta", "auto"),
@@ -85,6 +93,7 @@ func (s *Shared) State() State {
 	var state State
 	state.Disk = s.Disk.ValueString()
 	state.Wipe = s.Wipe.ValueString()
+	state.WipeMethod = s.WipeMethod.ValueString()
 	state.Mode = s.Mode.ValueString()
 	state.Verify = s.Verify.ValueString()
 	state.AllowUnsigned = s.AllowUnsigned.ValueBool()
@@ -109,6 +118,7 @@ func (a *Attributes) State() State {
 func (s *Shared) Take(stored State) {
 	take(&s.Disk, stored.Disk)
 	take(&s.Wipe, stored.Wipe)
+	take(&s.WipeMethod, stored.WipeMethod)
 	take(&s.Mode, stored.Mode)
 	take(&s.Verify, stored.Verify)
 	takeBool(&s.AllowUnsigned, stored.AllowUnsigned)
@@ -139,7 +149,7 @@ func (a *Attributes) DesiredKnown() bool {
 
 // MethodKnown is true when everything that raises no generation is known.
 func (s *Shared) MethodKnown() bool {
-	return Known(s.Wipe, s.Mode, s.Verify, s.AllowUnsigned, s.Boot, s.Admission, s.SeedChanges, s.KernelArguments)
+	return Known(s.Wipe, s.WipeMethod, s.Mode, s.Verify, s.AllowUnsigned, s.Boot, s.Admission, s.SeedChanges, s.KernelArguments)
 }
 
 // differences are what differs beside the goal, in words.
