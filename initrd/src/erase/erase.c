@@ -2,7 +2,6 @@
 #include "erase/erase.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -12,24 +11,6 @@
 #include "erase/readback.h"
 
 #define DISCARD_SLICE ((uint64_t)1 << 30)
-
-static const char *const levels[] = {
-	[ERASE_SIGNATURES] = "signatures",
-	[ERASE_EMPTY] = "empty",
-	[ERASE_CLEAR] = "clear",
-	[ERASE_PURGE] = "purge",
-};
-
-int erase_level_parse(const char *word, enum erase_level *ret) {
-	for (unsigned i = 0; i < ELEMENTS(levels); i++)
-		if (!strcmp(word, levels[i])) {
-			*ret = (enum erase_level)i;
-			return 0;
-		}
-	return -EINVAL;
-}
-
-const char *erase_level_name(enum erase_level level) { return levels[level]; }
 
 int erase_judge_bad(const struct device *device, const struct erase *erase, struct fault *fault) {
 	cleanup_with(text_free) struct text ranges = {0};

@@ -5,9 +5,6 @@
 #include "base/progress.h"
 #include "erase/state.h"
 
-int erase_level_parse(const char *word, enum erase_level *ret); // -EINVAL: not a level
-const char *erase_level_name(enum erase_level level);
-
 // Code 5: a block does not hold what it should. Code 1: blocks could not be written or read; all others are empty, and
 // erase->bad names these.
 int erase_disk(struct device *device, struct erase *erase, struct progress *progress, struct fault *fault);

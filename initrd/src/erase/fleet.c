@@ -6,6 +6,7 @@
 
 #include "base/crew.h"
 #include "erase/erase.h"
+#include "erase/level.h"
 #include "erase/method.h"
 #include "erase/purge.h"
 

@@ -2,30 +2,7 @@
 // Several disks side by side, a thread for each. One that fails does not stop the others.
 #pragma once
 
-#include "base/progress.h"
-#include "disk/disk.h"
-#include "erase/drive.h"
-#include "erase/record.h"
-#include "erase/state.h"
-
-struct erase_job {
-	struct progress progress; // first: fleet.c finds the job by it
-	struct disk disk;
-	struct device device; // open, unless result is not ERASED yet
-	struct erase erase;
-	enum erase_result result;
-	struct fault fault; // why it failed or was left out
-	struct erase_fleet *fleet;
-	size_t leader;	     // the first disk of its drive: a command of the drive is for all of them
-	void *drive_context; // of drive_ops, in tests
-};
-
-struct erase_fleet {
-	size_t count;
-	struct erase_job *jobs;
-	void (*show)(const struct progress *); // gets the sum of all
-	const struct drive_ops *drive_ops;     // NULL: no commands of drives
-};
+#include "erase/job.h"
 
 // Erases every disk whose result is ERASED so far, and sets the result of each.
 int fleet_erase(struct erase_fleet *fleet, struct fault *fault);

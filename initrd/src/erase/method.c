@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "erase/erase.h"
+#include "erase/level.h"
 
 static const char *const names[] = {
 	[METHOD_AUTO] = "auto",

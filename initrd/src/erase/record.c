@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/operand.h"
-#include "erase/erase.h"
+#include "erase/level.h"
 
 #define IDENTITY_MAX 160 // bytes of a value before it is encoded; sledd takes 256
 #define REASON_MAX 240

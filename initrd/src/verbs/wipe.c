@@ -8,8 +8,8 @@
 #include "disk/scan.h"
 #include "disk/seam.h"
 #include "disk/several.h"
-#include "erase/erase.h"
 #include "erase/fleet.h"
+#include "erase/level.h"
 #include "erase/method.h"
 #include "verbs/verbs.h"
 

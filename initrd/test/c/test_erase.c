@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels, what a disk can lie about, and what is read back.
 #include "erase/erase.h"
+#include "erase/level.h"
 #include "erase/method.h"
 #include "erase/readback.h"
 #include "memory_disk.h"
