@@ -9,12 +9,14 @@
 #include "erase/wire.h"
 
 enum { PASS_THROUGH = 0x85, IDENTIFY = 0xec, SANITIZE = 0xb4 };
+enum { DEVICE = 0x40 }; // the register: LBA
 enum { NON_DATA = 3 << 1, PIO_IN = 4 << 1, EXTEND = 1 };
 enum { CHECK = 0x20, FROM_DRIVE = 0x08, BLOCKS = 0x04, IN_COUNT = 0x02 }; // CK_COND, T_DIR, BYT_BLOK, T_LENGTH
 
 void ata_identify(struct scsi_command *ret) {
 	*ret = (struct scsi_command){
-		.cdb = {PASS_THROUGH, PIO_IN, FROM_DRIVE | BLOCKS | IN_COUNT, 0, 0, 0, 1, [14] = IDENTIFY}, .size = 16};
+		.cdb = {PASS_THROUGH, PIO_IN, FROM_DRIVE | BLOCKS | IN_COUNT, 0, 0, 0, 1, [13] = DEVICE, IDENTIFY},
+		.size = 16};
 }
 
 // The key of each operation is in the LBA, so that no stray command erases a drive.
@@ -28,7 +30,7 @@ void ata_sanitize(enum ata_sanitize_feature feature, struct scsi_command *ret) {
 	*ret = (struct scsi_command){
 		.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, (uint8_t)(feature >> 8), (uint8_t)feature, 0, passes,
 			(uint8_t)(lba >> 24), (uint8_t)lba, (uint8_t)(lba >> 32), (uint8_t)(lba >> 8),
-			(uint8_t)(lba >> 40), (uint8_t)(lba >> 16), 0x40, SANITIZE},
+			(uint8_t)(lba >> 40), (uint8_t)(lba >> 16), DEVICE, SANITIZE},
 		.size = 16};
 }
 

@@ -19,7 +19,7 @@ void scsi_request_sense(struct scsi_command *ret) {
 }
 
 void scsi_report_sanitize(enum scsi_sanitize_action action, uint32_t size, struct scsi_command *ret) {
-	*ret = (struct scsi_command){.cdb = {MAINTENANCE_IN, REPORT_OPCODES, 0x80 | 3, SANITIZE, 0, (uint8_t)action,
+	*ret = (struct scsi_command){.cdb = {MAINTENANCE_IN, REPORT_OPCODES, 0x80 | 2, SANITIZE, 0, (uint8_t)action,
 					     (uint8_t)(size >> 24), (uint8_t)(size >> 16), (uint8_t)(size >> 8),
 					     (uint8_t)size},
 				     .size = 12};

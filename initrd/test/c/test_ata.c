@@ -20,7 +20,7 @@ static const char *bytes(void) {
 
 static void test_commands(void) {
 	ata_identify(&command);
-	same(bytes(), "85 08 0e 00 00 00 01 00 00 00 00 00 00 00 ec 00 ", "IDENTIFY DEVICE");
+	same(bytes(), "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00 ", "IDENTIFY DEVICE");
 	ata_sanitize(ATA_SANITIZE_STATUS, &command);
 	same(bytes(), "85 07 20 00 00 00 00 00 00 00 00 00 00 40 b4 00 ", "SANITIZE STATUS EXT");
 	ata_sanitize(ATA_SANITIZE_CRYPTO, &command);

@@ -26,7 +26,7 @@ static void test_commands(void) {
 	scsi_request_sense(&command);
 	same(bytes(), "03 00 00 00 fc 00 ", "REQUEST SENSE");
 	scsi_report_sanitize(SCSI_SANITIZE_CRYPTO, 256, &command);
-	same(bytes(), "a3 0c 83 48 00 03 00 00 01 00 00 00 ", "REPORT SUPPORTED OPERATION CODES");
+	same(bytes(), "a3 0c 82 48 00 03 00 00 01 00 00 00 ", "REPORT SUPPORTED OPERATION CODES");
 	scsi_sanitize(SCSI_SANITIZE_BLOCK, 0, &command);
 	same(bytes(), "48 82 00 00 00 00 00 00 00 00 ", "SANITIZE, block erase, at once");
 	scsi_sanitize(SCSI_SANITIZE_CRYPTO, 0, &command);
