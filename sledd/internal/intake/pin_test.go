@@ -56,6 +56,14 @@ func (m *machine) refusedPlan(reason string) {
 	}
 }
 
+// waits polls, and gets neither a plan nor a reason: its facts are still on the way.
+func (m *machine) waits() {
+	m.Helper()
+	if got, status := m.plan(), m.status(); got != "" || status.Phase == api.Failed || m.count("disk") != 0 {
+		m.Errorf("plan %q, phase %s, %d events", got, status.Phase, m.count("disk"))
+	}
+}
+
 func (m *machine) wants(selector string, keep ...string) {
 	m.change(func(tx *nodetx.Tx) {
 		tx.Declare(api.NodeSpec{MAC: mac, Name: "n1", Disk: selector, KeepDisks: keep})
@@ -82,22 +90,19 @@ func TestAPlanNamesTheDiskThatThisBootHasReported(t *testing.T) {
 func TestWithoutFactsOfThisBootNoDiskIsNamed(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	m.boot()
-	m.refusedPlan("no facts of this boot")
-	m.refusedPlan("no facts of this boot")
-	if m.count("disk") != 1 || m.count("plan") != 0 {
-		t.Errorf("%d and %d events", m.count("disk"), m.count("plan"))
-	}
+	m.waits()
+	m.waits()
 	m.sends(drive("nvme0n1", "1"))
-	if got := m.plan(); !strings.Contains(got, "write disk=wwn:eui.1 ") || m.status().Phase != api.Idle ||
+	if got := m.plan(); !strings.Contains(got, "write disk=wwn:eui.1 ") || m.status().Phase != api.Booting ||
 		m.status().Code != 0 {
 		t.Errorf("once it has reported them: %s, %+v", got, m.status())
 	}
 
 	m.enter("192.0.2.2") // facts of another boot do not count
-	m.refusedPlan("no facts of this boot")
+	m.waits()
 
 	m.bind(2, api.BindingSpec{}) // nor is anything wiped
-	m.refusedPlan("no facts of this boot")
+	m.waits()
 	m.sends()
 	if got := m.plan(); !strings.Contains(got, "wipe disks=all ") {
 		t.Errorf("a tear-down: %s", got)

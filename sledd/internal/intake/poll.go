@@ -4,6 +4,7 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -126,7 +127,9 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 			if err == nil {
 				return in.issuePlan(tx, pinned, record, &answer)
 			}
-			tx.refusePlan(desired, err)
+			if !errors.Is(err, errNoFacts) { // these are sent again until they arrive: a later poll gets the plan
+				tx.refusePlan(desired, err)
+			}
 		}
 		if renew {
 			answer.Token = in.renew(tx, record)
