@@ -138,6 +138,25 @@ def check(name: str, data: bytes) -> str:
     return ""
 
 
+def test_sector_size_is_asked_for() -> None:
+    """An MBR whose partition has something with sectors of either size."""
+    data = bytearray(16 * MIB)
+    struct.pack_into("<BxxxBxxxII", data, 446, 0, 0x82, 256, 512)
+    data[510:512] = b"\x55\xaa"
+    data[256 * SECTOR : 256 * SECTOR + GRANULE] = swap(512 * SECTOR)
+    data[256 * GRANULE : 256 * GRANULE + GRANULE] = swap(512 * GRANULE)
+    disk.write_bytes(data)
+    for words, code, wanted in (
+        ((), 3, "state which it has with sector="),
+        (("sector=512",), 0, ""),
+        (("sector=4096",), 0, ""),
+    ):
+        command = [SLEDC, "pack", f"in={disk}", f"out={made}", "level=1", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == code and wanted in done.stderr, f"{words}: exit {done.returncode}: {done.stderr}"
+        assert code or used()[0] == int(words[0].removeprefix("sector=")), words
+
+
 def test_odd_disks() -> None:
     draw = random.Random(SEED)
     sources = sorted((VECTORS / "disk").glob("*.zst"))
