@@ -18,6 +18,7 @@ int import_decompress(int fd, enum import_kind kind, const struct import_room *r
 	cleanup_with(child_stop) struct child child = {0};
 	cleanup_close int pipe = -1, made = -1;
 	uint8_t head[6];
+	bool is_map;
 	int r = pread(fd, head, sizeof(head), 0) == sizeof(head) ? from_start(fd, fault)
 		: fault_set(fault, CODE_FAILED, "read");
 
@@ -25,7 +26,7 @@ int import_decompress(int fd, enum import_kind kind, const struct import_room *r
 	if (r == 0)
 		r = landing_decompress(head, fd, &child, &pipe, fault);
 	if (r == 0)
-		r = landing_make(pipe, room, &made, fault);
+		r = landing_make(pipe, room, &made, &is_map, fault);
 	if (r == 0)
 		r = child_wait(&child, clock_now() + TIMEOUT, fault);
 	if (r == 0)
@@ -34,8 +35,9 @@ int import_decompress(int fd, enum import_kind kind, const struct import_room *r
 }
 
 int import_partclone(int fd, enum import_kind kind, const struct import_room *room, int *ret_fd, struct fault *fault) {
+	bool is_map;
 	int r = from_start(fd, fault);
 
 	(void)kind;
-	return r == 0 ? landing_make(fd, room, ret_fd, fault) : r;
+	return r == 0 ? landing_make(fd, room, ret_fd, &is_map, fault) : r;
 }

@@ -25,6 +25,7 @@ struct landing {
 	uint64_t at;
 	struct child restore; // partclone.restore, if it gets the bytes
 	int pipe;	      // to partclone.restore
+	bool is_map;	      // it got them
 };
 
 static int wait_for(int fd, short events, struct fault *fault) {
@@ -86,6 +87,7 @@ static int start_restore(struct landing *landing, struct fault *fault) {
 	r = child_start_jailed(words, ends[0], -1, &jail, &landing->restore, fault);
 	close(ends[0]);
 	landing->pipe = ends[1];
+	landing->is_map = true;
 	(void)fcntl(landing->pipe, F_SETFL, O_NONBLOCK);
 	return r;
 }
@@ -128,7 +130,7 @@ static int land(struct landing *landing, int from, struct fault *fault) {
 	return r == 0 ? end_landing(landing, fault) : r;
 }
 
-int landing_make(int from, const struct import_room *room, int *ret_fd, struct fault *fault) {
+int landing_make(int from, const struct import_room *room, int *ret_fd, bool *ret_is_map, struct fault *fault) {
 	cleanup_close int fd = scratch_open(room->folder, fault);
 	struct landing landing = {.fd = fd, .room = room, .pipe = -1};
 	int r = fd < 0 ? fd : land(&landing, from, fault);
@@ -136,6 +138,7 @@ int landing_make(int from, const struct import_room *room, int *ret_fd, struct f
 	if (landing.pipe >= 0)
 		close(landing.pipe);
 	child_stop(&landing.restore);
+	*ret_is_map = landing.is_map;
 	if (r == 0)
 		*ret_fd = steal_fd(&fd);
 	return r;

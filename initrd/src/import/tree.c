@@ -171,13 +171,14 @@ static int flow_end(struct flow *flow, struct fault *fault) {
 	return r == 0 && flow->decompress.pid ? child_wait(&flow->decompress, deadline, fault) : r;
 }
 
-static int land_pieces(struct tree *tree, const struct pieces *pieces, int *ret_fd, struct fault *fault) {
+static int land_pieces(struct tree *tree, const struct pieces *pieces, int *ret_fd, bool *ret_is_map,
+		       struct fault *fault) {
 	cleanup_with(flow_stop) struct flow flow = {.pipe = -1};
 	cleanup_close int fd = -1;
 	int r = flow_start(pieces, &flow, fault);
 
 	if (r == 0)
-		r = landing_make(flow.pipe, tree->room, &fd, fault);
+		r = landing_make(flow.pipe, tree->room, &fd, ret_is_map, fault);
 	if (r == 0)
 		r = flow_end(&flow, fault);
 	if (r == 0)
@@ -195,12 +196,13 @@ static const struct dump_partition *find(const struct tree *tree, unsigned numbe
 	return partition;
 }
 
-static int place(struct tree *tree, const struct dump_partition *partition, int fd, struct fault *fault) {
+// A filesystem may be smaller than its partition; a copy of all of its bytes that is smaller was cut off.
+static int place(struct tree *tree, const struct dump_partition *partition, int fd, bool is_map, struct fault *fault) {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "a temporary file");
-	if ((uint64_t)st.st_size > partition->bytes)
+	if ((uint64_t)st.st_size > partition->bytes || (!is_map && (uint64_t)st.st_size < partition->bytes))
 		return fault_set(fault, CODE_UNSUPPORTED,
 			"the image of partition %u has %llu bytes, but the partition has %llu", partition->number,
 				 (unsigned long long)st.st_size, (unsigned long long)partition->bytes);
@@ -230,12 +232,13 @@ int tree_write_partition(struct tree *tree, const char *prefix, unsigned number,
 	const struct dump_partition *partition = find(tree, number, fault);
 	cleanup_with(pieces_free) struct pieces pieces = {.words = {(char *)(uintptr_t) "cat"}};
 	cleanup_close int fd = -1;
+	bool is_map = false;
 	int r = partition ? find_pieces(tree, prefix, &pieces, fault) : -EOPNOTSUPP;
 
 	if (r == 0)
-		r = land_pieces(tree, &pieces, &fd, fault);
+		r = land_pieces(tree, &pieces, &fd, &is_map, fault);
 	if (r == 0)
-		r = place(tree, partition, fd, fault);
+		r = place(tree, partition, fd, is_map, fault);
 	return r == 0 ? copy_boot_sector(tree, partition, fault) : r;
 }
 

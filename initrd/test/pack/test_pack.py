@@ -205,6 +205,11 @@ def test_folders() -> None:
             with disks.cut(WORK / "got.raw", part) as device:
                 disks.check_content(part, device)
         ok(True, f"FOG, {table}: every filesystem is whole")
+        raw = WORK / f"fog-{table}" / f"d1p{number_of(3, table)}.img"
+        raw.write_bytes(disk.read_bytes()[parts[3].start : parts[3].start + parts[3].size])
+        ok(pack(WORK / f"fog-{table}")["bytes"] == facts["bytes"], f"FOG, {table}: a partition as it was")
+        os.truncate(raw, parts[3].size - 512)
+        refused(WORK / f"fog-{table}", 3, f"but the partition has {parts[3].size}", f"FOG, {table}: cut off")
         (WORK / f"fog-{table}" / f"d1p{number_of(2, table)}.img").unlink()
         refused(WORK / f"fog-{table}", 3, f"no image of partition {number_of(2, table)}", f"FOG, {table}, one missing")
     source = WORK / "part"
