@@ -3,7 +3,9 @@
 package api
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sled-fleet/sled/sledd/internal/disk"
 )
@@ -60,4 +62,14 @@ func (f *Facts) Candidates() []Disk {
 // those that are kept; as far as facts tell: what is mounted or in use is known to the node alone.
 func Matching(selector string, keep []string, disks []Disk) []Disk {
 	return disk.Matching(selector, keep, disks)
+}
+
+// MeantBy is a selector for people, with the disk that it means now as far as facts tell. One with a serial number is
+// that already.
+func MeantBy(selector string, keep []string, disks []Disk) string {
+	found := Matching(selector, keep, disks)
+	if strings.Contains(selector, "serial:") || len(found) != 1 || found[0].Missing {
+		return selector
+	}
+	return fmt.Sprintf("%s, now %s,", selector, found[0])
 }

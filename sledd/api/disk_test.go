@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 )
 
 // A plan on paper names the disk that the node would choose, as far as its facts tell.
@@ -36,6 +37,25 @@ func TestDisks(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %q, want %q", selector, got, want)
+		}
+	}
+}
+
+func TestASelectorIsShownWithTheDiskThatItMeans(t *testing.T) {
+	facts := api.Facts{Disks: nodetexttest.Devices(
+		map[string]string{"serial": "S1", "model": "PM9A3", "bytes": "960000000000", "transport": "nvme"},
+		map[string]string{"serial": "S2", "model": "PM9A3", "bytes": "3840000000000", "transport": "nvme"})}
+	late := api.Facts{Disks: facts.Disks[:1], Missing: facts.Disks[1:]}
+	for _, c := range []struct {
+		facts          *api.Facts
+		selector, want string
+	}{
+		{&facts, "smallest", "smallest, now serial:S1 (PM9A3, 960 GB),"},
+		{&facts, "serial:S1", "serial:S1"}, {&facts, "only", "only"}, {&facts, "size:1-2", "size:1-2"},
+		{&late, "only", "only"}, {&late, "size:1000000000000-", "size:1000000000000-"}, {nil, "only", "only"},
+	} {
+		if got := api.MeantBy(c.selector, nil, c.facts.Candidates()); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.selector, got, c.want)
 		}
 	}
 }

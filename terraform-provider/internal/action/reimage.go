@@ -179,6 +179,7 @@ func again(node api.Node) site.Reimage {
 	if disk == "" {
 		disk = node.Disk
 	}
+	disk = api.MeantBy(disk, node.KeepDisks, node.Facts.Candidates())
 	return site.Reimage{Node: node.Name, Disk: disk, Image: node.Binding.Image,
 		From: node.Binding.Generation, To: api.NextGeneration(node.Binding.Generation, node.Status.Generation)}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
@@ -98,6 +99,7 @@ func (c change) maybe() ([]site.Reimage, diag.Diagnostics) {
 
 func (c change) reimage(to int64) site.Reimage {
 	disk := cmp.Or(text(c.plan.Disk), c.stored.Disk, unnamed)
+	disk = api.MeantBy(disk, c.stored.Keep, c.stored.Disks)
 	return site.Reimage{Node: c.stored.Name, Disk: disk, Image: text(c.plan.Image),
 		From: max(c.stored.Generation, c.stored.Status), To: to}
 }

@@ -148,8 +148,8 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	if diagnostics.HasError() {
 		return diagnostics
 	}
-	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: cmp.Or(text(plan.Disk), node.Disk, unnamed),
-		Image: text(plan.Image), From: node.Status.Generation}
+	disk := api.MeantBy(cmp.Or(text(plan.Disk), node.Disk, unnamed), node.KeepDisks, node.Facts.Candidates())
+	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: disk, Image: text(plan.Image), From: node.Status.Generation}
 	old := node.Binding
 	if old != nil {
 		one.From = max(one.From, old.Generation)
