@@ -97,6 +97,8 @@ class Stranger:
         answer = self.say("GET", "plan", token=token)
         if answer.token.startswith("sledb_"):
             self.token = answer.token
+            disk = "disk name=vda serial=1 bytes=4294967296 transport=virtio"
+            self.say("POST", "facts", f"facts 1\nboot {self.boot}\n{disk}\n", self.token)
             self.say("GET", "plan", token=self.token)
         best = self.token or token
         self.say("GET", "seed", token=best)
