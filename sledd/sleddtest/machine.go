@@ -31,9 +31,22 @@ type Machine struct {
 // Machine network-boots node n<i>, or a machine of its MAC that nobody declared.
 func (s *Sledd) Machine(i int) *Machine {
 	s.t.Helper()
-	m := &Machine{MAC: mac.Hyphens(MAC(i)), Serial: fmt.Sprintf("LAB-%04d", i), sledd: s, number: i}
+	m := &Machine{MAC: mac.Hyphens(MAC(i)), Serial: s.serial(i), sledd: s, number: i}
 	m.Reboot()
 	return m
+}
+
+// serial is what the declared selector of node n<i> names, else what Declare declares.
+func (s *Sledd) serial(i int) string {
+	node, err := s.Fleet.Node(s.t.Context(), MAC(i))
+	selector := node.Disk
+	if err == nil && node.Binding != nil && node.Binding.Disk != "" {
+		selector = node.Binding.Disk
+	}
+	if serial, named := strings.CutPrefix(selector, "serial:"); named {
+		return serial
+	}
+	return fmt.Sprintf("LAB-%04d", i)
 }
 
 // Reboot fetches the boot script. If it is for the Sled system, the machine is admitted as the node.
@@ -66,7 +79,10 @@ func (m *Machine) Enter(ticket string) {
 	}
 }
 
-// Say posts what a node may say; a token that comes back is kept.
+// patience is longer than sledd makes a machine wait that boots too often.
+const patience = 30 * time.Second
+
+// Say posts what a node may say, again while sledd has it wait; a token that comes back is kept.
 func (m *Machine) Say(what, body string) {
 	t := m.sledd.t
 	t.Helper()
@@ -76,6 +92,10 @@ func (m *Machine) Say(what, body string) {
 		token = m.Installed
 	}
 	answer := m.sledd.Ask("POST", "/node/v1/"+m.MAC+"/"+what, token, body)
+	for end := time.Now().Add(patience); answer.Status == http.StatusTooManyRequests && time.Now().Before(end); {
+		<-time.After(patience / 60)
+		answer = m.sledd.Ask("POST", "/node/v1/"+m.MAC+"/"+what, token, body)
+	}
 	if answer.Status != http.StatusNoContent {
 		t.Fatalf("%s: got %d: %s", what, answer.Status, answer.Body)
 	}

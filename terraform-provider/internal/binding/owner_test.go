@@ -210,7 +210,7 @@ func TestAccReplace(t *testing.T) {
 			l.bound(image("v1"), `on_destroy = "`+way+`"`)
 			l.has(l.plan(2, "-replace="+n1), "will be replaced, as requested",
 				fmt.Sprintf("~ generation = 1 -> %d", generation),
-				fmt.Sprintf("+ wipes = \"n1: serial:LAB-0001, generation 1 -> %d, image v1 -> v1\"", generation))
+				fmt.Sprintf("+ wipes = \"n1: serial:LAB-0001 (4.3 GB), generation 1 -> %d, image v1 -> v1\"", generation))
 			l.Apply("-replace=" + n1)
 			l.wants(1, "v1", generation)
 			l.sledd.Machine(1).Fulfil()

@@ -103,17 +103,18 @@ resource "terraform_data" "cfg" {
 	l.declare(with("v1", "a"), n("n1", image("v1"), triggered, `mode = "delta"`))
 	l.wiping("another mode", nil)
 	l.declare(with("v2", "a"), n("n1", image("v2"), triggered))
-	l.wiping("another image", []string{"n1: serial:LAB-0001, generation 1 -> 2, image v1 -> v2",
+	l.wiping("another image", []string{"n1: serial:LAB-0001 (4.3 GB), generation 1 -> 2, image v1 -> v2",
 		"n3: serial:LAB-0003, generation 1 -> 2, image v1 -> v2"})
 	l.sledd.Machine(1).Fulfil()
 	l.declare(with("v2", "b"), n("n1", image("v2"), triggered))
-	l.wiping("replace_triggered_by", []string{"n1: serial:LAB-0001, generation 2 -> 3, image v2 -> v2"})
+	l.wiping("replace_triggered_by", []string{"n1: serial:LAB-0001 (4.3 GB), generation 2 -> 3, image v2 -> v2"})
 	l.sledd.Machine(1).Fulfil()
-	l.wiping("-replace", []string{"n1: serial:LAB-0001, generation 3 -> 4, image v2 -> v2"}, "-replace="+n1)
+	l.wiping("-replace", []string{"n1: serial:LAB-0001 (4.3 GB), generation 3 -> 4, image v2 -> v2"}, "-replace="+n1)
 	l.sledd.Machine(1).Fulfil()
 	l.declare(with("v2", "b"), n("n1", image("v2"), wipe))
 	l.wiping("on_destroy alone", nil)
-	l.wiping("-replace with a wipe", []string{"n1: serial:LAB-0001, generation 4 -> 6, image v2 -> v2"}, "-replace="+n1)
+	l.wiping("-replace with a wipe", []string{"n1: serial:LAB-0001 (4.3 GB), generation 4 -> 6, image v2 -> v2"},
+		"-replace="+n1)
 	l.sledd.Machine(1).Fulfil()
 	l.declare(with("v2", "b"), "resource \"sled_binding\" \"n1\" {\n  node = \"n4\"\n  image = \"v1\"\n}")
 	l.wiping("another node", []string{"n1: all disks, generation 6 -> a later one, image v2 -> none",

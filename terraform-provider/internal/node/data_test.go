@@ -78,7 +78,8 @@ func TestAccDataNode(t *testing.T) {
 		resource.TestStep{PreConfig: func() {
 			s.Bind(api.BindingSpec{Node: "n1", Image: "debian", Owner: "somebody"})
 			machine := s.Machine(1)
-			machine.Facts()
+			machine.Say("facts", "facts 1\nboot "+machine.Boot+"\ndisk name=vda serial=LAB-0001 bytes=4294967296\n"+
+				"disk name=vdb model=Backup bytes=4294967296\n")
 			machine.Fulfil()
 		}, Config: `data "sled_node" "n" { mac = "52-54-00-77-00-01" }`, ConfigStateChecks: operational},
 		resource.TestStep{PreConfig: func() { s.Machine(9).Facts() },
