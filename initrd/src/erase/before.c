@@ -21,6 +21,7 @@ struct walk {
 	struct erase *erase;
 	uint64_t wrong;
 	bool uniform;
+	bool dead; // nothing of the range before could be read
 };
 
 static uint64_t describe(const unsigned char *data, uint32_t size) {
@@ -32,21 +33,26 @@ static uint64_t describe(const unsigned char *data, uint32_t size) {
 	return get_be64(hash) | 2; // never one of the other values
 }
 
-// Blocks of [offset, offset + size), at most BLOCK. What cannot be read at once is read by block.
+// Blocks of [offset, offset + size), at most BLOCK. What cannot be read at once is read by block, but not behind one
+// of which nothing could be read: a dead disk would wait for a timeout at each block.
 static int walk_range(struct walk *w, uint64_t index, uint64_t offset, uint32_t size, struct fault *fault) {
-	int r = device_read(w->device, w->data, size, offset, fault);
-	bool at_once = r == 0;
+	int whole = device_read(w->device, w->data, size, offset, fault);
+	bool split = whole < 0 && !w->dead && size > SAMPLE, any = whole == 0;
 
-	for (uint32_t at = 0; at < size && (r == 0 || !device_is_gone(r)); at += SAMPLE, index++) {
+	if (whole < 0 && device_is_gone(whole))
+		return whole;
+	for (uint32_t at = 0; at < size; at += SAMPLE, index++) {
 		uint32_t n = (uint32_t)least(SAMPLE, size - at);
-		r = at_once ? 0 : device_read(w->device, w->data + at, n, offset + at, fault);
+		int r = split ? device_read(w->device, w->data + at, n, offset + at, fault) : whole;
 		if (r < 0 && device_is_gone(r))
 			return r;
+		any |= r == 0;
 		r = w->visit(w, index, offset + at, r < 0 ? HELD_UNREADABLE : describe(w->data + at, n), n);
 		if (r != 0)
 			return r;
 	}
-	return r < 0 ? r : 0;
+	w->dead = !any;
+	return 0;
 }
 
 static int walk_long(struct walk *w, uint64_t index, uint64_t offset, uint64_t size, struct progress *progress,

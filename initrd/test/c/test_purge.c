@@ -306,6 +306,10 @@ static void test_bad_range(void) {
 	m[0].bad_to = MIB + 4096;
 	ok(run() == CODE_FAILED && strstr(fault.text, "1048576+4096"), "a block that cannot be read: %s", fault.text);
 	begin(1, METHOD_NVME_FORMAT_USER);
+	m[0].bad_to = m[0].bytes;
+	ok(run() == CODE_FAILED && fleet.jobs[0].erase.bad.bytes == m[0].bytes, "a dead disk: %s", fault.text);
+	ok(m[0].calls < 600, "not all of its blocks are tried before and after: %u reads", m[0].calls);
+	begin(1, METHOD_NVME_FORMAT_USER);
 	memset(m[0].data, 0xff, m[0].bytes);
 	ok(run() == CODE_DONE && fleet.jobs[0].erase.compared == 0, "an empty disk: nothing to compare");
 }
