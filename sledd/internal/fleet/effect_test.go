@@ -232,12 +232,13 @@ func TestWipeText(t *testing.T) {
 	}
 }
 
-// A drive erases itself only where that is requested: with another level, the method would be a plan that a node refuses.
+// A drive erases itself only where that is requested: with another level, the node would refuse the plan.
 func TestTheMethodNeedsItsLevel(t *testing.T) {
 	r := newRack(t)
 	r.declare(1)
 	r.register("v1")
-	for level, right := range map[string]bool{"": false, "empty": false, "signatures": false, "clear": true, "purge": true} {
+	levels := map[string]bool{"": false, "empty": false, "signatures": false, "clear": true, "purge": true}
+	for level, right := range levels {
 		change := full()
 		change.Wipe, change.WipeMethod = level, "nvme-sanitize-block"
 		_, err := r.PutBinding(t.Context(), "n1", change)

@@ -52,10 +52,6 @@ func TestBuild(t *testing.T) {
 		{"unsigned", api.BindingSpec{Image: "d12", AllowUnsigned: true}, image(),
 			wipe + "empty\n" + write + " unsigned=allow mode=full gaps=keep\n"},
 		{"wipe only", api.BindingSpec{Mode: "delta"}, nil, "wipe disks=all level=empty\nidle\n"},
-		{"purged by a command", api.BindingSpec{Wipe: "purge", WipeMethod: "ata-sanitize-block"}, nil,
-			"wipe disks=all level=purge method=ata-sanitize-block\nidle\n"},
-		{"purged by any", api.BindingSpec{Image: "d12", Wipe: "purge", WipeMethod: "auto"}, image(),
-			wipe + "purge\n" + write + " mode=full gaps=discard\n"},
 		{"overwritten first", api.BindingSpec{Image: "d12", Wipe: "clear"}, image(),
 			wipe + "clear\n" + write + " mode=full gaps=discard\n"},
 		{"capture", api.BindingSpec{Capture: "c", Wipe: "clear"}, nil,
@@ -129,6 +125,24 @@ func TestBuildRefusesWhatCannotBeDone(t *testing.T) {
 		_, err := plan.Build(c.node, api.Binding{BindingSpec: c.spec}, c.image, c.upload)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestMethodOfAPurge: a plan has the method only if one is named.
+func TestMethodOfAPurge(t *testing.T) {
+	for method, want := range map[string]string{
+		"ata-sanitize-block": "wipe disks=all level=purge method=ata-sanitize-block\nidle\n",
+		"auto":               "wipe disks=all level=purge\nidle\n",
+		"":                   "wipe disks=all level=purge\nidle\n",
+	} {
+		binding := api.Binding{BindingSpec: api.BindingSpec{Wipe: "purge", WipeMethod: method}, Generation: 7}
+		p, err := plan.Build(api.NodeSpec{Name: "n1", Disk: "only"}, binding, nil, upload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := plan.Encode(p); err != nil || text != "plan 1\ngeneration 7\n"+want {
+			t.Errorf("%q: %v\n%s", method, err, text)
 		}
 	}
 }
