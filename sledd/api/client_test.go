@@ -84,7 +84,8 @@ func TestNamesCannotLeaveTheirPlace(t *testing.T) {
 func TestListReadsAllPages(t *testing.T) {
 	client := connect(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
-		if got := q["label"]; len(got) != 2 || strings.Join(q["phase"], " ") != "idle wiped" || q.Get("q") != "n" || q.Get("limit") == "" {
+		if got := q["label"]; len(got) != 2 || strings.Join(q["phase"], " ") != "idle wiped" || q.Get("q") != "n" ||
+			q.Get("limit") == "" {
 			t.Errorf("query %v", q)
 		}
 		if q.Get("after") == "" {

@@ -36,8 +36,12 @@ func (tx *nodeTx) bootOf(claim string) string {
 	return "not admitted"
 }
 
-// refusePlan notes that the node gets no plan, once for each reason. Every poll tries again.
+// refusePlan notes that the node gets no plan, once for each reason. Every poll tries again. Facts that are missing are
+// no failure: they are sent again until they arrive.
 func (tx *nodeTx) refusePlan(desired plan.Plan, why error) {
+	if errors.Is(why, errNoFacts) {
+		return
+	}
 	status, reason := tx.Status(), nodetext.Clean(why.Error())
 	if status.Phase == api.Failed && status.Generation == desired.Generation && status.Reason == reason {
 		return

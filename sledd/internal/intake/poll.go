@@ -4,7 +4,6 @@ package intake
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -127,9 +126,7 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 			if err == nil {
 				return in.issuePlan(tx, pinned, record, &answer)
 			}
-			if !errors.Is(err, errNoFacts) { // these are sent again until they arrive: a later poll gets the plan
-				tx.refusePlan(desired, err)
-			}
+			tx.refusePlan(desired, err)
 		}
 		if renew {
 			answer.Token = in.renew(tx, record)
