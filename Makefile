@@ -205,7 +205,7 @@ fuzz-differential: check-program build/bin/image-reader ## readers of images on 
 	python3 $(READERS) --seconds $$(($(or $(MINUTES),30) * 60)) --seed $(or $(SEED),1)
 
 # Beside the fuzzers, unit-go and test-c run all of it.
-test-selector: ## which disk is meant: the same vectors in C and Go, both parsers fuzzed (2 minutes)
+test-selector: ## which disk a selector means, in C and Go
 	go test -count=1 ./sledd/internal/disk
 	$(MAKE) -C initrd/src selector FUZZ_SECONDS=$(or $(SECONDS_EACH),60)
 	go test -run '^$$' -fuzz FuzzChoose -fuzztime $(or $(SECONDS_EACH),60)s ./sledd/internal/disk

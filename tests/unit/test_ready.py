@@ -43,7 +43,7 @@ def test_phases_are_those_of_the_contract() -> None:
     root = Path(__file__).parents[2]
     contract = json.loads((root / "contract/openapi.json").read_text(encoding="utf-8"))
     parameters = {one["name"]: one["schema"] for one in contract["paths"]["/v1/nodes"]["get"]["parameters"]}
-    phases = parameters["phase"]["enum"]
+    phases = parameters["phase"]["items"]["enum"]
     assert [*WAITABLE, "failed"] == [phase for phase in phases if phase != "discovered"], "those that can be waited for"
     assert yaml.safe_load(ready.DOCUMENTATION)["options"]["phase"]["choices"] == WAITABLE
     assert set(ENTERED) < set(phases)
