@@ -47,6 +47,8 @@ def boot(machine: Machine, kill: Callable[[], None]) -> None:
     machine.token = repeat(lambda: machine.say("GET", "plan", token=machine.claim)).token
     assert machine.token.startswith("sledb_")
     kill()
+    assert repeat(machine.facts).status == 204
+    kill()
     assert repeat(lambda: machine.say("GET", "plan")).body.startswith(b"plan 1\n")
     kill()
     machine.does("wipe", "write")
