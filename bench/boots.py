@@ -73,8 +73,9 @@ class Machine:
             self.token = held.group(1).decode("ascii")
         else:
             self.token = ticket
-            self.ask("POST", f"{self.path}/hello", f"hello 1\nboot id={boot} nic={self.mac}\n")
-            self.ask("POST", f"{self.path}/facts", facts)
+            claim = self.ask("POST", f"{self.path}/hello", f"hello 1\nboot id={boot} nic={self.mac}\n")
+            if b" want=\n" not in claim:
+                self.ask("POST", f"{self.path}/facts", facts)
             self.ask("GET", f"{self.path}/plan?wait=60")
         self.ask("POST", f"{self.path}/facts", facts)
         plan = self.ask("GET", f"{self.path}/plan?wait=60")

@@ -32,11 +32,14 @@ claim_poll() { sledc plan $node "out=$plan_file" wait=20 2>"$plan_log" || :; }
 # claim_pause SECONDS: a server that responded at once at that time is not asked at once again.
 claim_pause() { [ "$(wait_seconds_up)" -gt "$1" ] || $MOCK sleep 1; }
 
-# Returns as soon as the claim is admitted and the poll has stored the boot token; returns 1 if a hello is refused. A
-# claim may send facts once.
+# A claim may send facts once, for those who decide about it. One that is admitted at once sends none: the incumbent
+# does, and each request counts where a thousand machines boot together.
+claim_facts() { ! grep -q ': waiting for ' "$claim_file" || plan_send_facts; }
+
+# Returns as soon as the claim is admitted and the poll has stored the boot token; returns 1 if a hello is refused.
 claim_wait() {
 	claim_hello || return 1
-	plan_send_facts
+	claim_facts
 	while :; do
 		claim_polled=$(wait_seconds_up)
 		case $(claim_poll) in
@@ -49,7 +52,7 @@ claim_wait() {
 			console_say "the claim ended; the next hello follows in 10 s"
 			$MOCK sleep 10
 			claim_hello || return 1
-			plan_send_facts
+			claim_facts
 			;;
 		*)
 			console_say "no admission: $(tail -n 1 "$plan_log")"
