@@ -31,7 +31,9 @@ type Source struct {
 // the claim token of the same boot, which is the same claim: then no token is returned.
 func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admission.Hello,
 	from Source) (answer admission.Answer, issued string, err error) {
-	counted := false // an update that is repeated is one hello
+	if !in.mayHello(address, bearer, from) { // before anything is read: most of a flood ends here
+		return answer, "", refusal.New(refusal.TooMany, "%s claims to be node %s too often: wait", from.Address, address)
+	}
 	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
 		answer, issued = admission.Answer{}, ""
 		if token.IsClaim(bearer) {
@@ -42,10 +44,6 @@ func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admis
 		if err != nil {
 			return err
 		}
-		if !counted && from.Address != "" && !in.hellos.Allow(tx.MAC+" "+from.Address, tx.Now, 1) {
-			return refusal.New(refusal.TooMany, "%s claims to be node %s too often: wait", from.Address, tx.MAC)
-		}
-		counted = true
 		if err := tx.mayClaim(ctx, from, evidence); err != nil {
 			return err
 		}
@@ -56,6 +54,11 @@ func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admis
 		in.live.note(issued, in.DB.Now())
 	}
 	return answer, issued, err
+}
+
+// mayHello reports whether a source may make another claim to be this MAC now. To repeat a claim is none.
+func (in *Intake) mayHello(address, bearer string, from Source) bool {
+	return token.IsClaim(bearer) || from.Address == "" || in.hellos.Allow(address+" "+from.Address, in.DB.Now(), 1)
 }
 
 // sameClaim answers a hello that was sent again.

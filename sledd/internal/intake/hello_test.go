@@ -132,6 +132,31 @@ func TestClaimsOfManyAddressesAreLimited(t *testing.T) {
 	}
 }
 
+// A flood of one address reads nothing once it is above the limit; other addresses, and a claim that is repeated, are
+// not held up by it.
+func TestAFloodOfHellosReadsNothing(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Expected)
+	_, claim := m.hello("192.0.2.1")
+	for range 20 {
+		_, _, _ = m.helloFrom("192.0.2.1", "")
+	}
+	calls := 0
+	m.memory.Before = func(string) error { calls++; return nil }
+	for range 100 {
+		m.refused("a flood", second(m.helloFrom("192.0.2.1", "")), refusal.TooMany)
+	}
+	if calls != 0 {
+		t.Errorf("%d calls of the store for 100 hellos above the limit", calls)
+	}
+	if _, _, err := m.helloFrom("192.0.2.1", claim); err != nil {
+		t.Errorf("the claim again: %v", err)
+	}
+	m.hello("192.0.2.2")
+	if calls == 0 {
+		t.Error("no call of the store was counted")
+	}
+}
+
 func TestAClaimWaitsForAWindow(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(admission.Expected)
 	code, claim := m.hello("192.0.2.1")
