@@ -61,3 +61,18 @@ type ErasureList struct {
 type ErasureKey struct {
 	PEM string `json:"pem" doc:"Ed25519; empty: sledd has none"`
 }
+
+// Erased is what a wipe has erased.
+type Erased struct {
+	BootID string       `json:"boot_id" doc:"Boot in which it was"`
+	Level  string       `json:"level"`
+	Disks  []ErasedDisk `json:"disks" nullable:"false"`
+}
+
+// ErasedDisk is a disk that was erased.
+type ErasedDisk struct {
+	Name   Identifier `json:"name"`
+	Serial Identifier `json:"serial,omitzero"`
+	WWN    Identifier `json:"wwn,omitzero"`
+	Path   Identifier `json:"path,omitzero"`
+}

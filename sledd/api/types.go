@@ -141,6 +141,7 @@ type Status struct {
 	Reason       Prose      `json:"reason,omitzero"`
 	Detail       Prose      `json:"detail,omitzero" doc:"Detail of the last step that reported one, such as the mode of a write and its reason"`
 	DiskKept     bool       `json:"disk_kept,omitempty" doc:"True from a capture of the disk until the next write to it: without a binding, the node starts its own system"`
+	Erased       *Erased    `json:"erased,omitempty" doc:"Disks that a wipe of this boot has erased, and that no step has written to since: a plan of the same boot does not erase them again"`
 	Start        string     `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How the installed system was started: by kexec, by a reboot as in its plan, or by a reboot after a failed kexec"`
 	StartNote    Prose      `json:"start_note,omitzero" doc:"Why the plan has reboot although boot is auto"`
 	OS           *OS        `json:"os,omitempty" doc:"Report of the installed system"`

@@ -22,10 +22,15 @@ func (tx *nodeTx) pin(desired plan.Plan, record *token.Record) (plan.Plan, error
 	if !desired.NamesDisks() {
 		return desired, nil
 	}
-	if facts := tx.Facts(); facts == nil || facts.BootID.String() != tx.bootOf(record.Claim) {
+	boot := tx.bootOf(record.Claim)
+	if facts := tx.Facts(); facts == nil || facts.BootID.String() != boot {
 		return plan.Plan{}, errNoFacts
 	}
-	return desired.Pin(tx.Facts().Table()) //nolint:wrapcheck // states the selector and the reason
+	pinned, err := desired.Pin(tx.Facts().Table())
+	if err != nil {
+		return plan.Plan{}, err //nolint:wrapcheck // states the selector and the reason
+	}
+	return tx.withoutErase(pinned, boot), nil
 }
 
 // bootOf returns the boot id of the claim that is admitted; of any other one that no boot has.

@@ -191,6 +191,9 @@ func (in *Intake) attachPlan(tx *nodeTx, desired plan.Plan, record *token.Record
 		return err
 	}
 	answer.Plan = text
+	if !desired.OnlyWaits() { // from here on the node may write, and a rescue lets people do so
+		tx.Status().Erased = nil
+	}
 	if desired.Generation > record.Generation {
 		var fresh token.Record
 		answer.Token, fresh = token.Mint(token.Boot, tx.MAC, desired.Generation, tx.Now, in.TokenLife)

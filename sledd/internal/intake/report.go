@@ -223,6 +223,7 @@ func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Repo
 	switch line.Verb {
 	case "wipe":
 		if desired != nil && desired.Image == "" {
+			tx.noteErased(line)
 			tx.Enter(api.Wiped)
 		}
 	case "write":
