@@ -153,3 +153,13 @@ func (c *Client) NodeDisks(ctx context.Context, node, match string, keep []strin
 	err = c.call(ctx, request{method: http.MethodGet, path: address + "/disks", query: query}, &disks)
 	return disks, err
 }
+
+// ForgetDisk forgets a disk of a node that is missing in its newest boot, named by serial:, wwn: or path:.
+func (c *Client) ForgetDisk(ctx context.Context, node, disk string) error {
+	address, err := path("nodes", node)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"disk": {disk}}
+	return c.call(ctx, request{method: http.MethodDelete, path: address + "/disks", query: query}, nil)
+}

@@ -53,6 +53,15 @@ func (f *Facts) MissingIn(newer *Facts) []map[string]Identifier {
 	return facts
 }
 
+// Forget removes those missing disks that match, and reports whether there were any.
+func (f *Facts) Forget(matches func(Disk) bool) bool {
+	before := len(f.Missing)
+	f.Missing = slices.DeleteFunc(f.Missing, func(reported map[string]Identifier) bool {
+		return matches(readDisk(reported))
+	})
+	return len(f.Missing) < before
+}
+
 // Candidates are the disks that a selector may mean.
 func (f *Facts) Candidates() []Disk {
 	return slices.DeleteFunc(f.Table(), func(d Disk) bool { return !d.Candidate() })

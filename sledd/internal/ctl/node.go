@@ -49,6 +49,7 @@ func (a *app) nodeCommand() *cobra.Command {
 		"Deletes declaration, facts, log and events of nodes. A node with a binding is\nrefused: delete the binding first. "+
 			"The command asks before it deletes, on a\nterminal and without --yes.")
 	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeDisksCommand(),
+		a.nodeForgetDiskCommand(),
 		a.nodeApplyCommand(r), a.nodeReplaceCommand(r), remove)
 }
 

@@ -46,6 +46,29 @@ path:. The exit code is 4 if a plan would be refused.`,
 	return command
 }
 
+func (a *app) nodeForgetDiskCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "forget-disk NODE SELECTOR", Short: "Forget a disk that was taken out or exchanged",
+		Long: `Forgets a disk that an earlier boot has reported, and the newest has not. While
+it is known, selectors that could mean it are refused, because it may be late.
+Name it by serial:, wwn: or path:, as sledctl node disks lists it. If it comes
+back, it is known again.`,
+		Example: "  sledctl node forget-disk n1 serial:S64GNE0R900001",
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeFirstNode,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			if err := client.ForgetDisk(cmd.Context(), args[0], args[1]); err != nil {
+				return err
+			}
+			_, _ = fmt.Fprintf(a.Out, "%s: disk %s is forgotten\n", clean(args[0]), clean(args[1]))
+			return nil
+		},
+	}
+}
+
 var diskColumns = []column[api.NodeDisk]{
 	col("disk", func(d api.NodeDisk) string { return clean(d.Name) }),
 	col("serial", func(d api.NodeDisk) string { return clean(d.Serial) }),

@@ -9,6 +9,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/disk"
+	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
@@ -38,6 +40,32 @@ func (f *Fleet) Disks(ctx context.Context, reference, match string, keep []strin
 	shown := api.NodeDisks{Node: tx.NameOr(tx.MAC), Match: cmp.Or(match, tx.selector()), Keep: keep, Time: facts.Time,
 		BootID: facts.BootID, Disks: []api.NodeDisk{}}
 	return shown, explain(facts.Table(), &shown)
+}
+
+// ForgetDisk forgets a disk that an earlier boot has reported and the newest has not, such as one that was exchanged: a
+// selector that describes it is no longer refused because of it. The disk must be named by identity.
+func (f *Fleet) ForgetDisk(ctx context.Context, reference, named string) error {
+	selector, err := disk.Parse(named)
+	if err == nil && !selector.Identifies() {
+		err = fmt.Errorf("disk %s must be named with serial:, wwn: or path: in front", named)
+	}
+	if err != nil {
+		return refusal.Value("query.disk", named, err)
+	}
+	address, err := f.Resolve(ctx, reference)
+	if err != nil {
+		return err
+	}
+	return f.Update(ctx, address, []nodetx.Want{nodetx.Facts}, func(tx *nodetx.Tx) error {
+		facts := tx.Facts()
+		if facts == nil || !facts.Forget(selector.Matches) {
+			return refusal.New(refusal.NotFound, "node %s misses no disk %s: sledctl node disks lists those that are missing",
+				reference, named)
+		}
+		tx.Writes.Put(key.Facts+tx.MAC, nodetx.Encode(facts))
+		tx.AddEvent(api.Event{Kind: "disk", Detail: nodetext.Clean("forgotten: " + named)})
+		return nil
+	})
 }
 
 // selector is the one of the node's next plan; empty: none is declared.

@@ -135,6 +135,15 @@ func (o operations) nodeDisks() {
 			disks, err := o.Fleet.Disks(ctx, in.Node, in.Match, in.Keep)
 			return &answer[api.NodeDisks]{disks}, err
 		})
+	type forget struct {
+		NodePath
+		Disk string `query:"disk" required:"true" minLength:"1" maxLength:"512" doc:"Selector with serial:, wwn: or path:" example:"serial:S64GNE0R900001"`
+	}
+	register(o, api.Operate, operation("forget-node-disk", http.MethodDelete, "/nodes/{node}/disks",
+		"Forget a disk that is missing in the newest boot, such as one that was exchanged", http.StatusNotFound),
+		func(ctx context.Context, in *forget) (*struct{}, error) {
+			return nil, o.Fleet.ForgetDisk(ctx, in.Node, in.Disk)
+		})
 }
 
 func (o operations) replaceNode() {
