@@ -6,7 +6,7 @@
 #include "ata_pages.h"
 #include "base/clock.h"
 #include "erase/drive.h"
-#include "memory_disk.h"
+#include "erased_disk.h"
 
 struct memory_ata {
 	struct memory_disk *disk;
@@ -26,33 +26,13 @@ struct memory_ata {
 
 static inline struct memory_ata *memory_ata(struct drive *d) { return d->context; }
 
-static inline int64_t ata_double_nsid(struct drive *d) {
-	(void)d;
-	return -ENOTTY;
-}
-
-static inline int ata_double_nvme(struct drive *d, const uint8_t command[NVME_COMMAND], void *data, uint32_t size,
-				  uint32_t seconds) {
-	(void)d, (void)command, (void)data, (void)size, (void)seconds;
-	return -ENOTTY;
-}
-
-static inline void ata_lock(struct memory_ata *m, bool locked) {
-	m->disk->bad_from = 0;
-	m->disk->bad_to = locked ? m->disk->bytes : 0;
-}
-
 static inline void ata_end(struct memory_ata *m) {
-	uint64_t x = 88172645463325252u + m->erases++; // the key
-
 	m->running = false;
 	m->done = !m->fails;
 	m->progress = 65535;
-	ata_lock(m, m->fails);
-	for (uint64_t at = 0; !m->lies && !m->fails && at < m->disk->bytes; at += 8) {
-		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-		put_le64(m->disk->data + at, m->feature == ATA_SANITIZE_CRYPTO ? x : 0);
-	}
+	lock_disk(m->disk, m->fails);
+	if (!m->lies && !m->fails)
+		erase_disk_at_once(m->disk, m->erases++, m->feature == ATA_SANITIZE_CRYPTO, 0, 0);
 }
 
 static inline bool ata_has(const struct memory_ata *m, unsigned feature, uint64_t lba) {
@@ -77,7 +57,7 @@ static inline int ata_double_sanitize(struct memory_ata *m, const uint8_t *cdb, 
 		m->running = true;
 		m->done = false;
 		m->progress = 0;
-		ata_lock(m, true);
+		lock_disk(m->disk, true);
 	}
 	count = (m->done ? 0x8000u : 0) | (m->running ? 0x4000u : 0) | (m->is_frozen ? 0x2000u : 0);
 	page_registers(sense, 0x50, 0, count, m->progress);
@@ -114,14 +94,9 @@ static inline void ata_double_wait(struct drive *d, int64_t until) {
 	struct memory_ata *m = memory_ata(d);
 
 	m->now = until;
-	if (!m->running)
-		return;
-	m->progress += m->step;
-	if (m->stuck_at && m->progress > m->stuck_at)
-		m->progress = m->stuck_at;
-	else if (m->progress >= 65535)
+	if (m->running && step_on(&m->progress, m->step, m->stuck_at))
 		ata_end(m);
 }
 
-static const struct drive_ops ata_double = {ata_double_nsid, ata_double_nvme, ata_double_scsi, ata_double_now,
+static const struct drive_ops ata_double = {no_nsid, no_nvme, ata_double_scsi, ata_double_now,
 					    ata_double_wait};

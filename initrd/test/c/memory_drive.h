@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "drive_pages.h"
 #include "erase/drive.h"
-#include "memory_disk.h"
+#include "erased_disk.h"
 
 #define DOUBLE_MAX 4u
 
@@ -50,22 +50,16 @@ static inline int64_t double_nsid(struct drive *d) {
 }
 
 static inline void double_erase(struct memory_drive *m, struct memory_disk *disk, bool noise) {
-	uint64_t x = 88172645463325252u + m->erases++; // the key
+	unsigned key = m->erases++;
 
-	for (uint64_t at = 0; !m->lies && at < disk->bytes; at += 8) {
-		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-		if (at < m->left_from || at >= m->left_to)
-			put_le64(disk->data + at, noise ? x : 0);
-	}
+	if (!m->lies)
+		erase_disk_at_once(disk, key, noise, m->left_from, m->left_to);
 }
 
-// While it is at work, and after it failed, a drive returns no data.
 static inline void double_lock(struct memory_drive *m, bool locked) {
 	for (unsigned i = 0; i < DOUBLE_MAX; i++)
-		if (m->disks[i]) {
-			m->disks[i]->bad_from = 0;
-			m->disks[i]->bad_to = locked ? m->disks[i]->bytes : 0;
-		}
+		if (m->disks[i])
+			lock_disk(m->disks[i], locked);
 }
 
 static inline void double_end(struct memory_drive *m) {
@@ -167,12 +161,9 @@ static inline void double_wait(struct drive *d, int64_t until) {
 	m->waits++;
 	if (m->state != NVME_RUNNING)
 		return;
-	m->progress += m->step;
 	if (m->swings)
 		m->progress = m->waits % 2 ? 655 : 600;
-	else if (m->stuck_at && m->progress > m->stuck_at)
-		m->progress = m->stuck_at;
-	else if (m->progress >= 65535)
+	else if (step_on(&m->progress, m->step, m->stuck_at))
 		double_end(m);
 }
 

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "erase/drive.h"
-#include "memory_disk.h"
+#include "erased_disk.h"
 
 struct memory_scsi {
 	struct memory_disk *disk;
@@ -28,17 +28,6 @@ struct memory_scsi {
 
 static inline struct memory_scsi *memory_scsi(struct drive *d) { return d->context; }
 
-static inline int64_t scsi_double_nsid(struct drive *d) {
-	(void)d;
-	return -ENOTTY;
-}
-
-static inline int scsi_double_nvme(struct drive *d, const uint8_t command[NVME_COMMAND], void *data, uint32_t size,
-				   uint32_t seconds) {
-	(void)d, (void)command, (void)data, (void)size, (void)seconds;
-	return -ENOTTY;
-}
-
 static inline void put_sense(const struct memory_scsi *m, uint8_t *to, uint8_t key, uint8_t code, uint8_t qualifier) {
 	uint8_t high = (uint8_t)(m->progress >> 8), low = (uint8_t)m->progress;
 
@@ -57,21 +46,12 @@ static inline int scsi_check(const struct memory_scsi *m, uint8_t *sense, uint8_
 	return 2;
 }
 
-static inline void scsi_lock(struct memory_scsi *m, bool locked) {
-	m->disk->bad_from = 0;
-	m->disk->bad_to = locked ? m->disk->bytes : 0;
-}
-
 static inline void scsi_end(struct memory_scsi *m) {
-	uint64_t x = 88172645463325252u + m->erases++; // the key
-
 	m->running = false;
 	m->failed = m->fails;
-	scsi_lock(m, m->fails);
-	for (uint64_t at = 0; !m->lies && !m->fails && at < m->disk->bytes; at += 8) {
-		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-		put_le64(m->disk->data + at, m->action == SCSI_SANITIZE_CRYPTO ? x : 0);
-	}
+	lock_disk(m->disk, m->fails);
+	if (!m->lies && !m->fails)
+		erase_disk_at_once(m->disk, m->erases++, m->action == SCSI_SANITIZE_CRYPTO, 0, 0);
 }
 
 static inline int scsi_start(struct memory_scsi *m, const struct scsi_command *c, const uint8_t *data, int size,
@@ -92,7 +72,7 @@ static inline int scsi_start(struct memory_scsi *m, const struct scsi_command *c
 	m->attention = true;
 	m->failed = false;
 	m->progress = 0;
-	scsi_lock(m, true);
+	lock_disk(m->disk, true);
 	return 0;
 }
 
@@ -138,14 +118,9 @@ static inline void scsi_double_wait(struct drive *d, int64_t until) {
 	struct memory_scsi *m = memory_scsi(d);
 
 	m->now = until;
-	if (!m->running)
-		return;
-	m->progress += m->step;
-	if (m->stuck_at && m->progress > m->stuck_at)
-		m->progress = m->stuck_at;
-	else if (m->progress >= 65535)
+	if (m->running && step_on(&m->progress, m->step, m->stuck_at))
 		scsi_end(m);
 }
 
-static const struct drive_ops scsi_double = {scsi_double_nsid, scsi_double_nvme, scsi_double_scsi, scsi_double_now,
+static const struct drive_ops scsi_double = {no_nsid, no_nvme, scsi_double_scsi, scsi_double_now,
 					     scsi_double_wait};

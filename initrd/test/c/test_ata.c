@@ -4,31 +4,25 @@
 #include <stdio.h>
 
 #include "ata_pages.h"
+#include "command_text.h"
 #include "tap.h"
 
 static uint8_t page[ATA_PAGE];
 static struct scsi_command command;
 
-static const char *bytes(void) {
-	static char text[3 * SCSI_CDB + 1];
-
-	*text = 0;
-	for (unsigned i = 0; i < command.size; i++)
-		snprintf(text + 3 * i, 4, "%02x ", command.cdb[i]);
-	return text;
-}
-
 static void test_commands(void) {
 	ata_identify(&command);
-	same(bytes(), "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00 ", "IDENTIFY DEVICE");
+	same(command_text(&command), "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00 ", "IDENTIFY DEVICE");
 	ata_sanitize(ATA_SANITIZE_STATUS, &command);
-	same(bytes(), "85 07 20 00 00 00 00 00 00 00 00 00 00 40 b4 00 ", "SANITIZE STATUS EXT");
+	same(command_text(&command), "85 07 20 00 00 00 00 00 00 00 00 00 00 40 b4 00 ", "SANITIZE STATUS EXT");
 	ata_sanitize(ATA_SANITIZE_CRYPTO, &command);
-	same(bytes(), "85 07 20 00 11 00 00 43 70 00 79 00 72 40 b4 00 ", "CRYPTO SCRAMBLE EXT, \"Cryp\"");
+	same(command_text(&command), "85 07 20 00 11 00 00 43 70 00 79 00 72 40 b4 00 ",
+	     "CRYPTO SCRAMBLE EXT, \"Cryp\"");
 	ata_sanitize(ATA_SANITIZE_BLOCK, &command);
-	same(bytes(), "85 07 20 00 12 00 00 42 72 00 45 00 6b 40 b4 00 ", "BLOCK ERASE EXT, \"BkEr\"");
+	same(command_text(&command), "85 07 20 00 12 00 00 42 72 00 45 00 6b 40 b4 00 ", "BLOCK ERASE EXT, \"BkEr\"");
 	ata_sanitize(ATA_SANITIZE_OVERWRITE, &command);
-	same(bytes(), "85 07 20 00 14 00 01 00 00 57 00 4f 00 40 b4 00 ", "OVERWRITE EXT, \"OW\", one pass");
+	same(command_text(&command), "85 07 20 00 14 00 01 00 00 57 00 4f 00 40 b4 00 ",
+	     "OVERWRITE EXT, \"OW\", one pass");
 }
 
 static void test_identity(void) {

@@ -12,19 +12,6 @@ static struct memory_unit units[DOUBLE_MAX];
 static struct erase_fleet fleet;
 static struct fault fault;
 
-// Bytes that are not repeated, as of a tenant.
-static void fill(struct memory_disk *disk) {
-	for (uint64_t at = 0; at < disk->bytes; at += 8)
-		put_le64(disk->data + at, at * 0x9e3779b97f4a7c15u + 1);
-}
-
-static bool kept(const struct memory_disk *disk) {
-	for (uint64_t at = 0; at < disk->bytes; at += 8)
-		if (get_le64(disk->data + at) != at * 0x9e3779b97f4a7c15u + 1)
-			return false;
-	return true;
-}
-
 static bool zero(const struct memory_disk *disk) { return is_zero(disk->data, disk->bytes); }
 
 static void finish(void) {

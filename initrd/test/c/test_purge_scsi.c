@@ -1,47 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A SCSI drive that erases itself, refuses, lies and never ends.
-#include "erase/fleet.h"
 #include "memory_scsi.h"
+#include "one_purge.h"
 #include "tap.h"
 
-#define MIB ((uint64_t)1 << 20)
-
-static struct memory_disk m;
 static struct memory_scsi drive;
-static struct erase_fleet fleet;
-static struct fault fault;
-
-static void finish(void) {
-	free(m.data);
-	m.data = NULL;
-	fleet_free(&fleet);
-}
 
 static void begin(enum erase_method by) {
-	struct erase_job *job;
-
-	finish();
 	drive = (struct memory_scsi){.disk = &m, .vendor = "SEAGATE", .has = 14, .seconds = 60, .step = 20000};
-	fleet = (struct erase_fleet){.count = 1, .jobs = calloc(1, sizeof(*fleet.jobs)), .drive_ops = &scsi_double};
-	job = &fleet.jobs[0];
-	job->device = memory_open(&m, 2 * MIB, 512);
-	for (uint64_t at = 0; at < m.bytes; at += 8) // bytes that are not repeated, as of a tenant
-		put_le64(m.data + at, at * 0x9e3779b97f4a7c15u + 1);
-	job->drive_context = &drive;
-	job->erase = (struct erase){.level = ERASE_PURGE, .by = by};
-	snprintf(job->disk.name, sizeof(job->disk.name), "sda");
-	snprintf(job->device.name, sizeof(job->device.name), "sda");
+	begin_one(&scsi_double, &drive, by);
 }
 
-static enum exit_code run(void) {
-	fleet.jobs[0].result = ERASED;
-	if (fleet_erase(&fleet, &fault) < 0)
-		return CODE_FAILED;
-	fault = fleet.jobs[0].fault;
-	return fleet_code(&fleet);
-}
-
-static bool untouched(void) { return drive.sanitizes == 0 && m.changes == 0 && get_le64(m.data) == 1; }
+static bool untouched(void) { return drive.sanitizes == 0 && m.changes == 0 && kept(&m); }
 
 static void test_refusals(void) {
 	begin(METHOD_AUTO);
@@ -74,7 +44,7 @@ static void test_refusals(void) {
 static void test_good(enum erase_method by, bool is_fixed) {
 	begin(by);
 	drive.is_fixed = is_fixed;
-	ok(run() == CODE_DONE && drive.sanitizes == 1 && get_le64(m.data) != 1 && fleet.jobs[0].erase.compared == 512,
+	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && fleet.jobs[0].erase.compared == 512,
 	   "%s: %s", fleet.jobs[0].erase.method, fleet.jobs[0].erase.reported);
 	begin(by);
 	drive.lies = true;
@@ -98,7 +68,7 @@ static void test_course(void) {
 	drive.running = true;
 	drive.action = SCSI_SANITIZE_BLOCK;
 	drive.progress = 30000;
-	scsi_lock(&drive, true);
+	lock_disk(&m, true);
 	ok(run() == CODE_DONE && drive.sanitizes == 1, "one at work since before a power cut is waited for");
 }
 

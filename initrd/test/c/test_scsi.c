@@ -4,35 +4,26 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "erase/scsi.h"
+#include "command_text.h"
 #include "tap.h"
 
 static struct scsi_command command;
-
-static const char *bytes(void) {
-	static char text[3 * SCSI_CDB + 1];
-
-	*text = 0;
-	for (unsigned i = 0; i < command.size; i++)
-		snprintf(text + 3 * i, 4, "%02x ", command.cdb[i]);
-	return text;
-}
 
 static void test_commands(void) {
 	uint8_t overwrite[SCSI_OVERWRITE];
 
 	scsi_inquiry(&command, 96);
-	same(bytes(), "12 00 00 00 60 00 ", "INQUIRY");
+	same(command_text(&command), "12 00 00 00 60 00 ", "INQUIRY");
 	scsi_request_sense(&command);
-	same(bytes(), "03 00 00 00 fc 00 ", "REQUEST SENSE");
+	same(command_text(&command), "03 00 00 00 fc 00 ", "REQUEST SENSE");
 	scsi_report_sanitize(SCSI_SANITIZE_CRYPTO, 256, &command);
-	same(bytes(), "a3 0c 82 48 00 03 00 00 01 00 00 00 ", "REPORT SUPPORTED OPERATION CODES");
+	same(command_text(&command), "a3 0c 82 48 00 03 00 00 01 00 00 00 ", "REPORT SUPPORTED OPERATION CODES");
 	scsi_sanitize(SCSI_SANITIZE_BLOCK, 0, &command);
-	same(bytes(), "48 82 00 00 00 00 00 00 00 00 ", "SANITIZE, block erase, at once");
+	same(command_text(&command), "48 82 00 00 00 00 00 00 00 00 ", "SANITIZE, block erase, at once");
 	scsi_sanitize(SCSI_SANITIZE_CRYPTO, 0, &command);
-	same(bytes(), "48 83 00 00 00 00 00 00 00 00 ", "SANITIZE, crypto erase");
+	same(command_text(&command), "48 83 00 00 00 00 00 00 00 00 ", "SANITIZE, crypto erase");
 	scsi_sanitize(SCSI_SANITIZE_OVERWRITE, sizeof(overwrite), &command);
-	same(bytes(), "48 81 00 00 00 00 00 00 08 00 ", "SANITIZE, overwrite");
+	same(command_text(&command), "48 81 00 00 00 00 00 00 08 00 ", "SANITIZE, overwrite");
 	scsi_overwrite(overwrite);
 	ok(get_be32(overwrite) == 0x01000004 && get_be32(overwrite + 4) == 0, "one pass of a pattern of four zeros");
 }

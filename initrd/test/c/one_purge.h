@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The purge of one disk in memory, for the tests of drives that have one.
+#pragma once
+
+#include <stdio.h>
+
+#include "erase/fleet.h"
+#include "erased_disk.h"
+
+static struct memory_disk m;
+static struct erase_fleet fleet;
+static struct fault fault;
+
+static void finish(void) {
+	free(m.data);
+	m.data = NULL;
+	fleet_free(&fleet);
+}
+
+static void begin_one(const struct drive_ops *ops, void *drive, enum erase_method by) {
+	struct erase_job *job;
+
+	finish();
+	fleet = (struct erase_fleet){.count = 1, .jobs = calloc(1, sizeof(*fleet.jobs)), .drive_ops = ops};
+	job = &fleet.jobs[0];
+	job->device = memory_open(&m, UINT64_C(2) << 20, 512);
+	fill(&m);
+	job->drive_context = drive;
+	job->erase = (struct erase){.level = ERASE_PURGE, .by = by};
+	snprintf(job->disk.name, sizeof(job->disk.name), "sda");
+	snprintf(job->device.name, sizeof(job->device.name), "sda");
+}
+
+static enum exit_code run(void) {
+	fleet.jobs[0].result = ERASED;
+	if (fleet_erase(&fleet, &fault) < 0)
+		return CODE_FAILED;
+	fault = fleet.jobs[0].fault;
+	return fleet_code(&fleet);
+}
