@@ -211,7 +211,7 @@ def wait(
 def _look(before: dict[str, Patience], seen: Observation, target: Target, now: float) -> dict[str, Patience]:
     """The patience with each pending node after a look at it; none without limits."""
     nodes = seen.pending if target.silent else {}
-    return {name: before.get(name, Patience(target.silent)).look(now, node) for name, node in nodes.items()}
+    return {name: before.get(name, Patience(target.silent)).look(now, node["status"]) for name, node in nodes.items()}
 
 
 def last_lines(log: str) -> list[str]:

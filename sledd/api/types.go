@@ -149,7 +149,7 @@ type Status struct {
 	Before       Phase      `json:"before,omitempty" doc:"In phase rescue: the phase to return to when the rescue ends"`
 	Since        time.Time  `json:"since,omitzero" doc:"Start of the phase"`
 	Seen         time.Time  `json:"seen,omitzero" doc:"Time of the last request of the node"`
-	Moved        time.Time  `json:"moved,omitzero" doc:"When the running step reported other bytes than before"`
+	Moved        time.Time  `json:"moved,omitzero" doc:"When the running step reported other bytes than before; in a wipe of level purge: anything"`
 }
 
 // RescueSpec requests the Sled system with an SSH server on a node. Until the rescue ends, the node receives no plan

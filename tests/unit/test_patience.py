@@ -60,12 +60,12 @@ def test_what_moves_is_never_given_up() -> None:
         more = True
         while more:
             seen = life.status()
-            patience = patience.look(now, {"status": seen})
+            patience = patience.look(now, seen)
             assert not patience.over(seen), f"seed {seed}: {patience.words(seen)}"
             if dice.random() < 0.1:  # sledd is away for longer than any limit, and the node moves on or not
                 patience, now = patience.away(), now + 1000
             moment = dice.uniform(0.1, 0.45) * patience.limit(seen)
-            patience = patience.look(now + moment, {"status": seen})  # the same report again
+            patience = patience.look(now + moment, seen)  # the same report again
             assert not patience.over(seen), f"seed {seed}: {patience.words(seen)}"
             now += 2 * moment
             more = life.next()
@@ -77,15 +77,15 @@ def test_what_stands_still_is_seen() -> None:
         life, patience, now = Life(dice), Patience({ANY: 30.0, "write": 10.0}), 0.0
         seen = life.status()
         for _ in range(dice.randint(0, 12)):
-            patience, now = patience.look(now, {"status": seen}), now + 2
+            patience, now = patience.look(now, seen), now + 2
             if not life.next():
                 break
             seen = life.status()
-        patience = patience.look(now, {"status": seen})
+        patience = patience.look(now, seen)
         stood = now
         while not patience.over(seen):
             now += 2.0
-            patience = patience.look(now, {"status": seen})
+            patience = patience.look(now, seen)
         assert now - stood <= patience.limit(seen) + 2, f"seed {seed}"
         assert f"of {patience.limit(seen):.0f} s, because {seen['verb']} " in patience.words(seen)
 
@@ -111,7 +111,7 @@ def test_a_machine_that_starts_again_and_again_stands_still() -> None:
         boot = f"b{int(now // 120)}"  # it loses its power every two minutes, always at the same byte
         done = int(now % 120)
         seen = status("wiping", "wipe", 1, boot, bytes=done, total=1000)
-        patience, now = patience.look(now, {"status": seen}), now + 10
+        patience, now = patience.look(now, seen), now + 10
     assert now <= 120 * (1 + RESTARTS) + 600 + 120
 
 
@@ -119,14 +119,14 @@ def test_a_wipe_of_a_day_and_a_write_that_stalls() -> None:
     patience, now, total = Patience({ANY: 300.0}), 0.0, 16 * 10**12
     for done in range(0, total, 40 * 10**9):
         seen = status("wiping", "wipe", 1, bytes=done, total=total)
-        patience, now = patience.look(now, {"status": seen}), now + 200
+        patience, now = patience.look(now, seen), now + 200
         assert not patience.over(seen)
     assert now == 80_000
     seen = status("writing", "write", 2, bytes=85 * 10**8, total=total)
     for _ in range(150):
-        patience, now = patience.look(now, {"status": seen}), now + 2
+        patience, now = patience.look(now, seen), now + 2
     assert not patience.over(seen)
-    patience = patience.look(now + 2, {"status": seen})
+    patience = patience.look(now + 2, seen)
     words = "silent 302 of 300 s, because write stands at 8.50 GB of 16.00 TB; last moved: step write"
     assert patience.over(seen)
     assert patience.words(seen) == words
@@ -134,9 +134,9 @@ def test_a_wipe_of_a_day_and_a_write_that_stalls() -> None:
 
 def test_silence_of_sledd_is_not_that_of_a_node() -> None:
     seen = status("writing", "write", 2, bytes=1, total=9)
-    patience = Patience({ANY: 300.0}).look(0, {"status": seen}).look(299, {"status": seen})
-    assert patience.away().look(5000, {"status": seen}).silent == 299
-    assert patience.away().look(5000, {"status": seen}).look(5001, {"status": seen}).over(seen)
+    patience = Patience({ANY: 300.0}).look(0, seen).look(299, seen)
+    assert patience.away().look(5000, seen).silent == 299
+    assert patience.away().look(5000, seen).look(5001, seen).over(seen)
 
 
 def test_an_older_generation_moves_nothing() -> None:
@@ -170,17 +170,20 @@ def test_limits() -> None:
 
 
 def test_a_purge_that_reports_nothing_for_hours() -> None:
-    def node(wipe: str, seen: int) -> dict[str, Any]:
-        return {"status": {**status("wiping", "wipe", 1), "seen": str(seen)}, "binding": {"wipe": wipe}}
-
     patience, now = Patience({ANY: 600.0}), 0
     for now in range(0, 20 * 3600, 5):  # a Format: the node speaks each 5 s, and has no bytes to report
-        patience = patience.look(now, node("purge", now))
-        assert not patience.over(node("purge", now)["status"])
+        seen = status("wiping", "wipe", 1) | {"moved": str(now)}
+        patience = patience.look(now, seen)
+        assert not patience.over(seen)
     for later in range(now, now + 605, 5):  # its power is gone
-        patience = patience.look(later, node("purge", now))
-    assert patience.over(node("purge", now)["status"])
-    patience = Patience({ANY: 600.0})
-    for now in range(0, 700, 5):  # at any other level, only bytes count
-        patience = patience.look(now, node("empty", now))
-    assert patience.over(node("empty", now)["status"])
+        patience = patience.look(later, seen)
+    assert patience.over(seen)
+
+
+def test_bytes_that_begin_again_and_again_are_no_words() -> None:
+    patience, now, seen = Patience({ANY: 600.0}), 0, status("wiping", "wipe", 1)
+    while not patience.over(seen) and now < 9000:
+        now += 10
+        seen = status("wiping", "wipe", 1, bytes=now % 100, total=1000) | {"moved": str(now)}
+        patience = patience.look(now, seen)
+    assert patience.over(seen)

@@ -159,7 +159,7 @@ def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Act]
 def _choose(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
     """Follows a plan that it executes already, or again; else the first method that is open and not used up."""
     new = not _is_known(state, look.node)
-    state = state._replace(patience=state.patience.look(look.now, look.node))
+    state = state._replace(patience=state.patience.look(look.now, look.node["status"]))
     if look.activity == "working" and (new or state.patience.silent == 0):
         return _follow(state, look, policy)
     if state.known and new and judge(look.node, generation=state.generation) == "failed":  # since the last attempt
@@ -227,7 +227,7 @@ def _confirm(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]
 def _wait(state: State, look: Look) -> tuple[State, str]:
     """Waits for as long as the node moves; the words if it stood still for too long."""
     status = look.node["status"]
-    patience = state.patience.look(look.now, look.node)
+    patience = state.patience.look(look.now, status)
     return state._replace(patience=patience), patience.words(status) if patience.over(status) else ""
 
 

@@ -83,16 +83,6 @@ def _reach(mark: Mark, status: Json) -> tuple[Mark, str]:
     return mark, moved
 
 
-def purges(node: Json) -> bool:
-    """Whether the node runs a wipe of level purge."""
-    binding = node.get("binding") or {}
-    return (
-        node["status"].get("verb") == "wipe"
-        and node["status"].get("phase") in WORKING
-        and binding.get("wipe") == "purge"
-    )
-
-
 class Patience(NamedTuple):
     """What is known of a node's movement. Time counts only while sledd answers: its silence is not the node's."""
 
@@ -101,20 +91,17 @@ class Patience(NamedTuple):
     at: float | None = None  # time of the last look; None: sledd did not answer then
     silent: float = 0.0  # seconds without movement
     moved: str = ""  # what moved last
-    seen: str = ""  # time of the node's last word, by sledd's clock
+    said: tuple[Any, Any] = (None, None)  # when sledd saw it move, and its progress
 
-    def look(self, now: float, node: Json) -> Patience:
-        """The node was read.
-
-        A drive that erases itself may report nothing for hours. sledc watches it, so the node's word counts then.
-        """
-        status = node["status"]
+    def look(self, now: float, status: Json) -> Patience:
+        """The node was read."""
         mark, moved = advance(self.mark, status)
-        seen = str(status.get("seen") or "")
-        if not moved and seen != self.seen and purges(node):
-            moved = "word of a node whose drive erases itself"
+        said = (status.get("moved"), status.get("progress"))
+        # A drive that erases itself may report nothing for hours: then sledd counts each word of its node as movement.
+        if not moved and said[0] != self.said[0] and said[1] == self.said[1]:
+            moved = "word of the node"
         stood = self.silent + (max(now - self.at, 0.0) if self.at is not None else 0.0)
-        return self._replace(mark=mark, at=now, silent=0.0 if moved else stood, moved=moved or self.moved, seen=seen)
+        return self._replace(mark=mark, at=now, silent=0.0 if moved else stood, moved=moved or self.moved, said=said)
 
     def away(self) -> Patience:
         """Sledd did not answer."""

@@ -220,6 +220,21 @@ func (m *machine) refused(what string, err error, kind refusal.Kind) {
 	}
 }
 
+// A drive that erases itself may report nothing for hours: the words of its node are movement.
+func TestAPurgeMovesWhileItsNodeSpeaks(t *testing.T) {
+	for level, counts := range map[string]bool{"purge": true, "clear": false} {
+		m := newMachine(t, &api.BindingSpec{Wipe: level})
+		m.boot()
+		m.poll()
+		m.does(api.Wiping, start(1, "wipe"))
+		before := m.status().Moved
+		m.does(api.Wiping, report.Line{Kind: report.Progress, Step: 1, Verb: "wipe"})
+		if m.status().Moved.After(before) != counts {
+			t.Errorf("%s: moved %v, after a word %v", level, before, m.status().Moved)
+		}
+	}
+}
+
 func TestAnInstallationEndsOperational(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	if !m.boot() {
@@ -245,6 +260,11 @@ func TestAnInstallationEndsOperational(t *testing.T) {
 	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 6, Total: 9})
 	if !m.status().Moved.After(moved) {
 		t.Error("other bytes are no movement")
+	}
+	moved = m.status().Moved
+	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write"})
+	if !m.status().Moved.Equal(moved) || m.status().Progress.Bytes != 6 {
+		t.Errorf("a word without figures counts as movement: %+v", m.status())
 	}
 	m.does(api.Configuring, end(2, "write", 0), start(3, "configure"))
 	seed, _, err := m.Seed(t.Context(), mac, m.token)

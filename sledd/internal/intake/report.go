@@ -121,14 +121,7 @@ func alreadyApplied(list []api.Event, sent report.Report, line report.Line) bool
 func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line,
 	earlier []api.Event) error {
 	if line.Kind == report.Progress {
-		news := line.Bytes > 0 || line.Total > 0 // else it only shows that the node is there
-		if news && tx.Status().Step == line.Step && tx.Status().Verb == line.Verb {
-			last := tx.Status().Progress
-			if last == nil || last.Bytes != line.Bytes || last.Total != line.Total {
-				tx.Status().Moved = tx.Now
-			}
-			tx.Status().Progress = &api.Progress{Bytes: line.Bytes, Total: line.Total, Rate: line.Rate}
-		}
+		tx.applyProgress(line)
 		return nil
 	}
 	if alreadyApplied(append(earlier, tx.NewEvents()...), sent, line) {
@@ -167,6 +160,24 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 	event.Phase = tx.Status().Phase
 	tx.AddEvent(event)
 	return nil
+}
+
+// applyProgress notes how far the running step is, and when that changed last. A drive that erases itself may report
+// nothing for hours; sledc watches it, so the word of the node counts then.
+func (tx *nodeTx) applyProgress(line report.Line) {
+	status := tx.Status()
+	if status.Step != line.Step || status.Verb != line.Verb {
+		return
+	}
+	last := status.Progress
+	if line.Bytes > 0 || line.Total > 0 { // else it only shows that the node is there
+		status.Progress = &api.Progress{Bytes: line.Bytes, Total: line.Total, Rate: line.Rate}
+	}
+	now := status.Progress
+	changed := now != nil && (last == nil || last.Bytes != now.Bytes || last.Total != now.Total)
+	if changed || line.Verb == "wipe" && tx.Binding() != nil && tx.Binding().Wipe == "purge" {
+		status.Moved = tx.Now
+	}
 }
 
 // bytesMoved returns the bytes that a finished step moved: the last reported figure, or for a write
