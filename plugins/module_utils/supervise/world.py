@@ -65,16 +65,17 @@ class RealWorld:
 
     def read(self, nodes: Sequence[str]) -> dict[str, Json]:
         """Reads the nodes."""
-        if len(nodes) <= FEW:
-            single = {name: self._client.find("nodes", name) for name in nodes}
-            found = {name: node for name, node in single.items() if node is not None}
-        else:
+        found: dict[str, Json] = {}
+        if len(nodes) > FEW:
             wanted = {normal_mac(name): name for name in nodes}
-            found = {}
             for node in self._client.nodes():
                 for key in (node["mac"], node.get("name", "")):
                     if key in wanted:
                         found[wanted[key]] = node
+        # A node that gets another MAC between two pages is in none of them, and one may be named by a further MAC.
+        for name in nodes:
+            if name not in found and (single := self._client.find("nodes", name)) is not None:
+                found[name] = single
         self._macs = (self._macs or set()) | {node["mac"] for node in found.values()}
         return found
 
