@@ -55,7 +55,7 @@ Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 denied,
 or records that do not verify, 6 server unreachable.`
 
 const example = `  sledctl status
-  sledctl node apply 52:54:00:77:00:01 --name n1 --disk only --label rack=a
+  sledctl node apply 52:54:00:77:00:01 --name n1 --disk serial:LAB-0001
   sledctl bind n1 n2 --image debian-12-v1 && sledctl watch --wait n1 n2
   sledctl timeline n1`
 
