@@ -36,7 +36,7 @@ def rows(output: str) -> list[list[str]]:
 
 
 def table(output: str) -> list[str]:
-    return output[output.index("stage, seconds:") :].splitlines()[1:]
+    return output[output.index("stage, seconds:") :].split("\nwhat failed:", maxsplit=1)[0].splitlines()[1:]
 
 
 def parts(output: str) -> dict[str, list[int]]:
@@ -81,3 +81,21 @@ def test_each_name_of_a_stage_has_its_wall_and_cpu_time(tmp_path: Path) -> None:
 def test_a_name_that_failed_has_its_figures(tmp_path: Path) -> None:
     done = stages(tmp_path, "bad+late")
     assert "bad" in parts(done.stdout)
+
+
+def test_why_names_failed_is_said_last(tmp_path: Path) -> None:
+    """Whoever sees only the end of a long log learns the cause."""
+    done = stages(tmp_path, "bad+slow1", after="slow1")
+    last = done.stdout.split("\nwhat failed:")[1]
+    assert "\nbad:\n" in last
+    assert "Error 1" in last
+    assert "slow1" not in last
+
+
+def test_why_a_task_failed_is_found_in_a_log_with_colours(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    noise = "\x1b[32mok: [boot]\x1b[0m\n" * 100
+    log.write_text(f"{noise}  \x1b[2m│\x1b[0m fatal: [boot]: FAILED! => the port is closed\n{noise}")
+    found = subprocess.run([STAGES.parent / "failures", log], capture_output=True, text=True, check=True, timeout=10)
+    assert found.stdout.startswith("fatal: [boot]: FAILED! => the port is closed\n")
+    assert len(found.stdout.splitlines()) < 20
