@@ -79,7 +79,9 @@ type Admission struct {
 
 // AdmissionList is the nodes that somebody claims to be and is not admitted as.
 type AdmissionList struct {
-	Items []Admission `json:"items" nullable:"false"`
+	Level        string      `json:"level" enum:"open,expected,proven,attested" doc:"That the site requires of every node"`
+	RivalSeconds int64       `json:"rival_seconds" doc:"How long secrets are withheld at level expected"`
+	Items        []Admission `json:"items" nullable:"false"`
 }
 
 // ExpectSpec makes a boot of a node expected.
@@ -106,11 +108,11 @@ type TicketToken struct {
 	Expires time.Time `json:"expires"`
 }
 
-// Claims lists the nodes with claims that wait.
-func (c *Client) Claims(ctx context.Context) ([]Admission, error) {
+// Claims lists the nodes with claims that wait, and the level of the site.
+func (c *Client) Claims(ctx context.Context) (AdmissionList, error) {
 	var list AdmissionList
 	err := c.call(ctx, request{method: http.MethodGet, path: "/v1/claims"}, &list)
-	return list.Items, err
+	return list, err
 }
 
 // Admission returns who claims to be a node, and who is admitted.

@@ -22,9 +22,10 @@ type claimRow struct {
 func (a *app) claimsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "claims [NODE]", Short: "List machines that claim to be a node and are not admitted",
-		Long: `Lists the claims that wait: machines that state over TLS that they are a node.
-A MAC can be sent by any machine on the network, so a claim is not believed. The
-code of a claim is printed on the consoles of the machine that made it.
+		Long: `Prints the level of admission that the site requires of every node, and the
+claims that wait: machines that state over TLS that they are a node. A MAC can
+be sent by any machine on the network, so a claim is not believed. The code of a
+claim is printed on the consoles of the machine that made it.
 
 With NODE: the level that this node requires, which machine is admitted, and the
 claims and alarms of this node.`,
@@ -38,13 +39,23 @@ claims and alarms of this node.`,
 			if len(args) == 1 {
 				return a.claimsOf(cmd.Context(), client, args[0])
 			}
-			items, err := client.Claims(cmd.Context())
+			list, err := client.Claims(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return a.show(items, func() { a.printClaims(items) })
+			return a.show(list.Items, func() {
+				a.printSite(list)
+				a.printClaims(list.Items)
+			})
 		},
 	}
+}
+
+// printSite prints what the site requires of a claim.
+func (a *app) printSite(list api.AdmissionList) {
+	a.section("site", [][2]string{{"requires level", list.Level},
+		{"rival time", (time.Duration(list.RivalSeconds) * time.Second).String()}})
+	_, _ = fmt.Fprintln(a.Out)
 }
 
 func (a *app) printClaims(items []api.Admission) {

@@ -31,7 +31,7 @@ func (s session) polls(token string) (status int, issued string) {
 func TestClaims(t *testing.T) {
 	s := begin(t)
 	s.Declare(1)
-	s.does(exitDone, "claims", "NODE")
+	s.does(exitDone, "claims", "requires level    open\n  rival time        5m0s\n\nNODE")
 	s.does(exitConflict, "revoke n1", "nobody is admitted as node n1")
 	s.does(exitUsage, "admit n1 --unseen", "n1 has 0 claims that wait")
 	code, token := s.hello("b1")

@@ -19,7 +19,8 @@ import (
 
 // Claims lists the nodes with claims that wait.
 func (f *Fleet) Claims(ctx context.Context) (api.AdmissionList, error) {
-	list := api.AdmissionList{Items: []api.Admission{}}
+	list := api.AdmissionList{Level: f.Policy.Level.String(), Items: []api.Admission{},
+		RivalSeconds: int64(f.Policy.RivalTime().Seconds())}
 	snapshot, err := f.Store.Read(ctx, store.Prefix(key.Admissions))
 	if err != nil {
 		return list, err

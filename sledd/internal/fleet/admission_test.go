@@ -74,6 +74,9 @@ func TestOperatorsSeeClaims(t *testing.T) {
 	if err != nil || len(list.Items) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
+	if list.Level != "proven" || list.RivalSeconds != 300 {
+		t.Errorf("level %s, %d s", list.Level, list.RivalSeconds)
+	}
 	one := list.Items[0]
 	if one.Name != "n1" || one.Required != "proven" || len(one.Claims) != 1 || one.Claims[0].Code != first ||
 		one.Claims[0].Address != "192.0.2.1" || one.Claims[0].Serial.String() != "S" {

@@ -111,5 +111,8 @@ func (p Policy) May(tx *Tx, id string) admission.Rights {
 	return tx.Admission().May(id, p.rules(), p.node(tx), tx.Now)
 }
 
+// RivalTime is how long secrets are withheld at level expected.
+func (p Policy) RivalTime() time.Duration { return p.rules().Hold }
+
 // ClaimAge is how long a claim lives.
 func (p Policy) ClaimAge() time.Duration { return p.rules().ClaimAge }
