@@ -254,20 +254,22 @@ func (s *setting) explore() (int, error) {
 	start := place{world{power: off, node: 1, adm: admission.State{Generation: 1}}, &trace{}}
 	seen := map[string]bool{start.key(): true}
 	level := []place{start}
+	var w world // one for all moves: it is copied where it is kept
 	for depth := 0; depth < s.depth && len(level) > 0; depth++ {
 		var next []place
 		for _, at := range level {
 			for _, move := range s.moves(&at.world) {
-				w := at.world
+				w = at.world
 				err := move.make(&w)
-				key, trace := w.key(), &trace{at.trace, move.name}
-				if err == nil && !seen[key] {
+				if key := w.key(); err == nil && !seen[key] {
 					seen[key] = true
-					next = append(next, place{w, trace})
+					if depth+1 < s.depth { // nothing follows the last ones, and most worlds are among them
+						next = append(next, place{w, &trace{at.trace, move.name}})
+					}
 					err = s.finishes(w)
 				}
 				if err != nil {
-					return len(seen), fmt.Errorf("%w\nafter: %s", err, trace)
+					return len(seen), fmt.Errorf("%w\nafter: %s", err, &trace{at.trace, move.name})
 				}
 			}
 		}
