@@ -62,6 +62,34 @@ def test_modes() -> None:
     assert [f.stat().st_mode & 0o777 for f in (file, file.with_suffix(".pub"))] == [0o600, 0o644]
 
 
+def test_openssh_checks_its_mode() -> None:
+    """sshd, ssh and ssh-keygen refuse a key by the same rule; only a patched sshd reads one of a group."""
+    file, _ = make("open")
+    file.chmod(0o640)
+    refused = run("ssh-keygen", "-y", "-P", "", "-f", file)
+    assert refused.returncode and "too open" in refused.stderr, refused
+
+
+def test_a_unit_that_makes_missing_keys_keeps_it() -> None:
+    """As in Fedora: one unit per type of key, each with the condition that its file is missing or empty."""
+    etc, units = work / "etc", work / "units"
+    etc.mkdir()
+    units.mkdir()
+    (units / "keygen@.service").write_text(
+        f"[Unit]\nConditionFileNotEmpty=|!{etc}/ssh_host_%i_key\n[Service]\nType=oneshot\nExecStart=/bin/false\n"
+    )
+    make("etc/ssh_host_ed25519_key")
+    (etc / "ssh_host_ecdsa_key").touch()
+    starts = {}
+    for kind in ("ed25519", "ecdsa", "rsa"):
+        unit = f"--unit=keygen@{kind}.service"
+        said = run("env", f"SYSTEMD_UNIT_PATH={units}", "systemd-analyze", "condition", unit)
+        starts[kind] = said.stderr.splitlines()[-1:]
+    assert starts == {
+        "ed25519": ["Conditions failed."], "ecdsa": ["Conditions succeeded."], "rsa": ["Conditions succeeded."],
+    }, starts  # fmt: skip
+
+
 def test_each_key_differs() -> None:
     first = make("again")
     kept = first[0].read_bytes()
