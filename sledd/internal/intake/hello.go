@@ -31,8 +31,8 @@ type Source struct {
 // the claim token of the same boot, which is the same claim: then no token is returned.
 func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admission.Hello,
 	from Source) (answer admission.Answer, issued string, err error) {
-	if !in.mayHello(address, bearer, from) { // before anything is read: most of a flood ends here
-		return answer, "", refusal.New(refusal.TooMany, "%s claims to be node %s too often: wait", from.Address, address)
+	if !in.mayHello(address, bearer, from) {
+		return answer, "", tooOften(address, from.Address)
 	}
 	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
 		answer, issued = admission.Answer{}, ""
@@ -59,6 +59,19 @@ func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admis
 // mayHello reports whether a source may make another claim to be this MAC now. To repeat a claim is none.
 func (in *Intake) mayHello(address, bearer string, from Source) bool {
 	return token.IsClaim(bearer) || from.Address == "" || in.hellos.Allow(address+" "+from.Address, in.DB.Now(), 1)
+}
+
+// Flood refuses a hello by a MAC of which the address has made too many claims. It reads nothing: most of a flood ends
+// here. nic is what the request names; Hello counts by the MAC that names the node.
+func (in *Intake) Flood(nic, bearer, address string) error {
+	if !token.IsClaim(bearer) && in.hellos.Spent(nic+" "+address, in.DB.Now()) {
+		return tooOften(nic, address)
+	}
+	return nil
+}
+
+func tooOften(address, from string) error {
+	return refusal.New(refusal.TooMany, "%s claims to be node %s too often: wait", from, address)
 }
 
 // sameClaim answers a hello that was sent again.

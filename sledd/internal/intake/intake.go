@@ -126,8 +126,8 @@ func (in *Intake) update(ctx context.Context, mac string, wants []nodetx.Want, d
 	})
 }
 
-func (in *Intake) load(ctx context.Context, mac string) (*nodeTx, error) {
-	tx, err := in.DB.Load(ctx, mac)
+func (in *Intake) load(ctx context.Context, mac string, wants ...nodetx.Want) (*nodeTx, error) {
+	tx, err := in.DB.Load(ctx, mac, wants...)
 	if err != nil {
 		return nil, err
 	}

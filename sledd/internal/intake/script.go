@@ -22,11 +22,11 @@ type Script struct {
 // Script decides what a node boots by one of its interfaces. Anybody can request it: it changes nothing, and holds no
 // secret.
 func (in *Intake) Script(ctx context.Context, nic string) (Script, error) {
-	node, err := in.DB.NodeOf(ctx, nic)
-	if err != nil {
-		return Script{}, err
+	var holder nodetx.Slot[[]byte]
+	tx, err := in.load(ctx, nic, nodetx.MACHolder(nic, &holder)) // in one read, unless it is a further interface
+	if err == nil && holder.Revision() != 0 {
+		tx, err = in.load(ctx, string(holder.Stored()))
 	}
-	tx, err := in.load(ctx, node)
 	if err != nil {
 		return Script{}, err
 	}

@@ -25,6 +25,16 @@ func (m *machine) all() []store.KV {
 	return snapshot.Results[0]
 }
 
+// Anybody can request a script, also many: each costs one read of the store.
+func TestABootScriptIsOneRead(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	calls := 0
+	m.memory.Before = func(string) error { calls++; return nil }
+	if _, err := m.Script(t.Context(), mac); err != nil || calls != 1 {
+		t.Errorf("%d calls of the store, %v", calls, err)
+	}
+}
+
 // TestABootScriptIsNoSecretAndChangesNothing: anybody can request it, for any node and at any time.
 func TestABootScriptIsNoSecretAndChangesNothing(t *testing.T) {
 	for name, prepare := range map[string]func(m *machine){

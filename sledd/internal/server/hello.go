@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -21,19 +22,18 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, admission.MaxText))
+	hello, status, err := readHello(w, r)
 	if err != nil {
-		writeProblem(w, statusProblem(tooLarge(err), "body: "+err.Error()))
-		return
-	}
-	hello, err := admission.ParseHello(string(body))
-	if err != nil {
-		writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
+		writeProblem(w, statusProblem(status, err.Error()))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
 	ticket := bearer(r.Header.Get("Authorization")) // or the token of the same claim
+	if err := s.Intake.Flood(address, ticket, origin.Of(ctx).Address.String()); err != nil {
+		writeProblem(w, problem(err))
+		return
+	}
 	nics, err := s.Intake.DB.Interfaces(ctx, address)
 	if err != nil {
 		writeProblem(w, problem(err))
@@ -50,6 +50,16 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	nodeResponse{token: token, kind: "text/plain; charset=us-ascii", body: []byte(text)}.write(w)
+}
+
+// readHello reads the body. The status is that of an error.
+func readHello(w http.ResponseWriter, r *http.Request) (admission.Hello, int, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, admission.MaxText))
+	if err != nil {
+		return admission.Hello{}, tooLarge(err), fmt.Errorf("body: %w", err)
+	}
+	hello, err := admission.ParseHello(string(body))
+	return hello, http.StatusBadRequest, err //nolint:wrapcheck // names the line
 }
 
 // source is where a request comes from. An address that cannot be compared with the claimed MACs is not known to be
