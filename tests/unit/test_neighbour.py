@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 import runpy
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from ansible_collections.sled.fleet.molecule.lab import verdict
@@ -52,8 +55,8 @@ def attack() -> Callable[..., Any]:
     """Takes four turns against a server, and returns the attack."""
     program = runpy.run_path(str(PROGRAM), run_name="stranger")
 
-    def run(server: Server, flood: bool = False) -> Any:
-        done = program["Attack"](argparse.Namespace(plain="", tls="", mac=MAC, flood=flood))
+    def run(server: Server) -> Any:
+        done = program["Attack"](argparse.Namespace(plain="", tls="", mac=MAC))
         victim = program["Victim"](server, MAC)
         stranger = program["Stranger"](victim, victim)
         for _ in range(4):
@@ -80,8 +83,54 @@ def test_a_stranger_that_is_refused_claims_again(attack: Any) -> None:
     assert report["answers"] == {"hello 200": 2, "plan 401": 2, "script 200": 4}
 
 
-def test_a_flood_is_claims(attack: Any) -> None:
-    assert attack(Server(admits=True), flood=True).report()["answers"] == {"hello 200": 4, "script 200": 4}
+class Asked(BaseHTTPRequestHandler):
+    """Notes what is requested, and closes a connection after its third request."""
+
+    protocol_version = "HTTP/1.1"
+    seen: ClassVar[list[str]] = []
+    served = 0
+
+    def do_GET(self) -> None:
+        self.seen.append(self.path.rpartition("/")[2])
+        self.answer(b"#!ipxe\n" * 20_000)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        assert re.fullmatch(rf"hello 1\nboot id=stranger-[0-9a-f-]+ nic={MAC}\n", body), body
+        self.seen.append(self.path.rpartition("/")[2])
+        self.answer(b"")
+
+    def answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Sled-Token", BOOT)
+        self.end_headers()
+        self.wfile.write(body)
+        self.served += 1
+        self.close_connection = self.served == 3
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is printed."""
+
+
+def test_a_flood_is_scripts_and_claims() -> None:
+    program = runpy.run_path(str(PROGRAM), run_name="stranger")
+    Asked.seen.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Asked) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host = f"127.0.0.1:{server.server_port}"
+        args = argparse.Namespace(plain=host, tls=host, mac=MAC)
+        attack, source = program["Attack"](args), program["Flood"](args, "127.0.0.1")
+        source._tls = argparse.Namespace(wrap_socket=lambda link: link)
+        for _ in range(4):
+            attack.flood(source)
+        source.close()
+        server.shutdown()
+    report = attack.report()
+    assert Asked.seen == ["52-54-00-77-00-01.ipxe", "hello"] * 4
+    assert report["answers"] == {"hello 200": 4, "script 200": 4} and report["admitted"] and report["turns"] == 4
+    attack.flood(source)  # to a server that is away
+    assert attack.report()["answers"] == report["answers"] and attack.report()["turns"] == 5
 
 
 def test_a_server_that_is_away_ends_nothing(attack: Any) -> None:
