@@ -196,9 +196,12 @@ func write(ctx context.Context, s store.Store) error {
 	return err
 }
 
+// fill writes until nothing can be written. It pauses, because etcd knows its size only when it has written pages, ten
+// times a second.
 func fill(t *testing.T, s store.Store) {
 	t.Helper()
 	for range 100 {
+		<-time.After(10 * time.Millisecond)
 		if err := write(t.Context(), s); err != nil {
 			if !errors.Is(err, store.ErrFull) {
 				t.Fatal(err)

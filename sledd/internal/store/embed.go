@@ -33,7 +33,7 @@ type Embedded struct {
 // DefaultQuota is the size of an embedded store, in bytes, at which it refuses writes.
 const DefaultQuota = 4 << 30
 
-// Embed starts an etcd of one member in this process, listening only on a unix socket, and dials it.
+// Embed starts an etcd of one member in this process. It listens only on a unix socket, which is for etcdctl.
 func Embed(options Embedded) (*Etcd, error) {
 	dir, err := filepath.Abs(options.Dir)
 	if err != nil {
@@ -60,7 +60,9 @@ func Embed(options Embedded) (*Etcd, error) {
 		server.Close()
 		return nil, err
 	}
+	calls := bypass(etcd.client, server.Server)
 	etcd.stop = func() {
+		calls.stop()
 		level.SetLevel(zap.FatalLevel) // it calls its own listeners' end an error
 		server.Close()
 	}
