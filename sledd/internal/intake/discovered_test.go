@@ -152,7 +152,7 @@ func TestMachinesAreForgottenAfterADay(t *testing.T) {
 func TestAnAddressHasFewNewMachines(t *testing.T) {
 	m := newMachine(t, nil)
 	claim := func(address string, i int) error {
-		from := intake.Source{Address: address, Link: admission.LinkUnknown}
+		from := intake.Source{Address: address}
 		_, _, err := m.Hello(m.Context(), stranger(i), "", admission.Hello{Boot: "b", NIC: stranger(i)}, from)
 		return err
 	}

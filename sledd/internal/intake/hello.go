@@ -22,19 +22,21 @@ const helloPause = 10 * time.Second
 
 // Source is where a request comes from.
 type Source struct {
-	Address string         // empty: not known
-	Link    admission.Link // whether the address is the node's
-	Holder  string         // MAC that the address belongs to, if it is another
+	Address string // empty: not known
+	// Link compares the address with the MACs of a machine; holder is the MAC that it belongs to, if it is another.
+	// nil: nothing is known.
+	Link func(claimed []string) (link admission.Link, holder string)
 }
 
-// Hello takes a machine's claim to be a node, and returns the answer and the claim token. bearer is empty, a ticket, or
-// the claim token of the same boot, which is the same claim: then no token is returned.
-func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admission.Hello,
+// Hello takes the claim of a machine, by one of its interfaces, to be a node, and returns the answer and the claim
+// token. bearer is empty, a ticket, or the claim token of the same boot, which is the same claim: then no token is
+// returned.
+func (in *Intake) Hello(ctx context.Context, nic, bearer string, hello admission.Hello,
 	from Source) (answer admission.Answer, issued string, err error) {
-	if !in.mayHello(address, bearer, from) {
-		return answer, "", tooOften(address, from.Address)
+	if !in.mayHello(nic, bearer, from) { // before anything is read: most of a flood ends here
+		return answer, "", refusal.New(refusal.TooMany, "%s claims to be node %s too often: wait", from.Address, nic)
 	}
-	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
+	err = in.DB.UpdateOf(ctx, nic, in.unit(func(tx *nodeTx) error {
 		answer, issued = admission.Answer{}, ""
 		if token.IsClaim(bearer) {
 			answer, err = tx.sameClaim(bearer, hello)
@@ -49,7 +51,7 @@ func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admis
 		}
 		answer, issued, err = tx.newClaim(hello, from, evidence)
 		return err
-	})
+	}))
 	if err == nil {
 		in.live.note(issued, in.DB.Now())
 	}
@@ -57,21 +59,8 @@ func (in *Intake) Hello(ctx context.Context, address, bearer string, hello admis
 }
 
 // mayHello reports whether a source may make another claim to be this MAC now. To repeat a claim is none.
-func (in *Intake) mayHello(address, bearer string, from Source) bool {
-	return token.IsClaim(bearer) || from.Address == "" || in.hellos.Allow(address+" "+from.Address, in.DB.Now(), 1)
-}
-
-// Flood refuses a hello by a MAC of which the address has made too many claims. It reads nothing: most of a flood ends
-// here. nic is what the request names; Hello counts by the MAC that names the node.
-func (in *Intake) Flood(nic, bearer, address string) error {
-	if !token.IsClaim(bearer) && in.hellos.Spent(nic+" "+address, in.DB.Now()) {
-		return tooOften(nic, address)
-	}
-	return nil
-}
-
-func tooOften(address, from string) error {
-	return refusal.New(refusal.TooMany, "%s claims to be node %s too often: wait", from, address)
+func (in *Intake) mayHello(nic, bearer string, from Source) bool {
+	return token.IsClaim(bearer) || from.Address == "" || in.hellos.Allow(nic+" "+from.Address, in.DB.Now(), 1)
 }
 
 // sameClaim answers a hello that was sent again.
@@ -160,7 +149,10 @@ func (tx *nodeTx) newClaim(hello admission.Hello, from Source,
 	_, _ = rand.Read(code[:]) // never fails: the Go runtime ends the process first
 	_, _ = rand.Read(nonce[:])
 	claim := admission.Claim{ID: record.SHA256, Code: admission.Code(code), Nonce: hex.EncodeToString(nonce[:]),
-		Hello: hello, Address: from.Address, Link: from.Link, Holder: from.Holder, Evidence: evidence}
+		Hello: hello, Address: from.Address, Link: admission.LinkUnknown, Evidence: evidence}
+	if from.Link != nil {
+		claim.Link, claim.Holder = from.Link(tx.Interfaces())
+	}
 	out := tx.step(admission.Arrive{Claim: claim})
 	if out.Standing == admission.Unknown {
 		return admission.Answer{}, "", refusal.New(refusal.TooMany, "%s: wait", out.Reason)

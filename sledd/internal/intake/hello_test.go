@@ -34,7 +34,7 @@ func (m *machine) after(d time.Duration) *machine {
 func (m *machine) helloFrom(address, bearer string) (admission.Answer, string, error) {
 	m.booted = "boot-" + address
 	return m.Hello(m.Context(), mac, bearer, admission.Hello{Boot: m.booted, NIC: mac},
-		intake.Source{Address: address, Link: admission.LinkUnknown})
+		intake.Source{Address: address})
 }
 
 // hello makes a claim and returns its code and token.

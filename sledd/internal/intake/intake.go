@@ -114,16 +114,21 @@ type nodeTx struct {
 // update is nodetx.DB.Update with a unit of work of this package. Requests of machines that no operator has
 // declared are stored only while there is room.
 func (in *Intake) update(ctx context.Context, mac string, wants []nodetx.Want, decide func(tx *nodeTx) error) error {
-	return in.DB.Update(ctx, mac, wants, func(tx *nodetx.Tx) error {
+	return in.DB.Update(ctx, mac, wants, in.unit(decide))
+}
+
+// unit makes a unit of work of this package.
+func (in *Intake) unit(decide func(tx *nodeTx) error) func(tx *nodetx.Tx) error {
+	return func(tx *nodetx.Tx) error {
 		if err := decide(&nodeTx{Tx: tx, in: in}); err != nil {
 			return err
 		}
 		if tx.Node() == nil && tx.Binding() == nil {
-			tx.Writes.Unchanged(key.MACs+mac, 0) // nor is it another interface of a node
+			tx.Writes.Unchanged(key.MACs+tx.MAC, 0) // nor is it another interface of a node
 			return in.Capacity.Allow(capacity.Undeclared)
 		}
 		return nil
-	})
+	}
 }
 
 func (in *Intake) load(ctx context.Context, mac string, wants ...nodetx.Want) (*nodeTx, error) {

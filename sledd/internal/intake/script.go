@@ -22,11 +22,7 @@ type Script struct {
 // Script decides what a node boots by one of its interfaces. Anybody can request it: it changes nothing, and holds no
 // secret.
 func (in *Intake) Script(ctx context.Context, nic string) (Script, error) {
-	var holder nodetx.Slot[[]byte]
-	tx, err := in.load(ctx, nic, nodetx.MACHolder(nic, &holder)) // in one read, unless it is a further interface
-	if err == nil && holder.Revision() != 0 {
-		tx, err = in.load(ctx, string(holder.Stored()))
-	}
+	tx, err := in.DB.LoadOf(ctx, nic, nodetx.Node, nodetx.Status, nodetx.BindingOf, nodetx.RescueOf)
 	if err != nil {
 		return Script{}, err
 	}

@@ -46,15 +46,23 @@ func (db *DB) Now() time.Time {
 
 // Load reads the Core records of a node and those that are wanted beside them, all at one revision.
 func (db *DB) Load(ctx context.Context, mac string, wants ...Want) (*Tx, error) {
+	return db.load(ctx, mac, append(core(), wants...)...)
+}
+
+// core returns the Core records as what is wanted.
+func core() []Want {
+	wants := make([]Want, len(Core))
+	for i, kind := range Core {
+		wants[i] = kind
+	}
+	return wants
+}
+
+func (db *DB) load(ctx context.Context, mac string, wants ...Want) (*Tx, error) {
 	tx := newTx(mac, db.Now())
 	tx.sender.Origin = origin.Of(ctx)
-	all := make([]Want, 0, len(Core)+len(wants))
-	for _, kind := range Core {
-		all = append(all, kind)
-	}
-	all = append(all, wants...)
-	queries := make([]store.Query, len(all))
-	for i, want := range all {
+	queries := make([]store.Query, len(wants))
+	for i, want := range wants {
 		queries[i] = want.query(tx)
 	}
 	snapshot, err := db.Store.Read(ctx, queries...)
@@ -62,7 +70,7 @@ func (db *DB) Load(ctx context.Context, mac string, wants ...Want) (*Tx, error) 
 		return nil, err
 	}
 	tx.Revision = snapshot.Revision
-	for i, want := range all {
+	for i, want := range wants {
 		if err := want.load(tx, queries[i], snapshot.Results[i]); err != nil {
 			return nil, err
 		}
@@ -73,7 +81,7 @@ func (db *DB) Load(ctx context.Context, mac string, wants ...Want) (*Tx, error) 
 
 // bindingRevision adds to a binding what is not stored in it.
 func (tx *Tx) bindingRevision() {
-	if binding := tx.Binding(); binding != nil {
+	if binding := tx.binding.value; binding != nil {
 		binding.Revision = tx.binding.Revision()
 	}
 }
@@ -155,8 +163,13 @@ func emptyRow(mac string, now time.Time, revision int64) *Tx {
 
 // Update reads a node, lets decide change it, and commits that. A refusal of decide changes nothing.
 func (db *DB) Update(ctx context.Context, mac string, wants []Want, decide func(tx *Tx) error) error {
+	return db.update(ctx, func(ctx context.Context) (*Tx, error) { return db.Load(ctx, mac, wants...) }, decide)
+}
+
+func (db *DB) update(ctx context.Context, load func(ctx context.Context) (*Tx, error),
+	decide func(tx *Tx) error) error {
 	return Retry(ctx, func(ctx context.Context) error {
-		tx, err := db.Load(ctx, mac, wants...)
+		tx, err := load(ctx)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ package nodetx
 import (
 	"context"
 
-	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -23,27 +22,23 @@ func (db *DB) NodeOf(ctx context.Context, address string) (string, error) {
 	return address, nil
 }
 
-// Interfaces returns the MACs of the machine with an interface that boots: first the one that names it, then the
-// further ones.
-func (db *DB) Interfaces(ctx context.Context, address string) ([]string, error) {
-	node, err := db.NodeOf(ctx, address)
-	if err != nil {
-		return nil, err
+// LoadOf reads records of the machine with an interface: in one read if the interface names the machine.
+func (db *DB) LoadOf(ctx context.Context, nic string, wants ...Want) (*Tx, error) {
+	var holder Slot[[]byte]
+	tx, err := db.load(ctx, nic, append(wants[:len(wants):len(wants)], MACHolder(nic, &holder))...)
+	if err != nil || holder.Get() == nil {
+		return tx, err
 	}
-	snapshot, err := db.Store.Read(ctx, store.Key(key.Nodes+node))
-	if err != nil {
-		return nil, err
-	}
-	all := []string{node}
-	if kv, found := snapshot.One(0); found {
-		var spec api.NodeSpec
-		if err := Decode(kv, &spec); err != nil {
-			return nil, err
-		}
-		all = append(all, spec.MACs...)
-	}
-	return all, nil
+	return db.load(ctx, string(*holder.Get()), wants...)
 }
+
+// UpdateOf is Update of the machine with an interface.
+func (db *DB) UpdateOf(ctx context.Context, nic string, decide func(tx *Tx) error) error {
+	return db.update(ctx, func(ctx context.Context) (*Tx, error) { return db.LoadOf(ctx, nic, core()...) }, decide)
+}
+
+// Interfaces returns the MACs of the machine: first the one that names it, then the further ones.
+func (tx *Tx) Interfaces() []string { return append([]string{tx.MAC}, tx.Spec().MACs...) }
 
 // MACHolder wants the MAC of the node that has an interface as a further one, in a slot of the caller's.
 func MACHolder(address string, slot *Slot[[]byte]) Want { return Into(key.MACs+address, slot) }

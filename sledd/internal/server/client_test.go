@@ -91,9 +91,10 @@ func (n neighbours) Find(address netip.Addr) ([]net.HardwareAddr, error) {
 
 func TestLinkOfAClaim(t *testing.T) {
 	fresh(t).Stop() // empties the store
-	s := runWith(t, sleddtest.Options{Store: etcd, Links: neighbours{"10.0.0.1": address(1), "10.0.0.2": address(2)}})
-	s.Declare(1)
-	for _, from := range []string{"10.0.0.1", "10.0.0.2", "192.0.2.9"} {
+	s := runWith(t, sleddtest.Options{Store: etcd, Links: neighbours{"10.0.0.1": address(1), "10.0.0.2": address(2),
+		"10.0.0.4": address(4)}})
+	twin(s) // 10.0.0.4 is the address of its other interface
+	for _, from := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.4", "192.0.2.9"} {
 		s.AskBehind("POST", "/node/v1/52-54-00-77-00-01/hello", "", "hello 1\nboot id=b1 nic=52:54:00:77:00:01\n",
 			"X-Forwarded-For", from)
 	}
@@ -101,7 +102,7 @@ func TestLinkOfAClaim(t *testing.T) {
 	for _, claim := range as[api.Admission](t, s.admin(200, "GET", "/v1/nodes/n1/admission", nil)).Claims {
 		links = append(links, claim.Address+" "+claim.Link)
 	}
-	if got := strings.Join(links, ", "); got != "10.0.0.1 same, 10.0.0.2 other, 192.0.2.9 unknown" {
+	if got := strings.Join(links, ", "); got != "10.0.0.1 same, 10.0.0.2 other, 10.0.0.4 same, 192.0.2.9 unknown" {
 		t.Error(got)
 	}
 	events, err := s.Client().Events(t.Context(), "n1", 0)

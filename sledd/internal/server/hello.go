@@ -30,16 +30,7 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
 	ticket := bearer(r.Header.Get("Authorization")) // or the token of the same claim
-	if err := s.Intake.Flood(address, ticket, origin.Of(ctx).Address.String()); err != nil {
-		writeProblem(w, problem(err))
-		return
-	}
-	nics, err := s.Intake.DB.Interfaces(ctx, address)
-	if err != nil {
-		writeProblem(w, problem(err))
-		return
-	}
-	answer, token, err := s.Intake.Hello(ctx, nics[0], ticket, hello, s.source(ctx, nics))
+	answer, token, err := s.Intake.Hello(ctx, address, ticket, hello, s.source(ctx))
 	if err != nil {
 		writeProblem(w, problem(err))
 		return
@@ -64,14 +55,16 @@ func readHello(w http.ResponseWriter, r *http.Request) (admission.Hello, int, er
 
 // source is where a request comes from. An address that cannot be compared with the claimed MACs is not known to be
 // wrong.
-func (s *Server) source(ctx context.Context, claimed []string) intake.Source {
+func (s *Server) source(ctx context.Context) intake.Source {
 	peer := origin.Of(ctx).Address
 	if !peer.IsValid() || peer.IsLoopback() {
-		return intake.Source{Link: admission.LinkUnknown}
+		return intake.Source{}
 	}
-	of, other, err := link.Check(s.Links, peer, claimed)
-	if err != nil {
-		s.Log.Warn("the link of a claim is not checked", "node", claimed[0], "error", err)
-	}
-	return intake.Source{Address: peer.String(), Link: of, Holder: other}
+	return intake.Source{Address: peer.String(), Link: func(claimed []string) (admission.Link, string) {
+		of, holder, err := link.Check(s.Links, peer, claimed)
+		if err != nil {
+			s.Log.Warn("the link of a claim is not checked", "node", claimed[0], "error", err)
+		}
+		return of, holder
+	}}
 }
