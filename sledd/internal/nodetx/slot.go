@@ -76,11 +76,14 @@ func (s *Slot[T]) write(t *store.Transaction) {
 	if !s.writable || !s.queried {
 		return
 	}
-	switch empty := s.value == nil || isEmpty(*s.value); {
-	case !empty && !bytes.Equal(Encode(s.value), s.stored.Value):
-		t.Put(s.key, Encode(s.value))
-	case empty && s.stored.Revision != 0:
-		t.Delete(s.key)
+	if s.value == nil || isEmpty(*s.value) {
+		if s.stored.Revision != 0 {
+			t.Delete(s.key)
+		}
+		return
+	}
+	if text := Encode(s.value); !bytes.Equal(text, s.stored.Value) {
+		t.Put(s.key, text)
 	}
 }
 
