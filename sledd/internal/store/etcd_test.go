@@ -5,7 +5,9 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,6 +137,32 @@ func readsAreBoundedAndSorted(t *testing.T, etcd store.Store) {
 	if values := snapshot.Results[2]; len(values[0].Value) != 0 {
 		t.Errorf("keys only, got value %q", values[0].Value)
 	}
+}
+
+// Each read sees what was committed before it, by whomever.
+func TestReadsSeeWhatWasCommitted(t *testing.T) { onBoth(t, readsSeeWhatWasCommitted) }
+
+func readsSeeWhatWasCommitted(t *testing.T, s store.Store) {
+	t.Helper()
+	var writers sync.WaitGroup
+	for writer := range 8 {
+		writers.Go(func() {
+			for range 50 {
+				var transaction store.Transaction
+				transaction.Put(fmt.Sprintf("/c/%d", writer), []byte("x"))
+				written, err := s.Commit(t.Context(), transaction)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				snapshot, err := s.Read(t.Context(), store.Prefix("/c/"))
+				if err != nil || snapshot.Revision < written {
+					t.Errorf("read at revision %d after a commit of %d: %v", snapshot.Revision, written, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
 }
 
 func TestDataOutlivesTheProcess(t *testing.T) {
