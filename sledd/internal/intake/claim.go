@@ -64,10 +64,7 @@ func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer
 		}
 		switch out.Standing {
 		case admission.Admitted:
-			var record token.Record
-			answer.Token, record = token.Mint(token.Boot, tx.MAC, tx.Generation(), tx.Now, in.TokenLife)
-			record.Claim, record.Unwritten = claim.ID, true
-			tx.SetTokens(token.Add(tx.Tokens(), record, tx.Now))
+			answer.Token = tx.bootToken(claim.ID)
 		case admission.Waiting:
 			if !out.Next.IsZero() {
 				pause = max(0, out.Next.Sub(tx.Now))
@@ -80,6 +77,14 @@ func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer
 		return nil
 	})
 	return answer, pause, calls, err
+}
+
+// bootToken issues a boot token to the claim that is admitted.
+func (tx *nodeTx) bootToken(claim string) string {
+	text, record := token.Mint(token.Boot, tx.MAC, tx.Generation(), tx.Now, tx.in.TokenLife)
+	record.Claim, record.Unwritten = claim, true
+	tx.SetTokens(token.Add(tx.Tokens(), record, tx.Now))
+	return text
 }
 
 // maxPause is longer than any poll.

@@ -17,13 +17,15 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// Facts takes the hardware of a node. Any live token will do: hardware does not depend on the binding.
+// Facts takes the hardware of a node, and returns its next token, if any. Any live token will do: hardware does not
+// depend on the binding.
 func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report.Hardware) (string, error) {
 	renewed, facts := "", hardware.Facts
 	err := in.update(ctx, mac, []nodetx.Want{nodetx.Facts}, func(tx *nodeTx) error {
 		if token.IsClaim(bearer) {
-			declared, err := tx.describeClaim(bearer)
-			if declared || err != nil {
+			var taken bool
+			var err error
+			if renewed, taken, err = tx.describeClaim(bearer); !taken {
 				return err
 			}
 		} else {
@@ -52,6 +54,9 @@ func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report
 			Detail: nodetext.Clean(hardware.DroppedText())})
 		return nil
 	})
+	if err == nil {
+		in.live.note(renewed, in.DB.Now())
+	}
 	return renewed, err
 }
 

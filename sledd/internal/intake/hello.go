@@ -169,21 +169,26 @@ func (tx *nodeTx) answer(claim admission.Claim, out admission.Outcome) admission
 		Want: out.Want}
 }
 
-// describeClaim takes the facts of a claim, once. They are not those of a node that is declared, which sends them again
-// when it is admitted: nothing of them is stored.
-func (tx *nodeTx) describeClaim(bearer string) (declared bool, err error) {
+// describeClaim takes the facts of a claim, which are a word of it. If that admits the claim, they are those of the
+// node, and it gets its boot token. Else they are taken once, and only if the node is not declared: one that is
+// declared sends them again when it is admitted.
+func (tx *nodeTx) describeClaim(bearer string) (boot string, taken bool, err error) {
 	claim, err := tx.claimOf(bearer)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
-	if incumbent := tx.Admission().Incumbent; incumbent != nil && incumbent.ID == claim.ID {
-		return false, nil
-	}
-	if tx.Node() != nil {
-		return true, nil
+	switch out, _ := tx.word(claim.ID); {
+	case out.Standing == admission.Admitted:
+		tx.SentBy(claim.ID)
+		return tx.bootToken(claim.ID), true, nil
+	case out.Standing == admission.Unknown:
+		_, err = tx.claimOf(bearer)
+		return "", false, err
+	case tx.Node() != nil:
+		return "", false, nil
 	}
 	if tx.step(admission.Describe{ID: claim.ID}).Standing == admission.Unknown {
-		return false, refusal.New(refusal.TooMany, "the claim has sent its facts")
+		return "", false, refusal.New(refusal.TooMany, "the claim has sent its facts")
 	}
-	return false, nil
+	return "", true, nil
 }

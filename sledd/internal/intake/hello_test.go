@@ -267,37 +267,6 @@ func TestATicketServesOneBoot(t *testing.T) {
 	m.refused("a ticket that ended", second(m.after(16*time.Minute).helloFrom("192.0.2.1", ticket)), refusal.Unauthorized)
 }
 
-func TestAnUndeclaredMachineSendsItsFactsOnce(t *testing.T) {
-	m := newMachine(t, nil).at(admission.Expected)
-	m.change(func(tx *nodetx.Tx) { *tx.Status() = api.Status{} })
-	const other = "52:54:00:77:00:02"
-	_, claim, err := m.Hello(t.Context(), other, "", admission.Hello{Boot: "b", NIC: other}, intake.Source{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	facts := report.Hardware{Facts: api.Facts{BootID: nodetext.CleanIdentifier("b")}}
-	if err := m.Authenticate(t.Context(), other, claim); err != nil {
-		t.Error(err)
-	}
-	if _, err := m.Facts(t.Context(), other, claim, facts); err != nil {
-		t.Error(err)
-	}
-	_, err = m.Facts(t.Context(), other, claim, facts)
-	m.refused("facts for the second time", err, refusal.TooMany)
-	m.refused("a token of another node", m.Authenticate(t.Context(), mac, claim), refusal.Forbidden)
-	tx, err := m.DB.Load(t.Context(), other, nodetx.Facts)
-	if err != nil || tx.Status().Phase != api.Discovered || tx.Facts() == nil {
-		t.Errorf("%+v, %+v, %v", tx.Status(), tx.Facts(), err)
-	}
-	for what, use := range map[string]error{
-		"report": m.reportBy(other, claim),
-		"seed":   third(m.Seed(t.Context(), other, claim)),
-		"upload": m.Upload(t.Context(), other, claim, 0),
-	} {
-		m.refused(what+" of a claim", use, refusal.Forbidden)
-	}
-}
-
 func TestAClaimStoresNoToken(t *testing.T) {
 	m := newMachine(t, nil).at(admission.Expected)
 	text, _ := token.Mint(token.Boot, mac, 1, time.Now(), time.Hour)
@@ -312,19 +281,6 @@ func TestAClaimStoresNoToken(t *testing.T) {
 	if stored := string(tx.StoredValue(nodetx.AdmissionOf)); len(tx.Admission().Claims) != 1 ||
 		strings.Contains(stored, text) {
 		t.Error(stored)
-	}
-}
-
-func TestFactsOfAClaimAreNotThoseOfANodeThatIsDeclared(t *testing.T) {
-	m := newMachine(t, nil).at(admission.Expected)
-	_, claim := m.hello("192.0.2.1")
-	facts := report.Hardware{Facts: api.Facts{BootID: nodetext.CleanIdentifier("b")}}
-	if _, err := m.Facts(t.Context(), mac, claim, facts); err != nil {
-		t.Error(err)
-	}
-	tx, err := m.DB.Load(t.Context(), mac, nodetx.Facts)
-	if err != nil || tx.Facts() != nil || !tx.Status().BootID.IsZero() {
-		t.Errorf("%+v, %+v, %v", tx.Status(), tx.Facts(), err)
 	}
 }
 
