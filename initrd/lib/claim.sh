@@ -32,27 +32,25 @@ claim_poll() { sledc plan $node "out=$plan_file" wait=20 2>"$plan_log" || :; }
 # claim_pause SECONDS: a server that responded at once at that time is not asked at once again.
 claim_pause() { [ "$(wait_seconds_up)" -gt "$1" ] || $MOCK sleep 1; }
 
-# A claim may send facts once, for those who decide about it. One that is admitted at once sends none: the incumbent
-# does, and each request counts where a thousand machines boot together.
-claim_facts() { ! grep -q ': waiting for ' "$claim_file" || plan_send_facts; }
-
-# Returns as soon as the claim is admitted and the poll has stored the boot token; returns 1 if a hello is refused.
+# Returns as soon as the claim is admitted and the boot token is stored; returns 1 if a hello is refused. The facts
+# admit a claim that lacks nothing, so that it need not poll: each request counts where a thousand machines boot
+# together. Those of another claim are for the people who decide about it, and the incumbent sends them again.
 claim_wait() {
 	claim_hello || return 1
-	claim_facts
-	while :; do
+	plan_send_facts
+	until plan_facts_admit; do
 		claim_polled=$(wait_seconds_up)
 		case $(claim_poll) in
 		waiting) claim_pause "$claim_polled" ;;
 		unchanged | 'generation '*)
-			console_say "the claim is admitted"
-			return 0
+			plan_repeat_facts
+			break
 			;;
 		denied)
 			console_say "the claim ended; the next hello follows in 10 s"
 			$MOCK sleep 10
 			claim_hello || return 1
-			claim_facts
+			plan_send_facts
 			;;
 		*)
 			console_say "no admission: $(tail -n 1 "$plan_log")"
@@ -61,4 +59,5 @@ claim_wait() {
 		esac
 		claim_show
 	done
+	console_say "the claim is admitted"
 }

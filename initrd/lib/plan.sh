@@ -11,10 +11,16 @@ plan_disks() { sledc disks 2>/dev/null | sed 's/ why=.*//'; }
 # sledd resolves selectors with the facts, so they are sent again until a server has taken them.
 plan_send_facts() {
 	plan_seen=$(plan_disks) plan_unsent=
-	sledc facts $node 2>"$plan_log" && return 0
+	plan_facts=$(sledc facts $node 2>"$plan_log") && return 0
 	plan_unsent=yes
 	console_say "the facts were not sent: $(tail -n 1 "$plan_log")"
 }
+
+# plan_facts_admit: whether the facts that were sent last have admitted the claim.
+plan_facts_admit() { [ "$plan_facts" = admitted ]; }
+
+# plan_repeat_facts: the facts that were sent do not count.
+plan_repeat_facts() { plan_unsent=yes; }
 
 plan_disks_changed() { [ "$(plan_disks)" != "$plan_seen" ]; }
 

@@ -11,7 +11,8 @@
 const struct operand_rule facts_rules[] = {
 	{"servers", false, "base URLs of sledd, joined by ,; without them the facts are printed", NULL, check_urls},
 	{"mac", false, "MAC address that identifies the node", NULL, check_mac},
-	{"token", false, "file with the boot token; a renewed token is written to it", NULL, NULL},
+	{"token", false, "file with the token; a renewed token is written to it; prints \"admitted\" if that ends the "
+		"wait of a claim", NULL, NULL},
 	{"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL},
 	{"root", false, "read sysfs and procfs below this directory", NULL, NULL},
 	{0},
@@ -29,14 +30,22 @@ static int post(const struct operands *operands, const struct text *text, struct
 		.give_up = clock_now() + 120 * SECOND,
 	};
 	cleanup_free char *answer = NULL;
+	bool was_claim;
 	unsigned status;
 	int r = api_open(operands, &api, fault);
 
 	if (r == 0)
+		r = api_read_token(api.token_file, api.token, fault);
+	was_claim = api_has_claim(&api);
+	if (r == 0)
 		r = api_call(&api, &call, &status, &answer, NULL, fault);
 	if (r < 0)
 		return r;
-	return status == 204 || status == 200 ? 0 : api_refused(status, answer, fault);
+	if (status != 204 && status != 200)
+		return api_refused(status, answer, fault);
+	if (was_claim && !api_has_claim(&api))
+		puts("admitted");
+	return 0;
 }
 
 enum exit_code verb_facts(const struct operands *operands) {

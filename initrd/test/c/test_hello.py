@@ -202,6 +202,24 @@ def test_poll_of_a_claim() -> None:
     assert token.read_text() == BOOT_TOKEN and token.stat().st_mode & 0o777 == 0o600
 
 
+def test_facts_of_a_claim() -> None:
+    """They are silent, unless they admit the claim."""
+    fresh(with_token=CLAIM_TOKEN)
+    handlers = says(204), says(204, Sled_Token=BOOT_TOKEN), says(204), says(204, Sled_Token=BOOT_TOKEN[:-1] + "c")
+    with Server(*handlers, pki=pki) as server:
+        said = [sledc("facts", server, f"root={os.environ['SLED_TREE']}").stdout for _ in range(4)]
+    assert said == ["", "admitted\n", "", ""], said
+    assert bearers(server) == [f"Bearer {t}" for t in (CLAIM_TOKEN, CLAIM_TOKEN, BOOT_TOKEN, BOOT_TOKEN)]
+    assert token.read_text() == BOOT_TOKEN[:-1] + "c" and token.stat().st_mode & 0o777 == 0o600
+
+
+def test_facts_of_a_claim_that_ended() -> None:
+    fresh(with_token=CLAIM_TOKEN)
+    with Server(says(401), pki=pki) as server:
+        run = sledc("facts", server, f"root={os.environ['SLED_TREE']}")
+    assert (run.returncode, run.stdout) == (6, "") and token.read_text() == CLAIM_TOKEN, run
+
+
 def test_poll_of_a_claim_that_ended() -> None:
     for status in (401, 403):
         fresh(with_token=CLAIM_TOKEN)
