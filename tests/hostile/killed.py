@@ -40,10 +40,15 @@ def boot(machine: Machine, kill: Callable[[], None]) -> None:
     assert repeat(lambda: machine.hello(machine.ticket)).status == 200
     codes = [claim["code"] for claim in machine.site.admission(machine.name)["claims"]]
     kill()
-    machine.token = repeat(lambda: machine.say("GET", "plan", token=machine.claim)).token
+    machine.token = machine.claim
+    assert repeat(machine.facts).status == 204
     incumbent = machine.site.admission(machine.name)["incumbent"]
     assert machine.token.startswith("sledb_") and [incumbent["code"]] == codes, incumbent
     kill()  # the response with the boot token might have been lost
+    machine.token = machine.claim
+    assert repeat(machine.facts).status == 204
+    assert machine.token.startswith("sledb_")
+    kill()  # a poll repeats it, too
     machine.token = repeat(lambda: machine.say("GET", "plan", token=machine.claim)).token
     assert machine.token.startswith("sledb_")
     kill()

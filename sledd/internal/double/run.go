@@ -72,13 +72,10 @@ func (n *node) start(ctx context.Context) error {
 	if err := n.claim(ctx); err != nil {
 		return err
 	}
-	if err := n.facts(ctx); err != nil {
-		return err
-	}
 	return n.follow(ctx)
 }
 
-// claim states that the machine is the node, and waits until that is admitted.
+// claim states that the machine is the node, sends its facts, and waits until that is admitted.
 func (n *node) claim(ctx context.Context) error {
 	hello := fmt.Sprintf("hello 1\nboot id=%s nic=%s\n", n.boot, n.MAC)
 	status, text, err := n.ask(ctx, http.MethodPost, "/node/v1/"+n.client.mac+"/hello", "", hello)
@@ -93,13 +90,17 @@ func (n *node) claim(ctx context.Context) error {
 		return fmt.Errorf("hello: %w", err)
 	}
 	n.say("sled: claim %s", answer.Code)
+	claim := n.token
+	if err := n.facts(ctx); err != nil || n.token != claim { // they have admitted the claim
+		return err
+	}
 	path := fmt.Sprintf("/node/v1/%s/plan?wait=%d", n.client.mac, pollSeconds)
-	for claim := n.token; n.token == claim; { // the response to the poll brings the boot token
+	for n.token == claim { // the response to the poll brings the boot token
 		if _, _, err := n.ask(ctx, http.MethodGet, path, n.token, ""); err != nil {
 			return err
 		}
 	}
-	return nil
+	return n.facts(ctx)
 }
 
 // system is the installed one: it confirms until it was heard, then runs until it is switched off.
