@@ -53,28 +53,44 @@ static bool keeps_one(const struct selector *selector, const struct disks *disks
 	return false;
 }
 
-int choose_keep(const struct disks *disks, const char *text, struct keep *ret, struct fault *fault) {
+// Parses a keep list, and that of the machine behind it.
+static int parse_keep(const struct disks *disks, const char *text, struct keep *ret, struct fault *fault) {
+	struct keep more = {0};
 	int r;
 
 	*ret = (struct keep){0};
 	r = text ? keep_parse(text, ret, fault) : 0;
 	if (r < 0)
 		return fault_prefix(fault, r, "keep: ");
-	for (size_t i = 0; i < ret->count; i++)
+	r = disks->keep ? keep_parse(disks->keep, &more, fault) : 0;
+	if (r == 0 && ret->count + more.count > KEEP_MAX)
+		r = fault_set(fault, CODE_USAGE, "more than %u selectors with those of the plan", KEEP_MAX);
+	if (r < 0) {
+		keep_free(&more);
+		return fault_prefix(fault, r, "keep of this machine (sled.keep, /etc/sled/keep): ");
+	}
+	for (size_t i = 0; i < more.count; i++)
+		ret->selectors[ret->count++] = more.selectors[i];
+	return 0;
+}
+
+int choose_keep(const struct disks *disks, const char *text, struct keep *ret, struct fault *fault) {
+	int r = parse_keep(disks, text, ret, fault);
+
+	for (size_t i = 0; r == 0 && i < ret->count; i++)
 		if (!keeps_one(&ret->selectors[i], disks))
 			return fault_set(fault, CODE_DISK,
 				"keep %s: no disk matches; correct the entry, or remove it if its disk is gone",
 				ret->selectors[i].text);
-	return 0;
+	return r;
 }
 
-static int parse(const char *selector_text, const char *keep_text, struct selector *selector, struct keep *keep,
-		 struct fault *fault) {
+static int parse(const struct disks *disks, const char *selector_text, const char *keep_text,
+		 struct selector *selector, struct keep *keep, struct fault *fault) {
 	int r = selector_text ? selector_parse(selector_text, selector, fault) : 0;
 	if (r < 0)
 		return fault_prefix(fault, r, "disk: ");
-	r = keep_text ? keep_parse(keep_text, keep, fault) : 0;
-	return r < 0 ? fault_prefix(fault, r, "keep: ") : 0;
+	return parse_keep(disks, keep_text, keep, fault);
 }
 
 // Whether an earlier path of the same disk matched already.
@@ -129,6 +145,30 @@ int choose_disk(const struct disks *disks, const char *selector_text, const char
 	return 0;
 }
 
+static bool is_among(const struct disk *disk, const struct disk *const taken[], size_t count) {
+	for (size_t i = 0; i < count; i++)
+		if (disk == taken[i] || transport_same_disk(disk, taken[i]))
+			return true;
+	return false;
+}
+
+int choose_whole(const struct disks *disks, const struct disk *const taken[], size_t count, struct fault *fault) {
+	char set[SETS_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < disks->count; k++) {
+			const struct disk *other = &disks->items[k];
+			if (!choose_is_disk(other) || is_among(other, taken, count) ||
+			    !sets_share(taken[i]->sets, other->sets, set, sizeof(set)))
+				continue;
+			return fault_set(fault, CODE_DISK,
+				"%s (serial %s) is a member of the set %s, and so is %s (serial %s), which this step "
+				"does not take: wipe all its members in one step, or keep all",
+				taken[i]->name, taken[i]->serial, set, other->name, other->serial);
+		}
+	return 0;
+}
+
 static void mismatch(const struct selector *selector, const struct disk *disk, char *why, size_t size) {
 	if (!selector_matches(selector, disk))
 		snprintf(why, size, "does not match");
@@ -141,7 +181,7 @@ int choose_list(const struct disks *disks, const char *selector_text, const char
 		struct fault *fault) {
 	cleanup_with(selector_free) struct selector selector = {0};
 	cleanup_with(keep_free) struct keep keep = {0};
-	int r = parse(selector_text, keep_text, &selector, &keep, fault);
+	int r = parse(disks, selector_text, keep_text, &selector, &keep, fault);
 
 	if (r < 0)
 		return r;

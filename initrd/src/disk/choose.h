@@ -9,8 +9,8 @@
 // A disk of the machine, though perhaps no candidate now: a stick, or a locked disk.
 bool choose_is_disk(const struct disk *disk);
 
-// Parses a keep list, NULL for none, and fails with code 4 if an entry matches no disk: what it was meant to keep would
-// not be kept. Free `ret` after a failure too.
+// Parses a keep list, NULL for none, adds that of the machine, and fails with code 4 if an entry matches no disk: what
+// it was meant to keep would not be kept. Free `ret` after a failure too.
 int choose_keep(const struct disks *disks, const char *text, struct keep *ret, struct fault *fault);
 
 // Sets `why` if the disk must not be written, by this path or another, whatever the selector. False: it may be written.
@@ -23,6 +23,9 @@ const struct disk *choose_first_path(const struct disks *disks, const struct dis
 // does not parse.
 int choose_disk(const struct disks *disks, const char *selector, const char *keep, const struct disk **ret,
 		struct fault *fault);
+
+// Fails with code 4 if one of these disks shares a set with another disk of the machine that is none of them.
+int choose_whole(const struct disks *disks, const struct disk *const taken[], size_t count, struct fault *fault);
 
 // Adds one line per disk: its facts, and in why= the reason that it must not be written; empty: it may. `selector` may
 // be NULL.

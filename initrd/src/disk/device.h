@@ -42,6 +42,10 @@ struct device {
 // Opens, exclusively, the one disk that `selector` matches and `keep` does not. If that is refused, every disk is added
 // to `list` with the reason, for the verb to print.
 int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault);
+
+// The same to write all of it: a disk that shares a set with another one is refused.
+int device_open_whole(const char *selector, const char *keep, struct device *ret, struct text *list,
+		      struct fault *fault);
 int device_open_disk(const struct disks *disks, const struct disk *disk, struct device *ret, struct fault *fault);
 
 // Opens the node in /dev, which must still be the disk that was chosen. `flags`: those of open(2). Every disk is opened

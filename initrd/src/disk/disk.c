@@ -7,7 +7,10 @@
 #include "base/operand.h"
 
 void disks_free(struct disks *disks) {
+	for (size_t i = 0; i < disks->count; i++)
+		free(disks->items[i].parts);
 	free(disks->items);
+	free(disks->keep);
 	*disks = (struct disks){0};
 }
 
@@ -22,4 +25,6 @@ void disk_describe(const struct disk *disk, struct text *text) {
 		  disk->rotational, disk->removable, disk->readonly, disk->sector);
 	operand_write(text, "vendor", disk->vendor);
 	operand_write(text, "transport", disk->transport);
+	if (disk->sets[0])
+		operand_write(text, "set", disk->sets);
 }

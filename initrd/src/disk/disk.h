@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/text.h"
+#include "disk/sets.h"
 
 #define DISKS_MAX 4096u	     // block devices that are read
 #define PARTITIONS_MAX 128u // of one disk
@@ -33,6 +34,8 @@ struct disk {
 	char excluded[64];     // why it is never a candidate (contract/plan.md), else empty
 	char foreign[64];      // how it is attached, if other machines may reach it or people move it; else empty
 	char in_use[256];      // what uses it, else empty
+	char sets[SETS_MAX];   // that it is a member of (disk/contents.c); empty: none, or not read
+	char *parts;	       // "part-uuid:U\n" and "part-label:L\n" of its partitions, likewise; NULL: none
 	size_t partition_count;
 	struct partition partitions[PARTITIONS_MAX];
 };
@@ -40,6 +43,7 @@ struct disk {
 struct disks {
 	size_t count;
 	struct disk *items;
+	char *keep; // selectors that this machine adds to every keep list, joined by ;. NULL: none
 };
 
 void disks_free(struct disks *disks);

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "disk/choose.h"
+#include "disk/contents.h"
 #include "disk/device.h"
 #include "disk/fd.h"
 #include "disk/scan.h"
@@ -34,10 +35,13 @@ static const struct device_ops block_ops = {fd_pread, fd_pwrite, block_discard, 
 
 int device_open_node(const struct disk *disk, int flags, const struct device_ops *ops, struct device *ret,
 		     struct fault *fault) {
-	cleanup_close int fd = open(disk->node, flags | O_CLOEXEC);
+	cleanup_close int fd = -1;
 	uint64_t bytes;
 	struct stat st;
 
+	if (seam_open_node(disk, ret))
+		return 0;
+	fd = open(disk->node, flags | O_CLOEXEC);
 	if (fd < 0 && errno == EBUSY)
 		return fault_set(fault, CODE_DISK, "%s is in use", disk->name);
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -76,7 +80,8 @@ int device_open_disk(const struct disks *disks, const struct disk *disk, struct 
 	return r;
 }
 
-int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault) {
+static int open_chosen(const char *selector, const char *keep, bool whole, struct device *ret, struct text *list,
+		       struct fault *fault) {
 	cleanup_with(disks_free) struct disks disks = {0};
 	const struct disk *disk = NULL;
 	struct fault ignored;
@@ -84,12 +89,25 @@ int device_open(const char *selector, const char *keep, struct device *ret, stru
 
 	if (seam_open(ret))
 		return 0;
-	r = scan_disks("", &disks, fault);
+	r = scan_disks(seam_root(), &disks, fault);
+	if (r == 0)
+		r = contents_read(seam_root(), &disks, fault);
 	if (r == 0)
 		r = choose_disk(&disks, selector, keep, &disk, fault);
+	if (r == 0 && whole)
+		r = choose_whole(&disks, &disk, 1, fault);
 	if (r == 0)
 		r = device_open_disk(&disks, disk, ret, fault);
 	if (r < 0)
 		(void)choose_list(&disks, selector, keep, list, &ignored);
 	return r;
+}
+
+int device_open(const char *selector, const char *keep, struct device *ret, struct text *list, struct fault *fault) {
+	return open_chosen(selector, keep, false, ret, list, fault);
+}
+
+int device_open_whole(const char *selector, const char *keep, struct device *ret, struct text *list,
+		      struct fault *fault) {
+	return open_chosen(selector, keep, true, ret, list, fault);
 }

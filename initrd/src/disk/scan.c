@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "disk/identity.h"
+#include "disk/machine_keep.h"
 #include "disk/sysfs.h"
 #include "disk/usage.h"
 
@@ -123,7 +124,7 @@ int scan_disks(const char *root, struct disks *ret, struct fault *fault) {
 			return r;
 		disks.count++;
 	}
-	if ((r = usage_find(root, &disks, fault)) < 0)
+	if ((r = usage_find(root, &disks, fault)) < 0 || (r = machine_keep_read(root, &disks.keep, fault)) < 0)
 		return r;
 	if (disks.count)
 		qsort(disks.items, disks.count, sizeof(*disks.items), by_name);

@@ -12,7 +12,8 @@
 static const char *const term_words[] = {
 	[TERM_SERIAL] = "serial:",   [TERM_WWN] = "wwn:",		[TERM_PATH] = "path:",
 	[TERM_MODEL] = "model:",     [TERM_VENDOR] = "vendor:",		[TERM_TRANSPORT] = "transport:",
-	[TERM_ROTATIONAL] = "rotational:", [TERM_SIZE] = "size:",
+	[TERM_ROTATIONAL] = "rotational:", [TERM_PART_UUID] = "part-uuid:",	[TERM_PART_LABEL] = "part-label:",
+	[TERM_SIZE] = "size:",
 };
 #define TERMS \
 	"serial:S wwn:W path:P model:GLOB vendor:GLOB transport:T rotational:0|1 size:MIN-MAX smallest only"
@@ -89,7 +90,7 @@ static int parse_term(const char *text, struct term *term, struct fault *fault) 
 	return fault_set(fault, CODE_USAGE, "\"%s\" is not one of " TERMS, text);
 }
 
-int selector_parse(const char *text, struct selector *ret, struct fault *fault) {
+static int parse_any(const char *text, struct selector *ret, struct fault *fault) {
 	cleanup_free char *copy = strdup(text);
 	char *rest = copy, *one;
 
@@ -107,7 +108,17 @@ int selector_parse(const char *text, struct selector *ret, struct fault *fault) 
 	return 0;
 }
 
-int selectors_parse(const char *text, struct keep *ret, struct fault *fault) {
+int selector_parse(const char *text, struct selector *ret, struct fault *fault) {
+	int r = parse_any(text, ret, fault);
+
+	if (r == 0 && (selector_has(ret, TERM_PART_UUID) || selector_has(ret, TERM_PART_LABEL)))
+		return fault_set(fault, CODE_USAGE, "\"%s\": partitions can be kept, not selected", text);
+	return r;
+}
+
+typedef int parse_one(const char *text, struct selector *ret, struct fault *fault);
+
+static int parse_list(const char *text, parse_one *parse, struct keep *ret, struct fault *fault) {
 	cleanup_free char *copy = strdup(text);
 	char *rest = copy, *one;
 
@@ -118,15 +129,19 @@ int selectors_parse(const char *text, struct keep *ret, struct fault *fault) {
 		int r;
 		if (ret->count == KEEP_MAX)
 			return fault_set(fault, CODE_USAGE, "more than %u selectors", KEEP_MAX);
-		r = selector_parse(one, &ret->selectors[ret->count++], fault);
+		r = parse(one, &ret->selectors[ret->count++], fault);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
+int selectors_parse(const char *text, struct keep *ret, struct fault *fault) {
+	return parse_list(text, selector_parse, ret, fault);
+}
+
 int keep_parse(const char *text, struct keep *ret, struct fault *fault) {
-	int r = selectors_parse(text, ret, fault);
+	int r = parse_list(text, parse_any, ret, fault);
 
 	for (size_t i = 0; r == 0 && i < ret->count; i++)
 		if (selector_has(&ret->selectors[i], TERM_SMALLEST))
@@ -169,6 +184,15 @@ static bool glob_matches(const char *glob, const char *text) {
 	return !*glob;
 }
 
+static bool has_part(const struct disk *disk, const char *kind, const char *value) {
+	size_t head = strlen(kind), n = strlen(value);
+
+	for (const char *at = disk->parts; at && *at; at += strcspn(at, "\n") + 1)
+		if (strcspn(at, "\n") == head + n && !memcmp(at, kind, head) && !memcmp(at + head, value, n))
+			return true;
+	return false;
+}
+
 static bool term_matches(const struct term *term, const struct disk *disk) {
 	switch (term->kind) {
 	case TERM_SERIAL:
@@ -185,6 +209,9 @@ static bool term_matches(const struct term *term, const struct disk *disk) {
 		return !strcmp(term->value, disk->transport);
 	case TERM_ROTATIONAL:
 		return (*term->value == '1') == disk->rotational;
+	case TERM_PART_UUID:
+	case TERM_PART_LABEL:
+		return has_part(disk, term_words[term->kind], term->value);
 	case TERM_SIZE:
 		return disk->bytes >= term->least && disk->bytes <= term->most;
 	case TERM_SMALLEST:

@@ -20,6 +20,8 @@ enum term_kind {
 	TERM_VENDOR,
 	TERM_TRANSPORT,
 	TERM_ROTATIONAL,
+	TERM_PART_UUID, // of keep lists only
+	TERM_PART_LABEL,
 	TERM_SIZE,
 	TERM_SMALLEST,
 	TERM_ONLY
@@ -42,7 +44,7 @@ struct keep {
 	struct selector selectors[KEEP_MAX];
 };
 
-// Free all after a failure too.
+// Free all after a failure too. Only a keep list may name partitions.
 int selector_parse(const char *text, struct selector *ret, struct fault *fault);
 int selectors_parse(const char *text, struct keep *ret, struct fault *fault); // joined by ;
 int keep_parse(const char *text, struct keep *ret, struct fault *fault);

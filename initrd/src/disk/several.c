@@ -70,6 +70,16 @@ static int choose_one(const struct disks *disks, const char *selector, const cha
 	return 0;
 }
 
+static int check_whole(const struct disks *disks, const struct several *several, struct fault *fault) {
+	const struct disk *taken[SEVERAL_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < several->count; i++)
+		if (!several->items[i].left[0] && !several->items[i].unfit[0])
+			taken[count++] = several->items[i].disk;
+	return choose_whole(disks, taken, count, fault);
+}
+
 int several_choose(const struct disks *disks, const char *disks_text, const char *keep, struct several *ret,
 		   struct fault *fault) {
 	cleanup_free char *copy = strdup(disks_text);
@@ -80,10 +90,11 @@ int several_choose(const struct disks *disks, const char *disks_text, const char
 	if (!copy)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "disks");
 	if (!strcmp(disks_text, "all"))
-		return choose_all(disks, keep, ret, fault);
-	while (r == 0 && (selector = strsep(&rest, ";")))
-		r = choose_one(disks, selector, keep, ret, fault);
-	return r;
+		r = choose_all(disks, keep, ret, fault);
+	else
+		while (r == 0 && (selector = strsep(&rest, ";")))
+			r = choose_one(disks, selector, keep, ret, fault);
+	return r == 0 ? check_whole(disks, ret, fault) : r;
 }
 
 int several_check(const char *disks_text, struct fault *fault) {

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/operand.h"
 #include "disk/choose.h"
+#include "disk/contents.h"
 #include "disk/scan.h"
 #include "disk/sysfs.h"
 
@@ -117,6 +118,8 @@ int facts_collect(const char *root, struct text *text, struct fault *fault) {
 	unsigned lines = 7;
 	int r = scan_disks(root, &disks, fault);
 
+	if (r == 0)
+		r = contents_read(root, &disks, fault);
 	if (r < 0)
 		return r;
 	facts_boot_id(root, boot, sizeof(boot));

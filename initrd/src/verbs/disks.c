@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "disk/choose.h"
+#include "disk/contents.h"
 #include "disk/device.h"
 #include "disk/scan.h"
 #include "verbs/verbs.h"
@@ -36,6 +37,8 @@ enum exit_code verb_disks(const struct operands *operands) {
 	struct fault fault, ignored;
 	int r = scan_disks(root, &disks, &fault);
 
+	if (r == 0)
+		r = contents_read(root, &disks, &fault);
 	if (r == 0 && !selector)
 		r = print_list(&disks, operands, stdout, &fault);
 	else if (r == 0) {

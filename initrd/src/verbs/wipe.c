@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "disk/choose.h"
+#include "disk/contents.h"
 #include "disk/scan.h"
 #include "disk/seam.h"
 #include "disk/several.h"
@@ -53,14 +54,17 @@ static int open_all(const char *selectors, const char *keep, struct erase_fleet 
 	cleanup_with(disks_free) struct disks disks = {0};
 	cleanup_free struct several *several = calloc(1, sizeof(*several));
 	struct fault ignored;
-	int r = several ? scan_disks("", &disks, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "wipe");
+	int r = several ? scan_disks(seam_root(), &disks, fault) : fault_errno(fault, CODE_FAILED, ENOMEM, "wipe");
 
+	if (r == 0)
+		r = contents_read(seam_root(), &disks, fault);
 	if (r == 0 && (r = several_choose(&disks, selectors, keep, several, fault)) < 0)
 		(void)choose_list(&disks, NULL, keep, list, &ignored);
 	if (r == 0)
 		r = make_jobs(fleet, several->count, fault);
 	for (size_t i = 0; r == 0 && i < fleet->count; i++) {
 		fleet->jobs[i].disk = *several->items[i].disk;
+		fleet->jobs[i].disk.parts = NULL; // it goes with the list
 		open_job(&disks, &fleet->jobs[i], several->items[i].left, several->items[i].unfit);
 	}
 	return r;

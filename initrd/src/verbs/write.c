@@ -136,8 +136,8 @@ enum exit_code verb_write(const struct operands *operands) {
 
 	if (has_file == !!operands_get(operands, "disk") || (has_file && operands_get(operands, "keep")))
 		r = fault_set(&fault, CODE_USAGE, "exactly one of disk= (with keep=) and file= is required");
-	else if (!has_file && (r = device_open(operands_get(operands, "disk"), operands_get(operands, "keep"), &device,
-		&list, &fault)) < 0)
+	else if (!has_file && (r = device_open_whole(operands_get(operands, "disk"), operands_get(operands, "keep"),
+		&device, &list, &fault)) < 0)
 		fputs(text_string(&list), stderr);
 	if (r == 0)
 		r = write_to(&device, operands, &fault);

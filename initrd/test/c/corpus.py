@@ -8,6 +8,8 @@ import sys
 import zlib
 from pathlib import Path
 
+import members
+
 SECTOR = 512  # bytes; the disk of fuzz_table.c has 1,024 of them
 
 
@@ -184,6 +186,8 @@ def main(directory: Path) -> None:
         "probe/qcow2": b"QFI\xfb\0\0\0\3" + bytes(96),
         "map/map": b"# comment\n0x00010000     ?\n0x00000000  0x00001000  +\n0x00001000  0x0000f000  ?\n",
         "map/dump": b"label: gpt\nlast-lba: 20446\nsector-size: 512\n/dev/sda1 : start= 2048, size= 4096, type=Y\n",
+        "lvm/volume": bytes(512) + members.lvm("A-1", 2, 12288, start=8100, room=8192)[1],
+        "lvm/text": members.metadata("A-1", 2),
         "fit/larger": b"\2\0\0\0" + struct.pack("<II", 1023, 65535) + gpt(),
         "fit/smaller": b"\2\0\0\0" + struct.pack("<II", 1023, 899) + gpt(),
         "zstd/frames": zstd(),

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		{.name = "sdb", .serial = "S", .wwn = "0x5", .model = "aXbXc", .bytes = 1000, .transport = "sas"},
 		{.name = "sdc", .serial = "U", .vendor = "V", .bytes = 10, .transport = "usb"},
 	};
-	static const struct disks disks = {3, table};
+	static const struct disks disks = {.count = 3, .items = table};
 	static struct several several;
 	char *text = strndup((const char *)data, size);
 	const struct disk *disk;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,23 @@ static bool open_path(const char *path, struct device *ret) {
 	if (ret->fd < 0 || fstat(ret->fd, &st) < 0)
 		abort();
 	ret->bytes = (uint64_t)st.st_size;
+	return true;
+}
+
+const char *seam_root(void) {
+	const char *root = getenv("SLED_TEST_ROOT");
+	return root ? root : "";
+}
+
+// Its name is that of the disk, as messages have it.
+bool seam_open_node(const struct disk *disk, struct device *ret) {
+	char path[PATH_MAX];
+
+	if (!*seam_root())
+		return false;
+	snprintf(path, sizeof(path), "%s%s", seam_root(), disk->node);
+	open_path(path, ret);
+	snprintf(ret->name, sizeof(ret->name), "%s", disk->name);
 	return true;
 }
 

@@ -21,7 +21,7 @@ static struct disk table[] = {
 	{.name = "usb", .serial = "U", .bytes = 50, .transport = "usb", .foreign = "attached by USB"},
 	{.name = "odd", .serial = "O", .bytes = 50},
 };
-static const struct disks disks = {sizeof(table) / sizeof(table[0]), table};
+static const struct disks disks = {.count = sizeof(table) / sizeof(table[0]), .items = table};
 
 static void chosen(const char *selector, const char *keep, const char *name) {
 	const struct disk *disk = NULL;
@@ -81,7 +81,7 @@ static void test_keep(void) {
 }
 
 static void test_only(void) {
-	static const struct disks one = {1, &table[0]};
+	static const struct disks one = {.count = 1, .items = &table[0]};
 	const struct disk *disk = NULL;
 	struct fault fault;
 	ok(choose_disk(&one, "only", NULL, &disk, &fault) == 0 && disk == &table[0], "only, of one");

@@ -7,13 +7,14 @@
 #include "base/operand.h"
 #include "disk/choose.h"
 #include "disk/scan.h"
+#include "disk/several.h"
 #include "disk/transport.h"
 #include "tap.h"
 
 #define TABLE_MAX 16u
 
 static struct disk table[TABLE_MAX];
-static struct disks disks = {0, table};
+static struct disks disks = {.items = table};
 static char name[256]; // of the table
 static unsigned cases;
 
@@ -44,6 +45,7 @@ static void add_disk(const struct operands *line) {
 	take(disk->model, sizeof(disk->model), line, "model");
 	take(disk->vendor, sizeof(disk->vendor), line, "vendor");
 	take(disk->transport, sizeof(disk->transport), line, "transport");
+	take(disk->sets, sizeof(disk->sets), line, "set");
 	(void)number_parse(operands_get_or(line, "bytes", ""), NUMBER_MAX, &disk->bytes);
 	disk->rotational = is_one(line, "rotational");
 	disk->removable = is_one(line, "removable");
@@ -59,7 +61,7 @@ static const char *kind_of(const struct fault *fault) {
 		const char *words, *kind;
 	} kinds[] = {
 		{"keep ", "keep"}, {": no disk matches", "none"}, {" disks match", "several"},
-		{" on the keep list", "kept"}, {" read-only", "readonly"},
+		{" on the keep list", "kept"}, {" read-only", "readonly"}, {" is a member of the set ", "set"},
 	};
 
 	if (fault->code == CODE_USAGE)
@@ -72,19 +74,44 @@ static const char *kind_of(const struct fault *fault) {
 	return fault->text;
 }
 
-// What the choice results in: the name of a disk, or the kind of the refusal.
+// What the choice results in, for a step that writes the disk: its name, or the kind of the refusal.
 static const char *outcome(const char *selector, const char *keep) {
 	static struct fault fault;
 	const struct disk *disk = NULL;
 
-	return choose_disk(&disks, selector, keep, &disk, &fault) < 0 ? kind_of(&fault) : disk->name;
+	if (choose_disk(&disks, selector, keep, &disk, &fault) < 0 || choose_whole(&disks, &disk, 1, &fault) < 0)
+		return kind_of(&fault);
+	return disk->name;
+}
+
+// The names of the disks that a wipe takes, or the kind of the refusal.
+static const char *outcome_of_wipe(const char *selectors, const char *keep) {
+	static struct several several;
+	static struct fault fault;
+	static char names[TABLE_MAX * sizeof(table[0].name)];
+
+	if (several_choose(&disks, selectors, keep, &several, &fault) < 0)
+		return kind_of(&fault);
+	*names = 0;
+	for (size_t i = 0; i < several.count; i++)
+		if (!several.items[i].left[0])
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", *names ? "," : "",
+				 several.items[i].disk->name);
+	return names;
 }
 
 static void check_case(const struct operands *line) {
 	const char *selector = operands_get(line, "select"), *keep = operands_get(line, "keep");
 	const char *wanted = operands_get(line, "disk"), *pin = operands_get_or(line, "pin", "");
+	const char *several = operands_get(line, "disks");
 
 	cases++;
+	if (several) {
+		wanted = operands_get(line, "take");
+		same(outcome_of_wipe(several, keep), wanted ? wanted : operands_get_or(line, "refuse", "?"),
+		     "%s: wipe of %s keep %s", name, several, keep ? keep : "-");
+		return;
+	}
 	same(outcome(selector, keep), wanted ? wanted : operands_get_or(line, "refuse", "?"), "%s: %s keep %s", name,
 	     selector, keep ? keep : "-");
 	if (*pin)

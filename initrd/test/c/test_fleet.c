@@ -19,7 +19,7 @@ static struct disk table[] = {
 	{.name = "loop0", .bytes = 100, .excluded = "a loop device"},
 	{.name = "sdg", .serial = "G", .bytes = 100, .transport = "sas", .in_use = "mounted at /srv"},
 };
-static const struct disks disks = {sizeof(table) / sizeof(table[0]), table};
+static const struct disks disks = {.count = sizeof(table) / sizeof(table[0]), .items = table};
 static struct several several;
 static struct fault fault;
 

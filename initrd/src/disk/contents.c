@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk/contents.h"
+
+#include <blkid/blkid.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/crew.h"
+#include "disk/choose.h"
+#include "disk/lvm.h"
+
+#define SIGNATURES_MAX 32u // that one content may have
+#define BTRFS_DEVICES (65536u + 0x88u)
+#define BCACHE_SET (4096u + 56u)     // of bcache the UUID of the set, of bcachefs that of the filesystem
+#define BCACHEFS_DEVICES (4096u + 123u)
+
+static void free_probe(blkid_probe *probe) { blkid_free_probe(*probe); }
+
+static void add_group(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) {
+	struct reader reader = {.name = "lvm", .bytes = start + bytes, .fd = fd};
+	struct lvm_group group;
+
+	if (!lvm_read(&reader, start, bytes, &group))
+		sets_add(sets, "lvm", "*");
+	else if (group.id[0] && group.volumes > 1)
+		sets_add(sets, "lvm", group.id);
+}
+
+static void add_btrfs(int fd, uint64_t start, const char *uuid, char sets[SETS_MAX]) {
+	uint8_t devices[8];
+
+	if (pread(fd, devices, sizeof(devices), (off_t)(start + BTRFS_DEVICES)) != sizeof(devices) ||
+	    get_le64(devices) != 1)
+		sets_add(sets, "btrfs", uuid);
+}
+
+// A backing device of bcache that has no cache has a set of zeros.
+static void add_bcache(int fd, uint64_t start, const char *type, char sets[SETS_MAX]) {
+	uint8_t set[16], devices = 0;
+	char text[2 * sizeof(set) + 1];
+
+	if (pread(fd, set, sizeof(set), (off_t)(start + BCACHE_SET)) != sizeof(set) ||
+	    pread(fd, &devices, 1, (off_t)(start + BCACHEFS_DEVICES)) != 1)
+		return sets_add(sets, type, "*");
+	if (is_zero(set, sizeof(set)) || (!strcmp(type, "bcachefs") && devices == 1))
+		return;
+	for (size_t i = 0; i < sizeof(set); i++)
+		snprintf(text + 2 * i, 3, "%02x", set[i]);
+	sets_add(sets, type, text);
+}
+
+// As sets name it: in lower case, without "_member".
+static void short_type(const char *type, char *ret, size_t size) {
+	size_t n = 0;
+
+	if (!strcmp(type, "linux_raid_member"))
+		type = "md";
+	for (; type[n] && n + 1 < size && strcmp(type + n, "_member"); n++)
+		ret[n] = type[n] >= 'A' && type[n] <= 'Z' ? (char)(type[n] | 0x20) : type[n];
+	ret[n] = 0;
+}
+
+static void add_found(blkid_probe probe, int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) {
+	const char *type = "", *uuid = "", *usage = "";
+	char name[32];
+
+	(void)blkid_probe_lookup_value(probe, "TYPE", &type, NULL);
+	(void)blkid_probe_lookup_value(probe, "UUID", &uuid, NULL);
+	(void)blkid_probe_lookup_value(probe, "USAGE", &usage, NULL);
+	short_type(type, name, sizeof(name));
+	if (!strcmp(type, "LVM2_member"))
+		add_group(fd, start, bytes, sets);
+	else if (!strcmp(type, "btrfs"))
+		add_btrfs(fd, start, uuid, sets);
+	else if (!strcmp(type, "bcache") || !strcmp(type, "bcachefs"))
+		add_bcache(fd, start, name, sets);
+	else if (!strcmp(usage, "raid") || !strcmp(type, "zfs_member"))
+		sets_add(sets, name, uuid);
+}
+
+void contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) {
+	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
+
+	if (!probe || blkid_probe_set_device(probe, fd, (blkid_loff_t)start, (blkid_loff_t)bytes) != 0)
+		return;
+	blkid_probe_enable_superblocks(probe, 1);
+	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID | BLKID_SUBLKS_USAGE);
+	for (unsigned i = 0; i < SIGNATURES_MAX && blkid_do_probe(probe) == 0; i++)
+		add_found(probe, fd, start, bytes, sets);
+}
+
+static void add_name(struct text *text, const char *kind, const char *name) {
+	if (name && *name)
+		text_addf(text, "%s:%s\n", kind, name);
+}
+
+static void read_partitions(blkid_probe probe, int fd, struct disk *disk) {
+	blkid_partlist list = blkid_probe_get_partitions(probe);
+	struct text names = {0};
+
+	for (int i = 0; list && i < blkid_partlist_numof_partitions(list); i++) {
+		blkid_partition p = blkid_partlist_get_partition(list, i);
+		uint64_t start = (uint64_t)blkid_partition_get_start(p) * SECTOR;
+		uint64_t bytes = (uint64_t)blkid_partition_get_size(p) * SECTOR;
+		add_name(&names, "part-uuid", blkid_partition_get_uuid(p));
+		add_name(&names, "part-label", blkid_partition_get_name(p));
+		if (start > 0 && start < disk->bytes && bytes <= disk->bytes - start &&
+		    !blkid_partition_is_extended(p))
+			contents_sets(fd, start, bytes, disk->sets);
+	}
+	disk->parts = names.data;
+}
+
+static void read_one(const char *root, struct disk *disk) {
+	cleanup_with(free_probe) blkid_probe probe = NULL;
+	cleanup_close int fd = -1;
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s%s", root, disk->node);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0 || (!*root && (!S_ISBLK(st.st_mode) || st.st_rdev != disk->number)))
+		return;
+	contents_sets(fd, 0, disk->bytes, disk->sets);
+	probe = blkid_new_probe();
+	if (probe && blkid_probe_set_device(probe, fd, 0, (blkid_loff_t)disk->bytes) == 0)
+		read_partitions(probe, fd, disk);
+}
+
+struct work {
+	struct crew crew;
+	const char *root;
+	struct disks *disks;
+};
+
+static void *read_next(void *context) {
+	struct work *work = context;
+	uint32_t from, to;
+
+	while (crew_take(&work->crew, 1, &from, &to)) {
+		struct disk *disk = &work->disks->items[from];
+		if (choose_is_disk(disk) && disk->bytes > 0)
+			read_one(work->root, disk);
+	}
+	return NULL;
+}
+
+int contents_read(const char *root, struct disks *disks, struct fault *fault) {
+	struct work work = {.crew = CREW_INIT((uint32_t)disks->count), .root = root, .disks = disks};
+
+	blkid_init_debug(0); // before there are threads
+	if (disks->count == 0)
+		return 0;
+	return crew_run(&work.crew, crew_size(CREW_MAX, CREW_MAX, work.crew.items), read_next, &work, fault);
+}

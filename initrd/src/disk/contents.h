@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the disks of a machine hold, as far as their choice depends on it: the sets that they are members of, and their
+// partitions, which may be kept.
+#pragma once
+
+#include "base/fault.h"
+#include "disk/disk.h"
+
+// Reads all of them side by side, from their files below `root`/dev. What cannot be read holds nothing.
+int contents_read(const char *root, struct disks *disks, struct fault *fault);
+
+// The sets of the content of one disk or partition.
+void contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]);

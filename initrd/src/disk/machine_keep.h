@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The disks that a machine keeps whatever its plan (contract/kernel-arguments.md, sled.keep and /etc/sled/keep).
+#pragma once
+
+#include "base/fault.h"
+
+// Joined by ";", as they are written. NULL: none. A file that cannot be read is a fault: its disks would not be kept.
+int machine_keep_read(const char *root, char **ret, struct fault *fault);
