@@ -12,7 +12,7 @@ import (
 // Kind is why no disk is chosen.
 type Kind string
 
-// The kinds of refusals. The first six are words of contract/vectors/disk/choose.
+// The kinds of refusals. Those in front of absent are words of contract/vectors/disk/choose.
 const (
 	Syntax   Kind = "syntax"   // a selector does not parse
 	Keep     Kind = "keep"     // an entry of the keep list matches no disk
@@ -20,6 +20,7 @@ const (
 	Several  Kind = "several"  // more than one does
 	Kept     Kind = "kept"     // the one that does is on the keep list
 	ReadOnly Kind = "readonly" // or read-only
+	Half     Kind = "set"      // or a member of a set of which another member is not taken
 	Absent   Kind = "absent"   // a description matches a disk that is missing now
 	Unnamed  Kind = "unnamed"  // no identity belongs to the disk alone
 )
@@ -58,6 +59,9 @@ func (t Table) CheckKeep(keep []string) ([]Selector, error) {
 		return nil, refuse(Syntax, "keep: %v", err)
 	}
 	for _, entry := range list {
+		if entry.namesPartition() { // that the node alone knows
+			continue
+		}
 		if !slices.ContainsFunc(t, func(d Disk) bool { return !d.Missing && d.isDisk() && entry.Matches(d) }) {
 			return nil, refuse(Keep, "keep %s: no disk matches; correct the entry, or remove it if its disk is gone",
 				entry.Text)

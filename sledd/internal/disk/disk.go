@@ -25,6 +25,7 @@ type Disk struct {
 	// Rotational is 0 or 1, as reported.
 	Rotational string `json:"rotational,omitempty"`
 	ReadOnly   bool   `json:"readonly,omitempty"`
+	Sets       string `json:"set,omitempty" doc:"Sets of which it or its partitions are members, as TYPE:ID joined by ,"`
 	Missing    bool   `json:"missing,omitempty" doc:"Reported by an earlier boot, and not by the newest"`
 
 	excluded string // why it is never a candidate
@@ -35,7 +36,7 @@ func Read(fact func(key string) string) Disk {
 	bytes, _ := strconv.ParseInt(fact("bytes"), 10, 64) // 0: without a size
 	d := Disk{Name: fact("name"), Serial: fact("serial"), WWN: fact("wwn"), Path: fact("path"), Model: fact("model"),
 		Vendor: fact("vendor"), Transport: fact("transport"), Bytes: bytes, Rotational: fact("rotational"),
-		ReadOnly: fact("readonly") == "1"}
+		ReadOnly: fact("readonly") == "1", Sets: fact("set")}
 	d.excluded = exclude(d.Name, fact("removable") == "1", bytes)
 	return d
 }

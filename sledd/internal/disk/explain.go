@@ -15,9 +15,12 @@ type Verdict struct {
 }
 
 // Explain returns for each disk of the machine why a selector does not choose it; the one without a reason is chosen.
-// The error is that of Choose.
-func (t Table) Explain(selector string, keep []string) ([]Verdict, error) {
+// The error is that of Choose, or, of a step that writes the disk, that it would halve a set.
+func (t Table) Explain(selector string, keep []string, writes bool) ([]Verdict, error) {
 	chosen, err := t.Choose(selector, keep)
+	if err == nil && writes {
+		err = t.Whole([]Disk{chosen})
+	}
 	s, _ := Parse(selector)
 	kept, _ := ParseKeep(strings.Join(keep, ";"))
 	matching := t.matching(s)
@@ -39,6 +42,9 @@ func (t Table) Explain(selector string, keep []string) ([]Verdict, error) {
 func (t Table) All(keep []string) ([]Verdict, error) {
 	kept, err := t.CheckKeep(keep)
 	list := t.all(kept)
+	if err == nil {
+		_, err = t.Take("all", keep)
+	}
 	for i := range list {
 		list[i].Chosen = err == nil && list[i].Why == ""
 	}
@@ -80,6 +86,8 @@ func (t Table) why(s Selector, d Disk, kept []Selector, matching []Disk, chosen 
 		return "does not match"
 	case !s.Chooses(d):
 		return "to be named: " + attached(d)
+	case chosen.Name == d.Name && chosen.Missing == d.Missing:
+		return "matches, but others of its set are not taken"
 	case slices.ContainsFunc(matching, is) && len(matching) > 1:
 		return "matches, as others do"
 	case slices.ContainsFunc(matching, is):

@@ -36,6 +36,16 @@ type Selector struct {
 
 // Parse reads a selector.
 func Parse(text string) (Selector, error) {
+	s, err := parse(text)
+	if err == nil && s.namesPartition() {
+		err = fmt.Errorf("disk selector %.80q: partitions can be kept, not selected", text)
+	}
+	return s, err
+}
+
+func (s Selector) namesPartition() bool { return s.has("part-uuid") || s.has("part-label") }
+
+func parse(text string) (Selector, error) {
 	s := Selector{Text: text}
 	words := strings.Split(text, ",")
 	if text == "" {
@@ -55,7 +65,9 @@ func Parse(text string) (Selector, error) {
 }
 
 // ParseList reads selectors joined by semicolons.
-func ParseList(text string) ([]Selector, error) {
+func ParseList(text string) ([]Selector, error) { return parseList(text, Parse) }
+
+func parseList(text string, parse func(string) (Selector, error)) ([]Selector, error) {
 	words := strings.Split(text, ";")
 	if len(words) > MaxSelectors {
 		return nil, fmt.Errorf("%d disk selectors, at most %d are allowed", len(words), MaxSelectors)
@@ -63,7 +75,7 @@ func ParseList(text string) ([]Selector, error) {
 	list := make([]Selector, len(words))
 	var err error
 	for i, word := range words {
-		if list[i], err = Parse(word); err != nil {
+		if list[i], err = parse(word); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +84,7 @@ func ParseList(text string) ([]Selector, error) {
 
 // ParseKeep reads a keep list, joined by semicolons.
 func ParseKeep(text string) ([]Selector, error) {
-	list, err := ParseList(text)
+	list, err := parseList(text, parse)
 	for _, s := range list {
 		if s.has("smallest") {
 			return nil, fmt.Errorf("disk selector %.80q: what is kept must not depend on other disks", s.Text)
@@ -92,7 +104,7 @@ func parseTerm(word string) (term, error) {
 	case "size":
 		t.least, t.most, err = parseSize(encoded)
 		return t, err
-	case "serial", "wwn", "path", "model", "vendor", "transport", "rotational":
+	case "serial", "wwn", "path", "model", "vendor", "transport", "rotational", "part-uuid", "part-label":
 	default:
 		return t, fmt.Errorf("%.80q is not one of %s", word, terms)
 	}
@@ -196,6 +208,8 @@ func (t term) matches(d Disk) bool {
 		return d.Transport == t.value
 	case "rotational":
 		return cmp.Or(d.Rotational, "unknown") == t.value
+	case "part-uuid", "part-label":
+		return false // the node alone knows
 	case "size":
 		return d.Bytes >= t.least && d.Bytes <= t.most
 	}

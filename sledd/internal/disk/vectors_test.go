@@ -16,6 +16,7 @@ type one struct {
 	name     string
 	table    disk.Table
 	selector string
+	wipe     bool // the selectors are those of a wipe, or all
 	keep     []string
 	want     string // the disk, or the kind of the refusal
 	pin      string
@@ -53,8 +54,11 @@ func vectors(t testing.TB) []one {
 		if keep, given := line.Get("keep"); given {
 			c.keep = strings.Split(keep, ";")
 		}
+		if selectors, given := line.Get("disks"); given {
+			c.selector, c.wipe = selectors, true
+		}
 		if c.want == "" {
-			c.want, c.pin, c.chosen = values["disk"], values["pin"], true
+			c.want, c.pin, c.chosen = values["disk"]+values["take"], values["pin"], true
 		}
 		cases = append(cases, c)
 	}
@@ -64,21 +68,30 @@ func vectors(t testing.TB) []one {
 	return cases
 }
 
-func outcome(table disk.Table, selector string, keep []string) string {
-	chosen, err := table.Choose(selector, keep)
+// outcome is the disks that a step takes which writes them, or the kind of the refusal.
+func (c one) outcome(selectors string) string {
+	if selectors == "all" && !c.wipe {
+		_, err := c.table.Choose(selectors, c.keep)
+		return string(disk.KindOf(err))
+	}
+	taken, err := c.table.Take(selectors, c.keep)
 	if err != nil {
 		return string(disk.KindOf(err))
 	}
-	return chosen.Name
+	names := make([]string, len(taken))
+	for i, d := range taken {
+		names[i] = d.Name
+	}
+	return strings.Join(names, ",")
 }
 
 func TestVectors(t *testing.T) {
 	for _, c := range vectors(t) {
-		if got := outcome(c.table, c.selector, c.keep); got != c.want {
+		if got := c.outcome(c.selector); got != c.want {
 			t.Errorf("%s: got %s", c.name, got)
 			continue
 		}
-		if !c.chosen {
+		if !c.chosen || c.wipe {
 			continue
 		}
 		chosen, _ := c.table.Choose(c.selector, c.keep)
@@ -86,15 +99,18 @@ func TestVectors(t *testing.T) {
 		if pin != c.pin || (c.pin == "") != (disk.KindOf(err) == disk.Unnamed) {
 			t.Errorf("%s: pinned as %q, %v", c.name, pin, err)
 		}
-		if c.pin != "" && outcome(c.table, c.pin, c.keep) != c.want {
-			t.Errorf("%s: the pin chooses %s", c.name, outcome(c.table, c.pin, c.keep))
+		if c.pin != "" && c.outcome(c.pin) != c.want {
+			t.Errorf("%s: the pin chooses %s", c.name, c.outcome(c.pin))
 		}
 	}
 }
 
 func TestEveryOtherDiskHasAReason(t *testing.T) {
 	for _, c := range vectors(t) {
-		list, err := c.table.Explain(c.selector, c.keep)
+		if c.wipe {
+			continue
+		}
+		list, err := c.table.Explain(c.selector, c.keep, true)
 		if (err == nil) != c.chosen {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -126,7 +142,7 @@ func FuzzChoose(f *testing.F) {
 	f.Fuzz(func(t *testing.T, selector, keep string) {
 		for name, table := range tables {
 			chosen, err := table.Choose(selector, []string{keep})
-			list, _ := table.Explain(selector, []string{keep})
+			list, _ := table.Explain(selector, []string{keep}, false)
 			if err != nil && disk.KindOf(err) == "" {
 				t.Errorf("%s: %v is no refusal", name, err)
 			}

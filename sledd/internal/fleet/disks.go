@@ -39,7 +39,8 @@ func (f *Fleet) Disks(ctx context.Context, reference, match string, keep []strin
 	}
 	shown := api.NodeDisks{Node: tx.NameOr(tx.MAC), Match: cmp.Or(match, tx.selector()), Keep: keep, Time: facts.Time,
 		BootID: facts.BootID, Disks: []api.NodeDisk{}}
-	return shown, explain(facts.Table(), &shown)
+	binding := tx.Binding()
+	return shown, explain(facts.Table(), &shown, binding == nil || binding.Capture == "")
 }
 
 // ForgetDisk forgets a disk that an earlier boot has reported and the newest has not, such as one that was exchanged: a
@@ -80,7 +81,7 @@ func (tx *nodeTx) selector() string {
 }
 
 // explain fills in what is chosen, and why the other disks are not. The error is a selector that does not parse.
-func explain(table disk.Table, shown *api.NodeDisks) error {
+func explain(table disk.Table, shown *api.NodeDisks, writes bool) error {
 	var verdicts []disk.Verdict
 	var err error
 	switch shown.Match {
@@ -94,7 +95,7 @@ func explain(table disk.Table, shown *api.NodeDisks) error {
 		}
 		err = fmt.Errorf("no disk is selected: neither the binding nor the node names one")
 	default:
-		verdicts, err = table.Explain(shown.Match, shown.Keep)
+		verdicts, err = table.Explain(shown.Match, shown.Keep, writes)
 		if err == nil {
 			chosen, _ := table.Choose(shown.Match, shown.Keep)
 			shown.Planned, err = table.Pin(chosen)

@@ -62,7 +62,7 @@ func (tx *nodeTx) refusePlan(desired plan.Plan, why error) {
 // disksText is the log of a plan that was refused: each disk, and why it was not chosen.
 func (tx *nodeTx) disksText(desired plan.Plan, why error) string {
 	var out strings.Builder
-	list, _ := tx.Facts().Table().Explain(desired.Disk(), tx.Spec().KeepDisks)
+	list, _ := tx.Facts().Table().Explain(desired.Disk(), tx.Spec().KeepDisks, true)
 	for _, verdict := range list {
 		fmt.Fprintf(&out, "%s: %s: %s\n", verdict.Disk.Name, verdict.Disk, verdict.Why)
 	}

@@ -42,7 +42,7 @@ func (p Plan) Pin(table disk.Table) (Plan, error) {
 			if pair.Key != "disk" && pair.Key != "disks" {
 				continue
 			}
-			identity, err := pin(table, pair.Value, kept(step))
+			identity, err := pin(table, step, pair.Value)
 			if err != nil {
 				return Plan{}, err
 			}
@@ -62,17 +62,16 @@ func kept(step operand.Line) []string {
 
 // pin returns the identities of the disks that selectors joined by semicolons mean. All disks stay all: one that is
 // late is wiped too.
-func pin(table disk.Table, selectors string, keep []string) (string, error) {
-	if selectors == "all" {
-		_, err := table.CheckKeep(keep)
+func pin(table disk.Table, step operand.Line, selectors string) (string, error) {
+	taken, err := table.Take(selectors, kept(step))
+	if disk.KindOf(err) == disk.Half && step.Word != "wipe" && step.Word != "write" { // nothing is lost
+		err = nil
+	}
+	if err != nil || selectors == "all" {
 		return selectors, err //nolint:wrapcheck // states the selector and the reason
 	}
 	var identities []string
-	for selector := range strings.SplitSeq(selectors, ";") {
-		chosen, err := table.Choose(selector, keep)
-		if err != nil {
-			return "", err //nolint:wrapcheck // likewise
-		}
+	for _, chosen := range taken {
 		identity, err := table.Pin(chosen)
 		if err != nil {
 			return "", err //nolint:wrapcheck // likewise

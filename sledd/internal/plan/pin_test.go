@@ -72,3 +72,29 @@ func TestPlansThatTouchNoDisk(t *testing.T) {
 		t.Error("a plan that touches no disk names one")
 	}
 }
+
+// A capture loses nothing of the other members.
+func TestAMemberOfASetIsNeverWrittenAlone(t *testing.T) {
+	one, other := drive("sda", "M1", ""), drive("sdb", "M2", "")
+	one.Sets, other.Sets = "md:1", "lvm:2,md:1"
+	for _, c := range []struct {
+		node    api.NodeSpec
+		spec    api.BindingSpec
+		refused bool
+	}{
+		{api.NodeSpec{Disk: "serial:M1"}, api.BindingSpec{Image: "d12"}, true},
+		{api.NodeSpec{Disk: "serial:M2"}, api.BindingSpec{Image: "d12", Mode: "delta"}, true},
+		{api.NodeSpec{KeepDisks: []string{"serial:M2"}}, api.BindingSpec{}, true},
+		{api.NodeSpec{}, api.BindingSpec{}, false},
+		{api.NodeSpec{Disk: "serial:M1"}, api.BindingSpec{Capture: "c"}, false},
+	} {
+		p, err := plan.Build(c.node, api.Binding{BindingSpec: c.spec, Generation: 7}, image(), upload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Pin(disk.Table{one, other})
+		if (disk.KindOf(err) == disk.Half) != c.refused || (err != nil) != c.refused {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
