@@ -18,6 +18,7 @@ struct memory_disk {
 	int error;
 	bool stuck;	   // a byte that keeps its value whatever is written
 	uint64_t stuck_at;
+	const bool *left;	   // of each MiB: nothing changes it, and all is reported as done. NULL: none
 	uint64_t bad_from, bad_to; // reads and writes that touch this range fail with EIO
 	unsigned dies_after;	   // changes; then nothing is accepted any more, as if the power were cut. 0: never
 	unsigned calls, zero_calls, written_blocks, syncs, changes;
@@ -44,7 +45,7 @@ static inline ssize_t memory_pread(struct device *d, void *data, size_t size, ui
 	return (ssize_t)size;
 }
 
-static inline void memory_put(struct memory_disk *m, const void *data, size_t size, uint64_t offset) {
+static inline void memory_put_one(struct memory_disk *m, const unsigned char *data, uint64_t size, uint64_t offset) {
 	bool stuck = m->stuck && m->stuck_at >= offset && m->stuck_at - offset < size;
 	unsigned char kept = stuck ? m->data[m->stuck_at] : 0;
 	if (data)
@@ -53,6 +54,20 @@ static inline void memory_put(struct memory_disk *m, const void *data, size_t si
 		memset(m->data + offset, 0, size);
 	if (stuck)
 		m->data[m->stuck_at] = kept;
+}
+
+static inline void memory_put(struct memory_disk *m, const void *data, uint64_t size, uint64_t offset) {
+	const unsigned char *bytes = data;
+
+	while (m->left && size > 0) {
+		uint64_t here = (1u << 20) - offset % (1u << 20), n = size < here ? size : here;
+		if (!m->left[offset >> 20])
+			memory_put_one(m, bytes, n, offset);
+		bytes = bytes ? bytes + n : NULL;
+		offset += n;
+		size -= n;
+	}
+	memory_put_one(m, bytes, size, offset);
 }
 
 // Several threads may write.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which disks a wipe takes, several side by side, and the line of each in the report.
+#include "base/cleanup.h"
 #include "base/operand.h"
 #include "disk/several.h"
 #include "erase/fleet.h"
+#include "erase/level.h"
 #include "memory_disk.h"
 #include "tap.h"
 
@@ -102,6 +104,47 @@ static void test_side_by_side(void) {
 	finish(&fleet);
 }
 
+#define LARGE 128 // MiB; 1 % of them is one
+
+// A drive that says done and left 1 % of its MiBs, beside one that is sound: the record of the one is failed.
+static bool is_found(unsigned seed, enum erase_level level, bool *sound) {
+	static struct memory_disk disk[2];
+	struct erase_fleet fleet = {.count = 2, .jobs = calloc(2, sizeof(*fleet.jobs))};
+	struct text text = {0};
+	bool left[LARGE] = {0}, found;
+
+	srandom(seed);
+	left[random() % LARGE] = true;
+	for (unsigned i = 0; i < 2; i++) {
+		fleet.jobs[i].device = memory_open(&disk[i], i == 0 ? LARGE * MIB : MIB, 512);
+		fleet.jobs[i].erase.level = level;
+	}
+	disk[0].left = left;
+	found = fleet_erase(&fleet, &fault) == 0 && fleet_code(&fleet) == CODE_INTEGRITY &&
+		fleet.jobs[0].fault.code == CODE_INTEGRITY;
+	record_write(&fleet.jobs[0].disk, &fleet.jobs[0].erase, fleet.jobs[0].result, fleet.jobs[0].fault.text, &text);
+	found = found && strstr(text_string(&text), "result=failed");
+	*sound = *sound && fleet.jobs[1].result == ERASED;
+	text_free(&text);
+	for (unsigned i = 0; i < 2; i++)
+		free(disk[i].data);
+	fleet_free(&fleet);
+	return found;
+}
+
+static void test_left(void) {
+	static const enum erase_level levels[] = {ERASE_EMPTY, ERASE_CLEAR};
+
+	for (unsigned k = 0; k < ELEMENTS(levels); k++) {
+		unsigned found = 0, runs = levels[k] == ERASE_EMPTY ? 100 : 10; // the pattern of a clear takes time
+		bool sound = true;
+		for (unsigned seed = 0; seed < runs; seed++)
+			found += is_found(seed, levels[k], &sound);
+		ok(found == runs && sound, "%s: what a drive left is found in %u of %u runs",
+		   erase_level_name(levels[k]), found, runs);
+	}
+}
+
 static void test_record(void) {
 	struct disk disk = {.name = "sda", .serial = "S 1\n", .wwn = "0x5", .bytes = 1000, .sector = 512};
 	struct erase erase = {.level = ERASE_CLEAR, .method = "overwrite", .read = 1000, .seconds = 1.5};
@@ -145,6 +188,7 @@ int main(void) {
 	test_all();
 	test_list();
 	test_side_by_side();
+	test_left();
 	test_record();
 	return tap_done();
 }
