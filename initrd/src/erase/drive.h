@@ -27,6 +27,8 @@ struct drive_ops {
 };
 
 struct drive_family {
+	const char *kind; // how the names of its methods begin
+
 	// 1: the drive is of another family. Fills in offers and what the drive reaches.
 	int (*probe)(struct drive *, struct offers *, struct fault *);
 

@@ -157,4 +157,4 @@ static int run(struct drive *drive, const struct offer *offer, struct fault *fau
 	return r;
 }
 
-const struct drive_family drive_ata = {probe, settle, run};
+const struct drive_family drive_ata = {"ata-", probe, settle, run};

@@ -219,4 +219,4 @@ static int run(struct drive *drive, const struct offer *offer, struct fault *fau
 	}
 }
 
-const struct drive_family drive_nvme = {probe, settle, run};
+const struct drive_family drive_nvme = {"nvme-", probe, settle, run};

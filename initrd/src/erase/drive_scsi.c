@@ -145,4 +145,4 @@ static int run(struct drive *drive, const struct offer *offer, struct fault *fau
 	return r;
 }
 
-const struct drive_family drive_scsi = {probe, settle, run};
+const struct drive_family drive_scsi = {"scsi-", probe, settle, run};

@@ -85,12 +85,24 @@ static int probe_one(struct member *member, struct offers *offers, struct fault 
 			 drive->device->name);
 }
 
+// A machine may have drives of several kinds. In a purge, a method that is named is for those of its kind, and the
+// others take auto.
+static void take_own_method(struct member *member) {
+	struct erase *erase = &member->job->erase;
+	const char *kind = member->drive.family->kind;
+
+	if (erase->level == ERASE_PURGE && strncmp(method_name(erase->by), kind, strlen(kind)) != 0)
+		erase->by = METHOD_AUTO;
+}
+
 static int probe_all(struct group *g, struct fault *fault) {
 	struct offers ignored;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < g->count; i++)
 		r = probe_one(&g->members[i], i == 0 ? &g->offers : &ignored, fault);
+	for (size_t i = 0; r == 0 && i < g->count; i++)
+		take_own_method(&g->members[i]);
 	return r;
 }
 

@@ -42,7 +42,11 @@ static void test_refusals(void) {
 	drive.refuses_pass = true;
 	ok(run() == CODE_UNSUPPORTED && untouched(), "%s", fault.text);
 	begin(METHOD_SCSI_SANITIZE_BLOCK);
-	ok(run() == CODE_UNSUPPORTED && untouched(), "a command of SCSI: %s", fault.text);
+	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "only when named"), "a command of SCSI: %s",
+	   fault.text);
+	begin(METHOD_NVME_FORMAT_USER);
+	fleet.jobs[0].erase.level = ERASE_CLEAR;
+	ok(run() == CODE_UNSUPPORTED && untouched(), "a clear by a command of NVMe: %s", fault.text);
 }
 
 static void test_good(enum erase_method by) {

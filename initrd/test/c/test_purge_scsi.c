@@ -26,7 +26,8 @@ static void test_refusals(void) {
 	drive.has = 4;
 	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "scsi-sanitize-block"), "%s", fault.text);
 	begin(METHOD_NVME_FORMAT_USER);
-	ok(run() == CODE_UNSUPPORTED && untouched(), "a command of NVMe: %s", fault.text);
+	fleet.jobs[0].erase.level = ERASE_CLEAR;
+	ok(run() == CODE_UNSUPPORTED && untouched(), "a clear by a command of NVMe: %s", fault.text);
 	begin(METHOD_SCSI_SANITIZE_BLOCK);
 	drive.refuses_key = 7;
 	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "locked"), "locked: %s", fault.text);
@@ -72,12 +73,20 @@ static void test_course(void) {
 	ok(run() == CODE_DONE && drive.sanitizes == 1, "one at work since before a power cut is waited for");
 }
 
+// Of a machine with drives of several kinds.
+static void test_other_kind(void) {
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	ok(run() == CODE_DONE && drive.sanitizes == 1, "a purge by a command of ATA takes auto: %s",
+	   fleet.jobs[0].erase.method);
+}
+
 int main(void) {
 	test_refusals();
 	test_good(METHOD_SCSI_SANITIZE_BLOCK, false);
 	test_good(METHOD_SCSI_SANITIZE_CRYPTO, true);
 	test_good(METHOD_SCSI_SANITIZE_OVERWRITE, false);
 	test_course();
+	test_other_kind();
 	finish();
 	return tap_done();
 }
