@@ -52,3 +52,18 @@ func TestNoChoiceHalvesASet(t *testing.T) {
 		t.Error("no disk was ever taken")
 	}
 }
+
+// Only the node knows partitions: an entry of a keep list that names one is left to it, and keeps nothing here.
+func TestAPartitionIsLeftToTheNode(t *testing.T) {
+	table := disk.Table{nvme(0, "A", meant), nvme(1, "B", data)}
+	keep := []string{"part-label:data,serial:NONE", "part-uuid:6f0c2a1b"}
+	if chosen, err := table.Choose("serial:A", keep); err != nil || chosen.Name != "nvme0n1" {
+		t.Errorf("%v, %v", chosen, err)
+	}
+	if taken, err := table.Take("all", keep); err != nil || len(taken) != 2 {
+		t.Errorf("%v, %v", taken, err)
+	}
+	if _, err := table.Choose("serial:A", append(keep, "serial:NONE")); disk.KindOf(err) != disk.Keep {
+		t.Error(err)
+	}
+}
