@@ -30,6 +30,8 @@ struct queue {
 	unsigned pending[QUEUE_DEPTH]; // writes of each buffer
 	unsigned under_way;	       // writes
 	struct write writes[WRITES], *free;
+	queue_retry *retry; // or NULL
+	void *context;	    // of it
 	uint64_t written;
 	int error; // of the first write that failed
 	struct fault fault;
@@ -65,14 +67,21 @@ int queue_open(struct device *device, struct queue **ret, struct fault *fault) {
 	return 0;
 }
 
+void queue_on_failure(struct queue *queue, queue_retry *retry, void *context) {
+	queue->retry = retry;
+	queue->context = context;
+}
+
 // Finishes a short or failed write with plain writes, which succeed or report the error.
 static void complete(struct queue *queue, struct write *write, int result) {
 	size_t done = result > 0 ? (size_t)result : 0;
 	int r = 0;
 
 	if (done < write->size && queue->error == 0)
-		r = device_write(queue->device, write->data + done, write->size - done, write->offset + done,
-			&queue->fault);
+		r = queue->retry ? queue->retry(queue->context, result < 0 ? result : -EIO, write->data + done,
+						write->size - done, write->offset + done, &queue->fault)
+				 : device_write(queue->device, write->data + done, write->size - done,
+						write->offset + done, &queue->fault);
 	if (r < 0)
 		queue->error = r;
 	else if (queue->error == 0)
@@ -144,6 +153,8 @@ int queue_write(struct queue *queue, size_t from, size_t size, uint64_t offset, 
 
 	if (!queue->has_ring) {
 		r = device_write(queue->device, data, size, offset, fault);
+		if (r < 0 && queue->retry)
+			r = queue->retry(queue->context, r, data, size, offset, fault);
 		queue->written += r == 0 ? size : 0;
 		return r;
 	}

@@ -10,6 +10,13 @@
 struct queue;
 
 int queue_open(struct device *device, struct queue **ret, struct fault *fault);
+
+// What is left of a write that failed with `error` is handed to `retry`, which writes it in another way; without one it
+// is tried once more as it is. Writes may end in another order than they were made in.
+typedef int queue_retry(void *context, int error, const uint8_t *data, size_t size, uint64_t offset,
+			struct fault *fault);
+void queue_on_failure(struct queue *queue, queue_retry *retry, void *context);
+
 // for cleanup_with; *queue may be NULL. Waits for the pending writes.
 void queue_close(struct queue **queue);
 

@@ -14,14 +14,43 @@ bool bad_has(const struct bad *bad, uint64_t offset, uint64_t size) {
 	return false;
 }
 
+static void remove_range(struct bad *bad, unsigned i) {
+	unsigned rest = named(bad) - i - 1;
+
+	memmove(&bad->offset[i], &bad->offset[i + 1], rest * sizeof(bad->offset[0]));
+	memmove(&bad->size[i], &bad->size[i + 1], rest * sizeof(bad->size[0]));
+	bad->count--;
+}
+
+// Several writes are under way, so the one behind may have failed first.
+static bool extend(struct bad *bad, uint64_t offset, uint64_t size) {
+	unsigned before = BAD_MAX, behind = BAD_MAX;
+
+	for (unsigned i = 0; i < named(bad); i++) {
+		before = bad->offset[i] + bad->size[i] == offset ? i : before;
+		behind = bad->offset[i] == offset + size ? i : behind;
+	}
+	if (before < BAD_MAX)
+		bad->size[before] += size;
+	else if (behind < BAD_MAX)
+		bad->offset[behind] = offset, bad->size[behind] += size;
+	else
+		return false;
+	if (before < BAD_MAX && behind < BAD_MAX && bad->count <= BAD_MAX) {
+		bad->size[before] += bad->size[behind];
+		remove_range(bad, behind);
+	}
+	return true;
+}
+
 void bad_add(struct bad *bad, uint64_t offset, uint64_t size) {
 	if (bad_has(bad, offset, size))
 		return;
 	bad->bytes += size;
+	if (extend(bad, offset, size))
+		return;
 	if (bad->count > 0 && bad->end == offset) {
-		bad->end += size;
-		if (bad->count <= BAD_MAX)
-			bad->size[bad->count - 1] += size;
+		bad->end += size; // of one that is not named
 		return;
 	}
 	if (bad->count < BAD_MAX) {

@@ -16,8 +16,8 @@ struct bad {
 	uint64_t offset[BAD_MAX], size[BAD_MAX];
 };
 
-// Ranges come in the order of their offsets within one pass; one that continues the last one extends it. What a named
-// range has already is not counted again.
+// One that continues a named range extends it, or the last one, and one between two joins them. What a named range has
+// already is not counted again.
 void bad_add(struct bad *bad, uint64_t offset, uint64_t size);
 
 // Whether a named range touches [offset, offset + size).

@@ -2,57 +2,72 @@
 #include "erase/overwrite.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "disk/queue.h"
 
 #define ZERO_SLICE ((uint64_t)128 << 20) // small enough that a slow disk still shows progress
 
-// One block of at most BLOCK bytes. After a block that was bad as a whole, the next one is not split: a dead disk
-// would fail for each of its sectors.
-static int write_block(struct device *device, const unsigned char *data, uint64_t offset, uint32_t size,
-		       struct bad *bad, bool *whole, struct fault *fault) {
-	uint32_t grain = device->sector > GRAIN ? device->sector : GRAIN;
-	bool any = false;
-	int r = device_write(device, data, size, offset, fault);
+struct writing {
+	struct device *device;
+	struct bad *bad;
+	uint64_t whole; // end of the last block that was bad as a whole
+};
 
-	if (r == 0 || device_is_gone(r)) {
-		*whole = false;
-		return r;
-	}
-	if (*whole) {
-		bad_add(bad, offset, size);
+// One block of at most BLOCK bytes that failed. Behind a block that was bad as a whole the next is not split: a dead
+// disk would fail for each of its sectors.
+static int write_parts(void *context, int error, const uint8_t *data, size_t size, uint64_t offset,
+		       struct fault *fault) {
+	struct writing *w = context;
+	uint32_t grain = w->device->sector > GRAIN ? w->device->sector : GRAIN;
+	bool any = false;
+	int r;
+
+	if (device_is_gone(error))
+		return fault_errno(fault, CODE_FAILED, error, "%s: write at byte %llu", w->device->name,
+				   (unsigned long long)offset);
+	if (w->whole == offset) {
+		bad_add(w->bad, offset, size);
+		w->whole = offset + size;
 		return 0;
 	}
-	for (uint32_t at = 0; at < size; at += grain) {
+	for (size_t at = 0; at < size; at += grain) {
 		uint32_t n = (uint32_t)least(grain, size - at);
-		r = device_write(device, data + at, n, offset + at, fault);
+		r = device_write(w->device, data + at, n, offset + at, fault);
 		if (r < 0 && device_is_gone(r))
 			return r;
 		if (r < 0)
-			bad_add(bad, offset + at, n);
+			bad_add(w->bad, offset + at, n);
 		any |= r == 0;
 	}
-	*whole = !any;
+	w->whole = any ? UINT64_MAX : offset + size;
 	return 0;
 }
 
 static int write_blocks(struct device *device, struct pattern *pattern, uint64_t offset, uint64_t size, struct bad *bad,
 			struct progress *progress, uint64_t *done, struct fault *fault) {
-	cleanup_free unsigned char *data = device_buffer(BLOCK);
-	int r = data ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "overwriting");
-	bool whole = false;
+	cleanup_with(queue_close) struct queue *queue = NULL;
+	struct writing writing = {.device = device, .bad = bad, .whole = UINT64_MAX};
+	int r = queue_open(device, &queue, fault);
 
+	if (r == 0)
+		queue_on_failure(queue, write_parts, &writing);
 	while (r == 0 && size > 0) {
 		uint32_t n = (uint32_t)least(size, BLOCK);
-		if (pattern)
+		uint8_t *data;
+		r = queue_take(queue, &data, fault);
+		if (r == 0 && pattern)
 			r = pattern_fill(pattern, data, offset, n, fault);
+		else if (r == 0)
+			memset(data, 0, n);
 		if (r == 0)
-			r = write_block(device, data, offset, n, bad, &whole, fault);
+			r = queue_write(queue, 0, n, offset, fault);
 		offset += n;
 		size -= n;
 		progress_tick(progress, *done += n);
 	}
-	return r;
+	return r == 0 ? queue_finish(queue, fault) : r;
 }
 
 static int zero_slice(struct device *device, uint64_t offset, uint64_t size) {

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "disk/ahead.h"
 
 struct pass {
 	struct device *device;
@@ -17,22 +18,27 @@ struct pass {
 	uint64_t wrong;		    // offset of the first byte that is wrong
 };
 
-// 0: as it should be; 1: not; else it could not be read.
-static int check_once(struct pass *p, uint64_t offset, uint32_t size, struct fault *fault) {
-	int r = device_read(p->device, p->data, size, offset, fault);
+// 0: as it should be; 1: not; else an error.
+static int check_data(struct pass *p, const uint8_t *data, uint64_t offset, uint32_t size, struct fault *fault) {
 	uint32_t at = 0;
+	int r;
 
-	if (r < 0)
-		return r;
 	p->erase->read += size;
-	if (!p->pattern && is_zero(p->data, size))
-		return 0;
 	if (p->pattern && (r = pattern_fill(p->pattern, p->want, offset, size, fault)) < 0)
 		return r;
-	while (at < size && p->data[at] == (p->pattern ? p->want[at] : 0))
+	if (p->pattern ? !memcmp(data, p->want, size) : is_zero(data, size))
+		return 0;
+	while (at < size && data[at] == (p->pattern ? p->want[at] : 0))
 		at++;
 	p->wrong = offset + at;
-	return at < size;
+	return 1;
+}
+
+// As check_data; an error also if it could not be read.
+static int check_once(struct pass *p, uint64_t offset, uint32_t size, struct fault *fault) {
+	int r = device_read(p->device, p->data, size, offset, fault);
+
+	return r < 0 ? r : check_data(p, p->data, offset, size, fault);
 }
 
 // As check_once for a range of at most BLOCK; what cannot be read is added to the bad ranges.
@@ -55,19 +61,24 @@ static int check_block(struct pass *p, uint64_t offset, uint32_t size, struct fa
 	return 0;
 }
 
+static bool is_known_bad(const void *context, uint64_t offset, uint64_t size) { return bad_has(context, offset, size); }
+
 static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct progress *progress,
 		       struct fault *fault) {
-	while (size > 0) {
-		uint32_t n = (uint32_t)least(size, BLOCK);
-		int r = check_block(p, offset, n, fault);
-		if (r != 0)
-			return r;
-		offset += n;
-		size -= n;
+	cleanup_with(ahead_close) struct ahead *ahead = NULL;
+	const uint8_t *data;
+	uint64_t at;
+	uint32_t n;
+	int r = ahead_open(p->device, offset, size, &ahead, fault), got;
+
+	if (r == 0)
+		ahead_leave_out(ahead, is_known_bad, &p->erase->bad);
+	while (r == 0 && (got = ahead_next(ahead, &data, &at, &n)) != 0) {
+		r = got > 0 ? check_data(p, data, at, n, fault) : check_block(p, at, n, fault);
 		if (progress)
-			progress_tick(progress, offset);
+			progress_tick(progress, at + n);
 	}
-	return 0;
+	return r;
 }
 
 static int check_samples(struct pass *p, struct fault *fault) {

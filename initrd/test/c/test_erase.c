@@ -116,6 +116,18 @@ static void test_bad_ranges_are_counted(void) {
 	bad_write(&bad, 20, &text);
 	same(text_string(&text), "0+4096,8192+4096", "as many as there is room for");
 	text_free(&text);
+	bad_add(&bad, 4096, 4096);
+	ok(bad.count == 128 && bad.size[0] == 8192, "of more than are named none are joined");
+	bad = (struct bad){0};
+	bad_add(&bad, 8192, 4096); // several writes are under way
+	bad_add(&bad, 0, 4096);
+	bad_add(&bad, 4096, 4096);
+	bad_add(&bad, 20480, 4096);
+	bad_add(&bad, 16384, 4096);
+	bad_write(&bad, 400, &text);
+	same(text_string(&text), "0+12288,16384+8192", "ranges that come in another order are joined");
+	ok(bad.count == 2 && bad.bytes == 20480, "and counted once");
+	text_free(&text);
 }
 
 static void test_signatures(void) {
