@@ -9,6 +9,7 @@ TABLE: gpt, mbr, logical (MBR, all but the first in an extended partition) or no
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import random
@@ -24,6 +25,7 @@ import btrfs
 
 MIB = 1 << 20
 GRANULE = 4096
+BLKFLSBUF = 0x1261  # linux/fs.h
 UUID = "5ed00000-0000-4000-8000-0000000000{:02}"
 NOISE = memoryview(random.Random(0).randbytes(MIB) * 2)  # does not compress, from wherever it is read
 # Smallest size, in MiB, with which each is usual.
@@ -74,6 +76,8 @@ def loop(path: Path, sector: int = 512, start: int = 0, size: int = 0) -> Iterat
         run("losetup", "-d", device)
         yield device
     finally:
+        # The last user may be a stranger who looks at each device. What was written must be in the file before that.
+        fcntl.ioctl(held, BLKFLSBUF)
         os.close(held)
 
 

@@ -170,7 +170,8 @@ def test_mutants() -> None:
     """Whatever is in the headers: an image or a refusal, and no other file than the output is touched."""
     draw, codes = random.Random(SEED), dict.fromkeys(range(7), 0)
     before = sorted(path for path in work.rglob("*") if path.parent != outputs)
-    for name, path in good.items():
+    sources = {**good, "qcow2-outside": crafted["outside.qcow2"][0]}
+    for name, path in sources.items():
         for number in range(MUTANTS):
             data = bytearray(path.read_bytes())
             mutate(data, draw)
@@ -185,7 +186,7 @@ def test_mutants() -> None:
     assert sorted(path for path in work.rglob("*") if path.parent != outputs) == before
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert peak < 1 << 20, f"{peak} KiB of memory"
-    print(f"# {len(good)} formats x {MUTANTS} mutants, seed {SEED}: codes {codes}, at most {peak} KiB")
+    print(f"# {len(sources)} formats x {MUTANTS} mutants, seed {SEED}: codes {codes}, at most {peak} KiB")
 
 
 if __name__ == "__main__":
