@@ -90,6 +90,28 @@ def test_crafted() -> None:
         assert not (outputs / "image").exists(), name
 
 
+def test_sets() -> None:
+    """What Clonezilla and FOG saved of several disks, of logical volumes, or of partitions alone."""
+    sets: dict[str, tuple[str, dict[str, str]]] = {
+        "two disks of Clonezilla": ("must name one disk", {"disk": "sda sdb\n", "parts": "sda1 sdb1\n"}),
+        "volumes of Clonezilla": (
+            "logical volumes",
+            {"disk": "sda\n", "parts": "sda1\n", "lvm_vg_dev.list": "vg /dev/sda1 x\n"},
+        ),
+        "partitions of Clonezilla": ("single partitions", {"parts": "sda1\n"}),
+        "two disks of FOG": ("more than one disk", {"d1.partitions": "label: dos\n", "d2.partitions": "label: dos\n"}),
+    }
+    for name, (why, files) in sets.items():
+        folder = work / name.replace(" ", "-")
+        folder.mkdir()
+        for file, text in files.items():
+            (folder / file).write_text(text)
+        done = pack(folder)
+        assert done.returncode == 3 and why in done.stderr, f"{name}: exit {done.returncode}: {done.stderr}"
+        assert not (outputs / "image").exists(), name
+        shutil.rmtree(folder)
+
+
 def test_below_the_first_check() -> None:
     """QEMU itself, as pack runs it, with a vmdk that pack would refuse."""
     target = work / "target"
