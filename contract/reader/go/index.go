@@ -13,7 +13,7 @@ const (
 	granule       = 4096
 	frameMax      = 1_056_768
 	diskMax       = 1 << 50
-	chunksMax     = 2_097_152
+	chunksMax     = 33_554_432
 	partitionsMax = 128
 
 	headSize, partitionSize, entrySize = 40, 40, 84

@@ -61,10 +61,10 @@ def order_of_faults() -> dict[str, tuple[bytes, int]]:
     head = "IIQQII"  # from the version on
     return {
         "version_2_sector_0": (patched(8, head, 2, 0, 8 * MIB, 0, 3, 2), 3),
-        "sector_0_chunks_too_many": (patched(8, head, 1, 0, 8 * MIB, 0, (1 << 21) + 1, 2), 5),
+        "sector_0_chunks_too_many": (patched(8, head, 1, 0, 8 * MIB, 0, (1 << 25) + 1, 2), 5),
         "disk_over_2_50_half_a_sector": (patched(16, "Q", (1 << 50) + 256), 5),
-        "disk_of_2_63_chunks_too_many": (patched(8, head, 1, 512, 1 << 63, 0, (1 << 21) + 1, 2), 5),
-        "chunks_too_many_used_wrong": (patched(8, head, 1, 512, 8 * MIB, 0, (1 << 21) + 1, 2), 3),
+        "disk_of_2_63_chunks_too_many": (patched(8, head, 1, 512, 1 << 63, 0, (1 << 25) + 1, 2), 5),
+        "chunks_too_many_used_wrong": (patched(8, head, 1, 512, 8 * MIB, 0, (1 << 25) + 1, 2), 3),
         "version_2_trailer_reserved": (parts_of(three()).seal(version=2, zero=1), 3),
         "version_2_trailer_digest": (parts_of(three()).seal(version=2, digest=bytes(32)), 3),
         "trailer_reserved_index_far": (parts_of(three()).seal(zero=1, size=1 << 40), 5),
@@ -228,7 +228,7 @@ def unsupported() -> dict[str, bytes]:
         "version_0_index": patched(8, "I", 0),
         "version_2_trailer": parts_of(three()).seal(version=2),
         "disk_over_2_50": patched(16, "Q", (1 << 50) + 512),
-        "chunks_too_many": patched(32, "I", (1 << 21) + 1),
+        "chunks_too_many": patched(32, "I", (1 << 25) + 1),
         "chunks_2_32": patched(32, "I", (1 << 32) - 1),
         "partitions_too_many": patched(36, "I", 129),
     }
