@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <openssl/evp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "image/gap_frame.h"
 
@@ -14,7 +16,6 @@
 #define VERSION 1u
 #define HEAD 40u
 #define PARTITION 40u
-#define ENTRY 84u
 
 static int refuse(struct fault *fault, const char *what, unsigned long long value) {
 	return fault_set(fault, CODE_INTEGRITY, "image index: %s (%llu)", what, value);
@@ -94,7 +95,7 @@ static int parse_head(const uint8_t *data, size_t size, struct index *index, str
 		return fault_set(fault, CODE_UNSUPPORTED,
 			"image index: %u chunks and %u partitions; at most %u and %u are supported",
 				 index->chunk_count, index->partition_count, CHUNKS_MAX, INDEX_PARTITIONS_MAX);
-	if (size != HEAD + (uint64_t)index->partition_count * PARTITION + (uint64_t)index->chunk_count * ENTRY)
+	if (size != HEAD + (uint64_t)index->partition_count * PARTITION + (uint64_t)index->chunk_count * INDEX_ENTRY)
 		return refuse(fault, "its size does not match its number of chunks and partitions", size);
 	return 0;
 }
@@ -109,7 +110,7 @@ static int parse_tables(const uint8_t *data, struct index *index, struct fault *
 		least = index->partitions[i].start;
 	}
 	least = 0;
-	for (uint32_t i = 0; r == 0 && i < index->chunk_count; i++, p += ENTRY) {
+	for (uint32_t i = 0; r == 0 && i < index->chunk_count; i++, p += INDEX_ENTRY) {
 		r = parse_chunk(p, index, least, &index->chunks[i], fault);
 		least = index->chunks[i].offset + CHUNK;
 	}
@@ -123,7 +124,7 @@ static int check_consequences(const uint8_t *data, struct index *index, struct f
 	index_lay_out(index);
 	if (index->used != get_le64(data + 24))
 		return refuse(fault, "its total of used bytes is wrong", get_le64(data + 24));
-	for (uint32_t i = 0; i < index->chunk_count; i++, p += ENTRY)
+	for (uint32_t i = 0; i < index->chunk_count; i++, p += INDEX_ENTRY)
 		if (index->chunks[i].at != get_le64(p + 8))
 			return refuse(fault, "a frame does not start where the frames before it end", get_le64(p + 8));
 	return 0;
@@ -149,7 +150,7 @@ int index_parse(const uint8_t *data, size_t size, struct index *ret, struct faul
 }
 
 int index_encode(const struct index *index, uint8_t **ret_data, size_t *ret_size) {
-	size_t size = HEAD + (size_t)index->partition_count * PARTITION + (size_t)index->chunk_count * ENTRY;
+	size_t size = HEAD + (size_t)index->partition_count * PARTITION + (size_t)index->chunk_count * INDEX_ENTRY;
 	uint8_t *data = calloc(1, size), *p = data + HEAD;
 
 	if (!data)
@@ -167,7 +168,7 @@ int index_encode(const struct index *index, uint8_t **ret_data, size_t *ret_size
 		put_le64(p + 16, index->partitions[i].used);
 		memcpy(p + 24, index->partitions[i].content, strnlen(index->partitions[i].content, CONTENT));
 	}
-	for (uint32_t i = 0; i < index->chunk_count; i++, p += ENTRY) {
+	for (uint32_t i = 0; i < index->chunk_count; i++, p += INDEX_ENTRY) {
 		put_le64(p, index->chunks[i].offset);
 		put_le64(p + 8, index->chunks[i].at);
 		put_le32(p + 16, index->chunks[i].frame);
@@ -177,6 +178,14 @@ int index_encode(const struct index *index, uint8_t **ret_data, size_t *ret_size
 	*ret_data = data;
 	*ret_size = size;
 	return 0;
+}
+
+int index_room(uint64_t chunks, struct fault *fault) {
+	const uint64_t each = INDEX_ENTRY + sizeof(struct chunk) + 2 * 8; // payload, chunk, two seek tables
+	char what[64];
+
+	snprintf(what, sizeof(what), "an image of %llu chunks of 1 MiB", (unsigned long long)chunks);
+	return chunks <= CHUNKS_ALWAYS ? 0 : memory_check("", chunks * each, what, fault);
 }
 
 void index_free(struct index *index) {

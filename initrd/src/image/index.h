@@ -12,10 +12,13 @@
 #define GRANULE 4096u
 #define CHUNK_GRANULES 256u
 #define FRAME_MAX (CHUNK + 8192)	      // bytes of a data frame
-#define CHUNKS_MAX (1u << 21)
+#define CHUNKS_MAX (1u << 25)
+#define CHUNKS_ALWAYS (1u << 21) // whatever memory there is
 #define DISK_MAX ((uint64_t)1 << 50)
 #define INDEX_PARTITIONS_MAX 128u
-#define INDEX_SIZE_MAX (40 + 40ull * INDEX_PARTITIONS_MAX + 84ull * CHUNKS_MAX) // bytes of an index payload
+#define INDEX_ENTRY 84u // bytes of a chunk
+// Bytes of an index payload.
+#define INDEX_SIZE_MAX (40 + 40ull * INDEX_PARTITIONS_MAX + (uint64_t)INDEX_ENTRY * CHUNKS_MAX)
 #define HASH 32u
 #define CONTENT 16u // bytes of a partition's content, NUL-padded
 
@@ -49,6 +52,9 @@ void index_free(struct index *index);
 
 // Sets `at` of each chunk from their frames' sizes, and `used`.
 void index_lay_out(struct index *index);
+
+// Code 3 if there is no memory to read, or to make, an index of so many chunks. 0: few enough for each machine.
+int index_room(uint64_t chunks, struct fault *fault);
 
 uint64_t index_end(const struct index *index); // bytes of all frames before the index's own
 

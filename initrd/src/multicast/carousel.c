@@ -14,6 +14,9 @@ int carousel_open(const struct carousel_order *order, int64_t now, struct carous
 	cleanup_with(carousel_close) struct carousel *c = calloc(1, sizeof(*c));
 	uint32_t count = order->index->chunk_count;
 
+	if (count > PACKET_CHUNKS_MAX)
+		return fault_set(fault, CODE_UNSUPPORTED, "image: %u chunks; at most %u are sent by multicast", count,
+				 PACKET_CHUNKS_MAX);
 	if (c) {
 		c->order = *order;
 		c->want = calloc(1, bitmap_size(order->index) + 1);

@@ -58,7 +58,7 @@ static bool read_data(const uint8_t *data, uint8_t flags, struct data_packet *re
 		.symbols = (uint16_t)get_le16(data + 26),
 		.payload = data + HEADER,
 	};
-	if (ret->chunk >= CHUNKS_MAX || ret->symbols == 0 || ret->symbols > SYMBOLS_MAX ||
+	if (ret->chunk >= PACKET_CHUNKS_MAX || ret->symbols == 0 || ret->symbols > SYMBOLS_MAX ||
 	    ret->block >= block_count(ret->symbols))
 		return false;
 	if (is_parity(ret->symbol))
@@ -70,11 +70,11 @@ static bool read_entry(const uint8_t *data, struct need_entry *ret) {
 	uint32_t second = get_le32(data + 4);
 
 	*ret = (struct need_entry){.chunk = get_le32(data)};
-	if (ret->chunk >= CHUNKS_MAX)
+	if (ret->chunk >= PACKET_CHUNKS_MAX)
 		return false;
 	if (!(second & PARITY_ENTRY)) {
 		ret->count = second;
-		return ret->count > 0 && ret->count <= CHUNKS_MAX - ret->chunk;
+		return ret->count > 0 && ret->count <= PACKET_CHUNKS_MAX - ret->chunk;
 	}
 	ret->block = (uint8_t)second;
 	ret->missing = (uint8_t)(second >> 8);
@@ -112,7 +112,7 @@ static bool read_announce(const uint8_t *data, uint8_t flags, struct announce_pa
 	if (flags & ~(FLAG_IDLE | FLAG_ALONE | FLAG_LEAVE) || (flags & FLAG_ALONE && flags & FLAG_LEAVE) ||
 	    (flags & (FLAG_ALONE | FLAG_LEAVE) && ret->client == 0))
 		return false;
-	return get_le32(data + 24) == 0 && get_le16(data + 74) == 0 && ret->cursor <= CHUNKS_MAX &&
+	return get_le32(data + 24) == 0 && get_le16(data + 74) == 0 && ret->cursor <= PACKET_CHUNKS_MAX &&
 	       memcmp(ret->digest, data + 8, SESSION_ID) == 0 && ret->rate > 0 && ret->rate <= RATE_MAX &&
 	       ret->interval >= INTERVAL_MIN && ret->interval <= INTERVAL_MAX;
 }

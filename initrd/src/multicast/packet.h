@@ -13,6 +13,7 @@
 #define NEED_MIN 80u	 // bytes: not less than an ANNOUNCE, which answers it
 #define ENTRIES_MAX 170u // of a NEED
 #define SESSION_ID 8u	 // bytes
+#define PACKET_CHUNKS_MAX (1u << 21) // an image of more is not sent
 #define RATE_MAX 100000000u // kbit/s
 #define INTERVAL_MIN 20u    // ms
 #define INTERVAL_MAX 5000u

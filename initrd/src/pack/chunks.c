@@ -7,58 +7,54 @@
 
 #include "base/cleanup.h"
 
-// A growing list of chunks, in the order of the disk.
-struct chunk_list {
-	struct index *index;
-	size_t room;
-	const char *name; // of the disk
-};
+// Chunks in which there is something.
+static uint64_t count_chunks(const struct extents *granules) {
+	uint64_t count = 0, next = 0;
 
-static struct chunk *next_chunk(struct chunk_list *list, uint64_t offset, struct fault *fault) {
-	struct index *index = list->index;
-	struct chunk *chunks;
+	for (size_t i = 0; i < granules->count; i++) {
+		uint64_t first = granules->items[i].start / CHUNK, end = (granules->items[i].end + CHUNK - 1) / CHUNK;
+		first = first < next ? next : first;
+		count += end > first ? end - first : 0;
+		next = end;
+	}
+	return count;
+}
 
-	if (index->chunk_count == CHUNKS_MAX) {
-		fault_set(fault, CODE_UNSUPPORTED,
-			"%s: more than %u chunks of 1 MiB (2 TiB) hold something, which is the maximum of an image; "
-			"content that is kept whole, such as LVM or LUKS, counts with all of its size",
-			list->name, CHUNKS_MAX);
-		return NULL;
-	}
-	if (index->chunk_count == list->room) {
-		size_t room = list->room ? list->room * 2 : 256;
-		chunks = reallocarray(index->chunks, room, sizeof(*chunks));
-		if (!chunks) {
-			fault_errno(fault, CODE_FAILED, ENOMEM, "chunks");
-			return NULL;
-		}
-		index->chunks = chunks;
-		list->room = room;
-	}
+// Room for all of them, which no image may lack: what is found out here costs no hour of reading.
+static int make_room(struct index *index, uint64_t chunks, const char *name, struct fault *fault) {
+	int r;
+
+	if (chunks > CHUNKS_MAX)
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "%s: %llu chunks of 1 MiB hold something, but an image has at most %u (32 TiB); "
+				 "content that is kept whole, such as LVM or LUKS, counts with all of its size",
+				 name, (unsigned long long)chunks, CHUNKS_MAX);
+	r = index_room(chunks, fault);
+	if (r < 0)
+		return fault_prefix(fault, r, "%s: ", name);
+	index->chunks = calloc(chunks + 1, sizeof(*index->chunks));
+	return index->chunks ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "chunks");
+}
+
+static struct chunk *chunk_at(struct index *index, uint64_t offset) {
+	struct chunk *last = index->chunk_count ? &index->chunks[index->chunk_count - 1] : NULL;
+
+	if (last && last->offset == offset)
+		return last;
 	index->chunks[index->chunk_count] = (struct chunk){.offset = offset};
 	return &index->chunks[index->chunk_count++];
 }
 
-static struct chunk *chunk_at(struct chunk_list *list, uint64_t offset, struct fault *fault) {
-	struct index *index = list->index;
-	struct chunk *last = index->chunk_count ? &index->chunks[index->chunk_count - 1] : NULL;
-
-	return last && last->offset == offset ? last : next_chunk(list, offset, fault);
-}
-
-static int add_granules(struct chunk_list *list, uint64_t first, uint64_t end, struct fault *fault) {
+static void add_granules(struct index *index, uint64_t first, uint64_t end) {
 	for (uint64_t granule = first; granule < end; granule++) {
 		uint64_t i = granule % CHUNK_GRANULES;
-		struct chunk *chunk = chunk_at(list, (granule - i) * GRANULE, fault);
-		if (!chunk)
-			return -EIO;
+		struct chunk *chunk = chunk_at(index, (granule - i) * GRANULE);
 		if (i == 0 && end - granule >= CHUNK_GRANULES) {
 			memset(chunk->used, 0xff, sizeof(chunk->used));
 			granule += CHUNK_GRANULES - 1;
 		} else
 			chunk->used[i / 8] |= (uint8_t)(1 << i % 8);
 	}
-	return 0;
 }
 
 // The granules of both lists, in order.
@@ -74,8 +70,7 @@ int chunks_plan(const struct reader *reader, const struct usedmap *map, struct i
 	cleanup_with(extents_free) struct extents granules = {0};
 	cleanup_with(index_free) struct index index = {.bytes = reader->bytes, .sector = map->sector,
 		.partition_count = map->partition_count};
-	struct chunk_list list = {.index = &index, .name = reader->name};
-	int r = 0;
+	int r;
 
 	memcpy(index.partitions, map->partitions, sizeof(index.partitions));
 	if (index.bytes > DISK_MAX)
@@ -86,10 +81,11 @@ int chunks_plan(const struct reader *reader, const struct usedmap *map, struct i
 	extents_settle(&granules);
 	if (granules.failed)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "chunks");
-	for (size_t i = 0; r == 0 && i < granules.count; i++)
-		r = add_granules(&list, granules.items[i].start / GRANULE, granules.items[i].end / GRANULE, fault);
+	r = make_room(&index, count_chunks(&granules), reader->name, fault);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < granules.count; i++)
+		add_granules(&index, granules.items[i].start / GRANULE, granules.items[i].end / GRANULE);
 	*ret = index;
 	index.chunks = NULL;
 	return 0;

@@ -68,7 +68,7 @@ static int read_trailer(struct tail *tail, struct trailer *ret, struct fault *fa
 		return fault_set(fault, CODE_UNSUPPORTED, "image: an index of %llu bytes; at most %llu are supported",
 			(unsigned long long)ret->index_size,
 				 (unsigned long long)INDEX_SIZE_MAX);
-	return r;
+	return r < 0 ? r : index_room(ret->index_size / INDEX_ENTRY, fault);
 }
 
 static void digest_write(const uint8_t hash[HASH], char ret[8 + 2 * HASH]) {

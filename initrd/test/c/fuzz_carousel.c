@@ -56,7 +56,7 @@ static void give(struct carousel *carousel, const uint8_t *data, size_t count, i
 		const uint8_t *at = data + 8 + 8 * i;
 		struct need_entry entry = {.chunk = at[0] % 64u};
 		if (at[1] % 2) {
-			entry.count = 1 + get_le32(at + 4) % (CHUNKS_MAX - entry.chunk);
+			entry.count = 1 + get_le32(at + 4) % (PACKET_CHUNKS_MAX - entry.chunk);
 		} else {
 			entry.block = at[2] % BLOCKS_MAX;
 			entry.missing = (uint8_t)(1 + at[3] % PARITY_MAX);

@@ -219,7 +219,7 @@ static void test_leave(void) {
 
 static void test_hostile(void) {
 	struct need_entry entries[] = {{.chunk = CHUNKS, .count = 5},
-				       {.chunk = CHUNKS - 1, .count = CHUNKS_MAX - CHUNKS},
+				       {.chunk = CHUNKS - 1, .count = PACKET_CHUNKS_MAX - CHUNKS},
 				       {.chunk = 200, .block = 1, .missing = 1},
 				       {.chunk = CHUNKS, .missing = 3}};
 	uint32_t repairs;

@@ -65,7 +65,7 @@ unset SLED_KEYS
 # An index of one entry more than the limits, in a file with a hole.
 python3 - "$TMPDIR/large" << 'END'
 import struct, sys
-size = 40 + 128 * 40 + (2097152 + 1) * 84
+size = 40 + 128 * 40 + (33554432 + 1) * 84
 with open(sys.argv[1], "wb") as file:
     file.seek(8 + size)
     file.write(struct.pack("<II8sIIQQ104x", 0x184D2A5B, 136, b"sled-end", 1, 0, 8, size))
