@@ -14,7 +14,7 @@ SECRET = b"of somebody else, in a file that no input may name".ljust(1024, b".")
 
 def qemu_img(*words: object) -> None:
     """A LUKS header needs the thread's time on a core, which some kernels count too coarsely to be read at first."""
-    for _ in range(5):
+    for _ in range(50):
         done = subprocess.run(["qemu-img", *map(str, words)], check=False, capture_output=True, text=True, timeout=60)
         if "accurate CPU usage" not in done.stderr:
             break
