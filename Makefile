@@ -218,7 +218,7 @@ test-multicast: ## multicast to 1,000 nodes in virtual time
 	$(MAKE) -C initrd/src simulate
 
 # Long: foreign disk files with damaged headers; test-images runs a few.
-test-foreign: check-program ## damaged files of foreign disk formats (an hour)
+test-foreign: check-program ## damaged files of foreign disk formats (minutes)
 	MUTANTS=$(or $(MUTANTS),1000) SEED=$(or $(SEED),1) JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain initrd/test/pack/test_foreign.py
 
 test-age: check-program ## filesystems after days of work, each file compared
