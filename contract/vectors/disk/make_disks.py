@@ -235,8 +235,8 @@ def ext2_used(data: bytes, start: int) -> list[tuple[int, int]]:
     return [(start, start + 1024)] + [(start + (i + 1) * 1024, start + (i + 2) * 1024) for i in (*used, blocks - 2)]
 
 
-def second_table() -> dict[str, Disk]:
-    """A FAT that says that its second table alone is in use: the first one is not what counts."""
+def with_fat32() -> Disk:
+    """MBR, with an empty FAT of 4 MiB."""
     disk = Disk(6)
     mbr(disk.data, [(0, 0x0C, 2048, 4 * 2048)])
     with tempfile.NamedTemporaryFile() as file:
@@ -244,6 +244,20 @@ def second_table() -> dict[str, Disk]:
         words = ["mkfs.fat", "--invariant", "-F", "32", "-s", "1", file.name]
         subprocess.run(words, check=True, capture_output=True)
         disk.put(MIB, Path(file.name).read_bytes())
+    return disk
+
+
+def stale_fat() -> dict[str, Disk]:
+    """A member of a RAID over a FAT: the superblock lies in a sector that a FAT does not use."""
+    disk = with_fat32()
+    disk.put(MIB + 4096, md(4096))
+    disk.fill(2 * MIB, 5 * MIB)
+    return {"raid_1_2_over_fat32": disk.keep(HEAD, (MIB, 5 * MIB))}
+
+
+def second_table() -> dict[str, Disk]:
+    """A FAT that says that its second table alone is in use: the first one is not what counts."""
+    disk = with_fat32()
     (reserved,), (size,) = (struct.unpack_from(kind, disk.data, MIB + at) for kind, at in (("<H", 14), ("<I", 36)))
     struct.pack_into("<H", disk.data, MIB + 40, 0x81)
     for cluster in range(1000, 1100):
@@ -276,6 +290,7 @@ def main() -> None:
     disks = {
         **loader_outside(), "isohybrid": isohybrid(), "hybrid_mbr": hybrid(), **ldm(), **extended(), **sector_4096(),
         **swaps(), **stale(), **behind_filesystem(), **other_tables(), **odd_tables(), **second_table(),
+        **stale_fat(),
     }  # fmt: skip
     for old in HERE.glob("*.zst"):
         old.unlink()
