@@ -58,7 +58,16 @@ func (r *resource[T]) listCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.printWith(cmd.Context(), a, client, items)
+			if a.output != "table" || r.filters == nil || len(items) <= screenful || !a.Screen.Terminal || a.Screen.Wide {
+				return r.printWith(cmd.Context(), a, client, items)
+			}
+			return a.show(items, func() {
+				if r.complement != nil {
+					r.complement(cmd.Context(), client, items[:screenful])
+				}
+				more := printFirst(a.Out, a.Screen, r.columns, items[:screenful], screenful)
+				a.notShown(len(items)-screenful+more, "a filter such as -l or --phase, or -o wide")
+			})
 		},
 	}
 	if r.filters != nil {

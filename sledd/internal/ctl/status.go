@@ -19,7 +19,7 @@ import (
 const statusLong = `Prints one line for each node, the number of nodes by phase, and the alarms that
 nobody has acknowledged. "1 -> 2" means: generation 1 was observed, generation 2
 is requested. The same holds for images. Of more than 40 nodes, a terminal gets
-the most urgent 40.
+the most urgent, on one screen.
 
 With --by, it prints one line for each group of nodes instead: those with the
 same value of a label, model, image or phase. WORKING counts those from booting
@@ -89,18 +89,15 @@ func selectNodes(ctx context.Context, client *api.Client, names []string, filter
 	return nodes, nil
 }
 
-// statusRows is how many nodes of a large fleet a terminal gets.
-const statusRows = 40
-
 // statusTable prints the nodes, their number by phase, their alarms and what to do. A terminal gets the most urgent of
 // many nodes, without hints.
 func (a *app) statusTable(all []api.Node) {
-	nodes, more := all, len(all)-statusRows
-	cut := more > 0 && a.Screen.Terminal && !a.Screen.Wide
+	nodes, lines := all, 0
+	cut := len(all) > screenful && a.Screen.Terminal && !a.Screen.Wide
 	if cut {
-		nodes = urgentFirst(all)[:statusRows]
+		nodes, lines = urgentFirst(all)[:screenful], screenful
 	}
-	printTable(a.Out, a.Screen, []column[api.Node]{
+	left := printFirst(a.Out, a.Screen, []column[api.Node]{
 		col("name", a.nameCell).wraps(12),
 		col("mac", func(n api.Node) string { return n.MAC }).spare(),
 		col("phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }),
@@ -108,10 +105,9 @@ func (a *app) statusTable(all []api.Node) {
 		col("image", imageText).wraps(14),
 		col("since", func(n api.Node) string { return age(a.Now(), n.Status.Since) }),
 		col("reason", noteText).wraps(30),
-	}, nodes)
+	}, nodes, lines)
 	if cut {
-		line := fmt.Sprintf("(%d more nodes are not shown; use --failed, --overdue, --drift, --by LABEL or -o wide)", more)
-		_, _ = fmt.Fprintln(a.Out, a.Screen.paint(a.Screen.hang(line, 1), text.Faint))
+		a.notShown(len(all)-len(nodes)+left, "--failed, --overdue, --drift, --by LABEL or -o wide")
 	}
 	if len(all) > 1 {
 		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.hang(summary(all, a.Screen), 2))
@@ -127,6 +123,12 @@ func (a *app) statusTable(all []api.Node) {
 	for _, node := range nodes {
 		a.hint(node)
 	}
+}
+
+// notShown states how many nodes a terminal did not get, and what shows them.
+func (a *app) notShown(more int, use string) {
+	line := fmt.Sprintf("(%d more nodes are not shown; use %s)", more, use)
+	_, _ = fmt.Fprintln(a.Out, a.Screen.paint(a.Screen.hang(line, 1), text.Faint))
 }
 
 // urgentFirst puts nodes first that failed, have alarms or are overdue, then those that do not have what is requested.

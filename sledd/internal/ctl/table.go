@@ -43,6 +43,15 @@ func (c column[T]) spare() column[T] {
 // printTable writes rows without borders, so that they read well and cut well. A terminal gets lines that fit it; with
 // -o wide, and in any other output, there are all columns, and one line for each row.
 func printTable[T any](w io.Writer, screen Screen, columns []column[T], rows []T) {
+	printFirst(w, screen, columns, rows, 0)
+}
+
+// screenful is how many lines of a long list a terminal gets.
+const screenful = 40
+
+// printFirst is printTable of the rows that fit into that many lines of a terminal; 0: all. It returns how many
+// rows were left out.
+func printFirst[T any](w io.Writer, screen Screen, columns []column[T], rows []T, lines int) (more int) {
 	cells := cellsFor(columns, rows)
 	l := newLayout(columns, cells)
 	t := table.NewWriter()
@@ -56,6 +65,10 @@ func printTable[T any](w io.Writer, screen Screen, columns []column[T], rows []T
 		l.fit(screen.width())
 		style.Size.WidthMax = screen.width()
 		t.SetColumnConfigs(l.configs())
+		if lines > 0 {
+			more = len(rows) - l.rowsIn(lines, cells)
+			cells = cells[:len(rows)-more]
+		}
 	}
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
@@ -73,6 +86,21 @@ func printTable[T any](w io.Writer, screen Screen, columns []column[T], rows []T
 	}
 	t.Render()
 	l.note(w, screen)
+	return more
+}
+
+// rowsIn is how many rows fit into that many lines, and at least one.
+func (l *layout) rowsIn(lines int, cells [][]string) int {
+	for at, row := range cells {
+		height := 1
+		for _, i := range l.shown {
+			height = max(height, 1+strings.Count(wrap(row[i], l.columns[i].width), "\n"))
+		}
+		if lines -= height; lines < 0 {
+			return max(at, 1)
+		}
+	}
+	return len(cells)
 }
 
 func cellsFor[T any](columns []column[T], rows []T) [][]string {

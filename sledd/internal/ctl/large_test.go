@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/sleddtest"
+)
+
+// largeNodes is the largest fleet that one sledd is for.
+const largeNodes = 10_000
+
+// largeLines is what an operator looks at first.
+var largeLines = []string{"status", "status --by rack", "status --by model", "node list --phase failed"}
+
+// BenchmarkLargeFleet is the time of a command over 10,000 nodes on a terminal, and of the summary alone.
+func BenchmarkLargeFleet(b *testing.B) {
+	s := sleddtest.Start(b)
+	s.Hall(largeNodes, time.Now())
+	for _, line := range largeLines {
+		b.Run(line, func(b *testing.B) {
+			for b.Loop() {
+				got := run(b.Context(), s.URL, "", terminal(80), strings.Fields(line)...)
+				b.ReportMetric(float64(strings.Count(got.out, "\n")), "lines")
+				if got.code != exitDone {
+					b.Fatal(got.err)
+				}
+			}
+		})
+	}
+	for _, by := range []string{"label:rack", "phase", "model"} {
+		b.Run("summary by "+by, func(b *testing.B) {
+			for b.Loop() {
+				if answer := s.Ask(http.MethodGet, "/v1/summary?by="+by, s.Token, ""); answer.Status != http.StatusOK {
+					b.Fatal(answer.Body)
+				}
+			}
+		})
+	}
+}
+
+// What an operator looks at first is one screen, however long its words are.
+func TestLargeFleetIsOneScreen(t *testing.T) {
+	s := sleddtest.Start(t)
+	s.Hall(1000, noon)
+	for _, width := range []int{80, 120} {
+		for _, line := range append(largeLines, "node list", "binding list", "status --drift") {
+			got := run(t.Context(), s.URL, "", terminal(width), strings.Fields(line)...)
+			checkWidth(t, line, got.out, width)
+			if n := strings.Count(got.out, "\n"); n > 60 || got.code != exitDone || n < 5 {
+				t.Errorf("%s: exit %d, %d lines:\n%s%s", line, got.code, n, got.out, got.err)
+			}
+		}
+	}
+	got := run(t.Context(), s.URL, "", terminal(80), "node", "list")
+	if !strings.Contains(got.out, "more nodes are not shown; use a filter") {
+		t.Errorf("it does not say how many are missing:\n%s", got.out)
+	}
+	if whole := sledctl(t, s.URL, "", "node", "list"); strings.Count(whole.out, "\n") != 1001 {
+		t.Errorf("a pipe gets all nodes:\n%s", whole.out)
+	}
+}
