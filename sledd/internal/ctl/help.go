@@ -61,7 +61,7 @@ func (v namedValue) Type() string { return v.name }
 func nameValue(f *pflag.Flag) {
 	name := valueNames[f.Name]
 	switch {
-	case f.Value.Type() == "bool":
+	case strings.HasPrefix(f.Value.Type(), "bool"):
 		return
 	case name == "" && strings.HasPrefix(f.Value.Type(), "int"):
 		name = "N"

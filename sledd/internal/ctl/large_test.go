@@ -15,7 +15,7 @@ import (
 const largeNodes = 10_000
 
 // largeLines is what an operator looks at first.
-var largeLines = []string{"status", "status --by rack", "status --by model", "node list --phase failed"}
+var largeLines = []string{"status", "status --by rack", "status --by model", "node list --failed"}
 
 // BenchmarkLargeFleet is the time of a command over 10,000 nodes on a terminal, and of the summary alone.
 func BenchmarkLargeFleet(b *testing.B) {

@@ -105,6 +105,10 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags.StringArrayVarP(&filter.Labels, "label", "l", nil,
 		"only nodes with this label (repeatable; all must match)")
 	flags.Var((*phaseList)(&filter.Phases), "phase", "only nodes in this phase, or one of several joined by commas")
+	flags.BoolFunc("failed", "only nodes that failed; as --phase failed", func(string) error {
+		filter.Phases = append(filter.Phases, api.Failed)
+		return nil
+	})
 	flags.StringVar(&filter.Text, "search", "", "only nodes with this text in name, MAC or address")
 	flags.StringVar(&filter.Image, "image", "", "only nodes that are bound to this image")
 	flags.BoolVar(&filter.Drift, "drift", false, "only nodes that do not have what their binding requests")

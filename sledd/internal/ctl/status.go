@@ -31,7 +31,7 @@ leaves the phase, nor does its step move bytes.`
 
 func (a *app) statusCommand() *cobra.Command {
 	var filter api.Filter
-	by, failed := "", false
+	by := ""
 	command := &cobra.Command{
 		Use: "status [NODE...]", Short: "Show the observed and the requested state of nodes",
 		Long: statusLong,
@@ -42,13 +42,7 @@ func (a *app) statusCommand() *cobra.Command {
   sledctl status --by rack`,
 		ValidArgsFunction: a.completeNodes, Annotations: printsNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if failed && len(filter.Phases) > 0 {
-				return usagef("--failed and --phase exclude each other")
-			}
-			if failed {
-				filter.Phases = []api.Phase{api.Failed}
-			}
-			if len(args) > 0 && (by != "" || failed || filter.Drift || filter.Overdue) {
+			if len(args) > 0 && (by != "" || cmd.Flags().Changed("failed") || filter.Drift || filter.Overdue) {
 				return usagef("NODE excludes --by, --failed, --drift and --overdue")
 			}
 			client, err := a.client()
@@ -66,7 +60,6 @@ func (a *app) statusCommand() *cobra.Command {
 		},
 	}
 	addFilters(command, &filter)
-	command.Flags().BoolVar(&failed, "failed", false, "only nodes that failed; as --phase failed")
 	command.Flags().StringVar(&by, "by", "", "one line for each value of a label, or for each model, image or phase")
 	_ = command.RegisterFlagCompletionFunc("by",
 		cobra.FixedCompletions([]string{api.ByModel, api.ByImage, api.ByPhase}, cobra.ShellCompDirectiveNoFileComp))

@@ -57,7 +57,7 @@ func TestStatusOfParts(t *testing.T) {
 	fail(s.Machine(2))
 	s.does(exitDone, "bind n3 --image d13", "")
 	for line, want := range map[string][]string{"status --failed": {"n2"}, "status --drift": {"n2", "n3"},
-		"node list --drift --phase failed": {"n2"}, "binding list --drift": {"n2", "n3"}} {
+		"node list --failed": {"n2"}, "node list --drift --phase failed": {"n2"}, "binding list --drift": {"n2", "n3"}} {
 		got := s.does(exitDone, line, "").out
 		for _, name := range []string{"n1", "n2", "n3"} {
 			shown, wanted := strings.Contains(got, "\n"+name+" "), strings.Contains(strings.Join(want, " "), name)
@@ -73,7 +73,7 @@ func TestStatusOfParts(t *testing.T) {
 	}
 	s.does(exitDone, "status --by rack --failed -o json", `"by": "label:rack"`)
 	s.does(exitUsage, "status n1 --failed", "NODE excludes --by, --failed, --drift and --overdue")
-	s.does(exitUsage, "status --failed --phase idle", "--failed and --phase exclude each other")
+	s.does(exitDone, "status --failed --phase operational", "n1")
 }
 
 // The status of a large fleet is one screen, the urgent nodes first; whole in a pipe and with -o wide.
