@@ -124,16 +124,19 @@ func (a *app) notShown(more int, use string) {
 	_, _ = fmt.Fprintln(a.Out, a.Screen.paint(a.Screen.hang(line, 1), text.Faint))
 }
 
-// urgentFirst puts nodes first that failed, have alarms or are overdue, then those that do not have what is requested.
+// urgentFirst puts nodes first that failed, then those with alarms or overdue, then those that do not have what is
+// requested.
 func urgentFirst(nodes []api.Node) []api.Node {
 	rank := func(n api.Node) int {
 		switch {
-		case n.Status.Phase == api.Failed, len(n.Alarms) > 0, n.Overdue > 0:
+		case n.Status.Phase == api.Failed:
 			return 0
-		case n.Binding != nil && !n.Binding.Satisfied:
+		case len(n.Alarms) > 0, n.Overdue > 0:
 			return 1
+		case n.Binding != nil && !n.Binding.Satisfied:
+			return 2
 		}
-		return 2
+		return 3
 	}
 	sorted := slices.Clone(nodes)
 	slices.SortStableFunc(sorted, func(x, y api.Node) int { return rank(x) - rank(y) })
