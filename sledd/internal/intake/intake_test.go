@@ -235,6 +235,29 @@ func TestAPurgeMovesWhileItsNodeSpeaks(t *testing.T) {
 	}
 }
 
+// writes reports progress of step 2, of which only other bytes are movement.
+func (m *machine) writes() {
+	m.Helper()
+	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 5, Total: 9})
+	if progress := m.status().Progress; progress == nil || progress.Bytes != 5 {
+		m.Errorf("progress %+v", progress)
+	}
+	moved := m.status().Moved
+	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 5, Total: 9})
+	if moved.IsZero() || !m.status().Moved.Equal(moved) {
+		m.Errorf("moved at %v, and at %v when the same bytes were reported again", moved, m.status().Moved)
+	}
+	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 6, Total: 9})
+	if !m.status().Moved.After(moved) {
+		m.Error("other bytes are no movement")
+	}
+	moved = m.status().Moved
+	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write"})
+	if !m.status().Moved.Equal(moved) || m.status().Progress.Bytes != 6 {
+		m.Errorf("a word without figures counts as movement: %+v", m.status())
+	}
+}
+
 func TestAnInstallationEndsOperational(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	if !m.boot() {
@@ -248,24 +271,7 @@ func TestAnInstallationEndsOperational(t *testing.T) {
 	}
 	m.does(api.Wiping, start(1, "wipe"))
 	m.does(api.Writing, end(1, "wipe", 0), start(2, "write"))
-	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 5, Total: 9})
-	if progress := m.status().Progress; progress == nil || progress.Bytes != 5 {
-		t.Errorf("progress %+v", progress)
-	}
-	moved := m.status().Moved
-	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 5, Total: 9})
-	if moved.IsZero() || !m.status().Moved.Equal(moved) {
-		t.Errorf("moved at %v, and at %v when the same bytes were reported again", moved, m.status().Moved)
-	}
-	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 6, Total: 9})
-	if !m.status().Moved.After(moved) {
-		t.Error("other bytes are no movement")
-	}
-	moved = m.status().Moved
-	m.does(api.Writing, report.Line{Kind: report.Progress, Step: 2, Verb: "write"})
-	if !m.status().Moved.Equal(moved) || m.status().Progress.Bytes != 6 {
-		t.Errorf("a word without figures counts as movement: %+v", m.status())
-	}
+	m.writes()
 	m.does(api.Configuring, end(2, "write", 0), start(3, "configure"))
 	seed, _, err := m.Seed(t.Context(), mac, m.token)
 	if err != nil {

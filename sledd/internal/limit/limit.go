@@ -47,14 +47,6 @@ func (k *Keyed) Allow(key string, now time.Time, amount int) bool {
 	return limiter.AllowN(now, amount)
 }
 
-// Spent reports whether a key may use nothing now. It uses nothing.
-func (k *Keyed) Spent(key string, now time.Time) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	limiter, known := k.buckets[key]
-	return known && limiter.TokensAt(now) < 1
-}
-
 func (k *Keyed) drop(now time.Time) {
 	for key, limiter := range k.buckets {
 		if limiter.TokensAt(now) >= float64(k.rate.Burst) {
