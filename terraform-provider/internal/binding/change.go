@@ -55,10 +55,25 @@ func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 }
 
 func (c change) situation() desired.Situation {
-	return desired.Situation{Declared: c.of(c.state), Stored: c.stored.on(c.stored.Desired), Planned: c.of(c.plan),
+	planned := c.of(c.plan)
+	if c.adoptsSeed() {
+		planned = planned.As(c.stored.Desired.UserDataSHA256)
+	}
+	return desired.Situation{Declared: c.of(c.state), Stored: c.stored.on(c.stored.Desired), Planned: planned,
 		Absent:    c.stored.Absent,
 		Touched:   !c.plan.SameMethod(&c.state.Shared),
 		Triggered: c.triggered(), OnDrift: desired.OnDrift(c.plan.OnDrift.ValueString())}
+}
+
+// adoptsSeed: an import cannot know which version is stored, and takes it for the declared one.
+func (c change) adoptsSeed() bool {
+	return c.stored.Imported && c.state.Version() == "" && c.plan.Version() != "" && c.stored.Desired.UserDataSHA256 != ""
+}
+
+// keepsSeed reports whether sledd has the user data of the planned version.
+func (c change) keepsSeed() bool {
+	same := c.plan.Version() != "" && c.plan.Version() == c.stored.Desired.UserDataSHA256
+	return !c.stored.Absent && (same || c.adoptsSeed())
 }
 
 // of is the desired state that a model declares, with what decides about its effect.

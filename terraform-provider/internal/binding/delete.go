@@ -33,7 +33,7 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 	if node == nil || node.Binding == nil {
 		was.Revision = 0
 	} else {
-		was.look(*node, *node.Binding)
+		was.look(*node, *node.Binding, state.Version())
 		response.Diagnostics.Append(b.warnDestroy(&state, was)...)
 	}
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)

@@ -31,7 +31,7 @@ func (b *binding) catchUp(ctx context.Context, reference types.String, state *mo
 	}
 	node, diagnostics := b.look(ctx, reference.ValueString())
 	if node != nil && was.movedTo(*node) && node.MAC != state.MAC.ValueString() {
-		was.look(*node, *node.Binding)
+		was.look(*node, *node.Binding, state.Version())
 		state.MAC, state.Drift = types.StringValue(node.MAC), types.StringValue("")
 		state.Generation = types.Int64Value(node.Binding.Generation)
 	}
@@ -54,6 +54,10 @@ func (b *binding) follow(ctx context.Context, reference string, was *record, fou
 
 // movedTo reports whether a node has the name and the binding of the record, so that it is the same under another MAC.
 func (r *record) movedTo(node api.Node) bool {
-	return node.Binding != nil && node.Name == r.Name && node.Binding.Owner == r.Desired.Owner &&
-		node.Binding.Generation >= r.Generation && r.on(desired.Of(*node.Binding)).Same(r.on(r.Desired))
+	if node.Binding == nil {
+		return false
+	}
+	there := desired.Of(*node.Binding).As(r.Desired.Version())
+	return node.Name == r.Name && node.Binding.Owner == r.Desired.Owner && node.Binding.Generation >= r.Generation &&
+		r.on(there).Same(r.on(r.Desired))
 }

@@ -53,9 +53,9 @@ func (r *record) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// look records what is stored now.
-func (r *record) look(node api.Node, stored api.Binding) {
-	r.Desired, r.Generation, r.Revision = desired.Of(stored), stored.Generation, stored.Revision
+// look records what is stored now. A version stands for the user data.
+func (r *record) look(node api.Node, stored api.Binding, version string) {
+	r.Desired, r.Generation, r.Revision = desired.Of(stored).As(version), stored.Generation, stored.Revision
 	r.Absent, r.Gone = false, false
 	r.Status, r.Name, r.Disk, r.Disks = node.Status.Generation, node.Name, node.Disk, node.Facts.Candidates()
 	r.Keep = node.KeepDisks

@@ -64,7 +64,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 		return
 	}
 	state.refresh(*node, digests)
-	was.look(*node, *node.Binding)
+	was.look(*node, *node.Binding, state.Version())
 	response.Diagnostics.Append(response.State.Set(ctx, &state)...)
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
@@ -73,7 +73,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 // refresh reads what is stored. The same desired state with another generation is no drift. Another desired state
 // leaves the declared attributes as they are and fills drift.
 func (m *model) refresh(node api.Node, digests map[string]string) {
-	stored, declared := desired.Of(*node.Binding), m.State()
+	stored, declared := desired.Of(*node.Binding).As(m.Version()), m.State()
 	stored.On, declared.Digest = &node.NodeSpec, digests[declared.Image]
 	drift := desired.Drift(declared, stored, node.Binding.Generation)
 	if drift == "" {

@@ -5,6 +5,7 @@
 package binding
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -86,6 +87,13 @@ func userData(ctx context.Context, config getter, diagnostics *diag.Diagnostics)
 	var text types.String
 	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data"), &text)...)
 	return text
+}
+
+// seed is the user data that an apply sends, by either attribute.
+func seed(ctx context.Context, config getter, diagnostics *diag.Diagnostics) string {
+	var versioned types.String
+	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data_wo"), &versioned)...)
+	return cmp.Or(versioned.ValueString(), userData(ctx, config, diagnostics).ValueString())
 }
 
 type getter interface {

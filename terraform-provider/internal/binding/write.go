@@ -19,7 +19,7 @@ import (
 func (b *binding) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
 	var plan model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
-	data := userData(ctx, request.Config, &response.Diagnostics).ValueString()
+	data := seed(ctx, request.Config, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -43,7 +43,7 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	}
 	response.Diagnostics.Append(window.Open(ctx, b.site, map[string]string{node.MAC: node.Name}, plan.AdmitWithin)...)
 	r := record{Owner: b.site.Owner}
-	r.look(*node, stored)
+	r.look(*node, stored, plan.Version())
 	plan.settle(*node, stored, first(*node, &plan))
 	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
 	response.Diagnostics.Append(b.keep(ctx, &r, response.Private)...)
@@ -54,7 +54,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	var plan, state model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
-	data := userData(ctx, request.Config, &response.Diagnostics).ValueString()
+	data := seed(ctx, request.Config, &response.Diagnostics)
 	was := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
@@ -67,21 +67,25 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 		return
 	}
 	if _, moved := b.site.Exchanged(before); moved && node.Binding != nil && was.movedTo(*node) {
-		was.look(*node, *node.Binding)
+		was.look(*node, *node.Binding, state.Version())
 	}
 	response.Diagnostics.Append(asPlanned(*node, &plan, &state, was)...)
 	if response.Diagnostics.HasError() {
 		return
 	}
 	stored, held := *cmp.Or(node.Binding, &api.Binding{}), was.outlook(&plan)
-	if (change{plan: &plan, state: &state, stored: was}).sends() {
+	if u := (change{plan: &plan, state: &state, stored: was}); u.sends() {
 		var diagnostics diag.Diagnostics
-		stored, diagnostics = b.put(ctx, *node, &plan, data, was.options(&plan, b.site.Owner)...)
+		options := was.options(&plan, b.site.Owner)
+		if u.keepsSeed() {
+			data, options = "", append(options, api.KeepUserData())
+		}
+		stored, diagnostics = b.put(ctx, *node, &plan, data, options...)
 		response.Diagnostics.Append(diagnostics...)
 		if response.Diagnostics.HasError() {
 			return
 		}
-		was.look(*node, stored)
+		was.look(*node, stored, plan.Version())
 		was.Owner = b.site.Owner
 	}
 	if !plan.AdmitWithin.Equal(state.AdmitWithin) || was.Generation != state.Generation.ValueInt64() {

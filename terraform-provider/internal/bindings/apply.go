@@ -3,6 +3,7 @@
 package bindings
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -82,13 +83,14 @@ type applied struct {
 func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Plan, config tfsdk.Config,
 	c comparison) (*applied, diag.Diagnostics) {
 	var was, is model
-	var userData types.String
+	var userData, versioned types.String
 	var diagnostics diag.Diagnostics
 	if state != nil {
 		diagnostics.Append(state.Get(ctx, &was)...)
 	}
 	diagnostics.Append(plan.Get(ctx, &is)...)
 	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data"), &userData)...)
+	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data_wo"), &versioned)...)
 	if diagnostics.HasError() {
 		return nil, diagnostics
 	}
@@ -102,7 +104,7 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	var orders []order
 	for mac, s := range steps {
 		if s.kind == put || s.kind == again || s.kind == unbind || s.kind == clean {
-			orders = append(orders, c.order(mac, s, userData.ValueString()))
+			orders = append(orders, c.order(mac, s, cmp.Or(versioned.ValueString(), userData.ValueString())))
 		}
 	}
 	done, diagnostics := b.send(ctx, orders)

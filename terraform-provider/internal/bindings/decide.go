@@ -84,6 +84,9 @@ func (c *comparison) step(mac string) step {
 	if e.Desired != nil {
 		s.Stored = c.with(mac, *e.Desired)
 	}
+	if c.adoptsSeed() {
+		s.Planned = s.Planned.As(s.Stored.UserDataSHA256)
+	}
 	if e.foreign(c.owner) {
 		return c.stepForeign(mac, s)
 	}
@@ -110,6 +113,25 @@ func (c *comparison) step(mac string) step {
 		}
 	}
 	return step{kind: put, generation: e.Generation}
+}
+
+// adoptsSeed: an import cannot know which version is stored, and takes it for the declared one.
+func (c *comparison) adoptsSeed() bool {
+	return c.imported && c.prior.uniform.Version() == "" && c.planned.uniform.Version() != "" &&
+		c.prior.uniform.UserDataSHA256 != ""
+}
+
+// keepsSeed reports whether sledd has the user data of the planned version for a machine.
+func (c *comparison) keepsSeed(mac string) bool {
+	version, e := c.planned.uniform.Version(), c.stored[mac]
+	if _, there := c.prior.images[mac]; !there || version == "" || e.Absent {
+		return false
+	}
+	stored := c.prior.uniform
+	if e.Desired != nil {
+		stored = *e.Desired
+	}
+	return stored.Version() == version || c.adoptsSeed()
 }
 
 // unbound is what drifted has of a machine that somebody took the binding away from.
@@ -155,6 +177,9 @@ func (c *comparison) stepNew(mac string, node api.Node) step {
 	}
 	planned := c.planned.stateOf(mac)
 	planned.On = &node.NodeSpec
+	if planned.Version() != "" { // of an apply that ended early
+		planned = planned.As(there.UserDataSHA256)
+	}
 	generation := desired.Generation(planned, node.Binding, status, false)
 	return step{kind: put, generation: generation, from: node.Binding.Generation,
 		raises: generation != node.Binding.Generation}

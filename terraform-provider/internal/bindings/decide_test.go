@@ -159,7 +159,7 @@ func TestLook(t *testing.T) {
 	d := declared{images: map[string]string{"same": "a", "drifted": "a", "taken": "a", "lost": "a", "loose": "a",
 		"gone": "a", "unbound": "a"}}
 	generations := map[string]int64{"same": 1, "drifted": 1, "taken": 1, "lost": 1, "loose": 1}
-	got := look(owner, d, generations, map[string]api.Node{"same": node("a", owner, 2),
+	got := look(owner, d, generations, nil, map[string]api.Node{"same": node("a", owner, 2),
 		"drifted": node("b", owner, 2), "extra": node("c", owner, 4)},
 		map[string]api.Node{"taken": node("a", "else", 2), "lost": node("a", "", 2), "loose": node("b", "", 2),
 			"unbound": {}})

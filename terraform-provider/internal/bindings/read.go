@@ -57,7 +57,7 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 	if response.Diagnostics.HasError() {
 		return
 	}
-	found := look(owner, declared, numberMap(m.Generations), nodes, others)
+	found := look(owner, declared, numberMap(m.Generations), was, nodes, others)
 	found.missed(was, declared, numberMap(m.Generations), others)
 	found.remember(was)
 	m.Images, m.Generations, m.Drifted = ofStrings(found.images), ofNumbers(found.generations), ofStrings(found.drifted)
@@ -72,12 +72,22 @@ type sight struct {
 	generations map[string]int64
 	drifted     map[string]string
 	stored      map[string]stored
+	was         map[string]stored // at the last refresh or apply
+}
+
+// version stands for the user data of a binding: a partial apply may have sent another than the state has.
+func (s *sight) version(mac string, declared desired.State, revision int64) string {
+	if e := s.was[mac]; e.Desired != nil && e.Revision == revision && e.Desired.Version() != "" {
+		return e.Desired.Version()
+	}
+	return declared.Version()
 }
 
 // look compares. A machine of ours that was not declared is added: an interrupted apply has bound it. One that is no
 // longer bound is left to missed. One whose binding lost its owner is dropped, so that a plan adds it again.
-func look(owner string, d declared, generations map[string]int64, ours, others map[string]api.Node) sight {
-	s := sight{map[string]string{}, map[string]int64{}, map[string]string{}, map[string]stored{}}
+func look(owner string, d declared, generations map[string]int64, was map[string]stored,
+	ours, others map[string]api.Node) sight {
+	s := sight{map[string]string{}, map[string]int64{}, map[string]string{}, map[string]stored{}, was}
 	for mac, node := range ours {
 		if _, found := d.images[mac]; !found {
 			s.see(mac, node, d.uniform.With(node.Binding.Image), owner, node.Binding.Generation)
@@ -87,7 +97,8 @@ func look(owner string, d declared, generations map[string]int64, ours, others m
 	}
 	for mac := range d.images {
 		node, found := others[mac]
-		if !found || node.Binding == nil || node.Binding.Owner == "" && d.stateOf(mac).Same(desired.Of(*node.Binding)) {
+		if !found || node.Binding == nil || node.Binding.Owner == "" &&
+			d.stateOf(mac).Same(desired.Of(*node.Binding).As(d.uniform.Version())) {
 			continue
 		}
 		s.see(mac, node, d.stateOf(mac), owner, generations[mac])
@@ -113,7 +124,7 @@ func (s *sight) missed(was map[string]stored, d declared, generations map[string
 
 // see records one machine; generation is the one that it had when it was as declared.
 func (s *sight) see(mac string, node api.Node, declared desired.State, owner string, generation int64) {
-	there := desired.Of(*node.Binding)
+	there := desired.Of(*node.Binding).As(s.version(mac, declared, node.Binding.Revision))
 	there.Node = ""
 	e := stored{Generation: node.Binding.Generation, Observed: node.Status.Generation, Revision: node.Binding.Revision}
 	s.images[mac], s.generations[mac] = declared.Image, node.Binding.Generation

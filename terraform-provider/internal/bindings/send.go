@@ -45,6 +45,9 @@ func (c *comparison) order(mac string, s step, userData string) order {
 	default:
 		o.BindingSpec = c.planned.stateOf(mac).BindingSpec
 		o.Owner, o.UserData, o.IfGeneration, o.Reimage = c.owner, userData, s.generation, s.kind == again
+		if c.keepsSeed(mac) {
+			o.UserData, o.KeepUserData = "", true
+		}
 	}
 	o.Node = mac
 	return o

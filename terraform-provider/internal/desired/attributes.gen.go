@@ -4,6 +4,7 @@
 package desired
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -12,19 +13,21 @@ import (
 
 // Shared are the attributes that many nodes may have in common.
 type Shared struct {
-	Disk            types.String `tfsdk:"disk"`
-	Wipe            types.String `tfsdk:"wipe"`
-	WipeMethod      types.String `tfsdk:"wipe_method"`
-	Mode            types.String `tfsdk:"mode"`
-	Verify          types.String `tfsdk:"verify"`
-	AllowUnsigned   types.Bool   `tfsdk:"allow_unsigned"`
-	Boot            types.String `tfsdk:"boot"`
-	Admission       types.String `tfsdk:"admission"`
-	SeedChanges     types.String `tfsdk:"seed_changes"`
-	AuthorizedKeys  types.List   `tfsdk:"authorized_keys"`
-	UserData        types.String `tfsdk:"user_data"`
-	UserDataSHA256  types.String `tfsdk:"user_data_sha256"`
-	KernelArguments types.String `tfsdk:"kernel_arguments"`
+	Disk              types.String `tfsdk:"disk"`
+	Wipe              types.String `tfsdk:"wipe"`
+	WipeMethod        types.String `tfsdk:"wipe_method"`
+	Mode              types.String `tfsdk:"mode"`
+	Verify            types.String `tfsdk:"verify"`
+	AllowUnsigned     types.Bool   `tfsdk:"allow_unsigned"`
+	Boot              types.String `tfsdk:"boot"`
+	Admission         types.String `tfsdk:"admission"`
+	SeedChanges       types.String `tfsdk:"seed_changes"`
+	AuthorizedKeys    types.List   `tfsdk:"authorized_keys"`
+	UserData          types.String `tfsdk:"user_data"`
+	UserDataSHA256    types.String `tfsdk:"user_data_sha256"`
+	UserDataWO        types.String `tfsdk:"user_data_wo"`
+	UserDataWOVersion types.Int64  `tfsdk:"user_data_wo_version"`
+	KernelArguments   types.String `tfsdk:"kernel_arguments"`
 }
 
 // Attributes are all attributes of one node.
@@ -44,11 +47,11 @@ func SharedSchema() map[string]schema.Attribute {
 			"`signatures`, `empty`, `clear`, `purge`. Default: `empty`.",
 			"signatures", "empty", "clear", "purge"),
 		"wipe_method": choiceAttribute("Command by which drives erase themselves, with the levels `purge` and `clear` of `wipe`. A "+
-			"command of which a drive estimates no time must be named. One of `auto`, `nvme-format- "+
-			"user`, `nvme-format-crypto`, `nvme-sanitize-block`, `nvme-sanitize-crypto`, `nvme- "+
-			"sanitize-overwrite`, `scsi-sanitize-block`, `scsi-sanitize-crypto`, `scsi-sanitize- "+
-			"overwrite`, `ata-sanitize-block`, `ata-sanitize-crypto`, `ata-sanitize-overwrite`. "+
-			"Default: `auto`.",
+			"command of which a drive estimates no time must be named. One of `auto`, "+
+			"`nvme-format-user`, `nvme-format-crypto`, `nvme-sanitize-block`, `nvme-sanitize-crypto`, "+
+			"`nvme-sanitize-overwrite`, `scsi-sanitize-block`, `scsi-sanitize-crypto`, "+
+			"`scsi-sanitize-overwrite`, `ata-sanitize-block`, `ata-sanitize-crypto`, "+
+			"`ata-sanitize-overwrite`. Default: `auto`.",
 			"auto", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite"),
 		"mode": choiceAttribute("Write all of the image, only what differs from the disk, or whichever is faster. One of "+
 			"`full`, `delta`, `auto`. Default: `full`.",
@@ -73,7 +76,12 @@ func SharedSchema() map[string]schema.Attribute {
 		"user_data": secretAttribute(65536, "cloud-init user data. Write-only; it is compared by its SHA-256. At most 65536 bytes. A "+
 			"change is for the next image; with `seed_changes = \"reimage\"` it images the node again. "+
 			"Default: none."),
-		"user_data_sha256": sumAttribute("SHA-256 of `user_data` in hexadecimal; null for none."),
+		"user_data_sha256": sumAttribute("SHA-256 of `user_data` in hexadecimal; null for none, and for `user_data_wo`."),
+		"user_data_wo": versionedAttribute(65536, "user_data", "The same as `user_data`, for secrets: only "+
+			"`user_data_wo_version` decides whether it is sent again, and no hash of it is in plan or state. It may be "+
+			"another one each time, such as a token that expires."),
+		"user_data_wo_version": versionAttribute("user_data_wo", "Version of `user_data_wo`. Another number sends it "+
+			"again; with `seed_changes = \"reimage\"` it images the node again."),
 		"kernel_arguments": stringAttribute(1024, "Added to the installed kernel's own arguments when it is started by kexec. Default: none."),
 	}
 }
@@ -101,7 +109,7 @@ func (s *Shared) State() State {
 	state.Admission = s.Admission.ValueString()
 	state.SeedChanges = s.SeedChanges.ValueString()
 	state.AuthorizedKeys = texts(s.AuthorizedKeys)
-	state.UserDataSHA256 = s.UserDataSHA256.ValueString()
+	state.UserDataSHA256 = cmp.Or(s.Version(), s.UserDataSHA256.ValueString())
 	state.KernelArguments = s.KernelArguments.ValueString()
 	return state
 }
@@ -126,7 +134,9 @@ func (s *Shared) Take(stored State) {
 	take(&s.Admission, stored.Admission)
 	take(&s.SeedChanges, stored.SeedChanges)
 	s.AuthorizedKeys = listOf(stored.AuthorizedKeys)
-	take(&s.UserDataSHA256, stored.UserDataSHA256)
+	if s.Version() == "" {
+		take(&s.UserDataSHA256, stored.UserDataSHA256)
+	}
 	take(&s.KernelArguments, stored.KernelArguments)
 }
 
@@ -139,7 +149,7 @@ func (a *Attributes) Take(stored State) {
 
 // DesiredKnown is true when everything that decides about the generation is known.
 func (s *Shared) DesiredKnown() bool {
-	return Known(s.Disk, s.AuthorizedKeys, s.UserDataSHA256)
+	return Known(s.Disk, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion)
 }
 
 // DesiredKnown is true when everything that decides about the generation is known.

@@ -3,8 +3,10 @@
 package desired
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -37,6 +39,19 @@ func stringsAttribute(most int, description string) schema.Attribute {
 func secretAttribute(most int, description string) schema.Attribute {
 	return schema.StringAttribute{Optional: true, WriteOnly: true, Sensitive: true, MarkdownDescription: description,
 		Validators: []validator.String{stringvalidator.LengthBetween(1, most)}}
+}
+
+// versionedAttribute is write-only too, and sent again only with another version.
+func versionedAttribute(most int, instead, description string) schema.Attribute {
+	return schema.StringAttribute{Optional: true, WriteOnly: true, Sensitive: true, MarkdownDescription: description,
+		Validators: []validator.String{stringvalidator.LengthBetween(1, most),
+			stringvalidator.ConflictsWith(path.MatchRoot(instead)),
+			stringvalidator.AlsoRequires(path.MatchRoot(instead + "_wo_version"))}}
+}
+
+func versionAttribute(of, description string) schema.Attribute {
+	return schema.Int64Attribute{Optional: true, MarkdownDescription: description,
+		Validators: []validator.Int64{int64validator.AtLeast(0), int64validator.AlsoRequires(path.MatchRoot(of))}}
 }
 
 func sumAttribute(description string) schema.Attribute {

@@ -16,7 +16,10 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// State is what a node is to become. User data is known by its SHA-256 only.
+// versionPrefix is before the number of what stands for user data of which only a version is known.
+const versionPrefix = "version "
+
+// State is what a node is to become. User data is known by its SHA-256, or by the version that was declared of it.
 type State struct {
 	api.BindingSpec
 	UserDataSHA256 string `json:"user_data_sha256,omitempty"`
@@ -39,6 +42,20 @@ func Sum(userData string) string {
 	}
 	sum := sha256.Sum256([]byte(userData))
 	return hex.EncodeToString(sum[:])
+}
+
+// Version stands for user data of which only a version is known; empty when its SHA-256 is.
+func (s State) Version() string {
+	if strings.HasPrefix(s.UserDataSHA256, versionPrefix) {
+		return s.UserDataSHA256
+	}
+	return ""
+}
+
+// As returns the same state with user data of the version; empty: as it is.
+func (s State) As(version string) State {
+	s.UserDataSHA256 = cmp.Or(version, s.UserDataSHA256)
+	return s
 }
 
 func (s State) effect() api.Effect {

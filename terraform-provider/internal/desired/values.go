@@ -3,6 +3,8 @@
 package desired
 
 import (
+	"strconv"
+
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
@@ -26,6 +28,14 @@ func SumOf(userData types.String) types.String {
 		return types.StringUnknown()
 	}
 	return Optional(Sum(userData.ValueString()))
+}
+
+// Version stands for the user data where only its version decides about it; empty where its SHA-256 does.
+func (s *Shared) Version() string {
+	if s.UserDataWOVersion.IsNull() || s.UserDataWOVersion.IsUnknown() {
+		return ""
+	}
+	return versionPrefix + strconv.FormatInt(s.UserDataWOVersion.ValueInt64(), 10)
 }
 
 // Known is true when no value is unknown, elements of lists and maps included.
