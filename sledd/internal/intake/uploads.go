@@ -36,11 +36,19 @@ func (u *Uploads) room() error {
 	if err := unix.Statfs(u.Directory, &found); err != nil {
 		return fmt.Errorf("room for captured images: %s: %w", u.Directory, err)
 	}
-	if used := 100 - 100*found.Bavail/max(found.Blocks, 1); used > mostOfFilesystem {
+	if used := inUse(found); used > mostOfFilesystem {
 		return fmt.Errorf("%d%% of the filesystem of %s are in use, an upload needs at most %d%%: delete captured images",
 			used, u.Directory, mostOfFilesystem)
 	}
 	return nil
+}
+
+// inUse is the share of a filesystem that is in use, in percent, rounded up, as df prints it: blocks that are reserved
+// count neither as free nor as used.
+func inUse(found unix.Statfs_t) uint64 {
+	used := found.Blocks - found.Bfree
+	all := max(used+found.Bavail, 1)
+	return (100*used + all - 1) / all
 }
 
 func (u *Uploads) withinQuota() error {

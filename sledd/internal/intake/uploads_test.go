@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 )
@@ -28,6 +30,18 @@ func TestUploadsWithinTheQuota(t *testing.T) {
 		err := u.room()
 		if (err != nil) != full || full && !strings.Contains(err.Error(), "the quota is 2 MiB") {
 			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+// As df: 5 % of a filesystem are often reserved for root.
+func TestBlocksThatAreReservedAreNotInUse(t *testing.T) {
+	for _, c := range []struct{ blocks, free, available, percent uint64 }{
+		{100, 100, 95, 0}, {100, 50, 45, 53}, {252, 181, 21, 78}, {100, 5, 0, 100}, {0, 0, 0, 0},
+	} {
+		found := unix.Statfs_t{Blocks: c.blocks, Bfree: c.free, Bavail: c.available}
+		if got := inUse(found); got != c.percent {
+			t.Errorf("%+v: %d %% in use", c, got)
 		}
 	}
 }
