@@ -42,8 +42,8 @@ static int read_arguments(const char *root, struct text *text, struct fault *fau
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "keep");
 	if (!(file = fopen(path, "re")))
 		return errno == ENOENT ? 0 : fault_errno(fault, CODE_FAILED, errno, "%s", path);
-	if (getline(&line, &room, file) <= 0)
-		return 0;
+	if (getline(&line, &room, file) <= 0) // empty, or not to be read: then nobody knows what is kept
+		return feof(file) ? 0 : fault_errno(fault, CODE_FAILED, EIO, "%s", path);
 	rest = line;
 	while ((word = strsep(&rest, " \t\n")))
 		if (!strncmp(word, "sled.keep=", strlen("sled.keep=")))

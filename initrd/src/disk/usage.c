@@ -77,7 +77,7 @@ static int find_swaps(const char *root, struct disks *disks, struct fault *fault
 		line[strcspn(line, " \t\n")] = 0;
 		mark(find_node(root, disks, line), "used for swap by", line);
 	}
-	return 0;
+	return ferror(file) ? fault_errno(fault, CODE_FAILED, EIO, "%s", path) : 0;
 }
 
 static void find_holder(const char *directory, struct disk *disk) {

@@ -8,6 +8,8 @@ import hashlib
 import os
 import struct
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from members import MIB, Bytes
@@ -36,6 +38,18 @@ class Machine:
         path.unlink(missing_ok=True)
         if text is not None:
             path.write_text(text)
+
+    @contextmanager
+    def without(self, name: str | None) -> Iterator[None]:
+        """A file that is there and cannot be read, because it is a folder; None: nothing."""
+        if name is None:
+            yield
+            return
+        path = self.root / name
+        path.unlink(missing_ok=True)
+        path.mkdir()
+        yield
+        path.rmdir()
 
     def _bus(self, folder: Path, bus: str) -> None:
         (self.root / "sys/bus" / bus).mkdir(parents=True, exist_ok=True)

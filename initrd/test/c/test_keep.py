@@ -21,7 +21,8 @@ MIRROR = f"md:{ARRAY.hex()[:8]}-3435-3637-3839-616263646566"
 LUN = "5000c5000000000c"
 DIGEST = "sha256:" + "0" * 64
 
-# What refuses it, the code, words of the message, and the step. `argument` and `site` are the machine's own lists.
+# What refuses it, the code, words of the message, and the step. `argument` and `site` are the machine's own lists, of
+# which one cannot be read if it is `unreadable`.
 CASES: list[tuple[str, int, str, str, dict[str, str]]] = [
     ("typing error", 4, "keep serial:DATA-X", "wipe disks=serial:SYS-1 keep=serial:DATA-X", {}),
     ("case of a serial", 4, "keep serial:data-b", "wipe disks=serial:SYS-1 keep=serial:data-b", {}),
@@ -75,6 +76,9 @@ CASES: list[tuple[str, int, str, str, dict[str, str]]] = [
      f"write disk=serial:SYS-1 image=http://127.0.0.1:1/x digest={DIGEST}", {"site": "wwn:0x5000c50000000001"}),
     ("site file, half a mirror", 4, MIRROR, "wipe disks=all", {"site": "serial:MD-1\r\n"}),
     ("site file, unknown", 2, "/etc/sled/keep", "wipe disks=serial:SYS-1", {"site": "DATA-B\n"}),
+    ("site file, not readable", 1, "/etc/sled/keep", "wipe disks=serial:SYS-1", {"unreadable": "etc/sled/keep"}),
+    ("swaps, not readable", 1, "/proc/swaps", "wipe disks=serial:SYS-1", {"unreadable": "proc/swaps"}),
+    ("kernel arguments, not readable", 1, "/proc/cmdline", "wipe disks=serial:SYS-1", {"unreadable": "proc/cmdline"}),
 ]  # fmt: skip
 
 
@@ -118,7 +122,8 @@ def refuse(m: Machine, case: tuple[str, int, str, str, dict[str, str]], path: st
     _, code, words, step, own = case
     m.set_argument(own.get("argument", ""))
     m.set_site(own.get("site"))
-    done = m.plan(step.replace("PATH", path))
+    with m.without(own.get("unreadable")):
+        done = m.plan(step.replace("PATH", path))
     last = done.stderr.strip().splitlines()[-1:]
     assert done.returncode == code, f"code {done.returncode}: {done.stderr}"
     assert last and words in last[0], f"{words} is not in: {last}"
