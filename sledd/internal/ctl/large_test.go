@@ -59,6 +59,9 @@ func TestLargeFleetIsOneScreen(t *testing.T) {
 	if got := run(t.Context(), s.URL, "", terminal(80), "status"); strings.Count(got.out, "  failed  ") < 5 {
 		t.Errorf("nodes that failed are not first:\n%s", got.out)
 	}
+	if got := sledctl(t, s.URL, "", "node", "list", "--failed=false"); strings.Count(got.out, "\n") != 1001 {
+		t.Errorf("--failed=false selects:\n%s%s", got.out, got.err)
+	}
 	got := run(t.Context(), s.URL, "", terminal(80), "node", "list")
 	if !strings.Contains(got.out, "more nodes are not shown; use a filter") {
 		t.Errorf("it does not say how many are missing:\n%s", got.out)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ func (r *resource[T]) listCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.output != "table" || r.filters == nil || len(items) <= screenful || !a.Screen.Terminal || a.Screen.Wide {
+			if r.filters == nil || !a.isLong(len(items)) {
 				return r.printWith(cmd.Context(), a, client, items)
 			}
 			return a.show(items, func() {
@@ -105,9 +106,12 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 	flags.StringArrayVarP(&filter.Labels, "label", "l", nil,
 		"only nodes with this label (repeatable; all must match)")
 	flags.Var((*phaseList)(&filter.Phases), "phase", "only nodes in this phase, or one of several joined by commas")
-	flags.BoolFunc("failed", "only nodes that failed; as --phase failed", func(string) error {
-		filter.Phases = append(filter.Phases, api.Failed)
-		return nil
+	flags.BoolFunc("failed", "only nodes that failed; as --phase failed", func(text string) error {
+		failed, err := strconv.ParseBool(text)
+		if failed {
+			filter.Phases = append(filter.Phases, api.Failed)
+		}
+		return err //nolint:wrapcheck // cobra names the flag
 	})
 	flags.StringVar(&filter.Text, "search", "", "only nodes with this text in name, MAC or address")
 	flags.StringVar(&filter.Image, "image", "", "only nodes that are bound to this image")

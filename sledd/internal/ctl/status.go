@@ -86,7 +86,7 @@ func selectNodes(ctx context.Context, client *api.Client, names []string, filter
 // many nodes, without hints.
 func (a *app) statusTable(all []api.Node) {
 	nodes, lines := all, 0
-	cut := len(all) > screenful && a.Screen.Terminal && !a.Screen.Wide
+	cut := a.isLong(len(all))
 	if cut {
 		nodes, lines = urgentFirst(all)[:screenful], screenful
 	}
@@ -116,6 +116,11 @@ func (a *app) statusTable(all []api.Node) {
 	for _, node := range nodes {
 		a.hint(node)
 	}
+}
+
+// isLong reports whether a table of so many rows gets one screen only.
+func (a *app) isLong(rows int) bool {
+	return rows > screenful && a.output == "table" && a.Screen.Terminal && !a.Screen.Wide
 }
 
 // notShown states how many nodes a terminal did not get, and what shows them.

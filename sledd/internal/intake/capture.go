@@ -67,13 +67,13 @@ func (tx *nodeTx) mayUpload(generation int64, record *token.Record) error {
 	return nil
 }
 
-// finished reports whether the step capture has succeeded in this generation, even if its image was not registered.
+// captureEnded reports whether the step capture has succeeded in this generation, even if its image was not registered.
 func (tx *nodeTx) captureEnded() bool {
 	return tx.Satisfied() || tx.Status().Generation == tx.Generation() &&
 		nodetx.SettledPhase(*tx.Status()) == api.Failed && tx.Status().Code == 0
 }
 
-// captured takes the end of a step capture: the image is registered, or the node has failed, with the reason.
+// recordCapture takes the end of a step capture: the image is registered, or the node has failed, with the reason.
 func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line) error {
 	if tx.Binding() == nil || tx.Binding().Capture == "" || tx.Binding().Generation != sent.Generation {
 		return nil // the binding has changed
