@@ -100,6 +100,9 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	if c.defaults, diagnostics = b.defaults(ctx, c); diagnostics.HasError() {
 		return nil, diagnostics
 	}
+	if c.seeded, diagnostics = b.seeded(ctx, c); diagnostics.HasError() {
+		return nil, diagnostics
+	}
 	steps := c.steps(numberMap(is.Generations))
 	var orders []order
 	for mac, s := range steps {
@@ -114,6 +117,25 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 		return c.partly(was, steps, done), diagnostics
 	}
 	return c.wholly(is, steps, done), diagnostics
+}
+
+// seeded finds the new machines that an apply which ended early has bound: the version that is planned is what it sent.
+func (b *bindings) seeded(ctx context.Context, c comparison) (map[string]bool, diag.Diagnostics) {
+	if c.planned.uniform.Version() == "" {
+		return nil, nil
+	}
+	var added []string
+	for mac := range c.planned.images {
+		if _, there := c.prior.images[mac]; !there {
+			added = append(added, mac)
+		}
+	}
+	nodes, diagnostics := b.nodes(ctx, added)
+	found := map[string]bool{}
+	for mac, node := range nodes {
+		found[mac] = node.Binding != nil && node.Binding.Owner == c.owner
+	}
+	return found, diagnostics
 }
 
 // steps decides as the plan did. New machines get the generations in the plan (missing: not known).

@@ -70,8 +70,9 @@ type comparison struct {
 	generations map[string]int64 // of the state
 	planned     declared
 	stored      map[string]stored
-	imported    bool // triggers that are new image nothing
-	replaced    bool // what is stored is removed first
+	imported    bool            // triggers that are new image nothing
+	seeded      map[string]bool // machines beside those of the state that are bound with the planned version
+	replaced    bool            // what is stored is removed first
 	defaults
 }
 
@@ -125,7 +126,7 @@ func (c *comparison) adoptsSeed() bool {
 func (c *comparison) keepsSeed(mac string) bool {
 	version, e := c.planned.uniform.Version(), c.stored[mac]
 	if _, there := c.prior.images[mac]; !there || version == "" || e.Absent {
-		return false
+		return c.seeded[mac]
 	}
 	stored := c.prior.uniform
 	if e.Desired != nil {
@@ -177,7 +178,7 @@ func (c *comparison) stepNew(mac string, node api.Node) step {
 	}
 	planned := c.planned.stateOf(mac)
 	planned.On = &node.NodeSpec
-	if planned.Version() != "" { // of an apply that ended early
+	if planned.Version() != "" && there.Owner == c.owner { // by an apply that ended early
 		planned = planned.As(there.UserDataSHA256)
 	}
 	generation := desired.Generation(planned, node.Binding, status, false)
