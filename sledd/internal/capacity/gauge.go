@@ -69,6 +69,7 @@ type Gauge struct {
 	usage   store.Usage
 	written int64 // bytes since the usage was read
 	healed  time.Time
+	refused time.Time // when a write last found no room
 }
 
 // mark is the newest revision at a time.
@@ -129,6 +130,13 @@ func (g *Gauge) Known() store.Usage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.usage
+}
+
+// FullSince tells whether a write has found no room since a time.
+func (g *Gauge) FullSince(at time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.refused.After(at)
 }
 
 // Heal makes room in the store. It continues when the caller does not wait for its end.
@@ -220,6 +228,17 @@ func (g *Gauge) healOnce(ctx context.Context) {
 	g.log.Info("the store is healed", "in_use", usage.InUse, "quota", usage.Quota)
 }
 
+// overflow remembers that a write found no room, and wakes Run.
+func (g *Gauge) overflow() {
+	g.mu.Lock()
+	g.refused = g.now()
+	g.mu.Unlock()
+	select {
+	case g.full <- struct{}{}:
+	default:
+	}
+}
+
 // counted is a store whose writes are counted.
 type counted struct {
 	store.Store
@@ -233,10 +252,7 @@ func (g *Gauge) Count(s store.Store) store.Store { return counted{s, g} }
 func (c counted) Commit(ctx context.Context, t store.Transaction) (int64, error) {
 	revision, err := c.Store.Commit(ctx, t)
 	if errors.Is(err, store.ErrFull) {
-		select {
-		case c.gauge.full <- struct{}{}:
-		default:
-		}
+		c.gauge.overflow()
 	}
 	if err != nil {
 		return revision, err //nolint:wrapcheck // is the store

@@ -48,7 +48,8 @@ func (s *Server) usage(ctx context.Context) (api.Store, error) {
 const (
 	// probeTime bounds one probe of the store.
 	probeTime = time.Second
-	// probeLife is how long its result holds: anybody may ask, and each probe is a write.
+	// probeLife is how long its result holds: anybody may ask, and each probe is a write. It ends early when another
+	// write finds the store full, because sledd may heal the store within this time.
 	probeLife = time.Second
 )
 
@@ -63,7 +64,7 @@ type probe struct {
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	s.probe.mu.Lock()
 	defer s.probe.mu.Unlock()
-	if time.Since(s.probe.at) > probeLife {
+	if time.Since(s.probe.at) > probeLife || s.Capacity.FullSince(s.probe.at) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), probeTime)
 		s.probe.err = s.Fleet.Probe(ctx)
 		s.probe.at = time.Now()

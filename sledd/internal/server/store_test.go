@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,6 +148,35 @@ func (s *sledd) becomes(want int) {
 		}
 		<-time.After(50 * time.Millisecond)
 	}
+}
+
+// brim is a store that can be made to have no room.
+type brim struct {
+	filled
+	full atomic.Bool
+}
+
+func (b *brim) Commit(ctx context.Context, t store.Transaction) (int64, error) {
+	if b.full.Load() {
+		return 0, &store.UnavailableError{Operation: "commit", Err: store.ErrFull}
+	}
+	return b.filled.Commit(ctx, t)
+}
+
+func TestReadyKnowsOfARefusedWriteAtOnce(t *testing.T) {
+	fresh(t)
+	b := &brim{filled: filled{etcd, 1}}
+	s := run(t, b)
+	s.becomes(200)
+	b.full.Store(true)
+	if a := s.Ask("PUT", "/v1/nodes/n1", adminToken, `{"mac":"52:54:00:77:00:01","name":"n1"}`); a.Status != 503 {
+		t.Fatalf("%d: %s", a.Status, a.Body)
+	}
+	if a := s.Ask("GET", "/readyz", "", ""); a.Status != 503 {
+		t.Errorf("/readyz: %d: %s", a.Status, a.Body)
+	}
+	b.full.Store(false)
+	s.becomes(200)
 }
 
 func TestFullStoreIsNotReadyAndHeals(t *testing.T) {
