@@ -163,6 +163,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	s.Capacity = capacity.New(size(s.options.Store), log)
 	db := &nodetx.DB{Store: measure.Measure(s.Capacity.Count(s.options.Store)), Clock: s.options.Now, Kexec: measure.Kexec,
 		Box: box, Policy: nodetx.Policy{Rules: quick()}}
+	db.Mirror(s.Hub)
 	images, upload := []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, "https://10.77.0.1/upload"
 	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload}
 	erasures := erasure.New(db.Store, erasureKey)

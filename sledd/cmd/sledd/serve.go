@@ -161,6 +161,7 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	hub := events.New(measured, log)
 	measure.Watch(hub)
 	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
+	db.Mirror(hub)
 	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
 	erasures := erasure.New(measured, given.erases)
 	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,

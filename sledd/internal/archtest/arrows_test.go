@@ -15,7 +15,7 @@ const internal = "github.com/sled-fleet/sled/sledd/internal/"
 // floors lists packages from the ground up: each may import only those of floors below its own.
 var floors = [][]string{
 	{"disk", "key", "limit", "mac", "nodetext", "operand", "origin", "quirk", "refusal", "seal", "store"},
-	{"boot", "capacity", "token", "plan"},
+	{"boot", "capacity", "mirror", "token", "plan"},
 	{"admission"},
 	{"audit", "console", "erasure", "events", "report", "rollout"},
 	{"link", "metrics", "nodetx"},

@@ -47,6 +47,8 @@ type Hub struct {
 	log   *slog.Logger
 	trim  *trimmer
 
+	followers []Follower
+
 	started chan struct{} // closed when the watch was started for the first time
 	once    sync.Once
 
@@ -86,6 +88,7 @@ func (h *Hub) Run(ctx context.Context) {
 			continue
 		}
 		h.log.Warn("the watch of the store broke and is started again", "error", err)
+		h.reset()
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -134,6 +137,7 @@ func (h *Hub) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.reset() // after the read: what they read from now on is not older than the watch
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.known = snapshot.Revision
@@ -161,6 +165,9 @@ func (h *Hub) begin(ctx context.Context) error {
 }
 
 func (h *Hub) see(batch store.Batch) {
+	for _, follower := range h.followers {
+		follower.See(batch)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.revision = batch.Revision

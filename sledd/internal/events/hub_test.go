@@ -22,6 +22,12 @@ import (
 func run(t *testing.T, s store.Store) *events.Hub {
 	t.Helper()
 	hub := events.New(s, slog.New(slog.DiscardHandler))
+	runHub(t, hub)
+	return hub
+}
+
+func runHub(t *testing.T, hub *events.Hub) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -32,7 +38,6 @@ func run(t *testing.T, s store.Store) *events.Hub {
 		cancel()
 		<-done
 	})
-	return hub
 }
 
 // happen stores events of a node, all at one revision, and returns that.

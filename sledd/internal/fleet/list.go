@@ -63,7 +63,7 @@ func (f Filter) names(tx *nodetx.Tx) bool {
 // Nodes returns a page of nodes, declared or only seen, by MAC.
 func (f *Fleet) Nodes(ctx context.Context, filter Filter) (api.NodeList, error) {
 	list := api.NodeList{Items: []api.Node{}}
-	next, err := f.walk(ctx, filter, func(tx *nodetx.Tx) bool {
+	next, err := f.Walk(ctx, filter.After, int64(filter.Limit), func(tx *nodetx.Tx) bool {
 		if tx.Known() && filter.takes(tx) {
 			list.Items = append(list.Items, f.shownNode(tx))
 		}
@@ -76,7 +76,7 @@ func (f *Fleet) Nodes(ctx context.Context, filter Filter) (api.NodeList, error) 
 // Bindings returns a page of bindings, by MAC.
 func (f *Fleet) Bindings(ctx context.Context, filter Filter) (api.BindingList, error) {
 	list := api.BindingList{Items: []api.Binding{}}
-	next, err := f.walk(ctx, filter, func(tx *nodetx.Tx) bool {
+	next, err := f.Walk(ctx, filter.After, int64(filter.Limit), func(tx *nodetx.Tx) bool {
 		if tx.Binding() != nil && filter.takes(tx) {
 			list.Items = append(list.Items, tx.Binding().Public(*tx.Status()))
 		}
@@ -84,25 +84,4 @@ func (f *Fleet) Bindings(ctx context.Context, filter Filter) (api.BindingList, e
 	})
 	list.Next = next
 	return list, err
-}
-
-// walk visits all MACs that have a node, a status, a binding, a rescue or an admission, in order, until see has
-// enough; then it returns the MAC to continue after.
-func (f *Fleet) walk(ctx context.Context, filter Filter, see func(tx *nodetx.Tx) bool) (string, error) {
-	after := filter.After
-	for {
-		views, more, err := f.Page(ctx, after, int64(filter.Limit))
-		if err != nil {
-			return "", err
-		}
-		for i, tx := range views {
-			after = tx.MAC
-			if !see(tx) && (more || i < len(views)-1) {
-				return after, nil
-			}
-		}
-		if !more {
-			return "", nil
-		}
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/mirror"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/seal"
@@ -34,6 +35,9 @@ type DB struct {
 	Policy Policy               // of admissions
 	Box    *seal.Box            // for user data; nil: it is stored in clear
 	Kexec  func(outcome string) // counts outcomes of kexecs that were committed; may be nil
+
+	rows   *mirror.Mirror[Tx] // of lists; nil: the store is read
+	models *mirror.Mirror[string]
 }
 
 // Now returns the time as it is stored.

@@ -65,6 +65,7 @@ type record interface {
 	condition(t *store.Transaction)
 	Revision() int64
 	Stored() []byte
+	shed()
 }
 
 func (r *records) slot(kind Kind) record {

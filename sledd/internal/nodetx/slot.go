@@ -52,6 +52,9 @@ func (s *Slot[T]) Stored() []byte {
 	return s.stored.Value
 }
 
+// shed forgets the record's bytes, which only a change needs.
+func (s *Slot[T]) shed() { s.stored.Value = nil }
+
 func (s *Slot[T]) set(value *T) {
 	s.read()
 	s.value = value

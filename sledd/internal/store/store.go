@@ -133,6 +133,14 @@ type Change struct {
 	Deleted bool
 }
 
+// Found is the key as a read would return it: nothing if it was deleted.
+func (c Change) Found() []KV {
+	if c.Deleted {
+		return nil
+	}
+	return []KV{c.KV}
+}
+
 // Batch is a number of changes of whole revisions, in order.
 type Batch struct {
 	Revision int64 // the last one
