@@ -66,6 +66,7 @@ type Filter struct {
 	Owner  string // of the binding
 	Drift  bool   // only nodes that do not have what their binding requests
 	Limit  int    // items of one page; default 2000
+	Sort   string // of nodes: one of SortKeys or label:KEY; with - before it, the other way round; empty: by MAC
 
 	Overdue bool // only nodes that stand still longer than their phase allows
 }
@@ -92,6 +93,9 @@ func (f Filter) query() url.Values {
 	}
 	if f.Overdue {
 		q.Set("overdue", "true")
+	}
+	if f.Sort != "" {
+		q.Set("sort", f.Sort)
 	}
 	q.Set("limit", strconv.Itoa(cmp.Or(f.Limit, pageSize)))
 	return q
@@ -228,4 +232,18 @@ func (c *Client) Bind(ctx context.Context, items []BulkBinding, options ...Optio
 	r := request{method: http.MethodPost, path: "/v1/bindings", body: BulkBindings{Items: items}}
 	err := c.call(ctx, r.apply(options), &answer)
 	return answer.Items, err
+}
+
+// First gathers at most the first items of a list, or returns its error and no items.
+func First[T any](items iter.Seq2[T, error], most int) ([]T, error) {
+	first := []T{}
+	for item, err := range items {
+		if err != nil {
+			return nil, err
+		}
+		if first = append(first, item); len(first) == most {
+			break
+		}
+	}
+	return first, nil
 }

@@ -15,6 +15,32 @@ const (
 	ByLabel = "label:" // and the key
 )
 
+// What lists of nodes can be sorted by, beside label:KEY. A minus before it reverses the order.
+const (
+	SortName    = "name"
+	SortPhase   = "phase"
+	SortImage   = "image"
+	SortSince   = "since" // when the phase started
+	SortUrgency = "urgency"
+)
+
+// SortKeys returns what lists of nodes can be sorted by, without labels.
+func SortKeys() []string { return []string{SortName, SortPhase, SortImage, SortSince, SortUrgency} }
+
+// Urgency is 0 for a node that failed, 1 for one with alarms or overdue, 2 for one that does not have what is
+// requested, and 3 for all others.
+func (n Node) Urgency() int {
+	switch {
+	case n.Status.Phase == Failed:
+		return 0
+	case len(n.Alarms) > 0, n.Overdue > 0:
+		return 1
+	case n.Binding != nil && !n.Binding.Satisfied:
+		return 2
+	}
+	return 3
+}
+
 // Unseen stands for the phase of nodes that were not observed yet.
 const Unseen = "unseen"
 

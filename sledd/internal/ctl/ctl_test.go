@@ -95,8 +95,13 @@ func golden(t *testing.T, name, got string) {
 func double(t *testing.T, answers map[string]any) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		nodes, _ := answers["/v1/nodes"].(api.NodeList)
 		switch value := answers[r.URL.Path].(type) {
 		case nil:
+			if r.URL.Path == "/v1/summary" && nodes.Items != nil {
+				_ = json.NewEncoder(w).Encode(summed(nodes.Items))
+				return
+			}
 			refuse(w, http.StatusNotFound, r.URL.Path+" is not known")
 		case int:
 			refuse(w, value, "so says the test")
@@ -111,6 +116,15 @@ func double(t *testing.T, answers map[string]any) string {
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// summed is the summary of nodes by phase.
+func summed(nodes []api.Node) api.Summary {
+	sum := api.Summary{By: api.ByPhase}
+	for _, n := range nodes {
+		sum.Total.Add(n.Status.Phase, n.Binding != nil && !n.Binding.Satisfied, n.Overdue > 0)
+	}
+	return sum
 }
 
 func refuse(w http.ResponseWriter, status int, detail string) {

@@ -38,9 +38,15 @@ func (a *app) nodes() *resource[api.Node] {
 		remove: func(ctx context.Context, c *api.Client, name string, options ...api.Option) error {
 			return c.DeleteNode(ctx, name, options...)
 		},
-		loss: nodeLoss, detail: a.nodeDetail, filters: addFilters, complete: a.completeNodes,
-		examples: examples{"sledctl node list -l rack=a --phase failed", "sledctl node get n1", "sledctl node delete n1 n2"},
+		loss: nodeLoss, detail: a.nodeDetail, filters: addNodeFilters, complete: a.completeNodes,
+		examples: examples{"sledctl node list -l rack=a --phase failed\n  sledctl node list --sort -since",
+			"sledctl node get n1", "sledctl node delete n1 n2"},
 	}
+}
+
+func addNodeFilters(command *cobra.Command, filter *api.Filter) {
+	addFilters(command, filter)
+	addSort(command, filter)
 }
 
 func (a *app) nodeCommand() *cobra.Command {

@@ -122,6 +122,17 @@ func addFilters(command *cobra.Command, filter *api.Filter) {
 		cobra.FixedCompletions(phaseNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
+// addSort adds the flag that sorts nodes.
+func addSort(command *cobra.Command, filter *api.Filter) {
+	command.Flags().StringVar(&filter.Sort, "sort", "",
+		"order: name, phase, image, since, urgency or label:KEY; with - before it, the other way round")
+	keys := api.SortKeys()
+	for _, key := range api.SortKeys() {
+		keys = append(keys, "-"+key)
+	}
+	_ = command.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(keys, cobra.ShellCompDirectiveNoFileComp))
+}
+
 // phaseList is a flag with phases joined by commas, which may be repeated.
 type phaseList []api.Phase
 

@@ -3,6 +3,7 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,7 +20,7 @@ import (
 const statusLong = `Prints one line for each node, the number of nodes by phase, and the alarms that
 nobody has acknowledged. "1 -> 2" means: generation 1 was observed, generation 2
 is requested. The same holds for images. Of more than 40 nodes, a terminal gets
-the most urgent, on one screen.
+the most urgent, or the first of another order (--sort), on one screen.
 
 With --by, it prints one line for each group of nodes instead: those with the
 same value of a label, model, image or phase. WORKING counts those from booting
@@ -42,8 +43,12 @@ func (a *app) statusCommand() *cobra.Command {
   sledctl status --by rack`,
 		ValidArgsFunction: a.completeNodes, Annotations: printsNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && (by != "" || cmd.Flags().Changed("failed") || filter.Drift || filter.Overdue) {
-				return usagef("NODE excludes --by, --failed, --drift and --overdue")
+			selects := cmd.Flags().Changed("failed") || filter.Drift || filter.Overdue
+			if len(args) > 0 && (by != "" || selects || filter.Sort != "") {
+				return usagef("NODE excludes --by, --failed, --drift, --overdue and --sort")
+			}
+			if by != "" && filter.Sort != "" {
+				return usagef("--by excludes --sort: groups are in the order of their value")
 			}
 			client, err := a.client()
 			if err != nil {
@@ -51,6 +56,9 @@ func (a *app) statusCommand() *cobra.Command {
 			}
 			if by != "" {
 				return a.summary(cmd.Context(), client, by, filter)
+			}
+			if len(args) == 0 && a.isShort() {
+				return a.shortStatus(cmd.Context(), client, filter)
 			}
 			nodes, err := selectNodes(cmd.Context(), client, args, filter)
 			if err != nil {
@@ -60,6 +68,7 @@ func (a *app) statusCommand() *cobra.Command {
 		},
 	}
 	addFilters(command, &filter)
+	addSort(command, &filter)
 	command.Flags().StringVar(&by, "by", "", "one line for each value of a label, or for each model, image or phase")
 	_ = command.RegisterFlagCompletionFunc("by",
 		cobra.FixedCompletions([]string{api.ByModel, api.ByImage, api.ByPhase}, cobra.ShellCompDirectiveNoFileComp))
@@ -82,15 +91,34 @@ func selectNodes(ctx context.Context, client *api.Client, names []string, filter
 	return nodes, nil
 }
 
-// statusTable prints the nodes, their number by phase, their alarms and what to do. A terminal gets the most urgent of
-// many nodes, without hints.
-func (a *app) statusTable(all []api.Node) {
-	nodes, lines := all, 0
-	cut := a.isLong(len(all))
-	if cut {
-		nodes, lines = urgentFirst(all)[:screenful], screenful
+// shortStatus prints the nodes on one screen: of many, those that are first by urgency or another order, and the number
+// of the others. Only what is shown is requested.
+func (a *app) shortStatus(ctx context.Context, client *api.Client, filter api.Filter) error {
+	sum, err := client.Summary(ctx, api.ByPhase, filter)
+	if err != nil {
+		return err
 	}
-	left := printFirst(a.Out, a.Screen, []column[api.Node]{
+	if !a.isLong(sum.Total.Nodes) {
+		nodes, err := selectNodes(ctx, client, nil, filter)
+		if err != nil {
+			return err
+		}
+		return a.show(nodes, func() { a.statusTable(nodes) })
+	}
+	filter.Sort, filter.Limit = cmp.Or(filter.Sort, api.SortUrgency), screenful
+	nodes, err := api.First(client.Nodes(ctx, filter), screenful)
+	if err != nil {
+		return err
+	}
+	return a.show(nodes, func() {
+		left := printFirst(a.Out, a.Screen, a.statusColumns(), nodes, screenful)
+		a.notShown(sum.Total.Nodes-len(nodes)+left, "--failed, --overdue, --drift, --by LABEL or -o wide")
+		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.hang(countText(sum.Total, a.Screen), 2))
+	})
+}
+
+func (a *app) statusColumns() []column[api.Node] {
+	return []column[api.Node]{
 		col("name", a.nameCell).wraps(12),
 		col("mac", func(n api.Node) string { return n.MAC }).spare(),
 		col("phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }),
@@ -98,15 +126,14 @@ func (a *app) statusTable(all []api.Node) {
 		col("image", imageText).wraps(14),
 		col("since", func(n api.Node) string { return age(a.Now(), n.Status.Since) }),
 		col("reason", noteText).wraps(30),
-	}, nodes, lines)
-	if cut {
-		a.notShown(len(all)-len(nodes)+left, "--failed, --overdue, --drift, --by LABEL or -o wide")
 	}
-	if len(all) > 1 {
-		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.hang(summary(all, a.Screen), 2))
-	}
-	if cut {
-		return
+}
+
+// statusTable prints the nodes, their number by phase, their alarms and what to do.
+func (a *app) statusTable(nodes []api.Node) {
+	printTable(a.Out, a.Screen, a.statusColumns(), nodes)
+	if len(nodes) > 1 {
+		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.hang(summary(nodes, a.Screen), 2))
 	}
 	for _, node := range nodes {
 		for _, alarm := range node.Alarms {
@@ -118,34 +145,16 @@ func (a *app) statusTable(all []api.Node) {
 	}
 }
 
+// isShort reports whether a table gets one screen only.
+func (a *app) isShort() bool { return a.output == "table" && a.Screen.Terminal && !a.Screen.Wide }
+
 // isLong reports whether a table of so many rows gets one screen only.
-func (a *app) isLong(rows int) bool {
-	return rows > screenful && a.output == "table" && a.Screen.Terminal && !a.Screen.Wide
-}
+func (a *app) isLong(rows int) bool { return rows > screenful && a.isShort() }
 
 // notShown states how many nodes a terminal did not get, and what shows them.
 func (a *app) notShown(more int, use string) {
 	line := fmt.Sprintf("(%d more nodes are not shown; use %s)", more, use)
 	_, _ = fmt.Fprintln(a.Out, a.Screen.paint(a.Screen.hang(line, 1), text.Faint))
-}
-
-// urgentFirst puts nodes first that failed, then those with alarms or overdue, then those that do not have what is
-// requested.
-func urgentFirst(nodes []api.Node) []api.Node {
-	rank := func(n api.Node) int {
-		switch {
-		case n.Status.Phase == api.Failed:
-			return 0
-		case len(n.Alarms) > 0, n.Overdue > 0:
-			return 1
-		case n.Binding != nil && !n.Binding.Satisfied:
-			return 2
-		}
-		return 3
-	}
-	sorted := slices.Clone(nodes)
-	slices.SortStableFunc(sorted, func(x, y api.Node) int { return rank(x) - rank(y) })
-	return sorted
 }
 
 // nameCell is the name of a node. On a terminal, which may have no room for the MAC, that stands for a missing name.
@@ -253,32 +262,37 @@ func progressText(s api.Status) string {
 	return strings.TrimSpace(strings.Join(words, " "))
 }
 
-// summary counts the nodes by phase, the most frequent first.
+// summary counts the nodes by phase.
 func summary(nodes []api.Node, screen Screen) string {
-	counts, overdue := map[api.Phase]int{}, 0
-	var phases []api.Phase
+	var count api.SummaryCount
 	for _, node := range nodes {
-		if node.Overdue > 0 {
-			overdue++
-		}
-		if counts[node.Status.Phase] == 0 {
-			phases = append(phases, node.Status.Phase)
-		}
-		counts[node.Status.Phase]++
+		count.Add(node.Status.Phase, false, node.Overdue > 0)
 	}
-	slices.SortStableFunc(phases, func(x, y api.Phase) int { return counts[y] - counts[x] })
+	return countText(count, screen)
+}
+
+// countText is a number of nodes by phase, the most frequent first.
+func countText(count api.SummaryCount, screen Screen) string {
+	nodes := map[api.Phase]int{"": count.Phases[api.Unseen]}
+	for _, phase := range api.Phases() {
+		nodes[phase] = count.Phases[string(phase)]
+	}
+	phases := append(slices.Clone(api.Phases()), "")
+	slices.SortStableFunc(phases, func(x, y api.Phase) int { return nodes[y] - nodes[x] })
 	var parts []string
 	for _, phase := range phases {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[phase], screen.phaseText(phase)))
+		if nodes[phase] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", nodes[phase], screen.phaseText(phase)))
+		}
 	}
-	if overdue > 0 {
-		parts = append(parts, fmt.Sprintf("%d of them overdue", overdue))
+	if count.Overdue > 0 {
+		parts = append(parts, fmt.Sprintf("%d of them overdue", count.Overdue))
 	}
 	noun := "nodes"
-	if len(nodes) == 1 {
+	if count.Nodes == 1 {
 		noun = "node"
 	}
-	return fmt.Sprintf("%d %s: %s", len(nodes), noun, strings.Join(parts, ", "))
+	return fmt.Sprintf("%d %s: %s", count.Nodes, noun, strings.Join(parts, ", "))
 }
 
 // hint prints the commands that a node needs: those of its admission, and the one that shows more of a failed or

@@ -3,8 +3,11 @@
 package ctl
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,8 +75,18 @@ func TestStatusOfParts(t *testing.T) {
 		s.does(exitDone, "status --by "+by, want)
 	}
 	s.does(exitDone, "status --by rack --failed -o json", `"by": "label:rack"`)
-	s.does(exitUsage, "status n1 --failed", "NODE excludes --by, --failed, --drift and --overdue")
+	s.does(exitUsage, "status n1 --failed", "NODE excludes --by, --failed, --drift, --overdue and --sort")
 	s.does(exitDone, "status --failed --phase operational", "n1")
+	s.does(exitUsage, "status --by rack --sort name", "--by excludes --sort")
+	s.does(exitUsage, "node list --sort size", "expected one of name, phase, image, since, urgency or label:KEY")
+	for sort, want := range map[string]string{"name": "n1\nn2\nn3\n", "-name": "n3\nn2\nn1\n", "urgency": "n2\nn3\nn1\n",
+		"label:rack": "n1\nn2\nn3\n"} {
+		for _, command := range []string{"node list", "status"} {
+			if got := s.does(exitDone, command+" -o name --sort="+sort, "").out; got != want {
+				t.Errorf("%s --sort=%s: %q, want %q", command, sort, got, want)
+			}
+		}
+	}
 }
 
 // The status of a large fleet is one screen, the urgent nodes first; whole in a pipe and with -o wide.
@@ -85,7 +98,15 @@ func TestStatusOfALargeFleet(t *testing.T) {
 	}
 	nodes[9998].Binding.Generation, nodes[9998].Binding.Satisfied = 3, false
 	nodes[9999].Status.Phase, nodes[9999].Status.Code = api.Failed, 5
-	server := double(t, map[string]any{"/v1/nodes": api.NodeList{Items: nodes}})
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		list := nodes
+		if r.URL.Query().Get("sort") == api.SortUrgency {
+			list = slices.SortedStableFunc(slices.Values(nodes), func(x, y api.Node) int { return x.Urgency() - y.Urgency() })
+			list = list[:screenful]
+		}
+		_ = json.NewEncoder(w).Encode(api.NodeList{Items: list})
+	}
+	server := double(t, map[string]any{"/v1/nodes": http.HandlerFunc(answer), "/v1/summary": summed(nodes)})
 	got := run(t.Context(), server, "", terminal(80), "status")
 	checkWidth(t, "status", got.out, 80)
 	lines := strings.Split(got.out, "\n")

@@ -19,7 +19,8 @@ type Filter struct {
 	Image  string            // bound, or for an unbound node the one on its disk
 	Owner  string            // of the binding
 	Limit  int
-	After  string // MAC
+	After  string // MAC; of a sorted list with the value
+	Sort   string // of nodes; empty: by MAC
 
 	Overdue   bool   // stands still longer than its phase allows
 	Satisfied string // "true" or "false": bound, and the node has what is requested, or does not
@@ -60,10 +61,17 @@ func (f Filter) names(tx *nodetx.Tx) bool {
 		tx.Node() != nil && (has(tx.Node().Name) || slices.ContainsFunc(tx.Node().MACs, has))
 }
 
-// Nodes returns a page of nodes, declared or only seen, by MAC.
+// Nodes returns a page of nodes, declared or only seen.
 func (f *Fleet) Nodes(ctx context.Context, filter Filter) (api.NodeList, error) {
+	if filter.Sort != "" {
+		return f.sortedNodes(ctx, filter)
+	}
 	list := api.NodeList{Items: []api.Node{}}
-	next, err := f.Walk(ctx, filter.After, int64(filter.Limit), func(tx *nodetx.Tx) bool {
+	after, err := filter.place()
+	if err != nil {
+		return list, err
+	}
+	next, err := f.Walk(ctx, after.mac, int64(filter.Limit), func(tx *nodetx.Tx) bool {
 		if tx.Known() && filter.takes(tx) {
 			list.Items = append(list.Items, f.shownNode(tx))
 		}

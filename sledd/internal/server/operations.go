@@ -61,6 +61,20 @@ func (n nodeFilter) filter() (fleet.Filter, error) {
 	return filter, err
 }
 
+// nodeList is a request for a page of nodes.
+type nodeList struct {
+	Selection
+	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most items in the answer"`
+	After string `query:"after" maxLength:"512" doc:"next of the page before, of a list with the same sort"`
+	Sort  string `query:"sort" maxLength:"128" doc:"name, phase, image, since (of the phase), urgency (failed nodes first, then those with alarms or overdue, then those that do not have what is requested) or label:KEY; with - before it, the other way round. Equal ones, and a list without sort, are by MAC" example:"-since"`
+}
+
+func (n nodeList) filter() (fleet.Filter, error) {
+	filter, err := n.Selection.filter()
+	filter.Limit, filter.After, filter.Sort = n.Limit, n.After, n.Sort
+	return filter, err
+}
+
 func (n Selection) filter() (fleet.Filter, error) {
 	filter := fleet.Filter{Text: n.Text, Image: n.Image, Owner: n.Owner, Satisfied: n.Satisfied, Overdue: n.Overdue,
 		Labels: map[string]string{}}
@@ -80,7 +94,7 @@ func (n Selection) filter() (fleet.Filter, error) {
 
 func (o operations) nodes() {
 	register(o, api.Read, operation("list-nodes", http.MethodGet, "/nodes", "List nodes, declared and discovered"),
-		func(ctx context.Context, in *nodeFilter) (*answer[api.NodeList], error) {
+		func(ctx context.Context, in *nodeList) (*answer[api.NodeList], error) {
 			filter, err := in.filter()
 			if err != nil {
 				return nil, err
