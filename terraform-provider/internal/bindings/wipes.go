@@ -35,6 +35,8 @@ func (p *outlook) line(mac string, s step) string {
 		Disk: cmp.Or(p.planned.uniform.Disk, node.Disk), Had: p.prior.images[mac]}
 	if e := p.stored[mac]; e.Desired != nil {
 		o.Had = e.Desired.Image
+	} else if o.Had == "" && node.Binding != nil && node.Binding.Owner == "" { // it is taken over
+		o.Had = node.Binding.Image
 	} else if o.Had == "" {
 		o.Had = node.Status.Image
 	}
