@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "disk/usage.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -80,11 +81,23 @@ static int find_swaps(const char *root, struct disks *disks, struct fault *fault
 	return ferror(file) ? fault_errno(fault, CODE_FAILED, EIO, "%s", path) : 0;
 }
 
+// A folder that cannot be read may name a holder, so nobody may write to the disk.
+static void mark_unknown(struct disk *disk, const char *directory, int error) {
+	char why[200];
+
+	snprintf(why, sizeof(why), "%.150s: %s", directory, strerror(error));
+	mark(disk, "of unknown use:", why);
+}
+
 static void find_holder(const char *directory, struct disk *disk) {
 	cleanup_dir DIR *dir = opendir(directory);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	if (!dir) {
+		mark_unknown(disk, directory, errno);
+		return;
+	}
+	while (errno = 0, (entry = readdir(dir))) {
 		char name[128], holder[200];
 		if (entry->d_name[0] == '.')
 			continue;
@@ -93,6 +106,8 @@ static void find_holder(const char *directory, struct disk *disk) {
 			: "");
 		mark(disk, "held by", holder);
 	}
+	if (errno)
+		mark_unknown(disk, directory, errno);
 }
 
 static void find_holders(const char *root, struct disk *disk) {
@@ -103,7 +118,8 @@ static void find_holders(const char *root, struct disk *disk) {
 	snprintf(path, sizeof(path), "%s/sys/block/%s/holders", root, disk->name);
 	find_holder(path, disk);
 	snprintf(path, sizeof(path), "%s/sys/block/%s", root, disk->name);
-	dir = opendir(path);
+	if (!(dir = opendir(path)))
+		mark_unknown(disk, path, errno);
 	while (dir && (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, disk->name, strlen(disk->name))) {
 			snprintf(path, sizeof(path), "%s/sys/block/%s/%s/holders", root, disk->name, entry->d_name);

@@ -41,11 +41,18 @@ class Machine:
 
     @contextmanager
     def without(self, name: str | None) -> Iterator[None]:
-        """A file that is there and cannot be read, because it is a folder; None: nothing."""
+        """A file that is there and cannot be read, because it is a folder, or a folder that is a file; None: nothing."""
         if name is None:
             yield
             return
         path = self.root / name
+        if path.is_dir():
+            path.rmdir()
+            path.touch()
+            yield
+            path.unlink()
+            path.mkdir()
+            return
         path.unlink(missing_ok=True)
         path.mkdir()
         yield
@@ -59,7 +66,8 @@ class Machine:
     def _block(self, folder: Path, name: str, size: int, contents: tuple[Bytes, ...]) -> None:
         """A whole disk in that folder of /sys/devices."""
         folder.mkdir(parents=True)
-        (folder / "queue").mkdir()
+        for directory in ("queue", "holders"):
+            (folder / directory).mkdir()
         number = f"8:{16 * self.count}"
         self.count += 1
         words = {"dev": number, "size": size // 512, "ro": 0, "removable": 0, "queue/rotational": 0}

@@ -49,6 +49,13 @@ static void link_to(const char *path, const char *target) {
 		abort();
 }
 
+static void remove_folder(const char *path) {
+	char full[512];
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	if (rmdir(full) < 0)
+		abort();
+}
+
 static const char *report(unsigned minor_number, struct fault *fault) {
 	*fault = (struct fault){0};
 	return in_use_report(root, makedev(8, minor_number), fault) < 0 && fault->code == CODE_DISK ? fault->text
@@ -79,6 +86,12 @@ static void test_devices(void) {
 	put("/proc/self/mountinfo", "22 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n");
 	same(report(0, &fault), "it is in use: sda is mounted at /srv: unmount or deactivate it first", "mounted");
 	ok(strstr(report(9, &fault), "elsewhere"), "a disk that is gone");
+	put("/proc/self/mountinfo", "");
+	put("/sys/block/sda/sda1/holders/dm-1/dm/name", "");
+	remove_folder("/sys/block/sda/holders");
+	put("/sys/block/sda/holders", "");
+	ok(strstr(report(1, &fault), "sda is of unknown use: ") && strstr(fault.text, "/sda/holders: Not a directory"),
+		"holders that cannot be read: %s", fault.text);
 }
 
 int main(void) {

@@ -79,6 +79,10 @@ CASES: list[tuple[str, int, str, str, dict[str, str]]] = [
     ("site file, not readable", 1, "/etc/sled/keep", "wipe disks=serial:SYS-1", {"unreadable": "etc/sled/keep"}),
     ("swaps, not readable", 1, "/proc/swaps", "wipe disks=serial:SYS-1", {"unreadable": "proc/swaps"}),
     ("kernel arguments, not readable", 1, "/proc/cmdline", "wipe disks=serial:SYS-1", {"unreadable": "proc/cmdline"}),
+    ("holders, not readable", 4, "sda is of unknown use: ", "wipe disks=serial:SYS-1",
+     {"unreadable": "sys/block/sda/holders"}),
+    ("holders, not readable, write", 4, "sda is of unknown use: ",
+     f"write disk=serial:SYS-1 image=http://127.0.0.1:1/x digest={DIGEST}", {"unreadable": "sys/block/sda/holders"}),
 ]  # fmt: skip
 
 
