@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/report"
@@ -48,6 +49,37 @@ func TestADiskIsErasedAgainAfterAWriteThatFailed(t *testing.T) {
 	m.does(api.Failed, end(2, "write", 1))
 	if got := m.bound(api.BindingSpec{Image: "d13"}); got != wipes {
 		t.Errorf("got %s", got)
+	}
+}
+
+// The records of the step name the disk; nothing but another binding or boot brings a plan, and that one wipes again.
+func TestNothingFollowsAVerificationThatFailed(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	m.boot()
+	m.sends(drive("nvme0n1", "1"))
+	m.plan()
+	m.generation = 1
+	done, id := end(1, "wipe", api.CodeIntegrity), nodetext.CleanIdentifier
+	done.Erasures = []report.Erasure{{Result: report.NotErased, Level: "empty", Method: "discard", Disk: id("nvme0n1"),
+		Serial: id("1"), WWN: id("eui.1")}}
+	m.does(api.Wiping, start(1, "wipe"))
+	m.does(api.Failed, done)
+	if status := m.status(); status.Code != api.CodeIntegrity || status.Erased != nil {
+		t.Errorf("code %d, erased %+v", status.Code, status.Erased)
+	}
+	if got := m.plan(); got != "" {
+		t.Errorf("the node polls on: %s", got)
+	}
+	if got := m.bound(api.BindingSpec{Image: "d13"}); got != wipes {
+		t.Errorf("another binding: %s", got)
+	}
+	if !m.boot() {
+		t.Fatal("the next boot starts the disk")
+	}
+	m.generation = intake.None
+	m.sends(drive("nvme0n1", "1"))
+	if got := m.plan(); !strings.Contains(got, "\nwipe ") {
+		t.Errorf("another boot: %s", got)
 	}
 }
 
