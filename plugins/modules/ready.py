@@ -1,6 +1,6 @@
 #!/usr/bin/python
 # SPDX-License-Identifier: Apache-2.0
-"""Module sled.fleet.ready: spec and glue; the work is in module_utils/waiting.py."""
+"""Module sled.fleet.ready: spec and glue; the work is in module_utils/supervise/watch.py."""
 
 from __future__ import annotations
 
@@ -204,11 +204,15 @@ not_ready:
   sample: [n2]
 """
 
+import time
+
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SettingsError
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Goal
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import limits
-from ansible_collections.sled.fleet.plugins.module_utils.waiting import WAITABLE, Target, observe, report, wait
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.watch import Target, Watch, report, wait
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import WAITABLE
 
 SPEC = {
     **API,
@@ -248,18 +252,17 @@ def work(client: Client, options: Json, check: bool) -> Json:
     target = Target(
         nodes=nodes,
         require=required(options["require"], nodes),
-        phase=options["phase"],
-        generation=options["generation"],
-        stage=options["stage"],
-        known=options["known"],
+        goal=Goal(options["phase"], options["generation"], options["stage"], options["known"]),
         fail_fast=options["fail_fast"],
         timeout=options["wait"],
         silent=silences(options["silent"] or {}),
         interval=max(options["interval"], 0.1),
     )
     if check:
-        return {**report(client, target, observe(client, target)), "failed": False}
-    return report(client, target, wait(client, target))
+        watch = Watch(target)
+        watch.look(client, time.monotonic)
+        return {**report(client, watch), "failed": False}
+    return report(client, wait(client, target))
 
 
 def main() -> None:

@@ -10,15 +10,9 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
-from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
-    ENTERED,
-    WAITABLE,
-    Target,
-    activity,
-    judge,
-    last_lines,
-    wait,
-)
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import DONE, WATCHING
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.watch import Target, last_lines, wait
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import ENTERED, WAITABLE, activity, judge
 from ansible_collections.sled.fleet.plugins.modules import node as node_module
 from ansible_collections.sled.fleet.plugins.modules import ready
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
@@ -100,7 +94,7 @@ def test_waits_through_the_phases(sledd: Sledd, client: Client) -> None:
     clock = Clock()
     sledd.scenes = [a_node("booting", 1, 2), a_node("writing", 2, 2), a_node("operational", 2, 2, True)]
     seen = wait(client, Target(["n1"], 1, interval=2), clock, clock.pause)
-    assert list(seen.ready) == ["n1"]
+    assert seen.of(DONE) == ["n1"]
     assert clock.now == 4
 
 
@@ -108,7 +102,7 @@ def test_a_server_that_is_away_is_asked_again(sledd: Sledd, client: Client) -> N
     clock = Clock()
     sledd.refuse = [503, 502]
     sledd.scenes = [a_node("operational", 2, 2, True)]
-    assert wait(client, Target(["n1"], 1), clock, clock.pause).ready
+    assert wait(client, Target(["n1"], 1), clock, clock.pause).of(DONE)
     sledd.refuse = [503] * 100
     with pytest.raises(ApiError, match="503"):
         wait(client, Target(["n1"], 1, timeout=10), clock, clock.pause)
@@ -130,7 +124,7 @@ def test_time_runs_out(sledd: Sledd, client: Client) -> None:
     clock = Clock()
     sledd.node("n1", 1, phase="writing", generation=2)["binding"] = {"generation": 2, "image": "v1"}
     seen = wait(client, Target(["n1"], 1, timeout=10, interval=4), clock, clock.pause)
-    assert list(seen.pending) == ["n1"]
+    assert seen.of(WATCHING) == ["n1"]
     assert clock.now == 10
 
 
@@ -157,7 +151,7 @@ def test_time_without_sledd_is_nobody_s_silence(sledd: Sledd, client: Client) ->
     target = Target(["n1"], 1, timeout=100_000, interval=100, silent={"any": 300.0})
     sledd.refuse = [503] * 8
     sledd.scenes = [writing(1), a_node("operational", 2, 2, True)]
-    assert wait(client, target, clock, clock.pause).ready
+    assert wait(client, target, clock, clock.pause).of(DONE)
     sledd.refuse = [503] * 100
     with pytest.raises(ApiError, match="503"):
         wait(client, target, clock, clock.pause)
@@ -223,6 +217,13 @@ def test_check_mode_looks_once(sledd: Sledd, module: Run) -> None:
     assert not result["failed"]
     assert len(result["nodes"]) == 3
     assert not result["changed"]
+
+
+def test_many_nodes_are_read_as_a_list(sledd: Sledd, module: Run) -> None:
+    for number in range(1, 13):
+        sledd.node(f"n{number}", number, phase="operational", generation=1)
+    assert len(module(ready, nodes=[f"n{number}" for number in range(1, 13)])["ready"]) == 12
+    assert {path.partition("?")[0] for _, path, _ in sledd.asked} == {"/v1/nodes"}
 
 
 def test_requested_generation_is_reported(sledd: Sledd, module: Run) -> None:

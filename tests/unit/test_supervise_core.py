@@ -20,6 +20,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     State,
     advance,
 )
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import Patience
 
 SCHEDULES = 10_000
 TICK = 20.0
@@ -248,3 +249,21 @@ def test_a_failure_that_a_retry_may_mend_is_known_afterwards(code: int) -> None:
     assert advance(state, a_look(30, "failed", since="t", **failed), POLICY)[0].stage == core.ENTERING
     state, acts = advance(state, a_look(40, "failed", since="u", **failed), POLICY)
     assert state.reason == f"write: code {code} {'failed' if code == 1 else 'network'}: no answer"
+
+
+def test_who_only_watches_never_acts_and_sees_the_end() -> None:
+    """The schedules of machines that somebody else enters."""
+    ends = set()
+    for seed in range(500):
+        machine, goal = Machine(random.Random(seed)), replace(POLICY, methods={}, goal=core.Goal())
+        state = State("n1", core.WATCHING, patience=Patience(goal.silent))
+        machine.enter()
+        for _ in range(400):
+            machine.pass_time()
+            state, acts = advance(state, machine.look(), goal)
+            assert acts == [], f"seed {seed}"
+            assert (state.stage == core.DONE) == (machine.doing == "operational"), f"seed {seed}"
+            assert (state.stage == core.FAILED) == (machine.doing == "failed"), f"seed {seed}"
+        assert state.reason or state.stage == core.DONE, f"seed {seed}: what stands still has no words"
+        ends.add(state.stage)
+    assert ends == {core.DONE, core.FAILED, core.WATCHING}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ansible_collections.sled.fleet.plugins.module_utils import rollouts
 from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache
-from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power import news
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import UNKNOWN
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
@@ -18,6 +18,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Swi
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import window_of
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import SshShell
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import LONGEST_AWAY
 from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE, WarmStart, default_sledc
@@ -177,10 +178,3 @@ class Acts:
                 if not passing(error) or self._tools.clock() >= end:
                     raise
             self._tools.pause(RETRY)
-
-
-def passing(error: SledError) -> bool:
-    """Whether sledd may answer later."""
-    return isinstance(error, Unreachable) or (
-        isinstance(error, ApiError) and (error.status >= 500 or error.status == 429)
-    )

@@ -23,12 +23,13 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
     requested_generation,
 )
 
-CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, DONE, FAILED = (
+CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, WATCHING, DONE, FAILED = (
     "choosing",
     "acting",  # an act is carried out, and its end is awaited
     "entering",
     "imaging",
     "confirming",
+    "watching",  # of one who only waits: without acts
     "done",
     "failed",
 )
@@ -44,6 +45,16 @@ class Method:
 
 
 @dataclass(frozen=True)
+class Goal:
+    """What is waited for without acts. Without a phase: what the node's binding requests."""
+
+    phase: str | None = None
+    generation: int | None = None  # lowest that counts; None: the binding's
+    stage: str = "done"  # entered, starting or done; without a phase
+    known: str | None = None  # time of a failure that is known already and does not count
+
+
+@dataclass(frozen=True)
 class Policy:
     """What the operator allows."""
 
@@ -54,6 +65,7 @@ class Policy:
     codes: Sequence[int] = (1, 6)  # exit codes after which it is tried again
     confirm: float = 900.0
     fallback: bool = True  # a system that does not confirm is started from its disk, once
+    goal: Goal | None = None  # the node is only watched
 
 
 @dataclass(frozen=True)
@@ -111,6 +123,8 @@ class State(NamedTuple):
 
 def advance(state: State, event: Look | Away | Acted, policy: Policy) -> tuple[State, list[Act]]:
     """The next state, and what is to be done now."""
+    if policy.goal:
+        return _watch(state, event, policy.goal), []
     if state.stage in ENDED:
         return state, []
     if isinstance(event, Acted):
@@ -154,6 +168,21 @@ def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Act]
     if event.reason:
         return _missed(state, event.reason)
     return _stage(state, ENTERING, {ANY: policy.methods[state.method].timeout}), []
+
+
+def _watch(state: State, event: Look | Away | Acted, goal: Goal) -> State:
+    """Observes only. No stage is an end: somebody else may try a failed node again."""
+    if isinstance(event, Away):
+        return state._replace(patience=state.patience.away())
+    if isinstance(event, Acted):
+        return state
+    outcome = judge(event.node, goal.phase, goal.generation, goal.stage, goal.known)
+    if outcome == "pending":
+        state, over = _wait(state, event)
+        return state._replace(stage=WATCHING, reason=over)
+    reason = detail(state.name, event.node, outcome)
+    stage = DONE if outcome == "ready" else FAILED
+    return state._replace(stage=stage, reason=reason, patience=Patience(state.patience.limits))
 
 
 def _choose(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:

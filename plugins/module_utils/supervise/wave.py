@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     CHOOSING,
     DONE,
@@ -24,6 +23,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     State,
     advance,
 )
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview import system
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, requested_generation

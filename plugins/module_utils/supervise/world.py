@@ -11,16 +11,15 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
-from ansible_collections.sled.fleet.plugins.module_utils.objects import normal_mac
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import Acts
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import Feed
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import TOUCHING, Ended
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
-FEW = 8  # nodes that are read one by one; more are read as a list of all
 SESSIONS = 64  # nodes whose power is switched at once; each BMC has one session
 LONGEST_WAIT = 1.0  # seconds until it is noticed that the playbook was killed
 WARM = 8  # warm starts at once: each sends some 30 MB
@@ -65,17 +64,7 @@ class RealWorld:
 
     def read(self, nodes: Sequence[str]) -> dict[str, Json]:
         """Reads the nodes."""
-        found: dict[str, Json] = {}
-        if len(nodes) > FEW:
-            wanted = {normal_mac(name): name for name in nodes}
-            for node in self._client.nodes():
-                for key in (node["mac"], node.get("name", "")):
-                    if key in wanted:
-                        found[wanted[key]] = node
-        # A node that gets another MAC between two pages is in none of them, and one may be named by a further MAC.
-        for name in nodes:
-            if name not in found and (single := self._client.find("nodes", name)) is not None:
-                found[name] = single
+        found = read(self._client, nodes)
         self._macs = (self._macs or set()) | {node["mac"] for node in found.values()}
         return found
 
