@@ -78,7 +78,7 @@ class Life:
                 at_half()
             with disks.loop(self.path) as device:
                 if self.kind in FATS:
-                    day_with_mtools(self, device)
+                    day_with_mtools(self, device, day)
                 elif self.kind == "f2fs":
                     day_with_sload(self, device, day)
                 else:
@@ -200,11 +200,11 @@ def work_on(life: Life, root: Path) -> None:
                 raise
 
 
-def day_with_mtools(life: Life, device: str) -> None:
-    """Kernels without vfat are common in machines of build farms."""
+def day_with_mtools(life: Life, device: str, day: int) -> None:
+    """Kernels without vfat are common in machines of build farms. mren refuses a name that an earlier day gave."""
     draw = life.draw
     with tempfile.TemporaryDirectory() as folder:
-        new = Path(folder) / f"day{draw.randrange(1000)}"
+        new = Path(folder) / f"day{day}"
         new.mkdir()
         room = life.size // (3 * life.days)
         for i in range(life.actions // 2):
