@@ -7,7 +7,7 @@ step_configure() {
 	configure_disk=$(disk_of_step "$@")
 	# shellcheck disable=SC2046 # operands
 	sledc grow $(words_pick 'disk keep grow' "$@")
-	disk_mount_root "$configure_disk"
+	disk_mount_root "$configure_disk" || exit 3
 	$MOCK mount -o remount,rw "$disk_root_device" "$disk_root"
 	configure_hostname=$(words_value hostname "$@")
 	[ -z "$configure_hostname" ] || identity_name

@@ -58,13 +58,14 @@ disk_has_kernel() {
 	return 1
 }
 
-# disk_mount_root DISK: mounts its root at $disk_root; sets $disk_root_device. Exit code 3 if no partition has a system.
+# disk_mount_root DISK: mounts its root at $disk_root; sets $disk_root_device. Returns 1 if no partition has a system.
 disk_mount_root() {
 	for disk_root_device in $(disk_partitions "$1"); do
 		disk_attach "$disk_root_device" "$disk_root" disk_is_root && return 0
 	done
+	disk_root_device=
 	echo "no partition of $1 has a system (etc/passwd and etc/os-release on ext4, xfs, btrfs or vfat)" >&2
-	exit 3
+	return 1
 }
 
 # disk_mount_boot DISK: sets $disk_boot to where the kernels are: a folder of the root, or a separate partition.
