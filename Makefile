@@ -279,7 +279,7 @@ bench-terraform: ## plans and applies of 1 to 10,000 machines
 bench-boots: ## 1,000 boots at each level of admission
 	bench/run boots
 
-bench-rollout: collection ## CPU of a rollout over 8, 40 and 400 nodes
+bench-rollout: collection ## CPU of a rollout over 8 to 2,000 nodes
 	bench/run rollout
 
 bench-paths: build ## a reimage by each entry method, in the lab

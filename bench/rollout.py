@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rollout.py OUT: what a rollout costs the controller, over nodes that are processes. Run by `make bench-rollout`.
+"""rollout.py OUT: what a rollout costs the controller, over nodes that run in one process. Run by `make bench-rollout`.
 
-OUT.json and a table. SIZES="8 40 400" nodes, in waves of BATCH=100. CPU seconds are those of ansible-playbook and all
+OUT.json and a table. SIZES="8 40 400 2000" nodes, in waves of BATCH=100. CPU seconds are those of ansible-playbook and all
 that it runs, without sledd and without the nodes.
 """
 
@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet, at
+from ansible_collections.sled.fleet.tests.rollout.rack import Rack
 from measure import line, save
 
-SIZES = [int(size) for size in os.environ.get("SIZES", "8 40 400").split()]
-HOOKS = [int(size) for size in os.environ.get("HOOKS", "8 40").split()]  # sizes that also run with hooks
+SIZES = [int(size) for size in os.environ.get("SIZES", "8 40 400 2000").split()]
+HOOKS = [int(size) for size in os.environ.get("HOOKS", "40").split()]  # sizes that also run with hooks
 BATCH = int(os.environ.get("BATCH", "100"))
 DEADLINE = 7200  # seconds for one playbook
 
@@ -54,7 +55,7 @@ def own_time(fleet: Fleet) -> float:
 def measured(size: int, hooks: bool) -> dict[str, Any]:
     """A rollout over nodes that are off, and the same playbook when there is nothing to do."""
     with tempfile.TemporaryDirectory(prefix="sled-bench-") as folder:
-        fleet = Fleet(Path(folder), size, racks=max(size // 40, 1), hooks=hooks)
+        fleet = Rack(Path(folder), size, racks=max(size // 40, 1), hooks=hooks)
         try:
             fleet.begin()
             image, again = play(fleet), play(fleet)

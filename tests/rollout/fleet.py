@@ -82,8 +82,7 @@ class Fleet:
             if playbook.poll() is None:
                 os.killpg(playbook.pid, signal.SIGKILL)
                 playbook.wait(PATIENCE)
-        for node in self.nodes:
-            self.power(node, "off")
+        self.cut_power()
         self._sledd.terminate()
         try:
             self._sledd.wait(20)
@@ -120,11 +119,6 @@ class Fleet:
         return True
 
     def _inventory(self) -> None:
-        double = str(BIN / "sled-double")
-
-        def verb(*words: str) -> list[str]:
-            return [double, "power", str(self.doubles), "{{ node_mac }}", *words]
-
         for when in ("before", "after"):
             note = f"echo $(date +%s.%N) {when} {{{{ inventory_hostname }}}} >> {self.hooks}"
             task = {"name": "Note it", "ansible.builtin.shell": note, "delegate_to": "localhost", "changed_when": False}
@@ -144,8 +138,6 @@ class Fleet:
             "node_image": "v1",
             "node_flavour": "cloud",
         }
-        commands = {name: verb(name) for name in ("on", "off", "cycle", "reset", "status", "bootdev")}
-        control: Json = {"power_driver": "command", "power_commands": commands}
         nodes = {}
         for node in self.nodes:
             about = {
@@ -153,7 +145,7 @@ class Fleet:
                 "node_disk": f"serial:{node}",
                 "node_labels": {"rack": self.racks[node]},
             }
-            nodes[node] = about | self.own.get(node, control)
+            nodes[node] = about | self.own.get(node, self.control(node))
         groups = {"controllers": {"hosts": {"localhost": {}}}, "nodes": {"hosts": nodes}}
         (self.folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"vars": everything, "children": groups}}))
 
@@ -168,6 +160,17 @@ class Fleet:
         """Presses the node's button."""
         command = [str(BIN / "sled-double"), "power", str(self.doubles), self.macs[node], *words]
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
+
+    def cut_power(self) -> None:
+        """Switches everything off."""
+        for node in self.nodes:
+            self.power(node, "off")
+
+    def control(self, node: str) -> Json:
+        """The variables of a node's power control."""
+        words = [str(BIN / "sled-double"), "power", str(self.doubles), "{{ node_mac }}"]
+        verbs = ("on", "off", "cycle", "reset", "status", "bootdev")
+        return {"power_driver": "command", "power_commands": {name: [*words, name] for name in verbs}}
 
     def settle(self, image: str, nodes: Iterable[str]) -> None:
         """Brings nodes to an image without a playbook."""

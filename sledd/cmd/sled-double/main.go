@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"os"
 
@@ -51,7 +52,33 @@ func command() *cobra.Command {
 			return machine.Run(cmd.Context(), cmd.OutOrStdout()) //nolint:wrapcheck // clear enough
 		},
 	})
+	root.AddCommand(rack())
 	return root
+}
+
+// rack is for tests of fleets that no machine could hold as processes.
+func rack() *cobra.Command {
+	one := double.Rack{}
+	var certificate, key string
+	command := &cobra.Command{
+		Use:   "rack DIR",
+		Short: "Run all doubles of DIR in one process, each behind a BMC that speaks Redfish at its bmc.address",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			pair, err := tls.LoadX509KeyPair(certificate, key)
+			if err != nil {
+				return fmt.Errorf("rack: %w", err)
+			}
+			one.Dir, one.Certificate = words[0], pair
+			return one.Run(cmd.Context(), func(bmcs int) { //nolint:wrapcheck // clear enough
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%d BMCs listen\n", bmcs)
+			})
+		},
+	}
+	command.Flags().IntVar(&one.Port, "port", 443, "TCP port of each BMC")
+	command.Flags().StringVar(&certificate, "tls-cert", "", "certificate of all BMCs")
+	command.Flags().StringVar(&key, "tls-key", "", "its key")
+	return command
 }
 
 //nolint:wrapcheck // errors of double say enough

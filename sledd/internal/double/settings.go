@@ -34,6 +34,8 @@ type Settings struct {
 
 	Disk string            `json:"disk"` // its serial
 	DMI  map[string]string `json:"dmi"`  // operands of the fact dmi
+
+	BMC BMC `json:"bmc"` // in a rack
 }
 
 // Fail is the step that fails.

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fleet whose machines are in one process, each behind a BMC of its own address on loopback that speaks Redfish."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import ssl
+import subprocess
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
+from ansible_collections.sled.fleet.tests.rollout.fleet import BIN, Fleet, free_port
+
+
+def good(node: str) -> Json:
+    """How a BMC behaves that answers at once and does what it says."""
+    return {}
+
+
+class Rack(Fleet):
+    """`bmc`: how the BMC of a node behaves, as `bmc` of a double's settings."""
+
+    def __init__(
+        self,
+        folder: Path,
+        count: int,
+        racks: int,
+        bmc: Callable[[str], Json] = good,
+        terms: Json | None = None,
+        **rest: Any,
+    ) -> None:
+        self._bmc, self._port, self._terms = bmc, free_port(), terms or {}
+        self._process: subprocess.Popen[str] | None = None
+        self.addresses = {f"n{i + 1}": f"127.77.{i >> 8}.{i & 255}" for i in range(count)}
+        super().__init__(folder, count, racks, **rest)
+        certificate = ssl.PEM_cert_to_DER_cert((folder / "ca.crt").read_text())
+        self._fingerprint = hashlib.sha256(certificate).hexdigest()
+
+    def begin(self) -> None:
+        """The same, and the BMCs listen."""
+        super().begin()
+        words = ["rack", str(self.doubles), f"--port={self._port}", *self._tls()]
+        self._process = subprocess.Popen([str(BIN / "sled-double"), *words], stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        said = self._process.stdout.readline()
+        assert said == f"{len(self.nodes)} BMCs listen\n", said
+
+    def _tls(self) -> list[str]:
+        return [f"--tls-cert={self.folder / 'ca.crt'}", f"--tls-key={self.folder / 'ca.key'}"]
+
+    def set(self, node: str | None, **settings: Any) -> None:
+        """The same, with the BMC."""
+        bmc = {} if node is None else {"bmc": {"address": self.addresses[node], **self._bmc(node)}}
+        super().set(node, **bmc, **settings)
+
+    def control(self, node: str) -> Json:
+        """That of the BMC."""
+        return {f"power_{name}": value for name, value in self._control(node).items()} | self._terms
+
+    def _control(self, node: str) -> Json:
+        about = {"driver": "redfish", "address": self.addresses[node], "port": self._port, "username": "sled"}
+        return {**about, "password": "sled", "fingerprint": self._fingerprint}
+
+    def power(self, node: str, *words: str) -> str:
+        """Asks the BMC."""
+        driver = make(node, self._control(node))
+        for verb in ("off", "on") if words[0] == "cycle" else words:
+            getattr(driver, verb)()
+        return driver.status()
+
+    def cut_power(self) -> None:
+        """Ends all of them at once."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(60)
+
+    def seen(self, node: str) -> Json:
+        """What the BMC of a node has counted."""
+        context = ssl.create_default_context(cafile=str(self.folder / "ca.crt"))
+        context.check_hostname = False
+        url = f"https://{self.addresses[node]}:{self._port}/double"
+        with urllib.request.urlopen(url, timeout=60, context=context) as answer:
+            found: Json = json.load(answer)
+        return found
