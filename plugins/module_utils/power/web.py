@@ -39,6 +39,21 @@ def digits(fingerprint: str) -> str:
     return fingerprint.lower().removeprefix("sha256:").replace(":", "").strip()
 
 
+@functools.cache  # reading the CAs of the system takes 20 ms of CPU time, and a boot has ten requests
+def trusting(ca_file: str | None) -> ssl.SSLContext:
+    """What trusts a CA; None: those of the system."""
+    return ssl.create_default_context(cafile=ca_file)
+
+
+@functools.cache
+def unverified() -> ssl.SSLContext:
+    """What trusts any certificate. The pin proves more than a CA."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 class _PinnedConnection(http.client.HTTPSConnection):
     def __init__(self, pin: str, host: str, **rest: Any) -> None:
         super().__init__(host, **rest)
@@ -54,11 +69,8 @@ class _PinnedConnection(http.client.HTTPSConnection):
 
 class _PinnedHandler(urllib.request.HTTPSHandler):
     def __init__(self, pin: str) -> None:
-        context = ssl.create_default_context()
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE  # the pin proves more than any CA
-        super().__init__(context=context)
-        self._pinned = context
+        self._pinned = unverified()
+        super().__init__(context=self._pinned)
         self._connection = functools.partial(_PinnedConnection, pin)
 
     def https_open(self, req: urllib.request.Request) -> Any:
@@ -104,7 +116,7 @@ class Web:
         if options.get("fingerprint"):
             return _PinnedHandler(digits(options["fingerprint"]))
         try:
-            return urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=options.get("ca_file")))
+            return urllib.request.HTTPSHandler(context=trusting(options.get("ca_file")))
         except (OSError, ssl.SSLError) as error:
             self._driver.fail("settings", f"ca_file {options.get('ca_file')}: {error.strerror or error}")
 
