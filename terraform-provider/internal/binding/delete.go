@@ -34,6 +34,7 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 		was.Revision = 0
 	} else {
 		was.look(*node, *node.Binding, state.Version())
+		response.Diagnostics.Append(b.site.Release(node.MAC)...)
 		response.Diagnostics.Append(b.warnDestroy(&state, was)...)
 	}
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)

@@ -5,6 +5,7 @@ package bindings
 import (
 	"cmp"
 	"context"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/window"
 )
 
@@ -94,13 +96,13 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	if diagnostics.HasError() {
 		return nil, diagnostics
 	}
-	c.owner, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), declare(was), declare(is),
-		numberMap(was.Generations)
+	c.owner, c.family, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), b.site.Owner, declare(was),
+		declare(is), numberMap(was.Generations)
 	c.catchUp(b.site)
 	if c.defaults, diagnostics = b.defaults(ctx, c); diagnostics.HasError() {
 		return nil, diagnostics
 	}
-	if c.seeded, diagnostics = b.seeded(ctx, c); diagnostics.HasError() {
+	if c.bound, diagnostics = b.bound(ctx, c); diagnostics.HasError() {
 		return nil, diagnostics
 	}
 	steps := c.steps(numberMap(is.Generations))
@@ -119,11 +121,9 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	return c.wholly(is, steps, done), diagnostics
 }
 
-// seeded finds the new machines that an apply which ended early has bound: the version that is planned is what it sent.
-func (b *bindings) seeded(ctx context.Context, c comparison) (map[string]bool, diag.Diagnostics) {
-	if c.planned.uniform.Version() == "" {
-		return nil, nil
-	}
+// bound finds the new machines that are bound by this provider already: by another resource, from which they move, or
+// by an apply that ended early, of which the version that is planned is what it sent.
+func (b *bindings) bound(ctx context.Context, c comparison) (map[string]api.Node, diag.Diagnostics) {
 	var added []string
 	for mac := range c.planned.images {
 		if _, there := c.prior.images[mac]; !there {
@@ -131,11 +131,10 @@ func (b *bindings) seeded(ctx context.Context, c comparison) (map[string]bool, d
 		}
 	}
 	nodes, diagnostics := b.nodes(ctx, added)
-	found := map[string]bool{}
-	for mac, node := range nodes {
-		found[mac] = node.Binding != nil && node.Binding.Owner == c.owner
-	}
-	return found, diagnostics
+	maps.DeleteFunc(nodes, func(_ string, node api.Node) bool {
+		return node.Binding == nil || !c.sibling(node.Binding.Owner)
+	})
+	return nodes, diagnostics
 }
 
 // steps decides as the plan did. New machines get the generations in the plan (missing: not known).
@@ -146,6 +145,11 @@ func (c *comparison) steps(generations map[string]int64) map[string]step {
 			steps[mac] = c.step(mac)
 		} else {
 			steps[mac] = step{kind: put, generation: generations[mac]}
+			if node, found := c.bound[mac]; found && generations[mac] == node.Binding.Generation {
+				if s := c.stepNew(mac, node); s.adopts {
+					steps[mac] = s
+				}
+			}
 		}
 	}
 	for mac := range c.prior.images {

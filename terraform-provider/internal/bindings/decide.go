@@ -3,6 +3,8 @@
 package bindings
 
 import (
+	"strings"
+
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
@@ -28,6 +30,7 @@ type step struct {
 	generation int64
 	from       int64 // the generation before, when the disk is written
 	raises     bool  // the disk is written
+	adopts     bool  // the binding is taken over as it is, from another resource of this provider
 	other      desired.State
 }
 
@@ -66,13 +69,14 @@ func (d defaults) with(mac string, state desired.State) desired.State {
 // comparison is of what was declared, what is stored, and what is planned.
 type comparison struct {
 	owner       string
+	family      string // owner of the provider, of which owner is made
 	prior       declared
 	generations map[string]int64 // of the state
 	planned     declared
 	stored      map[string]stored
-	imported    bool            // triggers that are new image nothing
-	seeded      map[string]bool // machines beside those of the state that are bound with the planned version
-	replaced    bool            // what is stored is removed first
+	imported    bool                // triggers that are new image nothing
+	bound       map[string]api.Node // machines beside those of the state that this provider has bound
+	replaced    bool                // what is stored is removed first
 	defaults
 }
 
@@ -126,7 +130,8 @@ func (c *comparison) adoptsSeed() bool {
 func (c *comparison) keepsSeed(mac string) bool {
 	version, e := c.planned.uniform.Version(), c.stored[mac]
 	if _, there := c.prior.images[mac]; !there || version == "" || e.Absent {
-		return c.seeded[mac]
+		_, bound := c.bound[mac]
+		return bound && version != ""
 	}
 	stored := c.prior.uniform
 	if e.Desired != nil {
@@ -173,17 +178,26 @@ func (c *comparison) stepNew(mac string, node api.Node) step {
 		return step{kind: put, generation: api.NextGeneration(0, status), from: status, raises: true}
 	}
 	there := desired.Of(*node.Binding)
-	if there.Owner != "" && there.Owner != c.owner {
-		return step{kind: foreign, other: there}
-	}
 	planned := c.planned.stateOf(mac)
 	planned.On = &node.NodeSpec
-	if planned.Version() != "" && there.Owner == c.owner { // by an apply that ended early
+	if planned.Version() != "" && c.sibling(there.Owner) { // by an apply that ended early, or another resource
 		planned = planned.As(there.UserDataSHA256)
+	}
+	switch {
+	case there.Owner == "" || there.Owner == c.owner:
+	case c.sibling(there.Owner) && planned.Same(there):
+		return step{kind: put, generation: node.Binding.Generation, from: node.Binding.Generation, adopts: true, other: there}
+	default:
+		return step{kind: foreign, other: there}
 	}
 	generation := desired.Generation(planned, node.Binding, status, false)
 	return step{kind: put, generation: generation, from: node.Binding.Generation,
 		raises: generation != node.Binding.Generation}
+}
+
+// sibling reports whether an owner is of this provider: this resource, another sled_bindings or a sled_binding.
+func (c *comparison) sibling(owner string) bool {
+	return c.family != "" && (owner == c.family || strings.HasPrefix(owner, c.family+":"))
 }
 
 // stepGone decides about a machine that is in the state and no longer in the plan.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -46,7 +47,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 		response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
 		return
 	}
-	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(state),
+	c := comparison{owner: b.owner(m.Name.ValueString()), family: b.site.Owner, prior: declare(state),
 		generations: numberMap(state.Generations), planned: declare(m),
 		stored:   b.getStored(ctx, request.Private, &response.Diagnostics),
 		imported: getImported(ctx, request.Private, &response.Diagnostics),
@@ -118,10 +119,8 @@ func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnosti
 			added = append(added, mac)
 		}
 	}
-	for mac := range p.prior.images {
-		if _, stays := images[mac]; !stays {
-			p.steps[mac] = p.stepGone(mac)
-		}
+	if diagnostics = p.leave(b, images); diagnostics.HasError() {
+		return diagnostics
 	}
 	for mac, s := range p.steps {
 		if s.raises || s.kind >= drifted {
@@ -131,15 +130,37 @@ func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnosti
 	if p.nodes, diagnostics = b.nodes(ctx, append(told, added...)); diagnostics.HasError() {
 		return diagnostics
 	}
-	for _, mac := range added {
-		diagnostics.Append(b.site.PlanBinding(mac, "sled_bindings "+m.Name.ValueString())...)
-		if node, found := p.nodes[mac]; found && node.Declared {
-			p.steps[mac] = p.stepNew(mac, node)
-		} else {
-			p.unknown = append(p.unknown, mac)
+	diagnostics.Append(p.join(b, m.Name.ValueString(), added)...)
+	diagnostics.Append(p.report()...)
+	return diagnostics
+}
+
+// leave decides about machines that are no longer planned.
+func (p *outlook) leave(b *bindings, planned map[string]attr.Value) diag.Diagnostics {
+	var diagnostics diag.Diagnostics
+	for mac := range p.prior.images {
+		if _, stays := planned[mac]; !stays {
+			p.steps[mac] = p.stepGone(mac)
+			diagnostics.Append(b.release(mac, p.steps[mac])...)
 		}
 	}
-	diagnostics.Append(p.report()...)
+	return diagnostics
+}
+
+// join decides about machines that are new here.
+func (p *outlook) join(b *bindings, name string, added []string) diag.Diagnostics {
+	var diagnostics diag.Diagnostics
+	for _, mac := range added {
+		diagnostics.Append(b.site.PlanBinding(mac, "sled_bindings "+name)...)
+		node, found := p.nodes[mac]
+		if !found || !node.Declared {
+			p.unknown = append(p.unknown, mac)
+			continue
+		}
+		if p.steps[mac] = p.stepNew(mac, node); p.steps[mac].adopts {
+			diagnostics.Append(b.site.Adopt(mac)...)
+		}
+	}
 	return diagnostics
 }
 
@@ -153,7 +174,7 @@ func (p *outlook) name(mac string) string {
 
 // report lists what prevents the plan, and what drifted.
 func (p *outlook) report() diag.Diagnostics {
-	var theirs, stuck, other, refused []string
+	var theirs, stuck, other, refused, adopted []string
 	for _, mac := range sortedKeys(p.steps) {
 		s := p.steps[mac]
 		switch s.kind {
@@ -166,9 +187,16 @@ func (p *outlook) report() diag.Diagnostics {
 		case drifted:
 			other = append(other, p.drift(mac))
 		default:
+			if s.adopts {
+				adopted = append(adopted, fmt.Sprintf("%s, from %s, at generation %d", p.name(mac), s.other.Owner, s.generation))
+			}
 		}
 	}
 	var diagnostics diag.Diagnostics
+	if len(adopted) > 0 {
+		diagnostics.AddWarning(fmt.Sprintf("%d bindings are taken over as they are", len(adopted)), lines(adopted)+
+			"\n\nNothing is imaged. Remove them from the other resource after this apply.")
+	}
 	if len(theirs) > 0 {
 		diagnostics.AddError("Machines are bound by somebody else", lines(theirs)+
 			"\n\nRemove them from images here, or have their owner remove the bindings first.")
@@ -286,17 +314,29 @@ func (b *bindings) guard(all []site.Reimage, limit types.Int64) diag.Diagnostics
 	return diagnostics
 }
 
+// release tells the other resources of the run whose binding is removed.
+func (b *bindings) release(mac string, s step) diag.Diagnostics {
+	if s.kind != unbind && s.kind != clean {
+		return nil
+	}
+	return b.site.Release(mac)
+}
+
 // planDestroy warns of disks that are wiped.
 func (b *bindings) planDestroy(ctx context.Context, state model, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
-	if response.Diagnostics.HasError() || state.OnDestroy.ValueString() != "wipe" {
+	if response.Diagnostics.HasError() {
 		return
 	}
 	p := outlook{comparison: comparison{owner: b.owner(state.Name.ValueString()), prior: declare(state),
-		planned: declared{uniform: state.State(), onDestroy: "wipe"},
+		planned: declared{uniform: state.State(), onDestroy: state.OnDestroy.ValueString()},
 		stored:  b.getStored(ctx, request.Private, &response.Diagnostics)}, steps: map[string]step{}}
 	for mac := range p.prior.images {
 		p.steps[mac] = p.stepGone(mac)
+		response.Diagnostics.Append(b.release(mac, p.steps[mac])...)
+	}
+	if p.planned.onDestroy != "wipe" {
+		return
 	}
 	var diagnostics diag.Diagnostics
 	p.nodes, diagnostics = b.nodes(ctx, sortedKeys(p.steps))

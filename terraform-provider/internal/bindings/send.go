@@ -24,6 +24,7 @@ var most = 5000
 type order struct {
 	api.BulkBinding
 	takeOver bool
+	clean    bool // what is left has no owner
 }
 
 // answers are the results of orders, by MAC.
@@ -41,10 +42,11 @@ func (c *comparison) order(mac string, s step, userData string) order {
 		o.Unbind, o.IfGeneration, o.Owner = true, s.generation, c.owner
 	case clean:
 		revision := c.stored[mac].Revision
-		o.Disk, o.IfRevision, o.takeOver = c.diskOf(mac), &revision, true
+		o.Disk, o.IfRevision, o.takeOver, o.clean = c.diskOf(mac), &revision, true, true
 	default:
 		o.BindingSpec = c.planned.stateOf(mac).BindingSpec
 		o.Owner, o.UserData, o.IfGeneration, o.Reimage = c.owner, userData, s.generation, s.kind == again
+		o.takeOver = s.adopts
 		if c.keepsSeed(mac) {
 			o.UserData, o.KeepUserData = "", true
 		}
@@ -102,7 +104,7 @@ func (b *bindings) call(ctx context.Context, orders []order, done answers) diag.
 				switch {
 				case err != nil && api.IsUnreachable(err):
 					done.unsure[o.Node] = true
-				case err == nil && (o.Unbind || o.takeOver):
+				case err == nil && (o.Unbind || o.clean):
 					done.gone[o.Node] = true
 				}
 			}

@@ -96,6 +96,37 @@ func TestAccTenThousandNodes(t *testing.T) {
 	}
 }
 
+func TestAccGrowing(t *testing.T) {
+	s, cli := begin(t, "growing/before")
+	s.Declare(1)
+	s.Declare(2)
+	cli.Apply()
+	reimage(s, 1, 2)
+	cli.Write(read(t, filepath.Join(shown, "guides/growing/after"), "*.tf"))
+	says(t, cli.Must("plan"), "1 to add, 0 to change, 0 to destroy", "2 bindings are taken over as they are",
+		"n1 (52:54:00:77:00:01), from terraform, at generation 1")
+	cli.Apply()
+	cli.Empty()
+	for i := 1; i <= 2; i++ {
+		if b := s.Node(i).Binding; b.Generation != 1 || b.Owner != "terraform:rack-a" || b.Mode != "delta" || !b.Satisfied {
+			t.Errorf("n%d: %+v", i, b)
+		}
+	}
+	back := strings.Split(read(t, filepath.Join(shown, "guides/growing/after"), "*.tf"), "removed {")[0] +
+		"resource \"sled_binding\" \"n1\" {\n  node = \"n1\"\n  image = \"debian-12-v1\"\n  mode = \"delta\"\n" +
+		"  verify = \"full\"\n}\n"
+	cli.Write(back + "import {\n  to = sled_binding.n1\n  id = \"52:54:00:77:00:01\"\n}\n")
+	says(t, cli.Must("plan"), "1 to import")
+	cli.Apply()
+	cli.Write(strings.Replace(back, "    \"52:54:00:77:00:01\" = \"debian-12-v1\"\n", "", 1))
+	says(t, cli.Must("plan"), "0 to add, 1 to change, 0 to destroy")
+	cli.Apply()
+	if b := s.Node(1).Binding; b == nil || b.Generation != 1 || b.Owner != "terraform" {
+		t.Errorf("n1, back: %+v", b)
+	}
+	cli.Empty()
+}
+
 func TestAccDrift(t *testing.T) {
 	s, cli := begin(t, "drift")
 	for i := 1; i <= 3; i++ {

@@ -21,6 +21,9 @@ type world struct {
 	bound map[string]string // what binds a machine that was not bound, by MAC
 
 	images map[string]bool // that are registered
+
+	released map[string]bool // MACs of machines whose binding a resource removes
+	adopted  map[string]bool // MACs of machines whose binding another resource takes over as it is
 }
 
 // put records a value once; it returns the other one that is there.
@@ -77,6 +80,33 @@ func (s *Site) PlanBinding(mac, by string) diag.Diagnostics {
 			fmt.Sprintf("One is %s, the other %s. A machine has one binding: remove one of them.", other, by))}
 	}
 	return nil
+}
+
+// Release records that a resource removes the binding of a machine, Adopt that another one takes it over as it is. Both
+// in one apply are an error: if the removal comes first, the other resource images the machine.
+func (s *Site) Release(mac string) diag.Diagnostics {
+	return s.moves(&s.world.released, s.world.adoptedHas, mac)
+}
+
+// Adopt is described at Release.
+func (s *Site) Adopt(mac string) diag.Diagnostics {
+	return s.moves(&s.world.adopted, s.world.releasedHas, mac)
+}
+
+func (w *world) adoptedHas(mac string) bool  { return w.adopted[mac] }
+func (w *world) releasedHas(mac string) bool { return w.released[mac] }
+
+func (s *Site) moves(set *map[string]bool, other func(string) bool, mac string) diag.Diagnostics {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	note(set, mac)
+	if !other(mac) {
+		return nil
+	}
+	return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("The binding of %s moves in one apply", mac),
+		"One resource of this plan removes it, another one takes it over. To keep the machine as it is, add it to the "+
+			"new resource and apply, then remove it from the old one and apply. A sled_binding is removed by a removed "+
+			"block with destroy = false, which may be in the first apply.")}
 }
 
 // Check sends a dry run, so that a plan refuses what the apply would. It reports only what is wrong with the request
