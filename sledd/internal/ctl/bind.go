@@ -261,9 +261,12 @@ func bindAll(
 	for chunk := range slices.Chunk(items, bulkSize) {
 		answer, err := client.Bind(ctx, chunk, options...)
 		stored = append(stored, answer...)
-		if err != nil {
+		if err = namingNodes(err, chunk); err != nil && len(items) > bulkSize {
 			last := len(stored) + len(chunk)
 			return stored, fmt.Errorf("bind: items %d to %d of %d: %w", len(stored)+1, last, len(items), err)
+		}
+		if err != nil {
+			return stored, err
 		}
 	}
 	return stored, nil

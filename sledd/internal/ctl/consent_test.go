@@ -78,6 +78,21 @@ func TestManyReimagesNeedConsent(t *testing.T) {
 	s.does(exitDone, "bind -l rack=a --verify full", "0 of 20 nodes would be wiped")
 }
 
+// A fault is named once, with the nodes that have it, and not by the place of an item in the request.
+func TestFaultsOfManyNodes(t *testing.T) {
+	s := imaged(t, 3)
+	for line, want := range map[string]string{
+		"bind n1 n2 n3 --image none":            ": image none does not exist (3 nodes) (422",
+		"bind n2 --image none":                  ": n2: image none does not exist (422",
+		"bind n1 n2 --image d13 --disk nothing": " (2 nodes) (422",
+	} {
+		got := s.does(exitUsage, line+" --yes", want)
+		if text := got.out + got.err; strings.Contains(text, "items[") || strings.Contains(text, "items 1") {
+			t.Errorf("%s:\n%s", line, text)
+		}
+	}
+}
+
 func TestDryRunPrintsOutlooks(t *testing.T) {
 	s := imaged(t, 1)
 	var outlooks []api.Outlook
