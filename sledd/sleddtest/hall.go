@@ -10,6 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -54,7 +55,7 @@ func hallNode(t *store.Transaction, i int, now time.Time) {
 		return
 	}
 	put(nodetx.Node, api.NodeSpec{MAC: MAC(i), Name: name, Disk: "model:SAMSUNG MZQL2*,rotational:0",
-		KeepDisks: []string{"serial:S64GNE0R900002"},
+		KeepDisks: []string{fmt.Sprintf("serial:S64GNE0R9%05d2", i)},
 		Labels: map[string]string{"rack": fmt.Sprintf("hall-b-row-%02d-rack-%03d", i/400, i/hallRack), "role": "storage",
 			"environment": "production"},
 		BMC: &api.BMC{Driver: "redfish", Address: name + ".bmc.hall-b.example.net", Port: 8443}})
@@ -70,7 +71,8 @@ func hallNode(t *store.Transaction, i int, now time.Time) {
 	case 4:
 		put(nodetx.RescueOf, nodetx.Rescue{Number: 1, Given: true, Rescue: api.Rescue{Started: now.Add(-time.Hour),
 			Entered: now.Add(-time.Minute), Address: nodetexttest.Address("10.77.12.105"),
-			RescueSpec: api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA alice"}}}})
+			Fingerprint: nodetext.CleanIdentifier("SHA256:Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"),
+			RescueSpec:  api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA alice"}}}})
 	case 5: // an alarm
 		put(nodetx.AdmissionOf, admission.State{Alarms: []admission.Alarm{{Kind: admission.RivalAlarm,
 			Address: "10.77.255.254",

@@ -147,6 +147,9 @@ func listen(t testing.TB, address string) net.Listener {
 // erasureKey signs the records of erased disks.
 var erasureKey = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 
+// images are where nodes fetch images, and upload is where they put captured ones.
+var images, upload = []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, "https://10.77.0.1/upload"
+
 // serve starts all of sledd but the store.
 func (s *Sledd) serve(listener net.Listener) {
 	quirks, err := quirk.Load(s.options.Quirks)
@@ -164,7 +167,6 @@ func (s *Sledd) serve(listener net.Listener) {
 	db := &nodetx.DB{Store: measure.Measure(s.Capacity.Count(s.options.Store)), Clock: s.options.Now, Kexec: measure.Kexec,
 		Box: box, Policy: nodetx.Policy{Rules: quick()}}
 	db.Mirror(s.Hub)
-	images, upload := []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, "https://10.77.0.1/upload"
 	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload}
 	erasures := erasure.New(db.Store, erasureKey)
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,

@@ -106,7 +106,7 @@ func windowText(window *api.Window) string {
 
 func (a *app) claimColumns() []column[claimRow] {
 	return []column[claimRow]{
-		col("node", func(r claimRow) string { return nameOf(r.of) }),
+		col("node", func(r claimRow) string { return nameOf(r.of) }).wraps(12),
 		col("state", func(r claimRow) string { return r.of.State }),
 		col("code", func(r claimRow) string { return r.Code }),
 		col("from", func(r claimRow) string { return dash(r.Address) }),
@@ -114,7 +114,7 @@ func (a *app) claimColumns() []column[claimRow] {
 		col("serial", func(r claimRow) string { return dash(r.Serial.String()) }).spare(),
 		col("since", func(r claimRow) string { return age(a.Now(), r.Since) }),
 		col("seen", func(r claimRow) string { return age(a.Now(), r.Seen) }).spare(),
-		col("evidence", func(r claimRow) string { return dash(strings.Join(r.Evidence, ",")) }),
+		col("evidence", func(r claimRow) string { return dash(strings.Join(r.Evidence, ",")) }).wraps(10),
 		col("needs", func(r claimRow) string { return r.of.Required }),
 	}
 }
@@ -195,7 +195,7 @@ func (a *app) expect(ctx context.Context, client *api.Client, node string, withi
 
 // done prints the result of an act.
 func (a *app) done(shown api.Admission, text string) error {
-	return a.show(shown, func() { _, _ = fmt.Fprintf(a.Out, "%s: %s\n", nameOf(shown), text) })
+	return a.show(shown, func() { a.say(a.Out, "%s: %s", nameOf(shown), text) })
 }
 
 func (a *app) refuseCommand() *cobra.Command {

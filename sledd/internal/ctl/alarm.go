@@ -51,9 +51,9 @@ func (a *app) acknowledged(before, after api.Admission) {
 	for _, alarm := range before.Alarms {
 		a.alarmLine(nameOf(before), alarm)
 	}
-	_, _ = fmt.Fprintf(a.Out, "%s: acknowledged\n", nameOf(before))
+	a.say(a.Out, "%s: acknowledged", nameOf(before))
 	if n := len(after.Alarms); n > 0 {
-		_, _ = fmt.Fprintf(a.Err, "%s: alarms raised meanwhile: %d; to see them: sledctl status %[1]s\n", nameOf(after), n)
+		a.say(a.Err, "%s: alarms raised meanwhile: %d; to see them: sledctl status %[1]s", nameOf(after), n)
 	}
 }
 

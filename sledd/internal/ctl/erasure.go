@@ -87,8 +87,8 @@ func isOf(record api.Erasure, nodes []string) bool {
 
 var erasureColumns = []column[api.Erasure]{
 	col("number", func(r api.Erasure) string { return strconv.FormatInt(r.Number, 10) }),
-	col("time", func(r api.Erasure) string { return localTime(r.Time) }),
-	col("node", func(r api.Erasure) string { return clean(r.Node) }),
+	col("time", func(r api.Erasure) string { return localTime(r.Time) }).wraps(10),
+	col("node", func(r api.Erasure) string { return clean(r.Node) }).wraps(12),
 	col("serial", func(r api.Erasure) string { return r.Serial.String() }).wraps(8),
 	col("disk", func(r api.Erasure) string { return r.Disk.String() }).spare(),
 	col("size", func(r api.Erasure) string { return bytesText(r.Bytes) }).spare(),

@@ -42,12 +42,37 @@ func (a *app) nodeDetail(n api.Node) {
 	}
 	if b := n.Binding; b != nil {
 		rows := append([][2]string{
-			{"generation", strconv.FormatInt(b.Generation, 10)}, {"satisfied", yesNo(b.Satisfied)},
+			{"request", requestWords(n)}, {"generation", strconv.FormatInt(b.Generation, 10)}, {"satisfied", yesNo(b.Satisfied)},
 		}, attributeRows(b)...)
 		a.section("binding", append(rows, [2]string{"updated", localTime(b.Updated)}))
 	}
 	a.facts(n.Facts)
 	a.hint(n)
+}
+
+// requestWords is what the binding will make of the disks and when, as long as the node has not started with it. A wipe
+// and a capture stay in words afterwards: no other row has them.
+func requestWords(n api.Node) string {
+	b, words := n.Binding, ""
+	switch {
+	case b.Capture != "":
+		words = "its disk is read and becomes image " + b.Capture
+	case b.Image == "":
+		words = "all disks are wiped, but those that it keeps"
+	case b.Generation > n.Status.Generation:
+		words = "its disk is wiped and gets image " + b.Image
+	}
+	if words == "" || b.Generation <= n.Status.Generation {
+		return words
+	}
+	when := api.NextBoot
+	switch phase := n.Status.Phase; {
+	case phase == api.UnderRescue:
+		when = api.AfterRescue
+	case phase == api.Idle, phase == api.Wiped, phase == api.Failed:
+		when = api.Now
+	}
+	return words + "; " + whenText(when)
 }
 
 func (a *app) statusRows(n api.Node) [][2]string {

@@ -63,7 +63,7 @@ back, it is known again.`,
 			if err := client.ForgetDisk(cmd.Context(), args[0], args[1]); err != nil {
 				return err
 			}
-			_, _ = fmt.Fprintf(a.Out, "%s: disk %s is forgotten\n", clean(args[0]), clean(args[1]))
+			a.say(a.Out, "%s: disk %s is forgotten", clean(args[0]), clean(args[1]))
 			return nil
 		},
 	}

@@ -5,6 +5,7 @@ package ctl
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -103,3 +104,8 @@ func (s Screen) phaseText(phase api.Phase) string {
 
 // phaseName is a phase without colour.
 func phaseName(phase api.Phase) string { return Screen{}.phaseText(phase) }
+
+// say writes a sentence, in several lines on a narrow terminal.
+func (a *app) say(w io.Writer, format string, values ...any) {
+	_, _ = fmt.Fprintln(w, a.Screen.hang(fmt.Sprintf(format, values...), 2))
+}

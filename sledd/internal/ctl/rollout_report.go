@@ -147,7 +147,7 @@ func (a *app) writeReport(path string, content []byte) error {
 		err = os.Rename(file.Name(), path)
 	}
 	if err == nil {
-		_, _ = fmt.Fprintf(a.Err, "wrote %s\n", path)
+		a.say(a.Err, "wrote %s", path)
 	}
 	return err
 }

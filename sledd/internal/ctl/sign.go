@@ -73,7 +73,7 @@ func (a *app) sign(ctx context.Context, client *api.Client, name, line string, k
 		return image, fmt.Errorf("nothing was signed: image %s is registered with digest %s, and its file has %s",
 			name, image.Digest, found.Digest)
 	}
-	_, _ = fmt.Fprintf(a.Err, "%s: %s\n", name, contentText(found))
+	a.say(a.Err, "%s: %s", name, contentText(found))
 	statement := imagefile.Statement{Name: name, Line: line, Signed: a.Now(), Digest: found.Digest}
 	image.Statement = statement.String()
 	image.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, []byte(image.Statement)))

@@ -3,7 +3,6 @@
 package ctl
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ For progress bars, see sledctl watch --wait.`,
 			}
 			return a.show(w.nodes, func() {
 				for _, node := range w.nodes {
-					_, _ = fmt.Fprintf(a.Out, "%s is %s\n", nodeName(node), a.Screen.phaseText(node.Status.Phase))
+					a.say(a.Out, "%s is %s", nodeName(node), a.Screen.phaseText(node.Status.Phase))
 				}
 			})
 		},
