@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import collections
 import itertools
+import os
 import random
 import signal
+import subprocess
+import time
 from collections.abc import Callable
 
 import pytest
 import yaml
-from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet, most_at_once
+from ansible_collections.sled.fleet.tests.rollout.fleet import BIN, PATIENCE, TOKEN, Fleet, most_at_once, wait_for
 
 Make = Callable[[int], Fleet]
 
@@ -128,6 +131,48 @@ def test_interrupted(fleet_of: Make, chance: random.Random, count: int, how: sig
     repeated = fleet.run(*arguments[:2], rollout=terms)
     assert (repeated.code, repeated.changed()) == (0, 0), repeated.text
     assert fleet.marks() == marks and len(fleet.rollouts()) == 1
+
+
+def every_view(fleet: Fleet, name: str) -> dict[str, str]:
+    """What list, get, watch and report of sledctl print of a rollout, and what the API returns."""
+    environment = os.environ | {"SLED_SERVER": fleet.url, "SLED_TOKEN": TOKEN, "SLED_CA": str(fleet.folder / "ca.crt")}
+    views = {}
+    for line in ("list", f"get {name}", f"watch {name} --timeout 1s", f"report {name}"):
+        command = [str(BIN / "sledctl"), "rollout", *line.split()]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
+        views[line] = ran.stdout + ran.stderr
+    (listed,) = fleet.rollouts()
+    return views | {"API": "nobody follows it for" if listed.get("silent") else listed["state"]}
+
+
+@pytest.mark.long
+def test_killed_and_followed_by_nobody(fleet_of: Make, chance: random.Random) -> None:
+    """A minute after a kill -9, everything says that nobody follows the rollout. The same command ends that."""
+    fleet = fleet_of(4)
+    moment = chance.randrange(1, 4)
+    arguments = ["-e", "image=v1"]
+    fleet.set(None, server=fleet.url, ca=str(fleet.folder / "ca.crt"), step_seconds=2, boot_seconds=1)
+    playbook = fleet.play(*arguments, rollout={"batch": "1"})
+    fleet.reach(playbook, lambda: fleet.written() >= moment)
+    (rollout,) = fleet.rollouts()
+    followed = every_view(fleet, rollout["name"])
+    assert not [view for view, text in followed.items() if "nobody follows" in text], followed
+    os.killpg(playbook.pid, signal.SIGKILL)
+    killed = time.monotonic()
+    playbook.wait(PATIENCE)
+    wait_for("the rollout to be silent", lambda: "silent" in fleet.rollouts()[0])
+    print(f"silent {time.monotonic() - killed:.1f} s after the kill")
+    silent = every_view(fleet, rollout["name"])
+    assert not [view for view, text in silent.items() if "nobody follows it for" not in text], silent
+
+    again = fleet.play(*arguments, rollout={"batch": "1"})
+    fleet.reach(again, lambda: "silent" not in fleet.rollouts()[0])
+    followed = every_view(fleet, rollout["name"])
+    assert not [view for view, text in followed.items() if "nobody follows" in text], followed
+    assert again.wait(PATIENCE) == 0
+    (rollout,) = fleet.rollouts()
+    assert (rollout["state"], rollout["resumed"]) == ("done", 1)
+    assert [fleet.writes(node) for node in fleet.nodes] == [{1: 1}] * 4
 
 
 def hooks_held(fleet: Fleet, target: dict[str, int]) -> None:
