@@ -51,3 +51,57 @@ func TestEveryChangeNamesItsOperator(t *testing.T) {
 		t.Errorf("%d routes change something", changes)
 	}
 }
+
+// Changes of a node that succeed: each event that they cause names the operator, the program and the address, and so
+// does the record of the change.
+func TestEachEventOfAChangeNamesItsOperator(t *testing.T) {
+	s := fresh(t)
+	s.Register("d12")
+	made := as[api.Operator](t, s.admin(200, "PUT", "/v1/operators/ci", api.Operator{Name: "ci", Role: api.Admin}))
+	node := `{"mac":"` + address(1) + `","name":"n1","disk":"serial:LAB-0001"}`
+	seen, caused := int64(0), map[string]int{}
+	for _, request := range []struct{ method, path, body string }{
+		{"PUT", "/v1/nodes/n1", node}, {"POST", "/v1/nodes/n1/expect", `{"by":"test","seconds":600}`},
+		{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"d12"}`}, {"POST", "/v1/bindings/n1/reimage", ""},
+		{"POST", "/v1/bindings", `{"items":[{"node":"n1","image":"d12","reimage":true}]}`},
+		{"PUT", "/v1/nodes/n1/rescue", `{"authorized_keys":["ssh-ed25519 AAAA alice"]}`},
+		{"DELETE", "/v1/nodes/n1/rescue", ""}, {"POST", "/v1/nodes/n1/events", `{"kind":"power","detail":"cycle"}`},
+		{"POST", "/v1/rollouts?kind=reimage", `{"nodes":["n1"],"desired":"image d12","again":true}`},
+		{"PUT", "/v1/rollouts/reimage-1/runs/n1", `{"state":"running"}`}, {"POST", "/v1/rollouts/reimage-1/abort", ""},
+		{"POST", "/v1/nodes/n1/alarms/ack", `{"until":"2026-01-01T00:00:00Z"}`},
+		{"POST", "/v1/nodes/n1/replace", `{"mac":"` + address(2) + `"}`},
+		{"DELETE", "/v1/bindings/n1", ""}, {"PUT", "/v1/images/d13",
+			`{"name":"d13","digest":"sha256:` + strings.Repeat("0", 64) +
+				`","bytes":1024,"file_bytes":512,"urls":["http://i"]}`},
+		{"DELETE", "/v1/images/d13", ""},
+	} {
+		answer := s.AskBehind(request.method, request.path, made.Token, request.body, "X-Forwarded-For", "10.0.0.9",
+			"User-Agent", "sled.fleet/1.2.3")
+		record := as[api.AuditList](t, s.admin(200, "GET", "/v1/audit?limit=1", nil)).Items[0]
+		if answer.Status >= 300 || record.Status != answer.Status || record.Operator != "ci" ||
+			record.From != "10.0.0.9" || record.Via != "ansible" || record.Path != request.path {
+			t.Errorf("%s %s: %d %s: %+v", request.method, request.path, answer.Status, answer.Body, record)
+		}
+		events, err := s.Client().Events(t.Context(), "n1", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, event := range events {
+			if event.ID <= seen {
+				continue
+			}
+			caused[event.Kind]++
+			if event.Actor != "ci" || event.Via != "ansible" || event.From != "10.0.0.9" {
+				t.Errorf("%s %s: event %+v", request.method, request.path, event)
+			}
+		}
+		if len(events) > 0 {
+			seen = max(seen, events[len(events)-1].ID)
+		}
+	}
+	for _, kind := range []string{"declare", "bind", "unbind", "rescue", "replace"} {
+		if caused[kind] == 0 {
+			t.Errorf("no event %s: %v", kind, caused)
+		}
+	}
+}
