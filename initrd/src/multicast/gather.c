@@ -27,6 +27,12 @@ static void take_off(struct slot ***end, struct slot *slot) {
 		*end = slot->link;
 }
 
+static void close_open(struct gather *g, struct slot *slot) {
+	take_off(&g->open_end, slot);
+	g->slots[slot->chunk] = NULL;
+	gather_return(g, slot);
+}
+
 int gather_open(const struct gather_order *order, int64_t now, struct gather **ret, struct fault *fault) {
 	cleanup_with(gather_close) struct gather *g = calloc(1, sizeof(*g));
 	size_t size = bitmap_size(order->index);
@@ -48,11 +54,8 @@ int gather_open(const struct gather_order *order, int64_t now, struct gather **r
 	for (uint32_t i = 0; i < order->index->chunk_count; i++)
 		g->left += bitmap_has(g->wanted, i);
 	g->room = order->room;
-	g->last_data = g->next_need = now;
-	g->asked_all = g->last_need = now - SECOND;
-	g->interval = INTERVAL_MIN * MILLISECOND;
 	g->chance = order->client * UINT64_C(0x9e3779b97f4a7c15) | 1;
-	g->turn.low = 1;
+	gather_reset(g, now);
 	*ret = steal_pointer(&g);
 	return 0;
 }
@@ -239,6 +242,20 @@ void gather_announce(struct gather *g, const struct packet *announce, int64_t no
 		g->next_need = now + g->interval;
 }
 
+void gather_reset(struct gather *g, int64_t now) {
+	while (g->open)
+		close_open(g, g->open);
+	memset(g->ask, 0, bitmap_size(g->order.index));
+	g->ask_count = 0;
+	g->started = g->idle = false;
+	g->turn = (struct turn_seen){.low = 1};
+	g->last_data = g->next_need = now;
+	g->asked_all = g->last_need = now - SECOND;
+	g->interval = INTERVAL_MIN * MILLISECOND;
+	g->window = g->counts;
+	g->verdict = GATHER_STAYS;
+}
+
 struct slot *gather_take(struct gather *g) {
 	struct slot *slot = g->ready;
 
@@ -260,9 +277,6 @@ void gather_drop(struct gather *g, uint32_t chunk) {
 	unask(g, chunk);
 	bitmap_remove(g->wanted, chunk);
 	g->left--;
-	if (slot) {
-		take_off(&g->open_end, slot);
-		g->slots[chunk] = NULL;
-		gather_return(g, slot);
-	}
+	if (slot)
+		close_open(g, slot);
 }

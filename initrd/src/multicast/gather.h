@@ -63,6 +63,9 @@ void gather_close(struct gather **gather); // for cleanup_with; *gather may be N
 bool gather_data(struct gather *gather, uint32_t sequence, const struct data_packet *data, int64_t now);
 void gather_announce(struct gather *gather, const struct packet *announce, int64_t now);
 
+// As if nothing had come, except for frames that are complete: another transport took over, or has ended.
+void gather_reset(struct gather *gather, int64_t now);
+
 // The next complete frame, whose bytes slot_restore makes, in any thread. It must be returned. NULL: there is none.
 struct slot *gather_take(struct gather *gather);
 void gather_return(struct gather *gather, struct slot *slot);

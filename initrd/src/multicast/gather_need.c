@@ -68,6 +68,27 @@ static uint32_t since(uint64_t count, uint64_t before) {
 	return count - before < UINT32_MAX ? (uint32_t)(count - before) : UINT32_MAX;
 }
 
+// All but the entries.
+static void finish(struct gather *g, int64_t now, struct packet *ret) {
+	struct need_packet *need = &ret->need;
+
+	ret->type = PACKET_NEED;
+	ret->flags = 0;
+	ret->sequence = g->started ? g->sequence : 0;
+	need->client = g->order.client;
+	need->received = since(g->counts.received, g->at_need.received);
+	need->lost = since(g->counts.lost, g->at_need.lost);
+	need->dropped = since(g->counts.dropped, g->at_need.dropped);
+	need->room = (uint16_t)(g->room < UINT16_MAX ? g->room : UINT16_MAX);
+	g->at_need = g->counts;
+	g->last_need = now;
+}
+
+void gather_alive(struct gather *g, int64_t now, struct packet *ret) {
+	ret->need.entry_count = 0;
+	finish(g, now, ret);
+}
+
 bool gather_need(struct gather *g, int64_t now, struct packet *ret) {
 	bool quiet = !g->started || g->idle || now - g->last_data > QUIET + 2 * g->interval;
 	struct need_packet *need = &ret->need;
@@ -82,15 +103,6 @@ bool gather_need(struct gather *g, int64_t now, struct packet *ret) {
 	ask_chunks(g, need);
 	if (need->entry_count == 0 && now - g->last_need < ALIVE)
 		return false;
-	ret->type = PACKET_NEED;
-	ret->flags = 0;
-	ret->sequence = g->started ? g->sequence : 0;
-	need->client = g->order.client;
-	need->received = since(g->counts.received, g->at_need.received);
-	need->lost = since(g->counts.lost, g->at_need.lost);
-	need->dropped = since(g->counts.dropped, g->at_need.dropped);
-	need->room = (uint16_t)(g->room < UINT16_MAX ? g->room : UINT16_MAX);
-	g->at_need = g->counts;
-	g->last_need = now;
+	finish(g, now, ret);
 	return true;
 }

@@ -1,158 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread receives packets and sends NEEDs. When it is over, the rest comes from a feed of the source.
-#include "source/feed_multicast.h"
+// Frames come from packets or from a feed of the source: one after the other, as often as the state changes. In between
+// all parcels are returned.
+#include "source/multicast_feed.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "multicast/gather_need.h"
-#include "net/udp.h"
 
-#define WAKES (250 * MILLISECOND) // at least, to see how long nothing came
 #define REJECTED_MOST 8u
-#define PACKETS 64u // received at once
 
 struct multicast_parcel {
 	struct parcel parcel; // must be first
 	struct slot *slot;
 };
 
-struct multicast_feed {
-	struct feed base;
-	struct source *source;
-	size_t memory;
-	struct place place;
-	struct session session;
-	struct multicast_told *told;
-	uint32_t client;
-	int group, sender, wake; // sockets; eventfd
-	uint8_t *buffers;
-	struct udp_packet packets[PACKETS];
-	pthread_t thread;
-	bool has_thread;
-
-	pthread_mutex_t lock; // for what follows
-	pthread_cond_t changed;
-	struct gather *gather;
-	uint8_t *rest; // chunks that the source is read for
-	bool has_rest, is_over, is_stopped, heard;
-	int64_t started, last_data;
-	uint32_t held; // parcels that were not returned
-	struct feed *inner; // once it is over; NULL: nothing was left
-	bool has_inner;
-};
-
 static struct multicast_feed *of(struct feed *base) { return (struct multicast_feed *)base; }
 
-// With the lock held.
-static void end_multicast(struct multicast_feed *feed, const char *why) {
-	if (feed->is_over)
-		return;
-	feed->is_over = true;
-	snprintf(feed->told->why, sizeof(feed->told->why), "%s", why);
-	pthread_cond_broadcast(&feed->changed);
-}
-
-static void take_announce(struct multicast_feed *feed, const struct packet *packet, int64_t now) {
-	bool is_mine = packet->announce.client == feed->client;
-
-	gather_announce(feed->gather, packet, now);
-	if (is_mine && packet->flags & FLAG_ALONE)
-		end_multicast(feed, "no other node requests it");
-	else if (is_mine && packet->flags & FLAG_LEAVE)
-		end_multicast(feed, "the sender refuses this node");
-}
-
-static void take_packets(struct multicast_feed *feed, int fd, int64_t now) {
-	static const size_t room = PACKET_MAX + 1;
-	size_t count = udp_receive(fd, feed->packets, PACKETS, room);
-	struct packet packet;
-
-	for (size_t i = 0; i < count && !feed->is_over; i++) {
-		const struct udp_packet *from = &feed->packets[i];
-		if (packet_decode(from->data, from->size, &feed->session, &packet) != PACKET_TAKEN)
-			continue;
-		if (packet.type == PACKET_DATA && gather_data(feed->gather, packet.sequence, &packet.data, now)) {
-			feed->heard = true;
-			feed->last_data = now;
-		} else if (packet.type == PACKET_ANNOUNCE) {
-			feed->heard = true;
-			take_announce(feed, &packet, now);
-		}
-	}
-}
-
-static void judge(struct multicast_feed *feed, int64_t now) {
-	if (feed->gather->left == 0)
-		end_multicast(feed, "");
-	else if (!feed->heard && now - feed->started > feed->place.join)
-		end_multicast(feed, "nobody sends it");
-	else if (now - feed->last_data > feed->place.silence)
-		end_multicast(feed, "the sender is silent");
-	else if (feed->gather->verdict == GATHER_LOSES)
-		end_multicast(feed, "too many packets are lost");
-	else if (feed->gather->verdict == GATHER_LACKS_ROOM)
-		end_multicast(feed, "this node is too slow");
-}
-
-static void send_need(struct multicast_feed *feed, int64_t now) {
-	uint8_t bytes[PACKET_MAX];
-	struct packet need;
-
-	if (!feed->is_over && gather_need(feed->gather, now, &need))
-		(void)send(feed->sender, bytes, packet_encode(&need, &feed->session, bytes), MSG_DONTWAIT);
-}
-
-static void *receive(void *data) {
-	struct multicast_feed *feed = data;
-	struct pollfd wait[] = {{.fd = feed->group, .events = POLLIN}, {.fd = feed->sender, .events = POLLIN},
-		{.fd = feed->wake, .events = POLLIN}};
-	bool is_over = false;
-
-	while (!is_over) {
-		int64_t now = clock_now(), next;
-		pthread_mutex_lock(&feed->lock);
-		take_packets(feed, feed->group, now);
-		take_packets(feed, feed->sender, now);
-		send_need(feed, now);
-		judge(feed, now);
-		if (feed->gather->ready)
-			pthread_cond_broadcast(&feed->changed);
-		next = feed->gather->next_need < now + WAKES ? feed->gather->next_need : now + WAKES;
-		is_over = feed->is_over || feed->is_stopped;
-		pthread_mutex_unlock(&feed->lock);
-		if (!is_over)
-			(void)poll(wait, ELEMENTS(wait), clock_poll_timeout(next));
-	}
-	return NULL;
-}
-
-// The chunks that did not come. With the lock held, when no parcel is out.
-static int open_inner(struct multicast_feed *feed, struct fault *fault) {
+// What has not come yet. False: nothing.
+static bool find_missing(struct multicast_feed *feed) {
 	const struct index *index = feed->gather->order.index;
-	int r = 0;
+	bool is_any = false;
 
 	for (uint32_t i = 0; i < index->chunk_count; i++) {
-		if (bitmap_has(feed->gather->wanted, i))
-			bitmap_add(feed->rest, i);
-		feed->has_rest |= bitmap_has(feed->rest, i);
+		bool is_missing = bitmap_has(feed->gather->wanted, i) || bitmap_has(feed->rejected, i);
+		if (is_missing)
+			bitmap_add(feed->inner_wanted, i);
+		else
+			bitmap_remove(feed->inner_wanted, i);
+		is_any |= is_missing;
 	}
-	feed->has_inner = true;
-	if (feed->has_rest)
-		r = feed_open_source(feed->source, index, feed->rest, 0, feed->memory, &feed->inner, fault);
-	pthread_cond_broadcast(&feed->changed);
-	return r;
+	return is_any;
 }
 
+// With the lock held; so are the following.
 static int take_parcel(struct multicast_feed *feed, struct parcel **ret, struct fault *fault) {
 	struct multicast_parcel *parcel = calloc(1, sizeof(*parcel));
 
@@ -165,67 +52,116 @@ static int take_parcel(struct multicast_feed *feed, struct parcel **ret, struct 
 	return 0;
 }
 
-// This wait needs no deadline: the thread ends multicast before its own.
+static void note_inner(struct multicast_feed *feed, const struct parcel *parcel) {
+	uint32_t i = (uint32_t)(parcel->chunk - feed->gather->order.index->chunks);
+
+	feed->held++;
+	gather_drop(feed->gather, i);
+	bitmap_remove(feed->rejected, i);
+}
+
+// Waits without the lock. An error is none if this feed has stopped the inner one itself.
+static int take_inner(struct multicast_feed *feed, struct parcel **ret, struct fault *fault) {
+	int r;
+
+	feed->inside++;
+	pthread_mutex_unlock(&feed->lock);
+	r = feed_next(feed->inner, ret, fault);
+	pthread_mutex_lock(&feed->lock);
+	feed->inside--;
+	pthread_cond_broadcast(&feed->changed);
+	if (r == 0 && *ret)
+		note_inner(feed, *ret);
+	return feed->state == MULTICAST_RETURNS && !feed->is_stopped ? 0 : r;
+}
+
+static void end_inner(struct multicast_feed *feed) {
+	feed_close(&feed->inner);
+	multicast_return(feed);
+}
+
+// Whether frames come from the source now, or there are none left. No parcel of packets is out.
+static bool is_paused(const struct multicast_feed *feed) {
+	return (feed->state == MULTICAST_PAUSES || feed->state == MULTICAST_ENDED) && (feed->inner || feed->held == 0);
+}
+
+// Does what the state permits. Returns 1 when *ret is the result, 0 to be called again.
+static int step(struct multicast_feed *feed, struct parcel **ret, struct fault *fault) {
+	int r;
+
+	if (feed->is_stopped)
+		return fault_errno(fault, CODE_FAILED, ECANCELED, "image");
+	if (feed->gather->ready) {
+		r = take_parcel(feed, ret, fault);
+		return r < 0 ? r : 1;
+	}
+	if (feed->state == MULTICAST_RETURNS && feed->inside == 0 && feed->held == 0) {
+		end_inner(feed);
+		return 0;
+	}
+	if (!is_paused(feed)) {
+		// without deadline: the thread changes the state in time
+		pthread_cond_wait(&feed->changed, &feed->lock);
+		return 0;
+	}
+	if (!feed->inner && !find_missing(feed))
+		return 1;
+	if (!feed->inner)
+		return feed_open_source(feed->source, feed->gather->order.index, feed->inner_wanted, 0, feed->memory,
+					&feed->inner, fault);
+	r = take_inner(feed, ret, fault);
+	return r < 0 ? r : *ret || feed->state != MULTICAST_RETURNS;
+}
+
 static int multicast_next(struct feed *base, struct parcel **ret, struct fault *fault) {
 	struct multicast_feed *feed = of(base);
-	struct feed *inner = NULL;
+	bool is_own;
 	int r = 0;
 
 	*ret = NULL;
 	pthread_mutex_lock(&feed->lock);
-	while (!feed->is_stopped && !feed->gather->ready && !feed->has_inner && !(feed->is_over && feed->held == 0))
-		pthread_cond_wait(&feed->changed, &feed->lock);
-	if (feed->is_stopped)
-		r = fault_errno(fault, CODE_FAILED, ECANCELED, "image");
-	else if (feed->gather->ready)
-		r = take_parcel(feed, ret, fault);
-	else if (!feed->has_inner)
-		r = open_inner(feed, fault);
-	inner = feed->inner;
+	while (r == 0)
+		r = step(feed, ret, fault);
+	is_own = !feed->inner;
 	pthread_mutex_unlock(&feed->lock);
-	if (r == 0 && *ret)
+	if (r > 0 && *ret && is_own)
 		slot_restore(((struct multicast_parcel *)*ret)->slot);
-	else if (r == 0 && inner)
-		r = feed_next(inner, ret, fault);
-	return r;
+	return r < 0 ? r : 0;
 }
 
-// Parcels are of the inner feed once there is one: all others were returned before.
-static void give_back(struct multicast_feed *feed, struct parcel *parcel, bool is_right) {
-	struct multicast_parcel *own = (struct multicast_parcel *)parcel;
-
+static void give_back_own(struct multicast_feed *feed, struct multicast_parcel *own, bool is_right) {
 	if (is_right) {
-		feed->told->bytes += parcel->chunk->frame;
+		feed->told->bytes += own->parcel.chunk->frame;
 	} else {
-		bitmap_add(feed->rest, own->slot->chunk);
+		bitmap_add(feed->rejected, own->slot->chunk);
 		if (++feed->told->rejected >= REJECTED_MOST)
-			end_multicast(feed, "frames were not right");
+			multicast_end(feed, "frames were not right");
 	}
 	gather_return(feed->gather, own->slot);
-	feed->held--;
-	pthread_cond_broadcast(&feed->changed);
 	free(own);
 }
 
-// False: it is a parcel of the inner feed.
-static bool give_back_own(struct multicast_feed *feed, struct parcel *parcel, bool is_right) {
-	bool is_own;
+// Parcels are of the inner feed while there is one: all others were returned before.
+static int give_back(struct multicast_feed *feed, struct parcel *parcel, int error) {
+	int r = 0;
 
 	pthread_mutex_lock(&feed->lock);
-	is_own = !feed->has_inner;
-	if (is_own)
-		give_back(feed, parcel, is_right);
+	if (!feed->inner)
+		give_back_own(feed, (struct multicast_parcel *)parcel, error == 0);
+	else if (error)
+		r = feed_reject(feed->inner, parcel, error);
+	else
+		feed_return(feed->inner, parcel);
+	feed->held--;
+	pthread_cond_broadcast(&feed->changed);
 	pthread_mutex_unlock(&feed->lock);
-	return is_own;
+	return r;
 }
 
-static void multicast_give_back(struct feed *base, struct parcel *parcel) {
-	if (!give_back_own(of(base), parcel, true))
-		feed_return(of(base)->inner, parcel);
-}
+static void multicast_give_back(struct feed *base, struct parcel *parcel) { (void)give_back(of(base), parcel, 0); }
 
 static int multicast_reject(struct feed *base, struct parcel *parcel, int error) {
-	return give_back_own(of(base), parcel, false) ? 0 : feed_reject(of(base)->inner, parcel, error);
+	return give_back(of(base), parcel, error);
 }
 
 static void multicast_stop(struct feed *base) {
@@ -249,7 +185,7 @@ static void send_stats(struct multicast_feed *feed) {
 
 	packet.stats = (struct stats_packet){
 		.client = feed->client,
-		.ms = (uint32_t)((clock_now() - feed->started) / MILLISECOND),
+		.ms = (uint32_t)((clock_now() - feed->opened) / MILLISECOND),
 		.lost = (uint32_t)counts->lost,
 		.duplicate = (uint32_t)counts->duplicate,
 		.dropped = (uint32_t)counts->dropped,
@@ -260,7 +196,7 @@ static void send_stats(struct multicast_feed *feed) {
 	feed->told->packets = counts->received;
 	feed->told->lost = counts->lost;
 	feed->told->dropped = counts->dropped;
-	if (feed->heard)
+	if (feed->heard || feed->answered)
 		(void)send(feed->sender, bytes, packet_encode(&packet, &feed->session, bytes), MSG_DONTWAIT);
 }
 
@@ -280,7 +216,9 @@ static void multicast_close(struct feed *base) {
 	pthread_cond_destroy(&feed->changed);
 	pthread_mutex_destroy(&feed->lock);
 	free(feed->buffers);
-	free(feed->rest);
+	free(feed->packets);
+	free(feed->rejected);
+	free(feed->inner_wanted);
 	free(feed);
 }
 
@@ -303,13 +241,9 @@ static int start(struct multicast_feed *feed, const struct index *index, const u
 		if (getrandom(&feed->client, sizeof(feed->client), 0) < 0)
 			return fault_errno(fault, CODE_FAILED, errno, "random numbers");
 	order.client = feed->client;
-	feed->started = feed->last_data = clock_now();
+	feed->opened = feed->started = feed->last_data = clock_now();
 	r = gather_open(&order, feed->started, &feed->gather, fault);
-	if (r < 0)
-		return r;
-	r = pthread_create(&feed->thread, NULL, receive, feed);
-	feed->has_thread = r == 0;
-	return r ? fault_errno(fault, CODE_FAILED, r, "starting a thread") : 0;
+	return r == 0 ? multicast_start(feed, fault) : r;
 }
 
 int feed_open_multicast(struct source *source, const struct index *index, const uint8_t *wanted, size_t memory,
@@ -330,11 +264,9 @@ int feed_open_multicast(struct source *source, const struct index *index, const 
 	memcpy(feed->session.key, place->key, SIPHASH_KEY);
 	pthread_mutex_init(&feed->lock, NULL);
 	pthread_cond_init(&feed->changed, NULL);
-	feed->buffers = malloc(PACKETS * (PACKET_MAX + 1));
-	feed->rest = calloc(1, bitmap_size(index) + 1);
-	for (size_t i = 0; i < PACKETS; i++)
-		feed->packets[i].data = feed->buffers + i * (PACKET_MAX + 1);
-	r = feed->buffers && feed->rest ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "image");
+	feed->rejected = calloc(1, bitmap_size(index) + 1);
+	feed->inner_wanted = calloc(1, bitmap_size(index) + 1);
+	r = feed->rejected && feed->inner_wanted ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "image");
 	if (r == 0)
 		r = open_sockets(feed, digest, fault);
 	if (r == 0)

@@ -86,6 +86,10 @@ static void do_step(struct gather *gather, const uint8_t *step, int64_t *now) {
 		if (gather_need(gather, *now, &need))
 			check_need(&need);
 		break;
+	case 5:
+		if (step[1] % 8 == 0)
+			gather_reset(gather, *now);
+		break;
 	default: give(gather, step, *now);
 	}
 }

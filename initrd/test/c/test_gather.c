@@ -232,6 +232,28 @@ static void test_drop(void) {
 	same(asks(1 * SECOND), "0+1 3+397 ", "nor requested");
 }
 
+static void test_reset(void) {
+	struct slot *slot;
+
+	begin(ROOM, NULL);
+	give_some(1, 1, 0, 50);
+	give(1, 0, 0, 0);
+	give(1, 0, 1, 0); // complete
+	gather_drop(gather, 2);
+	gather_alive(gather, 1 * SECOND, &need);
+	ok(need.need.entry_count == 0 && need.need.client == 9 && need.need.received == 52, "alive, without a request");
+	gather_reset(gather, 5 * SECOND);
+	ok(!gather->open && gather->room == ROOM - 2 && gather->left == CHUNKS - 2, "what is open is dropped");
+	same(asks(5 * SECOND), "1+1 3+397 ", "and what is missing requested");
+	sequence += 3000;
+	give(900, 1, 0, 5 * SECOND);
+	ok(gather->counts.lost == 0 && gather->verdict == GATHER_STAYS, "what was sent meanwhile is not lost");
+	slot = gather_take(gather);
+	ok(slot && gather->room == ROOM - 2 - LONG, "what was complete is there");
+	if (slot)
+		gather_return(gather, slot);
+}
+
 static void test_verdict(void) {
 	begin(ROOM, NULL);
 	for (uint32_t i = 0; i < 5000; i++)
@@ -263,6 +285,7 @@ int main(void) {
 	test_sequence();
 	test_frames();
 	test_drop();
+	test_reset();
 	test_verdict();
 	gather_close(&gather);
 	return tap_done();
