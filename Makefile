@@ -214,8 +214,10 @@ test-selector: ## which disk a selector means, in C and Go
 test-keep: check-program ## plans that would cost a disk which is kept
 	$(MAKE) -C initrd/src keep
 
-test-multicast: ## multicast to 1,000 nodes in virtual time
+test-multicast: check-program ## multicast to 1,000 nodes in virtual time, then to some in namespaces
 	$(MAKE) -C initrd/src simulate
+	tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc SLED_VECTORS=$(CURDIR)/contract/vectors \
+		python3 initrd/test/net/test_multicast_net.py
 
 # Long: foreign disk files with damaged headers; test-images runs a few.
 test-foreign: check-program ## damaged files of foreign disk formats (minutes)
