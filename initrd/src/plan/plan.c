@@ -13,8 +13,6 @@ const struct operand_rule write_shell_rules[] = {
 	{"file", false, "instead of disk: a regular file, created or extended to the size of the image", NULL, NULL},
 	{"keys", false, "PEM file of the keys that may sign images (default SLED_KEYS, else /etc/sled/image.pub)", NULL,
 	 NULL},
-	{"multicast", false, "ADDRESS:PORT of sledc send, or ADDRESS:PORT/KEY: what it does not send is read as usual",
-	 NULL, NULL},
 	WRITE_RULES,
 	{0},
 };

@@ -48,7 +48,10 @@
 	 "write everything, only what differs from the disk, or whichever is faster (default auto)", \
 	 "full|delta|auto", NULL}, \
 	{"gaps", false, "what happens to free blocks of the disk (default discard)", "discard|zero|keep", NULL}, \
-	{"verify", false, "how much is read back (default sample)", "none|sample|full", NULL}
+	{"verify", false, "how much is read back (default sample)", "none|sample|full", NULL}, \
+	{"multicast", false, \
+	 "multicast sender, and the key of its packets (ADDRESS:PORT or ADDRESS:PORT/<32 hex>)", \
+	 NULL, check_multicast}
 
 
 #define CAPTURE_RULES \

@@ -7,6 +7,7 @@
 #include "disk/selector.h"
 #include "disk/several.h"
 #include "image/statement.h"
+#include "multicast/place.h"
 #include "net/url.h"
 
 int check_selector(const char *value, struct fault *fault) {
@@ -109,6 +110,11 @@ int check_keys(const char *value, struct fault *fault) {
 		fresh = *c == '\n';
 	}
 	return fresh ? fault_set(fault, CODE_USAGE, "an empty line: must be one key per line, joined by LF") : 0;
+}
+
+int check_multicast(const char *value, struct fault *fault) {
+	struct place place;
+	return place_parse(value, &place, fault);
 }
 
 // Empty, or the labels of a DNS name.

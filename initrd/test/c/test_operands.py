@@ -73,6 +73,7 @@ def samples() -> dict[str, str]:
         "level": "4",
         "hostname": "n1.example",
         "watchdog": "77",
+        "multicast": "127.0.0.1:1",
         "keys": "ssh-ed25519 AAAA me",
         "text": "a=b c",
     }

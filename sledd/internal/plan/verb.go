@@ -3,7 +3,10 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -34,6 +37,7 @@ func VerbOf(word string) (Verb, bool) {
 var (
 	digest    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 	signature = regexp.MustCompile(`^[A-Za-z0-9+/]{86}==$`)
+	groupKey  = regexp.MustCompile(`^[0-9a-f]{32}$`)
 	hostname  = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.|$))*$`)
 )
 
@@ -109,6 +113,20 @@ func checkLevel(value string) error {
 func checkWatchdog(value string) error {
 	if n, err := Number(value); err != nil || n < LeastWatchdog || n > MostWatchdog {
 		return fmt.Errorf("%.40q is not a number of seconds from %d to %d", value, LeastWatchdog, MostWatchdog)
+	}
+	return nil
+}
+
+// checkMulticast does not repeat the key in its error.
+func checkMulticast(value string) error {
+	place, key, hasKey := strings.Cut(value, "/")
+	host, port, _ := strings.Cut(place, ":")
+	address, err := netip.ParseAddr(host)
+	if n, wrong := Number(port); err != nil || !address.Is4() || wrong != nil || n < 1 || n > math.MaxUint16 {
+		return fmt.Errorf("%.40q is not the ADDRESS:PORT of a sender, with an IPv4 address", place)
+	}
+	if hasKey && !groupKey.MatchString(key) {
+		return errors.New("the key of the packets is not 32 hexadecimal digits")
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ var verbs = map[string]Verb{
 			"mode":      oneOf("full", "delta", "auto"),
 			"gaps":      oneOf("discard", "zero", "keep"),
 			"verify":    oneOf("none", "sample", "full"),
+			"multicast": checkMulticast,
 		},
 		required: []string{"disk", "image", "digest"},
 	},
