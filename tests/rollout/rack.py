@@ -43,11 +43,20 @@ class Rack(Fleet):
 
     def begin(self) -> None:
         """The same, and the BMCs listen."""
+        self.declare()
+        self.begin_bmcs()
+
+    def declare(self) -> None:
+        """The same without the BMCs, whose machines are set once they listen."""
         super().begin()
+
+    def begin_bmcs(self) -> None:
+        """Starts the process of the BMCs and machines."""
         words = ["rack", str(self.doubles), f"--port={self._port}", *self._tls()]
         self._process = subprocess.Popen([str(BIN / "sled-double"), *words], stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
-        said = self._process.stdout.readline()
+        with self._process.stdout as output:  # it says nothing else
+            said = output.readline()
         assert said == f"{len(self.nodes)} BMCs listen\n", said
 
     def _tls(self) -> list[str]:

@@ -135,7 +135,7 @@ func (b *bmc) reset(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// press does what a reset type says. b.mu is held.
+// press carries out a reset type. b.mu is held.
 func (b *bmc) press(kind string) error {
 	if b.settings.Lies {
 		return nil
