@@ -72,10 +72,10 @@ class ActionModule(ActionBase):
             planned = {one.name: preview(one.name, read.get(one.node)) for one in nodes}
         diff = [one.pop("diff") for one in planned.values() if "diff" in one]
         if self._task.check_mode:
-            return {**report(planned), "diff": diff, "failed": False}
+            return {**report(planned, nodes), "diff": diff, "failed": False}
         with world:
             lines = Lines(len(nodes), self._say, time.monotonic)
-            return {**report(Wave(nodes, world, lines.tell).run()), **({"diff": diff} if diff else {})}
+            return {**report(Wave(nodes, world, lines.tell).run(), nodes), **({"diff": diff} if diff else {})}
 
     def _variables(self, name: str, task_vars: dict[str, Any], options: Json) -> Get:
         """How to read the variables of a node; options of the task replace them."""
@@ -89,8 +89,9 @@ class ActionModule(ActionBase):
         Display().display(text)
 
 
-def report(outcomes: dict[str, Json]) -> Json:
+def report(outcomes: dict[str, Json], nodes: list[Settings]) -> Json:
     """The result of the task."""
+    done = {name for name, outcome in outcomes.items() if outcome["state"] == "done" and outcome["image"]}
     failed = {name: outcome["reason"] for name, outcome in outcomes.items() if outcome["state"] == "failed"}
     lines = [f"{name}: {reason}" for name, reason in failed.items()]
     return {
@@ -99,4 +100,5 @@ def report(outcomes: dict[str, Json]) -> Json:
         "msg": "; ".join([f"{len(outcomes) - len(failed)} of {len(outcomes)} nodes did not fail", *lines]),
         "nodes": outcomes,
         "not_done": sorted(failed),
+        "to_verify": [one.name for one in nodes if one.verified and one.name in done],
     }

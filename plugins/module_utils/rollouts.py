@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
@@ -14,12 +14,23 @@ SPEC = ("desired", "canary", "batch", "max_unavailable", "failure_budget", "paus
 LONGEST_TEXT = 512
 LONGEST_REASON = 2048
 LEFT = "its play ended without a result: the node could not be reached, or the playbook ended"
+MANY = 32  # nodes of a rollout, above which the table has no line for those that are done
 INTERVAL = 5.0  # seconds between two polls of a rollout that pauses
 
 
-def references(run: Json, nodes: list[str]) -> list[str]:
-    """The nodes of the request, by name or MAC, that this run belongs to."""
-    return [node for node in nodes if node == run["node"] or normal_mac(node) == run["mac"]]
+class References:
+    """The nodes of a request, each by its name or MAC."""
+
+    def __init__(self, nodes: Iterable[str]) -> None:
+        self._names: dict[str, list[str]] = {}
+        self._macs: dict[str, list[str]] = {}
+        for node in nodes:
+            self._names.setdefault(node, []).append(node)
+            self._macs.setdefault(normal_mac(node), []).append(node)
+
+    def of(self, run: Json) -> list[str]:
+        """Those that a run belongs to."""
+        return list(dict.fromkeys([*self._names.get(run["node"], []), *self._macs.get(run["mac"], [])]))
 
 
 def start(client: Client, options: Json) -> Json:
@@ -30,17 +41,18 @@ def start(client: Client, options: Json) -> Json:
     if not requested:
         return {"changed": False, "name": "", "waves": []}
     rollout = client.start_rollout({**spec, "nodes": requested}, options["kind"])
-    waves: dict[int, list[str]] = {}
+    all_of, unsatisfied, waves = References(requested), References(options["nodes"]), dict[int, list[str]]()
     for run in sorted(rollout["runs"], key=lambda run: int(run["wave"])):
-        if run["state"] != "done" or (references(run, options["nodes"]) and not options["again"]):
-            waves.setdefault(run["wave"], []).extend(references(run, requested))
+        if run["state"] != "done" or (unsatisfied.of(run) and not options["again"]):
+            waves.setdefault(run["wave"], []).extend(all_of.of(run))
     return {"changed": True, "name": rollout["name"], "waves": [wave for wave in waves.values() if wave]}
 
 
 def _unfinished(client: Client, kind: str, spec: Json, options: Json) -> list[str]:
     """Nodes of the play whose binding is satisfied by now, and whose run in an unfinished rollout was never ended."""
-    others = [node for node in options["among"] if node not in options["nodes"]]
-    for rollout in client.rollouts() if others else []:
+    nodes = set(options["nodes"])
+    others = References(node for node in options["among"] if node not in nodes)
+    for rollout in client.rollouts() if not nodes.issuperset(options["among"]) else []:
         same = (
             rollout["name"].rpartition("-")[0] == kind
             and merged({}, {name: rollout.get(name) for name in SPEC}) == spec
@@ -50,7 +62,7 @@ def _unfinished(client: Client, kind: str, spec: Json, options: Json) -> list[st
                 node
                 for run in _read(client, rollout["name"])["runs"]
                 if run["state"] != "done"
-                for node in references(run, others)
+                for node in others.of(run)
             ]
     return []
 
@@ -66,9 +78,10 @@ def start_node(
     client: Client, options: Json, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep
 ) -> Json:
     """Starts a node when its wave may start, after the pause, and returns whether it was started."""
+    only = References([options["node"]])
     while True:
         rollout = _read(client, options["name"])
-        mine = next((run for run in rollout["runs"] if references(run, [options["node"]])), None)
+        mine = next((run for run in rollout["runs"] if only.of(run)), None)
         if mine is None:
             raise SledError(f"node {options['node']} is not one of rollout {options['name']}")
         _give_up(client, rollout, options["name"], options["nodes"], int(mine["wave"]))
@@ -116,9 +129,11 @@ def end_wave(client: Client, options: Json) -> Json:
     """Reports the ends of nodes whose runs are recorded as running."""
     rollout = _read(client, options["name"])
     refused: dict[str, str] = {}
+    ended = References(options["results"])
+    running = {node for run in rollout["runs"] if run["state"] == "running" for node in ended.of(run)}
     for node, given in options["results"].items():
         result = {"state": "failed", "reason": given} if isinstance(given, str) else given
-        if not any(run["state"] == "running" and references(run, [node]) for run in rollout["runs"]):
+        if node not in running:
             continue
         try:
             end_node(client, {"entry_method": "", "reason": "", **result, "name": options["name"], "node": node})
@@ -158,8 +173,9 @@ def _give_up(client: Client, rollout: Json, name: str, nodes: list[str], wave: i
 
     A wave starts only when the one before has ended, so no play runs them.
     """
+    ours = References(nodes)
     for run in rollout["runs"]:
-        if run["state"] == "running" and run["wave"] < wave and references(run, nodes):
+        if run["state"] == "running" and run["wave"] < wave and ours.of(run):
             answer = client.put_run(name, run["node"], {"state": "failed", "reason": LEFT})
             run["state"], rollout["state"], rollout["reason"] = (
                 "failed",
@@ -183,11 +199,9 @@ def end(client: Client, options: Json) -> Json:
     rollout = _read(client, options["name"])
     _give_up(client, rollout, options["name"], options["nodes"], 1 << 30)
     rollout = _read(client, options["name"])
+    ours = References(options["nodes"])
     failed = {
-        node: run.get("reason", "")
-        for run in rollout["runs"]
-        if run["state"] == "failed"
-        for node in references(run, options["nodes"])
+        node: run.get("reason", "") for run in rollout["runs"] if run["state"] == "failed" for node in ours.of(run)
     }
     return {
         "changed": False,
@@ -199,16 +213,18 @@ def end(client: Client, options: Json) -> Json:
 
 
 def table(rollout: Json) -> list[str]:
-    """One line for each node, failures first, and one for all."""
+    """One line for each node, failures first, and one for all. Of many nodes those that are done are only counted."""
     order = {"failed": 0, "running": 1, "waiting": 2, "done": 3}
     runs = sorted(rollout["runs"], key=lambda run: (order[run["state"]], run["wave"]))
     rows = [["node", "wave", "state", "entry", "start", "seconds", "reason"]]
     rows += [[str(cell or "-") for cell in _cells(run)] for run in runs]
+    left_out = len([run for run in runs if run["state"] == "done"]) if len(runs) > MANY else 0
+    rows = rows[: len(rows) - left_out]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(" -") for row in rows]
     counts = ", ".join(f"{count} {state}" for state, count in rollout["counts"].items() if count)
     return [
-        *lines,
+        *(lines if len(lines) > 1 else []),
         f"rollout {rollout['name']} is {rollout['state']}: {counts or 'nothing'}. {rollout.get('reason', '')}".rstrip(),
     ]
 

@@ -157,4 +157,11 @@ not_done:
   type: list
   elements: str
   sample: [n2]
+to_verify:
+  description: Nodes that are done, have an image, and have no C(supervise_verify=none), so that their system is to be
+    verified over SSH.
+  returned: as RV(nodes)
+  type: list
+  elements: str
+  sample: [n1]
 """

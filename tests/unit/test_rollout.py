@@ -213,3 +213,19 @@ def test_a_node_that_cannot_be_done_has_failed(
     ended = rollouts.end_wave(client, {"name": "reimage-1", "results": results})
     assert ended["refused"] == {"n1": "the binding of node n1 is not satisfied"}
     assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": "the binding of node n1 is not satisfied"})
+
+
+def test_of_many_nodes_those_that_are_done_are_counted() -> None:
+    runs = [{"node": f"n{i}", "mac": "", "wave": 1, "state": "done"} for i in range(400)]
+    one = {"name": "reimage-1", "state": "done", "runs": runs, "counts": {"done": 400, "failed": 0}}
+    assert rollouts.table(one) == ["rollout reimage-1 is done: 400 done."]
+    runs[7] |= {"state": "failed", "reason": "write: code 5"}
+    one |= {"counts": {"done": 399, "failed": 1}}
+    found = rollouts.table(one)
+    assert [line.split()[0] for line in found] == ["node", "n7", "rollout"] and "write: code 5" in found[1]
+
+
+def test_nodes_are_named_by_name_or_mac() -> None:
+    names = rollouts.References(["n1", "52-54-00-77-00-0A", "n1"])
+    assert names.of({"node": "n1", "mac": "52:54:00:77:00:0a"}) == ["n1", "52-54-00-77-00-0A"]
+    assert names.of({"node": "N1", "mac": ""}) == []

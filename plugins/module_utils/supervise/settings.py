@@ -55,6 +55,7 @@ class Settings:
     sledc: str = ""
     rollout: str = ""  # to which its end is reported
     last: bool = True  # whether it is done then; else only a failure is its end
+    verified: bool = False  # whether its system is verified over SSH afterwards
 
     @property
     def switched(self) -> list[Json]:
@@ -98,6 +99,7 @@ def settings_of(name: str, get: Get) -> Settings:
         login=login,
         sledc=_sledc(get),
         last=not _text(get, "sled_hook_after") and _text(get, "supervise_verify") == "none",
+        verified=(_text(get, "supervise_verify") or "ssh") == "ssh",
     )
 
 
