@@ -17,7 +17,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
-// Rack runs many machines in one process, each behind a BMC with a separate address that speaks Redfish: the machines of a
+// Rack runs many machines in one process, each behind a BMC with a separate address: the machines of a
 // directory whose settings have bmc.address. A machine has nothing else in common with another.
 type Rack struct {
 	Dir         string
