@@ -104,11 +104,11 @@ def bad_windows() -> dict[str, bytes]:
     }
 
 
-def with_blocks(first: bytes) -> Callable[[bytes], bytes]:
-    """Plain blocks after this one, which stands for the first 128 KiB of the disk and a byte, all zeros."""
+def with_blocks(first: bytes, covers: int = RUN + 1) -> Callable[[bytes], bytes]:
+    """Plain blocks after this one, which stands for the first bytes of the chunk, all zeros."""
 
     def frame(data: bytes) -> bytes:
-        blocks, at = first, RUN + 1
+        blocks, at = first, covers
         while at < len(data):
             size = min(RUN, len(data) - at)
             blocks += (size << 3 | (at + size == len(data))).to_bytes(3, "little") + data[at : at + size]
@@ -116,6 +116,17 @@ def with_blocks(first: bytes) -> Callable[[bytes], bytes]:
         return b"\x28\xb5\x2f\xfd\xa4" + struct.pack("<I", len(data)) + blocks + compress(data)[-4:]
 
     return frame
+
+
+def match_block(reserved: int = 0) -> bytes:
+    """A compressed block of 128 KiB of zeros: a literal, and one sequence that repeats it (RFC 8878, 3.1.1.3).
+
+    All three kinds of symbols are runs of one: literal length 1, offset code 2, match length code 52. In the stream,
+    from its end: the mark, 2 bits of the offset, 16 bits of the match length less 65539.
+    """
+    bits = 1 << 18 | (RUN - 1 - 65539)
+    block = bytes([1 << 3, 0, 1, 0x54 | reserved, 1, 2, 52]) + bits.to_bytes(3, "little")
+    return (len(block) << 3 | 2 << 1).to_bytes(3, "little") + block
 
 
 def bad_blocks() -> dict[str, bytes]:
@@ -126,6 +137,7 @@ def bad_blocks() -> dict[str, bytes]:
         "frame_block_too_large": with_frame(with_blocks(size + bytes(RUN + 1))),
         "frame_run_too_large": with_frame(with_blocks(run + b"\0")),
         "frame_block_of_no_type": with_frame(with_blocks(b"\x0e\0\0\0" + run + b"\0")),
+        "frame_sequences_reserved_bit": with_frame(with_blocks(match_block(reserved=1), RUN)),
     }
 
 

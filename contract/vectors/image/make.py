@@ -34,8 +34,8 @@ from bad import (
 )
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from form import KEY, MIB, OTHER, Chunk, Disk, compress, parts_of, reheaded, three, windowed
-from frames import bad_blocks, bad_frames, bad_gaps, bad_windows
+from form import KEY, MIB, OTHER, RUN, Chunk, Disk, compress, parts_of, reheaded, three, windowed
+from frames import bad_blocks, bad_frames, bad_gaps, bad_windows, match_block, with_blocks
 
 HERE = Path(__file__).parent
 
@@ -60,10 +60,16 @@ def good() -> dict[str, tuple[Disk, Ed25519PrivateKey | None, str]]:
         "window_512_kib": (framed(windowed(0x48)), None, "-"),
         "window_1_mib": (framed(windowed(0x50)), None, "-"),
         "size_in_8_bytes": (framed(lambda data: reheaded(compress(data), 0xE4, size_of(data, 8))), None, "-"),
+        "sequence_of_runs": (framed(with_match), None, "-"),
         "signed": (three(), KEY, "test.pub"),
         "signed_by_the_second": (three(), OTHER, "both.pub"),
         "signed_not_looked_at": (three(), OTHER, "-"),
     }
+
+
+def with_match(data: bytes) -> bytes:
+    """A frame whose first block is one long match, if the chunk begins with zeros."""
+    return compress(data) if any(data[:RUN]) else with_blocks(match_block(), RUN)(data)
 
 
 def size_of(data: bytes, width: int) -> bytes:

@@ -23,7 +23,11 @@
 #define BLOCK_HEAD 3u
 #define BLOCK_MAX (128u << 10)
 #define BLOCK_RUN 1 // types
+#define BLOCK_COMPRESSED 2
 #define BLOCK_NONE 3
+
+#define LITERALS_PLAIN 0 // types
+#define LITERALS_RUN 1
 
 struct codec {
 	ZSTD_CCtx *coder;
@@ -60,17 +64,49 @@ static int refuse(const struct chunk *chunk, struct fault *fault, const char *wh
 		(unsigned long long)chunk->offset, what);
 }
 
+// How long the literals of a compressed block are, with their header (RFC 8878, 3.1.1.3.1.1).
+static size_t literals_size(const uint8_t *block, size_t size) {
+	static const uint8_t plain_head[] = {1, 2, 1, 3}, plain_skip[] = {3, 4, 3, 4}, plain_bits[] = {5, 12, 5, 20};
+	static const uint8_t coded_head[] = {3, 3, 4, 5}, coded_bits[] = {10, 10, 14, 18};
+	uint64_t head = 0;
+
+	for (size_t i = 0; i < 5 && i < size; i++)
+		head |= (uint64_t)block[i] << (8 * i);
+	unsigned type = head & 3, form = head >> 2 & 3;
+
+	if (type == LITERALS_RUN)
+		return plain_head[form] + 1u;
+	if (type == LITERALS_PLAIN)
+		return plain_head[form] + (head >> plain_skip[form] & ((1u << plain_bits[form]) - 1));
+	return coded_head[form] + (head >> (4 + coded_bits[form]) & ((1u << coded_bits[form]) - 1));
+}
+
+// Whether the reserved bits of the modes of a compressed block's sequences are 0. libzstd before 1.5.6 accepts others.
+static bool modes_are_right(const uint8_t *block, size_t size) {
+	size_t at = literals_size(block, size);
+
+	if (at >= size || block[at] == 0) // the decoder refuses a block that ends early; no sequences, no modes
+		return true;
+	at += block[at] < 128 ? 1 : block[at] < 255 ? 2 : 3;
+	return at >= size || (block[at] & 3) == 0;
+}
+
 // Blocks of at most 128 KiB, as zstd has them, and the checksum: the decoder of libzstd accepts larger ones.
 static bool blocks_are_right(const uint8_t *frame, size_t size) {
 	bool single = frame[4] & SINGLE_SEGMENT, last = false;
 	size_t at = (single ? 5u : 6u) + ((size_t)1 << (frame[4] >> 6)), block;
 
 	while (!last && at + BLOCK_HEAD <= size) {
+		unsigned type = frame[at] >> 1 & 3;
+
 		last = frame[at] & 1;
 		block = (frame[at] | (uint32_t)frame[at + 1] << 8 | (uint32_t)frame[at + 2] << 16) >> 3;
-		if (block > BLOCK_MAX || (frame[at] >> 1 & 3) == BLOCK_NONE)
+		at += BLOCK_HEAD;
+		if (block > BLOCK_MAX || type == BLOCK_NONE)
 			return false;
-		at += BLOCK_HEAD + ((frame[at] >> 1 & 3) == BLOCK_RUN ? 1 : block);
+		if (type == BLOCK_COMPRESSED && block <= size - at && !modes_are_right(frame + at, block))
+			return false;
+		at += type == BLOCK_RUN ? 1 : block;
 	}
 	return last && at + FRAME_CHECKSUM == size;
 }
