@@ -256,8 +256,8 @@ func (s *site) playbooks() map[string][]string {
 	return lines
 }
 
-// announced is a line of a playbook's output that names a disk, of a list in JSON.
-var announced = regexp.MustCompile(`(?m)^ +"((f\d+)n\d+: .*, generation .*)",?$`)
+// announced is a line of a playbook's output that names a disk.
+var announced = regexp.MustCompile(`(?m)^ *((f\d+)n\d+: .*, generation .*)$`)
 
 // checkout is the top of the source tree.
 func checkout(t *testing.T) string {
@@ -294,7 +294,7 @@ func (s *site) run(program string, arguments ...string) string {
 	command.Dir = s.tree
 	command.Env = append(os.Environ(), "ANSIBLE_CONFIG="+filepath.Join(s.tree, "ansible.cfg"), "ANSIBLE_NOCOLOR=1",
 		"ANSIBLE_COLLECTIONS_PATH="+collections, "SLED_SERVER="+s.URL, "SLED_TOKEN="+s.Token, "SLED_CONFIG=/dev/null",
-		"PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_CALLBACK_RESULT_FORMAT=json")
+		"PYTHONDONTWRITEBYTECODE=1")
 	var errors strings.Builder
 	command.Stderr = &errors
 	out, err := command.Output()
