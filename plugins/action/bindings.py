@@ -6,6 +6,7 @@ Its documentation is in plugins/modules/bindings.py, the work in module_utils/bu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -42,8 +43,13 @@ class ActionModule(ActionBase):
         except SledError as error:
             result.update(failed=True, msg=str(error), status=getattr(error, "status", 0))
         else:
-            result.update(report(bound, failures))
+            result.update(report(bound, failures), attended=[name for name, get in nodes.items() if attended(get)])
         return result
+
+
+def attended(get: Callable[[str], Any]) -> bool:
+    """Whether a node has tasks of its own in a rollout: hooks, or a verification over SSH."""
+    return bool(get("sled_hook_before") or get("sled_hook_after") or (get("supervise_verify") or "ssh") == "ssh")
 
 
 def report(bound: dict[str, Json], failures: dict[str, str]) -> Json:

@@ -75,6 +75,13 @@ to_do:
   type: list
   elements: str
   sample: [n1]
+attended:
+  description: Those with C(sled_hook_before) or C(sled_hook_after), or without C(supervise_verify=none), so that a
+    rollout has tasks for each.
+  returned: as RV(nodes)
+  type: list
+  elements: str
+  sample: [n1]
 images:
   description: The images of all bindings.
   returned: as RV(nodes)
