@@ -242,6 +242,11 @@ test-interruptions: collection build/bin/sledd build/bin/sledctl build/bin/sled-
 	INTERRUPTIONS=$(or $(INTERRUPTIONS),200) PYTHONPATH=$(CURDIR)/molecule/shared/bytecode SLED_BYTECODE=$(CURDIR)/build/bytecode \
 		pytest -q -s tests/rollout/test_interruptions.py
 
+# Long: test-rollout has 24 with times divided by 20. 5 % are silent, 2 % lie.
+test-bmcs: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## a wave of 400 slow BMCs (10 minutes)
+	BMCS=$(or $(BMCS),400) SCALE=$(or $(SCALE),1) PYTHONPATH=$(CURDIR)/molecule/shared/bytecode SLED_BYTECODE=$(CURDIR)/build/bytecode \
+		pytest -q -s tests/rollout/test_bmcs.py
+
 # Long: each ansible-core of tests/collection/cores.txt. unit-python runs the same tests with the ansible-core of tools/setup.
 test-collection: collection ## ansible-core 2.16 to 2.19, and sanity (40 minutes)
 	tests/collection/cores
@@ -298,5 +303,5 @@ clean: ## remove build/
 FORCE:
 .PHONY: help demo demo-down test test-selector test-keep check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
-	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
+	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
 	bench-boots bench-paths bench-rollout clean FORCE

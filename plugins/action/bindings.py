@@ -48,7 +48,7 @@ class ActionModule(ActionBase):
 
 
 def attended(get: Callable[[str], Any]) -> bool:
-    """Whether a node has tasks of its own in a rollout: hooks, or a verification over SSH."""
+    """Whether a rollout has tasks for this node alone: hooks, or a verification over SSH."""
     return bool(get("sled_hook_before") or get("sled_hook_after") or (get("supervise_verify") or "ssh") == "ssh")
 
 

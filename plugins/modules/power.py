@@ -242,7 +242,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import ma
 from ansible_collections.sled.fleet.plugins.module_utils.power.news import expect, tell
 from ansible_collections.sled.fleet.plugins.module_utils.power.options import CONTROL, WINDOW
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import TARGETS, Switch, Terms
-from ansible_collections.sled.fleet.plugins.module_utils.power.window import window_of
+from ansible_collections.sled.fleet.plugins.module_utils.power.window import gate_of, window_of
 
 SPEC: Json = {
     "node": {"type": "str", "required": True},
@@ -275,7 +275,7 @@ def terms(module: AnsibleModule) -> Terms:
     if module.params["expect"]:
         found.expect = lambda driver: expect(module.params, driver, module.warn)
     if module.params["window"]:
-        found.window = window_of(module.params["window"]).wait
+        found.window, found.gate = window_of(module.params["window"]).wait, gate_of(module.params["window"]).wait
     return found
 
 

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, Driver
+from ansible_collections.sled.fleet.plugins.module_utils.power.switch import FLAG_LIVES as TRUSTED
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Exhausted, Switch, Terms
+from ansible_collections.sled.fleet.plugins.module_utils.power.window import gate_of, window_of
 
 FLAG_LIVES = 60.0  # seconds
 
@@ -123,3 +127,41 @@ def test_a_boot_is_expected_only_once_the_device_is_set() -> None:
     with pytest.raises(SledError):
         boot(bmc, expect=expected.append)
     assert not expected
+
+
+def test_the_request_waits_for_its_turn_after_the_device_is_set() -> None:
+    bmc, done = Bmc(), list[str]()
+    bmc.state = OFF
+
+    def wait(name: str, seconds: float) -> float:
+        done.append(f"{name} after {bmc.done}")
+        bmc.pause(seconds)
+        return seconds
+
+    boot(bmc, gate=lambda: wait("gate", 10))
+    assert (bmc.booted, done) == ("network", ["gate after ['bootdev']"])
+
+
+def test_a_device_that_waited_long_is_set_again() -> None:
+    bmc, turns = Bmc(), [90.0, 5.0]
+    bmc.state = OFF
+
+    def gate() -> float:
+        bmc.pause(turns[0])
+        return turns.pop(0)
+
+    boot(bmc, gate=gate)
+    assert (bmc.booted, bmc.done, turns) == ("network", ["bootdev", "bootdev", "on"], [])
+
+
+def test_requests_keep_the_window_whatever_their_bmcs_need_before(tmp_path: Path) -> None:
+    """Eight in five seconds, of nodes that differ in the time between their place and the request."""
+    limit, dice = {"nodes": 8, "seconds": 5.0, "file": str(tmp_path / "window")}, random.Random(18)
+    window, gate = window_of(limit), gate_of(limit)
+    ready = sorted(window.take(1000.0) + 1000.0 + dice.uniform(0.6, 24) for _ in range(400))
+    requests = [now + gate.take(now) for now in ready]
+    assert min(later - sooner for sooner, later in zip(requests, requests[8:], strict=False)) > 4.999
+    assert max(at - now for at, now in zip(requests, ready, strict=True)) < TRUSTED, "a device would be set twice"
+    assert min(later - sooner for sooner, later in zip(ready, ready[8:], strict=False)) < 5.0, (
+        "the gate had nothing to do"
+    )

@@ -38,6 +38,7 @@ class Redfish(Driver):
     def __init__(self, node: str, options: Json) -> None:
         super().__init__(node, options)
         self._path = ""
+        self._action: Json = {}  # of its resets, as it was read last
 
     def status(self) -> str:
         """Reads the system's power state."""
@@ -108,7 +109,9 @@ class Redfish(Driver):
         )
 
     def _reset(self, *types: str) -> None:
-        action = (self._system().get("Actions") or {}).get("#ComputerSystem.Reset") or {}
+        if not self._path:
+            self._system()
+        action = self._action
         allowed = action.get("ResetType@Redfish.AllowableValues") or list(types)
         chosen = next((one for one in types if one in allowed), None)
         if not chosen:
@@ -118,7 +121,9 @@ class Redfish(Driver):
     def _system(self) -> Json:
         if not self._path:
             self._path = self._find()
-        return self._ask("GET", self._path)
+        system = self._ask("GET", self._path)
+        self._action = (system.get("Actions") or {}).get("#ComputerSystem.Reset") or {}
+        return system
 
     def _find(self) -> str:
         members = [one.get("@odata.id", "") for one in self._ask("GET", "/redfish/v1/Systems").get("Members") or []]

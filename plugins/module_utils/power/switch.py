@@ -14,6 +14,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import 
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
 
 TARGETS = {"on": ON, "off": OFF, "cycle": ON, "reset": ON, "boot": ON}
+FLAG_LIVES = 30.0  # seconds for which a device that was set is trusted; IPMI forgets it after 60
+GATES = 3  # turns that are waited for, at most
 HOPELESS = ("settings", "credentials", "untrusted", "unreachable")
 
 
@@ -26,7 +28,12 @@ class Terms:
     busy: float = 120.0  # seconds for which a busy control is asked again
     again: float = 5.0  # seconds between two such requests: more of them crash some BMCs
     before_on: Callable[[], None] = lambda: None  # called right before each power-on and reset
-    window: Callable[[], object] = lambda: None  # called before that, where power comes back
+    window: Callable[[], object] = lambda: (
+        None
+    )  # called before that and before the device is set, where power comes back
+    gate: Callable[[], float] = lambda: (
+        0.0
+    )  # called right before the request that switches on; returns the seconds waited
     expect: Callable[[str], None] = lambda driver: None  # called when the system that ran has ended
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[float], None] = time.sleep
@@ -169,10 +176,21 @@ class Switch:
             self.terms.before_on()
         if verb == "on":  # it is off, as far as a control can tell
             self.terms.expect(driver.name)
-        self._ask(getattr(driver, verb), before=flag)
+        if verb in ("on", "cycle"):
+            self._pass_gate(flag)
+        self._ask(getattr(driver, verb), before=lambda: self._pass_gate(flag, True) if verb != "off" else None)
         self._see(driver, verb, mark)
         if verb in ("cycle", "reset"):
             self.terms.expect(driver.name)
+
+    def _pass_gate(self, flag: Callable[[], None], stale: bool = False) -> None:
+        """Waits for its turn after the device is set: the time that takes differs by BMC, so places move together."""
+        for _ in range(GATES):
+            if stale:
+                flag()
+            stale = self.terms.gate() > FLAG_LIVES
+            if not stale:
+                return
 
     def _climb(self, verb: Callable[[Driver], str], act: Callable[[Driver], None]) -> Driver:
         """Tries the controls in turn, until one did it and that was seen."""

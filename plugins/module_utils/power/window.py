@@ -71,6 +71,12 @@ class Window:
         return away
 
 
+def gate_of(limit: Json) -> Window:
+    """The same limit once more, for the requests themselves: between place and request a BMC is asked other things."""
+    window = window_of(limit)
+    return Window(window.nodes, window.seconds, window.file + ".on")
+
+
 def window_of(limit: Json) -> Window:
     """The window as the options of a module say."""
     if limit["nodes"] < 1 or limit["seconds"] <= 0:

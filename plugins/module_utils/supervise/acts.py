@@ -15,7 +15,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.power import news
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import UNKNOWN
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Switch, Terms
-from ansible_collections.sled.fleet.plugins.module_utils.power.window import window_of
+from ansible_collections.sled.fleet.plugins.module_utils.power.window import gate_of, window_of
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import SshShell
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
@@ -143,7 +143,7 @@ class Acts:
         if expect:
             terms.expect = lambda driver: news.expect(options, driver, self._tools.say)
         if settings.window:
-            terms.window = window_of(settings.window).wait
+            terms.window, terms.gate = window_of(settings.window).wait, gate_of(settings.window).wait
         return Switch(settings.name, drivers, terms)
 
     def _warm(self, settings: Settings) -> None:

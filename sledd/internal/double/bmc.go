@@ -28,7 +28,7 @@ type BMC struct {
 // Seen is what a BMC has counted.
 type Seen struct {
 	Most int         `json:"most"` // requests at one time
-	On   []time.Time `json:"on"`   // power-ons
+	On   []time.Time `json:"on"`   // when requests came that switched it on
 	From []string    `json:"from"` // the device of each power-on; empty: as the boot order has it
 }
 
@@ -69,6 +69,7 @@ func (b *bmc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.mu.Lock()
+	arrived := time.Now()
 	b.flights++
 	b.seen.Most = max(b.seen.Most, b.flights)
 	b.mu.Unlock()
@@ -92,7 +93,7 @@ func (b *bmc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "PATCH " + system:
 		b.patch(w, r)
 	case "POST " + reset:
-		b.reset(w, r)
+		b.reset(w, r, arrived) //nolint:contextcheck // the machine outlives it
 	default:
 		http.NotFound(w, r)
 	}
@@ -122,13 +123,13 @@ func (b *bmc) patch(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (b *bmc) reset(w http.ResponseWriter, r *http.Request) {
+func (b *bmc) reset(w http.ResponseWriter, r *http.Request, arrived time.Time) {
 	var body struct{ ResetType string }
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if err := b.press(body.ResetType); err != nil { //nolint:contextcheck // the machine outlives it
+	if err := b.press(body.ResetType, arrived); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -136,25 +137,25 @@ func (b *bmc) reset(w http.ResponseWriter, r *http.Request) {
 }
 
 // press carries out a reset type. b.mu is held.
-func (b *bmc) press(kind string) error {
+func (b *bmc) press(kind string, arrived time.Time) error {
 	if b.settings.Lies {
 		return nil
 	}
 	switch kind {
 	case "On":
-		return b.on()
+		return b.on(arrived)
 	case "ForceOff":
 		b.off()
 	case "ForceRestart":
 		b.off()
-		return b.on()
+		return b.on(arrived)
 	default:
 		return fmt.Errorf("%q: want On, ForceOff or ForceRestart", kind)
 	}
 	return nil
 }
 
-func (b *bmc) on() error {
+func (b *bmc) on(arrived time.Time) error {
 	if b.stop != nil {
 		return nil
 	}
@@ -166,7 +167,7 @@ func (b *bmc) on() error {
 		return err
 	}
 	b.stop, b.flag = stop, override{}
-	b.seen.On, b.seen.From = append(b.seen.On, time.Now()), append(b.seen.From, device)
+	b.seen.On, b.seen.From = append(b.seen.On, arrived), append(b.seen.From, device)
 	return nil
 }
 
