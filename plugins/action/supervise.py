@@ -7,6 +7,8 @@ Its documentation is in plugins/modules/supervise.py, the work in module_utils/s
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import time
 from dataclasses import replace
 from typing import Any
@@ -20,7 +22,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import A
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import Lines
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview import preview
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Get, Settings, settings_of
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Wave
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.table import Table
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Tell, Tick, Wave
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import WARM, RealWorld
 from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE
 from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
@@ -35,6 +38,9 @@ SPEC = {
     "warm": {"type": "int", "default": WARM},
     "rollout": {"type": "str", "default": ""},
 }
+# Read where ansible-playbook loads the class: the process of a task has another standard output.
+TERMINAL = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+SIZE = shutil.get_terminal_size()
 INSTEAD = {"supervise_entry_methods": "entry_methods", "supervise_steps": "steps", "supervise_sledc": "sledc"}
 
 
@@ -74,14 +80,26 @@ class ActionModule(ActionBase):
         if self._task.check_mode:
             return {**report(planned, nodes), "diff": diff, "failed": False}
         with world:
-            lines = Lines(len(nodes), self._say, time.monotonic)
-            return {**report(Wave(nodes, world, lines.tell).run(), nodes), **({"diff": diff} if diff else {})}
+            wave = Wave(nodes, world, *self._output(len(nodes)))
+            return {**report(wave.run(), nodes), **({"diff": diff} if diff else {})}
 
     def _variables(self, name: str, task_vars: dict[str, Any], options: Json) -> Get:
         """How to read the variables of a node; options of the task replace them."""
         given = {variable: options[option] for variable, option in INSTEAD.items() if options[option] is not None}
         get = variables_of(name, task_vars, self._templar.template)
         return lambda variable: given[variable] if variable in given else get(variable)
+
+    def _output(self, nodes: int) -> tuple[Tell, Tick]:
+        """A table that is drawn again on a terminal, else lines."""
+        if TERMINAL:
+            table = Table(self._draw, time.monotonic, SIZE.columns, SIZE.lines)
+            return table.tell, table.tick
+        return Lines(nodes, self._say, time.monotonic).tell, lambda runs: None
+
+    @staticmethod
+    def _draw(text: str) -> None:
+        """Prints on the terminal, and not in a log."""
+        Display().display(text, screen_only=True)
 
     @staticmethod
     def _say(text: str) -> None:

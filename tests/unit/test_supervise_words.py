@@ -10,8 +10,10 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import State
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import Lines
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import Patience
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview import preview
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.table import Table, table
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
 from ansible_collections.sled.fleet.tests.unit.test_supervise_core import POLICY
 
@@ -78,6 +80,61 @@ def test_many_nodes_are_numbers_and_trouble() -> None:
         "after 700 s, of 400 nodes: 1 done, 1 failed, 298 imaging, 100 acting",
         "after 700 s, of 400 nodes: 399 done, 1 failed",
     ]
+
+
+def writing(run: Run, done: int, silent: float = 0.0) -> None:
+    status = {"phase": "writing", "verb": "write", "progress": {"bytes": done, "total": 200}}
+    run.node = {"status": status}
+    patience = Patience({"any": 600.0}, silent=silent)
+    run.state = run.state._replace(stage=core.IMAGING, method="power", patience=patience)
+
+
+def test_a_table_of_few_nodes_has_all_in_their_order() -> None:
+    few = Teller(5)
+    writing(few.runs["n0"], 50)
+    writing(few.runs["n1"], 100, silent=44.0)
+    few.change("n2", core.FAILED, reason="write: code 5 integrity: digest mismatch")
+    few.change("n4", core.ENTERING, method="power")
+    few.runs["n3"].ended = 61.4
+    few.runs["n3"].state = few.runs["n3"].state._replace(stage=core.DONE, method="idle")
+    assert table(list(few.runs.values()), 70.0, 80, 24) == [
+        "n0  writing          25 %",
+        "n1  writing          50 %  silent 44 of 600 s",
+        "n2  failed           0 s   write: code 5 integrity: digest mismatch",
+        "n3  done             61 s  idle",
+        "n4  enters by power  70 s",
+        "5 nodes: 1 done, 1 failed, 2 imaging, 1 entering",
+    ]
+    assert all(len(one) < 40 for one in table(list(few.runs.values()), 70.0, 40, 24))
+
+
+def test_a_table_of_many_nodes_fits_the_terminal() -> None:
+    many = Teller(400)
+    for run in many.runs.values():
+        writing(run, 20)
+    many.change("n300", core.FAILED, reason="write: code 5")
+    writing(many.runs["n200"], 20, silent=99.0)
+    lines = table(list(many.runs.values()), 70.0, 80, 24)
+    assert len(lines) == 21
+    assert [lines[0].split()[0], lines[1].split()[0]] == ["n300", "n200"]
+    assert lines[-2:] == ["... and 381 more", "400 nodes: 1 failed, 399 imaging"]
+
+
+def test_a_table_is_drawn_over_the_last_one_below_the_trouble() -> None:
+    few, clock, said = Teller(2), [0.0], list[str]()
+    drawn, runs = Table(said.append, lambda: clock[0], 80, 24), list(few.runs.values())
+    drawn.tick(runs)
+    drawn.tick(runs)
+    before, few.runs["n1"].state = few.runs["n1"].state, State("n1", core.FAILED, reason="write: code 5")
+    drawn.tell(few.runs["n1"], before)
+    clock[0] = 2.0
+    drawn.tick(runs)
+    assert len(said) == 2, "once a second"
+    assert said[1].startswith("\x1b[3F\x1b[Jn1: failed: write: code 5\nn0 ")
+    for run in runs:
+        run.state = run.state._replace(stage=core.DONE)
+    drawn.tick(runs)
+    assert said[2].startswith("\x1b[3F\x1b[Jn0 ") and said[2].endswith("2 nodes: 2 done"), "the end at once"
 
 
 def a_node(**binding: Any) -> Json:

@@ -107,13 +107,20 @@ class Run:
 
 
 Tell = Callable[[Run, State], None]  # is called with the node and its state before
+Tick = Callable[[Sequence[Run]], None]  # is called after each wait, with all nodes
 
 
 class Wave:
     """The nodes of a wave."""
 
-    def __init__(self, nodes: Sequence[Settings], world: World, tell: Tell = lambda run, before: None) -> None:
-        self._world, self._tell = world, tell
+    def __init__(
+        self,
+        nodes: Sequence[Settings],
+        world: World,
+        tell: Tell = lambda run, before: None,
+        tick: Tick = lambda runs: None,
+    ) -> None:
+        self._world, self._tell, self._tick = world, tell, tick
         begun = world.now()
         self.runs = {one.name: Run(one, State(one.name), begun) for one in nodes}
         self._read = begun - INTERVAL  # when the nodes were read last
@@ -127,6 +134,7 @@ class Wave:
                 self._take(ended)
             if any(run.open for run in self.runs.values()) and self._pause() <= 0:
                 self._look()
+            self._tick(list(self.runs.values()))
         return {name: run.outcome() for name, run in self.runs.items()}
 
     def _pause(self) -> float:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A table of the nodes that are followed, drawn again in place on a terminal. What does not fit is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
+    ACTING,
+    CHOOSING,
+    CONFIRMING,
+    DONE,
+    ENTERING,
+    FAILED,
+    IMAGING,
+    State,
+)
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import STAGES, line
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
+
+REDRAW = 1.0  # seconds between two drawings
+QUIET = 15.0  # seconds of silence that are shown
+OTHERS = 4  # lines of the terminal that are left free
+ORDER = {FAILED: 0, IMAGING: 1, ENTERING: 2, CONFIRMING: 3, ACTING: 4, CHOOSING: 5, DONE: 6}
+TEXTS = {CHOOSING: "waits", CONFIRMING: "its system starts"}
+
+
+def cells(run: Run, now: float) -> list[str]:
+    """What is read of one node: name, what it does, how far it is, how long it is silent."""
+    state, status = run.state, run.node.get("status") or {}
+    if state.stage == DONE:
+        return [run.settings.name, "done", f"{run.seconds:.0f} s", state.method]
+    if state.stage == FAILED:
+        return [run.settings.name, "failed", f"{run.seconds:.0f} s", state.reason]
+    text = TEXTS.get(state.stage, f"enters by {state.method}")
+    far = f"{now - run.begun:.0f} s"
+    if state.stage == IMAGING:
+        text, progress = str(status.get("phase") or ""), status.get("progress") or {}
+        if progress.get("total"):
+            far = f"{100 * progress.get('bytes', 0) // progress['total']} %"
+    silent = state.patience.silent
+    limit = state.patience.limit(status) if silent >= QUIET else 0
+    return [run.settings.name, text, far, f"silent {silent:.0f} of {limit:.0f} s" if limit else ""]
+
+
+def table(runs: Sequence[Run], now: float, width: int, height: int) -> list[str]:
+    """All nodes if they fit, else failures first, then who is silent longest, and those that are done last."""
+    room = max(height - OTHERS, 2)
+    shown = runs
+    if len(runs) > room:
+        shown = sorted(runs, key=lambda run: (ORDER[run.state.stage], -run.state.patience.silent))[: room - 1]
+    rows = [cells(run, now) for run in shown]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
+    lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows]
+    if len(runs) > len(shown):
+        lines.append(f"... and {len(runs) - len(shown)} more")
+    found = Counter(run.state.stage for run in runs)
+    lines.append(f"{len(runs)} nodes: " + ", ".join(f"{found[stage]} {stage}" for stage in STAGES if found[stage]))
+    return [one.rstrip()[: width - 1] for one in lines]
+
+
+class Table:
+    """Draws the table. Lines of trouble stay above it."""
+
+    def __init__(self, say: Callable[[str], None], clock: Callable[[], float], width: int, height: int) -> None:
+        self._say, self._clock, self._width, self._height = say, clock, width, height
+        self._drawn = 0  # lines of the table on the terminal
+        self._last = clock() - REDRAW
+        self._trouble: list[str] = []
+
+    def tell(self, run: Run, before: State) -> None:
+        """A node has changed."""
+        text, trouble = line(run, before)
+        if trouble:
+            self._trouble.append(text)
+
+    def tick(self, runs: Sequence[Run]) -> None:
+        """Time has passed, or a node has changed."""
+        now = self._clock()
+        if now - self._last < REDRAW and any(run.open for run in runs):
+            return
+        self._last = now
+        lines = table(runs, now, self._width, self._height)
+        erase = f"\x1b[{self._drawn}F\x1b[J" if self._drawn else ""
+        self._say(erase + "\n".join([*self._trouble, *lines]))
+        self._trouble, self._drawn = [], len(lines)
