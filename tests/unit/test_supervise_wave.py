@@ -171,6 +171,36 @@ def test_a_machine_that_moves_is_left_alone_however_long_it_takes() -> None:
     assert machine.entered == 0 and fleet.clock > 2400
 
 
+@pytest.mark.parametrize("limit", [300.0, 305.0, 317.0])
+@pytest.mark.parametrize("offset", [0.0, 7.0, 19.0])
+def test_a_write_that_stalls_is_seen_in_time_and_named(limit: float, offset: float) -> None:
+    """Also if no event reports its last movement, so that it is seen up to ten seconds late."""
+    fleet = Fleet(7, 1)
+    fleet.away_until, fleet.clock = float("inf"), offset  # sledd does not go away by chance
+    fleet.read = lambda nodes: {name: _with_total(fleet.machines[name].node(), 100) for name in nodes}  # type: ignore[method-assign]
+    fleet.live, fleet.moved = lambda: True, lambda: False  # type: ignore[method-assign]
+    machine = fleet.machines["n0"]
+    machine.doing, machine.begun, machine.boots, machine.step, machine.done = "stalled", 1, 1, 1, 3
+
+    def stand() -> None:
+        machine.now += TICK
+        if machine.now <= 600:
+            machine.done, machine.moved = machine.done + 1, machine.now
+
+    machine.pass_time = stand  # type: ignore[method-assign]
+    seen: list[tuple[float, str]] = []
+
+    def tell(run: Run, before: State) -> None:
+        if run.state.stage != before.stage and before.stage == core.IMAGING:
+            seen.append((fleet.clock, run.state.reason))
+
+    Wave([replace(a_node("n0"), policy=replace(POLICY, silent={"any": limit}, retries=0))], fleet, tell).run()
+    ((when, reason),) = seen
+    assert limit <= when - machine.moved <= limit + 10
+    words = f"of {limit:.0f} s, because write stands at 33 B of 100 B; last moved: bytes"
+    assert reason.startswith("silent 3") and reason.endswith(words)
+
+
 def _with_total(node: Json, total: int) -> Json:
     if "progress" in node["status"]:
         node["status"]["progress"]["total"] = total

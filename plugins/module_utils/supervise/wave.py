@@ -13,9 +13,12 @@ from typing import NamedTuple, Protocol
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     CHOOSING,
+    CONFIRMING,
     DONE,
     ENDED,
+    ENTERING,
     FAILED,
+    IMAGING,
     Act,
     Acted,
     Away,
@@ -32,6 +35,7 @@ INTERVAL = 10.0  # seconds between two reads while the event stream is open and 
 ALONE = 2.0  # the same without the stream
 GAP = 0.5  # seconds between two reads, whatever happens
 SHARE = 5.0  # the same as a multiple of the seconds that a read takes
+WAITING = (ENTERING, IMAGING, CONFIRMING)  # stages with limits of silence
 TOUCHING = ("enter", "disk")  # verbs of acts whose end the core awaits
 
 
@@ -88,6 +92,14 @@ class Run:
         return self.state.stage not in ENDED
 
     @property
+    def left(self) -> float:
+        """Seconds for which it may stand still from now on, while that is what is waited for."""
+        if self.state.stage not in WAITING:
+            return INTERVAL
+        patience = self.state.patience
+        return patience.limit(self.node["status"]) - patience.silent
+
+    @property
     def seconds(self) -> float:
         """The time until its end."""
         return self.ended - self.begun
@@ -126,6 +138,7 @@ class Wave:
         self._read = begun - INTERVAL  # when the nodes were read last
         self._stirred = True  # whether something happened since
         self._gap = GAP
+        self._due = INTERVAL  # seconds from then until the patience with a node is over
 
     def run(self) -> dict[str, Json]:
         """Follows all nodes to their ends; returns the outcomes by name."""
@@ -140,7 +153,7 @@ class Wave:
     def _pause(self) -> float:
         """Seconds until the nodes are to be read."""
         self._stirred = self._world.moved() or self._stirred
-        interval = self._gap if self._stirred else INTERVAL if self._world.live() else ALONE
+        interval = self._gap if self._stirred else min(INTERVAL if self._world.live() else ALONE, self._due)
         return max(self._read + interval - self._world.now(), 0.0)
 
     def _look(self) -> None:
@@ -161,6 +174,7 @@ class Wave:
                 self._see(run, nodes[run.settings.node])
             else:
                 self._missing(run)
+        self._due = max(min((run.left for run in followed), default=INTERVAL), self._gap)
 
     def _see(self, run: Run, node: Json) -> None:
         run.node = node
