@@ -6,7 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
+from ansible_collections.sled.fleet.plugins.action import supervise as action
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.options import API
 from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import State
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import Lines
@@ -15,6 +18,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview impor
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.table import Table, table
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
+from ansible_collections.sled.fleet.plugins.modules import supervise as supervise_module
 from ansible_collections.sled.fleet.tests.unit.test_supervise_core import POLICY
 
 
@@ -172,3 +176,15 @@ def test_nothing_is_announced_for_a_node_that_has_it() -> None:
     unbound = a_node()
     del unbound["binding"]
     assert preview("n1", unbound)["reason"] == "n1 has no binding"
+
+
+def test_ansible_doc_has_each_option_and_each_result() -> None:
+    options = yaml.safe_load(supervise_module.DOCUMENTATION)["options"]
+    assert options.keys() == action.SPEC.keys() - API.keys(), "those of the API are in a fragment"
+    returned = yaml.safe_load(supervise_module.RETURN)
+    few = Teller(1)
+    few.runs["n0"].node = a_node(image="v2")
+    outcome = few.runs["n0"].outcome()
+    result = action.report({"n0": outcome}, [few.runs["n0"].settings])
+    assert result.keys() - {"changed", "failed", "msg"} == returned.keys()
+    assert outcome.keys() | {"wipes"} == returned["nodes"]["contains"].keys()
