@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """rollout.py OUT: what a rollout costs the controller, over nodes that run in one process. Run by `make bench-rollout`.
 
-OUT.json and a table. SIZES="8 40 400 2000" nodes, in waves of BATCH=100. CPU seconds are those of ansible-playbook and all
-that it runs, without sledd and without the nodes.
+OUT.json and a table. SIZES="8 40 400 2000" nodes, in waves of BATCH=100. CPU seconds are those of ansible-playbook and
+all that it runs, without sledd and without the nodes.
 """
 
 from __future__ import annotations
