@@ -138,6 +138,9 @@ def test_a_table_is_drawn_over_the_last_one_below_the_trouble() -> None:
     for run in runs:
         run.state = run.state._replace(stage=core.DONE)
     drawn.tick(runs)
+    clock[0] = 9.0
+    drawn.tick(runs)
+    assert len(said) == 3, "what has ended is drawn once"
     assert said[2].startswith("\x1b[3F\x1b[Jn0 ") and said[2].endswith("2 nodes: 2 done"), "the end at once"
 
 

@@ -68,6 +68,7 @@ class Table:
         self._drawn = 0  # lines of the table on the terminal
         self._last = clock() - REDRAW
         self._trouble: list[str] = []
+        self._ended = False  # all nodes, and that was drawn; their last jobs may still run
 
     def tell(self, run: Run, before: State) -> None:
         """A node has changed."""
@@ -78,9 +79,10 @@ class Table:
     def tick(self, runs: Sequence[Run]) -> None:
         """Time has passed, or a node has changed."""
         now = self._clock()
-        if now - self._last < REDRAW and any(run.open for run in runs):
+        ended = not any(run.open for run in runs)
+        if self._ended or (now - self._last < REDRAW and not ended):
             return
-        self._last = now
+        self._last, self._ended = now, ended
         lines = table(runs, now, self._width, self._height)
         erase = f"\x1b[{self._drawn}F\x1b[J" if self._drawn else ""
         self._say(erase + "\n".join([*self._trouble, *lines]))
