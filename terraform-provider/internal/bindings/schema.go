@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	macs "github.com/sled-fleet/sled/terraform-provider/internal/mac"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 	"github.com/sled-fleet/sled/terraform-provider/internal/window"
 )
@@ -47,7 +48,7 @@ func attributes() map[string]schema.Attribute {
 			MarkdownDescription: "MAC (lower case, with colons) to name of image. `on_destroy` applies to a " +
 				"machine that is removed."},
 		"reimage_triggers": schema.MapAttribute{Optional: true, ElementType: types.StringType,
-			Validators: []validator.Map{macsValidator{}},
+			Validators: []validator.Map{macs.Keys{}},
 			MarkdownDescription: "MAC to any text. Another text, or a first one, images the machine again, " +
 				"although its image is " +
 				"the same. Removing it does not, and neither does the first apply after an import."},

@@ -14,45 +14,22 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/sled-fleet/sled/sledd/api"
+	macs "github.com/sled-fleet/sled/terraform-provider/internal/mac"
 )
 
 // several is how many items an error lists.
 const several = 20
 
-// macsValidator checks all keys of a map at once: one validator for each of 10,000 keys takes seconds.
-type macsValidator struct{}
-
-func (macsValidator) Description(context.Context) string {
-	return "keys are MACs in lower case with colons"
-}
-
-func (v macsValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-func (macsValidator) ValidateMap(_ context.Context, request validator.MapRequest, response *validator.MapResponse) {
-	var bad []string
-	for mac := range request.ConfigValue.Elements() {
-		if address, err := api.ParseMAC(mac); err != nil || address != mac {
-			bad = append(bad, fmt.Sprintf("%q", mac))
-		}
-	}
-	if len(bad) > 0 {
-		response.Diagnostics.AddAttributeError(request.Path, "Keys that are not MACs",
-			fmt.Sprintf("Want lower case with colons, such as 52:54:00:77:00:01 (provider::sled::mac makes that "+
-				"of other notations), not %s.", sentence(bad)))
-	}
-}
-
-// imagesValidator is macsValidator, and each machine needs an image.
-type imagesValidator struct{ macsValidator }
+// imagesValidator is macs.Keys, and each machine needs an image.
+type imagesValidator struct{ macs.Keys }
 
 func (v imagesValidator) ValidateMap(ctx context.Context, request validator.MapRequest,
 	response *validator.MapResponse) {
-	v.macsValidator.ValidateMap(ctx, request, response)
+	v.Keys.ValidateMap(ctx, request, response)
 	var bad []string
-	for mac, value := range request.ConfigValue.Elements() {
+	for machine, value := range request.ConfigValue.Elements() {
 		if image, ok := value.(types.String); ok && !image.IsUnknown() && image.ValueString() == "" {
-			bad = append(bad, mac)
+			bad = append(bad, machine)
 		}
 	}
 	if len(bad) > 0 {

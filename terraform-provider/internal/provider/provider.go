@@ -40,7 +40,7 @@ func (p *provider) Metadata(_ context.Context, _ framework.MetadataRequest, resp
 }
 
 func (p *provider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{node.NewResource, image.NewResource, binding.NewResource,
+	return []func() resource.Resource{node.NewResource, node.NewManyResource, image.NewResource, binding.NewResource,
 		bindings.NewResource, ready.NewResource}
 }
 

@@ -28,12 +28,8 @@ const (
 	mostWithin  = 24 * time.Hour
 )
 
-const (
-	// writers open windows at the same time.
-	writers = 8
-	// several is how many nodes a warning names.
-	several = 20
-)
+// several is how many nodes a warning names.
+const several = 20
 
 // Attribute is admit_within. machine is what boots, and when names the applies that open a window.
 func Attribute(machine, when string) schema.Attribute {
@@ -57,7 +53,7 @@ func Open(ctx context.Context, s *site.Site, nodes map[string]string, within typ
 	var mu sync.Mutex
 	var failed []string
 	reason := ""
-	each(slices.Collect(maps.Keys(nodes)), func(mac string) {
+	site.Each(slices.Collect(maps.Keys(nodes)), func(mac string) {
 		name := nodes[mac]
 		diagnostics := s.Call(ctx, "expect a boot of node "+name, func(ctx context.Context, client *api.Client) error {
 			_, err := client.Expect(ctx, mac, spec)
@@ -75,24 +71,6 @@ func Open(ctx context.Context, s *site.Site, nodes map[string]string, within typ
 	}
 	slices.Sort(failed)
 	return warning(failed, reason, within)
-}
-
-// each does something for all nodes, for some of them at the same time.
-func each(macs []string, do func(mac string)) {
-	var all sync.WaitGroup
-	next := make(chan string)
-	for range min(writers, len(macs)) {
-		all.Go(func() {
-			for mac := range next {
-				do(mac)
-			}
-		})
-	}
-	for _, mac := range macs {
-		next <- mac
-	}
-	close(next)
-	all.Wait()
 }
 
 func warning(nodes []string, reason string, within types.String) diag.Diagnostics {

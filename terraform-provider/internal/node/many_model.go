@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+)
+
+// manyModel is sled_nodes.
+type manyModel struct {
+	Names        types.Map    `tfsdk:"names"`
+	Disks        types.Map    `tfsdk:"disks"`
+	BMCAddresses types.Map    `tfsdk:"bmc_addresses"`
+	BMCDriver    types.String `tfsdk:"bmc_driver"`
+	Labels       types.Map    `tfsdk:"labels"`
+	Architecture types.String `tfsdk:"architecture"`
+	Flavour      types.String `tfsdk:"flavour"`
+	Disk         types.String `tfsdk:"disk"`
+	KeepDisks    types.List   `tfsdk:"keep_disks"`
+	BootOrder    types.String `tfsdk:"boot_order"`
+	Admission    types.String `tfsdk:"admission"`
+	Drifted      types.Map    `tfsdk:"drifted"`
+}
+
+// known is true when no declaration depends on what the apply finds.
+func (m *manyModel) known() bool {
+	for _, value := range []attr.Value{m.Names, m.Disks, m.BMCAddresses, m.Labels, m.KeepDisks, m.BMCDriver,
+		m.Architecture, m.Flavour, m.Disk, m.BootOrder, m.Admission} {
+		if unknown(value) {
+			return false
+		}
+	}
+	return true
+}
+
+func unknown(value attr.Value) bool {
+	var inner []attr.Value
+	switch value := value.(type) {
+	case types.Map:
+		inner = slices.Collect(maps.Values(value.Elements()))
+	case types.List:
+		inner = value.Elements()
+	}
+	return value.IsUnknown() || slices.ContainsFunc(inner, unknown)
+}
+
+// specs are the declarations, by MAC.
+func (m *manyModel) specs() map[string]api.NodeSpec {
+	all, disks, addresses := map[string]api.NodeSpec{}, stringsOf(m.Disks), stringsOf(m.BMCAddresses)
+	labels, keep := stringsOf(m.Labels), []string(nil)
+	for _, one := range m.KeepDisks.Elements() {
+		if text, ok := one.(types.String); ok {
+			keep = append(keep, text.ValueString())
+		}
+	}
+	for address, name := range stringsOf(m.Names) {
+		spec := api.NodeSpec{MAC: address, Name: name, Labels: labels, KeepDisks: keep, Disk: m.Disk.ValueString(),
+			Architecture: m.Architecture.ValueString(), Flavour: m.Flavour.ValueString(),
+			BootOrder: m.BootOrder.ValueString(), Admission: m.Admission.ValueString()}
+		if own, found := disks[address]; found {
+			spec.Disk = own
+		}
+		if driver := m.BMCDriver.ValueString(); driver != "" {
+			spec.BMC = &api.BMC{Driver: driver, Address: addresses[address]}
+		}
+		all[address] = spec
+	}
+	return all
+}
+
+// with is the model with other machines, for a state after an apply that ended early.
+func (m manyModel) with(names map[string]string) manyModel {
+	m.Names = mapFrom(names)
+	return m
+}
+
+func stringsOf(m types.Map) map[string]string {
+	if len(m.Elements()) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(m.Elements()))
+	for key, value := range m.Elements() {
+		if text, ok := value.(types.String); ok {
+			all[key] = text.ValueString()
+		}
+	}
+	return all
+}
+
+func mapFrom(all map[string]string) types.Map {
+	elements := make(map[string]attr.Value, len(all))
+	for key, text := range all {
+		elements[key] = types.StringValue(text)
+	}
+	return types.MapValueMust(types.StringType, elements)
+}
+
+// differences names the attributes in which a stored declaration is not the declared one. Further MACs are not declared
+// here and stay as they are.
+func differences(declared, stored api.NodeSpec) []string {
+	var names []string
+	for _, one := range []struct {
+		name string
+		same bool
+	}{
+		{"name", declared.Name == stored.Name},
+		{"labels", maps.Equal(declared.Labels, stored.Labels)},
+		{"architecture", declared.Architecture == stored.Architecture},
+		{"flavour", declared.Flavour == stored.Flavour},
+		{"disk", declared.Disk == stored.Disk},
+		{"keep_disks", slices.Equal(declared.KeepDisks, stored.KeepDisks)},
+		{"boot_order", declared.BootOrder == stored.BootOrder},
+		{"admission", declared.Admission == stored.Admission},
+		{"bmc", reflect.DeepEqual(declared.BMC, stored.BMC)},
+	} {
+		if !one.same {
+			names = append(names, one.name)
+		}
+	}
+	return names
+}
+
+// declaredKey of the private state: what sledd had for each machine at the last refresh.
+const declaredKey = "declared"
+
+// declaration is what an update needs of a stored declaration.
+type declaration struct {
+	Revision int64    `json:"r"`
+	MACs     []string `json:"m,omitempty"` // further ones
+}
+
+func (n *nodes) declarations(ctx context.Context, private site.Kept,
+	diagnostics *diag.Diagnostics) map[string]declaration {
+	diagnostics.Append(n.site.SameFleet(ctx, private)...)
+	all := map[string]declaration{}
+	text, found := private.GetKey(ctx, declaredKey)
+	diagnostics.Append(found...)
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &all); err != nil {
+			diagnostics.AddError("The state cannot be read", "Its record of the nodes is damaged: "+err.Error())
+		}
+	}
+	return all
+}
+
+func (n *nodes) keepAll(ctx context.Context, private site.Keeper, all map[string]declaration) diag.Diagnostics {
+	text, err := json.Marshal(all)
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("The state cannot be written", err.Error())}
+	}
+	diagnostics := private.SetKey(ctx, declaredKey, text)
+	diagnostics.Append(n.site.KeepFleet(ctx, private)...)
+	return diagnostics
+}
