@@ -30,7 +30,7 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 	if diagnostics.HasError() {
 		return
 	}
-	if node == nil || node.Binding == nil {
+	if node == nil || node.Binding == nil || b.site.Held(node.MAC) != nil { // or it is left over from a replacement
 		was.Revision = 0
 	} else {
 		was.look(*node, *node.Binding, state.Version())
@@ -64,7 +64,7 @@ func (b *binding) Delete(ctx context.Context, request resource.DeleteRequest, re
 		return
 	}
 	mac := state.MAC.ValueString()
-	if was.Revision == 0 { // it was gone when the plan was made
+	if was.Revision == 0 || b.site.Superseded(mac) { // it was gone when the plan was made, or is replaced
 		return
 	}
 	wipe := state.OnDestroy.ValueString() == "wipe"

@@ -61,6 +61,11 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	}
 	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), stored.Name)...)
 	b.site.Hold(state.MAC.ValueString(), site.Held{Wipes: state.OnDestroy.ValueString() == "wipe"})
+	if b.site.Released(state.MAC.ValueString()) {
+		response.Diagnostics.AddError("The state has two objects of the binding of "+stored.Name, "One is left over from an "+
+			"apply that ended early, and would be removed by this plan. Nothing was changed. Plan again.")
+		return
+	}
 	another, diagnostics := b.keepNode(ctx, plan, &state, stored)
 	response.Diagnostics.Append(diagnostics...)
 	if another {
@@ -163,8 +168,9 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 			return nil // the same wipe is bound already
 		}
 	case unclaimed(*old):
-	case replaced && b.replaces(*node):
-		one.To = b.after(*node)
+	case replaced && (b.replaces(*node) || b.supersedes(*node)):
+		one.To = b.after(*node, plan)
+		plan.Drift = types.StringUnknown() // which tells Create, and the CLI, that there is a binding to replace
 	default:
 		return b.taken(*node)
 	}
@@ -176,12 +182,16 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 
 // after is the generation of a binding that replaces this configuration's own; 0: it depends on what the node fetches
 // until then.
-func (b *binding) after(node api.Node) int64 {
+func (b *binding) after(node api.Node, plan *model) int64 {
 	if node.Binding.Generation > node.Status.Generation {
 		return 0
 	}
 	to := api.NextGeneration(0, node.Status.Generation)
-	if b.site.Held(node.MAC).Wipes && !desired.Of(*node.Binding).WipeOnly() {
+	wipes := plan.OnDestroy.ValueString() == "wipe"
+	if held := b.site.Held(node.MAC); held != nil {
+		wipes = held.Wipes
+	}
+	if wipes && !desired.Of(*node.Binding).WipeOnly() {
 		to++ // the wipe comes first
 	}
 	return to

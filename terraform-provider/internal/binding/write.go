@@ -28,15 +28,12 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	if response.Diagnostics.HasError() {
 		return
 	}
-	condition := api.IfAbsent()
-	if old := node.Binding; old != nil {
-		if !unclaimed(*old) {
-			response.Diagnostics.Append(b.taken(*node)...)
-			return
-		}
-		condition = api.IfRevision(old.Revision)
+	options, diagnostics := b.over(ctx, node, &plan)
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() {
+		return
 	}
-	stored, diagnostics := b.put(ctx, *node, &plan, data, condition)
+	stored, diagnostics := b.put(ctx, *node, &plan, data, options...)
 	response.Diagnostics.Append(diagnostics...)
 	if response.Diagnostics.HasError() {
 		return
@@ -48,6 +45,37 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
 	response.Diagnostics.Append(b.keep(ctx, &r, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
+}
+
+// over are the conditions of a new binding. With create_before_destroy the binding that it replaces is still there: then
+// the new one takes its place, with the generation that the plan showed.
+func (b *binding) over(ctx context.Context, node *api.Node, plan *model) ([]api.Option, diag.Diagnostics) {
+	old := node.Binding
+	switch {
+	case old == nil:
+		return []api.Option{api.IfAbsent()}, nil
+	case unclaimed(*old):
+		return []api.Option{api.IfRevision(old.Revision)}, nil
+	case !b.supersedes(*node) || !plan.Drift.IsUnknown():
+		return nil, b.taken(*node)
+	}
+	b.site.Supersede(node.MAC)
+	revision, diagnostics := old.Revision, diag.Diagnostics{}
+	if b.after(*node, plan) > api.NextGeneration(old.Generation, node.Status.Generation) {
+		// the plan counted a wipe between the two
+		diagnostics = b.site.Call(ctx, "bind node "+node.Name, func(ctx context.Context, client *api.Client) error {
+			raised, err := client.ReimageBinding(ctx, node.MAC, api.IfRevision(revision))
+			revision = raised.Revision
+			return err //nolint:wrapcheck // Call explains it
+		})
+	}
+	return []api.Option{api.IfRevision(revision), api.Reimage()}, diagnostics
+}
+
+// supersedes reports whether a binding of this provider that is in the way is the one that the apply replaces. If it is
+// not, the plan knew of none, and the CLI refuses that drift is not known now.
+func (b *binding) supersedes(node api.Node) bool {
+	return b.site.Applying && node.Binding.Owner == b.site.Owner
 }
 
 func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
@@ -177,7 +205,8 @@ func (b *binding) taken(node api.Node) diag.Diagnostics {
 		desired.Of(*node.Binding).Goal(), node.Binding.Generation, owner, b.site.Owner, node.MAC)
 	if owner == b.site.Owner {
 		detail += "\n\nIf only the address of the resource changed, write a moved block. If the resource is tainted, " +
-			"untaint it: reimage_trigger images a node again."
+			"untaint it: reimage_trigger images a node again. If it is replaced with create_before_destroy, set applying = " +
+			"terraform.applying in the provider block."
 	}
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("node"),
 		fmt.Sprintf("Node %s is already bound", node.Name), detail)}

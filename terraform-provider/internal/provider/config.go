@@ -61,6 +61,10 @@ func (p *provider) Schema(_ context.Context, _ framework.SchemaRequest, response
 				MarkdownDescription: "UUID of the fleet, as `sledctl store` prints it. A server of another fleet is an " +
 					"error. A state of another fleet is accepted, and belongs to this one from then on; without this " +
 					"argument it is an error, so that a lost store or a wrong `server` changes nothing."},
+			"applying": schema.BoolAttribute{Optional: true,
+				MarkdownDescription: "Set it to `terraform.applying`, so that bindings may be replaced with " +
+					"`create_before_destroy`, also where a dependent resource forces that: a new binding over the one that it " +
+					"replaces is then a reimage in place, as the plan showed. Without it such an apply fails. Default: `false`."},
 			"max_reimages": schema.Int64Attribute{Optional: true,
 				Validators: []validator.Int64{int64validator.AtLeast(0)},
 				MarkdownDescription: "Maximum number of machines that one plan may image again; more is an error " +
@@ -86,6 +90,7 @@ type config struct {
 	Fleet       types.String `tfsdk:"fleet"`
 	MaxReimages types.Int64  `tfsdk:"max_reimages"`
 	MaxWipes    types.Int64  `tfsdk:"max_wipes"`
+	Applying    types.Bool   `tfsdk:"applying"`
 }
 
 func (p *provider) Configure(ctx context.Context, request framework.ConfigureRequest,
@@ -109,6 +114,7 @@ func (p *provider) Configure(ctx context.Context, request framework.ConfigureReq
 		Fleet: c.Fleet.ValueString(), RequestTimeout: timeout,
 		MaxReimages: c.MaxReimages.ValueInt64Pointer(),
 		MaxWipes:    c.MaxWipes.ValueInt64Pointer(),
+		Applying:    c.Applying.ValueBool(),
 	}
 	s, diagnostics := site.Connect(ctx, options)
 	response.Diagnostics.Append(diagnostics...)

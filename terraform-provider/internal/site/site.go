@@ -35,6 +35,7 @@ type Options struct {
 	MaxReimages *int64 // nil: no limit
 	MaxWipes    *int64 // nil: no limit
 	Fleet       string // UUID that the server must have; empty: any
+	Applying    bool   // what is planned now is applied at once
 
 	RequestTimeout time.Duration // of one call; less than the default counts as that
 }
@@ -42,7 +43,8 @@ type Options struct {
 // Site is one boot server in one run of the provider. It is safe for concurrent use.
 type Site struct {
 	*Guard
-	Owner string
+	Owner    string
+	Applying bool // what is planned now is applied at once
 
 	client *api.Client
 	fleet  string        // UUID; empty: sledd is too old to have one
@@ -66,7 +68,7 @@ func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 		diagnostics.AddError("The provider cannot be configured", err.Error())
 		return nil, diagnostics
 	}
-	s := &Site{client: client, Owner: options.Owner, least: options.RequestTimeout,
+	s := &Site{client: client, Owner: options.Owner, Applying: options.Applying, least: options.RequestTimeout,
 		Guard: &Guard{limit: options.MaxReimages, wipes: options.MaxWipes}}
 	if s.Owner == "" {
 		s.Owner = defaultOwner

@@ -24,6 +24,7 @@ type world struct {
 
 	released map[string]bool // MACs of machines whose binding a resource removes
 	adopted  map[string]bool // MACs of machines whose binding another resource takes over as it is
+	replaced map[string]bool // MACs of machines whose binding was replaced before the old one was removed
 }
 
 // put records a value once; it returns the other one that is there.
@@ -107,6 +108,27 @@ func (s *Site) moves(set *map[string]bool, other func(string) bool, mac string) 
 		"One resource of this plan removes it, another one takes it over. To keep the machine as it is, add it to the "+
 			"new resource and apply, then remove it from the old one and apply. A sled_binding is removed by a removed "+
 			"block with destroy = false, which may be in the first apply.")}
+}
+
+// Released reports whether Release was called.
+func (s *Site) Released(mac string) bool {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.world.released[mac]
+}
+
+// Supersede records that a new binding took the place of the one that it replaces, whose removal is still to come.
+func (s *Site) Supersede(mac string) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	note(&s.world.replaced, mac)
+}
+
+// Superseded reports whether Supersede was called: nothing is left to remove.
+func (s *Site) Superseded(mac string) bool {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.world.replaced[mac]
 }
 
 // Check sends a dry run, so that a plan refuses what the apply would. It reports only what is wrong with the request
