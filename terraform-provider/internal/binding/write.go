@@ -47,7 +47,7 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
 }
 
-// over are the conditions of a new binding. With create_before_destroy the binding that it replaces is still there: then
+// over are the conditions of a new binding. With create_before_destroy the one that it replaces is still there: then
 // the new one takes its place, with the generation that the plan showed.
 func (b *binding) over(ctx context.Context, node *api.Node, plan *model) ([]api.Option, diag.Diagnostics) {
 	old := node.Binding

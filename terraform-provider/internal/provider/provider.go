@@ -17,6 +17,7 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/binding"
 	"github.com/sled-fleet/sled/terraform-provider/internal/bindings"
 	"github.com/sled-fleet/sled/terraform-provider/internal/image"
+	"github.com/sled-fleet/sled/terraform-provider/internal/listing"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
 	"github.com/sled-fleet/sled/terraform-provider/internal/node"
 	"github.com/sled-fleet/sled/terraform-provider/internal/ready"
@@ -46,7 +47,7 @@ func (p *provider) Resources(context.Context) []func() resource.Resource {
 
 func (p *provider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{node.NewDataSource, node.NewNodesDataSource, image.NewDataSource,
-		image.NewImagesDataSource}
+		image.NewImagesDataSource, listing.NewBindingsDataSource, listing.NewRolloutsDataSource}
 }
 
 func (p *provider) Functions(context.Context) []func() function.Function {
