@@ -205,6 +205,28 @@ resource "sled_bindings" "x" {
 		"n3: serial:LAB-0003, generation 1 -> 1, image v1 -> v1", "n9: serial:LAB-0009, generation 1 -> 1, image v1 -> v1"})
 }
 
+// An empty list is as good as none, from the first apply on, and after a change by somebody else.
+func TestAccEmptyKeys(t *testing.T) {
+	l := start(t)
+	l.bound(image("v1"), `seed_changes = "reimage"`)
+	const many = "resource \"sled_bindings\" \"x\" {\n  name = \"x\"\n  images = { \"52:54:00:77:00:02\" = \"v1\" }\n" +
+		"  authorized_keys = []\n}\n"
+	l.declare(n("n1", image("v1"), `seed_changes = "reimage"`, "authorized_keys = []"), many)
+	l.Apply()
+	l.Empty()
+	l.wants(1, "v1", 1)
+	l.wants(2, "v1", 1)
+	l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", AuthorizedKeys: []string{"ssh-ed25519 AAAAb bob"},
+		Owner: "terraform"})
+	l.has(l.plan(0), "other authorized_keys")
+	l.declare(n("n1", image("v1"), "authorized_keys = []", `on_drift = "reimage"`), many)
+	l.Apply()
+	l.Empty()
+	if keys := l.sledd.Node(1).Binding.AuthorizedKeys; len(keys) > 0 {
+		t.Errorf("%q", keys)
+	}
+}
+
 // In 20 edits that change no disk, no generation is raised.
 func TestAccCosmeticEdits(t *testing.T) {
 	l := start(t)

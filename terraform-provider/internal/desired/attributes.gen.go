@@ -133,7 +133,7 @@ func (s *Shared) Take(stored State) {
 	take(&s.Boot, stored.Boot)
 	take(&s.Admission, stored.Admission)
 	take(&s.SeedChanges, stored.SeedChanges)
-	s.AuthorizedKeys = listOf(stored.AuthorizedKeys)
+	takeList(&s.AuthorizedKeys, stored.AuthorizedKeys)
 	if s.Version() == "" {
 		take(&s.UserDataSHA256, stored.UserDataSHA256)
 	}

@@ -31,7 +31,7 @@ func boolAttribute(description string) schema.Attribute {
 
 func stringsAttribute(most int, description string) schema.Attribute {
 	return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description,
-		Validators: []validator.List{listvalidator.SizeBetween(1, most),
+		Validators: []validator.List{listvalidator.SizeAtMost(most),
 			listvalidator.ValueStringsAre(stringvalidator.LengthBetween(1, keyLength))}}
 }
 

@@ -67,6 +67,13 @@ func take(value *types.String, text string) {
 	}
 }
 
+// takeList leaves an empty list as it was written: it stands for none.
+func takeList(value *types.List, list []string) {
+	if len(list) > 0 || len(value.Elements()) > 0 || value.IsUnknown() {
+		*value = listOf(list)
+	}
+}
+
 func takeBool(value *types.Bool, flag bool) {
 	switch {
 	case value.ValueBool() == flag:
