@@ -42,7 +42,7 @@ def done(node: Json, lowest: int) -> bool:
     binding, status = node.get("binding"), node["status"]
     if binding:
         return bool(binding.get("satisfied")) and requested_generation(node) >= lowest
-    return status.get("generation", 0) >= lowest and status.get("phase") in ("operational", "wiped", "captured")
+    return status.get("generation", 0) >= lowest and status.get("phase") in ("operational", "unconfirmed", "wiped", "captured")
 
 
 def reached(stage: str) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def activity(node: Json, now: datetime) -> str:
     phase, behind = status.get("phase"), status.get("generation", 0) < requested_generation(node)
     if node.get("binding") and status.get("generation", 0) == requested_generation(node) and phase in ENTERED:
         return "working"
-    if phase in ("operational", "captured"):
+    if phase in ("operational", "unconfirmed", "captured"):
         return "running"
     polls = phase in ("idle", "wiped", "booting") or (phase == "failed" and behind)
     return "waiting" if polls and silence(status, now) < SILENT else "unknown"

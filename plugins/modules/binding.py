@@ -100,6 +100,15 @@ options:
       - >-
         Accept an image without a signature. Works only where the site's Sled system allows it.
     type: bool
+  configure:
+    description:
+      - >-
+        system configures the system in the image. none starts the image as it was written, for systems
+        that cannot be read (LUKS, ZFS, Windows): it gets no host name, keys or user data, and the node
+        ends in phase unconfirmed.
+      - If it is absent, sledd uses V(system).
+    type: str
+    choices: [system, none]
   boot:
     description:
       - >-
@@ -252,6 +261,7 @@ SPEC = {
     "mode": {"type": "str", "choices": ["full", "delta", "auto"]},
     "verify": {"type": "str", "choices": ["none", "sample", "full"]},
     "allow_unsigned": {"type": "bool"},
+    "configure": {"type": "str", "choices": ["system", "none"]},
     "boot": {"type": "str", "choices": ["auto", "kexec", "reboot"]},
     "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
     "seed_changes": {"type": "str", "choices": ["next_image", "reimage"]},

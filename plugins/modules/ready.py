@@ -44,6 +44,7 @@ options:
       - capturing
       - starting
       - operational
+      - unconfirmed
       - wiped
       - captured
       - rescue

@@ -24,6 +24,9 @@ func (b Binding) Effect() Effect {
 // SeedReimages is the value of seed_changes that images a node again for another seed.
 const SeedReimages = "reimage"
 
+// Unconfigured is the value of configure that starts an image as it was written.
+const Unconfigured = "none"
+
 // Reimages names what images a node again when one binding replaces the other, as attributes or "seed"; nothing: the
 // generation stays.
 func Reimages(before, after Effect, node NodeSpec) []string {
@@ -36,6 +39,7 @@ func Reimages(before, after Effect, node NodeSpec) []string {
 			{"image", func(e *Effect) { e.Image, e.Digest = after.Image, after.Digest }},
 			{"capture", func(e *Effect) { e.Capture = after.Capture }},
 			{"disk", func(e *Effect) { e.Disk = after.Disk }},
+			{"configure", func(e *Effect) { e.Configure = after.Configure }},
 		} {
 			other := before
 			if part.make(&other); !SameDesired(before, other, node) {
@@ -98,3 +102,6 @@ func quotedFields(line string) []string {
 		return !quoted && unicode.IsSpace(r)
 	})
 }
+
+// Installed reports whether the node runs what was installed on it, as far as is known.
+func (p Phase) Installed() bool { return p == Operational || p == Unconfirmed }

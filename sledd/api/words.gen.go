@@ -19,6 +19,7 @@ const (
 	Capturing   Phase = "capturing"   // step capture is running
 	Starting    Phase = "starting"    // the installed system was started, and has not reported yet
 	Operational Phase = "operational" // the installed system reported that it runs
+	Unconfirmed Phase = "unconfirmed" // the installed system was started, and cannot report: its binding has configure: none
 	Wiped       Phase = "wiped"       // wiped on request, waiting in the Sled system
 	Captured    Phase = "captured"    // its disk became an image on request; its own system starts again
 	UnderRescue Phase = "rescue"      // step rescue is running; status.before is the phase it interrupted
@@ -37,6 +38,7 @@ func Phases() []Phase {
 		Capturing,
 		Starting,
 		Operational,
+		Unconfirmed,
 		Wiped,
 		Captured,
 		UnderRescue,
@@ -75,7 +77,7 @@ func (p Phase) Limit() time.Duration {
 // Settled reports whether the node stays in the phase until a binding or an operator changes that.
 func (p Phase) Settled() bool {
 	switch p {
-	case Discovered, Idle, Operational, Wiped, Captured, Failed:
+	case Discovered, Idle, Operational, Unconfirmed, Wiped, Captured, Failed:
 		return true
 	}
 	return false
@@ -149,6 +151,7 @@ type BindingSpec struct {
 	Mode            string   `json:"mode,omitempty" doc:"Write all of the image, only what differs from the disk, or whichever is faster. Default: full." enum:"full,delta,auto"`
 	Verify          string   `json:"verify,omitempty" doc:"How much of what was written is read back. Default: sample." enum:"none,sample,full"`
 	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`
+	Configure       string   `json:"configure,omitempty" doc:"system configures the system in the image. none starts the image as it was written, for systems that cannot be read (LUKS, ZFS, Windows): it gets no host name, keys or user data, and the node ends in phase unconfirmed. Default: system." enum:"system,none"`
 	Boot            string   `json:"boot,omitempty" doc:"How the installed system is started. auto is kexec where there is a kernel to load, else reboot. Default: auto." enum:"auto,kexec,reboot"`
 	Admission       string   `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The node or the site may require a higher one, and a level at which it was admitted does not fall within a generation. Default: open." enum:"open,expected,proven,attested"`
 	SeedChanges     string   `json:"seed_changes,omitempty" doc:"When a change of host name, keys or user data takes effect: with the next image, or by imaging the node again. Default: next_image." enum:"next_image,reimage"`
@@ -164,7 +167,8 @@ type BindingSpec struct {
 func SameDesired(a, b Effect, node NodeSpec) bool {
 	return sameContent(a, b) &&
 		a.Capture == b.Capture &&
-		cmp.Or(a.Disk, node.Disk) == cmp.Or(b.Disk, node.Disk)
+		cmp.Or(a.Disk, node.Disk) == cmp.Or(b.Disk, node.Disk) &&
+		cmp.Or(a.Configure, "system") == cmp.Or(b.Configure, "system")
 }
 
 // SameSeed reports whether two bindings of a node give the same seed to its installed system. A change is for the next

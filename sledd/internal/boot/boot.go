@@ -20,13 +20,13 @@ func Local(status api.Status, bound bool, generation int64, rescue bool) bool {
 		return false
 	}
 	if !bound {
-		return status.Phase == api.Operational || status.DiskKept
+		return status.Phase.Installed() || status.DiskKept
 	}
 	if status.Generation != generation {
 		return false
 	}
 	switch status.Phase {
-	case api.Starting, api.Operational, api.Captured:
+	case api.Starting, api.Operational, api.Unconfirmed, api.Captured:
 		return true
 	case api.Failed: // without a code: the node did its part, and what it made could not be registered
 		return status.Code == 0 && status.DiskKept

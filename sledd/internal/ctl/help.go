@@ -38,7 +38,8 @@ func setHelp(root *cobra.Command, screen Screen) {
 // valueNames are the names of values by flag. The types of the library, such as stringToString, say little to a reader.
 var valueNames = map[string]string{
 	"architecture": "NAME", "bmc": "URL", "boot": "HOW", "boot-order": "ORDER", "by": "OPERATOR", "bytes": "N",
-	"ca": "FILE", "context": "NAME", "digest": "DIGEST", "disk": "SELECTOR", "file": "FILE",
+	"configure": "HOW",
+	"ca":        "FILE", "context": "NAME", "digest": "DIGEST", "disk": "SELECTOR", "file": "FILE",
 	"file-bytes": "N", "flavour": "NAME", "for": "STATE",
 	"hostname": "NAME", "html": "FILE", "image": "IMAGE", "interval": "TIME", "json": "FILE",
 	"keep-disk": "SELECTOR", "kernel-arguments": "TEXT", "key": "FILE", "keys": "FILE", "kind": "KIND",

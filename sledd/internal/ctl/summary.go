@@ -74,6 +74,7 @@ func (a *app) summaryColumns(header string) []column[api.SummaryGroup] {
 		col("drift", func(g api.SummaryGroup) string { return nonzero(g.Drift) }),
 		col("overdue", func(g api.SummaryGroup) string { return nonzero(g.Overdue) }).spare(),
 		in("rescue", api.UnderRescue).spare(),
+		in(string(api.Unconfirmed), api.Unconfirmed).spare(),
 		in(api.Unseen, api.Unseen).spare(),
 	}
 }

@@ -224,7 +224,7 @@ func judge(n api.Node) verdict {
 		return verdictPending
 	}
 	switch s.Phase {
-	case api.Operational, api.Wiped, api.Captured:
+	case api.Operational, api.Unconfirmed, api.Wiped, api.Captured:
 		return verdictDone
 	case api.Failed:
 		return verdictFailed

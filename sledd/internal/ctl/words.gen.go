@@ -20,6 +20,7 @@ var phaseColours = map[api.Phase]text.Colors{
 	api.Capturing:   {text.FgYellow},
 	api.Starting:    {text.FgCyan},
 	api.Operational: {text.FgGreen},
+	api.Unconfirmed: {text.FgYellow},
 	api.Wiped:       {text.FgGreen},
 	api.Captured:    {text.FgGreen},
 	api.UnderRescue: {text.FgMagenta, text.Bold},
@@ -59,6 +60,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"how much is read back: none, sample (default) or full")
 	flags.BoolVar(&f.spec.AllowUnsigned, "allow-unsigned", false,
 		"accept an image without a signature, if the site's initrd allows it")
+	flags.StringVar(&f.spec.Configure, "configure", "",
+		"what is configured: the system in the image (default), or none; then nothing confirms that it runs")
 	flags.StringVar(&f.spec.Boot, "boot", "",
 		"how the installed system is started: auto (default), kexec or reboot")
 	flags.StringVar(&f.spec.Admission, "admission", "",
@@ -83,6 +86,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		[]string{"full", "delta", "auto"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("verify", cobra.FixedCompletions(
 		[]string{"none", "sample", "full"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("configure", cobra.FixedCompletions(
+		[]string{"system", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("boot", cobra.FixedCompletions(
 		[]string{"auto", "kexec", "reboot"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("admission", cobra.FixedCompletions(
@@ -125,6 +130,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	if changed("allow-unsigned") {
 		spec.AllowUnsigned = f.spec.AllowUnsigned
 	}
+	if changed("configure") {
+		spec.Configure = f.spec.Configure
+	}
 	if changed("boot") {
 		spec.Boot = f.spec.Boot
 	}
@@ -159,6 +167,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"mode", b.Mode},
 		{"verify", b.Verify},
 		{"allow unsigned", onlyYes(b.AllowUnsigned)},
+		{"configure", b.Configure},
 		{"boot", b.Boot},
 		{"admission", b.Admission},
 		{"seed changes", b.SeedChanges},

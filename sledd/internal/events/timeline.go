@@ -177,8 +177,11 @@ func (r *run) steps() time.Time {
 	return r.now
 }
 
-// done reports whether the end of a step satisfied the binding: a wipe alone, or a capture.
-func done(e api.Event) bool { return e.Phase == api.Wiped || e.Verb == "capture" }
+// done reports whether the end of a step satisfied the binding: a wipe alone, a capture, or the start of a system that
+// cannot report.
+func done(e api.Event) bool {
+	return e.Phase == api.Wiped || e.Phase == api.Unconfirmed || e.Verb == "capture"
+}
 
 // moved puts the bar of a step that has ended on the line, with what it moved.
 func (r *run) moved(name string, from time.Time, end api.Event) {

@@ -179,12 +179,33 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 		return refusal.Value("body.wipe_method", spec.WipeMethod,
 			fmt.Errorf("a drive erases itself with wipe purge or clear, not with %q", spec.Wipe))
 	}
+	if err := checkConfigure(spec); err != nil {
+		return err
+	}
 	if spec.Disk != "" {
 		if err := plan.CheckSelector(spec.Disk); err != nil {
 			return refusal.Value("body.disk", spec.Disk, err)
 		}
 	}
 	return checkKeys(spec.AuthorizedKeys)
+}
+
+// checkConfigure refuses what an image that is not configured never gets.
+func checkConfigure(spec api.BindingSpec) error {
+	if spec.Configure != api.Unconfigured {
+		return nil
+	}
+	for _, one := range []struct {
+		name string
+		set  bool
+	}{{"hostname", spec.Hostname != ""}, {"authorized_keys", len(spec.AuthorizedKeys) > 0},
+		{"user_data", spec.UserData != ""}} {
+		if one.set {
+			return refusal.Value("body.configure", spec.Configure,
+				fmt.Errorf("an image that is not configured gets no %s: leave it out", one.name))
+		}
+	}
+	return nil
 }
 
 // checkCapture refuses to make an image under a name that is taken, unless this very desired has made it.

@@ -39,6 +39,11 @@ func at(edit func(c *fleet.Change)) func(c *fleet.Change) {
 	}
 }
 
+// unconfigured leaves the image as it is written, so it has nothing to give to it.
+func unconfigured(c *fleet.Change) {
+	c.Configure, c.Hostname, c.AuthorizedKeys, c.UserData = api.Unconfigured, "", nil, ""
+}
+
 // edits of full, and why each images the node again.
 var edits = map[string]struct {
 	edit func(c *fleet.Change)
@@ -67,6 +72,8 @@ var edits = map[string]struct {
 	"user data kept":               {func(c *fleet.Change) { c.UserData, c.KeepUserData = "", true }, nil},
 	"another image":                {func(c *fleet.Change) { c.Image = "v2" }, []string{"image"}},
 	"another disk":                 {func(c *fleet.Change) { c.Disk = "serial:2" }, []string{"disk"}},
+	"configured":                   {func(c *fleet.Change) { c.Configure = "system" }, nil},
+	"not configured":               {unconfigured, []string{"configure"}},
 	"no image":                     {func(c *fleet.Change) { c.Image = "" }, []string{"image"}},
 	"a capture":                    {func(c *fleet.Change) { c.Image, c.Capture = "", "x" }, []string{"image", "capture"}},
 	"requested":                    {func(c *fleet.Change) { c.Reimage = true }, []string{"reimage"}},
@@ -248,6 +255,26 @@ func TestTheMethodNeedsItsLevel(t *testing.T) {
 		change.WipeMethod = "auto"
 		if _, err := r.PutBinding(t.Context(), "n1", change); err != nil {
 			t.Errorf("level %q, auto: %v", level, err)
+		}
+	}
+}
+
+// What an image that is not configured would never get is refused with the binding, not lost.
+func TestAnImageThatIsNotConfiguredGetsNothing(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("v1")
+	for name, edit := range map[string]func(c *fleet.Change){
+		"hostname":        func(c *fleet.Change) { c.Hostname = "db1" },
+		"authorized_keys": func(c *fleet.Change) { c.AuthorizedKeys = []string{alice} },
+		"user_data":       func(c *fleet.Change) { c.UserData = "#cloud-config\n" },
+	} {
+		change := full()
+		unconfigured(&change)
+		edit(&change)
+		_, err := r.PutBinding(t.Context(), "n1", change)
+		if !refusal.Is(err, refusal.Invalid) || !strings.Contains(err.Error(), "gets no "+name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -299,6 +299,31 @@ func TestAnInstallationEndsOperational(t *testing.T) {
 	m.refused("operational of another generation", err, refusal.Invalid)
 }
 
+// Nobody waits for the report of a system that was not configured, and its kexec says nothing about the model.
+func TestAnImageThatIsNotConfiguredEndsUnconfirmed(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12", Configure: api.Unconfigured})
+	m.boot()
+	if got := m.poll(); got != "wipe write kexec" {
+		t.Fatalf("the plan is %q", got)
+	}
+	m.does(api.Wiping, start(1, "wipe"))
+	m.does(api.Writing, end(1, "wipe", 0), start(2, "write"))
+	m.writes()
+	m.does(api.Unconfirmed, end(2, "write", 0), start(3, "kexec"),
+		report.Line{Kind: report.End, Step: 3, Verb: "kexec", Way: "kexec"})
+	status, tx := m.status(), m.load()
+	if !tx.Satisfied() || status.Image != "d12" || status.Start != "kexec" || tx.Kexecs().Attempts != 0 {
+		t.Errorf("satisfied: %t, %+v, %+v", tx.Satisfied(), status, tx.Kexecs())
+	}
+	if m.boot() {
+		t.Error("the next start is that of the Sled system")
+	}
+	m.change(func(tx *nodetx.Tx) { tx.Unbind() })
+	if m.boot() {
+		t.Error("without a binding it no longer starts its disk")
+	}
+}
+
 // operationalToken is the token in a seed.
 func operationalToken(t *testing.T, seed []byte) string {
 	t.Helper()

@@ -208,7 +208,7 @@ func (in *Intake) attachPlan(tx *nodeTx, desired plan.Plan, record *token.Record
 // recordPlanIssued notes that the node has a plan now; what was reported of an earlier one no longer holds.
 func (tx *nodeTx) recordPlanIssued(desired plan.Plan) {
 	kept := tx.Status().Phase == api.Discovered && tx.Node() == nil ||
-		desired.Idle() && tx.Satisfied() && tx.Status().Phase != api.Operational ||
+		desired.Idle() && tx.Satisfied() && !tx.Status().Phase.Installed() ||
 		tx.Status().Phase == api.Booting && !desired.Idle()
 	if !kept {
 		tx.Enter(api.Idle)

@@ -3,6 +3,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -248,6 +249,11 @@ func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Repo
 	case "capture":
 		return in.recordCapture(ctx, tx, sent, line)
 	case "kexec", "reboot":
+		if desired != nil && desired.Configure == api.Unconfigured { // nobody waits for its report
+			tx.Enter(api.Unconfirmed)
+			tx.Status().Start = cmp.Or(line.Way, "reboot")
+			return nil
+		}
 		tx.Enter(api.Starting)
 		tx.recordStart(line.Way, sent.Generation)
 	}

@@ -126,6 +126,8 @@ func targetPhase(binding api.BindingSpec) api.Phase {
 		return api.Captured
 	case binding.Image == "":
 		return api.Wiped
+	case binding.Configure == api.Unconfigured:
+		return api.Unconfirmed
 	}
 	return api.Operational
 }

@@ -53,7 +53,9 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
 	default:
 		p.write(target, binding, image, upload)
-		p.configure(target, node, binding)
+		if binding.Configure != api.Unconfigured {
+			p.configure(target, node, binding)
+		}
 		p.start(target, binding)
 	}
 	return p, check(p)

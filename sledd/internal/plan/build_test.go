@@ -73,6 +73,20 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// An image that is not configured is started as it was written.
+func TestAnImageThatIsNotConfigured(t *testing.T) {
+	spec := api.BindingSpec{Image: "d12", Configure: api.Unconfigured, Boot: "reboot"}
+	p, err := plan.Build(node, api.Binding{BindingSpec: spec, Generation: 7}, image(), upload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "plan 1\ngeneration 7\nwipe disks=only level=empty\nwrite disk=only image=http://a/i,http://b/i digest=" +
+		digest + " mode=full gaps=keep\nreboot\n"
+	if text, err := plan.Encode(p); err != nil || text != want {
+		t.Errorf("%v\ngot  %s\nwant %s", err, text, want)
+	}
+}
+
 // TestATearDownTakesAllDisksButKeptOnes even of a node that names no disk.
 func TestATearDownTakesAllDisksButKeptOnes(t *testing.T) {
 	kept := api.NodeSpec{Name: "n1", KeepDisks: []string{"serial:A", "wwn:0x5"}}

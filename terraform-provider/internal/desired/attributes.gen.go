@@ -19,6 +19,7 @@ type Shared struct {
 	Mode              types.String `tfsdk:"mode"`
 	Verify            types.String `tfsdk:"verify"`
 	AllowUnsigned     types.Bool   `tfsdk:"allow_unsigned"`
+	Configure         types.String `tfsdk:"configure"`
 	Boot              types.String `tfsdk:"boot"`
 	Admission         types.String `tfsdk:"admission"`
 	SeedChanges       types.String `tfsdk:"seed_changes"`
@@ -61,6 +62,11 @@ func SharedSchema() map[string]schema.Attribute {
 			"none", "sample", "full"),
 		"allow_unsigned": boolAttribute("Accept an image without a signature. Works only where the site's Sled system allows it. " +
 			"Default: `false`."),
+		"configure": choiceAttribute("`system` configures the system in the image. `none` starts the image as it was written, "+
+			"for systems that cannot be read (LUKS, ZFS, Windows): it gets no host name, keys or user "+
+			"data, and the node ends in phase unconfirmed. One of `system`, `none`. A change images the "+
+			"node again. Default: `system`.",
+			"system", "none"),
 		"boot": choiceAttribute("How the installed system is started. `auto` is kexec where there is a kernel to load, else "+
 			"reboot. One of `auto`, `kexec`, `reboot`. Default: `auto`.",
 			"auto", "kexec", "reboot"),
@@ -105,6 +111,7 @@ func (s *Shared) State() State {
 	state.Mode = s.Mode.ValueString()
 	state.Verify = s.Verify.ValueString()
 	state.AllowUnsigned = s.AllowUnsigned.ValueBool()
+	state.Configure = s.Configure.ValueString()
 	state.Boot = s.Boot.ValueString()
 	state.Admission = s.Admission.ValueString()
 	state.SeedChanges = s.SeedChanges.ValueString()
@@ -130,6 +137,7 @@ func (s *Shared) Take(stored State) {
 	take(&s.Mode, stored.Mode)
 	take(&s.Verify, stored.Verify)
 	takeBool(&s.AllowUnsigned, stored.AllowUnsigned)
+	take(&s.Configure, stored.Configure)
 	take(&s.Boot, stored.Boot)
 	take(&s.Admission, stored.Admission)
 	take(&s.SeedChanges, stored.SeedChanges)
@@ -149,7 +157,7 @@ func (a *Attributes) Take(stored State) {
 
 // DesiredKnown is true when everything that decides about the generation is known.
 func (s *Shared) DesiredKnown() bool {
-	return Known(s.Disk, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion)
+	return Known(s.Disk, s.Configure, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion)
 }
 
 // DesiredKnown is true when everything that decides about the generation is known.
@@ -167,6 +175,9 @@ func differences(declared, stored State) []string {
 	var all []string
 	if declared.Disk != stored.Disk {
 		all = append(all, difference("disk", declared.Disk, stored.Disk))
+	}
+	if declared.Configure != stored.Configure {
+		all = append(all, difference("configure", declared.Configure, stored.Configure))
 	}
 	if declared.Hostname != stored.Hostname {
 		all = append(all, difference("hostname", declared.Hostname, stored.Hostname))
