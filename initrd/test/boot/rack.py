@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A virtual machine whose disks are files with a canary in each MiB, and wipes of it by a real sledd."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from boot_server import Server, end, initrd, wait_for
+
+MAC = "52:54:00:77:00:02"
+GATEWAY = "10.0.2.2"  # loopback of this machine, as the virtual machine sees it
+MIB = 1 << 20
+SIZE = 80 * MIB  # over 64, so that not all of it is read back
+
+
+def canary(name: str, mib: int) -> bytes:
+    """One block of a MiB."""
+    return f"CANARY {name} {mib:06d} ".encode() * 16
+
+
+def filled(path: Path) -> str:
+    """A canary in each MiB of the disk, at another place each time. Returns the digest of the disk."""
+    path.touch()
+    with path.open("r+b") as file:
+        for mib in range(SIZE // MIB):
+            block = bytearray(os.urandom(4096) * (MIB // 4096))
+            at = mib * 12289 % (MIB - 4096)
+            block[at : at + len(canary(path.stem, mib))] = canary(path.stem, mib)
+            file.write(block)
+    return digest(path)
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def canaries(path: Path) -> list[int]:
+    """Where a canary is, in bytes."""
+    data, found, at = path.read_bytes(), [], -1
+    while (at := data.find(b"CANARY ", at + 1)) >= 0:
+        found.append(at)
+    return found
+
+
+def opened(path: Path, *above: dict[str, Any]) -> list[str]:
+    """QEMU's words for the file of a disk, as the node `b-NAME`; `above`: what lies between the file and the disk."""
+    node: dict[str, Any] = {"driver": "file", "filename": str(path), "discard": "unmap"}
+    for filter_ in above:
+        node = {**filter_, "image" if filter_["driver"] == "blkdebug" else "file": node}
+    node = {"driver": "raw", "node-name": f"b-{path.stem}", "discard": "unmap", "file": node}
+    return ["-blockdev", json.dumps(node)]
+
+
+def show_logs(folder: Path) -> None:
+    """The ends of the console and of sledd's log, as comments of TAP."""
+    for name in ("console.log", "sledd.log"):
+        path = folder / name
+        path.touch()
+        print(*(f"# {line}" for line in path.read_text(errors="replace").splitlines()[-60:]), sep="\n")
+
+
+class Rack:
+    """One machine and its sledd. `devices` are QEMU's words for the disks."""
+
+    def __init__(self, out: Path, folder: Path, server: Server, devices: list[str]) -> None:
+        self.out, self.folder, self.server, self.devices = out, folder, server, devices
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Switches it on, at the point where iPXE starts the kernel, and admits it once it has sent its facts."""
+        system, console = self.out / "initrd/generic", self.folder / "console.log"
+        console.unlink(missing_ok=True)
+        words = ["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg", "-m", "384", "-no-reboot"]
+        words += ["-display", "none", "-serial", f"file:{console}", "-device", "virtio-rng-pci"]
+        words += ["-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
+        words += ["-netdev", "user,id=n0", "-device", f"virtio-net-pci,netdev=n0,mac={MAC},romfile=", *self.devices]
+        words += ["-kernel", str(system / "vmlinuz"), "-initrd", str(initrd(system, self.folder))]
+        words += ["-append", self.server.kernel_arguments()]
+        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+        wait_for("the facts", 600, lambda: self.server.is_known() and self.server.node().get("facts"))
+        self.server.admit(console)
+
+    def cut(self) -> None:
+        """QEMU ends at once, and whatever it has not written is lost."""
+        assert self.process
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.settimeout(10)
+            monitor.connect(str(self.folder / "qmp"))
+            lines = monitor.makefile("rw")
+            lines.readline()
+            for word in ("qmp_capabilities", "quit"):
+                lines.write(json.dumps({"execute": word}) + "\n")
+                lines.flush()
+                lines.readline()
+        self.process.wait(30)
+
+    def stop(self) -> None:
+        if self.process and self.process.poll() is None:
+            end(self.process)
+
+    def keep(self, names: list[str]) -> None:
+        """Declares the machine."""
+        node = {"mac": MAC, "name": "n1", "disk": "smallest", "keep_disks": [f"serial:{name}" for name in names]}
+        self.server.call("PUT", f"/v1/nodes/{MAC}", node)
+
+    def bind(self, **binding: str) -> int:
+        """Returns the generation, a new one each time."""
+        bound = json.loads(self.server.call("PUT", "/v1/bindings/n1?reimage=true", {"node": "n1", **binding}))
+        return int(bound["generation"])
+
+    def status(self) -> dict[str, Any]:
+        return dict(self.server.node()["status"])
+
+    def ended(self, generation: int, *phases: str) -> dict[str, Any]:
+        """The status once its plan has ended."""
+
+        def ended() -> Any:
+            status = self.status()
+            return status["generation"] == generation and status["phase"] in phases and status
+
+        return dict(wait_for(f"generation {generation} to be {' or '.join(phases)}", 600, ended))
+
+    def records(self, generation: int) -> list[dict[str, Any]]:
+        """Of all wipes of that generation."""
+        items = json.loads(self.server.call("GET", "/v1/erasures"))["items"]
+        return [record for record in items if record["generation"] == generation]
+
+    def steps(self, generation: int) -> list[str]:
+        """The verbs that were started, in order."""
+        events = sorted(self.server.events(), key=lambda event: event["id"])
+        return [e["verb"] for e in events if e["kind"] == "begin" and e["generation"] == generation]
