@@ -214,9 +214,10 @@ test-selector: ## which disk a selector means, in C and Go
 test-keep: check-program ## plans that would cost a disk which is kept
 	$(MAKE) -C initrd/src keep
 
-# A virtual machine with nine disks.
-test-erase: build/bin/sledd initrd ## disks wiped to each level, and read from the outside
+# Virtual machines. CUTS=20: power cuts in a wipe, at moments chosen by SEED.
+test-erase: build/bin/sledd initrd ## disks wiped to each level and under power cuts, read from the outside
 	initrd/test/boot/erase build
+	initrd/test/boot/wiped build
 
 test-multicast: check-program ## multicast to 1,000 nodes in virtual time, then to some in namespaces
 	$(MAKE) -C initrd/src simulate

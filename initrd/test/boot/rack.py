@@ -75,7 +75,7 @@ class Rack:
     def start(self) -> None:
         """Switches it on, at the point where iPXE starts the kernel, and admits it once it has sent its facts."""
         system, console = self.out / "initrd/generic", self.folder / "console.log"
-        console.unlink(missing_ok=True)
+        console.write_bytes(b"")  # that of the boot before goes
         words = ["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg", "-m", "384", "-no-reboot"]
         words += ["-display", "none", "-serial", f"file:{console}", "-device", "virtio-rng-pci"]
         words += ["-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
@@ -130,8 +130,3 @@ class Rack:
         """Of all wipes of that generation."""
         items = json.loads(self.server.call("GET", "/v1/erasures"))["items"]
         return [record for record in items if record["generation"] == generation]
-
-    def steps(self, generation: int) -> list[str]:
-        """The verbs that were started, in order."""
-        events = sorted(self.server.events(), key=lambda event: event["id"])
-        return [e["verb"] for e in events if e["kind"] == "begin" and e["generation"] == generation]
