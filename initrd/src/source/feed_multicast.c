@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames come from packets or from a feed of the source: one after the other, as often as the state changes. In between
 // all parcels are returned.
-#include "source/multicast_feed.h"
+#include "source/feed_multicast.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "source/multicast_feed.h"
 
 #define REJECTED_MOST 8u
 

@@ -6,8 +6,11 @@
 #include <pthread.h>
 
 #include "multicast/gather_need.h"
+#include "multicast/place.h"
 #include "net/udp.h"
-#include "source/feed_multicast.h"
+#include "source/feed.h"
+
+struct multicast_told;
 
 enum multicast_state {
 	MULTICAST_RUNS,	   // packets are taken

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "source/feed_multicast.h"
 #include "source/multicast_feed.h"
 
 #define WAKES (250 * MILLISECOND) // at least, to see how long nothing came
