@@ -23,7 +23,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import 
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview import preview
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Get, Settings, settings_of
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.table import Table
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Tell, Tick, Wave
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Wave
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import WARM, RealWorld
 from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE
 from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
@@ -70,7 +70,9 @@ class ActionModule(ActionBase):
                 "rollout"
             ]  # of this process alone, which Ansible makes for the task
         client = connect(options)
-        acts = Acts(Tools(client, options, self._say, options["cache"]))
+        table = Table(self._draw, time.monotonic, SIZE.columns, SIZE.lines) if TERMINAL else None
+        lines = Lines(len(nodes), self._say, time.monotonic)
+        acts = Acts(Tools(client, options, table.note if table else self._say, options["cache"]))
         world = RealWorld(client, acts, nodes, options["warm"])
         planned: dict[str, Json] = {}
         if self._task.check_mode or self._task.diff:
@@ -80,7 +82,7 @@ class ActionModule(ActionBase):
         if self._task.check_mode:
             return {**report(planned, nodes), "diff": diff, "failed": False}
         with world:
-            wave = Wave(nodes, world, *self._output(len(nodes)))
+            wave = Wave(nodes, world, table.tell, table.tick) if table else Wave(nodes, world, lines.tell)
             return {**report(wave.run(), nodes), **({"diff": diff} if diff else {})}
 
     def _variables(self, name: str, task_vars: dict[str, Any], options: Json) -> Get:
@@ -88,13 +90,6 @@ class ActionModule(ActionBase):
         given = {variable: options[option] for variable, option in INSTEAD.items() if options[option] is not None}
         get = variables_of(name, task_vars, self._templar.template)
         return lambda variable: given[variable] if variable in given else get(variable)
-
-    def _output(self, nodes: int) -> tuple[Tell, Tick]:
-        """A table that is drawn again on a terminal, else lines."""
-        if TERMINAL:
-            table = Table(self._draw, time.monotonic, SIZE.columns, SIZE.lines)
-            return table.tell, table.tick
-        return Lines(nodes, self._say, time.monotonic).tell, lambda runs: None
 
     @staticmethod
     def _draw(text: str) -> None:

@@ -131,10 +131,11 @@ def test_a_table_is_drawn_over_the_last_one_below_the_trouble() -> None:
     drawn.tick(runs)
     before, few.runs["n1"].state = few.runs["n1"].state, State("n1", core.FAILED, reason="write: code 5")
     drawn.tell(few.runs["n1"], before)
+    drawn.note("n0: start it by hand")
     clock[0] = 2.0
     drawn.tick(runs)
     assert len(said) == 2, "once a second"
-    assert said[1].startswith("\x1b[3F\x1b[Jn1: failed: write: code 5\nn0 ")
+    assert said[1].startswith("\x1b[3F\x1b[Jn1: failed: write: code 5\nn0: start it by hand\nn0 ")
     for run in runs:
         run.state = run.state._replace(stage=core.DONE)
     drawn.tick(runs)

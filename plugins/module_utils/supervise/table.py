@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
@@ -67,14 +67,18 @@ class Table:
         self._say, self._clock, self._width, self._height = say, clock, width, height
         self._drawn = 0  # lines of the table on the terminal
         self._last = clock() - REDRAW
-        self._trouble: list[str] = []
+        self._above: deque[str] = deque()  # lines to be printed above it
         self._ended = False  # all nodes, and that was drawn; their last jobs may still run
 
     def tell(self, run: Run, before: State) -> None:
         """A node has changed."""
         text, trouble = line(run, before)
         if trouble:
-            self._trouble.append(text)
+            self.note(text)
+
+    def note(self, text: str) -> None:
+        """A line for people, from any thread. Printed by itself it would move the table."""
+        self._above.append(text)
 
     def tick(self, runs: Sequence[Run]) -> None:
         """Time has passed, or a node has changed."""
@@ -84,6 +88,7 @@ class Table:
             return
         self._last, self._ended = now, ended
         lines = table(runs, now, self._width, self._height)
+        above = [self._above.popleft() for _ in range(len(self._above))]
         erase = f"\x1b[{self._drawn}F\x1b[J" if self._drawn else ""
-        self._say(erase + "\n".join([*self._trouble, *lines]))
-        self._trouble, self._drawn = [], len(lines)
+        self._say(erase + "\n".join([*above, *lines]))
+        self._drawn = len(lines)
