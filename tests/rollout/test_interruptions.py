@@ -106,9 +106,9 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
     fleet.end()
 
 
-@pytest.mark.parametrize("count", ROUNDS)
-def test_each_generation_is_written_once(rack: Rack, chance: random.Random, count: int) -> None:
-    disturbed = Disturbed(rack, chance)
+@pytest.mark.parametrize(("number", "count"), list(enumerate(ROUNDS)))
+def test_each_generation_is_written_once(rack: Rack, chance: random.Random, number: int, count: int) -> None:
+    disturbed = Disturbed(rack, random.Random(f"{chance.random()} {number}"))  # SLED_SEED is one for all fleets
     while disturbed.interruptions < count:
         disturbed.disturb()
     disturbed.finish()
