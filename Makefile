@@ -215,11 +215,11 @@ test-keep: check-program ## plans that would cost a disk which is kept
 	$(MAKE) -C initrd/src keep
 
 # Virtual machines. CUTS=20: power cuts in a wipe, at moments chosen by SEED.
-test-erase: build/bin/sledd initrd ## disks wiped to each level and under power cuts, read from the outside
+test-erase: build/bin/sledd initrd ## disks wiped to each level, and power cuts in it
 	initrd/test/boot/erase build
 	initrd/test/boot/wiped build
 
-test-multicast: check-program ## multicast to 1,000 nodes in virtual time, then to some in namespaces
+test-multicast: check-program ## multicast to 1,000 nodes in virtual time
 	$(MAKE) -C initrd/src simulate
 	tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc SLED_VECTORS=$(CURDIR)/contract/vectors \
 		python3 initrd/test/net/test_multicast_net.py

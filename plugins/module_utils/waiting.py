@@ -42,7 +42,8 @@ def done(node: Json, lowest: int) -> bool:
     binding, status = node.get("binding"), node["status"]
     if binding:
         return bool(binding.get("satisfied")) and requested_generation(node) >= lowest
-    return status.get("generation", 0) >= lowest and status.get("phase") in ("operational", "unconfirmed", "wiped", "captured")
+    ends = ("operational", "unconfirmed", "wiped", "captured")
+    return status.get("generation", 0) >= lowest and status.get("phase") in ends
 
 
 def reached(stage: str) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/key"
-	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -71,7 +70,7 @@ func hallNode(t *store.Transaction, i int, now time.Time) {
 	case 4:
 		put(nodetx.RescueOf, nodetx.Rescue{Number: 1, Given: true, Rescue: api.Rescue{Started: now.Add(-time.Hour),
 			Entered: now.Add(-time.Minute), Address: nodetexttest.Address("10.77.12.105"),
-			Fingerprint: nodetext.CleanIdentifier("SHA256:Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"),
+			Fingerprint: nodetexttest.Identifier("SHA256:Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"),
 			RescueSpec:  api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA alice"}}}})
 	case 5: // an alarm
 		put(nodetx.AdmissionOf, admission.State{Alarms: []admission.Alarm{{Kind: admission.RivalAlarm,

@@ -41,7 +41,7 @@ class Machine:
 
     @contextmanager
     def without(self, name: str | None) -> Iterator[None]:
-        """A file that is there and cannot be read, because it is a folder, or a folder that is a file; None: nothing."""
+        """A file that is there and cannot be read: it is a folder, or a folder that is a file; None: nothing."""
         if name is None:
             yield
             return

@@ -58,7 +58,8 @@ var fleetLines = []struct {
 	{"unbind NODE20", exitConflict}, {"unbind NODE20 --take-over --yes", exitDone}, {"binding delete NODE6", exitNotFound},
 	{"image capture NODE22 golden-storage-node-2026-11-23", exitDone},
 	{"image apply gpu-node-ubuntu-24.04-cuda-12.6-2026-11-21 " +
-		"--url http://images.hall-b.example.net:8080/images/gpu.sled --digest sha256:" + "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff" +
+		"--url http://images.hall-b.example.net:8080/images/gpu.sled --digest sha256:" +
+		"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff" +
 		" --bytes 183840755712 --file-bytes 123456789012", exitDone},
 	{"image add --url none.sled", exitFailed}, {"image sign IMAGE --key none.key", exitUsage},
 	{"image delete IMAGE", exitConflict}, {"image delete gpu-node-ubuntu-24.04-cuda-12.6-2026-11-21", exitDone},

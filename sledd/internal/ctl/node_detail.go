@@ -66,10 +66,9 @@ func requestWords(n api.Node) string {
 		return words
 	}
 	when := api.NextBoot
-	switch phase := n.Status.Phase; {
-	case phase == api.UnderRescue:
+	if n.Status.Phase == api.UnderRescue {
 		when = api.AfterRescue
-	case phase == api.Idle, phase == api.Wiped, phase == api.Failed:
+	} else if slices.Contains([]api.Phase{api.Idle, api.Wiped, api.Failed}, n.Status.Phase) {
 		when = api.Now
 	}
 	return words + "; " + whenText(when)

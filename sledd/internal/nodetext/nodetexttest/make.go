@@ -25,6 +25,9 @@ func Key(text string) nodetext.HostKey { return must(nodetext.ParseHostKey(text)
 // Digest makes a digest.
 func Digest(text string) nodetext.Digest { return must(nodetext.ParseDigest(text)) }
 
+// Identifier is one of a node's.
+func Identifier(text string) nodetext.Identifier { return must(nodetext.ParseIdentifier(text)) }
+
 // Facts makes the facts of one line.
 func Facts(values map[string]string) map[string]nodetext.Identifier {
 	facts := map[string]nodetext.Identifier{}
