@@ -52,7 +52,7 @@ step_kexec() {
 	exec 3>&1 >&2 # 3: see plan_detail
 	kexec_disk=$(disk_of_step "$@")
 	# The root of a system on LVM, LUKS, md or ZFS cannot be mounted. Its /boot is enough.
-	disk_mount_root "$kexec_disk" || echo "only /boot is searched for a kernel" >&2
+	disk_mount_root "$kexec_disk" || echo "the kernel can only come from /boot" >&2
 	disk_mount_boot "$kexec_disk"
 	kexec_method=kexec kexec_reason='' kexec_code=3
 	if ! kexec_find "$@" || ! watchdog_choose "$(words_value watchdog "$@")" || ! kexec_load; then
