@@ -30,6 +30,17 @@ const (
 	AfterRescue = "after_rescue"
 )
 
+// When is when a node of this phase would act on another generation. rescued: it has a rescue, requested or entered.
+func When(phase Phase, rescued bool) string {
+	switch {
+	case rescued:
+		return AfterRescue
+	case phase == Idle, phase == Wiped, phase == Failed:
+		return Now
+	}
+	return NextBoot
+}
+
 // Again reports whether a node that had a plan before would be imaged or wiped again. A first image is none.
 func (o Outlook) Again() bool { return o.Wipes != "" && o.Before > 0 }
 

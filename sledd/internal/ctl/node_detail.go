@@ -65,13 +65,7 @@ func requestWords(n api.Node) string {
 	if words == "" || b.Generation <= n.Status.Generation {
 		return words
 	}
-	when := api.NextBoot
-	if n.Status.Phase == api.UnderRescue {
-		when = api.AfterRescue
-	} else if slices.Contains([]api.Phase{api.Idle, api.Wiped, api.Failed}, n.Status.Phase) {
-		when = api.Now
-	}
-	return words + "; " + whenText(when)
+	return words + "; " + whenText(api.When(n.Status.Phase, n.Rescue != nil))
 }
 
 func (a *app) statusRows(n api.Node) [][2]string {

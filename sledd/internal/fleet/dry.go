@@ -65,23 +65,12 @@ func (tx *nodeTx) outlook() *api.Outlook {
 	}
 	o.Disks = api.Matching(o.Disk, tx.Spec().KeepDisks, tx.Facts().Candidates())
 	if len(o.Why) > 0 {
-		o.When = tx.when()
+		o.When = api.When(tx.Status().Phase, tx.Rescue() != nil)
 	}
 	if len(o.Why) > 0 && now.Capture == "" {
 		o.Wipes = o.WipeText()
 	}
 	return &o
-}
-
-// when is when the node would act on another generation.
-func (tx *nodeTx) when() string {
-	switch phase := tx.Status().Phase; {
-	case tx.Rescue() != nil:
-		return api.AfterRescue
-	case phase == api.Idle, phase == api.Wiped, phase == api.Failed:
-		return api.Now
-	}
-	return api.NextBoot
 }
 
 // reasons are why a binding raises the generation; none: it does not.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctl
+
+import (
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+func TestRequestWordsSayWhenAsSleddDoes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		phase  api.Phase
+		rescue *api.Rescue
+		want   string
+	}{
+		{"running", api.Operational, nil, "its disk is wiped and gets image v2; at its next boot"},
+		{"waiting", api.Idle, nil, "its disk is wiped and gets image v2; now, if it still waits in the Sled system"},
+		{"rescue requested", api.Operational, &api.Rescue{}, "its disk is wiped and gets image v2; when its rescue ends"},
+		{"under rescue", api.UnderRescue, &api.Rescue{}, "its disk is wiped and gets image v2; when its rescue ends"},
+	} {
+		binding := &api.Binding{Generation: 2, BindingSpec: api.BindingSpec{Image: "v2"}}
+		node := api.Node{Status: api.Status{Phase: c.phase, Generation: 1}, Binding: binding, Rescue: c.rescue}
+		if got := requestWords(node); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
