@@ -118,13 +118,17 @@ static void find_holders(const char *root, struct disk *disk) {
 	snprintf(path, sizeof(path), "%s/sys/block/%s/holders", root, disk->name);
 	find_holder(path, disk);
 	snprintf(path, sizeof(path), "%s/sys/block/%s", root, disk->name);
-	if (!(dir = opendir(path)))
+	if (!(dir = opendir(path))) {
 		mark_unknown(disk, path, errno);
-	while (dir && (entry = readdir(dir)))
+		return;
+	}
+	while (errno = 0, (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, disk->name, strlen(disk->name))) {
 			snprintf(path, sizeof(path), "%s/sys/block/%s/%s/holders", root, disk->name, entry->d_name);
 			find_holder(path, disk);
 		}
+	if (errno)
+		mark_unknown(disk, path, errno);
 }
 
 int usage_find(const char *root, struct disks *disks, struct fault *fault) {
