@@ -28,12 +28,10 @@ class Terms:
     busy: float = 120.0  # seconds for which a busy control is asked again
     again: float = 5.0  # seconds between two such requests: more of them crash some BMCs
     before_on: Callable[[], None] = lambda: None  # called right before each power-on and reset
-    window: Callable[[], object] = lambda: (
-        None
-    )  # called before that and before the device is set, where power comes back
-    gate: Callable[[], float] = lambda: (
-        0.0
-    )  # called right before the request that switches on; returns the seconds waited
+    # Called before that and before the device is set, where power comes back.
+    window: Callable[[], object] = lambda: None
+    # Called right before the request that switches on; returns the seconds waited.
+    gate: Callable[[], float] = lambda: 0.0
     expect: Callable[[str], None] = lambda driver: None  # called when the system that ran has ended
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[float], None] = time.sleep
