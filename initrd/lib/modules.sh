@@ -22,7 +22,7 @@ modules_unchanged() {
 }
 
 # Buses report new hardware while their drivers load, and disks are found in the background: it is complete when three
-# passes in a row find nothing new.
+# passes in a row find nothing new. init gets the network meanwhile: a switch or a disk shelf may take half a minute.
 modules_load() {
 	modules_before='' modules_quiet=0
 	$MOCK modprobe -q scsi_mod scan=sync || :
