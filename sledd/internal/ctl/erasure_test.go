@@ -3,8 +3,10 @@
 package ctl
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +14,9 @@ import (
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
-func TestErasures(t *testing.T) {
-	folder := t.TempDir()
+// tornDown is a sledd with the records of a node whose one disk was wiped, and the other left out.
+func tornDown(t *testing.T) *sleddtest.Sledd {
+	t.Helper()
 	s := sleddtest.Start(t)
 	s.Declare(1)
 	s.Bind(api.BindingSpec{Node: "n1"})
@@ -24,6 +27,11 @@ func TestErasures(t *testing.T) {
 		"method=discard verify=sample read=37748736 seconds=1 samples=1024 seed="+strings.Repeat("0a", 32),
 		"erasure result=left disk=sdb serial=K wwn= path= model= bytes=1 sector=512 reason=on%20the%20keep%20list",
 		"end step=1 verb=wipe code=0 seconds=1")
+	return s
+}
+
+func TestErasures(t *testing.T) {
+	folder, s := t.TempDir(), tornDown(t)
 	records, key, page := filepath.Join(folder, "records"), filepath.Join(folder, "key"), filepath.Join(folder, "page")
 	exported, public := sledctl(t, s.URL, "", "erasure", "export"), sledctl(t, s.URL, "", "erasure", "key")
 	write(t, records, exported.out)
@@ -60,5 +68,36 @@ func TestErasures(t *testing.T) {
 	}
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "Erase record 1") {
 		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// TestNoByteOfARecordCanBeChanged, and no record taken out, of what was exported before the node was deleted and after.
+func TestNoByteOfARecordCanBeChanged(t *testing.T) {
+	key, s := filepath.Join(t.TempDir(), "key"), tornDown(t)
+	write(t, key, sledctl(t, s.URL, "", "erasure", "key").out)
+	before := sledctl(t, s.URL, "", "erasure", "export").out
+	for _, words := range [][]string{{"unbind", "n1", "--yes"}, {"node", "delete", "n1", "--yes"}} {
+		if r := sledctl(t, s.URL, "", words...); r.code != exitDone {
+			t.Fatalf("%v: %+v", words, r)
+		}
+	}
+	exported := sledctl(t, s.URL, "", "erasure", "export").out
+	if exported != before || strings.Count(exported, "\n") != 3 {
+		t.Fatalf("the records of a node that was deleted\n%s\nbefore\n%s", exported, before)
+	}
+	verify := func(text, what string, want int) {
+		if r := sledctl(t, s.URL, text, "erasure", "verify", "-", "--key", key); r.code != want {
+			t.Errorf("%s: code %d, %s%s", what, r.code, r.out, r.err)
+		}
+	}
+	verify(exported, "as exported", exitDone)
+	for i := range len(exported) {
+		changed := []byte(exported)
+		changed[i] ^= 1
+		verify(string(changed), fmt.Sprintf("byte %d altered", i), exitForged)
+	}
+	lines := strings.SplitAfter(exported, "\n")
+	for i := range lines[:3] {
+		verify(strings.Join(slices.Delete(slices.Clone(lines), i, i+1), ""), fmt.Sprintf("line %d taken out", i+1), exitForged)
 	}
 }

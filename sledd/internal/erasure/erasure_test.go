@@ -9,6 +9,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -233,5 +235,33 @@ func TestWhatADriveReported(t *testing.T) {
 	purged.Samples = 0
 	if !strings.Contains(Bound(purged), "one byte repeated") {
 		t.Fatal(Bound(purged))
+	}
+}
+
+// TestThePageOfAPurge is the picture of docs/disks.md, written to the folder PAGES.
+func TestThePageOfAPurge(t *testing.T) {
+	r := record("S64GNE0R900000")
+	r.Node, r.Generation, r.Admission = "rack-a-n07", 12, "proven"
+	r.BootID = nodetext.CleanIdentifier("0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e")
+	r.Disk, r.Bytes, r.Reason = nodetext.CleanIdentifier("nvme0n1"), 960197124096, nodetext.Prose{}
+	r.WWN = nodetext.CleanIdentifier("eui.36344730529000000025384500000001")
+	r.Path = nodetext.CleanIdentifier("pci-0000:41:00.0-nvme-1")
+	r.Model = nodetext.CleanIdentifier("SAMSUNG MZQL2960HCJR-00A07")
+	r.Level, r.Method, r.Compared, r.Seconds = "purge", "nvme-sanitize-crypto", 9216, 14.2
+	r.Reported = nodetext.CleanIdentifier("sanitize log sprog=65535 sstat=0x0101")
+	chain := New(&storetest.Memory{}, private)
+	appended(t, chain, r)
+	list, err := chain.List(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := Page(list.Items[0])
+	if err != nil || !bytes.Contains(page, []byte("9216 blocks")) || bytes.Contains(page, []byte("Reason")) {
+		t.Errorf("%v\n%s", err, page)
+	}
+	if folder := os.Getenv("PAGES"); folder != "" {
+		if err := os.WriteFile(filepath.Join(folder, "erase-record.html"), page, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
