@@ -18,7 +18,8 @@ struct memory_disk {
 	int error;
 	bool stuck;	   // a byte that keeps its value whatever is written
 	uint64_t stuck_at;
-	const bool *left;	   // of each MiB: nothing changes it, and all is reported as done. NULL: none
+	const bool *left;	   // of each grain: nothing changes it, and all is reported as done. NULL: none
+	uint32_t grain;		   // 1 MiB
 	uint64_t bad_from, bad_to; // reads and writes that touch this range fail with EIO
 	unsigned dies_after;	   // changes; then nothing is accepted any more, as if the power were cut. 0: never
 	unsigned calls, zero_calls, written_blocks, syncs, changes;
@@ -60,8 +61,8 @@ static inline void memory_put(struct memory_disk *m, const void *data, uint64_t 
 	const unsigned char *bytes = data;
 
 	while (m->left && size > 0) {
-		uint64_t here = (1u << 20) - offset % (1u << 20), n = size < here ? size : here;
-		if (!m->left[offset >> 20])
+		uint64_t here = m->grain - offset % m->grain, n = size < here ? size : here;
+		if (!m->left[offset / m->grain])
 			memory_put_one(m, bytes, n, offset);
 		bytes = bytes ? bytes + n : NULL;
 		offset += n;
@@ -141,7 +142,8 @@ static inline struct device memory_open(struct memory_disk *m, uint64_t bytes, u
 				  .can_discard = true,
 				  .can_zero = true,
 				  .fail_at = UINT64_MAX,
-				  .error = EIO};
+				  .error = EIO,
+				  .grain = 1u << 20};
 	memset(m->data, 0xa5, bytes);
 	return (struct device){.ops = &ops, .fd = -1, .name = "memory", .bytes = bytes, .sector = sector, .context = m};
 }

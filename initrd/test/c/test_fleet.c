@@ -106,25 +106,31 @@ static void test_side_by_side(void) {
 
 #define LARGE 128 // MiB; 1 % of them is one
 
-// A drive that says done and left 1 % of its MiBs, beside one that is sound: the record of the one is failed.
-static bool is_found(unsigned seed, enum erase_level level, bool *sound) {
+// A drive that says done and left one grain of its blocks, beside one that is sound: the record of the one is failed.
+static bool is_found(unsigned seed, enum erase_level level, uint32_t grain, bool full, bool *sound) {
 	static struct memory_disk disk[2];
+	static bool left[LARGE * MIB / 4096];
 	struct erase_fleet fleet = {.count = 2, .jobs = calloc(2, sizeof(*fleet.jobs))};
 	struct text text = {0};
-	bool left[LARGE] = {0}, found;
+	uint64_t at;
+	bool found;
 
 	srandom(seed);
-	left[random() % LARGE] = true;
+	at = (uint64_t)random() % (LARGE * MIB / grain);
+	left[at] = true;
 	for (unsigned i = 0; i < 2; i++) {
 		fleet.jobs[i].device = memory_open(&disk[i], i == 0 ? LARGE * MIB : MIB, 512);
 		fleet.jobs[i].erase.level = level;
+		fleet.jobs[i].erase.full = full;
 	}
 	disk[0].left = left;
+	disk[0].grain = grain;
 	found = fleet_erase(&fleet, &fault) == 0 && fleet_code(&fleet) == CODE_INTEGRITY &&
 		fleet.jobs[0].fault.code == CODE_INTEGRITY;
 	record_write(&fleet.jobs[0].disk, &fleet.jobs[0].erase, fleet.jobs[0].result, fleet.jobs[0].fault.text, &text);
 	found = found && strstr(text_string(&text), "result=failed");
 	*sound = *sound && fleet.jobs[1].result == ERASED;
+	left[at] = false;
 	text_free(&text);
 	for (unsigned i = 0; i < 2; i++)
 		free(disk[i].data);
@@ -132,16 +138,25 @@ static bool is_found(unsigned seed, enum erase_level level, bool *sound) {
 	return found;
 }
 
+// 1 % of the MiBs by samples, 4 KiB by reading all. The pattern of a clear takes time.
 static void test_left(void) {
-	static const enum erase_level levels[] = {ERASE_EMPTY, ERASE_CLEAR};
+	static const struct {
+		enum erase_level level;
+		uint32_t grain;
+		bool full;
+		unsigned runs;
+	} cases[] = {{ERASE_EMPTY, 1u << 20, false, 100},
+		     {ERASE_CLEAR, 1u << 20, false, 100},
+		     {ERASE_EMPTY, 4096, true, 100},
+		     {ERASE_CLEAR, 4096, true, 10}};
 
-	for (unsigned k = 0; k < ELEMENTS(levels); k++) {
-		unsigned found = 0, runs = levels[k] == ERASE_EMPTY ? 100 : 10; // the pattern of a clear takes time
+	for (unsigned k = 0; k < ELEMENTS(cases); k++) {
+		unsigned found = 0;
 		bool sound = true;
-		for (unsigned seed = 0; seed < runs; seed++)
-			found += is_found(seed, levels[k], &sound);
-		ok(found == runs && sound, "%s: what a drive left is found in %u of %u runs",
-		   erase_level_name(levels[k]), found, runs);
+		for (unsigned seed = 0; seed < cases[k].runs; seed++)
+			found += is_found(seed, cases[k].level, cases[k].grain, cases[k].full, &sound);
+		ok(found == cases[k].runs && sound, "%s: %u KiB that a drive left are found in %u of %u runs",
+		   erase_level_name(cases[k].level), cases[k].grain >> 10, found, cases[k].runs);
 	}
 }
 
