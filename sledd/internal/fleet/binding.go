@@ -171,7 +171,7 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s is for %s, node %s is %s", image.Name,
 			architecture(image.Architecture), tx.Node().Name, architecture(tx.Node().Architecture)))
 	}
-	if spec.Disk == "" && tx.Node().Disk == "" {
+	if spec.Disk == "" && tx.Node().Disk == "" && !spec.WipesAll() {
 		return refusal.Value("body.disk", "",
 			fmt.Errorf("no disk: neither the binding nor node %s names one", tx.Node().Name))
 	}
