@@ -32,7 +32,7 @@ KEYS: dict[str, str] = {
     "stages": "name colour light dark text",
     "codes": "code name c text action",
     "attributes": "name go type class values default max pattern example text flag help sledctl terraform shared"
-    " effect node",
+    " effect node alone",
     "steps": "verb text last disk changes phase stage operands",
     "operands": "name type values default required text",
 }

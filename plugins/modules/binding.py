@@ -91,7 +91,7 @@ options:
   verify:
     description:
       - >-
-        How much of what was written is read back.
+        How much of what was written, or without an image emptied, is read back.
       - If it is absent, sledd uses V(sample).
     type: str
     choices: [none, sample, full]

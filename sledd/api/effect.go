@@ -31,6 +31,10 @@ const Unconfigured = "none"
 // generation stays.
 func Reimages(before, after Effect, node NodeSpec) []string {
 	var why []string
+	emptied := after // how disks are emptied decides where there is no image
+	if !after.WipesAll() {
+		emptied = before
+	}
 	if !SameDesired(before, after, node) {
 		for _, part := range []struct {
 			name string
@@ -40,6 +44,9 @@ func Reimages(before, after Effect, node NodeSpec) []string {
 			{"capture", func(e *Effect) { e.Capture = after.Capture }},
 			{"disk", func(e *Effect) { e.Disk = after.Disk }},
 			{"configure", func(e *Effect) { e.Configure = after.Configure }},
+			{"wipe", func(e *Effect) { e.Wipe = emptied.Wipe }},
+			{"wipe_method", func(e *Effect) { e.WipeMethod = emptied.WipeMethod }},
+			{"verify", func(e *Effect) { e.Verify = emptied.Verify }},
 		} {
 			other := before
 			if part.make(&other); !SameDesired(before, other, node) {

@@ -149,7 +149,7 @@ type BindingSpec struct {
 	Wipe            string   `json:"wipe,omitempty" doc:"How the disk is wiped before it is written, or all disks of a node without an image: only signatures, every block empty, every block overwritten, or by the drive itself. Default: empty." enum:"signatures,empty,clear,purge"`
 	WipeMethod      string   `json:"wipe_method,omitempty" doc:"Command by which drives erase themselves, with the levels purge and clear of wipe. A command of which a drive estimates no time must be named. Default: auto." enum:"auto,nvme-format-user,nvme-format-crypto,nvme-sanitize-block,nvme-sanitize-crypto,nvme-sanitize-overwrite,scsi-sanitize-block,scsi-sanitize-crypto,scsi-sanitize-overwrite,ata-sanitize-block,ata-sanitize-crypto,ata-sanitize-overwrite"`
 	Mode            string   `json:"mode,omitempty" doc:"Write all of the image, only what differs from the disk, or whichever is faster. Default: full." enum:"full,delta,auto"`
-	Verify          string   `json:"verify,omitempty" doc:"How much of what was written is read back. Default: sample." enum:"none,sample,full"`
+	Verify          string   `json:"verify,omitempty" doc:"How much of what was written, or without an image emptied, is read back. Default: sample." enum:"none,sample,full"`
 	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`
 	Configure       string   `json:"configure,omitempty" doc:"system configures the system in the image. none starts the image as it was written, for systems that cannot be read (LUKS, ZFS, Windows): it gets no host name, keys or user data, and the node ends in phase unconfirmed. Default: system." enum:"system,none"`
 	Boot            string   `json:"boot,omitempty" doc:"How the installed system is started. auto is kexec where there is a kernel to load, else reboot. Default: auto." enum:"auto,kexec,reboot"`
@@ -168,7 +168,15 @@ func SameDesired(a, b Effect, node NodeSpec) bool {
 	return sameContent(a, b) &&
 		a.Capture == b.Capture &&
 		cmp.Or(a.Disk, node.Disk) == cmp.Or(b.Disk, node.Disk) &&
-		cmp.Or(a.Configure, "system") == cmp.Or(b.Configure, "system")
+		cmp.Or(a.Configure, "system") == cmp.Or(b.Configure, "system") &&
+		(!a.WipesAll() || !b.WipesAll() || sameWipe(a.BindingSpec, b.BindingSpec))
+}
+
+// sameWipe reports whether two bindings without an image have disks emptied alike.
+func sameWipe(a, b BindingSpec) bool {
+	return cmp.Or(a.Wipe, "empty") == cmp.Or(b.Wipe, "empty") &&
+		cmp.Or(a.WipeMethod, "auto") == cmp.Or(b.WipeMethod, "auto") &&
+		cmp.Or(a.Verify, "sample") == cmp.Or(b.Verify, "sample")
 }
 
 // SameSeed reports whether two bindings of a node give the same seed to its installed system. A change is for the next

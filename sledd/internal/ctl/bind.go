@@ -42,8 +42,9 @@ replaces whole bindings.
 Another image or disk raises the generation of the binding. The node is then
 imaged again: at once if it waits in the Sled system, otherwise at its next
 boot. --reimage does the same with nothing changed. Another hostname, other
-user data or keys are for the next image, unless --seed-changes reimage.
-This command does not switch power.
+user data or keys are for the next image, unless --seed-changes reimage. Of
+a node without an image, another --wipe, --wipe-method or --verify wipes all
+disks again. This command does not switch power.
 
 Before it changes anything, it prints which disks are wiped. On a terminal it
 asks. Elsewhere it refuses to image more than one node again, with exit code 4,

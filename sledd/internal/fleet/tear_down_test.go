@@ -3,6 +3,7 @@
 package fleet_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -13,6 +14,61 @@ import (
 
 func tearDown(spec api.BindingSpec) fleet.Change {
 	return fleet.Change{BulkBinding: api.BulkBinding{BindingSpec: spec}}
+}
+
+// What a binding without an image promises is how disks were emptied: in another way, they are emptied again. So nobody
+// who requests purge is shown that the machine is wiped, because it was wiped to empty before.
+func TestAnotherWayToWipeWipesAgain(t *testing.T) {
+	before := api.BindingSpec{Node: "n1", Wipe: "purge"}
+	for name, c := range map[string]struct {
+		edit func(s *api.BindingSpec)
+		want []string
+	}{
+		"nothing":                   {func(*api.BindingSpec) {}, nil},
+		"the default method":        {func(s *api.BindingSpec) { s.WipeMethod = "auto" }, nil},
+		"the default verify":        {func(s *api.BindingSpec) { s.Verify = "sample" }, nil},
+		"what wipes do not use":     {func(s *api.BindingSpec) { s.Mode, s.Boot = "delta", "kexec" }, nil},
+		"another level":             {func(s *api.BindingSpec) { s.Wipe = "clear" }, []string{"wipe"}},
+		"the default level":         {func(s *api.BindingSpec) { s.Wipe = "" }, []string{"wipe"}},
+		"a method":                  {func(s *api.BindingSpec) { s.WipeMethod = "nvme-format-user" }, []string{"wipe_method"}},
+		"all of it read":            {func(s *api.BindingSpec) { s.Verify = "full" }, []string{"verify"}},
+		"with an image":             {func(s *api.BindingSpec) { s.Image, s.Wipe = "v1", "empty" }, []string{"image"}},
+		"level and its read-back":   {func(s *api.BindingSpec) { s.Wipe, s.Verify = "clear", "full" }, []string{"wipe", "verify"}},
+		"in a capture it is no use": {func(s *api.BindingSpec) { s.Capture, s.Wipe = "x", "" }, []string{"capture"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRack(t)
+			r.declare(1)
+			r.register("v1")
+			r.bind(tearDown(before))
+			change := tearDown(before)
+			c.edit(&change.BindingSpec)
+			dry, err := r.Dry().PutBinding(t.Context(), "n1", change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(dry.Outlook.Why, c.want) {
+				t.Errorf("why %v, want %v", dry.Outlook.Why, c.want)
+			}
+			if got := r.bind(change).Generation == 2; got != (len(c.want) > 0) {
+				t.Errorf("the generation rises: %v", got)
+			}
+		})
+	}
+}
+
+// Of a wiped machine that is bound with another level, nobody says that it is as requested.
+func TestARaisedLevelIsNotSatisfied(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.bind(tearDown(api.BindingSpec{Node: "n1"}))
+	r.observe(1, api.Status{Phase: api.Wiped, Generation: 1})
+	if b, err := r.Binding(t.Context(), "n1"); err != nil || !b.Satisfied {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	if b := r.bind(tearDown(api.BindingSpec{Node: "n1", Wipe: "purge"})); b.Satisfied {
+		t.Errorf("wiped to empty, and purge is requested: %+v", b)
+	}
 }
 
 // A tear-down takes all disks, so it needs no disk to be named; an image and a capture do.

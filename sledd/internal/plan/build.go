@@ -48,6 +48,9 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 		p.add("reboot", nil)
 	case binding.Image == "":
 		p.wipe("all", target, binding)
+		if binding.Verify == "full" {
+			p.Steps[0].Operands = append(p.Steps[0].Operands, operand.Pair{Key: "verify", Value: binding.Verify})
+		}
 		p.add("idle", nil)
 	case image == nil:
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)

@@ -100,6 +100,23 @@ func TestATearDownTakesAllDisksButKeptOnes(t *testing.T) {
 	}
 }
 
+// TestATearDownReadsBackWhatIsRequested: of a wipe in front of an image, the image is what is read back.
+func TestATearDownReadsBackWhatIsRequested(t *testing.T) {
+	for verify, want := range map[string]string{"": "", "none": "", "sample": "", "full": " verify=full"} {
+		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Verify: verify}}, nil, upload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := plan.Encode(p); err != nil || !strings.Contains(text, "wipe disks=all level=empty"+want+"\n") {
+			t.Errorf("%q: %v\n%s", verify, err, text)
+		}
+		p, err = plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12", Verify: verify}}, image(), upload)
+		if text, _ := plan.Encode(p); err != nil || !strings.Contains(text, "wipe disks=only level=empty\n") {
+			t.Errorf("%q, an image: %v\n%s", verify, err, text)
+		}
+	}
+}
+
 func TestCapturedImageIsReadOverTLSUntilItIsSigned(t *testing.T) {
 	captured := image()
 	captured.URLs = []string{"http://a/images/captured/52-54-00-77-00-02-3.raw.zst",

@@ -34,7 +34,10 @@ type model struct {
 }
 
 // known is true when nothing that decides about the generation is still unknown.
-func (m *model) known() bool { return m.DesiredKnown() && desired.Known(m.ReimageTrigger, m.OnDrift) }
+// Without an image, the method does too.
+func (m *model) known() bool {
+	return m.DesiredKnown() && desired.Known(m.ReimageTrigger, m.OnDrift) && (!m.State().WipeOnly() || m.MethodKnown())
+}
 
 // observe copies the observed status of the node.
 func (m *model) observe(node api.Node) {

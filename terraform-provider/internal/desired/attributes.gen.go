@@ -57,8 +57,8 @@ func SharedSchema() map[string]schema.Attribute {
 		"mode": choiceAttribute("Write all of the image, only what differs from the disk, or whichever is faster. One of "+
 			"`full`, `delta`, `auto`. Default: `full`.",
 			"full", "delta", "auto"),
-		"verify": choiceAttribute("How much of what was written is read back. One of `none`, `sample`, `full`. Default: "+
-			"`sample`.",
+		"verify": choiceAttribute("How much of what was written, or without an image emptied, is read back. One of `none`, "+
+			"`sample`, `full`. Default: `sample`.",
 			"none", "sample", "full"),
 		"allow_unsigned": boolAttribute("Accept an image without a signature. Works only where the site's Sled system allows it. " +
 			"Default: `false`."),
