@@ -5,6 +5,7 @@
 step_configure() {
 	exec 3>&1 >&2 # 3: see plan_detail
 	configure_disk=$(disk_of_step "$@")
+	[ "$(words_value system "$@")" != keep ] || { configure_boot_order "$@"; return; }
 	# shellcheck disable=SC2046 # operands
 	sledc grow $(words_pick 'disk keep grow' "$@")
 	disk_mount_root "$configure_disk" || exit 3
@@ -18,11 +19,13 @@ step_configure() {
 	seed_authorize_user
 	seed_cloud_init
 	seed_operational
-	bootorder_set "$configure_disk" "$(words_value bootorder "$@")"
+	configure_boot_order "$@"
 	rm -rf "$seed_folder"
 	sync
 	disk_release
 }
+
+configure_boot_order() { bootorder_set "$configure_disk" "$(words_value bootorder "$@")"; }
 
 # configure_put MODE FILE: writes standard input to FILE of the installed system, atomically. Does not follow a link,
 # which could point outside of the system.

@@ -56,9 +56,7 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
 	default:
 		p.write(target, binding, image, upload)
-		if binding.Configure != api.Unconfigured {
-			p.configure(target, node, binding)
-		}
+		p.configure(target, node, binding)
 		p.start(target, binding)
 	}
 	return p, check(p)
@@ -134,9 +132,15 @@ func (p *Plan) wipe(which string, target []operand.Pair, binding api.Binding) {
 	p.add("wipe", disks(which, target), operands...)
 }
 
+// configure adds the step that adapts what was written; of an image that is not configured it sets the boot order alone.
 func (p *Plan) configure(target []operand.Pair, node api.NodeSpec, binding api.Binding) {
-	operands := []string{"hostname", first(binding.Hostname, node.Name), "grow", "last"}
-	if node.BootOrder != "" && node.BootOrder != api.KeepBootOrder {
+	ordered, operands := node.BootOrder != "" && node.BootOrder != api.KeepBootOrder, []string{"system", "keep"}
+	if binding.Configure != api.Unconfigured {
+		operands = []string{"hostname", first(binding.Hostname, node.Name), "grow", "last"}
+	} else if !ordered {
+		return
+	}
+	if ordered {
 		operands = append(operands, "bootorder", node.BootOrder)
 	}
 	p.add("configure", target, operands...)

@@ -81,9 +81,16 @@ func TestAnImageThatIsNotConfigured(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "plan 1\ngeneration 7\nwipe disks=only level=empty\nwrite disk=only image=http://a/i,http://b/i digest=" +
-		digest + " mode=full gaps=keep\nreboot\n"
-	if text, err := plan.Encode(p); err != nil || text != want {
+		digest + " mode=full gaps=keep\n"
+	if text, err := plan.Encode(p); err != nil || text != want+"reboot\n" {
 		t.Errorf("%v\ngot  %s\nwant %s", err, text, want)
+	}
+	ordered := node
+	ordered.BootOrder = "disk"
+	want += "configure disk=only system=keep bootorder=disk\nreboot\n"
+	p, err = plan.Build(ordered, api.Binding{BindingSpec: spec, Generation: 7}, image(), upload)
+	if text, _ := plan.Encode(p); err != nil || text != want {
+		t.Errorf("a boot order is the firmware's, not the image's: %v\ngot  %s\nwant %s", err, text, want)
 	}
 }
 

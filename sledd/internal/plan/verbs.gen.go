@@ -62,6 +62,7 @@ var verbs = map[string]Verb{
 			"disk":      CheckSelector,
 			"keep":      checkKeep,
 			"hostname":  checkHostname,
+			"system":    oneOf("adapt", "keep"),
 			"grow":      oneOf("last", "none"),
 			"bootorder": oneOf("keep", "disk", "network"),
 		},
