@@ -215,8 +215,9 @@ test-keep: check-program ## plans that would cost a disk which is kept
 	$(MAKE) -C initrd/src keep
 
 # Virtual machines. CUTS=20: power cuts in a wipe, at moments chosen by SEED.
-test-erase: build/bin/sledd initrd ## disks wiped to each level, and power cuts in it
+test-erase: build/bin/sledd initrd ## disks wiped to each level, 24 disks, power cuts, then images
 	initrd/test/boot/erase build
+	initrd/test/boot/many build
 	initrd/test/boot/wiped build
 
 test-multicast: check-program ## multicast to 1,000 nodes in virtual time

@@ -6,12 +6,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import socket
 import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from boot_server import Server, end, initrd, wait_for
+from boot_server import Server, certificates, end, image_key, initrd, wait_for
 
 MAC = "52:54:00:77:00:02"
 GATEWAY = "10.0.2.2"  # loopback of this machine, as the virtual machine sees it
@@ -24,11 +28,11 @@ def canary(name: str, mib: int) -> bytes:
     return f"CANARY {name} {mib:06d} ".encode() * 16
 
 
-def filled(path: Path) -> str:
+def filled(path: Path, size: int = SIZE) -> str:
     """A canary in each MiB of the disk, at another place each time. Returns the digest of the disk."""
     path.touch()
     with path.open("r+b") as file:
-        for mib in range(SIZE // MIB):
+        for mib in range(size // MIB):
             block = bytearray(os.urandom(4096) * (MIB // 4096))
             at = mib * 12289 % (MIB - 4096)
             block[at : at + len(canary(path.stem, mib))] = canary(path.stem, mib)
@@ -68,6 +72,8 @@ def show_logs(folder: Path) -> None:
 class Rack:
     """One machine and its sledd. `devices` are QEMU's words for the disks."""
 
+    MEMORY = 384  # MiB
+
     def __init__(self, out: Path, folder: Path, server: Server, devices: list[str]) -> None:
         self.out, self.folder, self.server, self.devices = out, folder, server, devices
         self.process: subprocess.Popen[bytes] | None = None
@@ -76,7 +82,7 @@ class Rack:
         """Switches it on, at the point where iPXE starts the kernel, and admits it once it has sent its facts."""
         system, console = self.out / "initrd/generic", self.folder / "console.log"
         console.write_bytes(b"")  # that of the boot before goes
-        words = ["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg", "-m", "384", "-no-reboot"]
+        words = ["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg", "-m", str(self.MEMORY), "-no-reboot"]
         words += ["-display", "none", "-serial", f"file:{console}", "-device", "virtio-rng-pci"]
         words += ["-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
         words += ["-netdev", "user,id=n0", "-device", f"virtio-net-pci,netdev=n0,mac={MAC},romfile=", *self.devices]
@@ -130,3 +136,43 @@ class Rack:
         """Of all wipes of that generation."""
         items = json.loads(self.server.call("GET", "/v1/erasures"))["items"]
         return [record for record in items if record["generation"] == generation]
+
+    def steps(self, generation: int) -> list[str]:
+        """The verbs that were started, in order."""
+        events = sorted(self.server.events(), key=lambda event: event["id"])
+        return [e["verb"] for e in events if e["kind"] == "begin" and e.get("generation") == generation]
+
+
+def play(name: str, parts: Mapping[str, Callable[[Rack], None]], disks: Callable[[Path], list[str]]) -> int:
+    """Plays the parts in order, of a machine with QEMU's words for its disks, whose files `disks` makes in a folder.
+
+    Prints TAP. Returns 0, or 1 after showing the console and sledd's log. SLED_KEEP=1 keeps both.
+    """
+    out = Path(sys.argv[1]).resolve()
+    print(f"1..{len(parts)}", flush=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"sled-{name}-"))
+    server = rack = None
+    try:
+        certificates(folder, GATEWAY)
+        image_key(folder)
+        server = Server(out / "bin/sledd", folder, MAC, GATEWAY)
+        wait_for("sledd", 60, server.ready)
+        rack = Rack(out, folder, server, disks(folder))
+        rack.start()
+        for number, (what, part) in enumerate(parts.items(), 1):
+            part(rack)
+            print(f"ok {number} - {what}", flush=True)
+        return 0
+    except (AssertionError, OSError, subprocess.CalledProcessError) as fault:
+        print(f"not ok - {fault}")
+        show_logs(folder)
+        return 1
+    finally:
+        if rack:
+            rack.stop()
+        if server:
+            end(server.process)
+        if "SLED_KEEP" in os.environ:
+            print(f"# kept: {folder}")
+        else:
+            shutil.rmtree(folder)
