@@ -18,38 +18,72 @@ struct ahead {
 	uint8_t *memory;
 	ahead_skip *skip; // or NULL
 	const void *context; // of it
-	bool has_ring;
+	ahead_place *place;  // NULL: block n is n units behind the start
+	const void *where;   // of it
+	bool has_ring, has_fixed; // fixed: the buffers are registered with the kernel
 	struct io_uring ring;
 	uint64_t start, size;
 	uint64_t next, submitted; // blocks
-	unsigned under_way;
-	struct slot slots[AHEAD_DEPTH];
+	uint32_t unit;		  // bytes of a block
+	unsigned depth, under_way;
+	struct slot slots[AHEAD_SAMPLES];
 };
 
-static uint64_t blocks_of(const struct ahead *ahead) { return (ahead->size + BLOCK - 1) / BLOCK; }
+static uint64_t blocks_of(const struct ahead *ahead) { return (ahead->size + ahead->unit - 1) / ahead->unit; }
 
 static uint32_t size_of(const struct ahead *ahead, uint64_t block) {
-	uint64_t rest = ahead->size - block * BLOCK;
-	return rest < BLOCK ? (uint32_t)rest : BLOCK;
+	uint64_t rest = ahead->size - block * ahead->unit;
+	return rest < ahead->unit ? (uint32_t)rest : ahead->unit;
+}
+
+static uint64_t offset_of(const struct ahead *ahead, uint64_t block) {
+	return ahead->place ? ahead->place(ahead->where, block) : ahead->start + block * ahead->unit;
 }
 
 static uint8_t *data_of(const struct ahead *ahead, uint64_t block) {
-	return ahead->memory + block % AHEAD_DEPTH * BLOCK;
+	return ahead->memory + block % ahead->depth * ahead->unit;
 }
 
-int ahead_open(struct device *device, uint64_t offset, uint64_t size, struct ahead **ret, struct fault *fault) {
-	struct ahead *ahead = calloc(1, sizeof(*ahead));
+static struct slot *slot_of(struct ahead *ahead, uint64_t block) { return &ahead->slots[block % ahead->depth]; }
 
-	if (!ahead || !(ahead->memory = device_buffer((size_t)AHEAD_DEPTH * BLOCK))) {
+static int open_units(struct device *device, uint32_t unit, unsigned depth, struct ahead **ret, struct fault *fault) {
+	struct ahead *ahead = calloc(1, sizeof(*ahead));
+	struct iovec all = {.iov_len = (size_t)depth * unit};
+
+	if (!ahead || !(all.iov_base = device_buffer(all.iov_len))) {
 		free(ahead);
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "read buffers");
 	}
+	ahead->memory = all.iov_base;
 	ahead->device = device;
-	ahead->start = offset;
-	ahead->size = size;
-	ahead->has_ring = device->fd >= 0 && io_uring_queue_init(AHEAD_DEPTH, &ahead->ring, 0) == 0;
+	ahead->unit = unit;
+	ahead->depth = depth;
+	ahead->has_ring = device->fd >= 0 && io_uring_queue_init(depth, &ahead->ring, 0) == 0;
+	ahead->has_fixed = ahead->has_ring && io_uring_register_buffers(&ahead->ring, &all, 1) == 0;
 	*ret = ahead;
 	return 0;
+}
+
+int ahead_open(struct device *device, uint64_t offset, uint64_t size, struct ahead **ret, struct fault *fault) {
+	int r = open_units(device, BLOCK, AHEAD_DEPTH, ret, fault);
+
+	if (r == 0) {
+		(*ret)->start = offset;
+		(*ret)->size = size;
+	}
+	return r;
+}
+
+int ahead_open_samples(struct device *device, uint64_t count, uint32_t unit, ahead_place *place, const void *context,
+		       struct ahead **ret, struct fault *fault) {
+	int r = open_units(device, unit, AHEAD_SAMPLES, ret, fault);
+
+	if (r == 0) {
+		(*ret)->size = count * unit;
+		(*ret)->place = place;
+		(*ret)->where = context;
+	}
+	return r;
 }
 
 void ahead_leave_out(struct ahead *ahead, ahead_skip *skip, const void *context) {
@@ -58,21 +92,30 @@ void ahead_leave_out(struct ahead *ahead, ahead_skip *skip, const void *context)
 }
 
 static bool is_left_out(const struct ahead *ahead, uint64_t block) {
-	return ahead->skip && ahead->skip(ahead->context, ahead->start + block * BLOCK, size_of(ahead, block));
+	return ahead->skip && ahead->skip(ahead->context, offset_of(ahead, block), size_of(ahead, block));
+}
+
+static void prepare(struct ahead *ahead, uint64_t block) {
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&ahead->ring); // there are as many as slots
+	uint64_t offset = offset_of(ahead, block);
+	int fd = ahead->device->fd;
+
+	if (ahead->has_fixed)
+		io_uring_prep_read_fixed(sqe, fd, data_of(ahead, block), size_of(ahead, block), offset, 0);
+	else
+		io_uring_prep_read(sqe, fd, data_of(ahead, block), size_of(ahead, block), offset);
+	io_uring_sqe_set_data64(sqe, block % ahead->depth);
 }
 
 static void submit(struct ahead *ahead) {
-	while (ahead->submitted < blocks_of(ahead) && ahead->submitted < ahead->next + AHEAD_DEPTH) {
+	while (ahead->submitted < blocks_of(ahead) && ahead->submitted < ahead->next + ahead->depth) {
 		uint64_t block = ahead->submitted++;
-		struct io_uring_sqe *sqe;
-		ahead->slots[block % AHEAD_DEPTH].result = -EIO;
+
+		slot_of(ahead, block)->result = -EIO;
 		if (is_left_out(ahead, block))
 			continue;
-		sqe = io_uring_get_sqe(&ahead->ring); // there are as many as slots
-		io_uring_prep_read(sqe, ahead->device->fd, data_of(ahead, block), size_of(ahead, block),
-				   ahead->start + block * BLOCK);
-		io_uring_sqe_set_data64(sqe, block % AHEAD_DEPTH);
-		ahead->slots[block % AHEAD_DEPTH].is_pending = true;
+		prepare(ahead, block);
+		slot_of(ahead, block)->is_pending = true;
 		ahead->under_way++;
 	}
 }
@@ -95,14 +138,14 @@ static int reap(struct ahead *ahead) {
 }
 
 static int take(struct ahead *ahead, uint64_t block, uint32_t size) {
-	struct slot *slot = &ahead->slots[block % AHEAD_DEPTH];
+	struct slot *slot = slot_of(ahead, block);
 	struct fault ignored;
 	int r = 0;
 
 	if (!ahead->has_ring && is_left_out(ahead, block))
 		return -EIO;
 	if (!ahead->has_ring)
-		return device_read(ahead->device, data_of(ahead, block), size, ahead->start + block * BLOCK, &ignored);
+		return device_read(ahead->device, data_of(ahead, block), size, offset_of(ahead, block), &ignored);
 	submit(ahead);
 	(void)io_uring_submit(&ahead->ring); // what is not submitted is when it is waited for
 	while (r == 0 && slot->is_pending)
@@ -119,7 +162,7 @@ int ahead_next(struct ahead *ahead, const uint8_t **ret, uint64_t *ret_offset, u
 	if (block == blocks_of(ahead))
 		return 0;
 	*ret = data_of(ahead, block);
-	*ret_offset = ahead->start + block * BLOCK;
+	*ret_offset = offset_of(ahead, block);
 	*ret_size = size_of(ahead, block);
 	r = take(ahead, block, *ret_size);
 	ahead->next++;

@@ -14,24 +14,25 @@ struct pass {
 	struct device *device;
 	struct erase *erase;
 	struct pattern *pattern;
-	unsigned char *data, *want; // of BLOCK bytes; want only with a pattern
-	uint64_t wrong;		    // offset of the first byte that is wrong
+	unsigned char *data; // of BLOCK bytes
+	uint64_t wrong;	     // offset of the first byte that is wrong
 };
 
 // 0: as it should be; 1: not; else an error.
 static int check_data(struct pass *p, const uint8_t *data, uint64_t offset, uint32_t size, struct fault *fault) {
 	uint32_t at = 0;
-	int r;
+	int r = 0;
 
 	p->erase->read += size;
-	if (p->pattern && (r = pattern_fill(p->pattern, p->want, offset, size, fault)) < 0)
-		return r;
-	if (p->pattern ? !memcmp(data, p->want, size) : is_zero(data, size))
-		return 0;
-	while (at < size && data[at] == (p->pattern ? p->want[at] : 0))
-		at++;
+	if (p->pattern)
+		r = pattern_check(p->pattern, data, offset, size, &at, fault);
+	else if (!is_zero(data, size)) {
+		while (data[at] == 0)
+			at++;
+		r = 1;
+	}
 	p->wrong = offset + at;
-	return 1;
+	return r;
 }
 
 // As check_data; an error also if it could not be read.
@@ -44,7 +45,7 @@ static int check_once(struct pass *p, uint64_t offset, uint32_t size, struct fau
 // As check_once for a range of at most BLOCK; what cannot be read is added to the bad ranges.
 static int check_block(struct pass *p, uint64_t offset, uint32_t size, struct fault *fault) {
 	uint32_t grain = p->device->sector > GRAIN ? p->device->sector : GRAIN;
-	int r = bad_has(&p->erase->bad, offset, size) && size > grain ? -EIO : check_once(p, offset, size, fault);
+	int r = bad_has(&p->erase->bad, offset, size) ? -EIO : check_once(p, offset, size, fault);
 
 	if (r >= 0 || device_is_gone(r))
 		return r;
@@ -63,13 +64,12 @@ static int check_block(struct pass *p, uint64_t offset, uint32_t size, struct fa
 
 static bool is_known_bad(const void *context, uint64_t offset, uint64_t size) { return bad_has(context, offset, size); }
 
-static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct progress *progress,
-		       struct fault *fault) {
-	cleanup_with(ahead_close) struct ahead *ahead = NULL;
+// All blocks of `ahead`, which is open unless `r` is an error.
+static int check_blocks(struct pass *p, struct ahead *ahead, int r, struct progress *progress, struct fault *fault) {
 	const uint8_t *data;
 	uint64_t at;
 	uint32_t n;
-	int r = ahead_open(p->device, offset, size, &ahead, fault), got;
+	int got;
 
 	if (r == 0)
 		ahead_leave_out(ahead, is_known_bad, &p->erase->bad);
@@ -81,18 +81,28 @@ static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct pr
 	return r;
 }
 
+static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct progress *progress,
+		       struct fault *fault) {
+	cleanup_with(ahead_close) struct ahead *ahead = NULL;
+	int r = ahead_open(p->device, offset, size, &ahead, fault);
+
+	return check_blocks(p, ahead, r, progress, fault);
+}
+
+static uint64_t sample_at(const void *context, uint64_t i) {
+	const struct pass *p = context;
+	return samples_offset(p->erase->seed, p->device->bytes, p->erase->samples, i);
+}
+
 static int check_samples(struct pass *p, struct fault *fault) {
-	uint64_t bytes = p->device->bytes, n = samples_count(bytes);
+	cleanup_with(ahead_close) struct ahead *ahead = NULL;
+	int r;
 
 	if (RAND_bytes(p->erase->seed, SEED) != 1)
 		return fault_errno(fault, CODE_FAILED, EIO, "random numbers");
-	p->erase->samples = n;
-	for (uint64_t i = 0; i < n; i++) {
-		int r = check_block(p, samples_offset(p->erase->seed, bytes, n, i), SAMPLE, fault);
-		if (r != 0)
-			return r;
-	}
-	return 0;
+	p->erase->samples = samples_count(p->device->bytes);
+	r = ahead_open_samples(p->device, p->erase->samples, SAMPLE, sample_at, p, &ahead, fault);
+	return check_blocks(p, ahead, r, NULL, fault);
 }
 
 static int check_all(struct pass *p, struct progress *progress, struct fault *fault) {
@@ -112,14 +122,12 @@ static int check_all(struct pass *p, struct progress *progress, struct fault *fa
 
 static int prepare(struct pass *p, struct fault *fault) {
 	p->data = device_buffer(BLOCK);
-	p->want = p->pattern ? device_buffer(BLOCK) : NULL;
-	return p->data && (p->want || !p->pattern) ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "reading back");
+	return p->data ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "reading back");
 }
 
 static int finish(struct pass *p, int r, uint64_t *ret_offset) {
 	*ret_offset = p->wrong;
 	free(p->data);
-	free(p->want);
 	return r;
 }
 

@@ -48,8 +48,30 @@ static bool third(const void *context, uint64_t offset, uint64_t size) {
 	return size > 0 && offset == 2 * MIB;
 }
 
+#define SAMPLES 100u // more than are under way
+
+// Some of them behind the ones that follow, some twice.
+static uint64_t place(const void *context, uint64_t i) { return *(const unsigned *)context * (i * 37 % 89) * 4096; }
+
+static bool reads_samples(struct device *device, unsigned apart, uint64_t bad_at) {
+	cleanup_with(ahead_close) struct ahead *ahead = NULL;
+	const uint8_t *data;
+	struct fault fault;
+	uint64_t at, i = 0;
+	bool right = ahead_open_samples(device, SAMPLES, 4096, place, &apart, &ahead, &fault) == 0;
+	uint32_t n;
+	int r;
+
+	for (; right && (r = ahead_next(ahead, &data, &at, &n)) != 0; i++)
+		right = at == place(&apart, i) && n == 4096 && (at == bad_at ? r < 0 : r > 0 && holds(data, at, n));
+	return right && i == SAMPLES;
+}
+
 static void check(struct device *device, const char *what) {
 	unsigned failed;
+
+	ok(reads_samples(device, 2, UINT64_MAX), "%s: samples", what);
+	ok(reads_samples(device, 0, UINT64_MAX), "%s: one sample again and again", what);
 
 	ok(read_range(device, 0, 9 * MIB + 8192, NULL, &failed) == 9 * MIB + 8192 && !failed, "%s: all", what);
 	ok(read_range(device, 4096, 4096, NULL, &failed) == 4096 && !failed, "%s: less than a block", what);
@@ -72,6 +94,9 @@ int main(void) {
 	m.bad_from = 5 * MIB + 512;
 	m.bad_to = m.bad_from + 1;
 	ok(read_range(&memory, 0, 10 * MIB, NULL, &failed) == 9 * MIB && failed == 1, "memory: one is bad");
+	m.bad_from = 8 * 4096;
+	m.bad_to = m.bad_from + 1;
+	ok(reads_samples(&memory, 4, 8 * 4096), "memory: one sample is bad");
 	ok(fd >= 0 && write(fd, m.data, m.bytes) == (ssize_t)m.bytes &&
 		   device_open_file(path, m.bytes, 512, &file, &fault) == 0, "a file is made");
 	check(&file, "file");
