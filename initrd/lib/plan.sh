@@ -75,6 +75,13 @@ plan_run() {
 		echo "end code=2" | plan_report 1 1 "$(sed -n '3s/ .*//p' "$plan_file")" || :
 		return 0
 	fi
+	plan_first=$(sed -n '3{s/ .*//;p;}' "$plan_file")
+	if hooks_forbid "$plan_first"; then
+		cp "$hooks_failed" "$plan_log"
+		console_say "plan of generation $plan_generation is not run: $(tail -n 1 "$plan_log")"
+		echo "end code=1" | plan_report 1 "$plan_of" "$plan_first" || :
+		return 0
+	fi
 	tail -n +3 "$plan_file" >"$plan_file.steps"
 	while read -r plan_line <&3; do
 		plan_number=$((plan_number + 1))
