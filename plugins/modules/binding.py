@@ -81,6 +81,8 @@ options:
       - ata-sanitize-block
       - ata-sanitize-crypto
       - ata-sanitize-overwrite
+      - ata-security-erase
+      - ata-security-erase-enhanced
   mode:
     description:
       - >-
@@ -256,6 +258,8 @@ SPEC = {
             "ata-sanitize-block",
             "ata-sanitize-crypto",
             "ata-sanitize-overwrite",
+            "ata-security-erase",
+            "ata-security-erase-enhanced",
         ],
     },
     "mode": {"type": "str", "choices": ["full", "delta", "auto"]},

@@ -6,11 +6,12 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "erase/sanitize.h"
 #include "erase/wire.h"
 
-enum { PASS_THROUGH = 0x85, IDENTIFY = 0xec, SANITIZE = 0xb4 };
+enum { PASS_THROUGH = 0x85, IDENTIFY = 0xec, SANITIZE = 0xb4, CHECK_POWER = 0xe5 };
 enum { DEVICE = 0x40 }; // the register: LBA
-enum { NON_DATA = 3 << 1, PIO_IN = 4 << 1, EXTEND = 1 };
+enum { NON_DATA = 3 << 1, PIO_IN = 4 << 1, PIO_OUT = 5 << 1, EXTEND = 1 };
 enum { CHECK = 0x20, FROM_DRIVE = 0x08, BLOCKS = 0x04, IN_COUNT = 0x02 }; // CK_COND, T_DIR, BYT_BLOK, T_LENGTH
 
 void ata_identify(struct scsi_command *ret) {
@@ -34,7 +35,34 @@ void ata_sanitize(enum ata_sanitize_feature feature, struct scsi_command *ret) {
 		.size = 16};
 }
 
+void ata_check_power(struct scsi_command *ret) {
+	*ret = (struct scsi_command){.cdb = {PASS_THROUGH, NON_DATA, CHECK, [13] = DEVICE, CHECK_POWER}, .size = 16};
+}
+
+void ata_security(enum ata_security command, struct scsi_command *ret) {
+	bool has_data = command != ATA_SECURITY_PREPARE;
+
+	*ret = (struct scsi_command){.cdb = {PASS_THROUGH, has_data ? PIO_OUT : NON_DATA,
+					     has_data ? BLOCKS | IN_COUNT : CHECK, [6] = has_data, [13] = DEVICE,
+					     (uint8_t)command},
+				     .size = 16};
+}
+
+void ata_security_data(bool enhanced, uint8_t ret[ATA_PAGE]) {
+	memset(ret, 0, ATA_PAGE);
+	ret[0] = enhanced ? 2 : 0; // word 0: bit 0 the user's password, bit 8 level high
+	memcpy(ret + 2, ATA_PASSWORD, sizeof(ATA_PASSWORD) - 1);
+}
+
 static unsigned word(const uint8_t *data, unsigned number) { return get_le16(data + 2 * number); }
+
+// Words 89 and 90, in two minutes: bit 15 means that the value has 15 bits. The largest means "more than that".
+static uint32_t estimate(unsigned value) {
+	unsigned most = value & 0x8000 ? 0x7fff : 0xff;
+
+	value &= most;
+	return value == 0 || value == most ? SANITIZE_UNKNOWN : value * 120u;
+}
 
 // Texts of ATA have the bytes of each word exchanged.
 static void copy_words(char *ret, const uint8_t *data, unsigned from, unsigned count) {
@@ -63,7 +91,12 @@ int ata_identity_decode(const uint8_t *data, size_t size, struct ata_identity *r
 				     .has_security = word(data, 82) & 2,
 				     .is_enabled = word(data, 85) & 2,
 				     .is_locked = word(data, 128) & 4,
-				     .is_frozen = word(data, 128) & 8};
+				     .is_frozen = word(data, 128) & 8,
+				     .is_expired = word(data, 128) & 16,
+				     .has_enhanced = word(data, 128) & 32,
+				     .security = (uint16_t)word(data, 128),
+				     .erase_seconds = estimate(word(data, 89)),
+				     .enhanced_seconds = estimate(word(data, 90))};
 	copy_words(ret->serial, data, 10, 10);
 	copy_words(ret->firmware, data, 23, 4);
 	copy_words(ret->model, data, 27, 20);

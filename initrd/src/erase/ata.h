@@ -20,8 +20,20 @@ struct ata_identity {
 	bool has_sanitize;					  // word 59 bit 12
 	bool sanitize_crypto, sanitize_overwrite, sanitize_block; // bits 13 to 15
 	bool has_security, is_enabled;				  // words 82 and 85, bit 1: passwords
-	bool is_locked, is_frozen;				  // word 128, bits 2 and 3
+	bool is_locked, is_frozen, is_expired, has_enhanced;	  // word 128, bits 2 to 5
+	uint16_t security;					  // word 128
+	uint32_t erase_seconds, enhanced_seconds;		  // words 89 and 90; SANITIZE_UNKNOWN: none
 };
+
+enum ata_security { // ACS-4 7.38 to 7.43: commands that take the password, and the one that is sent before an erase
+	ATA_SECURITY_SET = 0xf1,
+	ATA_SECURITY_UNLOCK = 0xf2,
+	ATA_SECURITY_PREPARE = 0xf3,
+	ATA_SECURITY_ERASE = 0xf4,
+	ATA_SECURITY_DISABLE = 0xf6,
+};
+
+#define ATA_PASSWORD "sled" // docs/disks.md; an erase that was interrupted leaves it on the drive
 
 // Registers that a command returned (SAT-4 12.2.7).
 struct ata_registers {
@@ -41,6 +53,15 @@ void ata_identify(struct scsi_command *ret);
 // SANITIZE DEVICE: one overwrite pass of zeros; a drive that fails returns no user data until another one succeeds
 // (FAILURE MODE 0).
 void ata_sanitize(enum ata_sanitize_feature feature, struct scsi_command *ret);
+
+// Changes nothing, and returns registers where the controller returns them (CHECK POWER MODE).
+void ata_check_power(struct scsi_command *ret);
+
+void ata_security(enum ata_security command, struct scsi_command *ret);
+
+// The data of all of them but PREPARE: Sled's password as the user's, so that the maker's master password keeps working
+// too (security level high).
+void ata_security_data(bool enhanced, uint8_t ret[ATA_PAGE]);
 
 // -EINVAL: the buffer is too short, or what it holds is no ATA drive, or has a wrong checksum.
 int ata_identity_decode(const uint8_t *data, size_t size, struct ata_identity *ret);

@@ -5,9 +5,7 @@
 
 #include "base/cleanup.h"
 #include "erase/ata.h"
-#include "erase/drive.h"
-
-#define SECONDS_QUERY 60u
+#include "erase/drive_ata.h"
 
 enum { CHECK_CONDITION = 0x02, ILLEGAL_REQUEST = 0x5 };
 
@@ -20,17 +18,16 @@ static const struct {
 	{METHOD_ATA_SANITIZE_OVERWRITE, ATA_SANITIZE_OVERWRITE},
 };
 
-// 0: the command succeeded; 1: the drive ended it with an error; the registers state it. -errno: it is not known.
-static int submit(struct drive *drive, const char *what, const struct scsi_command *command, void *data, int size,
-		  struct ata_registers *ret, struct fault *fault) {
+int ata_submit(struct drive *drive, const char *what, const struct scsi_command *command, void *data, int size,
+	       uint32_t seconds, struct ata_registers *ret, struct fault *fault) {
 	struct scsi_sense sense = {0};
 	uint8_t raw[SCSI_SENSE] = {0};
-	int r = drive->ops->scsi(drive, command, data, size, raw, SECONDS_QUERY);
+	int r = drive->ops->scsi(drive, command, data, size, raw, seconds);
 
 	*ret = (struct ata_registers){0};
 	if (r < 0)
 		return fault_errno(fault, CODE_FAILED, r, "%s: %s", drive->device->name, what);
-	if (r == 0 && size > 0)
+	if (r == 0 && size != 0)
 		return 0; // data without registers: they were not requested
 	if (r == CHECK_CONDITION && ata_registers_decode(raw, sizeof(raw), ret) == 0)
 		return ata_is_error(ret);
@@ -41,7 +38,7 @@ static int submit(struct drive *drive, const char *what, const struct scsi_comma
 			 drive->device->name, what, (unsigned)r, sense.key, sense.code, sense.qualifier);
 }
 
-static int read_identity(struct drive *drive, struct ata_identity *ret, struct fault *fault) {
+int ata_read_identity(struct drive *drive, struct ata_identity *ret, struct fault *fault) {
 	cleanup_free uint8_t *page = device_buffer(ATA_PAGE);
 	struct ata_registers registers;
 	struct scsi_command command;
@@ -50,7 +47,7 @@ static int read_identity(struct drive *drive, struct ata_identity *ret, struct f
 	if (!page)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", drive->device->name);
 	ata_identify(&command);
-	r = submit(drive, "IDENTIFY DEVICE", &command, page, ATA_PAGE, &registers, fault);
+	r = ata_submit(drive, "IDENTIFY DEVICE", &command, page, ATA_PAGE, ATA_SECONDS, &registers, fault);
 	if (r < 0)
 		return r;
 	if (r > 0 || ata_identity_decode(page, ATA_PAGE, ret) < 0)
@@ -66,7 +63,7 @@ static int read_status(struct drive *drive, struct ata_sanitize *ret, struct fau
 	int r;
 
 	ata_sanitize(ATA_SANITIZE_STATUS, &command);
-	r = submit(drive, "SANITIZE STATUS EXT", &command, NULL, 0, &registers, fault);
+	r = ata_submit(drive, "SANITIZE STATUS EXT", &command, NULL, 0, ATA_SECONDS, &registers, fault);
 	if (r < 0)
 		return r;
 	ata_sanitize_decode(&registers, ret);
@@ -84,33 +81,46 @@ static void offer(const struct ata_identity *identity, struct offers *offers) {
 			offers_add(offers, features[i].method, false, true, SANITIZE_UNKNOWN);
 }
 
+static int probe_sanitize(struct drive *drive, const struct ata_identity *identity, struct offers *offers,
+			  struct fault *fault) {
+	struct ata_sanitize status;
+	int r;
+
+	if (!identity->has_sanitize)
+		return snprintf(offers->note, sizeof(offers->note), "%s has no SANITIZE DEVICE", identity->model), 0;
+	if ((r = read_status(drive, &status, fault)) < 0)
+		return r;
+	if (status.is_frozen)
+		snprintf(offers->note, sizeof(offers->note), "Sanitize of %s is frozen: power the drive off and on",
+			 identity->model);
+	else
+		offer(identity, offers);
+	return 0;
+}
+
 static int probe(struct drive *drive, struct offers *offers, struct fault *fault) {
 	struct ata_identity identity;
-	struct ata_sanitize status;
 	struct scsi_command command;
 	struct scsi_inquiry inquiry;
 	uint8_t data[96] = {0}, sense[SCSI_SENSE];
 	int r;
 
 	scsi_inquiry(&command, sizeof(data));
-	if (drive->ops->scsi(drive, &command, data, sizeof(data), sense, SECONDS_QUERY) != 0 ||
+	if (drive->ops->scsi(drive, &command, data, sizeof(data), sense, ATA_SECONDS) != 0 ||
 	    scsi_inquiry_decode(data, sizeof(data), &inquiry) < 0 || !inquiry.is_disk || !inquiry.is_ata)
 		return 1;
 	*offers = (struct offers){0};
-	if ((r = read_identity(drive, &identity, fault)) < 0)
+	if ((r = ata_read_identity(drive, &identity, fault)) < 0 ||
+	    (r = ata_security_release(drive, &identity, fault)) < 0)
 		return r;
-	if (!identity.has_sanitize)
-		return snprintf(offers->note, sizeof(offers->note), "%s has no SANITIZE DEVICE", identity.model), 0;
-	if (identity.is_locked)
-		return snprintf(offers->note, sizeof(offers->note), "%s is locked by a password", identity.model), 0;
-	if ((r = read_status(drive, &status, fault)) < 0)
-		return r;
-	if (status.is_frozen)
-		snprintf(offers->note, sizeof(offers->note), "Sanitize of %s is frozen: power the drive off and on",
-			 identity.model);
-	else
-		offer(&identity, offers);
-	return 0;
+	if (r > 0)
+		return snprintf(offers->note, sizeof(offers->note), "%s is locked by a password that is not Sled's%s",
+				identity.model, identity.is_expired ? ", or was tried too often" : ""),
+		       0;
+	r = probe_sanitize(drive, &identity, offers, fault);
+	if (r == 0)
+		ata_security_offer(&identity, offers);
+	return r;
 }
 
 static int poll_status(struct drive *drive, uint32_t *ret_progress, struct fault *fault) {
@@ -140,11 +150,13 @@ static int run(struct drive *drive, const struct offer *offer, struct fault *fau
 	unsigned i = 0;
 	int r;
 
+	drive->reported[0] = 0;
+	if (offer->is_named)
+		return ata_security_erase(drive, offer, fault);
 	while (features[i].method != offer->method)
 		i++;
-	drive->reported[0] = 0;
 	ata_sanitize(features[i].feature, &command);
-	r = submit(drive, "SANITIZE DEVICE", &command, NULL, 0, &registers, fault);
+	r = ata_submit(drive, "SANITIZE DEVICE", &command, NULL, 0, ATA_SECONDS, &registers, fault);
 	if (r > 0)
 		return fault_set(fault, CODE_UNSUPPORTED, "%s: the drive refuses SANITIZE DEVICE: %s",
 				 drive->device->name, ata_sanitize_reason(&registers));

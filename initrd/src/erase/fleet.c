@@ -47,6 +47,8 @@ static void *erase_next(void *context) {
 				purge_drive(work->fleet, from);
 			continue;
 		}
+		if (job->result == ERASED)
+			purge_unlock(work->fleet, job);
 		if (job->result == ERASED &&
 		    erase_disk(&job->device, &job->erase, &job->progress, &job->fault) < 0)
 			job->result = ERASE_FAILED;

@@ -21,6 +21,8 @@ static const char *const names[] = {
 	[METHOD_ATA_SANITIZE_BLOCK] = "ata-sanitize-block",
 	[METHOD_ATA_SANITIZE_CRYPTO] = "ata-sanitize-crypto",
 	[METHOD_ATA_SANITIZE_OVERWRITE] = "ata-sanitize-overwrite",
+	[METHOD_ATA_SECURITY_ERASE] = "ata-security-erase",
+	[METHOD_ATA_SECURITY_ERASE_ENHANCED] = "ata-security-erase-enhanced",
 };
 
 int method_parse(const char *word, enum erase_method *ret) {
@@ -35,11 +37,13 @@ int method_parse(const char *word, enum erase_method *ret) {
 const char *method_name(enum erase_method method) { return names[method]; }
 
 int method_check(enum erase_level level, enum erase_method method, struct fault *fault) {
-	if (method == METHOD_AUTO || level == ERASE_CLEAR || (level == ERASE_PURGE && method != METHOD_OVERWRITE))
+	bool is_purge = method != METHOD_OVERWRITE && method != METHOD_ATA_SECURITY_ERASE;
+
+	if (method == METHOD_AUTO || level == ERASE_CLEAR || (level == ERASE_PURGE && is_purge))
 		return 0;
 	return fault_set(fault, CODE_USAGE, "method=%s cannot reach level=%s; the method of that level is auto%s",
 			 method_name(method), erase_level_name(level),
-			 level == ERASE_PURGE ? ", or a command of the drive" : "");
+			 level == ERASE_PURGE ? ", or a command of the drive that reaches all of it" : "");
 }
 
 bool method_is_command(enum erase_level level, enum erase_method method) {

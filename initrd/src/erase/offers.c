@@ -7,7 +7,14 @@
 
 void offers_add(struct offers *offers, enum erase_method method, bool whole, bool is_sanitize, uint32_t seconds) {
 	if (offers->count < OFFERS_MAX)
-		offers->items[offers->count++] = (struct offer){method, whole, is_sanitize, seconds};
+		offers->items[offers->count++] = (struct offer){
+			.method = method, .whole = whole, .is_sanitize = is_sanitize, .seconds = seconds};
+}
+
+void offers_add_named(struct offers *offers, enum erase_method method, uint32_t seconds) {
+	if (offers->count < OFFERS_MAX)
+		offers->items[offers->count++] =
+			(struct offer){.method = method, .is_named = true, .seconds = seconds};
 }
 
 void offers_remove(struct offers *offers, enum erase_method method) {
@@ -19,7 +26,9 @@ void offers_remove(struct offers *offers, enum erase_method method) {
 	offers->count = kept;
 }
 
-static bool only_named(const struct offer *offer) { return offer->is_sanitize && offer->seconds == SANITIZE_UNKNOWN; }
+static bool only_named(const struct offer *offer) {
+	return offer->is_named || (offer->is_sanitize && offer->seconds == SANITIZE_UNKNOWN);
+}
 
 // Sanitize in the order of its time, then what is not one, in the order of the offers.
 static bool is_better(const struct offer *a, const struct offer *b) {
@@ -35,13 +44,14 @@ static int refuse(const struct offers *offers, enum erase_method requested, cons
 		const struct offer *offer = &offers->items[i];
 		text_addf(&list, "%s%s%s", i ? ", " : "", method_name(offer->method),
 			  offer->whole && outside     ? " (would also reach other namespaces)"
+			  : offer->is_named	      ? " (only when named)"
 			  : only_named(offer)	      ? " (without an estimate, so only when named)"
 						      : "");
 	}
-	return fault_set(fault, CODE_UNSUPPORTED, "%s%s: the drive offers %s%s%s%s%s; nothing was touched",
+	return fault_set(fault, CODE_UNSUPPORTED, "%s%s: %s%sthe drive offers %s%s%s; nothing was touched",
 			 requested == METHOD_AUTO ? "no command to take" : "no method ",
-			 requested == METHOD_AUTO ? "" : method_name(requested),
-			 offers->count ? text_string(&list) : "none", *offers->note ? "; " : "", offers->note,
+			 requested == METHOD_AUTO ? "" : method_name(requested), offers->note,
+			 *offers->note ? "; " : "", offers->count ? text_string(&list) : "none",
 			 outside ? "; " : "", outside ? outside : "");
 }
 

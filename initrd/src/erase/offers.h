@@ -12,6 +12,7 @@ struct offer {
 	enum erase_method method;
 	bool whole;	  // it reaches everything on the drive, not only this disk
 	bool is_sanitize; // it continues after a power cut, so that without an estimate it is taken only when named
+	bool is_named;	  // it is taken only when named, whatever the drive estimates
 	uint32_t seconds; // what the drive estimates, or SANITIZE_UNKNOWN
 };
 
@@ -22,6 +23,9 @@ struct offers {
 };
 
 void offers_add(struct offers *offers, enum erase_method method, bool whole, bool is_sanitize, uint32_t seconds);
+
+// A command that is never taken by auto.
+void offers_add_named(struct offers *offers, enum erase_method method, uint32_t seconds);
 
 // After the drive has refused it.
 void offers_remove(struct offers *offers, enum erase_method method);

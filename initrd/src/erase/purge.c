@@ -312,3 +312,12 @@ void purge_drive(struct erase_fleet *fleet, size_t leader) {
 	}
 	free(g.members);
 }
+
+void purge_unlock(struct erase_fleet *fleet, struct erase_job *job) {
+	struct drive drive = {.ops = fleet->drive_ops, .device = &job->device, .context = job->drive_context};
+	struct offers ignored;
+	struct fault fault;
+
+	if (drive.ops)
+		(void)drive_ata.probe(&drive, &ignored, &fault);
+}

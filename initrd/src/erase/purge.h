@@ -7,3 +7,6 @@
 // Sets the result of `leader` and of the jobs that have it as their leader. A command that reaches more than these is
 // not taken.
 void purge_drive(struct erase_fleet *fleet, size_t leader);
+
+// Takes the password off an ATA drive that an interrupted Security Erase left on it. Another password is left alone.
+void purge_unlock(struct erase_fleet *fleet, struct erase_job *job);

@@ -27,7 +27,7 @@
 	 "nvme-format-crypto|nvme-sanitize-block|nvme-sanitize-crypto|" \
 	 "nvme-sanitize-overwrite|scsi-sanitize-block|scsi-sanitize-crypto|" \
 	 "scsi-sanitize-overwrite|ata-sanitize-block|ata-sanitize-crypto|" \
-	 "ata-sanitize-overwrite", NULL}, \
+	 "ata-sanitize-overwrite|ata-security-erase|ata-security-erase-enhanced", NULL}, \
 	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}
 
 

@@ -31,6 +31,15 @@ static inline void page_identity(uint8_t page[ATA_PAGE], unsigned word59, unsign
 	page[511] = (uint8_t)-sum;
 }
 
+// Sets one word of it, and makes the checksum right again.
+static inline void page_word(uint8_t page[ATA_PAGE], unsigned number, unsigned value) {
+	for (unsigned i = 0; i < 2; i++)
+		page[511] = (uint8_t)(page[511] + page[2 * number + i]);
+	put_le16(page + 2 * number, value);
+	for (unsigned i = 0; i < 2; i++)
+		page[511] = (uint8_t)(page[511] - page[2 * number + i]);
+}
+
 // Sense data with the registers (SAT-4 12.2.7), as libata makes it.
 static inline void page_registers(uint8_t sense[22], uint8_t status, uint8_t error, unsigned count, uint64_t lba) {
 	uint8_t made[22] = {0x72, 1, 0, 0x1d, 0, 0, 0, 14, 9, 12, 1, error, (uint8_t)(count >> 8), (uint8_t)count};

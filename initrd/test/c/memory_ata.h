@@ -7,10 +7,12 @@
 #include "base/clock.h"
 #include "erase/drive.h"
 #include "erased_disk.h"
+#include "memory_security.h"
 
 struct memory_ata {
 	struct memory_disk *disk;
 	unsigned word59, word128;
+	struct memory_security security;
 
 	// Faults.
 	bool is_frozen, refuses, fails, lies;
@@ -68,8 +70,11 @@ static inline int ata_double_scsi(struct drive *d, const struct scsi_command *c,
 				  uint8_t sense[SCSI_SENSE], uint32_t seconds) {
 	struct memory_ata *m = memory_ata(d);
 	uint8_t *to = data;
+	int r;
 
-	(void)size, (void)seconds;
+	(void)seconds;
+	if (m->security.off)
+		return -ENODEV;
 	if (c->cdb[0] == 0x12) {
 		to[4] = 91;
 		memcpy(to + 8, "ATA     SSD 9           1.0 ", 28);
@@ -81,11 +86,17 @@ static inline int ata_double_scsi(struct drive *d, const struct scsi_command *c,
 	}
 	if (c->cdb[14] == 0xec) {
 		page_identity(to, m->word59, 0, 0, m->word128);
+		security_identify(&m->security, to);
 		return 0;
 	}
-	if (m->hides_registers)
-		return 0;
-	return ata_double_sanitize(m, c->cdb, sense);
+	if (c->cdb[14] != 0xb4) {
+		r = security_command(&m->security, m->disk, c, to, size, sense);
+		if (m->security.erased)
+			erase_disk_at_once(m->disk, m->erases++, false, 0, m->lies ? m->disk->bytes : 0);
+		m->security.erased = false;
+	} else
+		r = ata_double_sanitize(m, c->cdb, sense);
+	return m->hides_registers && r >= 0 ? 0 : r;
 }
 
 static inline int64_t ata_double_now(struct drive *d) { return memory_ata(d)->now; }

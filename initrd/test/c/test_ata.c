@@ -5,6 +5,7 @@
 
 #include "ata_pages.h"
 #include "command_text.h"
+#include "erase/sanitize.h"
 #include "tap.h"
 
 static uint8_t page[ATA_PAGE];
@@ -23,6 +24,17 @@ static void test_commands(void) {
 	ata_sanitize(ATA_SANITIZE_OVERWRITE, &command);
 	same(command_text(&command), "85 07 20 00 14 00 01 00 00 57 00 4f 00 40 b4 00 ",
 	     "OVERWRITE EXT, \"OW\", one pass");
+	ata_check_power(&command);
+	same(command_text(&command), "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00 ", "CHECK POWER MODE");
+	ata_security(ATA_SECURITY_SET, &command);
+	same(command_text(&command), "85 0a 06 00 00 00 01 00 00 00 00 00 00 40 f1 00 ", "SECURITY SET PASSWORD");
+	ata_security(ATA_SECURITY_PREPARE, &command);
+	same(command_text(&command), "85 06 20 00 00 00 00 00 00 00 00 00 00 40 f3 00 ", "SECURITY ERASE PREPARE");
+	ata_security_data(true, page);
+	ok(page[0] == 2 && page[1] == 0 && !memcmp(page + 2, "sled", 5) && is_zero(page + 6, ATA_PAGE - 6),
+	   "the user's password, level high, enhanced");
+	ata_security_data(false, page);
+	ok(page[0] == 0, "not enhanced");
 }
 
 static void test_identity(void) {
@@ -39,6 +51,17 @@ static void test_identity(void) {
 	ok(ata_identity_decode(page, sizeof(page), &i) == 0 && !i.has_sanitize && i.has_security && i.is_enabled &&
 		   i.is_locked && i.is_frozen,
 	   "words 82, 85 and 128");
+	ok(i.is_expired == false && i.has_enhanced && i.erase_seconds == SANITIZE_UNKNOWN, "word 128, and no estimate");
+	page_word(page, 89, 2);
+	page_word(page, 90, 0x8400);
+	ok(ata_identity_decode(page, sizeof(page), &i) == 0 && i.erase_seconds == 240 &&
+		   i.enhanced_seconds == 1024 * 120,
+	   "estimates of both forms");
+	page_word(page, 89, 255);
+	page_word(page, 90, 0xffff);
+	ok(ata_identity_decode(page, sizeof(page), &i) == 0 && i.erase_seconds == SANITIZE_UNKNOWN &&
+		   i.enhanced_seconds == SANITIZE_UNKNOWN,
+	   "more than it can state");
 	page[100] ^= 1;
 	ok(ata_identity_decode(page, sizeof(page), &i) == -EINVAL, "a wrong checksum");
 	page[510] = 0;

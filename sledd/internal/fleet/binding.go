@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -175,9 +176,8 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 		return refusal.Value("body.disk", "",
 			fmt.Errorf("no disk: neither the binding nor node %s names one", tx.Node().Name))
 	}
-	if named := spec.WipeMethod != "" && spec.WipeMethod != "auto"; named && spec.Wipe != "purge" && spec.Wipe != "clear" {
-		return refusal.Value("body.wipe_method", spec.WipeMethod,
-			fmt.Errorf("a drive erases itself with wipe purge or clear, not with %q", spec.Wipe))
+	if err := checkMethod(spec); err != nil {
+		return err
 	}
 	if err := checkConfigure(spec); err != nil {
 		return err
@@ -188,6 +188,20 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 		}
 	}
 	return checkKeys(spec.AuthorizedKeys)
+}
+
+// checkMethod refuses a method that cannot reach the level, as the node would.
+func checkMethod(spec api.BindingSpec) error {
+	named := spec.WipeMethod != "" && spec.WipeMethod != "auto"
+	if named && spec.Wipe != "purge" && spec.Wipe != "clear" {
+		return refusal.Value("body.wipe_method", spec.WipeMethod,
+			fmt.Errorf("a drive erases itself with wipe purge or clear, not with %q", spec.Wipe))
+	}
+	if spec.WipeMethod == "ata-security-erase" && spec.Wipe == "purge" {
+		return refusal.Value("body.wipe_method", spec.WipeMethod,
+			errors.New("ata-security-erase reaches what clear does: purge takes ata-security-erase-enhanced"))
+	}
+	return nil
 }
 
 // checkConfigure refuses what an image that is not configured never gets.

@@ -278,3 +278,26 @@ func TestAnImageThatIsNotConfiguredGetsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestMethodThatCannotReachTheLevel: what the node would refuse is refused here.
+func TestMethodThatCannotReachTheLevel(t *testing.T) {
+	r := newRack(t)
+	r.declare(1)
+	r.register("v1")
+	change := full()
+	for _, c := range []struct{ wipe, method, text string }{
+		{"empty", "ata-sanitize-block", "with wipe purge or clear"},
+		{"", "ata-security-erase", "with wipe purge or clear"},
+		{"purge", "ata-security-erase", "purge takes ata-security-erase-enhanced"},
+	} {
+		change.Wipe, change.WipeMethod = c.wipe, c.method
+		_, err := r.PutBinding(t.Context(), "n1", change)
+		r.refused(c.wipe+" "+c.method, err, refusal.Invalid, c.text)
+	}
+	for _, c := range [][2]string{{"clear", "ata-security-erase"}, {"purge", "ata-security-erase-enhanced"}} {
+		change.Wipe, change.WipeMethod = c[0], c[1]
+		if bound := r.bind(change); bound.WipeMethod != c[1] {
+			t.Errorf("%v: %+v", c, bound)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two families of commands of ATA drives that erase have in common: SANITIZE DEVICE and Security Erase.
+#pragma once
+
+#include "erase/ata.h"
+#include "erase/drive.h"
+
+#define ATA_SECONDS 60u // for a command that returns at once
+
+// 0: the command succeeded; 1: the drive ended it with an error; the registers state it. -errno: it is not known.
+int ata_submit(struct drive *drive, const char *what, const struct scsi_command *command, void *data, int size,
+	       uint32_t seconds, struct ata_registers *ret, struct fault *fault);
+
+int ata_read_identity(struct drive *drive, struct ata_identity *ret, struct fault *fault);
+
+// Takes Sled's password off a drive: an erase that was interrupted leaves it. Updates `identity`. 1: the drive has a
+// password that is not Sled's, or does not let it be taken off.
+int ata_security_release(struct drive *drive, struct ata_identity *identity, struct fault *fault);
+
+void ata_security_offer(const struct ata_identity *identity, struct offers *offers);
+
+// Security Erase. It leaves the drive without a password, or states that it has one.
+int ata_security_erase(struct drive *drive, const struct offer *offer, struct fault *fault);
