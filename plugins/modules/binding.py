@@ -83,6 +83,8 @@ options:
       - ata-sanitize-overwrite
       - ata-security-erase
       - ata-security-erase-enhanced
+      - mmc-sanitize
+      - mmc-secure-erase
   mode:
     description:
       - >-
@@ -260,6 +262,8 @@ SPEC = {
             "ata-sanitize-overwrite",
             "ata-security-erase",
             "ata-security-erase-enhanced",
+            "mmc-sanitize",
+            "mmc-secure-erase",
         ],
     },
     "mode": {"type": "str", "choices": ["full", "delta", "auto"]},

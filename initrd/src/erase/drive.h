@@ -3,6 +3,7 @@
 // commands.
 #pragma once
 
+#include "erase/mmc.h"
 #include "erase/nvme.h"
 #include "erase/offers.h"
 #include "erase/scsi.h"
@@ -21,6 +22,10 @@ struct drive_ops {
 	// The same for SCSI. `size`: bytes from the drive; negative: to it. > 0: the status; then `sense` is set.
 	int (*scsi)(struct drive *, const struct scsi_command *, void *data, int size, uint8_t sense[SCSI_SENSE],
 		    uint32_t seconds);
+
+	// The same for eMMC, for commands that follow each other without another in between; sets their responses.
+	// -errno: one of them failed. `page`: MMC_PAGE bytes for the one that reads.
+	int (*mmc)(struct drive *, struct mmc_command *, unsigned count, void *page, uint32_t seconds);
 
 	int64_t (*now)(struct drive *);
 	void (*wait)(struct drive *, int64_t until);
@@ -60,7 +65,7 @@ struct drive {
 };
 
 extern const struct drive_ops drive_kernel;
-extern const struct drive_family drive_nvme, drive_scsi, drive_ata;
+extern const struct drive_family drive_nvme, drive_scsi, drive_ata, drive_mmc;
 
 // Follows a sanitize. `poll` returns 1 at its end, 0 while it is at work, and sets *ret_progress.
 int drive_follow(struct drive *drive, uint32_t seconds, int (*poll)(struct drive *, uint32_t *, struct fault *),

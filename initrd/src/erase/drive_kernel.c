@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file that sends commands to drives.
 #include <errno.h>
+#include <linux/major.h>
+#include <linux/mmc/ioctl.h>
 #include <linux/nvme_ioctl.h>
 #include <scsi/sg.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 
 #include "base/bytes.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "disk/device.h"
 #include "erase/drive.h"
@@ -56,6 +60,34 @@ static int kernel_scsi(struct drive *drive, const struct scsi_command *command, 
 	return to.host_status || (to.driver_status & 0x07) ? -EIO : 0;
 }
 
+// Flags of linux/mmc/core.h, which user space does not have: responses R1 and R1b, and a command with data.
+enum { MMC_R1 = 0x95, MMC_R1B = 0x49d, MMC_DATA = 0x20 };
+
+static int kernel_mmc(struct drive *drive, struct mmc_command *commands, unsigned count, void *page,
+		      uint32_t seconds) {
+	cleanup_free struct mmc_ioc_multi_cmd *to = calloc(1, sizeof(*to) + count * sizeof(to->cmds[0]));
+
+	if (!to)
+		return -ENOMEM;
+	to->num_of_cmds = count;
+	for (unsigned i = 0; i < count; i++) {
+		struct mmc_command *command = &commands[i];
+		to->cmds[i] = (struct mmc_ioc_cmd){
+			.opcode = command->opcode,
+			.arg = command->argument,
+			.flags = command->waits ? MMC_R1B : (command->reads ? MMC_R1 | MMC_DATA : MMC_R1),
+			.blksz = command->reads ? MMC_PAGE : 0,
+			.blocks = command->reads,
+			.cmd_timeout_ms = seconds * 1000u,
+			.data_ptr = command->reads ? (uint64_t)(uintptr_t)page : 0};
+	}
+	if (ioctl(drive->device->fd, MMC_IOC_MULTI_CMD, to) < 0)
+		return -errno;
+	for (unsigned i = 0; i < count; i++)
+		commands[i].response = to->cmds[i].response[0];
+	return 0;
+}
+
 static int64_t kernel_now(struct drive *drive) {
 	(void)drive;
 	return clock_now();
@@ -66,4 +98,4 @@ static void kernel_wait(struct drive *drive, int64_t until) {
 	clock_wait_until(until);
 }
 
-const struct drive_ops drive_kernel = {kernel_nsid, kernel_nvme, kernel_scsi, kernel_now, kernel_wait};
+const struct drive_ops drive_kernel = {kernel_nsid, kernel_nvme, kernel_scsi, kernel_mmc, kernel_now, kernel_wait};

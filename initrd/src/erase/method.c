@@ -23,6 +23,8 @@ static const char *const names[] = {
 	[METHOD_ATA_SANITIZE_OVERWRITE] = "ata-sanitize-overwrite",
 	[METHOD_ATA_SECURITY_ERASE] = "ata-security-erase",
 	[METHOD_ATA_SECURITY_ERASE_ENHANCED] = "ata-security-erase-enhanced",
+	[METHOD_MMC_SANITIZE] = "mmc-sanitize",
+	[METHOD_MMC_SECURE_ERASE] = "mmc-secure-erase",
 };
 
 int method_parse(const char *word, enum erase_method *ret) {

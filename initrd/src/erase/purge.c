@@ -10,7 +10,7 @@
 #include "erase/erase.h"
 #include "erase/method.h"
 
-static const struct drive_family *const families[] = {&drive_nvme, &drive_scsi, &drive_ata};
+static const struct drive_family *const families[] = {&drive_nvme, &drive_scsi, &drive_ata, &drive_mmc};
 
 struct member {
 	struct erase_job *job;

@@ -27,7 +27,8 @@
 	 "nvme-format-crypto|nvme-sanitize-block|nvme-sanitize-crypto|" \
 	 "nvme-sanitize-overwrite|scsi-sanitize-block|scsi-sanitize-crypto|" \
 	 "scsi-sanitize-overwrite|ata-sanitize-block|ata-sanitize-crypto|" \
-	 "ata-sanitize-overwrite|ata-security-erase|ata-security-erase-enhanced", NULL}, \
+	 "ata-sanitize-overwrite|ata-security-erase|ata-security-erase-enhanced|" \
+	 "mmc-sanitize|mmc-secure-erase", NULL}, \
 	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}
 
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preloaded, it gives any program the doubles of drives: ioctl(2) on whatever file, in place of the kernel. So
-// programs that are not ours (hdparm, nvme, sg_sanitize) judge the doubles, and are compared with sledc.
+// programs that are not ours (hdparm, nvme, sg_sanitize, mmc) judge the doubles, and are compared with sledc.
 //
 // DOUBLE: folder with the files `state`, which stays from one program to the next, `disk`, and `sent`, a line for each
-// command. DOUBLE_KIND: nvme, scsi or ata. DOUBLE_SET: faults, words such as "frozen".
+// command. DOUBLE_KIND: nvme, scsi, ata or mmc. DOUBLE_SET: faults, words such as "frozen".
 #include <fcntl.h>
+#include <linux/major.h>
+#include <linux/mmc/ioctl.h>
 #include <linux/nvme_ioctl.h>
 #include <scsi/sg.h>
 #include <stdarg.h>
@@ -19,6 +21,7 @@
 
 #include "memory_ata.h"
 #include "memory_drive.h"
+#include "memory_mmc.h"
 #include "memory_scsi.h"
 
 struct state {
@@ -26,6 +29,7 @@ struct state {
 	struct memory_drive nvme;
 	struct memory_scsi scsi;
 	struct memory_ata ata;
+	struct memory_mmc mmc;
 };
 
 static struct state *state;
@@ -60,6 +64,7 @@ static void make(void) {
 		.made = true,
 		.nvme = {.oacs = 2, .fna = 4, .sanicap = 7, .estimate = 5, .serial = "S1", .step = 20000},
 		.scsi = {.vendor = "SEAGATE", .has = 14, .seconds = 60, .step = 20000},
+		.mmc = {.revision = 8, .features = 0x51},
 		.ata = {.word59 = 0xf000, .step = 20000,
 			.security = {.supported = true, .has_enhanced = true, .word89 = 20, .word90 = 2}}};
 }
@@ -74,10 +79,10 @@ static void attach(void) {
 	disk.bytes = bytes;
 	if (!state->made)
 		make();
-	state->nvme.disks[0] = state->scsi.disk = state->ata.disk = &disk;
+	state->nvme.disks[0] = state->scsi.disk = state->ata.disk = state->mmc.disk = &disk;
 	state->ata.security.frozen = is_set("frozen");
 	state->ata.security.loses_power = is_set("loses_power");
-	state->nvme.lies = state->scsi.lies = state->ata.lies = is_set("lies");
+	state->nvme.lies = state->scsi.lies = state->ata.lies = state->mmc.lies = is_set("lies");
 	if (is_set("power_cycle"))
 		security_power_cycle(&state->ata.security, &disk);
 	unit = (struct memory_unit){&state->nvme, 1};
@@ -163,6 +168,34 @@ static int pass(struct sg_io_hdr *io) {
 	return 0;
 }
 
+// The flags decide how the kernel waits and transfers, so they count as sent.
+static int mmc(struct mmc_ioc_cmd *commands, uint64_t count) {
+	struct drive drive = {.context = &state->mmc};
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct mmc_ioc_cmd *from = &commands[i];
+		struct mmc_command command = {.opcode = from->opcode,
+					      .argument = from->arg,
+					      .reads = (from->flags & 0x20) && !from->write_flag && from->blocks == 1 &&
+						       from->blksz == MMC_PAGE,
+					      .waits = from->flags & 8};
+		uint8_t sent[12];
+		int r;
+
+		put_le32(sent, from->opcode);
+		put_le32(sent + 4, from->arg);
+		put_le32(sent + 8, from->flags);
+		tell("mmc", sent, sizeof(sent), NULL, 0);
+		r = mmc_double(&drive, &command, 1, (void *)(uintptr_t)from->data_ptr, 0); // NOLINT: an address
+		from->response[0] = command.response;
+		if (r < 0) {
+			errno = -r;
+			return -1;
+		}
+	}
+	return 0;
+}
+
 int ioctl(int fd, unsigned long request, ...) { // NOLINT: as of libc
 	va_list arguments;
 	void *argument;
@@ -170,14 +203,19 @@ int ioctl(int fd, unsigned long request, ...) { // NOLINT: as of libc
 	va_start(arguments, request);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	if (getenv("DOUBLE") && (is_kind("nvme") || is_kind("scsi") || is_kind("ata"))) {
+	if (getenv("DOUBLE") && (is_kind("nvme") || is_kind("scsi") || is_kind("ata") || is_kind("mmc"))) {
 		attach();
 		if (request == NVME_IOCTL_ID && is_kind("nvme"))
 			return 1;
 		if (request == NVME_IOCTL_ADMIN_CMD && is_kind("nvme"))
 			return admin(argument);
-		if (request == SG_IO && !is_kind("nvme"))
+		if (request == SG_IO && (is_kind("scsi") || is_kind("ata")))
 			return pass(argument);
+		if (request == MMC_IOC_CMD && is_kind("mmc"))
+			return mmc(argument, 1);
+		if (request == MMC_IOC_MULTI_CMD && is_kind("mmc"))
+			return mmc(((struct mmc_ioc_multi_cmd *)argument)->cmds,
+				   ((struct mmc_ioc_multi_cmd *)argument)->num_of_cmds);
 	}
 	return (int)syscall(SYS_ioctl, fd, request, argument);
 }

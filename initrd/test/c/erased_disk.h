@@ -48,6 +48,19 @@ static inline bool step_on(unsigned *progress, unsigned step, unsigned stuck_at)
 	return *progress >= 65535;
 }
 
+// Of drives that are no eMMC.
+static inline int no_mmc(struct drive *d, struct mmc_command *commands, unsigned count, void *page, uint32_t seconds) {
+	(void)d, (void)commands, (void)count, (void)page, (void)seconds;
+	return -ENOTTY;
+}
+
+// Of drives that are no SCSI.
+static inline int no_scsi(struct drive *d, const struct scsi_command *command, void *data, int size,
+			  uint8_t sense[SCSI_SENSE], uint32_t seconds) {
+	(void)d, (void)command, (void)data, (void)size, (void)sense, (void)seconds;
+	return -ENOTTY;
+}
+
 // Of drives that are no NVMe.
 static inline int64_t no_nsid(struct drive *d) {
 	(void)d;

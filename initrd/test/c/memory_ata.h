@@ -109,5 +109,5 @@ static inline void ata_double_wait(struct drive *d, int64_t until) {
 		ata_end(m);
 }
 
-static const struct drive_ops ata_double = {no_nsid, no_nvme, ata_double_scsi, ata_double_now,
+static const struct drive_ops ata_double = {no_nsid, no_nvme, ata_double_scsi, no_mmc, ata_double_now,
 					    ata_double_wait};

@@ -146,12 +146,6 @@ static inline int double_nvme(struct drive *d, const uint8_t command[NVME_COMMAN
 	}
 }
 
-static inline int double_scsi(struct drive *d, const struct scsi_command *command, void *data, int size,
-			      uint8_t sense[SCSI_SENSE], uint32_t seconds) {
-	(void)d, (void)command, (void)data, (void)size, (void)sense, (void)seconds;
-	return -ENOTTY;
-}
-
 static inline int64_t double_now(struct drive *d) { return memory_unit(d)->drive->now; }
 
 static inline void double_wait(struct drive *d, int64_t until) {
@@ -167,4 +161,4 @@ static inline void double_wait(struct drive *d, int64_t until) {
 		double_end(m);
 }
 
-static const struct drive_ops double_ops = {double_nsid, double_nvme, double_scsi, double_now, double_wait};
+static const struct drive_ops double_ops = {double_nsid, double_nvme, no_scsi, no_mmc, double_now, double_wait};

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that are not ours work on the doubles of drives, and send the commands that sledc sends.
 
-Debian's hdparm, nvme-cli and sg_sanitize, with ioctl(2) preloaded (double_drive.c). So the doubles behave as these
+Debian's hdparm, nvme-cli, sg_sanitize and mmc, with ioctl(2) preloaded (double_drive.c). So the doubles behave as these
 programs expect of a drive, and the encoders of sledc are compared with theirs. Prints TAP.
 """
 
@@ -24,8 +24,13 @@ TENANT = bytes(range(1, 256)) * 33
 WHERE = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 RISK = "--yes-i-know-what-i-am-doing"
 
-# Commands that change a drive: opcode of NVMe, operation code of SCSI, command register of ATA.
-CHANGES = {"nvme": {"80", "84"}, "scsi": {"48"}, "ata": {"b4", "f1", "f2", "f3", "f4", "f6"}}
+# Commands that change a drive: opcode of NVMe, operation code of SCSI, command register of ATA, command of eMMC.
+CHANGES = {
+    "nvme": {"80", "84"},
+    "scsi": {"48"},
+    "ata": {"b4", "f1", "f2", "f3", "f4", "f6"},
+    "mmc": {"06", "23", "24", "26"},
+}
 
 
 def changes(kind: str, command: str) -> bool:
@@ -189,6 +194,19 @@ def test_sg_sanitize() -> None:
         ("scsi-sanitize-overwrite", ["--overwrite", "--zero"]),
     ):
         same("scsi", method, "purge", ["sg_sanitize", "--quick", "--early", *words, "/dev/null"])
+
+
+def test_mmc() -> None:
+    """Sanitize after a trim, and a secure erase, by their flags too."""
+    last = str(SIZE - 512)  # in bytes, as of every eMMC of up to 2 GiB
+    same(
+        "mmc",
+        "mmc-sanitize",
+        "purge",
+        ["mmc", "erase", "trim", "0", last, "/dev/null"],
+        ["mmc", "sanitize", "/dev/null"],
+    )
+    same("mmc", "mmc-secure-erase", "purge", ["mmc", "erase", "secure-erase", "0", last, "/dev/null"])
 
 
 def test_liar() -> None:
