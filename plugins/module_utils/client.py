@@ -16,6 +16,7 @@ from typing import Any
 from ansible.module_utils.urls import ConnectionError as UrlsError
 from ansible.module_utils.urls import open_url
 from ansible_collections.sled.fleet.plugins.module_utils import following
+from ansible_collections.sled.fleet.plugins.module_utils.connections import Connections, is_direct
 
 Json = dict[str, Any]
 
@@ -94,6 +95,7 @@ class Client:
         self._token = token
         self._ca_file = ca_file
         self._timeout = timeout
+        self._connections = Connections(self.server, ca_file, timeout) if is_direct(self.server) else None
 
     def find(self, collection: str, name: str) -> Json | None:
         """Reads one object; None only when sledd itself answers that it does not exist."""
@@ -157,13 +159,14 @@ class Client:
         self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None
     ) -> Iterator[Json]:
         """Lists nodes, page by page."""
-        yield from self._pages("/v1/nodes", {"label": labels or [], "phase": phase or [], "image": image or []})
+        yield from self.pages("/v1/nodes", {"label": labels or [], "phase": phase or [], "image": image or []})
 
     def bindings(self) -> Iterator[Json]:
         """Lists the bindings of all nodes, page by page."""
-        yield from self._pages("/v1/bindings", {})
+        yield from self.pages("/v1/bindings", {})
 
-    def _pages(self, path: str, terms: Json) -> Iterator[Json]:
+    def pages(self, path: str, terms: Json) -> Iterator[Json]:
+        """Lists objects, page by page. Terms are the query."""
         query = {**terms, "limit": PAGE}
         while True:
             page = self._json("GET", path, query)
@@ -292,7 +295,10 @@ class Client:
             sent["Content-Type"] = "application/json"
         sent.update(headers or {})
         with self._open(address, method, body, sent, private=True) as response:
-            return bytes(response.read(LONGEST_ANSWER))
+            answer = bytes(response.read(LONGEST_ANSWER))
+            if response.length:
+                raise http.client.IncompleteRead(answer, response.length)
+            return answer
 
     @contextmanager
     def _open(
@@ -300,37 +306,45 @@ class Client:
     ) -> Iterator[Any]:
         """A response; private: with the token."""
         sent = {**headers, **({"Authorization": f"Bearer {self._token}"} if private else {})}
+        data = None if body is None else json.dumps(body).encode()
+        path = address.removeprefix(self.server)
         place = "{0.scheme}://{0.netloc}".format(urllib.parse.urlsplit(address))
         try:
-            with open_url(
-                address,
-                method=method,
-                data=None if body is None else json.dumps(body),
-                headers=sent,
-                ca_path=self._ca_file,
-                timeout=self._timeout,
-                http_agent="sled.fleet",
-                follow_redirects="none",
-                use_netrc=False,
-            ) as response:
-                yield response
+            if self._connections and path.startswith("/"):
+                with self._connections.send(method, path, data, {**sent, "User-Agent": "sled.fleet"}) as response:
+                    if response.status >= 300:
+                        raise _refusal(f"{method} {path}", response.status, response)
+                    yield response
+            else:
+                with open_url(
+                    address,
+                    method=method,
+                    data=data,
+                    headers=sent,
+                    ca_path=self._ca_file,
+                    timeout=self._timeout,
+                    http_agent="sled.fleet",
+                    follow_redirects="none",
+                    use_netrc=False,
+                ) as response:
+                    yield response
         except urllib.error.HTTPError as error:
-            raise _refusal(f"{method} {address.removeprefix(self.server)}", error) from error
+            raise _refusal(f"{method} {path}", error.code, error) from error
         except urllib.error.URLError as error:
             raise Unreachable(f"{place} cannot be reached: {error.reason}") from error
         except (UrlsError, http.client.HTTPException, OSError) as error:
             raise Unreachable(f"{place} cannot be reached: {error}") from error
 
 
-def _refusal(request: str, error: urllib.error.HTTPError) -> ApiError:
+def _refusal(request: str, status: int, answer: Any) -> ApiError:
     """Reads the problem, or makes one of an answer that a proxy wrote."""
     problem: Json = {}
     try:
-        decoded = json.loads(error.read(4 << 20))
+        decoded = json.loads(answer.read(4 << 20))
         if isinstance(decoded, dict):
             problem = decoded
     except (ValueError, OSError, http.client.HTTPException):
         problem = {"detail": "the answer is no problem+json"}
-    if error.code // 100 == 3 and error.headers.get("Location"):
-        problem = {"detail": f"sent on to {error.headers['Location']}: give that address as the server"}
-    return ApiError(request, error.code, problem)
+    if status // 100 == 3 and answer.headers.get("Location"):
+        problem = {"detail": f"sent on to {answer.headers['Location']}: give that address as the server"}
+    return ApiError(request, status, problem)

@@ -200,6 +200,8 @@ class Handler(BaseHTTPRequestHandler):
     def page(self, collection: str, query: dict[str, list[str]]) -> None:
         items = [o for _, o in sorted(self.sledd.objects[collection].items())]
         after = query.get("after", [""])[0]
+        only = {form for name in query.get("node", []) for form in (name, name.lower().replace("-", ":"))}
+        items = [item for item in items if not only or only & {item["mac"], item.get("name")}]
         left = [item for item in items if item["mac"] > after]
         self.json({"items": left[:2], "next": left[1]["mac"] if len(left) > 2 else ""})
 

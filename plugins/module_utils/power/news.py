@@ -4,16 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
 
 LONGEST_NEWS = 15.0  # seconds that telling sledd may hold up a machine
 
 
+@cache
+def _client(server: str, token: str, ca_file: str | None) -> Client:
+    """One for all news of a process, as it keeps connections."""
+    return Client(server, token, ca_file, LONGEST_NEWS)
+
+
 def client_of(options: Json) -> Client:
     """A client as the options of the module say."""
     token = read_token(options["token"], options["token_file"])
-    return Client(options["server"] or "", token, options["ca_file"], LONGEST_NEWS)
+    return _client(options["server"] or "", token, options["ca_file"])
 
 
 def tell(options: Json, warn: Callable[[str], None]) -> None:

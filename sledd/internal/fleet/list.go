@@ -18,6 +18,7 @@ type Filter struct {
 	Text   string            // a part of the name, of a MAC or of the address
 	Image  string            // bound, or for an unbound node the one on its disk
 	Owner  string            // of the binding
+	Only   map[string]bool   // by MAC or name
 	Limit  int
 	After  string // MAC; of a sorted list with the value
 	Sort   string // of nodes; empty: by MAC
@@ -27,6 +28,9 @@ type Filter struct {
 }
 
 func (f Filter) takes(tx *nodetx.Tx) bool {
+	if f.Only != nil && !f.lists(tx) {
+		return false
+	}
 	if len(f.Phases) > 0 && !slices.Contains(f.Phases, tx.Status().Phase) || !f.names(tx) {
 		return false
 	}
@@ -59,6 +63,12 @@ func (f Filter) names(tx *nodetx.Tx) bool {
 	has := func(name string) bool { return strings.Contains(name, strings.ToLower(f.Text)) }
 	return f.Text == "" || has(tx.MAC) || has(tx.Status().Address.String()) ||
 		tx.Node() != nil && (has(tx.Node().Name) || slices.ContainsFunc(tx.Node().MACs, has))
+}
+
+// lists reports whether it is one of those listed.
+func (f Filter) lists(tx *nodetx.Tx) bool {
+	return f.Only[tx.MAC] || tx.Node() != nil && (f.Only[tx.Node().Name] ||
+		slices.ContainsFunc(tx.Node().MACs, func(address string) bool { return f.Only[address] }))
 }
 
 // Nodes returns a page of nodes, declared or only seen.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
@@ -64,14 +65,24 @@ func (n nodeFilter) filter() (fleet.Filter, error) {
 // nodeList is a request for a page of nodes.
 type nodeList struct {
 	Selection
-	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most items in the answer"`
-	After string `query:"after" maxLength:"512" doc:"next of the page before, of a list with the same sort"`
-	Sort  string `query:"sort" maxLength:"128" doc:"name, phase, image, since (of the phase), urgency (failed nodes first, then those with alarms or overdue, then those that do not have what is requested) or label:KEY; with - before it, the other way round. Equal ones, and a list without sort, are by MAC" example:"-since"`
+	Nodes []string `query:"node,explode" maxItems:"500" doc:"Only these nodes, each by a MAC or its name; what is none is left out"`
+	Limit int      `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most items in the answer"`
+	After string   `query:"after" maxLength:"512" doc:"next of the page before, of a list with the same sort"`
+	Sort  string   `query:"sort" maxLength:"128" doc:"name, phase, image, since (of the phase), urgency (failed nodes first, then those with alarms or overdue, then those that do not have what is requested) or label:KEY; with - before it, the other way round. Equal ones, and a list without sort, are by MAC" example:"-since"`
 }
 
 func (n nodeList) filter() (fleet.Filter, error) {
 	filter, err := n.Selection.filter()
 	filter.Limit, filter.After, filter.Sort = n.Limit, n.After, n.Sort
+	for i, name := range n.Nodes {
+		if i == 0 {
+			filter.Only = map[string]bool{}
+		}
+		if address, err := mac.Parse(name); err == nil {
+			name = address
+		}
+		filter.Only[name] = true
+	}
 	return filter, err
 }
 

@@ -4,6 +4,7 @@ package server_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -83,6 +84,31 @@ func TestASortedListGoesOnWithoutItsCursor(t *testing.T) {
 	page = s.Ask("GET", "/v1/nodes?sort=-name&limit=2&after="+url.QueryEscape(next), s.Token, "")
 	if !strings.Contains(page.Body, `"name":"n2"`) || !strings.Contains(page.Body, `"name":"n1"`) {
 		t.Error(page.Body)
+	}
+}
+
+// A wave of a rollout is read without the rest of the fleet.
+func TestListOfNamedNodes(t *testing.T) {
+	s := sleddtest.Start(t)
+	for i := range 5 {
+		s.Declare(i)
+	}
+	for query, want := range map[string]string{
+		"node=n3&node=n1":                        "00:01 00:03",
+		"node=" + sleddtest.MAC(2) + "&node=n9":  "00:02",
+		"node=52-54-00-77-00-04&node=n4&limit=1": "00:04",
+		"node=n9":                                "",
+		"node=n1&node=n2&phase=failed":           "",
+		"node=n1&node=n2&sort=-name":             "00:02 00:01",
+	} {
+		var list api.NodeList
+		answer := s.Ask("GET", "/v1/nodes?"+query, s.Token, "")
+		if err := json.Unmarshal([]byte(answer.Body), &list); err != nil || macs(list.Items) != want || list.Next != "" {
+			t.Errorf("%s: %d %q, next %q, want %q; %v", query, answer.Status, macs(list.Items), list.Next, want, err)
+		}
+	}
+	if answer := s.Ask("GET", "/v1/nodes?"+strings.Repeat("node=n1&", 501), s.Token, ""); answer.Status != 422 {
+		t.Errorf("501 nodes: %d %s", answer.Status, answer.Body)
 	}
 }
 
