@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ansible.module_utils.urls import make_context
 
-IDLE = 5.0  # seconds without use, after which a connection is not used again: a server that was started anew is not met
+IDLE = 5.0  # seconds without use, after which a connection is not used again: one that a server has lost is not met
 
 
 class Kept(NamedTuple):

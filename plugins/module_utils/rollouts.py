@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
@@ -14,8 +15,10 @@ SPEC = ("desired", "canary", "batch", "max_unavailable", "failure_budget", "paus
 LONGEST_TEXT = 512
 LONGEST_REASON = 2048
 LEFT = "its play ended without a result: the node could not be reached, or the playbook ended"
-MANY = 32  # nodes of a rollout, above which the table has no line for those that are done
+MANY = 32  # nodes of a rollout, above which the table has no line for those that are done or wait
 INTERVAL = 5.0  # seconds between two polls of a rollout that pauses
+AT_ONCE = 8  # requests to sledd
+NAMED = 8  # nodes that a sentence names
 
 
 class References:
@@ -111,18 +114,39 @@ def start_wave(
 
     What keeps the first node from starting keeps all: they are of one wave.
     """
-    runs: dict[str, Json] = {}
-    for node in options["wave"]:
-        if not runs:
-            first = runs[node] = start_node(client, {**options, "node": node}, clock, pause)
-        elif first["started"]:
-            runs[node] = _start_run(client, options["name"], node)
-        else:
-            runs[node] = first
+    first, *others = dict.fromkeys(options["wave"])
+    run = start_node(client, {**options, "node": first}, clock, pause)
+    runs = dict.fromkeys([first, *others], run)
+    if run["started"]:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            answers = pool.map(lambda node: _start_run(client, options["name"], node), others)
+            runs.update(zip(others, answers, strict=True))
     started = [node for node, run in runs.items() if run["started"]]
     reasons = {node: run["reason"] for node, run in runs.items() if not run["started"]}
     generations = {node: int((runs[node].get("run") or {}).get("from", 0)) for node in started}
-    return {"changed": bool(started), "started": started, "not_started": reasons, "from": generations}
+    return {
+        "changed": bool(started),
+        "started": started,
+        "not_started": reasons,
+        "untouched": [f"{some(names)} not touched: {reason}" for reason, names in by_value(reasons).items()],
+        "from": generations,
+    }
+
+
+def by_value(found: Json) -> dict[str, list[str]]:
+    """The names of each value."""
+    names: dict[str, list[str]] = {}
+    for name, value in found.items():
+        names.setdefault(value, []).append(name)
+    return names
+
+
+def some(names: list[str]) -> str:
+    """Names as the subject of a sentence, with its verb; of many the first ones."""
+    if len(names) == 1:
+        return f"{names[0]} is"
+    more = len(names) - NAMED
+    return f"{', '.join(names[:NAMED])} and {more} more are" if more > 0 else f"{', '.join(names)} are"
 
 
 def end_wave(client: Client, options: Json) -> Json:
@@ -213,12 +237,12 @@ def end(client: Client, options: Json) -> Json:
 
 
 def table(rollout: Json) -> list[str]:
-    """One line for each node, failures first, and one for all. Of many nodes those that are done are only counted."""
+    """One line for each node, failures first, and one for all. Of many, who is done or waits is only counted."""
     order = {"failed": 0, "running": 1, "waiting": 2, "done": 3}
     runs = sorted(rollout["runs"], key=lambda run: (order[run["state"]], run["wave"]))
     rows = [["node", "wave", "state", "entry", "start", "seconds", "reason"]]
     rows += [[str(cell or "-") for cell in _cells(run)] for run in runs]
-    left_out = len([run for run in runs if run["state"] == "done"]) if len(runs) > MANY else 0
+    left_out = len([run for run in runs if run["state"] in ("done", "waiting")]) if len(runs) > MANY else 0
     rows = rows[: len(rows) - left_out]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(" -") for row in rows]

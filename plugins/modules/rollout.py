@@ -1,6 +1,9 @@
 #!/usr/bin/python
 # SPDX-License-Identifier: Apache-2.0
-"""Module sled.fleet.rollout: spec and glue; the work is in module_utils/rollouts.py."""
+"""Module sled.fleet.rollout: spec and glue; the work is in module_utils/rollouts.py.
+
+Playbooks run it by the action of the same name.
+"""
 
 from __future__ import annotations
 
@@ -102,6 +105,8 @@ options:
     type: str
 seealso:
   - module: sled.fleet.binding
+notes:
+  - It is an action that runs on the controller.
 """
 
 EXAMPLES = r"""
@@ -148,6 +153,12 @@ not_started:
   returned: when O(state=running) with O(wave)
   type: dict
   sample: {}
+untouched:
+  description: The same for people, a line for each reason.
+  returned: when O(state=running) with O(wave)
+  type: list
+  elements: str
+  sample: []
 from:
   description: The generation before the rollout, by node that was started.
   returned: when O(state=running) with O(wave)
@@ -227,6 +238,7 @@ NEEDED = [
     ("state", "failed", ["name", "node", "reason"]),
     ("state", "ended", ["name"]),
 ]
+FOLLOWED = ("running", "done", "failed", "wave_ended")  # states whose requests show that the rollout is followed
 
 
 def work(client: Client, options: Json, check: bool) -> Json:
@@ -238,6 +250,7 @@ def work(client: Client, options: Json, check: bool) -> Json:
             "started": False if options["wave"] is None else [],
             "reason": "check mode",
             "not_started": dict.fromkeys(options["wave"] or [], "check mode"),
+            "untouched": [],
             "name": "",
             "waves": [],
         }
