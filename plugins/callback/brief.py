@@ -12,6 +12,8 @@ description:
   - Of the playbooks C(reimage.yml) and C(wipe.yml), it prints the texts of M(ansible.builtin.debug), the lines of
     M(sled.fleet.supervise), differences, warnings, failures, and one line at the end. It leaves out the names of plays
     and tasks, and what they did to which host.
+  - A failure of M(ansible.builtin.fail) or M(ansible.builtin.assert) is one line, and none if the same was printed of
+    the host before.
   - With C(-v), and for all other playbooks, it prints what P(ansible.builtin.default#callback) prints.
 author:
   - The Sled authors (@sled-fleet)
@@ -25,10 +27,12 @@ requirements:
 import os
 from typing import Any
 
+from ansible import constants as C
 from ansible.plugins.callback.default import CallbackModule as Default
 
 PLAYBOOKS = ("reimage.yml", "wipe.yml")
 DEBUG = ("debug", "ansible.builtin.debug", "ansible.legacy.debug")
+FAIL = tuple(f"{prefix}{name}" for prefix in ("", "ansible.builtin.", "ansible.legacy.") for name in ("fail", "assert"))
 # Of a result: the default callback prints it.
 NOTABLE = ("warnings", "deprecations", "exception")
 
@@ -42,7 +46,8 @@ class CallbackModule(Default):
 
     def __init__(self) -> None:
         super().__init__()
-        self._brief = self._printed = False
+        self._brief = False
+        self._printed: list[str] = []  # lines
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         name = os.path.basename(playbook._file_name)
@@ -61,6 +66,13 @@ class CallbackModule(Default):
             super().v2_runner_on_ok(result)
         elif result._task.action in DEBUG and "msg" in found:
             self._text(result._task, found["msg"])
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        found, host = result._result, result._host.get_name()
+        if not self._brief or ignore_errors or result._task.action not in FAIL or not found.get("msg"):
+            super().v2_runner_on_failed(result, ignore_errors)
+        elif not any(host in line and str(found["msg"]) in line for line in self._printed):
+            self._display.display(f"{host}: {found['msg']}", color=C.COLOR_ERROR)
 
     def v2_runner_item_on_ok(self, result: Any) -> None:
         found = result._result
@@ -89,11 +101,11 @@ class CallbackModule(Default):
         self._display.display(f"changed={changed} unreachable={unreachable} failed={failed}")
 
     def _text(self, task: Any, text: Any) -> None:
-        self._printed = True
         lines = text if isinstance(text, list) else [text]
         name = str(self._last_task_name or task.get_name())
         if len(lines) > 1:  # of "role : Print what it is"
             heading = name.rpartition(" : ")[2].removeprefix("Print ")
             lines = [f"{heading[:1].upper()}{heading[1:]}:", *(f"  {line}" for line in lines)]
+        self._printed += [str(line) for line in lines]
         for line in lines:
             self._display.display(str(line))

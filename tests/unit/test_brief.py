@@ -24,6 +24,17 @@ TASKS: list[dict[str, Any]] = [
     {"name": "Skip something", "ansible.builtin.command": "false", "when": False},
     {"name": "Print where it is", "ansible.builtin.debug": {"msg": "the report: r.html"}, "run_once": True},
     {
+        "name": "Print the result",
+        "ansible.builtin.debug": {"msg": "{{ told | default('') }}"},
+        "run_once": True,
+        "when": "told is defined",
+    },
+    {
+        "name": "Drain a node",
+        "ansible.builtin.shell": "echo no such node; exit 3",
+        "when": "inventory_hostname == exits | default('')",
+    },
+    {
         "name": "Fail for a node",
         "ansible.builtin.fail": {"msg": "disk is on fire"},
         "when": "inventory_hostname == fails | default('')",
@@ -72,11 +83,19 @@ def test_nothing_to_do_is_a_line(tmp_path: Path) -> None:
     assert checked.stdout == "changed=0 unreachable=0 failed=0\n"
 
 
-def test_failures_are_printed(tmp_path: Path) -> None:
+def test_a_failure_is_one_line_and_once(tmp_path: Path) -> None:
     ran = play(tmp_path, "reimage.yml", "-e", "fails=n2")
+    assert (ran.returncode, ran.stdout) == (2, BRIEF + "n2: disk is on fire\nchanged=2 unreachable=0 failed=1\n")
+    again = play(tmp_path, "reimage.yml", "-e", "fails=n2", "-e", "told='n2  failed  disk is on fire'")
+    assert again.stdout.count("disk is on fire") == 1, "the table has it"
+    assert again.stdout.endswith("\nchanged=2 unreachable=0 failed=1\n")
+
+
+def test_what_a_command_printed_is_printed_if_it_fails(tmp_path: Path) -> None:
+    ran = play(tmp_path, "reimage.yml", "-e", "exits=n2")
     assert ran.returncode == 2
     assert ran.stdout.startswith(BRIEF)
-    assert "TASK [Fail for a node]" in ran.stdout and "disk is on fire" in ran.stdout + ran.stderr
+    assert "TASK [Drain a node]" in ran.stdout and "no such node" in ran.stdout + ran.stderr
     assert ran.stdout.endswith("changed=2 unreachable=0 failed=1\n")
 
 

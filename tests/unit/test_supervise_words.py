@@ -75,13 +75,22 @@ def test_many_nodes_are_numbers_and_trouble() -> None:
     for name in list(many.runs)[:300]:
         many.change(name, core.IMAGING)
     many.change("n0", core.FAILED, reason="write: code 5")
+    many.clock = 23.0
+    many.change("n300", core.IMAGING)
+    many.clock = 40.0
+    many.change("n301", core.IMAGING)
+    many.change("n302", core.IMAGING)
+    many.clock = 52.0
+    many.change("n303", core.IMAGING)
     many.clock = 700.0
     for name in list(many.runs)[1:]:
         many.change(name, core.DONE)
     assert many.said == [
         "after 12 s, of 400 nodes: 1 imaging, 399 acting",
         "n0: failed: write: code 5",
-        "after 700 s, of 400 nodes: 1 done, 1 failed, 298 imaging, 100 acting",
+        "after 23 s, of 400 nodes: 1 failed, 300 imaging, 99 acting",
+        "after 40 s, of 400 nodes: 1 failed, 301 imaging, 98 acting",
+        "after 700 s, of 400 nodes: 1 done, 1 failed, 302 imaging, 96 acting",
         "after 700 s, of 400 nodes: 399 done, 1 failed",
     ]
 
@@ -142,7 +151,7 @@ def test_a_table_is_drawn_over_the_last_one_below_the_trouble() -> None:
     clock[0] = 9.0
     drawn.tick(runs)
     assert len(said) == 3, "what has ended is drawn once"
-    assert said[2].startswith("\x1b[3F\x1b[Jn0 ") and said[2].endswith("2 nodes: 2 done"), "the end at once"
+    assert said[2] == "\x1b[3F\x1b[J2 nodes: 2 done, after 2 s", "the end at once, in a line"
 
 
 def a_node(**binding: Any) -> Json:

@@ -19,7 +19,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
 
 MANY = 16  # nodes of a wave, above which a line with numbers replaces those of nodes that go well
-PAUSE = 10.0  # seconds between two such lines
+PAUSE = 10.0  # seconds between two such lines, at least
+SHARE = 0.25  # the same of the time since the start of the wave: the lines of a day fit on a page
 STAGES = (DONE, FAILED, CONFIRMING, IMAGING, ENTERING, ACTING, CHOOSING)  # as such a line has them
 
 
@@ -67,7 +68,7 @@ class Lines:
 
     def _sum(self, last: bool) -> None:
         now = self._clock()
-        if now - self._last < PAUSE and not last:
+        if now - self._last < max(PAUSE, SHARE * (now - self._start)) and not last:
             return
         self._last = now
         found = Counter(self._stages.values())

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of the nodes that are followed, drawn again in place on a terminal. What does not fit is counted."""
+"""A table of the nodes that are followed, drawn again in place on a terminal. What does not fit is counted.
+
+At the end of the wave one line is left of it: the playbook prints a table of the whole rollout.
+"""
 
 from __future__ import annotations
 
@@ -55,9 +58,13 @@ def table(runs: Sequence[Run], now: float, width: int, height: int) -> list[str]
     lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows]
     if len(runs) > len(shown):
         lines.append(f"... and {len(runs) - len(shown)} more")
+    return [one.rstrip()[: width - 1] for one in [*lines, total(runs)]]
+
+
+def total(runs: Sequence[Run]) -> str:
+    """All nodes in one line."""
     found = Counter(run.state.stage for run in runs)
-    lines.append(f"{len(runs)} nodes: " + ", ".join(f"{found[stage]} {stage}" for stage in STAGES if found[stage]))
-    return [one.rstrip()[: width - 1] for one in lines]
+    return f"{len(runs)} nodes: " + ", ".join(f"{found[stage]} {stage}" for stage in STAGES if found[stage])
 
 
 class Table:
@@ -66,7 +73,8 @@ class Table:
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float], width: int, height: int) -> None:
         self._say, self._clock, self._width, self._height = say, clock, width, height
         self._drawn = 0  # lines of the table on the terminal
-        self._last = clock() - REDRAW
+        self._start = clock()
+        self._last = self._start - REDRAW
         self._above: deque[str] = deque()  # lines to be printed above it
         self._ended = False  # all nodes, and that was drawn; their last jobs may still run
 
@@ -88,6 +96,8 @@ class Table:
             return
         self._last, self._ended = now, ended
         lines = table(runs, now, self._width, self._height)
+        if ended:
+            lines = [f"{total(runs)}, after {now - self._start:.0f} s"]
         above = [self._above.popleft() for _ in range(len(self._above))]
         erase = f"\x1b[{self._drawn}F\x1b[J" if self._drawn else ""
         self._say(erase + "\n".join([*above, *lines]))
