@@ -10,25 +10,40 @@ from __future__ import annotations
 
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet, at
 from ansible_collections.sled.fleet.tests.rollout.rack import Rack
 from measure import line, save
+from plot import curves
 
 SIZES = [int(size) for size in os.environ.get("SIZES", "8 40 400 2000").split()]
 HOOKS = [int(size) for size in os.environ.get("HOOKS", "40").split()]  # sizes that also run with hooks
 BATCH = int(os.environ.get("BATCH", "100"))
+COLUMNS = (
+    *("nodes", "hooks", "waves", "wall s", "CPU s", "a node", "MiB", "sledd CPU s", "nodes CPU s"),
+    *("own s", "run s", "nothing to do s", "CPU s"),
+)
 DEADLINE = 7200  # seconds for one playbook
 
 
-def play(fleet: Fleet, *extra: str) -> dict[str, Any]:
+def used_by(process: subprocess.Popen[Any]) -> float:
+    """CPU seconds of a process that runs."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def play(fleet: Rack, *extra: str) -> dict[str, Any]:
     """Runs the playbook; its wall and CPU seconds, and the memory of its largest process."""
+    others = [process for process in (fleet._sledd, fleet._process) if process]
+    before = [used_by(process) for process in others]
     start = time.monotonic()
     playbook = fleet.play("-f", str(BATCH), *extra, rollout={"batch": str(BATCH)})
     alarm = threading.Timer(DEADLINE, playbook.kill)
@@ -37,9 +52,11 @@ def play(fleet: Fleet, *extra: str) -> dict[str, Any]:
     alarm.cancel()
     playbook.returncode = os.waitstatus_to_exitcode(status)
     if playbook.returncode:
-        sys.exit(f"bench: the playbook ended with code {playbook.returncode}: {fleet.folder}/playbook.log")
+        log = (fleet.folder / "playbook.log").read_text()
+        sys.exit(f"bench: the playbook ended with code {playbook.returncode}:\n{log[-2000:]}")
     wall, cpu = time.monotonic() - start, used.ru_utime + used.ru_stime
-    return {"wall": round(wall, 1), "cpu": round(cpu, 1), "rss": used.ru_maxrss << 10}
+    sledd, nodes = (round(used_by(process) - was, 1) for process, was in zip(others, before, strict=True))
+    return {"wall": round(wall, 1), "cpu": round(cpu, 1), "rss": used.ru_maxrss << 10, "sledd": sledd, "nodes": nodes}
 
 
 def own_time(fleet: Fleet) -> float:
@@ -52,6 +69,13 @@ def own_time(fleet: Fleet) -> float:
     return round(statistics.median(spans), 1)
 
 
+def run_time(fleet: Fleet) -> float:
+    """Median seconds of a node's run as sledd has recorded it, which starts before its power is read."""
+    runs = fleet.client.find("rollouts", fleet.rollouts()[0]["name"]) or {}
+    ends = [(datetime.fromisoformat(run[name][:26].rstrip("Z")) for name in ("end", "begin")) for run in runs["runs"]]
+    return round(statistics.median((end - begin).total_seconds() for end, begin in ends), 1)
+
+
 def measured(size: int, hooks: bool) -> dict[str, Any]:
     """A rollout over nodes that are off, and the same playbook when there is nothing to do."""
     with tempfile.TemporaryDirectory(prefix="sled-bench-") as folder:
@@ -59,16 +83,16 @@ def measured(size: int, hooks: bool) -> dict[str, Any]:
         try:
             fleet.begin()
             image, again = play(fleet), play(fleet)
-            own = own_time(fleet)
+            own, run = own_time(fleet), run_time(fleet)
         finally:
             fleet.end()
     waves = -(-size // BATCH)
-    return {"nodes": size, "hooks": hooks, "waves": waves, "own": own, "image": image, "again": again}
+    return {"nodes": size, "hooks": hooks, "waves": waves, "own": own, "run": run, "image": image, "again": again}
 
 
 def table(found: list[dict[str, Any]]) -> str:
     """For a terminal."""
-    rows = [["nodes", "hooks", "waves", "wall s", "CPU s", "a node", "MiB", "own time s", "nothing to do s", "CPU s"]]
+    rows = [list(COLUMNS)]
     for one in found:
         image, again = one["image"], one["again"]
         rows.append(
@@ -80,13 +104,35 @@ def table(found: list[dict[str, Any]]) -> str:
                 f"{image['cpu']:.1f}",
                 f"{image['cpu'] / one['nodes']:.2f}",
                 str(image["rss"] >> 20),
+                f"{image['sledd']:.1f}",
+                f"{image['nodes']:.1f}",
                 f"{one['own']:.1f}",
+                f"{one['run']:.1f}",
                 f"{again['wall']:.1f}",
                 f"{again['cpu']:.1f}",
             ]
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(line(row, widths) for row in rows)
+
+
+def draw(path: Path, found: list[dict[str, Any]]) -> None:
+    """CPU and wall seconds by size, each with its limit."""
+    sizes = [one["nodes"] for one in found]
+    cpu = {"controller": [one["image"]["cpu"] for one in found], "sledd": [one["image"]["sledd"] for one in found]}
+    wall = {
+        "rollout": [one["image"]["wall"] for one in found],
+        "nothing to do": [one["again"]["wall"] for one in found],
+        "waves x own time of a node": [one["waves"] * one["own"] for one in found],
+    }
+    curves(
+        path,
+        sizes,
+        {
+            "CPU seconds by nodes": cpu | {"limit: 0.3 s a node + 10 s": [0.3 * size + 10 for size in sizes]},
+            "Wall seconds by nodes": wall,
+        },
+    )
 
 
 def main() -> None:
@@ -96,6 +142,7 @@ def main() -> None:
         found.append(measured(size, hooks))
         print(table(found[-1:]), flush=True)
     save(Path(sys.argv[1]), {"batch": BATCH, "cores": os.cpu_count(), "runs": found})
+    draw(Path(sys.argv[1]).with_suffix(".svg"), [one for one in found if not one["hooks"]])
     print(table(found))
 
 
