@@ -14,6 +14,7 @@ step_configure() {
 	[ -z "$configure_hostname" ] || identity_name
 	identity_machine_id
 	identity_host_keys
+	layout_mount
 	seed_get
 	seed_authorize_root
 	seed_authorize_user

@@ -15,6 +15,7 @@ static const struct verb verbs[] = {
 		"KEY VERB key=value..."},
 	{"facts", "print the facts of this machine, or send them to sledd", facts_rules, verb_facts, NULL, NULL},
 	{"disks", "list the disks, or find the one that a selector matches", disks_rules, verb_disks, NULL, NULL},
+	{"layout", "make the partition of a data disk on a blank disk", layout_rules, verb_layout, NULL, NULL},
 	{"wipe", "empty a disk", wipe_rules, verb_wipe, NULL, NULL},
 	{"write", "write an image to a disk", write_shell_rules, verb_write, NULL, NULL},
 	{"capture", "make an image of a disk and upload it", capture_rules, verb_capture, NULL, NULL},

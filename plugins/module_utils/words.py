@@ -37,6 +37,7 @@ STAGES = (
     "start",
 )
 STEPS = (
+    "layout",
     "wipe",
     "write",
     "capture",

@@ -15,7 +15,7 @@ const (
 	Booting     Phase = "booting"     // admitted in the Sled system, without a plan yet
 	Wiping      Phase = "wiping"      // step wipe is running
 	Writing     Phase = "writing"     // step write is running
-	Configuring Phase = "configuring" // step configure is running
+	Configuring Phase = "configuring" // step layout or configure is running
 	Capturing   Phase = "capturing"   // step capture is running
 	Starting    Phase = "starting"    // the installed system was started, and has not reported yet
 	Operational Phase = "operational" // the installed system reported that it runs

@@ -13,7 +13,7 @@ enum { SIGNATURE = 0, REVISION = 8, SIZE = 12, CRC = 16, OWN = 24, OTHER = 32, F
        ENTRIES = 72, COUNT = 80, ENTRY_SIZE = 84, ENTRIES_CRC = 88 };
 
 // Entry: offsets of the fields.
-enum { TYPE = 0, START = 32, END = 40 };
+enum { TYPE = 0, START = GPT_ENTRY_START, END = GPT_ENTRY_END };
 
 static const uint8_t unused[16];
 

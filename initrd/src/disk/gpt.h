@@ -10,6 +10,13 @@
 #define GPT_ENTRIES_BYTES_MAX (256u * 1024)
 #define GPT_HEADER_BYTES 92u
 
+// Offsets within an entry, which starts with the GUID of its type; the name is UTF-16, little-endian.
+#define GPT_ENTRY_GUID 16u
+#define GPT_ENTRY_START 32u
+#define GPT_ENTRY_END 40u
+#define GPT_ENTRY_NAME 56u
+#define GPT_NAME_BYTES 72u
+
 struct gpt {
 	uint32_t sector;	// bytes
 	uint64_t disk_sectors;

@@ -11,6 +11,7 @@
 #define PLAN_BYTES_MAX (PLAN_LINES_MAX * LINE_MAX_BYTES)
 
 // BEGIN words: step-rules
+extern const struct operand_rule layout_rules[];
 extern const struct operand_rule wipe_rules[];
 extern const struct operand_rule write_rules[];
 extern const struct operand_rule capture_rules[];

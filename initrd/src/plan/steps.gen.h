@@ -13,6 +13,19 @@
 	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep}
 
 
+#define LAYOUT_RULES \
+	{"name", true, \
+	 "name of the data disk; that of the partition is sled-NAME (a-z 0-9 -, at most 31 bytes)", \
+	 NULL, check_data_name}, \
+	{"id", true, "GUID of the GPT, which shows whose data disk it is (UUID, lower case)", NULL, check_uuid}, \
+	{"filesystem", false, \
+	 "what the installed system makes in the partition (default ext4)", \
+	 "ext4|xfs|btrfs", NULL}, \
+	{"mount", true, \
+	 "where the installed system mounts it (absolute path of A-Z a-z 0-9 . _ - /, at most 255 bytes)", \
+	 NULL, check_mount}
+
+
 #define WIPE_RULES \
 	{"disks", true, \
 	 "the disks; all: but those kept, removable, foreign or without a size (all, or disk selectors joined by ;)", \
@@ -80,6 +93,7 @@
 	{"keys", true, "who may log in (SSH public keys, one per line, joined by LF)", NULL, check_keys}
 
 
+const struct operand_rule layout_rules[] = {DISK_RULES(true), LAYOUT_RULES, {0}};
 const struct operand_rule wipe_rules[] = {WIPE_RULES, {0}};
 const struct operand_rule write_rules[] = {DISK_RULES(true), WRITE_RULES, {0}};
 const struct operand_rule capture_rules[] = {DISK_RULES(true), CAPTURE_RULES, {0}};
@@ -95,6 +109,7 @@ static const struct step {
 	bool last;
 	const struct operand_rule *rules;
 } steps[] = {
+	{"layout", false, layout_rules},
 	{"wipe", false, wipe_rules},
 	{"write", false, write_rules},
 	{"capture", false, capture_rules},

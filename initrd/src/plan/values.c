@@ -69,6 +69,44 @@ int check_watchdog(const char *value, struct fault *fault) {
 	return 0;
 }
 
+#define LOWER_OR_DIGIT "abcdefghijklmnopqrstuvwxyz0123456789"
+
+// With "sled-" in front it is the name of a partition, which has 36 characters.
+int check_data_name(const char *value, struct fault *fault) {
+	size_t size = strlen(value);
+	if (size < 1 || size > 31 || *value == '-' || strspn(value, LOWER_OR_DIGIT "-") != size)
+		return fault_set(fault, CODE_USAGE, "\"%.80s\" is not the name of a data disk: want a-z 0-9 -, first a "
+			"letter or digit, at most 31 bytes", value);
+	return 0;
+}
+
+int check_uuid(const char *value, struct fault *fault) {
+	static const size_t hyphens[] = {8, 13, 18, 23};
+	bool right = strlen(value) == 36 && strspn(value, "0123456789abcdef-") == 36;
+
+	for (size_t i = 0, next = 0; right && i < 36; i++) {
+		bool hyphen = next < 4 && i == hyphens[next];
+		right = (value[i] == '-') == hyphen;
+		next += hyphen;
+	}
+	return right ? 0 : fault_set(fault, CODE_USAGE, "\"%.80s\" is not a UUID in lower case", value);
+}
+
+// A line of /etc/fstab is made of it.
+int check_mount(const char *value, struct fault *fault) {
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-/" LOWER_OR_DIGIT;
+	size_t size = strlen(value);
+	bool right = *value == '/' && size > 1 && size <= 255 && value[size - 1] != '/' &&
+		     strspn(value, allowed) == size;
+
+	for (const char *slash = value; right && slash; slash = strchr(slash + 1, '/')) {
+		size_t name = strcspn(slash + 1, "/");
+		right = name > 0 && (name > 2 || strncmp(slash + 1, "..", name) != 0);
+	}
+	return right ? 0 : fault_set(fault, CODE_USAGE, "\"%.80s\" is not an absolute path of A-Z a-z 0-9 . _ - /, "
+		"at most 255 bytes, without . and ..", value);
+}
+
 int check_digest(const char *value, struct fault *fault) {
 	return is_digest(value) ? 0 : fault_set(fault, CODE_USAGE,
 		"\"%s\" is not \"sha256:\" with 64 lower-case hexadecimal digits", value);

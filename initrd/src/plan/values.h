@@ -17,6 +17,9 @@ int check_level(const char *value, struct fault *fault);
 int check_number(const char *value, struct fault *fault);
 int check_positive(const char *value, struct fault *fault);
 int check_multicast(const char *value, struct fault *fault); // the fault does not contain the key
+int check_data_name(const char *value, struct fault *fault);
+int check_uuid(const char *value, struct fault *fault);
+int check_mount(const char *value, struct fault *fault);
 int check_watchdog(const char *value, struct fault *fault);
 int check_keys(const char *value, struct fault *fault);
 int check_hostname(const char *value, struct fault *fault);

@@ -28,6 +28,7 @@ enum exit_code verb_hello(const struct operands *operands);
 enum exit_code verb_plan(const struct operands *operands);
 enum exit_code verb_facts(const struct operands *operands);
 enum exit_code verb_disks(const struct operands *operands);
+enum exit_code verb_layout(const struct operands *operands);
 enum exit_code verb_wipe(const struct operands *operands);
 enum exit_code verb_write(const struct operands *operands);
 enum exit_code verb_inspect(const struct operands *operands);

@@ -3,6 +3,7 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,8 +25,8 @@ func (a *app) nodeDetail(n api.Node) {
 	a.section("node", [][2]string{
 		{"name", n.Name}, {"mac", n.MAC}, {"macs", strings.Join(n.MACs, " ")},
 		{"declared", declared}, {"architecture", architectureText(n)},
-		{"flavour", n.Flavour}, {"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")}, {"boot order",
-			n.BootOrder},
+		{"flavour", n.Flavour}, {"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")},
+		{"data disks", dataDisksText(n.DataDisks)}, {"boot order", n.BootOrder},
 		{"admission", n.Admission},
 		{"bmc", bmcText(n.BMC)}, {"labels", labelsText(n.Labels)},
 	})
@@ -48,6 +49,15 @@ func (a *app) nodeDetail(n api.Node) {
 	}
 	a.facts(n.Facts)
 	a.hint(n)
+}
+
+// dataDisksText is what is mounted where.
+func dataDisksText(list []api.DataDisk) string {
+	parts := make([]string, 0, len(list))
+	for _, d := range list {
+		parts = append(parts, fmt.Sprintf("%s: %s %s at %s", d.Name, d.Disk, cmp.Or(d.Filesystem, "ext4"), d.Mount))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // requestWords is what the binding will make of the disks and when, as long as the node has not started with it. A wipe

@@ -118,6 +118,15 @@ var (
 	multipath = []string{"sas", "fc", "iscsi", "virtio"}
 )
 
+// Foreign is how the disk is attached, if other machines may reach it, people move it, or that is not known; empty: it
+// is local.
+func (d Disk) Foreign() string {
+	if d.isLocal() {
+		return ""
+	}
+	return attached(d)
+}
+
 func (d Disk) isLocal() bool { return slices.Contains(local, d.Transport) }
 
 // samePhysical reports whether two disks are two paths of one. Equal identities alone are no proof: some USB bridges

@@ -12,6 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
@@ -40,7 +41,40 @@ func (f *Fleet) Disks(ctx context.Context, reference, match string, keep []strin
 	shown := api.NodeDisks{Node: tx.NameOr(tx.MAC), Match: cmp.Or(match, tx.selector()), Keep: keep, Time: facts.Time,
 		BootID: facts.BootID, Disks: []api.NodeDisk{}}
 	binding := tx.Binding()
-	return shown, explain(facts.Table(), &shown, binding == nil || binding.Capture == "")
+	if err := explain(facts.Table(), &shown, binding == nil || binding.Capture == ""); err != nil {
+		return shown, err
+	}
+	if shown.Match != api.AllDisks && (binding == nil || binding.Capture == "") {
+		explainData(tx.Spec(), facts.Table(), &shown)
+	}
+	return shown, nil
+}
+
+// explainData marks the data disks: no image is written to one, and none is written at all while one of them does not
+// resolve.
+func explainData(node api.NodeSpec, table disk.Table, shown *api.NodeDisks) {
+	node.KeepDisks = shown.Keep
+	names, err := plan.DataDisks(node, table)
+	for i, d := range shown.Disks {
+		name, found := names[d.Name]
+		if !found || d.Missing {
+			continue
+		}
+		shown.Disks[i].Why = "data disk " + name
+		if d.Chosen {
+			err = fmt.Errorf("disk %s: %s (%s) is a data disk of the node: name another disk for the image", shown.Match,
+				d.Name, d.Disk)
+		}
+	}
+	if err == nil {
+		return
+	}
+	for i := range shown.Disks {
+		shown.Disks[i].Chosen = false
+	}
+	if shown.Planned = ""; shown.Refused == "" {
+		shown.Refused = err.Error()
+	}
 }
 
 // ForgetDisk forgets a disk that an earlier boot has reported and the newest has not, such as one that was exchanged: a

@@ -94,6 +94,9 @@ func checkNode(reference string, spec api.NodeSpec) error {
 			return refusal.Value(fmt.Sprintf("body.keep_disks[%d]", i), keep, err)
 		}
 	}
+	if i, err := plan.CheckDataDisks(spec.DataDisks); err != nil {
+		return refusal.Value(fmt.Sprintf("body.data_disks[%d]", i), spec.DataDisks[i], err)
+	}
 	return nil
 }
 

@@ -34,10 +34,7 @@ const defaultWipe = "empty"
 // Build renders the plan of a binding. Without an image, the plan wipes all disks that
 // are not kept and waits, or captures to a URL below upload.
 func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload string) (Plan, error) {
-	target := []operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}
-	if len(node.KeepDisks) > 0 {
-		target = append(target, operand.Pair{Key: "keep", Value: strings.Join(node.KeepDisks, ";")})
-	}
+	target := append([]operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}, keeping(node.KeepDisks)...)
 	if target[0].Value == "" && (binding.Capture != "" || binding.Image != "") {
 		return Plan{}, fmt.Errorf("no disk: neither the binding nor node %s names one", node.Name)
 	}
@@ -55,11 +52,20 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 	case image == nil:
 		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
 	default:
+		p.layouts(node)
 		p.write(target, binding, image, upload)
 		p.configure(target, node, binding)
 		p.start(target, binding)
 	}
 	return p, check(p)
+}
+
+// keeping is the operand that keeps disks; nothing for none.
+func keeping(selectors []string) []operand.Pair {
+	if len(selectors) == 0 {
+		return nil
+	}
+	return []operand.Pair{{Key: "keep", Value: strings.Join(selectors, ";")}}
 }
 
 // disks are the operands of a wipe: the disks, and those that the target keeps.

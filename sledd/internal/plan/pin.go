@@ -19,9 +19,12 @@ func (p Plan) NamesDisks() bool {
 	})
 }
 
-// Disk is the selector of the disk that the plan is about, or "all"; empty: it names none.
+// Disk is the selector of the disk that the plan is about, or "all"; empty: it names none. Data disks are beside that.
 func (p Plan) Disk() string {
 	for _, step := range p.Steps {
+		if step.Word == layout {
+			continue
+		}
 		for _, key := range []string{"disk", "disks"} {
 			if selector, found := step.Get(key); found {
 				return selector
@@ -32,8 +35,12 @@ func (p Plan) Disk() string {
 }
 
 // Pin names each disk of the plan by its identity (contract/plan.md, "Pinned disks"), or returns why a selector or a
-// keep list does not resolve with the disks of the node.
+// keep list does not resolve with the disks of the node. All steps keep the data disks but those that make them.
 func (p Plan) Pin(table disk.Table) (Plan, error) {
+	data, err := p.pinData(table)
+	if err != nil {
+		return Plan{}, err
+	}
 	pinned := p
 	pinned.Steps = slices.Clone(p.Steps)
 	for i, step := range pinned.Steps {
@@ -42,12 +49,18 @@ func (p Plan) Pin(table disk.Table) (Plan, error) {
 			if pair.Key != "disk" && pair.Key != "disks" {
 				continue
 			}
+			if step.Word != layout {
+				if err := data.refuse(pair.Value, table, kept(step)); err != nil {
+					return Plan{}, err
+				}
+			}
 			identity, err := pin(table, step, pair.Value)
 			if err != nil {
 				return Plan{}, err
 			}
 			step.Operands[j].Value = identity
 		}
+		data.keepIn(&step)
 		pinned.Steps[i] = step
 	}
 	return pinned, check(pinned)

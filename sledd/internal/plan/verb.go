@@ -38,6 +38,9 @@ var (
 	digest    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 	signature = regexp.MustCompile(`^[A-Za-z0-9+/]{86}==$`)
 	groupKey  = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	dataName  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
+	lowerUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	mountPath = regexp.MustCompile(`^(/[A-Za-z0-9._-]+)+$`)
 	hostname  = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.|$))*$`)
 )
 
@@ -59,7 +62,10 @@ func (v Verb) check(step operand.Line) error {
 	return nil
 }
 
-const mostHostname = 253 // bytes
+const ( // bytes
+	mostHostname = 253
+	mostMount    = 255
+)
 
 func anything(string) error { return nil }
 
@@ -105,6 +111,31 @@ func checkHostname(value string) error {
 func checkLevel(value string) error {
 	if n, err := Number(value); err != nil || n < 1 || n > 19 {
 		return fmt.Errorf("%.40q is not a number from 1 to 19", value)
+	}
+	return nil
+}
+
+func checkDataName(value string) error {
+	if !dataName.MatchString(value) {
+		return fmt.Errorf("%.80q is not the name of a data disk: want a-z 0-9 -, first a letter or digit, "+
+			"at most 31 bytes", value)
+	}
+	return nil
+}
+
+func checkUUID(value string) error {
+	if !lowerUUID.MatchString(value) {
+		return fmt.Errorf("%.80q is not a UUID in lower case", value)
+	}
+	return nil
+}
+
+func checkMount(value string) error {
+	special := func(name string) bool { return name == "." || name == ".." }
+	if len(value) > mostMount || !mountPath.MatchString(value) ||
+		slices.ContainsFunc(strings.Split(value, "/"), special) {
+		return fmt.Errorf("%.80q is not an absolute path of A-Z a-z 0-9 . _ - / of at most %d bytes, without . and ..",
+			value, mostMount)
 	}
 	return nil
 }

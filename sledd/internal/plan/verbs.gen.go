@@ -10,6 +10,18 @@ const lastVerbs = "kexec reboot poweroff idle rescue"
 
 // verbs is the table of contract/plan.md, "Steps".
 var verbs = map[string]Verb{
+	"layout": {
+		Phase: api.Configuring,
+		checks: map[string]func(string) error{
+			"disk":       CheckSelector,
+			"keep":       checkKeep,
+			"name":       checkDataName,
+			"id":         checkUUID,
+			"filesystem": oneOf("ext4", "xfs", "btrfs"),
+			"mount":      checkMount,
+		},
+		required: []string{"disk", "name", "id", "mount"},
+	},
 	"wipe": {
 		Changes: true,
 		Phase:   api.Wiping,

@@ -75,7 +75,9 @@ func TestEveryAttributeReachesAPlan(t *testing.T) {
 }
 
 func TestEveryVerbIsBuilt(t *testing.T) {
-	plans := []Plan{Waiting(0), Rescue(1, []string{"key"}), Rebooting(1), built(t, "")}
+	var data Plan
+	data.layouts(api.NodeSpec{DataDisks: []api.DataDisk{{Name: "a"}}})
+	plans := []Plan{Waiting(0), Rescue(1, []string{"key"}), Rebooting(1), built(t, ""), data}
 	for field := range reflect.TypeFor[api.BindingSpec]().Fields() {
 		if notInPlans[field.Name] == "" {
 			plans = append(plans, built(t, field.Name))
