@@ -34,6 +34,7 @@ NODE = Kind(
         "flavour",
         "disk",
         "keep_disks",
+        "data_disks",
         "boot_order",
         "admission",
         "bmc",
@@ -50,6 +51,11 @@ BINDING = Kind("binding", "bindings", ("node", *words.BINDING))
 def part(stored: Json | None, names: tuple[str, ...]) -> Json:
     """The declared part of a stored object. Empty values are left out, as sledd does."""
     return {name: stored[name] for name in names if stored.get(name)} if stored else {}
+
+
+def without_none(options: Json) -> Json:
+    """The suboptions that were given."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def merged(have: Json, want: Json) -> Json:
@@ -81,7 +87,9 @@ def _ensure_node(client: Client, options: Json, check: bool) -> Json:
     if "macs" in want:
         want["macs"] = [normal_mac(one) for one in want["macs"]]
     if want.get("bmc"):
-        want["bmc"] = {name: value for name, value in want["bmc"].items() if value is not None}
+        want["bmc"] = without_none(want["bmc"])
+    if want.get("data_disks"):
+        want["data_disks"] = [without_none(disk) for disk in want["data_disks"]]
     stored = client.find("nodes", want["mac"] if "mac" in want else want["name"])
     if options["state"] == "absent":
         return _forget(client, NODE, stored, stored["mac"] if stored else "", check)

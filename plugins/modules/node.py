@@ -47,6 +47,30 @@ options:
     description: Selectors of disks that are never touched.
     type: list
     elements: str
+  data_disks:
+    description:
+      - Disks whose data survives images, at most 16. No image writes them, and a tear-down empties them.
+      - A blank one gets a partition, a filesystem and a mount point with the next image; one with other content is
+        refused. A change takes effect with the next image.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: Name, unique within the node. The partition is called C(sled-NAME).
+        type: str
+        required: true
+      disk:
+        description: Disk selector, such as V(serial:DATA-0001). Exactly one local disk must match.
+        type: str
+        required: true
+      filesystem:
+        description: Filesystem that the installed system makes. sledd takes an absent one for V(ext4).
+        type: str
+        choices: [ext4, xfs, btrfs]
+      mount:
+        description: Where the installed system mounts it, such as V(/srv/data).
+        type: str
+        required: true
   boot_order:
     description:
       - What UEFI firmware boots first; set whenever the node is imaged.
@@ -139,6 +163,16 @@ SPEC = {
     "flavour": {"type": "str", "choices": ["cloud", "generic"]},
     "disk": {"type": "str"},
     "keep_disks": {"type": "list", "elements": "str"},
+    "data_disks": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "name": {"type": "str", "required": True},
+            "disk": {"type": "str", "required": True},
+            "filesystem": {"type": "str", "choices": ["ext4", "xfs", "btrfs"]},
+            "mount": {"type": "str", "required": True},
+        },
+    },
     "boot_order": {"type": "str", "choices": ["keep", "disk", "network"]},
     "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
     "bmc": {

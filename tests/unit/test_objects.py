@@ -30,6 +30,7 @@ def test_node_is_declared_once(sledd: Sledd, module: Run) -> None:
         "mac": "52-54-00-77-00-01",
         "labels": {"rack": "a"},
         "bmc": {"driver": "ipmi", "address": "a"},
+        "data_disks": [{"name": "logs", "disk": "serial:D", "mount": "/srv/logs"}],
     }
     checked = module(node, check=True, **options)
     assert checked["changed"]
@@ -40,6 +41,7 @@ def test_node_is_declared_once(sledd: Sledd, module: Run) -> None:
     assert first["node"]["mac"] == MAC
     assert first["diff"] == checked["diff"]
     assert sledd.asked[-1][2]["bmc"] == {"driver": "ipmi", "address": "a"}
+    assert sledd.asked[-1][2]["data_disks"] == options["data_disks"]
     again = module(node, **options)
     assert not again["changed"]
     assert changes(sledd) == [f"PUT /v1/nodes/{MAC.replace(':', '%3A')}"]
