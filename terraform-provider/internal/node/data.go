@@ -31,16 +31,17 @@ func NewDataSource() datasource.DataSource { return &nodeData{} }
 type known struct {
 	seen
 	facts
-	MAC          mac.Value    `tfsdk:"mac"`
-	MACs         []string     `tfsdk:"macs"`
-	Name         types.String `tfsdk:"name"`
-	Architecture types.String `tfsdk:"architecture"`
-	Flavour      types.String `tfsdk:"flavour"`
-	Disk         types.String `tfsdk:"disk"`
-	KeepDisks    []string     `tfsdk:"keep_disks"`
-	BootOrder    types.String `tfsdk:"boot_order"`
-	Admission    types.String `tfsdk:"admission"`
-	BMC          *bmcModel    `tfsdk:"bmc"`
+	MAC          mac.Value       `tfsdk:"mac"`
+	MACs         []string        `tfsdk:"macs"`
+	Name         types.String    `tfsdk:"name"`
+	Architecture types.String    `tfsdk:"architecture"`
+	Flavour      types.String    `tfsdk:"flavour"`
+	Disk         types.String    `tfsdk:"disk"`
+	KeepDisks    []string        `tfsdk:"keep_disks"`
+	DataDisks    []dataDiskModel `tfsdk:"data_disks"`
+	BootOrder    types.String    `tfsdk:"boot_order"`
+	Admission    types.String    `tfsdk:"admission"`
+	BMC          *bmcModel       `tfsdk:"bmc"`
 }
 
 // facts is the hardware as the machine reports it.
@@ -100,6 +101,7 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 			MarkdownDescription: "Selector of the disk that bindings use; null when none is declared."},
 		"keep_disks": schema.ListAttribute{Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "Selectors of disks that are never written; null for none."},
+		"data_disks": knownDataDisksSchema(),
 		"boot_order": schema.StringAttribute{Computed: true,
 			MarkdownDescription: "What its firmware is to boot first: `keep`, `disk` or `network`; null: as " +
 				"declared by default, `keep`."},
@@ -159,6 +161,7 @@ func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, res
 	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), MACs: stored.MACs,
 		Name: text(stored.Name), Architecture: text(stored.Architecture),
 		Flavour: text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks,
+		DataDisks: dataDiskModels(stored.DataDisks),
 		BootOrder: text(stored.BootOrder), Admission: text(stored.Admission), BMC: bmcOf(stored.BMC)}
 	response.Diagnostics.Append(response.State.Set(ctx, &k)...)
 }

@@ -31,6 +31,7 @@ var unseen = map[string]knownvalue.Check{
 	"architecture": knownvalue.Null(), "macs": knownvalue.Null(),
 	"disk":       knownvalue.StringExact("serial:LAB-0001"),
 	"keep_disks": knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("model:Backup")}),
+	"data_disks": knownvalue.Null(),
 	"boot_order": knownvalue.StringExact("network"),
 	"admission":  knownvalue.StringExact("open"),
 	"bmc": knownvalue.ObjectExact(map[string]knownvalue.Check{

@@ -70,7 +70,8 @@ func (n *nodes) Schema(ctx context.Context, _ resource.SchemaRequest, response *
 			MarkdownDescription: "The exceptions: MAC of a machine whose declaration somebody else changed, to the " +
 				"attributes that differ. The next apply sets them back."},
 	}
-	for _, name := range []string{"labels", "architecture", "flavour", "disk", "boot_order", "admission"} {
+	for _, name := range []string{"labels", "architecture", "flavour", "disk", "data_disks", "boot_order",
+		"admission"} {
 		attributes[name] = one.Schema.Attributes[name]
 	}
 	response.Schema = schema.Schema{Attributes: attributes,

@@ -28,6 +28,7 @@ type manyModel struct {
 	Flavour      types.String `tfsdk:"flavour"`
 	Disk         types.String `tfsdk:"disk"`
 	KeepDisks    types.List   `tfsdk:"keep_disks"`
+	DataDisks    types.List   `tfsdk:"data_disks"`
 	BootOrder    types.String `tfsdk:"boot_order"`
 	Admission    types.String `tfsdk:"admission"`
 	Drifted      types.Map    `tfsdk:"drifted"`
@@ -35,8 +36,8 @@ type manyModel struct {
 
 // known is true when no declaration depends on what the apply finds.
 func (m *manyModel) known() bool {
-	for _, value := range []attr.Value{m.Names, m.Disks, m.BMCAddresses, m.Labels, m.KeepDisks, m.BMCDriver,
-		m.Architecture, m.Flavour, m.Disk, m.BootOrder, m.Admission} {
+	for _, value := range []attr.Value{m.Names, m.Disks, m.BMCAddresses, m.Labels, m.KeepDisks, m.DataDisks,
+		m.BMCDriver, m.Architecture, m.Flavour, m.Disk, m.BootOrder, m.Admission} {
 		if unknown(value) {
 			return false
 		}
@@ -51,6 +52,8 @@ func unknown(value attr.Value) bool {
 		inner = slices.Collect(maps.Values(value.Elements()))
 	case types.List:
 		inner = value.Elements()
+	case types.Object:
+		inner = slices.Collect(maps.Values(value.Attributes()))
 	}
 	return value.IsUnknown() || slices.ContainsFunc(inner, unknown)
 }
@@ -58,15 +61,15 @@ func unknown(value attr.Value) bool {
 // specs are the declarations, by MAC.
 func (m *manyModel) specs() map[string]api.NodeSpec {
 	all, disks, addresses := map[string]api.NodeSpec{}, stringsOf(m.Disks), stringsOf(m.BMCAddresses)
-	labels, keep := stringsOf(m.Labels), []string(nil)
+	labels, data, keep := stringsOf(m.Labels), dataDisksIn(m.DataDisks), []string(nil)
 	for _, one := range m.KeepDisks.Elements() {
 		if text, ok := one.(types.String); ok {
 			keep = append(keep, text.ValueString())
 		}
 	}
 	for address, name := range stringsOf(m.Names) {
-		spec := api.NodeSpec{MAC: address, Name: name, Labels: labels, KeepDisks: keep, Disk: m.Disk.ValueString(),
-			Architecture: m.Architecture.ValueString(), Flavour: m.Flavour.ValueString(),
+		spec := api.NodeSpec{MAC: address, Name: name, Labels: labels, KeepDisks: keep, DataDisks: data,
+			Disk: m.Disk.ValueString(), Architecture: m.Architecture.ValueString(), Flavour: m.Flavour.ValueString(),
 			BootOrder: m.BootOrder.ValueString(), Admission: m.Admission.ValueString()}
 		if own, found := disks[address]; found {
 			spec.Disk = own
@@ -120,6 +123,7 @@ func differences(declared, stored api.NodeSpec) []string {
 		{"flavour", declared.Flavour == stored.Flavour},
 		{"disk", declared.Disk == stored.Disk},
 		{"keep_disks", slices.Equal(declared.KeepDisks, stored.KeepDisks)},
+		{"data_disks", slices.Equal(declared.DataDisks, stored.DataDisks)},
 		{"boot_order", declared.BootOrder == stored.BootOrder},
 		{"admission", declared.Admission == stored.Admission},
 		{"bmc", reflect.DeepEqual(declared.BMC, stored.BMC)},

@@ -64,11 +64,12 @@ func (r *rack) has(i int, want string) {
 func TestAccNodes(t *testing.T) {
 	r := startRack(t)
 	common := []string{`disk = "smallest"`, `disks = { "52:54:00:77:00:02" = "serial:S2" }`, `labels = { rack = "a" }`,
-		`keep_disks = ["model:Backup"]`, `bmc_driver = "ipmi"`, `bmc_addresses = { "52:54:00:77:00:02" = "10.0.0.2" }`}
+		`keep_disks = ["model:Backup"]`, `data_disks = [{ name = "a", disk = "size:2000-", mount = "/srv/a" }]`,
+		`bmc_driver = "ipmi"`, `bmc_addresses = { "52:54:00:77:00:02" = "10.0.0.2" }`}
 	r.declare(nodes(map[int]string{1: "n1", 2: "n2"}, common...))
 	r.Apply()
 	r.Empty()
-	r.has(1, `"n1" "disk":"smallest" {"rack":"a"} ["model:Backup"] "driver":"ipmi"`)
+	r.has(1, `"n1" "disk":"smallest" {"rack":"a"} ["model:Backup"] "mount":"/srv/a" "driver":"ipmi"`)
 	r.has(2, `"n2" "disk":"serial:S2" "address":"10.0.0.2"`)
 
 	common[2] = `labels = { rack = "b" }`

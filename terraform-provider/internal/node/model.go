@@ -21,6 +21,7 @@ type model struct {
 	Flavour      types.String      `tfsdk:"flavour"`
 	Disk         types.String      `tfsdk:"disk"`
 	KeepDisks    []string          `tfsdk:"keep_disks"`
+	DataDisks    []dataDiskModel   `tfsdk:"data_disks"`
 	BootOrder    types.String      `tfsdk:"boot_order"`
 	Admission    types.String      `tfsdk:"admission"`
 	BMC          *bmcModel         `tfsdk:"bmc"`
@@ -47,7 +48,8 @@ func (m *model) spec() api.NodeSpec {
 	spec := api.NodeSpec{
 		MAC: m.MAC.Address(), MACs: m.MACs, Name: m.Name.ValueString(), Labels: m.Labels,
 		Architecture: m.Architecture.ValueString(), Flavour: m.Flavour.ValueString(), Disk: m.Disk.ValueString(),
-		KeepDisks: m.KeepDisks, BootOrder: m.BootOrder.ValueString(), Admission: m.Admission.ValueString(),
+		KeepDisks: m.KeepDisks, DataDisks: dataDisksOf(m.DataDisks), BootOrder: m.BootOrder.ValueString(),
+		Admission: m.Admission.ValueString(),
 	}
 	if m.BMC != nil {
 		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(),
@@ -69,6 +71,9 @@ func (m *model) fill(spec api.NodeSpec) {
 	}
 	if len(spec.KeepDisks) > 0 || len(m.KeepDisks) > 0 {
 		m.KeepDisks = spec.KeepDisks
+	}
+	if len(spec.DataDisks) > 0 || len(m.DataDisks) > 0 {
+		m.DataDisks = dataDiskModels(spec.DataDisks)
 	}
 	m.BMC = bmcOf(spec.BMC)
 }

@@ -97,6 +97,7 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 			"keep_disks": schema.ListAttribute{Optional: true, ElementType: types.StringType,
 				Validators:          []validator.List{listvalidator.SizeAtMost(16), listvalidator.NoNullValues()},
 				MarkdownDescription: "Selectors of disks that are never written. At most 16."},
+			"data_disks": dataDisksSchema(),
 			"boot_order": schema.StringAttribute{Optional: true,
 				Validators: []validator.String{stringvalidator.OneOf("keep", "disk", "network")},
 				MarkdownDescription: "What the firmware boots first, on UEFI: `disk` or `network`. It is set " +

@@ -43,6 +43,8 @@ resource "sled_node" "n" {
   flavour      = "generic"
   disk         = "serial:LAB-0001"
   keep_disks   = ["model:Backup", "size:1-2"]
+  data_disks   = [{ name = "logs", disk = "serial:DATA-1", filesystem = "xfs", mount = "/srv/logs" },
+                  { name = "b", disk = "serial:DATA-2", mount = "/srv/b" }]
   boot_order   = "disk"
   admission    = "proven"
   bmc          = { driver = "ipmi", address = "10.0.0.1", port = 6230 }
@@ -97,7 +99,9 @@ func TestAccNodeLives(t *testing.T) {
 				want := api.NodeSpec{MAC: first, MACs: []string{"52:54:00:77:00:11", "52:54:00:77:00:12"},
 					Name: "n1", Labels: map[string]string{"rack": "a", "role": "web"},
 					Architecture: "arm64", Flavour: "generic",
-					Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"}, BootOrder: "disk",
+					Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"},
+					DataDisks: []api.DataDisk{{Name: "logs", Disk: "serial:DATA-1", Filesystem: "xfs", Mount: "/srv/logs"},
+						{Name: "b", Disk: "serial:DATA-2", Mount: "/srv/b"}}, BootOrder: "disk",
 					Admission: "proven",
 					BMC:       &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
 				if fmt.Sprintf("%+v %+v", got.NodeSpec, *got.BMC) != fmt.Sprintf("%+v %+v", withBMC(want, got.BMC),
@@ -118,9 +122,9 @@ func TestAccNodeLives(t *testing.T) {
 				return err
 			}},
 		importBy("web1"),
-		resource.TestStep{Config: small("labels = {}", "keep_disks = []"),
+		resource.TestStep{Config: small("labels = {}", "keep_disks = []", "data_disks = []"),
 			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate)},
-		resource.TestStep{Config: small("labels = {}", "keep_disks = []"), PlanOnly: true},
+		resource.TestStep{Config: small("labels = {}", "keep_disks = []", "data_disks = []"), PlanOnly: true},
 		resource.TestStep{Config: small(), ConfigPlanChecks: planned(plancheck.ResourceActionUpdate)},
 		resource.TestStep{Config: strings.Replace(small(), "00:01", "00:02", 1),
 			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate)},
@@ -268,18 +272,21 @@ func TestAccNodeWrongValues(t *testing.T) {
 	s := acctest.Start(t)
 	for config, want := range map[string]string{
 		strings.Replace(small(), first, "52:54", 1): `"52:54" is not a MAC`,
-		named("N1"):                                                 `want a-z 0-9 and -`,
-		named("52-54-00-77-00-02"):                                  `would be read as a MAC`,
-		small(`disk = "/dev/sda"`):                                  `"/dev/sda" is not one of`,
-		small(`disk = "size:9-1"`):                                  `the first is larger`,
-		small(`disk = ""`):                                          `must be between 1 and 512`,
-		small(`keep_disks = ["serial:"]`):                           `has no value`,
-		small(`architecture = "sparc"`):                             `"x86_64" "arm64"`,
-		small(`flavour = "vanilla"`):                                `"cloud" "generic"`,
-		small(`labels = { rack = null }`):                           `[Nn]ull`,
-		small(`bmc = { driver = "Telnet" }`):                        `a name of a-z, 0-9 and _`,
-		small(`bmc = { driver = "ipmi", port = 0 }`):                `between 1 and 65535`,
-		strings.Replace(small(), "name =", "hostname = \"n1\"#", 1): `"?hostname"?`,
+		named("N1"):                       `want a-z 0-9 and -`,
+		named("52-54-00-77-00-02"):        `would be read as a MAC`,
+		small(`disk = "/dev/sda"`):        `"/dev/sda" is not one of`,
+		small(`disk = "size:9-1"`):        `the first is larger`,
+		small(`disk = ""`):                `must be between 1 and 512`,
+		small(`keep_disks = ["serial:"]`): `has no value`,
+		small(`data_disks = [{ name = "A", disk = "serial:D", mount = "/srv/a" }]`): `want a-z 0-9 -`,
+		small(`data_disks = [{ name = "a", disk = "sdb", mount = "/srv/a" }]`):      `is not one of`,
+		small(`data_disks = [{ name = "a", disk = "serial:D", mount = "/usr" }]`):   `part of the installed\s+system`,
+		small(`architecture = "sparc"`):                                             `"x86_64" "arm64"`,
+		small(`flavour = "vanilla"`):                                                `"cloud" "generic"`,
+		small(`labels = { rack = null }`):                                           `[Nn]ull`,
+		small(`bmc = { driver = "Telnet" }`):                                        `a name of a-z, 0-9 and _`,
+		small(`bmc = { driver = "ipmi", port = 0 }`):                                `between 1 and 65535`,
+		strings.Replace(small(), "name =", "hostname = \"n1\"#", 1):                 `"?hostname"?`,
 	} {
 		cli := acctest.NewCLI(t, acctest.Config(acctest.Header(s.URL), config))
 		cli.Fails(want, "apply", "-auto-approve")

@@ -6,6 +6,9 @@ resource "sled_node" "n1" {
   # Never touched, whatever a selector says.
   keep_disks = ["model:*HGST*"]
 
+  # Survives images: made once, mounted by each, emptied by a tear-down alone.
+  data_disks = [{ name = "logs", disk = "serial:S6XNNA0R100002", filesystem = "xfs", mount = "/srv/logs" }]
+
   labels = {
     rack = "a"
   }
