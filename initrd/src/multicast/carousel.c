@@ -66,6 +66,18 @@ void carousel_want(struct carousel *c, uint32_t chunk, int64_t now) {
 	c->want_count++;
 }
 
+void carousel_drop(struct carousel *c) {
+	memset(c->want, 0, bitmap_size(c->order.index));
+	c->want_count = c->turn.count = 0;
+	for (; c->owing_count > 0; c->owing_count--) {
+		uint32_t which = c->owing[c->owing_first];
+		struct block_sent *state = &c->kept[which / BLOCKS_MAX].blocks[which % BLOCKS_MAX];
+		state->owed = 0;
+		state->queued = false;
+		c->owing_first = (c->owing_first + 1) % (KEPT * BLOCKS_MAX);
+	}
+}
+
 // How many parity symbols of the block left after that sequence, as far as is known.
 static uint32_t sent_after(const struct block_sent *block, uint32_t sequence) {
 	uint32_t known = block->used < MARKS ? block->used : MARKS, count = 0;

@@ -9,6 +9,8 @@
 #define ANNOUNCES_IDLE (50 * MILLISECOND)
 #define RATES (250 * MILLISECOND)
 #define OVER (60 * SECOND)
+#define UNHEARD (500 * MILLISECOND) // since the first turn
+#define UNHEARD_LONG (3 * SECOND)   // since somebody heard it
 #define NEW_SENDER 65536 // packets; a NEED with a sequence farther away is about another sender
 
 static void announce(struct carousel *c, uint32_t client, uint8_t flags, struct packet *ret) {
@@ -51,6 +53,8 @@ bool carousel_need(struct carousel *c, const struct packet *need, int64_t now, s
 
 	c->counts.needs++;
 	c->last_need = now;
+	if (need->sequence != 0)
+		c->heard = now;
 	if (!carousel_is_sending(c))
 		crowd_count(&c->crowd, now); // some may have left
 	if (client->leaves || (!carousel_is_sending(c) && c->crowd.present < c->order.from)) {
@@ -77,8 +81,14 @@ static void adapt_rate(struct carousel *c, int64_t now) {
 		c->rate = cap - c->rate > cap / 20 ? c->rate + cap / 20 : cap;
 }
 
+static bool is_unheard(const struct carousel *c, int64_t now) {
+	return c->heard >= c->starts ? now - c->heard > UNHEARD_LONG : now - c->starts > UNHEARD;
+}
+
 bool carousel_announce(struct carousel *c, int64_t now, struct packet *ret) {
 	adapt_rate(c, now);
+	if (carousel_is_sending(c) && is_unheard(c, now))
+		carousel_drop(c);
 	if (now < c->next_announce)
 		return false;
 	c->next_announce = now + (carousel_is_sending(c) ? ANNOUNCES : ANNOUNCES_IDLE);

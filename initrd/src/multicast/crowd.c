@@ -6,6 +6,7 @@
 #define PRESENT (3 * SECOND) // since the last NEED
 #define JUDGED 500u	     // packets
 #define LOSS_BAD 2u	     // percent
+#define LOSS_CHOKES 10u	     // parity makes up for less at a lower cost than a lower rate
 #define JUDGED_LONG 4096u
 #define LOSS_LEAVE 20u
 
@@ -31,6 +32,7 @@ static bool is_more(uint32_t lost, uint32_t received, uint64_t percent) {
 static void judge(struct client *client) {
 	if (add(client->received, client->lost) >= JUDGED) {
 		client->loses = is_more(client->lost, client->received, LOSS_BAD);
+		client->chokes = is_more(client->lost, client->received, LOSS_CHOKES);
 		client->lacks_room = client->dropped > 0;
 		client->received = client->lost = client->dropped = 0;
 	}
@@ -68,7 +70,7 @@ void crowd_count(struct crowd *crowd, int64_t now) {
 			continue;
 		crowd->present++;
 		lose += client->loses;
-		bad += client->loses || client->lacks_room;
+		bad += client->chokes || client->lacks_room;
 	}
 	crowd->strained = lose > 0 && lose * 4 >= crowd->present;
 	crowd->crowded = bad >= 2 && bad * 4 >= crowd->present;

@@ -15,14 +15,14 @@ struct client {
 	int64_t seen;
 	uint32_t received, lost, dropped;  // since it was judged
 	uint32_t long_received, long_lost; // over more packets, whether it is to leave
-	bool loses, lacks_room, leaves;
+	bool loses, chokes, lacks_room, leaves; // loses: some packets; chokes: so many that a slower sender helps
 };
 
 struct crowd {
 	struct client clients[CROWD_BUCKETS][CROWD_WAYS];
 	uint32_t present; // as of crowd_count, and those that came since
 	bool strained;	  // a quarter of them loses packets
-	bool crowded;	  // a quarter of them, and at least two, loses packets or lacks room
+	bool crowded;	  // a quarter of them, and at least two, chokes or lacks room
 };
 
 // Counts what the NEED reports. The client; *ret_new: it was not known.

@@ -220,6 +220,7 @@ bool gather_data(struct gather *g, uint32_t sequence, const struct data_packet *
 	}
 	note_sequence(g, sequence, true);
 	note_turn(g, data);
+	g->confirms |= !g->started;
 	g->started = true;
 	g->idle = false;
 	g->last_data = now;
@@ -247,7 +248,7 @@ void gather_reset(struct gather *g, int64_t now) {
 		close_open(g, g->open);
 	memset(g->ask, 0, bitmap_size(g->order.index));
 	g->ask_count = 0;
-	g->started = g->idle = false;
+	g->started = g->idle = g->confirms = false;
 	g->turn = (struct turn_seen){.low = 1};
 	g->last_data = g->next_need = now;
 	g->asked_all = g->last_need = now - SECOND;

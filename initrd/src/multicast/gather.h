@@ -45,6 +45,7 @@ struct gather {
 	uint32_t room;
 
 	bool started;	   // a DATA packet came
+	bool confirms;	   // the next NEED is sent without entries, too: the sender is heard
 	bool idle;	   // the sender is
 	uint32_t sequence; // highest
 	struct turn_seen turn;

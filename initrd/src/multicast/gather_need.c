@@ -81,6 +81,7 @@ static void finish(struct gather *g, int64_t now, struct packet *ret) {
 	need->dropped = since(g->counts.dropped, g->at_need.dropped);
 	need->room = (uint16_t)(g->room < UINT16_MAX ? g->room : UINT16_MAX);
 	g->at_need = g->counts;
+	g->confirms = false;
 	g->last_need = now;
 }
 
@@ -101,7 +102,7 @@ bool gather_need(struct gather *g, int64_t now, struct packet *ret) {
 		ask_all(g, now);
 	ask_parity(g, now, quiet, need);
 	ask_chunks(g, need);
-	if (need->entry_count == 0 && now - g->last_need < ALIVE)
+	if (need->entry_count == 0 && !g->confirms && now - g->last_need < ALIVE)
 		return false;
 	finish(g, now, ret);
 	return true;

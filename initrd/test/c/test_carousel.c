@@ -182,6 +182,28 @@ static void test_alone(void) {
 	ok(!carousel_is_over(carousel, 63 * SECOND) && carousel_is_over(carousel, 64 * SECOND), "60 s of silence");
 }
 
+static void test_unheard(void) {
+	static struct packet told;
+	int64_t now = 0;
+
+	begin(1);
+	wants(1, 0, 200, 0);
+	for (; now < 540 * MS; now += 10 * MS, next(now))
+		carousel_announce(carousel, now, &told);
+	ok(carousel_is_sending(carousel), "for half a second nobody need hear it");
+	for (; now < 600 * MS; now += 10 * MS)
+		carousel_announce(carousel, now, &told);
+	ok(!carousel_is_sending(carousel) && !next(now), "then it stops");
+	wants(1, 0, 200, now);
+	reports(1, 5, 0, 0, now + 100 * MS);
+	for (int64_t end = now + 3 * SECOND; now < end; now += 10 * MS, next(now))
+		carousel_announce(carousel, now, &told);
+	ok(carousel_is_sending(carousel), "who hears it keeps it going");
+	for (int64_t end = now + SECOND; now < end; now += 10 * MS)
+		carousel_announce(carousel, now, &told);
+	ok(!carousel_is_sending(carousel), "until all are gone");
+}
+
 static void test_rate(void) {
 	static struct packet told;
 
@@ -191,19 +213,25 @@ static void test_rate(void) {
 		carousel_announce(carousel, now, &told);
 	ok(carousel->rate == CAP && told.announce.rate == CAP, "then the cap");
 	for (uint32_t i = 1; i <= 8; i++)
-		reports(i, 600, i == 1 ? 60 : 0, 0, 5 * SECOND);
+		reports(i, 600, i == 1 ? 80 : 0, 0, 5 * SECOND);
 	carousel_announce(carousel, 6 * SECOND, &told);
 	ok(carousel->rate == CAP && told.announce.clients == 8, "one of eight does not lower it");
 	reports(2, 600, 0, 4, 6 * SECOND);
 	carousel_announce(carousel, 7 * SECOND, &told);
 	ok(carousel->rate == CAP / 5 * 4, "two do, also for want of room");
-	for (int64_t now = 7 * SECOND; now < 30 * SECOND; now += 50 * MS) {
+	for (int64_t now = 7 * SECOND; now < 12 * SECOND; now += 50 * MS) {
 		for (uint32_t i = 1; i <= 8; i++)
-			reports(i, 490, 15, 0, now);
+			reports(i, 490, 40, 0, now);
 		carousel_announce(carousel, now, &told);
 	}
-	ok(carousel->rate == CAP / 8, "down to an eighth");
+	ok(carousel->rate == CAP, "what parity makes up for does not, if all lose it");
 	ok(carousel->crowd.strained, "with more parity");
+	for (int64_t now = 12 * SECOND; now < 30 * SECOND; now += 50 * MS) {
+		for (uint32_t i = 1; i <= 8; i++)
+			reports(i, 490, 70, 0, now);
+		carousel_announce(carousel, now, &told);
+	}
+	ok(carousel->rate == CAP / 8, "more does, down to an eighth");
 }
 
 static void test_leave(void) {
@@ -244,6 +272,7 @@ int main(void) {
 	test_budget();
 	test_forgotten();
 	test_alone();
+	test_unheard();
 	test_rate();
 	test_leave();
 	test_hostile();

@@ -102,6 +102,8 @@ static void test_parity(void) {
 	begin(ROOM, NULL);
 	asks(0);
 	give_some(1, 1, 0, 150);
+	same(asks(29 * MS), "", "the sender learns that it is heard");
+	ok(need.sequence == sequence, "by the sequence");
 	same(asks(30 * MS), "-", "a chunk in its turn is not requested");
 	give(2, 2, 0, 31 * MS);
 	same(asks(32 * MS), "1/0:25 1/1:25 ", "when it has passed, what its blocks lack");
@@ -145,6 +147,7 @@ static void test_idle(void) {
 	memset(gather->wanted, 0, CHUNKS / 8);
 	gather->wanted[0] = 3;
 	announce(0, 1, sequence, 90 * MS);
+	asks(98 * MS);
 	same(asks(99 * MS), "-", "the sender is busy");
 	announce(FLAG_IDLE, 1, sequence, 100 * MS);
 	same(asks(100 * MS), "1/1:1 0+1 ", "all that is missing, when it is idle");

@@ -32,13 +32,17 @@ static void test_bytes(void) {
 static void test_losses(void) {
 	static const char *const names[] = {"independent", "common", "burst"};
 	static const double most[] = {1.20, 1.10, 1.25};
+	static const double slowest[] = {1.15, 1.15, 1.30}; // of the time of one alone
 
 	for (int loss = LOSS_INDEPENDENT; loss <= LOSS_BURST; loss++) {
-		struct simulation order = {.receivers = 80, .chunks = 48, .loss = loss, .share = 0.05};
-		struct simulation_result r = run(names[loss], order);
+		struct simulation order = {.receivers = 1, .chunks = 48, .loss = loss, .share = 0.05};
+		struct simulation_result one = run("one that loses 5 %", order), r;
+		order.receivers = 80;
+		r = run(names[loss], order);
 		ok(r.complete == 80, "%s: all are complete", names[loss]);
 		ok(r.copies <= most[loss], "%s: at most %.2f copies", names[loss], most[loss]);
 		ok(r.needs_most <= 5000, "%s: at most 5,000 NEEDs in a second", names[loss]);
+		ok(r.slowest <= slowest[loss] * one.slowest, "%s: as fast as one alone", names[loss]);
 	}
 }
 
