@@ -238,6 +238,7 @@ static int start(struct multicast_feed *feed, const struct index *index, const u
 	struct gather_order order = {.index = index, .wanted = wanted, .room = (uint32_t)(feed->memory / SYMBOL)};
 	int r;
 
+	feed->client = feed->place.client;
 	while (feed->client == 0)
 		if (getrandom(&feed->client, sizeof(feed->client), 0) < 0)
 			return fault_errno(fault, CODE_FAILED, errno, "random numbers");

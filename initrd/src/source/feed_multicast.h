@@ -10,6 +10,7 @@ struct multicast_told {
 	uint64_t bytes;	   // of frames that came by multicast and were right
 	uint64_t packets, lost, dropped;
 	uint32_t rejected; // frames that were not right
+	uint64_t refused;  // packets that differ from the contract
 	char why[64];	   // why the rest was read from the source; "" if there was none
 };
 

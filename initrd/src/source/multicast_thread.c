@@ -95,8 +95,10 @@ static void take_packets(struct multicast_feed *feed, int fd, int64_t now) {
 
 	for (size_t i = 0; i < count; i++) {
 		const struct udp_packet *from = &feed->packets[i];
-		if (packet_decode(from->data, from->size, &feed->session, &packet) != PACKET_TAKEN)
+		if (packet_decode(from->data, from->size, &feed->session, &packet) != PACKET_TAKEN) {
+			feed->told->refused++;
 			continue;
+		}
 		feed->heard |= fd == feed->group;
 		feed->answered |= fd == feed->sender;
 		if (feed->state == MULTICAST_RUNS)

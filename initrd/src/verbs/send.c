@@ -11,14 +11,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
-#include "net/quota.h"
-#include "net/udp.h"
-#include "verbs/session.h"
-#include "verbs/shelf.h"
+#include "verbs/sender.h"
 #include "verbs/verbs.h"
 
-#define SESSIONS_MAX 16u
-#define NEEDS_MAX 64u		// handled between two batches
 #define NEEDS_OF_ADDRESS 100u	// in a second
 #define SECRET_MAX 4096u	// bytes
 #define RATE_MBIT_MAX 100000u
@@ -33,20 +28,8 @@ const struct operand_rule send_rules[] = {
 	{"ttl", false, "routers that packets may pass, and 1 (default 1)", NULL, check_positive},
 	{"secret", false, "file with the secret that the keys are made from; without it packets have no tag", NULL,
 	 NULL},
+	{"state", false, "file that the sender writes its state to, every second; on a tmpfs", NULL, NULL},
 	{0},
-};
-
-struct sender {
-	struct shelf *shelf;
-	char *secret;
-	uint32_t cap, from; // kbit/s, nodes
-	int fd;
-	struct sending *sessions[SESSIONS_MAX];
-	uint32_t count;
-	int64_t last_need;
-	struct quota *quota;
-	struct udp_packet packets[NEEDS_MAX];
-	uint8_t *buffers;
 };
 
 static uint64_t number_of(const struct operands *operands, const char *key, uint64_t otherwise, uint64_t most) {
@@ -66,10 +49,14 @@ static struct sending *find_session(struct sender *sender, const uint8_t *id, in
 	return NULL;
 }
 
-// Sessions share the cap.
+// Sessions that send share the cap.
 static void share_cap(struct sender *sender) {
+	uint32_t sending = 0;
+
 	for (uint32_t i = 0; i < sender->count; i++)
-		carousel_use_cap(sender->sessions[i]->carousel, sender->cap / sender->count);
+		sending += carousel_is_sending(sender->sessions[i]->carousel);
+	for (uint32_t i = 0; i < sender->count; i++)
+		carousel_use_cap(sender->sessions[i]->carousel, sender->cap / (sending ? sending : 1));
 }
 
 // NULL: no image has that digest.
@@ -86,37 +73,52 @@ static struct sending *start_session(struct sender *sender, const uint8_t *id, i
 		return NULL;
 	}
 	sender->sessions[sender->count++] = sending;
-	share_cap(sender);
 	printf("send: %s starts\n", opened_name(&sending->opened));
 	fflush(stdout);
 	return sending;
 }
 
-static void take_need(struct sender *sender, const struct udp_packet *from, int64_t now) {
-	const uint8_t *id = packet_session(from->data, from->size);
-	struct sending *sending = id ? find_session(sender, id, from->interface) : NULL;
-	static struct packet packet, answer;
+static void answer_need(struct sender *sender, struct sending *sending, const struct packet *need,
+			const struct sockaddr_in *from, int64_t now) {
+	static struct packet answer;
 	uint8_t bytes[PACKET_MAX];
 	struct fault ignored;
 
-	if (!quota_take(sender->quota, from->from.sin_addr.s_addr, NEEDS_OF_ADDRESS, now))
-		return;
-	if (id && !sending)
-		sending = start_session(sender, id, from->interface, now);
-	if (!sending || packet_decode(from->data, from->size, &sending->session, &packet) != PACKET_TAKEN ||
-	    packet.type != PACKET_NEED)
-		return;
 	sender->last_need = now;
-	if (carousel_need(sending->carousel, &packet, now, &answer))
-		(void)udp_send(sender->fd, &from->from, 0, bytes, packet_encode(&answer, &sending->session, bytes), 1,
+	if (carousel_need(sending->carousel, need, now, &answer))
+		(void)udp_send(sender->fd, from, 0, bytes, packet_encode(&answer, &sending->session, bytes), 1,
 			       &ignored);
 }
 
-static void take_needs(struct sender *sender, int64_t now) {
+static void take_request(struct sender *sender, const struct udp_packet *from, int64_t now) {
+	const uint8_t *id = packet_session(from->data, from->size);
+	struct sending *sending = id ? find_session(sender, id, from->interface) : NULL;
+	enum packet_refusal refusal = id ? REFUSED_SESSION : REFUSED_SIZE;
+	static struct packet packet;
+
+	if (!quota_take(sender->quota, from->from.sin_addr.s_addr, NEEDS_OF_ADDRESS, now)) {
+		sender->limited++;
+		return;
+	}
+	if (id && !sending)
+		sending = start_session(sender, id, from->interface, now);
+	if (sending)
+		refusal = packet_decode(from->data, from->size, &sending->session, &packet);
+	if (refusal != PACKET_TAKEN)
+		sender->refused[refusal]++;
+	else if (packet.type == PACKET_NEED)
+		answer_need(sender, sending, &packet, &from->from, now);
+	else if (packet.type == PACKET_STATS)
+		sending_note(sending, &packet.stats);
+	else
+		sender->refused[REFUSED_TYPE]++;
+}
+
+static void take_requests(struct sender *sender, int64_t now) {
 	size_t count = udp_receive(sender->fd, sender->packets, NEEDS_MAX, PACKET_MAX + 1);
 
 	for (size_t i = 0; i < count; i++)
-		take_need(sender, &sender->packets[i], now);
+		take_request(sender, &sender->packets[i], now);
 }
 
 static void end_session(struct sender *sender, uint32_t i) {
@@ -128,14 +130,13 @@ static void end_session(struct sender *sender, uint32_t i) {
 	fflush(stdout);
 	sending_close(&sender->sessions[i]);
 	sender->sessions[i] = sender->sessions[--sender->count];
-	if (sender->count > 0)
-		share_cap(sender);
 }
 
 // Returns when the next packet is due.
 static int64_t send_all(struct sender *sender, int64_t now) {
 	int64_t first = now + SECOND;
 
+	share_cap(sender);
 	for (uint32_t i = 0; i < sender->count;) {
 		struct fault fault;
 		int64_t next;
@@ -158,8 +159,9 @@ static void serve(struct sender *sender) {
 	sender->last_need = clock_now();
 	while (sender->count > 0 || clock_now() - sender->last_need < 60 * SECOND) {
 		int64_t now = clock_now(), pause;
-		take_needs(sender, now);
+		take_requests(sender, now);
 		pause = send_all(sender, now) - clock_now();
+		sender_tell(sender, now);
 		pause = pause > 0 ? pause : 0;
 		(void)ppoll(&wait, 1, &(struct timespec){pause / SECOND, pause % SECOND}, NULL);
 	}
@@ -182,6 +184,7 @@ static int open_sender(struct sender *sender, const struct operands *operands, s
 	if (access(folder, R_OK | X_OK) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", folder);
 	sender->shelf->folder = folder;
+	sender->state = operands_get(operands, "state");
 	sender->fd = ACTIVATED;
 	r = activated && !strcmp(activated, "1") ? udp_adopt(ACTIVATED, fault)
 		: udp_listen((uint16_t)number_of(operands, "port", SENDER_PORT, 65535), &sender->fd, fault);
@@ -199,6 +202,8 @@ enum exit_code verb_send(const struct operands *operands) {
 		serve(&sender);
 	while (sender.count > 0)
 		end_session(&sender, 0);
+	if (sender.state)
+		unlink(sender.state);
 	free(sender.buffers);
 	free(sender.quota);
 	free(sender.shelf);

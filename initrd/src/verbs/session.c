@@ -35,6 +35,8 @@ int sending_open(struct opened *opened, int interface, uint32_t cap, uint32_t fr
 	if (!s->frame || (secret && place_key(secret, strlen(secret), digest, s->session.key) < 0))
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "send");
 	order.index = &s->opened.image.index;
+	for (uint32_t i = 0; i < order.index->chunk_count; i++)
+		s->symbols += frame_symbols(order.index->chunks[i].frame);
 	s->paid = clock_now();
 	if (carousel_open(&order, s->paid, &s->carousel, fault) < 0)
 		return -ENOMEM;
@@ -50,6 +52,13 @@ void sending_close(struct sending **sending) {
 	}
 	free(*sending);
 	*sending = NULL;
+}
+
+void sending_note(struct sending *s, const struct stats_packet *stats) {
+	s->done++;
+	s->rejected += stats->rejected;
+	s->multicast_bytes += stats->multicast_bytes;
+	s->http_bytes += stats->http_bytes;
 }
 
 static int read_frame(struct sending *s, uint32_t chunk, struct fault *fault) {

@@ -16,6 +16,9 @@ struct sending {
 	struct carousel *carousel;
 	int64_t paid;	// up to when packets were sent, by the rate
 	uint8_t batch[BATCH_MAX * PACKET_MAX];
+	uint64_t symbols;	// of the image
+	uint64_t done, rejected; // receivers that ended; frames that they refused
+	uint64_t multicast_bytes, http_bytes; // that these received
 	uint32_t symbols_of; // chunk whose frame is in `frame`, and 1; 0: none
 	uint8_t *frame;	     // padded with zeros to whole symbols
 };
@@ -24,6 +27,9 @@ struct sending {
 int sending_open(struct opened *opened, int interface, uint32_t cap, uint32_t from, const char *secret,
 		 struct sending **ret, struct fault *fault);
 void sending_close(struct sending **sending);
+
+// A receiver has ended.
+void sending_note(struct sending *sending, const struct stats_packet *stats);
 
 // What is due now. *ret_next: when it is to be called again.
 int sending_step(struct sending *sending, int fd, int64_t now, int64_t *ret_next, struct fault *fault);

@@ -81,9 +81,11 @@ static void print_detail(const struct written *w, uint64_t used, int64_t took, b
 		printf(", %.0f MB were right before", (double)w->right_before / mb);
 	printf("; %s", w->why);
 	if (has_multicast)
-		printf("; multicast %.0f MB, %llu packets lost of %llu, %llu without room, %u frames rejected%s%s",
+		printf("; multicast %.0f MB, %llu packets lost of %llu, %llu without room, %u frames rejected, "
+		       "%llu refused%s%s",
 		       (double)m->bytes / mb, (unsigned long long)m->lost, (unsigned long long)(m->lost + m->packets),
-		       (unsigned long long)m->dropped, m->rejected, *m->why ? "; not all: " : "", m->why);
+		       (unsigned long long)m->dropped, m->rejected,
+		       (unsigned long long)m->refused, *m->why ? "; not all: " : "", m->why);
 	printf("\n");
 }
 

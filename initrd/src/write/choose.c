@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "source/ask_sender.h"
 #include "source/stream.h"
 #include "write/cost.h"
 #include "write/delta.h"
@@ -69,8 +70,9 @@ static uint64_t cores(void) {
 	return n > 0 ? (uint64_t)n : 1;
 }
 
-int choose_write_mode(struct source *source, struct device *device, const struct index *index, struct chosen *ret,
-		      struct fault *fault) {
+int choose_write_mode(struct source *source, struct device *device, const struct image *image, struct place *place,
+		      struct chosen *ret, struct fault *fault) {
+	const struct index *index = &image->index;
 	struct cost cost = {.fetch = frames_size(index), .used = index->used, .decode = cores() * DECODE_RATE};
 	struct delta sample;
 	struct chosen chosen;
@@ -81,7 +83,9 @@ int choose_write_mode(struct source *source, struct device *device, const struct
 	cost.sampled = sample.looked_at;
 	cost.differ = sample.differ;
 	cost.read = rate_of(sample.read, sample.took);
-	if (sample.differ < sample.looked_at)
+	if (sample.differ < sample.looked_at && place)
+		cost.network = ask_sender_rate(place, image->trailer.digest);
+	if (sample.differ < sample.looked_at && cost.network == 0)
 		r = measure_source(source, index, &cost.network, fault);
 	if (r < 0)
 		return r;

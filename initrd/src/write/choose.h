@@ -4,8 +4,8 @@
 
 #include "base/fault.h"
 #include "disk/device.h"
-#include "image/index.h"
-#include "source/source.h"
+#include "multicast/place.h"
+#include "source/open.h"
 #include "write/order.h"
 
 struct chosen {
@@ -13,7 +13,8 @@ struct chosen {
 	char why[256];	      // one line with the figures of the decision
 };
 
-// Samples the disk, measures the source with up to 4 MiB of the image, and chooses the mode that should be faster.
-// Changes nothing. Code 6 if the source does not respond.
-int choose_write_mode(struct source *source, struct device *device, const struct index *index, struct chosen *ret,
-		      struct fault *fault);
+// Samples the disk, and chooses the mode that should be faster. The rate of the network is what the sender of a
+// multicast announces (`place`; NULL: there is none), else it is measured with up to 4 MiB of the image; with nothing
+// right on the disk it does not matter. Changes nothing. Code 6 if the source does not respond.
+int choose_write_mode(struct source *source, struct device *device, const struct image *image, struct place *place,
+		      struct chosen *ret, struct fault *fault);

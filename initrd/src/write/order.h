@@ -12,5 +12,5 @@ struct write_order {
 	enum write_mode mode;
 	enum write_gaps gaps;
 	enum write_check check; // read back
-	const struct place *multicast; // where it is sent; NULL: nowhere
+	struct place *multicast; // where it is sent; NULL: nowhere
 };

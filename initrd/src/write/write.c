@@ -67,7 +67,7 @@ static int choose_mode(struct job *job, struct fault *fault) {
 	if (r == 0 && job->resumed)
 		chosen = (struct chosen){.mode = WRITE_DELTA, .why = "an earlier write of this image was interrupted"};
 	else if (r == 0 && chosen.mode == WRITE_AUTO)
-		r = choose_write_mode(job->source, job->device, job->index, &chosen, fault);
+		r = choose_write_mode(job->source, job->device, job->image, job->order.multicast, &chosen, fault);
 	ret->mode = chosen.mode;
 	memcpy(ret->why, chosen.why, sizeof(ret->why));
 	return r;

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import program
@@ -90,12 +91,13 @@ class Writer:
         key: str = "",
         image: Path = IMAGE,
         patience: int = 30,
+        mode: str = "full",
     ) -> None:
         self.file, self.image = work / name, image
         digest = DIGEST if image == IMAGE else SMALL_DIGEST
         command = [
             SLEDC, "write", f"file={self.file}", f"image=file://{image}", f"digest=sha256:{digest.hex()}",
-            f"keys={KEYS}/both.pub", "mode=full", f"multicast={address}:{port}{key}",
+            f"keys={KEYS}/both.pub", f"mode={mode}", f"multicast={address}:{port}{key}",
         ]  # fmt: skip
         environment = {**os.environ, "SLED_TEST_IDLE": str(patience)}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -130,6 +132,59 @@ def test_from_one() -> None:
         detail = Writer("one", port).detail()
     assert by_multicast(detail) > 1 and "not all" not in detail, detail
     assert "0 frames rejected" in detail, detail
+
+
+def wait_for(what: str, is_so: Callable[[], bool]) -> None:
+    """Polls until it is so."""
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def test_state() -> None:
+    state = work / "state"
+    with sender(1, f"state={state}") as port:
+        wait_for("a state without sessions", lambda: state.exists() and "session " not in state.read_text())
+        Writer("state1", port).detail()
+        wait_for("a receiver that has ended", lambda: " done=1 " in state.read_text())
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.sendto(packets.put(packets.need(()), 8, bytes(8)), ("127.0.0.1", port))
+        wait_for("a refused packet", lambda: " refused_session=1 " in state.read_text())
+    head, session = state.read_text(encoding="ascii").splitlines()
+    assert head.startswith("sender rate=100000 from=1 limited=0 "), head
+    fields = dict(word.split("=", 1) for word in session.split()[1:])
+    assert fields["image"] == "debian.raw.zst" and fields["digest"] == DIGEST.hex(), session
+    assert int(fields["data"]) >= int(fields["symbols"]) // 2 and fields["rejected"] == "0", session
+    assert int(fields["multicast"]) > MIB, session
+
+
+def half(name: str) -> None:
+    """A disk of which the second half differs."""
+    disk = (work / "debian.raw").read_bytes()
+    (work / name).write_bytes(disk[: 6 * MIB] + bytes(6 * MIB))
+
+
+def test_auto_takes_the_announced_rate() -> None:
+    half("auto")
+    with sender(1) as port:
+        detail = Writer("auto", port, mode="auto").detail()
+    assert re.search("fetching all [0-9.]+ s at 6 MB/s", detail), detail
+    assert "fetched 1 MB" in detail, detail  # the head; a measurement takes 4 more
+
+
+def test_auto_measures_alone() -> None:
+    half("measured")
+    with sender(2) as port:
+        detail = Writer("measured", port, mode="auto").detail()
+    assert "50 % of" in detail and "fetching all" not in detail and "no other node" in detail, detail
+
+
+def test_auto_measures_nothing_for_an_empty_disk() -> None:
+    (work / "empty").write_bytes(bytes(12 * MIB))
+    with sender(1) as port:
+        detail = Writer("empty", port, mode="auto").detail()
+    assert "full: 12 of 12 sampled chunks differ" in detail and "fetched 1 MB" in detail, detail
 
 
 def test_alone() -> None:
