@@ -227,7 +227,7 @@ test-data-disks: build/bin/sledd build/bin/sledc initrd ## data disks of a machi
 test-multicast: check-program ## multicast to 1,000 nodes in virtual time
 	$(MAKE) -C initrd/src simulate
 	tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc SLED_VECTORS=$(CURDIR)/contract/vectors \
-		python3 initrd/test/net/test_multicast_net.py
+		sh -c 'python3 initrd/test/net/test_multicast_net.py && python3 initrd/test/net/test_mcast_test.py'
 
 # Long: foreign disk files with damaged headers; test-images runs a few.
 test-foreign: check-program ## damaged files of foreign disk formats (minutes)

@@ -24,6 +24,8 @@ static const struct verb verbs[] = {
 	{"verify", "check every byte of an image, or a disk against an image", verify_rules, verb_verify, NULL, NULL},
 	{"diff", "compare two images", diff_rules, verb_diff, NULL, NULL},
 	{"sign", "sign an image", sign_rules, verb_sign, NULL, NULL},
+	{"mcast-test", "find out whether multicast from a sender arrives, and what is likely wrong", mcast_test_rules,
+		verb_mcast_test, NULL, NULL},
 	{"send", "send the images of a folder to many nodes at once", send_rules, verb_send, NULL, NULL},
 	{"grow", "extend the partition table and the last partition to the end of the disk", grow_rules, verb_grow,
 		NULL, NULL},
