@@ -17,6 +17,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
@@ -28,6 +29,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/multicast"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
 	"github.com/sled-fleet/sled/sledd/internal/rollouts"
@@ -160,6 +162,8 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	measured := measure.Measure(gauge.Count(etcd))
 	hub := events.New(measured, log)
 	measure.Watch(hub)
+	casting := multicast.File(s.multicastState)
+	measure.Multicast(func() (api.Multicast, error) { return casting.Read(time.Now()) })
 	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
 	db.Mirror(hub)
 	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
@@ -171,7 +175,8 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
 		Audit: audit.New(measured, log, db.Now), Erasures: erasures,
-		Metrics: measure, Log: log, Version: version, Consoles: console.Directory(s.consoles), Links: link.Kernel{}}
+		Metrics: measure, Log: log, Version: version, Consoles: console.Directory(s.consoles), Links: link.Kernel{},
+		Multicast: casting}
 }
 
 // run serves until the context ends, then lets requests end.

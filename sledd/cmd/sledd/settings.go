@@ -48,6 +48,7 @@ type settings struct {
 	userDataKeys    string
 	erasureKey      string
 	consoles        string
+	multicastState  string
 	tokenTTL        time.Duration
 	admission       string
 	rivalTime       time.Duration
@@ -96,6 +97,8 @@ func (s *settings) flags(f *pflag.FlagSet) {
 		"PEM file of the Ed25519 private key that signs the records of erased disks; without it they are not signed")
 	f.StringVar(&s.consoles, "console-directory", "",
 		"directory of recorded consoles, MAC.log (MAC with hyphens); sledd reads it, also for claim codes")
+	f.StringVar(&s.multicastState, "multicast-state", "",
+		"file in which sledc send tells what it sends (its operand state), for sledctl multicast and the metrics")
 	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "lifetime of a boot token; renewed while the node polls")
 	f.StringVar(&s.admission, "admission", admission.Expected.String(),
 		"level at which machines are admitted as nodes: open, expected, proven or attested")

@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"boot", "capacity", "mirror", "token", "plan"},
 	{"admission"},
 	{"audit", "console", "erasure", "events", "report", "rollout"},
-	{"link", "metrics", "nodetx"},
+	{"link", "metrics", "multicast", "nodetx"},
 	{"fleet", "intake", "rollouts"},
 	{"server"},
 }

@@ -48,7 +48,8 @@ var fleetLines = []struct {
 	{"known-hosts NODE20", exitFailed}, {"claims", exitDone}, {"claims NODE20", exitDone},
 	{"kexec stats", exitDone}, {"kexec quirks", exitDone},
 	{"erasure list", exitDone}, {"erasure show 1", exitDone}, {"erasure verify", exitDone}, {"erasure key", exitDone},
-	{"erasure export", exitDone}, {"store", exitDone}, {"version", exitDone}, {"audit --limit 5", exitDone},
+	{"erasure export", exitDone}, {"store", exitDone}, {"multicast", exitDone}, {"version", exitDone},
+	{"audit --limit 5", exitDone},
 	{"wait NODE14", exitFailed}, {"wait NODE20 NODE21", exitDone},
 
 	{"bind -l rack=hall-b-row-00-rack-003 --image OLD --take-over --dry-run", exitDone},

@@ -98,7 +98,7 @@ func (a *app) root() *cobra.Command {
 	a.globalFlags(root)
 	grouped(root, look, "Look at the fleet:",
 		a.statusCommand(), a.watchCommand(), a.waitCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(),
-		a.consoleCommand(), a.knownHostsCommand())
+		a.consoleCommand(), a.knownHostsCommand(), a.multicastCommand())
 	grouped(root, declare, "Declare nodes and what they get:",
 		a.nodeCommand(), a.bindingCommand(), a.bindCommand("bind"), a.unbindCommand())
 	grouped(root, images, "Images:", a.imageCommand())

@@ -42,6 +42,10 @@ func world(t *testing.T) string {
 			Refused: []string{"machines that are not declared"}},
 		"/v1/store/heal": api.Store{Fleet: fleetUUID, Bytes: 20 << 20, InUse: 19 << 20, Quota: 4 << 30,
 			Alarms: []string{"NOSPACE", "CORRUPT"}},
+		"/v1/multicast": api.Multicast{Running: true, Rate: 700000, Refused: map[string]int64{"tag": 3, "field": 0},
+			Sessions: []api.MulticastSession{{Image: "debian-12-v2.raw.zst", Interface: "eth1", Group: "239.195.7.1",
+				Sending: true, Receivers: 8, Rate: 700000, Copies: 1.02, Repairs: 3 << 20, Rejected: 1},
+				{Image: "old.raw.zst", Interface: "eth1", Group: "239.192.3.4", Done: 4, Copies: 1}}},
 		"/v1/nodes/denied": http.StatusForbidden,
 		"/v1/nodes/broken": http.StatusServiceUnavailable,
 	})
@@ -57,6 +61,7 @@ func TestGoldenOutputs(t *testing.T) {
 		"timeline":      "timeline n1 n9", "events": "events n1", "log": "log n3", "node-get-yaml": "node get n3 -o yaml",
 		"kexec-stats": "kexec stats", "kexec-quirks": "kexec quirks", "kexec-stats-yaml": "kexec stats -o yaml",
 		"timeline-json": "timeline n1 -o json", "store": "store", "store-heal": "store heal", "audit": "audit",
+		"multicast": "multicast",
 	} {
 		got := sledctl(t, server, "", strings.Fields(line)...)
 		if got.code != exitDone {

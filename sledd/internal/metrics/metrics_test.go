@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
@@ -130,5 +131,22 @@ func TestWaitingPollsAreShown(t *testing.T) {
 	forget()
 	if text := scrape(t, m); !strings.Contains(text, "sledd_waiting_polls 0\n") {
 		t.Error("a poll that ended is shown")
+	}
+}
+
+func TestMulticastIsShown(t *testing.T) {
+	m := metrics.New()
+	m.Multicast(func() (api.Multicast, error) {
+		return api.Multicast{Refused: map[string]int64{"tag": 3}, Sessions: []api.MulticastSession{{Image: "i",
+			Interface: "eth0", Receivers: 8, Rate: 700000, Bytes: 100, Repairs: 30, Copies: 1.5, Requests: 9}}}, nil
+	})
+	text := scrape(t, m)
+	for _, line := range []string{"sled_multicast_sessions 1", `sled_multicast_refused_total{why="tag"} 3`,
+		`sled_multicast_receivers{image="i",interface="eth0"} 8`, `sled_multicast_rate_bps{image="i",interface="eth0"} 7e+08`,
+		`sled_multicast_bytes_total{image="i",interface="eth0",kind="new"} 70`,
+		`sled_multicast_bytes_total{image="i",interface="eth0",kind="repair"} 30`} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("%s is missing", line)
+		}
 	}
 }

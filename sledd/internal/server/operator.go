@@ -58,6 +58,7 @@ func (s *Server) Describe(description huma.API) {
 	o.audits()
 	o.erasures()
 	o.store()
+	o.multicast()
 }
 
 // operations registers handlers that need a role.

@@ -19,6 +19,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/multicast"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/rollouts"
 )
@@ -44,6 +45,8 @@ type Server struct {
 	Version  string // of sledd
 	// Consoles are the records of consoles.
 	Consoles console.Directory
+	// Multicast is what the sender of images tells.
+	Multicast multicast.File
 	// Links is the neighbour table of this machine; nil: addresses are not compared with MACs.
 	Links link.Table
 	// Stopping ends long polls and streams when it is done.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+var (
+	ofImage     = []string{"image", "interface"}
+	castSession = prometheus.NewDesc("sled_multicast_sessions", "Images that are multicast, or were within 60 s.",
+		nil, nil)
+	castClients = prometheus.NewDesc("sled_multicast_receivers", "Nodes that requested within 3 s.", ofImage, nil)
+	castRate    = prometheus.NewDesc("sled_multicast_rate_bps", "Rate of an image, in bits per second.", ofImage, nil)
+	castBytes   = prometheus.NewDesc("sled_multicast_bytes_total", "Bytes sent, new ones and repairs.",
+		append([]string{"kind"}, ofImage...), nil)
+	castCopies = prometheus.NewDesc("sled_multicast_copies", "What was sent, in copies of the image.", ofImage, nil)
+	castNeeds  = prometheus.NewDesc("sled_multicast_requests_total", "Requests of nodes.", ofImage, nil)
+	castRefuse = prometheus.NewDesc("sled_multicast_refused_total", "Requests that were dropped, by reason.",
+		[]string{"why"}, nil)
+)
+
+// Multicast adds what the sender of images tells.
+func (m *Metrics) Multicast(read func() (api.Multicast, error)) {
+	m.registry.MustRegister(multicast(read))
+}
+
+// multicast collects from the sender when asked. Counters start again with it.
+type multicast func() (api.Multicast, error)
+
+// Describe implements prometheus.Collector.
+func (multicast) Describe(out chan<- *prometheus.Desc) {
+	for _, one := range []*prometheus.Desc{castSession, castClients, castRate, castBytes, castCopies, castNeeds,
+		castRefuse} {
+		out <- one
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (read multicast) Collect(out chan<- prometheus.Metric) {
+	told, err := read()
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(castSession, err)
+		return
+	}
+	add := func(what *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(what, kind, value, labels...)
+	}
+	add(castSession, prometheus.GaugeValue, float64(len(told.Sessions)))
+	for why, count := range told.Refused {
+		add(castRefuse, prometheus.CounterValue, float64(count), why)
+	}
+	for _, s := range told.Sessions {
+		add(castClients, prometheus.GaugeValue, float64(s.Receivers), s.Image, s.Interface)
+		add(castRate, prometheus.GaugeValue, float64(s.Rate)*1000, s.Image, s.Interface)
+		add(castBytes, prometheus.CounterValue, float64(s.Bytes-s.Repairs), "new", s.Image, s.Interface)
+		add(castBytes, prometheus.CounterValue, float64(s.Repairs), "repair", s.Image, s.Interface)
+		add(castCopies, prometheus.GaugeValue, s.Copies, s.Image, s.Interface)
+		add(castNeeds, prometheus.CounterValue, float64(s.Requests), s.Image, s.Interface)
+	}
+}
