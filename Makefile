@@ -72,7 +72,7 @@ lint-ansible: collection
 lint-python:
 	ruff check . && ruff format --check .
 	mypy
-	MYPYPATH=bench:contract/reader mypy --strict --python-version 3.11 bench/*.py
+	MYPYPATH=bench:contract/reader:initrd/test/net mypy --strict --python-version 3.11 bench/*.py
 
 lint-terraform:
 	terraform-provider/tools/lint
@@ -225,7 +225,7 @@ test-data-disks: build/bin/sledd build/bin/sledc initrd ## data disks of a machi
 	initrd/test/boot/data build
 
 test-multicast: check-program ## multicast to 1,000 nodes in virtual time
-	$(MAKE) -C initrd/src simulate
+	$(MAKE) -C initrd/src simulate growth
 	tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc SLED_VECTORS=$(CURDIR)/contract/vectors \
 		sh -c 'python3 initrd/test/net/test_multicast_net.py && python3 initrd/test/net/test_mcast_test.py'
 
@@ -304,6 +304,10 @@ bench-boots: ## 1,000 boots at each level of admission
 bench-rollout: collection ## CPU of a rollout over 8 to 2,000 nodes
 	bench/run rollout
 
+bench-multicast: build check-program ## one image to 1 to 80 nodes; CASES="scaling,late"
+	$(MAKE) -C initrd/src bench-program
+	tools/as-root bench/run multicast
+
 bench-paths: build ## a reimage by each entry method, in the lab
 	tools/as-root bench/run paths
 
@@ -314,4 +318,4 @@ FORCE:
 .PHONY: help demo demo-down test test-selector test-keep test-erase test-data-disks check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
-	bench-boots bench-paths bench-rollout clean FORCE
+	bench-boots bench-multicast bench-paths bench-rollout clean FORCE
