@@ -212,8 +212,8 @@ static bool report(void) {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct hosted *h = &receivers[i];
 		is_good &= h->state == HOSTED_DONE;
-		printf("receiver seconds=%.4f joined=%.4f multicast=%llu http=%llu received=%llu lost=%llu duplicate=%llu "
-		       "dropped=%llu needs=%u why=%s\n",
+		printf("receiver seconds=%.4f joined=%.4f multicast=%llu http=%llu received=%llu lost=%llu "
+		       "duplicate=%llu dropped=%llu needs=%u why=%s\n",
 		       (double)(h->ended - h->start) / (double)SECOND,
 		       (double)(h->joined - h->start) / (double)SECOND, (unsigned long long)h->multicast,
 		       (unsigned long long)h->http, (unsigned long long)h->counts.received,
