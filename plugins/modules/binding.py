@@ -99,6 +99,15 @@ options:
       - If it is absent, sledd uses V(sample).
     type: str
     choices: [none, sample, full]
+  transport:
+    description:
+      - >-
+        How the image reaches the node. auto and multicast receive it from the multicast sender of the
+        boot server, and fetch what does not come; without a sender, auto fetches everything and
+        multicast is refused. unicast fetches everything.
+      - If it is absent, sledd uses V(auto).
+    type: str
+    choices: [auto, multicast, unicast]
   allow_unsigned:
     description:
       - >-
@@ -268,6 +277,7 @@ SPEC = {
     },
     "mode": {"type": "str", "choices": ["full", "delta", "auto"]},
     "verify": {"type": "str", "choices": ["none", "sample", "full"]},
+    "transport": {"type": "str", "choices": ["auto", "multicast", "unicast"]},
     "allow_unsigned": {"type": "bool"},
     "configure": {"type": "str", "choices": ["system", "none"]},
     "boot": {"type": "str", "choices": ["auto", "kexec", "reboot"]},

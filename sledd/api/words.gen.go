@@ -150,6 +150,7 @@ type BindingSpec struct {
 	WipeMethod      string   `json:"wipe_method,omitempty" doc:"Command by which drives erase themselves, with the levels purge and clear of wipe. A command of which a drive estimates no time must be named. Default: auto." enum:"auto,nvme-format-user,nvme-format-crypto,nvme-sanitize-block,nvme-sanitize-crypto,nvme-sanitize-overwrite,scsi-sanitize-block,scsi-sanitize-crypto,scsi-sanitize-overwrite,ata-sanitize-block,ata-sanitize-crypto,ata-sanitize-overwrite,ata-security-erase,ata-security-erase-enhanced,mmc-sanitize,mmc-secure-erase"`
 	Mode            string   `json:"mode,omitempty" doc:"Write all of the image, only what differs from the disk, or whichever is faster. Default: full." enum:"full,delta,auto"`
 	Verify          string   `json:"verify,omitempty" doc:"How much of what was written, or without an image emptied, is read back. Default: sample." enum:"none,sample,full"`
+	Transport       string   `json:"transport,omitempty" doc:"How the image reaches the node. auto and multicast receive it from the multicast sender of the boot server, and fetch what does not come; without a sender, auto fetches everything and multicast is refused. unicast fetches everything. Default: auto." enum:"auto,multicast,unicast"`
 	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`
 	Configure       string   `json:"configure,omitempty" doc:"system configures the system in the image. none starts the image as it was written, for systems that cannot be read (LUKS, ZFS, Windows): it gets no host name, keys or user data, and the node ends in phase unconfirmed. Default: system." enum:"system,none"`
 	Boot            string   `json:"boot,omitempty" doc:"How the installed system is started. auto is kexec where there is a kernel to load, else reboot. Default: auto." enum:"auto,kexec,reboot"`
@@ -193,6 +194,7 @@ func SameMethod(a, b BindingSpec) bool {
 		a.WipeMethod == b.WipeMethod &&
 		a.Mode == b.Mode &&
 		a.Verify == b.Verify &&
+		a.Transport == b.Transport &&
 		a.AllowUnsigned == b.AllowUnsigned &&
 		a.Boot == b.Boot &&
 		a.Admission == b.Admission &&

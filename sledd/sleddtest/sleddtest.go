@@ -29,6 +29,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
 	"github.com/sled-fleet/sled/sledd/internal/rollouts"
 	"github.com/sled-fleet/sled/sledd/internal/seal"
@@ -59,6 +60,8 @@ type Options struct {
 	Quirks string
 	// ImageKeys are those of who signs images.
 	ImageKeys imagefile.Keys
+	// Sender of images by multicast.
+	Sender *plan.Sender
 	// Links is the neighbour table that claims are compared with.
 	Links link.Table
 	// Socket is the path of a unix socket to serve on too, as for a web server in front.
@@ -167,11 +170,12 @@ func (s *Sledd) serve(listener net.Listener) {
 	db := &nodetx.DB{Store: measure.Measure(s.Capacity.Count(s.options.Store)), Clock: s.options.Now, Kexec: measure.Kexec,
 		Box: box, Policy: nodetx.Policy{Rules: quick()}}
 	db.Mirror(s.Hub)
-	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload}
+	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload,
+		Multicast: s.options.Sender != nil}
 	erasures := erasure.New(db.Store, erasureKey)
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
 		Erasures: erasures, Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
-		System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
+		Sender: s.options.Sender, System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
 	web := httptest.NewUnstartedServer(nil)

@@ -31,6 +31,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
 	"github.com/sled-fleet/sled/sledd/internal/multicast"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
 	"github.com/sled-fleet/sled/sledd/internal/rollouts"
 	"github.com/sled-fleet/sled/sledd/internal/seal"
@@ -100,6 +101,7 @@ type files struct {
 	token  string // of operator admin
 	box    *seal.Box
 	keys   imagefile.Keys
+	sender *plan.Sender       // of multicast; nil: none
 	erases ed25519.PrivateKey // signs records of erased disks
 }
 
@@ -114,6 +116,11 @@ func read(s settings) (files, error) {
 	}
 	if given.keys, err = imageKeys(s.imageKeys); err != nil {
 		return given, err
+	}
+	if s.multicast != "" {
+		if given.sender, err = plan.ParseSender(s.multicast, s.multicastSecret); err != nil {
+			return given, fmt.Errorf("--multicast: %w", err)
+		}
 	}
 	if s.erasureKey != "" {
 		text, err := os.ReadFile(s.erasureKey)
@@ -166,11 +173,12 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	measure.Multicast(func() (api.Multicast, error) { return casting.Read(time.Now()) })
 	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
 	db.Mirror(hub)
-	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL}
+	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL,
+		Multicast: given.sender != nil}
 	erasures := erasure.New(measured, given.erases)
 	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,
 		ImageKeys: given.keys, Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs,
-		UploadURL: s.uploadURL, Erasures: erasures,
+		UploadURL: s.uploadURL, Erasures: erasures, Sender: given.sender,
 		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
 		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,

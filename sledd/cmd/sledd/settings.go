@@ -40,6 +40,8 @@ type settings struct {
 	uploadDirectory string
 	uploadQuota     int64
 	imageKeys       string
+	multicast       string
+	multicastSecret string
 	flavour         string
 	kernelArguments string
 	quirks          string
@@ -82,6 +84,7 @@ func (s *settings) flags(f *pflag.FlagSet) {
 		"size in MiB of all captured disks, above which no other is taken; 0: 90% of the filesystem in use")
 	f.StringVar(&s.imageKeys, "image-keys", "",
 		"PEM file of the public keys that images are signed with; only such a signature publishes a captured disk")
+	s.multicastFlags(f)
 	f.StringVar(&s.flavour, "flavour", "generic", "Sled system of nodes without a flavour: generic or cloud")
 	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8",
 		"kernel arguments of the Sled system at this site")
@@ -108,6 +111,13 @@ func (s *settings) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.tlsKey, "tls-key", "", "PEM file of the key of that certificate")
 	f.StringVar(&s.logFormat, "log-format", "text", "json or text")
 	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+}
+
+func (s *settings) multicastFlags(f *pflag.FlagSet) {
+	f.StringVar(&s.multicast, "multicast", "",
+		"ADDRESS:PORT at which sledc send sends the images to many nodes at once; IPv4")
+	f.StringVar(&s.multicastSecret, "multicast-secret-file", "",
+		"file with the secret that sledc send has too; without it packets have no key")
 }
 
 // check refuses what cannot work, with the name of the flag, its value and what would be right.
@@ -143,6 +153,9 @@ func (s *settings) check() error {
 	}
 	if (s.tlsCert == "") != (s.tlsKey == "") {
 		return fmt.Errorf("--tls-cert %q and --tls-key %q: set both or none", s.tlsCert, s.tlsKey)
+	}
+	if s.multicastSecret != "" && s.multicast == "" {
+		return fmt.Errorf("--multicast-secret-file %q: --multicast is missing", s.multicastSecret)
 	}
 	return s.checkWords()
 }

@@ -58,6 +58,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"how the image is written: full (default), delta or auto")
 	flags.StringVar(&f.spec.Verify, "verify", "",
 		"how much is read back: none, sample (default) or full")
+	flags.StringVar(&f.spec.Transport, "transport", "",
+		"how the image reaches the node: auto (default), multicast or unicast")
 	flags.BoolVar(&f.spec.AllowUnsigned, "allow-unsigned", false,
 		"accept an image without a signature, if the site's initrd allows it")
 	flags.StringVar(&f.spec.Configure, "configure", "",
@@ -86,6 +88,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		[]string{"full", "delta", "auto"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("verify", cobra.FixedCompletions(
 		[]string{"none", "sample", "full"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("transport", cobra.FixedCompletions(
+		[]string{"auto", "multicast", "unicast"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("configure", cobra.FixedCompletions(
 		[]string{"system", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("boot", cobra.FixedCompletions(
@@ -127,6 +131,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	if changed("verify") {
 		spec.Verify = f.spec.Verify
 	}
+	if changed("transport") {
+		spec.Transport = f.spec.Transport
+	}
 	if changed("allow-unsigned") {
 		spec.AllowUnsigned = f.spec.AllowUnsigned
 	}
@@ -166,6 +173,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"wipe method", b.WipeMethod},
 		{"mode", b.Mode},
 		{"verify", b.Verify},
+		{"transport", b.Transport},
 		{"allow unsigned", onlyYes(b.AllowUnsigned)},
 		{"configure", b.Configure},
 		{"boot", b.Boot},

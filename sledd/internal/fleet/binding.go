@@ -172,6 +172,10 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s is for %s, node %s is %s", image.Name,
 			architecture(image.Architecture), tx.Node().Name, architecture(tx.Node().Architecture)))
 	}
+	if spec.Transport == plan.Multicast && !tx.fleet.Multicast {
+		return refusal.Value("body.transport", spec.Transport,
+			fmt.Errorf("this sledd knows no multicast sender: it was started without --multicast; auto needs none"))
+	}
 	if spec.Disk == "" && tx.Node().Disk == "" && !spec.WipesAll() {
 		return refusal.Value("body.disk", "",
 			fmt.Errorf("no disk: neither the binding nor node %s names one", tx.Node().Name))

@@ -22,6 +22,7 @@ type Fleet struct {
 	ImageURLs []string    // bases that nodes fetch images from; with UploadURL, disks can be captured
 	UploadURL string      // base that nodes put captured images to
 	Quirks    *quirk.List // machines that are not started by kexec; nil: none
+	Multicast bool        // a sender sends images to many nodes at once
 
 	dry  bool // nothing is stored
 	uses uses // of operators' tokens

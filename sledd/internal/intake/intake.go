@@ -15,6 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/limit"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
 )
 
@@ -43,6 +44,7 @@ type Options struct {
 	UploadURL string         // base that nodes put captured images to
 	Uploads   *Uploads       // room for captured images; nil: not known
 	ImageKeys imagefile.Keys // of those who sign images; captured ones are published only by such a signature
+	Sender    *plan.Sender   // of images by multicast; nil: none
 	Quirks    *quirk.List    // machines that are not started by kexec; nil: none
 	Watchdog  int            // seconds that one is armed with before a kexec; 0: none
 	TokenLife time.Duration  // of a boot token

@@ -167,6 +167,11 @@ func (tx *nodeTx) desiredPlan() (plan.Plan, error) {
 // issuePlan issues the plan of the binding.
 func (in *Intake) issuePlan(tx *nodeTx, desired plan.Plan, record *token.Record, answer *Answer) error {
 	desired.Watch(in.Watchdog)
+	if tx.Binding() != nil {
+		if err := desired.Receive(in.Sender, tx.Binding().Transport); err != nil {
+			return err
+		}
+	}
 	if err := in.attachPlan(tx, desired, record, answer); err != nil {
 		return err
 	}

@@ -34,6 +34,9 @@ func built(t *testing.T, field string) Plan {
 	image := &api.ImageSpec{Name: "i", Digest: digests, URLs: []string{"http://a/i"}}
 	p, err := Build(api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, api.Binding{BindingSpec: spec, Generation: 1},
 		image, "http://a/upload")
+	if err == nil {
+		err = p.Receive(&Sender{place: "192.0.2.1:7001"}, spec.Transport)
+	}
 	if err != nil {
 		t.Fatalf("%s: %v", field, err)
 	}

@@ -18,6 +18,7 @@ type Shared struct {
 	WipeMethod        types.String `tfsdk:"wipe_method"`
 	Mode              types.String `tfsdk:"mode"`
 	Verify            types.String `tfsdk:"verify"`
+	Transport         types.String `tfsdk:"transport"`
 	AllowUnsigned     types.Bool   `tfsdk:"allow_unsigned"`
 	Configure         types.String `tfsdk:"configure"`
 	Boot              types.String `tfsdk:"boot"`
@@ -61,6 +62,11 @@ func SharedSchema() map[string]schema.Attribute {
 		"verify": choiceAttribute("How much of what was written, or without an image emptied, is read back. One of `none`, "+
 			"`sample`, `full`. Default: `sample`.",
 			"none", "sample", "full"),
+		"transport": choiceAttribute("How the image reaches the node. `auto` and `multicast` receive it from the multicast "+
+			"sender of the boot server, and fetch what does not come; without a sender, `auto` fetches "+
+			"everything and `multicast` is refused. `unicast` fetches everything. One of `auto`, "+
+			"`multicast`, `unicast`. Default: `auto`.",
+			"auto", "multicast", "unicast"),
 		"allow_unsigned": boolAttribute("Accept an image without a signature. Works only where the site's Sled system allows it. " +
 			"Default: `false`."),
 		"configure": choiceAttribute("`system` configures the system in the image. `none` starts the image as it was written, "+
@@ -111,6 +117,7 @@ func (s *Shared) State() State {
 	state.WipeMethod = s.WipeMethod.ValueString()
 	state.Mode = s.Mode.ValueString()
 	state.Verify = s.Verify.ValueString()
+	state.Transport = s.Transport.ValueString()
 	state.AllowUnsigned = s.AllowUnsigned.ValueBool()
 	state.Configure = s.Configure.ValueString()
 	state.Boot = s.Boot.ValueString()
@@ -137,6 +144,7 @@ func (s *Shared) Take(stored State) {
 	take(&s.WipeMethod, stored.WipeMethod)
 	take(&s.Mode, stored.Mode)
 	take(&s.Verify, stored.Verify)
+	take(&s.Transport, stored.Transport)
 	takeBool(&s.AllowUnsigned, stored.AllowUnsigned)
 	take(&s.Configure, stored.Configure)
 	take(&s.Boot, stored.Boot)
@@ -168,7 +176,7 @@ func (a *Attributes) DesiredKnown() bool {
 
 // MethodKnown is true when everything that raises no generation is known.
 func (s *Shared) MethodKnown() bool {
-	return Known(s.Wipe, s.WipeMethod, s.Mode, s.Verify, s.AllowUnsigned, s.Boot, s.Admission, s.SeedChanges, s.KernelArguments)
+	return Known(s.Wipe, s.WipeMethod, s.Mode, s.Verify, s.Transport, s.AllowUnsigned, s.Boot, s.Admission, s.SeedChanges, s.KernelArguments)
 }
 
 // differences are what differs beside the goal, in words.

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
+)
+
+// received is the sender that the plan of a binding names; "": none.
+func received(t *testing.T, s *sledd, transport string) string {
+	t.Helper()
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Transport: transport})
+	_, after, found := strings.Cut(s.Machine(1).Poll(0), " multicast=")
+	if !found {
+		return ""
+	}
+	place, _, _ := strings.Cut(after, "\n")
+	return place
+}
+
+func TestPlansNameTheSenderOfMulticast(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret of the site"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sender, err := plan.ParseSender("192.0.2.1:7001", secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := runWith(t, sleddtest.Options{Sender: sender})
+	s.Declare(1)
+	s.Register("d12")
+	for transport, want := range map[string]bool{"": true, "auto": true, "multicast": true, "unicast": false} {
+		place := received(t, s, transport)
+		if got := strings.HasPrefix(place, "192.0.2.1:7001/"); got != want || place != "" && !want {
+			t.Errorf("transport %q: %q", transport, place)
+		}
+		key := place[strings.Index(place, "/")+1:]
+		for _, path := range []string{"/v1/nodes/n1", "/v1/bindings/n1", "/v1/nodes/n1/events"} {
+			if shown := s.admin(http.StatusOK, http.MethodGet, path, nil).Body; key != "" && strings.Contains(shown, key) {
+				t.Errorf("%s shows the key", path)
+			}
+		}
+	}
+}
+
+func TestMulticastNeedsASender(t *testing.T) {
+	t.Parallel()
+	s := runWith(t, sleddtest.Options{})
+	s.Declare(1)
+	s.Register("d12")
+	if place := received(t, s, "auto"); place != "" {
+		t.Errorf("auto: %q", place)
+	}
+	s.admin(http.StatusUnprocessableEntity, http.MethodPut, "/v1/bindings/n1",
+		api.BindingSpec{Node: "n1", Image: "d12", Transport: "multicast"})
+}
