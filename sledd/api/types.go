@@ -200,6 +200,7 @@ type Event struct {
 	Code       int        `json:"code,omitempty"`
 	Seconds    float64    `json:"seconds,omitempty" doc:"Duration of the step; for facts: uptime of the kernel"`
 	Bytes      int64      `json:"bytes,omitempty" doc:"Bytes that the step moved, if reported"`
+	Received   *Received  `json:"received,omitempty" doc:"What a write received"`
 	Phase      Phase      `json:"phase,omitempty" doc:"Phase after the event"`
 	Detail     Prose      `json:"detail,omitzero"`
 	From       string     `json:"from,omitempty" doc:"Address that the request came from; of an admission: that of the claim"`

@@ -136,6 +136,8 @@ type Stage struct {
 	Seconds float64   `json:"seconds"`
 	Bytes   int64     `json:"bytes,omitempty" doc:"Moved in it, as far as is known"`
 	Rate    int64     `json:"rate,omitempty" doc:"Bytes a second"`
+
+	Received *Received `json:"received,omitempty" doc:"What a write received"`
 }
 
 // BindingSpec is the desired state of one node: it gets an image; or, with capture, its disk becomes an image. With

@@ -38,6 +38,36 @@ static bool take_image(struct report *report, const struct operands *operands) {
 	return true;
 }
 
+static const struct {
+	const char *key;
+	uint64_t most;
+} received_figures[RECEIVED_FIGURES] = {
+	[RECEIVED_HTTP] = {"http", 1ull << 50},
+	[RECEIVED_MULTICAST] = {"multicast", 1ull << 50},
+	[RECEIVED_PACKETS] = {"packets", 1ull << 40},
+	[RECEIVED_LOST] = {"lost", 1ull << 40},
+	[RECEIVED_REJECTED] = {"rejected", 1ull << 21},
+	[RECEIVED_LAST] = {"last", UINT32_MAX},
+};
+
+// All figures, or none.
+static bool take_received(struct report *report, const struct operands *operands) {
+	struct received received = {.is_known = true};
+
+	for (size_t i = 0; i < RECEIVED_FIGURES; i++) {
+		const char *text = operands_get(operands, received_figures[i].key);
+		if (!text || number_parse(text, received_figures[i].most, &received.figures[i]) < 0)
+			return false;
+	}
+	report->received = received;
+	return true;
+}
+
+static void write_received(const struct report *report, struct text *text) {
+	for (size_t i = 0; i < RECEIVED_FIGURES; i++)
+		text_addf(text, " %s=%" PRIu64, received_figures[i].key, report->received.figures[i]);
+}
+
 // The line consists of exactly these words, without operands.
 static bool take_way(struct report *report, const char *line, size_t size) {
 	static const char *const ways[] = {"way kexec", "way reboot"};
@@ -88,6 +118,8 @@ bool report_take(struct report *report, const char *line, size_t size) {
 		return take_erasure(report, line, size);
 	if (!strcmp(operands.verb, "image"))
 		return take_image(report, &operands);
+	if (!strcmp(operands.verb, "received"))
+		return take_received(report, &operands);
 	if (!strcmp(operands.verb, "progress") && operands_get(&operands, "bytes")) {
 		report->bytes = number_of(&operands, "bytes", NUMBER_MAX);
 		report->total = number_of(&operands, "total", NUMBER_MAX);
@@ -117,6 +149,8 @@ static void write_end(const struct report *report, struct text *text) {
 	if (*report->digest && report->code == 0 && !strcmp(report->verb, "capture"))
 		text_addf(text, " digest=%s bytes=%" PRIu64 " file_bytes=%" PRIu64, report->digest, report->image_bytes,
 			  report->image_file_bytes);
+	if (report->received.is_known && report->code == 0 && !strcmp(report->verb, "write"))
+		write_received(report, text);
 	text_adds(text, "\n");
 }
 

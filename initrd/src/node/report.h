@@ -15,6 +15,22 @@
 #define ERASURES_MAX 250u // a report has at most 256 lines
 #define DIGEST_MAX 71u // "sha256:" and 64 digits
 
+// What a write received; the names and limits are those of contract/report.md.
+enum received_figure {
+	RECEIVED_HTTP,
+	RECEIVED_MULTICAST,
+	RECEIVED_PACKETS,
+	RECEIVED_LOST,
+	RECEIVED_REJECTED,
+	RECEIVED_LAST,
+	RECEIVED_FIGURES
+};
+
+struct received {
+	bool is_known;
+	uint64_t figures[RECEIVED_FIGURES];
+};
+
 struct report {
 	const char *generation, *boot, *step, *of, *verb;
 	bool begin_due, progress_due, end_due, ended;
@@ -27,12 +43,13 @@ struct report {
 	char host_key[HOSTKEY_LINE + 1];	 // that the step configure made; empty: none
 	char digest[DIGEST_MAX + 1];		 // of the image that a capture made; empty: none
 	uint64_t image_bytes, image_file_bytes; // of its disk, of its file
+	struct received received;		 // by a write
 	struct text erasures;			 // that a wipe made: lines of the report
 	unsigned erasure_count;
 };
 
-// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image, erasure or end. Any other
-// line changes nothing: false. Free `erasures` when the step has ended.
+// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image, received, erasure or end.
+// Any other line changes nothing: false. Free `erasures` when the step has ended.
 bool report_take(struct report *report, const char *line, size_t size);
 
 // Adds a body with everything that is due.

@@ -196,6 +196,7 @@ static void send_stats(struct multicast_feed *feed) {
 	};
 	feed->told->packets = counts->received;
 	feed->told->lost = counts->lost;
+	feed->told->last = counts->received > 0 ? feed->gather->sequence : 0;
 	feed->told->dropped = counts->dropped;
 	if (feed->heard || feed->answered)
 		(void)send(feed->sender, bytes, packet_encode(&packet, &feed->session, bytes), MSG_DONTWAIT);

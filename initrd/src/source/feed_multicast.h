@@ -11,6 +11,7 @@ struct multicast_told {
 	uint64_t packets, lost, dropped;
 	uint32_t rejected; // frames that were not right
 	uint64_t refused;  // packets that differ from the contract
+	uint32_t last;	   // sequence of the last packet that was sent; 0 if none came
 	char why[64];	   // why the rest was read from the source; "" if there was none
 };
 

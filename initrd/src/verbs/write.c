@@ -89,6 +89,15 @@ static void print_detail(const struct written *w, uint64_t used, int64_t took, b
 	printf("\n");
 }
 
+// For the report (contract/report.md).
+static void print_received(const struct written *w) {
+	const struct multicast_told *m = &w->multicast;
+
+	printf("received http=%llu multicast=%llu packets=%llu lost=%llu rejected=%u last=%u\n",
+	       (unsigned long long)w->fetched, (unsigned long long)m->bytes, (unsigned long long)m->packets,
+	       (unsigned long long)m->lost, m->rejected, m->last);
+}
+
 static int write_timed(struct source *source, const struct image *image, const struct operands *operands,
 		       struct device *device,
 		       struct fault *fault) {
@@ -105,8 +114,10 @@ static int write_timed(struct source *source, const struct image *image, const s
 	order.multicast = multicast ? &place : NULL;
 	if (r == 0)
 		r = write_image(source, image, &order, device, &written, &progress, fault);
-	if (r == 0)
+	if (r == 0) {
+		print_received(&written);
 		print_detail(&written, image->index.used, clock_now() - begin, multicast);
+	}
 	return r;
 }
 

@@ -134,6 +134,28 @@ static void test_longest_end(void) {
 	text_free(&text);
 }
 
+static void test_received(void) {
+	struct report r = {.generation = "3", .boot = "B", .step = "2", .of = "4", .verb = "write"};
+
+	ok(!take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5") &&
+	   !take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5 last=4294967296") &&
+	   !take(&r, "received http=-1 multicast=2 packets=3 lost=4 rejected=5 last=6") && !r.received.is_known,
+	   "all that a write received, or nothing");
+	ok(take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5 last=4294967295") &&
+	   take(&r, "end code=0"), "what a write received");
+	body(&r,
+	     "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=0 seconds=0.000 http=1 multicast=2 "
+	     "packets=3 lost=4 rejected=5 last=4294967295\n",
+	     "a write");
+	r.code = 5;
+	r.verb = "write";
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=5 seconds=0.000 reason=\n",
+	     "a write that failed");
+	r.code = 0;
+	r.verb = "verify";
+	body(&r, "report 1\ngeneration 3\nboot B\nend step=2 verb=verify code=0 seconds=0.000\n", "another step");
+}
+
 static void test_image(void) {
 	struct report r = {.generation = "3", .boot = "B", .step = "1", .of = "2", .verb = "capture"};
 
@@ -219,6 +241,7 @@ int main(void) {
 	test_host_key();
 	test_jumped();
 	test_longest_end();
+	test_received();
 	test_image();
 	test_reason();
 	test_kernel_log();

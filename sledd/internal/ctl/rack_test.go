@@ -112,6 +112,8 @@ func timeline() api.Timeline {
 		t.Stages = append(t.Stages, api.Stage{Name: name, Begin: at, Seconds: seconds})
 		if name == "write" {
 			t.Stages[len(t.Stages)-1].Bytes, t.Stages[len(t.Stages)-1].Rate = 1_560_000_000, 487_500_000
+			t.Stages[len(t.Stages)-1].Received = &api.Received{Image: "debian-12-v2", FileBytes: 112_600_000,
+				HTTP: 2_480_000, Multicast: 110_120_000, Packets: 79_180, Lost: 812, Rejected: 1}
 		}
 		at = at.Add(time.Duration(seconds * float64(time.Second)))
 		t.Total += seconds

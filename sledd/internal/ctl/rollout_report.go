@@ -172,6 +172,9 @@ func (a *app) rolloutReport(one api.Rollout, s rollout.Summary) {
 	for _, alarm := range s.Alarms {
 		a.alarmLine(alarm.Node, alarm.Alarm)
 	}
+	for _, sent := range s.Sent {
+		_, _ = fmt.Fprintln(a.Out, "\n"+a.Screen.hang(sentText(sent), 2))
+	}
 	a.figures("stage", s.Stages, false)
 	a.figures("started by", s.Starts, false)
 	a.figures("entry method", s.EntryMethods, true)

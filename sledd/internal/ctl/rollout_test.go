@@ -36,7 +36,9 @@ func friday() api.Rollout {
 	done, runs, failed, waits := &r.Runs[0], &r.Runs[1], &r.Runs[2], &r.Runs[3]
 	done.State, done.EntryMethod, done.Start, done.End = api.RunDone, "power", "kexec", started.Add(53*time.Second)
 	done.Stages = []api.Stage{{Name: "firmware", Begin: started, Seconds: 20},
-		{Name: "write", Begin: started.Add(20 * time.Second), Seconds: 12},
+		{Name: "write", Begin: started.Add(20 * time.Second), Seconds: 12, Received: &api.Received{
+			Image: "debian-12-v2", FileBytes: 112_600_000, HTTP: 2_480_000, Multicast: 110_120_000, Packets: 79_180, Lost: 812,
+			Rejected: 1, Last: 4_294_967_290}},
 		{Name: "start", Begin: started.Add(32 * time.Second), Seconds: 9}}
 	runs.State, runs.EntryMethod = api.RunRunning, "warm"
 	failed.State, failed.EntryMethod, failed.Reason, failed.End, failed.Log = api.RunFailed, "idle",

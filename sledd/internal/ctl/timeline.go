@@ -74,6 +74,10 @@ func (a *app) timeline(t api.Timeline) {
 		}
 		drawn = text.Pad(drawn, max(width, 10), ' ')
 		_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s%s\n", stageName, stage.Name, drawn, secondsText(stage.Seconds), rate)
+		if stage.Received != nil {
+			indent := strings.Repeat(" ", stageName+2)
+			_, _ = fmt.Fprintln(a.Out, s.hang(indent+receivedText(stage.Received), stageName+2))
+		}
 	}
 	_, _ = fmt.Fprintf(a.Out, "  %-*s%s%s\n",
 		stageName, "total", strings.Repeat(" ", max(width, 10)), secondsText(t.Total))

@@ -186,10 +186,14 @@ func done(e api.Event) bool {
 // moved puts the bar of a step that has ended on the line, with what it moved.
 func (r *run) moved(name string, from time.Time, end api.Event) {
 	r.add(name, from, end.Time)
-	if name == "" || end.Bytes == 0 {
+	if name == "" {
 		return
 	}
 	stage := &r.stages[len(r.stages)-1]
+	stage.Received = end.Received
+	if end.Bytes == 0 {
+		return
+	}
 	stage.Bytes = end.Bytes
 	// the step's own clock: between the two events lies the network too
 	if seconds := end.Seconds; seconds > 0 {

@@ -146,6 +146,7 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 		tx.applyStepStart(line.Verb)
 	} else {
 		event.Code, event.Seconds, event.Bytes, event.Detail = line.Code, line.Seconds, moved, line.Detail
+		event.Received = tx.received(sent, line)
 		if err := in.recordErasures(ctx, tx, sent, line); err != nil {
 			return err
 		}

@@ -31,7 +31,9 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"clock": clock, "exact": exact, "when": when, "times": times, "nodes": nodes,
 	"zone":      func(t time.Time) string { return t.Format("MST") },
 	"startName": startName, "entryName": entryName,
-	"stage": stageOf, "has": has, "took": rollout.Took,
+	"copies":    func(n float64) string { return fmt.Sprintf("%.2f copies", n) },
+	"megabytes": func(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) },
+	"stage":     stageOf, "has": has, "took": rollout.Took,
 }).Parse(source))
 
 // view is what the template shows.

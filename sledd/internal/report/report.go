@@ -58,6 +58,8 @@ type Line struct {
 	HostKey nodetext.HostKey
 	// Made is what a capture made.
 	Made Made
+	// Received is what a write received; nil: not known.
+	Received *Received
 	// Erasures are what a wipe did to each disk.
 	Erasures []Erasure
 }
@@ -122,6 +124,7 @@ func parseLine(parsed operand.Line) (Line, error) {
 		line.Way = f.way(line.Verb)
 		line.HostKey = f.hostKey(line.Verb)
 		line.Made = f.made(line.Verb)
+		line.Received = f.received(line.Verb, line.Code)
 	default:
 		return Line{}, fmt.Errorf("unknown line %q", parsed.Word)
 	}

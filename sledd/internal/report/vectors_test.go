@@ -117,6 +117,22 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func TestReceivedIsReadWhole(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(vectors, "ok", "received.report"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := report.Parse(string(text))
+	if err != nil || len(got.Lines) != 1 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	want := report.Received{HTTP: 2481152, Multicast: 110123008, Packets: 79180, Lost: 812, Rejected: 1,
+		Last: 4294967290}
+	if got.Lines[0].Received == nil || *got.Lines[0].Received != want {
+		t.Errorf("got %+v, want %+v", got.Lines[0].Received, want)
+	}
+}
+
 func TestCaptureIsReadWhole(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(vectors, "ok", "captured.report"))
 	if err != nil {

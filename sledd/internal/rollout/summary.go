@@ -31,6 +31,7 @@ type Summary struct {
 	Stages       []Figures        `json:"stages"`        // of nodes that are done; the last is the total
 	Starts       []Figures        `json:"starts"`        // stage start by how the system was started
 	EntryMethods []Figures        `json:"entry_methods"` // total by entry method
+	Sent         []Sent           `json:"sent"`          // by the boot server, by image; what nodes do not tell is left out
 	Nodes        []api.NodeRun    `json:"nodes"`
 	Alarms       []Alarm          `json:"alarms,omitempty"` // of the nodes, as of Made
 }
@@ -128,6 +129,7 @@ func Summarise(r api.Rollout, now time.Time) Summary {
 	s.Starts = starts.sorted([]string{"kexec", "reboot", "fallback"})
 	s.EntryMethods = methods.sorted([]string{"idle", "warm", "power", "wol", "manual", ""})
 	s.Waves = wavesOf(r, now)
+	s.Sent = sentOf(r.Runs)
 	return s
 }
 

@@ -64,3 +64,22 @@ func TestMulticastNeedsASender(t *testing.T) {
 	s.admin(http.StatusUnprocessableEntity, http.MethodPut, "/v1/bindings/n1",
 		api.BindingSpec{Node: "n1", Image: "d12", Transport: "multicast"})
 }
+
+func TestTimelineShowsWhatAWriteReceived(t *testing.T) {
+	t.Parallel()
+	s := runWith(t, sleddtest.Options{})
+	s.Declare(1)
+	image := s.Register("d12")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Report("begin step=2 of=4 verb=write", "end step=2 verb=write code=0 seconds=2 "+
+		"http=20 multicast=300 packets=5 lost=4 rejected=1 last=9")
+	shown := as[api.Timeline](t, s.admin(http.StatusOK, http.MethodGet, "/v1/nodes/n1/timeline", nil))
+	want := api.Received{Image: "d12", FileBytes: image.FileBytes, HTTP: 20, Multicast: 300, Packets: 5, Lost: 4,
+		Rejected: 1, Last: 9}
+	last := shown.Stages[len(shown.Stages)-1]
+	if last.Name != "write" || last.Received == nil || *last.Received != want {
+		t.Errorf("%+v, want %+v", last, want)
+	}
+}
