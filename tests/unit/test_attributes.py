@@ -17,7 +17,8 @@ API = json.loads((ROOT / "contract/openapi.json").read_text(encoding="utf-8"))["
 ATTRIBUTES = sorted(set(API["properties"]) - {"$schema", "node"})
 # node_disk and node_admission are what the node declares
 VARIABLES = {"disk": "node_binding_disk", "admission": "node_binding_admission"}
-COMMAND_LINE = {"image", "wipe", "wipe_method", "mode", "verify", "allow_unsigned", "boot", "admission", "seed_changes"}
+COMMAND_LINE = {"image", "wipe", "wipe_method", "mode", "verify", "transport", "boot"}
+COMMAND_LINE |= {"allow_unsigned", "admission", "seed_changes"}
 
 
 def test_the_api_has_attributes() -> None:
