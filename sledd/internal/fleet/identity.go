@@ -4,6 +4,8 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -14,37 +16,61 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
+// keyBytes is the length of the key of a fleet.
+const keyBytes = 32
+
 // identity of the fleet, as stored.
 type identity struct {
 	UUID    string    `json:"uuid"`
 	Created time.Time `json:"created"`
+	Key     string    `json:"key,omitempty"` // hexadecimal; empty in stores of earlier versions
 }
 
 // Identity returns the UUID of the fleet. The first call on an empty store creates it; afterwards it never changes, so
 // that clients detect a server with another store.
 func (f *Fleet) Identity(ctx context.Context) (string, error) {
+	found, err := f.identity(ctx)
+	return found.UUID, err
+}
+
+// HashKey returns the key by which clients hash what others must not guess, in hexadecimal. It is made with the
+// identity, or by the first call on a store of an earlier version, and never changes either.
+func (f *Fleet) HashKey(ctx context.Context) (string, error) {
+	found, err := f.identity(ctx)
+	return found.Key, err
+}
+
+func (f *Fleet) identity(ctx context.Context) (identity, error) {
 	var found identity
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
 		snapshot, err := f.Store.Read(ctx, store.Key(key.Fleet))
 		if err != nil {
 			return err
 		}
-		if kv, exists := snapshot.One(0); exists {
-			return nodetx.Decode(kv, &found)
+		kv, exists := snapshot.One(0)
+		if exists {
+			found = identity{}
+			if err := nodetx.Decode(kv, &found); err != nil || found.Key != "" {
+				return err
+			}
+		} else {
+			random, err := uuid.NewRandom()
+			if err != nil {
+				return fmt.Errorf("UUID of the fleet: %w", err)
+			}
+			found = identity{UUID: random.String(), Created: f.Now()}
 		}
-		random, err := uuid.NewRandom()
-		if err != nil {
-			return fmt.Errorf("UUID of the fleet: %w", err)
-		}
-		found = identity{UUID: random.String(), Created: f.Now()}
+		secret := make([]byte, keyBytes)
+		_, _ = rand.Read(secret) // never fails: the Go runtime ends the process first
+		found.Key = hex.EncodeToString(secret)
 		var t store.Transaction
-		t.Unchanged(key.Fleet, 0)
+		t.Unchanged(key.Fleet, kv.Revision)
 		t.Put(key.Fleet, nodetx.Encode(found))
 		_, err = f.Store.Commit(ctx, t)
 		return err
 	})
 	if err != nil {
-		return "", err
+		return identity{}, err
 	}
-	return found.UUID, nil
+	return found, nil
 }

@@ -62,3 +62,35 @@ func TestIdentityOfABrokenStore(t *testing.T) {
 		t.Errorf("%q, %v", one, err)
 	}
 }
+
+// A store of an earlier version gets a key once, and keeps its UUID.
+func TestTheKeyOfAFleetIsMadeOnce(t *testing.T) {
+	r := newRack(t)
+	var old store.Transaction
+	old.Put(key.Fleet, []byte(`{"uuid":"3f0c64a1-0000-4000-8000-000000000001","created":"2026-11-01T00:00:00Z"}`))
+	if _, err := r.memory.Commit(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	found := sync.Map{}
+	var running sync.WaitGroup
+	for range 8 {
+		running.Go(func() {
+			one, err := r.HashKey(t.Context())
+			if err != nil || len(one) != 64 {
+				t.Errorf("%q, %v", one, err)
+			}
+			found.Store(one, true)
+		})
+	}
+	running.Wait()
+	count := 0
+	found.Range(func(any, any) bool { count++; return true })
+	if identity, err := r.Identity(t.Context()); count != 1 || identity != "3f0c64a1-0000-4000-8000-000000000001" {
+		t.Errorf("%d keys of one fleet, %q, %v", count, identity, err)
+	}
+	if other, err := newRack(t).HashKey(t.Context()); err != nil {
+		t.Error(err)
+	} else if _, same := found.Load(other); same {
+		t.Error("another store has the same key")
+	}
+}

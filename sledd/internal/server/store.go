@@ -40,8 +40,12 @@ func (s *Server) usage(ctx context.Context) (api.Store, error) {
 	if err != nil {
 		return api.Store{}, err
 	}
+	hashKey, err := s.Fleet.HashKey(ctx)
+	if err != nil {
+		return api.Store{}, err
+	}
 	usage, err := s.Capacity.Usage(ctx)
-	return api.Store{Fleet: identity, Bytes: usage.Bytes, InUse: usage.InUse, Quota: usage.Quota,
+	return api.Store{Fleet: identity, HashKey: hashKey, Bytes: usage.Bytes, InUse: usage.InUse, Quota: usage.Quota,
 		Alarms: append([]string{}, usage.Alarms...), Refused: s.Capacity.Refused()}, err
 }
 
