@@ -141,6 +141,12 @@ func TestAccWithoutImageTheDiskIsWiped(t *testing.T) {
 	l.wants(1, "", 2)
 	l.sledd.Machine(1).Fulfil()
 	l.Empty()
+	l.declare(n("n1", `mode = "delta"`)) // no wipe has a mode
+	l.hasNot(l.plan(2), "generation", "Warning")
+	l.declare(n("n1", `wipe = "purge"`))
+	l.has(l.plan(2), "Warning: n1: disk serial:LAB-0001 is wiped (generation 2 -> 3)", "~ generation = 2 -> 3")
+	l.Apply()
+	l.wants(1, "", 3)
 }
 
 // Another text is a new generation; taking the attribute away is none.

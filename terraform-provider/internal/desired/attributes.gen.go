@@ -191,6 +191,15 @@ func differences(declared, stored State) []string {
 	if declared.Hostname != stored.Hostname {
 		all = append(all, difference("hostname", declared.Hostname, stored.Hostname))
 	}
+	if declared.WipeOnly() && stored.WipeOnly() && declared.Wipe != stored.Wipe {
+		all = append(all, difference("wipe", declared.Wipe, stored.Wipe))
+	}
+	if declared.WipeOnly() && stored.WipeOnly() && declared.WipeMethod != stored.WipeMethod {
+		all = append(all, difference("wipe_method", declared.WipeMethod, stored.WipeMethod))
+	}
+	if declared.WipeOnly() && stored.WipeOnly() && declared.Verify != stored.Verify {
+		all = append(all, difference("verify", declared.Verify, stored.Verify))
+	}
 	if !slices.Equal(declared.AuthorizedKeys, stored.AuthorizedKeys) {
 		all = append(all, "other authorized_keys")
 	}

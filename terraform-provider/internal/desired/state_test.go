@@ -47,6 +47,34 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// Without an image, how disks are wiped is what is declared.
+func TestATearDownIsTheSameIfItWipesAlike(t *testing.T) {
+	base := of(api.BindingSpec{Node: "n1", Wipe: "clear"})
+	for name, c := range map[string]struct {
+		change func(*desired.State)
+		same   bool
+	}{
+		"wipe":           {func(w *desired.State) { w.Wipe = "purge" }, false},
+		"wipe_method":    {func(w *desired.State) { w.WipeMethod = "nvme-format-user" }, false},
+		"verify":         {func(w *desired.State) { w.Verify = "full" }, false},
+		"default method": {func(w *desired.State) { w.WipeMethod = "auto" }, true},
+		"default verify": {func(w *desired.State) { w.Verify = "sample" }, true},
+		"mode":           {func(w *desired.State) { w.Mode = "delta" }, true},
+		"boot":           {func(w *desired.State) { w.Boot = "kexec" }, true},
+	} {
+		other := base
+		c.change(&other)
+		if base.Same(other) != c.same || other.Reimages(base) == c.same {
+			t.Errorf("%s: same = %t, images again = %t", name, base.Same(other), other.Reimages(base))
+		}
+		bound, with := base, other
+		bound.Image, with.Image = "v1", "v1"
+		if !bound.Same(with) || with.Reimages(bound) {
+			t.Errorf("%s: with an image, the method raises a generation", name)
+		}
+	}
+}
+
 func TestSum(t *testing.T) {
 	if got := desired.Sum(""); got != "" {
 		t.Errorf("no user data has sum %q", got)
@@ -93,6 +121,8 @@ func TestDriftText(t *testing.T) {
 		"to be wiped instead of image v1, at generation 2":                    {image("v1"), image("")},
 		"bound to image v1 instead of to be wiped, at generation 2":           {image(""), image("v1")},
 		"to be captured as image golden instead of image v1, at generation 2": {image("v1"), capture},
+		"to be wiped with wipe \"purge\" instead of none, at generation 2": {image(""),
+			of(api.BindingSpec{Node: "n1", Wipe: "purge"})},
 		"bound to image v1 with disk \"serial:B\" instead of none, hostname \"h\" instead of none, " +
 			"other authorized_keys, other user_data, at generation 2": {image("v1"), more},
 	} {
