@@ -295,6 +295,9 @@ bench-pack: build ## a disk into an image, beside partclone and zstd
 bench-write bench-pack: bench-%:
 	tools/as-root bench/run $*
 
+bench-wipe: check-program ## disks overwritten and read back, beside fio
+	tools/as-root bench/run wipe
+
 bench-terraform: ## plans and applies of 1 to 10,000 machines
 	bench/run terraform
 
@@ -317,5 +320,5 @@ clean: ## remove build/
 FORCE:
 .PHONY: help demo demo-down test test-selector test-keep test-erase test-data-disks check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
-	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-terraform \
+	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
 	bench-boots bench-multicast bench-paths bench-rollout clean FORCE
