@@ -10,7 +10,6 @@
 #include "base/clock.h"
 
 #define WRITES 128u // pending at a time: as many as a chunk has runs
-#define MEMORY ((size_t)QUEUE_DEPTH * BLOCK)
 
 // One pending write.
 struct write {
@@ -24,11 +23,12 @@ struct write {
 struct queue {
 	struct device *device;
 	uint8_t *memory;
+	unsigned depth; // buffers
 	bool has_ring, has_fixed; // fixed: the buffers are registered with the kernel
 	struct io_uring ring;
-	unsigned taken;		       // buffer
-	unsigned pending[QUEUE_DEPTH]; // writes of each buffer
-	unsigned under_way;	       // writes
+	unsigned taken;		      // buffer
+	unsigned pending[QUEUE_MOST]; // writes of each buffer
+	unsigned under_way;	      // writes
 	struct write writes[WRITES], *free;
 	queue_retry *retry; // or NULL
 	void *context;	    // of it
@@ -39,24 +39,28 @@ struct queue {
 
 // Registers only the buffers, not the descriptor: a ring releases a registered descriptor some time after it is closed,
 // and until then the disk would be in use.
+static size_t memory_of(const struct queue *queue) { return (size_t)queue->depth * BLOCK; }
+
 static bool register_buffers(struct queue *queue) {
-	struct iovec all = {queue->memory, MEMORY};
+	struct iovec all = {queue->memory, memory_of(queue)};
 	return io_uring_register_buffers(&queue->ring, &all, 1) == 0;
 }
 
-int queue_open(struct device *device, struct queue **ret, struct fault *fault) {
+int queue_open(struct device *device, unsigned depth, struct queue **ret, struct fault *fault) {
 	struct queue *queue = calloc(1, sizeof(*queue));
-	void *memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t size = (size_t)depth * BLOCK;
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (!queue || memory == MAP_FAILED) {
 		free(queue);
 		if (memory != MAP_FAILED)
-			munmap(memory, MEMORY);
+			munmap(memory, size);
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "write buffers");
 	}
-	(void)madvise(memory, MEMORY, MADV_HUGEPAGE);
+	(void)madvise(memory, size, MADV_HUGEPAGE);
 	queue->device = device;
 	queue->memory = memory;
+	queue->depth = depth;
 	for (size_t i = 0; i < WRITES; i++) {
 		queue->writes[i].next = queue->free;
 		queue->free = &queue->writes[i];
@@ -118,7 +122,7 @@ static int advance(struct queue *queue, unsigned least, struct fault *fault) {
 }
 
 static bool find_free(struct queue *queue) {
-	for (unsigned i = 0; i < QUEUE_DEPTH; i++)
+	for (unsigned i = 0; i < queue->depth; i++)
 		if (queue->pending[i] == 0) {
 			queue->taken = i;
 			return true;
@@ -192,7 +196,7 @@ void queue_close(struct queue **queue) {
 		;
 	if (q->has_ring)
 		io_uring_queue_exit(&q->ring);
-	munmap(q->memory, MEMORY);
+	munmap(q->memory, memory_of(q));
 	free(q);
 	*queue = NULL;
 }

@@ -6,10 +6,12 @@
 #include "disk/device.h"
 
 #define QUEUE_DEPTH 4u // buffers of BLOCK bytes
+#define QUEUE_MOST 8u  // of a disk with few others beside it
 
 struct queue;
 
-int queue_open(struct device *device, struct queue **ret, struct fault *fault);
+// `depth`: buffers, at most QUEUE_MOST.
+int queue_open(struct device *device, unsigned depth, struct queue **ret, struct fault *fault);
 
 // What is left of a write that failed with `error` is handed to `retry`, which writes it in another way; without one it
 // is tried once more as it is. Writes may end in another order than they were made in.

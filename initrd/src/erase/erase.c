@@ -55,7 +55,7 @@ static int overwrite_all(struct device *device, struct erase *erase, struct patt
 
 	erase->bad = (struct bad){0};
 	progress_begin(progress, device->bytes);
-	r = overwrite_range(device, pattern, 0, device->bytes, &erase->bad, progress, &done, fault);
+	r = overwrite_range(device, pattern, 0, device->bytes, erase, progress, &done, fault);
 	if (r == 0)
 		r = device_sync(device, fault);
 	if (r == 0)
@@ -123,7 +123,7 @@ static int signatures(struct device *device, struct erase *erase, struct progres
 		total += ranges[i].size;
 	progress_begin(progress, total);
 	for (size_t i = 0; r == 0 && i < count; i++)
-		r = overwrite_range(device, NULL, ranges[i].offset, ranges[i].size, &erase->bad, progress, &done,
+		r = overwrite_range(device, NULL, ranges[i].offset, ranges[i].size, erase, progress, &done,
 				    fault);
 	if (r == 0)
 		r = device_sync(device, fault);

@@ -78,6 +78,7 @@ int fleet_erase(struct erase_fleet *fleet, struct fault *fault) {
 	find_leaders(fleet);
 	for (size_t i = 0; i < fleet->count; i++) {
 		fleet->jobs[i].fleet = fleet;
+		fleet->jobs[i].erase.crowd = threads;
 		fleet->jobs[i].progress.show = fleet->show ? show_all : NULL;
 		if (fleet->jobs[i].result == ERASED)
 			fleet->jobs[i].progress.total = fleet->jobs[i].device.bytes;

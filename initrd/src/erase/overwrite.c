@@ -9,6 +9,8 @@
 
 #define ZERO_SLICE ((uint64_t)128 << 20) // small enough that a slow disk still shows progress
 
+#define FEW 8u // disks: up to 64 MiB of buffers for all of them
+
 struct writing {
 	struct device *device;
 	struct bad *bad;
@@ -45,11 +47,11 @@ static int write_parts(void *context, int error, const uint8_t *data, size_t siz
 	return 0;
 }
 
-static int write_blocks(struct device *device, struct pattern *pattern, uint64_t offset, uint64_t size, struct bad *bad,
-			struct progress *progress, uint64_t *done, struct fault *fault) {
+static int write_blocks(struct device *device, struct pattern *pattern, uint64_t offset, uint64_t size,
+			struct erase *erase, struct progress *progress, uint64_t *done, struct fault *fault) {
 	cleanup_with(queue_close) struct queue *queue = NULL;
-	struct writing writing = {.device = device, .bad = bad, .whole = UINT64_MAX};
-	int r = queue_open(device, &queue, fault);
+	struct writing writing = {.device = device, .bad = &erase->bad, .whole = UINT64_MAX};
+	int r = queue_open(device, erase->crowd > FEW ? QUEUE_DEPTH : QUEUE_MOST, &queue, fault);
 
 	if (r == 0)
 		queue_on_failure(queue, write_parts, &writing);
@@ -79,18 +81,18 @@ static int zero_slice(struct device *device, uint64_t offset, uint64_t size) {
 	return r;
 }
 
-int overwrite_range(struct device *device, struct pattern *pattern, uint64_t offset, uint64_t size, struct bad *bad,
+int overwrite_range(struct device *device, struct pattern *pattern, uint64_t offset, uint64_t size, struct erase *erase,
 		    struct progress *progress, uint64_t *done, struct fault *fault) {
 	int r = 0;
 
 	if (pattern)
-		return write_blocks(device, pattern, offset, size, bad, progress, done, fault);
+		return write_blocks(device, pattern, offset, size, erase, progress, done, fault);
 	while (r == 0 && size > 0) {
 		uint64_t n = least(size, ZERO_SLICE);
 		if (zero_slice(device, offset, n) == 0)
 			progress_tick(progress, *done += n);
 		else // whatever the reason of the failure: plain writes succeed, or show where they do not
-			r = write_blocks(device, NULL, offset, n, bad, progress, done, fault);
+			r = write_blocks(device, NULL, offset, n, erase, progress, done, fault);
 		offset += n;
 		size -= n;
 	}

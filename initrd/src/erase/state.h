@@ -42,7 +42,8 @@ enum erase_method {
 struct erase {
 	enum erase_level level;
 	enum erase_method by; // requested; allowed by method_check
-	bool full; // all of it is read back, else samples and the edges
+	bool full;	// all of it is read back, else samples and the edges
+	unsigned crowd; // disks side by side: of many, each has less memory
 
 	// How it went.
 	const char *method; // contract/erasure.md; NULL: nothing

@@ -105,7 +105,7 @@ static int do_all(struct writers *writers, struct queue **queue, struct fault *f
 	int r = codec_open(0, &codec, fault);
 
 	if (r == 0)
-		r = queue_open(writers->work->device, queue, fault);
+		r = queue_open(writers->work->device, QUEUE_DEPTH, queue, fault);
 	while (r == 0)
 		r = do_chunk(writers, codec, *queue, fault);
 	return r < 0 ? r : queue_finish(*queue, fault);
