@@ -10,6 +10,7 @@
 #include "erase/wire.h"
 
 enum { PASS_THROUGH = 0x85, IDENTIFY = 0xec, SANITIZE = 0xb4, CHECK_POWER = 0xe5 };
+enum { NATIVE_MAX = 0xf8, NATIVE_MAX_EXT = 0x27, ACCESSIBLE_MAX = 0x78, CONFIGURATION = 0xb1 };
 enum { DEVICE = 0x40 }; // the register: LBA
 enum { NON_DATA = 3 << 1, PIO_IN = 4 << 1, PIO_OUT = 5 << 1, EXTEND = 1 };
 enum { CHECK = 0x20, FROM_DRIVE = 0x08, BLOCKS = 0x04, IN_COUNT = 0x02 }; // CK_COND, T_DIR, BYT_BLOK, T_LENGTH
@@ -33,6 +34,23 @@ void ata_sanitize(enum ata_sanitize_feature feature, struct scsi_command *ret) {
 			(uint8_t)(lba >> 24), (uint8_t)lba, (uint8_t)(lba >> 32), (uint8_t)(lba >> 8),
 			(uint8_t)(lba >> 40), (uint8_t)(lba >> 16), DEVICE, SANITIZE},
 		.size = 16};
+}
+
+void ata_native_max(bool is_long, struct scsi_command *ret) {
+	*ret = (struct scsi_command){.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, [13] = DEVICE,
+					     is_long ? NATIVE_MAX_EXT : NATIVE_MAX},
+				     .size = 16};
+}
+
+void ata_accessible_max(struct scsi_command *ret) { // feature 0: GET NATIVE MAX ADDRESS EXT
+	*ret = (struct scsi_command){
+		.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, [13] = DEVICE, ACCESSIBLE_MAX}, .size = 16};
+}
+
+void ata_overlay(struct scsi_command *ret) { // feature 0xc2: DEVICE CONFIGURATION IDENTIFY
+	*ret = (struct scsi_command){.cdb = {PASS_THROUGH, PIO_IN, FROM_DRIVE | BLOCKS | IN_COUNT, 0, 0xc2, 0, 1,
+					     [13] = DEVICE, CONFIGURATION},
+				     .size = 16};
 }
 
 void ata_check_power(struct scsi_command *ret) {
@@ -75,16 +93,32 @@ static void copy_words(char *ret, const uint8_t *data, unsigned from, unsigned c
 	wire_text(ret, bytes, 2 * (size_t)count);
 }
 
-int ata_identity_decode(const uint8_t *data, size_t size, struct ata_identity *ret) {
+static bool is_whole(const uint8_t *data) {
 	uint8_t sum = 0;
 
-	if (size < ATA_PAGE || is_zero(data, ATA_PAGE) || word(data, 0) & 0x8000)
-		return -EINVAL;
 	for (unsigned i = 0; i < ATA_PAGE; i++)
 		sum = (uint8_t)(sum + data[i]);
-	if (data[510] == 0xa5 && sum)
+	return data[510] != 0xa5 || sum == 0;
+}
+
+int ata_overlay_decode(const uint8_t *data, size_t size, uint64_t *ret) {
+	if (size < ATA_PAGE || data[510] != 0xa5 || !is_whole(data))
 		return -EINVAL;
-	*ret = (struct ata_identity){.has_sanitize = word(data, 59) & 1u << 12,
+	*ret = get_le64(data + 6);
+	return 0;
+}
+
+int ata_identity_decode(const uint8_t *data, size_t size, struct ata_identity *ret) {
+	bool is_long = size >= ATA_PAGE && word(data, 83) & 1u << 10;
+
+	if (size < ATA_PAGE || is_zero(data, ATA_PAGE) || word(data, 0) & 0x8000 || !is_whole(data))
+		return -EINVAL;
+	*ret = (struct ata_identity){.sectors = is_long ? get_le64(data + 200) : get_le32(data + 120),
+				     .has_long = is_long,
+				     .has_area = word(data, 82) & 1u << 10,
+				     .has_overlay = word(data, 83) & 1u << 11,
+				     .has_amac = word(data, 119) & 1u << 8,
+				     .has_sanitize = word(data, 59) & 1u << 12,
 				     .sanitize_crypto = word(data, 59) & 1u << 13,
 				     .sanitize_overwrite = word(data, 59) & 1u << 14,
 				     .sanitize_block = word(data, 59) & 1u << 15,

@@ -17,6 +17,8 @@ enum ata_sanitize_feature { // ACS-4 7.36
 // IDENTIFY DEVICE, ACS-4 7.12.6.
 struct ata_identity {
 	char serial[21], firmware[9], model[41];
+	uint64_t sectors;					  // words 100 to 103, or 60 and 61
+	bool has_long, has_area, has_overlay, has_amac;		  // words 83 bit 10, 82 bit 10, 83 bit 11, 119 bit 8
 	bool has_sanitize;					  // word 59 bit 12
 	bool sanitize_crypto, sanitize_overwrite, sanitize_block; // bits 13 to 15
 	bool has_security, is_enabled;				  // words 82 and 85, bit 1: passwords
@@ -53,6 +55,16 @@ void ata_identify(struct scsi_command *ret);
 // SANITIZE DEVICE: one overwrite pass of zeros; a drive that fails returns no user data until another one succeeds
 // (FAILURE MODE 0).
 void ata_sanitize(enum ata_sanitize_feature feature, struct scsi_command *ret);
+
+// What the drive could address at most, though it may be set to less. The registers of the first two have the last
+// sector: READ NATIVE MAX ADDRESS (EXT) of a host protected area, GET NATIVE MAX ADDRESS EXT (ACS-4 7.1). DEVICE
+// CONFIGURATION IDENTIFY returns a page (ACS-2 7.9.3).
+void ata_native_max(bool is_long, struct scsi_command *ret);
+void ata_accessible_max(struct scsi_command *ret);
+void ata_overlay(struct scsi_command *ret);
+
+// The last sector without an overlay. -EINVAL: the buffer is too short, or has a wrong checksum.
+int ata_overlay_decode(const uint8_t *data, size_t size, uint64_t *ret);
 
 // Changes nothing, and returns registers where the controller returns them (CHECK POWER MODE).
 void ata_check_power(struct scsi_command *ret);

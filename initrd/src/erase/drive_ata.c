@@ -98,16 +98,31 @@ static int probe_sanitize(struct drive *drive, const struct ata_identity *identi
 	return 0;
 }
 
-static int probe(struct drive *drive, struct offers *offers, struct fault *fault) {
-	struct ata_identity identity;
+static bool is_ata(struct drive *drive) {
 	struct scsi_command command;
 	struct scsi_inquiry inquiry;
 	uint8_t data[96] = {0}, sense[SCSI_SENSE];
-	int r;
 
 	scsi_inquiry(&command, sizeof(data));
-	if (drive->ops->scsi(drive, &command, data, sizeof(data), sense, ATA_SECONDS) != 0 ||
-	    scsi_inquiry_decode(data, sizeof(data), &inquiry) < 0 || !inquiry.is_disk || !inquiry.is_ata)
+	return drive->ops->scsi(drive, &command, data, sizeof(data), sense, ATA_SECONDS) == 0 &&
+	       scsi_inquiry_decode(data, sizeof(data), &inquiry) == 0 && inquiry.is_disk && inquiry.is_ata;
+}
+
+void ata_unlock(struct drive *drive) {
+	struct ata_identity identity;
+	struct fault ignored;
+
+	if (is_ata(drive) && ata_read_identity(drive, &identity, &ignored) == 0)
+		(void)ata_security_release(drive, &identity, &ignored);
+}
+
+static int probe(struct drive *drive, struct offers *offers, struct fault *fault) {
+	struct ata_identity identity;
+	const char *by = "";
+	uint64_t hidden;
+	int r;
+
+	if (!is_ata(drive))
 		return 1;
 	*offers = (struct offers){0};
 	if ((r = ata_read_identity(drive, &identity, fault)) < 0 ||
@@ -116,6 +131,10 @@ static int probe(struct drive *drive, struct offers *offers, struct fault *fault
 	if (r > 0)
 		return snprintf(offers->note, sizeof(offers->note), "%s is locked by a password that is not Sled's%s",
 				identity.model, identity.is_expired ? ", or was tried too often" : ""),
+		       0;
+	if ((hidden = ata_hidden(drive, &identity, &by)) > 0)
+		return snprintf(offers->note, sizeof(offers->note), "%s hides %llu sectors by %s", identity.model,
+				(unsigned long long)hidden, by),
 		       0;
 	r = probe_sanitize(drive, &identity, offers, fault);
 	if (r == 0)

@@ -17,6 +17,12 @@ int ata_read_identity(struct drive *drive, struct ata_identity *ret, struct faul
 // password that is not Sled's, or does not let it be taken off.
 int ata_security_release(struct drive *drive, struct ata_identity *identity, struct fault *fault);
 
+// The same for a drive of any kind, which may be none of ATA.
+void ata_unlock(struct drive *drive);
+
+// Sectors that the drive has, but does not let anybody address; 0: none that it reports. *ret_by: by what.
+uint64_t ata_hidden(struct drive *drive, const struct ata_identity *identity, const char **ret_by);
+
 void ata_security_offer(const struct ata_identity *identity, struct offers *offers);
 
 // Security Erase. It leaves the drive without a password, or states that it has one.

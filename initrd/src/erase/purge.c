@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "erase/before.h"
+#include "erase/drive_ata.h"
 #include "erase/erase.h"
 #include "erase/method.h"
 
@@ -315,9 +316,7 @@ void purge_drive(struct erase_fleet *fleet, size_t leader) {
 
 void purge_unlock(struct erase_fleet *fleet, struct erase_job *job) {
 	struct drive drive = {.ops = fleet->drive_ops, .device = &job->device, .context = job->drive_context};
-	struct offers ignored;
-	struct fault fault;
 
 	if (drive.ops)
-		(void)drive_ata.probe(&drive, &ignored, &fault);
+		ata_unlock(&drive);
 }

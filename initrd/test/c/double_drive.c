@@ -82,6 +82,8 @@ static void attach(void) {
 	state->nvme.disks[0] = state->scsi.disk = state->ata.disk = state->mmc.disk = &disk;
 	state->ata.security.frozen = is_set("frozen");
 	state->ata.security.loses_power = is_set("loses_power");
+	state->ata.hpa = is_set("hpa") ? 2048 : 0;
+	state->ata.dco = is_set("dco") ? 4096 : 0;
 	state->nvme.lies = state->scsi.lies = state->ata.lies = state->mmc.lies = is_set("lies");
 	if (is_set("power_cycle"))
 		security_power_cycle(&state->ata.security, &disk);

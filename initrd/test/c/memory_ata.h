@@ -13,6 +13,8 @@ struct memory_ata {
 	struct memory_disk *disk;
 	unsigned word59, word128;
 	struct memory_security security;
+	uint64_t hpa, amac, dco; // sectors that each of these hides
+	bool refuses_native;	 // it has them, and does not answer
 
 	// Faults.
 	bool is_frozen, refuses, fails, lies;
@@ -66,6 +68,43 @@ static inline int ata_double_sanitize(struct memory_ata *m, const uint8_t *cdb, 
 	return 2;
 }
 
+// What IDENTIFY DEVICE says of it: sectors of 48 bits, HPA, DCO and AMAC.
+static inline void hidden_identify(const struct memory_ata *m, uint8_t *page) {
+	uint64_t sectors = m->disk->bytes / 512;
+
+	for (unsigned i = 0; i < 4; i++)
+		page_word(page, 100 + i, (unsigned)(sectors >> 16 * i & 0xffff));
+	page_word(page, 49, 0x200); // LBA
+	page_word(page, 82, get_le16(page + 164) | (m->hpa ? 0x400 : 0));
+	page_word(page, 83, 0x4400 | (m->dco ? 0x800 : 0));
+	page_word(page, 86, 0x400);
+	page_word(page, 119, 0x4000 | (m->amac ? 0x100 : 0));
+}
+
+static inline int hidden_command(const struct memory_ata *m, const struct scsi_command *c, uint8_t *data,
+				 uint8_t *sense) {
+	unsigned command = c->cdb[14], feature = (unsigned)c->cdb[3] << 8 | c->cdb[4];
+	uint64_t more = command == 0x27 ? m->hpa : command == 0x78 && feature == 0 ? m->amac : 0, last;
+
+	if (command == 0xb1)
+		more = feature == 0xc2 ? m->dco : 0;
+	last = m->disk->bytes / 512 + more - 1;
+	if (more == 0 || m->refuses_native) {
+		page_registers(sense, 0x51, 4, 0, 0);
+		return 2;
+	}
+	if (command == 0xb1) {
+		memset(data, 0, ATA_PAGE);
+		data[510] = 0xa5;
+		for (unsigned i = 0; i < 4; i++)
+			page_word(data, 3 + i, (unsigned)(last >> 16 * i & 0xffff));
+		data[511] = (uint8_t)(data[511] - 0xa5);
+		return 0;
+	}
+	page_registers(sense, 0x50, 0, 0, last);
+	return 2;
+}
+
 static inline int ata_double_scsi(struct drive *d, const struct scsi_command *c, void *data, int size,
 				  uint8_t sense[SCSI_SENSE], uint32_t seconds) {
 	struct memory_ata *m = memory_ata(d);
@@ -87,9 +126,12 @@ static inline int ata_double_scsi(struct drive *d, const struct scsi_command *c,
 	if (c->cdb[14] == 0xec) {
 		page_identity(to, m->word59, 0, 0, m->word128);
 		security_identify(&m->security, to);
+		hidden_identify(m, to);
 		return 0;
 	}
-	if (c->cdb[14] != 0xb4) {
+	if (strchr("\x27\xf8\x78\xb1", c->cdb[14]))
+		r = hidden_command(m, c, to, sense);
+	else if (c->cdb[14] != 0xb4) {
 		r = security_command(&m->security, m->disk, c, to, size, sense);
 		if (m->security.erased)
 			erase_disk_at_once(m->disk, m->erases++, false, 0, m->lies ? m->disk->bytes : 0);

@@ -24,6 +24,14 @@ static void test_commands(void) {
 	ata_sanitize(ATA_SANITIZE_OVERWRITE, &command);
 	same(command_text(&command), "85 07 20 00 14 00 01 00 00 57 00 4f 00 40 b4 00 ",
 	     "OVERWRITE EXT, \"OW\", one pass");
+	ata_native_max(true, &command);
+	same(command_text(&command), "85 07 20 00 00 00 00 00 00 00 00 00 00 40 27 00 ", "READ NATIVE MAX ADDRESS EXT");
+	ata_native_max(false, &command);
+	same(command_text(&command), "85 07 20 00 00 00 00 00 00 00 00 00 00 40 f8 00 ", "READ NATIVE MAX ADDRESS");
+	ata_accessible_max(&command);
+	same(command_text(&command), "85 07 20 00 00 00 00 00 00 00 00 00 00 40 78 00 ", "GET NATIVE MAX ADDRESS EXT");
+	ata_overlay(&command);
+	same(command_text(&command), "85 08 0e 00 c2 00 01 00 00 00 00 00 00 40 b1 00 ", "DCO IDENTIFY");
 	ata_check_power(&command);
 	same(command_text(&command), "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00 ", "CHECK POWER MODE");
 	ata_security(ATA_SECURITY_SET, &command);

@@ -78,12 +78,20 @@ class Drive:
         """Have sledc wipe it."""
         return self.run(SLEDC, "wipe", "disks=only", f"level={level}", f"method={method}", code=code)
 
+    def sent(self) -> list[str]:
+        """The commands since the last call, with their data."""
+        file = self.folder / "sent"
+        lines = [line.split(" ", 1)[1] for line in file.read_text().splitlines()] if file.exists() else []
+        file.unlink(missing_ok=True)
+        return lines
+
     def changes(self) -> list[str]:
-        """The commands since the last call that change the drive, with their data."""
-        sent = self.folder / "sent"
-        lines = [line.split(" ", 1)[1] for line in sent.read_text().splitlines()] if sent.exists() else []
-        sent.unlink(missing_ok=True)
-        return [line for line in lines if changes(self.kind, line)]
+        """Those of them that change the drive."""
+        return [line for line in self.sent() if changes(self.kind, line)]
+
+    def asked(self, *commands: str) -> list[str]:
+        """Those of them to an ATA drive that have these command registers, without repetition."""
+        return sorted({line for line in self.sent() if line[28:30] in commands})
 
     def erased(self) -> bool:
         """Whether no block holds what it held."""
@@ -169,6 +177,20 @@ def test_frozen() -> None:
     drive.run("hdparm", "--security-set-pass", "sled", "/dev/null", code=5)
     text = drive.wipe("ata-security-erase-enhanced", code=3)
     assert "is frozen: power the drive off and on" in text, text
+    assert drive.disk.read_bytes() == drive.before
+
+
+def test_hidden() -> None:
+    """What the drive hides, as hdparm reads it. A purge fails, and names it."""
+    drive = Drive("ata", "hpa dco")
+    text = drive.run("hdparm", "-N", "/dev/null")
+    assert f"max sectors   = {SIZE // 512}/{SIZE // 512 + 2048}, HPA is enabled" in text, text
+    text = drive.run("hdparm", "--dco-identify", "/dev/null")
+    assert f"Real max sectors: {SIZE // 512 + 4096}" in text, text
+    theirs = drive.asked("27", "b1")
+    text = drive.wipe("ata-sanitize-block", code=3)
+    assert "hides 4096 sectors by a device configuration overlay (DCO)" in text, text
+    assert drive.asked("27", "b1") == theirs, theirs
     assert drive.disk.read_bytes() == drive.before
 
 

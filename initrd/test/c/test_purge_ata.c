@@ -49,6 +49,30 @@ static void test_refusals(void) {
 	ok(run() == CODE_UNSUPPORTED && untouched(), "a clear by a command of NVMe: %s", fault.text);
 }
 
+static void test_hidden(void) {
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	drive.hpa = 2048;
+	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "hides 2048 sectors by a host protected"),
+	   "%s", fault.text);
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	drive.amac = UINT64_C(1) << 33;
+	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "hides 8589934592 sectors by an accessible"),
+	   "%s", fault.text);
+	begin(METHOD_AUTO);
+	drive.dco = 100;
+	drive.hpa = 10;
+	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "hides 100 sectors by a device config"),
+	   "the larger of two: %s", fault.text);
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	drive.hpa = 2048;
+	drive.refuses_native = true;
+	ok(run() == CODE_DONE && drive.sanitizes == 1, "one that does not answer hides nothing that it reports");
+	begin(METHOD_AUTO);
+	fleet.jobs[0].erase.level = ERASE_CLEAR;
+	drive.hpa = 2048;
+	ok(run() == CODE_DONE, "clear promises nothing about it");
+}
+
 static void test_good(enum erase_method by) {
 	begin(by);
 	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && fleet.jobs[0].erase.compared == 512,
@@ -78,6 +102,7 @@ static void test_course(void) {
 
 int main(void) {
 	test_refusals();
+	test_hidden();
 	test_good(METHOD_ATA_SANITIZE_BLOCK);
 	test_good(METHOD_ATA_SANITIZE_CRYPTO);
 	test_good(METHOD_ATA_SANITIZE_OVERWRITE);
