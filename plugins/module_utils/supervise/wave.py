@@ -33,7 +33,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, re
 
 INTERVAL = 10.0  # seconds between two reads while the event stream is open and nothing happens
 ALONE = 2.0  # the same without the stream
-GAP = 0.5  # seconds between two reads, whatever happens
+GAP = 0.2  # seconds between two reads, whatever happens
 SHARE = 5.0  # the same as a multiple of the seconds that a read takes
 WAITING = (ENTERING, IMAGING, CONFIRMING)  # stages with limits of silence
 TOUCHING = ("enter", "disk")  # verbs of acts whose end the core awaits
