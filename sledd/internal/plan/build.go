@@ -138,7 +138,8 @@ func (p *Plan) wipe(which string, target []operand.Pair, binding api.Binding) {
 	p.add("wipe", disks(which, target), operands...)
 }
 
-// configure adds the step that adapts what was written; of an image that is not configured it sets the boot order alone.
+// configure adds the step that adapts what was written; for an image that is not configured, it sets only the boot
+// order.
 func (p *Plan) configure(target []operand.Pair, node api.NodeSpec, binding api.Binding) {
 	ordered, operands := node.BootOrder != "" && node.BootOrder != api.KeepBootOrder, []string{"system", "keep"}
 	if binding.Configure != api.Unconfigured {

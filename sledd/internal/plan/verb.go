@@ -134,7 +134,7 @@ func checkMount(value string) error {
 	special := func(name string) bool { return name == "." || name == ".." }
 	if len(value) > mostMount || !mountPath.MatchString(value) ||
 		slices.ContainsFunc(strings.Split(value, "/"), special) {
-		return fmt.Errorf("%.80q is not an absolute path of A-Z a-z 0-9 . _ - / of at most %d bytes, without . and ..",
+		return fmt.Errorf("%.80q is not a path of A-Z a-z 0-9 . _ - / from the root, without . and .., of at most %d bytes",
 			value, mostMount)
 	}
 	return nil

@@ -18,8 +18,8 @@ import (
 var dataDiskName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
 
 const (
-	textDataDisks = "Disks whose data survives images, at most 16. No image writes them. A blank one gets a partition, a " +
-		"filesystem and a mount point with the next image; one with other content is refused. A tear-down empties them. " +
+	textDataDisks = "Disks whose data survives images, at most 16. No image writes them. A blank one gets a partition, " +
+		"a filesystem and a mount point with the next image; one with other content is refused. A tear-down empties them. " +
 		"A change takes effect with the next image."
 	textDataName       = "Name, unique within the node. The partition is called `sled-NAME`."
 	textDataDisk       = "Selector of the disk, such as `serial:DATA-0001`. Exactly one local disk must match."
@@ -32,6 +32,12 @@ type dataDiskModel struct {
 	Disk       types.String `tfsdk:"disk"`
 	Filesystem types.String `tfsdk:"filesystem"`
 	Mount      types.String `tfsdk:"mount"`
+}
+
+func keepDisksSchema() schema.ListAttribute {
+	return schema.ListAttribute{Optional: true, ElementType: types.StringType,
+		Validators:          []validator.List{listvalidator.SizeAtMost(16), listvalidator.NoNullValues()},
+		MarkdownDescription: "Selectors of disks that are never written. At most 16."}
 }
 
 func dataDisksSchema() schema.ListNestedAttribute {

@@ -9,7 +9,6 @@ import (
 	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -94,9 +93,7 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 				MarkdownDescription: "Selector of the disk, unless the binding has its own, such as " +
 					"`serial:LAB-0001`, or for equal machines `smallest,transport:nvme`. Terms are joined by commas; " +
 					"exactly one disk must match."},
-			"keep_disks": schema.ListAttribute{Optional: true, ElementType: types.StringType,
-				Validators:          []validator.List{listvalidator.SizeAtMost(16), listvalidator.NoNullValues()},
-				MarkdownDescription: "Selectors of disks that are never written. At most 16."},
+			"keep_disks": keepDisksSchema(),
 			"data_disks": dataDisksSchema(),
 			"boot_order": schema.StringAttribute{Optional: true,
 				Validators: []validator.String{stringvalidator.OneOf("keep", "disk", "network")},
