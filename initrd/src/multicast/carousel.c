@@ -7,7 +7,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#define GATHERING (50 * MILLISECOND) // between the NEED that ends idleness and the first turn
+#define GATHERING (50 * MILLISECOND) // between the first NEED of the last client, after idleness, and the first turn
+#define GATHERING_MOST (300 * MILLISECOND) // between the NEED that ends idleness and the first turn
 #define BUDGET_MOST (512u * 8)
 
 int carousel_open(const struct carousel_order *order, int64_t now, struct carousel **ret, struct fault *fault) {
@@ -60,10 +61,17 @@ static bool starts_late(const struct carousel *c, uint32_t chunk) {
 void carousel_want(struct carousel *c, uint32_t chunk, int64_t now) {
 	if (bitmap_has(c->want, chunk) || !starts_late(c, chunk))
 		return;
-	if (!carousel_is_sending(c))
+	if (!carousel_is_sending(c)) {
 		c->starts = now + GATHERING;
+		c->starts_latest = now + GATHERING_MOST;
+	}
 	bitmap_add(c->want, chunk);
 	c->want_count++;
+}
+
+void carousel_gather(struct carousel *c, int64_t now) {
+	if (carousel_is_sending(c) && now < c->starts)
+		c->starts = now + GATHERING < c->starts_latest ? now + GATHERING : c->starts_latest;
 }
 
 void carousel_drop(struct carousel *c) {

@@ -63,8 +63,10 @@ bool carousel_need(struct carousel *c, const struct packet *need, int64_t now, s
 	}
 	for (uint32_t i = 0; i < need->need.entry_count; i++)
 		take_entry(c, &need->need.entries[i], sequence, now);
-	if (is_new)
+	if (is_new) {
+		carousel_gather(c, now);
 		announce(c, need->need.client, 0, ret);
+	}
 	return is_new;
 }
 

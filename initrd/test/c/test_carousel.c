@@ -88,6 +88,18 @@ static void test_turns(void) {
 	ok(drain(2 * SECOND, &repairs) == 19 && repairs == 0 && !carousel_is_sending(carousel), "all of them");
 }
 
+static void test_gathering(void) {
+	begin(1);
+	for (uint32_t i = 0; i < 20; i++)
+		wants(i + 1, 0, 1, i * 20 * MS);
+	ok(!next(299 * MS) && next(300 * MS), "clients that come later wait with the first, 300 ms at most");
+	begin(1);
+	wants(1, 0, 1, 0);
+	wants(2, 0, 1, 40 * MS);
+	wants(2, 0, 1, 80 * MS);
+	ok(!next(89 * MS) && next(90 * MS), "50 ms after the last one came");
+}
+
 static void test_asked_again(void) {
 	uint32_t repairs;
 
@@ -267,6 +279,7 @@ int main(void) {
 	for (uint32_t i = 0; i < CHUNKS; i++)
 		chunks[i].frame = i < 100 ? LONG * SYMBOL : 1;
 	test_turns();
+	test_gathering();
 	test_asked_again();
 	test_parity();
 	test_budget();
