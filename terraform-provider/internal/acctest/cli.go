@@ -3,8 +3,8 @@
 package acctest
 
 import (
+	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
@@ -23,7 +23,7 @@ import (
 )
 
 // commandTime bounds one command of the CLI.
-const commandTime = 3 * time.Minute
+const commandTime = 10 * time.Minute
 
 // asking are the commands that may prompt.
 var asking = []string{"init", "plan", "apply", "destroy", "import", "refresh"}
@@ -70,6 +70,12 @@ func (c *CLI) Write(config string) {
 // Run runs a command; arguments follow it.
 func (c *CLI) Run(command string, arguments ...string) Output {
 	c.Helper()
+	return c.RunWith(func(*os.Process) {}, command, arguments...)
+}
+
+// RunWith is Run for a test that does something to the process of the CLI, such as to interrupt it.
+func (c *CLI) RunWith(started func(*os.Process), command string, arguments ...string) Output {
+	c.Helper()
 	ctx, cancel := context.WithTimeout(c.Context(), commandTime)
 	defer cancel()
 	arguments = append([]string{command}, arguments...)
@@ -80,12 +86,18 @@ func (c *CLI) Run(command string, arguments ...string) Output {
 	run.Dir = c.Dir
 	run.Env = append(os.Environ(), "TF_REATTACH_PROVIDERS="+c.reattach, "TF_CLI_CONFIG_FILE=/dev/null",
 		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1")
-	text, err := run.CombinedOutput()
+	var text bytes.Buffer
+	run.Stdout, run.Stderr = &text, &text
+	err := run.Start()
+	if err == nil {
+		started(run.Process)
+		err = run.Wait()
+	}
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
-		c.Fatalf("%s: %v: %s", strings.Join(arguments, " "), err, text)
+		c.Fatalf("%s: %v: %s", strings.Join(arguments, " "), err, text.String())
 	}
-	return Output{string(text), run.ProcessState.ExitCode()}
+	return Output{text.String(), run.ProcessState.ExitCode()}
 }
 
 // Must runs a command that has to succeed and returns its output.
@@ -140,14 +152,11 @@ func (c *CLI) State() string {
 	return string(content)
 }
 
-// NoSecret requires that none of these texts is in the state file, with private state decoded, or in the JSON of a
-// saved plan, if one is named.
+// NoSecret requires that none of these texts is in the state file, or in a saved plan, if one is named, with private
+// state decoded.
 func (c *CLI) NoSecret(plan string, secrets ...string) {
 	c.Helper()
-	places := map[string]string{"state": c.State() + private(c.State()), "show -json": c.Must("show", "-json")}
-	if plan != "" {
-		places["plan"] = c.Must("show", "-json", plan)
-	}
+	places := map[string]string{"what is kept": c.Kept(plan), "show -json": c.Must("show", "-json")}
 	for place, text := range places {
 		for _, secret := range secrets {
 			if strings.Contains(text, secret) {
@@ -155,24 +164,6 @@ func (c *CLI) NoSecret(plan string, secrets ...string) {
 			}
 		}
 	}
-}
-
-var privatePattern = regexp.MustCompile(`"private": *"([^"]+)"`)
-
-// private decodes the private state in a state file.
-func private(state string) string {
-	var all strings.Builder
-	for _, found := range privatePattern.FindAllStringSubmatch(state, -1) {
-		decoded, _ := base64.StdEncoding.DecodeString(found[1])
-		all.Write(decoded)
-		var inner map[string][]byte
-		if json.Unmarshal(decoded, &inner) == nil {
-			for _, value := range inner {
-				all.Write(value)
-			}
-		}
-	}
-	return all.String()
 }
 
 var frame = regexp.MustCompile(`[\s│╷╵]+`)

@@ -58,7 +58,7 @@ func Faults() map[string]Fault {
 	}
 }
 
-// Proxy stands between the provider and a sledd, and injects faults.
+// Proxy stands between the provider and a sledd, and injects faults, but for dry runs.
 type Proxy struct {
 	URL string
 
@@ -67,6 +67,7 @@ type Proxy struct {
 	prefix string
 	fault  Fault
 	before func()
+	left   int // requests that are forwarded until then
 }
 
 // NewProxy forwards to the sledd at this URL.
@@ -96,6 +97,13 @@ func (p *Proxy) faultOf(r *http.Request) Fault {
 	if r.Method != p.method || !strings.HasPrefix(r.URL.Path, p.prefix) {
 		return nil
 	}
+	if r.URL.Query().Has("dry_run") { // which a plan sends, and which writes nothing
+		return nil
+	}
+	if p.left > 0 {
+		p.left--
+		return nil
+	}
 	if p.before != nil {
 		p.before()
 		p.before = nil
@@ -104,16 +112,21 @@ func (p *Proxy) faultOf(r *http.Request) Fault {
 }
 
 // Break makes requests of this method to paths with this prefix fail from now on.
-func (p *Proxy) Break(method, prefix string, fault Fault) { p.set(method, prefix, fault, nil) }
+func (p *Proxy) Break(method, prefix string, fault Fault) { p.set(method, prefix, 0, fault, nil) }
 
 // Before runs a function once, before the next request of this method to a path with this prefix is forwarded.
-func (p *Proxy) Before(method, prefix string, do func()) { p.set(method, prefix, nil, do) }
+func (p *Proxy) Before(method, prefix string, do func()) { p.set(method, prefix, 0, nil, do) }
+
+// After is Before with some requests that are forwarded first.
+func (p *Proxy) After(requests int, method, prefix string, do func()) {
+	p.set(method, prefix, requests, nil, do)
+}
 
 // Mend forwards everything again.
-func (p *Proxy) Mend() { p.set("", "", nil, nil) }
+func (p *Proxy) Mend() { p.set("", "", 0, nil, nil) }
 
-func (p *Proxy) set(method, prefix string, fault Fault, before func()) {
+func (p *Proxy) set(method, prefix string, left int, fault Fault, before func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.method, p.prefix, p.fault, p.before = method, prefix, fault, before
+	p.method, p.prefix, p.left, p.fault, p.before = method, prefix, left, fault, before
 }

@@ -20,6 +20,7 @@ import (
 type provider struct {
 	*testing.T
 	*sleddtest.Sledd
+	action  string // that is planned and invoked
 	actions tfprotov6.ActionServer
 	schemas *tfprotov6.GetProviderSchemaResponse
 }
@@ -31,7 +32,7 @@ func start(t *testing.T, maxReimages any) *provider {
 	if err != nil || !able {
 		t.Fatal(err, "the provider has no actions")
 	}
-	p := &provider{T: t, Sledd: sleddtest.Start(t), actions: actions}
+	p := &provider{T: t, Sledd: sleddtest.Start(t), actions: actions, action: "sled_reimage"}
 	t.Setenv("SLED_TOKEN", p.Token)
 	if p.schemas, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}); err != nil {
 		t.Fatal(err)
@@ -78,21 +79,21 @@ func (p *provider) object(schema *tfprotov6.Schema, values map[string]any) *tfpr
 }
 
 func (p *provider) config(values map[string]any) *tfprotov6.DynamicValue {
-	return p.object(p.schemas.ActionSchemas["sled_reimage"].Schema, values)
+	return p.object(p.schemas.ActionSchemas[p.action].Schema, values)
 }
 
 // plan returns the diagnostics of validation and plan.
 func (p *provider) plan(values map[string]any) []string {
 	p.Helper()
 	valid, err := p.actions.ValidateActionConfig(p.Context(),
-		&tfprotov6.ValidateActionConfigRequest{ActionType: "sled_reimage", Config: p.config(values)})
+		&tfprotov6.ValidateActionConfigRequest{ActionType: p.action, Config: p.config(values)})
 	if err != nil {
 		p.Fatal(err)
 	}
 	if len(valid.Diagnostics) > 0 {
 		return texts(valid.Diagnostics)
 	}
-	planned, err := p.actions.PlanAction(p.Context(), &tfprotov6.PlanActionRequest{ActionType: "sled_reimage",
+	planned, err := p.actions.PlanAction(p.Context(), &tfprotov6.PlanActionRequest{ActionType: p.action,
 		Config: p.config(values)})
 	if err != nil {
 		p.Fatal(err)
@@ -103,7 +104,7 @@ func (p *provider) plan(values map[string]any) []string {
 // invoke returns what was reported on the way, and the diagnostics.
 func (p *provider) invoke(values map[string]any) (progress, diagnostics []string) {
 	p.Helper()
-	stream, err := p.actions.InvokeAction(p.Context(), &tfprotov6.InvokeActionRequest{ActionType: "sled_reimage",
+	stream, err := p.actions.InvokeAction(p.Context(), &tfprotov6.InvokeActionRequest{ActionType: p.action,
 		Config: p.config(values)})
 	if err != nil {
 		p.Fatal(err)
@@ -163,7 +164,7 @@ func TestReimageOfSeveral(t *testing.T) {
 	p := start(t, nil)
 	all := map[string]any{"nodes": []string{"n1", "52-54-00-77-00-01", "n2", "n3", "n4", "n9"}}
 	p.wants("plan", p.plan(map[string]any{"nodes": []string{"n2", "n3", "n4", "n9"}}),
-		"n2: disk serial:LAB-0002 is wiped (generation 1 -> 2)")
+		"n2: all disks are wiped (generation 1 -> 2)")
 	progress, diagnostics := p.invoke(all)
 	if len(progress) != 2 {
 		t.Errorf("progress %q", progress)

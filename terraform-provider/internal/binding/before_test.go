@@ -68,3 +68,42 @@ func TestAccCreateOverABindingOfAnotherState(t *testing.T) {
 	l.Fails("Node n1 is already bound", "plan")
 	l.wants(1, "v2", 1)
 }
+
+// An apply that ends between the creation and the removal leaves an object behind. The next one removes that object,
+// and neither unbinds nor wipes the machine, which stays declared.
+func TestAccEndsBetweenCreateAndRemoval(t *testing.T) {
+	for _, way := range []string{"keep", "wipe"} {
+		t.Run(way, func(t *testing.T) {
+			l := start(t, "applying = terraform.applying")
+			body := n("n1", image("v1"), before, `on_destroy = "`+way+`"`)
+			follows := func(command string) string {
+				run := "  provisioner \"local-exec\" {\n    command = \"" + command + "\"\n  }\n"
+				return strings.Replace(dependent, "  lifecycle {", run+"  lifecycle {", 1)
+			}
+			l.declare(body, follows("true"))
+			l.Apply()
+			l.sledd.Machine(1).Fulfil()
+			l.declare(body, follows("false"))
+			if out := l.Run("apply", "-auto-approve", "-replace="+n1); out.Code == 0 {
+				t.Fatalf("the dependent did not fail:\n%s", out.Text)
+			}
+			if !strings.Contains(l.State(), "deposed") {
+				t.Fatalf("nothing is left over:\n%s", l.State())
+			}
+			bound := *l.sledd.Node(1).Binding
+			l.declare(body, follows("true"))
+			if named := l.wipes(); len(named) > 0 {
+				t.Errorf("the plan names %q", named)
+			}
+			l.Must("apply", "saved")
+			if now := l.sledd.Node(1).Binding; now == nil || now.Generation != bound.Generation || now.Image != "v1" ||
+				now.Owner != bound.Owner {
+				t.Errorf("bound as %+v, before as %+v", now, bound)
+			}
+			if strings.Contains(l.State(), "deposed") {
+				t.Errorf("an object is left over:\n%s", l.State())
+			}
+			l.Empty()
+		})
+	}
+}

@@ -113,7 +113,7 @@ func (c change) maybe() ([]site.Reimage, diag.Diagnostics) {
 }
 
 func (c change) reimage(to int64) site.Reimage {
-	disk := cmp.Or(text(c.plan.Disk), c.stored.Disk, unnamed)
+	disk := cmp.Or(text(c.plan.Disk), c.stored.Disk, ofTheNode)
 	disk = api.MeantBy(disk, c.stored.Keep, c.stored.Disks)
 	return site.Reimage{Node: c.stored.Name, Disk: disk, Image: text(c.plan.Image),
 		From: max(c.stored.Generation, c.stored.Status), To: to}
@@ -127,7 +127,7 @@ func (c change) wipes(to int64) types.String {
 }
 
 func (c change) selected() types.String {
-	if c.plan.Disk.IsNull() {
+	if !c.plan.ownDisk() {
 		return desired.Optional(c.stored.Disk)
 	}
 	return c.plan.Disk
@@ -139,9 +139,13 @@ func (c change) sends() bool {
 		!c.plan.Generation.Equal(c.state.Generation) || c.returns()
 }
 
-// returns reports whether the plan binds again what somebody took away.
+// returns reports whether the plan binds again what somebody took away, or changed: after a restored store that may
+// have the generation of the state.
 func (c change) returns() bool {
-	return c.stored != nil && c.stored.Absent && c.plan.Drift.ValueString() == ""
+	if c.stored == nil || c.plan.Drift.ValueString() != "" {
+		return false
+	}
+	return c.stored.Absent || !c.plan.Generation.IsUnknown() && c.plan.Generation.ValueInt64() != c.stored.Generation
 }
 
 // foreign refuses to change what now has another owner, and warns when an apply takes over what was imported.

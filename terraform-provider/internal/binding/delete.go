@@ -24,20 +24,31 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 	if response.Diagnostics.HasError() {
 		return
 	}
+	state.Keyed(b.site.Key)
 	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), was.Name)...)
 	node, diagnostics := b.look(ctx, state.MAC.ValueString())
 	response.Diagnostics.Append(diagnostics...)
 	if diagnostics.HasError() {
 		return
 	}
-	if node == nil || node.Binding == nil || b.site.Held(node.MAC) != nil { // or it is left over from a replacement
+	switch {
+	case node == nil || node.Binding == nil || was.Replaced:
 		was.Revision = 0
-	} else {
+	case b.site.Held(node.MAC) != nil:
+		response.Diagnostics.Append(twins(was.Name))
+		return
+	default:
 		was.look(*node, *node.Binding, state.Version())
 		response.Diagnostics.Append(b.site.Release(node.MAC)...)
 		response.Diagnostics.Append(b.warnDestroy(&state, was)...)
 	}
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
+}
+
+// twins is the error for a state that was not refreshed since a replacement ended early.
+func twins(name string) diag.Diagnostic {
+	return diag.NewErrorDiagnostic("The state has two objects of the binding of "+name, "One is left over from an "+
+		"apply that ended early, and would be removed by this plan. Nothing was changed. Plan again, with a refresh.")
 }
 
 func (b *binding) warnDestroy(state *model, was *record) diag.Diagnostics {
@@ -81,7 +92,8 @@ func (b *binding) Delete(ctx context.Context, request resource.DeleteRequest, re
 	})...)
 	if wipe && !response.Diagnostics.HasError() {
 		response.Diagnostics.AddWarning(fmt.Sprintf("Node %s is wiped at its next boot", was.Name),
-			fmt.Sprintf("on_destroy = \"wipe\" left a binding without an owner. Power-cycle the machine, or run "+
+			fmt.Sprintf("on_destroy = \"wipe\" left a binding without an owner. If this apply replaces the resource, the new "+
+				"binding takes its place, and nothing is to be done. Else power-cycle the machine, or run "+
 				"playbooks/wipe.yml --limit %s, which waits until the wipe is done.",
 				was.Name))
 	}

@@ -136,7 +136,7 @@ func TestAccWithoutImageTheDiskIsWiped(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"))
 	l.declare(n("n1"))
-	l.has(l.plan(2), "Warning: n1: disk serial:LAB-0001 is wiped (generation 1 -> 2)", "~ generation = 1 -> 2")
+	l.has(l.plan(2), "Warning: n1: all disks are wiped (generation 1 -> 2)", "~ generation = 1 -> 2")
 	l.Apply()
 	l.wants(1, "", 2)
 	l.sledd.Machine(1).Fulfil()

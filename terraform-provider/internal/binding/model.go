@@ -39,6 +39,9 @@ func (m *model) known() bool {
 	return m.DesiredKnown() && desired.Known(m.ReimageTrigger, m.OnDrift) && (!m.State().WipeOnly() || m.MethodKnown())
 }
 
+// ownDisk reports whether the binding has a selector; an empty one is none.
+func (m *model) ownDisk() bool { return m.Disk.IsUnknown() || m.Disk.ValueString() != "" }
+
 // observe copies the observed status of the node.
 func (m *model) observe(node api.Node) {
 	m.MAC = types.StringValue(node.MAC)

@@ -171,7 +171,7 @@ func TestAccDestroyWipes(t *testing.T) {
 	l := start(t)
 	l.bound(image("v1"), `disk = "serial:X"`, `wipe = "signatures"`, `on_destroy = "wipe"`)
 	l.declare()
-	l.has(l.plan(2), "1 to destroy", "Warning: n1: disk serial:X is wiped (generation 1 -> 2)")
+	l.has(l.plan(2), "1 to destroy", "Warning: n1: all disks are wiped (generation 1 -> 2)")
 	l.has(acctest.Flat(l.Apply()), "Warning: Node n1 is wiped at its next boot", "playbooks/wipe.yml --limit n1")
 	if b := l.wants(1, "", 2); b.Owner != "" || b.Disk != "serial:X" || b.Wipe != "signatures" ||
 		b.UserDataSHA256 != "" {
@@ -211,7 +211,9 @@ func TestAccReplace(t *testing.T) {
 			l.has(l.plan(2, "-replace="+n1), "will be replaced, as requested",
 				fmt.Sprintf("~ generation = 1 -> %d", generation),
 				fmt.Sprintf("+ wipes = \"n1: serial:LAB-0001 (4.3 GB), generation 1 -> %d, image v1 -> v1\"", generation))
-			l.Apply("-replace=" + n1)
+			if text := acctest.Flat(l.Apply("-replace=" + n1)); way == "wipe" {
+				l.has(text, "If this apply replaces the resource, the new binding takes its place")
+			}
 			l.wants(1, "v1", generation)
 			l.sledd.Machine(1).Fulfil()
 			l.Empty()

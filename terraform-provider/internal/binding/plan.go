@@ -5,6 +5,7 @@ package binding
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -19,7 +20,7 @@ import (
 
 const (
 	laterKnown = "(known after apply)"
-	unnamed    = "(none declared)" // sledd will refuse that
+	ofTheNode  = "of the node" // which the same apply declares or changes
 )
 
 // ModifyPlan computes the next generation, as a known number wherever possible, and warns of each wipe.
@@ -35,7 +36,7 @@ func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanReq
 	}
 	var plan model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
-	plan.UserDataSHA256 = desired.SumOf(userData(ctx, request.Config, &response.Diagnostics))
+	plan.UserDataSHA256 = desired.SumOf(userData(ctx, request.Config, &response.Diagnostics), b.site.Key)
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -55,6 +56,9 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	if response.Diagnostics.HasError() {
 		return
 	}
+	was := state.Shared
+	defer func() { plan.Unkeyed(was, b.site.Key) }()
+	state.Keyed(b.site.Key)
 	response.Diagnostics.Append(b.catchUp(ctx, plan.Node, &state, stored)...)
 	if response.Identity != nil {
 		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
@@ -62,8 +66,7 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), stored.Name)...)
 	b.site.Hold(state.MAC.ValueString(), site.Held{Wipes: state.OnDestroy.ValueString() == "wipe"})
 	if b.site.Released(state.MAC.ValueString()) {
-		response.Diagnostics.AddError("The state has two objects of the binding of "+stored.Name, "One is left over from an "+
-			"apply that ended early, and would be removed by this plan. Nothing was changed. Plan again.")
+		response.Diagnostics.Append(twins(stored.Name))
 		return
 	}
 	another, diagnostics := b.keepNode(ctx, plan, &state, stored)
@@ -128,7 +131,7 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	plan.unobserved()
 	plan.Drift, plan.Generation = types.StringValue(""), types.Int64Unknown()
 	plan.MAC, plan.DiskSelected, plan.Wipes = types.StringUnknown(), plan.Disk, types.StringUnknown()
-	if plan.Disk.IsNull() {
+	if !plan.ownDisk() {
 		plan.DiskSelected = types.StringUnknown() // the node may get another one by the same apply
 	}
 	if plan.Node.IsUnknown() {
@@ -141,7 +144,7 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	if node == nil {
 		if !diagnostics.HasError() { // the same apply declares it
 			diagnostics.Append(b.site.Plan(site.Reimage{Node: plan.Node.ValueString(), MAC: plan.MAC.ValueString(),
-				Disk: cmp.Or(text(plan.Disk), "of the node"), Image: text(plan.Image)})...)
+				Disk: cmp.Or(text(plan.Disk), ofTheNode), Image: text(plan.Image)})...)
 		}
 		return diagnostics
 	}
@@ -153,7 +156,13 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	if diagnostics.HasError() {
 		return diagnostics
 	}
-	disk := api.MeantBy(cmp.Or(text(plan.Disk), node.Disk, unnamed), node.KeepDisks, node.Facts.Candidates())
+	if node.Declared && !plan.ownDisk() && node.Disk == "" && !plan.Image.IsNull() && !b.site.Planned(node.Name, "") {
+		diagnostics.AddAttributeError(path.Root("disk"), fmt.Sprintf("No disk of node %s is named", node.Name),
+			"Neither the binding nor the node has a selector. Set disk in either: an image is never written to a disk that "+
+				"nobody named.")
+		return diagnostics
+	}
+	disk := api.MeantBy(cmp.Or(text(plan.Disk), node.Disk, ofTheNode), node.KeepDisks, node.Facts.Candidates())
 	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: disk, Image: text(plan.Image), From: node.Status.Generation}
 	old := node.Binding
 	if old != nil {
@@ -181,15 +190,15 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 }
 
 // after is the generation of a binding that replaces this configuration's own; 0: it depends on what the node fetches
-// until then.
+// until then, or on the order of creation and removal.
 func (b *binding) after(node api.Node, plan *model) int64 {
 	if node.Binding.Generation > node.Status.Generation {
 		return 0
 	}
 	to := api.NextGeneration(0, node.Status.Generation)
 	wipes := plan.OnDestroy.ValueString() == "wipe"
-	if held := b.site.Held(node.MAC); held != nil {
-		wipes = held.Wipes
+	if held := b.site.Held(node.MAC); held != nil && held.Wipes != wipes {
+		return 0 // an apply that creates first does not know what the state had
 	}
 	if wipes && !desired.Of(*node.Binding).WipeOnly() {
 		to++ // the wipe comes first

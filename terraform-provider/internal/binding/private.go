@@ -34,6 +34,7 @@ type record struct {
 	Absent   bool       `json:"absent,omitempty"`   // somebody took the binding away
 	Gone     bool       `json:"gone,omitempty"`     // and deleted the node
 	Imported bool       `json:"imported,omitempty"` // and nothing applied since
+	Replaced bool       `json:"replaced,omitempty"` // a newer object has the binding: this one has none to remove
 }
 
 // UnmarshalJSON reads a record, also one that an earlier version wrote.
@@ -122,7 +123,7 @@ func (r *record) foreign(owner string) diag.Diagnostics {
 }
 
 // load reads the record; nil when there is none.
-func load(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) *record {
+func (b *binding) load(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) *record {
 	value, problems := private.GetKey(ctx, recordKey)
 	diagnostics.Append(problems...)
 	if len(value) == 0 {
@@ -134,13 +135,14 @@ func load(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics)
 			err.Error()+"\n\nRemove the binding from the state and import it again.")
 		return nil
 	}
+	r.Desired = r.Desired.Keyed(b.site.Key)
 	return &r
 }
 
 // known is load where a record must exist, of the fleet that answers.
 func (b *binding) known(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) *record {
 	diagnostics.Append(b.site.SameFleet(ctx, private)...)
-	r := load(ctx, private, diagnostics)
+	r := b.load(ctx, private, diagnostics)
 	if r == nil && !diagnostics.HasError() {
 		diagnostics.AddError("The state has no record of the binding", "Run it again with -refresh=true.")
 	}

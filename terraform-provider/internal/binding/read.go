@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -26,13 +27,15 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	if b.site == nil { // the provider is not configured yet
 		return
 	}
+	state.Keyed(b.site.Key)
 	response.Diagnostics.Append(b.site.SameFleet(ctx, request.Private)...)
-	was := load(ctx, request.Private, &response.Diagnostics)
+	was := b.load(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
 	if was != nil {
 		response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), was.Name)...)
+		b.site.Refreshing(state.MAC.ValueString(), state.Generation.ValueInt64())
 	}
 	node, diagnostics := b.look(ctx, cmp.Or(state.MAC.ValueString(), state.Node.ValueString()))
 	if (node == nil || node.Binding == nil) && was != nil && !diagnostics.HasError() {
@@ -53,6 +56,13 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 		response.State.RemoveResource(ctx)
 		return
 	}
+	if was != nil && !was.Replaced && node.Binding.Generation > was.Generation {
+		was.Replaced, diagnostics = b.replacedBy(ctx, &state, *node)
+		response.Diagnostics.Append(diagnostics...)
+	}
+	if was != nil && was.Replaced { // a plan shows what the apply does
+		state.OnDestroy = types.StringValue("keep")
+	}
 	if was == nil { // an import
 		was = &record{Owner: node.Binding.Owner, Imported: true}
 		state.OnDrift, state.OnDestroy = types.StringValue(string(desired.Warn)), types.StringValue("keep")
@@ -68,6 +78,26 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	response.Diagnostics.Append(response.State.Set(ctx, &state)...)
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
+}
+
+// replacedBy reports whether this object is left over from a replacement that created first and ended before the
+// removal: Terraform raised the generation last, and the state has an object with it.
+func (b *binding) replacedBy(ctx context.Context, state *model, node api.Node) (bool, diag.Diagnostics) {
+	var last api.Event
+	diagnostics := b.site.Call(ctx, "read the history of node "+node.Name,
+		func(ctx context.Context, client *api.Client) error {
+			events, err := client.Events(ctx, node.MAC, 0)
+			for _, one := range events {
+				if one.Kind == "bind" && one.Generation == node.Binding.Generation {
+					last = one
+				}
+			}
+			return err //nolint:wrapcheck // Call explains it
+		})
+	if last.Via != "terraform" || diagnostics.HasError() {
+		return false, diagnostics
+	}
+	return b.site.Twin(ctx, node.MAC, state.Generation.ValueInt64()), diagnostics
 }
 
 // refresh reads what is stored. The same desired state with another generation is no drift. Another desired state

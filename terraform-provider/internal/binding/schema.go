@@ -3,6 +3,7 @@
 package binding
 
 import (
+	"context"
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -48,6 +49,10 @@ func schemaOf() schema.Schema {
 	}
 	maps.Copy(attributes, desired.SharedSchema())
 	maps.Copy(attributes, desired.OwnSchema())
+	if image, text := attributes["image"].(schema.StringAttribute); text {
+		image.Validators = append(image.Validators, anImage{})
+		attributes["image"] = image
+	}
 	maps.Copy(attributes, observedAttributes())
 	return schema.Schema{MarkdownDescription: description, Attributes: attributes}
 }
@@ -75,6 +80,20 @@ func observedAttributes() map[string]schema.Attribute {
 		"wipes": text("The disk that the plan wipes: node, disk, generations and images, such as `n1: serial:S123 " +
 			"(PM9A3, 1.9 TB), generation 1 -> 2, image A -> B`. Unknown in a plan that may wipe a disk, depending on " +
 			"what the apply finds. Null after a refresh: only plans wipe."),
+	}
+}
+
+// anImage refuses an empty name. Null wipes the disk, and a variable that happens to be empty must not.
+type anImage struct{}
+
+func (anImage) Description(context.Context) string { return "the name of an image" }
+
+func (v anImage) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (anImage) ValidateString(_ context.Context, request validator.StringRequest, response *validator.StringResponse) {
+	if value := request.ConfigValue; !value.IsNull() && !value.IsUnknown() && value.ValueString() == "" {
+		response.Diagnostics.AddAttributeError(request.Path, "The name of the image is empty",
+			"Without an image the machine is wiped. If that is meant, remove the attribute or set it to null.")
 	}
 }
 

@@ -150,7 +150,7 @@ func asPlanned(node api.Node, plan, state *model, was *record) diag.Diagnostics 
 			fmt.Sprintf("It has MAC %s, the binding is for %s. Nothing was written. Plan again: the plan will "+
 				"replace the binding.", node.MAC, state.MAC.ValueString()))
 	}
-	if plan.Disk.IsNull() && node.Disk != was.Disk && !plan.Generation.Equal(state.Generation) {
+	if !plan.ownDisk() && node.Disk != was.Disk && !plan.Generation.Equal(state.Generation) {
 		diagnostics.AddError(fmt.Sprintf("Changed since the plan was made: the disk of node %s", node.Name),
 			fmt.Sprintf("The plan showed disk %s; the node's disk is %s now. Nothing was written. Plan again.",
 				was.Disk, node.Disk))
@@ -169,6 +169,10 @@ func (b *binding) put(ctx context.Context, node api.Node, plan *model, userData 
 	var stored api.Binding
 	diagnostics := b.site.Call(ctx, "bind node "+node.Name, func(ctx context.Context, client *api.Client) (err error) {
 		stored, err = client.PutBinding(ctx, spec, options...)
+		b.site.Key.Hide(&stored)
+		if api.IsUnreachable(err) && b.arrived(ctx, client, node, plan, &stored) {
+			err = nil
+		}
 		return err //nolint:wrapcheck // Call explains it
 	})
 	return stored, diagnostics

@@ -145,13 +145,13 @@ func TestAccDestroyWipes(t *testing.T) {
 	s := start(t)
 	s.apply(block("x", images("d12", "d12"), `on_destroy = "wipe"`))
 	plan := s.plan(block("x", images("d12"), `on_destroy = "wipe"`))
-	has(t, plan, `n2: disk serial:LAB-0002 is wiped \(generation 1 -> 2\)`)
+	has(t, plan, `n2: all disks are wiped \(generation 1 -> 2\)`)
 	s.apply(block("x", images("d12"), `on_destroy = "wipe"`))
 	s.bound("d12@1", "@2")
 	if owner := s.node(2).Binding.Owner; owner != "" {
 		t.Errorf("the wipe belongs to %q", owner)
 	}
-	has(t, acctest.Flat(s.Must("plan", "-destroy")), `n1: disk serial:LAB-0001 is wiped \(generation 1 -> 2\)`)
+	has(t, acctest.Flat(s.Must("plan", "-destroy")), `n1: all disks are wiped \(generation 1 -> 2\)`)
 	s.Must("destroy", "-auto-approve")
 	s.bound("@2", "@2")
 	s.Machine(1).Fulfil()

@@ -224,19 +224,3 @@ func TestRefusalNamesMachines(t *testing.T) {
 		t.Error("what is no refusal stays")
 	}
 }
-
-func TestNamesOfVeryMany(t *testing.T) {
-	all := make([]string, 22)
-	for i := range all {
-		all[i] = fmt.Sprintf("n%02d", 21-i)
-	}
-	if got := sentence(all); !strings.HasPrefix(got, "n00, n01") || !strings.HasSuffix(got, "n19 and 2 more") {
-		t.Error(got)
-	}
-	if got := sentence(all[:2]); got != "n20, n21" {
-		t.Error(got)
-	}
-	if got := lines(all); !strings.HasSuffix(got, "\nand 2 more") || all[20] != "n01" {
-		t.Error(got)
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -31,6 +31,13 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	if !request.State.Raw.IsNull() {
 		response.Diagnostics.Append(request.State.Get(ctx, &state)...)
 	}
+	was := state.Shared
+	state.Keyed(b.site.Key)
+	if state.OnDestroy.ValueString() == "wipe" {
+		for mac := range state.Images.Elements() {
+			b.site.Clears(mac)
+		}
+	}
 	if request.Plan.Raw.IsNull() {
 		b.planDestroy(ctx, state, request, response)
 		return
@@ -40,7 +47,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	if response.Diagnostics.HasError() {
 		return
 	}
-	m.UserDataSHA256, m.UserData = desired.SumOf(m.UserData), types.StringNull()
+	m.UserDataSHA256, m.UserData = desired.SumOf(m.UserData, b.site.Key), types.StringNull()
 	if m.Images.IsUnknown() || m.Name.IsUnknown() || !request.State.Raw.IsNull() && !state.Name.Equal(m.Name) {
 		m.Generations, m.Drifted = types.MapUnknown(types.Int64Type), types.MapUnknown(types.StringType)
 		m.Wipes = types.MapUnknown(types.StringType)
@@ -66,6 +73,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	if m.Wipes = p.wipes(); m.Wipes.IsNull() && !state.Wipes.IsUnknown() && !request.State.Raw.IsNull() {
 		m.Wipes = state.Wipes
 	}
+	m.Unkeyed(was, b.site.Key)
 	response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
 }
 
@@ -91,7 +99,7 @@ func (b *bindings) unclaimed(ctx context.Context, c comparison) diag.Diagnostics
 		diagnostics.AddAttributeError(path.Root("name"), "The name is in use",
 			fmt.Sprintf("Machines that are not in images are bound by %s: %s.\n\n"+
 				"Choose another name, or import the resource under this name if no other state has it.", c.owner,
-				sentence(claimed)))
+				several.Sentence(claimed)))
 	}
 	return diagnostics
 }
@@ -153,7 +161,7 @@ func (p *outlook) join(b *bindings, name string, added []string) diag.Diagnostic
 	for _, mac := range added {
 		diagnostics.Append(b.site.PlanBinding(mac, "sled_bindings "+name)...)
 		node, found := p.nodes[mac]
-		if !found || !node.Declared {
+		if _, back := p.stored[mac]; !found || !node.Declared || p.replaced && back && b.site.Cleared(mac) {
 			p.unknown = append(p.unknown, mac)
 			continue
 		}
@@ -194,27 +202,28 @@ func (p *outlook) report() diag.Diagnostics {
 	}
 	var diagnostics diag.Diagnostics
 	if len(adopted) > 0 {
-		diagnostics.AddWarning(fmt.Sprintf("%d bindings are taken over as they are", len(adopted)), lines(adopted)+
+		diagnostics.AddWarning(fmt.Sprintf("%d bindings are taken over as they are", len(adopted)), several.Lines(adopted)+
 			"\n\nNothing is imaged. Remove them from the other resource after this apply.")
 	}
 	if len(theirs) > 0 {
-		diagnostics.AddError("Machines are bound by somebody else", lines(theirs)+
+		diagnostics.AddError("Machines are bound by somebody else", several.Lines(theirs)+
 			"\n\nRemove them from images here, or have their owner remove the bindings first.")
 	}
 	if len(stuck) > 0 {
-		diagnostics.AddError("Machines are bound differently, and this change would wipe that", lines(stuck)+
+		diagnostics.AddError("Machines are bound differently, and this change would wipe that", several.Lines(stuck)+
 			"\n\nSet on_drift = \"reimage\" to image them as declared here, declare what is bound now, or remove "+
 			"them from images.")
 	}
 	if len(refused) > 0 {
-		diagnostics.AddError(fmt.Sprintf("%d machines are bound differently than declared", len(refused)), lines(refused)+
-			"\n\nNothing is planned, because on_drift is \"fail\". Set on_drift = \"reimage\" to image them as declared "+
-			"here, declare what is bound now, or remove them from images.")
+		diagnostics.AddError(fmt.Sprintf("%d machines are bound differently than declared", len(refused)),
+			several.Lines(refused)+"\n\nNothing is planned, because on_drift is \"fail\". "+
+				"Set on_drift = \"reimage\" to image them as declared "+
+				"here, declare what is bound now, or remove them from images.")
 	}
 	if len(other) > 0 && p.planned.onDrift == desired.Warn {
-		diagnostics.AddWarning(fmt.Sprintf("%d machines are bound differently than declared", len(other)), lines(other)+
-			"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, or \"ignore\" to "+
-			"get no warning.")
+		diagnostics.AddWarning(fmt.Sprintf("%d machines are bound differently than declared", len(other)),
+			several.Lines(other)+"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, "+
+				"or \"ignore\" to get no warning.")
 	}
 	return diagnostics
 }
@@ -238,14 +247,6 @@ func orNobody(owner string) string {
 		return "nobody"
 	}
 	return owner
-}
-
-// lines of some; of many only the first.
-func lines(all []string) string {
-	if more := len(all) - several; more > 0 {
-		all = append(all[:several:several], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(all, "\n")
 }
 
 // reimages are the machines whose disk is written, in order.
@@ -309,7 +310,7 @@ func (b *bindings) guard(all []site.Reimage, limit types.Int64) diag.Diagnostics
 	if !limit.IsNull() && !limit.IsUnknown() && int64(len(again)) > limit.ValueInt64() {
 		diagnostics.AddAttributeError(path.Root("max_reimages"), "Too many machines would be imaged again",
 			fmt.Sprintf("max_reimages is %d, this plan images %d: %s.\n\nPlan fewer, or raise max_reimages.",
-				limit.ValueInt64(), len(again), strings.Join(again, ", ")))
+				limit.ValueInt64(), len(again), several.Sentence(again)))
 	}
 	return diagnostics
 }

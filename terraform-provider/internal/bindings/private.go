@@ -52,7 +52,10 @@ func (b *bindings) getStored(ctx context.Context, private site.Kept, diagnostics
 			diagnostics.AddError("The state cannot be read", "Its record of the bindings is damaged: "+err.Error())
 		}
 	}
-	for mac := range all {
+	for mac, e := range all {
+		if e.Desired != nil {
+			*e.Desired = e.Desired.Keyed(b.site.Key)
+		}
 		diagnostics.Append(b.site.Know(mac, "")...)
 	}
 	return all

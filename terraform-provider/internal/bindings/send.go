@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 )
 
 // most is how many machines one call is about. Tests make it smaller.
@@ -136,8 +137,8 @@ func named(err error, items []api.BulkBinding) error {
 			told.Errors[i].Location = items[n].Node
 		}
 	}
-	if more := len(told.Errors) - several; more > 0 {
-		told.Errors = append(told.Errors[:several], api.ErrorDetail{Message: fmt.Sprintf("and %d more", more)})
+	if more := several.More(len(told.Errors)); more != "" {
+		told.Errors = append(told.Errors[:several.Most], api.ErrorDetail{Message: more})
 	}
 	return &told
 }

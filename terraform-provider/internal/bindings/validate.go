@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -15,10 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	macs "github.com/sled-fleet/sled/terraform-provider/internal/mac"
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 )
-
-// several is how many items an error lists.
-const several = 20
 
 // imagesValidator is macs.Keys, and each machine needs an image.
 type imagesValidator struct{ macs.Keys }
@@ -35,7 +32,7 @@ func (v imagesValidator) ValidateMap(ctx context.Context, request validator.MapR
 	if len(bad) > 0 {
 		response.Diagnostics.AddAttributeError(request.Path, "Machines without an image",
 			fmt.Sprintf("Want the name of an image for %s. To wipe a machine, use sled_binding without an image, "+
-				"or on_destroy = \"wipe\".", sentence(bad)))
+				"or on_destroy = \"wipe\".", several.Sentence(bad)))
 	}
 }
 
@@ -58,17 +55,8 @@ func (b *bindings) ValidateConfig(ctx context.Context, request resource.Validate
 	if len(bad) > 0 {
 		response.Diagnostics.AddAttributeError(path.Root("reimage_triggers"),
 			"Triggers of machines that are missing in images",
-			fmt.Sprintf("Add them to images, or remove their triggers: %s.", sentence(bad)))
+			fmt.Sprintf("Add them to images, or remove their triggers: %s.", several.Sentence(bad)))
 	}
-}
-
-// sentence lists some, in order; of many only the first.
-func sentence(names []string) string {
-	names = slices.Sorted(slices.Values(names))
-	if more := len(names) - several; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:several], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }
 
 // sortedKeys of a map.

@@ -89,7 +89,8 @@ func SharedSchema() map[string]schema.Attribute {
 		"user_data": secretAttribute(65536, "cloud-init user data. Write-only; it is compared by its SHA-256. At most 65536 bytes. A "+
 			"change is for the next image; with `seed_changes = \"reimage\"` it images the node again. "+
 			"Default: none."),
-		"user_data_sha256": sumAttribute("SHA-256 of `user_data` in hexadecimal; null for none, and for `user_data_wo`."),
+		"user_data_sha256": sumAttribute("HMAC-SHA256 of `user_data`, with a key of the fleet that is in no plan and no state, " +
+			"so that nobody guesses a short secret from it; null for none, and for `user_data_wo`."),
 		"user_data_wo": versionedAttribute(65536, "user_data", "The same as `user_data`, for secrets: only "+
 			"`user_data_wo_version` decides whether it is sent again, and no hash of it is in plan or state. It may be "+
 			"another one each time, such as a token that expires."),

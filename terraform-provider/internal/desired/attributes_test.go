@@ -119,7 +119,7 @@ func TestSumOf(t *testing.T) {
 		{types.StringNull(), types.StringNull()}, {types.StringValue(""), types.StringNull()},
 		{types.StringUnknown(), types.StringUnknown()}, {types.StringValue("x"), types.StringValue(desired.Sum("x"))},
 	} {
-		if got := desired.SumOf(c.data); !got.Equal(c.want) {
+		if got := desired.SumOf(c.data, ""); !got.Equal(c.want) {
 			t.Errorf("%s: got %s, want %s", c.data, got, c.want)
 		}
 	}

@@ -15,9 +15,10 @@ import (
 // keyLength is the most that sledd takes of one line in a list.
 const keyLength = 16384
 
+// stringAttribute is a text; an empty one is as good as none.
 func stringAttribute(most int, description string) schema.Attribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description,
-		Validators: []validator.String{stringvalidator.LengthBetween(1, most)}}
+		Validators: []validator.String{stringvalidator.LengthAtMost(most)}}
 }
 
 func choiceAttribute(description string, values ...string) schema.Attribute {

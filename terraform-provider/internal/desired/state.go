@@ -19,7 +19,7 @@ import (
 // versionPrefix is before the number of what stands for user data of which only a version is known.
 const versionPrefix = "version "
 
-// State is what a node is to become. User data is known by its SHA-256, or by the version that was declared of it.
+// State is what a node is to become. User data is known by its hash (Key), or by the version that was declared of it.
 type State struct {
 	api.BindingSpec
 	UserDataSHA256 string `json:"user_data_sha256,omitempty"`

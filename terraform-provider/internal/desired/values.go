@@ -22,12 +22,12 @@ func Optional(text string) types.String {
 	return types.StringValue(text)
 }
 
-// SumOf is the SHA-256 of user data: null for none, unknown for unknown.
-func SumOf(userData types.String) types.String {
+// SumOf is the hash of user data: null for none, unknown for unknown.
+func SumOf(userData types.String, key Key) types.String {
 	if userData.IsUnknown() {
 		return types.StringUnknown()
 	}
-	return Optional(Sum(userData.ValueString()))
+	return Optional(key.Hash(Sum(userData.ValueString())))
 }
 
 // Version stands for the user data where only its version decides about it; empty where its SHA-256 does.

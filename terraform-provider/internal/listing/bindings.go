@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package listing is the data sources sled_bindings and sled_rollouts: what is stored, whoever declared it.
+// Package listing is the data sources sled_bindings, sled_erasures and sled_rollouts: what is stored, whoever declared
+// it.
 package listing
 
 import (

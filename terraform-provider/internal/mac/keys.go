@@ -5,16 +5,12 @@ package mac
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 )
-
-// several is how many keys an error lists.
-const several = 20
 
 // Keys checks all keys of a map at once: one validator for each of 10,000 keys takes seconds.
 type Keys struct{}
@@ -38,12 +34,7 @@ func (Keys) ValidateMap(_ context.Context, request validator.MapRequest, respons
 	if len(bad) == 0 {
 		return
 	}
-	slices.Sort(bad)
-	more := ""
-	if n := len(bad) - several; n > 0 {
-		bad, more = bad[:several], fmt.Sprintf(" and %d more", n)
-	}
 	response.Diagnostics.AddAttributeError(request.Path, "Keys that are not MACs",
 		fmt.Sprintf("Want lower case with colons, such as 52:54:00:77:00:01 (provider::sled::mac makes that of other "+
-			"notations), not %s%s.", strings.Join(bad, ", "), more))
+			"notations), not %s.", several.Sentence(bad)))
 }

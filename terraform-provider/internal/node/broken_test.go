@@ -23,8 +23,8 @@ var told = map[string]string{
 	"500": `sledd is unreachable: could not .*something broke \(500 Internal Server Error\).*The state is ` +
 		`unchanged`,
 	"503":     `sledd is unreachable: could not .*no leader \(503 Service Unavailable\).*The state is unchanged`,
-	"401":     `sledd refused to .*unknown token \(401 Unauthorized\).*role operate is needed`,
-	"403":     `sledd refused to .*role read is too low \(403 Forbidden\).*role operate is needed`,
+	"401":     `sledd does not know the token: could not .*unknown token \(401 Unauthorized\).*was revoked`,
+	"403":     `The role of the token is too low: could not .*role read is too low \(403 Forbidden\).*role operate`,
 	"404":     `sledd refused to .*\(404 Not Found\).*Nothing was changed`,
 	"garbage": `Could not .*answer is not the JSON of this API version`,
 	"cut":     `sledd is unreachable: could not .*cannot be reached: EOF.*The state is unchanged`,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -99,13 +99,12 @@ func (n *nodes) ValidateConfig(ctx context.Context, request resource.ValidateCon
 		case twice:
 			bad = append(bad, fmt.Sprintf("%s and %s are both called %s", other, address, name))
 		case !namePattern.MatchString(name) || api.LooksLikeMAC(name):
-			bad = append(bad, fmt.Sprintf("%s: name %q: want a-z 0-9 and -, at most 63, not starting or ending with -, "+
-				"and no MAC", address, name))
+			bad = append(bad, fmt.Sprintf("%s: name %q: %s; and no MAC", address, name, nameRule))
 		}
 		holders[name] = address
 	}
 	if len(bad) > 0 {
-		response.Diagnostics.AddAttributeError(path.Root("names"), "Names that cannot be", some(bad))
+		response.Diagnostics.AddAttributeError(path.Root("names"), "Names that cannot be", several.Lines(bad))
 	}
 	for name, values := range map[string]types.Map{"disks": m.Disks, "bmc_addresses": m.BMCAddresses} {
 		var lost []string
@@ -116,18 +115,7 @@ func (n *nodes) ValidateConfig(ctx context.Context, request resource.ValidateCon
 		}
 		if slices.Sort(lost); len(lost) > 0 {
 			response.Diagnostics.AddAttributeError(path.Root(name), "Machines that are missing in names",
-				"Add them to names, or remove them here:\n"+some(lost))
+				"Add them to names, or remove them here:\n"+several.Lines(lost))
 		}
 	}
-}
-
-// several is how many machines an error lists.
-const several = 20
-
-// some lists the first lines of many.
-func some(lines []string) string {
-	if more := len(lines) - several; more > 0 {
-		lines = append(lines[:several:several], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(lines, "\n")
 }

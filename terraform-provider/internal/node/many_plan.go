@@ -16,6 +16,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -103,7 +104,7 @@ func (n *nodes) check(ctx context.Context, w work, stored map[string]declaration
 		}
 	}
 	if slices.Sort(others); len(others) > 0 {
-		diagnostics.AddError("Machines are declared already, with other values", some(others)+
+		diagnostics.AddError("Machines are declared already, with other values", several.Lines(others)+
 			"\n\nDeclare them here as they are, to take them over, or manage them where they are declared.")
 		return diagnostics
 	}
@@ -186,5 +187,5 @@ func (f *failures) report(summary string) diag.Diagnostics {
 		return nil
 	}
 	slices.Sort(f.lines)
-	return diag.Diagnostics{diag.NewErrorDiagnostic(summary, some(f.lines))}
+	return diag.Diagnostics{diag.NewErrorDiagnostic(summary, several.Lines(f.lines))}
 }

@@ -31,6 +31,10 @@ var (
 	_ resource.ResourceWithModifyPlan  = (*node)(nil)
 )
 
+// nameRule is the text of errors for a name that does not match namePattern.
+const nameRule = "want a-z 0-9 and -, at most 63, not starting or ending with -; hostname of the binding takes a " +
+	"name with dots"
+
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // driverPattern is what sledd accepts as the name of a power driver.
@@ -76,7 +80,7 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 					"At most 8; a MAC belongs to one node. `mac` names the node whichever of them boots."},
 			"name": schema.StringAttribute{Required: true,
 				Validators: []validator.String{stringvalidator.RegexMatches(namePattern,
-					"want a-z 0-9 and -, at most 63, not starting or ending with -"), notMAC{}},
+					nameRule), notMAC{}},
 				MarkdownDescription: "Unique host name. Changing it renames the node."},
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
 				Validators:          []validator.Map{mapvalidator.SizeAtMost(64), mapvalidator.NoNullValues()},

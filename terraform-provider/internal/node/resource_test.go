@@ -273,6 +273,7 @@ func TestAccNodeWrongValues(t *testing.T) {
 	for config, want := range map[string]string{
 		strings.Replace(small(), first, "52:54", 1): `"52:54" is not a MAC`,
 		named("N1"):                       `want a-z 0-9 and -`,
+		named("web01.example.com"):        `hostname of the binding takes a name with dots`,
 		named("52-54-00-77-00-02"):        `would be read as a MAC`,
 		small(`disk = "/dev/sda"`):        `"/dev/sda" is not one of`,
 		small(`disk = "size:9-1"`):        `the first is larger`,

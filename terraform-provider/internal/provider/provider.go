@@ -47,7 +47,8 @@ func (p *provider) Resources(context.Context) []func() resource.Resource {
 
 func (p *provider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{node.NewDataSource, node.NewNodesDataSource, image.NewDataSource,
-		image.NewImagesDataSource, listing.NewBindingsDataSource, listing.NewRolloutsDataSource}
+		image.NewImagesDataSource, listing.NewBindingsDataSource, listing.NewErasuresDataSource,
+		listing.NewRolloutsDataSource}
 }
 
 func (p *provider) Functions(context.Context) []func() function.Function {
@@ -55,9 +56,9 @@ func (p *provider) Functions(context.Context) []func() function.Function {
 }
 
 func (p *provider) Actions(context.Context) []func() frameworkaction.Action {
-	return []func() frameworkaction.Action{action.NewReimage}
+	return []func() frameworkaction.Action{action.NewReimage, action.NewRescue, action.NewWipe}
 }
 
 func (p *provider) ListResources(context.Context) []func() list.ListResource {
-	return []func() list.ListResource{node.NewListResource}
+	return []func() list.ListResource{node.NewListResource, binding.NewListResource}
 }

@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 )
-
-// severalNodes is how many nodes an error names.
-const severalNodes = 20
 
 // goal is what the wait is for: nodes, by MAC or name, with the generation that each is to reach.
 type goal struct {
@@ -73,15 +71,12 @@ func (g goal) hopeless(t tally) bool {
 func (t tally) others() string {
 	lines := make([]string, 0, len(t.failed)+len(t.pending))
 	for _, name := range slices.Sorted(maps.Keys(t.failed)) {
-		lines = append(lines, "  "+name+": failed: "+t.failed[name])
+		lines = append(lines, name+": failed: "+t.failed[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.pending)) {
-		lines = append(lines, "  "+name+": "+t.pending[name])
+		lines = append(lines, name+": "+t.pending[name])
 	}
-	if more := len(lines) - severalNodes; more > 0 {
-		lines = append(lines[:severalNodes], fmt.Sprintf("  and %d more", more))
-	}
-	return strings.Join(lines, "\n")
+	return "  " + strings.ReplaceAll(several.Lines(lines), "\n", "\n  ")
 }
 
 // counts is how many nodes are in each phase.

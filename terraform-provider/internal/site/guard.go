@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 )
 
 // severalWarnings is up to how many nodes get a separate warning. Terraform folds warnings that start alike.
-const severalWarnings = 20
+const severalWarnings = several.Most
 
 // Guard counts the machines that a plan images again, over all resources of the run. It is safe for concurrent use.
 type Guard struct {
@@ -32,7 +33,7 @@ type Guard struct {
 
 // Reimage is one machine that a plan writes.
 type Reimage struct {
-	Node, Disk, Image string // Image empty: it is only wiped
+	Node, Disk, Image string // Image empty: all disks are only wiped
 	MAC               string // empty: not known
 	From, To          int64  // generations; From 0: it had none, To 0: not known yet
 }
@@ -41,15 +42,18 @@ type Reimage struct {
 func (r Reimage) First() bool { return r.From == 0 }
 
 func (r Reimage) String() string {
-	what := "is wiped and gets image " + r.Image
+	what := fmt.Sprintf("disk %s is wiped and gets image %s", r.Disk, r.Image)
 	if r.Image == "" {
-		what = "is wiped"
+		what = "all disks are wiped"
 	}
-	to := "a later one"
-	if r.To > 0 {
-		to = strconv.FormatInt(r.To, 10)
+	generations := fmt.Sprintf("generation %d -> %d", r.From, r.To)
+	switch {
+	case r.To == 0 && r.First():
+		generations = "first image"
+	case r.To == 0:
+		generations = fmt.Sprintf("generation %d -> a later one", r.From)
 	}
-	return fmt.Sprintf("%s: disk %s %s (generation %d -> %s)", r.Node, r.Disk, what, r.From, to)
+	return fmt.Sprintf("%s: %s (%s)", r.Node, what, generations)
 }
 
 // Plan records machines that a plan writes. It returns a warning for each, and one error for the whole run once
@@ -107,17 +111,9 @@ func (g *Guard) limits() diag.Diagnostics {
 // excess is the only report of a plan past a limit, with the machines that are known so far.
 func (g *Guard) excess(limit, does string, most int64, machines map[string]bool) string {
 	g.passed = true
-	names := slices.Sorted(maps.Keys(machines))
+	names := slices.Collect(maps.Keys(machines))
 	return fmt.Sprintf("%s of the provider is %d, this plan %s at least %d: %s.\n\nPlan fewer (-target, or "+
-		"another configuration), or raise %s.", limit, most, does, len(names), few(names), limit)
-}
-
-// few names some machines; of many the first.
-func few(names []string) string {
-	if more := len(names) - severalWarnings; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:severalWarnings], ", "), more)
-	}
-	return strings.Join(names, ", ")
+		"another configuration), or raise %s.", limit, most, does, len(names), several.Sentence(names), limit)
 }
 
 // Held is a binding that the state has.
@@ -155,7 +151,11 @@ func (g *Guard) warn(all []Reimage) diag.Diagnostics {
 	const detail = "What is on that disk is lost when the plan is applied and the machine boots."
 	if len(all) <= severalWarnings && len(g.noted) <= severalWarnings {
 		for _, one := range all {
-			diagnostics.AddWarning(one.String(), detail)
+			told := detail
+			if one.Image == "" {
+				told = strings.Replace(detail, "that disk", "those disks", 1)
+			}
+			diagnostics.AddWarning(one.String(), told)
 		}
 		return diagnostics
 	}

@@ -28,9 +28,10 @@ func TestReimageText(t *testing.T) {
 	for want, one := range map[string]Reimage{
 		"n1: disk serial:A is wiped and gets image v2 (generation 1 -> 2)": {Node: "n1", Disk: "serial:A", Image: "v2",
 			From: 1, To: 2},
-		"n1: disk serial:A is wiped (generation 0 -> 1)": {Node: "n1", Disk: "serial:A", To: 1},
+		"n1: all disks are wiped (generation 0 -> 1)": {Node: "n1", Disk: "serial:A", To: 1},
 		"n1: disk only is wiped and gets image v2 (generation 4 -> a later one)": {Node: "n1", Disk: "only", Image: "v2",
 			From: 4},
+		"n1: disk of the node is wiped and gets image v2 (first image)": {Node: "n1", Disk: "of the node", Image: "v2"},
 	} {
 		if got := one.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -7,6 +7,7 @@ package site
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 const (
@@ -45,6 +47,7 @@ type Site struct {
 	*Guard
 	Owner    string
 	Applying bool // what is planned now is applied at once
+	Key      desired.Key
 
 	client *api.Client
 	fleet  string        // UUID; empty: sledd is too old to have one
@@ -54,6 +57,7 @@ type Site struct {
 	causes causes
 
 	exchanges exchanges
+	refreshed refreshed
 	world     world
 	mu        sync.Mutex
 	gone      error // the first call that got no answer: the others need not wait for their deadline
@@ -80,6 +84,7 @@ func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 	}
 	diagnostics.Append(s.Call(ctx, "read the UUID of the fleet", read)...)
 	if !diagnostics.HasError() {
+		s.Key = desired.Key(store.HashKey)
 		diagnostics.Append(s.identify(store.Fleet, options.Fleet)...)
 	}
 	return s, diagnostics
@@ -109,7 +114,11 @@ func (s *Site) within(ctx context.Context, most time.Duration, what string,
 	if gone := s.lost(nil); gone != nil {
 		return s.explain(what, gone)
 	}
-	ctx, cancel := context.WithTimeout(ctx, max(most, s.least))
+	if err := ctx.Err(); err != nil { // interrupted: nothing new is started
+		return s.explain(what, err)
+	}
+	// What is under way ends: sledd may have stored what it is about, and the state would lack that.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(most, s.least))
 	defer cancel()
 	err := call(ctx, s.client)
 	if api.IsUnreachable(err) {
@@ -141,9 +150,15 @@ func (s *Site) explain(what string, err error) diag.Diagnostics {
 	case api.StatusOf(err) == 412:
 		summary, hint = "Changed since the plan was made: could not "+what,
 			"Nothing was written. Plan again, check the new plan, and apply it."
-	case api.IsDenied(err):
-		hint = "The token is unknown or its role is too low: role operate is needed, for plans role read."
-		cause = err.Error()
+	case api.StatusOf(err) == http.StatusUnauthorized:
+		summary = "sledd does not know the token: could not " + what
+		hint = "Nothing was changed. The token was revoked, is mistyped, or is one of another boot server. Check token, " +
+			"token_file, SLED_TOKEN and SLED_TOKEN_FILE; sledctl operator create makes a token."
+		cause = "401"
+	case api.StatusOf(err) == http.StatusForbidden:
+		summary = "The role of the token is too low: could not " + what
+		hint = "Nothing was changed. Plans need role read, applies role operate: sledctl operator list shows the roles."
+		cause = "403 " + err.Error()
 	case api.StatusOf(err) == 0:
 		summary, hint = "Could not "+what, ""
 	}

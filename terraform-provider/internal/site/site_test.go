@@ -31,8 +31,8 @@ func TestExplain(t *testing.T) {
 			"boot server and its store run"},
 		"412": {&api.Error{Status: 412}, "Changed since the plan was made: could not bind n1",
 			"Nothing was written. Plan again"},
-		"401": {&api.Error{Status: 401}, "sledd refused to bind n1", "role operate is needed"},
-		"403": {&api.Error{Status: 403}, "sledd refused to bind n1", "role operate is needed"},
+		"401": {&api.Error{Status: 401}, "sledd does not know the token: could not bind n1", "SLED_TOKEN_FILE"},
+		"403": {&api.Error{Status: 403}, "The role of the token is too low: could not bind n1", "applies role operate"},
 		"409": {&api.Error{Status: 409, Detail: "binding of n1 belongs to x"}, "sledd refused to bind n1",
 			"Nothing was changed"},
 		"422":     {&api.Error{Status: 422}, "sledd refused to bind n1", "Nothing was changed"},
@@ -153,5 +153,21 @@ func TestOf(t *testing.T) {
 	}
 	if Of("x", &d) != nil || !d.HasError() {
 		t.Error("a string was taken for a site")
+	}
+}
+
+// A call that is under way ends although the run is interrupted, so that the state has what sledd has stored.
+func TestCallOutlivesAnInterrupt(t *testing.T) {
+	s, _, calls := server(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	before := calls.Load()
+	if d := s.Call(ctx, "list", func(ctx context.Context, client *api.Client) error {
+		interrupt()
+		return list(ctx, client)
+	}); d.HasError() || calls.Load() != before+1 {
+		t.Errorf("%v, %d calls", d, calls.Load()-before)
+	}
+	if d := s.Call(ctx, "list", list); !d.HasError() || calls.Load() != before+1 {
+		t.Errorf("after the interrupt: %v, %d calls", d, calls.Load()-before)
 	}
 }

@@ -24,6 +24,7 @@ type world struct {
 
 	released map[string]bool // MACs of machines whose binding a resource removes
 	adopted  map[string]bool // MACs of machines whose binding another resource takes over as it is
+	cleared  map[string]bool // MACs of machines that are wiped if the resource that binds them is replaced
 	replaced map[string]bool // MACs of machines whose binding was replaced before the old one was removed
 }
 
@@ -115,6 +116,21 @@ func (s *Site) Released(mac string) bool {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
 	return s.world.released[mac]
+}
+
+// Clears records that a resource leaves a wipe for a machine when it is removed. If it is replaced, the wipe comes
+// first.
+func (s *Site) Clears(mac string) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	note(&s.world.cleared, mac)
+}
+
+// Cleared reports whether Clears was called.
+func (s *Site) Cleared(mac string) bool {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.world.cleared[mac]
 }
 
 // Supersede records that a new binding took the place of the one that it replaces, whose removal is still to come.

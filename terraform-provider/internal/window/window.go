@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -27,9 +28,6 @@ const (
 	leastWithin = 10 * time.Second
 	mostWithin  = 24 * time.Hour
 )
-
-// several is how many nodes a warning names.
-const several = 20
 
 // Attribute is admit_within. machine is what boots, and when names the applies that open a window.
 func Attribute(machine, when string) schema.Attribute {
@@ -78,15 +76,13 @@ func warning(nodes []string, reason string, within types.String) diag.Diagnostic
 	if len(nodes) > 1 {
 		what, stored = fmt.Sprintf("%d nodes", len(nodes)), "The bindings are stored. Before the machines boot:"
 	}
-	text := reason + "\n\n" + stored
-	for _, node := range nodes[:min(several, len(nodes))] {
-		text += fmt.Sprintf("\nsledctl admit %s --within %s", node, within.ValueString())
-	}
-	if more := len(nodes) - several; more > 0 {
-		text += fmt.Sprintf("\nand %d more", more)
+	commands := make([]string, len(nodes))
+	for i, node := range nodes {
+		commands[i] = fmt.Sprintf("sledctl admit %s --within %s", node, within.ValueString())
 	}
 	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("admit_within"),
-		fmt.Sprintf("No boot of %s is expected", what), text)}
+		fmt.Sprintf("No boot of %s is expected", what),
+		reason+"\n\n"+stored+"\n"+several.Lines(commands))}
 }
 
 // within accepts the length of a window.
