@@ -52,8 +52,10 @@ func TestAccFirstNode(t *testing.T) {
 
 	text := read(t, filepath.Join(shown, "guides/first-node"), "*.tf")
 	cli.Write(strings.ReplaceAll(text, "debian-12-v1", "debian-12-v2"))
-	says(t, cli.Must("plan"), "generation = 1 -> 2", "n1: disk serial:LAB-0001 is wiped and gets image "+
+	plan := cli.Must("plan")
+	says(t, plan, "generation = 1 -> 2", "n1: disk serial:LAB-0001 is wiped and gets image "+
 		"debian-12-v2 (generation 1 -> 2)", "1 to change")
+	shows(t, "first-node/change.txt", plan, true)
 	cli.Apply()
 	reimage(s, 1)
 	cli.Empty()
@@ -73,7 +75,9 @@ func TestAccARack(t *testing.T) {
 
 	change(t, nodes, filepath.Join(cli.Dir, "nodes.yml"), `LAB-0001", image: debian-12-v1`,
 		`LAB-0001", image: debian-12-v2`)
-	says(t, cli.Must("plan"), "generation = 1 -> 2", "n1: disk serial:LAB-0001", "1 to change")
+	plan := cli.Must("plan")
+	says(t, plan, "generation = 1 -> 2", "n1: disk serial:LAB-0001", "1 to change")
+	shows(t, "a-rack/change.txt", plan, false)
 	cli.Apply()
 	reimage(s, 1)
 	cli.Empty()
@@ -88,7 +92,9 @@ func TestAccTenThousandNodes(t *testing.T) {
 
 	change(t, filepath.Join(shown, "guides/ten-thousand-nodes/nodes.csv"), filepath.Join(cli.Dir, "nodes.csv"),
 		"03,b,debian-12-v1", "03,b,debian-12-v2")
-	says(t, cli.Must("plan"), `"52:54:00:77:00:03" = 1 -> 2`, "1 to change")
+	plan := cli.Must("plan")
+	says(t, plan, `"52:54:00:77:00:03" = 1 -> 2`, "1 to change")
+	shows(t, "ten-thousand-nodes/change.txt", plan, false)
 	cli.Apply()
 	cli.Empty()
 	if b := s.Node(3).Binding; b.Image != "debian-12-v2" || b.Owner != "terraform:rack-b" {
@@ -140,6 +146,7 @@ func TestAccDrift(t *testing.T) {
 	}
 	plan := cli.Must("plan")
 	says(t, plan, "0 to add, 1 to change, 0 to destroy", "sled_binding.reimage", "n1", "debian-12-v2")
+	shows(t, "drift/plan.txt", plan, false)
 	if strings.Contains(plan, "n3") {
 		t.Errorf("the plan speaks of n3, which is to be ignored:\n%s", plan)
 	}
@@ -155,7 +162,7 @@ func TestAccTearDown(t *testing.T) {
 	cli.Apply()
 	reimage(s, 1)
 	cli.Empty()
-	cli.Must("plan", "-destroy")
+	shows(t, "tear-down/destroy.txt", cli.Must("plan", "-destroy"), true)
 	out := cli.Run("destroy", "-auto-approve")
 	if out.Code == 0 {
 		t.Errorf("n1 was forgotten before it was wiped:\n%s", out.Text)

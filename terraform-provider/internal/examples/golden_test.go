@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package examples
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
+)
+
+var update = flag.Bool("update", false, "rewrite the plans that the guides show")
+
+var trailing = regexp.MustCompile(`(?m) +$`)
+
+// shows wants a plan to be the one that a guide shows, from its first action to its summary, or to its end if it is the
+// plan of one machine: several warnings come in no order. OpenTofu words its plans in another way.
+func shows(t *testing.T, file, plan string, whole bool) {
+	t.Helper()
+	if acctest.IsTofu() {
+		return
+	}
+	_, text, found := strings.Cut(plan, "Terraform will perform the following actions:\n")
+	if !found {
+		t.Fatalf("%s: no plan:\n%s", file, plan)
+	}
+	if at := regexp.MustCompile(`(?m)^Plan: .*$`).FindStringIndex(text); at != nil && !whole {
+		text = text[:at[1]]
+	}
+	text = strings.Trim(trailing.ReplaceAllString(text, ""), "\n") + "\n"
+	path := filepath.Join(shown, "guides", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s\ngo test -update rewrites it", path, text, want)
+	}
+}
+
+// What people copy first wipes nothing that they did not ask for: examples of resources leave the defaults of what
+// happens after drift and after a destroy.
+func TestFirstExamplesHaveSafeDefaults(t *testing.T) {
+	dangerous := regexp.MustCompile(`on_(drift|destroy) *= *"(reimage|wipe)"`)
+	files := match(t, filepath.Join(shown, "resources"), "*/*.tf")
+	if len(files) < 5 {
+		t.Fatalf("only %d examples", len(files))
+	}
+	for _, file := range append(files, match(t, filepath.Join(shown, "provider"), "*.tf")...) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := dangerous.Find(text); found != nil {
+			t.Errorf("%s: %s", file, found)
+		}
+	}
+	if !dangerous.MatchString(`  on_destroy = "wipe"`) {
+		t.Error("the pattern finds nothing")
+	}
+}
