@@ -29,7 +29,7 @@ func (c *CLI) entries(plan string) string {
 	if err != nil {
 		c.Fatal(err)
 	}
-	defer archive.Close()
+	defer func() { _ = archive.Close() }()
 	var all strings.Builder
 	for _, entry := range archive.File {
 		file, err := entry.Open()

@@ -77,6 +77,10 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 		response.Diagnostics.Append(b.planCreate(ctx, plan, false)...) // once the CLI replaces, it drops the warnings
 		return
 	}
+	if disk, planned := b.site.PlannedDisk(stored.Name); planned && disk != stored.Disk { // by the same apply
+		stored.Disk = disk
+		response.Diagnostics.Append(b.keep(ctx, stored, response.Private)...)
+	}
 	digests, diagnostics := b.site.Digests(ctx, stored.Desired, plan.Image.ValueString(), state.Image.ValueString())
 	response.Diagnostics.Append(diagnostics...)
 	u := change{plan: plan, state: &state, stored: stored, owner: b.site.Owner, digests: digests}
@@ -141,12 +145,12 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 		plan.MAC = types.StringValue(mac)
 	}
 	node, diagnostics := b.look(ctx, plan.Node.ValueString())
-	if node == nil {
-		if !diagnostics.HasError() { // the same apply declares it
-			diagnostics.Append(b.site.Plan(site.Reimage{Node: plan.Node.ValueString(), MAC: plan.MAC.ValueString(),
-				Disk: cmp.Or(text(plan.Disk), ofTheNode), Image: text(plan.Image)})...)
-		}
+	switch {
+	case diagnostics.HasError():
 		return diagnostics
+	case node == nil: // the same apply declares it
+		return b.site.Plan(site.Reimage{Node: plan.Node.ValueString(), MAC: plan.MAC.ValueString(),
+			Disk: cmp.Or(text(plan.Disk), ofTheNode), Image: text(plan.Image)})
 	}
 	plan.MAC = types.StringValue(node.MAC)
 	if replaced { // else the CLI plans it again
@@ -156,10 +160,8 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	if diagnostics.HasError() {
 		return diagnostics
 	}
-	if node.Declared && !plan.ownDisk() && node.Disk == "" && !plan.Image.IsNull() && !b.site.Planned(node.Name, "") {
-		diagnostics.AddAttributeError(path.Root("disk"), fmt.Sprintf("No disk of node %s is named", node.Name),
-			"Neither the binding nor the node has a selector. Set disk in either: an image is never written to a disk that "+
-				"nobody named.")
+	if b.nowhere(*node, plan) {
+		diagnostics.AddAttributeError(path.Root("disk"), fmt.Sprintf("No disk of node %s is named", node.Name), noDisk)
 		return diagnostics
 	}
 	disk := api.MeantBy(cmp.Or(text(plan.Disk), node.Disk, ofTheNode), node.KeepDisks, node.Facts.Candidates())
@@ -187,6 +189,14 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 		plan.Generation, plan.Wipes = types.Int64Value(one.To), firstWipe(*node, plan, one.To)
 	}
 	return b.site.Plan(one)
+}
+
+const noDisk = "Neither the binding nor the node has a selector. Set disk in either: an image is never written to a " +
+	"disk that nobody named."
+
+// nowhere reports whether an image has no disk to go to, and the same apply names none.
+func (b *binding) nowhere(node api.Node, plan *model) bool {
+	return node.Declared && !plan.ownDisk() && node.Disk == "" && !plan.Image.IsNull() && !b.site.Planned(node.Name, "")
 }
 
 // after is the generation of a binding that replaces this configuration's own; 0: it depends on what the node fetches

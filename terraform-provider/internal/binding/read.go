@@ -56,13 +56,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 		response.State.RemoveResource(ctx)
 		return
 	}
-	if was != nil && !was.Replaced && node.Binding.Generation > was.Generation {
-		was.Replaced, diagnostics = b.replacedBy(ctx, &state, *node)
-		response.Diagnostics.Append(diagnostics...)
-	}
-	if was != nil && was.Replaced { // a plan shows what the apply does
-		state.OnDestroy = types.StringValue("keep")
-	}
+	response.Diagnostics.Append(b.leftOver(ctx, &state, was, *node)...)
 	if was == nil { // an import
 		was = &record{Owner: node.Binding.Owner, Imported: true}
 		state.OnDrift, state.OnDestroy = types.StringValue(string(desired.Warn)), types.StringValue("keep")
@@ -78,6 +72,17 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	response.Diagnostics.Append(response.State.Set(ctx, &state)...)
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
+}
+
+// leftOver marks an object whose binding a newer one has. It removes nothing, and a plan shows that.
+func (b *binding) leftOver(ctx context.Context, state *model, was *record, node api.Node) (found diag.Diagnostics) {
+	if was != nil && !was.Replaced && node.Binding.Generation > was.Generation {
+		was.Replaced, found = b.replacedBy(ctx, state, node)
+	}
+	if was != nil && was.Replaced {
+		state.OnDestroy = types.StringValue("keep")
+	}
+	return found
 }
 
 // replacedBy reports whether this object is left over from a replacement that created first and ended before the

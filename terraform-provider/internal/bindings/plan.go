@@ -33,11 +33,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	}
 	was := state.Shared
 	state.Keyed(b.site.Key)
-	if state.OnDestroy.ValueString() == "wipe" {
-		for mac := range state.Images.Elements() {
-			b.site.Clears(mac)
-		}
-	}
+	b.clears(state)
 	if request.Plan.Raw.IsNull() {
 		b.planDestroy(ctx, state, request, response)
 		return

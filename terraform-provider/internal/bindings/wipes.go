@@ -69,6 +69,16 @@ func (c *comparison) settled(planned types.Map, done answers) types.Map {
 	return mapOf(lines)
 }
 
+// clears tells the plan of a replacement which machines are wiped first.
+func (b *bindings) clears(state model) {
+	if state.OnDestroy.ValueString() != "wipe" {
+		return
+	}
+	for mac := range state.Images.Elements() {
+		b.site.Clears(mac)
+	}
+}
+
 func mapOf(lines map[string]attr.Value) types.Map {
 	if len(lines) == 0 {
 		return types.MapNull(types.StringType)

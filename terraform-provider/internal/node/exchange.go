@@ -68,6 +68,9 @@ func (n *node) check(ctx context.Context, request resource.ModifyPlanRequest) di
 	}
 	spec := plan.spec()
 	diagnostics.Append(n.site.PlanNode(spec.MAC, spec.Name, request.State.Raw.IsNull())...)
+	if !plan.Disk.IsUnknown() {
+		n.site.PlanDisk(spec.Name, spec.Disk)
+	}
 	diagnostics.Append(n.site.Check(ctx, "declare "+plan.String(), func(ctx context.Context, client *api.Client) error {
 		_, err := client.PutNode(ctx, spec, api.DryRun())
 		return err //nolint:wrapcheck // Check explains it

@@ -121,6 +121,7 @@ func (n *nodes) checkOne(ctx context.Context, w work, address string, stored map
 	spec, from := w.planned[address], w.exchanged[address]
 	_, there := w.prior[address]
 	diagnostics := n.site.PlanNode(address, spec.Name, !there && from == "")
+	n.site.PlanDisk(spec.Name, spec.Disk)
 	if from != "" {
 		m := model{MAC: mac.Of(address), Name: types.StringValue(spec.Name)}
 		_, more := (&node{n.site}).exchange(ctx, from, &m, stored[from].Revision, api.DryRun())

@@ -18,6 +18,7 @@ type world struct {
 	mu    sync.Mutex
 	macs  map[string]string // names of nodes that are created, by MAC
 	names map[string]string // MACs of nodes, by planned name
+	disks map[string]string // selectors of nodes, by planned name
 	bound map[string]string // what binds a machine that was not bound, by MAC
 
 	images map[string]bool // that are registered
@@ -56,6 +57,21 @@ func (s *Site) PlanNode(mac, name string, created bool) diag.Diagnostics {
 			fmt.Sprintf("%s and %s. A MAC belongs to one node.", other, name))}
 	}
 	return nil
+}
+
+// PlanDisk records the selector of a planned node.
+func (s *Site) PlanDisk(name, disk string) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	put(&s.world.disks, name, disk)
+}
+
+// PlannedDisk returns what PlanDisk recorded.
+func (s *Site) PlannedDisk(name string) (disk string, found bool) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	disk, found = s.world.disks[name]
+	return disk, found
 }
 
 // PlanImage records an image that is registered.
