@@ -16,7 +16,7 @@ import (
 )
 
 // edits is how many random configurations follow one another for each seed.
-const edits = 15
+const edits = 6
 
 // chooser makes random configurations and changes of others; the same seed makes the same ones.
 type chooser struct {
@@ -79,7 +79,7 @@ func (l *lab) disturb(c chooser) {
 func TestAccNoWipeIsUnnamed(t *testing.T) {
 	seeds, err := strconv.Atoi(os.Getenv("SLED_SEEDS"))
 	if err != nil {
-		seeds = 1
+		seeds = 3
 	}
 	for seed := range seeds {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
