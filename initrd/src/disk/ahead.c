@@ -64,8 +64,9 @@ static int open_units(struct device *device, uint32_t unit, unsigned depth, stru
 	return 0;
 }
 
-int ahead_open(struct device *device, uint64_t offset, uint64_t size, struct ahead **ret, struct fault *fault) {
-	int r = open_units(device, BLOCK, AHEAD_DEPTH, ret, fault);
+int ahead_open(struct device *device, uint64_t offset, uint64_t size, unsigned depth, struct ahead **ret,
+	       struct fault *fault) {
+	int r = open_units(device, BLOCK, depth, ret, fault);
 
 	if (r == 0) {
 		(*ret)->start = offset;

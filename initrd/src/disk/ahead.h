@@ -6,11 +6,14 @@
 #include "disk/device.h"
 
 #define AHEAD_DEPTH 4u	  // buffers of BLOCK bytes
+#define AHEAD_MOST 8u	  // of a disk with few others beside it
 #define AHEAD_SAMPLES 32u // buffers of a sample: a disk moves its heads for each
 
 struct ahead;
 
-int ahead_open(struct device *device, uint64_t offset, uint64_t size, struct ahead **ret, struct fault *fault);
+// `depth`: buffers, at most AHEAD_MOST.
+int ahead_open(struct device *device, uint64_t offset, uint64_t size, unsigned depth, struct ahead **ret,
+	       struct fault *fault);
 
 // The same for `count` blocks of `unit` bytes, at most BLOCK; where the i-th is, says `place`.
 typedef uint64_t ahead_place(const void *context, uint64_t i);

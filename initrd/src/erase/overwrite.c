@@ -9,8 +9,6 @@
 
 #define ZERO_SLICE ((uint64_t)128 << 20) // small enough that a slow disk still shows progress
 
-#define FEW 8u // disks: up to 64 MiB of buffers for all of them
-
 struct writing {
 	struct device *device;
 	struct bad *bad;
@@ -51,7 +49,7 @@ static int write_blocks(struct device *device, struct pattern *pattern, uint64_t
 			struct erase *erase, struct progress *progress, uint64_t *done, struct fault *fault) {
 	cleanup_with(queue_close) struct queue *queue = NULL;
 	struct writing writing = {.device = device, .bad = &erase->bad, .whole = UINT64_MAX};
-	int r = queue_open(device, erase->crowd > FEW ? QUEUE_DEPTH : QUEUE_MOST, &queue, fault);
+	int r = queue_open(device, erase->crowd > ERASE_FEW ? QUEUE_DEPTH : QUEUE_MOST, &queue, fault);
 
 	if (r == 0)
 		queue_on_failure(queue, write_parts, &writing);

@@ -84,7 +84,8 @@ static int check_blocks(struct pass *p, struct ahead *ahead, int r, struct progr
 static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct progress *progress,
 		       struct fault *fault) {
 	cleanup_with(ahead_close) struct ahead *ahead = NULL;
-	int r = ahead_open(p->device, offset, size, &ahead, fault);
+	unsigned depth = p->erase->crowd > ERASE_FEW ? AHEAD_DEPTH : AHEAD_MOST;
+	int r = ahead_open(p->device, offset, size, depth, &ahead, fault);
 
 	return check_blocks(p, ahead, r, progress, fault);
 }

@@ -8,6 +8,8 @@
 
 #define ERASE_EDGE (16u * BLOCK) // first and last bytes of a disk and of a partition, where signatures are
 
+#define ERASE_FEW 8u // disks side by side: up to 64 MiB of buffers for all of them
+
 #define REPORTED_MAX 120u // bytes of what a drive reported, as text
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }

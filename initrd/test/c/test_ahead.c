@@ -30,7 +30,7 @@ static uint64_t read_range(struct device *device, uint64_t offset, uint64_t size
 	int r;
 
 	*failed = 0;
-	if (ahead_open(device, offset, size, &ahead, &fault) < 0)
+	if (ahead_open(device, offset, size, size % (2 * MIB) ? AHEAD_DEPTH : AHEAD_MOST, &ahead, &fault) < 0)
 		return UINT64_MAX;
 	ahead_leave_out(ahead, skip, &expected);
 	while ((r = ahead_next(ahead, &data, &at, &n)) != 0) {
