@@ -11,8 +11,8 @@ def binding:
   .address as $address | .change |
   (
     select((.actions | index("delete")) and (.after == null or .after.mac != .before.mac)) |
-    .before | destroyed | select(.image != null) |
-    "\(.node): all disks, generation \(.generation) -> a later one, image \(.image) -> none"
+    .before | destroyed | select(.image != null or (.drift // "") != "") |
+    "\(.node): all disks, generation \(.generation) -> a later one, image \(.image // "none") -> none"
   ),
   if .after_unknown.wipes == true then
     (.after.node // $address) | later
