@@ -215,7 +215,7 @@ test-keep: check-program ## plans that would cost a disk which is kept
 	$(MAKE) -C initrd/src keep
 
 # Virtual machines. CUTS=20: power cuts in a wipe, at moments chosen by SEED.
-test-erase: build/bin/sledd initrd ## disks wiped to each level, 24 disks, power cuts, then images
+test-erase: build/bin/sledd initrd ## disks wiped to each level, power cuts, images after
 	initrd/test/boot/erase build
 	initrd/test/boot/many build
 	initrd/test/boot/wiped build

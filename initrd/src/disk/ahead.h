@@ -15,7 +15,7 @@ struct ahead;
 int ahead_open(struct device *device, uint64_t offset, uint64_t size, unsigned depth, struct ahead **ret,
 	       struct fault *fault);
 
-// The same for `count` blocks of `unit` bytes, at most BLOCK; where the i-th is, says `place`.
+// The same for `count` blocks of `unit` bytes, at most BLOCK. `place` returns where the i-th is.
 typedef uint64_t ahead_place(const void *context, uint64_t i);
 int ahead_open_samples(struct device *device, uint64_t count, uint32_t unit, ahead_place *place, const void *context,
 		       struct ahead **ret, struct fault *fault);
