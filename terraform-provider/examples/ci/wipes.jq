@@ -11,7 +11,7 @@ def binding:
   .address as $address | .change |
   (
     select((.actions | index("delete")) and (.after == null or .after.mac != .before.mac)) |
-    .before | destroyed | select(.image != null or (.drift // "") != "") |
+    .before | destroyed | # the state from before the refresh: what is bound now may have an image
     "\(.node): all disks, generation \(.generation) -> a later one, image \(.image // "none") -> none"
   ),
   if .after_unknown.wipes == true then
