@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # Finds and mounts the installed system.
 
-disk_root=$ROOT/run/sled/root disk_boot=$ROOT/run/sled/boot disk_root_device= disk_mounted=
+disk_root=$ROOT/run/sled/root disk_boot=$ROOT/run/sled/boot disk_root_device='' disk_mounted=''
 
 # disk_of_step VERB OPERAND...: prints the disk that the step names.
 disk_of_step() {

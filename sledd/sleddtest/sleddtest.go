@@ -5,6 +5,7 @@
 package sleddtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"log/slog"
@@ -153,6 +154,9 @@ var erasureKey = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 // images are where nodes fetch images, and upload is where they put captured ones.
 var images, upload = []string{"http://10.77.0.1/images", "http://10.77.0.2/images"}, "https://10.77.0.1/upload"
 
+// system is what scripts of nodes start.
+var system = boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}
+
 // serve starts all of sledd but the store.
 func (s *Sledd) serve(listener net.Listener) {
 	quirks, err := quirk.Load(s.options.Quirks)
@@ -170,12 +174,12 @@ func (s *Sledd) serve(listener net.Listener) {
 	db := &nodetx.DB{Store: measure.Measure(s.Capacity.Count(s.options.Store)), Clock: s.options.Now, Kexec: measure.Kexec,
 		Box: box, Policy: nodetx.Policy{Rules: quick()}}
 	db.Mirror(s.Hub)
-	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload,
-		Multicast: s.options.Sender != nil}
+	sent := s.options.Sender != nil
+	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload, Multicast: sent}
 	erasures := erasure.New(db.Store, erasureKey)
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
 		Erasures: erasures, Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
-		Sender: s.options.Sender, System: boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}})
+		Sender: s.options.Sender, System: system})
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
 	web := httptest.NewUnstartedServer(nil)
@@ -183,9 +187,7 @@ func (s *Sledd) serve(listener net.Listener) {
 		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(db.Store, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Version: Version, Stopping: stopping,
 		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links}).Handler(), log)
-	if s.options.ReadTimeout > 0 {
-		web.Config.ReadTimeout = s.options.ReadTimeout
-	}
+	web.Config.ReadTimeout = cmp.Or(s.options.ReadTimeout, web.Config.ReadTimeout)
 	_ = web.Listener.Close() // the one it made itself
 	web.Listener = listener
 	web.Start()

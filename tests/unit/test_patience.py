@@ -148,7 +148,7 @@ def test_an_older_generation_moves_nothing() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"any": 300, "wrote": 5}, "silent: 'wrote' is not a step: want any, wipe, write"),
+        ({"any": 300, "wrote": 5}, "silent: 'wrote' is not a step: want any, layout, wipe, write"),
         ({"write": 300}, "silent: any is missing"),
         ({"any": 0}, "silent: any: 0: want seconds, more than 0"),
         ({"any": "soon"}, "silent: any: 'soon': want seconds, more than 0"),

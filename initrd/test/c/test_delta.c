@@ -140,6 +140,7 @@ static void test_sample(void) {
 static int choose(uint64_t size, struct chosen *ret) {
 	cleanup_with(urls_free) struct urls urls = {0};
 	cleanup_with(source_close) struct source *source = NULL;
+	struct image whole = {.index = image};
 	char path[] = "/tmp/delta-XXXXXX", url[64];
 	cleanup_close int fd = mkstemp(path);
 	int r;
@@ -151,7 +152,7 @@ static int choose(uint64_t size, struct chosen *ret) {
 	if (r == 0)
 		r = source_open(&urls, NULL, SECOND, &source, &fault);
 	if (r == 0)
-		r = choose_write_mode(source, &device, &image, ret, &fault);
+		r = choose_write_mode(source, &device, &whole, NULL, ret, &fault);
 	unlink(path);
 	return r;
 }

@@ -98,6 +98,7 @@ func TestNoByteOfARecordCanBeChanged(t *testing.T) {
 	}
 	lines := strings.SplitAfter(exported, "\n")
 	for i := range lines[:3] {
-		verify(strings.Join(slices.Delete(slices.Clone(lines), i, i+1), ""), fmt.Sprintf("line %d taken out", i+1), exitForged)
+		rest := slices.Delete(slices.Clone(lines), i, i+1)
+		verify(strings.Join(rest, ""), fmt.Sprintf("line %d taken out", i+1), exitForged)
 	}
 }

@@ -30,10 +30,10 @@ func TestAnotherWayToWipeWipesAgain(t *testing.T) {
 		"what wipes do not use":     {func(s *api.BindingSpec) { s.Mode, s.Boot = "delta", "kexec" }, nil},
 		"another level":             {func(s *api.BindingSpec) { s.Wipe = "clear" }, []string{"wipe"}},
 		"the default level":         {func(s *api.BindingSpec) { s.Wipe = "" }, []string{"wipe"}},
-		"a method":                  {func(s *api.BindingSpec) { s.WipeMethod = "nvme-format-user" }, []string{"wipe_method"}},
+		"a method":                  {func(s *api.BindingSpec) { s.WipeMethod = "mmc-sanitize" }, []string{"wipe_method"}},
 		"all of it read":            {func(s *api.BindingSpec) { s.Verify = "full" }, []string{"verify"}},
 		"with an image":             {func(s *api.BindingSpec) { s.Image, s.Wipe = "v1", "empty" }, []string{"image"}},
-		"level and its read-back":   {func(s *api.BindingSpec) { s.Wipe, s.Verify = "clear", "full" }, []string{"wipe", "verify"}},
+		"two of them":               {func(s *api.BindingSpec) { s.Wipe, s.Verify = "", "full" }, []string{"wipe", "verify"}},
 		"in a capture it is no use": {func(s *api.BindingSpec) { s.Capture, s.Wipe = "x", "" }, []string{"capture"}},
 	} {
 		t.Run(name, func(t *testing.T) {

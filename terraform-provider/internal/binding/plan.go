@@ -129,6 +129,16 @@ func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *reco
 	return node != nil && node.MAC != state.MAC.ValueString(), diagnostics
 }
 
+// imaging is what a binding that is new does to a node; To is left to the caller.
+func imaging(node api.Node, plan *model) site.Reimage {
+	disk := api.MeantBy(cmp.Or(text(plan.Disk), node.Disk, ofTheNode), node.KeepDisks, node.Facts.Candidates())
+	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: disk, Image: text(plan.Image), From: node.Status.Generation}
+	if node.Binding != nil {
+		one.From = max(one.From, node.Binding.Generation)
+	}
+	return one
+}
+
 // planCreate reads the node if it exists. A node that this configuration has bound is free only where its own resource
 // may be replaced: a resource that moves on from another node, as when a list shifts, must not wipe it.
 func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) diag.Diagnostics {
@@ -164,12 +174,7 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 		diagnostics.AddAttributeError(path.Root("disk"), fmt.Sprintf("No disk of node %s is named", node.Name), noDisk)
 		return diagnostics
 	}
-	disk := api.MeantBy(cmp.Or(text(plan.Disk), node.Disk, ofTheNode), node.KeepDisks, node.Facts.Candidates())
-	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: disk, Image: text(plan.Image), From: node.Status.Generation}
-	old := node.Binding
-	if old != nil {
-		one.From = max(one.From, old.Generation)
-	}
+	one, old := imaging(*node, plan), node.Binding
 	switch {
 	case old == nil, unclaimed(*old) && plan.known():
 		one.To = desired.Generation(plan.State(), old, node.Status.Generation, false)

@@ -136,6 +136,7 @@ func TestAccNodeDeleteRaces(t *testing.T) {
 	cli.Fails(`Changed since the plan was made: could not remove the finished wipe of node n1`, "destroy",
 		"-auto-approve")
 
+	s.Machine(1).Fulfil() // the other level is a wipe of its own
 	proxy.Before(http.MethodDelete, ofBindings, func() {
 		if err := s.Client().DeleteBinding(t.Context(), "n1"); err != nil {
 			t.Error(err)
