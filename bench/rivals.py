@@ -71,7 +71,8 @@ def uftp(rack: Rack, image: Image, count: int) -> tuple[float, float]:
     command = ["timeout", f"{PATIENCE:.0f}", "uftp", "-R", str(RATE * 1000), "-I", "eth0", str(image.path)]
     found = timed(rack.switch.start("server", *command, **quiet), [])
     for node in range(count):
-        if (rack.home / f"uftp{node}" / image.path.name).stat().st_size != image.path.stat().st_size:
+        there = rack.home / f"uftp{node}" / image.path.name
+        if not there.exists() or there.stat().st_size != image.path.stat().st_size:
             return float("inf"), 0.0
     return found
 
@@ -89,6 +90,8 @@ def rivals(directory: Path, rounds: int) -> Case:
         for count in COUNTS:
             for name, run in tools.items():
                 with Rack(directory, count, LINK) as rack:
+                    for port in rack.switch.ports:  # udpcast and uftp send to groups as they are routed
+                        rack.switch.ip(["route add 224.0.0.0/4 dev eth0"], rack.switch.namespace(port))
                     found.setdefault((name, count), []).append(run(rack, image, count))
                 print(f"  {name}, {count}: {found[name, count][-1]}", flush=True)
     figures: Figures = {
