@@ -144,7 +144,7 @@ func TestAccWithoutImageTheDiskIsWiped(t *testing.T) {
 	l.declare(n("n1", `mode = "delta"`)) // no wipe has a mode
 	l.hasNot(l.plan(2), "generation", "Warning")
 	l.declare(n("n1", `wipe = "purge"`))
-	l.has(l.plan(2), "Warning: n1: disk serial:LAB-0001 is wiped (generation 2 -> 3)", "~ generation = 2 -> 3")
+	l.has(l.plan(2), "Warning: n1: all disks are wiped (generation 2 -> 3)", "~ generation = 2 -> 3")
 	l.Apply()
 	l.wants(1, "", 3)
 }
