@@ -56,12 +56,17 @@ layout_mount() {
 		exit 3
 	fi
 	[ -e "$layout_table" ] || : >"$layout_table"
+	# Not by grep: that of busybox takes a file that cannot be read for an empty one.
+	if ! cat "$layout_table" >"$layout_folder.fstab"; then
+		echo "/etc/fstab of the image cannot be read" >&2
+		exit 3
+	fi
 	for layout_file; do
 		# shellcheck disable=SC2046 # the fields of the line
-		layout_check "$layout_table" $(cat "$layout_file") || exit 3
+		layout_check "$layout_folder.fstab" $(cat "$layout_file") || exit 3
 	done
-	layout_own "$layout_table" >"$layout_folder.fstab"
-	[ $# -eq 0 ] || cat "$@" >>"$layout_folder.fstab"
-	configure_put 0644 /etc/fstab <"$layout_folder.fstab"
-	rm -f "$layout_folder.fstab"
+	layout_own "$layout_folder.fstab" >"$layout_folder.new"
+	[ $# -eq 0 ] || cat "$@" >>"$layout_folder.new"
+	configure_put 0644 /etc/fstab <"$layout_folder.new"
+	rm -f "$layout_folder.fstab" "$layout_folder.new"
 }
