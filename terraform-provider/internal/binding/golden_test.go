@@ -3,8 +3,6 @@
 package binding_test
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,8 +10,6 @@ import (
 
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // golden compares a text with a file, of which each CLI has its own: they differ in the frame, and break lines at
 // other places.
@@ -23,21 +19,7 @@ func golden(t *testing.T, name, text string) {
 	if acctest.IsTofu() {
 		cli = ".tofu"
 	}
-	text = regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
-	text = strings.TrimSpace(text) + "\n"
-	file := filepath.Join("testdata", name+cli+".golden")
-	if *update {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s\ngo test -update rewrites it", file, text, want)
-	}
+	acctest.Golden(t, filepath.Join("testdata", name+cli+".golden"), text)
 }
 
 // What an operator reads before an image is changed.

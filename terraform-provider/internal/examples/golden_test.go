@@ -3,7 +3,6 @@
 package examples
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,10 +11,6 @@ import (
 
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
-
-var update = flag.Bool("update", false, "rewrite the plans that the guides show")
-
-var trailing = regexp.MustCompile(`(?m) +$`)
 
 // shows wants a plan to be the one that a guide shows, from its first action to its summary, or to its end if it is the
 // plan of one machine: several warnings come in no order. OpenTofu words its plans in another way.
@@ -31,20 +26,7 @@ func shows(t *testing.T, file, plan string, whole bool) {
 	if at := regexp.MustCompile(`(?m)^Plan: .*$`).FindStringIndex(text); at != nil && !whole {
 		text = text[:at[1]]
 	}
-	text = strings.Trim(trailing.ReplaceAllString(text, ""), "\n") + "\n"
-	path := filepath.Join(shown, "guides", file)
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s\ngo test -update rewrites it", path, text, want)
-	}
+	acctest.Golden(t, filepath.Join(shown, "guides", file), text)
 }
 
 // What people copy first wipes nothing that they did not ask for: examples of resources leave the defaults of what
