@@ -25,15 +25,28 @@ disk_mount() {
 	disk_mounted="$2 $disk_mounted"
 }
 
+# disk_views TYPE: prints TYPE:OPTIONS of each mount in which such a filesystem may show a system; nothing if it is of
+# no use here. The driver of ext4 mounts ext2 and ext3 too.
+disk_views() {
+	case $1 in
+	ext2 | ext3 | ext4) echo ext4:ro ;;
+	xfs | vfat) echo "$1:ro" ;;
+	btrfs) echo btrfs:ro btrfs:ro,subvol=@ btrfs:ro,subvol=@rootfs btrfs:ro,subvol=root ;;
+	esac
+}
+
 # disk_attach DEVICE FOLDER TEST: mounts it read-only with the first type and options for which TEST is true; returns 1
-# if there are none.
+# if there are none, 2 if the device cannot be read. A type that it does not hold is not tried: that would load a
+# driver, and those of xfs and btrfs take a second.
 disk_attach() {
+	disk_types=$(sledc filesystem "device=$1") || return 2
 	mkdir -p "$2"
-	for disk_options in 'ext4 ro' 'xfs ro' 'btrfs ro' 'btrfs ro,subvol=@' 'btrfs ro,subvol=@rootfs' \
-		'btrfs ro,subvol=root' 'vfat ro'; do
-		disk_mount "$1" "$2" "${disk_options% *}" "${disk_options#* }" || continue
-		"$3" "$2" && return 0
-		disk_detach "$2"
+	for disk_type in $disk_types; do
+		for disk_view in $(disk_views "$disk_type"); do
+			disk_mount "$1" "$2" "${disk_view%%:*}" "${disk_view#*:}" || continue
+			"$3" "$2" && return 0
+			disk_detach "$2"
+		done
 	done
 	return 1
 }
@@ -58,13 +71,14 @@ disk_has_kernel() {
 	return 1
 }
 
-# disk_mount_root DISK: mounts its root at $disk_root; sets $disk_root_device. Returns 1 if no partition has a system.
-disk_mount_root() {
-	for disk_root_device in $(disk_partitions "$1"); do
+# disk_find_root DEVICE...: mounts the first that has a system at $disk_root; sets $disk_root_device. Returns 1 if none
+# has; then $disk_unreadable also has those that cannot be read, one of which may be the root.
+disk_find_root() {
+	for disk_root_device; do
 		disk_attach "$disk_root_device" "$disk_root" disk_is_root && return 0
+		[ $? != 2 ] || disk_unreadable="$disk_unreadable $disk_root_device"
 	done
 	disk_root_device=
-	echo "no partition of $1 has a system (etc/passwd and etc/os-release on ext4, xfs, btrfs or vfat)" >&2
 	return 1
 }
 

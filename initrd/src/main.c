@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "verbs/help.h"
 #include "verbs/verbs.h"
 
 static const struct verb verbs[] = {
@@ -15,6 +16,8 @@ static const struct verb verbs[] = {
 		"KEY VERB key=value..."},
 	{"facts", "print the facts of this machine, or send them to sledd", facts_rules, verb_facts, NULL, NULL},
 	{"disks", "list the disks, or find the one that a selector matches", disks_rules, verb_disks, NULL, NULL},
+	{"filesystem", "print which filesystem a partition holds", filesystem_rules, verb_filesystem, NULL, NULL},
+	{"content", "print what a partition holds", content_rules, verb_content, NULL, NULL},
 	{"layout", "make the partition of a data disk on a blank disk", layout_rules, verb_layout, NULL, NULL},
 	{"wipe", "empty a disk", wipe_rules, verb_wipe, NULL, NULL},
 	{"write", "write an image to a disk", write_shell_rules, verb_write, NULL, NULL},
@@ -44,21 +47,6 @@ static const struct verb verbs[] = {
 		NULL},
 };
 
-static void print_verbs(FILE *out) {
-	fputs("usage: sledc VERB key=value...   sledc VERB --help\n\n", out);
-	for (size_t i = 0; i < ELEMENTS(verbs); i++)
-		fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].help);
-	fputs("\nexit: " CODE_NAMES "\n", out);
-}
-
-static void print_help(const struct verb *verb) {
-	printf("sledc %s%s%s: %s\n", verb->name, verb->words ? " " : "", verb->words ? verb->words : "", verb->help);
-	for (const struct operand_rule *rule = verb->rules; rule && rule->key; rule++)
-		printf("  %-11s %s%s%s%s\n", rule->key, rule->help, rule->choices ? ": " : "", rule->choices
-			? rule->choices : "",
-		       rule->required ? " [required]" : "");
-}
-
 static int read_operands(const struct verb *verb, int count, char **words, struct operands *ret, struct fault *fault) {
 	for (int i = 0; i < count; i++) {
 		int r = operands_add(ret, words[i], strlen(words[i]), fault);
@@ -73,7 +61,7 @@ static enum exit_code run(const struct verb *verb, int count, char **words) {
 	struct fault fault;
 
 	if (count > 0 && !strcmp(words[0], "--help")) {
-		print_help(verb);
+		help_verb(stdout, verb);
 		return CODE_DONE;
 	}
 	if (verb->run_words)
@@ -86,7 +74,7 @@ static enum exit_code run(const struct verb *verb, int count, char **words) {
 int main(int argc, char **argv) {
 	signal(SIGPIPE, SIG_IGN);
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))) {
-		print_verbs(stdout);
+		help_verbs(stdout, verbs, ELEMENTS(verbs));
 		return CODE_DONE;
 	}
 	for (size_t i = 0; argc > 1 && i < ELEMENTS(verbs); i++)
@@ -94,6 +82,6 @@ int main(int argc, char **argv) {
 			return run(&verbs[i], argc - 2, argv + 2);
 	if (argc > 1)
 		fprintf(stderr, "sledc: unknown verb %s\n", argv[1]);
-	print_verbs(stderr);
+	help_verbs(stderr, verbs, ELEMENTS(verbs));
 	return CODE_USAGE;
 }

@@ -94,6 +94,26 @@ void contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) 
 		add_found(probe, fd, start, bytes, sets);
 }
 
+int contents_type(const char *path, char ret[CONTENTS_TYPE], struct fault *fault) {
+	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *type = NULL;
+	int r;
+
+	if (!probe || fd < 0 || blkid_probe_set_device(probe, fd, 0, 0) != 0)
+		return fault_errno(fault, CODE_FAILED, errno, "%s", path);
+	blkid_probe_enable_superblocks(probe, 1);
+	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE);
+	r = blkid_do_safeprobe(probe);
+	if (r == -1)
+		return fault_set(fault, CODE_FAILED, "%s: reading signatures failed", path);
+	if (r != 0 || blkid_probe_lookup_value(probe, "TYPE", &type, NULL) != 0)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s has %s", path,
+				 r == -2 ? "signatures of several contents" : "no signature");
+	snprintf(ret, CONTENTS_TYPE, "%s", type);
+	return 0;
+}
+
 static void add_name(struct text *text, const char *kind, const char *name) {
 	if (name && *name)
 		text_addf(text, "%s:%s\n", kind, name);

@@ -16,11 +16,11 @@ struct verb {
 };
 
 extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], grow_rules[], bootentry_rules[],
-	report_rules[],
+	report_rules[], content_rules[],
 	seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[], inspect_rules[], verify_rules[],
 		diff_rules[], sign_rules[],
 	pack_rules[], load_rules[], unload_rules[], jump_rules[], hello_rules[], hostkey_rules[], send_rules[],
-		mcast_test_rules[];
+		mcast_test_rules[], filesystem_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
@@ -28,7 +28,9 @@ enum exit_code verb_hostkey(const struct operands *operands);
 enum exit_code verb_hello(const struct operands *operands);
 enum exit_code verb_plan(const struct operands *operands);
 enum exit_code verb_facts(const struct operands *operands);
+enum exit_code verb_content(const struct operands *operands);
 enum exit_code verb_disks(const struct operands *operands);
+enum exit_code verb_filesystem(const struct operands *operands);
 enum exit_code verb_layout(const struct operands *operands);
 enum exit_code verb_wipe(const struct operands *operands);
 enum exit_code verb_write(const struct operands *operands);
