@@ -224,6 +224,10 @@ test-erase: build/bin/sledd initrd ## disks wiped to each level, power cuts, ima
 test-data-disks: build/bin/sledd build/bin/sledc initrd ## data disks of a machine that is imaged five times
 	initrd/test/boot/data build
 
+# A virtual machine. Root makes the image, a Debian that stays in $SLED_CACHE.
+test-lvm: build/bin/sledd initrd ## a root on LVM beside a clone of its volume group
+	tools/as-root initrd/test/boot/lvm build
+
 test-multicast: check-program ## multicast to 1,000 nodes in virtual time
 	$(MAKE) -C initrd/src simulate growth
 	tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc SLED_VECTORS=$(CURDIR)/contract/vectors \

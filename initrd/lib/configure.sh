@@ -8,7 +8,8 @@ step_configure() {
 	[ "$(words_value system "$@")" != keep ] || { configure_boot_order "$@"; return; }
 	# shellcheck disable=SC2046 # operands
 	sledc grow $(words_pick 'disk keep grow' "$@")
-	disk_mount_root "$configure_disk" || exit 3
+	disk_mount_root "$configure_disk" || exit $?
+	[ "$(words_value grow "$@")" = none ] || lvm_grow
 	$MOCK mount -o remount,rw "$disk_root_device" "$disk_root"
 	configure_hostname=$(words_value hostname "$@")
 	[ -z "$configure_hostname" ] || identity_name

@@ -57,10 +57,16 @@ disk_detach() {
 }
 
 # In a subshell: leaves the mounts of the parent to it.
-disk_forget() { disk_mounted=; }
+disk_forget() {
+	disk_mounted=
+	lvm_forget
+}
 
-# Unmounts everything, in reverse order.
-disk_release() { for disk_folder in $disk_mounted; do disk_detach "$disk_folder"; done; }
+# Unmounts everything, in reverse order, and deactivates what is below.
+disk_release() {
+	for disk_folder in $disk_mounted; do disk_detach "$disk_folder"; done
+	lvm_close
+}
 
 disk_is_root() { [ -f "$1/etc/passwd" ] && { [ -e "$1/etc/os-release" ] || [ -L "$1/etc/os-release" ]; }; }
 
@@ -82,13 +88,36 @@ disk_find_root() {
 	return 1
 }
 
-# disk_mount_boot DISK: sets $disk_boot to where the kernels are: a folder of the root, or a separate partition.
+# disk_mount_root DISK: the same of its partitions, then of its logical volumes. Returns the exit code of the step,
+# after the reason, if there is none: 3 if nothing has a system, 1 if something cannot be read.
+disk_mount_root() {
+	disk_unreadable='' disk_code=0
+	# shellcheck disable=SC2046 # devices
+	disk_find_root $(disk_partitions "$1") && return 0
+	lvm_open "$1" || disk_code=$?
+	if [ "$disk_code" = 0 ]; then disk_find_root $lvm_volumes && return 0; fi
+	if [ -n "$disk_unreadable" ]; then
+		echo "no system was found on $1, where these are not readable:$disk_unreadable" >&2
+		return 1
+	fi
+	case $disk_code in
+	0)
+		echo "no partition and no logical volume of $1 has a system" \
+			"(etc/passwd and etc/os-release on ext4, xfs, btrfs or vfat)$lvm_refused" >&2
+		;;
+	1) echo "no partition of $1 has a system (etc/passwd and etc/os-release on ext4, xfs, btrfs or vfat)" >&2 ;;
+	esac
+	return 3
+}
+
+# disk_mount_boot DISK: sets $disk_boot to where the kernels are: a folder of the root, or a separate partition
+# or logical volume.
 disk_mount_boot() {
 	if disk_has_kernel "$disk_root/boot"; then
 		disk_boot=$disk_root/boot
 		return 0
 	fi
-	for disk_device in $(disk_partitions "$1"); do
+	for disk_device in $(disk_partitions "$1") $lvm_volumes; do
 		[ "$disk_device" != "$disk_root_device" ] || continue
 		disk_attach "$disk_device" "$disk_boot" disk_has_kernel && return 0
 	done

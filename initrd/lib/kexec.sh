@@ -51,7 +51,7 @@ kexec_find() {
 step_kexec() {
 	exec 3>&1 >&2 # 3: see plan_detail
 	kexec_disk=$(disk_of_step "$@")
-	# The root of a system on LVM, LUKS, md or ZFS cannot be mounted. Its /boot is enough.
+	# The root of a system on LUKS, md or ZFS cannot be mounted, nor one on LVM without lvm2. Its /boot is enough.
 	disk_mount_root "$kexec_disk" || echo "the kernel can only come from /boot" >&2
 	disk_mount_boot "$kexec_disk"
 	kexec_method=kexec kexec_reason='' kexec_code=3
