@@ -85,6 +85,7 @@ options:
       - ata-security-erase-enhanced
       - mmc-sanitize
       - mmc-secure-erase
+      - opal-psid-revert
   mode:
     description:
       - >-
@@ -273,6 +274,7 @@ SPEC = {
             "ata-security-erase-enhanced",
             "mmc-sanitize",
             "mmc-secure-erase",
+            "opal-psid-revert",
         ],
     },
     "mode": {"type": "str", "choices": ["full", "delta", "auto"]},

@@ -27,4 +27,6 @@ void disk_describe(const struct disk *disk, struct text *text) {
 	operand_write(text, "transport", disk->transport);
 	if (disk->sets[0])
 		operand_write(text, "set", disk->sets);
+	if (disk->hidden[0])
+		operand_write(text, "hidden", disk->hidden);
 }

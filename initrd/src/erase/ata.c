@@ -10,7 +10,7 @@
 #include "erase/wire.h"
 
 enum { PASS_THROUGH = 0x85, IDENTIFY = 0xec, SANITIZE = 0xb4, CHECK_POWER = 0xe5 };
-enum { NATIVE_MAX = 0xf8, NATIVE_MAX_EXT = 0x27, ACCESSIBLE_MAX = 0x78, CONFIGURATION = 0xb1 };
+enum { NATIVE_MAX = 0xf8, NATIVE_MAX_EXT = 0x27, ACCESSIBLE_MAX = 0x78, CONFIGURATION = 0xb1, SET_MAX_EXT = 0x37 };
 enum { DEVICE = 0x40 }; // the register: LBA
 enum { NON_DATA = 3 << 1, PIO_IN = 4 << 1, PIO_OUT = 5 << 1, EXTEND = 1 };
 enum { CHECK = 0x20, FROM_DRIVE = 0x08, BLOCKS = 0x04, IN_COUNT = 0x02 }; // CK_COND, T_DIR, BYT_BLOK, T_LENGTH
@@ -45,6 +45,13 @@ void ata_native_max(bool is_long, struct scsi_command *ret) {
 void ata_accessible_max(struct scsi_command *ret) { // feature 0: GET NATIVE MAX ADDRESS EXT
 	*ret = (struct scsi_command){
 		.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, [13] = DEVICE, ACCESSIBLE_MAX}, .size = 16};
+}
+
+void ata_set_max(uint64_t last, struct scsi_command *ret) { // count 0: volatile
+	*ret = (struct scsi_command){.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, 0, 0, 0, 0, (uint8_t)(last >> 24),
+					     (uint8_t)last, (uint8_t)(last >> 32), (uint8_t)(last >> 8),
+					     (uint8_t)(last >> 40), (uint8_t)(last >> 16), DEVICE, SET_MAX_EXT},
+				     .size = 16};
 }
 
 void ata_overlay(struct scsi_command *ret) { // feature 0xc2: DEVICE CONFIGURATION IDENTIFY

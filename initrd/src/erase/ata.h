@@ -66,6 +66,10 @@ void ata_overlay(struct scsi_command *ret);
 // The last sector without an overlay. -EINVAL: the buffer is too short, or has a wrong checksum.
 int ata_overlay_decode(const uint8_t *data, size_t size, uint64_t *ret);
 
+// SET MAX ADDRESS EXT, until the power of the drive is cut: its last sector (ACS-2 7.45.7). READ NATIVE MAX ADDRESS EXT
+// must precede it, with no command in between.
+void ata_set_max(uint64_t last, struct scsi_command *ret);
+
 // Changes nothing, and returns registers where the controller returns them (CHECK POWER MODE).
 void ata_check_power(struct scsi_command *ret);
 

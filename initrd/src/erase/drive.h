@@ -27,6 +27,10 @@ struct drive_ops {
 	// -errno: one of them failed. `page`: MMC_PAGE bytes for the one that reads.
 	int (*mmc)(struct drive *, struct mmc_command *, unsigned count, void *page, uint32_t seconds);
 
+	// Reverts a drive of Opal by its PSID; the kernel has the timeout. NULL: returns the flags of its status
+	// (linux/sed-opal.h). 0: success; > 0: the status of the method; -errno: drive or kernel has no Opal.
+	int (*opal)(struct drive *, const char *psid);
+
 	int64_t (*now)(struct drive *);
 	void (*wait)(struct drive *, int64_t until);
 };
@@ -49,6 +53,7 @@ struct drive {
 	const struct drive_family *family;
 	struct device *device;
 	void *context;				     // of ops, in tests
+	const char *serial, *psids;		     // for a revert; may be NULL
 	void (*tick)(struct drive *, uint32_t part); // of SANITIZE_WHOLE; may be NULL
 	void *owner;				     // of tick
 

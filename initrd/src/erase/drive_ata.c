@@ -2,6 +2,7 @@
 // ATA drives, by commands that libata or the controller passes through (SAT-4 12.2): SANITIZE DEVICE (ACS-4 7.36).
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "erase/ata.h"
@@ -98,7 +99,7 @@ static int probe_sanitize(struct drive *drive, const struct ata_identity *identi
 	return 0;
 }
 
-static bool is_ata(struct drive *drive) {
+bool ata_is_drive(struct drive *drive) {
 	struct scsi_command command;
 	struct scsi_inquiry inquiry;
 	uint8_t data[96] = {0}, sense[SCSI_SENSE];
@@ -112,17 +113,23 @@ void ata_unlock(struct drive *drive) {
 	struct ata_identity identity;
 	struct fault ignored;
 
-	if (is_ata(drive) && ata_read_identity(drive, &identity, &ignored) == 0)
+	if (ata_is_drive(drive) && ata_read_identity(drive, &identity, &ignored) == 0)
 		(void)ata_security_release(drive, &identity, &ignored);
+}
+
+static void note_hidden(const struct ata_identity *identity, const struct ata_hidden *hidden, struct offers *offers) {
+	char text[128];
+
+	ata_hidden_text(hidden, text, sizeof(text));
+	snprintf(offers->note, sizeof(offers->note), "%s hides %s", identity->model, text);
 }
 
 static int probe(struct drive *drive, struct offers *offers, struct fault *fault) {
 	struct ata_identity identity;
-	const char *by = "";
-	uint64_t hidden;
+	struct ata_hidden hidden;
 	int r;
 
-	if (!is_ata(drive))
+	if (!ata_is_drive(drive))
 		return 1;
 	*offers = (struct offers){0};
 	if ((r = ata_read_identity(drive, &identity, fault)) < 0 ||
@@ -132,13 +139,15 @@ static int probe(struct drive *drive, struct offers *offers, struct fault *fault
 		return snprintf(offers->note, sizeof(offers->note), "%s is locked by a password that is not Sled's%s",
 				identity.model, identity.is_expired ? ", or was tried too often" : ""),
 		       0;
-	if ((hidden = ata_hidden(drive, &identity, &by)) > 0)
-		return snprintf(offers->note, sizeof(offers->note), "%s hides %llu sectors by %s", identity.model,
-				(unsigned long long)hidden, by),
-		       0;
+	ata_hidden(drive, &identity, &hidden);
+	offers->hides = ata_hidden_all(&hidden) > 0;
+	if (offers->hides && !ata_hidden_lifts(&identity, &hidden))
+		return note_hidden(&identity, &hidden, offers), 0;
 	r = probe_sanitize(drive, &identity, offers, fault);
 	if (r == 0)
 		ata_security_offer(&identity, offers);
+	if (r == 0 && hidden.area > 0 && offers->note[0] == 0) // every command of ATA is taken only when named
+		note_hidden(&identity, &hidden, offers);
 	return r;
 }
 
@@ -163,15 +172,12 @@ static int settle(struct drive *drive, enum erase_method *ret, struct fault *fau
 	return drive_follow(drive, SANITIZE_UNKNOWN, poll_status, fault);
 }
 
-static int run(struct drive *drive, const struct offer *offer, struct fault *fault) {
+static int sanitize(struct drive *drive, const struct offer *offer, struct fault *fault) {
 	struct ata_registers registers;
 	struct scsi_command command;
 	unsigned i = 0;
 	int r;
 
-	drive->reported[0] = 0;
-	if (offer->is_named)
-		return ata_security_erase(drive, offer, fault);
 	while (features[i].method != offer->method)
 		i++;
 	ata_sanitize(features[i].feature, &command);
@@ -185,6 +191,23 @@ static int run(struct drive *drive, const struct offer *offer, struct fault *fau
 		r = fault_set(fault, CODE_FAILED,
 			      "%s: Sanitize failed (%s); the drive returns no data until another one succeeds",
 			      drive->device->name, drive->reported);
+	return r;
+}
+
+// What was hidden is erased with the rest. It is in the record, because the kernel cannot read it back.
+static int run(struct drive *drive, const struct offer *offer, struct fault *fault) {
+	uint64_t lifted;
+	size_t used;
+	int r = ata_lift(drive, &lifted, fault);
+
+	drive->reported[0] = 0;
+	if (r < 0)
+		return r;
+	r = offer->is_named ? ata_security_erase(drive, offer, fault) : sanitize(drive, offer, fault);
+	used = strlen(drive->reported);
+	if (lifted > 0 && used > 0)
+		snprintf(drive->reported + used, sizeof(drive->reported) - used, "; lifted an HPA of %llu bytes",
+			 (unsigned long long)lifted);
 	return r;
 }
 

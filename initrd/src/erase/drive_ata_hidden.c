@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Areas of ATA drives that cannot be addressed: a host protected area (HPA, ACS-2 4.11), a device configuration overlay
 // (DCO, ACS-2 4.7), an accessible maximum address (AMAC, ACS-4 4.3).
+#include <stdio.h>
+
 #include "base/cleanup.h"
 #include "erase/drive_ata.h"
 
@@ -31,26 +33,113 @@ static uint64_t ask_overlay(struct drive *drive) {
 	return last + 1;
 }
 
-uint64_t ata_hidden(struct drive *drive, const struct ata_identity *identity, const char **ret_by) {
-	struct {
-		bool has;
-		const char *by;
-		uint64_t sectors;
-	} found[] = {{identity->has_area, "a host protected area (HPA)", 0},
-		     {identity->has_amac, "an accessible maximum address (AMAC)", 0},
-		     {identity->has_overlay, "a device configuration overlay (DCO)", 0}};
-	struct scsi_command native, accessible;
-	uint64_t most = identity->sectors;
+// The last sector that the drive can be set to. It must be asked directly before it is set.
+static uint64_t ask_native(struct drive *drive, const struct ata_identity *identity) {
+	struct scsi_command command;
 
-	ata_native_max(identity->has_long, &native);
-	ata_accessible_max(&accessible);
-	found[0].sectors = found[0].has ? ask(drive, "READ NATIVE MAX ADDRESS", &native) : 0;
-	found[1].sectors = found[1].has ? ask(drive, "GET NATIVE MAX ADDRESS EXT", &accessible) : 0;
-	found[2].sectors = found[2].has ? ask_overlay(drive) : 0;
+	ata_native_max(identity->has_long, &command);
+	return ask(drive, "READ NATIVE MAX ADDRESS", &command);
+}
+
+static uint64_t ask_accessible(struct drive *drive) {
+	struct scsi_command command;
+
+	ata_accessible_max(&command);
+	return ask(drive, "GET NATIVE MAX ADDRESS EXT", &command);
+}
+
+void ata_hidden(struct drive *drive, const struct ata_identity *identity, struct ata_hidden *ret) {
+	uint64_t found[] = {identity->has_area ? ask_native(drive, identity) : 0,
+			    identity->has_amac ? ask_accessible(drive) : 0,
+			    identity->has_overlay ? ask_overlay(drive) : 0};
+	uint64_t *hides[] = {&ret->area, &ret->accessible, &ret->overlay}, most = identity->sectors;
+
+	*ret = (struct ata_hidden){0};
 	for (unsigned i = 0; i < ELEMENTS(found); i++)
-		if (found[i].sectors > most && found[i].sectors <= SECTORS_MAX) {
-			most = found[i].sectors;
-			*ret_by = found[i].by;
+		if (found[i] > most && found[i] <= SECTORS_MAX) {
+			*hides[i] = (found[i] - most) * drive->device->sector;
+			most = found[i];
 		}
-	return most - identity->sectors;
+}
+
+uint64_t ata_hidden_all(const struct ata_hidden *hidden) {
+	return hidden->area + hidden->accessible + hidden->overlay;
+}
+
+static void list(const struct ata_hidden *hidden, bool is_fact, char *ret, size_t size) {
+	const struct {
+		uint64_t bytes;
+		const char *fact, *text;
+	} kinds[] = {{hidden->area, "hpa", "HPA"},
+		     {hidden->accessible, "amac", "AMAC"},
+		     {hidden->overlay, "dco", "DCO"}};
+	size_t used = 0;
+
+	*ret = 0;
+	for (unsigned i = 0; i < ELEMENTS(kinds) && used < size; i++) {
+		if (kinds[i].bytes == 0)
+			continue;
+		if (is_fact)
+			used += (size_t)snprintf(ret + used, size - used, "%s%s:%llu", used ? "," : "", kinds[i].fact,
+						 (unsigned long long)kinds[i].bytes);
+		else
+			used += (size_t)snprintf(ret + used, size - used, "%s%llu bytes by %s", used ? ", " : "",
+						 (unsigned long long)kinds[i].bytes, kinds[i].text);
+	}
+}
+
+void ata_hidden_fact(const struct ata_hidden *hidden, char *ret, size_t size) { list(hidden, true, ret, size); }
+
+void ata_hidden_text(const struct ata_hidden *hidden, char *ret, size_t size) { list(hidden, false, ret, size); }
+
+bool ata_hidden_lifts(const struct ata_identity *identity, const struct ata_hidden *hidden) {
+	return hidden->accessible == 0 && hidden->overlay == 0 && identity->has_long;
+}
+
+static int read_hidden(struct drive *drive, struct ata_identity *identity, struct ata_hidden *ret,
+		       struct fault *fault) {
+	int r = ata_read_identity(drive, identity, fault);
+
+	if (r == 0)
+		ata_hidden(drive, identity, ret);
+	return r;
+}
+
+static int set_max(struct drive *drive, const struct ata_identity *identity, struct fault *fault) {
+	struct ata_registers registers;
+	struct scsi_command command;
+	uint64_t sectors = ask_native(drive, identity);
+	int r;
+
+	if (sectors == 0 || sectors > SECTORS_MAX)
+		return fault_set(fault, CODE_UNSUPPORTED, "the drive states its native size no more");
+	ata_set_max(sectors - 1, &command);
+	r = ata_submit(drive, "SET MAX ADDRESS EXT", &command, NULL, 0, ATA_SECONDS, &registers, fault);
+	if (r > 0)
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "the drive refuses SET MAX ADDRESS EXT, perhaps because the firmware of the machine "
+				 "froze it");
+	return r;
+}
+
+int ata_lift(struct drive *drive, uint64_t *ret, struct fault *fault) {
+	struct ata_identity identity;
+	struct ata_hidden hidden;
+	struct fault why = {0};
+	char text[128];
+	int r = read_hidden(drive, &identity, &hidden, fault);
+
+	*ret = 0;
+	if (r < 0 || ata_hidden_all(&hidden) == 0)
+		return r;
+	if (ata_hidden_lifts(&identity, &hidden)) {
+		*ret = hidden.area;
+		if ((r = set_max(drive, &identity, &why)) < 0 && why.code != CODE_UNSUPPORTED)
+			return *fault = why, r;
+		if ((r = read_hidden(drive, &identity, &hidden, fault)) < 0 || ata_hidden_all(&hidden) == 0)
+			return r;
+	}
+	ata_hidden_text(&hidden, text, sizeof(text));
+	return fault_set(fault, CODE_UNSUPPORTED, "%s hides %s%s%s; nothing was erased", drive->device->name, text,
+			 why.text[0] ? ": " : "", why.text);
 }

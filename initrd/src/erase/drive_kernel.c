@@ -4,8 +4,10 @@
 #include <linux/major.h>
 #include <linux/mmc/ioctl.h>
 #include <linux/nvme_ioctl.h>
+#include <linux/sed-opal.h>
 #include <scsi/sg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #include "base/bytes.h"
@@ -88,6 +90,21 @@ static int kernel_mmc(struct drive *drive, struct mmc_command *commands, unsigne
 	return 0;
 }
 
+static int kernel_opal(struct drive *drive, const char *psid) {
+	struct opal_status status = {0};
+	struct opal_key key = {0};
+	int r;
+
+	if (!psid)
+		return ioctl(drive->device->fd, IOC_OPAL_GET_STATUS, &status) < 0 ? -errno : (int)status.flags;
+	key.key_len = (uint8_t)strlen(psid);
+	memcpy(key.key, psid, key.key_len);
+	r = ioctl(drive->device->fd, IOC_OPAL_PSID_REVERT_TPR, &key);
+	r = r < 0 ? -errno : r;
+	explicit_bzero(&key, sizeof(key));
+	return r;
+}
+
 static int64_t kernel_now(struct drive *drive) {
 	(void)drive;
 	return clock_now();
@@ -98,4 +115,5 @@ static void kernel_wait(struct drive *drive, int64_t until) {
 	clock_wait_until(until);
 }
 
-const struct drive_ops drive_kernel = {kernel_nsid, kernel_nvme, kernel_scsi, kernel_mmc, kernel_now, kernel_wait};
+const struct drive_ops drive_kernel = {kernel_nsid, kernel_nvme, kernel_scsi, kernel_mmc,
+				       kernel_opal, kernel_now,  kernel_wait};

@@ -25,4 +25,5 @@ struct erase_fleet {
 	struct erase_job *jobs;
 	void (*show)(const struct progress *); // gets the sum of all
 	const struct drive_ops *drive_ops;     // NULL: no commands of drives
+	const char *psids;		       // of drives of Opal (psids.h); NULL: none is known
 };

@@ -25,6 +25,7 @@ static const char *const names[] = {
 	[METHOD_ATA_SECURITY_ERASE_ENHANCED] = "ata-security-erase-enhanced",
 	[METHOD_MMC_SANITIZE] = "mmc-sanitize",
 	[METHOD_MMC_SECURE_ERASE] = "mmc-secure-erase",
+	[METHOD_OPAL_PSID_REVERT] = "opal-psid-revert",
 };
 
 int method_parse(const char *word, enum erase_method *ret) {

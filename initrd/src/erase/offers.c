@@ -17,6 +17,14 @@ void offers_add_named(struct offers *offers, enum erase_method method, uint32_t 
 			(struct offer){.method = method, .is_named = true, .seconds = seconds};
 }
 
+void offers_add_revert(struct offers *offers) {
+	if (offers->count < OFFERS_MAX)
+		offers->items[offers->count++] = (struct offer){.method = METHOD_OPAL_PSID_REVERT,
+								.whole = true,
+								.is_named = true,
+								.seconds = SANITIZE_UNKNOWN};
+}
+
 void offers_remove(struct offers *offers, enum erase_method method) {
 	unsigned kept = 0;
 

@@ -20,12 +20,16 @@ struct offers {
 	unsigned count;
 	struct offer items[OFFERS_MAX];
 	char note[160]; // why there are not more; may be empty
+	bool hides;	// the drive hides sectors, so that nothing reaches all of it
 };
 
 void offers_add(struct offers *offers, enum erase_method method, bool whole, bool is_sanitize, uint32_t seconds);
 
 // A command that is never taken by auto.
 void offers_add_named(struct offers *offers, enum erase_method method, uint32_t seconds);
+
+// The revert by PSID, which reaches all of the drive.
+void offers_add_revert(struct offers *offers);
 
 // After the drive has refused it.
 void offers_remove(struct offers *offers, enum erase_method method);

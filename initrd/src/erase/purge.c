@@ -10,6 +10,7 @@
 #include "erase/drive_ata.h"
 #include "erase/erase.h"
 #include "erase/method.h"
+#include "erase/opal.h"
 
 static const struct drive_family *const families[] = {&drive_nvme, &drive_scsi, &drive_ata, &drive_mmc};
 
@@ -68,6 +69,8 @@ static int collect(struct group *g, struct fault *fault) {
 				.drive = {.ops = g->fleet->drive_ops,
 					  .device = &jobs[i].device,
 					  .context = jobs[i].drive_context,
+					  .serial = jobs[i].disk.serial,
+					  .psids = g->fleet->psids,
 					  .tick = tick,
 					  .owner = g}};
 	return 0;
@@ -79,6 +82,8 @@ static int probe_one(struct member *member, struct offers *offers, struct fault 
 	for (unsigned i = 0; drive->ops && i < ELEMENTS(families); i++) {
 		int r = families[i]->probe(drive, offers, fault);
 		drive->family = families[i];
+		if (r == 0)
+			opal_offer(drive, offers);
 		if (r <= 0)
 			return r;
 	}
@@ -91,8 +96,11 @@ static int probe_one(struct member *member, struct offers *offers, struct fault 
 static void take_own_method(struct member *member) {
 	struct erase *erase = &member->job->erase;
 	const char *kind = member->drive.family->kind;
+	bool is_own = erase->by == METHOD_OPAL_PSID_REVERT
+			      ? opal_is(&member->drive)
+			      : strncmp(method_name(erase->by), kind, strlen(kind)) == 0;
 
-	if (erase->level == ERASE_PURGE && strncmp(method_name(erase->by), kind, strlen(kind)) != 0)
+	if (erase->level == ERASE_PURGE && !is_own)
 		erase->by = METHOD_AUTO;
 }
 
@@ -183,6 +191,11 @@ static void note(struct member *member, const struct drive *drive, const struct 
 	memcpy(member->job->erase.reported, drive->reported, REPORTED_MAX);
 }
 
+static int run_offer(struct drive *drive, const struct offer *offer, struct fault *fault) {
+	return offer->method == METHOD_OPAL_PSID_REVERT ? opal_revert(drive, fault)
+							: drive->family->run(drive, offer, fault);
+}
+
 // One command for all. What it reaches is read once more first: a namespace may have been made since.
 static int run_whole(struct group *g, const struct offer *offer, struct fault *fault) {
 	struct drive *drive = &g->members[0].drive;
@@ -196,7 +209,7 @@ static int run_whole(struct group *g, const struct offer *offer, struct fault *f
 			r = fault_set(fault, CODE_DISK, "%s would also erase what is not to be erased: %s",
 				      method_name(offer->method), outside);
 		if (r == 0)
-			r = drive->family->run(drive, offer, fault);
+			r = run_offer(drive, offer, fault);
 	}
 	for (size_t i = 0; (r == 0 || fault->code == CODE_FAILED) && i < g->count; i++)
 		note(&g->members[i], drive, offer);
@@ -209,7 +222,7 @@ static int run_one(struct member *member, struct offers offers, enum erase_metho
 
 	for (;;) {
 		int r = offers_choose(&offers, requested, NULL, &offer, fault);
-		if (r == 0 && (r = member->drive.family->run(&member->drive, &offer, fault)) == 0)
+		if (r == 0 && (r = run_offer(&member->drive, &offer, fault)) == 0)
 			return note(member, &member->drive, &offer), 0;
 		if (r < 0 && fault->code == CODE_FAILED)
 			note(member, &member->drive, &offer);

@@ -10,7 +10,7 @@
 
 #define ERASE_FEW 8u // disks side by side: up to 64 MiB of buffers for all of them
 
-#define REPORTED_MAX 120u // bytes of what a drive reported, as text
+#define REPORTED_MAX 160u // bytes of what a drive reported, as text
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -39,6 +39,7 @@ enum erase_method {
 	METHOD_ATA_SECURITY_ERASE_ENHANCED,
 	METHOD_MMC_SANITIZE,
 	METHOD_MMC_SECURE_ERASE,
+	METHOD_OPAL_PSID_REVERT,
 };
 
 struct erase {

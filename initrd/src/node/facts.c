@@ -13,6 +13,7 @@
 #include "disk/contents.h"
 #include "disk/scan.h"
 #include "disk/sysfs.h"
+#include "erase/hidden.h"
 
 #define LINES_MAX 256u // of a body: contract/report.md
 #define NICS_MAX 64u
@@ -120,6 +121,8 @@ int facts_collect(const char *root, struct text *text, struct fault *fault) {
 
 	if (r == 0)
 		r = contents_read(root, &disks, fault);
+	if (r == 0)
+		r = hidden_read(root, &drive_kernel, &disks, fault);
 	if (r < 0)
 		return r;
 	facts_boot_id(root, boot, sizeof(boot));

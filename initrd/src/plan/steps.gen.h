@@ -41,7 +41,7 @@
 	 "nvme-sanitize-overwrite|scsi-sanitize-block|scsi-sanitize-crypto|" \
 	 "scsi-sanitize-overwrite|ata-sanitize-block|ata-sanitize-crypto|" \
 	 "ata-sanitize-overwrite|ata-security-erase|ata-security-erase-enhanced|" \
-	 "mmc-sanitize|mmc-secure-erase", NULL}, \
+	 "mmc-sanitize|mmc-secure-erase|opal-psid-revert", NULL}, \
 	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}
 
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "disk/choose.h"
 #include "disk/contents.h"
 #include "disk/scan.h"
@@ -12,7 +14,10 @@
 #include "erase/fleet.h"
 #include "erase/level.h"
 #include "erase/method.h"
+#include "erase/psids.h"
 #include "verbs/verbs.h"
+
+#define PSIDS_MAX 65536u // bytes of the file
 
 static int make_jobs(struct erase_fleet *fleet, size_t count, struct fault *fault) {
 	fleet->jobs = calloc(count, sizeof(*fleet->jobs));
@@ -70,6 +75,25 @@ static int open_all(const char *selectors, const char *keep, struct erase_fleet 
 	return r;
 }
 
+// PSIDs reach a node by a site hook (docs/disks.md), never in a plan. A file that cannot be read is not "no PSIDs".
+static int read_psids(char **ret, struct fault *fault) {
+	char path[PATH_MAX];
+	size_t size;
+	int r;
+
+	snprintf(path, sizeof(path), "%s/run/sled/psids", seam_root());
+	r = file_read(path, PSIDS_MAX, ret, &size);
+	if (r == -ENOENT)
+		return 0;
+	return r < 0 ? fault_errno(fault, CODE_FAILED, r, "%s", path) : psids_check(*ret, fault);
+}
+
+static void free_secret(char *text) {
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
 // One line for each disk, for the record of sledd, and the whole in one sentence.
 static void print_records(const struct erase_fleet *fleet, enum erase_level level) {
 	cleanup_with(text_free) struct text text = {0}, whole = {0};
@@ -93,6 +117,7 @@ enum exit_code verb_wipe(const struct operands *operands) {
 	bool full = !strcmp(operands_get_or(operands, "verify", "sample"), "full");
 	enum erase_level level = ERASE_EMPTY;
 	enum erase_method method = METHOD_AUTO;
+	char *psids = NULL;
 	struct fault fault;
 	int r;
 
@@ -101,6 +126,9 @@ enum exit_code verb_wipe(const struct operands *operands) {
 		return CODE_USAGE; // not with the checks of operands
 	if (method_check(level, method, &fault) < 0)
 		return fault_print(&fault, "wipe");
+	if (method == METHOD_OPAL_PSID_REVERT && read_psids(&psids, &fault) < 0)
+		return free_secret(psids), fault_print(&fault, "wipe");
+	fleet.psids = psids;
 	r = seam_count() > 0 ? open_seams(&fleet, &fault) : open_all(selectors, keep, &fleet, &list, &fault);
 	for (size_t i = 0; r == 0 && i < fleet.count; i++) {
 		fleet.jobs[i].erase.level = level;
@@ -109,6 +137,7 @@ enum exit_code verb_wipe(const struct operands *operands) {
 	}
 	if (r == 0)
 		r = fleet_erase(&fleet, &fault);
+	free_secret(psids);
 	if (r < 0) {
 		fputs(text_string(&list), stderr);
 		return fault_print(&fault, "wipe");

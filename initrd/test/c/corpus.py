@@ -163,7 +163,31 @@ def ata() -> dict[str, bytes]:
     struct.pack_into("<H", identity, 118, 0xF000)
     identity[510] = 0xA5
     sense = bytes([0x72, 1, 0, 0x1D, 0, 0, 0, 14, 9, 12, 1, 0, 0x40, 0, 0, 0x8F, 0, 2, 0, 0, 0x40, 0x50])
-    return {"ata/identity": b"\0" + bytes(identity), "ata/registers": b"\1" + sense}
+    overlay = struct.pack("<HIQ", 2, 0, 0x1FFF)[:64].ljust(64, b"\0")
+    return {
+        "ata/identity": b"\0" + bytes(identity),
+        "ata/registers": b"\1" + sense,
+        "ata/overlay": b"\2" + overlay,
+    }
+
+
+def mmc() -> dict[str, bytes]:
+    """Extended CSDs of eMMC for fuzz_mmc.c, from byte 192 on; bit 7 of the first byte: no more than these bytes."""
+    small, large = bytearray(320), bytearray(320)
+    for page, revision, sectors, group, factor in ((small, 8, 0x1000, 1, 10), (large, 7, 0x1D5A000, 8, 255)):
+        page[0] = revision
+        struct.pack_into("<I", page, 212 - 192, sectors)
+        page[223 - 192], page[224 - 192], page[230 - 192], page[231 - 192] = 1, group, factor, 0x55
+    return {"mmc/small": b"\0" + bytes(small), "mmc/large": b"\0" + bytes(large), "mmc/short": b"\x80" + bytes(200)}
+
+
+def psids() -> dict[str, bytes]:
+    """Files of PSIDs for fuzz_psids.c."""
+    psid = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
+    return {
+        "psids/good": b"# rack\nS1 " + psid + b"\nS 2\tabcdefgh-ijklmnop-qrstuvwx-yz012345\r\n",
+        "psids/bad": psid + b"\nS1 short\n",
+    }
 
 
 def main(directory: Path) -> None:
@@ -200,7 +224,7 @@ def main(directory: Path) -> None:
         "packet/announce": packet("announce_alone"),
         "packet/stats": packet("stats"),
     }
-    for name, data in (seeds | nvme() | scsi() | ata()).items():
+    for name, data in (seeds | nvme() | scsi() | ata() | mmc() | psids()).items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
 

@@ -84,6 +84,8 @@ static void attach(void) {
 	state->ata.security.loses_power = is_set("loses_power");
 	state->ata.hpa = is_set("hpa") ? 2048 : 0;
 	state->ata.dco = is_set("dco") ? 4096 : 0;
+	state->ata.amac = is_set("amac") ? 8192 : 0;
+	state->ata.refuses_max = is_set("refuses_max");
 	state->nvme.lies = state->scsi.lies = state->ata.lies = state->mmc.lies = is_set("lies");
 	if (is_set("power_cycle"))
 		security_power_cycle(&state->ata.security, &disk);

@@ -54,6 +54,12 @@ static inline int no_mmc(struct drive *d, struct mmc_command *commands, unsigned
 	return -ENOTTY;
 }
 
+// Of drives without Opal.
+static inline int no_opal(struct drive *d, const char *psid) {
+	(void)d, (void)psid;
+	return -ENOTTY;
+}
+
 // Of drives that are no SCSI.
 static inline int no_scsi(struct drive *d, const struct scsi_command *command, void *data, int size,
 			  uint8_t sense[SCSI_SENSE], uint32_t seconds) {

@@ -43,11 +43,34 @@ static void try_registers(const uint8_t *data, size_t size) {
 	free(copy);
 }
 
+// As above; byte 510 says that there is a checksum, without which the page is refused.
+static void try_overlay(const uint8_t *data, size_t size, bool raw) {
+	uint8_t page[ATA_PAGE] = {0}, sum = 0;
+	uint64_t last;
+
+	memcpy(page, data, size < ATA_PAGE ? size : ATA_PAGE);
+	if (!raw)
+		page[510] = 0xa5;
+	for (unsigned k = 0; k < ATA_PAGE - 1; k++)
+		sum = (uint8_t)(sum + page[k]);
+	if (!raw)
+		page[511] = (uint8_t)-sum;
+	if (ata_overlay_decode(page, ATA_PAGE, &last) < 0) {
+		if (!raw)
+			abort();
+		return;
+	}
+	if (page[510] != 0xa5 || (uint8_t)(sum + page[511]) != 0 || ata_overlay_decode(page, ATA_PAGE - 1, &last) == 0)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (size < 1)
 		return 0;
 	if (data[0] & 1)
 		try_registers(data + 1, size - 1);
+	else if (data[0] & 2)
+		try_overlay(data + 1, size - 1, data[0] & 128);
 	else
 		try_identity(data + 1, size - 1, data[0] & 128);
 	return 0;

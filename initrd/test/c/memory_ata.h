@@ -15,6 +15,9 @@ struct memory_ata {
 	struct memory_security security;
 	uint64_t hpa, amac, dco; // sectors that each of these hides
 	bool refuses_native;	 // it has them, and does not answer
+	bool is_short;		 // its addresses have 28 bits
+	bool refuses_max;	 // the firmware of the machine froze them
+	bool ignores_max;	 // it reports that the area is lifted, and keeps it
 
 	// Faults.
 	bool is_frozen, refuses, fails, lies;
@@ -24,6 +27,9 @@ struct memory_ata {
 
 	// State.
 	int64_t now;
+	uint64_t lifted;     // of hpa, until its power is cut
+	bool native_was_last; // the command before; without it, none is lifted
+	unsigned lifts;
 	bool running, done;
 	unsigned progress, feature, step, sanitizes, erases;
 };
@@ -70,22 +76,41 @@ static inline int ata_double_sanitize(struct memory_ata *m, const uint8_t *cdb, 
 
 // What IDENTIFY DEVICE says of it: sectors of 48 bits, HPA, DCO and AMAC.
 static inline void hidden_identify(const struct memory_ata *m, uint8_t *page) {
-	uint64_t sectors = m->disk->bytes / 512;
+	uint64_t sectors = m->disk->bytes / 512 + m->lifted;
 
 	for (unsigned i = 0; i < 4; i++)
 		page_word(page, 100 + i, (unsigned)(sectors >> 16 * i & 0xffff));
 	page_word(page, 49, 0x200); // LBA
 	page_word(page, 82, get_le16(page + 164) | (m->hpa ? 0x400 : 0));
-	page_word(page, 83, 0x4400 | (m->dco ? 0x800 : 0));
+	page_word(page, 60, (unsigned)(sectors & 0xffff));
+	page_word(page, 61, (unsigned)(sectors >> 16 & 0xfff));
+	page_word(page, 83, (m->is_short ? 0x4000 : 0x4400) | (m->dco ? 0x800 : 0));
 	page_word(page, 86, 0x400);
 	page_word(page, 119, 0x4000 | (m->amac ? 0x100 : 0));
+}
+
+// SET MAX ADDRESS EXT: volatile, of what READ NATIVE MAX ADDRESS EXT returned in the command before.
+static inline int max_command(struct memory_ata *m, bool after_native, const uint8_t *cdb, uint8_t *sense) {
+	uint64_t last = cdb[8] | (uint64_t)cdb[10] << 8 | (uint64_t)cdb[12] << 16 | (uint64_t)cdb[7] << 24 |
+			(uint64_t)cdb[9] << 32 | (uint64_t)cdb[11] << 40, sectors = m->disk->bytes / 512;
+
+	if (m->refuses_max || !after_native || cdb[6] != 0 || last < sectors || last >= sectors + m->hpa) {
+		page_registers(sense, 0x51, 4, 0, 0);
+		return 2;
+	}
+	m->lifts++;
+	m->lifted = m->ignores_max ? 0 : last + 1 - sectors;
+	page_registers(sense, 0x50, 0, 0, last);
+	return 2;
 }
 
 static inline int hidden_command(const struct memory_ata *m, const struct scsi_command *c, uint8_t *data,
 				 uint8_t *sense) {
 	unsigned command = c->cdb[14], feature = (unsigned)c->cdb[3] << 8 | c->cdb[4];
-	uint64_t more = command == 0x27 ? m->hpa : command == 0x78 && feature == 0 ? m->amac : 0, last;
+	uint64_t more = command == 0x78 && feature == 0 ? m->amac : 0, last;
 
+	if (command == (m->is_short ? 0xf8 : 0x27))
+		more = m->hpa;
 	if (command == 0xb1)
 		more = feature == 0xc2 ? m->dco : 0;
 	last = m->disk->bytes / 512 + more - 1;
@@ -109,6 +134,7 @@ static inline int ata_double_scsi(struct drive *d, const struct scsi_command *c,
 				  uint8_t sense[SCSI_SENSE], uint32_t seconds) {
 	struct memory_ata *m = memory_ata(d);
 	uint8_t *to = data;
+	bool after_native;
 	int r;
 
 	(void)seconds;
@@ -123,13 +149,17 @@ static inline int ata_double_scsi(struct drive *d, const struct scsi_command *c,
 		memcpy(sense, (uint8_t[]){0x72, 5, 0x20, 0, 0, 0, 0, 0}, 8);
 		return 2;
 	}
+	after_native = m->native_was_last;
+	m->native_was_last = c->cdb[14] == 0x27;
 	if (c->cdb[14] == 0xec) {
 		page_identity(to, m->word59, 0, 0, m->word128);
 		security_identify(&m->security, to);
 		hidden_identify(m, to);
 		return 0;
 	}
-	if (strchr("\x27\xf8\x78\xb1", c->cdb[14]))
+	if (c->cdb[14] == 0x37)
+		r = max_command(m, after_native, c->cdb, sense);
+	else if (strchr("\x27\xf8\x78\xb1", c->cdb[14]))
 		r = hidden_command(m, c, to, sense);
 	else if (c->cdb[14] != 0xb4) {
 		r = security_command(&m->security, m->disk, c, to, size, sense);
@@ -151,5 +181,5 @@ static inline void ata_double_wait(struct drive *d, int64_t until) {
 		ata_end(m);
 }
 
-static const struct drive_ops ata_double = {no_nsid, no_nvme, ata_double_scsi, no_mmc, ata_double_now,
-					    ata_double_wait};
+static const struct drive_ops ata_double = {no_nsid, no_nvme, ata_double_scsi, no_mmc, no_opal,
+					    ata_double_now, ata_double_wait};

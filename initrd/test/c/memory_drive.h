@@ -161,4 +161,5 @@ static inline void double_wait(struct drive *d, int64_t until) {
 		double_end(m);
 }
 
-static const struct drive_ops double_ops = {double_nsid, double_nvme, no_scsi, no_mmc, double_now, double_wait};
+static const struct drive_ops double_ops = {double_nsid, double_nvme, no_scsi, no_mmc,
+					    no_opal,	 double_now,  double_wait};

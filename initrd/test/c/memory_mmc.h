@@ -108,5 +108,5 @@ static inline void mmc_double_wait(struct drive *d, int64_t until) {
 	((struct memory_mmc *)d->context)->now = until;
 }
 
-static const struct drive_ops mmc_double_ops = {no_nsid,    no_nvme,	    no_scsi,
-						mmc_double, mmc_double_now, mmc_double_wait};
+static const struct drive_ops mmc_double_ops = {no_nsid, no_nvme,	    no_scsi,	   mmc_double,
+						no_opal, mmc_double_now, mmc_double_wait};

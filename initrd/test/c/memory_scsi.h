@@ -122,5 +122,5 @@ static inline void scsi_double_wait(struct drive *d, int64_t until) {
 		scsi_end(m);
 }
 
-static const struct drive_ops scsi_double = {no_nsid, no_nvme, scsi_double_scsi, no_mmc, scsi_double_now,
-					     scsi_double_wait};
+static const struct drive_ops scsi_double = {no_nsid, no_nvme, scsi_double_scsi, no_mmc, no_opal,
+					     scsi_double_now, scsi_double_wait};

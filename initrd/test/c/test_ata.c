@@ -30,6 +30,9 @@ static void test_commands(void) {
 	same(command_text(&command), "85 07 20 00 00 00 00 00 00 00 00 00 00 40 f8 00 ", "READ NATIVE MAX ADDRESS");
 	ata_accessible_max(&command);
 	same(command_text(&command), "85 07 20 00 00 00 00 00 00 00 00 00 00 40 78 00 ", "GET NATIVE MAX ADDRESS EXT");
+	ata_set_max(0x123456789abc, &command);
+	same(command_text(&command), "85 07 20 00 00 00 00 56 bc 34 9a 12 78 40 37 00 ",
+	     "SET MAX ADDRESS EXT, volatile");
 	ata_overlay(&command);
 	same(command_text(&command), "85 08 0e 00 c2 00 01 00 00 00 00 00 00 40 b1 00 ", "DCO IDENTIFY");
 	ata_check_power(&command);

@@ -28,7 +28,7 @@ RISK = "--yes-i-know-what-i-am-doing"
 CHANGES = {
     "nvme": {"80", "84"},
     "scsi": {"48"},
-    "ata": {"b4", "f1", "f2", "f3", "f4", "f6"},
+    "ata": {"37", "b4", "f1", "f2", "f3", "f4", "f6"},
     "mmc": {"06", "23", "24", "26"},
 }
 
@@ -189,9 +189,67 @@ def test_hidden() -> None:
     assert f"Real max sectors: {SIZE // 512 + 4096}" in text, text
     theirs = drive.asked("27", "b1")
     text = drive.wipe("ata-sanitize-block", code=3)
-    assert "hides 4096 sectors by a device configuration overlay (DCO)" in text, text
+    assert "hides 1048576 bytes by HPA, 1048576 bytes by DCO" in text, text
     assert drive.asked("27", "b1") == theirs, theirs
     assert drive.disk.read_bytes() == drive.before
+
+
+def test_lift() -> None:
+    """An HPA is lifted by what hdparm -N sends, which sees no more of it then; that of another name is left alone."""
+    theirs, ours = Drive("ata", "hpa"), Drive("ata", "hpa")
+    theirs.run("hdparm", RISK, "-N", str(SIZE // 512 + 2048), "/dev/null")
+    ours.wipe("auto", code=3)
+    assert not ours.changes()
+    text = ours.wipe("ata-sanitize-block")
+    assert "good" in text, text
+    assert "lifted%20an%20HPA%20of%201048576%20bytes" in text, text
+    sent = ours.sent()
+    lift = [line for line in sent if line[28:30] == "37"]
+    assert lift == [line for line in theirs.changes() if line[28:30] == "37"], sent
+    assert len(lift) == 1, sent
+    before = sent[sent.index(lift[0]) - 1]
+    assert before[28:30] == "27", f"{before}: the native size must be asked directly before it is set"
+    for drive in (theirs, ours):
+        text = drive.run("hdparm", "-N", "/dev/null")
+        assert f"max sectors   = {SIZE // 512 + 2048}/{SIZE // 512 + 2048}, HPA is disabled" in text, text
+    assert ours.erased()
+
+    drive = Drive("ata", "hpa refuses_max")
+    text = drive.wipe("ata-sanitize-block", code=3)
+    assert "hides 1048576 bytes by HPA" in text, text
+    assert "refuses SET MAX ADDRESS EXT" in text, text
+    assert drive.disk.read_bytes() == drive.before
+
+
+def facts_of(drive: Drive) -> str:
+    """The line of sda in the facts of a machine whose only drive of SCSI it is."""
+    tree = drive.folder / "tree"
+    tree.mkdir()
+    subprocess.run(["sh", Path(__file__).with_name("tree.sh"), tree], check=True)
+    (tree / "dev").mkdir(exist_ok=True)
+    (tree / "dev/sda").touch()
+    text = drive.run(SLEDC, "facts", f"root={tree}")
+    return next(line for line in text.splitlines() if line.startswith("disk name=sda "))
+
+
+def test_facts() -> None:
+    """A node reports what its ATA drives hide, by kind, and changes nothing for it."""
+    for faults, hidden in (
+        ("", ""),
+        ("hpa", "hpa:1048576"),
+        ("amac", "amac:4194304"),
+        ("dco", "dco:2097152"),
+        ("hpa amac dco", "hpa:1048576,amac:3145728"),
+    ):
+        drive = Drive("ata", faults)
+        line = facts_of(drive)
+        found = [word for word in line.split() if word.startswith("hidden=")]
+        assert found == ([f"hidden={hidden}"] if hidden else []), line
+        assert not drive.changes()
+        assert drive.disk.read_bytes() == drive.before
+    drive = Drive("scsi", "")
+    assert "hidden=" not in facts_of(drive)
+    assert all(line.startswith("12") for line in drive.sent())
 
 
 def test_nvme() -> None:

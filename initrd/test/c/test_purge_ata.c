@@ -49,20 +49,23 @@ static void test_refusals(void) {
 	ok(run() == CODE_UNSUPPORTED && untouched(), "a clear by a command of NVMe: %s", fault.text);
 }
 
+// What is lifted for good, or by no command, is named and refused.
 static void test_hidden(void) {
 	begin(METHOD_ATA_SANITIZE_BLOCK);
-	drive.hpa = 2048;
-	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "hides 2048 sectors by a host protected"),
-	   "%s", fault.text);
-	begin(METHOD_ATA_SANITIZE_BLOCK);
 	drive.amac = UINT64_C(1) << 33;
-	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "hides 8589934592 sectors by an accessible"),
+	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "SSD 9 hides 4398046511104 bytes by AMAC"),
 	   "%s", fault.text);
 	begin(METHOD_AUTO);
 	drive.dco = 100;
 	drive.hpa = 10;
-	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "hides 100 sectors by a device config"),
-	   "the larger of two: %s", fault.text);
+	ok(run() == CODE_UNSUPPORTED && untouched() && drive.lifts == 0 &&
+		   strstr(fault.text, "SSD 9 hides 5120 bytes by HPA, 46080 bytes by DCO"),
+	   "each beyond the one before it: %s", fault.text);
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	drive.hpa = drive.dco = 10;
+	drive.is_short = true;
+	ok(run() == CODE_UNSUPPORTED && untouched() && drive.lifts == 0 && strstr(fault.text, "5120 bytes by HPA"),
+	   "without 48 bits: %s", fault.text);
 	begin(METHOD_ATA_SANITIZE_BLOCK);
 	drive.hpa = 2048;
 	drive.refuses_native = true;
@@ -70,7 +73,38 @@ static void test_hidden(void) {
 	begin(METHOD_AUTO);
 	fleet.jobs[0].erase.level = ERASE_CLEAR;
 	drive.hpa = 2048;
-	ok(run() == CODE_DONE, "clear promises nothing about it");
+	ok(run() == CODE_DONE && drive.lifts == 0, "clear promises nothing about it");
+}
+
+// A host protected area is lifted for a command that is named, until the power is cut.
+static void test_lift(void) {
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	drive.hpa = 2048;
+	ok(run() == CODE_DONE && drive.lifts == 1 && drive.lifted == 2048 && drive.sanitizes == 1 && !kept(&m) &&
+		   strstr(fleet.jobs[0].erase.reported, "; lifted an HPA of 1048576 bytes"),
+	   "%s", fleet.jobs[0].erase.reported);
+	ok(run() == CODE_DONE && drive.lifts == 1, "lifted once");
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	drive.hpa = UINT64_C(1) << 40;
+	ok(run() == CODE_DONE && strstr(fleet.jobs[0].erase.reported, "of 562949953421312 bytes"), "a large one: %s",
+	   fleet.jobs[0].erase.reported);
+	begin(METHOD_AUTO);
+	drive.hpa = 2048;
+	ok(run() == CODE_UNSUPPORTED && untouched() && drive.lifts == 0 &&
+		   strstr(fault.text, "hides 1048576 bytes by HPA; the drive offers ata-sanitize-"),
+	   "not by auto: %s", fault.text);
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	drive.hpa = 2048;
+	drive.refuses_max = true;
+	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "sda hides 1048576 bytes by HPA: ") &&
+		   strstr(fault.text, "refuses SET MAX ADDRESS EXT"),
+	   "refused: %s", fault.text);
+	begin(METHOD_ATA_SANITIZE_BLOCK);
+	drive.hpa = 2048;
+	drive.ignores_max = true;
+	ok(run() == CODE_UNSUPPORTED && untouched() && drive.lifts == 1 &&
+		   strstr(fault.text, "sda hides 1048576 bytes by HPA; nothing was erased"),
+	   "reported, and not done: %s", fault.text);
 }
 
 static void test_good(enum erase_method by) {
@@ -103,6 +137,7 @@ static void test_course(void) {
 int main(void) {
 	test_refusals();
 	test_hidden();
+	test_lift();
 	test_good(METHOD_ATA_SANITIZE_BLOCK);
 	test_good(METHOD_ATA_SANITIZE_CRYPTO);
 	test_good(METHOD_ATA_SANITIZE_OVERWRITE);

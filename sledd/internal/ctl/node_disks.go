@@ -6,6 +6,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -85,8 +88,29 @@ var diskColumns = []column[api.NodeDisk]{
 	col("path", func(d api.NodeDisk) string { return clean(d.Path) }).spare(),
 }
 
+// hiddenAt is where the column of what disks hide is: next to the size, if any hides something.
+const hiddenAt = 4
+
+// hiddenText is "1.0 MB by HPA, ...", or what a node wrote otherwise.
+func hiddenText(d api.NodeDisk) string {
+	var texts []string
+	for part := range strings.SplitSeq(d.Hidden, ",") {
+		kind, count, _ := strings.Cut(part, ":")
+		bytes, err := strconv.ParseInt(count, 10, 64)
+		if err != nil {
+			return clean(d.Hidden)
+		}
+		texts = append(texts, bytesText(bytes)+" by "+clean(strings.ToUpper(kind)))
+	}
+	return strings.Join(texts, ", ")
+}
+
 func (a *app) nodeDisks(disks api.NodeDisks) {
-	printTable(a.Out, a.Screen, diskColumns, disks.Disks)
+	columns := diskColumns
+	if slices.ContainsFunc(disks.Disks, func(d api.NodeDisk) bool { return d.Hidden != "" }) {
+		columns = slices.Insert(slices.Clone(columns), hiddenAt, col("hidden", hiddenText))
+	}
+	printTable(a.Out, a.Screen, columns, disks.Disks)
 	for _, row := range [][2]string{{"selector", clean(disks.Match)}, {"in a plan", clean(disks.Planned)},
 		{"reported", localTime(disks.Time)}} {
 		if row[1] != "" {

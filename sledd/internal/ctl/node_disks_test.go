@@ -50,3 +50,28 @@ func TestNodeDisks(t *testing.T) {
 		t.Errorf("the plan is %s", got)
 	}
 }
+
+func TestNodeDisksNamesWhatADriveHides(t *testing.T) {
+	s := sleddtest.Start(t)
+	s.Declare(1)
+	m := s.Machine(1)
+	disk := "\ndisk name=sda serial=S1 bytes=2000 transport=sata"
+	say := func(hidden string) string {
+		m.Say("facts", "facts 1\nboot "+m.Boot+disk+hidden+"\ndisk name=sdb serial=S2 bytes=1000 transport=sata\n")
+		return sledctl(t, s.URL, "", "node", "disks", "n1", "--match", "serial:S1").out
+	}
+	for _, c := range []struct{ hidden, want string }{
+		{"", "SIZE    BY "},
+		{" hidden=other", "HIDDEN  BY "},
+		{" hidden=hpa:1048576", " 1.05MB by HPA  sata "},
+		{" hidden=hpa:1048576,dco:2097152", " 1.05MB by HPA, 2.10MB by DCO  sata "},
+	} {
+		if out := say(c.hidden); !strings.Contains(out, c.want) {
+			t.Errorf("%q: %s", c.hidden, out)
+		}
+	}
+	r := sledctl(t, s.URL, "", "node", "disks", "n1", "--match", "serial:S1", "-o", "json")
+	if !strings.Contains(r.out, `"hidden": "hpa:1048576,dco:2097152"`) {
+		t.Errorf("JSON: %s", r.out)
+	}
+}

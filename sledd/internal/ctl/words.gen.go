@@ -83,7 +83,7 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 	_ = command.RegisterFlagCompletionFunc("wipe", cobra.FixedCompletions(
 		[]string{"signatures", "empty", "clear", "purge"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("wipe-method", cobra.FixedCompletions(
-		[]string{"auto", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite", "ata-security-erase", "ata-security-erase-enhanced", "mmc-sanitize", "mmc-secure-erase"}, cobra.ShellCompDirectiveNoFileComp))
+		[]string{"auto", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite", "ata-security-erase", "ata-security-erase-enhanced", "mmc-sanitize", "mmc-secure-erase", "opal-psid-revert"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(
 		[]string{"full", "delta", "auto"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("verify", cobra.FixedCompletions(

@@ -26,6 +26,7 @@ type Disk struct {
 	Rotational string `json:"rotational,omitempty"`
 	ReadOnly   bool   `json:"readonly,omitempty"`
 	Sets       string `json:"set,omitempty" doc:"Sets of which it or its partitions are members, as TYPE:ID joined by ,"`
+	Hidden     string `json:"hidden,omitempty" doc:"Bytes that it has and does not let anybody address, as KIND:BYTES joined by ,; KIND is hpa, amac or dco"`
 	Missing    bool   `json:"missing,omitempty" doc:"Reported by an earlier boot, and not by the newest"`
 
 	excluded string // why it is never a candidate
@@ -36,7 +37,7 @@ func Read(fact func(key string) string) Disk {
 	bytes, _ := strconv.ParseInt(fact("bytes"), 10, 64) // 0: without a size
 	d := Disk{Name: fact("name"), Serial: fact("serial"), WWN: fact("wwn"), Path: fact("path"), Model: fact("model"),
 		Vendor: fact("vendor"), Transport: fact("transport"), Bytes: bytes, Rotational: fact("rotational"),
-		ReadOnly: fact("readonly") == "1", Sets: fact("set")}
+		ReadOnly: fact("readonly") == "1", Sets: fact("set"), Hidden: fact("hidden")}
 	d.excluded = exclude(d.Name, fact("removable") == "1", bytes)
 	return d
 }

@@ -30,7 +30,7 @@ var verbs = map[string]Verb{
 			"disks":  checkDisks,
 			"keep":   checkKeep,
 			"level":  oneOf("signatures", "empty", "clear", "purge"),
-			"method": oneOf("auto", "overwrite", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite", "ata-security-erase", "ata-security-erase-enhanced", "mmc-sanitize", "mmc-secure-erase"),
+			"method": oneOf("auto", "overwrite", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite", "ata-security-erase", "ata-security-erase-enhanced", "mmc-sanitize", "mmc-secure-erase", "opal-psid-revert"),
 			"verify": oneOf("sample", "full"),
 		},
 		required: []string{"disks"},

@@ -54,8 +54,8 @@ func SharedSchema() map[string]schema.Attribute {
 			"`nvme-sanitize-overwrite`, `scsi-sanitize-block`, `scsi-sanitize-crypto`, "+
 			"`scsi-sanitize-overwrite`, `ata-sanitize-block`, `ata-sanitize-crypto`, "+
 			"`ata-sanitize-overwrite`, `ata-security-erase`, `ata-security-erase-enhanced`, "+
-			"`mmc-sanitize`, `mmc-secure-erase`. Default: `auto`.",
-			"auto", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite", "ata-security-erase", "ata-security-erase-enhanced", "mmc-sanitize", "mmc-secure-erase"),
+			"`mmc-sanitize`, `mmc-secure-erase`, `opal-psid-revert`. Default: `auto`.",
+			"auto", "nvme-format-user", "nvme-format-crypto", "nvme-sanitize-block", "nvme-sanitize-crypto", "nvme-sanitize-overwrite", "scsi-sanitize-block", "scsi-sanitize-crypto", "scsi-sanitize-overwrite", "ata-sanitize-block", "ata-sanitize-crypto", "ata-sanitize-overwrite", "ata-security-erase", "ata-security-erase-enhanced", "mmc-sanitize", "mmc-secure-erase", "opal-psid-revert"),
 		"mode": choiceAttribute("Write all of the image, only what differs from the disk, or whichever is faster. One of "+
 			"`full`, `delta`, `auto`. Default: `full`.",
 			"full", "delta", "auto"),
