@@ -107,10 +107,12 @@ def scaling(directory: Path, rounds: int) -> Case:
     runs: dict[tuple[int, float], list[Hosted]] = {}
     for number in range(rounds):
         for count in COUNTS:
-            runs.setdefault((count, 0.0), []).append(run(directory, image, count))
+            runs.setdefault((count, 0.0), []).append(run(directory, image, count, expected=count))
         for loss in list(LOSSES)[1:]:
             for count in (1, MANY):
-                runs.setdefault((count, loss), []).append(run(directory, image, count, loss=loss, seed=number + 1))
+                runs.setdefault((count, loss), []).append(
+                    run(directory, image, count, expected=count, loss=loss, seed=number + 1)
+                )
     figures = {
         f"{count} receivers, {loss:.0%} loss": {
             "wall": median([one.worst() for one in several]),

@@ -13,7 +13,7 @@ from typing import Any
 
 from hosted import Case
 from packed import Image
-from rack import SERVER, Bar, Rack, make_image, multicast
+from rack import Bar, Rack, make_image, multicast
 from writers import show, write_all
 
 ATTACKS = ("data", "replay", "cut", "need", "needs", "alone", "leave", "rates")
@@ -37,8 +37,7 @@ def attacked(directory: Path, image: Image, attack: str, words: list[str], key: 
         if attack:
             command = ["env", "SLED_VECTORS=contract/vectors", "python3", STRANGER, image.digest.partition(":")[2]]
             stranger = rack.switch.start("4", *command, len(chunks), symbols, attack)
-        operands = multicast("mode=full") if not key else [f"multicast={SERVER}:7001/{key}", "mode=full"]
-        ended = write_all(rack, image, 4, *operands)
+        ended = write_all(rack, image, 4, *multicast("mode=full", nodes=4, key=key))
         if attack and stranger.poll() is not None:
             raise SystemExit(f"bench: the stranger has ended: {attack}")
         told = rack.state()[""]

@@ -23,7 +23,7 @@ import switch
 
 SLEDC = str(Path("build/bin/sledc").resolve())
 RECEIVERS = str(Path("build/obj/sledc-test/plain/tool_receivers").resolve())
-SERVER = switch.SERVER
+SERVER, wait_for = switch.SERVER, switch.wait_for
 MIB = 1 << 20
 SYMBOL = 1408
 HOSTED_AT = 100  # last number of the address of the first hosted receiver
@@ -107,7 +107,7 @@ class Rack:
         def listens() -> bool:
             return text in subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
 
-        switch.wait_for(f"{protocol} port", listens)
+        wait_for(f"{protocol} port", listens)
 
     def url(self, image: Image) -> str:
         """Of an image at the server."""
@@ -134,9 +134,9 @@ class Rack:
         return self.switch.start(str(node), *command, stdout=subprocess.PIPE)
 
 
-def multicast(*words: str) -> list[str]:
-    """Operands of a write that may use it."""
-    return [f"multicast={SERVER}:7001", *words]
+def multicast(*words: str, nodes: int = 1, key: str = "") -> list[str]:
+    """Operands of a write that may use it, as the plan of one of so many nodes has them."""
+    return [f"multicast={SERVER}:7001{key and '/'}{key}", f"expected={nodes}", *words]
 
 
 def wait_all(processes: list[subprocess.Popen[str]]) -> list[Ended]:

@@ -34,7 +34,9 @@ def sledc(rack: Rack, image: Image, count: int) -> tuple[float, float]:
     rack.rate, rack.more = RATE, ["from=1"]
     rack.start_sender()
     network = SERVER.rpartition(".")[0]
-    started = [start(rack, node, image, 1, base=f"{network}.{HOSTED_AT + node}") for node in range(count)]
+    started = [
+        start(rack, node, image, 1, base=f"{network}.{HOSTED_AT + node}", expected=count) for node in range(count)
+    ]
     ended = wait_all(started)
     return max(one.seconds for one in ended), spent(rack.sender)
 

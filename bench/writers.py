@@ -59,7 +59,7 @@ def engine(directory: Path, rounds: int) -> Case:
     for _ in range(rounds):
         for name, nodes, words in (
             ("one", 1, multicast("mode=full")),
-            ("eight", NODES, multicast("mode=full")),
+            ("eight", NODES, multicast("mode=full", nodes=NODES)),
             ("http", 1, ["mode=full"]),
         ):
             with Rack(directory, nodes, 100, 50, ["from=1"]) as rack:
@@ -89,7 +89,7 @@ def unicast(directory: Path, rounds: int) -> Case:
                 with Rack(directory, nodes, 100, 70) as rack:
                     if drops:
                         rack.switch.drop("")
-                    words = multicast("mode=full") if may else ["mode=full"]
+                    words = multicast("mode=full", nodes=nodes) if may else ["mode=full"]
                     walls[may].append(show(f"{nodes}, multicast {may}", write_all(rack, image, nodes, *words)))
         plain, own = median(walls[False]), median(walls[True])
         figures[f"{nodes} by HTTP"] = {"wall": plain}
@@ -106,7 +106,7 @@ def die(rack: Rack, kind: int, writers: list[subprocess.Popen[str]], image: Imag
         rack.start_sender()
     if kind in (1, 3):
         rack.kill(writers[0])
-        writers[0] = rack.writer(0, image, target(rack, 0), *multicast("mode=full"))
+        writers[0] = rack.writer(0, image, target(rack, 0), *multicast("mode=full", nodes=4))
     if kind == 2:
         rack.kill(rack.sender)
         rack.kill(rack.nginx)
@@ -123,7 +123,7 @@ def death(directory: Path, rounds: int) -> Case:
     resumed = 0
     for number in range(DEATHS if rounds > 1 else DEATHS // 5):
         with Rack(directory, 4, 100, 70) as rack:
-            writers = start(rack, image, 4, *multicast("mode=full"))
+            writers = start(rack, image, 4, *multicast("mode=full", nodes=4))
             time.sleep(chance.uniform(0.2, 3.0))
             die(rack, number % 4, writers, image)
             ended = wait_all(writers)
@@ -162,7 +162,7 @@ def delta(directory: Path, rounds: int) -> Case:
             with Rack(directory, NODES, 100, 70) as rack:
                 for node, chunks in enumerate(lacking):
                     lacks(rack, image, node, chunks)
-                ended = wait_all(start(rack, image, NODES, *multicast("mode=delta")))
+                ended = wait_all(start(rack, image, NODES, *multicast("mode=delta", nodes=NODES)))
                 check(rack, image, NODES)
                 sent = rack.multicast_bytes(image) + sum(fetched(one.out) for one in ended)
             found.append(sent / frames(image, set().union(*lacking)))

@@ -71,9 +71,9 @@ def fields(packet: bytes) -> Lines:
         lines += [("turn", turn), ("sequence", sequence), ("chunk", subject), ("block", block), ("symbol", symbol)]
         lines += [("n", n), ("payload", f"{packet[32]:02x} {packet[-1]:02x}")]
     elif kind == NEED:
-        received, lost, dropped, room = struct.unpack_from("<IIIH", packet, 32)
+        received, lost, dropped, room, expected = struct.unpack_from("<IIIHH", packet, 32)
         lines += [("sequence", sequence), ("client", subject), ("received", received), ("lost", lost)]
-        lines += [("dropped", dropped), ("room", room), *entries_of(packet)]
+        lines += [("dropped", dropped), ("room", room), ("expected", expected), *entries_of(packet)]
     elif kind == ANNOUNCE:
         rate, clients, interval, _, client = struct.unpack_from("<IIHHI", packet, 64)
         lines += [("turn", turn), ("sequence", sequence), ("cursor", subject), ("digest", packet[32:64].hex())]
@@ -103,6 +103,8 @@ def good() -> dict[str, tuple[bytes, bytes | None]]:
         "need_empty": (need(), None),
         "need_first": (need((chunks(0, 2_097_152),), counters=(0, 0, 0, 65535), sequence=0), None),
         "need_of_both_kinds": (need(entries), None),
+        "need_expected": (need((chunks(0, 64),), counters=(0, 0, 0, 17872), sequence=0, expected=8), KEY),
+        "need_expected_most": (need(expected=65535), None),
         "need_with_key": (need(entries), KEY),
         "need_of_four_entries_is_not_padded_more": (need((chunks(1, 1),) * 4), None),
         "need_of_five_entries": (need((chunks(1, 1),) * 5), None),
@@ -162,7 +164,6 @@ def wrong_fields() -> dict[str, bytes]:
         "need_client_is_0": need(client=0),
         "need_block_in_header": put(need(), 24, b"\x01"),
         "need_n_in_header": put(need(), 26, b"\x01"),
-        "need_reserved": put(need(), 46, b"\x01"),
         "need_padding": put(need(), 79, b"\x01"),
         "need_no_chunks": need((chunks(1, 0),)),
         "need_chunks_past_the_limit": need((chunks(2_097_151, 2),)),

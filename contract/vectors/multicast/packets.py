@@ -97,11 +97,13 @@ def need(
     client: int = 0xC0FFEE,
     counters: tuple[int, int, int, int] = (900, 12, 3, 17872),
     sequence: int = 1000,
+    *,
+    expected: int = 0,
     more: int = 0,
 ) -> bytes:
     """NEED; its header states `more` entries than it has."""
     packet = header(NEED, turn=len(entries) + more, sequence=sequence, subject=client)
-    packet += struct.pack("<IIIHH", *counters, 0) + b"".join(entries)
+    packet += struct.pack("<IIIHH", *counters, expected) + b"".join(entries)
     return packet.ljust(80, b"\0")
 
 

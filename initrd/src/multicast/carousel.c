@@ -9,6 +9,7 @@
 
 #define GATHERING (50 * MILLISECOND) // between the first NEED of the last client, after idleness, and the first turn
 #define GATHERING_MOST (300 * MILLISECOND) // between the NEED that ends idleness and the first turn
+#define EXPECTING_MOST SECOND		   // the same, for clients that are expected
 #define BUDGET_MOST (512u * 8)
 
 int carousel_open(const struct carousel_order *order, int64_t now, struct carousel **ret, struct fault *fault) {
@@ -62,16 +63,23 @@ void carousel_want(struct carousel *c, uint32_t chunk, int64_t now) {
 	if (bitmap_has(c->want, chunk) || !starts_late(c, chunk))
 		return;
 	if (!carousel_is_sending(c)) {
+		c->began = now;
 		c->starts = now + GATHERING;
-		c->starts_latest = now + GATHERING_MOST;
+		c->gathered = c->expected = 0;
 	}
 	bitmap_add(c->want, chunk);
 	c->want_count++;
 }
 
-void carousel_gather(struct carousel *c, int64_t now) {
-	if (carousel_is_sending(c) && now < c->starts)
-		c->starts = now + GATHERING < c->starts_latest ? now + GATHERING : c->starts_latest;
+void carousel_gather(struct carousel *c, uint32_t expected, int64_t now) {
+	int64_t latest;
+
+	if (!carousel_is_sending(c) || now >= c->starts)
+		return;
+	c->gathered++;
+	c->expected = expected > c->expected ? expected : c->expected;
+	latest = c->began + (c->gathered < c->expected ? EXPECTING_MOST : GATHERING_MOST);
+	c->starts = c->gathered < c->expected || now + GATHERING > latest ? latest : now + GATHERING;
 }
 
 void carousel_drop(struct carousel *c) {

@@ -58,8 +58,9 @@ struct carousel {
 	uint32_t owing_first, owing_count;
 	uint32_t budget;	 // in eighths of a symbol
 	uint32_t sequence;	 // of the last DATA packet
+	int64_t began;		 // idleness ended
 	int64_t starts;		 // no turn starts before
-	int64_t starts_latest;	 // however many clients come meanwhile
+	uint32_t gathered, expected; // clients that have come since idleness ended; that come, by what they know
 	int64_t heard;		 // when a NEED of a client came that had received something, last
 	int64_t last_need, next_announce, next_rate;
 	uint32_t rate; // kbit/s
@@ -76,7 +77,9 @@ bool carousel_next(struct carousel *carousel, int64_t now, uint32_t *ret_sequenc
 
 bool carousel_is_sending(const struct carousel *carousel);
 void carousel_want(struct carousel *carousel, uint32_t chunk, int64_t now);
-void carousel_gather(struct carousel *carousel, int64_t now); // another client has come: it may share the first turn
+
+// A client requests something for the first time. It may share the first turn, and knows how many will.
+void carousel_gather(struct carousel *carousel, uint32_t expected, int64_t now);
 
 // Nobody hears what is sent: nothing is wanted or owed any more.
 void carousel_drop(struct carousel *carousel);

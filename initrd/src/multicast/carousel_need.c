@@ -8,6 +8,7 @@
 #define ANNOUNCES (250 * MILLISECOND)
 #define ANNOUNCES_IDLE (50 * MILLISECOND)
 #define RATES (250 * MILLISECOND)
+#define LEAST_SHARE 4 // the rate is never less than that part of the cap: whoever forges losses costs no more
 #define OVER (60 * SECOND)
 #define UNHEARD (500 * MILLISECOND) // since the first turn
 #define UNHEARD_LONG (3 * SECOND)   // since somebody heard it
@@ -45,11 +46,17 @@ static void take_entry(struct carousel *c, const struct need_entry *entry, uint3
 	}
 }
 
+// Fewer clients than that are as fast by HTTP. Those that are expected count before they come: whoever is first would
+// fetch alone what all will have.
+static bool is_alone(const struct carousel *c, const struct need_packet *need) {
+	return !carousel_is_sending(c) && c->crowd.present < c->order.from && need->expected < c->order.from;
+}
+
 bool carousel_need(struct carousel *c, const struct packet *need, int64_t now, struct packet *ret) {
 	int64_t behind = (int32_t)(c->sequence - need->sequence);
 	uint32_t sequence = behind < 0 || behind > NEW_SENDER ? c->sequence : need->sequence;
 	bool is_new;
-	const struct client *client = crowd_note(&c->crowd, &need->need, now, &is_new);
+	struct client *client = crowd_note(&c->crowd, &need->need, now, &is_new);
 
 	c->counts.needs++;
 	c->last_need = now;
@@ -57,28 +64,30 @@ bool carousel_need(struct carousel *c, const struct packet *need, int64_t now, s
 		c->heard = now;
 	if (!carousel_is_sending(c))
 		crowd_count(&c->crowd, now); // some may have left
-	if (client->leaves || (!carousel_is_sending(c) && c->crowd.present < c->order.from)) {
+	if (client->leaves || is_alone(c, &need->need)) {
 		announce(c, need->need.client, client->leaves ? FLAG_LEAVE : FLAG_ALONE, ret);
 		return true;
 	}
 	for (uint32_t i = 0; i < need->need.entry_count; i++)
 		take_entry(c, &need->need.entries[i], sequence, now);
-	if (is_new) {
-		carousel_gather(c, now);
-		announce(c, need->need.client, 0, ret);
+	if (need->need.entry_count > 0 && !client->requests) {
+		carousel_gather(c, need->need.expected, now);
+		client->requests = true;
 	}
+	if (is_new)
+		announce(c, need->need.client, 0, ret);
 	return is_new;
 }
 
 static void adapt_rate(struct carousel *c, int64_t now) {
-	uint32_t cap = c->order.cap;
+	uint32_t cap = c->order.cap, least = cap / LEAST_SHARE;
 
 	if (now < c->next_rate)
 		return;
 	c->next_rate = now + RATES;
 	crowd_count(&c->crowd, now);
 	if (c->crowd.crowded)
-		c->rate = c->rate / 5 * 4 > cap / 8 ? c->rate / 5 * 4 : cap / 8;
+		c->rate = c->rate / 5 * 4 > least ? c->rate / 5 * 4 : least;
 	else
 		c->rate = cap - c->rate > cap / 20 ? c->rate + cap / 20 : cap;
 }

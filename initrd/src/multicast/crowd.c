@@ -42,7 +42,7 @@ static void judge(struct client *client) {
 	}
 }
 
-const struct client *crowd_note(struct crowd *crowd, const struct need_packet *need, int64_t now, bool *ret_new) {
+struct client *crowd_note(struct crowd *crowd, const struct need_packet *need, int64_t now, bool *ret_new) {
 	struct client *client = find(crowd, need->client);
 
 	*ret_new = client->id != need->client;

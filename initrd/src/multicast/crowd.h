@@ -15,6 +15,7 @@ struct client {
 	int64_t seen;
 	uint32_t received, lost, dropped;  // since it was judged
 	uint32_t long_received, long_lost; // over more packets, whether it is to leave
+	bool requests;			   // it has requested something, and was not referred to HTTP
 	bool loses, chokes, lacks_room, leaves; // loses: some packets; chokes: so many that a slower sender helps
 };
 
@@ -26,6 +27,6 @@ struct crowd {
 };
 
 // Counts what the NEED reports. The client; *ret_new: it was not known.
-const struct client *crowd_note(struct crowd *crowd, const struct need_packet *need, int64_t now, bool *ret_new);
+struct client *crowd_note(struct crowd *crowd, const struct need_packet *need, int64_t now, bool *ret_new);
 
 void crowd_count(struct crowd *crowd, int64_t now);

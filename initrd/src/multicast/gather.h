@@ -14,6 +14,7 @@ struct gather_order {
 	const struct index *index;
 	const uint8_t *wanted; // a bit for each chunk; NULL: all
 	uint32_t client;       // a random number, not 0
+	uint16_t expected;     // nodes that receive the image now; 0: not known
 	uint32_t room;	       // symbols that may be held, in frames that are not returned yet too
 	bool counts_only;      // for simulations: keeps no bytes
 };

@@ -80,6 +80,7 @@ static void finish(struct gather *g, int64_t now, struct packet *ret) {
 	need->lost = since(g->counts.lost, g->at_need.lost);
 	need->dropped = since(g->counts.dropped, g->at_need.dropped);
 	need->room = (uint16_t)(g->room < UINT16_MAX ? g->room : UINT16_MAX);
+	need->expected = g->order.expected;
 	g->at_need = g->counts;
 	g->confirms = false;
 	g->last_need = now;

@@ -90,8 +90,9 @@ static bool read_need(const uint8_t *data, size_t size, uint8_t flags, struct ne
 	ret->lost = get_le32(data + 36);
 	ret->dropped = get_le32(data + 40);
 	ret->room = (uint16_t)get_le16(data + 44);
+	ret->expected = (uint16_t)get_le16(data + 46);
 	ret->entry_count = (uint16_t)get_le16(data + 6);
-	if (flags || ret->client == 0 || get_le32(data + 24) != 0 || get_le16(data + 46) != 0)
+	if (flags || ret->client == 0 || get_le32(data + 24) != 0)
 		return false;
 	for (uint32_t i = 0; i < ret->entry_count; i++, at += 8)
 		if (!read_entry(data + at, &ret->entries[i]))
@@ -172,6 +173,7 @@ static void write_need(const struct need_packet *packet, uint8_t *ret) {
 	put_le32(ret + 36, packet->lost);
 	put_le32(ret + 40, packet->dropped);
 	put_le16(ret + 44, packet->room);
+	put_le16(ret + 46, packet->expected);
 	for (uint32_t i = 0; i < packet->entry_count; i++) {
 		const struct need_entry *entry = &packet->entries[i];
 		put_le32(ret + 48 + 8 * i, entry->chunk);

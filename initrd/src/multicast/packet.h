@@ -57,6 +57,7 @@ struct need_packet {
 	uint32_t client;
 	uint32_t received, lost, dropped; // DATA packets since the last NEED
 	uint16_t room;			  // symbols
+	uint16_t expected;		  // nodes that receive the image now, by the plan; 0: not known
 	uint16_t entry_count;
 	struct need_entry entries[ENTRIES_MAX];
 };

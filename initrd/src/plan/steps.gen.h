@@ -65,7 +65,10 @@
 	{"verify", false, "how much is read back (default sample)", "none|sample|full", NULL}, \
 	{"multicast", false, \
 	 "multicast sender, and the key of its packets (ADDRESS:PORT or ADDRESS:PORT/<32 hex>)", \
-	 NULL, check_multicast}
+	 NULL, check_multicast}, \
+	{"expected", false, \
+	 "nodes that receive the image by multicast now, this one included (1 to 65535)", \
+	 NULL, check_nodes}
 
 
 #define CAPTURE_RULES \

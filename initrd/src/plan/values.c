@@ -150,6 +150,13 @@ int check_keys(const char *value, struct fault *fault) {
 	return fresh ? fault_set(fault, CODE_USAGE, "an empty line: must be one key per line, joined by LF") : 0;
 }
 
+int check_nodes(const char *value, struct fault *fault) {
+	uint64_t n;
+	if (number_parse(value, UINT16_MAX, &n) < 0 || n == 0)
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not a number of nodes from 1 to 65535", value);
+	return 0;
+}
+
 int check_multicast(const char *value, struct fault *fault) {
 	struct place place;
 	return place_parse(value, &place, fault);

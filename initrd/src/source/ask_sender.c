@@ -18,16 +18,16 @@ static bool is_answer(const uint8_t *bytes, size_t size, const struct session *s
 }
 
 // A NEED without entries; false: nothing came until then.
-static bool ask(int fd, const struct session *session, uint32_t client, int64_t until, struct packet *ret) {
+static bool ask(int fd, const struct session *session, const struct place *place, int64_t until, struct packet *ret) {
 	uint8_t bytes[PACKET_MAX + 1];
 	struct pollfd wait = {.fd = fd, .events = POLLIN};
 	ssize_t size;
 
-	*ret = (struct packet){.type = PACKET_NEED, .need = {.client = client}};
+	*ret = (struct packet){.type = PACKET_NEED, .need = {.client = place->client, .expected = place->expected}};
 	(void)send(fd, bytes, packet_encode(ret, session, bytes), MSG_DONTWAIT);
 	while (poll(&wait, 1, clock_poll_timeout(until)) > 0 && clock_now() < until)
 		if ((size = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0 &&
-		    is_answer(bytes, (size_t)size, session, client, ret))
+		    is_answer(bytes, (size_t)size, session, place->client, ret))
 			return true;
 	return false;
 }
@@ -48,7 +48,7 @@ uint64_t ask_sender_rate(struct place *place, const uint8_t digest[HASH]) {
 	if (udp_connect(&place->sender, &local, &fd, &fault) < 0)
 		return 0; // the feed reports it
 	for (int64_t now = clock_now(); now < until; now = clock_now()) {
-		if (!ask(fd, &session, place->client, now + AGAIN < until ? now + AGAIN : until, &answer))
+		if (!ask(fd, &session, place, now + AGAIN < until ? now + AGAIN : until, &answer))
 			continue;
 		if (answer.flags & (FLAG_ALONE | FLAG_LEAVE))
 			return 0;

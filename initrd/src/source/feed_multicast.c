@@ -236,7 +236,8 @@ static int open_sockets(struct multicast_feed *feed, const uint8_t digest[HASH],
 }
 
 static int start(struct multicast_feed *feed, const struct index *index, const uint8_t *wanted, struct fault *fault) {
-	struct gather_order order = {.index = index, .wanted = wanted, .room = (uint32_t)(feed->memory / SYMBOL)};
+	struct gather_order order = {.index = index, .wanted = wanted, .room = (uint32_t)(feed->memory / SYMBOL),
+				     .expected = feed->place.expected};
 	int r;
 
 	feed->client = feed->place.client;

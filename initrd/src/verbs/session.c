@@ -61,39 +61,52 @@ void sending_note(struct sending *s, const struct stats_packet *stats) {
 	s->http_bytes += stats->http_bytes;
 }
 
-static int read_frame(struct sending *s, uint32_t chunk, struct fault *fault) {
+// Bytes of the chunk's frame from `at` on, and zeros behind its end.
+static int read_bytes(const struct sending *s, uint32_t chunk, size_t at, size_t size, uint8_t *ret,
+		      struct fault *fault) {
 	const struct chunk *c = &s->opened.image.index.chunks[chunk];
-	size_t padded = (size_t)frame_symbols(c->frame) * SYMBOL;
-	ssize_t n;
+	size_t there = c->frame - at < size ? c->frame - at : size;
 
-	if (s->symbols_of == chunk + 1)
-		return 0;
-	n = pread(s->opened.source->fd, s->frame, c->frame, (off_t)c->at);
-	if (n != (ssize_t)c->frame)
+	if (pread(s->opened.source->fd, ret, there, (off_t)(c->at + at)) != (ssize_t)there)
 		return fault_set(fault, CODE_FAILED, "%s: bytes %llu to %llu cannot be read", opened_name(&s->opened),
-				 (unsigned long long)c->at, (unsigned long long)(c->at + c->frame - 1));
-	memset(s->frame + c->frame, 0, padded - c->frame);
-	s->symbols_of = chunk + 1;
+				 (unsigned long long)(c->at + at), (unsigned long long)(c->at + at + there - 1));
+	memset(ret + there, 0, size - there);
+	return 0;
+}
+
+// Symbols of a turn alternate between its chunks: each is read alone.
+static int read_symbol(const struct sending *s, const struct data_packet *data, uint8_t *ret, struct fault *fault) {
+	size_t i = (size_t)data->symbol * block_count(data->symbols) + data->block;
+	return read_bytes(s, data->chunk, i * SYMBOL, SYMBOL, ret, fault);
+}
+
+static int read_parity(struct sending *s, const struct data_packet *data, uint8_t *ret, struct fault *fault) {
+	uint32_t blocks = block_count(data->symbols), k = block_size(data->symbols, data->block);
+	const uint8_t *block[BLOCK_MAX];
+	int r = 0;
+
+	if (s->symbols_of != data->chunk + 1)
+		r = read_bytes(s, data->chunk, 0, (size_t)data->symbols * SYMBOL, s->frame, fault);
+	if (r < 0)
+		return r;
+	s->symbols_of = data->chunk + 1;
+	for (uint32_t i = 0; i < k; i++)
+		block[i] = s->frame + (size_t)(i * blocks + data->block) * SYMBOL;
+	parity_make(block, k, data->symbol, ret, SYMBOL);
 	return 0;
 }
 
 static int make_packet(struct sending *s, uint32_t sequence, struct data_packet *data, uint8_t *ret,
 		       struct fault *fault) {
-	uint32_t blocks = block_count(data->symbols), k = block_size(data->symbols, data->block);
-	struct packet packet = {.type = PACKET_DATA, .sequence = sequence};
-	const uint8_t *block[BLOCK_MAX];
-	uint8_t parity[SYMBOL];
-	int r = read_frame(s, data->chunk, fault);
+	bool repairs = is_parity(data->symbol);
+	struct packet packet = {.type = PACKET_DATA, .flags = repairs ? FLAG_REPAIR : 0, .sequence = sequence};
+	uint8_t payload[SYMBOL];
+	int r = repairs ? read_parity(s, data, payload, fault) : read_symbol(s, data, payload, fault);
 
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < k; i++)
-		block[i] = s->frame + (size_t)(i * blocks + data->block) * SYMBOL;
-	if (is_parity(data->symbol))
-		parity_make(block, k, data->symbol, parity, SYMBOL);
-	data->payload = is_parity(data->symbol) ? parity : block[data->symbol];
-	packet.flags = is_parity(data->symbol) ? FLAG_REPAIR : 0;
 	packet.data = *data;
+	packet.data.payload = payload;
 	packet_encode(&packet, &s->session, ret);
 	return 0;
 }
@@ -114,7 +127,7 @@ static int send_data(struct sending *s, int fd, int64_t now, int64_t *ret_next, 
 		r = make_packet(s, sequence, &data, s->batch + count++ * PACKET_MAX, fault);
 	}
 	s->paid += one * count;
-	*ret_next = count > 0 ? s->paid : now + IDLE_STEP;
+	*ret_next = count > 0 ? s->paid + one * (most - 1) : now + IDLE_STEP; // a whole batch is due then
 	return r == 0 && count > 0 ? udp_send(fd, &s->group, s->interface, s->batch, PACKET_MAX, count, fault) : r;
 }
 

@@ -20,7 +20,7 @@ struct sending {
 	uint64_t done, rejected; // receivers that ended; frames that they refused
 	uint64_t multicast_bytes, http_bytes; // that these received
 	uint32_t symbols_of; // chunk whose frame is in `frame`, and 1; 0: none
-	uint8_t *frame;	     // padded with zeros to whole symbols
+	uint8_t *frame;	     // that parity was made of last, padded with zeros to whole symbols
 };
 
 // Takes over `opened`. `secret`: of the site, or NULL.

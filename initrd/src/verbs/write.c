@@ -111,6 +111,7 @@ static int write_timed(struct source *source, const struct image *image, const s
 
 	place.join = seam_idle(PLACE_JOIN);
 	place.silence = seam_idle(PLACE_SILENCE);
+	place.expected = (uint16_t)atoi(operands_get_or(operands, "expected", "0"));
 	order.multicast = multicast ? &place : NULL;
 	if (r == 0)
 		r = write_image(source, image, &order, device, &written, &progress, fault);

@@ -52,6 +52,7 @@ static void give(struct carousel *carousel, const uint8_t *data, size_t count, i
 	need.need.received = data[3] * 16u;
 	need.need.lost = data[4];
 	need.need.dropped = data[5] / 128;
+	need.need.expected = data[5] % 128;
 	for (size_t i = 0; i < count; i++) {
 		const uint8_t *at = data + 8 + 8 * i;
 		struct need_entry entry = {.chunk = at[0] % 64u};

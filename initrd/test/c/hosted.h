@@ -22,6 +22,7 @@ enum hosted_state { HOSTED_WAITS, HOSTED_OPENS, HOSTED_RUNS, HOSTED_READS, HOSTE
 struct hosted_world {
 	const char *urls;
 	struct place place;
+	uint16_t expected;
 	const uint8_t *file; // the image, mapped
 	uint8_t digest[HASH];
 	struct index index;
@@ -104,7 +105,8 @@ static inline void hosted_start_thread(struct hosted *h, enum hosted_state state
 }
 
 static inline void hosted_open(struct hosted *h, int64_t now) {
-	struct gather_order order = {.index = &h->world->index, .client = h->client, .room = ROOM};
+	struct gather_order order = {.index = &h->world->index, .client = h->client, .room = ROOM,
+				     .expected = h->world->expected};
 	struct fault fault;
 
 	if (gather_open(&order, now, &h->gather, &fault) < 0)

@@ -23,6 +23,8 @@ struct simulation {
 	double bad_share; // the same for the first receiver, if it is more
 	uint64_t seed;
 	int64_t spread;	 // over which the receivers start
+	uint32_t from;	 // receivers; fewer are referred to HTTP. 0: 1
+	uint16_t expected; // what each knows of how many there will be
 	uint32_t killed; // receivers that stop in the middle
 	bool restarts;	 // the sender does, in the middle
 	bool disorder;	 // packets arrive twice and in another order
@@ -31,6 +33,7 @@ struct simulation {
 
 struct simulation_result {
 	uint32_t complete, left; // receivers; left: by HTTP for the rest
+	uint32_t alone;		 // NEEDs that were referred to HTTP
 	double copies;		 // DATA packets sent by symbols of the image
 	double seconds, slowest; // until the last was complete; the most that one took
 	uint32_t needs_most;	 // in a second
@@ -122,7 +125,8 @@ static inline void simulation_make_image(struct world *w) {
 }
 
 static inline void simulation_start_sender(struct world *w) {
-	struct carousel_order order = {.index = &w->index, .cap = w->order->cap, .from = 1,
+	struct carousel_order order = {.index = &w->index, .cap = w->order->cap,
+				       .from = w->order->from > 1 ? w->order->from : 1,
 				       .seed = simulation_next(&w->chance)};
 	struct fault fault;
 
@@ -133,6 +137,7 @@ static inline void simulation_start_sender(struct world *w) {
 
 static inline void simulation_start_receiver(struct world *w, uint32_t i) {
 	struct gather_order order = {.index = &w->index, .client = i + 1, .room = ROOM,
+				     .expected = w->order->expected,
 				     .counts_only = !w->order->bytes};
 	struct fault fault;
 
@@ -259,6 +264,7 @@ static inline void simulation_answer(struct world *w) {
 		if (!carousel_need(w->carousel, &w->needs[i], w->now, &announce) || !receiver->gather)
 			continue;
 		gather_announce(receiver->gather, &announce, w->now);
+		w->result->alone += (announce.flags & FLAG_ALONE) != 0;
 		if (announce.flags & FLAG_LEAVE) {
 			w->result->left++;
 			simulation_end(w, receiver, false);

@@ -28,10 +28,13 @@ static void begin(uint32_t from) {
 	sequence = 0xfffffff0;
 }
 
+static uint16_t expected; // in NEEDs
+
 static bool needs(uint32_t client, uint32_t at, int64_t now, size_t count, const struct need_entry *entries) {
 	static struct packet need;
 
 	need = (struct packet){.type = PACKET_NEED, .sequence = at, .need = {.client = client}};
+	need.need.expected = expected;
 	need.need.entry_count = (uint16_t)count;
 	if (count > 0)
 		memcpy(need.need.entries, entries, count * sizeof(*entries));
@@ -98,6 +101,35 @@ static void test_gathering(void) {
 	wants(2, 0, 1, 40 * MS);
 	wants(2, 0, 1, 80 * MS);
 	ok(!next(89 * MS) && next(90 * MS), "50 ms after the last one came");
+}
+
+static void test_expected(void) {
+	static struct packet told;
+
+	expected = 3;
+	begin(2);
+	ok(wants(1, 0, 1, 0) && answer.flags == 0, "the first of three is not alone");
+	needs(1, 0, 100 * MS, 0, NULL);
+	wants(2, 0, 1, 800 * MS);
+	carousel_announce(carousel, 840 * MS, &told);
+	ok(carousel_is_sending(carousel) && !next(840 * MS), "two wait for the third");
+	needs(3, 0, 850 * MS, 0, NULL);
+	ok(!next(899 * MS), "which is there when it requests something");
+	wants(3, 0, 1, 900 * MS);
+	ok(next(900 * MS), "and starts the turn then");
+	begin(2);
+	wants(1, 0, 1, 0);
+	wants(2, 0, 1, 990 * MS);
+	ok(!next(999 * MS) && next(SECOND), "a second at most");
+	drain(SECOND, &(uint32_t){0});
+	wants(1, 1, 1, 2 * SECOND);
+	ok(next(2 * SECOND + 50 * MS) && data.chunk == 1, "nobody waits for those who came before");
+	begin(4);
+	ok(wants(1, 0, 1, 0) && answer.flags & FLAG_ALONE, "fewer than the sender sends to are alone");
+	expected = 1;
+	begin(2);
+	ok(wants(1, 0, 1, 0) && answer.flags & FLAG_ALONE, "so is one that expects itself only");
+	expected = 0;
 }
 
 static void test_asked_again(void) {
@@ -243,7 +275,7 @@ static void test_rate(void) {
 			reports(i, 490, 70, 0, now);
 		carousel_announce(carousel, now, &told);
 	}
-	ok(carousel->rate == CAP / 8, "more does, down to an eighth");
+	ok(carousel->rate == CAP / 4, "more does, down to a quarter");
 }
 
 static void test_leave(void) {
@@ -280,6 +312,7 @@ int main(void) {
 		chunks[i].frame = i < 100 ? LONG * SYMBOL : 1;
 	test_turns();
 	test_gathering();
+	test_expected();
 	test_asked_again();
 	test_parity();
 	test_budget();

@@ -71,6 +71,7 @@ def samples() -> dict[str, str]:
         "statement": signed["statement"],
         "signature": signed["signature"],
         "level": "4",
+        "nodes": "8",
         "hostname": "n1.example",
         "data_name": "logs",
         "uuid": "0b5f6c1e-7a54-8c1f-9a55-1f3a0b8f6f5e",

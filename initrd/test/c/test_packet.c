@@ -52,8 +52,8 @@ static struct vector read_vector(char *text) {
 }
 
 static void show_need(const struct packet *p, struct text *text) {
-	text_addf(text, "sequence %u\nclient %u\nreceived %u\nlost %u\ndropped %u\nroom %u\n", p->sequence,
-		  p->need.client, p->need.received, p->need.lost, p->need.dropped, p->need.room);
+	text_addf(text, "sequence %u\nclient %u\nreceived %u\nlost %u\ndropped %u\nroom %u\nexpected %u\n", p->sequence,
+		  p->need.client, p->need.received, p->need.lost, p->need.dropped, p->need.room, p->need.expected);
 	for (uint32_t i = 0; i < p->need.entry_count; i++) {
 		const struct need_entry *entry = &p->need.entries[i];
 		if (entry->missing)

@@ -69,6 +69,20 @@ static void test_late(void) {
 	ok((double)r.duplicate <= 0.03 * (double)r.received, "at most 3 %% duplicates");
 }
 
+// The nodes of a wave come within a second, and know how many they are: none fetches alone, and nothing is sent twice.
+static void test_wave(void) {
+	struct simulation order = {.receivers = 8, .chunks = 48, .from = 2, .spread = 900 * MILLISECOND};
+	struct simulation_result r = run("a wave", order);
+
+	ok(r.alone > 0 && r.copies > 1.1, "without a number the first ones are alone, and chunks are sent again");
+	order.expected = 8;
+	r = run("a wave that is expected", order);
+	ok(r.alone == 0 && r.copies == 1 && r.duplicate == 0, "with it they get one copy");
+	order.expected = 9;
+	r = run("one stays away", order);
+	ok(r.alone == 0 && r.copies == 1 && r.slowest < 3, "who does not come costs the others a second at most");
+}
+
 static void test_bad_one(void) {
 	struct simulation order = {.receivers = 80, .chunks = 100};
 	struct simulation_result good = run("all good", order), r;
@@ -92,6 +106,7 @@ int main(void) {
 	test_losses();
 	test_alone();
 	test_late();
+	test_wave();
 	test_bad_one();
 	test_deaths();
 	return tap_done();

@@ -2,8 +2,8 @@
 // tool_receivers SENDER:PORT IMAGE URL COUNT [key=value...]: that many receivers of multicast in one process, for
 // benchmarks: one socket hears the group, each packet is given to all that do not lose it, and each receiver has an
 // address for its requests. Keys: base (first address), loss (share), seed, starts (milliseconds, joined by ","), bad
-// (loss of the first one), slow (bytes per second that the disk of the second one takes). Prints a line for each, and
-// ends with 1 if a frame had other bytes.
+// (loss of the first one), slow (bytes per second that the disk of the second one takes), expected (how many there will
+// be, as in a plan). Prints a line for each, and ends with 1 if a frame had other bytes.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -238,6 +238,7 @@ int main(int words, char **word) {
 	check(place_parse(word[1], &world.place, &fault), &fault);
 	open_image(word[2]);
 	world.urls = word[3];
+	world.expected = (uint16_t)number(&operands, "expected");
 	make_receivers(&operands, clock_now());
 	run_all(join_group());
 	return report() ? 0 : 1;

@@ -47,7 +47,7 @@ class Switch:
             inner = self.namespace(port)
             self.ip([f"link add p{number} type veth peer name eth0 netns {inner}"], bridge)
             self.ip([f"link set p{number} master br0", f"link set p{number} up"], bridge)
-            address = f"address add {NETWORK}.{number}/24 dev eth0"
+            address = f"address add {NETWORK}.{number}/24 broadcast + dev eth0"
             # Software cuts the bursts of the sender, so that a lost packet is one packet.
             self.ip(["link set lo up", address, "link set eth0 gso_max_segs 1", "link set eth0 up"], inner)
         rate = f"rate {self.rate} burst 64kb latency 50ms".split()
@@ -82,6 +82,13 @@ class Switch:
 
     def sent(self) -> int:
         """Bytes that the server sent, with their headers."""
-        words = ["ip", "-n", self.namespace("server"), "-s", "-j", "link", "show", "eth0"]
+        return self._bytes("server", "tx")
+
+    def received(self, node: int) -> int:
+        """Bytes that came to a node, with their headers."""
+        return self._bytes(str(node), "rx")
+
+    def _bytes(self, port: str, direction: str) -> int:
+        words = ["ip", "-n", self.namespace(port), "-s", "-j", "link", "show", "eth0"]
         shown = subprocess.run(words, capture_output=True, check=True, timeout=60)
-        return int(json.loads(shown.stdout)[0]["stats64"]["tx"]["bytes"])
+        return int(json.loads(shown.stdout)[0]["stats64"][direction]["bytes"])

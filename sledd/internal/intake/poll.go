@@ -124,7 +124,7 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 		if tx.Rescue() == nil && desired.Generation != given {
 			pinned, err := tx.pin(desired, record)
 			if err == nil {
-				return in.issuePlan(tx, pinned, record, &answer)
+				return in.issuePlan(ctx, tx, pinned, record, &answer)
 			}
 			tx.refusePlan(desired, err)
 		}
@@ -165,7 +165,8 @@ func (tx *nodeTx) desiredPlan() (plan.Plan, error) {
 }
 
 // issuePlan issues the plan of the binding.
-func (in *Intake) issuePlan(tx *nodeTx, desired plan.Plan, record *token.Record, answer *Answer) error {
+func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, desired plan.Plan, record *token.Record,
+	answer *Answer) error {
 	desired.Watch(in.Watchdog)
 	if tx.Binding() != nil {
 		if err := desired.Receive(in.Sender, tx.Binding().Transport); err != nil {

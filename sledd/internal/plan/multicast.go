@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sled-fleet/sled/sledd/internal/operand"
@@ -20,6 +21,9 @@ const (
 	Unicast   = "unicast"
 	Multicast = "multicast"
 )
+
+// MostNodes is how many nodes a plan can tell a sender to wait for.
+const MostNodes = 65535
 
 const (
 	leastSecret = 16 // bytes
@@ -84,4 +88,23 @@ func (p *Plan) Receive(sender *Sender, transport string) error {
 		p.Steps[i].Operands = append(p.Steps[i].Operands, operand.Pair{Key: "multicast", Value: value})
 	}
 	return nil
+}
+
+// Receives reports whether the plan's write names a sender.
+func (p *Plan) Receives() bool {
+	return slices.ContainsFunc(p.Steps, func(step operand.Line) bool {
+		_, found := step.Get("multicast")
+		return found
+	})
+}
+
+// Expect lets the plan's write tell the sender that so many nodes receive the image now, this one included. One alone
+// uses HTTP, as by a plan without a number.
+func (p *Plan) Expect(nodes int) {
+	for i := range p.Steps {
+		if _, found := p.Steps[i].Get("multicast"); found && nodes > 1 {
+			p.Steps[i].Operands = append(p.Steps[i].Operands,
+				operand.Pair{Key: "expected", Value: strconv.Itoa(min(nodes, MostNodes))})
+		}
+	}
 }

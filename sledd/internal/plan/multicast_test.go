@@ -79,6 +79,34 @@ func TestReceive(t *testing.T) {
 	}
 }
 
+func TestExpect(t *testing.T) {
+	for _, c := range []struct {
+		nodes  int
+		sender *plan.Sender
+		want   string
+	}{
+		{8, sender(t, ""), " multicast=192.0.2.1:7001 expected=8\n"},
+		{2, sender(t, ""), " multicast=192.0.2.1:7001 expected=2\n"},
+		{1, sender(t, ""), " multicast=192.0.2.1:7001\n"},
+		{100_000, sender(t, ""), " multicast=192.0.2.1:7001 expected=65535\n"},
+		{8, nil, ""},
+	} {
+		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: 7}, image(), upload)
+		if err == nil {
+			err = p.Receive(c.sender, "")
+		}
+		p.Expect(c.nodes)
+		text, wrong := plan.Encode(p)
+		if err != nil || wrong != nil || p.Receives() != (c.sender != nil) || !strings.Contains(text, c.want) ||
+			strings.Contains(text, "expected=") != strings.Contains(c.want, "expected=") {
+			t.Errorf("%d nodes: %v %v\n%s", c.nodes, err, wrong, text)
+		}
+		if _, err := plan.Parse(text); err != nil {
+			t.Errorf("%d nodes: a node would refuse\n%s%v", c.nodes, text, err)
+		}
+	}
+}
+
 func TestParseSender(t *testing.T) {
 	for _, place := range []string{"", "192.0.2.1", "192.0.2.1:0", "boot:7001", "[2001:db8::1]:7001",
 		"192.0.2.1:7001/000102030405060708090a0b0c0d0e0f"} {

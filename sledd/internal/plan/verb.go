@@ -148,6 +148,13 @@ func checkWatchdog(value string) error {
 	return nil
 }
 
+func checkNodes(value string) error {
+	if n, err := Number(value); err != nil || n < 1 || n > MostNodes {
+		return fmt.Errorf("%.40q is not a number of nodes from 1 to %d", value, MostNodes)
+	}
+	return nil
+}
+
 // checkMulticast does not repeat the key in its error.
 func checkMulticast(value string) error {
 	place, key, hasKey := strings.Cut(value, "/")

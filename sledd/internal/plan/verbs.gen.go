@@ -52,6 +52,7 @@ var verbs = map[string]Verb{
 			"gaps":      oneOf("discard", "zero", "keep"),
 			"verify":    oneOf("none", "sample", "full"),
 			"multicast": checkMulticast,
+			"expected":  checkNodes,
 		},
 		required: []string{"disk", "image", "digest"},
 	},

@@ -36,6 +36,7 @@ func built(t *testing.T, field string) Plan {
 		image, "http://a/upload")
 	if err == nil {
 		err = p.Receive(&Sender{place: "192.0.2.1:7001"}, spec.Transport)
+		p.Expect(2)
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", field, err)

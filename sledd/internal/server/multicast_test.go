@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -50,6 +51,55 @@ func TestPlansNameTheSenderOfMulticast(t *testing.T) {
 				t.Errorf("%s shows the key", path)
 			}
 		}
+	}
+}
+
+// expected is how many nodes the plan of a node tells the sender to expect; "": it does not tell.
+func expected(s *sledd, number int) string {
+	_, after, _ := strings.Cut(s.Machine(number).Poll(0), " expected=")
+	nodes, _, _ := strings.Cut(after, "\n")
+	return nodes
+}
+
+func TestPlansStateHowManyNodesReceive(t *testing.T) {
+	t.Parallel()
+	sender, err := plan.ParseSender("192.0.2.1:7001", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := runWith(t, sleddtest.Options{Sender: sender})
+	for number := 1; number <= 6; number++ {
+		s.Declare(number)
+	}
+	s.Register("d12")
+	s.Register("other")
+	bind := func(number int, image, transport string) {
+		s.Bind(api.BindingSpec{Node: fmt.Sprintf("n%d", number), Image: image, Transport: transport})
+	}
+	bind(1, "d12", "")
+	if got := expected(s, 1); got != "" {
+		t.Errorf("one alone: %q", got)
+	}
+	bind(2, "d12", "auto")
+	bind(3, "d12", "multicast")
+	bind(4, "d12", "unicast")
+	bind(5, "other", "")
+	if got := expected(s, 2); got != "3" {
+		t.Errorf("one has its plan, one is bound: %q, want 3", got)
+	}
+	if got := expected(s, 4); got != "" {
+		t.Errorf("unicast: %q", got)
+	}
+	if got := expected(s, 5); got != "" {
+		t.Errorf("another image: %q", got)
+	}
+	bind(6, "d12", "")
+	written := s.Machine(1)
+	written.Poll(0)
+	written.Report("begin step=2 of=4 verb=write", "end step=2 verb=write code=0 seconds=2",
+		"begin step=3 of=4 verb=configure")
+	if got := expected(s, 6); got != "3" {
+		t.Errorf("one has written it: %q, want 3", got)
 	}
 }
 
