@@ -18,6 +18,7 @@ from hosted import fair, late, scaling, slow
 from hostile import hostile
 from measure import save
 from plot import bars as draw
+from relays import relay
 from rivals import rivals
 from writers import death, delta, engine, unicast
 
@@ -32,6 +33,7 @@ CASES = {
     "hostile": hostile,
     "fair": fair,
     "delta": delta,
+    "relay": relay,
 }
 
 

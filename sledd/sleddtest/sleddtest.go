@@ -63,6 +63,8 @@ type Options struct {
 	ImageKeys imagefile.Keys
 	// Sender of images by multicast.
 	Sender *plan.Sender
+	// Relays of images.
+	Relays plan.Relays
 	// Links is the neighbour table that claims are compared with.
 	Links link.Table
 	// Socket is the path of a unix socket to serve on too, as for a web server in front.
@@ -179,7 +181,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	erasures := erasure.New(db.Store, erasureKey)
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
 		Erasures: erasures, Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
-		Sender: s.options.Sender, System: system})
+		Sender: s.options.Sender, Relays: s.options.Relays, System: system})
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
 	web := httptest.NewUnstartedServer(nil)

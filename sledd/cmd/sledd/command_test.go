@@ -42,6 +42,7 @@ func TestFlagsThatCannotWork(t *testing.T) {
 		"--upload-quota 5": {"--boot-url", "http://a", "--upload-quota", "5"},
 		"--upload-url \"ftp://a/upload\"": {"--boot-url", "http://a", "--image-urls", "http://a/images", "--upload-url",
 			"ftp://a/upload"},
+		"--relays: \"10.0.0.1\"":               {"--boot-url", "http://a", "--relays", "10.0.0.1"},
 		"--log-format \"xml\"":                 {"--boot-url", "http://a", "--log-format", "xml"},
 		"--log-level \"loud\"":                 {"--boot-url", "http://a", "--log-level", "loud"},
 		"--tls-cert \"c\"":                     {"--boot-url", "http://a", "--tls-cert", "c"},

@@ -101,7 +101,8 @@ type files struct {
 	token  string // of operator admin
 	box    *seal.Box
 	keys   imagefile.Keys
-	sender *plan.Sender       // of multicast; nil: none
+	sender *plan.Sender // of multicast; nil: none
+	relays plan.Relays
 	erases ed25519.PrivateKey // signs records of erased disks
 }
 
@@ -121,6 +122,9 @@ func read(s settings) (files, error) {
 		if given.sender, err = plan.ParseSender(s.multicast, s.multicastSecret); err != nil {
 			return given, fmt.Errorf("--multicast: %w", err)
 		}
+	}
+	if given.relays, err = plan.ParseRelays(s.relays); err != nil {
+		return given, fmt.Errorf("--relays: %w", err)
 	}
 	if s.erasureKey != "" {
 		text, err := os.ReadFile(s.erasureKey)
@@ -178,7 +182,7 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	erasures := erasure.New(measured, given.erases)
 	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,
 		ImageKeys: given.keys, Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs,
-		UploadURL: s.uploadURL, Erasures: erasures, Sender: given.sender,
+		UploadURL: s.uploadURL, Erasures: erasures, Sender: given.sender, Relays: given.relays,
 		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
 		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,

@@ -42,6 +42,7 @@ type settings struct {
 	imageKeys       string
 	multicast       string
 	multicastSecret string
+	relays          []string
 	flavour         string
 	kernelArguments string
 	quirks          string
@@ -118,6 +119,8 @@ func (s *settings) multicastFlags(f *pflag.FlagSet) {
 		"ADDRESS:PORT at which sledc send sends the images to many nodes at once; IPv4")
 	f.StringVar(&s.multicastSecret, "multicast-secret-file", "",
 		"file with the secret that sledc send has too; without it packets have no key")
+	f.StringSliceVar(&s.relays, "relays", nil,
+		"ADDRESS:LABEL=VALUE: nodes with that label fetch images of --image-urls from that address first, by multicast too")
 }
 
 // check refuses what cannot work, with the name of the flag, its value and what would be right.

@@ -45,6 +45,7 @@ type Options struct {
 	Uploads   *Uploads       // room for captured images; nil: not known
 	ImageKeys imagefile.Keys // of those who sign images; captured ones are published only by such a signature
 	Sender    *plan.Sender   // of images by multicast; nil: none
+	Relays    plan.Relays    // of images, by labels of nodes
 	Quirks    *quirk.List    // machines that are not started by kexec; nil: none
 	Watchdog  int            // seconds that one is armed with before a kexec; 0: none
 	TokenLife time.Duration  // of a boot token

@@ -169,9 +169,14 @@ func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, desired plan.Plan, 
 	answer *Answer) error {
 	desired.Watch(in.Watchdog)
 	if tx.Binding() != nil {
-		if err := desired.Receive(in.Sender, tx.Binding().Transport); err != nil {
+		relay := in.Relays.Of(tx.Spec().Labels)
+		if err := desired.Receive(in.Sender.At(relay), tx.Binding().Transport); err != nil {
 			return err
 		}
+		desired.Fetch(relay, in.ImageURLs)
+	}
+	if err := in.expect(ctx, tx, &desired); err != nil {
+		return err
 	}
 	if err := in.attachPlan(tx, desired, record, answer); err != nil {
 		return err

@@ -133,3 +133,32 @@ func TestTimelineShowsWhatAWriteReceived(t *testing.T) {
 		t.Errorf("%+v, want %+v", last, want)
 	}
 }
+
+func TestPlansNameTheRelayOfTheNode(t *testing.T) {
+	t.Parallel()
+	sender, err := plan.ParseSender("192.0.2.1:7001", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	relays, err := plan.ParseRelays([]string{"10.20.1.5:rack=rack_a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := runWith(t, sleddtest.Options{Sender: sender, Relays: relays})
+	s.Register("d12")
+	const here = "http://10.77.0.1/images/d12 "
+	for rack, want := range map[string][2]string{
+		"rack_a": {" image=http://10.20.1.5/images/d12," + here, "10.20.1.5:7001"},
+		"rack_b": {" image=" + here, "192.0.2.1:7001"},
+	} {
+		node := sleddtest.Node(1)
+		node.Labels = map[string]string{"rack": rack}
+		s.admin(http.StatusOK, http.MethodPut, "/v1/nodes/n1", node)
+		if place := received(t, s, "auto"); place != want[1] {
+			t.Errorf("%s: sender %q, want %q", rack, place, want[1])
+		}
+		if text := s.Machine(1).Poll(0); !strings.Contains(text, want[0]) {
+			t.Errorf("%s: no %q in\n%s", rack, want[0], text)
+		}
+	}
+}
