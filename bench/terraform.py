@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """terraform.py OUT: what plans and applies of many machines cost, with every CLI that is found.
 
-Run by `make bench-terraform`.
+Run by `make bench-terraform`, which builds provider and sledd of the commit BEFORE, too.
 
 OUT.json and a table. CPU seconds are those of the CLI and the provider together; those of sledd stand apart. `bytes` is
 the size of the state. SIZES=bindings:10000 measures less.
@@ -18,15 +18,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from fleet import TOKEN, Sledd, mac
+from fleet import SLEDD, TOKEN, Sledd, mac
 from measure import Contestant, figures_table, run, save, summary
 
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
 SIZES = os.environ.get("SIZES", "binding:1 binding:1000 bindings:1000 bindings:10000").split()
-PROVIDER = Path("build/bench/provider")  # holds the binary
-BEFORE, AFTER = "debian-12-v1", "debian-12-v2"
+OLD, NEW = "debian-12-v1", "debian-12-v2"
 CLI_CONFIG = """\
 provider_installation {{
   dev_overrides {{ "sled-fleet/sled" = "{directory}" }}
@@ -61,20 +63,35 @@ resource "sled_bindings" "all" {
 }
 SETTINGS = {"TF_CLI_CONFIG_FILE": "/dev/null", "CHECKPOINT_DISABLE": "1"}
 STEPS = {  # name: the image that is declared for all, and the command
-    "plan": (BEFORE, "plan"),
-    "apply": (BEFORE, "apply -auto-approve"),
-    "re-plan": (BEFORE, "plan -detailed-exitcode"),  # fails when there is anything to do
-    "update": (AFTER, "apply -auto-approve"),
-    "destroy": (AFTER, "destroy -auto-approve"),
+    "plan": (OLD, "plan"),
+    "apply": (OLD, "apply -auto-approve"),
+    "re-plan": (OLD, "plan -detailed-exitcode"),  # fails when there is anything to do
+    "update": (NEW, "apply -auto-approve"),
+    "destroy": (NEW, "destroy -auto-approve"),
 }
 
 
-class Case:
-    """One CLI with so many machines, in a separate directory."""
+@dataclass
+class Build:
+    """A provider and a sledd of one commit."""
 
-    def __init__(self, cli: str, resource: str, count: int, home: Path) -> None:
-        self.cli, self.resource, self.count = cli, resource, count
-        self.name = f"{Path(cli).name} {resource} {count}"
+    name: str
+    directory: Path  # holds `provider`, a directory with the binary
+    sledd: str
+
+
+BUILDS = [
+    Build("", Path("build/bench"), SLEDD),
+    Build("before ", Path("build/bench/before"), "build/bench/before/sledd"),
+]
+
+
+class Case:
+    """One CLI with one provider and so many machines, in a separate directory."""
+
+    def __init__(self, cli: str, build: Build, resource: str, count: int, home: Path) -> None:
+        self.cli, self.build, self.resource, self.count = cli, build, resource, count
+        self.name = f"{build.name}{Path(cli).name} {resource} {count}"
         self.home = home / self.name.replace(" ", "-")
         self.steps = {step: Contestant(f"{self.name} {step}", "") for step in STEPS}
         self.sledd_cpu: dict[str, list[float]] = {step: [] for step in STEPS}
@@ -83,6 +100,8 @@ class Case:
         """Each step once, from nothing to nothing."""
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.mkdir()
+        provider = (self.build.directory / "provider").resolve()
+        (self.home / "cli.tfrc").write_text(CLI_CONFIG.format(directory=provider), encoding="ascii")
         (self.home / "main.tf").write_text(HEAD + BODIES[self.resource], encoding="ascii")
         for step, (image, command) in STEPS.items():
             images = {mac(i): image for i in range(self.count)}
@@ -93,7 +112,7 @@ class Case:
             one.sent = self._state()
             last = one.runs[-1]
             print(
-                f"  {one.name:<32} {last.wall:7.2f} s wall {last.cpu:7.2f} s CPU,"
+                f"  {one.name:<39} {last.wall:7.2f} s wall {last.cpu:7.2f} s CPU,"
                 f" sledd {self.sledd_cpu[step][-1]:.2f} s",
                 flush=True,
             )
@@ -102,7 +121,7 @@ class Case:
         settings = SETTINGS | {
             "SLED_SERVER": server.url,
             "SLED_TOKEN": TOKEN,
-            "TF_CLI_CONFIG_FILE": str(self.home.parent / "cli.tfrc"),
+            "TF_CLI_CONFIG_FILE": str(self.home / "cli.tfrc"),
         }
         environment = " ".join(f"{name}={shlex.quote(value)}" for name, value in settings.items())
         cli = f"{environment} {shlex.quote(self.cli)}"
@@ -127,14 +146,15 @@ def main() -> None:
     wanted = [(resource, int(count)) for resource, count in (size.split(":") for size in SIZES)]
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory)
-        (home / "cli.tfrc").write_text(CLI_CONFIG.format(directory=PROVIDER.resolve()), encoding="ascii")
-        cases = [Case(cli, resource, count, home) for resource, count in wanted for cli in found]
+        builds = [build for build in BUILDS if Path(build.sledd).exists()]
+        cases = [Case(cli, build, *size, home) for size in wanted for cli in found for build in builds]
         for count in sorted({count for _, count in wanted}):
-            with Sledd(count, (BEFORE, AFTER)) as server:
+            with ExitStack() as stack:
+                servers = {b.name: stack.enter_context(Sledd(count, (OLD, NEW), b.sledd)) for b in builds}
                 for _ in range(ROUNDS):
                     for case in cases:
                         if case.count == count:
-                            case.measure(server)
+                            case.measure(servers[case.build.name])
     report(out, found, cases)
 
 
@@ -142,9 +162,19 @@ def report(out: Path, found: list[str], cases: list[Case]) -> None:
     """JSON, table."""
     versions = {Path(cli).name: version(cli) for cli in found}
     figures = {case.name: case.figures() for case in cases}
-    save(out, {"rounds": ROUNDS, "cores": os.cpu_count(), "versions": versions, "cases": figures})
+    ratios = {case.name: compare(figures, case.name) for case in cases if f"before {case.name}" in figures}
+    save(out, {"rounds": ROUNDS, "cores": os.cpu_count(), "versions": versions, "cases": figures, "ratios": ratios})
     flat = {f"{name} {step}": one for name, steps in figures.items() for step, one in steps.items()}
     print(figures_table(flat, {}, "MB state"))
+    for name, steps in ratios.items():
+        print(f"{name}: CPU by that before:", ", ".join(f"{step} {ratio:.2f}" for step, ratio in steps.items()))
+
+
+def compare(figures: dict[str, dict[str, dict[str, Any]]], name: str) -> dict[str, float]:
+    """CPU seconds of the CLI and the provider, divided by those of the commit BEFORE: of each step, and of all."""
+    now, then = ({step: float(one["cpu"]) for step, one in figures[f"{b}{name}"].items()} for b in ("", "before "))
+    ratios = {step: round(cpu / then[step], 3) for step, cpu in now.items()}
+    return ratios | {"all": round(sum(now.values()) / sum(then.values()), 3)}
 
 
 def version(cli: str) -> str:

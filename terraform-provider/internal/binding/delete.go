@@ -19,7 +19,7 @@ import (
 func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
 	var state model
-	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	response.Diagnostics.Append(layout.Read(ctx, request.State.Raw, &state)...)
 	was := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
@@ -69,7 +69,7 @@ func (b *binding) warnDestroy(state *model, was *record) diag.Diagnostics {
 
 func (b *binding) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
 	var state model
-	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	response.Diagnostics.Append(layout.Read(ctx, request.State.Raw, &state)...)
 	was := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return

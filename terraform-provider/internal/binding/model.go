@@ -9,6 +9,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/whole"
 )
 
 // model is the resource as Terraform has it.
@@ -32,6 +33,9 @@ type model struct {
 	SeedDiffers        types.Bool   `tfsdk:"seed_differs"`
 	Wipes              types.String `tfsdk:"wipes"`
 }
+
+// layout is where the attributes of the schema are in a model.
+var layout = whole.Of[model](schemaOf())
 
 // known is true when nothing that decides about the generation is still unknown.
 // Without an image, the method does too.

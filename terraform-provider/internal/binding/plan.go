@@ -34,9 +34,10 @@ func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanReq
 		b.planDestroy(ctx, request, response)
 		return
 	}
-	var plan model
-	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
-	plan.UserDataSHA256 = desired.SumOf(userData(ctx, request.Config, &response.Diagnostics), b.site.Key)
+	var plan, config model
+	response.Diagnostics.Append(layout.Read(ctx, request.Plan.Raw, &plan)...)
+	response.Diagnostics.Append(layout.Read(ctx, request.Config.Raw, &config)...)
+	plan.UserDataSHA256 = desired.SumOf(config.UserData, b.site.Key)
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -45,13 +46,13 @@ func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanReq
 	} else {
 		b.planUpdate(ctx, &plan, request, response)
 	}
-	response.Diagnostics.Append(response.Plan.Set(ctx, &plan)...)
+	write(ctx, &plan, &response.Plan.Raw, &response.Diagnostics)
 }
 
 func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
 	var state model
-	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	response.Diagnostics.Append(layout.Read(ctx, request.State.Raw, &state)...)
 	stored := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
@@ -83,6 +84,7 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	}
 	digests, diagnostics := b.site.Digests(ctx, stored.Desired, plan.Image.ValueString(), state.Image.ValueString())
 	response.Diagnostics.Append(diagnostics...)
+	stored.Desired.Digest = digests[stored.Desired.Image]
 	u := change{plan: plan, state: &state, stored: stored, owner: b.site.Owner, digests: digests}
 	again, diagnostics := u.work()
 	response.Diagnostics.Append(diagnostics...)

@@ -23,7 +23,7 @@ const recordKey = "stored"
 type record struct {
 	Desired    desired.State `json:"desired"`
 	Generation int64         `json:"generation"`
-	Status     int64         `json:"status_generation"`
+	Status     int64         `json:"status_generation,omitempty"`
 	Revision   int64         `json:"revision"`
 	// under which this state declared or imported it; Desired.Owner is whose it is now
 	Owner    string     `json:"owner"`
@@ -35,23 +35,6 @@ type record struct {
 	Gone     bool       `json:"gone,omitempty"`     // and deleted the node
 	Imported bool       `json:"imported,omitempty"` // and nothing applied since
 	Replaced bool       `json:"replaced,omitempty"` // a newer object has the binding: this one has none to remove
-}
-
-// UnmarshalJSON reads a record, also one that an earlier version wrote.
-func (r *record) UnmarshalJSON(text []byte) error {
-	type current record
-	read := struct {
-		*current
-		Desired *desired.State `json:"desired"`
-		Wish    *desired.State `json:"wish"` // former name of desired
-	}{current: (*current)(r)}
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	if found := cmp.Or(read.Desired, read.Wish); found != nil {
-		r.Desired = *found
-	}
-	return nil
 }
 
 // look records what is stored now. A version stands for the user data.

@@ -20,7 +20,7 @@ import (
 func (b *binding) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
 	defer site.Once(&response.Diagnostics)
 	var state model
-	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	response.Diagnostics.Append(layout.Read(ctx, request.State.Raw, &state)...)
 	if !state.MAC.IsNull() { // the framework wants it whatever comes
 		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
 	}
@@ -48,7 +48,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	if (node == nil || node.Binding == nil) && was != nil { // absence is drift too: on_drift decides
 		was.miss(node)
 		state.Drift, state.Wipes = types.StringValue(was.absence()), types.StringNull()
-		response.Diagnostics.Append(response.State.Set(ctx, &state)...)
+		write(ctx, &state, &response.State.Raw, &response.Diagnostics)
 		response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 		return
 	}
@@ -69,7 +69,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	}
 	state.refresh(*node, digests)
 	was.look(*node, *node.Binding, state.Version())
-	response.Diagnostics.Append(response.State.Set(ctx, &state)...)
+	write(ctx, &state, &response.State.Raw, &response.Diagnostics)
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
 }

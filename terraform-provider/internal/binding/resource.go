@@ -10,10 +10,9 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
@@ -83,20 +82,18 @@ func names(reference string, node api.Node) bool {
 	return reference == node.Name && node.MAC != ""
 }
 
-// userData is only in the configuration: it is write-only.
-func userData(ctx context.Context, config getter, diagnostics *diag.Diagnostics) types.String {
-	var text types.String
-	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data"), &text)...)
-	return text
+// seed is the user data that an apply sends, by either attribute. It is only in the configuration: it is write-only.
+func seed(ctx context.Context, raw tftypes.Value, diagnostics *diag.Diagnostics) string {
+	var config model
+	diagnostics.Append(layout.Read(ctx, raw, &config)...)
+	return cmp.Or(config.UserDataWO.ValueString(), config.UserData.ValueString())
 }
 
-// seed is the user data that an apply sends, by either attribute.
-func seed(ctx context.Context, config getter, diagnostics *diag.Diagnostics) string {
-	var versioned types.String
-	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data_wo"), &versioned)...)
-	return cmp.Or(versioned.ValueString(), userData(ctx, config, diagnostics).ValueString())
-}
-
-type getter interface {
-	GetAttribute(context.Context, path.Path, any) diag.Diagnostics
+// write stores a model as the plan or the state.
+func write(ctx context.Context, m *model, raw *tftypes.Value, diagnostics *diag.Diagnostics) {
+	value, problems := layout.Write(ctx, m)
+	diagnostics.Append(problems...)
+	if !problems.HasError() {
+		*raw = value
+	}
 }

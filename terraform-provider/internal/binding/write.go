@@ -18,8 +18,8 @@ import (
 
 func (b *binding) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
 	var plan model
-	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
-	data := seed(ctx, request.Config, &response.Diagnostics)
+	response.Diagnostics.Append(layout.Read(ctx, request.Plan.Raw, &plan)...)
+	data := seed(ctx, request.Config.Raw, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -42,7 +42,7 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	r := record{Owner: b.site.Owner}
 	r.look(*node, stored, plan.Version())
 	plan.settle(*node, stored, first(*node, &plan))
-	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
+	write(ctx, &plan, &response.State.Raw, &response.Diagnostics)
 	response.Diagnostics.Append(b.keep(ctx, &r, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
 }
@@ -80,9 +80,9 @@ func (b *binding) supersedes(node api.Node) bool {
 
 func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
 	var plan, state model
-	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
-	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
-	data := seed(ctx, request.Config, &response.Diagnostics)
+	response.Diagnostics.Append(layout.Read(ctx, request.Plan.Raw, &plan)...)
+	response.Diagnostics.Append(layout.Read(ctx, request.State.Raw, &state)...)
+	data := seed(ctx, request.Config.Raw, &response.Diagnostics)
 	was := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
@@ -122,7 +122,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	was.Imported = false
 	stored.Generation = was.Generation
 	plan.settle(*node, stored, held)
-	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
+	write(ctx, &plan, &response.State.Raw, &response.Diagnostics)
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 	response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), node.MAC)...)
 }

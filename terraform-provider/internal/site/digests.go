@@ -4,6 +4,7 @@ package site
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -18,13 +19,20 @@ type images struct {
 	known map[string]string
 }
 
-// Digests returns the digests of images, as far as they exist. Only names other than that of the stored binding are
-// looked up: one content under two names is the same content, and one name is one content anyway.
+// Digests returns the digests of images, as far as they exist. They are read only if another name than that of the
+// stored binding is there: one content under two names is the same content, and one name is one content anyway.
 func (s *Site) Digests(ctx context.Context, stored desired.State, names ...string) (map[string]string,
 	diag.Diagnostics) {
-	digests := map[string]string{stored.Image: stored.Digest}
-	for _, name := range names {
-		if _, known := digests[name]; known || name == "" || stored.Image == "" {
+	digests := map[string]string{}
+	if stored.Digest != "" {
+		digests[stored.Image] = stored.Digest
+	}
+	others := func(name string) bool { return name != "" && name != stored.Image }
+	if stored.Image == "" || !slices.ContainsFunc(names, others) {
+		return digests, nil
+	}
+	for _, name := range append(names, stored.Image) {
+		if _, known := digests[name]; known || name == "" {
 			continue
 		}
 		digest, diagnostics := s.digest(ctx, name)
