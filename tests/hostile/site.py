@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ansible_collections.sled.fleet.tests.unit.test_nginx import NGINX, certificate, configuration, free_port
+from ansible_collections.sled.fleet.tests.unit.front import NGINX, certificate, configuration, free_port
 
 Json = dict[str, Any]
 

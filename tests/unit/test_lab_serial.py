@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.sled.fleet.tests.unit.test_nginx import free_port
+from ansible_collections.sled.fleet.tests.unit.front import free_port
 
 PROGRAM = Path(__file__).parents[2] / "lab/serial"
 DEADLINE = 30.0  # seconds

@@ -10,7 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from ansible_collections.sled.fleet.tests.unit.test_nginx import Front, Sledd, front
+from ansible_collections.sled.fleet.tests.unit.front import Front, Sledd, front
 
 __all__ = ["front"]
 
