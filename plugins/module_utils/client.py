@@ -16,7 +16,7 @@ from typing import Any
 from ansible.module_utils.urls import ConnectionError as UrlsError
 from ansible.module_utils.urls import open_url
 from ansible_collections.sled.fleet.plugins.module_utils import following
-from ansible_collections.sled.fleet.plugins.module_utils.connections import Connections, is_direct
+from ansible_collections.sled.fleet.plugins.module_utils.connections import Connections, is_direct, maker
 
 Json = dict[str, Any]
 
@@ -93,9 +93,9 @@ class Client:
     def __init__(self, server: str, token: str, ca_file: str | None = None, timeout: float = 30.0) -> None:
         self.server = check_server(server)
         self._token = token
-        self._ca_file = ca_file
-        self._timeout = timeout
-        self._connections = Connections(self.server, ca_file, timeout) if is_direct(self.server) else None
+        self._ca_file, self._timeout = ca_file, timeout
+        self._direct = is_direct(self.server)
+        self._connections = Connections(maker(self.server, ca_file, timeout), urllib.parse.urlsplit(self.server).path)
 
     def find(self, collection: str, name: str) -> Json | None:
         """Reads one object; None only when sledd itself answers that it does not exist."""
@@ -310,7 +310,7 @@ class Client:
         path = address.removeprefix(self.server)
         place = "{0.scheme}://{0.netloc}".format(urllib.parse.urlsplit(address))
         try:
-            if self._connections and path.startswith("/"):
+            if self._direct and path.startswith("/"):
                 with self._connections.send(method, path, data, {**sent, "User-Agent": "sled.fleet"}) as response:
                     if response.status >= 300:
                         raise _refusal(f"{method} {path}", response.status, response)

@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -36,21 +36,43 @@ def is_direct(server: str) -> bool:
     return not proxy or bool(urllib.request.proxy_bypass(parts.netloc))
 
 
-class Connections:
-    """Connections to a server. Any thread may send; each request has a connection for itself."""
+def maker(server: str, ca_file: str | None, timeout: float) -> Callable[[], http.client.HTTPConnection]:
+    """What makes connections to a server. The CAs are read for the first one."""
+    parts, lock = urllib.parse.urlsplit(server), threading.Lock()
+    host, contexts = parts.hostname or "", list[ssl.SSLContext]()
 
-    def __init__(self, server: str, ca_file: str | None, timeout: float) -> None:
+    def make() -> http.client.HTTPConnection:
+        if parts.scheme != "https":
+            return http.client.HTTPConnection(host, parts.port or 80, timeout=timeout)
+        with lock:
+            if not contexts:
+                contexts.append(make_context(cafile=ca_file))
+        return http.client.HTTPSConnection(host, parts.port or 443, timeout=timeout, context=contexts[0])
+
+    return make
+
+
+class Connections:
+    """Connections to a server. Any thread may send; each request has a connection for itself.
+
+    make: a new one, which is not open yet; path: that of the server; idle: see IDLE.
+    """
+
+    def __init__(
+        self, make: Callable[[], http.client.HTTPConnection], path: str = "", idle: float | None = None
+    ) -> None:
+        self._make, self._path, self._idle = make, path, IDLE if idle is None else idle
         self._kept: list[Kept] = []
-        parts = urllib.parse.urlsplit(server)
-        self._host, self._path, self._tls = parts.hostname or "", parts.path, parts.scheme == "https"
-        self._port = parts.port or (443 if self._tls else 80)
-        self._ca_file, self._timeout = ca_file, timeout
-        self._context: ssl.SSLContext | None = None
         self._lock = threading.Lock()
 
     def __del__(self) -> None:
-        for kept in self._kept:
-            kept.connection.close()
+        self.close()
+
+    def close(self) -> None:
+        """Closes those that nobody uses."""
+        with self._lock:
+            while self._kept:
+                self._kept.pop().connection.close()
 
     @contextmanager
     def send(
@@ -76,14 +98,10 @@ class Connections:
                 if not self._kept:
                     break
                 kept = self._kept.pop()
-            if time.monotonic() - kept.since < IDLE and not _readable(kept.connection):
+            if time.monotonic() - kept.since < self._idle and not _readable(kept.connection):
                 return kept.connection
             kept.connection.close()
-        if not self._tls:
-            return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-        with self._lock:
-            self._context = self._context or make_context(cafile=self._ca_file)
-        return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._context)
+        return self._make()
 
 
 def _readable(connection: http.client.HTTPConnection) -> bool:

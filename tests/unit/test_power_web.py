@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import pytest
-from ansible_collections.sled.fleet.plugins.module_utils.power import amt, redfish
+from ansible_collections.sled.fleet.plugins.module_utils.power import amt, redfish, web
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN
 from ansible_collections.sled.fleet.plugins.module_utils.power.web import Web, digits
 from ansible_collections.sled.fleet.tests.unit.drivers import SECRET, a_driver, kind_of
@@ -22,10 +22,21 @@ class Bmc(http.server.BaseHTTPRequestHandler):
 
     answers: ClassVar[dict[str, tuple[int, bytes]]] = {}
     asked: ClassVar[list[tuple[str, str, bytes, Any]]] = []
+    taken: ClassVar[list[Any]] = []  # connections
+    ends: ClassVar[bool] = False  # each after one answer, without a word
+    mute: ClassVar[int] = 0  # requests that it takes, to end the connection without an answer
+    protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        self.taken.append(self.client_address)
+        super().setup()
 
     def _any(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.asked.append((self.command, self.path, body, self.headers))
+        if Bmc.mute:
+            Bmc.mute, self.close_connection = Bmc.mute - 1, True
+            return
         status, answer = self.answers.get(f"{self.command} {self.path}", (404, b"{}"))
         self.send_response(status)
         if status == 401:
@@ -33,6 +44,7 @@ class Bmc(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
+        self.close_connection = self.close_connection or Bmc.ends
 
     do_GET = do_POST = do_PATCH = _any
 
@@ -45,6 +57,7 @@ def bmc(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A plain HTTP server; Redfish is made to speak HTTP for it. TLS is proven by molecule/power."""
     Bmc.answers.clear()
     Bmc.asked.clear()
+    Bmc.taken.clear()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Bmc)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     real = Web
@@ -85,6 +98,34 @@ def test_redfish(bmc: int) -> None:
     assert Bmc.asked[-1][3]["Authorization"] == "Basic " + base64.b64encode(f"sled:{SECRET}".encode()).decode()
     Bmc.answers[f"GET {SYSTEM}"] = (200, system(PowerState="PoweringOn"))
     assert driver.status() == UNKNOWN
+
+
+@pytest.mark.parametrize(("ends", "idle", "taken"), [(False, 2.0, 1), (False, 0.0, 3), (True, 2.0, 3)])
+def test_redfish_keeps_its_connection(
+    bmc: int, monkeypatch: pytest.MonkeyPatch, ends: bool, idle: float, taken: int
+) -> None:
+    monkeypatch.setattr(Bmc, "ends", ends)
+    monkeypatch.setattr(web, "IDLE", idle)
+    Bmc.answers |= {"GET /redfish/v1/Systems": members("1"), f"GET {SYSTEM}": (200, system())}
+    Bmc.answers[f"POST {SYSTEM}/Actions/Reset"] = (204, b"")
+    driver = a_driver(driver="redfish", address="127.0.0.1", port=bmc)
+    assert driver.status() == ON
+    driver.off()
+    assert len(Bmc.taken) == taken
+    driver.close()
+    assert driver.status() == ON, "it may be asked again"
+
+
+def test_redfish_asks_once_more_where_a_connection_ends(bmc: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    Bmc.answers |= {"GET /redfish/v1/Systems": members("1"), f"GET {SYSTEM}": (200, system())}
+    Bmc.answers[f"POST {SYSTEM}/Actions/Reset"] = (204, b"")
+    driver = a_driver(driver="redfish", address="127.0.0.1", port=bmc)
+    assert driver.status() == ON
+    monkeypatch.setattr(Bmc, "mute", 1)
+    driver.reset()
+    assert [method for method, *_ in Bmc.asked].count("POST") == 2
+    monkeypatch.setattr(Bmc, "mute", 2)
+    assert kind_of(driver.off)[0] == "unreachable"
 
 
 def test_redfish_next_boot_is_read_back(bmc: int) -> None:

@@ -78,19 +78,27 @@ class Rack:
         self.out, self.folder, self.server, self.devices = out, folder, server, devices
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
-        """Switches it on, at the point where iPXE starts the kernel, and admits it once it has sent its facts."""
-        system, console = self.out / "initrd/generic", self.folder / "console.log"
-        console.write_bytes(b"")  # that of the boot before goes
+    def switch_on(self, *more: str) -> None:
+        """The console of the boot before goes."""
+        console = self.folder / "console.log"
+        console.write_bytes(b"")
         words = ["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg", "-m", str(self.MEMORY), "-no-reboot"]
         words += ["-display", "none", "-serial", f"file:{console}", "-device", "virtio-rng-pci"]
         words += ["-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
         words += ["-netdev", "user,id=n0", "-device", f"virtio-net-pci,netdev=n0,mac={MAC},romfile=", *self.devices]
-        words += ["-kernel", str(system / "vmlinuz"), "-initrd", str(initrd(system, self.folder))]
-        words += ["-append", self.server.kernel_arguments()]
-        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen([*words, *more], stdin=subprocess.DEVNULL)
+
+    def start(self) -> None:
+        """Switches it on, at the point where iPXE starts the kernel, and admits it once it has sent its facts."""
+        system = self.out / "initrd/generic"
+        words = ["-kernel", str(system / "vmlinuz"), "-initrd", str(initrd(system, self.folder))]
+        self.switch_on(*words, "-append", self.server.kernel_arguments())
         wait_for("the facts", 600, lambda: self.server.is_known() and self.server.node().get("facts"))
-        self.server.admit(console)
+        self.server.admit(self.folder / "console.log")
+
+    def start_disk(self) -> None:
+        """Switches it on; its firmware starts the disk."""
+        self.switch_on()
 
     def cut(self) -> None:
         """QEMU ends at once, and whatever it has not written is lost."""

@@ -92,6 +92,9 @@ class Driver:
         """Sets that order, of all entries."""
         self.unsupported("bootorder")
 
+    def close(self) -> None:
+        """Ends what is kept between two verbs. Another verb may follow."""
+
     def mark(self) -> str:
         """Something that is another after a restart; empty where there is no such thing."""
         return ""

@@ -38,7 +38,13 @@ class Redfish(Driver):
     def __init__(self, node: str, options: Json) -> None:
         super().__init__(node, options)
         self._path = ""
+        self._web: Web | None = None
         self._action: Json = {}  # of its resets, as it was read last
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if self._web:
+            self._web.close()
 
     def status(self) -> str:
         """Reads the system's power state."""
@@ -139,14 +145,14 @@ class Redfish(Driver):
 
     def _ask(self, method: str, path: str, body: Json | None = None, headers: dict[str, str] | None = None) -> Json:
         self.need("address", "username")
-        web = Web(self, f"https://{self.address}:{self.options.get('port') or self.port}")
+        self._web = self._web or Web(self, f"https://{self.address}:{self.options.get('port') or self.port}")
         sent = {
             "Accept": "application/json",
             **({"Content-Type": "application/json"} if body else {}),
             **(headers or {}),
         }
         try:
-            answer = web.send(method, path, json.dumps(body).encode() if body else None, sent)
+            answer = self._web.send(method, path, json.dumps(body).encode() if body else None, sent)
             decoded = json.loads(answer) if answer.strip() else {}
         except Refusal as error:
             passing = error.status in BUSY or any(sign in error.body.lower() for sign in NOT_NOW)

@@ -27,12 +27,13 @@ class Terms:
     interval: float = 1.0  # seconds between two looks
     busy: float = 120.0  # seconds for which a busy control is asked again
     again: float = 5.0  # seconds between two such requests: more of them crash some BMCs
-    before_on: Callable[[], None] = lambda: None  # called right before each power-on and reset
+    # Called right before each power-on and reset; the driver if the node is off, so that its boot is expected.
+    before_on: Callable[[str], None] = lambda driver: None
     # Called before that and before the device is set, where power comes back.
     window: Callable[[], object] = lambda: None
     # Called right before the request that switches on; returns the seconds waited.
     gate: Callable[[], float] = lambda: 0.0
-    expect: Callable[[str], None] = lambda driver: None  # called when the system that ran has ended
+    expect: Callable[[str], None] = lambda driver: None  # called when a cycle or a reset has ended what ran
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[float], None] = time.sleep
 
@@ -171,9 +172,7 @@ class Switch:
             self.terms.window()
         if verb != "off":
             flag()
-            self.terms.before_on()
-        if verb == "on":  # it is off, as far as a control can tell
-            self.terms.expect(driver.name)
+            self.terms.before_on(driver.name if verb == "on" else "")  # it is off, as far as a control can tell
         if verb in ("on", "cycle"):
             self._pass_gate(flag)
         self._ask(getattr(driver, verb), before=lambda: self._pass_gate(flag, True) if verb != "off" else None)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP for BMCs: basic or digest, a CA of one's own or a pinned certificate, never through a proxy, sent on to nowhere.
 
-open_url of ansible-core knows neither digest nor pinning; what it is built on, urllib, does.
+open_url of ansible-core knows neither digest nor pinning. What it is built on, urllib, does, and opens a connection for
+each request; without digest a connection is kept for a while, as a handshake is most of what a request costs a BMC.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import http.client
 import socket
 import ssl
 import urllib.error
+import urllib.parse
 import urllib.request
 from typing import Any, NoReturn
 
+from ansible_collections.sled.fleet.plugins.module_utils.connections import Connections
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
 
 LONGEST = 4 << 20  # bytes of an answer
+IDLE = 2.0  # seconds without use, after which a connection is not used again
 
 
 class NotPinned(OSError):
@@ -67,14 +71,13 @@ class _PinnedConnection(http.client.HTTPSConnection):
             raise NotPinned(have)
 
 
-class _PinnedHandler(urllib.request.HTTPSHandler):
-    def __init__(self, pin: str) -> None:
-        self._pinned = unverified()
-        super().__init__(context=self._pinned)
-        self._connection = functools.partial(_PinnedConnection, pin)
+class _Handler(urllib.request.HTTPSHandler):
+    def __init__(self, connection: Any, context: ssl.SSLContext) -> None:
+        super().__init__(context=context)
+        self._connection, self._trust = connection, context
 
     def https_open(self, req: urllib.request.Request) -> Any:
-        return self.do_open(self._connection, req, context=self._pinned)
+        return self.do_open(self._connection, req, context=self._trust)
 
 
 class _OnceDigest(urllib.request.HTTPDigestAuthHandler):
@@ -100,44 +103,80 @@ class Web:
     def __init__(self, driver: Driver, base: str, digest: bool = False) -> None:
         self._driver = driver
         self._base = base
+        self._connection, self._context = self._trust()
         user, secret = driver.options["username"], driver.secret()
-        handlers: list[Any] = [urllib.request.ProxyHandler({}), _NoRedirect(), self._trust()]
-        self._headers = {}
+        self._headers = dict[str, str]()
+        self._digest: urllib.request.OpenerDirector | None = None
+        self._kept = Connections(self._connect, idle=IDLE)
         if digest:
             words = urllib.request.HTTPPasswordMgrWithDefaultRealm()
             words.add_password(None, base, user, secret)
-            handlers.append(_OnceDigest(words))
+            handler = _Handler(self._connection, self._context)
+            self._digest = urllib.request.build_opener(
+                urllib.request.ProxyHandler({}), _NoRedirect(), handler, _OnceDigest(words)
+            )
         else:
             self._headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{secret}".encode()).decode()
-        self._opener = urllib.request.build_opener(*handlers)
 
-    def _trust(self) -> urllib.request.HTTPSHandler:
+    def close(self) -> None:
+        """Ends the connection that is kept."""
+        self._kept.close()
+
+    def _trust(self) -> tuple[Any, ssl.SSLContext]:
+        """What makes a connection, and whom it trusts."""
         options = self._driver.options
         if options.get("fingerprint"):
-            return _PinnedHandler(digits(options["fingerprint"]))
+            return functools.partial(_PinnedConnection, digits(options["fingerprint"])), unverified()
         try:
-            return urllib.request.HTTPSHandler(context=trusting(options.get("ca_file")))
+            return http.client.HTTPSConnection, trusting(options.get("ca_file"))
         except (OSError, ssl.SSLError) as error:
             self._driver.fail("settings", f"ca_file {options.get('ca_file')}: {error.strerror or error}")
+
+    def _connect(self) -> http.client.HTTPConnection:
+        parts, timeout = urllib.parse.urlsplit(self._base), self._driver.timeout
+        if parts.scheme != "https":
+            return http.client.HTTPConnection(parts.netloc, timeout=timeout)
+        connection: http.client.HTTPConnection = self._connection(parts.netloc, timeout=timeout, context=self._context)
+        return connection
 
     def send(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> bytes:
         """One request.
 
         Raises Refusal for an answer that is an error; everything else becomes an error of the driver.
         """
-        request = urllib.request.Request(self._base + path, body, {**self._headers, **(headers or {})}, method=method)  # noqa: S310
+        sent = {**self._headers, **(headers or {})}
         try:
-            with self._opener.open(request, timeout=self._driver.timeout) as answer:
-                return bytes(answer.read(LONGEST))
-        except urllib.error.HTTPError as error:
-            with error:
-                if error.code in (401, 403):
-                    self._driver.wrong_credentials(str(error.code))
-                raise Refusal(error.code, error.read(LONGEST)) from error
+            if self._digest:
+                request = urllib.request.Request(self._base + path, body, sent, method=method)  # noqa: S310
+                status, answer = self._opened(self._digest, request)
+            else:
+                status, answer = self._directly(method, path, body, sent)
         except urllib.error.URLError as error:
             self._unreachable(error.reason)
         except (http.client.HTTPException, OSError) as error:
             self._unreachable(error)
+        if status in (401, 403):
+            self._driver.wrong_credentials(str(status))
+        if status >= 300:
+            raise Refusal(status, answer)
+        return answer
+
+    def _opened(self, opener: urllib.request.OpenerDirector, request: urllib.request.Request) -> tuple[int, bytes]:
+        try:
+            with opener.open(request, timeout=self._driver.timeout) as answer:
+                return answer.status, bytes(answer.read(LONGEST))
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, bytes(error.read(LONGEST))
+
+    def _directly(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        try:
+            with self._kept.send(method, path, body, headers) as answer:
+                return answer.status, bytes(answer.read(LONGEST))
+        except ConnectionError:  # a BMC may close a connection at any time; a second reset at once is the same reset
+            self.close()
+        with self._kept.send(method, path, body, headers) as answer:
+            return answer.status, bytes(answer.read(LONGEST))
 
     def _unreachable(self, reason: Any) -> NoReturn:
         if isinstance(reason, NotPinned):

@@ -8,6 +8,8 @@ import (
 	"crypto/tls"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +72,9 @@ func rack() *cobra.Command {
 				return fmt.Errorf("rack: %w", err)
 			}
 			one.Dir, one.Certificate = words[0], pair
-			return one.Run(cmd.Context(), func(bmcs int) { //nolint:wrapcheck // clear enough
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // its programs end with it
+			defer stop()
+			return one.Run(ctx, func(bmcs int) { //nolint:wrapcheck // clear enough
 				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%d BMCs listen\n", bmcs)
 			})
 		},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,9 @@ type BMC struct {
 	FlagSeconds float64 `json:"flag_seconds"`  // that the device of the next boot lives; 0: until the boot
 	FlagEndsOff bool    `json:"flag_ends_off"` // the device is forgotten when power goes off
 	OffSeconds  float64 `json:"off_seconds"`   // from the request until power is off
+
+	// What runs while it is on, with the device of that boot as its last word; empty: a double.
+	Program []string `json:"program"`
 }
 
 // Seen is what a BMC has counted.
@@ -162,7 +166,11 @@ func (b *bmc) on(arrived time.Time) error {
 	device := map[string]string{"Pxe": "pxe", "Hdd": "disk"}[b.current().Target]
 	ctx, stop := context.WithCancel(context.Background())
 	b.ended = make(chan struct{})
-	if err := start(ctx, b.dir, b.mac, device, b.ended); err != nil {
+	run := func() error { return start(ctx, b.dir, b.mac, device, b.ended) }
+	if len(b.settings.Program) > 0 {
+		run = func() error { return execute(ctx, append(slices.Clone(b.settings.Program), device), b.ended) }
+	}
+	if err := run(); err != nil {
 		stop()
 		return err
 	}

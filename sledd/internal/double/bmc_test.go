@@ -109,3 +109,25 @@ func TestLyingBMC(t *testing.T) {
 		t.Errorf("power is %s, %d power-ons", power, len(b.seen.On))
 	}
 }
+
+func TestAProgramIsTheMachine(t *testing.T) {
+	said := filepath.Join(t.TempDir(), "said")
+	b := newBMC(t, BMC{Program: []string{"sh", "-c", `echo "$1" >>` + said + `; exec sleep 600`, "sh"}})
+	press(t, b, "On")
+	press(t, b, "ForceOff") // kills it
+	flag(t, b)
+	if power, _ := press(t, b, "On"); power != "On" {
+		t.Errorf("it is %s", power)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for {
+		text, _ := os.ReadFile(said)
+		if strings.HasSuffix(string(text), "pxe\n") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it said %q", text)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -98,6 +99,20 @@ func (r *Rack) addresses() (map[string]BMC, error) {
 		return nil, fmt.Errorf("rack: no settings in %s have bmc.address: %w", r.Dir, errors.ErrUnsupported)
 	}
 	return found, nil
+}
+
+// execute runs a program as the machine, until ctx ends.
+func execute(ctx context.Context, words []string, ended chan<- struct{}) error {
+	process := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // of the settings
+	process.Stdout, process.Stderr = os.Stderr, os.Stderr
+	if err := process.Start(); err != nil {
+		return fmt.Errorf("program: %w", err)
+	}
+	go func() {
+		defer close(ended)
+		_ = process.Wait() // it is killed
+	}()
+	return nil
 }
 
 // start runs the machine until ctx ends. Its settings are read at each power-on.
