@@ -225,7 +225,7 @@ test-flags: collection build/bin/sledd build/bin/sled-double initrd ## network b
 	initrd/test/boot/flags build
 
 # A virtual machine, and systemd's own programs. IMAGES=5: how often it is imaged.
-test-data-disks: build/bin/sledd build/bin/sledc initrd ## data disks of a machine that is imaged five times
+test-data-disks: build/bin/sledd initrd ## data disks of a machine that is imaged five times
 	initrd/test/boot/data build
 
 # A virtual machine. Root makes the image, a Debian that stays in $SLED_CACHE.
@@ -266,7 +266,7 @@ test-bmcs: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ##
 		pytest -q -s tests/rollout/test_bmcs.py
 
 # Long: each ansible-core of tests/collection/cores.txt. unit-python runs the same tests with the ansible-core of tools/setup.
-test-collection: collection ## ansible-core 2.16 to 2.19, and sanity (40 minutes)
+test-collection: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## ansible-core 2.16 to 2.19, and sanity (40 minutes)
 	tests/collection/cores
 	for core in 2.16 2.17 2.18 2.19; do tests/collection/sanity $$core; done
 

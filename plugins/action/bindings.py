@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible.plugins.action import ActionBase
 from ansible_collections.sled.fleet.plugins.module_utils.bulk import ensure_bindings
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
+from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
 from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
 
 SPEC = {
@@ -24,27 +24,17 @@ SPEC = {
 }
 
 
-class ActionModule(ActionBase):
+class ActionModule(SledAction):
     """Runs on the controller, once for all nodes: their variables are those of the inventory."""
 
-    _supports_check_mode = True
-    _supports_async = False
-    _requires_connection = False
-    TRANSFERS_FILES = False
+    SPEC = SPEC
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> Json:
+    def work(self, options: Json, task_vars: dict[str, Any]) -> Json:
         """Binds the nodes, or in check mode tells what that would do."""
-        result: Json = super().run(tmp, task_vars)
-        _, options = self.validate_argument_spec(SPEC)
-        try:
-            names = dict.fromkeys(options["nodes"])
-            nodes = {name: variables_of(name, task_vars or {}, self._templar.template) for name in names}
-            bound, failures = ensure_bindings(connect(options), nodes, options, dry=self._task.check_mode)
-        except SledError as error:
-            result.update(failed=True, msg=str(error), status=getattr(error, "status", 0))
-        else:
-            result.update(report(bound, failures), attended=[name for name, get in nodes.items() if attended(get)])
-        return result
+        names = dict.fromkeys(options["nodes"])
+        nodes = {name: variables_of(name, task_vars, self._templar.template) for name in names}
+        bound, failures = ensure_bindings(connect(options), nodes, options, dry=self._task.check_mode)
+        return {**report(bound, failures), "attended": [name for name, get in nodes.items() if attended(get)]}
 
 
 def attended(get: Callable[[str], Any]) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
-from ansible.plugins.action import ActionBase
 from ansible_collections.sled.fleet.plugins.module_utils import warming
 from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
 from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE, Gone, WarmStart, default_sledc
+from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
 
 SPEC = {
     **API,
@@ -24,26 +24,19 @@ SPEC = {
 }
 
 
-class ActionModule(ActionBase):
+class ActionModule(SledAction):
     """Runs on the controller, and speaks to the node by its connection alone: no Python is needed there."""
 
-    _supports_check_mode = True
-    _supports_async = False
     _requires_connection = True
-    TRANSFERS_FILES = False  # not by Ansible: it would tidy up behind itself on a machine that is gone
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> Json:
+    SPEC = SPEC
+
+    def work(self, options: Json, task_vars: dict[str, Any]) -> Json:
         """Orders the jump, or leaves the running system as it was."""
-        result: Json = super().run(tmp, task_vars)
-        _, options = self.validate_argument_spec(SPEC)
-        name = options["node"] or str((task_vars or {}).get("inventory_hostname", ""))
-        try:
-            cache = Cache(options["cache"], options["ca_file"], options["timeout"])
-            start = WarmStart(connect(options), Connected(self), cache, options["sledc"] or default_sledc())
-            result.update(start.run(name, dry=self._task.check_mode))
-        except SledError as error:
-            result.update(failed=True, msg=str(error), status=getattr(error, "status", 0))
-        return result
+        name = options["node"] or str(task_vars.get("inventory_hostname", ""))
+        cache = Cache(options["cache"], options["ca_file"], options["timeout"])
+        start = WarmStart(connect(options), Connected(self), cache, options["sledc"] or default_sledc())
+        return start.run(name, dry=self._task.check_mode)
 
 
 class Connected:

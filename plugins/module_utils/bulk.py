@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binds many nodes as the variables of each say, with one list of what is stored and one request for each change."""
+"""Binds many nodes as the variables of each say, with one list of what is stored and one request for many changes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
-from ansible_collections.sled.fleet.plugins.module_utils.objects import bind
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.objects import compared
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.words import BINDING_VARIABLES
 
-AT_ONCE = 8  # requests to sledd
+AT_ONCE = 250  # bindings of one request: their user data has room in it
+ITEM = re.compile(r"body\.items\[(\d+)\]")  # where an error is
 TYPES: Json = {
     "allow_unsigned": {"type": "bool"},
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
@@ -68,29 +70,53 @@ def ensure_bindings(
 ) -> tuple[dict[str, Json], dict[str, str]]:
     """Binds the nodes; returns the result of each that was bound, and why the others were not.
 
-    dry: sledd reports what that would do, and stores nothing. Raises SledError if sledd cannot be read.
+    dry: sledd reports what that would do, and stores nothing. Raises SledError if sledd does not answer.
     """
-    stored = {key: one for one in client.bindings() for key in (one.get("node", ""), one["mac"])}
-    requests: dict[str, tuple[Json, Json | None]] = {}
+    found = read(client, list(nodes))
+    results: dict[str, Json] = {}
+    items: dict[str, Json] = {}
     failures: dict[str, str] = {}
     for name, get in nodes.items():
-        have = stored.get(name) or client.find("bindings", name)
+        have = found.get(name, {}).get("binding")
         try:
             want = emptied(name, get) if options["empty"] else attributes(name, get, have)
+            terms = {"node": name, "take_over": False, "reimage": options["reimage"]}
+            above = options["above"].get(name)
+            results[name], spec, again = compared({**want, **terms, "above": above}, have)
         except SledError as error:
             failures[name] = str(error)
             continue
-        terms = {"node": name, "take_over": False, "reimage": options["reimage"], "above": options["above"].get(name)}
-        requests[name] = {**want, **terms}, have
+        if spec:
+            revision = {"if_revision": int((have or {}).get("revision") or 0)}
+            items[name] = {**spec, **revision, "node": name, "reimage": options["reimage"], "keep_user_data": again}
+    bound, refused = _write(client, items, dry)
+    for name, result in results.items():
+        result["binding"] = bound.get(name, result["binding"])
+        result["generation"] = int(result["binding"].get("generation", 0))
+    return {name: one for name, one in results.items() if name not in refused}, failures | refused
 
-    def one(name: str) -> Json | SledError:
-        want, have = requests[name]
+
+def _write(client: Client, items: dict[str, Json], dry: bool) -> tuple[dict[str, Json], dict[str, str]]:
+    """Writes bindings, some in one request. Those that sledd refuses keep none of the others from being written."""
+    bound: dict[str, Json] = {}
+    refused: dict[str, str] = {}
+    left = list(items)
+    while left:
+        names, left = left[:AT_ONCE], left[AT_ONCE:]
         try:
-            return bind(client, want, have, check=False, dry=dry)
-        except SledError as error:
-            return error
+            bound |= zip(names, client.put_bindings([items[name] for name in names], dry), strict=True)
+        except ApiError as error:
+            found = _faults(error, names)
+            refused |= found
+            left = [name for name in names if name not in found] + left
+    return bound, refused
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        results = dict(zip(requests, pool.map(one, requests), strict=True))
-    failures |= {name: str(result) for name, result in results.items() if isinstance(result, SledError)}
-    return {name: result for name, result in results.items() if not isinstance(result, SledError)}, failures
+
+def _faults(error: ApiError, names: list[str]) -> dict[str, str]:
+    """The nodes that an error is about, and why: all if it names none, or if the store failed in between."""
+    found: dict[str, str] = {}
+    for one in error.errors if error.status < 500 else []:
+        item = ITEM.match(str(one.get("location")))
+        if item and int(item[1]) < len(names):
+            found[names[int(item[1])]] = str(one.get("message"))
+    return found or dict.fromkeys(names, str(error))

@@ -142,18 +142,10 @@ class Client:
         """Applies an act of an operator (expect, admit, refuse, revoke) to the admission of a node."""
         return self._json("POST", self._path("nodes", node, act), body=spec or None)
 
-    def revoke(self, node: str) -> None:
-        """Ends the admission of a node, if there is one."""
-        try:
-            self.decide(node, "revoke")
-        except ApiError as error:
-            if error.status != 409:
-                raise
-
-    def expect(self, node: str, by: str, seconds: int) -> Json:
-        """Makes a boot of a node expected, unless it boots its disk."""
+    def expect(self, node: str, by: str, seconds: int, **also: Any) -> Json:
+        """Makes a boot of a node expected, unless it boots its disk; also: what else is recorded, as the API has it."""
         limited = min(max(seconds, SHORTEST_WINDOW), LONGEST_WINDOW)
-        return self.decide(node, "expect", by=by, seconds=limited, sled_only=True)
+        return self.decide(node, "expect", by=by, seconds=limited, sled_only=True, **also)
 
     def nodes(
         self, labels: list[str] | None = None, phase: str | None = None, image: str | None = None
@@ -161,9 +153,10 @@ class Client:
         """Lists nodes, page by page."""
         yield from self.pages("/v1/nodes", {"label": labels or [], "phase": phase or [], "image": image or []})
 
-    def bindings(self) -> Iterator[Json]:
-        """Lists the bindings of all nodes, page by page."""
-        yield from self.pages("/v1/bindings", {})
+    def put_bindings(self, items: list[Json], dry: bool) -> list[Json]:
+        """Binds nodes, all or none; dry: only as if. Returns the bindings in that order."""
+        terms = {"dry_run": "true"} if dry else None
+        return list(self._json("POST", "/v1/bindings", terms, {"items": items})["items"])
 
     def pages(self, path: str, terms: Json) -> Iterator[Json]:
         """Lists objects, page by page. Terms are the query."""
@@ -214,9 +207,9 @@ class Client:
         """Starts a rollout, or resumes the unfinished one."""
         return self._json("POST", "/v1/rollouts", {"kind": kind}, spec)
 
-    def put_run(self, rollout: str, node: str, spec: Json) -> Json:
-        """Reports the state of a node of a rollout; returns the rollout and the run."""
-        return self._json("PUT", self._path("rollouts", rollout, "runs", node), body=spec)
+    def put_runs(self, rollout: str, items: list[Json]) -> Json:
+        """Reports the states of nodes of a rollout; returns the rollout, and of each the run or why it was refused."""
+        return self._json("PUT", self._path("rollouts", rollout, "runs"), body={"items": items})
 
     def part(self, url: str, wanted: str) -> tuple[int, bytes]:
         """Reads a range of a published file. Returns the size of the file, and the bytes.

@@ -16,6 +16,11 @@ PROGRAM = "ansible-playbook"
 PROC = Path("/proc")
 
 
+def follow(name: str) -> None:
+    """This process carries out a rollout: that of a task, which Ansible makes for it."""
+    os.environ[VARIABLE] = name
+
+
 def headers() -> dict[str, str]:
     """The header of a request; none without a rollout, or when its playbook has ended."""
     name = os.environ.get(VARIABLE, "")

@@ -157,8 +157,26 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
     return bind(client, options, stored, check)
 
 
-def bind(client: Client, options: Json, stored: Json | None, check: bool, dry: bool = False) -> Json:
-    """Writes the binding, where stored is what sledd has; dry: sledd reports what that would do, and stores nothing."""
+def bind(client: Client, options: Json, stored: Json | None, check: bool) -> Json:
+    """Writes the binding, where stored is what sledd has."""
+    result, spec, again = compared(options, stored)
+    node, revision = options["node"], int((stored or {}).get("revision") or 0)
+    if stored and again:
+        result["binding"] = {**stored, "satisfied": False} if check else client.reimage(node, revision)
+    elif spec and check:
+        result["binding"] = {**(stored or {}), **spec, "satisfied": False}
+    elif spec:
+        body = {**spec, "node": node}
+        result["binding"] = client.put("bindings", node, body, revision, _terms(options, "reimage", "take_over"))
+    result["generation"] = int(result["binding"].get("generation", 0))
+    return result
+
+
+def compared(options: Json, stored: Json | None) -> tuple[Json, Json, bool]:
+    """What a module returns of a binding before it is written, what is to be written, and whether that is the same.
+
+    The same is written again where only the generation is to be raised. Empty: nothing is to be written.
+    """
     node = options["node"]
     have = part(stored, BINDING.fields)
     want = _one_direction(given(options, BINDING.fields))
@@ -170,29 +188,16 @@ def bind(client: Client, options: Json, stored: Json | None, check: bool, dry: b
     spec["node"] = have.get("node", node)  # a node has a name and a MAC: either is the same node
     before, after = _with_user_data(stored, options.get("user_data"), have, spec)
     result = outcome("binding", stored, before, after)
-    if stored and options["reimage"] and not result["changed"] and not _asked_before(options, stored):
-        stored = result["binding"] = _again(client, node, stored, check, dry)
-        result["changed"] = True
-    elif result["changed"]:
-        body = {**spec, "node": node, **_user_data(stored, options.get("user_data"), node)}
-        revision, terms = stored["revision"] if stored else 0, _terms(options, "reimage", "take_over")
-        if check:
-            result["binding"] = {**(stored or {}), **spec, "satisfied": False}
-        else:
-            terms |= {"dry_run": "true"} if dry else {}
-            stored = result["binding"] = client.put("bindings", node, body, revision, terms)
-    result["generation"] = int((stored or {}).get("generation", 0))
-    return result
+    again = bool(stored and options["reimage"] and not result["changed"] and not _asked_before(options, stored))
+    if not result["changed"] and not again:
+        return result, {}, False
+    user_data = {} if again else _user_data(stored, options.get("user_data"), node)
+    return {**result, "changed": True}, {**spec, **user_data}, again
 
 
 def _asked_before(options: Json, stored: Json) -> bool:
     """Whether the caller, who wants the generation raised once, has raised it already."""
     return options["above"] is not None and int(stored.get("generation", 0)) > options["above"]
-
-
-def _again(client: Client, node: str, stored: Json, check: bool, dry: bool) -> Json:
-    """Raises the generation, and keeps the user data that nobody can read."""
-    return {**stored, "satisfied": False} if check else client.reimage(node, stored["revision"], dry)
 
 
 def _terms(options: Json, *names: str) -> Json:

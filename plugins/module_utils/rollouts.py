@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 
-from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.objects import merged, normal_mac
 
 SPEC = ("desired", "canary", "batch", "max_unavailable", "failure_budget", "pause", "again")
@@ -17,7 +16,6 @@ LONGEST_REASON = 2048
 LEFT = "its play ended without a result: the node could not be reached, or the playbook ended"
 MANY = 32  # nodes of a rollout, above which the table has no line for those that are done or wait
 INTERVAL = 5.0  # seconds between two polls of a rollout that pauses
-AT_ONCE = 8  # requests to sledd
 NAMED = 8  # nodes that a sentence names
 
 
@@ -81,30 +79,9 @@ def start_node(
     client: Client, options: Json, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep
 ) -> Json:
     """Starts a node when its wave may start, after the pause, and returns whether it was started."""
-    only = References([options["node"]])
-    while True:
-        rollout = _read(client, options["name"])
-        mine = next((run for run in rollout["runs"] if only.of(run)), None)
-        if mine is None:
-            raise SledError(f"node {options['node']} is not one of rollout {options['name']}")
-        _give_up(client, rollout, options["name"], options["nodes"], int(mine["wave"]))
-        if closed := _closed(rollout, mine):
-            return {"changed": False, "started": False, "reason": closed}
-        left = _left(rollout, mine, clock())
-        if left <= 0:
-            break
-        pause(min(left, INTERVAL))
-    return _start_run(client, options["name"], options["node"])
-
-
-def _start_run(client: Client, name: str, node: str) -> Json:
-    try:
-        answer = client.put_run(name, node, {"state": "running"})
-    except ApiError as error:
-        if error.status == 409:  # stopped at the same moment
-            return {"changed": False, "started": False, "reason": error.detail}
-        raise
-    return {"changed": True, "started": True, "reason": "", **answer}
+    node = options["node"]
+    closed = _wait_turn(client, options, node, clock, pause)
+    return _not_started(closed) if closed else _start(client, options["name"], [node])[node]
 
 
 def start_wave(
@@ -114,23 +91,50 @@ def start_wave(
 
     What keeps the first node from starting keeps all: they are of one wave.
     """
-    first, *others = dict.fromkeys(options["wave"])
-    run = start_node(client, {**options, "node": first}, clock, pause)
-    runs = dict.fromkeys([first, *others], run)
-    if run["started"]:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            answers = pool.map(lambda node: _start_run(client, options["name"], node), others)
-            runs.update(zip(others, answers, strict=True))
+    nodes = list(dict.fromkeys(options["wave"]))
+    closed = _wait_turn(client, options, nodes[0], clock, pause)
+    runs = dict.fromkeys(nodes, _not_started(closed)) if closed else _start(client, options["name"], nodes)
     started = [node for node, run in runs.items() if run["started"]]
     reasons = {node: run["reason"] for node, run in runs.items() if not run["started"]}
-    generations = {node: int((runs[node].get("run") or {}).get("from", 0)) for node in started}
     return {
         "changed": bool(started),
         "started": started,
         "not_started": reasons,
         "untouched": [f"{some(names)} not touched: {reason}" for reason, names in by_value(reasons).items()],
-        "from": generations,
+        "from": {node: int(runs[node]["run"].get("from", 0)) for node in started},
     }
+
+
+def _wait_turn(
+    client: Client, options: Json, node: str, clock: Callable[[], float], pause: Callable[[float], None]
+) -> str:
+    """Waits for the pause before the wave of a node; returns why it may not start, empty if it may."""
+    only = References([node])
+    while True:
+        rollout = _read(client, options["name"])
+        mine = next((run for run in rollout["runs"] if only.of(run)), None)
+        if mine is None:
+            raise SledError(f"node {node} is not one of rollout {options['name']}")
+        _give_up(client, rollout, options["name"], options["nodes"], int(mine["wave"]))
+        closed = _closed(rollout, mine)
+        left = _left(rollout, mine, clock())
+        if closed or left <= 0:
+            return closed
+        pause(min(left, INTERVAL))
+
+
+def _start(client: Client, name: str, nodes: list[str]) -> dict[str, Json]:
+    """Starts nodes. One is refused if the rollout was stopped at the same moment."""
+    answer = client.put_runs(name, [{"node": node, "state": "running"} for node in nodes])
+    started = {"changed": True, "started": True, "reason": "", "rollout": answer["rollout"]}
+    return {
+        node: _not_started(one["refused"]) if one.get("refused") else {**started, "run": one["run"]}
+        for node, one in zip(nodes, answer["items"], strict=True)
+    }
+
+
+def _not_started(reason: str) -> Json:
+    return {"changed": False, "started": False, "reason": reason}
 
 
 def by_value(found: Json) -> dict[str, list[str]]:
@@ -152,22 +156,31 @@ def some(names: list[str]) -> str:
 def end_wave(client: Client, options: Json) -> Json:
     """Reports the ends of nodes whose runs are recorded as running."""
     rollout = _read(client, options["name"])
-    refused: dict[str, str] = {}
     ended = References(options["results"])
     running = {node for run in rollout["runs"] if run["state"] == "running" for node in ended.of(run)}
-    for node, given in options["results"].items():
-        result = {"state": "failed", "reason": given} if isinstance(given, str) else given
-        if node not in running:
-            continue
-        try:
-            end_node(client, {"entry_method": "", "reason": "", **result, "name": options["name"], "node": node})
-        except ApiError as error:
-            if error.status != 409:
-                raise
-            refused[node] = error.detail
-            failed = {"state": "failed", "entry_method": "", "reason": error.detail}
-            end_node(client, {**failed, "name": options["name"], "node": node})
+    results = {
+        node: {"state": "failed", "reason": given} if isinstance(given, str) else given
+        for node, given in options["results"].items()
+        if node in running
+    }
+    refused = end_nodes(client, options["name"], results)
+    failed = {node: {"state": "failed", "reason": reason} for node, reason in refused.items()}
+    for node, reason in end_nodes(client, options["name"], failed).items():
+        raise SledError(f"the end of {node} was not recorded: {reason}")
     return {"changed": bool(options["results"]), "refused": refused}
+
+
+def end_nodes(client: Client, name: str, results: dict[str, Json]) -> dict[str, str]:
+    """Reports how nodes ended, each with state, entry_method and reason; returns those that are refused, and why."""
+    items = [{"node": node, **_body(result)} for node, result in results.items()]
+    found = client.put_runs(name, items)["items"] if items else []
+    return {node: one["refused"] for node, one in zip(results, found, strict=True) if one.get("refused")}
+
+
+def _body(result: Json) -> Json:
+    """What is reported of a node."""
+    reason = (result.get("reason") or "")[:LONGEST_REASON]
+    return merged({}, {"state": result["state"], "entry_method": result.get("entry_method"), "reason": reason})
 
 
 def _closed(rollout: Json, mine: Json) -> str:
@@ -198,24 +211,22 @@ def _give_up(client: Client, rollout: Json, name: str, nodes: list[str], wave: i
     A wave starts only when the one before has ended, so no play runs them.
     """
     ours = References(nodes)
-    for run in rollout["runs"]:
-        if run["state"] == "running" and run["wave"] < wave and ours.of(run):
-            answer = client.put_run(name, run["node"], {"state": "failed", "reason": LEFT})
-            run["state"], rollout["state"], rollout["reason"] = (
-                "failed",
-                answer["rollout"]["state"],
-                answer["rollout"].get("reason", ""),
-            )
+    left = [run for run in rollout["runs"] if run["state"] == "running" and run["wave"] < wave and ours.of(run)]
+    if not left:
+        return
+    answer = client.put_runs(name, [{"node": run["node"], "state": "failed", "reason": LEFT} for run in left])
+    rollout["state"], rollout["reason"] = answer["rollout"]["state"], answer["rollout"].get("reason", "")
+    for run, one in zip(left, answer["items"], strict=True):
+        run["state"] = (one.get("run") or run)["state"]
 
 
 def end_node(client: Client, options: Json) -> Json:
     """Reports that a node is done, or that it failed and why."""
-    body = {
-        "state": options["state"],
-        "entry_method": options["entry_method"],
-        "reason": (options["reason"] or "")[:LONGEST_REASON],
-    }
-    return {"changed": True, **client.put_run(options["name"], options["node"], merged({}, body))}
+    answer = client.put_runs(options["name"], [{"node": options["node"], **_body(options)}])
+    (one,) = answer["items"]
+    if one.get("refused"):
+        raise SledError(one["refused"])
+    return {"changed": True, "rollout": answer["rollout"], "run": one["run"]}
 
 
 def end(client: Client, options: Json) -> Json:

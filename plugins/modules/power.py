@@ -239,7 +239,7 @@ kind:
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
-from ansible_collections.sled.fleet.plugins.module_utils.power.news import expect, tell
+from ansible_collections.sled.fleet.plugins.module_utils.power.news import expect, switched_on
 from ansible_collections.sled.fleet.plugins.module_utils.power.options import CONTROL, WINDOW
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import TARGETS, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import gate_of, window_of
@@ -270,10 +270,8 @@ SPEC: Json = {
 def terms(module: AnsibleModule) -> Terms:
     """How to go about it, as the options say."""
     found = Terms(timeout=module.params["timeout"])
-    if module.params["events"]:
-        found.before_on = lambda: tell(module.params, module.warn)
-    if module.params["expect"]:
-        found.expect = lambda driver: expect(module.params, driver, module.warn)
+    found.before_on = lambda driver: switched_on(module.params, driver, module.warn)
+    found.expect = lambda driver: expect(module.params, driver, module.warn)
     if module.params["window"]:
         found.window, found.gate = window_of(module.params["window"]).wait, gate_of(module.params["window"]).wait
     return found

@@ -89,6 +89,8 @@ type ExpectSpec struct {
 	By       string `json:"by" pattern:"^[a-z0-9][a-z0-9._:-]{0,63}$" example:"power" doc:"The act"`
 	Seconds  int64  `json:"seconds" minimum:"10" maximum:"86400" example:"900"`
 	SledOnly bool   `json:"sled_only,omitempty" doc:"Open no window for a node whose boot script boots its local disk"`
+	Revoke   bool   `json:"revoke,omitempty" doc:"Whoever was admitted as the node before has ended, because its machine has lost its power"`
+	Power    string `json:"power,omitempty" maxLength:"512" doc:"Also add the event power, with this detail" example:"on"`
 }
 
 // CodeSpec names a claim.

@@ -41,6 +41,17 @@ func (c *Client) PutRun(ctx context.Context, rollout, node string, spec NodeRunS
 	return answer, err
 }
 
+// PutRuns reports the states of many nodes of a rollout, each as PutRun does. An item that is refused changes no other.
+func (c *Client) PutRuns(ctx context.Context, rollout string, items []NodeRunItem) (RunsAnswer, error) {
+	var answer RunsAnswer
+	address, err := path("rollouts", rollout, "runs")
+	if err != nil {
+		return answer, err
+	}
+	err = c.call(ctx, request{method: http.MethodPut, path: address, body: NodeRunItems{Items: items}}, &answer)
+	return answer, err
+}
+
 // AbortRollout aborts a rollout; running nodes are not interrupted.
 func (c *Client) AbortRollout(ctx context.Context, name string) (Rollout, error) {
 	var aborted Rollout

@@ -72,6 +72,17 @@ type NodeRunSpec struct {
 	Reason      string   `json:"reason,omitempty" maxLength:"2048"`
 }
 
+// NodeRunItem is a NodeRunSpec of one of many nodes.
+type NodeRunItem struct {
+	Node string `json:"node" minLength:"1" maxLength:"64" pattern:"^[0-9A-Za-z][0-9A-Za-z:-]*$" doc:"MAC (with colons or hyphens) or name" example:"n1"`
+	NodeRunSpec
+}
+
+// NodeRunItems is what the runner of a rollout reports of many nodes.
+type NodeRunItems struct {
+	Items []NodeRunItem `json:"items" minItems:"1" maxItems:"10000" nullable:"false"`
+}
+
 // NodeRun is one node of a rollout.
 type NodeRun struct {
 	Node        string            `json:"node"`
@@ -95,6 +106,18 @@ type NodeRun struct {
 type RunAnswer struct {
 	Rollout Rollout `json:"rollout"`
 	Run     NodeRun `json:"run"`
+}
+
+// RunResult is the node of one item, or why the item was refused.
+type RunResult struct {
+	Run     *NodeRun `json:"run,omitempty"`
+	Refused string   `json:"refused,omitempty" doc:"Why nothing was recorded of this node"`
+}
+
+// RunsAnswer is the response to NodeRunItems: the rollout without its nodes, and a result for each item, in order.
+type RunsAnswer struct {
+	Rollout Rollout     `json:"rollout"`
+	Items   []RunResult `json:"items" nullable:"false"`
 }
 
 // RolloutList is the list of the newest rollouts, newest first, without their nodes.

@@ -28,6 +28,7 @@ class Sledd:
         self.asked: list[tuple[str, str, Json]] = []
         self.followed: list[str] = []  # the rollout that each request names
         self.refuse: list[int] = []  # statuses of the next answers
+        self.unsatisfied: list[str] = []  # nodes that cannot be done in a rollout
         self.scenes: list[Json] = []  # states of n1, one for each time it is read
         self.raw: bytes | None = None
         self.files: dict[str, bytes] = {}  # by path, for all who ask
@@ -136,7 +137,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def route(self, collection: str, rest: list[str], query: dict[str, list[str]], body: Json) -> None:
         if not rest:
-            return self.page(collection, query)
+            many = collection == "bindings" and self.command == "POST"
+            return self.bind_many(query, body["items"]) if many else self.page(collection, query)
         key, stored = self.find(collection, rest[0])
         if self.command == "GET" and collection == "nodes" and self.sledd.scenes:
             stored = self.sledd.scenes.pop(0)
@@ -151,6 +153,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.remove(collection, key, stored, query)
         if rest[1:] == ["admission"]:
             stored = self.admission(key)
+        stored = self.shown(collection, stored)
         return self.json(stored) if self.command == "GET" else self.post(collection, key, stored, rest[1:], body)
 
     def file(self, body: bytes) -> None:
@@ -190,6 +193,11 @@ class Handler(BaseHTTPRequestHandler):
             return self.json(self.admission(key))
         return self.reimage(collection, key, stored) if rest == ["reimage"] else self.answer(204, b"")
 
+    def shown(self, collection: str, stored: Json) -> Json:
+        """A node with its binding, if it is declared with one."""
+        binding = self.find("bindings", stored["name"])[1] if collection == "nodes" and stored.get("name") else None
+        return {"binding": binding, **stored} if binding else stored
+
     def find(self, collection: str, name: str) -> tuple[str, Json | None]:
         objects = self.sledd.objects[collection]
         for key, stored in objects.items():
@@ -197,8 +205,29 @@ class Handler(BaseHTTPRequestHandler):
                 return key, stored
         return name, None
 
+    def bind_many(self, query: dict[str, list[str]], items: list[Json]) -> None:
+        """Binds all or none. Nobody may bind a node to image bad."""
+        faults = [
+            {"location": f"body.items[{i}].image", "message": "image bad does not exist"}
+            for i, item in enumerate(items)
+            if item.get("image") == "bad"
+        ]
+        if faults:
+            return self.json_problem({"status": 422, "title": "T", "detail": "nothing was changed", "errors": faults})
+        bound = []
+        for item in items:
+            key, stored = self.find("bindings", item["node"])
+            node = self.find("nodes", item["node"])[1] or {}
+            assert item.pop("if_revision") == (stored or {}).get("revision", 0)
+            generation = (stored or {}).get("generation", 0) + 1
+            new = {**item, "generation": generation, "revision": 100, "mac": node["mac"], "satisfied": False}
+            bound.append(new)
+            if "dry_run" not in query:
+                self.sledd.objects["bindings"][key] = new
+        return self.json({"items": bound})
+
     def page(self, collection: str, query: dict[str, list[str]]) -> None:
-        items = [o for _, o in sorted(self.sledd.objects[collection].items())]
+        items = [self.shown(collection, o) for _, o in sorted(self.sledd.objects[collection].items())]
         after = query.get("after", [""])[0]
         only = {form for name in query.get("node", []) for form in (name, name.lower().replace("-", ":"))}
         items = [item for item in items if not only or only & {item["mac"], item.get("name")}]
@@ -224,13 +253,20 @@ class Handler(BaseHTTPRequestHandler):
         one = kept[rest[0]]
         if self.command == "GET":
             return self.json(one)
-        run = next(run for run in one["runs"] if run["node"] == rest[2])
-        if body["state"] == "running" and one["state"] != "running":
-            return self.problem(409, f"rollout {rest[0]} is {one['state']}")
-        run |= body
-        if body["state"] == "failed":
-            one |= {"state": "stopped", "reason": f"canary {rest[2]} failed"}
-        return self.json({"rollout": {**one, "runs": None}, "run": run})
+        items = [self.run(one, item) for item in body["items"]]
+        return self.json({"rollout": {**one, "runs": None}, "items": items})
+
+    def run(self, one: Json, item: Json) -> Json:
+        """Takes the report on one node of a rollout."""
+        run = next(run for run in one["runs"] if run["node"] == item["node"])
+        if item["node"] in self.sledd.unsatisfied and item["state"] == "done":
+            return {"refused": f"the binding of node {item['node']} is not satisfied"}
+        if item["state"] == "running" and one["state"] != "running":
+            return {"refused": f"rollout {one['name']} is {one['state']}"}
+        run |= item
+        if item["state"] == "failed":
+            one |= {"state": "stopped", "reason": f"canary {item['node']} failed"}
+        return {"run": run}
 
     @staticmethod
     def other_owner(stored: Json | None, owner: str, take_over: bool) -> str:
@@ -282,9 +318,10 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, json.dumps(value).encode())
 
     def problem(self, status: int, detail: str) -> None:
-        self.answer(
-            status, json.dumps({"status": status, "title": "T", "detail": detail}).encode(), "application/problem+json"
-        )
+        self.json_problem({"status": status, "title": "T", "detail": detail})
+
+    def json_problem(self, problem: Json) -> None:
+        self.answer(problem["status"], json.dumps(problem).encode(), "application/problem+json")
 
     def answer(self, status: int, body: bytes, kind: str = "application/json") -> None:
         self.send_response(status)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.action.bindings import report
-from ansible_collections.sled.fleet.plugins.module_utils.bulk import attributes, emptied, ensure_bindings
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.bulk import _faults, attributes, emptied, ensure_bindings
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
 from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
@@ -85,7 +85,8 @@ def test_only_what_differs_is_written(sledd: Sledd, client: Client) -> None:
     nodes: dict[str, Any] = {f"n{number}": SITE.get for number in range(1, 7)} | {"n6": {}.get}
     bound_now, failures = ensure_bindings(client, nodes, TERMS, dry=False)
     result = report(bound_now, failures)
-    assert sorted(path for path, _ in puts(sledd)) == ["/v1/bindings/n2", "/v1/bindings/n3"]
+    ((path, body),) = puts(sledd)
+    assert (path, [item["node"] for item in body["items"]]) == ("/v1/bindings", ["n2", "n3"])
     assert (result["changed"], result["failed"], result["to_do"]) == (True, True, ["n2", "n3"])
     assert failures == {"n6": "n6 has no image: set node_image"}
     assert [one["before_header"] for one in result["diff"]] == ["n2", "n3"]
@@ -107,7 +108,9 @@ def test_a_rollout_raises_each_generation_once(sledd: Sledd, client: Client) -> 
     terms = {"empty": False, "reimage": True, "above": {"n1": 5, "n2": 5}}
     bound, failures = ensure_bindings(client, {"n1": SITE.get, "n2": SITE.get}, terms, dry=False)
     assert not failures
-    assert [path for path, _ in puts(sledd)] == ["/v1/bindings/n1/reimage"], "that of n2 was raised before"
+    ((_, body),) = puts(sledd)
+    (item,) = body["items"]
+    assert (item["node"], item["reimage"], item["keep_user_data"]) == ("n1", True, True), "that of n2 was raised before"
     assert report(bound, {})["to_do"] == ["n1"] or not bound["n1"]["binding"]["satisfied"]
 
 
@@ -115,10 +118,25 @@ def test_a_dry_run_is_asked_for(sledd: Sledd, client: Client) -> None:
     sledd.node("n1", 1)
     ensure_bindings(client, {"n1": SITE.get}, TERMS, dry=True)
     ensure_bindings(client, {"n1": SITE.get}, {**TERMS, "reimage": True}, dry=True)
-    assert [path for path, _ in puts(sledd)] == [
-        "/v1/bindings/n1?dry_run=true",
-        "/v1/bindings/n1/reimage?dry_run=true",
-    ]
+    assert [path for path, _ in puts(sledd)] == ["/v1/bindings?dry_run=true"] * 2
+    assert sledd.objects["bindings"] == {}
+
+
+def test_what_is_refused_of_some_keeps_none_of_the_others_from_being_bound(sledd: Sledd, client: Client) -> None:
+    for number in range(1, 5):
+        sledd.node(f"n{number}", number)
+    bad = {**SITE, "node_image": "bad"}.get
+    bound, failures = ensure_bindings(client, {"n1": SITE.get, "n2": bad, "n3": SITE.get, "n4": bad}, TERMS, dry=False)
+    assert sorted(bound) == ["n1", "n3"] and bound["n3"]["generation"] == 1
+    assert failures == dict.fromkeys(("n2", "n4"), "image bad does not exist")
+
+
+def test_a_store_that_fails_is_no_fault_of_one_item(sledd: Sledd, client: Client) -> None:
+    for number in (1, 2):
+        sledd.node(f"n{number}", number)
+    nodes = {"n1": SITE.get, "n2": SITE.get}
+    error = ApiError("POST", 503, {"detail": "0 of 2", "errors": [{"location": "body.items[1].node", "message": "m"}]})
+    assert _faults(error, list(nodes)) == dict.fromkeys(nodes, str(error))
 
 
 def test_a_sledd_that_is_away_is_no_failure_of_a_node(sledd: Sledd, client: Client) -> None:

@@ -224,7 +224,7 @@ def test_waiting_for_off_has_a_deadline() -> None:
 def test_what_comes_right_before_power() -> None:
     machine = Machine(ON)
     terms: Json = {
-        "before_on": lambda: machine.done.append("informed"),
+        "before_on": lambda _: machine.done.append("informed"),
         "window": lambda: machine.done.append("window"),
     }
     a_switch(machine, Control(machine, "a"), **terms).do("cycle")
@@ -248,8 +248,11 @@ def test_what_comes_right_before_power() -> None:
 )
 def test_when_a_boot_is_expected(action: str, before: str, done: list[str]) -> None:
     machine = Machine(before)
-    switch = a_switch(machine, Control(machine, "a"), expect=lambda driver: machine.done.append(f"expect {driver}"))
-    switch.do(action)
+
+    def expect(driver: str) -> None:
+        machine.done += [f"expect {driver}"] if driver else []
+
+    a_switch(machine, Control(machine, "a"), before_on=expect, expect=expect).do(action)
     assert machine.done == done
 
 

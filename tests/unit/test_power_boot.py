@@ -117,7 +117,9 @@ def test_a_control_with_only_a_cycle_gets_the_device_first() -> None:
     setattr(bmc, "verbs", ("cycle", "status", "bootdev"))  # noqa: B010
     verb: Callable[[], None] = lambda: done.append("cycle")  # noqa: E731
     setattr(bmc, "cycle", verb)  # noqa: B010
-    switch = boot(bmc, before_on=lambda: done.append("informed"), expect=lambda driver: done.append(f"expect {driver}"))
+    switch = boot(
+        bmc, before_on=lambda _: done.append("informed"), expect=lambda driver: done.append(f"expect {driver}")
+    )
     assert (bmc.done, done, switch.power) == (["bootdev"], ["informed", "cycle", "expect bmc"], ON)
 
 
@@ -125,7 +127,7 @@ def test_a_boot_is_expected_only_once_the_device_is_set() -> None:
     bmc, expected = Bmc(kept=False), list[str]()
     bmc.state = OFF
     with pytest.raises(SledError):
-        boot(bmc, expect=expected.append)
+        boot(bmc, before_on=expected.append)
     assert not expected
 
 

@@ -89,22 +89,27 @@ def test_module_expects_the_boot(tmp_path: Path, module: Callable[..., Json], sl
         assert (
             module(power, node="n1", action="cycle", expect=seconds, controls=[commands(file)])["power_state"] == "on"
         )
-        spec = {"by": "power", "seconds": sent, "sled_only": True}
-        assert sledd.asked[-2:] == [("POST", "/v1/nodes/n1/revoke", {}), ("POST", "/v1/nodes/n1/expect", spec)]
+        spec = {"by": "power", "seconds": sent, "sled_only": True, "revoke": True}
+        assert sledd.asked[-1:] == [("POST", "/v1/nodes/n1/expect", spec)]
 
 
-def test_the_admission_of_a_node_that_is_off_ends(sledd: Sledd) -> None:
+def test_a_power_on_is_one_request(sledd: Sledd) -> None:
     options = {"server": sledd.url, "token": TOKEN, "token_file": None, "ca_file": None, "node": "n1", "expect": 60}
+    options |= {"action": "on", "events": True}
     warnings: list[str] = []
     sledd.node("n1", 1)
     sledd.raw = b"{}"
-    sledd.refuse = [409]  # nobody is admitted
-    news.expect(options, "ipmi", warnings.append)
-    news.expect(options, "wol", warnings.append)
-    assert [(path.rpartition("/")[2], body.get("by")) for _, path, body in sledd.asked] == [
-        ("revoke", None),
-        ("expect", "power"),
-        ("expect", "wol"),
+    news.switched_on(options, "ipmi", warnings.append)
+    news.switched_on(options, "wol", warnings.append)
+    news.switched_on(options, "", warnings.append)  # before a reset
+    news.switched_on({**options, "expect": 0}, "ipmi", warnings.append)
+    news.switched_on({**options, "events": False}, "", warnings.append)
+    known = {"seconds": 60, "sled_only": True, "power": "on"}
+    assert [(path.rpartition("/")[2], body) for _, path, body in sledd.asked] == [
+        ("expect", {**known, "by": "power", "revoke": True}),
+        ("expect", {**known, "by": "wol", "revoke": False}),
+        ("events", {"kind": "power", "detail": "on"}),
+        ("events", {"kind": "power", "detail": "on"}),
     ]
     assert not warnings
 

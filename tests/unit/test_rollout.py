@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils import rollouts
-from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json
 from ansible_collections.sled.fleet.plugins.modules import rollout
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
@@ -24,7 +24,8 @@ def running(module: Run, node: str, **options: Any) -> Json:
 
 
 def puts(sledd: Sledd) -> list[tuple[str, Json]]:
-    return [(path.rsplit("/", 1)[1], body) for method, path, body in sledd.asked if method == "PUT"]
+    items = [dict(item) for method, _, body in sledd.asked if method == "PUT" for item in body["items"]]
+    return [(item.pop("node"), item) for item in items]
 
 
 def test_starts_as_requested_and_returns_the_waves(sledd: Sledd, module: Run) -> None:
@@ -115,10 +116,13 @@ def test_a_stop_in_the_same_moment_leaves_the_node_alone(
 ) -> None:
     client.start_rollout({**TERMS, "nodes": ["n1"]}, "reimage")
 
-    def stopped(*_: Any) -> Json:
-        raise ApiError("PUT", 409, {"detail": "rollout reimage-1 is stopped"})
+    put = client.put_runs
 
-    monkeypatch.setattr(client, "put_run", stopped)
+    def stopped(name: str, items: list[Json]) -> Json:
+        sledd.rollouts[name]["state"] = "stopped"
+        return put(name, items)
+
+    monkeypatch.setattr(client, "put_runs", stopped)
     result = rollouts.start_node(client, {"name": "reimage-1", "node": "n1", "nodes": []})
     assert (result["started"], result["reason"]) == (False, "rollout reimage-1 is stopped")
 
@@ -196,23 +200,16 @@ def test_what_keeps_one_node_of_a_wave_keeps_all(sledd: Sledd, module: Run) -> N
     assert "node, wave" in module(rollout, state="running", name="reimage-1")["msg"]
 
 
-def test_a_node_that_cannot_be_done_has_failed(
-    sledd: Sledd, client: Client, module: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_that_cannot_be_done_has_failed(sledd: Sledd, client: Client, module: Run) -> None:
     start(module, "n1", "n2", "n3")
     wave(module, "n1")
-    put = Client.put_run
-
-    def refused(self: Client, name: str, node: str, spec: Json) -> Json:
-        if spec["state"] == "done":
-            raise ApiError("PUT", 409, {"detail": "the binding of node n1 is not satisfied"})
-        return put(self, name, node, spec)
-
-    monkeypatch.setattr(Client, "put_run", refused)
+    sledd.unsatisfied = ["n1"]
     results = {"n1": {"state": "done"}}
     ended = rollouts.end_wave(client, {"name": "reimage-1", "results": results})
     assert ended["refused"] == {"n1": "the binding of node n1 is not satisfied"}
     assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": "the binding of node n1 is not satisfied"})
+    done = module(rollout, state="done", name="reimage-1", node="n1")
+    assert done["msg"] == "the binding of node n1 is not satisfied"
 
 
 def test_of_many_nodes_those_that_are_done_are_counted() -> None:

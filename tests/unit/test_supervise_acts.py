@@ -35,6 +35,8 @@ class Bench:
         options = {"server": sledd.url, "token": TOKEN, "token_file": None, "ca_file": None}
         self.clock = 0.0
         client = Client(sledd.url, TOKEN, timeout=10)
+        self.read = client.find("nodes", "n1") or {}
+        sledd.asked.clear()
         self.acts = Acts(Tools(client, options, self.said.append, str(folder), lambda: self.clock, self.pause))
         verbs = {
             verb: ["sh", "-c", f"echo {verb} >>{folder}/verbs; echo {verb} >{self.file}"] for verb in ("on", "off")
@@ -43,6 +45,9 @@ class Bench:
         self.control: Json = {"driver": "command", "commands": verbs}
         self.verbs = folder / "verbs"
         self.node = Settings("n1", "n1", POLICY, controls=(self.control,))
+
+    def do(self, settings: Settings, acts: list[Act]) -> str:
+        return self.acts.carry_out(settings, acts, self.read)
 
     def pause(self, seconds: float) -> None:
         self.clock += seconds
@@ -58,17 +63,18 @@ def bench(sledd: Sledd, tmp_path: Path) -> Bench:
 
 
 def test_one_network_boot(bench: Bench) -> None:
-    reason = bench.acts.carry_out(bench.node, [Act("note", "power", "power"), Act("enter", "power")])
+    reason = bench.do(bench.node, [Act("note", "power", "power"), Act("enter", "power")])
     assert (reason, bench.said) == ("", [])
     assert bench.verbs.read_text(encoding="ascii").splitlines() == ["off", "bootdev pxe", "on"]
     events = [(body["kind"], body["detail"]) for body in bench.asked("/events")]
-    assert events == [("entry", "power"), ("power", "boot")], "recorded before it is done"
-    assert bench.asked("/expect") == [{"by": "power", "seconds": 300, "sled_only": True}]
+    assert events == [("entry", "power")], "recorded before it is done"
+    boot = {"by": "power", "seconds": 300, "sled_only": True, "revoke": True, "power": "boot"}
+    assert bench.asked("/expect") == [boot], "the power event, too"
 
 
 def test_a_control_that_fails_is_the_reason(bench: Bench) -> None:
     broken = replace(bench.node, controls=({**bench.control, "commands": {"on": ["false"], "off": ["false"]}},))
-    reason = bench.acts.carry_out(broken, [Act("enter", "power"), Act("note", "power", "not reached")])
+    reason = bench.do(broken, [Act("enter", "power"), Act("note", "power", "not reached")])
     assert reason.startswith("n1: ") and "bootdev" in reason
     assert bench.asked("/events") == []
     assert bench.acts.power(broken) == "unknown"
@@ -78,7 +84,7 @@ def test_a_control_that_fails_is_the_reason(bench: Bench) -> None:
 
 def test_a_system_that_did_not_confirm_starts_from_its_disk(bench: Bench) -> None:
     bench.sledd.console = "Kernel panic"
-    assert bench.acts.carry_out(bench.node, [Act("disk", detail="it did not confirm")]) == ""
+    assert bench.do(bench.node, [Act("disk", detail="it did not confirm")]) == ""
     first = bench.asked("/events")[0]
     assert first == {"kind": "fallback", "detail": "it did not confirm", "log": "Kernel panic"}
     assert bench.verbs.read_text(encoding="ascii").splitlines() == ["off", "bootdev disk", "on"]
@@ -87,45 +93,45 @@ def test_a_system_that_did_not_confirm_starts_from_its_disk(bench: Bench) -> Non
 
 def test_an_event_waits_for_sledd(bench: Bench) -> None:
     bench.sledd.refuse = [503, 502, 429]
-    assert bench.acts.carry_out(bench.node, [Act("note", "idle", "idle"), Act("enter", "idle")]) == ""
+    assert bench.do(bench.node, [Act("note", "idle", "idle"), Act("enter", "idle")]) == ""
     assert bench.waited == [5.0, 5.0, 5.0]
     assert len(bench.asked("/events")) == 4
     bench.sledd.refuse = [503] * 1000
-    assert "503" in bench.acts.carry_out(bench.node, [Act("note", "power", "power"), Act("enter", "power")])
+    assert "503" in bench.do(bench.node, [Act("note", "power", "power"), Act("enter", "power")])
     assert not bench.verbs.exists(), "what cannot be recorded is not done"
     bench.sledd.refuse = [403]
-    assert "403" in bench.acts.carry_out(bench.node, [Act("note", "power", "power")])
+    assert "403" in bench.do(bench.node, [Act("note", "power", "power")])
 
 
 def test_a_node_that_is_lost_and_one_that_is_not(bench: Bench) -> None:
     bench.sledd.refuse = [404, 409]  # the console, then the event
-    assert bench.acts.carry_out(bench.node, [Act("lost", detail="gone")]) == ""
+    assert bench.do(bench.node, [Act("lost", detail="gone")]) == ""
     bench.sledd.refuse = [404, 400]
-    assert "400" in bench.acts.carry_out(bench.node, [Act("lost", detail="gone")])
+    assert "400" in bench.do(bench.node, [Act("lost", detail="gone")])
 
 
 def test_the_end_of_a_node_is_reported_to_its_rollout(bench: Bench) -> None:
     client = Client(bench.sledd.url, TOKEN, timeout=10)
     client.start_rollout({"desired": "v2", "nodes": ["n1"]}, "reimage")
-    client.put_run("reimage-1", "n1", {"state": "running"})
+    client.put_runs("reimage-1", [{"node": "n1", "state": "running"}])
     done, failed = Act("end", "power"), Act("end", "power", "write: code 5")
     first = len(bench.sledd.asked)
     hooked = replace(bench.node, rollout="reimage-1", last=False)
-    assert bench.acts.carry_out(bench.node, [done]) == bench.acts.carry_out(hooked, [done]) == ""
+    assert bench.do(bench.node, [done]) == bench.do(hooked, [done]) == ""
     assert bench.sledd.asked[first:] == [], "no rollout, and a hook that is to run"
-    assert bench.acts.carry_out(hooked, [failed]) == ""
-    assert bench.acts.carry_out(replace(hooked, last=True), [done]) == ""
-    assert [body for _, _, body in bench.sledd.asked[first:]] == [
-        {"state": "failed", "entry_method": "power", "reason": "write: code 5"},
-        {"state": "done", "entry_method": "power"},
+    assert bench.do(hooked, [failed]) == ""
+    assert bench.do(replace(hooked, last=True), [done]) == ""
+    assert [body["items"] for _, _, body in bench.sledd.asked[first:]] == [
+        [{"node": "n1", "state": "failed", "entry_method": "power", "reason": "write: code 5"}],
+        [{"node": "n1", "state": "done", "entry_method": "power"}],
     ]
     bench.sledd.refuse = [409]
-    assert bench.acts.carry_out(replace(hooked, last=True), [done]) == ""
+    assert bench.do(replace(hooked, last=True), [done]) == ""
     assert "n1: its end was not reported to rollout reimage-1" in bench.said[0]
 
 
 def test_a_person_is_told_what_to_do(bench: Bench) -> None:
-    assert bench.acts.carry_out(bench.node, [Act("enter", "manual")]) == ""
+    assert bench.do(bench.node, [Act("enter", "manual")]) == ""
     (text,) = bench.said
     assert text.startswith(f"n1 ({MAC}): start it from the network, by hand, within 300 s. ")
     assert bench.asked("/expect") == [{"by": "manual", "seconds": 300, "sled_only": True}]
@@ -192,7 +198,7 @@ def test_a_shell_that_fails_and_one_that_is_gone(ssh: Callable[..., SshShell], m
 
 def test_a_fault_of_an_act_ends_its_job(bench: Bench) -> None:
     """Else the wave would wait for it without end."""
-    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts, [bench.node])
+    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts)
     world.start(bench.node, [Act("dance")])
     world.start(bench.node, [Act("enter", "idle")])
     world.start(bench.node, [])
@@ -210,7 +216,7 @@ def test_a_fault_of_an_act_ends_its_job(bench: Bench) -> None:
 def test_many_nodes_are_read_as_a_list(bench: Bench) -> None:
     for number in range(2, 13):
         bench.sledd.node(f"n{number}", number)
-    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts, [])
+    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts)
     names = [f"n{number}" for number in range(1, 12)] + ["52-54-00-77-00-0C", "n99"]
     assert sorted(world.read(names)) == sorted(names[:-1])
     single = [path for _, path, _ in bench.sledd.asked if path.startswith("/v1/nodes/")]
@@ -221,7 +227,7 @@ def test_many_nodes_are_read_as_a_list(bench: Bench) -> None:
 
 
 def test_an_event_of_a_node_wakes_the_wave(bench: Bench) -> None:
-    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts, [bench.node])
+    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts)
     world.read(["n1"])
     threading.Timer(0, world._hear, [MAC]).start()
     assert world.wait(60) == [] and world.moved() and not world.moved()
@@ -231,7 +237,7 @@ def test_an_event_of_a_node_wakes_the_wave(bench: Bench) -> None:
 
 def test_it_ends_with_its_playbook(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker of Ansible outlives a playbook that is killed; the next run must be the only one that acts."""
-    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts, [bench.node])
+    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts)
     assert world.wait(0) == []
     monkeypatch.setattr("os.getppid", lambda: 1)
     with pytest.raises(SledError, match="the playbook that supervises has ended"):

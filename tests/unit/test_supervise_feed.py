@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act, Policy
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import LONGEST_LINE, Feed, messages
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool, Queues
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import SESSIONS, RealWorld
 
 
 def lines(text: str) -> Iterable[bytes]:
@@ -80,17 +84,17 @@ def test_it_starts_anew_after_events_that_sledd_holds_no_more(monkeypatch: pytes
 
 
 def test_jobs_of_a_node_run_in_order_and_no_more_at_once_than_threads() -> None:
-    pool, done, lock, gate = Pool(3), list[tuple[str, int]](), threading.Lock(), threading.Semaphore(0)
-    at_once, most = 0, 0
+    pools, queues = [Pool(3), Pool(2)], Queues()
+    done, lock, gate = list[tuple[str, int]](), threading.Lock(), threading.Semaphore(0)
+    at_once, most = [0, 0], [0, 0]
 
-    def job(key: str, number: int) -> None:
-        nonlocal at_once, most
+    def job(key: str, number: int, pool: int) -> None:
         with lock:
-            at_once += 1
-            most = max(most, at_once)
+            at_once[pool] += 1
+            most[pool] = max(most[pool], at_once[pool])
         gate.acquire(timeout=60)
         with lock:
-            at_once -= 1
+            at_once[pool] -= 1
             done.append((key, number))
             if len(done) == 40:
                 ended.set()
@@ -98,9 +102,63 @@ def test_jobs_of_a_node_run_in_order_and_no_more_at_once_than_threads() -> None:
     ended = threading.Event()
     for number in range(8):
         for key in "abcde":
-            pool.submit(key, lambda key=key, number=number: job(key, number))  # type: ignore[misc]
+            pool = number % 2
+            queues.submit(pools[pool], key, functools.partial(job, key, number, pool))
     gate.release(40)
     assert ended.wait(60)
-    assert most <= 3
+    assert most[0] <= 3 and most[1] <= 2
     for key in "abcde":
         assert [number for name, number in done if name == key] == list(range(8))
+
+
+def a_world(acts: Any) -> RealWorld:
+    return RealWorld(Client("https://127.0.0.1:9", "x" * 32), acts)
+
+
+class SlowPower:
+    """Acts of which those that switch wait until they may."""
+
+    def __init__(self) -> None:
+        self.done, self.may = list[tuple[str, str]](), threading.Event()
+
+    def carry_out(self, settings: Settings, acts: list[Act], node: Json) -> str:
+        for act in acts:
+            if act.verb == "enter":
+                assert self.may.wait(60)
+            self.done.append((settings.name, act.verb))
+        return ""
+
+    def power(self, settings: Settings) -> str:
+        assert self.may.wait(60)
+        return "on"
+
+
+def ended_of(world: RealWorld, count: int) -> list[str]:
+    names = list[str]()
+    while len(names) < count:
+        names += [one.name for one in world.wait(1)]
+    return names
+
+
+@pytest.mark.parametrize("method", ["warm", "power"])
+def test_an_end_is_not_reported_before_the_entry(method: str) -> None:
+    acts, node = SlowPower(), Settings("n1", "n1", Policy({}, {}))
+    world = a_world(acts)
+    world.start(node, [Act("note", method, method), Act("enter", method)])
+    world.start(node, [Act("note", method, "failed")])
+    world.start(node, [Act("end", method, "failed")])
+    world.start(Settings("n2", "n2", Policy({}, {})), [Act("end")])
+    assert ended_of(world, 1) == ["n2"], "of another node it is"
+    acts.may.set()
+    assert ended_of(world, 3) == ["n1"] * 3
+    assert [verb for name, verb in acts.done if name == "n1"] == ["note", "enter", "note", "end"]
+
+
+def test_slow_bmcs_hold_up_no_reports_to_sledd() -> None:
+    acts = SlowPower()
+    world = a_world(acts)
+    for i in range(2 * SESSIONS):
+        world.start(Settings(f"n{i}", f"n{i}", Policy({}, {})), [])
+    world.start(Settings("one", "one", Policy({}, {})), [Act("end")])
+    assert ended_of(world, 1) == ["one"]
+    acts.may.set()

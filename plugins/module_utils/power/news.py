@@ -23,25 +23,29 @@ def client_of(options: Json) -> Client:
     return _client(options["server"] or "", token, options["ca_file"])
 
 
-def tell(options: Json, warn: Callable[[str], None]) -> None:
-    """Posts the power event. Without it the run just has no time for its firmware."""
-    node = options["node"]
-    try:
-        client_of(options).post_event(node, "power", options["action"])
-    except SledError as error:
-        warn(f"sledd was not informed that {node} is switched on: {error}")
+def switched_on(options: Json, driver: str, warn: Callable[[str], None]) -> None:
+    """What is to be known right before a power-on or a reset. With a driver, the node is off and will boot."""
+    power = options["action"] if options["events"] else ""
+    if driver and options["expect"]:
+        expect(options, driver, warn, power)
+    elif power:
+        node = options["node"]
+        try:
+            client_of(options).post_event(node, "power", power)
+        except SledError as error:
+            warn(f"sledd was not informed that {node} is switched on: {error}")
 
 
-def expect(options: Json, driver: str, warn: Callable[[str], None]) -> None:
-    """Makes the boot expected. Without that the machine waits, and an operator admits it.
+def expect(options: Json, driver: str, warn: Callable[[str], None], power: str = "") -> None:
+    """Makes the boot expected, if that is requested. Without that the machine waits, and an operator admits it.
 
-    Whoever was admitted before has lost its power, unless the control can only wake.
+    Whoever was admitted before has lost its power, unless the control can only wake. power: the event, if there is one.
     """
     node, wakes = options["node"], driver == "wol"
+    if not options["expect"]:
+        return
+    also = {"power": power} if power else {}
     try:
-        client = client_of(options)
-        if not wakes:
-            client.revoke(node)
-        client.expect(node, "wol" if wakes else "power", options["expect"])
+        client_of(options).expect(node, "wol" if wakes else "power", options["expect"], revoke=not wakes, **also)
     except SledError as error:
         warn(f"sledd does not expect {node} to boot, so sledctl admit {node} may be needed: {error}")

@@ -3,20 +3,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ansible_collections.sled.fleet.plugins.module_utils import rollouts
 from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power import news
-from ansible_collections.sled.fleet.plugins.module_utils.power.driver import UNKNOWN
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import UNKNOWN, Driver
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import gate_of, window_of
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import Ends
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import SshShell
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
@@ -59,14 +60,15 @@ class Acts:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._sessions = Sessions()
+        self._sessions, self._ends = Sessions(), Ends(tools.client)
+        self._drivers: dict[str, list[Driver]] = {}  # of nodes whose power was read for a choice
 
-    def carry_out(self, settings: Settings, acts: list[Act]) -> str:
-        """Carries out the acts in order, up to the first that fails; returns why it failed."""
+    def carry_out(self, settings: Settings, acts: list[Act], node: Json) -> str:
+        """Carries out the acts in order, up to the first that fails; returns why it failed. The node as it was read."""
         verbs = {"note": self._note, "enter": self._enter, "disk": self._disk, "lost": self._lost, "end": self._end}
         for act in acts:
             try:
-                verbs[act.verb](settings, act)
+                verbs[act.verb](settings, act, node)
             except SledError as error:
                 return str(error)
         return ""
@@ -75,20 +77,22 @@ class Acts:
         """The power state; unknown if no control reports it."""
         if not settings.controls:
             return UNKNOWN
-        try:
-            with self._sessions.of(settings):
-                return self._switch(settings, list(settings.controls), 0).status()
-        except SledError:
-            return UNKNOWN  # the entry method by power reports why
+        state = UNKNOWN
+        with contextlib.suppress(SledError), self._sessions.of(settings):
+            state = self._switch(settings, self._made(settings), 0).status()
+        if state == UNKNOWN:
+            self._leave(settings)
+        return state  # the entry method by power reports why
 
-    def _note(self, settings: Settings, act: Act) -> None:
+    def _note(self, settings: Settings, act: Act, _: Json) -> None:
         self._record(settings, "entry", act.detail)
 
-    def _enter(self, settings: Settings, act: Act) -> None:
+    def _enter(self, settings: Settings, act: Act, node: Json) -> None:
+        if act.method != "power":
+            self._leave(settings)
         timeout = int(settings.policy.methods[act.method].timeout)
         if act.method == "idle":
             return  # it polls for its plan by itself
-        node = self._node(settings)
         if act.method == "warm":
             self._warm(settings)
         elif act.method == "power":
@@ -96,7 +100,7 @@ class Acts:
         elif act.method == "wol":
             wake = dict(settings.woken[0])
             wake["mac"], wake["macs"] = wake.get("mac") or node["mac"], wake.get("macs") or node.get("macs") or []
-            self._switch(settings, [wake], timeout, "on").do("on")
+            self._switch(settings, [make(settings.name, wake)], timeout, "on").do("on")
         else:
             self._tools.client.expect(settings.node, "manual", timeout)
             self._tools.say(
@@ -105,43 +109,51 @@ class Acts:
                 " its secrets at once"
             )
 
-    def _disk(self, settings: Settings, act: Act) -> None:
+    def _disk(self, settings: Settings, act: Act, node: Json) -> None:
         # Recorded first: from then on sledd sends the node to its disk even if it boots from the network.
         self._record(settings, "fallback", act.detail, self._last_words(settings))
-        self._boot(settings, self._node(settings), "disk", 0)
+        self._boot(settings, node, "disk", 0)
 
-    def _lost(self, settings: Settings, act: Act) -> None:
+    def _lost(self, settings: Settings, act: Act, _: Json) -> None:
         try:
             self._record(settings, "lost", act.detail, self._last_words(settings))
         except ApiError as error:
             if error.status != 409:  # 409: it is no longer starting, so it is not lost but failed
                 raise
 
-    def _end(self, settings: Settings, act: Act) -> None:
+    def _end(self, settings: Settings, act: Act, _: Json) -> None:
         """Reports the end of the node to its rollout. What cannot be reported is left to the end of the wave."""
         if not settings.rollout or not (act.detail or settings.last):
             return
         result = {"state": "failed" if act.detail else "done", "entry_method": act.method, "reason": act.detail}
-        options = {**result, "name": settings.rollout, "node": settings.name}
-        try:
-            rollouts.end_node(self._tools.client, options)
-        except SledError as error:
-            self._tools.say(f"{settings.name}: its end was not reported to rollout {settings.rollout}: {error}")
+        if refused := self._ends.report(settings.rollout, settings.name, result):
+            self._tools.say(f"{settings.name}: its end was not reported to rollout {settings.rollout}: {refused}")
 
     def _boot(self, settings: Settings, node: Json, device: str, expect: int) -> None:
         """Starts it once from a device: off, seen, window, device, on."""
         reported = ((node.get("facts") or {}).get("firmware") or {}).get("type") or ""
         with self._sessions.of(settings):
-            switch = self._switch(settings, list(settings.controls), expect, "boot")
-            switch.do("boot", device, settings.firmware or reported)
+            drivers = self._made(settings)
+            try:
+                self._switch(settings, drivers, expect, "boot").do("boot", device, settings.firmware or reported)
+            finally:
+                self._leave(settings)
 
-    def _switch(self, settings: Settings, controls: list[Json], expect: int, action: str = "status") -> Switch:
-        drivers = [make(settings.name, control) for control in controls]
-        options = {**self._tools.options, "node": settings.node, "action": action, "expect": expect}
+    def _made(self, settings: Settings) -> list[Driver]:
+        """The node's drivers. They are kept from a look at its power to the act that is chosen by it."""
+        if settings.name not in self._drivers:
+            self._drivers[settings.name] = [make(settings.name, control) for control in settings.controls]
+        return self._drivers[settings.name]
+
+    def _leave(self, settings: Settings) -> None:
+        for driver in self._drivers.pop(settings.name, []):
+            driver.close()
+
+    def _switch(self, settings: Settings, drivers: list[Driver], expect: int, action: str = "status") -> Switch:
+        options = {**self._tools.options, "node": settings.node, "action": action, "events": True, "expect": expect}
         terms = Terms(timeout=settings.timeout, clock=self._tools.clock, pause=self._tools.pause)
-        terms.before_on = lambda: news.tell(options, self._tools.say)
-        if expect:
-            terms.expect = lambda driver: news.expect(options, driver, self._tools.say)
+        terms.before_on = lambda driver: news.switched_on(options, driver, self._tools.say)
+        terms.expect = lambda driver: news.expect(options, driver, self._tools.say)
         if settings.window:
             terms.window, terms.gate = window_of(settings.window).wait, gate_of(settings.window).wait
         return Switch(settings.name, drivers, terms)
@@ -154,12 +166,6 @@ class Acts:
             WarmStart(self._tools.client, shell, cache, settings.sledc or default_sledc()).run(settings.node)
         finally:
             shell.close()
-
-    def _node(self, settings: Settings) -> Json:
-        node = self._tools.client.find("nodes", settings.node)
-        if node is None:
-            raise SledError(f"node {settings.node} does not exist")
-        return node
 
     def _last_words(self, settings: Settings) -> str:
         """The end of the node's console. One that cannot be read is no reason to hide the event."""

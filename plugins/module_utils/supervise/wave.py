@@ -34,6 +34,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, re
 INTERVAL = 10.0  # seconds between two reads while the event stream is open and nothing happens
 ALONE = 2.0  # the same without the stream
 GAP = 0.2  # seconds between two reads, whatever happens
+FRESH = 1.0  # seconds for which a choice may follow from what was read: the power state is read in between
 SHARE = 5.0  # the same as a multiple of the seconds that a read takes
 WAITING = (ENTERING, IMAGING, CONFIRMING)  # stages with limits of silence
 TOUCHING = ("enter", "disk")  # verbs of acts whose end the core awaits
@@ -203,6 +204,8 @@ class Wave:
         self._stirred = True
         if ended.awaited:
             self._advance(run, Acted(ended.reason))
+        elif ended.power and run.state.stage == CHOOSING and self._world.now() - self._read < FRESH:
+            self._see(run, run.node)
 
     def _advance(self, run: Run, event: Look | Away | Acted) -> None:
         before = run.state

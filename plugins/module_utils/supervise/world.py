@@ -15,26 +15,34 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import A
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import Feed
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import read
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool, Queues
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import TOUCHING, Ended
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
-SESSIONS = 64  # nodes whose power is switched at once; each BMC has one session
+SESSIONS = 64  # nodes whose power is read or switched at once; each BMC has one session
+WORDS = 32  # nodes at once of which something is reported to sledd; ends go together
 LONGEST_WAIT = 1.0  # seconds until it is noticed that the playbook was killed
 WARM = 8  # warm starts at once: each sends some 30 MB
+
+
+class PlaybookEnded(SledError):
+    """Nobody is to act any more."""
 
 
 class RealWorld:
     """Sledd, the clock of this machine, and its threads. See wave.World."""
 
-    def __init__(self, client: Client, acts: Acts, nodes: Sequence[Settings], warm: int = WARM) -> None:
+    def __init__(self, client: Client, acts: Acts, warm: int = WARM) -> None:
         self._client, self._acts = client, acts
         self._feed = Feed(client, self._hear)
-        self._pool, self._warm = Pool(SESSIONS), Pool(max(warm, 1))
+        # Apart, so that slow BMCs hold up neither warm starts nor what is reported to sledd.
+        self._power, self._warm, self._words = Pool(SESSIONS), Pool(max(warm, 1)), Pool(WORDS)
+        self._queues = Queues()
         self._ended: queue.SimpleQueue[Ended | None] = queue.SimpleQueue()
         self._stir = threading.Event()
         self._macs: set[str] | None = None  # of the nodes, once they were read
+        self._nodes: dict[str, Json] = {}  # as they were read last
         self._parent = os.getppid()
 
     def __enter__(self) -> RealWorld:
@@ -52,6 +60,19 @@ class RealWorld:
         """Whether the event stream is open."""
         return self._feed.live
 
+    def check(self) -> None:
+        """Raises PlaybookEnded when it has: the same command again follows the nodes, and two must not."""
+        if os.getppid() != self._parent:
+            raise PlaybookEnded("the playbook that supervises has ended")
+
+    def pause(self, seconds: float) -> None:
+        """Does nothing for a while. Raises PlaybookEnded."""
+        end = self.now() + seconds
+        while (left := end - self.now()) > 0:
+            self.check()
+            time.sleep(min(left, LONGEST_WAIT))
+        self.check()
+
     def moved(self) -> bool:
         """Whether an event of a node came since the last question."""
         moved = self._stir.is_set()
@@ -66,20 +87,23 @@ class RealWorld:
         """Reads the nodes."""
         found = read(self._client, nodes)
         self._macs = (self._macs or set()) | {node["mac"] for node in found.values()}
+        self._nodes |= found
         return found
 
     def start(self, settings: Settings, acts: list[Act]) -> None:
         """Starts a job of a node, after its earlier ones."""
-        warm = any(act.verb == "enter" and act.method == "warm" for act in acts)
-        (self._warm if warm else self._pool).submit(settings.name, lambda: self._work(settings, acts))
+        node = self._nodes.get(settings.node) or {}
+        self._queues.submit(self._pool(acts), settings.name, lambda: self._work(settings, acts, node))
+
+    def _pool(self, acts: list[Act]) -> Pool:
+        touching = [act for act in acts if act.verb in TOUCHING]
+        if any(act.method == "warm" for act in touching):
+            return self._warm
+        return self._power if touching or not acts else self._words
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Waits for the end of a job, or an event of a node; at most a second.
-
-        Raises SledError when the playbook has ended: the same command again follows the nodes, and two must not.
-        """
-        if os.getppid() != self._parent:
-            raise SledError("the playbook that supervises has ended")
+        """Waits for the end of a job, or an event of a node; at most a second. Raises PlaybookEnded."""
+        self.check()
         seconds = min(seconds, LONGEST_WAIT)
         ended: list[Ended] = []
         try:
@@ -97,12 +121,12 @@ class RealWorld:
             self._stir.set()
             self._ended.put(None)
 
-    def _work(self, settings: Settings, acts: list[Act]) -> None:
+    def _work(self, settings: Settings, acts: list[Act], node: Json) -> None:
         """A job, in a thread of a pool. Whatever happens, its end is reported: the wave would wait for it."""
         reason = power = ""
         try:
             if acts:
-                reason = self._acts.carry_out(settings, acts)
+                reason = self._acts.carry_out(settings, acts, node)
             else:
                 power = self._acts.power(settings)
         except Exception as error:  # a fault of this program must not hold up the wave

@@ -70,11 +70,19 @@ func (f *Fleet) Admission(ctx context.Context, reference string) (api.Admission,
 	return f.shownAdmission(tx.Tx), nil
 }
 
-// Expect makes a boot of a node expected.
+// Expect makes a boot of a node expected. What else was done to its machine is recorded before that.
 func (f *Fleet) Expect(ctx context.Context, reference string, spec api.ExpectSpec) (api.Admission, error) {
 	event := admission.Expect{For: time.Duration(spec.Seconds) * time.Second, By: spec.By}
-	none := func(tx *nodeTx) bool { return spec.SledOnly && tx.BootsDisk() }
-	return f.decideUnless(ctx, reference, none, event, func(tx *nodeTx, _ admission.Outcome) error {
+	prepare := func(tx *nodeTx) bool {
+		if spec.Power != "" {
+			tx.note(api.NodeEvent{Kind: "power", Detail: spec.Power})
+		}
+		if spec.Revoke {
+			f.Policy.Step(tx.Tx, admission.Revoke{})
+		}
+		return !spec.SledOnly || !tx.BootsDisk()
+	}
+	return f.decideIf(ctx, reference, prepare, event, func(tx *nodeTx, _ admission.Outcome) error {
 		tx.AddEvent(api.Event{Kind: "expect", Generation: tx.Generation(), Seconds: float64(spec.Seconds),
 			Detail: nodetext.Clean(spec.By)})
 		return nil
@@ -128,11 +136,11 @@ func (f *Fleet) Revoke(ctx context.Context, reference string) (api.Admission, er
 // decide applies an operator's act to the admission of a node; check may refuse what it results in.
 func (f *Fleet) decide(ctx context.Context, reference string, event admission.Event,
 	check func(tx *nodeTx, out admission.Outcome) error) (api.Admission, error) {
-	return f.decideUnless(ctx, reference, func(*nodeTx) bool { return false }, event, check)
+	return f.decideIf(ctx, reference, func(*nodeTx) bool { return true }, event, check)
 }
 
-// decideUnless is decide, but only shows the admission of a node that the act is not for.
-func (f *Fleet) decideUnless(ctx context.Context, reference string, none func(tx *nodeTx) bool, event admission.Event,
+// decideIf is decide after what comes first, and only shows the admission of a node that the act is not for.
+func (f *Fleet) decideIf(ctx context.Context, reference string, prepare func(tx *nodeTx) bool, event admission.Event,
 	check func(tx *nodeTx, out admission.Outcome) error) (api.Admission, error) {
 	var shown api.Admission
 	address, err := f.Resolve(ctx, reference)
@@ -144,7 +152,7 @@ func (f *Fleet) decideUnless(ctx context.Context, reference string, none func(tx
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		}
 		f.Policy.Step(tx.Tx, admission.Tick{}) // its notes are none of the act's
-		if none(tx) {
+		if !prepare(tx) {
 			shown = f.shownAdmission(tx.Tx)
 			return nil
 		}

@@ -110,6 +110,41 @@ func TestNoWindowForANodeThatBootsItsDisk(t *testing.T) {
 	}
 }
 
+// One request records that a machine without power is switched on. Of a node that boots its disk, too, whoever was
+// admitted before has ended, but no boot is expected.
+func TestPowerOnIsOneRequest(t *testing.T) {
+	r := newRackAt(t, admission.Expected)
+	spec := api.ExpectSpec{By: "power", Seconds: 900, SledOnly: true, Revoke: true, Power: "boot"}
+	if shown, err := r.Expect(t.Context(), "n1", spec); err != nil || shown.Window == nil {
+		t.Fatalf("%+v, %v, want a window", shown, err)
+	}
+	r.hello(1, first)
+	if !r.speaks(1, first) {
+		t.Fatal("not admitted in a window")
+	}
+	err := r.Update(t.Context(), address(1), nil, func(tx *nodetx.Tx) error {
+		tx.Enter(api.Operational)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown, err := r.Expect(t.Context(), "n1", spec); err != nil || shown.Incumbent != nil {
+		t.Errorf("%+v, %v, want no incumbent", shown, err)
+	}
+	list, err := r.Events(t.Context(), "n1", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, event := range list.Items {
+		kinds = append(kinds, event.Kind)
+	}
+	if want := []string{"declare", "power", "expect", "claim", "admit", "power", "leave"}; !slices.Equal(kinds, want) {
+		t.Errorf("%v, want %v", kinds, want)
+	}
+}
+
 func TestOperatorsAdmitRefuseAndRevoke(t *testing.T) {
 	r := newRackAt(t, admission.Expected)
 	r.hello(1, first)

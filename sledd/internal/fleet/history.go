@@ -100,13 +100,18 @@ func (f *Fleet) Note(ctx context.Context, reference string, note api.NodeEvent) 
 			tx.Status().Code, tx.Status().Reason = 0, nodetext.Clean(note.Detail)
 			tx.SettleJump(nodetx.KexecMissed)
 		}
-		if note.Kind == "fallback" || note.Kind == "power" {
-			tx.RecordColdStart()
-		}
-		if note.Log != "" {
-			tx.Writes.Put(key.Logs+tx.MAC, nodetext.RawOf([]byte(note.Log)).Bytes())
-		}
-		tx.AddEvent(api.Event{Kind: note.Kind, Generation: tx.Generation(), Detail: nodetext.Clean(note.Detail)})
+		tx.note(note)
 		return nil
 	})
+}
+
+// note adds the event, and what follows from it.
+func (tx *nodeTx) note(note api.NodeEvent) {
+	if note.Kind == "fallback" || note.Kind == "power" {
+		tx.RecordColdStart()
+	}
+	if note.Log != "" {
+		tx.Writes.Put(key.Logs+tx.MAC, nodetext.RawOf([]byte(note.Log)).Bytes())
+	}
+	tx.AddEvent(api.Event{Kind: note.Kind, Generation: tx.Generation(), Detail: nodetext.Clean(note.Detail)})
 }

@@ -31,8 +31,12 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 		}
 		defer release()
 	}
-	err := in.update(ctx, mac, []nodetx.Want{nodetx.Events(recent), nodetx.Facts}, func(tx *nodeTx) error {
-		earlier := currentRun(tx.Events())
+	wants := comparedWith(sent)
+	err := in.update(ctx, mac, wants, func(tx *nodeTx) error {
+		var earlier []api.Event
+		if len(wants) > 0 {
+			earlier = currentRun(tx.Events())
+		}
 		if tx.sentAgain(bearer, sent, earlier) {
 			return nil
 		}
@@ -65,6 +69,14 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 		in.Observe.StepFailed(line.Verb, line.Code)
 	}
 	return renewed, nil
+}
+
+// comparedWith is what a report is compared with: nothing if it is of progress alone, as most are.
+func comparedWith(sent report.Report) []nodetx.Want {
+	if slices.ContainsFunc(sent.Lines, func(line report.Line) bool { return line.Kind != report.Progress }) {
+		return []nodetx.Want{nodetx.Events(recent), nodetx.Facts}
+	}
+	return nil
 }
 
 // authenticateReport finds the record of the reporter's token, unless the report is of a plan that

@@ -81,18 +81,6 @@ func readRun(kv store.KV) (storedRun, error) {
 	return run, nodetx.Decode(kv, &run)
 }
 
-func readRuns(kvs []store.KV) (map[string]storedRun, error) {
-	runs := make(map[string]storedRun, len(kvs))
-	for _, kv := range kvs {
-		run, err := readRun(kv)
-		if err != nil {
-			return nil, err
-		}
-		runs[run.MAC] = run
-	}
-	return runs, nil
-}
-
 func (r *storedRollout) unfinished() bool {
 	return r.State == api.RolloutRunning || r.State == api.RolloutStopped
 }
@@ -165,12 +153,15 @@ func (rs *Rollouts) rollout(ctx context.Context, name string) (*storedRollout, m
 	if err != nil {
 		return nil, nil, err
 	}
-	runs, err := readRuns(snapshot.Results[1])
+	runs, err := rs.decoded.read(snapshot.Results[1])
+	if err != nil {
+		return nil, nil, err
+	}
 	if seen := runs[""].Seen; seen.After(r.Seen) { // the record of the runner is no run
 		r.Seen = seen
 	}
 	delete(runs, "")
-	return r, runs, err
+	return r, runs, nil
 }
 
 // Get returns one rollout with its nodes.

@@ -21,6 +21,7 @@ type Rollouts struct {
 	runs        chan struct{} // bounds concurrent reports of runs
 	evaluations evaluations
 	followed    followed
+	decoded     decoded
 }
 
 // New makes a Rollouts.

@@ -52,29 +52,35 @@ func TestEveryChangeNamesItsOperator(t *testing.T) {
 	}
 }
 
+// changesThatSucceed are requests about one node, one after the other.
+var changesThatSucceed = []struct{ method, path, body string }{
+	{"PUT", "/v1/nodes/n1", `{"mac":"` + address(1) + `","name":"n1","disk":"serial:LAB-0001"}`},
+	{"POST", "/v1/nodes/n1/expect", `{"by":"test","seconds":600}`},
+	{"POST", "/v1/nodes/n1/expect", `{"by":"power","seconds":600,"revoke":true,"power":"boot"}`},
+	{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"d12"}`}, {"POST", "/v1/bindings/n1/reimage", ""},
+	{"POST", "/v1/bindings", `{"items":[{"node":"n1","image":"d12","reimage":true}]}`},
+	{"PUT", "/v1/nodes/n1/rescue", `{"authorized_keys":["ssh-ed25519 AAAA alice"]}`},
+	{"DELETE", "/v1/nodes/n1/rescue", ""}, {"POST", "/v1/nodes/n1/events", `{"kind":"power","detail":"cycle"}`},
+	{"POST", "/v1/rollouts?kind=reimage", `{"nodes":["n1"],"desired":"image d12","again":true}`},
+	{"PUT", "/v1/rollouts/reimage-1/runs/n1", `{"state":"running"}`},
+	{"PUT", "/v1/rollouts/reimage-1/runs", `{"items":[{"node":"n1","state":"running"}]}`},
+	{"POST", "/v1/rollouts/reimage-1/abort", ""},
+	{"POST", "/v1/nodes/n1/alarms/ack", `{"until":"2026-01-01T00:00:00Z"}`},
+	{"POST", "/v1/nodes/n1/replace", `{"mac":"` + address(2) + `"}`},
+	{"DELETE", "/v1/bindings/n1", ""}, {"PUT", "/v1/images/d13",
+		`{"name":"d13","digest":"sha256:` + strings.Repeat("0", 64) +
+			`","bytes":1024,"file_bytes":512,"urls":["http://i"]}`},
+	{"DELETE", "/v1/images/d13", ""},
+}
+
 // Changes of a node that succeed: each event that they cause names the operator, the program and the address, and so
 // does the record of the change.
 func TestEachEventOfAChangeNamesItsOperator(t *testing.T) {
 	s := fresh(t)
 	s.Register("d12")
 	made := as[api.Operator](t, s.admin(200, "PUT", "/v1/operators/ci", api.Operator{Name: "ci", Role: api.Admin}))
-	node := `{"mac":"` + address(1) + `","name":"n1","disk":"serial:LAB-0001"}`
 	seen, caused := int64(0), map[string]int{}
-	for _, request := range []struct{ method, path, body string }{
-		{"PUT", "/v1/nodes/n1", node}, {"POST", "/v1/nodes/n1/expect", `{"by":"test","seconds":600}`},
-		{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"d12"}`}, {"POST", "/v1/bindings/n1/reimage", ""},
-		{"POST", "/v1/bindings", `{"items":[{"node":"n1","image":"d12","reimage":true}]}`},
-		{"PUT", "/v1/nodes/n1/rescue", `{"authorized_keys":["ssh-ed25519 AAAA alice"]}`},
-		{"DELETE", "/v1/nodes/n1/rescue", ""}, {"POST", "/v1/nodes/n1/events", `{"kind":"power","detail":"cycle"}`},
-		{"POST", "/v1/rollouts?kind=reimage", `{"nodes":["n1"],"desired":"image d12","again":true}`},
-		{"PUT", "/v1/rollouts/reimage-1/runs/n1", `{"state":"running"}`}, {"POST", "/v1/rollouts/reimage-1/abort", ""},
-		{"POST", "/v1/nodes/n1/alarms/ack", `{"until":"2026-01-01T00:00:00Z"}`},
-		{"POST", "/v1/nodes/n1/replace", `{"mac":"` + address(2) + `"}`},
-		{"DELETE", "/v1/bindings/n1", ""}, {"PUT", "/v1/images/d13",
-			`{"name":"d13","digest":"sha256:` + strings.Repeat("0", 64) +
-				`","bytes":1024,"file_bytes":512,"urls":["http://i"]}`},
-		{"DELETE", "/v1/images/d13", ""},
-	} {
+	for _, request := range changesThatSucceed {
 		answer := s.AskBehind(request.method, request.path, made.Token, request.body, "X-Forwarded-For", "10.0.0.9",
 			"User-Agent", "sled.fleet/1.2.3")
 		record := as[api.AuditList](t, s.admin(200, "GET", "/v1/audit?limit=1", nil)).Items[0]

@@ -44,12 +44,27 @@ func (o operations) rollouts() {
 			recorded, err := o.Rollouts.PutRun(ctx, in.Rollout, in.Node, in.Body)
 			return &answer[api.RunAnswer]{recorded}, err
 		})
+	o.putRuns()
 	register(o, api.Operate, operation("abort-rollout", http.MethodPost, "/rollouts/{rollout}/abort",
 		"Abort a rollout; running nodes are not interrupted", http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
 			one, err := o.Rollouts.Abort(ctx, in.Rollout, origin.Of(ctx).Actor)
 			return &answer[api.Rollout]{one}, err
 		})
+}
+
+func (o operations) putRuns() {
+	type runs struct {
+		RolloutPath
+		Body api.NodeRunItems
+	}
+	op := operation("put-rollout-runs", http.MethodPut, "/rollouts/{rollout}/runs",
+		"Report the states of many nodes of a rollout, each as by itself", http.StatusNotFound)
+	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
+	register(o, api.Operate, op, func(ctx context.Context, in *runs) (*answer[api.RunsAnswer], error) {
+		recorded, err := o.Rollouts.PutRuns(ctx, in.Rollout, in.Body.Items)
+		return &answer[api.RunsAnswer]{recorded}, err
+	})
 }
 
 // rolloutHeader names the rollout that the sender of a request carries out.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -82,6 +83,48 @@ func (c crew) together(nodes int, name string, said api.NodeRunSpec) {
 		})
 	}
 	running.Wait()
+}
+
+// One request reports many nodes. What is refused of one changes no other, and the rollout is judged by all of them.
+func TestRolloutReportsOfManyNodes(t *testing.T) {
+	c := newCrew(t, 4)
+	spec := c.spec()
+	spec.FailureBudget = "1"
+	name := c.start(spec).Name
+	item := func(node string, said api.NodeRunSpec) api.NodeRunItem {
+		return api.NodeRunItem{Node: node, NodeRunSpec: said}
+	}
+	put := func(items ...api.NodeRunItem) api.RunsAnswer {
+		t.Helper()
+		answer, err := c.Client().PutRuns(c.Context(), name, items)
+		if err != nil || len(answer.Items) != len(items) {
+			t.Fatalf("%v: %+v", err, answer)
+		}
+		return answer
+	}
+	var starts []api.NodeRunItem
+	for _, node := range []string{"n1", address(2), "n3", "n9", "n4"} {
+		starts = append(starts, item(node, api.NodeRunSpec{State: api.RunRunning}))
+	}
+	started := put(starts...)
+	if started.Rollout.Counts.Running != 4 || started.Rollout.Runs != nil || started.Items[1].Run.Node != "n2" ||
+		started.Items[3].Run != nil || started.Items[3].Refused != "node n9 does not exist" {
+		t.Errorf("%+v", started)
+	}
+	c.fulfil(1)
+	broken := api.NodeRunSpec{State: api.RunFailed, Reason: "write: code 5 integrity"}
+	ended := put(item("n1", api.NodeRunSpec{State: api.RunDone, EntryMethod: "power"}), item("n2", broken),
+		item("n3", api.NodeRunSpec{State: api.RunDone}), item("n4", broken))
+	if ended.Rollout.State != api.RolloutStopped || ended.Rollout.Counts != (api.RolloutCount{Done: 1, Running: 1,
+		Failed: 2}) || ended.Items[0].Run.EntryMethod != "power" ||
+		!strings.Contains(ended.Items[2].Refused, "the binding of node n3 is not satisfied") {
+		t.Errorf("%+v", ended)
+	}
+	again := put(starts[0])
+	if again.Items[0].Refused != "node n1 is done in rollout reimage-1, and is not started again" {
+		t.Errorf("%+v", again)
+	}
+	c.refused(404, "PUT", "/v1/rollouts/reimage-9/runs", api.NodeRunItems{Items: starts}, "does not exist")
 }
 
 // All fail at once, a few more than may: whichever is judged last, it stops.

@@ -1,0 +1,73 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: Apache-2.0
+"""Documentation and options of the action sled.fleet.waves; what runs is plugins/action/waves.py."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: waves
+short_description: Carries out a rollout, wave by wave
+version_added: 0.1.0
+description:
+  - For each wave it starts the nodes in the record of the rollout, if the rollout continues (M(sled.fleet.rollout)),
+    binds them as their variables say (M(sled.fleet.bindings)), follows them to their ends (M(sled.fleet.supervise)),
+    and records these. The next wave starts when all nodes have ended, after the pause of the rollout.
+  - It is for nodes that need no separate task in between, such as a hook or a verification over SSH. One process
+    does it for all waves, so it costs a fraction of the tasks of the other modules.
+  - The failure of a node is recorded, and does not fail the task. The task fails if sledd does not answer.
+author:
+  - The Sled authors (@sled-fleet)
+extends_documentation_fragment:
+  - sled.fleet.api
+options:
+  rollout:
+    description: Name of the rollout, as M(sled.fleet.rollout) returned it.
+    type: str
+    required: true
+  waves:
+    description: Names of the nodes in the inventory, wave by wave, as M(sled.fleet.rollout) returned them.
+    type: list
+    elements: list
+    required: true
+  empty:
+    description: Request empty disks instead of an image, as M(sled.fleet.bindings) does.
+    type: bool
+    default: false
+  reimage:
+    description: Raise the generations even if nothing changed, once in the rollout.
+    type: bool
+    default: false
+  cache:
+    description: Folder on the controller that keeps kernel and initrd for warm starts. Its content may be deleted.
+    type: path
+    default: ~/.cache/sled/warm
+  warm:
+    description: Largest number of warm starts at a time. Each copies kernel and initrd over ssh.
+    type: int
+    default: 8
+attributes:
+  check_mode:
+    description: Does nothing. M(sled.fleet.bindings) reports what would be wiped.
+    support: full
+  diff_mode:
+    description: M(sled.fleet.bindings) shows in check mode what would change.
+    support: none
+seealso:
+  - module: sled.fleet.bindings
+  - module: sled.fleet.rollout
+  - module: sled.fleet.supervise
+notes:
+  - It is an action that runs on the controller, once for all nodes.
+  - The task can be interrupted and repeated at any time, because sledd has the record. It ends with its playbook, also
+    when that is killed.
+"""
+
+EXAMPLES = r"""
+- name: Carry out the rollout
+  sled.fleet.waves:
+    rollout: "{{ rollout.name }}"
+    waves: "{{ rollout.waves }}"
+  run_once: true
+"""
+
+RETURN = r""" # """

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The waves of a rollout in one task, against a double of sledd and of those who follow nodes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import Ends
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import PlaybookEnded
+from ansible_collections.sled.fleet.plugins.module_utils.waves import carry_out
+from ansible_collections.sled.fleet.tests.unit.double import Sledd
+
+SITE: Json = {"node_image": "v1", "sled_authorized_keys": ["key"], "supervise_entry_methods": ["idle"]}
+OPTIONS: Json = {"rollout": "reimage-1", "waves": [["n1"], ["n2", "n3"]], "empty": False, "reimage": False}
+
+
+class Crew:
+    """Follows nodes as the test says: what becomes of each, else done."""
+
+    def __init__(self, **ends: str) -> None:
+        self.ends, self.followed, self.said = ends, list[list[str]](), list[str]()
+        self.trouble: SledError | None = None
+
+    def check(self) -> None:
+        if isinstance(self.trouble, PlaybookEnded):
+            raise self.trouble
+
+    def pause(self, seconds: float) -> None:
+        raise AssertionError("no pause was asked for")
+
+    def follow(self, nodes: list[Settings]) -> dict[str, Json]:
+        assert all(one.rollout == "reimage-1" for one in nodes)
+        self.followed.append([one.name for one in nodes])
+        if self.trouble:
+            raise self.trouble
+        outcomes: dict[str, Json] = {}
+        for node in nodes:
+            reason = self.ends.get(node.name, "")
+            outcomes[node.name] = {"state": "failed" if reason else "done", "reason": reason, "entry_method": "idle"}
+        return outcomes
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+@pytest.fixture
+def rollout(sledd: Sledd, client: Client) -> Json:
+    """Of nodes n1, which is the canary, n2 and n3."""
+    for number in (1, 2, 3):
+        sledd.node(f"n{number}", number)
+    client.start_rollout({"desired": "image v1", "canary": "1", "nodes": ["n1", "n2", "n3"]}, "reimage")
+    return sledd.rollouts["reimage-1"]
+
+
+def states(rollout: Json) -> list[str]:
+    return [run["state"] for run in rollout["runs"]]
+
+
+def go(client: Client, crew: Crew, **variables: Any) -> Json:
+    return carry_out(client, OPTIONS, lambda name: {**SITE, **variables.get(name, {})}.get, crew)
+
+
+def test_one_wave_after_the_other(sledd: Sledd, client: Client, rollout: Json) -> None:
+    crew = Crew()
+    assert go(client, crew) == {"changed": True}
+    assert (crew.followed, crew.said, states(rollout)) == ([["n1"], ["n2", "n3"]], [], ["done"] * 3)
+    assert sorted(sledd.objects["bindings"]) == ["n1", "n2", "n3"]
+
+
+def test_the_failure_of_a_canary_stops_it(sledd: Sledd, client: Client, rollout: Json) -> None:
+    crew = Crew(n1="write: code 5")
+    assert go(client, crew) == {"changed": True}
+    assert crew.followed == [["n1"]] and list(sledd.objects["bindings"]) == ["n1"]
+    assert crew.said == ["n2, n3 are not touched: rollout reimage-1 is stopped: canary n1 failed"]
+    assert go(client, Crew()) == {"changed": False}
+
+
+def test_a_node_that_cannot_be_bound_has_failed(client: Client, rollout: Json) -> None:
+    crew = Crew()
+    go(client, crew, n2={"node_image": "bad"})
+    assert crew.followed == [["n1"], ["n3"]]
+    assert (states(rollout), rollout["runs"][1]["reason"]) == (["done", "failed", "done"], "image bad does not exist")
+
+
+def test_all_have_failed_if_they_cannot_be_followed(client: Client, rollout: Json) -> None:
+    crew = Crew()
+    crew.trouble = SledError("no threads are left")
+    go(client, crew)
+    assert (states(rollout), rollout["runs"][0]["reason"]) == (["failed", "waiting", "waiting"], "no threads are left")
+
+
+def test_nothing_is_reported_for_a_playbook_that_has_ended(client: Client, rollout: Json) -> None:
+    """The same command again follows the node, which runs."""
+    crew = Crew()
+    follow = crew.follow
+
+    def ended(nodes: list[Settings]) -> dict[str, Json]:
+        crew.trouble = PlaybookEnded("the playbook that supervises has ended")
+        return follow(nodes)
+
+    crew.follow = ended  # type: ignore[method-assign]
+    with pytest.raises(PlaybookEnded):
+        go(client, crew)
+    assert states(rollout) == ["running", "waiting", "waiting"]
+    with pytest.raises(PlaybookEnded):
+        go(client, crew)
+    assert len(crew.followed) == 1, "nor is a node started"
+
+
+def test_ends_that_wait_go_together(sledd: Sledd, client: Client, rollout: Json) -> None:
+    ends = Ends(client)
+    ends._turn.acquire()  # a request is under way
+    pool = [ends_in_thread(ends, node) for node in ("n1", "n2")]
+    while len(ends._waiting) < 2:
+        pass
+    sledd.asked.clear()
+    ends._turn.release()
+    for thread in pool:
+        thread.join(60)
+    assert [sorted(item["node"] for item in body["items"]) for _, _, body in sledd.asked] == [["n1", "n2"]]
+    sledd.unsatisfied = ["n3"]
+    assert ends.report("reimage-1", "n3", {"state": "done"}) == "the binding of node n3 is not satisfied"
+    sledd.refuse = [503]
+    assert "503" in ends.report("reimage-1", "n3", {"state": "done"})
+
+
+def ends_in_thread(ends: Ends, node: str) -> threading.Thread:
+    """Reports an end in another thread."""
+    thread = threading.Thread(target=ends.report, args=("reimage-1", node, {"state": "done"}))
+    thread.start()
+    return thread
