@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from rack import HOSTED_AT, SERVER, Bar, Rack, make_image, median, spent, wait_a
 LINK = 200
 RATE = 180  # Mbit/s, of those that have a rate
 COUNTS = (1, 8, 32)
-PATIENCE = 120.0
+PATIENCE = 60.0
+BUFFER = "4194304"  # of a socket: with the default of 256 KiB uftp loses packets
+UFTP = ["-B", BUFFER, "-b", "1400", "-r", "0.05:0.01:1"]  # largest blocks, and a shorter announcement
 Figures = dict[str, Any]
 
 
@@ -68,9 +71,9 @@ def uftp(rack: Rack, image: Image, count: int) -> tuple[float, float]:
     for node in range(count):
         folder = rack.home / f"uftp{node}"
         folder.mkdir()
-        rack.switch.start(str(node), "uftpd", "-d", "-I", "eth0", "-D", folder, "-T", folder, **quiet)
+        rack.switch.start(str(node), "uftpd", "-d", "-B", BUFFER, "-I", "eth0", "-D", folder, **quiet)
     time.sleep(1)
-    command = ["timeout", f"{PATIENCE:.0f}", "uftp", "-R", str(RATE * 1000), "-I", "eth0", str(image.path)]
+    command = ["timeout", f"{PATIENCE:.0f}", "uftp", "-R", str(RATE * 1000), *UFTP, "-I", "eth0", str(image.path)]
     found = timed(rack.switch.start("server", *command, **quiet), [])
     for node in range(count):
         there = rack.home / f"uftp{node}" / image.path.name
@@ -83,26 +86,54 @@ TOOLS = {"sledc": sledc, "nginx": nginx, "udpcast": udpcast, "uftp": uftp}
 PROGRAMS = {"udpcast": "udp-sender", "uftp": "uftp"}
 
 
+@dataclass
+class Run:
+    """What one tool needed."""
+
+    wall: float
+    cpu: float  # of the sender
+    copies: float  # of the file, that left the server
+    node: float  # copies that came to a node, the most
+
+    def __str__(self) -> str:
+        return f"{self.wall:.2f} s, {self.cpu:.2f} s of CPU, {self.copies:.2f} copies sent, {self.node:.2f} to a node"
+
+
+def measure(directory: Path, image: Image, count: int, name: str) -> Run:
+    """One run of a tool."""
+    size = image.path.stat().st_size
+    with Rack(directory, count, LINK) as rack:
+        for port in rack.switch.ports:  # udpcast and uftp send to groups as they are routed
+            rack.switch.ip(["route add 224.0.0.0/4 dev eth0"], rack.switch.namespace(port))
+        wall, cpu = TOOLS[name](rack, image, count)
+        most = max(rack.switch.received(node) for node in range(count))
+        run = Run(min(wall, 2 * PATIENCE), cpu, rack.switch.sent() / size, most / size)
+    print(f"  {name}, {count}: {run}", flush=True)
+    return run
+
+
+def figures_of(runs: list[Run]) -> Figures:
+    """Medians, and the range of the times."""
+    return {
+        "wall": median([run.wall for run in runs]),
+        "wall_min": min(run.wall for run in runs),
+        "wall_max": max(run.wall for run in runs),
+        "sender_cpu": median([run.cpu for run in runs]),
+        "copies": median([run.copies for run in runs]),
+        "node_copies": median([run.node for run in runs]),
+    }
+
+
 def rivals(directory: Path, rounds: int) -> Case:
     """All tools in turn, those that are installed."""
     image = make_image(directory, "small", 66, 308_000)
-    tools = {name: run for name, run in TOOLS.items() if shutil.which(PROGRAMS.get(name, "true"))}
-    found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    tools = [name for name in TOOLS if shutil.which(PROGRAMS.get(name, "true"))]
+    found: dict[tuple[str, int], list[Run]] = {}
     for _ in range(rounds):
         for count in COUNTS:
-            for name, run in tools.items():
-                with Rack(directory, count, LINK) as rack:
-                    for port in rack.switch.ports:  # udpcast and uftp send to groups as they are routed
-                        rack.switch.ip(["route add 224.0.0.0/4 dev eth0"], rack.switch.namespace(port))
-                    found.setdefault((name, count), []).append(run(rack, image, count))
-                print(f"  {name}, {count}: {found[name, count][-1]}", flush=True)
-    figures: Figures = {
-        f"{name}, {count}": {
-            "wall": min(median([wall for wall, _ in several]), 2 * PATIENCE),
-            "sender_cpu": median([cpu for _, cpu in several]),
-        }
-        for (name, count), several in found.items()
-    }
+            for name in tools:
+                found.setdefault((name, count), []).append(measure(directory, image, count, name))
+    figures = {f"{name}, {count}": figures_of(runs) for (name, count), runs in found.items()}
     bars = [
         Bar(f"time by {name} for {count}", figures[f"sledc, {count}"]["wall"] / figures[f"{name}, {count}"]["wall"], 1)
         for name in tools
