@@ -180,8 +180,8 @@ def bind(installed: Installed, sledd: Sledd, folder: Path, *extra: str) -> dict[
     (folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
     done = installed.away("ansible-playbook", "-i", str(folder / "hosts.yml"), str(folder / "bind.yml"), *extra)
     assert done.returncode == 0, done.stdout + done.stderr
-    sent: dict[str, Any] = next(body for method, path, body in reversed(sledd.asked) if method == "PUT")
-    return sent
+    (sent,) = next(body for method, path, body in reversed(sledd.asked) if method == "POST")["items"]
+    return {name: value for name, value in sent.items() if name not in ("if_revision", "reimage", "keep_user_data")}
 
 
 ATTRIBUTES: dict[str, Any] = {
