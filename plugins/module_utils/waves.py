@@ -26,6 +26,9 @@ class Crew(Protocol):
     def follow(self, nodes: list[Settings]) -> dict[str, Json]:
         """Brings nodes to their ends; returns the outcomes by name."""
 
+    def reported(self) -> set[str]:
+        """The nodes whose ends the rollout has."""
+
     def say(self, text: str) -> None:
         """Prints a line."""
 
@@ -42,7 +45,9 @@ def carry_out(client: Client, options: Json, variables: Callable[[str], Get], cr
             crew.say(line)
         if begun["started"]:
             results = _ends(client, options, begun, {name: variables(name) for name in begun["started"]}, crew)
-            rollouts.end_wave(client, {"name": options["rollout"], "results": results})
+            known = crew.reported()
+            if left := {node: result for node, result in results.items() if node not in known}:
+                rollouts.end_wave(client, {"name": options["rollout"], "results": left})
             changed = True
     return {"changed": changed}
 

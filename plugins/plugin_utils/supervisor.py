@@ -33,7 +33,8 @@ class Supervisor:
 
     def __init__(self, client: Client, options: Json) -> None:
         self._table: Table | None = None
-        self.world = RealWorld(client, Acts(Tools(client, options, self.say, options["cache"])), options["warm"])
+        self._acts = Acts(Tools(client, options, self.say, options["cache"]))
+        self.world = RealWorld(client, self._acts, options["warm"])
 
     def __enter__(self) -> Supervisor:
         self.world.__enter__()
@@ -59,6 +60,10 @@ class Supervisor:
     def pause(self, seconds: float) -> None:
         """Waits. Raises PlaybookEnded."""
         self.world.pause(seconds)
+
+    def reported(self) -> set[str]:
+        """The nodes whose ends their rollout has."""
+        return self._acts.reported
 
     def say(self, text: str) -> None:
         """Prints a line while the task runs, from any thread."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.power import redfish
 from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import arranged, kind_of
 from ansible_collections.sled.fleet.plugins.modules import power
 from ansible_collections.sled.fleet.tests.unit.arguments import patch_module_args
@@ -279,3 +280,20 @@ def test_a_certificate_that_is_not_trusted_is_told_nothing(
     assert failed["kind"] == "untrusted"
     assert words in failed["msg"]
     assert service.asked == []
+
+
+def test_the_device_is_set_by_what_the_state_was_read_from(
+    service: Service, certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"address": "127.0.0.1", "port": service.server_address[1], "username": "sled", "password": "s3cret"}
+    driver = redfish.Redfish("n1", {**options, "ca_file": str(certificates / "ca.crt")})
+    assert driver.status() == "on"
+    for _ in range(2):  # each reads back what it set
+        driver.bootdev("pxe", "")
+    system, patch = f"GET {SYSTEM}", f"PATCH {SYSTEM}"
+    assert service.asked == [f"GET {SYSTEMS}", system, patch, system, patch, system]
+    service.asked.clear()
+    monkeypatch.setattr(redfish, "RECENT", 0.0)
+    driver.bootdev("pxe", "")
+    assert service.asked == [system, patch, system]
+    driver.close()

@@ -72,6 +72,19 @@ def test_one_network_boot(bench: Bench) -> None:
     assert bench.asked("/expect") == [boot], "the power event, too"
 
 
+@pytest.mark.parametrize(("passed", "read"), [(0.9, 0), (1.0, 1)])
+def test_a_choice_by_the_power_state_holds_for_a_second(bench: Bench, passed: float, read: int) -> None:
+    status = ["sh", "-c", f"echo status >>{bench.verbs}; cat {bench.file}"]
+    commands = {**bench.control["commands"], "status": status}
+    bench.file.write_text("off\n", encoding="ascii")
+    node = replace(bench.node, controls=({**bench.control, "commands": commands},))
+    assert bench.acts.power(node) == "off"
+    bench.verbs.unlink()
+    bench.clock += passed
+    assert bench.do(node, [Act("enter", "power")]) == ""
+    assert bench.verbs.read_text(encoding="ascii").splitlines() == ["status"] * read + ["bootdev pxe", "on", "status"]
+
+
 def test_a_control_that_fails_is_the_reason(bench: Bench) -> None:
     broken = replace(bench.node, controls=({**bench.control, "commands": {"on": ["false"], "off": ["false"]}},))
     reason = bench.do(broken, [Act("enter", "power"), Act("note", "power", "not reached")])

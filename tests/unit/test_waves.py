@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.rollouts import end_nodes
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import Ends
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import PlaybookEnded
@@ -23,6 +24,7 @@ class Crew:
 
     def __init__(self, **ends: str) -> None:
         self.ends, self.followed, self.said = ends, list[list[str]](), list[str]()
+        self.client: Client | None = None  # by which it reports ends at once
         self.trouble: SledError | None = None
 
     def check(self) -> None:
@@ -41,7 +43,12 @@ class Crew:
         for node in nodes:
             reason = self.ends.get(node.name, "")
             outcomes[node.name] = {"state": "failed" if reason else "done", "reason": reason, "entry_method": "idle"}
+        if self.client:
+            end_nodes(self.client, "reimage-1", {name: one for name, one in outcomes.items() if name != "n3"})
         return outcomes
+
+    def reported(self) -> set[str]:
+        return {"n1", "n2"} if self.client else set()
 
     def say(self, text: str) -> None:
         self.said.append(text)
@@ -69,6 +76,18 @@ def test_one_wave_after_the_other(sledd: Sledd, client: Client, rollout: Json) -
     assert go(client, crew) == {"changed": True}
     assert (crew.followed, crew.said, states(rollout)) == ([["n1"], ["n2", "n3"]], [], ["done"] * 3)
     assert sorted(sledd.objects["bindings"]) == ["n1", "n2", "n3"]
+
+
+def test_ends_are_reported_once(sledd: Sledd, client: Client, rollout: Json) -> None:
+    crew = Crew(n2="write: code 5")
+    crew.client = client
+    go(client, crew)
+    ends = [one for _, path, body in sledd.asked if path.endswith("/runs") for one in body["items"]]
+    assert sorted((one["node"], one["state"]) for one in ends if one["state"] != "running") == [
+        ("n1", "done"),
+        ("n2", "failed"),
+        ("n3", "done"),
+    ]
 
 
 def test_the_failure_of_a_canary_stops_it(sledd: Sledd, client: Client, rollout: Json) -> None:

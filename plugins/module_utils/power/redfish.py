@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import ClassVar
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
@@ -13,6 +14,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.web import Refusa
 
 STATES = {"On": ON, "Off": OFF}  # PoweringOn and the like are neither yet
 TARGETS = {"pxe": "Pxe", "disk": "Hdd"}
+RECENT = 1.0  # seconds for which the system is as it was read, unless something was sent since
 BUSY = (409, 429, 503)  # statuses of a BMC that may take the same request later
 NOT_NOW = (b"duringsystempost", b"is not ready", b"in post")  # in the body of other errors
 MODES = {"bios": "Legacy", "uefi": "UEFI"}
@@ -40,6 +42,7 @@ class Redfish(Driver):
         self._path = ""
         self._web: Web | None = None
         self._action: Json = {}  # of its resets, as it was read last
+        self._read: tuple[float, Json] | None = None  # when the system was read last, if nothing was sent since
 
     def close(self) -> None:
         """Ends the connection."""
@@ -64,7 +67,7 @@ class Redfish(Driver):
 
     def bootdev(self, device: str, firmware: str) -> None:
         """Overrides the boot source once, and reads that back."""
-        system = self._system()
+        system = self._recent() or self._system()
         override = {"BootSourceOverrideTarget": TARGETS[device], "BootSourceOverrideEnabled": "Once"}
         if firmware:
             override["BootSourceOverrideMode"] = MODES[firmware]
@@ -128,8 +131,14 @@ class Redfish(Driver):
         if not self._path:
             self._path = self._find()
         system = self._ask("GET", self._path)
+        self._read = (time.monotonic(), system)
         self._action = (system.get("Actions") or {}).get("#ComputerSystem.Reset") or {}
         return system
+
+    def _recent(self) -> Json:
+        """The system as the power state was read from it just before; else empty."""
+        at, system = self._read or (0.0, {})
+        return system if self._read and time.monotonic() - at < RECENT else {}
 
     def _find(self) -> str:
         members = [one.get("@odata.id", "") for one in self._ask("GET", "/redfish/v1/Systems").get("Members") or []]
@@ -145,6 +154,8 @@ class Redfish(Driver):
 
     def _ask(self, method: str, path: str, body: Json | None = None, headers: dict[str, str] | None = None) -> Json:
         self.need("address", "username")
+        if method != "GET":
+            self._read = None
         self._web = self._web or Web(self, f"https://{self.address}:{self.options.get('port') or self.port}")
         sent = {
             "Accept": "application/json",

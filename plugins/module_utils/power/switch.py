@@ -61,9 +61,11 @@ class Switch:
             raise self._exhausted("status")
         return self.power
 
-    def do(self, action: str, device: str = "pxe", firmware: str = "") -> bool:
-        """Does it, and returns whether that changed something."""
-        self._look()
+    def do(self, action: str, device: str = "pxe", firmware: str = "", known: str = UNKNOWN) -> bool:
+        """Does it, and returns whether that changed something. known: the state, if it was read just before."""
+        self.power = known
+        if known == UNKNOWN:
+            self._look()
         if self.power == action:
             return False
         if action == "reset" and self.power == OFF:

@@ -27,6 +27,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE,
 LONGEST_DETAIL = 512  # characters of an event
 LAST_WORDS = 16 << 10  # characters of a console
 RETRY = 5.0  # seconds between two attempts to record an event
+RECENT = 1.0  # seconds for which a power state that was read for a choice holds for the act that follows
 
 
 class Tools(NamedTuple):
@@ -60,8 +61,10 @@ class Acts:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self.reported: set[str] = set()  # nodes whose ends their rollout has
         self._sessions, self._ends = Sessions(), Ends(tools.client)
         self._drivers: dict[str, list[Driver]] = {}  # of nodes whose power was read for a choice
+        self._seen: dict[str, tuple[str, float]] = {}  # that state, and when
 
     def carry_out(self, settings: Settings, acts: list[Act], node: Json) -> str:
         """Carries out the acts in order, up to the first that fails; returns why it failed. The node as it was read."""
@@ -80,6 +83,7 @@ class Acts:
         state = UNKNOWN
         with contextlib.suppress(SledError), self._sessions.of(settings):
             state = self._switch(settings, self._made(settings), 0).status()
+        self._seen[settings.name] = (state, self._tools.clock())
         if state == UNKNOWN:
             self._leave(settings)
         return state  # the entry method by power reports why
@@ -128,14 +132,18 @@ class Acts:
         result = {"state": "failed" if act.detail else "done", "entry_method": act.method, "reason": act.detail}
         if refused := self._ends.report(settings.rollout, settings.name, result):
             self._tools.say(f"{settings.name}: its end was not reported to rollout {settings.rollout}: {refused}")
+        else:
+            self.reported.add(settings.name)
 
     def _boot(self, settings: Settings, node: Json, device: str, expect: int) -> None:
         """Starts it once from a device: off, seen, window, device, on."""
         reported = ((node.get("facts") or {}).get("firmware") or {}).get("type") or ""
         with self._sessions.of(settings):
-            drivers = self._made(settings)
+            drivers, (known, at) = self._made(settings), self._seen.get(settings.name, (UNKNOWN, 0.0))
+            if self._tools.clock() - at >= RECENT:
+                known = UNKNOWN
             try:
-                self._switch(settings, drivers, expect, "boot").do("boot", device, settings.firmware or reported)
+                self._switch(settings, drivers, expect, "boot").do("boot", device, settings.firmware or reported, known)
             finally:
                 self._leave(settings)
 
@@ -146,6 +154,7 @@ class Acts:
         return self._drivers[settings.name]
 
     def _leave(self, settings: Settings) -> None:
+        self._seen.pop(settings.name, None)
         for driver in self._drivers.pop(settings.name, []):
             driver.close()
 

@@ -33,7 +33,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, re
 
 INTERVAL = 10.0  # seconds between two reads while the event stream is open and nothing happens
 ALONE = 2.0  # the same without the stream
-GAP = 0.2  # seconds between two reads, whatever happens
+GAP = 0.1  # seconds between two reads, whatever happens
 FRESH = 1.0  # seconds for which a choice may follow from what was read: the power state is read in between
 SHARE = 5.0  # the same as a multiple of the seconds that a read takes
 WAITING = (ENTERING, IMAGING, CONFIRMING)  # stages with limits of silence
