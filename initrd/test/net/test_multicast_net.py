@@ -7,6 +7,7 @@ Needs root and nginx. $SLEDC is the build for tests, $SLED_VECTORS the vectors.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import hmac
 import os
@@ -116,7 +117,14 @@ class Writer:
         """As a power cut does."""
         self.process.kill()
         self.process.wait()
+        wait_for("the kernel has ended its writes", self._is_free)
         self.process = self.start()
+
+    def _is_free(self) -> bool:
+        with self.file.open("r+b") as file, contextlib.suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
 
     def detail(self) -> str:
         """The line at the end; the disk is right."""
