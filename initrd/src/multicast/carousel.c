@@ -103,9 +103,19 @@ static uint32_t sent_after(const struct block_sent *block, uint32_t sequence) {
 	return count;
 }
 
+// Data symbols of the block that still leave in the present turn, and are not to be made up for.
+static uint32_t still_to_leave(const struct carousel *c, uint32_t chunk, uint32_t block) {
+	for (uint32_t i = 0; i < c->turn.count; i++) {
+		uint32_t symbols = c->turn.members[i].symbols, blocks = block_count(symbols);
+		if (c->turn.members[i].chunk == chunk)
+			return block_size(symbols, block) - (c->turn.members[i].sent + blocks - 1 - block) / blocks;
+	}
+	return 0;
+}
+
 void carousel_owe(struct carousel *c, uint32_t chunk, uint32_t block, uint32_t missing, uint32_t sequence,
 		  int64_t now) {
-	uint32_t place = c->kept_at[chunk], sent;
+	uint32_t place = c->kept_at[chunk], sent, left;
 	struct block_sent *state;
 
 	if (place == 0) {
@@ -114,6 +124,8 @@ void carousel_owe(struct carousel *c, uint32_t chunk, uint32_t block, uint32_t m
 	}
 	if ((int32_t)(c->kept[place - 1].started - sequence) > 0)
 		return; // the whole chunk left after that
+	left = still_to_leave(c, chunk, block);
+	missing = missing > left ? missing - left : 0;
 	state = &c->kept[place - 1].blocks[block];
 	sent = sent_after(state, sequence);
 	if (missing <= sent + state->owed)

@@ -176,6 +176,21 @@ static void test_parity(void) {
 	ok(drain(3 * SECOND, &repairs) == LONG && data.chunk == 1, "a chunk that was never sent is sent as a whole");
 }
 
+static void test_parity_in_a_turn(void) {
+	uint32_t repairs;
+
+	begin(1);
+	wants(1, 0, 1, 0);
+	for (uint32_t i = 0; i < 50; i++)
+		next(SECOND);
+	lacks(1, 0, 0, 75, carousel->sequence);
+	lacks(2, 0, 1, 80, carousel->sequence);
+	ok(drain(SECOND, &repairs) == LONG - 50 + 5 && repairs == 5 && data.block == 1,
+	   "what leaves in this turn is not owed");
+	lacks(1, 0, 0, 75, carousel->sequence);
+	ok(drain(SECOND, &repairs) == 75 && repairs == 75, "after it, all is");
+}
+
 static void test_budget(void) {
 	uint32_t repairs = 0, count = 0;
 
@@ -315,6 +330,7 @@ int main(void) {
 	test_expected();
 	test_asked_again();
 	test_parity();
+	test_parity_in_a_turn();
 	test_budget();
 	test_forgotten();
 	test_alone();
