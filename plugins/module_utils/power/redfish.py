@@ -130,15 +130,17 @@ class Redfish(Driver):
     def _system(self) -> Json:
         if not self._path:
             self._path = self._find()
+        at = time.monotonic()
         system = self._ask("GET", self._path)
-        self._read = (time.monotonic(), system)
+        self._read = (at, system)
         self._action = (system.get("Actions") or {}).get("#ComputerSystem.Reset") or {}
         return system
 
     def _recent(self) -> Json:
-        """The system as the power state was read from it just before; else empty."""
+        """The system as the power state was read from it just before; else empty. A tag may be another one by now."""
         at, system = self._read or (0.0, {})
-        return system if self._read and time.monotonic() - at < RECENT else {}
+        recent = self._read and time.monotonic() - at < RECENT and not system.get("@odata.etag")
+        return system if recent else {}
 
     def _find(self) -> str:
         members = [one.get("@odata.id", "") for one in self._ask("GET", "/redfish/v1/Systems").get("Members") or []]

@@ -80,10 +80,10 @@ class Acts:
         """The power state; unknown if no control reports it."""
         if not settings.controls:
             return UNKNOWN
-        state = UNKNOWN
+        state, at = UNKNOWN, self._tools.clock()
         with contextlib.suppress(SledError), self._sessions.of(settings):
             state = self._switch(settings, self._made(settings), 0).status()
-        self._seen[settings.name] = (state, self._tools.clock())
+        self._seen[settings.name] = (state, at)
         if state == UNKNOWN:
             self._leave(settings)
         return state  # the entry method by power reports why
