@@ -69,7 +69,9 @@ static void make_receiver(uint32_t i, const struct operands *operands, int64_t s
 
 	from.sin_addr.s_addr = htonl(ntohl(inet_addr(operands_get_or(operands, "base", "127.0.0.1"))) + i);
 	*h = (struct hosted){.world = &world, .client = ntohl(from.sin_addr.s_addr),
-			     .chance = seed * UINT64_C(0x9e3779b97f4a7c15) | 1, .loss = number(operands, "loss"), .start = start};
+			     .chance = seed * UINT64_C(0x9e3779b97f4a7c15) | 1,
+			     .loss = number(operands, "loss"),
+			     .start = start};
 	if (i == 0 && operands_get(operands, "bad"))
 		h->loss = number(operands, "bad");
 	if (i == 1)
