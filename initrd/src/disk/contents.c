@@ -4,9 +4,7 @@
 #include <blkid/blkid.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -138,13 +136,9 @@ static void read_partitions(blkid_probe probe, int fd, struct disk *disk) {
 
 static void read_one(const char *root, struct disk *disk) {
 	cleanup_with(free_probe) blkid_probe probe = NULL;
-	cleanup_close int fd = -1;
-	char path[PATH_MAX];
-	struct stat st;
+	cleanup_close int fd = disk_open(root, disk);
 
-	snprintf(path, sizeof(path), "%s%s", root, disk->node);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0 || (!*root && (!S_ISBLK(st.st_mode) || st.st_rdev != disk->number)))
+	if (fd < 0)
 		return;
 	contents_sets(fd, 0, disk->bytes, disk->sets);
 	probe = blkid_new_probe();

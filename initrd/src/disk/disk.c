@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "disk/disk.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/operand.h"
 
 void disks_free(struct disks *disks) {
@@ -12,6 +16,18 @@ void disks_free(struct disks *disks) {
 	free(disks->items);
 	free(disks->keep);
 	*disks = (struct disks){0};
+}
+
+int disk_open(const char *root, const struct disk *disk) {
+	cleanup_close int fd = -1;
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s%s", root, disk->node);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0 || (!*root && (!S_ISBLK(st.st_mode) || st.st_rdev != disk->number)))
+		return -1;
+	return steal_fd(&fd);
 }
 
 void disk_describe(const struct disk *disk, struct text *text) {

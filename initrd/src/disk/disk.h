@@ -49,5 +49,8 @@ struct disks {
 
 void disks_free(struct disks *disks);
 
+// Opens it for reading by its file below `root`/dev; -1 if that is missing or, in the system itself, is another device.
+int disk_open(const char *root, const struct disk *disk);
+
 // Adds "disk name=... ", as in the facts of contract/report.md, without the LF.
 void disk_describe(const struct disk *disk, struct text *text);

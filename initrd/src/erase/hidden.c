@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "erase/hidden.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/crew.h"
@@ -21,16 +18,12 @@ static bool is_asked(const struct disk *disk) {
 static void read_one(const char *root, const struct drive_ops *ops, struct disk *disk) {
 	struct device device = {.sector = disk->sector};
 	struct drive drive = {.ops = ops, .device = &device};
-	cleanup_close int fd = -1;
+	cleanup_close int fd = disk_open(root, disk);
 	struct ata_identity identity;
 	struct ata_hidden hidden;
 	struct fault ignored;
-	char path[PATH_MAX];
-	struct stat st;
 
-	snprintf(path, sizeof(path), "%s%s", root, disk->node);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0 || (!*root && (!S_ISBLK(st.st_mode) || st.st_rdev != disk->number)))
+	if (fd < 0)
 		return;
 	device.fd = fd;
 	snprintf(device.name, sizeof(device.name), "%s", disk->name);
