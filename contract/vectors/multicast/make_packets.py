@@ -118,7 +118,7 @@ def good() -> dict[str, tuple[bytes, bytes | None]]:
         "announce_leave": (announce(LEAVE, client=2**32 - 1), KEY),
         "announce_to_a_client": (announce(client=7), None),
         "announce_least": (announce(cursor=0, rate=1, clients=0, interval=20), None),
-        "announce_most": (announce(cursor=2_097_152, rate=100_000_000, clients=2**32 - 1, interval=5000), None),
+        "announce_most": (announce(cursor=2_097_152, rate=100_000_000, clients=2**32 - 1, interval=1024), None),
         "stats": (stats(), None),
         "stats_with_key": (stats(), KEY),
     }
@@ -183,7 +183,7 @@ def wrong_fields() -> dict[str, bytes]:
         "announce_rate_0": announce(rate=0),
         "announce_rate_too_high": announce(rate=2**32 - 1),
         "announce_interval_19": announce(interval=19),
-        "announce_interval_5001": announce(interval=5001),
+        "announce_interval_1025": announce(interval=1025),
         "announce_reserved": put(announce(), 74, b"\x01"),
         "announce_symbol_in_header": put(announce(), 25, b"\x01"),
         "stats_client_is_0": stats(client=0),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multicast/gather_need.h"
 
-#define QUIET (60 * MILLISECOND)   // without data; and twice the interval
+#define QUIET (60 * MILLISECOND) // without data; and two intervals
 #define AGAIN (100 * MILLISECOND) // between two requests for the same, or two intervals
+#define INTERVALS_MOST (500 * MILLISECOND) // two intervals, whatever was announced: well below a silence
 #define ALIVE SECOND		   // between two NEEDs of which the second has no entries
 
 static int64_t random_interval(struct gather *g) {
@@ -12,7 +13,11 @@ static int64_t random_interval(struct gather *g) {
 	return g->interval / 2 + (int64_t)(g->chance >> 11) % (g->interval + 1);
 }
 
-static int64_t again_after(const struct gather *g) { return 2 * g->interval > AGAIN ? 2 * g->interval : AGAIN; }
+static int64_t two_intervals(const struct gather *g) {
+	return 2 * g->interval < INTERVALS_MOST ? 2 * g->interval : INTERVALS_MOST;
+}
+
+static int64_t again_after(const struct gather *g) { return two_intervals(g) > AGAIN ? two_intervals(g) : AGAIN; }
 
 // Whether more of this chunk comes only on request.
 static bool has_passed(const struct gather *g, const struct slot *slot, bool quiet) {
@@ -92,7 +97,7 @@ void gather_alive(struct gather *g, int64_t now, struct packet *ret) {
 }
 
 bool gather_need(struct gather *g, int64_t now, struct packet *ret) {
-	bool quiet = !g->started || g->idle || now - g->last_data > QUIET + 2 * g->interval;
+	bool quiet = !g->started || g->idle || now - g->last_data > QUIET + two_intervals(g);
 	struct need_packet *need = &ret->need;
 
 	if (now < g->next_need || g->left == 0)

@@ -16,7 +16,7 @@
 #define PACKET_CHUNKS_MAX (1u << 21) // an image of more is not sent
 #define RATE_MAX 100000000u // kbit/s
 #define INTERVAL_MIN 20u    // ms
-#define INTERVAL_MAX 5000u
+#define INTERVAL_MAX 1024u // that of 4,096 clients
 
 enum packet_type { PACKET_DATA = 1, PACKET_NEED, PACKET_ANNOUNCE, PACKET_STATS };
 

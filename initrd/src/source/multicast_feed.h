@@ -41,7 +41,7 @@ struct multicast_feed {
 	bool heard, answered;		    // since then packets came to the group; to this node
 	int64_t opened, started, last_data; // started: when multicast did, last
 	int64_t next_alive, alive_every;    // NEEDs while it pauses
-	unsigned returns;
+	unsigned returns, silences;
 	uint8_t *rejected; // chunks that only the source is read for
 	uint32_t held;	   // parcels that were not returned
 	struct feed *inner; // of the source; NULL while multicast runs

@@ -16,6 +16,7 @@
 #define ALIVE_ALONE SECOND
 #define ALIVE_SILENT (5 * SECOND)
 #define RETURNS_MOST 8u // each costs what the source had sent and nobody had taken
+#define SILENCES_MOST 3u // each costs the time until it is noticed
 
 static void explain(struct multicast_feed *feed, const char *why) {
 	if (*why)
@@ -31,7 +32,8 @@ void multicast_end(struct multicast_feed *feed, const char *why) {
 }
 
 static void pause_multicast(struct multicast_feed *feed, int64_t every, const char *why, int64_t now) {
-	if (feed->returns == RETURNS_MOST) {
+	feed->silences += every == ALIVE_SILENT;
+	if (feed->returns == RETURNS_MOST || feed->silences == SILENCES_MOST) {
 		multicast_end(feed, why);
 		return;
 	}

@@ -16,6 +16,7 @@ static struct gather *gather;
 static struct packet need;
 static uint8_t payload[SYMBOL];
 static uint32_t sequence;
+static uint16_t interval = INTERVAL_MIN;
 
 static void begin(uint32_t room, const uint8_t *wanted) {
 	struct gather_order order = {.index = &image, .wanted = wanted, .client = 9, .room = room};
@@ -43,7 +44,7 @@ static void announce(uint8_t flags, uint16_t turn, uint32_t at, int64_t now) {
 	static struct packet packet;
 
 	packet = (struct packet){.type = PACKET_ANNOUNCE, .flags = flags, .sequence = at};
-	packet.announce = (struct announce_packet){.turn = turn, .interval = 20, .rate = 1};
+	packet.announce = (struct announce_packet){.turn = turn, .interval = interval, .rate = 1};
 	gather_announce(gather, &packet, now);
 }
 
@@ -155,6 +156,22 @@ static void test_idle(void) {
 	give(1, 1, 0, 200 * MS);
 	same(asks(299 * MS), "-", "nothing comes for 99 ms");
 	same(asks(301 * MS), "1/1:1 0+1 ", "nor for 101 ms");
+}
+
+// Anybody can announce it where there is no key.
+static void test_long_interval(void) {
+	begin(ROOM, NULL);
+	asks(0);
+	give_some(1, 1, 0, 199);
+	gather_drop(gather, 0);
+	interval = INTERVAL_MAX;
+	announce(0, 1, sequence, 0);
+	interval = INTERVAL_MIN;
+	asks(540 * MS);
+	same(asks(559 * MS), "-", "the sender may be at it");
+	same(asks(561 * MS), "1/1:1 2+398 ", "a silence is noticed before it is one of the sender");
+	same(asks(1060 * MS), "-", "not again at once");
+	same(asks(1062 * MS), "1/1:1 2+398 ", "but after 500 ms");
 }
 
 static void test_sequence(void) {
@@ -285,6 +302,7 @@ int main(void) {
 	test_parity();
 	test_missed();
 	test_idle();
+	test_long_interval();
 	test_sequence();
 	test_frames();
 	test_drop();

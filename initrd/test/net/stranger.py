@@ -45,7 +45,7 @@ def to_group(kinds: set[str], digest: bytes, chunks: int, n: int, chance: random
         if "cut" in kinds:
             made += [packets.put(symbol, 8, id_)[: chance.randrange(1440)], chance.randbytes(1440)]
     for rate in (1, 2**32 - 1, 0) if "rates" in kinds else ():
-        announcement = packets.announce(digest=digest, rate=rate, interval=5000, flags=chance.choice([0, packets.IDLE]))
+        announcement = packets.announce(digest=digest, rate=rate, interval=1024, flags=chance.choice([0, packets.IDLE]))
         made.append(packets.put(announcement, 8, id_))
     for flag in [packets.ALONE] * ("alone" in kinds) + [packets.LEAVE] * ("leave" in kinds):
         client = 1 + chance.getrandbits(31)
