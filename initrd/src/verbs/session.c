@@ -12,7 +12,7 @@
 #include "multicast/parity.h"
 #include "net/udp.h"
 
-#define BATCH_TIME (MILLISECOND / 2)
+#define BATCH_TIME (2 * MILLISECOND)
 #define LATE (5 * MILLISECOND)
 #define IDLE_STEP (10 * MILLISECOND)
 
