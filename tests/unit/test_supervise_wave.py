@@ -146,6 +146,24 @@ def test_a_node_that_is_off_does_not_wait_for_its_plan() -> None:
     assert next(act.method for _, acts in fleet.jobs for act in acts if act.verb == "enter") == "power"
 
 
+def test_a_node_that_is_on_is_read_again_before_it_is_cut_off() -> None:
+    """It fetched its plan while its power was read."""
+    fleet = Fleet(3, 1)
+    machine = fleet.machines["n0"]
+    machine.doing, machine.dead, machine.confirms, machine.fails, machine.stalls = "off", False, "at once", 0, False
+    start = fleet.start
+
+    def on(settings: Settings, acts: list[Act]) -> None:
+        start(settings, acts)
+        if not acts:
+            fleet.running[-1] = (fleet.clock + 0.5, fleet.running[-1][1])
+            machine.doing, machine.begun, machine.boots, machine.moved = "plan", 1, 1, fleet.clock
+
+    fleet.start = on  # type: ignore[method-assign]
+    assert one(fleet, a_node("n0"))["state"] == "done"
+    assert machine.entered == 0
+
+
 def test_a_machine_that_moves_is_left_alone_however_long_it_takes() -> None:
     """Forty minutes of a wipe with a limit of five: nothing is switched."""
     fleet = Fleet(5, 1)

@@ -204,8 +204,8 @@ class Wave:
         self._stirred = True
         if ended.awaited:
             self._advance(run, Acted(ended.reason))
-        elif ended.power and run.state.stage == CHOOSING and self._world.now() - self._read < FRESH:
-            self._see(run, run.node)
+        elif ended.power == "off" and run.state.stage == CHOOSING and self._world.now() - self._read < FRESH:
+            self._see(run, run.node)  # one that is on may have started to move since it was read
 
     def _advance(self, run: Run, event: Look | Away | Acted) -> None:
         before = run.state
