@@ -58,7 +58,16 @@ def emptied(name: str, get: Get) -> Json:
     return _validated(name, {"image": "", "user_data": "", **{k: v for k, v in found.items() if v is not None}})
 
 
+def _is_typed(attribute: str, value: Any) -> bool:
+    kind = TYPES.get(attribute, {"type": "str"})["type"]
+    if kind == "list":
+        return isinstance(value, list) and all(isinstance(element, str) for element in value)
+    return isinstance(value, bool if kind == "bool" else str)
+
+
 def _validated(name: str, found: Json) -> Json:
+    if all(_is_typed(attribute, value) for attribute, value in found.items()):
+        return found  # spares a deep copy, which takes half a millisecond where values carry their origin
     result = VALIDATOR.validate(found)
     if result.error_messages:
         raise SledError(f"{name}: {'; '.join(result.error_messages)}")

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from ansible.utils.display import Display
@@ -43,13 +44,13 @@ class Supervisor:
     def __exit__(self, *error: Any) -> None:
         self.world.__exit__(*error)
 
-    def follow(self, nodes: list[Settings]) -> dict[str, Json]:
-        """Follows nodes to their ends; returns the outcomes by name."""
+    def follow(self, nodes: list[Settings], spare: Iterator[None] | None = None) -> dict[str, Json]:
+        """Follows nodes to their ends; returns the outcomes by name. Advances `spare` while there is nothing to do."""
         if not TERMINAL:
-            return Wave(nodes, self.world, Lines(len(nodes), self.say, time.monotonic).tell).run()
+            return Wave(nodes, self.world, Lines(len(nodes), self.say, time.monotonic).tell).run(spare)
         self._table = Table(_draw, time.monotonic, SIZE.columns, SIZE.lines)
         try:
-            return Wave(nodes, self.world, self._table.tell, self._table.tick).run()
+            return Wave(nodes, self.world, self._table.tell, self._table.tick).run(spare)
         finally:
             self._table = None
 

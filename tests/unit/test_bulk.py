@@ -58,6 +58,12 @@ def test_a_type_that_cannot_be_meant() -> None:
         of(allow_unsigned="perhaps")
 
 
+def test_types_of_variables_that_are_templates() -> None:
+    found = of(node_image=12, sled_authorized_keys="key", allow_unsigned=True)
+    assert found == {"image": "12", "authorized_keys": ["key"], "allow_unsigned": True}
+    assert of(sled_authorized_keys=["key", 5])["authorized_keys"] == ["key", "5"]
+
+
 def test_empty_disks() -> None:
     assert emptied("n1", {"node_image": "v1"}.get) == {"image": "", "user_data": ""}
     assert emptied("n1", {"node_wipe": "clear"}.get)["wipe"] == "clear"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -117,6 +117,24 @@ def test_a_refusal_of_sledd_ends_the_wave() -> None:
     fleet.read = lambda nodes: (_ for _ in ()).throw(ApiError("GET", 403, {"detail": "role read"}))  # type: ignore[method-assign]
     with pytest.raises(ApiError, match="role read"):
         Wave([a_node("n0")], fleet).run()
+
+
+def test_spare_time_is_used_and_holds_nothing_up() -> None:
+    """Steps are taken only while no job runs, and nothing is read later for them."""
+    fleet, with_work = Fleet(1, 5), Fleet(1, 5)
+    Wave([a_node(name) for name in fleet.machines], fleet).run()
+    steps = 0
+
+    def spare() -> Iterator[None]:
+        nonlocal steps
+        while steps < 1000:
+            steps += 1
+            assert not with_work.running
+            yield
+
+    Wave([a_node(name) for name in with_work.machines], with_work).run(spare())
+    assert steps == 1000
+    assert with_work.clock < 1.5 * fleet.clock + 60, "each step of the double takes 10 ms"
 
 
 def test_a_node_that_is_satisfied_is_not_asked_for_its_power() -> None:

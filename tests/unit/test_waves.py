@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.rollouts import end_nodes
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import Ends
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Get, Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import PlaybookEnded
 from ansible_collections.sled.fleet.plugins.module_utils.waves import carry_out
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
@@ -34,9 +35,10 @@ class Crew:
     def pause(self, seconds: float) -> None:
         raise AssertionError("no pause was asked for")
 
-    def follow(self, nodes: list[Settings]) -> dict[str, Json]:
+    def follow(self, nodes: list[Settings], spare: Iterator[None]) -> dict[str, Json]:
         assert all(one.rollout == "reimage-1" for one in nodes)
         self.followed.append([one.name for one in nodes])
+        next(spare, None)
         if self.trouble:
             raise self.trouble
         outcomes: dict[str, Json] = {}
@@ -78,6 +80,27 @@ def test_one_wave_after_the_other(sledd: Sledd, client: Client, rollout: Json) -
     assert sorted(sledd.objects["bindings"]) == ["n1", "n2", "n3"]
 
 
+def test_nodes_of_the_next_wave_are_read_ahead(client: Client, rollout: Json) -> None:
+    read: list[str] = []
+
+    def variables(name: str) -> Get:
+        read.append(name)
+        assert crew.followed or name == "n1", "the first wave waits for no other"
+        return SITE.get
+
+    crew = Crew()
+    carry_out(client, OPTIONS, variables, crew)
+    assert read == ["n1", "n2", "n3"], "each is read once"
+
+
+def test_an_error_that_was_read_ahead_is_that_of_its_wave(client: Client, rollout: Json) -> None:
+    crew = Crew()
+    go(client, crew, n2={"supervise_entry_methods": ["telepathy"]})
+    assert crew.followed == [["n1"]]
+    assert states(rollout) == ["done", "failed", "failed"]
+    assert "n2: supervise_entry_methods telepathy" in rollout["runs"][1]["reason"]
+
+
 def test_ends_are_reported_once(sledd: Sledd, client: Client, rollout: Json) -> None:
     crew = Crew(n2="write: code 5")
     crew.client = client
@@ -117,9 +140,9 @@ def test_nothing_is_reported_for_a_playbook_that_has_ended(client: Client, rollo
     crew = Crew()
     follow = crew.follow
 
-    def ended(nodes: list[Settings]) -> dict[str, Json]:
+    def ended(nodes: list[Settings], spare: Iterator[None]) -> dict[str, Json]:
         crew.trouble = PlaybookEnded("the playbook that supervises has ended")
-        return follow(nodes)
+        return follow(nodes, spare)
 
     crew.follow = ended  # type: ignore[method-assign]
     with pytest.raises(PlaybookEnded):

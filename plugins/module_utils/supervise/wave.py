@@ -6,7 +6,7 @@ What it is given (class World) reads the clock, sledd and the ends of acts, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -141,10 +141,16 @@ class Wave:
         self._gap = GAP
         self._due = INTERVAL  # seconds from then until the patience with a node is over
 
-    def run(self) -> dict[str, Json]:
-        """Follows all nodes to their ends; returns the outcomes by name."""
+    def run(self, spare: Iterator[None] | None = None) -> dict[str, Json]:
+        """Follows all nodes to their ends; returns the outcomes by name. Advances `spare` while there is nothing to do.
+
+        A step of it should take milliseconds.
+        """
         while any(run.open or run.jobs for run in self.runs.values()):
-            for ended in self._world.wait(self._pause()):
+            pause = self._pause()
+            if spare and pause > 0 and not any(run.jobs for run in self.runs.values()):
+                pause = 0.0 if next(spare, spare) is None else pause
+            for ended in self._world.wait(pause):
                 self._take(ended)
             if any(run.open for run in self.runs.values()) and self._pause() <= 0:
                 self._look()
