@@ -26,6 +26,7 @@ author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
   - sled.fleet.api
+  - sled.fleet.supervisor
 options:
   nodes:
     description: Names of the nodes in the inventory.
@@ -47,14 +48,6 @@ options:
       C(supervise_sledc) of each. Without either C(sled_sledc), C(bin/sledc) in C(sled_dist), or C(build/bin/sledc) of
       the collection.
     type: path
-  cache:
-    description: Folder on the controller that keeps kernel and initrd for warm starts. Its content may be deleted.
-    type: path
-    default: ~/.cache/sled/warm
-  warm:
-    description: Largest number of warm starts at a time. Each copies kernel and initrd over ssh.
-    type: int
-    default: 8
   rollout:
     description: Name of a rollout to which the end of each node is reported when the node ends. Of a node with
       C(sled_hook_after), and without C(supervise_verify=none), only a failure is reported, as more is to be done.

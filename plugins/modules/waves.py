@@ -19,6 +19,7 @@ author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
   - sled.fleet.api
+  - sled.fleet.supervisor
 options:
   rollout:
     description: Name of the rollout, as M(sled.fleet.rollout) returned it.
@@ -37,14 +38,6 @@ options:
     description: Raise the generations even if nothing changed, once in the rollout.
     type: bool
     default: false
-  cache:
-    description: Folder on the controller that keeps kernel and initrd for warm starts. Its content may be deleted.
-    type: path
-    default: ~/.cache/sled/warm
-  warm:
-    description: Largest number of warm starts at a time. Each copies kernel and initrd over ssh.
-    type: int
-    default: 8
 attributes:
   check_mode:
     description: Does nothing. M(sled.fleet.bindings) reports what would be wiped.

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.sled.fleet.plugins.action import supervise as action
+from ansible_collections.sled.fleet.plugins.action import waves
+from ansible_collections.sled.fleet.plugins.doc_fragments.supervisor import ModuleDocFragment
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.options import API
 from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
@@ -19,6 +21,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings impo
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.table import Table, table
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
 from ansible_collections.sled.fleet.plugins.modules import supervise as supervise_module
+from ansible_collections.sled.fleet.plugins.modules import waves as waves_module
+from ansible_collections.sled.fleet.plugins.plugin_utils import supervisor
 from ansible_collections.sled.fleet.tests.unit.test_supervise_core import POLICY
 
 
@@ -192,8 +196,11 @@ def test_nothing_is_announced_for_a_node_that_has_it() -> None:
 
 
 def test_ansible_doc_has_each_option_and_each_result() -> None:
-    options = yaml.safe_load(supervise_module.DOCUMENTATION)["options"]
-    assert options.keys() == action.SPEC.keys() - API.keys(), "those of the API are in a fragment"
+    fragment = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
+    assert fragment.keys() == supervisor.SPEC.keys()
+    for module, spec in ((supervise_module, action.SPEC), (waves_module, waves.SPEC)):
+        options = yaml.safe_load(module.DOCUMENTATION)["options"]
+        assert options.keys() == spec.keys() - API.keys() - fragment.keys(), "the others are in fragments"
     returned = yaml.safe_load(supervise_module.RETURN)
     few = Teller(1)
     few.runs["n0"].node = a_node(image="v2")
