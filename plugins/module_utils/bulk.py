@@ -19,7 +19,8 @@ TYPES: Json = {
     "allow_unsigned": {"type": "bool"},
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
 }
-VALIDATOR = ArgumentSpecValidator({name: TYPES.get(name, {"type": "str"}) for name in BINDING_VARIABLES})
+RULES: dict[str, Json] = {name: TYPES.get(name, {"type": "str"}) for name in BINDING_VARIABLES}
+VALIDATOR = ArgumentSpecValidator(RULES)
 
 Get = Callable[[str], Any]  # the value of a variable of a node; None: it is not defined
 
@@ -59,7 +60,7 @@ def emptied(name: str, get: Get) -> Json:
 
 
 def _is_typed(attribute: str, value: Any) -> bool:
-    kind = TYPES.get(attribute, {"type": "str"})["type"]
+    kind = RULES[attribute]["type"]
     if kind == "list":
         return isinstance(value, list) and all(isinstance(element, str) for element in value)
     return isinstance(value, bool if kind == "bool" else str)

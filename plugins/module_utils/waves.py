@@ -26,7 +26,7 @@ class Crew(Protocol):
     def pause(self, seconds: float) -> None:
         """Waits. Raises PlaybookEnded."""
 
-    def follow(self, nodes: list[Settings], spare: Iterator[None]) -> dict[str, Json]:
+    def follow(self, nodes: list[Settings], spare: Iterator[str]) -> dict[str, Json]:
         """Brings nodes to their ends; returns the outcomes by name. Advances `spare` while there is nothing to do."""
 
     def reported(self) -> set[str]:
@@ -56,12 +56,12 @@ class Declared:
             self._settings[name] = replace(settings_of(name, self.get(name)), rollout=self._rollout)
         return self._settings[name]
 
-    def ahead(self, names: Iterable[str]) -> Iterator[None]:
-        """Reads nodes ahead, one at each step. An error is left to their wave."""
+    def ahead(self, names: Iterable[str]) -> Iterator[str]:
+        """Reads nodes ahead, one at each step. Any error, as of a template, is left to their wave: it comes again."""
         for name in names:
-            with contextlib.suppress(SledError):
+            with contextlib.suppress(Exception):
                 self.settings(name)
-            yield
+            yield name
 
 
 def carry_out(client: Client, options: Json, variables: Callable[[str], Get], crew: Crew) -> Json:

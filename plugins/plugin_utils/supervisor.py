@@ -44,7 +44,7 @@ class Supervisor:
     def __exit__(self, *error: Any) -> None:
         self.world.__exit__(*error)
 
-    def follow(self, nodes: list[Settings], spare: Iterator[None] | None = None) -> dict[str, Json]:
+    def follow(self, nodes: list[Settings], spare: Iterator[str] | None = None) -> dict[str, Json]:
         """Follows nodes to their ends; returns the outcomes by name. Advances `spare` while there is nothing to do."""
         if not TERMINAL:
             return Wave(nodes, self.world, Lines(len(nodes), self.say, time.monotonic).tell).run(spare)

@@ -125,12 +125,12 @@ def test_spare_time_is_used_and_holds_nothing_up() -> None:
     Wave([a_node(name) for name in fleet.machines], fleet).run()
     steps = 0
 
-    def spare() -> Iterator[None]:
+    def spare() -> Iterator[str]:
         nonlocal steps
         while steps < 1000:
             steps += 1
             assert not with_work.running
-            yield
+            yield "a node"
 
     Wave([a_node(name) for name in with_work.machines], with_work).run(spare())
     assert steps == 1000
@@ -146,11 +146,17 @@ def test_a_node_that_is_satisfied_is_not_asked_for_its_power() -> None:
     assert (fleet.jobs, told) == ([], [(core.CHOOSING, core.DONE)])
 
 
-def test_a_node_that_is_off_does_not_wait_for_its_plan() -> None:
-    """What sledd last heard of it may be younger than its loss of power."""
+def reliable(doing: str) -> tuple[Fleet, Machine]:
+    """A fleet of one machine, which fails at nothing."""
     fleet = Fleet(3, 1)
     machine = fleet.machines["n0"]
-    machine.doing, machine.dead, machine.confirms, machine.fails, machine.stalls = "idle", False, "at once", 0, False
+    machine.doing, machine.dead, machine.confirms, machine.fails, machine.stalls = doing, False, "at once", 0, False
+    return fleet, machine
+
+
+def test_a_node_that_is_off_does_not_wait_for_its_plan() -> None:
+    """What sledd last heard of it may be younger than its loss of power."""
+    fleet, _ = reliable("idle")
     start = fleet.start
 
     def off(settings: Settings, acts: list[Act]) -> None:
@@ -166,9 +172,7 @@ def test_a_node_that_is_off_does_not_wait_for_its_plan() -> None:
 
 def test_a_node_that_is_on_is_read_again_before_it_is_cut_off() -> None:
     """It fetched its plan while its power was read."""
-    fleet = Fleet(3, 1)
-    machine = fleet.machines["n0"]
-    machine.doing, machine.dead, machine.confirms, machine.fails, machine.stalls = "off", False, "at once", 0, False
+    fleet, machine = reliable("off")
     start = fleet.start
 
     def on(settings: Settings, acts: list[Act]) -> None:

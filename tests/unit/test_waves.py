@@ -35,7 +35,7 @@ class Crew:
     def pause(self, seconds: float) -> None:
         raise AssertionError("no pause was asked for")
 
-    def follow(self, nodes: list[Settings], spare: Iterator[None]) -> dict[str, Json]:
+    def follow(self, nodes: list[Settings], spare: Iterator[str]) -> dict[str, Json]:
         assert all(one.rollout == "reimage-1" for one in nodes)
         self.followed.append([one.name for one in nodes])
         next(spare, None)
@@ -101,6 +101,19 @@ def test_an_error_that_was_read_ahead_is_that_of_its_wave(client: Client, rollou
     assert "n2: supervise_entry_methods telepathy" in rollout["runs"][1]["reason"]
 
 
+def test_a_template_that_fails_ahead_disturbs_no_node_that_runs(client: Client, rollout: Json) -> None:
+    def variables(name: str) -> Get:
+        if name == "n2":
+            raise KeyError("a password that is not defined")
+        return SITE.get
+
+    crew = Crew()
+    with pytest.raises(KeyError, match="a password"):
+        carry_out(client, OPTIONS, variables, crew)
+    assert crew.followed == [["n1"]]
+    assert states(rollout)[0] == "done"
+
+
 def test_ends_are_reported_once(sledd: Sledd, client: Client, rollout: Json) -> None:
     crew = Crew(n2="write: code 5")
     crew.client = client
@@ -140,7 +153,7 @@ def test_nothing_is_reported_for_a_playbook_that_has_ended(client: Client, rollo
     crew = Crew()
     follow = crew.follow
 
-    def ended(nodes: list[Settings], spare: Iterator[None]) -> dict[str, Json]:
+    def ended(nodes: list[Settings], spare: Iterator[str]) -> dict[str, Json]:
         crew.trouble = PlaybookEnded("the playbook that supervises has ended")
         return follow(nodes, spare)
 

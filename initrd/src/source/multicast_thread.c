@@ -32,7 +32,6 @@ void multicast_end(struct multicast_feed *feed, const char *why) {
 }
 
 static void pause_multicast(struct multicast_feed *feed, int64_t every, const char *why, int64_t now) {
-	feed->silences += every == ALIVE_SILENT;
 	if (feed->returns == RETURNS_MOST || feed->silences == SILENCES_MOST) {
 		multicast_end(feed, why);
 		return;
@@ -42,6 +41,11 @@ static void pause_multicast(struct multicast_feed *feed, int64_t every, const ch
 	feed->next_alive = now + every;
 	gather_reset(feed->gather, now);
 	explain(feed, why);
+}
+
+static void pause_for_silence(struct multicast_feed *feed, const char *why, int64_t now) {
+	feed->silences++;
+	pause_multicast(feed, ALIVE_SILENT, why, now);
 }
 
 void multicast_return(struct multicast_feed *feed) {
@@ -116,10 +120,9 @@ static void judge(struct multicast_feed *feed, int64_t now) {
 	if (feed->gather->left == 0)
 		multicast_end(feed, "");
 	else if (!feed->heard && now - feed->started > feed->place.join)
-		pause_multicast(feed, ALIVE_SILENT, feed->answered ? "packets to the group do not arrive"
-			: "nobody sends it", now);
+		pause_for_silence(feed, feed->answered ? "packets to the group do not arrive" : "nobody sends it", now);
 	else if (now - feed->last_data > feed->place.silence)
-		pause_multicast(feed, ALIVE_SILENT, "the sender is silent", now);
+		pause_for_silence(feed, "the sender is silent", now);
 	else if (feed->gather->verdict == GATHER_LOSES)
 		multicast_end(feed, "too many packets are lost");
 	else if (feed->gather->verdict == GATHER_LACKS_ROOM)

@@ -141,15 +141,15 @@ class Wave:
         self._gap = GAP
         self._due = INTERVAL  # seconds from then until the patience with a node is over
 
-    def run(self, spare: Iterator[None] | None = None) -> dict[str, Json]:
+    def run(self, spare: Iterator[str] | None = None) -> dict[str, Json]:
         """Follows all nodes to their ends; returns the outcomes by name. Advances `spare` while there is nothing to do.
 
         A step of it should take milliseconds.
         """
         while any(run.open or run.jobs for run in self.runs.values()):
             pause = self._pause()
-            if spare and pause > 0 and not any(run.jobs for run in self.runs.values()):
-                pause = 0.0 if next(spare, spare) is None else pause
+            if spare and pause > 0 and not any(run.jobs for run in self.runs.values()) and next(spare, ""):
+                pause = 0.0
             for ended in self._world.wait(pause):
                 self._take(ended)
             if any(run.open for run in self.runs.values()) and self._pause() <= 0:
