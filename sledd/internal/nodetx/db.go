@@ -13,7 +13,6 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
-	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/mirror"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
@@ -50,37 +49,62 @@ func (db *DB) Now() time.Time {
 
 // Load reads the Core records of a node and those that are wanted beside them, all at one revision.
 func (db *DB) Load(ctx context.Context, mac string, wants ...Want) (*Tx, error) {
-	return db.load(ctx, mac, append(core(), wants...)...)
+	return db.load(ctx, mac, append(wantsOf(Core), wants...)...)
 }
 
-// core returns the Core records as what is wanted.
-func core() []Want {
-	wants := make([]Want, len(Core))
-	for i, kind := range Core {
+// wantsOf returns records as what is wanted.
+func wantsOf(kinds []Kind) []Want {
+	wants := make([]Want, len(kinds))
+	for i, kind := range kinds {
 		wants[i] = kind
 	}
 	return wants
 }
 
 func (db *DB) load(ctx context.Context, mac string, wants ...Want) (*Tx, error) {
-	tx := newTx(mac, db.Now())
-	tx.sender.Origin = origin.Of(ctx)
-	queries := make([]store.Query, len(wants))
-	for i, want := range wants {
-		queries[i] = want.query(tx)
+	loaded, err := db.LoadEach(ctx, []string{mac}, func(int) []Want { return wants })
+	if err != nil {
+		return nil, err
+	}
+	return loaded[0].Tx, loaded[0].Err
+}
+
+// Loaded is the unit of work on one of many nodes, or why one of its records cannot be read.
+type Loaded struct {
+	*Tx
+	Err error
+}
+
+// LoadEach reads what is wanted of each of many nodes, all at one revision.
+func (db *DB) LoadEach(ctx context.Context, macs []string, wants func(i int) []Want) ([]Loaded, error) {
+	list, wanted := make([]Loaded, len(macs)), make([][]Want, len(macs))
+	var queries []store.Query
+	for i, address := range macs {
+		tx := newTx(address, db.Now())
+		tx.sender.Origin = origin.Of(ctx)
+		list[i].Tx, wanted[i] = tx, wants(i)
+		for _, want := range wanted[i] {
+			queries = append(queries, want.query(tx))
+		}
 	}
 	snapshot, err := db.Store.Read(ctx, queries...)
 	if err != nil {
 		return nil, err
 	}
-	tx.Revision = snapshot.Revision
-	for i, want := range wants {
-		if err := want.load(tx, queries[i], snapshot.Results[i]); err != nil {
-			return nil, err
+	at := 0
+	for i := range list {
+		tx := list[i].Tx
+		tx.Revision = snapshot.Revision
+		for j, want := range wanted[i] {
+			if err := want.load(tx, queries[at+j], snapshot.Results[at+j]); err != nil {
+				list[i].Err = err
+				break
+			}
 		}
+		tx.bindingRevision()
+		at += len(wanted[i])
 	}
-	tx.bindingRevision()
-	return tx, nil
+	return list, nil
 }
 
 // bindingRevision adds to a binding what is not stored in it.
@@ -92,28 +116,17 @@ func (tx *Tx) bindingRevision() {
 
 // LoadMany reads some records of many nodes at one revision.
 func (db *DB) LoadMany(ctx context.Context, macs []string, kinds ...Kind) ([]*Tx, error) {
-	queries := make([]store.Query, 0, len(macs)*len(kinds))
-	list := make([]*Tx, len(macs))
-	for i, address := range macs {
-		list[i] = newTx(address, db.Now())
-		list[i].sender.Origin = origin.Of(ctx)
-		for _, kind := range kinds {
-			queries = append(queries, kind.query(list[i]))
-		}
-	}
-	snapshot, err := db.Store.Read(ctx, queries...)
+	wants := wantsOf(kinds)
+	loaded, err := db.LoadEach(ctx, macs, func(int) []Want { return wants })
 	if err != nil {
 		return nil, err
 	}
-	for i, query := range queries {
-		tx := list[i/len(kinds)]
-		tx.Revision = snapshot.Revision
-		if err := kinds[i%len(kinds)].load(tx, query, snapshot.Results[i]); err != nil {
-			return nil, err
+	list := make([]*Tx, len(loaded))
+	for i, one := range loaded {
+		if one.Err != nil {
+			return nil, one.Err
 		}
-	}
-	for _, tx := range list {
-		tx.bindingRevision()
+		list[i] = one.Tx
 	}
 	return list, nil
 }
@@ -220,25 +233,6 @@ func Retry(ctx context.Context, attempt func(ctx context.Context) error) error {
 		}
 	}
 	return refusal.New(refusal.Busy, "the record was changed by other requests %d times meanwhile; try again", maxAttempts)
-}
-
-// Resolve returns the MAC of a node that is named by one of its MACs or by name. A MAC need not be known.
-func (db *DB) Resolve(ctx context.Context, reference string) (string, error) {
-	if mac.Looks(reference) {
-		address, err := mac.Parse(reference)
-		if err != nil {
-			return "", refusal.Value("node", reference, err)
-		}
-		return db.NodeOf(ctx, address)
-	}
-	snapshot, err := db.Store.Read(ctx, store.Key(key.Names+reference))
-	if err != nil {
-		return "", err
-	}
-	if name, found := snapshot.One(0); found {
-		return string(name.Value), nil
-	}
-	return "", refusal.New(refusal.NotFound, "node %s does not exist", reference)
 }
 
 // Image returns an image.

@@ -27,6 +27,7 @@ type storedRollout struct {
 	WaveOf []int    `json:"wave_of"`
 
 	revision int64
+	places   map[string]int // in the lists, by MAC
 }
 
 // storedRun is one node of a rollout as stored. A failure of an earlier resumption no longer
@@ -72,8 +73,12 @@ func (run *storedRun) UnmarshalJSON(text []byte) error {
 }
 
 func readRollout(kv store.KV) (*storedRollout, error) {
-	r := &storedRollout{revision: kv.Revision}
-	return r, nodetx.Decode(kv, r)
+	r := &storedRollout{revision: kv.Revision, places: map[string]int{}}
+	err := nodetx.Decode(kv, r)
+	for i, address := range r.MACs {
+		r.places[address] = i
+	}
+	return r, err
 }
 
 func readRun(kv store.KV) (storedRun, error) {
@@ -149,11 +154,11 @@ func (rs *Rollouts) rollout(ctx context.Context, name string) (*storedRollout, m
 	if !found {
 		return nil, nil, refusal.New(refusal.NotFound, "rollout %s does not exist", name)
 	}
-	r, err := readRollout(kv)
+	r, err := rs.decoded.readRollout(kv)
 	if err != nil {
 		return nil, nil, err
 	}
-	runs, err := rs.decoded.read(snapshot.Results[1])
+	runs, err := rs.decoded.readRuns(snapshot.Results[1])
 	if err != nil {
 		return nil, nil, err
 	}

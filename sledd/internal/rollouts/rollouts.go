@@ -7,18 +7,14 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 )
 
-const (
-	// runWriters at the same time: hundreds of nodes of a wave start at once, and queue here rather
-	// than in the store, where deadlines run.
-	runWriters = 16
-	// catchUpWriters at the same time: commits wait for the disk, not for each other.
-	catchUpWriters = 8
-)
+// runWriters at the same time: thousands of nodes of a wave start at once, and queue here rather than in the store,
+// where deadlines run.
+const runWriters = 16
 
 // Rollouts answers operators and those who carry rollouts out.
 type Rollouts struct {
 	*nodetx.DB
-	runs        chan struct{} // bounds concurrent reports of runs
+	runs        chan struct{} // bounds concurrent transactions of reports
 	evaluations evaluations
 	followed    followed
 	decoded     decoded

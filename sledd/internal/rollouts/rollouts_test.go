@@ -29,6 +29,12 @@ func address(i int) string { return fmt.Sprintf("52:54:00:77:00:%02x", i) }
 
 func newRack(t *testing.T) *rack {
 	t.Helper()
+	return newRackOf(t, 5)
+}
+
+// newRackOf is a rack of so many nodes, up to 255.
+func newRackOf(t *testing.T, nodes int) *rack {
+	t.Helper()
 	memory := &storetest.Memory{}
 	var mu sync.Mutex
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -39,7 +45,7 @@ func newRack(t *testing.T) *rack {
 		return at
 	}
 	var change store.Transaction
-	for i := 1; i <= 5; i++ {
+	for i := 1; i <= nodes; i++ {
 		name := fmt.Sprintf("n%d", i)
 		change.Put(key.Nodes+address(i),
 			nodetx.Encode(api.NodeSpec{MAC: address(i), Name: name, Labels: map[string]string{"rack": "a"}}))

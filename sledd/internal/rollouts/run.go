@@ -25,25 +25,17 @@ func (rs *Rollouts) PutRun(ctx context.Context, name, reference string, spec api
 	if err != nil {
 		return api.RunAnswer{}, err
 	}
-	run, err := rs.queuedRun(ctx, name, address, spec)
-	if err != nil {
+	one := &report{address: address, request: spec}
+	if err := rs.putTogether(ctx, name, []*report{one}); err != nil {
 		return api.RunAnswer{}, err
+	}
+	if one.err != nil {
+		return api.RunAnswer{}, one.err
 	}
 	// after the run is written, so that of several at the same time the last one sees all
 	shown, err := rs.evaluate(ctx, name)
 	shown.Runs = nil
-	return api.RunAnswer{Rollout: shown, Run: run}, err
-}
-
-// queuedRun is putRun when it is its turn.
-func (rs *Rollouts) queuedRun(ctx context.Context, name, address string, spec api.NodeRunSpec) (api.NodeRun, error) {
-	select {
-	case rs.runs <- struct{}{}:
-		defer func() { <-rs.runs }()
-		return rs.putRun(ctx, name, address, spec, unconditionally)
-	case <-ctx.Done():
-		return api.NodeRun{}, refusal.New(refusal.Busy, "too many nodes of rollouts are reported at once; try again")
-	}
+	return api.RunAnswer{Rollout: shown, Run: one.run}, err
 }
 
 // runChange is one node of a rollout, the request, and the node itself.
@@ -57,68 +49,26 @@ type runChange struct {
 	runRevision int64
 }
 
-func unconditionally(*runChange) error { return nil }
-
-// generationRaised refuses to end a run whose binding this rollout did not change.
-func generationRaised(t *runChange) error {
-	if t.Generation() <= t.current.From {
-		return refusal.New(refusal.Conflict, "node %s was not bound by rollout %s", t.current.Node, t.rollout.Name)
+// change is a request on a node, before it is decided.
+func (r *storedRollout) change(tx *nodetx.Tx, request api.NodeRunSpec,
+	run *nodetx.Slot[storedRun]) (*runChange, error) {
+	i, found := r.places[tx.MAC]
+	if !found {
+		return nil, refusal.New(refusal.NotFound, "node %s is not in rollout %s", tx.NameOr(tx.MAC), r.Name)
 	}
-	return nil
-}
-
-func (rs *Rollouts) putRun(ctx context.Context, name, address string, request api.NodeRunSpec,
-	check func(*runChange) error) (api.NodeRun, error) {
-	var run api.NodeRun
-	err := nodetx.Retry(ctx, func(ctx context.Context) error {
-		t, err := rs.runChange(ctx, name, address, request)
-		if err != nil {
-			return err
-		}
-		if err := check(t); err != nil {
-			return err
-		}
-		before := t.current.State
-		if err := t.applyRequest(); err != nil {
-			return err
-		}
-		run = t.current
-		_, err = rs.Store.Commit(ctx, t.transaction(before))
-		return err
-	})
-	return run, err
-}
-
-// runChange reads all that is checked, at one revision.
-func (rs *Rollouts) runChange(ctx context.Context, name, address string, request api.NodeRunSpec) (*runChange, error) {
-	var stored nodetx.Slot[storedRollout]
-	var run nodetx.Slot[storedRun]
-	wants := []nodetx.Want{nodetx.Into(key.Rollouts+name, &stored), nodetx.Into(key.RunsOf(name)+address, &run)}
-	if request.State != api.RunRunning {
-		wants = append(wants, nodetx.Events(events.Most), nodetx.Log)
-	}
-	tx, err := rs.Load(ctx, address, wants...)
-	if err != nil {
-		return nil, err
-	}
-	t := &runChange{Tx: tx, request: request, rollout: stored.Get(), runRevision: run.Revision()}
-	if t.rollout == nil {
-		return nil, refusal.New(refusal.NotFound, "rollout %s does not exist", name)
-	}
-	t.rollout.revision = stored.Revision()
+	t := &runChange{Tx: tx, request: request, rollout: r, runRevision: run.Revision()}
 	if run.Get() != nil {
 		t.run = *run.Get()
 	}
-	i := slices.Index(t.rollout.MACs, address)
-	if i < 0 {
-		return nil, refusal.New(refusal.NotFound, "node %s is not in rollout %s", tx.NameOr(address), name)
-	}
-	t.current = t.rollout.node(i, t.run)
+	t.current = r.node(i, t.run)
 	return t, nil
 }
 
-// applyRequest brings the run to the requested state, or refuses it.
-func (t *runChange) applyRequest() error {
+// apply brings the run to the requested state, or refuses it; bound: also if the rollout has not bound the node.
+func (t *runChange) apply(bound bool) error {
+	if bound && t.Generation() <= t.current.From {
+		return refusal.New(refusal.Conflict, "node %s was not bound by rollout %s", t.current.Node, t.rollout.Name)
+	}
 	if t.request.EntryMethod != "" {
 		t.current.EntryMethod = t.request.EntryMethod
 	}
@@ -208,11 +158,12 @@ func (t *runChange) end() error {
 	return nil
 }
 
-// transaction writes the run, if all that it was decided by is still so.
-func (t *runChange) transaction(before api.RunState) store.Transaction {
+// write adds the run to a transaction, if all that it was decided by is still so.
+func (t *runChange) write(change *store.Transaction, before api.RunState) {
 	name := t.rollout.Name
-	var change store.Transaction
-	change.Unchanged(key.Rollouts+name, t.rollout.revision)
+	if len(change.If) == 0 { // the same for all of a transaction
+		change.Unchanged(key.Rollouts+name, t.rollout.revision)
+	}
 	change.Unchanged(key.RunsOf(name)+t.MAC, t.runRevision)
 	if before != t.current.State {
 		change.Unchanged(key.Bindings+t.MAC, t.RevisionOf(nodetx.BindingOf))
@@ -222,5 +173,4 @@ func (t *runChange) transaction(before api.RunState) store.Transaction {
 	}
 	change.Put(key.RunsOf(name)+t.MAC,
 		nodetx.Encode(storedRun{NodeRun: t.current, Resumption: t.rollout.Resumed, Seen: t.Now}))
-	return change
 }

@@ -5,31 +5,26 @@ package rollouts
 import (
 	"context"
 	"errors"
-	"sync"
+	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
 // PutRuns records the reports on many nodes of a rollout, each as PutRun does, and evaluates the rollout once. An item
 // that is refused changes no other. When the store fails, the error is of any of them, and all may be sent again.
 func (rs *Rollouts) PutRuns(ctx context.Context, name string, items []api.NodeRunItem) (api.RunsAnswer, error) {
-	answer := api.RunsAnswer{Items: make([]api.RunResult, len(items))}
-	failed := make([]error, len(items))
-	var running sync.WaitGroup
-	slots := make(chan struct{}, runWriters)
-	for i, item := range items {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			answer.Items[i], failed[i] = rs.putItem(ctx, name, item)
-		})
+	answer := api.RunsAnswer{}
+	reports, err := rs.reportsOf(ctx, items)
+	if err != nil {
+		return answer, err
 	}
-	running.Wait()
-	for _, err := range failed {
-		if err != nil {
-			return answer, err
-		}
+	if err := rs.putInTurns(ctx, name, reports); err != nil {
+		return answer, err
+	}
+	if answer.Items, err = results(reports); err != nil {
+		return answer, err
 	}
 	shown, err := rs.evaluate(ctx, name)
 	shown.Runs = nil
@@ -37,19 +32,60 @@ func (rs *Rollouts) PutRuns(ctx context.Context, name string, items []api.NodeRu
 	return answer, err
 }
 
-// putItem records one report. A refusal of it is its result, and no error.
-func (rs *Rollouts) putItem(ctx context.Context, name string, item api.NodeRunItem) (api.RunResult, error) {
-	address, err := rs.Resolve(ctx, item.Node)
-	var run api.NodeRun
-	if err == nil {
-		run, err = rs.queuedRun(ctx, name, address, item.NodeRunSpec)
+// reportsOf finds the nodes of items.
+func (rs *Rollouts) reportsOf(ctx context.Context, items []api.NodeRunItem) ([]*report, error) {
+	var reports []*report
+	for some := range slices.Chunk(items, store.MaxOperations) {
+		references := make([]string, len(some))
+		for i, item := range some {
+			references[i] = item.Node
+		}
+		resolved, err := rs.ResolveEach(ctx, references)
+		if err != nil {
+			return nil, err
+		}
+		for i, item := range some {
+			reports = append(reports, &report{address: resolved[i].MAC, request: item.NodeRunSpec, err: resolved[i].Err})
+		}
 	}
-	var refused *refusal.Error
-	switch {
-	case err == nil:
-		return api.RunResult{Run: &run}, nil
-	case errors.As(err, &refused) && refused.Kind != refusal.Busy:
-		return api.RunResult{Refused: refused.Message}, nil
+	return reports, nil
+}
+
+// putInTurns records reports, several of the same node one after the other.
+func (rs *Rollouts) putInTurns(ctx context.Context, name string, reports []*report) error {
+	left := slices.DeleteFunc(slices.Clone(reports), func(one *report) bool { return one.err != nil })
+	for len(left) > 0 {
+		var now, later []*report
+		seen := map[string]bool{}
+		for _, one := range left {
+			if seen[one.address] {
+				later = append(later, one)
+			} else {
+				now = append(now, one)
+			}
+			seen[one.address] = true
+		}
+		if err := rs.putReports(ctx, name, now); err != nil {
+			return err
+		}
+		left = later
 	}
-	return api.RunResult{}, err
+	return nil
+}
+
+// results are what became of reports. A refusal is a result, and no error.
+func results(reports []*report) ([]api.RunResult, error) {
+	list := make([]api.RunResult, len(reports))
+	for i, one := range reports {
+		var refused *refusal.Error
+		switch {
+		case one.err == nil:
+			list[i].Run = &one.run
+		case errors.As(one.err, &refused):
+			list[i].Refused = refused.Message
+		default:
+			return list, one.err
+		}
+	}
+	return list, nil
 }

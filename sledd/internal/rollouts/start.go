@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
@@ -253,25 +252,19 @@ func (rs *Rollouts) catchUp(ctx context.Context, r *storedRollout, asked []strin
 	for _, address := range asked {
 		delete(runs, address)
 	}
-	var running sync.WaitGroup
-	var lock sync.Mutex
-	var failed error
-	slots := make(chan struct{}, catchUpWriters)
+	var reports []*report
 	for _, address := range slices.Sorted(maps.Keys(runs)) {
-		if runs[address].State == api.RunDone {
-			continue
+		if runs[address].State != api.RunDone {
+			reports = append(reports, &report{address: address, request: api.NodeRunSpec{State: api.RunDone}, bound: true})
 		}
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			_, err := rs.putRun(ctx, r.Name, address, api.NodeRunSpec{State: api.RunDone}, generationRaised)
-			if err != nil && !refusal.Is(err, refusal.Conflict) {
-				lock.Lock()
-				failed = err
-				lock.Unlock()
-			}
-		})
 	}
-	running.Wait()
-	return failed
+	if err := rs.putReports(ctx, r.Name, reports); err != nil {
+		return err
+	}
+	for _, one := range reports {
+		if one.err != nil && !refusal.Is(one.err, refusal.Conflict) {
+			return one.err
+		}
+	}
+	return nil
 }
