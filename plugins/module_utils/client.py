@@ -9,7 +9,7 @@ import json
 import re
 import urllib.error
 import urllib.parse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -169,8 +169,8 @@ class Client:
             query["after"] = page["next"]
 
     @contextmanager
-    def events(self, after: int = 0) -> Iterator[Iterable[bytes]]:
-        """Opens the stream of events of all nodes, after the event with this id; 0: from now on. Returns its lines.
+    def events(self, after: int = 0) -> Iterator[Any]:
+        """Opens the stream of events of all nodes, after the event with this id; 0: from now on. Returns the response.
 
         It ends with Unreachable when it is silent for longer than the timeout: sledd sends a comment every 15 s.
         """

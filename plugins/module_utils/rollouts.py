@@ -205,19 +205,20 @@ def _seconds(when: str) -> float:
     return datetime.strptime(when[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
 
 
-def _give_up(client: Client, rollout: Json, name: str, nodes: list[str], wave: int) -> None:
-    """Ends the runs of earlier waves that are still recorded as running.
+def _give_up(client: Client, rollout: Json, name: str, nodes: list[str], wave: int) -> bool:
+    """Ends the runs of earlier waves that are still recorded as running; returns whether there were any.
 
     A wave starts only when the one before has ended, so no play runs them.
     """
     ours = References(nodes)
     left = [run for run in rollout["runs"] if run["state"] == "running" and run["wave"] < wave and ours.of(run)]
     if not left:
-        return
+        return False
     answer = client.put_runs(name, [{"node": run["node"], "state": "failed", "reason": LEFT} for run in left])
     rollout["state"], rollout["reason"] = answer["rollout"]["state"], answer["rollout"].get("reason", "")
     for run, one in zip(left, answer["items"], strict=True):
         run["state"] = (one.get("run") or run)["state"]
+    return True
 
 
 def end_node(client: Client, options: Json) -> Json:
@@ -232,8 +233,8 @@ def end_node(client: Client, options: Json) -> Json:
 def end(client: Client, options: Json) -> Json:
     """Returns the result. Nodes of this play that are still recorded as running have failed."""
     rollout = _read(client, options["name"])
-    _give_up(client, rollout, options["name"], options["nodes"], 1 << 30)
-    rollout = _read(client, options["name"])
+    if _give_up(client, rollout, options["name"], options["nodes"], 1 << 30):
+        rollout = _read(client, options["name"])
     ours = References(options["nodes"])
     failed = {
         node: run.get("reason", "") for run in rollout["runs"] if run["state"] == "failed" for node in ours.of(run)

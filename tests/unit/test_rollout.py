@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils import rollouts
@@ -210,6 +211,20 @@ def test_a_node_that_cannot_be_done_has_failed(sledd: Sledd, client: Client, mod
     assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": "the binding of node n1 is not satisfied"})
     done = module(rollout, state="done", name="reimage-1", node="n1")
     assert done["msg"] == "the binding of node n1 is not satisfied"
+
+
+def test_the_end_is_read_again_only_if_it_changed_something(
+    client: Client, module: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(module, "n1", "n2")
+    wave(module, "n1")
+    options = {"name": "reimage-1", "nodes": ["n1", "n2"]}
+    find = Mock(side_effect=client.find)
+    monkeypatch.setattr(client, "find", find)
+    assert rollouts.end(client, options)["failures"] == {"n1": rollouts.LEFT}
+    assert find.call_count == 2
+    assert rollouts.end(client, options)["failures"] == {"n1": rollouts.LEFT}
+    assert find.call_count == 3
 
 
 def test_of_many_nodes_those_that_are_done_are_counted() -> None:

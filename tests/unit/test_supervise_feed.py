@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,14 +13,24 @@ from typing import Any
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act, Policy
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import LONGEST_LINE, Feed, messages
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import Feed, lines, messages
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool, Queues
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import SESSIONS, RealWorld
 
 
-def lines(text: str) -> Iterable[bytes]:
-    return text.encode().splitlines(keepends=True)
+def lines_of(text: str) -> Iterable[bytes]:
+    return text.encode().split(b"\n")
+
+
+class Parts:
+    """A response that comes in parts."""
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        self.parts = iter(parts)
+
+    def read1(self, size: int) -> bytes:
+        return next(self.parts, b"")
 
 
 def test_messages() -> None:
@@ -27,14 +38,32 @@ def test_messages() -> None:
         ': sledd\n\ndata: {"mac": "a"}\n\nid: 7\nevent: x\ndata: {"mac":\ndata: "b"}\n\n'
         'id: nonsense\r\ndata:{"mac": "c"}\r\n\r\n: still here\n\ndata: {"mac": "cut off"'
     )
-    assert list(messages(lines(text))) == [(0, {"mac": "a"}), (7, {"mac": "b"}), (0, {"mac": "c"})]
+    assert list(messages(lines_of(text))) == [(0, {"mac": "a"}), (7, {"mac": "b"}), (0, {"mac": "c"})]
 
 
 def test_hostile_messages() -> None:
-    assert list(messages(lines("data: [1]\n\ndata: {]\n\ndata: 7\n\nid: 9\n\n\n\n"))) == []
+    assert list(messages(lines_of("data: [1]\n\ndata: {]\n\ndata: 7\n\nid: 9\n\n\n\n"))) == []
     assert list(messages([b"id: " + b"9" * 40 + b"\n", b'data: {"mac": "a"}\n', b"\n"])) == [(0, {"mac": "a"})]
+
+
+def test_lines_come_whole_wherever_they_are_cut() -> None:
+    text = b'id: 7\r\ndata: {"mac": "a"}\n\n: sledd\nid: 8'
+    for size in range(1, len(text) + 1):
+        parts = Parts(text[at : at + size] for at in range(0, len(text), size))
+        assert list(lines(parts)) == [b"id: 7\r", b'data: {"mac": "a"}', b"", b": sledd"]
+
+
+def test_a_line_comes_as_soon_as_it_has_an_end() -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"id: 7\nda"
+        raise AssertionError("it was not asked for")
+
+    assert next(lines(Parts(parts()))) == b"id: 7"
+
+
+def test_an_endless_line() -> None:
     with pytest.raises(SledError, match="a line has more than"):
-        list(messages([b"data: " + b"x" * LONGEST_LINE]))
+        list(lines(Parts(itertools.repeat(b"x" * 1000))))
 
 
 class Streams:
@@ -45,7 +74,7 @@ class Streams:
         self.done = threading.Event()
 
     @contextmanager
-    def events(self, after: int = 0) -> Iterator[Iterable[bytes]]:
+    def events(self, after: int = 0) -> Iterator[Parts]:
         if self.done.is_set():
             raise Unreachable("the test has ended")
         self.after.append(after)
@@ -55,7 +84,7 @@ class Streams:
         stream = self.streams.pop(0)
         if isinstance(stream, SledError):
             raise stream
-        yield lines(stream)
+        yield Parts([stream.encode()])
 
 
 def follow(monkeypatch: pytest.MonkeyPatch, *streams: str | SledError) -> tuple[list[int], list[str]]:

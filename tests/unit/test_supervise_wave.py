@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -95,6 +96,32 @@ def test_every_wave_ends_and_disturbs_nothing_that_moves() -> None:
             ends.add((outcome["state"], outcome["entry_method"], outcome["fallback"]))
     assert {("done", "idle", False), ("done", "power", False), ("done", "power", True)} <= ends
     assert any(state == "failed" for state, _, _ in ends)
+
+
+class Stirred(Fleet):
+    """Something moves all the time, and a read takes a while."""
+
+    def __init__(self, count: int, takes: float) -> None:
+        super().__init__(7, count)
+        self.takes, self.at = takes, list[float]()
+
+    def moved(self) -> bool:
+        return True
+
+    def read(self, nodes: Sequence[str]) -> dict[str, Json]:
+        self.at.append(self.clock)
+        self.clock += self.takes
+        return super().read(nodes)
+
+
+@pytest.mark.parametrize(("count", "takes", "gap"), [(1, 0.0, 0.02), (300, 0.0, 0.3), (3, 0.5, 5.0), (3, 2.0, 10.0)])
+def test_reading_leaves_most_of_the_time_to_other_work(count: int, takes: float, gap: float) -> None:
+    fleet = Stirred(count, takes)
+    wave = Wave([a_node(name) for name in fleet.machines], fleet)
+    while len(fleet.at) < 9:  # all are followed for as long
+        wave._look() if wave._pause() <= 0 else fleet.wait(wave._pause())
+    gaps = [after - before for before, after in itertools.pairwise(fleet.at)]
+    assert min(gaps) >= gap - 1e-9 and max(gaps) <= gap + 0.02
 
 
 def one(fleet: Fleet, settings: Settings, tell: list[tuple[str, str]] | None = None) -> Json:

@@ -9,22 +9,31 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 15.0  # seconds between two attempts to open the stream
-LONGEST_LINE = 1 << 20  # bytes
+LONGEST_LINE, PART = 1 << 20, 1 << 16  # bytes: of a line, and of what is read at once
+
+
+def lines(response: Any) -> Iterator[bytes]:
+    """The whole lines of a response, as they come, without their ends. Raises SledError for an endless one."""
+    rest = b""
+    while part := response.read1(PART):
+        *whole, rest = (rest + part).split(b"\n")
+        yield from whole
+        if len(rest) > LONGEST_LINE:
+            raise SledError(f"event stream: a line has more than {LONGEST_LINE} bytes")
 
 
 def messages(lines: Iterable[bytes]) -> Iterator[tuple[int, Json]]:
     """Reads server-sent events: the id after which to resume, 0 if there is none, and the event.
 
-    Comments, other fields, and data that is not a JSON object are left out. Raises SledError for an endless line.
+    Comments, other fields, and data that is not a JSON object are left out.
     """
     number, data = 0, list[bytes]()
     for raw in lines:
-        if len(raw) > LONGEST_LINE:
-            raise SledError(f"event stream: a line has more than {LONGEST_LINE} bytes")
         line = raw.rstrip(b"\r\n")
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
@@ -82,10 +91,10 @@ class Feed:
 
     def follow(self) -> None:
         """Follows the stream once, to its end."""
-        with self._client.events(self._after) as lines:
+        with self._client.events(self._after) as response:
             self.live = True
             self._moved("")
-            for number, event in messages(lines):
+            for number, event in messages(lines(response)):
                 self._after = max(self._after, number)
                 self._moved(str(event.get("mac") or ""))
                 if self._stopped.is_set():

@@ -33,9 +33,9 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, re
 
 INTERVAL = 10.0  # seconds between two reads while the event stream is open and nothing happens
 ALONE = 2.0  # the same without the stream
-GAP = 0.1  # seconds between two reads, whatever happens
+GAP, EACH = 0.02, 0.001  # seconds between two reads, whatever happens: at least, and for each node that is followed
 FRESH = 1.0  # seconds for which a choice may follow from what was read: the power state is read in between
-SHARE = 5.0  # the same as a multiple of the seconds that a read takes
+SHARE = 10.0  # the same as a multiple of the seconds that a read takes: the switching of nodes has the rest
 WAITING = (ENTERING, IMAGING, CONFIRMING)  # stages with limits of silence
 TOUCHING = ("enter", "disk")  # verbs of acts whose end the core awaits
 
@@ -175,7 +175,7 @@ class Wave:
             for run in followed:
                 self._advance(run, Away(self._world.now(), str(error)))
             return
-        self._gap = max(GAP, SHARE * (self._world.now() - self._read))
+        self._gap = min(max(GAP, EACH * len(followed), SHARE * (self._world.now() - self._read)), INTERVAL)
         for run in followed:
             if run.settings.node in nodes:
                 self._see(run, nodes[run.settings.node])
