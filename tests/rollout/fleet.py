@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.tests.rollout import inventory
 
 TREE = Path(__file__).resolve().parents[2]
 BIN = TREE / "build/bin"
@@ -31,18 +32,26 @@ LEVEL = os.environ.get("SLED_ADMISSION", "open")
 class Fleet:
     """A sledd, nodes n1 to n<count> spread over racks r0, r1, ..., and the inventory that playbooks run with.
 
-    `own`: variables of nodes that have not the power control of all others, which does everything.
+    `own`: variables of nodes that have not the power control of all others, which does everything; `doubles`: the
+    folder of the machines.
     """
 
     def __init__(
-        self, folder: Path, count: int, racks: int, own: dict[str, Json] | None = None, hooks: bool = True
+        self,
+        folder: Path,
+        count: int,
+        racks: int,
+        *,
+        own: dict[str, Json] | None = None,
+        hooks: bool = True,
+        doubles: Path | None = None,
     ) -> None:
-        self.folder, self._hooked = folder, hooks
+        self.folder, self.has_hooks = folder, hooks
         self.own = own or {}
         self.nodes = [f"n{i + 1}" for i in range(count)]
         self.racks = {node: f"r{i % racks}" for i, node in enumerate(self.nodes)}
         self.macs = {node: f"52:54:00:99:{i >> 8:02x}:{i & 255:02x}" for i, node in enumerate(self.nodes)}
-        self.doubles = folder / "doubles"
+        self.doubles = doubles or folder / "doubles"
         self.hooks = folder / "hooks.log"
         self.doubles.mkdir()
         self.url = f"https://127.0.0.1:{free_port()}"
@@ -74,7 +83,7 @@ class Fleet:
             self.client.put("nodes", node, spec, 0)
             self.set(node)
         self.set(None, server=self.url, ca=str(self.folder / "ca.crt"), step_seconds=0.4, boot_seconds=0.2)
-        self._inventory()
+        inventory.write(self)
 
     def end(self) -> None:
         """Switches everything off, a playbook that runs still as well."""
@@ -118,37 +127,6 @@ class Fleet:
             return False
         return True
 
-    def _inventory(self) -> None:
-        for when in ("before", "after"):
-            note = f"echo $(date +%s.%N) {when} {{{{ inventory_hostname }}}} >> {self.hooks}"
-            task = {"name": "Note it", "ansible.builtin.shell": note, "delegate_to": "localhost", "changed_when": False}
-            (self.folder / f"{when}.yml").write_text(yaml.safe_dump([task]))
-        everything = {
-            "ansible_connection": "local",
-            "ansible_python_interpreter": "{{ ansible_playbook_python }}",
-            "sled_server": self.url,
-            "sled_ca_file": str(self.folder / "ca.crt"),
-            "sled_token_file": str(self.folder / "admin.token"),
-            "sled_authorized_keys": [],
-            "sled_report_dir": str(self.folder / "reports"),
-            "sled_hook_before": str(self.folder / "before.yml") if self._hooked else "",
-            "sled_hook_after": str(self.folder / "after.yml") if self._hooked else "",
-            "supervise_entry_methods": ["idle", "power"],
-            "supervise_verify": "none",
-            "node_image": "v1",
-            "node_flavour": "cloud",
-        }
-        nodes = {}
-        for node in self.nodes:
-            about = {
-                "node_mac": self.macs[node],
-                "node_disk": f"serial:{node}",
-                "node_labels": {"rack": self.racks[node]},
-            }
-            nodes[node] = about | self.own.get(node, self.control(node))
-        groups = {"controllers": {"hosts": {"localhost": {}}}, "nodes": {"hosts": nodes}}
-        (self.folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"vars": everything, "children": groups}}))
-
     # What an operator does.
 
     def set(self, node: str | None, **settings: Any) -> None:
@@ -167,7 +145,11 @@ class Fleet:
             self.power(node, "off")
 
     def control(self, node: str) -> Json:
-        """The variables of a node's power control."""
+        """The variables of a node's power control, apart from those of all nodes."""
+        return {}
+
+    def controls(self) -> Json:
+        """The variables of the power controls of all nodes."""
         words = [str(BIN / "sled-double"), "power", str(self.doubles), "{{ node_mac }}"]
         verbs = ("on", "off", "cycle", "reset", "status", "bootdev")
         return {"power_driver": "command", "power_commands": {name: [*words, name] for name in verbs}}

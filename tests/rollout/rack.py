@@ -68,12 +68,20 @@ class Rack(Fleet):
         super().set(node, **bmc, **settings)
 
     def control(self, node: str) -> Json:
-        """That of the BMC."""
-        return {f"power_{name}": value for name, value in self._control(node).items()} | self._terms
+        """Where its BMC is, and what else this one has of its own."""
+        mine = self._control(node)
+        return {f"power_{name}": value for name, value in mine.items() if self._shared().get(name) != value}
+
+    def controls(self) -> Json:
+        """Those of the BMCs."""
+        return {f"power_{name}": value for name, value in self._shared().items()} | self._terms
 
     def _control(self, node: str) -> Json:
-        about = {"driver": "redfish", "address": self.addresses[node], "port": self._port, "username": "sled"}
-        return {**about, "password": "sled", "fingerprint": self._fingerprint}
+        return {**self._shared(), "address": self.addresses[node]}
+
+    def _shared(self) -> Json:
+        about = {"driver": "redfish", "port": self._port, "username": "sled", "password": "sled"}
+        return {**about, "fingerprint": self._fingerprint}
 
     def power(self, node: str, *words: str) -> str:
         """Asks the BMC."""

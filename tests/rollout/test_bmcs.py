@@ -27,10 +27,13 @@ class Slow(Rack):
     """A rack whose BMCs answer in 0.2 to 8 s; of each a limit of 20 s for an answer and of 60 s for its power."""
 
     def control(self, node: str) -> Json:
-        """With the limits of time."""
-        control = {**self._control(node), "timeout": 20 * SCALE}
+        """With the limit of time of an answer."""
+        return {"power_first": [{**self._control(node), "timeout": 20 * SCALE}]}
+
+    def controls(self) -> Json:
+        """The limits of all."""
         window = {"nodes": PLACES, "seconds": SECONDS, "file": str(self.folder / "window")}
-        return {"power_first": [control], "power_timeout": 60 * SCALE, "power_window": window}
+        return {"power_timeout": 60 * SCALE, "power_window": window}
 
 
 @pytest.fixture
