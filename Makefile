@@ -72,7 +72,7 @@ lint-ansible: collection
 lint-python:
 	ruff check . && ruff format --check .
 	mypy
-	MYPYPATH=bench:contract/reader:initrd/test/net mypy --strict --python-version 3.11 bench/*.py
+	MYPYPATH=bench:contract/reader:initrd/test/net mypy --strict --python-version 3.11 bench/*.py bench/callback/*.py
 
 lint-terraform:
 	terraform-provider/tools/lint

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """rollout.py OUT: what a rollout costs the controller, over nodes that run in one process. Run by `make bench-rollout`.
 
-OUT.json and a table. SIZES="8 40 400 2000" nodes, in waves of BATCH=100. CPU seconds are those of ansible-playbook and
-all that it runs, without sledd and without the nodes.
+OUT.json and a table. SIZES="8 40 400 2000" nodes, in waves of BATCH=100, switched by POWER="button redfish": the
+double of a driver in the playbook's process (callback/button.py), or BMCs with TLS. CPU seconds are those of
+ansible-playbook and all that it runs, without sledd and without the nodes.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import threading
 import time
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet, at
 from ansible_collections.sled.fleet.tests.rollout.rack import Rack
 from measure import line, save
@@ -26,13 +29,33 @@ from plot import curves
 
 SIZES = [int(size) for size in os.environ.get("SIZES", "8 40 400 2000").split()]
 HOOKS = [int(size) for size in os.environ.get("HOOKS", "40").split()]  # sizes that also run with hooks
+POWER = os.environ.get("POWER", "button redfish").split()
 BATCH = int(os.environ.get("BATCH", "100"))
 COLUMNS = (
-    *("nodes", "hooks", "waves", "wall s", "CPU s", "a node", "MiB", "sledd CPU s", "nodes CPU s"),
-    *("own s", "run s", "nothing to do s", "CPU s"),
+    *("nodes", "power", "hooks", "waves", "wall s", "CPU s", "a node", "MiB", "sledd CPU s", "nodes CPU s"),
+    *("own s", "run s", "wall / own", "nothing to do s", "CPU s"),
 )
 MEMORY = "/dev/shm"
 DEADLINE = 7200  # seconds for one playbook
+
+
+class Buttons(Rack):
+    """A rack whose machines are switched by the double of a driver."""
+
+    environment = MappingProxyType(
+        {"ANSIBLE_CALLBACK_PLUGINS": str(Path(__file__).parent / "callback"), "ANSIBLE_CALLBACKS_ENABLED": "button"}
+    )
+
+    def control(self, node: str) -> Json:
+        """Its machine."""
+        return {"power_mac": self.macs[node]}
+
+    def controls(self) -> Json:
+        """The buttons."""
+        return {"power_driver": "button", "power_port": self.buttons}
+
+
+RACKS = {"button": Buttons, "redfish": Rack}
 
 
 def used_by(process: subprocess.Popen[Any]) -> float:
@@ -67,7 +90,7 @@ def own_time(fleet: Fleet) -> float:
         events = fleet.events(node)
         first = next(at(event) for event in events if event["kind"] == "power")
         spans.append(next(at(event) for event in events if event["kind"] == "operational") - first)
-    return round(statistics.median(spans), 1)
+    return round(statistics.median(spans), 2)
 
 
 def run_time(fleet: Fleet) -> float:
@@ -77,12 +100,12 @@ def run_time(fleet: Fleet) -> float:
     return round(statistics.median((end - begin).total_seconds() for end, begin in ends), 1)
 
 
-def measured(size: int, hooks: bool) -> dict[str, Any]:
+def measured(size: int, power: str, hooks: bool) -> dict[str, Any]:
     """A rollout over nodes that are off, and the same playbook when there is nothing to do."""
     # What the machines keep is in memory: they have no disk in common with sledd.
     with tempfile.TemporaryDirectory(prefix="sled-bench-") as folder, tempfile.TemporaryDirectory(dir=MEMORY) as memory:
         doubles = Path(memory, "doubles")
-        fleet = Rack(Path(folder), size, racks=max(size // 40, 1), hooks=hooks, doubles=doubles)
+        fleet = RACKS[power](Path(folder), size, racks=max(size // 40, 1), hooks=hooks, doubles=doubles)
         try:
             fleet.begin()
             image, again = play(fleet), play(fleet)
@@ -90,7 +113,9 @@ def measured(size: int, hooks: bool) -> dict[str, Any]:
         finally:
             fleet.end()
     waves = -(-size // BATCH)
-    return {"nodes": size, "hooks": hooks, "waves": waves, "own": own, "run": run, "image": image, "again": again}
+    ratio = round(image["wall"] / (waves * own), 3)
+    about = {"nodes": size, "power": power, "hooks": hooks, "waves": waves}
+    return {**about, "own": own, "run": run, "ratio": ratio, "image": image, "again": again}
 
 
 def table(found: list[dict[str, Any]]) -> str:
@@ -101,6 +126,7 @@ def table(found: list[dict[str, Any]]) -> str:
         rows.append(
             [
                 str(one["nodes"]),
+                one["power"],
                 "yes" if one["hooks"] else "no",
                 str(one["waves"]),
                 f"{image['wall']:.1f}",
@@ -111,6 +137,7 @@ def table(found: list[dict[str, Any]]) -> str:
                 f"{image['nodes']:.1f}",
                 f"{one['own']:.1f}",
                 f"{one['run']:.1f}",
+                f"{one['ratio']:.2f}",
                 f"{again['wall']:.1f}",
                 f"{again['cpu']:.1f}",
             ]
@@ -141,11 +168,14 @@ def draw(path: Path, found: list[dict[str, Any]]) -> None:
 def main() -> None:
     """Measures all sizes."""
     found = []
-    for size, hooks in [(size, False) for size in SIZES] + [(size, True) for size in SIZES if size in HOOKS]:
-        found.append(measured(size, hooks))
+    plain = [(size, power, False) for power in POWER for size in SIZES]
+    for case in [*plain, *((size, POWER[-1], True) for size in SIZES if size in HOOKS)]:
+        found.append(measured(*case))
         print(table(found[-1:]), flush=True)
     save(Path(sys.argv[1]), {"batch": BATCH, "cores": os.cpu_count(), "runs": found})
-    draw(Path(sys.argv[1]).with_suffix(".svg"), [one for one in found if not one["hooks"]])
+    draw(
+        Path(sys.argv[1]).with_suffix(".svg"), [one for one in found if one["power"] == POWER[-1] and not one["hooks"]]
+    )
     print(table(found))
 
 

@@ -12,9 +12,10 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -35,6 +36,8 @@ class Fleet:
     `own`: variables of nodes that have not the power control of all others, which does everything; `doubles`: the
     folder of the machines.
     """
+
+    environment: Mapping[str, str] = MappingProxyType({})  # of playbooks, beside that of this process
 
     def __init__(
         self,
@@ -174,7 +177,8 @@ class Fleet:
         command = ["ansible-playbook", "-i", str(self.folder / "hosts.yml"), str(playbook), *extra]
         if rollout is not None:
             command += ["-e", json.dumps({"sled_rollout": rollout})]
-        environment = os.environ | {"ANSIBLE_CONFIG": str(TREE / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+        about = {"ANSIBLE_CONFIG": str(TREE / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+        environment = {**os.environ, **about, **self.environment}
         with (self.folder / "playbook.log").open("a") as log:
             running = subprocess.Popen(
                 command, cwd=TREE, stdout=log, stderr=log, text=True, start_new_session=True, env=environment

@@ -34,7 +34,7 @@ class Rack(Fleet):
         terms: Json | None = None,
         **rest: Any,
     ) -> None:
-        self._bmc, self._port, self._terms = bmc, free_port(), terms or {}
+        self._bmc, self._port, self.buttons, self._terms = bmc, free_port(), free_port(), terms or {}
         self._process: subprocess.Popen[str] | None = None
         self.addresses = {f"n{i + 1}": f"127.77.{i >> 8}.{i & 255}" for i in range(count)}
         super().__init__(folder, count, racks, **rest)
@@ -52,7 +52,7 @@ class Rack(Fleet):
 
     def begin_bmcs(self) -> None:
         """Starts the process of the BMCs and machines."""
-        words = ["rack", str(self.doubles), f"--port={self._port}", *self._tls()]
+        words = ["rack", str(self.doubles), f"--port={self._port}", f"--buttons={self.buttons}", *self._tls()]
         self._process = subprocess.Popen([str(BIN / "sled-double"), *words], stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         with self._process.stdout as output:  # it says nothing else

@@ -80,6 +80,7 @@ func rack() *cobra.Command {
 		},
 	}
 	command.Flags().IntVar(&one.Port, "port", 443, "TCP port of each BMC")
+	command.Flags().IntVar(&one.Buttons, "buttons", 0, "TCP port on 127.0.0.1 of the power buttons: POST /MAC/on|off")
 	command.Flags().StringVar(&certificate, "tls-cert", "", "certificate of all BMCs")
 	command.Flags().StringVar(&key, "tls-key", "", "its key")
 	return command

@@ -131,3 +131,26 @@ func TestAProgramIsTheMachine(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+func TestButtonsSwitchWithoutTheBMC(t *testing.T) {
+	b := newBMC(t, BMC{})
+	handler := buttons{testMAC: b}.handler()
+	push := func(path string, want int) {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, path, nil))
+		if answer.Code != want {
+			t.Errorf("POST %s: %d, want %d", path, answer.Code, want)
+		}
+	}
+	push("/"+testMAC+"/on?from=pxe", http.StatusNoContent)
+	push("/"+testMAC+"/on?from=disk", http.StatusNoContent) // it is on
+	push("/"+testMAC+"/off", http.StatusNoContent)
+	if b.stop != nil {
+		t.Error("it is on after off")
+	}
+	push("/"+testMAC+"/on?from=disk", http.StatusNoContent)
+	push("/52:54:00:77:00:99/on", http.StatusNotFound)
+	if got := strings.Join(b.seen.From, ","); got != "pxe,disk" {
+		t.Errorf("booted from %q", got)
+	}
+}

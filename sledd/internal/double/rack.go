@@ -24,6 +24,7 @@ type Rack struct {
 	Dir         string
 	Port        int
 	Certificate tls.Certificate
+	Buttons     int // port on 127.0.0.1 of the power buttons; 0: there are none
 }
 
 const headerTime = 30 * time.Second // for the header of a request
@@ -34,10 +35,12 @@ func (r *Rack) Run(ctx context.Context, ready func(bmcs int)) error {
 	if err != nil {
 		return err
 	}
-	failed := make(chan error, len(addresses))
+	failed := make(chan error, len(addresses)+1)
+	all := buttons{}
 	for address, settings := range addresses {
 		b := &bmc{dir: r.Dir, mac: address, settings: settings}
 		defer b.cut()
+		all[address] = b
 		listener, err := net.Listen("tcp", net.JoinHostPort(settings.Address, fmt.Sprint(r.Port))) //nolint:noctx // at once
 		if err != nil {
 			return fmt.Errorf("bmc of %s: %w", address, err)
@@ -52,6 +55,15 @@ func (r *Rack) Run(ctx context.Context, ready func(bmcs int)) error {
 			failed <- server.Serve(tls.NewListener(listener, &tls.Config{
 				Certificates: []tls.Certificate{r.Certificate}, MinVersion: tls.VersionTLS12}))
 		}()
+	}
+	if r.Buttons != 0 {
+		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(r.Buttons))) //nolint:noctx // at once
+		if err != nil {
+			return fmt.Errorf("buttons: %w", err)
+		}
+		defer listener.Close()
+		server := &http.Server{Handler: all.handler(), ReadHeaderTimeout: headerTime}
+		go func() { failed <- server.Serve(listener) }()
 	}
 	ready(len(addresses))
 	select {
