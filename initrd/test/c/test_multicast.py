@@ -9,6 +9,7 @@ import hmac
 import os
 import random
 import re
+import select
 import socket
 import struct
 import subprocess
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import program
+import server
 from tap import run_tests
 
 VECTORS = Path(os.environ["SLED_VECTORS"])
@@ -93,11 +95,12 @@ class Writer:
         patience: int = 30,
         mode: str = "full",
         expected: int = 1,
+        url: str = "",
     ) -> None:
         self.file, self.image = work / name, image
         digest = DIGEST if image == IMAGE else SMALL_DIGEST
         command = [
-            SLEDC, "write", f"file={self.file}", f"image=file://{image}", f"digest=sha256:{digest.hex()}",
+            SLEDC, "write", f"file={self.file}", f"image={url or f'file://{image}'}", f"digest=sha256:{digest.hex()}",
             f"keys={KEYS}/both.pub", f"mode={mode}", f"multicast={address}:{port}{key}", f"expected={expected}",
         ]  # fmt: skip
         environment = {**os.environ, "SLED_TEST_IDLE": str(patience)}
@@ -277,6 +280,60 @@ def test_forged() -> None:
         detail = Writer("forged", port, image=SMALL, patience=2).detail()
     assert re.search(r"[1-9] frames rejected", detail), detail
     assert by_multicast(detail) == 0, detail
+
+
+class Hollow:
+    """A sender that announces the image to the node that requests it, again and again, and sends none of it."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock, self.heard = sock, 0.0
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self) -> None:
+        """Until the socket is closed."""
+        announcement, place = b"", None
+        with contextlib.suppress(OSError, ValueError):
+            while True:
+                if select.select([self.sock], [], [], 0.05)[0]:
+                    packet, place = self.sock.recvfrom(2000)
+                    (client,) = struct.unpack_from("<I", packet, 20)
+                    announcement = packets.announce(digest=DIGEST, client=client)
+                    self.heard = time.monotonic()
+                if place:
+                    self.sock.sendto(packets.put(announcement, 8, DIGEST[:8]), place)
+
+
+def test_silence() -> None:
+    """After the third silence of a sender the node stays with HTTP, whatever is announced."""
+    image, may = IMAGE.read_bytes(), threading.Event()
+    fetches = list[int]()
+
+    def slow(request: server.Request) -> None:
+        """Head and index at once; of the other frames a byte now and then, until they may come."""
+        first, last = request.range(len(image)) or (0, 0)
+        if first == 0 or last - first < MIB:
+            request.file(image)
+            return
+        fetches.append(first)
+        request.send_response(206)
+        request.send_header("Content-Range", f"bytes {first}-{last}/{len(image)}")
+        request.send_header("Content-Length", str(last + 1 - first))
+        request.end_headers()
+        while not may.wait(0.2):
+            request.wfile.write(image[first : first + 1])
+            first += 1
+        request.wfile.write(image[first : last + 1])
+
+    with server.Server(slow) as http, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        hollow = Hollow(sock)
+        writer = Writer("silence", sock.getsockname()[1], patience=1, url=f"{http.url}/debian.raw.zst")
+        wait_for("the end of its requests", lambda: len(fetches) > 0 and time.monotonic() - hollow.heard > 3)
+        before = len(fetches)
+        may.set()
+        detail = writer.detail()
+    assert before == 3, f"{before} times it went to HTTP"
+    assert by_multicast(detail) == 0 and "not all: " in detail, detail
 
 
 if __name__ == "__main__":
