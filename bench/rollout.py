@@ -33,7 +33,7 @@ POWER = os.environ.get("POWER", "button redfish").split()
 BATCH = int(os.environ.get("BATCH", "100"))
 COLUMNS = (
     *("nodes", "power", "hooks", "waves", "wall s", "CPU s", "a node", "MiB", "sledd CPU s", "nodes CPU s"),
-    *("own s", "run s", "wall / own", "nothing to do s", "CPU s"),
+    *("own s", "run s", "ratio", "nothing to do s", "CPU s"),
 )
 MEMORY = "/dev/shm"
 DEADLINE = 7200  # seconds for one playbook

@@ -18,8 +18,9 @@ func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sledd",
 		Short: "Control plane of Sled",
-		Long: "sledd answers nodes and operators over HTTP and keeps its state in etcd, embedded or external.\n" +
-			"Every flag can be given as an environment variable: --data-dir is SLED_DATA_DIR.",
+		Long: "sledd answers nodes and operators over HTTP and keeps its state in etcd,\n" +
+			"embedded or external. Every flag can be given as an environment variable:\n" +
+			"--data-dir is SLED_DATA_DIR.",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -35,6 +36,7 @@ func command() *cobra.Command {
 		},
 	}
 	s.flags(root.Flags())
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.AddCommand(&cobra.Command{
 		Use:   "openapi",
 		Short: "Print the OpenAPI document of the operator API",

@@ -17,6 +17,24 @@ import (
 	"time"
 )
 
+func TestHelpFitsTheScreen(t *testing.T) {
+	var help bytes.Buffer
+	root := command()
+	root.SetOut(&help)
+	root.SetArgs([]string{"--help"})
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(help.String(), "--watchdog") {
+		t.Errorf("flags are missing:\n%s", help.String())
+	}
+	for line := range strings.Lines(help.String()) {
+		if len(strings.TrimRight(line, "\n")) > 80 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+}
+
 func TestFlagsThatCannotWork(t *testing.T) {
 	short := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(short, []byte("short\n"), 0o600); err != nil {
