@@ -26,7 +26,7 @@ func (o operations) consoles() {
 		Body        []byte
 	}
 	op := operation("get-node-console", http.MethodGet, "/nodes/{node}/console",
-		"End of the record of a node's serial console", http.StatusNotFound)
+		"End of the record of a node's serial console")
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "Text of whole lines, each with the time before it; without control sequences, and tokens replaced",
 		Content:     map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}

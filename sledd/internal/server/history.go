@@ -24,8 +24,7 @@ func (o operations) histories() {
 		Limit int64 `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"Most events in the answer, the newest"`
 	}
 	register(o, api.Read, operation("list-node-events", http.MethodGet, "/nodes/{node}/events",
-		"What happened to a node, oldest first",
-		http.StatusNotFound), func(ctx context.Context, in *limited) (*answer[api.EventList], error) {
+		"What happened to a node, oldest first"), func(ctx context.Context, in *limited) (*answer[api.EventList], error) {
 		list, err := o.Fleet.Events(ctx, in.Node, in.Limit)
 		return &answer[api.EventList]{list}, err
 	})
@@ -34,16 +33,14 @@ func (o operations) histories() {
 		Body api.NodeEvent
 	}
 	register(o, api.Operate, operation("add-node-event", http.MethodPost, "/nodes/{node}/events",
-		"Note what was done to a node from outside",
-		http.StatusNotFound), func(ctx context.Context, in *event) (*struct{}, error) {
+		"Note what was done to a node from outside"), func(ctx context.Context, in *event) (*struct{}, error) {
 		return nil, o.Fleet.Note(ctx, in.Node, in.Body)
 	})
 	type text struct {
 		ContentType string `header:"Content-Type"`
 		Body        []byte
 	}
-	log := operation("get-node-log", http.MethodGet, "/nodes/{node}/log", "Last lines of the step that failed last",
-		http.StatusNotFound)
+	log := operation("get-node-log", http.MethodGet, "/nodes/{node}/log", "Last lines of the step that failed last")
 	log.Responses = map[string]*huma.Response{"200": {Description: "Text", Content: map[string]*huma.MediaType{
 		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	register(o, api.Read, log, func(ctx context.Context, in *NodePath) (*text, error) {
@@ -51,8 +48,7 @@ func (o operations) histories() {
 		return &text{"text/plain; charset=utf-8", logged.Bytes()}, err
 	})
 	register(o, api.Read, operation("get-node-timeline", http.MethodGet, "/nodes/{node}/timeline",
-		"Stages of a node's newest run",
-		http.StatusNotFound), func(ctx context.Context, in *NodePath) (*answer[api.Timeline], error) {
+		"Stages of a node's newest run"), func(ctx context.Context, in *NodePath) (*answer[api.Timeline], error) {
 		line, err := o.Fleet.Timeline(ctx, in.Node)
 		return &answer[api.Timeline]{line}, err
 	})
@@ -70,8 +66,7 @@ const streamText = "Resumes after `Last-Event-ID` while sledd still holds all ev
 	"it answers 410: follow again without `Last-Event-ID`, and once the stream is open, list what you need again."
 
 func (o operations) stream() {
-	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events",
-		http.StatusNotFound, http.StatusGone)
+	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events")
 	op.Description = streamText
 	op.Responses = map[string]*huma.Response{"200": {Description: "data: is an Event in JSON; id: is its id",
 		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}

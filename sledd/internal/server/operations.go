@@ -113,8 +113,7 @@ func (o operations) nodes() {
 			list, err := o.Fleet.Nodes(ctx, filter)
 			return &answer[api.NodeList]{list}, err
 		})
-	register(o, api.Read, operation("get-node", http.MethodGet, "/nodes/{node}", "Show a node with its facts",
-		http.StatusNotFound),
+	register(o, api.Read, operation("get-node", http.MethodGet, "/nodes/{node}", "Show a node with its facts"),
 		func(ctx context.Context, in *NodePath) (*tagged[api.Node], error) {
 			node, err := o.Fleet.Node(ctx, in.Node)
 			return tag(node, node.Revision, err)
@@ -126,8 +125,7 @@ func (o operations) nodes() {
 		Body api.NodeSpec
 	}
 	register(o, api.Operate, dry(operation("put-node", http.MethodPut, "/nodes/{node}",
-		"Declare a node, or change its declaration",
-		http.StatusConflict)), func(ctx context.Context, in *put) (*tagged[api.Node], error) {
+		"Declare a node, or change its declaration")), func(ctx context.Context, in *put) (*tagged[api.Node], error) {
 		node, err := o.fleet(in.Dry).PutNode(ctx, in.Node, in.Body, in.wanted())
 		return tag(node, node.Revision, err)
 	})
@@ -137,8 +135,7 @@ func (o operations) nodes() {
 		DryRun
 	}
 	register(o, api.Operate, dry(operation("delete-node", http.MethodDelete, "/nodes/{node}",
-		"Forget a node that is not bound",
-		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *remove) (*struct{}, error) {
+		"Forget a node that is not bound")), func(ctx context.Context, in *remove) (*struct{}, error) {
 		return nil, o.fleet(in.Dry).DeleteNode(ctx, in.Node, in.wanted())
 	})
 	o.nodeDisks()
@@ -155,7 +152,7 @@ func (o operations) nodeDisks() {
 		Keep  []string `query:"keep,explode" maxItems:"16" doc:"Selectors of disks that are never written. Default: those of the node"`
 	}
 	register(o, api.Read, operation("get-node-disks", http.MethodGet, "/nodes/{node}/disks",
-		"Show which disk of a node a selector means, and why not the others", http.StatusNotFound),
+		"Show which disk of a node a selector means, and why not the others"),
 		func(ctx context.Context, in *question) (*answer[api.NodeDisks], error) {
 			disks, err := o.Fleet.Disks(ctx, in.Node, in.Match, in.Keep)
 			return &answer[api.NodeDisks]{disks}, err
@@ -165,7 +162,7 @@ func (o operations) nodeDisks() {
 		Disk string `query:"disk" required:"true" minLength:"1" maxLength:"512" doc:"Selector with serial:, wwn: or path:" example:"serial:S64GNE0R900001"`
 	}
 	register(o, api.Operate, operation("forget-node-disk", http.MethodDelete, "/nodes/{node}/disks",
-		"Forget a disk that is missing in the newest boot, such as one that was exchanged", http.StatusNotFound),
+		"Forget a disk that is missing in the newest boot, such as one that was exchanged"),
 		func(ctx context.Context, in *forget) (*struct{}, error) {
 			return nil, o.Fleet.ForgetDisk(ctx, in.Node, in.Disk)
 		})
@@ -179,8 +176,7 @@ func (o operations) replaceNode() {
 		Body api.ReplaceSpec
 	}
 	register(o, api.Operate, dry(operation("replace-node", http.MethodPost, "/nodes/{node}/replace",
-		"Give a node another MAC; it keeps its name, binding and history",
-		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *replace) (*tagged[api.Node], error) {
+		"Give a node another MAC; it keeps its name, binding and history")), func(ctx context.Context, in *replace) (*tagged[api.Node], error) {
 		node, err := o.fleet(in.Dry).ReplaceNode(ctx, in.Node, in.Body, in.wanted())
 		return tag(node, node.Revision, err)
 	})
@@ -202,7 +198,7 @@ func (o operations) images() {
 			list, err := o.Fleet.Images(ctx)
 			return &answer[api.ImageList]{list}, err
 		})
-	register(o, api.Read, operation("get-image", http.MethodGet, "/images/{name}", "Show an image", http.StatusNotFound),
+	register(o, api.Read, operation("get-image", http.MethodGet, "/images/{name}", "Show an image"),
 		func(ctx context.Context, in *NamePath) (*tagged[api.Image], error) {
 			image, err := o.Fleet.Image(ctx, in.Name)
 			return tag(image, image.Revision, err)
@@ -214,8 +210,7 @@ func (o operations) images() {
 		Body api.ImageSpec
 	}
 	register(o, api.Operate, dry(operation("put-image", http.MethodPut, "/images/{name}",
-		"Register an image; afterwards only its URLs, labels and signature may change",
-		http.StatusConflict)), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
+		"Register an image; afterwards only its URLs, labels and signature may change")), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
 		image, err := o.fleet(in.Dry).PutImage(ctx, in.Name, in.Body, in.wanted())
 		return tag(image, image.Revision, err)
 	})
@@ -225,8 +220,7 @@ func (o operations) images() {
 		DryRun
 	}
 	register(o, api.Operate, dry(operation("delete-image", http.MethodDelete, "/images/{name}",
-		"Remove an image that no node is bound to",
-		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *remove) (*struct{}, error) {
+		"Remove an image that no node is bound to")), func(ctx context.Context, in *remove) (*struct{}, error) {
 		return nil, o.fleet(in.Dry).DeleteImage(ctx, in.Name, in.wanted())
 	})
 }
@@ -278,8 +272,7 @@ func (o operations) bindings() {
 			list, err := o.Fleet.Bindings(ctx, filter)
 			return &answer[api.BindingList]{list}, err
 		})
-	register(o, api.Read, operation("get-binding", http.MethodGet, "/bindings/{node}", "Show a binding",
-		http.StatusNotFound),
+	register(o, api.Read, operation("get-binding", http.MethodGet, "/bindings/{node}", "Show a binding"),
 		func(ctx context.Context, in *NodePath) (*tagged[api.Binding], error) {
 			binding, err := o.Fleet.Binding(ctx, in.Node)
 			return tag(binding, binding.Revision, err)
@@ -295,8 +288,7 @@ func (o operations) bindings() {
 		Body       api.BindingSpec
 	}
 	register(o, api.Operate, dry(operation("put-binding", http.MethodPut, "/bindings/{node}",
-		"Bind a node to an image, or to be wiped",
-		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
+		"Bind a node to an image, or to be wiped")), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
 		item := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation, KeepUserData: in.Keep}
 		binding, err := o.fleet(in.Dry).PutBinding(ctx, in.Node,
 			fleet.Change{BulkBinding: item, Wanted: in.wanted(), TakeOver: in.Take})
@@ -310,8 +302,7 @@ func (o operations) bindings() {
 		Owner string `query:"owner" maxLength:"128" doc:"Who takes it back: the owner that it belongs to"`
 	}
 	register(o, api.Operate, dry(operation("delete-binding", http.MethodDelete, "/bindings/{node}",
-		"Take a binding back; the disk stays as it is",
-		http.StatusNotFound, http.StatusConflict)), func(ctx context.Context, in *remove) (*struct{}, error) {
+		"Take a binding back; the disk stays as it is")), func(ctx context.Context, in *remove) (*struct{}, error) {
 		end := api.BulkBinding{BindingSpec: api.BindingSpec{Owner: in.Owner}}
 		return nil, o.fleet(in.Dry).DeleteBinding(ctx, in.Node,
 			fleet.Change{BulkBinding: end, Wanted: in.wanted(), TakeOver: in.Take})
@@ -328,8 +319,7 @@ func (o operations) bulk() {
 		Body api.BulkBindings
 	}
 	op := dry(operation("bind-many", http.MethodPost, "/bindings",
-		"Bind many nodes, or remove bindings; if one item is refused, nothing changes",
-		http.StatusConflict))
+		"Bind many nodes, or remove bindings; if one item is refused, nothing changes"))
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {
 		list, err := o.fleet(in.Dry).PutBindings(ctx, in.Body.Items, in.Again, in.Take)
@@ -350,8 +340,7 @@ func (o operations) operators() {
 			list, err := o.Fleet.Operators(ctx)
 			return &answer[api.OperatorList]{list}, err
 		})
-	register(o, api.Admin, operation("get-operator", http.MethodGet, "/operators/{name}", "Show an operator",
-		http.StatusNotFound),
+	register(o, api.Admin, operation("get-operator", http.MethodGet, "/operators/{name}", "Show an operator"),
 		func(ctx context.Context, in *Path) (*answer[api.Operator], error) {
 			operator, err := o.Fleet.Operator(ctx, in.Name)
 			return &answer[api.Operator]{operator}, err
@@ -363,7 +352,7 @@ func (o operations) operators() {
 			return &answer[api.Operator]{operator}, err
 		})
 	register(o, api.Admin, operation("delete-operator", http.MethodDelete, "/operators/{name}",
-		"Take an operator's token away", http.StatusNotFound),
+		"Take an operator's token away"),
 		func(ctx context.Context, in *Path) (*struct{}, error) {
 			return nil, o.Fleet.DeleteOperator(ctx, in.Name)
 		})

@@ -18,9 +18,10 @@ import (
 )
 
 const (
-	bearerScheme = "operator"
-	bulkBody     = 32 << 20 // bytes
-	bulkTime     = 2 * time.Minute
+	bearerScheme    = "operator"
+	problemResponse = "Problem"
+	bulkBody        = 32 << 20 // bytes
+	bulkTime        = 2 * time.Minute
 )
 
 // NewAPI describes the operator API on a mux; without a server behind it, it is only a description.
@@ -30,6 +31,10 @@ func NewAPI(mux *http.ServeMux) huma.API {
 	config.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	config.DocsPath, config.SchemasPath, config.OpenAPIPath = "", "", "/openapi"
 	config.CreateHooks = nil
+	config.Components.Responses = map[string]*huma.Response{problemResponse: {
+		Description: "The request was refused or failed; the problem has the status and the reason",
+		Content: map[string]*huma.MediaType{"application/problem+json": {
+			Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}}}}
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "Token of an operator with role read, operate or admin"},
 	}
@@ -68,18 +73,18 @@ type operations struct {
 }
 
 // operation is what differs between operations. The path follows /v1.
-func operation(id, method, path, summary string, errors ...int) huma.Operation {
-	return huma.Operation{OperationID: id, Method: method, Path: "/v1" + path, Summary: summary, Errors: errors}
+func operation(id, method, path, summary string) huma.Operation {
+	return huma.Operation{OperationID: id, Method: method, Path: "/v1" + path, Summary: summary}
 }
 
 // register adds an operation that needs a role; errors of its handler become problems.
 func register[I, O any](o operations, role api.Role, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	op.Security = []map[string][]string{{bearerScheme: {}}}
 	op.Description = strings.TrimSpace(op.Description + " Needs role " + string(role) + ".")
-	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
-	if op.Method != http.MethodGet {
-		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusPreconditionFailed)
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
 	}
+	op.Responses["default"] = &huma.Response{Ref: "#/components/responses/" + problemResponse}
 	op.Middlewares = append(op.Middlewares, o.authorize(role, op))
 	huma.Register(o.API, op, func(ctx context.Context, input *I) (*O, error) {
 		out, err := handler(ctx, input)

@@ -15,13 +15,13 @@ func (o operations) rescues() {
 		Body api.RescueSpec
 	}
 	register(o, api.Operate, operation("put-rescue", http.MethodPut, "/nodes/{node}/rescue",
-		"Put a node under rescue: it boots the Sled system with an SSH server, and no disk is touched", http.StatusNotFound),
+		"Put a node under rescue: it boots the Sled system with an SSH server, and no disk is touched"),
 		func(ctx context.Context, in *put) (*tagged[api.Node], error) {
 			node, err := o.Fleet.PutRescue(ctx, in.Node, in.Body)
 			return tag(node, node.Revision, err)
 		})
 	register(o, api.Operate, operation("delete-rescue", http.MethodDelete, "/nodes/{node}/rescue",
-		"End a rescue; the node continues where it was interrupted", http.StatusNotFound),
+		"End a rescue; the node continues where it was interrupted"),
 		func(ctx context.Context, in *NodePath) (*struct{}, error) {
 			return nil, o.Fleet.DeleteRescue(ctx, in.Node)
 		})

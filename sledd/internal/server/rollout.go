@@ -26,8 +26,7 @@ func (o operations) rollouts() {
 			list, err := o.Rollouts.List(ctx)
 			return &answer[api.RolloutList]{list}, err
 		})
-	register(o, api.Read, operation("get-rollout", http.MethodGet, "/rollouts/{rollout}", "A rollout with its nodes",
-		http.StatusNotFound),
+	register(o, api.Read, operation("get-rollout", http.MethodGet, "/rollouts/{rollout}", "A rollout with its nodes"),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
 			one, err := o.Rollouts.Get(ctx, in.Rollout)
 			return &answer[api.Rollout]{one}, err
@@ -38,15 +37,14 @@ func (o operations) rollouts() {
 		Body api.NodeRunSpec
 	}
 	register(o, api.Operate, operation("put-rollout-run", http.MethodPut, "/rollouts/{rollout}/runs/{node}",
-		"Report the state of a node of a rollout; stops the rollout if its failure budget is exceeded",
-		http.StatusNotFound, http.StatusConflict),
+		"Report the state of a node of a rollout; stops the rollout if its failure budget is exceeded"),
 		func(ctx context.Context, in *run) (*answer[api.RunAnswer], error) {
 			recorded, err := o.Rollouts.PutRun(ctx, in.Rollout, in.Node, in.Body)
 			return &answer[api.RunAnswer]{recorded}, err
 		})
 	o.putRuns()
 	register(o, api.Operate, operation("abort-rollout", http.MethodPost, "/rollouts/{rollout}/abort",
-		"Abort a rollout; running nodes are not interrupted", http.StatusNotFound, http.StatusConflict),
+		"Abort a rollout; running nodes are not interrupted"),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
 			one, err := o.Rollouts.Abort(ctx, in.Rollout, origin.Of(ctx).Actor)
 			return &answer[api.Rollout]{one}, err
@@ -59,7 +57,7 @@ func (o operations) putRuns() {
 		Body api.NodeRunItems
 	}
 	op := operation("put-rollout-runs", http.MethodPut, "/rollouts/{rollout}/runs",
-		"Report the states of many nodes of a rollout, each as by itself", http.StatusNotFound)
+		"Report the states of many nodes of a rollout, each as by itself")
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *runs) (*answer[api.RunsAnswer], error) {
 		recorded, err := o.Rollouts.PutRuns(ctx, in.Rollout, in.Body.Items)
@@ -92,7 +90,7 @@ func (o operations) startRollout() {
 		Body   api.Rollout
 	}
 	op := operation("start-rollout", http.MethodPost, "/rollouts",
-		"Start a rollout, or resume the same one if it has not ended", http.StatusConflict)
+		"Start a rollout, or resume the same one if it has not ended")
 	op.DefaultStatus = http.StatusCreated
 	op.Responses = map[string]*huma.Response{"200": {Description: "Resumed",
 		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Rollout"}}}}}

@@ -50,8 +50,7 @@ func (o operations) warm() {
 		Base
 	}
 	register(o, api.Operate, operation("boot-node", http.MethodPost, "/nodes/{node}/boot",
-		"Say what a running node is to be started with to come into the Sled system, in place of a boot script",
-		http.StatusNotFound, http.StatusConflict),
+		"Say what a running node is to be started with to come into the Sled system, in place of a boot script"),
 		func(ctx context.Context, in *ask) (*answer[api.Boot], error) {
 			system := o.Intake.System
 			boot, err := o.Intake.Warm(ctx, in.Node, in.of(system.Servers, system.URL))
