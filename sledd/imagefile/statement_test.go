@@ -3,29 +3,21 @@
 package imagefile
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sled-fleet/sled/contract/vectors"
 )
 
 // signing is a vector of signatures. Floors are checked by nodes alone.
-type signing struct{ folder, name, code, image, digest, statement, signature, floor string }
+type signing struct{ name, code, image, digest, statement, signature, floor string }
 
 func signings(t testing.TB) []signing {
 	t.Helper()
-	paths, err := filepath.Glob("../../contract/vectors/signing/*/*.signing")
-	if err != nil || len(paths) < 90 {
-		t.Fatalf("%d vectors, %v", len(paths), err)
-	}
-	all := make([]signing, 0, len(paths))
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := signing{folder: filepath.Base(filepath.Dir(path)), name: strings.TrimSuffix(filepath.Base(path), ".signing")}
-		for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {
+	var all []signing
+	for _, c := range append(vectors.Cases(t, "signing/ok", 4), vectors.Cases(t, "signing/bad", 60)...) {
+		v := signing{name: c.Name}
+		for line := range strings.SplitSeq(strings.TrimSuffix(c.Text, "\n"), "\n") {
 			word, value, _ := strings.Cut(line, " ")
 			if at := map[string]*string{"code": &v.code, "name": &v.image, "digest": &v.digest,
 				"signature": &v.signature, "floor": &v.floor,

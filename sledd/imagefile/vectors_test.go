@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-const vectors = "../../contract/vectors/image"
+const images = "../../contract/vectors/image"
 
 // unseen are the bad vectors whose fault lies in frames of data and gaps, or shows only with the
 // public keys: this package checks neither.
@@ -39,7 +39,7 @@ type vector struct {
 
 func manifest(t testing.TB) []vector {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(vectors, "manifest"))
+	text, err := os.ReadFile(filepath.Join(images, "manifest"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func manifest(t testing.TB) []vector {
 
 func load(t testing.TB, name string) []byte {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join(vectors, name+".raw.zst"))
+	file, err := os.ReadFile(filepath.Join(images, name+".raw.zst"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,53 +4,31 @@ package sleddtest
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sled-fleet/sled/contract/vectors"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
-
-// hostileVectors as seen from a package three folders below the project.
-const hostileVectors = "../../../contract/vectors/report/hostile"
-
-// HostileFile returns the text of each hostile vector of a kind (accepted, refused, text) by its name.
-func HostileFile(t testing.TB, kind string) map[string]string {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(hostileVectors, kind, "*"))
-	if err != nil || len(paths) < 5 {
-		t.Fatalf("%s: %d vectors, %v", kind, len(paths), err)
-	}
-	files := map[string]string{}
-	for _, path := range paths {
-		text, err := os.ReadFile(path) //nolint:gosec // our own vectors
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[filepath.Base(path)] = string(text)
-	}
-	return files
-}
 
 // HostileTexts returns the values of every hostile vector, by its name: what a node might send.
 func HostileTexts(t testing.TB) map[string][]string {
 	t.Helper()
 	texts := map[string][]string{}
-	for name, text := range HostileFile(t, "text") {
-		texts[name] = []string{text}
+	for _, c := range vectors.Cases(t, "report/hostile/text", 7) {
+		texts[c.Name] = []string{c.Text}
 	}
 	for _, kind := range []string{"accepted", "refused"} {
-		for name, text := range HostileFile(t, kind) {
-			for _, line := range strings.Split(text, "\n")[1:] {
+		for _, c := range vectors.Cases(t, "report/hostile/"+kind, 30) {
+			for _, line := range strings.Split(c.Text, "\n")[1:] {
 				parsed, err := operand.Parse(line)
 				if err != nil {
 					continue // not operands: generation, boot, end of the file
 				}
 				for _, pair := range parsed.Operands {
 					if len(pair.Value) > 3 { // no number
-						texts[name] = append(texts[name], pair.Value)
+						texts[c.Name] = append(texts[c.Name], pair.Value)
 					}
 				}
 			}

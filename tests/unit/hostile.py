@@ -7,22 +7,19 @@ sledd refuses or cleans much of this. The consumers are tested with all of it as
 from __future__ import annotations
 
 from itertools import cycle
-from pathlib import Path
 from urllib.parse import unquote
 
+from ansible_collections.sled.fleet.contract.vectors import cases
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 
-VECTORS = Path(__file__).parents[2] / "contract/vectors/report/hostile"
 ADDRESS = "10.77.0.50"  # the only one in the vectors that may become the address of a node
 FILE = "PWNED"  # is written by any command that is run
 
 
-def texts(path: Path) -> list[str]:
-    """All values of a vector, as text of JSON."""
-    if path.suffix == ".log":
-        return [path.read_text(encoding="utf-8", errors="replace")]
+def texts(report: bytes) -> list[str]:
+    """All values of a report, as text of JSON."""
     values = []
-    for line in path.read_text(encoding="ascii").splitlines()[1:]:
+    for line in report.decode("ascii").splitlines()[1:]:
         for pair in line.split(" ")[1:]:
             key, equals, value = pair.partition("=")
             if equals and key not in ("step", "of", "verb", "code", "seconds", "mac"):
@@ -32,7 +29,9 @@ def texts(path: Path) -> list[str]:
 
 def vectors() -> dict[str, list[str]]:
     """The values of each vector, by its name."""
-    return {path.stem: texts(path) for path in sorted(VECTORS.glob("*/*"))}
+    reports = cases.read("report/hostile/accepted") | cases.read("report/hostile/refused")
+    logs = {name: [log.decode(errors="replace")] for name, log in cases.read("report/hostile/text").items()}
+    return {name: texts(report) for name, report in reports.items()} | logs
 
 
 def claims(node: Json, values: list[str]) -> Json:

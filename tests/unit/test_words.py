@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.sled.fleet.contract.vectors import cases
 from ansible_collections.sled.fleet.tests.unit.vocabulary import KEY, TREE, Item, Outputs, all_fewer, names, tool, words
 
 OUTPUTS = Outputs()
@@ -177,9 +178,7 @@ def test_verbs_that_sledc_does_are_verbs_of_sledc() -> None:
 
 def vectors(folder: str, verb: str) -> list[str]:
     """The lines of vectors that are this step."""
-    plans = [
-        path.read_bytes().decode(errors="replace") for path in (TREE / "contract/vectors/plan" / folder).glob("*.plan")
-    ]
+    plans = [text.decode(errors="replace") for text in cases.read(f"plan/{folder}").values()]
     return [line for plan in plans for line in plan.splitlines() if line.split(" ")[0] == verb]
 
 

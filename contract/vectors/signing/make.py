@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes every vector beside it again, from ../../image.md, "Signature": `python3 make.py`.
+"""Makes the tables beside it again, from ../../image.md, "Signature": `python3 make.py`.
 
-They are committed; a reader needs only them. A vector is lines of a word and its value:
+They are committed; a reader needs only them. A case is lines of a word and its value:
 
     code       exit code of ../../exit-codes.md
     name       of the image in the plan
@@ -16,6 +16,7 @@ The signatures are to be checked with ../image/keys/both.pub.
 from __future__ import annotations
 
 import base64
+import runpy
 import sys
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from form import KEY, OTHER, key_of  # noqa: E402
 NAME, LINE, DATE = "debian-12-v7", "debian-12", "2026-11-23T15:50:00Z"
 DIGEST, OTHER_DIGEST = "sha256:" + "8f" * 32, "sha256:" + "8e" * 32
 STRANGER = key_of(3)
+write = runpy.run_path(str(HERE.parent / "cases.py"))["write"]
 
 
 def text(name: str = NAME, line: str = LINE, signed: str = DATE, digest: str = DIGEST) -> str:
@@ -199,18 +201,19 @@ def floors() -> dict[str, list[tuple[str, str]]]:
     return {f"floor_file_{name}": vector(text(), floor=lines) for name, lines in files.items()}
 
 
+def texts(code: int, vectors: dict[str, list[tuple[str, str]]]) -> dict[str, bytes]:
+    """The vectors as cases of a table."""
+    return {
+        name: "".join(f"{word} {value}\n" for word, value in [("code", str(code)), *lines]).encode()
+        for name, lines in vectors.items()
+    }
+
+
 def main() -> None:
-    """Writes every vector."""
-    for folder, code, vectors in (
-        ("ok", 0, good()),
-        ("bad", 2, forms()),
-        ("bad", 5, refused()),
-        ("bad", 1, floors()),
-    ):
-        (HERE / folder).mkdir(exist_ok=True)
-        for name, lines in vectors.items():
-            content = "".join(f"{word} {value}\n" for word, value in [("code", str(code)), *lines])
-            (HERE / folder / f"{name}.signing").write_text(content, encoding="utf-8", newline="")
+    """Writes both tables."""
+    head = "Made by make.py, which describes the lines: signatures that are"
+    write("signing/ok", f"{head} accepted.", texts(0, good()))
+    write("signing/bad", f"{head} refused.", texts(2, forms()) | texts(5, refused()) | texts(1, floors()))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ static struct fault fault;
 static char *vector(const char *name, size_t *ret_size) {
 	char *data;
 
-	snprintf(path, sizeof(path), "%s/admission/%s", getenv("SLED_VECTORS"), name);
+	snprintf(path, sizeof(path), "%s/admission/%s", getenv("SLED_CASES"), name);
 	if (file_read(path, 1 << 20, &data, ret_size) < 0)
 		abort();
 	return data;
@@ -30,7 +30,7 @@ static size_t each(const char *folder, bool wanted) {
 	glob_t found;
 	size_t count;
 
-	snprintf(path, sizeof(path), "%s/admission/%s/*.claim", getenv("SLED_VECTORS"), folder);
+	snprintf(path, sizeof(path), "%s/admission/%s/*.claim", getenv("SLED_CASES"), folder);
 	if (glob(path, 0, NULL, &found) != 0)
 		abort();
 	count = found.gl_pathc;

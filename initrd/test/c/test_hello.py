@@ -16,7 +16,7 @@ from tap import run_tests
 SLEDC = os.environ["SLEDC"]
 MAC = "52:54:00:77:00:01"
 NODE = "/node/v1/52-54-00-77-00-01"
-VECTORS = Path(os.environ["SLED_VECTORS"]) / "admission/ok"
+VECTORS = Path(os.environ["SLED_CASES"]) / "admission/ok"
 CLAIM = (VECTORS / "proven.claim").read_bytes()
 HELLO = (VECTORS / "smallest.hello").read_bytes()
 CLAIM_TOKEN = "sledc_525400770001_0_" + "c" * 64

@@ -18,8 +18,8 @@ check() { # check WANTED NAME COMMAND...: exit code
 }
 
 truncate -s 1M "$TMPDIR/disk"
-for plan in "$SLED_VECTORS"/plan/ok/*.plan; do check 0 "$plan" "$SLEDC" check-plan "$plan"; done
-for plan in "$SLED_VECTORS"/plan/bad/*.plan; do
+for plan in "$SLED_CASES"/plan/ok/*; do check 0 "$plan" "$SLEDC" check-plan "$plan"; done
+for plan in "$SLED_CASES"/plan/bad/*; do
 	check 2 "$plan" "$SLEDC" check-plan "$plan"
 	grep -q '^check-plan: line [0-9]' "$TMPDIR/out" || { echo "not ok - $plan: names no line"; status=1; }
 done

@@ -3,32 +3,14 @@
 package admission_test
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sled-fleet/sled/contract/vectors"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 )
-
-const vectors = "../../../contract/vectors/admission"
-
-func each(t testing.TB, pattern string, see func(name, text string)) {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(vectors, pattern))
-	if err != nil || len(paths) < 6 {
-		t.Fatalf("%s/%s: %d vectors, %v", vectors, pattern, len(paths), err)
-	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		see(filepath.Base(path), string(text))
-	}
-}
 
 func parse(name, text string) error {
 	if strings.HasSuffix(name, ".claim") {
@@ -40,27 +22,21 @@ func parse(name, text string) error {
 }
 
 func TestVectors(t *testing.T) {
-	for _, kind := range []string{"hello", "claim"} {
-		each(t, "ok/*."+kind, func(name, text string) {
-			if err := parse(name, text); err != nil {
-				t.Errorf("ok/%s is refused: %v", name, err)
-			}
-		})
-		each(t, "bad/*."+kind, func(name, text string) {
-			if err := parse(name, text); err == nil {
-				t.Errorf("bad/%s is accepted", name)
-			}
-		})
+	for _, c := range vectors.Cases(t, "admission/ok", 12) {
+		if err := parse(c.Name, c.Text); err != nil {
+			t.Errorf("ok/%s is refused: %v", c.Name, err)
+		}
+	}
+	for _, c := range vectors.Cases(t, "admission/bad", 50) {
+		if err := parse(c.Name, c.Text); err == nil {
+			t.Errorf("bad/%s is accepted", c.Name)
+		}
 	}
 }
 
 func TestHelloIsReadWhole(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(vectors, "ok", "all_operands.hello"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	const digest = "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"
-	got, err := admission.ParseHello(string(text))
+	got, err := admission.ParseHello(vectors.Text(t, "admission/ok", "all_operands.hello"))
 	want := admission.Hello{Boot: "0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e", NIC: "52:54:00:77:00:01",
 		UUID: "0e8c6a52-7f0c-4f4e-9a49-6f7f0f3c2b11", Serial: "n1", System: digest, EK: digest, EKType: "ecc"}
 	if err != nil || got != want {
@@ -115,8 +91,10 @@ func TestLevelsAreWords(t *testing.T) {
 }
 
 func FuzzTexts(f *testing.F) {
-	for _, pattern := range []string{"ok/*", "bad/*"} {
-		each(f, pattern, func(_, text string) { f.Add(text) })
+	for _, table := range []string{"admission/ok", "admission/bad"} {
+		for _, c := range vectors.Cases(f, table, 12) {
+			f.Add(c.Text)
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if hello, err := admission.ParseHello(text); err == nil {

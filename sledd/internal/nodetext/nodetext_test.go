@@ -4,12 +4,11 @@ package nodetext_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/sled-fleet/sled/contract/vectors"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 )
@@ -117,17 +116,10 @@ func TestATextThatWasCutHasNoHalfOfALine(t *testing.T) {
 }
 
 func TestHostileTextIsCleaned(t *testing.T) {
-	paths, err := filepath.Glob("../../../contract/vectors/report/hostile/text/*.log")
-	if err != nil || len(paths) < 5 {
-		t.Fatalf("%d vectors, %v", len(paths), err)
-	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range vectors.Cases(t, "report/hostile/text", 7) {
+		text := []byte(c.Text)
 		if found := nodetexttest.Unsafe(nodetext.RawOf(text).String(), "\n\t"); found != "" {
-			t.Errorf("%s has %s: %q", path, found, nodetext.RawOf(text))
+			t.Errorf("%s has %s: %q", c.Name, found, nodetext.RawOf(text))
 		}
 	}
 	const written = "one\x1b[2Jtwo\r\n\x1b]0;title\x07three \u009b\x00"

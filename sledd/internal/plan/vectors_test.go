@@ -3,54 +3,38 @@
 package plan_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/sled-fleet/sled/contract/vectors"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
-const vectors = "../../../contract/vectors/plan"
-
-func each(t testing.TB, folder string, see func(name, text string)) {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(vectors, folder, "*.plan"))
-	if err != nil || len(paths) < 4 {
-		t.Fatalf("%s/%s: %d vectors, %v", vectors, folder, len(paths), err)
-	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		see(filepath.Base(path), string(text))
-	}
-}
-
 func TestGoodVectorsAreAcceptedAndSurviveEncoding(t *testing.T) {
-	each(t, "ok", func(name, text string) {
-		parsed, err := plan.Parse(text)
+	for _, c := range vectors.Cases(t, "plan/ok", 20) {
+		parsed, err := plan.Parse(c.Text)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			return
+			t.Errorf("%s: %v", c.Name, err)
+			continue
 		}
-		if written, err := plan.Encode(parsed); err != nil || written != text {
-			t.Errorf("%s: %v, written as\n%s", name, err, written)
+		if written, err := plan.Encode(parsed); err != nil || written != c.Text {
+			t.Errorf("%s: %v, written as\n%s", c.Name, err, written)
 		}
-	})
+	}
 }
 
 func TestBadVectorsAreRefused(t *testing.T) {
-	each(t, "bad", func(name, text string) {
-		if parsed, err := plan.Parse(text); err == nil {
-			t.Errorf("%s was accepted as %+v", name, parsed)
+	for _, c := range vectors.Cases(t, "plan/bad", 90) {
+		if parsed, err := plan.Parse(c.Text); err == nil {
+			t.Errorf("%s was accepted as %+v", c.Name, parsed)
 		}
-	})
+	}
 }
 
 func FuzzParse(f *testing.F) {
-	for _, folder := range []string{"ok", "bad"} {
-		each(f, folder, func(_, text string) { f.Add(text) })
+	for _, table := range []string{"plan/ok", "plan/bad"} {
+		for _, c := range vectors.Cases(f, table, 20) {
+			f.Add(c.Text)
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		parsed, err := plan.Parse(text)

@@ -3,33 +3,23 @@
 package report_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sled-fleet/sled/contract/vectors"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
 
-func read(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(vectors, "hostile", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 func TestHostileTextIsRefusedByName(t *testing.T) {
-	each(t, "hostile/refused", func(name, text string) {
-		err := parse(text)
+	for _, c := range vectors.Cases(t, "report/hostile/refused", 30) {
+		err := parse(c.Text)
 		if err == nil {
-			t.Errorf("%s was accepted", name)
-			return
+			t.Errorf("%s was accepted", c.Name)
+			continue
 		}
-		key, _, _ := strings.Cut(name, "_")
+		key, _, _ := strings.Cut(c.Name, "_")
 		if key == "rescue" {
 			key = "detail"
 		}
@@ -37,39 +27,39 @@ func TestHostileTextIsRefusedByName(t *testing.T) {
 			key = "line 3: "
 		}
 		if !strings.Contains(err.Error(), key) {
-			t.Errorf("%s: the error does not name %s: %v", name, key, err)
+			t.Errorf("%s: the error does not name %s: %v", c.Name, key, err)
 		}
-	})
+	}
 }
 
 func TestAcceptedHostileTextIsSafeToPrint(t *testing.T) {
-	each(t, "hostile/accepted", func(name, text string) {
-		if err := parse(text); err != nil {
-			t.Errorf("%s: %v", name, err)
-			return
+	for _, c := range vectors.Cases(t, "report/hostile/accepted", 30) {
+		if err := parse(c.Text); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
 		}
-		if sent, err := report.Parse(text); err == nil {
+		if sent, err := report.Parse(c.Text); err == nil {
 			for _, line := range sent.Lines {
-				nodetexttest.Printable(t, name, line.Reason.String(), "")
-				nodetexttest.Printable(t, name, line.Detail.String(), "")
+				nodetexttest.Printable(t, c.Name, line.Reason.String(), "")
+				nodetexttest.Printable(t, c.Name, line.Detail.String(), "")
 			}
 		}
-		if hardware, err := report.ParseFacts(text); err == nil {
-			nodetexttest.Printable(t, name, hardware.DroppedText(), "")
+		if hardware, err := report.ParseFacts(c.Text); err == nil {
+			nodetexttest.Printable(t, c.Name, hardware.DroppedText(), "")
 			facts := hardware.Facts
 			maps := append(slices.Clone(facts.Disks), facts.NICs...)
 			for _, values := range append(maps, facts.Kernel, facts.CPU, facts.Memory, facts.Firmware, facts.DMI) {
 				for key, value := range values {
-					nodetexttest.Printable(t, name+" "+key, value.String(), "")
+					nodetexttest.Printable(t, c.Name+" "+key, value.String(), "")
 				}
 			}
 		}
-		if system, _, _, err := report.ParseOperational(text); err == nil {
+		if system, _, _, err := report.ParseOperational(c.Text); err == nil {
 			for _, value := range []string{system.ID.String(), system.Version.String(), system.BootCurrent.String()} {
-				nodetexttest.Printable(t, name, value, "")
+				nodetexttest.Printable(t, c.Name, value, "")
 			}
 		}
-	})
+	}
 }
 
 func TestUnacceptableFactsAreDroppedOneByOne(t *testing.T) {
@@ -87,7 +77,7 @@ func TestUnacceptableFactsAreDroppedOneByOne(t *testing.T) {
 		"jinja":        {nil, 4, 1},
 		"token":        {nil, 3, 0},
 	} {
-		hardware, err := report.ParseFacts(read(t, "accepted/facts_"+name+".report"))
+		hardware, err := report.ParseFacts(vectors.Text(t, "report/hostile/accepted", "facts_"+name))
 		var dropped []string
 		for _, text := range hardware.Dropped {
 			what, _, _ := strings.Cut(strings.Replace(text, ": name: ", ": name\x00", 1), "\x00")
@@ -105,12 +95,12 @@ func TestUnacceptableFactsAreDroppedOneByOne(t *testing.T) {
 }
 
 func TestTokensAreTakenOut(t *testing.T) {
-	sent, err := report.Parse(read(t, "accepted/reason_token.report"))
+	sent, err := report.Parse(vectors.Text(t, "report/hostile/accepted", "reason_token"))
 	if err != nil || sent.Lines[1].Reason.String() != "mount: [token]: no such file" ||
 		sent.Lines[1].Detail.String() != "kernel arguments: sled.token=[token]" {
 		t.Errorf("%+v, %v", sent, err)
 	}
-	hardware, err := report.ParseFacts(read(t, "accepted/facts_token.report"))
+	hardware, err := report.ParseFacts(vectors.Text(t, "report/hostile/accepted", "facts_token"))
 	if err != nil || hardware.Facts.DMI["product"].String() != "cmdline sled.token=[token] quiet" {
 		t.Errorf("%+v, %v", hardware, err)
 	}

@@ -3,35 +3,17 @@
 package report_test
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/sled-fleet/sled/contract/vectors"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
 
 const captured = "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"
-
-const vectors = "../../../contract/vectors/report"
-
-func each(t testing.TB, folder string, see func(name, text string)) {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(vectors, folder, "*.report"))
-	if err != nil || len(paths) < 4 {
-		t.Fatalf("%s/%s: %d vectors, %v", vectors, folder, len(paths), err)
-	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		see(filepath.Base(path), string(text))
-	}
-}
 
 // parse chooses the reader by the first word, as the path of a request does.
 func parse(text string) error {
@@ -48,29 +30,26 @@ func parse(text string) error {
 }
 
 func TestGoodVectorsAreAccepted(t *testing.T) {
-	each(t, "ok", func(name, text string) {
-		if err := parse(text); err != nil {
-			t.Errorf("%s: %v", name, err)
+	for _, c := range vectors.Cases(t, "report/ok", 15) {
+		if err := parse(c.Text); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
 		}
-	})
+	}
 }
 
 func TestBadVectorsAreRefused(t *testing.T) {
-	each(t, "bad", func(name, text string) {
-		if err := parse(text); err == nil {
-			t.Errorf("%s was accepted", name)
+	for _, c := range vectors.Cases(t, "report/bad", 30) {
+		if err := parse(c.Text); err == nil {
+			t.Errorf("%s was accepted", c.Name)
 		} else {
-			t.Logf("%s: %v", name, err)
+			t.Logf("%s: %v", c.Name, err)
 		}
-	})
+	}
 }
 
 func TestReportIsReadWhole(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(vectors, "ok", "one_step.report"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := report.Parse(string(text))
+	text := vectors.Text(t, "report/ok", "one_step")
+	got, err := report.Parse(text)
 	want := report.Report{Generation: 3, Boot: nodetext.CleanIdentifier("0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e"),
 		Lines: []report.Line{
 			{Kind: report.Begin, Step: 2, Of: 4, Verb: "write"},
@@ -83,11 +62,8 @@ func TestReportIsReadWhole(t *testing.T) {
 }
 
 func TestFactsAreReadWhole(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(vectors, "ok", "facts.report"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	hardware, err := report.ParseFacts(string(text))
+	text := vectors.Text(t, "report/ok", "facts")
+	hardware, err := report.ParseFacts(text)
 	facts := hardware.Facts
 	if err != nil || hardware.Uptime != 2.71 || hardware.Dropped != nil ||
 		facts.CPU["model"].String() != "AMD EPYC" || facts.Disks[0]["serial"].String() != "LAB-0001" ||
@@ -97,8 +73,10 @@ func TestFactsAreReadWhole(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, folder := range []string{"ok", "bad", "hostile/accepted", "hostile/refused"} {
-		each(f, folder, func(_, text string) { f.Add(text) })
+	for _, table := range []string{"ok", "bad", "hostile/accepted", "hostile/refused"} {
+		for _, c := range vectors.Cases(f, "report/"+table, 15) {
+			f.Add(c.Text)
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if parsed, err := report.Parse(text); err == nil {
@@ -118,11 +96,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestReceivedIsReadWhole(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(vectors, "ok", "received.report"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := report.Parse(string(text))
+	text := vectors.Text(t, "report/ok", "received")
+	got, err := report.Parse(text)
 	if err != nil || len(got.Lines) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -134,11 +109,8 @@ func TestReceivedIsReadWhole(t *testing.T) {
 }
 
 func TestCaptureIsReadWhole(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(vectors, "ok", "captured.report"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := report.Parse(string(text))
+	text := vectors.Text(t, "report/ok", "captured")
+	got, err := report.Parse(text)
 	if err != nil || len(got.Lines) != 3 {
 		t.Fatalf("got %+v, %v", got, err)
 	}

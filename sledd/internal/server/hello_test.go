@@ -4,29 +4,25 @@ package server_test
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sled-fleet/sled/contract/vectors"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 )
 
 func TestHelloIsAnsweredWithAClaim(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
-	text, err := os.ReadFile("../../../contract/vectors/admission/ok/all_operands.hello")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := vectors.Text(t, "admission/ok", "all_operands.hello")
 	const path = "/node/v1/52-54-00-77-00-01/"
-	a := s.Ask("POST", path+"hello", "", string(text))
+	a := s.Ask("POST", path+"hello", "", text)
 	claim := a.Header.Get("Sled-Token")
 	answer, err := admission.ParseAnswer(a.Body)
 	if a.Status != http.StatusOK || err != nil || answer.Level != admission.Open || !strings.HasPrefix(claim, "sledc_") {
 		t.Fatalf("%d, %q, %v, token %q", a.Status, a.Body, err, claim)
 	}
-	if again := s.Ask("POST", path+"hello", claim, string(text)); again.Status != http.StatusOK ||
+	if again := s.Ask("POST", path+"hello", claim, text); again.Status != http.StatusOK ||
 		again.Header.Get("Sled-Token") != "" || !strings.Contains(again.Body, answer.Code) {
 		t.Errorf("sent again: %d, %q", again.Status, again.Body)
 	}
@@ -48,21 +44,16 @@ func TestHelloIsRefused(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	token := s.Machine(1).Token
-	bad, err := filepath.Glob("../../../contract/vectors/admission/bad/*.hello")
-	if err != nil || len(bad) < 20 {
-		t.Fatal(bad, err)
-	}
-	for _, file := range bad {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for _, c := range vectors.Cases(t, "admission/bad", 50) {
+		if !strings.HasSuffix(c.Name, ".hello") {
+			continue
 		}
 		want := http.StatusBadRequest
-		if len(text) > admission.MaxText {
+		if len(c.Text) > admission.MaxText {
 			want = http.StatusRequestEntityTooLarge
 		}
-		if a := s.Ask("POST", "/node/v1/52-54-00-77-00-01/hello", "", string(text)); a.Status != want {
-			t.Errorf("%s: %d, want %d", file, a.Status, want)
+		if a := s.Ask("POST", "/node/v1/52-54-00-77-00-01/hello", "", c.Text); a.Status != want {
+			t.Errorf("%s: %d, want %d", c.Name, a.Status, want)
 		}
 	}
 	const good = "hello 1\nboot id=b1 nic=52:54:00:77:00:01\n"

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sled-fleet/sled/contract/vectors"
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
@@ -76,18 +77,18 @@ func TestHostileReports(t *testing.T) {
 	}
 	number := 0
 	for kind, want := range map[string]int{"accepted": http.StatusNoContent, "refused": http.StatusBadRequest} {
-		for name, text := range sleddtest.HostileFile(t, kind) {
-			path, _, _ := strings.Cut(text, " ")
+		for _, c := range vectors.Cases(t, "report/hostile/"+kind, 30) {
+			path, _, _ := strings.Cut(c.Text, " ")
 			if path == "operational" {
 				continue
 			}
 			number++
 			s.later(10 * time.Second) // within the rate of facts
-			answer := s.Ask("POST", "/node/v1/"+m.MAC+"/"+path, m.Token, anew(text, number))
+			answer := s.Ask("POST", "/node/v1/"+m.MAC+"/"+path, m.Token, anew(c.Text, number))
 			if answer.Status != want {
-				t.Errorf("%s: %d, want %d: %s", name, answer.Status, want, answer.Body)
+				t.Errorf("%s: %d, want %d: %s", c.Name, answer.Status, want, answer.Body)
 			}
-			sleddtest.Printable(t, name, answer.Body, "\n")
+			sleddtest.Printable(t, c.Name, answer.Body, "\n")
 			s.answersArePrintable(1)
 		}
 	}
@@ -107,8 +108,8 @@ func TestHostileSystems(t *testing.T) {
 	s.Register("d12")
 	i := 0
 	for kind, want := range map[string]int{"accepted": http.StatusNoContent, "refused": http.StatusBadRequest} {
-		for name, text := range sleddtest.HostileFile(t, kind) {
-			if !strings.HasPrefix(text, "operational ") {
+		for _, c := range vectors.Cases(t, "report/hostile/"+kind, 30) {
+			if !strings.HasPrefix(c.Text, "operational ") {
 				continue
 			}
 			i++
@@ -117,12 +118,12 @@ func TestHostileSystems(t *testing.T) {
 			m := s.Machine(i)
 			m.Poll(0)
 			install(m)
-			answer := s.Ask("POST", "/node/v1/"+m.MAC+"/operational", m.Installed, text)
+			answer := s.Ask("POST", "/node/v1/"+m.MAC+"/operational", m.Installed, c.Text)
 			if answer.Status != want {
-				t.Errorf("%s: %d, want %d: %s", name, answer.Status, want, answer.Body)
+				t.Errorf("%s: %d, want %d: %s", c.Name, answer.Status, want, answer.Body)
 			}
 			if got := s.Node(i).Status.Phase == api.Operational; got != (want == http.StatusNoContent) {
-				t.Errorf("%s: operational is %v", name, got)
+				t.Errorf("%s: operational is %v", c.Name, got)
 			}
 			s.answersArePrintable(i)
 		}
@@ -139,7 +140,8 @@ func TestHostileLogs(t *testing.T) {
 	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: etcd, ConsoleDirectory: folder})
 	s.Declare(1)
 	m := s.Machine(1)
-	for name, text := range sleddtest.HostileFile(t, "text") {
+	for _, c := range vectors.Cases(t, "report/hostile/text", 7) {
+		text := c.Text
 		m.Say("log?step=1", text)
 		s.answersArePrintable(1)
 		m.Say("lastwords", text)
@@ -148,7 +150,7 @@ func TestHostileLogs(t *testing.T) {
 		}
 		s.answersArePrintable(1)
 		lost := api.NodeEvent{Kind: "fallback", Detail: "no answer: " + text, Log: text}
-		if len(lost.Detail) <= 512 && !strings.Contains(name, "utf8") {
+		if len(lost.Detail) <= 512 && !strings.Contains(c.Name, "utf8") {
 			s.admin(http.StatusNoContent, "POST", "/v1/nodes/n1/events", lost)
 			s.answersArePrintable(1)
 		}
