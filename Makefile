@@ -25,7 +25,10 @@ help: ## this list
 	@echo 'Arguments, such as KEEP=1: README.md, docs/testing.md, bench/README.md'
 
 ## The two commands
-demo: setup build provider-here ## two machines from bare to running, in the lab
+# Of what build makes, the demo needs one of the two initrds.
+demo: ## two machines from bare to running, in the lab
+	tools/setup build demo
+	tools/step Sled built $(MAKE) -j$(JOBS) programs initrd collection provider-here FLAVOURS=cloud
 	tools/as-root tools/demo --nodes $(NODES) $(if $(KEEP),--keep)
 
 demo-down: ## take down a lab that KEEP=1 left
@@ -36,7 +39,7 @@ test: ## all but the long tests; as root or with sudo
 	tools/stages setup programs+check-program $(TESTS)
 
 ## The quick loop
-check: build lint unit ## lint and unit tests, without root
+check: setup build lint unit ## lint and unit tests, without root
 
 # Side by side: most of them use one processor.
 LINT := lint-ansible lint-go lint-python lint-terraform lint-generated lint-shell lint-prose lint-commits lint-sizes
@@ -97,10 +100,13 @@ unit-python: collection
 	pytest -q
 
 ## Building
-setup: ## install Debian packages, Python and Go tools
+setup: ## install all that building and testing need
 	tools/setup
 
-build: collection programs initrd ## sledd, sledctl, sledc, initrd
+setup-%: FORCE
+	tools/setup $(subst -, ,$*)
+
+build: setup-build collection programs initrd ## sledd, sledctl, sledc, initrd
 
 programs: build/bin/sledd build/bin/sledctl
 
@@ -112,12 +118,9 @@ initrd:
 	$(MAKE) -j$(JOBS) -C initrd/src all
 	$(MAKE) -C initrd all
 
-initrd-arm64: packages-arm64 ## sledc and initrd for arm64
+initrd-arm64: setup-build-arm64 ## sledc and initrd for arm64
 	$(MAKE) -j$(JOBS) -C initrd/src all ARCH=arm64
 	$(MAKE) -C initrd all ARCH=arm64
-
-packages-arm64:
-	tools/packages tools/packages-arm64.txt
 
 # build/share is a mirror of its own: with it in XDG_DATA_DIRS, `terraform init` and `tofu init` find the provider there.
 MIRROR := build/share/terraform/plugins
@@ -145,12 +148,12 @@ build/man: FORCE
 	mkdir -p $@
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) go run ./sledd/tools/man $(VERSION) $@
 
-archive: build provider-here build/man ## all for a controller without a checkout
+archive: setup-build-demo build provider-here build/man ## all for a controller without a checkout
 	rm -rf build/archive && mkdir build/archive
 	ansible-galaxy collection build --output-path build/archive
 	tar -C build -czf build/archive/sled-programs-$(VERSION).tar.gz bin/sledd bin/sledctl bin/sledc initrd share man
 
-generate: build ## rewrite the files that are made from others
+generate: setup build ## rewrite the files that are made from others
 	tools/generated
 
 ## Tests that need root, time or a lab
@@ -328,6 +331,6 @@ clean: ## remove build/
 
 FORCE:
 .PHONY: help demo demo-down test test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 packages-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
+	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
 	bench-boots bench-multicast bench-paths bench-rollout clean FORCE
