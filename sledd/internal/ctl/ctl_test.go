@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -88,6 +89,21 @@ func golden(t *testing.T, name, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("%s differs; got\n%s\nwant\n%s", file, got, want)
+	}
+}
+
+// transcript is the output of several command lines, for one golden file.
+type transcript struct{ strings.Builder }
+
+func (w *transcript) add(line, output string) {
+	_, _ = fmt.Fprintf(w, "$ sledctl %s\n%s\n", line, output)
+}
+
+// at compares with testdata/NAME.txt, if the terminal has the width of golden files.
+func (w *transcript) at(t *testing.T, width int, name string) {
+	t.Helper()
+	if width == goldenWidth {
+		golden(t, name, w.String())
 	}
 }
 

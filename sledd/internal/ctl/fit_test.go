@@ -3,26 +3,24 @@
 package ctl
 
 import (
-	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// hallLines are the command lines whose output people read, by the name of the golden file.
-var hallLines = map[string]string{
-	"node-list": "node list", "node-get": "node get n1", "node-get-failed": "node get n3",
-	"node-get-rescue": "node get n5", "node-disks": "node disks n1 --match model:SAMSUNG*,smallest",
-	"status": "status", "image-list": "image list", "image-get": "image get i",
-	"image-capture": "image capture n1 golden",
-	"binding-list":  "binding list", "binding-get": "binding get n1", "operator-list": "operator list",
-	"rollout-list": "rollout list", "rollout-get": "rollout get reimage-1042", "rollout-abort": "rollout abort x",
-	"rollout-report": "rollout report reimage-1042", "timeline": "timeline n1", "events": "events n1",
-	"kexec-stats": "kexec stats", "kexec-quirks": "kexec quirks", "rescue": "rescue n5 --key testdata/key.pub",
-	"rescue-end": "rescue n5 --end",
+// hallLines are the command lines whose output people read.
+var hallLines = []string{
+	"status", "node list", "node get n1", "node get n3", "node get n5", "node disks n1 --match model:SAMSUNG*,smallest",
+	"binding list", "binding get n1", "image list", "image get i", "image capture n1 golden", "operator list",
+	"rollout list", "rollout get reimage-1042", "rollout report reimage-1042", "rollout abort x", "timeline n1",
+	"events n1", "kexec stats", "kexec quirks", "rescue n5 --key testdata/key.pub", "rescue n5 --end",
 }
+
+// widths are those of the terminals on which nothing is wider than a line. goldenWidth is the one whose output is kept.
+var widths = []int{80, 100, 120, 200}
+
+const goldenWidth = 80
 
 func terminal(width int) Screen {
 	return Screen{Terminal: true, Size: func() (int, int) { return width, 24 }}
@@ -40,27 +38,29 @@ func checkWidth(t *testing.T, name, output string, width int) {
 
 func TestOutputsFitTheTerminal(t *testing.T) {
 	server := hallServer(t)
-	for _, width := range []int{80, 120} {
-		for name, line := range hallLines {
+	for _, width := range widths {
+		golden := transcript{}
+		for _, line := range hallLines {
 			got := run(t.Context(), server, "", terminal(width), strings.Fields(line)...)
 			if got.code != exitDone || got.out == "" {
 				t.Errorf("%s: exit %d: %s", line, got.code, got.err)
 			}
 			checkWidth(t, line, got.out+got.err, width)
-			golden(t, filepath.Join(fmt.Sprint(width), name), got.out+got.err)
+			golden.add(line, got.out+got.err)
 		}
+		golden.at(t, width, "hall")
 	}
 }
 
 func TestOutputsFitAnyTerminal(t *testing.T) {
 	server := hallServer(t)
 	for _, width := range []int{40, 60, 100, 160, 250} {
-		for name, line := range hallLines {
+		for _, line := range hallLines {
 			for _, colour := range []bool{false, true} {
 				screen := terminal(width)
 				screen.Colour = colour
 				got := run(t.Context(), server, "", screen, strings.Fields(line)...)
-				checkWidth(t, name, got.out, width)
+				checkWidth(t, line, got.out, width)
 			}
 		}
 	}
@@ -104,13 +104,14 @@ func TestWideTablesAreWhole(t *testing.T) {
 }
 
 func TestWatchesFitTheTerminal(t *testing.T) {
-	for _, width := range []int{80, 120} {
+	for _, width := range widths {
+		golden := transcript{}
 		var out buffer
 		v := &liveView{app: &app{System: System{Out: &out, Now: noonNow, Screen: terminal(width)}}, begin: noon}
 		v.draw(hall(), nil)
 		drawn := strings.NewReplacer("\x1b[K", "", "\x1b[J", "").Replace(out.String())
 		checkWidth(t, "watch", drawn, width)
-		golden(t, filepath.Join(fmt.Sprint(width), "watch"), drawn)
+		golden.add("watch", drawn)
 
 		r := hallRollout()
 		r.State, r.Reason = api.RolloutRunning, api.Prose{}
@@ -120,7 +121,8 @@ func TestWatchesFitTheTerminal(t *testing.T) {
 		live.show(r, hall()[1:2], nil)
 		drawn = strings.NewReplacer("\x1b[K", "", "\x1b[J", "").Replace(rolloutOut.String())
 		checkWidth(t, "rollout watch", drawn, width)
-		golden(t, filepath.Join(fmt.Sprint(width), "rollout-watch"), drawn)
+		golden.add("rollout watch", drawn)
+		golden.at(t, width, "drawn")
 	}
 }
 

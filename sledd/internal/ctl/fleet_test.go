@@ -5,7 +5,6 @@ package ctl
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -98,11 +97,11 @@ var changing = []struct {
 
 // Every command over one large fleet, as a person sees it. Nothing is wider than the terminal.
 func TestEveryCommandOverALargeFleet(t *testing.T) {
-	for _, width := range []int{80, 120} {
+	for _, width := range widths {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			folder := t.TempDir()
 			s := largeFleet(t, folder)
-			var all strings.Builder
+			all := transcript{}
 			for _, c := range fleetLines {
 				args := fleetArguments(c.line, folder)
 				var out, err buffer
@@ -119,9 +118,9 @@ func TestEveryCommandOverALargeFleet(t *testing.T) {
 				for _, change := range changing {
 					text = change.pattern.ReplaceAllString(text, change.as)
 				}
-				_, _ = fmt.Fprintf(&all, "$ sledctl %s\n%s\n", c.line, text)
+				all.add(c.line, text)
 			}
-			golden(t, filepath.Join(fmt.Sprint(width), "fleet"), all.String())
+			all.at(t, width, "fleet")
 		})
 	}
 }

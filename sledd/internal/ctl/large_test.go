@@ -47,7 +47,7 @@ func BenchmarkLargeFleet(b *testing.B) {
 func TestLargeFleetIsOneScreen(t *testing.T) {
 	s := sleddtest.Start(t)
 	s.Hall(1000, noon)
-	for _, width := range []int{80, 120} {
+	for _, width := range widths {
 		for _, line := range append(largeLines, "node list", "binding list", "status --drift") {
 			got := run(t.Context(), s.URL, "", terminal(width), strings.Fields(line)...)
 			checkWidth(t, line, got.out, width)

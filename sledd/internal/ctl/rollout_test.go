@@ -77,19 +77,6 @@ func rolloutScenes(t *testing.T, states ...*api.Rollout) string {
 	})
 }
 
-func TestRolloutShown(t *testing.T) {
-	r := ended()
-	server := rolloutScenes(t, &r)
-	for name, line := range map[string]string{"rollout-list": "rollout list", "rollout-get": "rollout get reimage-7",
-		"rollout-report": "rollout report"} {
-		got := sledctl(t, server, "", strings.Fields(line)...)
-		if got.code != exitDone {
-			t.Errorf("%s: %+v", line, got)
-		}
-		golden(t, name, got.out)
-	}
-}
-
 func TestRolloutWatchLines(t *testing.T) {
 	first, last := friday(), ended()
 	first.Runs[1] = api.NodeRun{Node: "n2", MAC: first.Runs[1].MAC, Wave: 2, State: api.RunWaiting}
@@ -261,7 +248,7 @@ func TestSilentRollout(t *testing.T) {
 	if got := sledctl(t, server, "", "rollout", "get", r.Name); !strings.Contains(got.out, "took 0:55") {
 		t.Errorf("the time does not stand still:\n%s", got.out)
 	}
-	for _, width := range []int{80, 120} {
+	for _, width := range widths {
 		for _, line := range []string{"rollout list", "rollout get reimage-7"} {
 			got := run(t.Context(), server, "", terminal(width), strings.Fields(line)...)
 			checkWidth(t, line, got.out, width)

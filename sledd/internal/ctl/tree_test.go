@@ -3,8 +3,6 @@
 package ctl
 
 import (
-	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -63,8 +61,8 @@ func TestCommandTree(t *testing.T) {
 
 // Help is read on a terminal of 80 columns; flags use the room of a wider one.
 func TestHelpTexts(t *testing.T) {
-	for _, width := range []int{80, 120} {
-		var all strings.Builder
+	for _, width := range widths {
+		all := transcript{}
 		eachCommand((&app{}).root(), func(c *cobra.Command) {
 			args := append(strings.Fields(c.CommandPath())[1:], "--help")
 			got := run(t.Context(), "", "", terminal(width), args...)
@@ -72,9 +70,9 @@ func TestHelpTexts(t *testing.T) {
 				t.Errorf("%s: %+v", c.CommandPath(), got)
 			}
 			checkWidth(t, c.CommandPath(), got.out, width)
-			fmt.Fprintf(&all, "$ %s --help\n%s\n", c.CommandPath(), got.out)
+			all.add(strings.Join(args, " "), got.out)
 		})
-		golden(t, filepath.Join(fmt.Sprint(width), "help"), all.String())
+		all.at(t, width, "help")
 	}
 	if got := run(t.Context(), "", "", Screen{}, "bind", "--help"); got.code != exitDone {
 		t.Errorf("%+v", got)
