@@ -115,7 +115,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 	if err := tx.checkCapture(&desired, image); err != nil {
 		return err
 	}
-	p, err := plan.Build(*tx.Node(), desired.Binding, desired.Source, tx.fleet.UploadURL)
+	p, err := plan.Draft(tx.fleet.request(*tx.Node(), &desired))
 	if err == nil {
 		_, err = plan.Encode(p)
 	}
@@ -136,6 +136,12 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 	}
 	tx.Bind(desired, changed)
 	return nil
+}
+
+// request is what a plan of a binding is made for.
+func (f *Fleet) request(node api.NodeSpec, bound *nodetx.Binding) plan.Request {
+	return plan.Request{Generation: bound.Generation, Binding: &bound.Binding, Image: bound.Source, Node: node,
+		Site: plan.Site{Upload: f.UploadURL}}
 }
 
 // number counts the seeds of a node, so that a seed that it received is distinguished from a later one.

@@ -111,7 +111,7 @@ func (tx *nodeTx) declare(spec api.NodeSpec) error {
 		return nil
 	}
 	if tx.Binding() != nil {
-		if _, err := plan.Build(spec, tx.Binding().Binding, tx.Binding().Source, tx.fleet.UploadURL); err != nil {
+		if _, err := plan.Draft(tx.fleet.request(spec, tx.Binding())); err != nil {
 			return refusal.New(refusal.Conflict, "node %s is bound, and its plan could not be made any more: %v",
 				spec.Name, err)
 		}

@@ -49,7 +49,7 @@ func checkRescue(keys []string) error {
 	if err := checkKeys(keys); err != nil {
 		return err
 	}
-	if _, err := plan.Encode(plan.Rescue(0, keys)); err != nil {
+	if _, err := plan.Encode(plan.Plan{Steps: nodetx.RescueSteps(keys)}); err != nil {
 		return refusal.Value("body.authorized_keys", nil,
 			fmt.Errorf("these %d keys do not fit into a plan; fewer or shorter ones do, such as ed25519: %w",
 				len(keys), err))

@@ -4,6 +4,7 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -113,20 +114,16 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 			return in.attachPlan(tx, desired, record, &answer)
 		}
 		in.chooseStart(tx)
-		desired, err := tx.desiredPlan()
-		if err != nil {
-			return err
-		}
-		if may := tx.rights(record); desired.Captures() && !may.Secrets { // its upload would be refused
-			answer.until = may.Until
+		wanted := tx.wanted(record)
+		if may := tx.rights(record); wanted.Binding != nil && wanted.Binding.Capture != "" && !may.Secrets {
+			answer.until = may.Until // its upload would be refused
 			return nil
 		}
-		if tx.Rescue() == nil && desired.Generation != given {
-			pinned, err := tx.pin(desired, record)
-			if err == nil {
-				return in.issuePlan(ctx, tx, pinned, record, &answer)
+		if tx.Rescue() == nil && wanted.Generation != given {
+			issued, err := in.issuePlan(ctx, tx, wanted, record, &answer)
+			if issued || err != nil {
+				return err
 			}
-			tx.refusePlan(desired, err)
 		}
 		if renew {
 			answer.Token = in.renew(tx, record)
@@ -153,38 +150,61 @@ func (in *Intake) refreshImage(ctx context.Context, tx *nodeTx, given int64) err
 	return err
 }
 
-// desiredPlan is the plan that the node should have now. What is done already is not done again.
-func (tx *nodeTx) desiredPlan() (plan.Plan, error) {
+// wanted is the plan that the node should have now. What is done already is not done again.
+func (tx *nodeTx) wanted(record *token.Record) plan.Request {
 	if tx.Binding() == nil || tx.Node() == nil {
-		return plan.Waiting(0), nil
+		return plan.Request{}
 	}
+	wanted := plan.Request{Generation: tx.Binding().Generation}
 	if tx.Satisfied() {
-		return plan.Waiting(tx.Binding().Generation), nil
+		return wanted
 	}
-	return plan.Build(*tx.Node(), tx.Binding().Binding, tx.Binding().Source, tx.in.UploadURL)
+	wanted.Binding, wanted.Image, wanted.Node = &tx.Binding().Binding, tx.Binding().Source, *tx.Node()
+	wanted.Facts, wanted.Erased = tx.seenIn(tx.bootOf(record.Claim))
+	return wanted
 }
 
-// issuePlan issues the plan of the binding.
-func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, desired plan.Plan, record *token.Record,
-	answer *Answer) error {
-	desired.Watch(in.Watchdog)
-	if tx.Binding() != nil {
-		relay := in.Relays.Of(tx.Spec().Labels)
-		if err := desired.Receive(in.Sender.At(relay), tx.Binding().Transport); err != nil {
-			return err
-		}
-		desired.Fetch(relay, in.ImageURLs)
+// issuePlan issues the plan of the binding, or records why it cannot be made.
+func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, wanted plan.Request, record *token.Record,
+	answer *Answer) (issued bool, err error) {
+	wanted.Site = in.site()
+	if wanted.Receivers, err = in.receivers(ctx, tx, wanted); err != nil {
+		return false, err
 	}
-	if err := in.expect(ctx, tx, &desired); err != nil {
-		return err
+	desired, err := plan.Render(wanted)
+	if refused, is := errors.AsType[*plan.DiskError](err); is {
+		tx.refusePlan(wanted.Generation, refused)
+		return false, nil
+	}
+	if errors.Is(err, plan.ErrNoFacts) { // they are sent again until they arrive
+		return false, nil
+	}
+	if err != nil {
+		return false, err
 	}
 	if err := in.attachPlan(tx, desired, record, answer); err != nil {
-		return err
+		return false, err
 	}
 	tx.recordPlanIssued(desired)
 	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps),
 		Detail: nodetext.Clean(desired.Verbs() + onDisk(desired) + tx.noKexecText())})
-	return nil
+	return true, nil
+}
+
+// site is what the plans of all nodes have in common.
+func (in *Intake) site() plan.Site {
+	return plan.Site{Upload: in.UploadURL, Images: in.ImageURLs, Sender: in.Sender, Relays: in.Relays,
+		Watchdog: in.Watchdog}
+}
+
+// receivers counts the nodes that receive the image by multicast now or soon, so that the first of a wave does not fetch
+// alone what all of them will have.
+func (in *Intake) receivers(ctx context.Context, tx *nodeTx, wanted plan.Request) (int, error) {
+	if in.Sender == nil || wanted.Image == nil || wanted.Binding == nil || wanted.Binding.Transport == plan.Unicast {
+		return 0, nil
+	}
+	others, err := in.DB.Imaged(ctx, tx.Binding().Digest, tx.MAC)
+	return 1 + others, err
 }
 
 // onDisk is what the event of a plan adds to its steps: the disk that it names.
@@ -202,7 +222,7 @@ func (in *Intake) attachPlan(tx *nodeTx, desired plan.Plan, record *token.Record
 		return err
 	}
 	answer.Plan = text
-	if !desired.OnlyWaits() { // from here on the node may write, and a rescue lets people do so
+	if !desired.Idle() { // from here on the node may write, and a rescue lets people do so
 		tx.Status().Erased = nil
 	}
 	if desired.Generation > record.Generation {

@@ -8,6 +8,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
@@ -19,8 +21,8 @@ const orphan int64 = -1
 func (tx *nodeTx) rescuePlan(given int64) (plan.Plan, bool) {
 	fresh := given == None
 	if tx.Rescue() != nil {
-		return plan.Rescue(tx.Status().Generation, tx.Rescue().AuthorizedKeys), fresh ||
-			tx.Status().Rescue != tx.Rescue().Number
+		return plan.Plan{Generation: tx.Status().Generation, Steps: nodetx.RescueSteps(tx.Rescue().AuthorizedKeys)},
+			fresh || tx.Status().Rescue != tx.Rescue().Number
 	}
 	if fresh {
 		tx.Status().Rescue = 0 // it was restarted, which ends a rescue too
@@ -38,14 +40,18 @@ func (tx *nodeTx) leaveRescuePlan(given int64) (plan.Plan, bool) {
 	generation := tx.Generation()
 	switch {
 	case boot.Local(*tx.Status(), tx.Binding() != nil, generation, false):
-		return plan.Rebooting(generation), true
+		return leavingBy("reboot", generation), true
 	case tx.Status().Phase == api.Failed && tx.Status().Generation == generation, tx.Binding() == nil, tx.Satisfied():
-		return plan.Waiting(generation), true
+		return leavingBy("idle", generation), true
 	case generation == given:
-		return plan.Rebooting(generation), true
+		return leavingBy("reboot", generation), true
 	default:
 		return plan.Plan{}, false
 	}
+}
+
+func leavingBy(verb string, generation int64) plan.Plan {
+	return plan.Plan{Generation: generation, Steps: []operand.Line{{Word: verb}}}
 }
 
 // recordRescuePlan notes that the node was given the plan of a detour, which is no progress of its binding.

@@ -5,11 +5,13 @@ package nodetx
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -64,6 +66,11 @@ type Rescue struct {
 	api.Rescue
 	Number int64 `json:"number"`          // another one for other keys
 	Given  bool  `json:"given,omitempty"` // its plan was issued
+}
+
+// RescueSteps are those of a node under rescue.
+func RescueSteps(keys []string) []operand.Line {
+	return []operand.Line{{Word: "rescue", Operands: []operand.Pair{{Key: "keys", Value: strings.Join(keys, "\n")}}}}
 }
 
 // UnmarshalJSON reads a rescue, also one stored by an earlier version.

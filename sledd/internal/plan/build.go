@@ -13,35 +13,19 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
-// Waiting is the plan of a node that has nothing to do: unbound (generation 0), or done with its wipe.
-func Waiting(generation int64) Plan {
-	return Plan{Generation: generation, Steps: []operand.Line{{Word: "idle"}}}
-}
-
-// Rescue is the plan of a node under rescue.
-func Rescue(generation int64, keys []string) Plan {
-	return Plan{Generation: generation,
-		Steps: []operand.Line{{Word: "rescue", Operands: []operand.Pair{{Key: "keys", Value: strings.Join(keys, "\n")}}}}}
-}
-
-// Rebooting is the plan of a node that is to start what it has.
-func Rebooting(generation int64) Plan {
-	return Plan{Generation: generation, Steps: []operand.Line{{Word: "reboot"}}}
-}
-
 const defaultWipe = "empty"
 
-// Build renders the plan of a binding. Without an image, the plan wipes all disks that
-// are not kept and waits, or captures to a URL below upload.
-func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload string) (Plan, error) {
+// build adds the steps of a binding. Without an image, the plan wipes all disks that are not kept and waits, or captures
+// to a URL below that of uploads.
+func (p *Plan) build(r Request) error {
+	node, binding, upload := r.Node, *r.Binding, r.Site.Upload
 	target := append([]operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}, keeping(node.KeepDisks)...)
 	if target[0].Value == "" && (binding.Capture != "" || binding.Image != "") {
-		return Plan{}, fmt.Errorf("no disk: neither the binding nor node %s names one", node.Name)
+		return fmt.Errorf("no disk: neither the binding nor node %s names one", node.Name)
 	}
-	p := Plan{Generation: binding.Generation}
 	switch {
 	case binding.Capture != "":
-		p.add("capture", target, "upload", upload+"/"+CapturedFile(node.MAC, binding.Generation))
+		p.add("capture", target, "upload", upload+"/"+CapturedFile(node.MAC, r.Generation))
 		p.add("reboot", nil)
 	case binding.Image == "":
 		p.wipe("all", target, binding)
@@ -49,15 +33,15 @@ func Build(node api.NodeSpec, binding api.Binding, image *api.ImageSpec, upload 
 			p.Steps[0].Operands = append(p.Steps[0].Operands, operand.Pair{Key: "verify", Value: binding.Verify})
 		}
 		p.add("idle", nil)
-	case image == nil:
-		return Plan{}, fmt.Errorf("image %s does not exist", binding.Image)
+	case r.Image == nil:
+		return fmt.Errorf("image %s does not exist", binding.Image)
 	default:
 		p.layouts(node)
-		p.write(target, binding, image, upload)
+		p.write(target, binding, r.Image, upload)
 		p.configure(target, node, binding)
 		p.start(target, binding)
 	}
-	return p, check(p)
+	return nil
 }
 
 // keeping is the operand that keeps disks; nothing for none.
@@ -169,8 +153,8 @@ func (p *Plan) start(target []operand.Pair, binding api.Binding) {
 	}
 }
 
-// Watch arms a watchdog for the jump, if the plan ends in one. 0 seconds: none.
-func (p *Plan) Watch(seconds int) {
+// watch arms a watchdog for the jump, if the plan ends in one. 0 seconds: none.
+func (p *Plan) watch(seconds int) {
 	last := &p.Steps[len(p.Steps)-1]
 	if seconds > 0 && last.Word == "kexec" {
 		last.Operands = append(last.Operands, operand.Pair{Key: "watchdog", Value: strconv.Itoa(seconds)})

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
@@ -17,12 +19,22 @@ const (
 
 var node = api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1", Disk: "only"}
 
+// request is what the plan of generation 7 of a node is made for.
+func request(node api.NodeSpec, spec api.BindingSpec, image *api.ImageSpec) plan.Request {
+	return plan.Request{Generation: 7, Binding: &api.Binding{BindingSpec: spec, Generation: 7}, Image: image, Node: node,
+		Site: plan.Site{Upload: upload}}
+}
+
+// oneDisk is the facts of a machine with one disk.
+var oneDisk = &api.Facts{Disks: []map[string]nodetext.Identifier{
+	nodetexttest.Facts(map[string]string{"name": "vda", "serial": "1", "bytes": "1000", "transport": "virtio"})}}
+
 func image() *api.ImageSpec {
 	return &api.ImageSpec{Name: "d12", Digest: digest, URLs: []string{"http://a/i", "http://b/i"}}
 }
 
-// TestBuild looks at the steps up to configure, without the operands that are the same everywhere.
-func TestBuild(t *testing.T) {
+// TestDraft looks at the steps up to configure, without the operands that are the same everywhere.
+func TestDraft(t *testing.T) {
 	signed, signature := image(), strings.Repeat("A", 86)+"=="
 	signed.Signature = signature
 	stated := image()
@@ -57,7 +69,7 @@ func TestBuild(t *testing.T) {
 		{"capture", api.BindingSpec{Capture: "c", Wipe: "clear"}, nil,
 			"capture disk=only upload=" + upload + "/52-54-00-77-00-01-7.raw.zst\nreboot\n"},
 	} {
-		p, err := plan.Build(node, api.Binding{BindingSpec: c.spec, Generation: 7}, c.image, upload)
+		p, err := plan.Draft(request(node, c.spec, c.image))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -76,7 +88,7 @@ func TestBuild(t *testing.T) {
 // An image that is not configured is started as it was written.
 func TestAnImageThatIsNotConfigured(t *testing.T) {
 	spec := api.BindingSpec{Image: "d12", Configure: api.Unconfigured, Boot: "reboot"}
-	p, err := plan.Build(node, api.Binding{BindingSpec: spec, Generation: 7}, image(), upload)
+	p, err := plan.Draft(request(node, spec, image()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +100,7 @@ func TestAnImageThatIsNotConfigured(t *testing.T) {
 	ordered := node
 	ordered.BootOrder = "disk"
 	want += "configure disk=only system=keep bootorder=disk\nreboot\n"
-	p, err = plan.Build(ordered, api.Binding{BindingSpec: spec, Generation: 7}, image(), upload)
+	p, err = plan.Draft(request(ordered, spec, image()))
 	if text, _ := plan.Encode(p); err != nil || text != want {
 		t.Errorf("a boot order is the firmware's, not the image's: %v\ngot  %s\nwant %s", err, text, want)
 	}
@@ -97,7 +109,7 @@ func TestAnImageThatIsNotConfigured(t *testing.T) {
 // TestATearDownTakesAllDisksButKeptOnes even of a node that names no disk.
 func TestATearDownTakesAllDisksButKeptOnes(t *testing.T) {
 	kept := api.NodeSpec{Name: "n1", KeepDisks: []string{"serial:A", "wwn:0x5"}}
-	p, err := plan.Build(kept, api.Binding{Generation: 7}, nil, upload)
+	p, err := plan.Draft(request(kept, api.BindingSpec{}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,14 +122,14 @@ func TestATearDownTakesAllDisksButKeptOnes(t *testing.T) {
 // TestATearDownReadsBackWhatIsRequested: of a wipe in front of an image, the image is what is read back.
 func TestATearDownReadsBackWhatIsRequested(t *testing.T) {
 	for verify, want := range map[string]string{"": "", "none": "", "sample": "", "full": " verify=full"} {
-		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Verify: verify}}, nil, upload)
+		p, err := plan.Draft(request(node, api.BindingSpec{Verify: verify}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if text, err := plan.Encode(p); err != nil || !strings.Contains(text, "wipe disks=all level=empty"+want+"\n") {
 			t.Errorf("%q: %v\n%s", verify, err, text)
 		}
-		p, err = plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12", Verify: verify}}, image(), upload)
+		p, err = plan.Draft(request(node, api.BindingSpec{Image: "d12", Verify: verify}, image()))
 		if text, _ := plan.Encode(p); err != nil || !strings.Contains(text, "wipe disks=only level=empty\n") {
 			t.Errorf("%q, an image: %v\n%s", verify, err, text)
 		}
@@ -133,7 +145,7 @@ func TestCapturedImageIsReadOverTLSUntilItIsSigned(t *testing.T) {
 		strings.Repeat("A", 86) + "==": strings.Join(captured.URLs, ","),
 	} {
 		captured.Signature = signature
-		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: 7}, captured, upload)
+		p, err := plan.Draft(request(node, api.BindingSpec{Image: "d12"}, captured))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +155,7 @@ func TestCapturedImageIsReadOverTLSUntilItIsSigned(t *testing.T) {
 	}
 }
 
-func TestBuildRefusesWhatCannotBeDone(t *testing.T) {
+func TestDraftRefusesWhatCannotBeDone(t *testing.T) {
 	nowhere := node
 	nowhere.Disk = ""
 	broken := image()
@@ -160,7 +172,9 @@ func TestBuildRefusesWhatCannotBeDone(t *testing.T) {
 		"signature too short": {node, api.BindingSpec{Image: "d12"}, broken, upload, "64 bytes in base64"},
 		"nowhere to upload":   {node, api.BindingSpec{Capture: "c"}, nil, "", "upload"},
 	} {
-		_, err := plan.Build(c.node, api.Binding{BindingSpec: c.spec}, c.image, c.upload)
+		asked := request(c.node, c.spec, c.image)
+		asked.Site.Upload = c.upload
+		_, err := plan.Draft(asked)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -174,8 +188,7 @@ func TestMethodOfAPurge(t *testing.T) {
 		"auto":               "wipe disks=all level=purge\nidle\n",
 		"":                   "wipe disks=all level=purge\nidle\n",
 	} {
-		binding := api.Binding{BindingSpec: api.BindingSpec{Wipe: "purge", WipeMethod: method}, Generation: 7}
-		p, err := plan.Build(api.NodeSpec{Name: "n1", Disk: "only"}, binding, nil, upload)
+		p, err := plan.Draft(request(node, api.BindingSpec{Wipe: "purge", WipeMethod: method}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,23 +23,18 @@ func dataNode(selectors ...string) api.NodeSpec {
 }
 
 // attached is a disk of that transport.
-func attached(name, serial, transport string) disk.Disk {
-	facts := map[string]string{"name": name, "serial": serial, "bytes": "1000", "transport": transport}
-	return disk.Read(func(key string) string { return facts[key] })
+func attached(name, serial, transport string) map[string]string {
+	return map[string]string{"name": name, "serial": serial, "bytes": "1000", "transport": transport}
 }
 
 func TestDataDisksComeFirstAndAreKeptByEveryOtherStep(t *testing.T) {
 	node := dataNode("serial:D1", "size:1000-,transport:sata")
 	node.DataDisks[1].Filesystem = "xfs"
 	node.KeepDisks = []string{"serial:KEPT"}
-	table := disk.Table{attached("a", "SYS", "nvme"), attached("b", "D1", "nvme"), attached("c", "D2", "sata"),
+	disks := []map[string]string{attached("a", "SYS", "nvme"), attached("b", "D1", "nvme"), attached("c", "D2", "sata"),
 		attached("d", "KEPT", "nvme")}
 	for _, configure := range []string{"", api.Unconfigured} {
-		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12", Configure: configure}}, image(),
-			upload)
-		if err == nil {
-			p, err = p.Pin(table)
-		}
+		p, err := on(request(node, api.BindingSpec{Image: "d12", Configure: configure}, image()), disks...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,10 +62,8 @@ func TestDataDisksComeFirstAndAreKeptByEveryOtherStep(t *testing.T) {
 }
 
 func TestATearDownTakesDataDisks(t *testing.T) {
-	p, err := plan.Build(dataNode("serial:D1"), api.Binding{}, nil, upload)
-	if err == nil { // the disk may be missing
-		p, err = p.Pin(disk.Table{attached("a", "SYS", "nvme")})
-	}
+	// the disk may be missing
+	p, err := on(request(dataNode("serial:D1"), api.BindingSpec{}, nil), attached("a", "SYS", "nvme"))
 	text, _ := plan.Encode(p)
 	if err != nil || !strings.Contains(text, "\nwipe disks=all level=empty\nidle\n") {
 		t.Errorf("%v: %s", err, text)
@@ -78,17 +71,18 @@ func TestATearDownTakesDataDisks(t *testing.T) {
 }
 
 func TestAnotherDiskIsNeverADataDisk(t *testing.T) {
-	usual := disk.Table{attached("a", "SYS", "nvme"), attached("b", "D1", "nvme"), attached("c", "D2", "nvme")}
-	twin := disk.Table{usual[0]}
+	usual := []map[string]string{attached("a", "SYS", "nvme"), attached("b", "D1", "nvme"), attached("c", "D2", "nvme")}
+	late := attached("b", "D1", "nvme")
+	late["missing"] = "yes"
+	twin := usual[:1:1]
 	for _, name := range []string{"b", "c"} {
-		facts := map[string]string{"name": name, "serial": "D1", "wwn": "0x5", "path": "pci-" + name, "bytes": "1000",
-			"transport": "sas"}
-		twin = append(twin, disk.Read(func(key string) string { return facts[key] }))
+		twin = append(twin, map[string]string{"name": name, "serial": "D1", "wwn": "0x5", "path": "pci-" + name,
+			"bytes": "1000", "transport": "sas"})
 	}
 	for _, c := range []struct {
 		name  string
 		node  api.NodeSpec
-		table disk.Table
+		disks []map[string]string
 		words string
 		kind  disk.Kind
 	}{
@@ -99,26 +93,19 @@ func TestAnotherDiskIsNeverADataDisk(t *testing.T) {
 		{"one disk twice", dataNode("serial:D1", "serial:D1"), usual, "data disk d2: b (serial:D1 (1.0 kB)) is another " +
 			"data disk already", ""},
 		{"one disk by two paths", dataNode("path:pci-b", "path:pci-c"), twin, "data disk d2: b ", ""},
-		{"foreign", dataNode("serial:D1"), disk.Table{usual[0], attached("b", "D1", "iscsi")},
+		{"foreign", dataNode("serial:D1"), []map[string]string{usual[0], attached("b", "D1", "iscsi")},
 			"attached by iSCSI, so a tear-down would not empty it", ""},
-		{"attached in an unknown way", dataNode("serial:D1"), disk.Table{usual[0], attached("b", "D1", "")},
+		{"attached in an unknown way", dataNode("serial:D1"), []map[string]string{usual[0], attached("b", "D1", "")},
 			"would not empty it", ""},
 		{"kept", func() api.NodeSpec {
 			node := dataNode("serial:D1")
 			node.KeepDisks = []string{"serial:D*", "serial:D1"}[1:]
 			return node
 		}(), usual, "data disk d1: disk serial:D1: b is on the keep list", disk.Kept},
-		{"late", dataNode("size:1000-1000"), disk.Table{attached("a", "SYS", "usb"), func() disk.Disk {
-			late := usual[1]
-			late.Missing = true
-			return late
-		}(), usual[2]}, "is missing in this boot", disk.Absent},
+		{"late", dataNode("size:1000-1000"), []map[string]string{attached("a", "SYS", "usb"), late, usual[2]},
+			"is missing in this boot", disk.Absent},
 	} {
-		p, err := plan.Build(c.node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}}, image(), upload)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pinned, err := p.Pin(c.table)
+		pinned, err := on(request(c.node, api.BindingSpec{Image: "d12"}, image()), c.disks...)
 		if err == nil || !strings.Contains(err.Error(), c.words) || disk.KindOf(err) != c.kind || len(pinned.Steps) > 0 {
 			t.Errorf("%s: %q: %v", c.name, disk.KindOf(err), err)
 		}

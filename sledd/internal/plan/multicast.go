@@ -69,9 +69,10 @@ func (s *Sender) of(digest string) (string, error) {
 	return s.place + "/" + hex.EncodeToString(code.Sum(nil)[:keySize]), nil
 }
 
-// Receive lets the plan's write receive what the sender sends, unless the binding's transport is unicast. A private
-// image is not sent. Without a sender (nil) nothing changes.
-func (p *Plan) Receive(sender *Sender, transport string) error {
+// receive lets the plan's write receive what the sender sends, unless the binding's transport is unicast, and tells the
+// sender how many nodes receive the image now. One alone uses HTTP, as by a plan without a number. A private image is
+// not sent. Without a sender (nil) nothing changes.
+func (p *Plan) receive(sender *Sender, transport string, nodes int) error {
 	if sender == nil || transport == Unicast {
 		return nil
 	}
@@ -85,26 +86,11 @@ func (p *Plan) Receive(sender *Sender, transport string) error {
 		if err != nil {
 			return err
 		}
-		p.Steps[i].Operands = append(p.Steps[i].Operands, operand.Pair{Key: "multicast", Value: value})
+		received := []operand.Pair{{Key: "multicast", Value: value}}
+		if nodes > 1 {
+			received = append(received, operand.Pair{Key: "expected", Value: strconv.Itoa(min(nodes, MostNodes))})
+		}
+		p.Steps[i].Operands = append(p.Steps[i].Operands, received...)
 	}
 	return nil
-}
-
-// Receives reports whether the plan's write names a sender.
-func (p *Plan) Receives() bool {
-	return slices.ContainsFunc(p.Steps, func(step operand.Line) bool {
-		_, found := step.Get("multicast")
-		return found
-	})
-}
-
-// Expect lets the plan's write tell the sender that so many nodes receive the image now, this one included. One alone
-// uses HTTP, as by a plan without a number.
-func (p *Plan) Expect(nodes int) {
-	for i := range p.Steps {
-		if _, found := p.Steps[i].Get("multicast"); found && nodes > 1 {
-			p.Steps[i].Operands = append(p.Steps[i].Operands,
-				operand.Pair{Key: "expected", Value: strconv.Itoa(min(nodes, MostNodes))})
-		}
-	}
 }

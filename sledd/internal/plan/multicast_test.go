@@ -53,10 +53,9 @@ func TestReceive(t *testing.T) {
 		{"wipe", sender(t, ""), api.BindingSpec{}, nil, ""},
 		{"capture", sender(t, ""), api.BindingSpec{Capture: "c"}, nil, ""},
 	} {
-		p, err := plan.Build(node, api.Binding{BindingSpec: c.spec, Generation: 7}, c.image, upload)
-		if err == nil {
-			err = p.Receive(c.sender, c.spec.Transport)
-		}
+		asked := request(node, c.spec, c.image)
+		asked.Facts, asked.Site.Sender = oneDisk, c.sender
+		p, err := plan.Render(asked)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -91,13 +90,12 @@ func TestExpect(t *testing.T) {
 		{100_000, sender(t, ""), " multicast=192.0.2.1:7001 expected=65535\n"},
 		{8, nil, ""},
 	} {
-		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: 7}, image(), upload)
-		if err == nil {
-			err = p.Receive(c.sender, "")
-		}
-		p.Expect(c.nodes)
+		asked := request(node, api.BindingSpec{Image: "d12"}, image())
+		asked.Facts, asked.Site.Sender, asked.Receivers = oneDisk, c.sender, c.nodes
+		p, err := plan.Render(asked)
 		text, wrong := plan.Encode(p)
-		if err != nil || wrong != nil || p.Receives() != (c.sender != nil) || !strings.Contains(text, c.want) ||
+		if err != nil || wrong != nil || !strings.Contains(text, c.want) ||
+			strings.Contains(text, "multicast=") != strings.Contains(c.want, "multicast=") ||
 			strings.Contains(text, "expected=") != strings.Contains(c.want, "expected=") {
 			t.Errorf("%d nodes: %v %v\n%s", c.nodes, err, wrong, text)
 		}

@@ -34,9 +34,9 @@ func (p Plan) Disk() string {
 	return ""
 }
 
-// Pin names each disk of the plan by its identity (contract/plan.md, "Pinned disks"), or returns why a selector or a
+// pin names each disk of the plan by its identity (contract/plan.md, "Pinned disks"), or returns why a selector or a
 // keep list does not resolve with the disks of the node. All steps keep the data disks but those that make them.
-func (p Plan) Pin(table disk.Table) (Plan, error) {
+func (p Plan) pin(table disk.Table) (Plan, error) {
 	data, err := p.pinData(table)
 	if err != nil {
 		return Plan{}, err
@@ -54,7 +54,7 @@ func (p Plan) Pin(table disk.Table) (Plan, error) {
 					return Plan{}, err
 				}
 			}
-			identity, err := pin(table, step, pair.Value)
+			identity, err := identities(table, step, pair.Value)
 			if err != nil {
 				return Plan{}, err
 			}
@@ -73,9 +73,9 @@ func kept(step operand.Line) []string {
 	return nil
 }
 
-// pin returns the identities of the disks that selectors joined by semicolons mean. All disks stay all: one that is
+// identities returns those of the disks that selectors joined by semicolons mean. All disks stay all: one that is
 // late is wiped too.
-func pin(table disk.Table, step operand.Line, selectors string) (string, error) {
+func identities(table disk.Table, step operand.Line, selectors string) (string, error) {
 	taken, err := table.Take(selectors, kept(step))
 	if disk.KindOf(err) == disk.Half && step.Word != "wipe" && step.Word != "write" { // nothing is lost
 		err = nil
@@ -83,13 +83,13 @@ func pin(table disk.Table, step operand.Line, selectors string) (string, error) 
 	if err != nil || selectors == "all" {
 		return selectors, err //nolint:wrapcheck // states the selector and the reason
 	}
-	var identities []string
+	var found []string
 	for _, chosen := range taken {
 		identity, err := table.Pin(chosen)
 		if err != nil {
 			return "", err //nolint:wrapcheck // likewise
 		}
-		identities = append(identities, identity)
+		found = append(found, identity)
 	}
-	return strings.Join(identities, ";"), nil
+	return strings.Join(found, ";"), nil
 }

@@ -3,20 +3,35 @@
 package plan_test
 
 import (
+	"cmp"
+	"errors"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/disk"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
-func drive(name, serial, wwn string) disk.Disk {
-	facts := map[string]string{"name": name, "serial": serial, "wwn": wwn, "bytes": "1000", "transport": "nvme"}
-	return disk.Read(func(key string) string { return facts[key] })
+func drive(name, serial, wwn string) map[string]string {
+	return map[string]string{"name": name, "serial": serial, "wwn": wwn, "bytes": "1000", "transport": "nvme"}
+}
+
+// on renders the plan of a request for a machine with these disks. Those that are missing, it had before.
+func on(asked plan.Request, disks ...map[string]string) (plan.Plan, error) {
+	asked.Facts = &api.Facts{}
+	for _, one := range disks {
+		if one["missing"] != "" {
+			asked.Facts.Missing = append(asked.Facts.Missing, nodetexttest.Facts(one))
+			continue
+		}
+		asked.Facts.Disks = append(asked.Facts.Disks, nodetexttest.Facts(one))
+	}
+	return plan.Render(asked)
 }
 
 func TestEachStepNamesTheDiskByItsIdentity(t *testing.T) {
-	table := disk.Table{drive("nvme0n1", "A", "eui.01"), drive("nvme1n1", "B;2", "")}
 	for _, c := range []struct {
 		name       string
 		node       api.NodeSpec
@@ -45,17 +60,11 @@ func TestEachStepNamesTheDiskByItsIdentity(t *testing.T) {
 		{name: "a tear-down that keeps nothing", node: api.NodeSpec{Name: "n1", KeepDisks: []string{"serial:a"}},
 			wantRefuse: disk.Keep},
 	} {
-		p, err := plan.Build(c.node, api.Binding{BindingSpec: c.spec, Generation: 7}, c.image, upload)
-		if err != nil || !p.NamesDisks() {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		before, _ := plan.Encode(p)
-		pinned, err := p.Pin(table)
-		if after, _ := plan.Encode(p); after != before {
-			t.Errorf("%s: the plan itself was changed", c.name)
-		}
+		pinned, err := on(request(c.node, c.spec, c.image), drive("nvme0n1", "A", "eui.01"), drive("nvme1n1", "B;2", ""))
 		if c.wantRefuse != "" {
-			if disk.KindOf(err) != c.wantRefuse || len(pinned.Steps) > 0 {
+			refused, is := errors.AsType[*plan.DiskError](err)
+			if !is || disk.KindOf(err) != c.wantRefuse || len(pinned.Steps) > 0 ||
+				refused.Selector != cmp.Or(c.node.Disk, "all") {
 				t.Errorf("%s: %v", c.name, err)
 			}
 			continue
@@ -67,16 +76,23 @@ func TestEachStepNamesTheDiskByItsIdentity(t *testing.T) {
 	}
 }
 
-func TestPlansThatTouchNoDisk(t *testing.T) {
-	if plan.Waiting(1).NamesDisks() || plan.Rescue(1, []string{"k"}).NamesDisks() || plan.Rebooting(1).NamesDisks() {
-		t.Error("a plan that touches no disk names one")
+func TestOnlyAPlanThatNamesADiskNeedsFacts(t *testing.T) {
+	for _, asked := range []plan.Request{{Generation: 1}, {Steps: []operand.Line{{Word: "reboot"}}}} {
+		if p, err := plan.Render(asked); err != nil || p.NamesDisks() {
+			t.Errorf("%s: %v", p.Verbs(), err)
+		}
+	}
+	for _, spec := range []api.BindingSpec{{}, {Image: "d12"}, {Capture: "c"}} {
+		if _, err := plan.Render(request(node, spec, image())); !errors.Is(err, plan.ErrNoFacts) {
+			t.Errorf("%+v: %v", spec, err)
+		}
 	}
 }
 
 // A capture loses nothing of the other members.
 func TestAMemberOfASetIsNeverWrittenAlone(t *testing.T) {
 	one, other := drive("sda", "M1", ""), drive("sdb", "M2", "")
-	one.Sets, other.Sets = "md:1", "lvm:2,md:1"
+	one["set"], other["set"] = "md:1", "lvm:2,md:1"
 	for _, c := range []struct {
 		node    api.NodeSpec
 		spec    api.BindingSpec
@@ -88,11 +104,7 @@ func TestAMemberOfASetIsNeverWrittenAlone(t *testing.T) {
 		{api.NodeSpec{}, api.BindingSpec{}, false},
 		{api.NodeSpec{Disk: "serial:M1"}, api.BindingSpec{Capture: "c"}, false},
 	} {
-		p, err := plan.Build(c.node, api.Binding{BindingSpec: c.spec, Generation: 7}, image(), upload)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = p.Pin(disk.Table{one, other})
+		_, err := on(request(c.node, c.spec, image()), one, other)
 		if (disk.KindOf(err) == disk.Half) != c.refused || (err != nil) != c.refused {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -5,7 +5,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -40,11 +39,6 @@ func (p Plan) Verbs() string {
 
 // Idle reports whether the plan only waits.
 func (p Plan) Idle() bool { return len(p.Steps) == 1 && p.Steps[0].Word == "idle" }
-
-// Captures reports whether the plan makes an image of the disk.
-func (p Plan) Captures() bool {
-	return slices.ContainsFunc(p.Steps, func(step operand.Line) bool { return step.Word == "capture" })
-}
 
 // Encode writes the plan as text, or returns which step cannot be written.
 func Encode(p Plan) (string, error) {

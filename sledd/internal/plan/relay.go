@@ -57,9 +57,9 @@ func (s *Sender) At(relay *Relay) *Sender {
 	return &Sender{net.JoinHostPort(relay.address, port), s.secret}
 }
 
-// Fetch lets the plan's write try the relay first, for an image directly below one of these URLs. The image's own URLs
+// fetch lets the plan's write try the relay first, for an image directly below one of these URLs. The image's own URLs
 // follow, so that a relay which fails costs time and nothing else.
-func (p *Plan) Fetch(relay *Relay, bases []string) {
+func (p *Plan) fetch(relay *Relay, bases []string) {
 	if relay == nil {
 		return
 	}

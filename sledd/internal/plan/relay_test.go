@@ -50,12 +50,15 @@ func TestFetchFromARelay(t *testing.T) {
 		}
 		fetched := image()
 		fetched.URLs, fetched.Signature = c.urls, strings.Repeat("A", 86)+"=="
-		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: 7}, fetched, upload)
+		labeled := node
+		labeled.Labels = labels
+		asked := request(labeled, api.BindingSpec{Image: "d12"}, fetched)
+		asked.Facts, asked.Site.Relays, asked.Site.Images = oneDisk, relays(t), bases
+		p, err := plan.Render(asked)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		p.Fetch(relays(t).Of(labels), bases)
 		text, err := plan.Encode(p)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -70,21 +73,21 @@ func TestFetchFromARelay(t *testing.T) {
 }
 
 func TestReceiveFromARelay(t *testing.T) {
-	relay := relays(t).Of(map[string]string{"rack": "rack_a"})
 	for _, c := range []struct {
 		name   string
 		sender *plan.Sender
-		relay  *plan.Relay
+		rack   string
 		want   string
 	}{
-		{"with a relay", sender(t, "secret of the site"), relay, "10.20.1.5:7001/ea33d3783fe811839cdd2fc7e1f4c943"},
-		{"without one", sender(t, ""), nil, "192.0.2.1:7001"},
-		{"no sender", nil, relay, ""},
+		{"with a relay", sender(t, "secret of the site"), "rack_a", "10.20.1.5:7001/ea33d3783fe811839cdd2fc7e1f4c943"},
+		{"without one", sender(t, ""), "", "192.0.2.1:7001"},
+		{"no sender", nil, "rack_a", ""},
 	} {
-		p, err := plan.Build(node, api.Binding{BindingSpec: api.BindingSpec{Image: "d12"}, Generation: 7}, image(), upload)
-		if err == nil {
-			err = p.Receive(c.sender.At(c.relay), "auto")
-		}
+		labeled := node
+		labeled.Labels = map[string]string{"rack": c.rack}
+		asked := request(labeled, api.BindingSpec{Image: "d12", Transport: "auto"}, image())
+		asked.Facts, asked.Site.Sender, asked.Site.Relays = oneDisk, c.sender, relays(t)
+		p, err := plan.Render(asked)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

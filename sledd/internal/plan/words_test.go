@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
 // notInPlans are the attributes that reach the node by other means.
@@ -32,12 +35,12 @@ func built(t *testing.T, field string) Plan {
 		change(value, fieldType.Tag.Get("enum"))
 	}
 	image := &api.ImageSpec{Name: "i", Digest: digests, URLs: []string{"http://a/i"}}
-	p, err := Build(api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, api.Binding{BindingSpec: spec, Generation: 1},
-		image, "http://a/upload")
-	if err == nil {
-		err = p.Receive(&Sender{place: "192.0.2.1:7001"}, spec.Transport)
-		p.Expect(2)
-	}
+	disks := []map[string]nodetext.Identifier{
+		nodetexttest.Facts(map[string]string{"name": "vda", "serial": "A", "bytes": "1000", "transport": "virtio"}),
+		nodetexttest.Facts(map[string]string{"name": "vdb", "serial": "B", "bytes": "1000", "transport": "virtio"})}
+	p, err := Render(Request{Generation: 1, Binding: &api.Binding{BindingSpec: spec, Generation: 1}, Image: image,
+		Node: api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, Facts: &api.Facts{Disks: disks}, Receivers: 2,
+		Site: Site{Upload: "http://a/upload", Sender: &Sender{place: "192.0.2.1:7001"}}})
 	if err != nil {
 		t.Fatalf("%s: %v", field, err)
 	}
@@ -56,6 +59,8 @@ func change(value reflect.Value, words string) {
 				value.SetString(word)
 			}
 		}
+	case value.String() == "serial:A":
+		value.SetString("serial:B")
 	case value.String() == "i": // the image: none
 		value.SetString("")
 	default:
@@ -81,7 +86,7 @@ func TestEveryAttributeReachesAPlan(t *testing.T) {
 func TestEveryVerbIsBuilt(t *testing.T) {
 	var data Plan
 	data.layouts(api.NodeSpec{DataDisks: []api.DataDisk{{Name: "a"}}})
-	plans := []Plan{Waiting(0), Rescue(1, []string{"key"}), Rebooting(1), built(t, ""), data}
+	plans := []Plan{{Steps: []operand.Line{{Word: "idle"}, {Word: "rescue"}}}, built(t, ""), data}
 	for field := range reflect.TypeFor[api.BindingSpec]().Fields() {
 		if notInPlans[field.Name] == "" {
 			plans = append(plans, built(t, field.Name))
