@@ -18,7 +18,7 @@ KEEP ?=
 # Also what takes long: stories of the lab, interrupted runs.
 LONG ?=
 export LONG
-VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
+VERSION := $(file <VERSION)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

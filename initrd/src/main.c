@@ -77,6 +77,10 @@ int main(int argc, char **argv) {
 		help_verbs(stdout, verbs, ELEMENTS(verbs));
 		return CODE_DONE;
 	}
+	if (argc > 1 && !strcmp(argv[1], "--version")) {
+		puts("sledc " SLED_VERSION);
+		return CODE_DONE;
+	}
 	for (size_t i = 0; argc > 1 && i < ELEMENTS(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return run(&verbs[i], argc - 2, argv + 2);

@@ -37,7 +37,7 @@ static void print_row(FILE *out, const char *name, const char *text) {
 }
 
 void help_verbs(FILE *out, const struct verb *verbs, size_t count) {
-	fputs("usage: sledc VERB key=value...   sledc VERB --help\n\n", out);
+	fputs("usage: sledc VERB key=value...   sledc VERB --help   sledc --version\n\n", out);
 	for (size_t i = 0; i < count; i++)
 		print_row(out, verbs[i].name, verbs[i].help);
 	fputc('\n', out);

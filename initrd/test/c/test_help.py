@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from tap import run_tests
 
@@ -35,6 +36,12 @@ def test_a_long_line_is_wrapped_whole() -> None:
     text = " ".join(" ".join(lines()).split())
     assert "mcast-test find out whether multicast from a sender arrives, and what is likely wrong" in text, text
     assert "6 network" in text, text
+
+
+def test_version_is_that_of_the_file() -> None:
+    done = subprocess.run([SLEDC, "--version"], capture_output=True, text=True, check=True, timeout=60)
+    version = Path(__file__).resolve().parents[3] / "VERSION"
+    assert done.stdout == f"sledc {version.read_text()}", done.stdout
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/ctl"
 )
 
-// version is set when a release is built: -ldflags "-X main.version=1.2.3".
+// version is that of the file VERSION; make sets it: -ldflags "-X main.version=1.2.3".
 var version = "dev"
 
 func main() {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// version is set when a release is built: -ldflags "-X main.version=1.2.3".
+// version is that of the file VERSION; make sets it: -ldflags "-X main.version=1.2.3".
 var version = "dev"
 
 func main() {
