@@ -35,7 +35,7 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 	case node == nil || node.Binding == nil || was.Replaced:
 		was.Revision = 0
 	case b.site.Held(node.MAC) != nil:
-		response.Diagnostics.Append(twins(was.Name))
+		response.Diagnostics.Append(supersededError(was.Name))
 		return
 	default:
 		was.look(*node, *node.Binding, state.Version())
@@ -45,8 +45,8 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 	response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
 }
 
-// twins is the error for a state that was not refreshed since a replacement ended early.
-func twins(name string) diag.Diagnostic {
+// supersededError is the error for a state that was not refreshed since a replacement ended early.
+func supersededError(name string) diag.Diagnostic {
 	return diag.NewErrorDiagnostic("The state has two objects of the binding of "+name, "One is left over from an "+
 		"apply that ended early, and would be removed by this plan. Nothing was changed. Plan again, with a refresh.")
 }

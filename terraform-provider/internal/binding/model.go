@@ -9,7 +9,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
-	"github.com/sled-fleet/sled/terraform-provider/internal/whole"
+	"github.com/sled-fleet/sled/terraform-provider/internal/modelcodec"
 )
 
 // model is the resource as Terraform has it.
@@ -35,7 +35,7 @@ type model struct {
 }
 
 // layout is where the attributes of the schema are in a model.
-var layout = whole.Of[model](schemaOf())
+var layout = modelcodec.Of[model](schemaOf())
 
 // known is true when nothing that decides about the generation is still unknown.
 // Without an image, the method does too.

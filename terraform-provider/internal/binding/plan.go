@@ -26,7 +26,7 @@ const (
 // ModifyPlan computes the next generation, as a known number wherever possible, and warns of each wipe.
 func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	if b.site == nil {
 		return
 	}
@@ -67,7 +67,7 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), stored.Name)...)
 	b.site.Hold(state.MAC.ValueString(), site.Held{Wipes: state.OnDestroy.ValueString() == "wipe"})
 	if b.site.Released(state.MAC.ValueString()) {
-		response.Diagnostics.Append(twins(stored.Name))
+		response.Diagnostics.Append(supersededError(stored.Name))
 		return
 	}
 	another, diagnostics := b.keepNode(ctx, plan, &state, stored)

@@ -18,7 +18,7 @@ import (
 )
 
 func (b *binding) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	var state model
 	response.Diagnostics.Append(layout.Read(ctx, request.State.Raw, &state)...)
 	if !state.MAC.IsNull() { // the framework wants it whatever comes
@@ -102,7 +102,7 @@ func (b *binding) replacedBy(ctx context.Context, state *model, node api.Node) (
 	if last.Via != "terraform" || diagnostics.HasError() {
 		return false, diagnostics
 	}
-	return b.site.Twin(ctx, node.MAC, state.Generation.ValueInt64()), diagnostics
+	return b.site.HasNewer(ctx, node.MAC, state.Generation.ValueInt64()), diagnostics
 }
 
 // refresh reads what is stored. The same desired state with another generation is no drift. Another desired state

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/sled-fleet/sled/terraform-provider/internal/admitwithin"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
-	"github.com/sled-fleet/sled/terraform-provider/internal/window"
 )
 
 const description = "The desired state of one node: which image its disk gets, and how. Terraform stores it and " +
@@ -44,7 +44,7 @@ func schemaOf() schema.Schema {
 			MarkdownDescription: "`keep` only removes the binding: the machine keeps running from its disk. " +
 				"`wipe` leaves a binding " +
 				"without an owner that wipes the disk at the machine's next boot. Default: `keep`."},
-		"admit_within": window.Attribute("the machine",
+		"admit_within": admitwithin.Attribute("the machine",
 			"An apply that raises the generation or changes this attribute opens the window."),
 	}
 	maps.Copy(attributes, desired.SharedSchema())

@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/admitwithin"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
-	"github.com/sled-fleet/sled/terraform-provider/internal/window"
 )
 
 func (b *binding) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
@@ -38,7 +38,7 @@ func (b *binding) Create(ctx context.Context, request resource.CreateRequest, re
 	if response.Diagnostics.HasError() {
 		return
 	}
-	response.Diagnostics.Append(window.Open(ctx, b.site, map[string]string{node.MAC: node.Name}, plan.AdmitWithin)...)
+	response.Diagnostics.Append(admitwithin.Open(ctx, b.site, map[string]string{node.MAC: node.Name}, plan.AdmitWithin)...)
 	r := record{Owner: b.site.Owner}
 	r.look(*node, stored, plan.Version())
 	plan.settle(*node, stored, first(*node, &plan))
@@ -117,7 +117,8 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 		was.Owner = b.site.Owner
 	}
 	if !plan.AdmitWithin.Equal(state.AdmitWithin) || was.Generation != state.Generation.ValueInt64() {
-		response.Diagnostics.Append(window.Open(ctx, b.site, map[string]string{node.MAC: node.Name}, plan.AdmitWithin)...)
+		machine := map[string]string{node.MAC: node.Name}
+		response.Diagnostics.Append(admitwithin.Open(ctx, b.site, machine, plan.AdmitWithin)...)
 	}
 	was.Imported = false
 	stored.Generation = was.Generation

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/window"
+	"github.com/sled-fleet/sled/terraform-provider/internal/admitwithin"
 )
 
 // Create binds all machines. When only some could be bound there is no state: Terraform then creates the resource
@@ -114,7 +114,7 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	}
 	done, diagnostics := b.send(ctx, orders)
 	changed := !diagnostics.HasError() && !is.AdmitWithin.Equal(was.AdmitWithin)
-	diagnostics.Append(window.Open(ctx, b.site, c.expected(changed, steps, done), is.AdmitWithin)...)
+	diagnostics.Append(admitwithin.Open(ctx, b.site, c.expected(changed, steps, done), is.AdmitWithin)...)
 	if diagnostics.HasError() {
 		return c.partly(was, steps, done), diagnostics
 	}

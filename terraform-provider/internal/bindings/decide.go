@@ -57,7 +57,7 @@ func (d declared) keyed(key desired.Key) declared {
 // stateOf is the desired state of one machine.
 func (d declared) stateOf(mac string) desired.State { return d.uniform.With(d.images[mac]) }
 
-// defaults decide about effects beside what is declared.
+// defaults holds the values that the configuration leaves out.
 type defaults struct {
 	digests map[string]string   // of images
 	nodes   map[string]api.Node // whose disks are the default

@@ -16,14 +16,14 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 // ModifyPlan computes the generation of each binding and warns of every disk that is written.
 func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	if b.site == nil { // the provider is not configured yet
 		return
 	}
@@ -95,7 +95,7 @@ func (b *bindings) unclaimed(ctx context.Context, c comparison) diag.Diagnostics
 		diagnostics.AddAttributeError(path.Root("name"), "The name is in use",
 			fmt.Sprintf("Machines that are not in images are bound by %s: %s.\n\n"+
 				"Choose another name, or import the resource under this name if no other state has it.", c.owner,
-				several.Sentence(claimed)))
+				textlist.Sentence(claimed)))
 	}
 	return diagnostics
 }
@@ -198,27 +198,27 @@ func (p *outlook) report() diag.Diagnostics {
 	}
 	var diagnostics diag.Diagnostics
 	if len(adopted) > 0 {
-		diagnostics.AddWarning(fmt.Sprintf("%d bindings are taken over as they are", len(adopted)), several.Lines(adopted)+
+		diagnostics.AddWarning(fmt.Sprintf("%d bindings are taken over as they are", len(adopted)), textlist.Lines(adopted)+
 			"\n\nNothing is imaged. Remove them from the other resource after this apply.")
 	}
 	if len(theirs) > 0 {
-		diagnostics.AddError("Machines are bound by somebody else", several.Lines(theirs)+
+		diagnostics.AddError("Machines are bound by somebody else", textlist.Lines(theirs)+
 			"\n\nRemove them from images here, or have their owner remove the bindings first.")
 	}
 	if len(stuck) > 0 {
-		diagnostics.AddError("Machines are bound differently, and this change would wipe that", several.Lines(stuck)+
+		diagnostics.AddError("Machines are bound differently, and this change would wipe that", textlist.Lines(stuck)+
 			"\n\nSet on_drift = \"reimage\" to image them as declared here, declare what is bound now, or remove "+
 			"them from images.")
 	}
 	if len(refused) > 0 {
 		diagnostics.AddError(fmt.Sprintf("%d machines are bound differently than declared", len(refused)),
-			several.Lines(refused)+"\n\nNothing is planned, because on_drift is \"fail\". "+
+			textlist.Lines(refused)+"\n\nNothing is planned, because on_drift is \"fail\". "+
 				"Set on_drift = \"reimage\" to image them as declared "+
 				"here, declare what is bound now, or remove them from images.")
 	}
 	if len(other) > 0 && p.planned.onDrift == desired.Warn {
 		diagnostics.AddWarning(fmt.Sprintf("%d machines are bound differently than declared", len(other)),
-			several.Lines(other)+"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, "+
+			textlist.Lines(other)+"\n\nThey are left alone. Set on_drift = \"reimage\" to image them as declared here, "+
 				"or \"ignore\" to get no warning.")
 	}
 	return diagnostics
@@ -306,7 +306,7 @@ func (b *bindings) guard(all []site.Reimage, limit types.Int64) diag.Diagnostics
 	if !limit.IsNull() && !limit.IsUnknown() && int64(len(again)) > limit.ValueInt64() {
 		diagnostics.AddAttributeError(path.Root("max_reimages"), "Too many machines would be imaged again",
 			fmt.Sprintf("max_reimages is %d, this plan images %d: %s.\n\nPlan fewer, or raise max_reimages.",
-				limit.ValueInt64(), len(again), several.Sentence(again)))
+				limit.ValueInt64(), len(again), textlist.Sentence(again)))
 	}
 	return diagnostics
 }

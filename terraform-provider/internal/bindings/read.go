@@ -18,7 +18,7 @@ import (
 // Read reads what is bound under the owner, and machines of the state that no longer are. The images in the state stay
 // as declared; drifted has the differences.
 func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
 	// whatever comes

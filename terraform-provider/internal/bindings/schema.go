@@ -16,10 +16,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/sled-fleet/sled/terraform-provider/internal/admitwithin"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 	macs "github.com/sled-fleet/sled/terraform-provider/internal/mac"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
-	"github.com/sled-fleet/sled/terraform-provider/internal/window"
 )
 
 const description = "The bindings of many machines: which machine gets which image, with all other attributes in " +
@@ -60,8 +60,8 @@ func attributes() map[string]schema.Attribute {
 			"the resource is destroyed: "+
 			"`keep` removes the binding and leaves machine and disk alone, `wipe` wipes the disk at the machine's "+
 			"next boot. Default: `keep`.", "keep", "wipe"),
-		"admit_within": window.Attribute("each machine", "An apply opens the windows of the machines whose generation it "+
-			"raises, and of all when it changes this attribute."),
+		"admit_within": admitwithin.Attribute("each machine", "An apply opens the windows of the machines whose "+
+			"generation it raises, and of all when it changes this attribute."),
 		"max_reimages": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.AtLeast(0)},
 			MarkdownDescription: "Maximum number of machines of this resource that one plan may image again or " +
 				"wipe; more is an " +

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 // most is how many machines one call is about. Tests make it smaller.
@@ -137,8 +137,8 @@ func named(err error, items []api.BulkBinding) error {
 			told.Errors[i].Location = items[n].Node
 		}
 	}
-	if more := several.More(len(told.Errors)); more != "" {
-		told.Errors = append(told.Errors[:several.Most], api.ErrorDetail{Message: more})
+	if more := textlist.More(len(told.Errors)); more != "" {
+		told.Errors = append(told.Errors[:textlist.Most], api.ErrorDetail{Message: more})
 	}
 	return &told
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	macs "github.com/sled-fleet/sled/terraform-provider/internal/mac"
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 // imagesValidator is macs.Keys, and each machine needs an image.
@@ -32,7 +32,7 @@ func (v imagesValidator) ValidateMap(ctx context.Context, request validator.MapR
 	if len(bad) > 0 {
 		response.Diagnostics.AddAttributeError(request.Path, "Machines without an image",
 			fmt.Sprintf("Want the name of an image for %s. To wipe a machine, use sled_binding without an image, "+
-				"or on_destroy = \"wipe\".", several.Sentence(bad)))
+				"or on_destroy = \"wipe\".", textlist.Sentence(bad)))
 	}
 }
 
@@ -55,7 +55,7 @@ func (b *bindings) ValidateConfig(ctx context.Context, request resource.Validate
 	if len(bad) > 0 {
 		response.Diagnostics.AddAttributeError(path.Root("reimage_triggers"),
 			"Triggers of machines that are missing in images",
-			fmt.Sprintf("Add them to images, or remove their triggers: %s.", several.Sentence(bad)))
+			fmt.Sprintf("Add them to images, or remove their triggers: %s.", textlist.Sentence(bad)))
 	}
 }
 

@@ -22,7 +22,7 @@ const planTime = 8 * time.Second
 // ModifyPlan plans null for what will not be read because everything is set, and refuses other URLs of other content.
 func (i *image) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	if request.Plan.Raw.IsNull() {
 		return
 	}

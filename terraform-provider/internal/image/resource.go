@@ -171,7 +171,7 @@ func (i *image) Create(ctx context.Context, request resource.CreateRequest, resp
 }
 
 func (i *image) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
 	if i.site == nil { // the provider is not configured yet

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 // Keys checks all keys of a map at once: one validator for each of 10,000 keys takes seconds.
@@ -36,5 +36,5 @@ func (Keys) ValidateMap(_ context.Context, request validator.MapRequest, respons
 	}
 	response.Diagnostics.AddAttributeError(request.Path, "Keys that are not MACs",
 		fmt.Sprintf("Want lower case with colons, such as 52:54:00:77:00:01 (provider::sled::mac makes that of other "+
-			"notations), not %s.", several.Sentence(bad)))
+			"notations), not %s.", textlist.Sentence(bad)))
 }

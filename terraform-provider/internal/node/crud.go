@@ -86,7 +86,7 @@ func exists(m *model) diag.Diagnostics {
 }
 
 func (n *node) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
 	// the framework wants it whatever comes

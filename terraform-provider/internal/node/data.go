@@ -29,7 +29,7 @@ func NewDataSource() datasource.DataSource { return &nodeData{} }
 
 // known is data sled_node.
 type known struct {
-	seen
+	observed
 	facts
 	MAC          mac.Value       `tfsdk:"mac"`
 	MACs         []string        `tfsdk:"macs"`
@@ -118,7 +118,7 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 				"port": schema.Int64Attribute{Computed: true, MarkdownDescription: "Port; null: the driver's."},
 			}},
 	}
-	maps.Copy(attributes, seenSchema())
+	maps.Copy(attributes, observedSchema())
 	maps.Copy(attributes, factsSchema())
 	response.Schema = schema.Schema{Attributes: attributes, MarkdownDescription: "One machine: its declaration, " +
 		"its observed state and its " +
@@ -158,7 +158,7 @@ func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, res
 			"It is not declared and never booted from this server.")
 		return
 	}
-	k = known{seen: seenOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), MACs: stored.MACs,
+	k = known{observed: observedOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), MACs: stored.MACs,
 		Name: text(stored.Name), Architecture: text(stored.Architecture),
 		Flavour: text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks,
 		DataDisks: dataDiskModels(stored.DataDisks),

@@ -28,7 +28,7 @@ type chosen struct {
 }
 
 type one struct {
-	seen
+	observed
 	MAC  types.String `tfsdk:"mac"`
 	Name types.String `tfsdk:"name"`
 }
@@ -48,7 +48,7 @@ func (d *nodesData) Schema(_ context.Context, _ datasource.SchemaRequest, respon
 		"mac":  schema.StringAttribute{Computed: true, MarkdownDescription: "MAC, in lower case with colons."},
 		"name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name; null when it is not declared."},
 	}
-	maps.Copy(single, seenSchema())
+	maps.Copy(single, observedSchema())
 	response.Schema = schema.Schema{
 		MarkdownDescription: "The machines of the fleet that match a filter, declared or only discovered, ordered " +
 			"by MAC.",
@@ -80,7 +80,7 @@ func (d *nodesData) Read(ctx context.Context, request datasource.ReadRequest, re
 	}
 	c.MACs, c.Nodes = make([]string, len(nodes)), make([]one, len(nodes))
 	for i, node := range nodes {
-		c.MACs[i], c.Nodes[i] = node.MAC, one{seen: seenOf(node), MAC: types.StringValue(node.MAC),
+		c.MACs[i], c.Nodes[i] = node.MAC, one{observed: observedOf(node), MAC: types.StringValue(node.MAC),
 			Name: text(node.Name)}
 	}
 	response.Diagnostics.Append(response.State.Set(ctx, &c)...)

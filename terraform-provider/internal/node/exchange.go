@@ -18,7 +18,7 @@ import (
 // mainboard, which sledd exchanges; with another name it is another machine.
 func (n *node) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	if n.site == nil || request.Plan.Raw.IsNull() {
 		return
 	}

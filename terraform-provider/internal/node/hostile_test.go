@@ -17,7 +17,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 		if err := json.Unmarshal(sleddtest.HostileNode(t, "52:54:00:77:00:01", "n1", texts), &node); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		s, f := seenOf(node), factsOf(node.Facts)
+		s, f := observedOf(node), factsOf(node.Facts)
 		sleddtest.Printable(t, name+" reason", s.Reason.ValueString(), "")
 		sleddtest.Printable(t, name+" image", s.ObservedImage.ValueString(), "")
 		devices := append(append([]map[string]string{}, f.Disks...), f.NICs...)

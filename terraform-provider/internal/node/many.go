@@ -19,8 +19,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 var (
@@ -104,7 +104,7 @@ func (n *nodes) ValidateConfig(ctx context.Context, request resource.ValidateCon
 		holders[name] = address
 	}
 	if len(bad) > 0 {
-		response.Diagnostics.AddAttributeError(path.Root("names"), "Names that cannot be", several.Lines(bad))
+		response.Diagnostics.AddAttributeError(path.Root("names"), "Names that cannot be", textlist.Lines(bad))
 	}
 	for name, values := range map[string]types.Map{"disks": m.Disks, "bmc_addresses": m.BMCAddresses} {
 		var lost []string
@@ -115,7 +115,7 @@ func (n *nodes) ValidateConfig(ctx context.Context, request resource.ValidateCon
 		}
 		if slices.Sort(lost); len(lost) > 0 {
 			response.Diagnostics.AddAttributeError(path.Root(name), "Machines that are missing in names",
-				"Add them to names, or remove them here:\n"+several.Lines(lost))
+				"Add them to names, or remove them here:\n"+textlist.Lines(lost))
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (n *nodes) remove(ctx context.Context, address, name string, revision int64
 // Read keeps the names as declared and lists in drifted what somebody else changed. What is gone is dropped, so that
 // the next plan declares it again.
 func (n *nodes) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	var m manyModel
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
 	if n.site == nil || response.Diagnostics.HasError() { // the provider is not configured yet

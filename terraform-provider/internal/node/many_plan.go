@@ -16,8 +16,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 // single is up to how many nodes are read one by one; for more a list of all nodes is faster.
@@ -60,7 +60,7 @@ func compare(prior, planned map[string]api.NodeSpec, drifted types.Map) work {
 // ModifyPlan checks by dry runs what the apply would declare.
 func (n *nodes) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	if n.site == nil || request.Plan.Raw.IsNull() {
 		return
 	}
@@ -104,7 +104,7 @@ func (n *nodes) check(ctx context.Context, w work, stored map[string]declaration
 		}
 	}
 	if slices.Sort(others); len(others) > 0 {
-		diagnostics.AddError("Machines are declared already, with other values", several.Lines(others)+
+		diagnostics.AddError("Machines are declared already, with other values", textlist.Lines(others)+
 			"\n\nDeclare them here as they are, to take them over, or manage them where they are declared.")
 		return diagnostics
 	}
@@ -188,5 +188,5 @@ func (f *failures) report(summary string) diag.Diagnostics {
 		return nil
 	}
 	slices.Sort(f.lines)
-	return diag.Diagnostics{diag.NewErrorDiagnostic(summary, several.Lines(f.lines))}
+	return diag.Diagnostics{diag.NewErrorDiagnostic(summary, textlist.Lines(f.lines))}
 }

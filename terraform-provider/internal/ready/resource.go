@@ -109,7 +109,7 @@ func (r *readyResource) ValidateConfig(ctx context.Context, request resource.Val
 // ModifyPlan keeps the result of the earlier wait when there is nothing to wait for.
 func (r *readyResource) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
-	defer site.Once(&response.Diagnostics)
+	defer site.DropRepeated(&response.Diagnostics)
 	if request.Plan.Raw.IsNull() || request.State.Raw.IsNull() {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 // goal is what the wait is for: nodes, by MAC or name, with the generation that each is to reach.
@@ -76,7 +76,7 @@ func (t tally) others() string {
 	for _, name := range slices.Sorted(maps.Keys(t.pending)) {
 		lines = append(lines, name+": "+t.pending[name])
 	}
-	return "  " + strings.ReplaceAll(several.Lines(lines), "\n", "\n  ")
+	return "  " + strings.ReplaceAll(textlist.Lines(lines), "\n", "\n  ")
 }
 
 // counts is how many nodes are in each phase.

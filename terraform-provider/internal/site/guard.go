@@ -11,11 +11,11 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 // severalWarnings is up to how many nodes get a separate warning. Terraform folds warnings that start alike.
-const severalWarnings = several.Most
+const severalWarnings = textlist.Most
 
 // Guard counts the machines that a plan images again, over all resources of the run. It is safe for concurrent use.
 type Guard struct {
@@ -113,7 +113,7 @@ func (g *Guard) excess(limit, does string, most int64, machines map[string]bool)
 	g.passed = true
 	names := slices.Collect(maps.Keys(machines))
 	return fmt.Sprintf("%s of the provider is %d, this plan %s at least %d: %s.\n\nPlan fewer (-target, or "+
-		"another configuration), or raise %s.", limit, most, does, len(names), several.Sentence(names), limit)
+		"another configuration), or raise %s.", limit, most, does, len(names), textlist.Sentence(names), limit)
 }
 
 // Held is a binding that the state has.

@@ -58,7 +58,7 @@ type Site struct {
 
 	exchanges exchanges
 	refreshed refreshed
-	world     world
+	planned   planned
 	mu        sync.Mutex
 	gone      error // the first call that got no answer: the others need not wait for their deadline
 }

@@ -52,7 +52,7 @@ func TestOnce(t *testing.T) {
 	s := &Site{}
 	away := &api.UnreachableError{Server: "https://x", Err: errors.New("refused")}
 	first := s.explain("read node n1", away)
-	if Once(&first); len(first) != 1 || !strings.Contains(first[0].Detail(), "The state is unchanged") {
+	if DropRepeated(&first); len(first) != 1 || !strings.Contains(first[0].Detail(), "The state is unchanged") {
 		t.Errorf("the first: %v", first)
 	}
 	for range 100 {
@@ -60,7 +60,7 @@ func TestOnce(t *testing.T) {
 		if len(again) != 1 || again[0].Severity() != diag.SeverityError || strings.Contains(again[0].Detail(), "refused") {
 			t.Fatalf("an apply: %v", again)
 		}
-		if Once(&again); len(again) > 0 {
+		if DropRepeated(&again); len(again) > 0 {
 			t.Fatalf("a plan: %v", again)
 		}
 	}
@@ -69,7 +69,7 @@ func TestOnce(t *testing.T) {
 	mixed.Append(s.explain("bind n1", &api.Error{Status: 409, Detail: "n1 is bound"})...)
 	mixed.Append(s.explain("bind n2", &api.Error{Status: 401, Detail: "unknown"})...)
 	mixed.Append(s.explain("bind n2", &api.Error{Status: 409, Detail: "n2 is bound"})...)
-	if Once(&mixed); len(mixed) != 4 || mixed.ErrorsCount() != 3 {
+	if DropRepeated(&mixed); len(mixed) != 4 || mixed.ErrorsCount() != 3 {
 		t.Errorf("%v", mixed)
 	}
 }

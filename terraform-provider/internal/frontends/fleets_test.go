@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package agree_test
+package frontends_test
 
 import (
 	"context"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package whole reads and writes all attributes of a resource at once. The framework's Get and Set compile a regular
-// expression for each field of the struct, each time: with 500 resources that is a tenth of the provider's CPU time.
-package whole
+// Package modelcodec reads and writes all attributes of a resource at once. The framework's Get and Set compile a
+// regular expression for each field of the struct, each time: with 500 resources that is a tenth of the provider's CPU
+// time.
+package modelcodec
 
 import (
 	"context"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agree_test compares what sledctl, Terraform and the playbooks announce that they would wipe.
-package agree_test
+// Package frontends_test compares what sledctl, Terraform and the playbooks announce that they would wipe.
+package frontends_test
 
 import (
 	"encoding/json"

@@ -11,8 +11,8 @@ import (
 // A refresh reads objects side by side, in no order: how long the objects of a run wait, from the first of them that
 // does, for others of the same machines. A plan in which one was too late is refused, as it sees both.
 const (
-	twinTime = 5 * time.Second
-	twinStep = 20 * time.Millisecond
+	refreshTime = 5 * time.Second
+	refreshPoll = 20 * time.Millisecond
 )
 
 // refreshed are the latest generations that the state has of machines, of the objects that are refreshed in this run.
@@ -32,13 +32,13 @@ func (s *Site) Refreshing(mac string, generation int64) {
 	s.refreshed.all[mac] = max(s.refreshed.all[mac], generation)
 }
 
-// Twin reports whether the state has another object of the same machine with a later generation, which took the place
-// of this one.
-func (s *Site) Twin(ctx context.Context, mac string, generation int64) bool {
+// HasNewer reports whether the state has another object of the same machine with a later generation, which took the
+// place of this one.
+func (s *Site) HasNewer(ctx context.Context, mac string, generation int64) bool {
 	for {
 		s.refreshed.mu.Lock()
 		if s.refreshed.until.IsZero() {
-			s.refreshed.until = time.Now().Add(twinTime)
+			s.refreshed.until = time.Now().Add(refreshTime)
 		}
 		found, late := s.refreshed.all[mac] > generation, time.Now().After(s.refreshed.until)
 		s.refreshed.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Site) Twin(ctx context.Context, mac string, generation int64) bool {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(twinStep):
+		case <-time.After(refreshPoll):
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// seen is what both data sources return of a node: its binding and its observed state.
-type seen struct {
+// observed is what both data sources return of a node: its binding and its observed state.
+type observed struct {
 	Declared           types.Bool        `tfsdk:"declared"`
 	Labels             map[string]string `tfsdk:"labels"`
 	Image              types.String      `tfsdk:"image"`
@@ -26,8 +26,8 @@ type seen struct {
 	Seen               types.String      `tfsdk:"seen"`
 }
 
-func seenOf(node api.Node) seen {
-	s := seen{
+func observedOf(node api.Node) observed {
+	s := observed{
 		Declared: types.BoolValue(node.Declared), Labels: node.Labels, Satisfied: types.BoolValue(false),
 		Phase:  text(string(node.Status.Phase)),
 		Reason: text(node.Status.Reason.String()), ObservedImage: text(node.Status.Image),
@@ -46,8 +46,8 @@ func seenOf(node api.Node) seen {
 	return s
 }
 
-// seenSchema is the attributes of seen.
-func seenSchema() map[string]schema.Attribute {
+// observedSchema is the attributes of observed.
+func observedSchema() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"declared": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it is declared; `false` " +
 			"for a machine that was only discovered."},

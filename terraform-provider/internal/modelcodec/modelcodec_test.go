@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package whole_test
+package modelcodec_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/sled-fleet/sled/terraform-provider/internal/whole"
+	"github.com/sled-fleet/sled/terraform-provider/internal/modelcodec"
 )
 
 type inner struct {
@@ -46,7 +46,7 @@ func models() []model {
 
 // Both ways must do what the framework's do: known, unknown and null values, and fields of an embedded struct.
 func TestAsTheFramework(t *testing.T) {
-	ctx, layout := context.Background(), whole.Of[model](plan)
+	ctx, layout := context.Background(), modelcodec.Of[model](plan)
 	for _, m := range models() {
 		state := tfsdk.State{Schema: plan, Raw: tftypes.NewValue(plan.Type().TerraformType(ctx), nil)}
 		if diagnostics := state.Set(ctx, &m); diagnostics.HasError() {
@@ -64,7 +64,7 @@ func TestAsTheFramework(t *testing.T) {
 }
 
 func TestNothingToRead(t *testing.T) {
-	ctx, layout := context.Background(), whole.Of[model](plan)
+	ctx, layout := context.Background(), modelcodec.Of[model](plan)
 	if diagnostics := layout.Read(ctx, tftypes.NewValue(tftypes.String, "x"), &model{}); !diagnostics.HasError() {
 		t.Error("a text was read as a resource")
 	}
@@ -72,8 +72,8 @@ func TestNothingToRead(t *testing.T) {
 
 func TestLayoutMustFit(t *testing.T) {
 	for name, of := range map[string]func(){
-		"a field too many": func() { whole.Of[struct{ model }](schema.Schema{}) },
-		"a field too few":  func() { whole.Of[inner](plan) },
+		"a field too many": func() { modelcodec.Of[struct{ model }](schema.Schema{}) },
+		"a field too few":  func() { modelcodec.Of[inner](plan) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package several is how messages list many things: the first of them, and how many there are beside.
-package several
+// Package textlist is how messages list many things: the first of them, and how many there are beside.
+package textlist
 
 import (
 	"fmt"

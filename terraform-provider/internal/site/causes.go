@@ -18,8 +18,8 @@ type causes struct {
 	told map[string]bool
 }
 
-// report returns the whole error the first time that a cause occurs in a run, and afterwards a short one, which Once
-// removes.
+// report returns the whole error the first time that a cause occurs in a run, and afterwards a short one, which
+// DropRepeated removes.
 func (c *causes) report(cause, summary, detail string) diag.Diagnostic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,10 +30,10 @@ func (c *causes) report(cause, summary, detail string) diag.Diagnostic {
 	return repeated{diag.NewErrorDiagnostic(summary, "The cause is that of the first error of this run.")}
 }
 
-// Once removes errors whose cause was reported before, for a refresh or a plan: one error is enough to end it, and
-// what such a resource leaves undone is not used. An apply has to keep them, because without an error the CLI takes the
-// resource for changed.
-func Once(diagnostics *diag.Diagnostics) {
+// DropRepeated removes errors whose cause was reported before, for a refresh or a plan: one error is enough to end it,
+// and what such a resource leaves undone is not used. An apply has to keep them, because without an error the CLI takes
+// the resource for changed.
+func DropRepeated(diagnostics *diag.Diagnostics) {
 	*diagnostics = slices.DeleteFunc(*diagnostics, func(one diag.Diagnostic) bool {
 		_, again := one.(repeated)
 		return again

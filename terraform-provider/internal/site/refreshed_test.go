@@ -8,22 +8,22 @@ import (
 )
 
 // An object finds the one that took its place, whichever is read first, and waits for none that is not there.
-func TestTwin(t *testing.T) {
+func TestHasNewer(t *testing.T) {
 	s := &Site{}
 	s.Refreshing("a", 1)
 	found := make(chan bool)
-	go func() { found <- s.Twin(t.Context(), "a", 1) }()
+	go func() { found <- s.HasNewer(t.Context(), "a", 1) }()
 	s.Refreshing("b", 2)
 	s.Refreshing("a", 2)
 	if !<-found {
 		t.Error("the newer object was not found")
 	}
-	if !s.Twin(t.Context(), "a", 1) {
+	if !s.HasNewer(t.Context(), "a", 1) {
 		t.Error("the newer object, read before, was not found")
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if s.Twin(gone, "a", 2) || s.Twin(gone, "c", 1) {
-		t.Error("an object is its own twin, or one that is not there")
+	if s.HasNewer(gone, "a", 2) || s.HasNewer(gone, "c", 1) {
+		t.Error("an object is superseded by itself, or by one that does not exist")
 	}
 }

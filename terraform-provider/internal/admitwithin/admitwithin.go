@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package window is the attribute admit_within: the windows of admission that an apply opens.
-package window
+// Package admitwithin is the attribute admit_within: the windows of admission that an apply opens.
+package admitwithin
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/several"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
+	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
 // The shortest and the longest time that a boot can be expected within.
@@ -82,7 +82,7 @@ func warning(nodes []string, reason string, within types.String) diag.Diagnostic
 	}
 	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("admit_within"),
 		fmt.Sprintf("No boot of %s is expected", what),
-		reason+"\n\n"+stored+"\n"+several.Lines(commands))}
+		reason+"\n\n"+stored+"\n"+textlist.Lines(commands))}
 }
 
 // within accepts the length of a window.

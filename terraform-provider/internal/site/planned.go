@@ -13,8 +13,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// world is what the resources of a run plan, for those that come after.
-type world struct {
+// planned holds what resources of this run have planned so far, for the checks of later ones.
+type planned struct {
 	mu    sync.Mutex
 	macs  map[string]string // names of nodes that are created, by MAC
 	names map[string]string // MACs of nodes, by planned name
@@ -43,16 +43,16 @@ func put(all *map[string]string, key, value string) string {
 
 // PlanNode records a planned node. Two of one name, or two new ones with one MAC, are an error.
 func (s *Site) PlanNode(mac, name string, created bool) diag.Diagnostics {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	if other := put(&s.world.names, name, mac); other != "" && other != mac {
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	if other := put(&s.planned.names, name, mac); other != "" && other != mac {
 		return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("Two nodes are called %s", name),
 			fmt.Sprintf("Those with MAC %s and %s. A name belongs to one node.", other, mac))}
 	}
 	if !created {
 		return nil
 	}
-	if other := put(&s.world.macs, mac, name); other != "" {
+	if other := put(&s.planned.macs, mac, name); other != "" {
 		return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("Two nodes have MAC %s", mac),
 			fmt.Sprintf("%s and %s. A MAC belongs to one node.", other, name))}
 	}
@@ -61,39 +61,39 @@ func (s *Site) PlanNode(mac, name string, created bool) diag.Diagnostics {
 
 // PlanDisk records the selector of a planned node.
 func (s *Site) PlanDisk(name, disk string) {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	put(&s.world.disks, name, disk)
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	put(&s.planned.disks, name, disk)
 }
 
 // PlannedDisk returns what PlanDisk recorded.
 func (s *Site) PlannedDisk(name string) (disk string, found bool) {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	disk, found = s.world.disks[name]
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	disk, found = s.planned.disks[name]
 	return disk, found
 }
 
 // PlanImage records an image that is registered.
 func (s *Site) PlanImage(name string) {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	note(&s.world.images, name)
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	note(&s.planned.images, name)
 }
 
 // Planned reports whether the run changes this node or registers this image, so that sledd cannot check yet what needs
 // them.
 func (s *Site) Planned(node, image string) bool {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	return s.world.names[node] != "" || s.world.images[image]
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	return s.planned.names[node] != "" || s.planned.images[image]
 }
 
 // PlanBinding records that a machine is bound which was not. Two bindings of one machine are an error.
 func (s *Site) PlanBinding(mac, by string) diag.Diagnostics {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	if other := put(&s.world.bound, mac, by); mac != "" && other != "" {
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	if other := put(&s.planned.bound, mac, by); mac != "" && other != "" {
 		return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("Two resources bind the machine with MAC %s", mac),
 			fmt.Sprintf("One is %s, the other %s. A machine has one binding: remove one of them.", other, by))}
 	}
@@ -103,20 +103,20 @@ func (s *Site) PlanBinding(mac, by string) diag.Diagnostics {
 // Release records that a resource removes the binding of a machine, Adopt that another one takes it over as it is. Both
 // in one apply are an error: if the removal comes first, the other resource images the machine.
 func (s *Site) Release(mac string) diag.Diagnostics {
-	return s.moves(&s.world.released, s.world.adoptedHas, mac)
+	return s.moves(&s.planned.released, s.planned.adoptedHas, mac)
 }
 
 // Adopt is described at Release.
 func (s *Site) Adopt(mac string) diag.Diagnostics {
-	return s.moves(&s.world.adopted, s.world.releasedHas, mac)
+	return s.moves(&s.planned.adopted, s.planned.releasedHas, mac)
 }
 
-func (w *world) adoptedHas(mac string) bool  { return w.adopted[mac] }
-func (w *world) releasedHas(mac string) bool { return w.released[mac] }
+func (w *planned) adoptedHas(mac string) bool  { return w.adopted[mac] }
+func (w *planned) releasedHas(mac string) bool { return w.released[mac] }
 
 func (s *Site) moves(set *map[string]bool, other func(string) bool, mac string) diag.Diagnostics {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
 	note(set, mac)
 	if !other(mac) {
 		return nil
@@ -129,38 +129,38 @@ func (s *Site) moves(set *map[string]bool, other func(string) bool, mac string) 
 
 // Released reports whether Release was called.
 func (s *Site) Released(mac string) bool {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	return s.world.released[mac]
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	return s.planned.released[mac]
 }
 
 // Clears records that a resource leaves a wipe for a machine when it is removed. If it is replaced, the wipe comes
 // first.
 func (s *Site) Clears(mac string) {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	note(&s.world.cleared, mac)
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	note(&s.planned.cleared, mac)
 }
 
 // Cleared reports whether Clears was called.
 func (s *Site) Cleared(mac string) bool {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	return s.world.cleared[mac]
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	return s.planned.cleared[mac]
 }
 
 // Supersede records that a new binding took the place of the one that it replaces, whose removal is still to come.
 func (s *Site) Supersede(mac string) {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	note(&s.world.replaced, mac)
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	note(&s.planned.replaced, mac)
 }
 
 // Superseded reports whether Supersede was called: nothing is left to remove.
 func (s *Site) Superseded(mac string) bool {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	return s.world.replaced[mac]
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	return s.planned.replaced[mac]
 }
 
 // Check sends a dry run, so that a plan refuses what the apply would. It reports only what is wrong with the request
