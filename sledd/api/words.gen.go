@@ -21,7 +21,7 @@ const (
 	Operational Phase = "operational" // the installed system reported that it runs
 	Unconfirmed Phase = "unconfirmed" // the installed system was started, and cannot report: its binding has configure: none
 	Wiped       Phase = "wiped"       // wiped on request, waiting in the Sled system
-	Captured    Phase = "captured"    // its disk became an image on request; its own system starts again
+	Captured    Phase = "captured"    // an image was captured from its disk; the node's own system is booting
 	UnderRescue Phase = "rescue"      // step rescue is running; status.before is the phase it interrupted
 	Failed      Phase = "failed"      // a step failed; the reason is in status.reason
 )

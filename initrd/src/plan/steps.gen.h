@@ -28,7 +28,7 @@
 
 #define WIPE_RULES \
 	{"disks", true, \
-	 "the disks; all: but those kept, removable, foreign or without a size (all, or disk selectors joined by ;)", \
+	 "disks to wipe; all skips kept, removable, remote and zero-size disks (all, or disk selectors joined by ;)", \
 	 NULL, check_disks}, \
 	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep}, \
 	{"level", false, \

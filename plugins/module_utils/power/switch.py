@@ -56,7 +56,7 @@ class Switch:
     gone: list[Driver] = field(default_factory=list)  # asking these again would answer the same, or lock an account
 
     def status(self) -> str:
-        """The state; an error when a control that could tell it did not."""
+        """Return the power state; raise if no capable control reported it."""
         if self._look() == UNKNOWN and self.tried:
             raise self._exhausted("status")
         return self.power

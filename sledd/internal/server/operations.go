@@ -65,7 +65,7 @@ func (n nodeFilter) filter() (fleet.Filter, error) {
 // nodeList is a request for a page of nodes.
 type nodeList struct {
 	Selection
-	Nodes []string `query:"node,explode" maxItems:"500" doc:"Only these nodes, each by a MAC or its name; what is none is left out"`
+	Nodes []string `query:"node,explode" maxItems:"500" doc:"Only these nodes, each by a MAC or its name; names that match no node are ignored"`
 	Limit int      `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most items in the answer"`
 	After string   `query:"after" maxLength:"512" doc:"next of the page before, of a list with the same sort"`
 	Sort  string   `query:"sort" maxLength:"128" doc:"name, phase, image, since (of the phase), urgency (failed nodes first, then those with alarms or overdue, then those that do not have what is requested) or label:KEY; with - before it, the other way round. Equal ones, and a list without sort, are by MAC" example:"-since"`
