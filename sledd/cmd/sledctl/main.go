@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/ctl"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // version is that of the file VERSION; make sets it: -ldflags "-X main.version=1.2.3".
@@ -19,8 +20,9 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := ctl.Run(ctx, os.Args[1:], ctl.System{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Screen: ctl.ScreenOf(os.Stdout),
-		Interactive: ctl.IsTerminal(os.Stdin) && ctl.IsTerminal(os.Stderr), Version: version,
+		Printer: show.Printer{Out: os.Stdout, Err: os.Stderr, Now: time.Now, Screen: show.ScreenOf(os.Stdout)},
+		In:      os.Stdin, Getenv: os.Getenv, Version: version,
+		Interactive: show.IsTerminal(os.Stdin) && show.IsTerminal(os.Stderr),
 	})
 	stop()
 	os.Exit(code)

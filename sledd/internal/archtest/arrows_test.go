@@ -4,6 +4,7 @@
 package archtest
 
 import (
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
@@ -12,19 +13,15 @@ import (
 
 const internal = "github.com/sled-fleet/sled/sledd/internal/"
 
-// floors lists packages from the ground up: each may import only those of floors below its own.
+// floors lists every package from the ground up: each may import only those of floors below its own.
 var floors = [][]string{
-	{"disk", "key", "limit", "mac", "nodetext", "operand", "origin", "quirk", "refusal", "seal", "store"},
-	{"boot", "capacity", "mirror", "token", "plan"},
-	{"admission"},
-	{"audit", "console", "erasure", "events", "report", "rollout"},
-	{"link", "metrics", "multicast", "nodetx"},
-	{"fleet", "intake", "rollouts"},
+	{"archtest", "disk", "key", "limit", "mac", "nodetext", "operand", "origin", "quirk", "refusal", "seal", "store"},
+	{"boot", "capacity", "mirror", "nodetext/nodetexttest", "plan", "rollout", "store/storetest", "token"},
+	{"admission", "wording"},
+	{"audit", "console", "ctl/show", "double", "erasure", "events", "report"},
+	{"ctl/ctltest", "ctl/live", "link", "metrics", "multicast", "nodetx", "page"},
+	{"ctl", "fleet", "intake", "rollouts"},
 	{"server"},
-}
-
-func floorOf(name string) int {
-	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, name) })
 }
 
 func imports(t *testing.T) map[string][]string {
@@ -52,19 +49,46 @@ func imports(t *testing.T) map[string][]string {
 	return found
 }
 
-func TestNoArrowPointsUpward(t *testing.T) {
-	found := imports(t)
-	for _, floor := range floors {
+// faults are packages that are on no floor or do not exist, and imports that do not lead to a floor below.
+func faults(floors [][]string, found map[string][]string) []string {
+	var faults []string
+	place := map[string]int{}
+	for at, floor := range floors {
 		for _, name := range floor {
-			used, exists := found[name]
-			if !exists {
-				t.Errorf("package %s does not exist", name)
-			}
-			for _, other := range used {
-				if below := floorOf(other); below < 0 || below >= floorOf(name) {
-					t.Errorf("%s imports %s, which is not on a floor below", name, other)
-				}
+			place[name] = at
+			if found[name] == nil {
+				faults = append(faults, name+" does not exist")
 			}
 		}
+	}
+	for name, used := range found {
+		at, listed := place[name]
+		if !listed {
+			faults = append(faults, name+" is on no floor: list it in floors")
+			continue
+		}
+		for _, other := range used {
+			if below, listed := place[other]; listed && below >= at {
+				faults = append(faults, fmt.Sprintf("%s imports %s, which is not on a floor below", name, other))
+			}
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+func TestNoArrowPointsUpward(t *testing.T) {
+	for _, fault := range faults(floors, imports(t)) {
+		t.Error(fault)
+	}
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	got := faults([][]string{{"ground", "gone"}, {"middle", "beside"}, {"top"}}, map[string][]string{
+		"ground": {"top"}, "middle": {"beside", "ground"}, "beside": {}, "top": {"middle", "new"}, "new": {}})
+	want := []string{"gone does not exist", "ground imports top, which is not on a floor below",
+		"middle imports beside, which is not on a floor below", "new is on no floor: list it in floors"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -4,20 +4,13 @@ package ctl
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
-
-// claimRow is one claim in a table.
-type claimRow struct {
-	api.Claim
-	of api.Admission
-}
 
 func (a *app) claimsCommand() *cobra.Command {
 	return &cobra.Command{
@@ -44,28 +37,11 @@ claims and alarms of this node.`,
 				return err
 			}
 			return a.show(list.Items, func() {
-				a.printSite(list)
-				a.printClaims(list.Items)
+				a.Site(list)
+				a.Claims(list.Items)
 			})
 		},
 	}
-}
-
-// printSite prints what the site requires of a claim.
-func (a *app) printSite(list api.AdmissionList) {
-	a.section("site", [][2]string{{"requires level", list.Level},
-		{"rival time", (time.Duration(list.RivalSeconds) * time.Second).String()}})
-	_, _ = fmt.Fprintln(a.Out)
-}
-
-func (a *app) printClaims(items []api.Admission) {
-	var rows []claimRow
-	for _, item := range items {
-		for _, claim := range item.Claims {
-			rows = append(rows, claimRow{claim, item})
-		}
-	}
-	printTable(a.Out, a.Screen, a.claimColumns(), rows)
 }
 
 // claimsOf prints the admission of one node.
@@ -74,56 +50,7 @@ func (a *app) claimsOf(ctx context.Context, client *api.Client, node string) err
 	if err != nil {
 		return err
 	}
-	return a.show(shown, func() {
-		rows := [][2]string{
-			{"node", nameOf(shown)}, {"requires level", shown.Required}, {"state", shown.State},
-			{"admitted", a.incumbentText(shown.Incumbent)}, {"boot expected", windowText(shown.Window)},
-		}
-		for _, alarm := range shown.Alarms {
-			rows = append(rows, [2]string{"alarm " + alarm.Kind, a.alarmText(alarm)})
-		}
-		a.section("admission", rows)
-		if len(shown.Claims) > 0 {
-			_, _ = fmt.Fprintln(a.Out)
-			a.printClaims([]api.Admission{shown})
-		}
-	})
-}
-
-func (a *app) incumbentText(of *api.Incumbent) string {
-	if of == nil {
-		return "nobody"
-	}
-	return fmt.Sprintf("level %s by %s, from %s, %s ago", of.Level, of.By, dash(of.Address), age(a.Now(), of.Admitted))
-}
-
-func windowText(window *api.Window) string {
-	if window == nil {
-		return "no"
-	}
-	return fmt.Sprintf("until %s, by %s", localTime(window.Ends), window.By)
-}
-
-func (a *app) claimColumns() []column[claimRow] {
-	return []column[claimRow]{
-		col("node", func(r claimRow) string { return nameOf(r.of) }).wraps(12),
-		col("state", func(r claimRow) string { return r.of.State }),
-		col("code", func(r claimRow) string { return r.Code }),
-		col("from", func(r claimRow) string { return dash(r.Address) }),
-		col("link", func(r claimRow) string { return r.Link }).spare(),
-		col("serial", func(r claimRow) string { return dash(r.Serial.String()) }).spare(),
-		col("since", func(r claimRow) string { return age(a.Now(), r.Since) }),
-		col("seen", func(r claimRow) string { return age(a.Now(), r.Seen) }).spare(),
-		col("evidence", func(r claimRow) string { return dash(strings.Join(r.Evidence, ",")) }).wraps(10),
-		col("needs", func(r claimRow) string { return r.of.Required }),
-	}
-}
-
-func nameOf(of api.Admission) string {
-	if of.Name != "" {
-		return of.Name
-	}
-	return of.MAC
+	return a.show(shown, func() { a.Admission(shown) })
 }
 
 func (a *app) admitCommand() *cobra.Command {
@@ -179,7 +106,7 @@ func (a *app) admitUnseen(ctx context.Context, client *api.Client, node string) 
 		return err
 	}
 	if len(shown.Claims) != 1 {
-		return usagef("%s has %d claims that wait; name the code of one: sledctl claims", nameOf(shown),
+		return usagef("%s has %d claims that wait; name the code of one: sledctl claims", wording.ClaimedName(shown),
 			len(shown.Claims))
 	}
 	return a.admit(ctx, client, node, api.AdmitSpec{CodeSpec: api.CodeSpec{Code: shown.Claims[0].Code}, Unseen: true})
@@ -195,7 +122,7 @@ func (a *app) expect(ctx context.Context, client *api.Client, node string, withi
 
 // done prints the result of an act.
 func (a *app) done(shown api.Admission, text string) error {
-	return a.show(shown, func() { a.say(a.Out, "%s: %s", nameOf(shown), text) })
+	return a.show(shown, func() { a.Say(a.Out, "%s: %s", wording.ClaimedName(shown), text) })
 }
 
 func (a *app) refuseCommand() *cobra.Command {

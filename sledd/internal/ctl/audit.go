@@ -4,11 +4,11 @@ package ctl
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -23,7 +23,7 @@ Requests that were refused are listed too. Records are kept for 90 days, at most
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			fetch := func(c *api.Client, ctx context.Context) ([]api.AuditRecord, error) { return c.Audit(ctx, filter) }
-			return printAll(cmd.Context(), a, fetch, auditColumns)
+			return printAll(cmd.Context(), a, fetch, show.AuditColumns)
 		},
 	}
 	flags := command.Flags()
@@ -31,15 +31,4 @@ Requests that were refused are listed too. Records are kept for 90 days, at most
 	flags.StringVar(&filter.Node, "node", "", "only changes of this node, named as in the request")
 	flags.IntVar(&filter.Limit, "limit", 100, "number of changes, at most 20000")
 	return command
-}
-
-var auditColumns = []column[api.AuditRecord]{
-	col("time", func(r api.AuditRecord) string { return localTime(r.Time) }),
-	col("operator", func(r api.AuditRecord) string { return r.Operator }).wraps(8),
-	col("role", func(r api.AuditRecord) string { return string(r.Role) }).spare(),
-	col("from", func(r api.AuditRecord) string { return clean(r.From) }),
-	col("via", func(r api.AuditRecord) string { return r.Via }).spare(),
-	col("method", func(r api.AuditRecord) string { return r.Method }),
-	col("path", func(r api.AuditRecord) string { return clean(r.Path) }).wraps(16),
-	col("status", func(r api.AuditRecord) string { return strconv.Itoa(r.Status) }),
 }

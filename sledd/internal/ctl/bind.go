@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // bulkSize is the number of bindings in one request.
@@ -262,7 +263,7 @@ func bindAll(
 	for chunk := range slices.Chunk(items, bulkSize) {
 		answer, err := client.Bind(ctx, chunk, options...)
 		stored = append(stored, answer...)
-		if err = namingNodes(err, chunk); err != nil && len(items) > bulkSize {
+		if err = wording.Refusal(err, chunk); err != nil && len(items) > bulkSize {
 			last := len(stored) + len(chunk)
 			return stored, fmt.Errorf("bind: items %d to %d of %d: %w", len(stored)+1, last, len(items), err)
 		}

@@ -5,26 +5,17 @@ package ctl
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 func (a *app) bindings() *resource[api.Binding] {
 	return &resource[api.Binding]{
 		noun: "binding", plural: "bindings", placeholder: "NODE",
-		columns: []column[api.Binding]{
-			col("node", func(b api.Binding) string { return b.Node }).wraps(12),
-			col("mac", func(b api.Binding) string { return b.MAC }).spare(),
-			col("image", requestText).wraps(16),
-			col("generation", func(b api.Binding) string { return strconv.FormatInt(b.Generation, 10) }),
-			col("satisfied", func(b api.Binding) string { return yesNo(b.Satisfied) }),
-			col("disk", func(b api.Binding) string { return b.Disk }).wraps(12).spare(),
-			col("boot", func(b api.Binding) string { return b.Boot }).spare(),
-			col("updated", func(b api.Binding) string { return localTime(b.Updated) }).wraps(10),
-		},
+		columns: a.BindingColumns(),
 		list: func(ctx context.Context, c *api.Client, f api.Filter) ([]api.Binding, error) {
 			return api.Collect(c.Bindings(ctx, f))
 		},
@@ -100,7 +91,7 @@ func bindingLoss(ctx context.Context, client *api.Client, name string, options .
 		done = "not done yet"
 	}
 	return fmt.Sprintf("%s: %s is no longer requested (generation %d, %s); its disk stays as it is", name,
-		requestText(binding), binding.Generation, done), nil
+		wording.Request(binding), binding.Generation, done), nil
 }
 
 // ownership adds the flags for bindings that have an owner.
@@ -115,23 +106,4 @@ func ownership(command *cobra.Command) func() []api.Option {
 		}
 		return options
 	}
-}
-
-// requestText is what a binding requests: an image, a capture, or only a wipe.
-func requestText(b api.Binding) string {
-	if b.Capture != "" {
-		return "(capture " + b.Capture + ")"
-	}
-	if b.Image == "" {
-		return "(wipe)"
-	}
-	return b.Image
-}
-
-// requestOf is what the binding of a node requests; empty without a binding.
-func requestOf(n api.Node) string {
-	if n.Binding == nil {
-		return ""
-	}
-	return requestText(*n.Binding)
 }

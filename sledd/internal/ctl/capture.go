@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/live"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 func (a *app) imageCaptureCommand() *cobra.Command {
-	w := &watch{app: a, judge: judge, wait: true}
+	w := &watch{app: a, judge: live.Judge, wait: true}
 	wait, dry, disk := false, false, ""
 	command := &cobra.Command{
 		Use: "capture NODE IMAGE", Short: "Make an image of a node's disk",
@@ -42,7 +44,7 @@ it prints the reason and exits with code 1.`,
 			if !wait {
 				return a.bindings().printWith(cmd.Context(), a, client, []api.Binding{binding})
 			}
-			w.client, w.names, w.every, w.view = client, args[:1], pollEvery, a.view()
+			w.client, w.names, w.every, w.view = client, args[:1], pollEvery, live.Nodes(a.Printer)
 			return w.run(cmd.Context())
 		},
 	}
@@ -77,9 +79,9 @@ func (a *app) capture(
 	line := shown.Outlook.Node + ": nothing changes"
 	if len(shown.Outlook.Why) > 0 {
 		line = fmt.Sprintf("%s: its disk is only read, %s; then its own system starts again", shown.Outlook.Node,
-			whenText(shown.Outlook.When))
+			wording.When(shown.Outlook.When))
 	}
-	_, _ = fmt.Fprintln(a.Err, a.Screen.hang(line, 2))
+	_, _ = fmt.Fprintln(a.Err, a.Screen.Hang(line, 2))
 	if dry {
 		return shown, nil
 	}

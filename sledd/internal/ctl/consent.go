@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 const (
@@ -65,7 +67,7 @@ func (c *consent) obtain(ctx context.Context, a *app, p preview) error {
 	if limited && len(p.again) > c.limit {
 		return heldBackError{fmt.Errorf("%s would be imaged again, --max-reimages is %d: nothing was changed\n"+
 			"list them with --dry-run, then repeat with --max-reimages %d or --yes",
-			nodesText(len(p.again)), c.limit, len(p.again))}
+			wording.Nodes(len(p.again)), c.limit, len(p.again))}
 	}
 	if c.yes || !a.Interactive || p.question == "" {
 		return nil
@@ -100,7 +102,7 @@ func readAnswer(ctx context.Context, in io.Reader) (string, error) {
 // printPreview writes a preview with at most this many lines; 0: with all, and with what changes beside.
 func (a *app) printPreview(w io.Writer, p preview, most int) {
 	if p.sum != "" {
-		_, _ = fmt.Fprintln(w, a.Screen.hang(p.sum, 2))
+		_, _ = fmt.Fprintln(w, a.Screen.Hang(p.sum, 2))
 	}
 	lines := p.lines
 	if most > 0 && len(lines) > most {
@@ -109,14 +111,6 @@ func (a *app) printPreview(w io.Writer, p preview, most int) {
 		lines = slices.Concat(lines, p.more)
 	}
 	for _, line := range lines {
-		_, _ = fmt.Fprintln(w, a.Screen.hang("  "+line, 4))
+		_, _ = fmt.Fprintln(w, a.Screen.Hang("  "+line, 4))
 	}
-}
-
-// nodesText counts nodes in words.
-func nodesText(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return fmt.Sprintf("%d nodes", n)
 }

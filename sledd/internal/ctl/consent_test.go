@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // imaged is a sledd with n nodes in rack a that run image d12.
@@ -39,15 +41,16 @@ func (s session) stored() string {
 // asked runs a command line on a terminal, where a person types an answer.
 func (s session) asked(code int, answer, line, want string) {
 	s.Helper()
-	var out, err buffer
+	var out, err ctltest.Buffer
 	environment := map[string]string{"SLED_SERVER": s.URL, "SLED_TOKEN": token}
-	got := Run(s.Context(), strings.Fields(line), System{In: strings.NewReader(answer), Out: &out, Err: &err,
-		Screen: terminal(80), Interactive: true, Now: noonNow,
+	got := Run(s.Context(), strings.Fields(line), System{
+		Printer: show.Printer{Out: &out, Err: &err, Screen: ctltest.Terminal(80), Now: ctltest.Now},
+		In:      strings.NewReader(answer), Interactive: true,
 		Getenv: func(name string) string { return environment[name] }})
 	if text := strings.Join(strings.Fields(err.String()), " "); got != code || !strings.Contains(text, want) {
 		s.Errorf("sledctl %s: exit %d, want %d and %q; said\n%s", line, got, code, want, err.String())
 	}
-	checkWidth(s.T, line, err.String(), 80)
+	ctltest.CheckWidth(s.T, line, err.String(), 80)
 }
 
 func TestManyReimagesNeedConsent(t *testing.T) {
@@ -163,10 +166,11 @@ func TestDryRunsOfDeletions(t *testing.T) {
 // What was shown is what is done: another change in between is a conflict.
 func TestChangeBetweenPreviewAndConsent(t *testing.T) {
 	s := imaged(t, 1)
-	var out, err buffer
+	var out, err ctltest.Buffer
 	environment := map[string]string{"SLED_SERVER": s.URL, "SLED_TOKEN": token}
-	got := Run(t.Context(), []string{"bind", "n1", "--wipe-only"}, System{Out: &out, Err: &err, Interactive: true,
-		In: answering(func() { s.Bind(api.BindingSpec{Node: "n1", Image: "d13"}) }), Now: noonNow,
+	got := Run(t.Context(), []string{"bind", "n1", "--wipe-only"}, System{
+		Printer:     show.Printer{Out: &out, Err: &err, Now: ctltest.Now},
+		Interactive: true, In: answering(func() { s.Bind(api.BindingSpec{Node: "n1", Image: "d13"}) }),
 		Getenv: func(name string) string { return environment[name] }})
 	if got != exitConflict || s.Node(1).Binding.Image != "d13" {
 		t.Errorf("exit %d, bound to %+v, said %s", got, s.Node(1).Binding, err.String())

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // target returns server and credentials: those of --server, of --context, of SLED_SERVER, of SLED_CONTEXT or of the
@@ -47,7 +49,7 @@ func (a *app) inContext() string {
 	if a.context == "" {
 		return ""
 	}
-	return " (context " + clean(a.context) + ")"
+	return " (context " + wording.Clean(a.context) + ")"
 }
 
 // placeRow is a context with its name.
@@ -85,12 +87,12 @@ func (a *app) contextListCommand() *cobra.Command {
 				rows = append(rows, placeRow{Name: name, Current: name == all.Current, place: all.Contexts[name]})
 			}
 			return a.show(rows, func() {
-				printTable(a.Out, a.Screen, []column[placeRow]{
-					col("name", func(r placeRow) string { return clean(r.Name) }).wraps(16),
-					col("current", func(r placeRow) string { return yesNo(r.Current) }),
-					col("server", func(r placeRow) string { return clean(r.Server) }).wraps(24),
-					col("token file", func(r placeRow) string { return clean(r.TokenFile) }).spare(),
-					col("ca", func(r placeRow) string { return clean(r.CA) }).spare(),
+				show.Table(a.Out, a.Screen, []show.Column[placeRow]{
+					show.Col("name", func(r placeRow) string { return wording.Clean(r.Name) }).Wraps(16),
+					show.Col("current", func(r placeRow) string { return wording.YesNo(r.Current) }),
+					show.Col("server", func(r placeRow) string { return wording.Clean(r.Server) }).Wraps(24),
+					show.Col("token file", func(r placeRow) string { return wording.Clean(r.TokenFile) }).Spare(),
+					show.Col("ca", func(r placeRow) string { return wording.Clean(r.CA) }).Spare(),
 				}, rows)
 			})
 		},

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // desk is a user with a file of contexts.
@@ -29,9 +31,10 @@ func (d desk) run(environment map[string]string, args ...string) ran {
 	d.Helper()
 	all := maps.Clone(d.environment)
 	maps.Copy(all, environment)
-	var out, err buffer
-	code := Run(d.Context(), args, System{In: strings.NewReader(""), Out: &out, Err: &err, Now: noonNow,
-		Getenv: func(name string) string { return all[name] }})
+	var out, err ctltest.Buffer
+	code := Run(d.Context(), args, System{
+		Printer: show.Printer{Out: &out, Err: &err, Now: ctltest.Now},
+		In:      strings.NewReader(""), Getenv: func(name string) string { return all[name] }})
 	return ran{code, out.String(), err.String()}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 	"github.com/sled-fleet/sled/sledd/internal/erasure"
 )
 
@@ -21,6 +22,7 @@ import (
 type forgedError struct{ err error }
 
 func (e *forgedError) Error() string { return e.err.Error() }
+
 func (e *forgedError) Unwrap() error { return e.err }
 
 func (a *app) erasureCommand() *cobra.Command {
@@ -67,7 +69,7 @@ done. A result left means that the disk was left out, and not touched.`,
 					found = append(found, record)
 				}
 			}
-			return a.show(found, func() { printTable(a.Out, a.Screen, erasureColumns, found) })
+			return a.show(found, func() { show.Table(a.Out, a.Screen, show.ErasureColumns, found) })
 		},
 	}
 	command.Flags().StringVar(&serial, "serial", "", "only the disk with this serial number")
@@ -83,19 +85,6 @@ func isOf(record api.Erasure, nodes []string) bool {
 		}
 	}
 	return len(nodes) == 0
-}
-
-var erasureColumns = []column[api.Erasure]{
-	col("number", func(r api.Erasure) string { return strconv.FormatInt(r.Number, 10) }),
-	col("time", func(r api.Erasure) string { return localTime(r.Time) }).wraps(10),
-	col("node", func(r api.Erasure) string { return clean(r.Node) }).wraps(12),
-	col("serial", func(r api.Erasure) string { return r.Serial.String() }).wraps(8),
-	col("disk", func(r api.Erasure) string { return r.Disk.String() }).spare(),
-	col("size", func(r api.Erasure) string { return bytesText(r.Bytes) }).spare(),
-	col("result", func(r api.Erasure) string { return r.Result }),
-	col("level", func(r api.Erasure) string { return r.Level }),
-	col("method", func(r api.Erasure) string { return r.Method }),
-	col("verify", func(r api.Erasure) string { return r.Verify }).spare(),
 }
 
 func (a *app) erasureShowCommand() *cobra.Command {
@@ -118,7 +107,7 @@ to other files, which prints on A4.`,
 			if page != "" {
 				return writePage(page, record)
 			}
-			return a.show(record, func() { a.section(fmt.Sprintf("record %d", number), erasureRows(record)) })
+			return a.show(record, func() { a.Section(fmt.Sprintf("record %d", number), erasureRows(record)) })
 		},
 	}
 	command.Flags().StringVar(&page, "page", "", "write an HTML page to this file")

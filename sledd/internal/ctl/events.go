@@ -3,7 +3,6 @@
 package ctl
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,7 +49,7 @@ line.`,
 			}
 			return a.show(events, func() {
 				for _, event := range events {
-					_, _ = fmt.Fprintln(a.Out, a.eventLine(event, f.node == ""))
+					_, _ = fmt.Fprintln(a.Out, a.EventLine(event, f.node == ""))
 				}
 			})
 		},
@@ -179,57 +178,8 @@ func (s *shownEvents) print(event api.Event) error {
 	if s.output == "json" {
 		return json.NewEncoder(s.Out).Encode(event)
 	}
-	_, err := fmt.Fprintln(s.Out, s.eventLine(event, s.fleet))
+	_, err := fmt.Fprintln(s.Out, s.EventLine(event, s.fleet))
 	return err
-}
-
-// nameCells is the width of the names of nodes beside events.
-const nameCells = 12
-
-// eventLine is one event for people: time, in a feed of the fleet the node, kind, resulting phase, details and who.
-func (a *app) eventLine(e api.Event, fleet bool) string {
-	what := e.Kind
-	if e.Verb != "" {
-		what += " " + e.Verb
-	}
-	var words []string
-	if e.Generation > 0 {
-		words = append(words, fmt.Sprintf("generation %d", e.Generation))
-	}
-	switch {
-	case e.Step > 0 && e.Steps > 0:
-		words = append(words, fmt.Sprintf("step %d/%d", e.Step, e.Steps))
-	case e.Step > 0:
-		words = append(words, fmt.Sprintf("step %d", e.Step))
-	case e.Steps > 0:
-		words = append(words, fmt.Sprintf("%d steps", e.Steps))
-	}
-	if e.Kind == "end" && e.Code != 0 {
-		words = append(words, codeName(e.Code))
-	}
-	if e.Seconds > 0 {
-		words = append(words, fmt.Sprintf("%.1f s", e.Seconds))
-	}
-	if e.Bytes > 0 {
-		words = append(words, bytesText(e.Bytes))
-	}
-	if !e.Detail.IsZero() {
-		words = append(words, e.Detail.String())
-	}
-	if e.Actor != "" {
-		words = append(words, "by "+clean(e.Actor)+prefixed(" via ", e.Via, "")+prefixed(" from ", e.From, ""))
-	}
-	const layout = "2006-01-02 15:04:05.000"
-	phase := "-"
-	if e.Phase != "" {
-		phase = a.Screen.phaseText(e.Phase)
-	}
-	at := e.Time.Local().Format(layout)
-	if fleet {
-		at += fmt.Sprintf("  %-*s", nameCells, cmp.Or(clean(e.Name), e.MAC))
-	}
-	line := fmt.Sprintf("%s  %-16s %s  %s", at, what, fit(phase, phaseCell), strings.Join(words, ", "))
-	return a.Screen.hang(strings.TrimRight(line, " "), len(layout)+gap)
 }
 
 func (a *app) logCommand() *cobra.Command {

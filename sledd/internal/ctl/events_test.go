@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 func TestEventsOfAListAndOfTheStreamArePrintedOnce(t *testing.T) {
 	var out bytes.Buffer
-	shown := &shownEvents{app: &app{System: System{Out: &out}, output: "json"}, newest: -1}
+	shown := &shownEvents{app: &app{System: System{Printer: show.Printer{Out: &out}}, output: "json"}, newest: -1}
 	event := func(id int64, kind string) api.Event { return api.Event{ID: id, Kind: kind} }
 	kinds := func() string {
 		text := ""
@@ -54,12 +56,13 @@ func TestFeedIsFollowed(t *testing.T) {
 	s.Declare(2)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	var out buffer
+	var out ctltest.Buffer
 	ended := make(chan int)
 	go func() {
 		environment := map[string]string{"SLED_SERVER": s.URL, "SLED_TOKEN": token}
-		ended <- Run(ctx, strings.Fields("events -f --kind bind --by admin"), System{Out: &out, Err: io.Discard,
-			Now: time.Now, Getenv: func(name string) string { return environment[name] }})
+		ended <- Run(ctx, strings.Fields("events -f --kind bind --by admin"), System{
+			Printer: show.Printer{Out: &out, Err: io.Discard, Now: time.Now},
+			Getenv:  func(name string) string { return environment[name] }})
 	}()
 	for !strings.Contains(out.String(), "  n1  ") && ctx.Err() == nil { // until the stream is open
 		s.does(exitDone, "bind n1 --image d12 --reimage --yes", "")
@@ -81,14 +84,14 @@ func TestFeedIsFollowed(t *testing.T) {
 }
 
 func TestSinceTime(t *testing.T) {
-	for text, want := range map[string]time.Time{"": {}, "2h": noon.Add(-2 * time.Hour), "0s": noon,
-		"2026-11-21T10:00:00Z": noon.Add(-2 * time.Hour)} {
-		if got, err := sinceTime(noon, text); err != nil || !got.Equal(want) {
+	for text, want := range map[string]time.Time{"": {}, "2h": ctltest.Noon.Add(-2 * time.Hour), "0s": ctltest.Noon,
+		"2026-11-21T10:00:00Z": ctltest.Noon.Add(-2 * time.Hour)} {
+		if got, err := sinceTime(ctltest.Noon, text); err != nil || !got.Equal(want) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"-2h", "yesterday", "2026-11-21", "2"} {
-		if _, err := sinceTime(noon, text); exitCode(err) != exitUsage {
+		if _, err := sinceTime(ctltest.Noon, text); exitCode(err) != exitUsage {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

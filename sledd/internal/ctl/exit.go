@@ -59,14 +59,3 @@ func exitCode(err error) int {
 	}
 	return exitFailed
 }
-
-// codeName is how the exit code of a failed step is shown, such as "code 4 disk".
-func codeName(code int) string {
-	if name := api.CodeName(code); name != "" {
-		return fmt.Sprintf("code %d %s", code, name)
-	}
-	if code > 128 {
-		return fmt.Sprintf("code %d killed by signal %d", code, code-128)
-	}
-	return fmt.Sprintf("code %d", code)
-}

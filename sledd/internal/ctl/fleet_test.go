@@ -15,6 +15,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/console"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
@@ -97,30 +99,32 @@ var changing = []struct {
 
 // Every command over one large fleet, as a person sees it. Nothing is wider than the terminal.
 func TestEveryCommandOverALargeFleet(t *testing.T) {
-	for _, width := range widths {
+	for _, width := range ctltest.Widths {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			folder := t.TempDir()
 			s := largeFleet(t, folder)
-			all := transcript{}
+			all := ctltest.Transcript{}
 			for _, c := range fleetLines {
 				args := fleetArguments(c.line, folder)
-				var out, err buffer
+				var out, err ctltest.Buffer
 				environment := map[string]string{"SLED_SERVER": s.URL, "SLED_TOKEN": token, "HOME": folder}
-				code := Run(t.Context(), args, System{In: strings.NewReader(""), Out: &out, Err: &err, Screen: terminal(width),
-					Getenv: func(name string) string { return environment[name] }, Now: noonNow, Version: sleddtest.Version})
+				code := Run(t.Context(), args, System{
+					Printer: show.Printer{Out: &out, Err: &err, Screen: ctltest.Terminal(width), Now: ctltest.Now},
+					In:      strings.NewReader(""),
+					Getenv:  func(name string) string { return environment[name] }, Version: sleddtest.Version})
 				if code != c.code {
 					t.Errorf("%s: exit %d, want %d: %s", c.line, code, c.code, err.String())
 				}
 				text := strings.ReplaceAll(out.String()+err.String(), folder, "FOLDER")
 				if !whole(c.line) {
-					checkWidth(t, c.line, text, width)
+					ctltest.CheckWidth(t, c.line, text, width)
 				}
 				for _, change := range changing {
 					text = change.pattern.ReplaceAllString(text, change.as)
 				}
-				all.add(c.line, text)
+				all.Add(c.line, text)
 			}
-			all.at(t, width, "fleet")
+			all.At(t, width, "fleet")
 		})
 	}
 }
@@ -151,7 +155,7 @@ func fleetArguments(line, folder string) []string {
 		_, _ = fmt.Sscanf(word, "NODE%d", &n)
 		return fmt.Sprintf("%s%02d", fleetNode, n)
 	})
-	return strings.Fields(strings.NewReplacer("FOLDER", folder, "BROKEN", brokenNode, "IMAGE", hallImage,
+	return strings.Fields(strings.NewReplacer("FOLDER", folder, "BROKEN", brokenNode, "IMAGE", ctltest.HallImage,
 		"OLD", "debian-12-bookworm-hardened-2026-10-30").Replace(line))
 }
 
@@ -160,9 +164,9 @@ func fleetArguments(line, folder string) []string {
 func largeFleet(t *testing.T, folder string) *sleddtest.Sledd {
 	t.Helper()
 	var ticks atomic.Int64 // keys of events differ
-	clock := func() time.Time { return noon.Add(time.Duration(ticks.Add(1)) * time.Microsecond) }
+	clock := func() time.Time { return ctltest.Noon.Add(time.Duration(ticks.Add(1)) * time.Microsecond) }
 	s := sleddtest.StartWith(t, sleddtest.Options{Now: clock, ConsoleDirectory: folder})
-	s.Hall(fleetNodes, noon)
+	s.Hall(fleetNodes, ctltest.Noon)
 	for i, name := range []string{erasedNode, brokenNode} {
 		spec := api.NodeSpec{MAC: sleddtest.MAC(1000 + i), Name: name, Disk: fmt.Sprintf("serial:LAB-%d", 1000+i)}
 		if _, err := s.Client().PutNode(t.Context(), spec); err != nil {
@@ -199,7 +203,8 @@ func largeFleet(t *testing.T, folder string) *sleddtest.Sledd {
 // largeRollout starts a rollout in which one node has failed and others run.
 func largeRollout(t *testing.T, s *sleddtest.Sledd) {
 	t.Helper()
-	spec := api.RolloutSpec{Desired: "image " + hallImage, Canary: "1", Batch: "25%", FailureBudget: "25%", Again: true}
+	spec := api.RolloutSpec{Desired: "image " + ctltest.HallImage, Canary: "1", Batch: "25%", FailureBudget: "25%",
+		Again: true}
 	for i := 18; i < 38; i++ {
 		spec.Nodes = append(spec.Nodes, fmt.Sprintf("%s%02d", fleetNode, i))
 	}
@@ -208,7 +213,7 @@ func largeRollout(t *testing.T, s *sleddtest.Sledd) {
 		t.Fatal(err)
 	}
 	for _, run := range []api.NodeRunSpec{{State: api.RunRunning, EntryMethod: "warm"},
-		{State: api.RunFailed, EntryMethod: "warm", Reason: "write: code 5 integrity: " + hallReason}} {
+		{State: api.RunFailed, EntryMethod: "warm", Reason: "write: code 5 integrity: " + ctltest.HallReason}} {
 		if _, err := s.Client().PutRun(t.Context(), r.Name, spec.Nodes[0], run); err != nil {
 			t.Fatal(err)
 		}

@@ -4,161 +4,30 @@ package ctl
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/nodetext"
-	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
-	"github.com/sled-fleet/sled/sledd/internal/rollout"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 )
-
-const (
-	hallImage  = "debian-12-bookworm-hardened-2026-11-20"
-	hallReason = "chunk 1042 of 4096 does not match its checksum in the index: the image at " +
-		"http://images.hall-b.example.net:8080/images/debian-12-bookworm-hardened-2026-11-20.raw.zst is damaged"
-	hallFingerprint = "SHA256:Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"
-)
-
-// hall has nodes with names, labels and reasons as long as those of a large site.
-func hall() []api.Node {
-	nodes := rack()
-	for i := range nodes {
-		n := &nodes[i]
-		if n.Name == "" {
-			continue
-		}
-		n.Name = fmt.Sprintf("storage-rack-b12-unit-%02d", i+1)
-		n.Disk = "model:SAMSUNG MZQL2*,rotational:0"
-		n.Labels = map[string]string{"rack": "b12", "row": "07", "role": "storage", "environment": "production"}
-		n.BMC = &api.BMC{Driver: "redfish", Address: n.Name + ".bmc.hall-b.example.net", Port: 8443}
-		n.Status.Architecture = "x86_64"
-		if n.Binding != nil {
-			n.Binding.Node = n.Name
-			n.Binding.Owner = "terraform:hall-b/storage"
-		}
-		if n.Binding != nil && n.Binding.Image != "" {
-			n.Binding.Image = hallImage
-		}
-	}
-	nodes[1].Overdue = 960
-	nodes[1].Status.Since, nodes[1].Status.Moved = noon.Add(-40*time.Minute), noon.Add(-21*time.Minute)
-	nodes[0].Status.Image, nodes[3].Status.Image = hallImage, "debian-12-bookworm-hardened-2026-10-30"
-	nodes[0].Status.Detail = api.Clean("delta: 5.0 % of the used bytes differ; 1,605 MB/s, " +
-		"faster than a full write by a factor of 6")
-	failed := &nodes[2].Status
-	failed.Step, failed.Verb, failed.Code, failed.Reason = 2, "write", 5, api.Clean(hallReason)
-	nodes[4].Rescue = &api.Rescue{Started: noon, Entered: noon, Address: nodetexttest.Address("10.77.12.105"),
-		Fingerprint: nodetext.CleanIdentifier(hallFingerprint),
-		RescueSpec:  api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA alice"}}}
-	return nodes
-}
-
-func hallNode() api.Node {
-	n := hall()[0]
-	full := detailed()
-	n.Facts, n.Status.OS = full.Facts, full.Status.OS
-	n.Status.Start, n.Status.StartNote = "reboot",
-		api.Clean("quirk: its NIC stops after a jump, https://example.net/kexec/quirks/1")
-	n.KeepDisks = []string{"serial:S64GNE0R900001", "serial:S64GNE0R900002", "serial:S64GNE0R900003"}
-	n.Binding.KernelArguments = "console=ttyS0,115200 net.ifnames=0 mitigations=auto crashkernel=256M"
-	n.Facts.CPU = nodetexttest.Facts(map[string]string{"model": "AMD EPYC 9354 32-Core Processor", "threads": "64",
-		"arch": "x86_64"})
-	n.Facts.DMI = nodetexttest.Facts(map[string]string{"vendor": "Supermicro", "product": "AS -1115CS-TNR",
-		"bios":   "2.1a",
-		"serial": "S512345X3A12345"})
-	for i := range 2 {
-		n.Facts.Disks[i]["model"] = nodetext.CleanIdentifier("SAMSUNG MZQL23T8HCLS-00A07")
-		n.Facts.Disks[i]["wwn"] = nodetext.CleanIdentifier(fmt.Sprintf("eui.36344730529000%02d0025384500000001", i))
-		n.Facts.Disks[i]["path"] = nodetext.CleanIdentifier(fmt.Sprintf("pci-0000:c%d:00.0-nvme-1", i))
-	}
-	return n
-}
-
-// hallDisks has a disk for each verdict.
-func hallDisks() api.NodeDisks {
-	disk := func(i int, transport, why string) api.NodeDisk {
-		return api.NodeDisk{Chosen: why == "", Why: why, Disk: api.Disk{Name: fmt.Sprintf("nvme%dn1", i),
-			Serial: fmt.Sprintf("S64GNE0R90000%d", i), WWN: fmt.Sprintf("eui.36344730529000%02d0025384500000001", i),
-			Path: fmt.Sprintf("pci-0000:c%d:00.0-nvme-1", i), Model: "SAMSUNG MZQL23T8HCLS-00A07", Transport: transport,
-			Bytes: 3840755982336}}
-	}
-	return api.NodeDisks{Node: "storage-rack-b12-unit-01", Match: "model:SAMSUNG MZQL2*,rotational:0,smallest", Time: noon,
-		Planned: "wwn:eui.36344730529000000025384500000001", Disks: []api.NodeDisk{disk(0, "nvme", ""),
-			disk(1, "nvme", "on the keep list"), disk(2, "usb", "to be named: attached by USB"),
-			disk(3, "", "to be named: attached in an unknown way"), disk(4, "nvme", "does not match")}}
-}
-
-func hallImages() []api.Image {
-	image := func(name, architecture string, used int64) api.Image {
-		return api.Image{Created: noon, ImageSpec: api.ImageSpec{Name: name,
-			Digest:    "sha256:" + strings.Repeat("8f3c", 16),
-			Bytes:     1 << 35,
-			FileBytes: 3123456789, UsedBytes: used, Signature: strings.Repeat("A", 86) + "==",
-			Architecture: architecture,
-			URLs: []string{"http://images.hall-b.example.net:8080/images/" + name + ".raw.zst",
-				"https://mirror.example.net/sled/images/" + name + ".raw.zst"},
-			Labels: map[string]string{"os": "debian", "built-by": "ci", "stage": "production"}}}
-	}
-	return []api.Image{image(hallImage, "x86_64", 4560000000), image("ubuntu-24.04-gpu-cuda-12.6-2026-11-01", "", 0)}
-}
-
-// hallRollout is a stopped rollout over the hall.
-func hallRollout() api.Rollout {
-	r := ended()
-	r.Name, r.Desired, r.Owner = "reimage-1042", "image "+hallImage, "friday-maintenance@ci.example.net"
-	for i, n := range hall()[:4] {
-		r.Nodes[i], r.Runs[i].Node = n.Name, n.Name
-	}
-	r.Runs[2].Reason = api.Clean("write: code 5 integrity: " + hallReason)
-	r.Counts = rollout.Count(r.Runs)
-	return r
-}
-
-func hallEvents() []api.Event {
-	detail := "wipe disk=model:SAMSUNG%20MZQL2*,rotational:0, write, configure, kexec; watchdog 120 s"
-	return append(happened(),
-		api.Event{ID: 4, Time: noon.Add(time.Minute), Kind: "plan", Generation: 3, Steps: 4, Phase: api.Booting,
-			Detail: api.Clean(detail)},
-		api.Event{ID: 5, Time: noon.Add(2 * time.Minute), Kind: "end", Generation: 3, Step: 2, Steps: 4, Verb: "write",
-			Code:    5,
-			Seconds: 21.4, Bytes: 1 << 30, Phase: api.Failed, Detail: api.Clean(hallReason)})
-}
-
-func hallKexec() (api.KexecList, api.QuirkList) {
-	models, quirks := models(), quirks()
-	models.Items[1].Vendor, models.Items[1].Product = nodetext.CleanIdentifier("Hewlett Packard Enterprise"),
-		nodetext.CleanIdentifier("ProLiant DL325 Gen10 Plus v2 8SFF Configure-to-order")
-	quirks.Items[0] = api.Quirk{
-		Match: api.QuirkMatch{Vendor: "Hewlett Packard Enterprise", Product: "ProLiant DL325 Gen10 Plus v2*",
-			Version: "*",
-			BIOS:    "A43 2.*"},
-		Reason: "the firmware of the network card stops after a jump, until the power is cut; fixed in firmware 3.0",
-		Source: "https://support.example.com/advisories/2026/a00123456en_us", Origin: "shipped",
-	}
-	return models, quirks
-}
 
 // hallServer answers for all that is shown of the hall.
 func hallServer(t *testing.T) string {
 	t.Helper()
-	nodes, images, r := hall(), hallImages(), hallRollout()
-	models, quirks := hallKexec()
+	nodes, images, r := ctltest.Hall(), ctltest.HallImages(), ctltest.HallRollout()
+	models, quirks := ctltest.HallKexec()
 	bindings := []api.Binding{*nodes[0].Binding, *nodes[3].Binding, *nodes[4].Binding}
 	bindings[1].Disk, bindings[1].Boot = "serial:S64GNE0R900001", "kexec"
 	captured := bindings[0]
 	captured.Image, captured.Capture = "", "golden-storage-node-2026-11-22"
-	t2 := timeline()
+	t2 := ctltest.Timeline()
 	t2.Name = nodes[0].Name
 	r2 := r
 	r2.Runs, r2.State, r2.Reason = nil, api.RolloutRunning, api.Prose{}
 	return double(t, map[string]any{
 		"/v1/nodes":                   api.NodeList{Items: nodes},
-		"/v1/nodes/n1":                hallNode(),
-		"/v1/nodes/52:54:00:77:00:01": hallNode(),
+		"/v1/nodes/n1":                ctltest.HallNode(),
+		"/v1/nodes/52:54:00:77:00:01": ctltest.HallNode(),
 		"/v1/nodes/n3":                nodes[2],
 		"/v1/nodes/n5":                nodes[4],
 		"/v1/nodes/n5/rescue": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -169,9 +38,9 @@ func hallServer(t *testing.T) string {
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(nodes[4])
 		}),
-		"/v1/nodes/n1/disks":    hallDisks(),
+		"/v1/nodes/n1/disks":    ctltest.HallDisks(),
 		"/v1/nodes/n1/timeline": t2,
-		"/v1/nodes/n1/events":   api.EventList{Items: hallEvents()},
+		"/v1/nodes/n1/events":   api.EventList{Items: ctltest.HallEvents()},
 		"/v1/nodes/n3/events":   api.EventList{Items: []api.Event{}},
 		"/v1/images":            api.ImageList{Items: images},
 		"/v1/images/i":          images[0],

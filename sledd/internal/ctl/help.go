@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // The flags of all commands are listed once, in the help of sledctl itself.
@@ -19,10 +21,10 @@ const (
 )
 
 // setHelp makes help fit the screen and names the values of flags as the texts do.
-func setHelp(root *cobra.Command, screen Screen) {
+func setHelp(root *cobra.Command, screen show.Screen) {
 	width := 80
 	if screen.Terminal {
-		width = screen.width()
+		width = screen.Width()
 	}
 	usage := strings.ReplaceAll(root.UsageTemplate(), everyFlag, toGlobalFlags)
 	usage = strings.ReplaceAll(usage, ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", width))

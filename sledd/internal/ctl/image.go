@@ -5,7 +5,6 @@ package ctl
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,23 +14,13 @@ import (
 func (a *app) images() *resource[api.Image] {
 	return &resource[api.Image]{
 		noun: "image", plural: "images", placeholder: "IMAGE",
-		columns: []column[api.Image]{
-			col("name", func(i api.Image) string { return i.Name }).wraps(20),
-			col("disk", func(i api.Image) string { return bytesText(i.Bytes) }),
-			col("file", func(i api.Image) string { return bytesText(i.FileBytes) }),
-			col("used", func(i api.Image) string { return usedText(i) }),
-			col("signed", func(i api.Image) string { return yesNo(i.Signature != "") }),
-			col("architecture", func(i api.Image) string { return i.Architecture }).spare(),
-			col("digest", func(i api.Image) string { return shortDigest(i.Digest) }).spare(),
-			col("created", func(i api.Image) string { return localTime(i.Created) }).wraps(10),
-			col("labels", func(i api.Image) string { return labelsText(i.Labels) }).wraps(12).spare(),
-		},
-		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Image, error) { return c.Images(ctx) },
-		get:  func(ctx context.Context, c *api.Client, name string) (api.Image, error) { return c.Image(ctx, name) },
+		columns: a.ImageColumns(),
+		list:    func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Image, error) { return c.Images(ctx) },
+		get:     func(ctx context.Context, c *api.Client, name string) (api.Image, error) { return c.Image(ctx, name) },
 		remove: func(ctx context.Context, c *api.Client, name string, options ...api.Option) error {
 			return c.DeleteImage(ctx, name, options...)
 		},
-		detail: a.imageDetail, complete: a.completeImages,
+		detail: a.Image, complete: a.completeImages,
 		examples: examples{"sledctl image list", "sledctl image get debian-12-v1", "sledctl image delete debian-12-v1"},
 	}
 }
@@ -42,15 +31,6 @@ func (a *app) imageCommand() *cobra.Command {
 		"Deletes the registration of images. An image that a binding uses is refused.\nPublished files are not deleted.")
 	return group("image", "Register, sign, capture and inspect images", r.listCommand(a), r.getCommand(a),
 		a.imageApplyCommand(r), a.imageSignCommand(r), a.imageCaptureCommand(), a.imageAddCommand(r), remove)
-}
-
-func (a *app) imageDetail(i api.Image) {
-	a.section("image", [][2]string{
-		{"name", i.Name}, {"digest", i.Digest}, {"urls", strings.Join(i.URLs, " ")},
-		{"disk", factText("bytes", fmt.Sprint(i.Bytes))}, {"file", factText("bytes", fmt.Sprint(i.FileBytes))},
-		{"used", usedText(i)}, {"statement", i.Statement}, {"signature", i.Signature}, {"architecture", i.Architecture},
-		{"labels", labelsText(i.Labels)}, {"created", localTime(i.Created)},
-	})
 }
 
 func (a *app) imageApplyCommand(r *resource[api.Image]) *cobra.Command {
@@ -110,20 +90,4 @@ func (a *app) applyImages(ctx context.Context, r *resource[api.Image], images []
 		stored = append(stored, answer)
 	}
 	return r.print(a, stored)
-}
-
-// usedText is how much of the disk is in use; empty if unknown.
-func usedText(i api.Image) string {
-	if i.UsedBytes == 0 {
-		return ""
-	}
-	return bytesText(i.UsedBytes)
-}
-
-// shortDigest is enough of a digest to compare by eye.
-func shortDigest(digest string) string {
-	if len(digest) > 19 {
-		return digest[:19]
-	}
-	return digest
 }

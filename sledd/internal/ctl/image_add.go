@@ -64,7 +64,7 @@ func (a *app) examine(ctx context.Context, client *api.Client, spec api.ImageSpe
 		return found, fmt.Errorf("image %s: %w", spec.Name, err)
 	}
 	for _, fault := range away {
-		a.say(a.Err, "sledctl: warning: %v", fault)
+		a.Say(a.Err, "sledctl: warning: %v", fault)
 	}
 	return found, nil
 }

@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
@@ -136,42 +135,5 @@ func TestNodeIsCaptured(t *testing.T) {
 	s.does(exitDone, "bind n1 --boot reboot", "(capture gold)")
 	if got := s.does(exitDone, "bind n1 --image gold -o json", `"mode": "auto"`); strings.Contains(got.out, "capture") {
 		t.Errorf("still to be captured: %s", got.out)
-	}
-}
-
-func TestReasons(t *testing.T) {
-	for want, status := range map[string]api.Status{
-		"": {Phase: api.Operational, Verb: "write", Reason: api.Clean("old")},
-		"wipe: code 4 disk: 2 disks match": {Phase: api.Failed, Verb: "wipe", Code: 4,
-			Reason: api.Clean("2 disks match")},
-		"write: code 137 killed by signal 9": {Phase: api.Failed, Verb: "write", Code: 137},
-		"capture: image gold was registered": {Phase: api.Failed, Verb: "capture",
-			Reason: api.Clean("image gold was registered")},
-	} {
-		if got := reasonText(status); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-func TestDetailBelongsToThePhase(t *testing.T) {
-	for phase, want := range map[api.Phase]string{
-		api.Operational: "delta: 5 %", api.Starting: "delta: 5 %", api.Booting: "", api.Idle: "", api.Discovered: "",
-	} {
-		n := node(1, phase, 0)
-		n.Status.Detail = api.Clean("delta: 5 %")
-		if got := noteText(n); got != want {
-			t.Errorf("%s: status shows %q, want %q", phase, got, want)
-		}
-	}
-}
-
-func TestCaptureIsDrawn(t *testing.T) {
-	n := node(1, api.Capturing, 0)
-	n.Status.Progress = &api.Progress{Bytes: 1_000_000_000, Total: 2_000_000_000, Rate: 100_000_000}
-	live := &liveView{app: &app{System: System{Now: func() time.Time { return noon }}}}
-	if got := live.note(n, 60); !strings.Contains(got, barFull) || !strings.Contains(got, "50%") ||
-		!strings.Contains(got, "0:10 left") {
-		t.Errorf("%q", got)
 	}
 }

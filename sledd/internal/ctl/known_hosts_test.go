@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 )
 
@@ -22,14 +23,14 @@ func withSystem(n api.Node, address, key string) api.Node {
 }
 
 func TestKnownHosts(t *testing.T) {
-	one := withSystem(node(1, api.Operational, time.Hour), "10.77.0.101", hostKey("AAA0"))
-	two := node(2, api.Starting, time.Minute) // it has not confirmed
+	one := withSystem(ctltest.Node(1, api.Operational, time.Hour), "10.77.0.101", hostKey("AAA0"))
+	two := ctltest.Node(2, api.Starting, time.Minute) // it has not confirmed
 	two.Status.Address = nodetexttest.Address("10.77.0.52")
 	two.Status.OS = &api.OS{HostKey: nodetexttest.Key(hostKey("AAA1"))}
-	three := withSystem(node(3, api.UnderRescue, time.Minute), "10.77.0.103", hostKey("AAA2"))
+	three := withSystem(ctltest.Node(3, api.UnderRescue, time.Minute), "10.77.0.103", hostKey("AAA2"))
 	three.Rescue = &api.Rescue{Address: nodetexttest.Address("10.77.0.53"), HostKey: nodetexttest.Key(hostKey("AAA3"))}
-	four := withSystem(node(4, api.Operational, time.Hour), "10.77.0.101", hostKey("AAA4")) // the address of n1
-	none := node(5, api.Wiped, time.Hour)
+	four := withSystem(ctltest.Node(4, api.Operational, time.Hour), "10.77.0.101", hostKey("AAA4")) // the address of n1
+	none := ctltest.Node(5, api.Wiped, time.Hour)
 	server := double(t, map[string]any{
 		"/v1/nodes":    map[string]any{"items": []api.Node{one, two, three, four, none}},
 		"/v1/nodes/n1": one, "/v1/nodes/n3": three, "/v1/nodes/n5": none})

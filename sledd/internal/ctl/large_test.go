@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
@@ -24,7 +25,7 @@ func BenchmarkLargeFleet(b *testing.B) {
 	for _, line := range largeLines {
 		b.Run(line, func(b *testing.B) {
 			for b.Loop() {
-				got := run(b.Context(), s.URL, "", terminal(80), strings.Fields(line)...)
+				got := run(b.Context(), s.URL, "", ctltest.Terminal(80), strings.Fields(line)...)
 				b.ReportMetric(float64(strings.Count(got.out, "\n")), "lines")
 				if got.code != exitDone {
 					b.Fatal(got.err)
@@ -46,23 +47,23 @@ func BenchmarkLargeFleet(b *testing.B) {
 // What an operator looks at first is one screen, however long its words are.
 func TestLargeFleetIsOneScreen(t *testing.T) {
 	s := sleddtest.Start(t)
-	s.Hall(1000, noon)
-	for _, width := range widths {
+	s.Hall(1000, ctltest.Noon)
+	for _, width := range ctltest.Widths {
 		for _, line := range append(largeLines, "node list", "binding list", "status --drift") {
-			got := run(t.Context(), s.URL, "", terminal(width), strings.Fields(line)...)
-			checkWidth(t, line, got.out, width)
+			got := run(t.Context(), s.URL, "", ctltest.Terminal(width), strings.Fields(line)...)
+			ctltest.CheckWidth(t, line, got.out, width)
 			if n := strings.Count(got.out, "\n"); n > 60 || got.code != exitDone || n < 5 {
 				t.Errorf("%s: exit %d, %d lines:\n%s%s", line, got.code, n, got.out, got.err)
 			}
 		}
 	}
-	if got := run(t.Context(), s.URL, "", terminal(80), "status"); strings.Count(got.out, "  failed  ") < 5 {
+	if got := run(t.Context(), s.URL, "", ctltest.Terminal(80), "status"); strings.Count(got.out, "  failed  ") < 5 {
 		t.Errorf("nodes that failed are not first:\n%s", got.out)
 	}
 	if got := sledctl(t, s.URL, "", "node", "list", "--failed=false"); strings.Count(got.out, "\n") != 1001 {
 		t.Errorf("--failed=false selects:\n%s%s", got.out, got.err)
 	}
-	got := run(t.Context(), s.URL, "", terminal(80), "node", "list")
+	got := run(t.Context(), s.URL, "", ctltest.Terminal(80), "node", "list")
 	if !strings.Contains(got.out, "more nodes are not shown; use a filter") {
 		t.Errorf("it does not say how many are missing:\n%s", got.out)
 	}

@@ -2,16 +2,7 @@
 
 package ctl
 
-import (
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/spf13/cobra"
-
-	"github.com/sled-fleet/sled/sledd/api"
-)
+import "github.com/spf13/cobra"
 
 func (a *app) multicastCommand() *cobra.Command {
 	return &cobra.Command{
@@ -30,49 +21,7 @@ node, and ends after 60 s without one.`,
 			if err != nil {
 				return err
 			}
-			return a.show(told, func() { a.printMulticast(told) })
+			return a.show(told, func() { a.Multicast(told) })
 		},
 	}
-}
-
-func (a *app) printMulticast(told api.Multicast) {
-	if !told.Running {
-		_, _ = fmt.Fprintln(a.Out, "no sender runs: no node has requested an image by multicast within 60 s")
-		return
-	}
-	printTable(a.Out, a.Screen, multicastColumns, told.Sessions)
-	if refused := refusedText(told.Refused); refused != "" {
-		_, _ = fmt.Fprintln(a.Out, "requests dropped: "+refused)
-	}
-}
-
-var multicastColumns = []column[api.MulticastSession]{
-	col("image", func(s api.MulticastSession) string { return clean(s.Image) }).wraps(12),
-	col("group", func(s api.MulticastSession) string { return clean(s.Group) }),
-	col("interface", func(s api.MulticastSession) string { return clean(s.Interface) }).spare(),
-	col("receivers", func(s api.MulticastSession) string { return strconv.FormatInt(s.Receivers, 10) }),
-	col("done", func(s api.MulticastSession) string { return strconv.FormatInt(s.Done, 10) }),
-	col("rate", multicastRate),
-	col("copies", func(s api.MulticastSession) string { return fmt.Sprintf("%.2f", s.Copies) }),
-	col("repairs", func(s api.MulticastSession) string { return bytesText(s.Repairs) }).spare(),
-	col("rejected", func(s api.MulticastSession) string { return strconv.FormatInt(s.Rejected, 10) }).spare(),
-}
-
-func multicastRate(s api.MulticastSession) string {
-	if !s.Sending {
-		return "idle"
-	}
-	return fmt.Sprintf("%d Mbit/s", s.Rate/1000)
-}
-
-// refusedText lists the reasons that counted.
-func refusedText(refused map[string]int64) string {
-	var words []string
-	for why, count := range refused {
-		if count > 0 {
-			words = append(words, fmt.Sprintf("%d %s", count, clean(why)))
-		}
-	}
-	slices.Sort(words)
-	return strings.Join(words, ", ")
 }

@@ -3,9 +3,8 @@
 package ctl
 
 import (
-	"cmp"
-
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // printsNames marks commands that print objects with names, and so have -o name.
@@ -15,13 +14,13 @@ var printsNames = map[string]string{onlyNames: ""}
 func namesOf(value any) []string {
 	switch objects := value.(type) {
 	case []api.Node:
-		return each(objects, nodeName)
+		return each(objects, wording.NodeName)
 	case api.Node:
-		return []string{nodeName(objects)}
+		return []string{wording.NodeName(objects)}
 	case []api.Binding:
-		return each(objects, bindingName)
+		return each(objects, wording.BindingName)
 	case api.Binding:
-		return []string{bindingName(objects)}
+		return []string{wording.BindingName(objects)}
 	case []api.Image:
 		return each(objects, func(i api.Image) string { return i.Name })
 	case api.Image:
@@ -45,6 +44,3 @@ func each[T any](objects []T, name func(T) string) []string {
 	}
 	return names
 }
-
-// bindingName is the name of the bound node. A machine without one is known by its MAC.
-func bindingName(b api.Binding) string { return cmp.Or(b.Node, b.MAC) }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 )
 
 func TestNames(t *testing.T) {
@@ -19,8 +21,8 @@ func TestNames(t *testing.T) {
 			"storage-rack-b12-unit-04 storage-rack-b12-unit-05 52:54:00:77:00:09",
 		"binding list":             "storage-rack-b12-unit-01 storage-rack-b12-unit-04 storage-rack-b12-unit-05",
 		"binding get n1":           "storage-rack-b12-unit-01",
-		"image list":               hallImage + " ubuntu-24.04-gpu-cuda-12.6-2026-11-01",
-		"image get i":              hallImage,
+		"image list":               ctltest.HallImage + " ubuntu-24.04-gpu-cuda-12.6-2026-11-01",
+		"image get i":              ctltest.HallImage,
 		"operator list":            "admin continuous-integration-of-hall-b",
 		"rollout list":             "reimage-1042 reimage-1042",
 		"rollout get reimage-1042": "reimage-1042",

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -15,22 +14,13 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 func (a *app) nodes() *resource[api.Node] {
 	return &resource[api.Node]{
 		noun: "node", plural: "nodes", placeholder: "NODE",
-		columns: []column[api.Node]{
-			col("name", a.nameCell).wraps(12),
-			col("mac", func(n api.Node) string { return n.MAC }),
-			col("phase", func(n api.Node) string { return a.Screen.phaseText(n.Status.Phase) }),
-			col("admission", a.admissionText),
-			col("alarms", alarmKinds).spare(),
-			col("architecture", architectureText).spare(),
-			col("disk", func(n api.Node) string { return n.Disk }).wraps(12).spare(),
-			col("bmc", func(n api.Node) string { return bmcText(n.BMC) }).wraps(12).spare(),
-			col("labels", func(n api.Node) string { return labelsText(n.Labels) }).wraps(12).spare(),
-		},
+		columns: a.NodeColumns(),
 		list: func(ctx context.Context, c *api.Client, f api.Filter) ([]api.Node, error) {
 			return api.Collect(c.Nodes(ctx, f))
 		},
@@ -38,7 +28,7 @@ func (a *app) nodes() *resource[api.Node] {
 		remove: func(ctx context.Context, c *api.Client, name string, options ...api.Option) error {
 			return c.DeleteNode(ctx, name, options...)
 		},
-		loss: nodeLoss, detail: a.nodeDetail, filters: addNodeFilters, complete: a.completeNodes,
+		loss: nodeLoss, detail: a.Node, filters: addNodeFilters, complete: a.completeNodes,
 		examples: examples{"sledctl node list -l rack=a --phase failed\n  sledctl node list --sort -since",
 			"sledctl node get n1", "sledctl node delete n1 n2"},
 	}
@@ -69,7 +59,7 @@ func nodeLoss(ctx context.Context, client *api.Client, name string, options ...a
 		return "", err
 	}
 	return fmt.Sprintf("%s: %s, image %s; declaration, facts, log and events are lost, its disk stays as it is",
-		name, phaseName(node.Status.Phase), cmp.Or(node.Status.Image, "none")), nil
+		name, wording.Phase(node.Status.Phase), cmp.Or(node.Status.Image, "none")), nil
 }
 
 // nodeFlags are the parts of a declaration that flags can set.
@@ -269,23 +259,4 @@ func parseBMC(words string) (*api.BMC, error) {
 		}
 	}
 	return bmc, nil
-}
-
-// architectureText is the declared architecture, or else the one that the node reported.
-func architectureText(n api.Node) string {
-	if n.Architecture != "" {
-		return n.Architecture
-	}
-	return n.Status.Architecture
-}
-
-func bmcText(bmc *api.BMC) string {
-	if bmc == nil {
-		return ""
-	}
-	address := bmc.Address
-	if bmc.Port != 0 {
-		address = net.JoinHostPort(address, strconv.Itoa(bmc.Port))
-	}
-	return bmc.Driver + "://" + address
 }

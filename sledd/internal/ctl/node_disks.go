@@ -3,16 +3,11 @@
 package ctl
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 func (a *app) nodeDisksCommand() *cobra.Command {
@@ -38,10 +33,10 @@ path:. The exit code is 4 if a plan would be refused.`,
 			if err != nil {
 				return err
 			}
-			if err := a.show(disks, func() { a.nodeDisks(disks) }); err != nil || disks.Refused == "" {
+			if err := a.show(disks, func() { a.NodeDisks(disks) }); err != nil || disks.Refused == "" {
 				return err
 			}
-			return heldBackError{errors.New(clean(disks.Refused))}
+			return heldBackError{errors.New(wording.Clean(disks.Refused))}
 		},
 	}
 	command.Flags().StringVar(&match, "match", "", "disk selector, or all")
@@ -66,55 +61,8 @@ back, it is known again.`,
 			if err := client.ForgetDisk(cmd.Context(), args[0], args[1]); err != nil {
 				return err
 			}
-			a.say(a.Out, "%s: disk %s is forgotten", clean(args[0]), clean(args[1]))
+			a.Say(a.Out, "%s: disk %s is forgotten", wording.Clean(args[0]), wording.Clean(args[1]))
 			return nil
 		},
-	}
-}
-
-var diskColumns = []column[api.NodeDisk]{
-	col("disk", func(d api.NodeDisk) string { return clean(d.Name) }),
-	col("serial", func(d api.NodeDisk) string { return clean(d.Serial) }),
-	col("verdict", func(d api.NodeDisk) string {
-		if d.Chosen {
-			return "chosen"
-		}
-		return clean(d.Why)
-	}).wraps(15),
-	col("size", func(d api.NodeDisk) string { return bytesText(d.Bytes) }).spare(),
-	col("by", func(d api.NodeDisk) string { return cmp.Or(clean(d.Transport), "?") }).spare(),
-	col("model", func(d api.NodeDisk) string { return clean(d.Model) }).spare(),
-	col("wwn", func(d api.NodeDisk) string { return clean(d.WWN) }).spare(),
-	col("path", func(d api.NodeDisk) string { return clean(d.Path) }).spare(),
-}
-
-// hiddenAt is where the column of what disks hide is: next to the size, if any hides something.
-const hiddenAt = 4
-
-// hiddenText is "1.0 MB by HPA, ...", or what a node wrote otherwise.
-func hiddenText(d api.NodeDisk) string {
-	var texts []string
-	for part := range strings.SplitSeq(d.Hidden, ",") {
-		kind, count, _ := strings.Cut(part, ":")
-		bytes, err := strconv.ParseInt(count, 10, 64)
-		if err != nil {
-			return clean(d.Hidden)
-		}
-		texts = append(texts, bytesText(bytes)+" by "+clean(strings.ToUpper(kind)))
-	}
-	return strings.Join(texts, ", ")
-}
-
-func (a *app) nodeDisks(disks api.NodeDisks) {
-	columns := diskColumns
-	if slices.ContainsFunc(disks.Disks, func(d api.NodeDisk) bool { return d.Hidden != "" }) {
-		columns = slices.Insert(slices.Clone(columns), hiddenAt, col("hidden", hiddenText))
-	}
-	printTable(a.Out, a.Screen, columns, disks.Disks)
-	for _, row := range [][2]string{{"selector", clean(disks.Match)}, {"in a plan", clean(disks.Planned)},
-		{"reported", localTime(disks.Time)}} {
-		if row[1] != "" {
-			_, _ = fmt.Fprintln(a.Out, a.Screen.hang(fmt.Sprintf("%-11s%s", row[0], row[1]), 11))
-		}
 	}
 }

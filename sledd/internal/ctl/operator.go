@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,13 +15,7 @@ import (
 func (a *app) operators() *resource[api.Operator] {
 	return &resource[api.Operator]{
 		noun: "operator", plural: "operators", placeholder: "NAME",
-		columns: []column[api.Operator]{
-			col("name", func(o api.Operator) string { return o.Name }).wraps(12),
-			col("role", func(o api.Operator) string { return string(o.Role) }),
-			col("owner", func(o api.Operator) string { return clean(o.Owner) }).wraps(12),
-			col("expires", func(o api.Operator) string { return expiryText(a.Now(), o.Expires) }),
-			col("last used", func(o api.Operator) string { return lastUsedText(o.LastUsed) }),
-		},
+		columns: a.OperatorColumns(),
 		list: func(ctx context.Context, c *api.Client, _ api.Filter) ([]api.Operator, error) {
 			return c.Operators(ctx)
 		},
@@ -32,25 +25,6 @@ func (a *app) operators() *resource[api.Operator] {
 		complete: cobra.NoFileCompletions,
 		examples: examples{list: "sledctl operator list", remove: "sledctl operator delete ci"},
 	}
-}
-
-// expiryText is the date on which a token ends.
-func expiryText(now, expires time.Time) string {
-	switch {
-	case expires.IsZero():
-		return "never"
-	case !now.Before(expires):
-		return "expired"
-	}
-	return expires.Local().Format(time.DateOnly)
-}
-
-// lastUsedText is the hour in which a token was used last.
-func lastUsedText(used time.Time) string {
-	if used.IsZero() {
-		return "never"
-	}
-	return used.Local().Format("2006-01-02 15h")
 }
 
 func (a *app) operatorCommand() *cobra.Command {

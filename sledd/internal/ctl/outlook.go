@@ -3,11 +3,11 @@
 package ctl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // outlooks returns what sledd judges that bindings would make of their nodes.
@@ -33,41 +33,25 @@ func outlooks(
 func previewOf(all []api.Outlook) preview {
 	p := preview{}
 	for _, o := range all {
-		switch {
-		case o.Wipes != "":
-			p.lines = append(p.lines, o.Wipes+"; "+whenText(o.When))
-		case len(o.Why) > 0:
-			p.more = append(p.more, fmt.Sprintf("%s: its disk is only read; %s", o.Node, whenText(o.When)))
-		case o.Changed:
-			p.more = append(p.more, fmt.Sprintf("%s: the binding changes, nothing is wiped, image %s stays", o.Node,
-				cmp.Or(o.Image, "none")))
-		default:
-			p.more = append(p.more, o.Node+": nothing changes")
+		if o.Wipes != "" {
+			p.lines = append(p.lines, wording.Outlook(o))
+		} else {
+			p.more = append(p.more, wording.Outlook(o))
 		}
 		if o.Again() {
 			p.again = append(p.again, o.Node)
 		}
 	}
 	wiped := len(p.lines)
-	p.sum = fmt.Sprintf("%d of %s would be wiped", wiped, nodesText(len(all)))
+	p.sum = fmt.Sprintf("%d of %s would be wiped", wiped, wording.Nodes(len(all)))
 	if first := wiped - len(p.again); first > 0 {
 		p.sum += fmt.Sprintf(", %d of them for the first time", first)
 	}
 	if wiped > 0 {
 		p.sum += ":"
-		p.question = fmt.Sprintf("Wipe %s?", nodesText(wiped))
+		p.question = fmt.Sprintf("Wipe %s?", wording.Nodes(wiped))
 	}
 	return p
-}
-
-func whenText(when string) string {
-	switch when {
-	case api.Now:
-		return "now, if it still waits in the Sled system"
-	case api.AfterRescue:
-		return "when its rescue ends"
-	}
-	return "at its next boot"
 }
 
 // pinned makes each item fail if its node would not get the generation that was shown.

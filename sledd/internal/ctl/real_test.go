@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
@@ -189,8 +190,9 @@ func TestEventsAreFollowed(t *testing.T) {
 	ended := make(chan int)
 	go func() {
 		environment := map[string]string{"SLED_SERVER": s.URL, "SLED_TOKEN": token}
-		code := Run(ctx, []string{"events", "-f", "n1", "-o", "json"}, System{Out: writer, Err: io.Discard, Now: time.Now,
-			Getenv: func(name string) string { return environment[name] }})
+		code := Run(ctx, []string{"events", "-f", "n1", "-o", "json"}, System{
+			Printer: show.Printer{Out: writer, Err: io.Discard, Now: time.Now},
+			Getenv:  func(name string) string { return environment[name] }})
 		_ = writer.CloseWithError(io.EOF)
 		ended <- code
 	}()

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // operatorKeys are the default public keys; the first that exists is used.
@@ -86,7 +87,7 @@ func (r *rescue) start(ctx context.Context, client *api.Client, names []string) 
 	}
 	return r.show(nodes, func() {
 		for _, node := range nodes {
-			_, _ = fmt.Fprintln(r.Out, r.Screen.hang(rescueText(node), 2))
+			_, _ = fmt.Fprintln(r.Out, r.Screen.Hang(wording.Rescue(node), 2))
 		}
 	})
 }
@@ -111,7 +112,7 @@ func (r *rescue) await(ctx context.Context, client *api.Client, nodes []api.Node
 			case <-time.After(r.every):
 			case <-ctx.Done():
 				return fmt.Errorf("no SSH server on %s within %s: its phase is %s; does it boot from the network?",
-					nodes[i].Name, r.timeout, phaseName(nodes[i].Status.Phase))
+					nodes[i].Name, r.timeout, wording.Phase(nodes[i].Status.Phase))
 			}
 			node, err := client.Node(ctx, nodes[i].MAC)
 			if err != nil {
@@ -163,22 +164,4 @@ func readKeys(file string) ([]string, error) {
 		}
 	}
 	return keys, nil
-}
-
-// rescueText is how to log in to a node under rescue, or its state.
-func rescueText(n api.Node) string {
-	name := n.Name
-	if name == "" {
-		name = n.MAC
-	}
-	switch r := n.Rescue; {
-	case r == nil:
-		return name + ": not under rescue"
-	case !r.Reason.IsZero():
-		return name + ": the rescue failed: " + r.Reason.String()
-	case !r.Address.IsZero():
-		return fmt.Sprintf("%s: ssh root@%s  host key %s", name, r.Address.String(), r.Fingerprint.String())
-	default:
-		return name + ": under rescue from its next boot on"
-	}
 }

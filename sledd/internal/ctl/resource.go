@@ -12,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // resource describes a kind of object T for the commands list, get and delete.
 type resource[T any] struct {
 	noun, plural, placeholder string // "node", "nodes", "NODE"
-	columns                   []column[T]
+	columns                   []show.Column[T]
 	list                      func(context.Context, *api.Client, api.Filter) ([]T, error)
 	get                       func(context.Context, *api.Client, string) (T, error)
 	remove                    func(context.Context, *api.Client, string, ...api.Option) error
@@ -34,7 +35,7 @@ type resource[T any] struct {
 type examples struct{ list, get, remove string }
 
 func (r *resource[T]) print(a *app, items []T) error {
-	return a.show(items, func() { printTable(a.Out, a.Screen, r.columns, items) })
+	return a.show(items, func() { show.Table(a.Out, a.Screen, r.columns, items) })
 }
 
 // printWith is print for objects whose table shows what other requests return.
@@ -64,10 +65,10 @@ func (r *resource[T]) listCommand(a *app) *cobra.Command {
 			}
 			return a.show(items, func() {
 				if r.complement != nil {
-					r.complement(cmd.Context(), client, items[:screenful])
+					r.complement(cmd.Context(), client, items[:show.Screenful])
 				}
-				more := printFirst(a.Out, a.Screen, r.columns, items[:screenful], screenful)
-				a.notShown(len(items)-screenful+more, "a filter such as -l or --phase, or -o wide")
+				more := show.First(a.Out, a.Screen, r.columns, items[:show.Screenful], show.Screenful)
+				a.NotShown(len(items)-show.Screenful+more, "a filter such as -l or --phase, or -o wide")
 			})
 		},
 	}

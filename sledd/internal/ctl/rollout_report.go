@@ -6,13 +6,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -49,7 +46,7 @@ file has the figures of -o json.`,
 			if err := a.writeReports(summary, asHTML, asJSON); err != nil {
 				return err
 			}
-			return a.show(summary, func() { a.rolloutReport(one, summary) })
+			return a.show(summary, func() { a.RolloutReport(one, summary) })
 		},
 	}
 	command.Flags().StringVar(&asHTML, "html", "", "also write an HTML report to this file")
@@ -147,63 +144,7 @@ func (a *app) writeReport(path string, content []byte) error {
 		err = os.Rename(file.Name(), path)
 	}
 	if err == nil {
-		a.say(a.Err, "wrote %s", path)
+		a.Say(a.Err, "wrote %s", path)
 	}
 	return err
 }
-
-// rolloutReport prints failures, then durations.
-func (a *app) rolloutReport(one api.Rollout, s rollout.Summary) {
-	a.rolloutHead(one)
-	if len(s.Failures) > 0 {
-		_, _ = fmt.Fprintln(a.Out)
-		printTable(a.Out, a.Screen, []column[rollout.Failure]{
-			col("failed", func(f rollout.Failure) string { return a.Screen.paint(f.Node, text.FgRed) }).wraps(12),
-			col("wave", func(f rollout.Failure) string { return fmt.Sprint(f.Wave) }),
-			col("entry", func(f rollout.Failure) string { return f.EntryMethod }),
-			col("in", func(f rollout.Failure) string { return f.Stage }),
-			col("after", func(f rollout.Failure) string { return secondsOf(f.Seconds) }),
-			col("reason", func(f rollout.Failure) string { return f.Reason.String() }).wraps(30),
-		}, s.Failures)
-	}
-	if len(s.Alarms) > 0 {
-		_, _ = fmt.Fprintln(a.Out)
-	}
-	for _, alarm := range s.Alarms {
-		a.alarmLine(alarm.Node, alarm.Alarm)
-	}
-	for _, sent := range s.Sent {
-		_, _ = fmt.Fprintln(a.Out, "\n"+a.Screen.hang(sentText(sent), 2))
-	}
-	a.figures("stage", s.Stages, false)
-	a.figures("started by", s.Starts, false)
-	a.figures("entry method", s.EntryMethods, true)
-}
-
-// figures prints one table of durations; nothing if none was measured.
-func (a *app) figures(header string, list []rollout.Figures, failures bool) {
-	if len(list) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintln(a.Out)
-	measured := func(f rollout.Figures, value float64) string {
-		if f.Of == "" {
-			return ""
-		}
-		return secondsOf(value)
-	}
-	columns := []column[rollout.Figures]{
-		col(header, func(f rollout.Figures) string { return f.Name }),
-		col("nodes", func(f rollout.Figures) string { return fmt.Sprint(f.Nodes) }),
-		col("median", func(f rollout.Figures) string { return measured(f, f.Median) }),
-		col("worst", func(f rollout.Figures) string { return measured(f, f.Worst) }),
-		col("of", func(f rollout.Figures) string { return f.Of }).wraps(12),
-	}
-	if failures {
-		failed := col("failed", func(f rollout.Figures) string { return a.Screen.failedCount(f.Failed) })
-		columns = slices.Insert(columns, 2, failed)
-	}
-	printTable(a.Out, a.Screen, columns, list)
-}
-
-func secondsOf(seconds float64) string { return strings.TrimLeft(secondsText(seconds), " ") }

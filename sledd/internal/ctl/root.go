@@ -15,15 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // System is the environment of a command line. Tests provide their own.
 type System struct {
-	In       io.Reader
-	Out, Err io.Writer
-	Getenv   func(string) string
-	Now      func() time.Time
-	Screen   Screen // properties of Out
+	show.Printer
+	In     io.Reader
+	Getenv func(string) string
 	// Interactive: a person reads Err and can answer at In.
 	Interactive bool
 	Version     string // of sledctl
@@ -72,7 +71,7 @@ func Run(ctx context.Context, args []string, sys System) int {
 		err = &usageError{err: err, hint: command.CommandPath() + " --help"}
 	}
 	for line := range strings.Lines(fmt.Sprintf("sledctl: %v\n", err)) {
-		_, _ = fmt.Fprintln(sys.Err, sys.Screen.hang(strings.TrimRight(line, "\n"), 2))
+		_, _ = fmt.Fprintln(sys.Err, sys.Screen.Hang(strings.TrimRight(line, "\n"), 2))
 	}
 	return exitCode(err)
 }

@@ -11,32 +11,35 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 func world(t *testing.T) string {
 	t.Helper()
-	nodes := rack()
+	nodes := ctltest.Rack()
 	images := []api.Image{{ImageSpec: api.ImageSpec{Name: "debian-12-v1", Digest: "sha256:" + strings.Repeat("8f3c", 16),
 		Bytes: 1 << 31,
 		URLs:  []string{"http://10.77.0.1/images/8f3c.raw.zst"}, FileBytes: 312345678, UsedBytes: 1560000000,
-		Signature: strings.Repeat("A", 86) + "=="}, Revision: 4, Created: noon}}
+		Signature: strings.Repeat("A", 86) + "=="}, Revision: 4, Created: ctltest.Noon}}
 	return double(t, map[string]any{
 		"/v1/nodes":             api.NodeList{Items: nodes},
-		"/v1/nodes/n1":          detailed(),
+		"/v1/nodes/n1":          ctltest.Detailed(),
 		"/v1/nodes/n3":          nodes[2],
-		"/v1/nodes/n1/timeline": timeline(),
+		"/v1/nodes/n1/timeline": ctltest.Timeline(),
 		"/v1/nodes/n9/timeline": api.Timeline{MAC: "52:54:00:77:00:09"},
-		"/v1/nodes/n1/events":   api.EventList{Items: happened()},
+		"/v1/nodes/n1/events":   api.EventList{Items: ctltest.Happened()},
 		"/v1/nodes/n3/log":      "vda matches\n\x1b[2Jvdb matches\n--- dmesg\n",
 		"/v1/images":            api.ImageList{Items: images},
 		"/v1/images/i":          images[0],
 		"/v1/bindings":          api.BindingList{Items: []api.Binding{*nodes[0].Binding, *nodes[4].Binding}},
-		"/v1/kexec":             models(),
-		"/v1/quirks":            quirks(),
+		"/v1/kexec":             ctltest.Models(),
+		"/v1/quirks":            ctltest.Quirks(),
 		"/v1/operators": api.OperatorList{Items: []api.Operator{{Name: "admin", Role: api.Admin},
-			{Name: "ci", Role: api.Operate, Owner: "alice@example.org", Expires: noon.AddDate(0, 0, 89), LastUsed: noon},
-			{Name: "old", Role: api.Read, Expires: noon.AddDate(0, 0, -1)}}},
-		"/v1/audit": api.AuditList{Items: []api.AuditRecord{{Time: noon, Operator: "ci", Role: api.Operate,
+			{Name: "ci", Role: api.Operate, Owner: "alice@example.org", Expires: ctltest.Noon.AddDate(0, 0, 89),
+				LastUsed: ctltest.Noon},
+			{Name: "old", Role: api.Read, Expires: ctltest.Noon.AddDate(0, 0, -1)}}},
+		"/v1/audit": api.AuditList{Items: []api.AuditRecord{{Time: ctltest.Noon, Operator: "ci", Role: api.Operate,
 			From: "10.0.0.9", Method: "PUT", Path: "/v1/bindings/n1?reimage=true", Node: "n1", Status: 200}}},
 		"/v1/store": api.Store{Fleet: fleetUUID, Bytes: 3 << 30, InUse: 2700 << 20, Quota: 4 << 30, Alarms: []string{},
 			Refused: []string{"machines that are not declared"}},
@@ -54,7 +57,7 @@ func world(t *testing.T) string {
 // A pipe gets whole tables: one line for each record.
 func TestGoldenOutputs(t *testing.T) {
 	server := world(t)
-	all := transcript{}
+	all := ctltest.Transcript{}
 	for _, line := range []string{
 		"status", "status n3", "node list", "node get n1", "node get n3", "node get n3 -o yaml", "image list",
 		"image show i", "binding list", "operator list", "timeline n1 n9", "timeline n1 -o json", "log n3", "kexec stats",
@@ -64,16 +67,16 @@ func TestGoldenOutputs(t *testing.T) {
 		if got.code != exitDone {
 			t.Errorf("%s: exit %d", line, got.code)
 		}
-		all.add(line, got.out+got.err)
+		all.Add(line, got.out+got.err)
 	}
-	golden(t, "piped", all.String())
+	ctltest.Golden(t, "piped", all.String())
 }
 
 func TestOutputsHoldTheAPIObjects(t *testing.T) {
 	server := world(t)
 	var nodes []api.Node
 	got := sledctl(t, server, "", "status", "-o", "json")
-	if err := json.Unmarshal([]byte(got.out), &nodes); err != nil || len(nodes) != len(rack()) {
+	if err := json.Unmarshal([]byte(got.out), &nodes); err != nil || len(nodes) != len(ctltest.Rack()) {
 		t.Errorf("%v: %s", err, got.out)
 	}
 	var image api.Image
@@ -131,7 +134,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestExitCodesWithoutServer(t *testing.T) {
-	if got := run(t.Context(), "", "", Screen{}, "status"); got.code != exitUsage ||
+	if got := run(t.Context(), "", "", show.Screen{}, "status"); got.code != exitUsage ||
 		!strings.Contains(got.err, "SLED_SERVER") {
 		t.Errorf("without a server: %+v", got)
 	}
@@ -152,14 +155,6 @@ func TestInvalidFiles(t *testing.T) {
 		got := sledctl(t, server, input, "node", "apply", "-f", "-")
 		if got.code != exitUsage || !strings.Contains(got.err, want) {
 			t.Errorf("%q: exit %d, %q, want %q", input, got.code, got.err, want)
-		}
-	}
-}
-
-func TestCodeNames(t *testing.T) {
-	for code, want := range map[int]string{4: "code 4 disk", 137: "code 137 killed by signal 9", 77: "code 77"} {
-		if got := codeName(code); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/imagefile"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 func (a *app) imageSignCommand(r *resource[api.Image]) *cobra.Command {
@@ -73,7 +74,7 @@ func (a *app) sign(ctx context.Context, client *api.Client, name, line string, k
 		return image, fmt.Errorf("nothing was signed: image %s is registered with digest %s, and its file has %s",
 			name, image.Digest, found.Digest)
 	}
-	a.say(a.Err, "%s: %s", name, contentText(found))
+	a.Say(a.Err, "%s: %s", name, contentText(found))
 	statement := imagefile.Statement{Name: name, Line: line, Signed: a.Now(), Digest: found.Digest}
 	image.Statement = statement.String()
 	image.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, []byte(image.Statement)))
@@ -82,9 +83,9 @@ func (a *app) sign(ctx context.Context, client *api.Client, name, line string, k
 
 // contentText describes what is signed.
 func contentText(image imagefile.Image) string {
-	text := fmt.Sprintf("disk of %s, %s used", bytesText(image.Bytes), bytesText(image.UsedBytes))
+	text := fmt.Sprintf("disk of %s, %s used", wording.Bytes(image.Bytes), wording.Bytes(image.UsedBytes))
 	for _, one := range image.Partitions {
-		text += fmt.Sprintf("; %s of %s at %s", one.Content, bytesText(one.Bytes), bytesText(one.Start))
+		text += fmt.Sprintf("; %s of %s at %s", one.Content, wording.Bytes(one.Bytes), wording.Bytes(one.Start))
 	}
 	return text
 }

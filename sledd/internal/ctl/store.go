@@ -4,13 +4,12 @@ package ctl
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // healTimeout is the least timeout of a request to heal the store, which copies all that is in use.
@@ -55,25 +54,5 @@ func (a *app) storeUsage(ctx context.Context, fetch func(*api.Client, context.Co
 	if err != nil {
 		return err
 	}
-	return a.show(usage, func() { a.section("store", storeRows(usage)) })
-}
-
-func storeRows(usage api.Store) [][2]string {
-	quota, inUse := "unknown", bytesText(usage.InUse)
-	if usage.Quota > 0 {
-		quota = bytesText(usage.Quota)
-		inUse += fmt.Sprintf(" (%d%% of the quota)", usage.InUse*100/usage.Quota)
-	}
-	return [][2]string{
-		{"fleet", dash(usage.Fleet)}, {"in use", inUse}, {"file", bytesText(usage.Bytes)}, {"quota", quota},
-		{"alarms", none(usage.Alarms)}, {"refused", none(usage.Refused)},
-	}
-}
-
-// none is a list, or the word for an empty one.
-func none(list []string) string {
-	if len(list) == 0 {
-		return "none"
-	}
-	return strings.Join(list, ", ")
+	return a.show(usage, func() { a.Section("store", show.StoreRows(usage)) })
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // halls is a summary of this many racks; every third has failures.
@@ -37,14 +39,14 @@ func halls(racks int) api.Summary {
 func TestSummaryFitsTheTerminal(t *testing.T) {
 	small := double(t, map[string]any{"/v1/summary": halls(12)})
 	large := double(t, map[string]any{"/v1/summary": halls(90)})
-	for _, width := range widths {
-		got := run(t.Context(), small, "", terminal(width), "status", "--by", "rack")
-		checkWidth(t, "status --by rack", got.out, width)
-		if width == goldenWidth {
-			golden(t, "status-by", got.out)
+	for _, width := range ctltest.Widths {
+		got := run(t.Context(), small, "", ctltest.Terminal(width), "status", "--by", "rack")
+		ctltest.CheckWidth(t, "status --by rack", got.out, width)
+		if width == ctltest.GoldenWidth {
+			ctltest.Golden(t, "status-by", got.out)
 		}
-		got = run(t.Context(), large, "", terminal(width), "status", "--by", "rack")
-		checkWidth(t, "status --by rack", got.out, width)
+		got = run(t.Context(), large, "", ctltest.Terminal(width), "status", "--by", "rack")
+		ctltest.CheckWidth(t, "status --by rack", got.out, width)
 		if lines := strings.Count(got.out, "\n"); lines > 60 || !strings.Contains(got.out, "40 more groups") ||
 			strings.Index(got.out, "rack-089") > strings.Index(got.out, "rack-002") {
 			t.Errorf("%d lines, the worst first, want at most 60:\n%s", lines, got.out)
@@ -94,7 +96,7 @@ func TestStatusOfParts(t *testing.T) {
 func TestStatusOfALargeFleet(t *testing.T) {
 	nodes := make([]api.Node, 10_000)
 	for i := range nodes {
-		nodes[i] = bound(node(i, api.Operational, time.Hour), "debian-12-v1", 2)
+		nodes[i] = ctltest.Bound(ctltest.Node(i, api.Operational, time.Hour), "debian-12-v1", 2)
 		nodes[i].Name = fmt.Sprintf("node-%05d", i)
 	}
 	nodes[9998].Binding.Generation, nodes[9998].Binding.Satisfied = 3, false
@@ -103,13 +105,13 @@ func TestStatusOfALargeFleet(t *testing.T) {
 		list := nodes
 		if r.URL.Query().Get("sort") == api.SortUrgency {
 			list = slices.SortedStableFunc(slices.Values(nodes), func(x, y api.Node) int { return x.Urgency() - y.Urgency() })
-			list = list[:screenful]
+			list = list[:show.Screenful]
 		}
 		_ = json.NewEncoder(w).Encode(api.NodeList{Items: list})
 	}
 	server := double(t, map[string]any{"/v1/nodes": http.HandlerFunc(answer), "/v1/summary": summed(nodes)})
-	got := run(t.Context(), server, "", terminal(80), "status")
-	checkWidth(t, "status", got.out, 80)
+	got := run(t.Context(), server, "", ctltest.Terminal(80), "status")
+	ctltest.CheckWidth(t, "status", got.out, 80)
 	lines := strings.Split(got.out, "\n")
 	if len(lines) > 60 || !strings.HasPrefix(lines[1], "node-09999 ") || !strings.HasPrefix(lines[2], "node-09998 ") ||
 		!strings.HasPrefix(lines[3], "node-00000 ") || !strings.Contains(got.out, "(9960 more nodes are not shown;") ||
@@ -118,7 +120,7 @@ func TestStatusOfALargeFleet(t *testing.T) {
 	}
 	for name, whole := range map[string]ran{
 		"a pipe":  sledctl(t, server, "", "status"),
-		"-o wide": run(t.Context(), server, "", terminal(80), "status", "-o", "wide"),
+		"-o wide": run(t.Context(), server, "", ctltest.Terminal(80), "status", "-o", "wide"),
 	} {
 		if n := strings.Count(whole.out, "\nnode-"); n != 10_000 || !strings.Contains(whole.err, "sledctl log node-09999") {
 			t.Errorf("%s: %d nodes, hints %q", name, n, whole.err)

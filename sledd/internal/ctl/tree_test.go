@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
 // eachCommand calls visit for every command that is built in this package, parents first.
@@ -61,22 +64,22 @@ func TestCommandTree(t *testing.T) {
 
 // Help is read on a terminal of 80 columns; flags use the room of a wider one.
 func TestHelpTexts(t *testing.T) {
-	for _, width := range widths {
-		all := transcript{}
+	for _, width := range ctltest.Widths {
+		all := ctltest.Transcript{}
 		eachCommand((&app{}).root(), func(c *cobra.Command) {
 			args := append(strings.Fields(c.CommandPath())[1:], "--help")
-			got := run(t.Context(), "", "", terminal(width), args...)
+			got := run(t.Context(), "", "", ctltest.Terminal(width), args...)
 			if got.code != exitDone || got.err != "" {
 				t.Errorf("%s: %+v", c.CommandPath(), got)
 			}
-			checkWidth(t, c.CommandPath(), got.out, width)
-			all.add(strings.Join(args, " "), got.out)
+			ctltest.CheckWidth(t, c.CommandPath(), got.out, width)
+			all.Add(strings.Join(args, " "), got.out)
 		})
-		all.at(t, width, "help")
+		all.At(t, width, "help")
 	}
-	if got := run(t.Context(), "", "", Screen{}, "bind", "--help"); got.code != exitDone {
+	if got := run(t.Context(), "", "", show.Screen{}, "bind", "--help"); got.code != exitDone {
 		t.Errorf("%+v", got)
 	} else {
-		checkWidth(t, "help in a pipe", got.out, 80)
+		ctltest.CheckWidth(t, "help in a pipe", got.out, 80)
 	}
 }

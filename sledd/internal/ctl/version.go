@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // versions of the two programs.
@@ -40,7 +41,7 @@ missing in the other.`,
 				return failed
 			}
 			if found.Server != "" && found.Server != found.Client {
-				_, _ = fmt.Fprintln(a.Err, a.Screen.hang(fmt.Sprintf("sledctl: warning: this is release %s, and sledd is "+
+				_, _ = fmt.Fprintln(a.Err, a.Screen.Hang(fmt.Sprintf("sledctl: warning: this is release %s, and sledd is "+
 					"release %s: install the same release of both", found.Client, found.Server), 2))
 			}
 			return err
@@ -62,6 +63,6 @@ func (a *app) serverVersion(cmd *cobra.Command, found *versions) error {
 		found.Server = unknownVersion
 		return nil
 	}
-	found.Server = clean(server.Version)
+	found.Server = wording.Clean(server.Version)
 	return err
 }

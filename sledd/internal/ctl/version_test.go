@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
@@ -27,10 +29,11 @@ func TestVersion(t *testing.T) {
 		{"http://127.0.0.1:1", "1.2.3", exitUnreachable, "sledctl  1.2.3\n", ""},
 		{"", "1.2.3", exitDone, "sledctl  1.2.3\n", ""},
 	} {
-		var out, err buffer
+		var out, err ctltest.Buffer
 		environment := map[string]string{"SLED_SERVER": c.server, "SLED_TOKEN": token}
-		code := Run(t.Context(), []string{"version"}, System{Out: &out, Err: &err, Now: noonNow, Version: c.client,
-			Getenv: func(name string) string { return environment[name] }})
+		code := Run(t.Context(), []string{"version"}, System{
+			Printer: show.Printer{Out: &out, Err: &err, Now: ctltest.Now},
+			Version: c.client, Getenv: func(name string) string { return environment[name] }})
 		warned := strings.Contains(err.String(), "warning")
 		if code != c.code || !strings.Contains(out.String(), c.out) || warned != (c.warning != "") ||
 			!strings.Contains(err.String(), c.warning) {

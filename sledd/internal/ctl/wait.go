@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/live"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // forSatisfied is what wait waits for by default.
@@ -44,7 +46,7 @@ For progress bars, see sledctl watch --wait.`,
 			}
 			return a.show(w.nodes, func() {
 				for _, node := range w.nodes {
-					a.say(a.Out, "%s is %s", nodeName(node), a.Screen.phaseText(node.Status.Phase))
+					a.Say(a.Out, "%s is %s", wording.NodeName(node), a.Screen.Phase(node.Status.Phase))
 				}
 			})
 		},
@@ -68,26 +70,27 @@ func phaseNames() []string {
 }
 
 // judgeFor judges nodes by a state that was requested on the command line.
-func judgeFor(state string) (func(api.Node) verdict, error) {
+func judgeFor(state string) (func(api.Node) live.Verdict, error) {
 	if state == forSatisfied {
-		return judge, nil
+		return live.Judge, nil
 	}
 	if !slices.Contains(phaseNames(), state) {
 		return nil, usagef("--for %q: expected %s or a phase: %s", state, forSatisfied, strings.Join(phaseNames(), ", "))
 	}
-	return func(n api.Node) verdict {
+	return func(n api.Node) live.Verdict {
 		switch {
 		case n.Status.Phase == api.Phase(state):
-			return verdictDone
+			return live.Done
 		case n.Status.Phase == api.Failed:
-			return verdictFailed
+			return live.Failed
 		}
-		return verdictPending
+		return live.Pending
 	}, nil
 }
 
 // quietView shows nothing.
 type quietView struct{}
 
-func (quietView) draw([]api.Node, error) {}
-func (quietView) end()                   {}
+func (quietView) Draw([]api.Node, error) {}
+
+func (quietView) End() {}

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 )
 
 func TestWait(t *testing.T) {
-	nodes := rack()
+	nodes := ctltest.Rack()
 	writing, failed := nodes[1], nodes[2]
-	done := bound(node(2, api.Operational, 0), "debian-12-v2", 2)
+	done := ctltest.Bound(ctltest.Node(2, api.Operational, 0), "debian-12-v2", 2)
 	idle := writing
 	idle.Status.Phase = api.Idle
 	label := []string{"-l", "rack=a"}

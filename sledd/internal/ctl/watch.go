@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/live"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 const (
@@ -28,20 +30,14 @@ type watch struct {
 	wait    bool
 	timeout time.Duration
 	every   time.Duration
-	view    view
-	judge   func(api.Node) verdict
+	view    live.View
+	judge   func(api.Node) live.Verdict
 	nodes   []api.Node // of the last successful poll
 	trouble error      // of the last poll
 }
 
-// view shows the nodes of a watch.
-type view interface {
-	draw(nodes []api.Node, trouble error)
-	end()
-}
-
 func (a *app) watchCommand() *cobra.Command {
-	w := &watch{app: a, judge: judge}
+	w := &watch{app: a, judge: live.Judge}
 	command := &cobra.Command{
 		Use: "watch [NODE...]", Short: "Watch nodes live, with one progress bar each",
 		Long: `Watches nodes until interrupted. Without a terminal, it prints one line for
@@ -59,7 +55,7 @@ a node fails, it prints the reason and exits with code 1.`,
 			if err != nil {
 				return err
 			}
-			w.client, w.names, w.view = client, args, a.view()
+			w.client, w.names, w.view = client, args, live.Nodes(a.Printer)
 			return w.run(cmd.Context())
 		},
 	}
@@ -71,17 +67,9 @@ a node fails, it prints the reason and exits with code 1.`,
 	return command
 }
 
-// view chooses the view for the output.
-func (a *app) view() view {
-	if a.Screen.Terminal {
-		return &liveView{app: a, begin: a.Now()}
-	}
-	return &lineView{app: a, last: map[string]string{}}
-}
-
 // run polls, soon after an event, until the requested end.
 func (w *watch) run(ctx context.Context) error {
-	defer w.view.end()
+	defer w.view.End()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	happened := make(chan struct{}, 1)
@@ -147,7 +135,7 @@ func (w *watch) poll(ctx context.Context) (done bool, err error) {
 	default:
 		return true, err
 	}
-	w.view.draw(w.nodes, w.trouble)
+	w.view.Draw(w.nodes, w.trouble)
 	if !w.wait || w.trouble != nil {
 		return false, nil //nolint:nilerr // shown; the next poll tries again
 	}
@@ -163,17 +151,17 @@ func (w *watch) ended() (bool, error) {
 	pending := 0
 	for _, node := range w.nodes {
 		switch w.judge(node) {
-		case verdictFailed:
-			failed = append(failed, nodeName(node)+": "+reasonText(node.Status))
-		case verdictPending:
+		case live.Failed:
+			failed = append(failed, wording.NodeName(node)+": "+wording.Reason(node.Status))
+		case live.Pending:
 			pending++
-		case verdictDone:
+		case live.Done:
 		}
 	}
 	if len(failed) > 0 {
-		w.view.end()
+		w.view.End()
 		for _, node := range w.nodes {
-			w.hint(node)
+			w.Hint(node)
 		}
 		return true, errors.New(strings.Join(failed, "\n"))
 	}
@@ -193,42 +181,12 @@ func (w *watch) timedOut() error {
 	}
 	var waiting []string
 	for _, node := range w.nodes {
-		if w.judge(node) == verdictPending {
-			waiting = append(waiting, fmt.Sprintf("%s is %s", nodeName(node), phaseName(node.Status.Phase)))
+		if w.judge(node) == live.Pending {
+			waiting = append(waiting, fmt.Sprintf("%s is %s", wording.NodeName(node), wording.Phase(node.Status.Phase)))
 		}
 	}
 	if w.trouble != nil {
 		waiting = append(waiting, w.trouble.Error())
 	}
 	return fmt.Errorf("not done within %s: %s", w.timeout, strings.Join(waiting, ", "))
-}
-
-type verdict int
-
-const (
-	verdictPending verdict = iota
-	verdictDone
-	verdictFailed
-)
-
-// judge compares the observed state with the binding. The state of an earlier generation decides nothing.
-func judge(n api.Node) verdict {
-	s := n.Status
-	if n.Binding != nil {
-		switch {
-		case n.Binding.Satisfied:
-			return verdictDone
-		case s.Phase == api.Failed && s.Generation == n.Binding.Generation:
-			return verdictFailed
-		}
-		return verdictPending
-	}
-	switch s.Phase {
-	case api.Operational, api.Unconfirmed, api.Wiped, api.Captured:
-		return verdictDone
-	case api.Failed:
-		return verdictFailed
-	default:
-		return verdictPending
-	}
 }

@@ -4,39 +4,10 @@
 package ctl
 
 import (
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
-
-// A phase that is not here has no colour.
-var phaseColours = map[api.Phase]text.Colors{
-	api.Discovered:  {text.FgMagenta},
-	api.Booting:     {text.FgCyan},
-	api.Wiping:      {text.FgYellow},
-	api.Writing:     {text.FgYellow},
-	api.Configuring: {text.FgYellow},
-	api.Capturing:   {text.FgYellow},
-	api.Starting:    {text.FgCyan},
-	api.Operational: {text.FgGreen},
-	api.Unconfirmed: {text.FgYellow},
-	api.Wiped:       {text.FgGreen},
-	api.Captured:    {text.FgGreen},
-	api.UnderRescue: {text.FgMagenta, text.Bold},
-	api.Failed:      {text.FgRed, text.Bold},
-}
-
-var stageColours = map[string]text.Colors{
-	"firmware":  {text.FgHiBlack},
-	"warm":      {text.FgBlue},
-	"kernel":    {text.FgCyan},
-	"wipe":      {text.FgMagenta},
-	"write":     {text.FgYellow},
-	"configure": {text.FgYellow},
-	"capture":   {text.FgYellow},
-	"start":     {text.FgGreen},
-}
 
 // attributeFiles are the names of files that hold attributes.
 type attributeFiles struct {
@@ -160,29 +131,5 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	}
 	if changed("kernel-arguments") {
 		spec.KernelArguments = f.spec.KernelArguments
-	}
-}
-
-// attributeRows are the attributes of a binding as a person reads them.
-func attributeRows(b *api.Binding) [][2]string {
-	return [][2]string{
-		{"image", b.Image},
-		{"capture", b.Capture},
-		{"disk", b.Disk},
-		{"wipe", b.Wipe},
-		{"wipe method", b.WipeMethod},
-		{"mode", b.Mode},
-		{"verify", b.Verify},
-		{"transport", b.Transport},
-		{"allow unsigned", onlyYes(b.AllowUnsigned)},
-		{"configure", b.Configure},
-		{"boot", b.Boot},
-		{"admission", b.Admission},
-		{"seed changes", b.SeedChanges},
-		{"hostname", b.Hostname},
-		{"authorized keys", count(len(b.AuthorizedKeys))},
-		{"user data", b.UserDataSHA256},
-		{"kernel arguments", b.KernelArguments},
-		{"owner", b.Owner},
 	}
 }

@@ -28,11 +28,14 @@ func Digest(text string) nodetext.Digest { return must(nodetext.ParseDigest(text
 // Identifier is one of a node's.
 func Identifier(text string) nodetext.Identifier { return must(nodetext.ParseIdentifier(text)) }
 
+// Cleaned is an identifier of any text, as a newer node may have sent it.
+func Cleaned(text string) nodetext.Identifier { return nodetext.CleanIdentifier(text) }
+
 // Facts makes the facts of one line.
 func Facts(values map[string]string) map[string]nodetext.Identifier {
 	facts := map[string]nodetext.Identifier{}
 	for key, value := range values {
-		facts[key] = nodetext.CleanIdentifier(value)
+		facts[key] = Cleaned(value)
 	}
 	return facts
 }

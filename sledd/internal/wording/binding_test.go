@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package ctl
+package wording
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-func TestRequestWordsSayWhenAsSleddDoes(t *testing.T) {
+func TestEffectSaysWhenAsSleddDoes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		phase  api.Phase
@@ -22,7 +22,7 @@ func TestRequestWordsSayWhenAsSleddDoes(t *testing.T) {
 	} {
 		binding := &api.Binding{Generation: 2, BindingSpec: api.BindingSpec{Image: "v2"}}
 		node := api.Node{Status: api.Status{Phase: c.phase, Generation: 1}, Binding: binding, Rescue: c.rescue}
-		if got := requestWords(node); got != c.want {
+		if got := Effect(node); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

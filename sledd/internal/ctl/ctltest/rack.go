@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package ctl
+package ctltest
 
 import (
 	"fmt"
@@ -8,68 +8,69 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 )
 
-// node makes node number i in a phase that it is in for some time.
-func node(i int, phase api.Phase, since time.Duration) api.Node {
+// Node makes node number i in a phase that it is in for some time.
+func Node(i int, phase api.Phase, since time.Duration) api.Node {
 	return api.Node{
 		NodeSpec: api.NodeSpec{MAC: fmt.Sprintf("52:54:00:77:00:%02x", i), Name: fmt.Sprintf("n%d", i), Disk: "only",
 			Labels: map[string]string{"rack": "a", "row": "1"},
 			BMC:    &api.BMC{Driver: "ipmi", Address: "10.77.0.201", Port: 623}},
 		Declared: true, Revision: int64(10 + i), NodeAdmission: api.NodeAdmission{AdmissionState: "none"},
-		Status: api.Status{Phase: phase, Since: noon.Add(-since), Seen: noon, Generation: 2},
+		Status: api.Status{Phase: phase, Since: Noon.Add(-since), Seen: Noon, Generation: 2},
 	}
 }
 
-func bound(n api.Node, image string, generation int64) api.Node {
+// Bound gives a node a binding.
+func Bound(n api.Node, image string, generation int64) api.Node {
 	n.Binding = &api.Binding{BindingSpec: api.BindingSpec{Node: n.Name, Image: image}, MAC: n.MAC,
 		Generation: generation,
-		Updated:    noon}
+		Updated:    Noon}
 	n.Binding.Satisfied = n.Status.Generation == generation && n.Status.Phase == api.Operational
 	return n
 }
 
-// rack has a node in every situation that is shown differently.
-func rack() []api.Node {
-	done := bound(node(1, api.Operational, 3*time.Hour), "debian-12-v1", 2)
+// Rack has a node in every situation that is shown differently.
+func Rack() []api.Node {
+	done := Bound(Node(1, api.Operational, 3*time.Hour), "debian-12-v1", 2)
 	done.Status.Image = "debian-12-v1"
-	writing := bound(node(2, api.Writing, 5*time.Second), "debian-12-v2", 2)
+	writing := Bound(Node(2, api.Writing, 5*time.Second), "debian-12-v2", 2)
 	writing.Status.Step, writing.Status.Steps, writing.Status.Verb = 2, 4, "write"
 	writing.Status.Progress = &api.Progress{Bytes: 1 << 30, Total: 1 << 31, Rate: 100_000_000}
-	wrongDisk := bound(node(3, api.Failed, 90*time.Second), "debian-12-v1", 2)
+	wrongDisk := Bound(Node(3, api.Failed, 90*time.Second), "debian-12-v1", 2)
 	wrongDisk.Status.Step, wrongDisk.Status.Steps, wrongDisk.Status.Verb = 1, 4, "wipe"
 	wrongDisk.Status.Code, wrongDisk.Status.Reason = 4, api.Clean("2 disks match only\x1b[2J")
 	writing.AdmissionState, writing.AdmissionLevel = "admitted", "expected"
 	wrongDisk.AdmissionState, wrongDisk.AdmissionLevel = "contested", "expected"
 	wrongDisk.Alarms = []api.Alarm{
-		{Kind: "rival", Address: "10.77.0.9", Since: noon.Add(-time.Hour), Last: noon.Add(-time.Minute), Count: 3,
+		{Kind: "rival", Address: "10.77.0.9", Since: Noon.Add(-time.Hour), Last: Noon.Add(-time.Minute), Count: 3,
 			Detail: api.Clean("K7QF-2M9D from 10.77.0.9: the incumbent at 10.77.0.103 lives; " +
 				"link of the rival: unknown\x1b[2J")},
-		{Kind: "link", Address: "10.77.0.8", Since: noon, Last: noon, Count: 1,
+		{Kind: "link", Address: "10.77.0.8", Since: Noon, Last: Noon, Count: 1,
 			Detail: api.Clean("AAAA-0002 from 10.77.0.8: its address belongs to MAC 52:54:00:77:00:99")}}
-	again := bound(node(4, api.Operational, 50*time.Hour), "debian-12-v2", 3)
+	again := Bound(Node(4, api.Operational, 50*time.Hour), "debian-12-v2", 3)
 	again.Status.Image = "debian-12-v1"
-	unseen := bound(node(5, "", 0), "", 1)
+	unseen := Bound(Node(5, "", 0), "", 1)
 	unseen.Status = api.Status{}
 	unseen.AdmissionState, unseen.WaitingClaims = "waiting", []string{"K7QF-2M9D"}
 	discovered := api.Node{NodeSpec: api.NodeSpec{MAC: "52:54:00:77:00:09"},
-		Status: api.Status{Phase: api.Discovered, Since: noon.Add(-time.Minute)}}
+		Status: api.Status{Phase: api.Discovered, Since: Noon.Add(-time.Minute)}}
 	return []api.Node{done, writing, wrongDisk, again, unseen, discovered}
 }
 
-func detailed() api.Node {
-	n := rack()[0]
+// Detailed is a node with its hardware and system.
+func Detailed() api.Node {
+	n := Rack()[0]
 	n.Status.Detail = api.Clean("delta: 5.0 % of the used bytes differ")
 	n.Status.Start, n.Status.StartNote = "reboot",
 		api.Clean("quirk: its NIC hangs\x1b[2J, https://example.net/1")
 	system := nodetexttest.Facts(map[string]string{"id": "debian", "version": "12", "kernel": "6.1.0-56-amd64",
 		"machine_id": "0123"})
 	n.Status.OS = &api.OS{ID: system["id"], Version: system["version"], Kernel: system["kernel"],
-		MachineID: system["machine_id"], HostKey: nodetexttest.Key(nodetexttest.HostKey), Confirmed: noon}
+		MachineID: system["machine_id"], HostKey: nodetexttest.Key(nodetexttest.HostKey), Confirmed: Noon}
 	n.Facts = &api.Facts{
-		Time: noon, CPU: nodetexttest.Facts(map[string]string{"model": "AMD EPYC", "threads": "2"}),
+		Time: Noon, CPU: nodetexttest.Facts(map[string]string{"model": "AMD EPYC", "threads": "2"}),
 		Memory:   nodetexttest.Facts(map[string]string{"bytes": "402653184"}),
 		Firmware: nodetexttest.Facts(map[string]string{"type": "bios"}),
 		DMI:      nodetexttest.Facts(map[string]string{"vendor": "QEMU", "serial": "n1"}),
@@ -84,16 +85,18 @@ func detailed() api.Node {
 	return n
 }
 
-func models() api.KexecList {
+// Models are models with kexecs.
+func Models() api.KexecList {
 	rate := 0.875
 	return api.KexecList{Items: []api.KexecModel{
-		{Nodes: 1, Attempts: 1, Last: "open", Time: noon},
-		{Vendor: nodetext.CleanIdentifier("ACME"), Product: nodetext.CleanIdentifier("X1\x1b[2J"), Nodes: 3,
-			Attempts: 9, Confirmed: 7, Missed: 1, Rate: &rate, Last: "missed", Time: noon.Add(-time.Hour)},
+		{Nodes: 1, Attempts: 1, Last: "open", Time: Noon},
+		{Vendor: nodetexttest.Cleaned("ACME"), Product: nodetexttest.Cleaned("X1\x1b[2J"), Nodes: 3,
+			Attempts: 9, Confirmed: 7, Missed: 1, Rate: &rate, Last: "missed", Time: Noon.Add(-time.Hour)},
 	}}
 }
 
-func quirks() api.QuirkList {
+// Quirks has one of the site and one of sledd.
+func Quirks() api.QuirkList {
 	return api.QuirkList{Items: []api.Quirk{
 		{Match: api.QuirkMatch{Vendor: "ACME", BIOS: "2.*"}, Reason: "its NIC hangs", Source: "https://example.net/1",
 			Origin: "local"},
@@ -101,9 +104,10 @@ func quirks() api.QuirkList {
 	}}
 }
 
-func timeline() api.Timeline {
+// Timeline is a run with all stages.
+func Timeline() api.Timeline {
 	t := api.Timeline{MAC: "52:54:00:77:00:01", Name: "n1", Generation: 2, Phase: api.Operational,
-		Begin: noon.Add(-time.Minute)}
+		Begin: Noon.Add(-time.Minute)}
 	at := t.Begin
 	for _, stage := range strings.Fields("firmware:15.5 kernel:2.7 wipe:0.02 write:21 configure:1.25 start:9.5") {
 		var seconds float64
@@ -121,13 +125,14 @@ func timeline() api.Timeline {
 	return t
 }
 
-func happened() []api.Event {
+// Happened are the events of a node.
+func Happened() []api.Event {
 	return []api.Event{
-		{ID: 1, Time: noon, Kind: "power", Detail: api.Clean("on\x1b[2J")},
-		{ID: 2, Time: noon.Add(time.Second), Kind: "bind", Generation: 2, Detail: api.Clean("debian-12-v2"), Name: "n1",
+		{ID: 1, Time: Noon, Kind: "power", Detail: api.Clean("on\x1b[2J")},
+		{ID: 2, Time: Noon.Add(time.Second), Kind: "bind", Generation: 2, Detail: api.Clean("debian-12-v2"), Name: "n1",
 			Actor: "alice", Via: "sledctl", From: "10.77.0.5"},
-		{ID: 2, Time: noon.Add(1500 * time.Millisecond), Kind: "plan", Generation: 2, Steps: 4, Phase: api.Booting},
-		{ID: 3, Time: noon.Add(2 * time.Second), Kind: "end", Generation: 2, Step: 1, Steps: 4, Verb: "wipe", Code: 4,
+		{ID: 2, Time: Noon.Add(1500 * time.Millisecond), Kind: "plan", Generation: 2, Steps: 4, Phase: api.Booting},
+		{ID: 3, Time: Noon.Add(2 * time.Second), Kind: "end", Generation: 2, Step: 1, Steps: 4, Verb: "wipe", Code: 4,
 			Seconds: 0.25, Phase: api.Failed,
 			Detail: api.Clean("2 disks match only")},
 	}

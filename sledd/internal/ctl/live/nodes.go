@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package ctl
+package live
 
 import (
 	"fmt"
@@ -11,13 +11,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 const (
 	narrowest = 40 // cells; narrower terminals wrap
 	widestBar = 40
 	wideName  = 24
-	phaseCell = len("operational")
 	stepCell  = len("2/4")
 	leastBar  = 8
 )
@@ -32,18 +33,19 @@ var tails = []string{
 
 // liveView draws one row for each node, and overwrites the rows at the next drawing.
 type liveView struct {
-	*app
+	show.Printer
 	begin time.Time
 	drawn int // rows on the screen
 }
 
-func (v *liveView) draw(nodes []api.Node, trouble error) {
+// Draw overwrites the last drawing.
+func (v *liveView) Draw(nodes []api.Node, trouble error) {
 	width, height := v.Screen.Size()
 	width = max(width-1, narrowest) // the last cell would wrap on some terminals
 	rows := v.rows(nodes, width, max(height-3, 1))
-	rows = append(rows, "", fit(v.footer(nodes), width))
+	rows = append(rows, "", show.Fit(v.footer(nodes), width))
 	if trouble != nil {
-		rows = append(rows, fit(v.Screen.paint(trouble.Error()+"; retrying", text.FgRed), width))
+		rows = append(rows, show.Fit(v.Screen.Paint(trouble.Error()+"; retrying", text.FgRed), width))
 	}
 	v.paintRows(rows)
 }
@@ -62,8 +64,8 @@ func (v *liveView) paintRows(rows []string) {
 	v.drawn = len(rows)
 }
 
-// end leaves the last drawing on the screen.
-func (v *liveView) end() { v.drawn = 0 }
+// End leaves the last drawing on the screen.
+func (v *liveView) End() { v.drawn = 0 }
 
 // rows are the nodes as far as there is room: failed and working ones before those at rest.
 func (v *liveView) rows(nodes []api.Node, width, room int) []string {
@@ -75,7 +77,7 @@ func (v *liveView) rows(nodes []api.Node, width, room int) []string {
 	}
 	wide := 0
 	for _, node := range shown {
-		wide = max(wide, len(nodeName(node)))
+		wide = max(wide, len(wording.NodeName(node)))
 	}
 	wide = min(wide, wideName)
 	var rows []string
@@ -83,7 +85,7 @@ func (v *liveView) rows(nodes []api.Node, width, room int) []string {
 		rows = append(rows, v.row(node, wide, width))
 	}
 	if hidden := len(nodes) - len(shown); hidden > 0 {
-		rows = append(rows, v.Screen.paint(fmt.Sprintf("and %d more", hidden), text.Faint))
+		rows = append(rows, v.Screen.Paint(fmt.Sprintf("and %d more", hidden), text.Faint))
 	}
 	return rows
 }
@@ -94,17 +96,10 @@ func urgency(n api.Node) int {
 		return 3
 	case n.Status.Phase.Working():
 		return 2
-	case judge(n) == verdictPending:
+	case Judge(n) == Pending:
 		return 1
 	}
 	return 0
-}
-
-func nodeName(n api.Node) string {
-	if n.Name == "" {
-		return n.MAC
-	}
-	return n.Name
 }
 
 // row is one node: name, phase, step, then what matters in its phase.
@@ -114,31 +109,32 @@ func (v *liveView) row(n api.Node, wide, width int) string {
 	if s.Steps > 0 && (s.Phase.Working() || s.Phase == api.Failed) {
 		step = fmt.Sprintf("%d/%d", s.Step, s.Steps)
 	}
-	name, phase := fit(v.Screen.paint(nodeName(n), text.Bold), wide), fit(v.Screen.phaseText(s.Phase), phaseCell)
-	head := fmt.Sprintf("%s  %s  %s  ", name, phase, fit(step, stepCell))
-	room := width - wide - phaseCell - stepCell - 6
-	return fit(head+v.note(n, room), width)
+	name := show.Fit(v.Screen.Paint(wording.NodeName(n), text.Bold), wide)
+	phase := show.Fit(v.Screen.Phase(s.Phase), show.PhaseCell)
+	head := fmt.Sprintf("%s  %s  %s  ", name, phase, show.Fit(step, stepCell))
+	room := width - wide - show.PhaseCell - stepCell - 6
+	return show.Fit(head+v.note(n, room), width)
 }
 
 func (v *liveView) note(n api.Node, room int) string {
 	s := n.Status
 	since := ""
 	if !s.Since.IsZero() {
-		since = age(v.Now(), s.Since)
+		since = wording.Age(v.Now(), s.Since)
 	}
 	switch {
 	case s.Phase == api.Failed:
-		return v.Screen.paint(reasonText(s), text.FgRed)
+		return v.Screen.Paint(wording.Reason(s), text.FgRed)
 	case s.Phase.Working() && s.Progress != nil && s.Progress.Total > 0:
 		return v.progress(s.Progress, room)
 	case s.Phase.Working() || s.Phase == api.Booting || s.Phase == api.Starting:
 		return "for " + since
 	case s.Phase == "":
-		return requestOf(n)
-	case judge(n) == verdictPending && n.Binding != nil:
-		return fmt.Sprintf("generation %s, %s, for %s", generationText(n), imageText(n), since)
+		return wording.RequestOf(n)
+	case Judge(n) == Pending && n.Binding != nil:
+		return fmt.Sprintf("generation %s, %s, for %s", wording.Generation(n), wording.Image(n), since)
 	}
-	return v.Screen.paint(strings.TrimPrefix(dash(s.Image)+", for "+since, "-, "), text.Faint)
+	return v.Screen.Paint(strings.TrimPrefix(wording.Dash(s.Image)+", for "+since, "-, "), text.Faint)
 }
 
 // progress is a bar and as many figures as there is room for. The bar shrinks first; then bytes, rate and remaining
@@ -148,21 +144,21 @@ func (v *liveView) progress(p *api.Progress, room int) string {
 	if chosen < 0 {
 		chosen = len(tails) - 1
 	}
-	figures := fmt.Sprintf("%3d%%", percent(p))
+	figures := fmt.Sprintf("%3d%%", wording.Percent(p))
 	if chosen == 0 {
-		figures += fmt.Sprintf("  %8s / %-8s", bytesText(p.Bytes), bytesText(p.Total))
+		figures += fmt.Sprintf("  %8s / %-8s", wording.Bytes(p.Bytes), wording.Bytes(p.Total))
 	}
 	if chosen <= 1 && p.Rate > 0 {
-		figures += fmt.Sprintf("  %8s/s", bytesText(p.Rate))
+		figures += fmt.Sprintf("  %8s/s", wording.Bytes(p.Rate))
 	}
-	if left := timeLeft(p); chosen <= 2 && left != "" {
+	if left := wording.TimeLeft(p); chosen <= 2 && left != "" {
 		figures += "  " + left
 	}
 	width := min(max(room-len(tails[chosen])-2, leastBar), widestBar)
-	drawn := bar(p.Bytes, p.Total, width)
-	full := strings.Count(drawn, barFull)
+	drawn := show.Bar(p.Bytes, p.Total, width)
+	full := strings.Count(drawn, show.BarFull)
 	cells := []rune(drawn)
-	done, rest := v.Screen.paint(string(cells[:full]), text.FgGreen), v.Screen.paint(string(cells[full:]), text.Faint)
+	done, rest := v.Screen.Paint(string(cells[:full]), text.FgGreen), v.Screen.Paint(string(cells[full:]), text.Faint)
 	return done + rest + "  " + figures
 }
 
@@ -170,5 +166,5 @@ func (v *liveView) footer(nodes []api.Node) string {
 	if len(nodes) == 0 {
 		return "no nodes"
 	}
-	return fmt.Sprintf("%s   %s", summary(nodes, v.Screen), clock(v.Now().Sub(v.begin)))
+	return fmt.Sprintf("%s   %s", show.PhaseCounts(nodes, v.Screen), wording.Clock(v.Now().Sub(v.begin)))
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wording
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Refusal puts the faults of a bulk request in words for people: by node and not by place in the request, and a
+// fault that several nodes have once.
+func Refusal(err error, items []api.BulkBinding) error {
+	var refused *api.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	named := *refused
+	named.Errors = nil
+	var messages []string
+	nodes := map[string][]string{}
+	for _, fault := range refused.Errors {
+		place := -1
+		_, _ = fmt.Sscanf(fault.Location, "body.items[%d]", &place)
+		if place < 0 || place >= len(items) {
+			named.Errors = append(named.Errors, fault)
+			continue
+		}
+		if !slices.Contains(messages, fault.Message) {
+			messages = append(messages, fault.Message)
+		}
+		nodes[fault.Message] = append(nodes[fault.Message], items[place].Node)
+	}
+	for _, message := range messages {
+		text, of := message, nodes[message]
+		switch {
+		case len(of) > 1:
+			text += fmt.Sprintf(" (%s)", Nodes(len(of)))
+		case !strings.Contains(message, of[0]):
+			text = of[0] + ": " + message
+		}
+		named.Errors = append(named.Errors, api.ErrorDetail{Message: text})
+	}
+	return &named
+}
+
+// Request is what a binding requests: an image, a capture, or only a wipe.
+func Request(b api.Binding) string {
+	if b.Capture != "" {
+		return "(capture " + b.Capture + ")"
+	}
+	if b.Image == "" {
+		return "(wipe)"
+	}
+	return b.Image
+}
+
+// RequestOf is what the binding of a node requests; empty without a binding.
+func RequestOf(n api.Node) string {
+	if n.Binding == nil {
+		return ""
+	}
+	return Request(*n.Binding)
+}
+
+// BindingName is the name of the bound node. A machine without one is known by its MAC.
+func BindingName(b api.Binding) string { return cmp.Or(b.Node, b.MAC) }
+
+// Effect is what the binding will make of the disks and when, as long as the node has not started with it. A wipe
+// and a capture stay in words afterwards: no other row has them.
+func Effect(n api.Node) string {
+	b, words := n.Binding, ""
+	switch {
+	case b.Capture != "":
+		words = "its disk is read and becomes image " + b.Capture
+	case b.Image == "":
+		words = "all disks are wiped, but those that it keeps"
+	case b.Generation > n.Status.Generation:
+		words = "its disk is wiped and gets image " + b.Image
+	}
+	if words == "" || b.Generation <= n.Status.Generation {
+		return words
+	}
+	return words + "; " + When(api.When(n.Status.Phase, n.Rescue != nil))
+}
+
+// Outlook is what a binding makes of its node, and when.
+func Outlook(o api.Outlook) string {
+	switch {
+	case o.Wipes != "":
+		return o.Wipes + "; " + When(o.When)
+	case len(o.Why) > 0:
+		return o.Node + ": its disk is only read; " + When(o.When)
+	case o.Changed:
+		return fmt.Sprintf("%s: the binding changes, nothing is wiped, image %s stays", o.Node, cmp.Or(o.Image, "none"))
+	}
+	return o.Node + ": nothing changes"
+}
+
+// When is when a node acts on its binding.
+func When(when string) string {
+	switch when {
+	case api.Now:
+		return "now, if it still waits in the Sled system"
+	case api.AfterRescue:
+		return "when its rescue ends"
+	}
+	return "at its next boot"
+}

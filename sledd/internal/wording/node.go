@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wording
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+)
+
+// Architecture is the declared architecture, or else the one that the node reported.
+func Architecture(n api.Node) string {
+	if n.Architecture != "" {
+		return n.Architecture
+	}
+	return n.Status.Architecture
+}
+
+// BMC is the URL of a BMC.
+func BMC(bmc *api.BMC) string {
+	if bmc == nil {
+		return ""
+	}
+	address := bmc.Address
+	if bmc.Port != 0 {
+		address = net.JoinHostPort(address, strconv.Itoa(bmc.Port))
+	}
+	return bmc.Driver + "://" + address
+}
+
+// DataDisks is what is mounted where.
+func DataDisks(list []api.DataDisk) string {
+	parts := make([]string, 0, len(list))
+	for _, d := range list {
+		parts = append(parts, fmt.Sprintf("%s: %s %s at %s", d.Name, d.Disk, cmp.Or(d.Filesystem, "ext4"), d.Mount))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Overdue is for how long a node has stood still beyond what its phase allows, and when its step moved last.
+func Overdue(n api.Node) string {
+	if n.Overdue == 0 {
+		return ""
+	}
+	late := "for " + Duration(time.Duration(n.Overdue)*time.Second)
+	if n.Status.Phase.Working() && !n.Status.Moved.IsZero() {
+		late += "; bytes last moved " + Time(n.Status.Moved)
+	}
+	return late
+}
+
+// BootOrder is what the firmware boots first; empty for BIOS, which does not report it.
+func BootOrder(n api.Node) string {
+	text := n.Status.OS.BootOrder.String()
+	if current := n.Status.OS.BootCurrent; text != "" && !current.IsZero() {
+		text += ", last started " + current.String()
+	}
+	if n.OtherBootOrder() != "" {
+		text += "; declared: " + n.BootOrder
+	}
+	return text
+}
+
+// Facts are facts in the order of their keys.
+func Facts(values map[string]api.Identifier) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !values[key].IsZero() {
+			parts = append(parts, key+" "+Fact(key, values[key].String()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Fact is a fact as it was reported; a byte count also in a readable unit.
+func Fact(key, value string) string {
+	if n, err := strconv.ParseInt(value, 10, 64); key == "bytes" && err == nil {
+		return fmt.Sprintf("%s (%s)", value, Bytes(n))
+	}
+	return value
+}
+
+// Phase is a phase, also of a node that was never observed.
+func Phase(phase api.Phase) string { return cmp.Or(string(phase), api.Unseen) }
+
+// Rescue is how to log in to a node under rescue, or its state.
+func Rescue(n api.Node) string {
+	name := NodeName(n)
+	switch r := n.Rescue; {
+	case r == nil:
+		return name + ": not under rescue"
+	case !r.Reason.IsZero():
+		return name + ": the rescue failed: " + r.Reason.String()
+	case !r.Address.IsZero():
+		return fmt.Sprintf("%s: ssh root@%s  host key %s", name, r.Address.String(), r.Fingerprint.String())
+	default:
+		return name + ": under rescue from its next boot on"
+	}
+}
+
+// Generation is the observed generation, and the requested one if that differs.
+func Generation(n api.Node) string {
+	observed := strconv.FormatInt(n.Status.Generation, 10)
+	if n.Binding == nil && n.Status.Generation == 0 {
+		return ""
+	}
+	if n.Binding == nil || n.Binding.Generation == n.Status.Generation {
+		return observed
+	}
+	return observed + " -> " + strconv.FormatInt(n.Binding.Generation, 10)
+}
+
+// Image is the observed image, and the requested one if that differs.
+func Image(n api.Node) string {
+	switch {
+	case n.Binding == nil || n.Binding.Satisfied:
+		return n.Status.Image
+	case n.Binding.Image == n.Status.Image && n.Binding.Image != "":
+		return n.Status.Image
+	}
+	return Dash(n.Status.Image) + " -> " + Request(*n.Binding)
+}
+
+// NodeName is the name of a node, else its MAC.
+func NodeName(n api.Node) string {
+	return cmp.Or(n.Name, n.MAC)
+}
