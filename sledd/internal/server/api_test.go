@@ -28,23 +28,11 @@ func TestNodesAreComparedAndSwapped(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.admin(412, "DELETE", "/v1/nodes/n1", nil, "If-Match", first)
+	s.admin(412, "POST", "/v1/nodes/n1/replace", api.ReplaceSpec{MAC: address(9)}, "If-Match", first)
 	s.admin(204, "DELETE", "/v1/nodes/n1", nil, "If-Match", second)
 	s.admin(404, "GET", "/v1/nodes/n1", nil)
 	s.admin(404, "GET", "/v1/nodes/"+address(1), nil)
 	s.admin(404, "DELETE", "/v1/nodes/n1", nil)
-}
-
-func TestNamesAreUnique(t *testing.T) {
-	s := fresh(t)
-	s.Declare(1)
-	a := s.admin(409, "PUT", "/v1/nodes/"+address(2), api.NodeSpec{MAC: address(2), Name: "n1"})
-	if !strings.Contains(a.Body, address(1)) {
-		t.Errorf("does not say who has the name: %s", a.Body)
-	}
-	s.admin(200, "PUT", "/v1/nodes/"+address(1), api.NodeSpec{MAC: address(1), Name: "web"})
-	s.admin(404, "GET", "/v1/nodes/n1", nil)
-	s.admin(200, "GET", "/v1/nodes/web", nil)
-	s.admin(200, "PUT", "/v1/nodes/n1", api.NodeSpec{MAC: address(2), Name: "n1"})
 }
 
 func TestRequestsThatCannotBeMeant(t *testing.T) {
@@ -62,6 +50,8 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","keep_disks":["only","serial:"]}`,
 			"body.keep_disks[1]", "no value"},
 		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","colour":"red"}`, "body.colour", ""},
+		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","boot_order":"cdrom"}`, "body.boot_order", ""},
+		{"POST", "/v1/nodes/n1/replace", `{"mac":"52-54-00-77-00-09"}`, "body.mac", ""},
 		{"PUT", "/v1/images/x", `{"name":"x","digest":"` + digest + `","urls":["ftp://a/b"],"bytes":512,"file_bytes":1}`,
 			"body.urls[0]", "ftp"},
 		{"PUT", "/v1/images/x", `{"name":"y","digest":"` + digest + `","urls":["http://a/b"],"bytes":512,"file_bytes":1}`,
@@ -85,63 +75,6 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 	}
 	s.admin(404, "PUT", "/v1/bindings/n8", api.BindingSpec{Node: "n8"})
 	s.admin(204, "DELETE", "/v1/nodes/bare", nil)
-}
-
-func TestImagesNeverChange(t *testing.T) {
-	s := fresh(t)
-	s.Declare(1)
-	spec := s.Register("d12")
-	s.Register("d12")
-	spec.Bytes++
-	s.admin(409, "PUT", "/v1/images/d12", spec)
-	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	s.admin(409, "DELETE", "/v1/images/d12", nil)
-	s.admin(409, "DELETE", "/v1/nodes/n1", nil)
-	s.admin(409, "PUT", "/v1/nodes/n1", api.NodeSpec{MAC: address(1), Name: "n1"}) // its disk selector is in use
-	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
-	s.admin(404, "GET", "/v1/bindings/n1", nil)
-	s.admin(204, "DELETE", "/v1/images/d12", nil)
-	s.admin(404, "GET", "/v1/images/d12", nil)
-	s.admin(404, "DELETE", "/v1/images/d12", nil)
-}
-
-func TestGenerationCountsDesiredStates(t *testing.T) {
-	s := fresh(t)
-	s.Declare(1)
-	s.Register("d12")
-	s.Register("d13")
-	base := api.BindingSpec{Node: "n1", Image: "d12"}
-	want := func(generation int64, change func(*api.BindingSpec), options ...api.Option) {
-		t.Helper()
-		if change != nil {
-			change(&base)
-		}
-		if got := s.Bind(base, options...); got.Generation != generation {
-			t.Errorf("generation %d, want %d", got.Generation, generation)
-		}
-	}
-	want(1, nil)
-	want(1, nil)
-	want(1, func(b *api.BindingSpec) { b.Wipe = "signatures" })
-	want(1, func(b *api.BindingSpec) { b.Boot = "reboot" })
-	want(2, func(b *api.BindingSpec) { b.Image = "d13" })
-	want(3, func(b *api.BindingSpec) { b.Disk = "only" })
-	want(3, func(b *api.BindingSpec) { b.Hostname = "x" })
-	want(3, func(b *api.BindingSpec) { b.SeedChanges = api.SeedReimages })
-	want(4, func(b *api.BindingSpec) { b.Hostname = "z" })
-	want(5, func(b *api.BindingSpec) { b.UserData = "y" })
-	want(6, func(b *api.BindingSpec) { b.AuthorizedKeys = []string{"ssh-ed25519 A"} })
-	want(6, func(b *api.BindingSpec) { b.KernelArguments = "quiet" })
-	want(7, nil, api.Reimage())
-	want(8, nil, api.Reimage())
-	m := s.Machine(1)
-	m.Poll(0)
-	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
-	want(9, nil)
-	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
-	s.admin(204, "DELETE", "/v1/nodes/n1", nil)
-	s.Declare(1)
-	want(9, nil) // 9 was never issued to the node; 8 was, and a deleted node keeps that
 }
 
 func TestUserDataIsNeverInAnAnswer(t *testing.T) {

@@ -48,20 +48,6 @@ func (b *broken) Commit(ctx context.Context, t store.Transaction) (int64, error)
 	return b.Store.Commit(ctx, t)
 }
 
-// between does something just before the next commit.
-type between struct {
-	store.Store
-	first func()
-}
-
-func (b *between) Commit(ctx context.Context, t store.Transaction) (int64, error) {
-	if first := b.first; first != nil {
-		b.first = nil
-		first()
-	}
-	return b.Store.Commit(ctx, t)
-}
-
 // dump is all that is stored.
 func dump(t *testing.T, s store.Store) string {
 	t.Helper()

@@ -87,6 +87,7 @@ func dryRuns(d12 api.ImageSpec, n2 api.NodeSpec) []dryRun {
 		{409, "DELETE", "/v1/nodes/n1", nil},
 		{204, "DELETE", "/v1/nodes/n2", nil},
 		{200, "POST", "/v1/nodes/n1/replace", api.ReplaceSpec{MAC: "52:54:00:77:00:09"}},
+		{409, "POST", "/v1/nodes/n1/replace", api.ReplaceSpec{MAC: address(2)}},
 		{200, "PUT", "/v1/images/d12", d12},
 		{204, "DELETE", "/v1/images/d13", nil},
 		{409, "DELETE", "/v1/images/d12", nil},

@@ -21,66 +21,30 @@ func (s *sledd) refused(want int, method, path string, body any, says ...string)
 	}
 }
 
-func TestOwnersKeepWhatIsTheirs(t *testing.T) {
+// Owner, generation and revision that are wanted are in the query and the headers of a request.
+func TestConditionsOfABinding(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	s.Register("d12")
-	spec := api.BindingSpec{Node: "n1", Image: "d12"}
-	s.Bind(spec)
-	mine := spec
-	mine.Owner = "terraform:rack-a"
-	first := s.Bind(mine)
-	if first.Generation != 1 || first.Owner != mine.Owner {
-		t.Errorf("a binding of nobody that gets an owner: %+v", first)
-	}
-	other := spec
-	other.Owner = "terraform:rack-b"
-	for _, foreign := range []api.BindingSpec{spec, other} {
-		s.refused(409, "PUT", "/v1/bindings/n1", foreign, "the binding of n1 belongs to terraform:rack-a")
-		s.refused(409, "PUT", "/v1/bindings/n1?reimage=true", foreign, "belongs to terraform:rack-a")
-	}
-	s.refused(409, "DELETE", "/v1/bindings/n1", nil, "the binding of n1 belongs to terraform:rack-a")
-	s.refused(409, "DELETE", "/v1/bindings/"+address(1)+"?owner=terraform:rack-b", nil,
-		"the binding of n1 belongs to terraform:rack-a")
-	if now := s.Node(1).Binding; now.Revision != first.Revision {
-		t.Errorf("a refusal changed it: %+v", now)
-	}
-	mine.Verify = "full"
-	if again := s.Bind(mine); again.Generation != 1 || again.Verify != "full" {
-		t.Errorf("its own owner: %+v", again)
-	}
-	if taken := s.Bind(other, api.TakeOver()); taken.Owner != other.Owner || taken.Generation != 1 {
-		t.Errorf("taken over: %+v", taken)
-	}
-	if freed := s.Bind(spec, api.TakeOver()); freed.Owner != "" || freed.Generation != 1 {
-		t.Errorf("taken over for nobody: %+v", freed)
-	}
-	s.Bind(mine)
-	s.admin(204, "DELETE", "/v1/bindings/n1?owner=terraform:rack-a", nil)
-	s.Bind(mine)
-	s.admin(204, "DELETE", "/v1/bindings/n1?take_over=true", nil)
-	s.Bind(spec)
-	s.admin(204, "DELETE", "/v1/bindings/n1?owner=anybody", nil) // nobody's
-	s.refused(404, "DELETE", "/v1/bindings/n1?owner=anybody", nil, "not bound")
-}
-
-func TestGenerationIsAsPlannedOrNothingIsWritten(t *testing.T) {
-	s := fresh(t)
-	s.Declare(1)
-	s.Register("d12")
-	spec := api.BindingSpec{Node: "n1", Image: "d12"}
+	spec := api.BindingSpec{Node: "n1", Image: "d12", Owner: "tf:a"}
 	s.refused(412, "PUT", "/v1/bindings/n1?generation=2", spec, "the binding of n1 would get generation 1, not 2")
-	s.admin(404, "GET", "/v1/bindings/n1", nil)
-	s.Bind(spec, api.IfAbsent(), api.IfGeneration(1))
-	s.Bind(spec, api.IfGeneration(1))
-	s.refused(412, "PUT", "/v1/bindings/n1?generation=1&reimage=true", spec,
-		"the binding of n1 would get generation 2, not 1")
-	s.Bind(spec, api.IfGeneration(2), api.Reimage())
-	s.Machine(1).Poll(0)
-	s.admin(204, "DELETE", "/v1/bindings/n1", nil)
-	s.refused(412, "PUT", "/v1/bindings/n1?generation=1", spec, "generation 3")
-	s.Bind(spec, api.IfGeneration(3))
 	s.refused(422, "PUT", "/v1/bindings/n1?generation=0", spec, "query.generation")
+	first := s.Bind(spec, api.IfAbsent(), api.IfGeneration(1))
+	s.Bind(spec, api.IfGeneration(2), api.Reimage())
+	s.refused(412, "POST", "/v1/bindings/n1/reimage?generation=2", nil, "would get generation 3, not 2")
+	if _, err := s.Client().ReimageBinding(t.Context(), "n1", api.IfRevision(first.Revision)); api.StatusOf(err) != 412 {
+		t.Errorf("an older revision: %v", err)
+	}
+	s.admin(200, "POST", "/v1/bindings/n1/reimage?generation=3", nil)
+	other := spec
+	other.Owner = "tf:b"
+	s.refused(409, "PUT", "/v1/bindings/n1?reimage=true", other, "the binding of n1 belongs to tf:a")
+	s.Bind(other, api.TakeOver())
+	s.refused(409, "DELETE", "/v1/bindings/n1?owner=tf:a", nil, "the binding of n1 belongs to tf:b")
+	s.admin(204, "DELETE", "/v1/bindings/n1?owner=tf:b", nil)
+	s.Bind(spec)
+	s.admin(204, "DELETE", "/v1/bindings/n1?take_over=true", nil)
+	s.refused(404, "DELETE", "/v1/bindings/n1", nil, "not bound")
 }
 
 func TestBulkItemsHaveTerms(t *testing.T) {
@@ -159,20 +123,4 @@ func takenOver(t *testing.T, s *sledd, items ...api.BulkBinding) {
 	if list := as[api.NodeList](t, s.admin(200, "GET", "/v1/nodes?owner=tf:a", nil)).Items; len(list) != 4 {
 		t.Errorf("tf:a owns %+v", list)
 	}
-}
-
-func TestBulkGivesWayToWhoWasFaster(t *testing.T) {
-	s := fresh(t)
-	s.Declare(1)
-	s.Declare(2)
-	other := &between{Store: etcd}
-	slow := run(t, other)
-	other.first = func() { s.Machine(1) } // its status changes after the check
-	done := as[api.BindingList](t, slow.admin(200, "POST", "/v1/bindings",
-		bulk(api.BindingSpec{Node: "n1"}, api.BindingSpec{Node: "n2"}))).Items
-	if done[0].Revision == 0 || done[0].Revision != s.Node(1).Binding.Revision || done[1].Revision != done[0].Revision {
-		t.Errorf("%+v", done)
-	}
-	other.first = func() { s.Bind(api.BindingSpec{Node: "n2", Owner: "tf:a"}) }
-	slow.refused(503, "POST", "/v1/bindings", bulk(api.BindingSpec{Node: "n2", Wipe: "signatures"}), "belongs to tf:a")
 }

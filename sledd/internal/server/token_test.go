@@ -26,6 +26,7 @@ var tokenTests = []struct {
 	{"other node's", "1", "report", "other", 403},
 	{"other node's", "1", "seed", "other", 403},
 	{"other node's", "1", "log", "other", 403},
+	{"other node's", "1", "lastwords", "other", 403},
 	{"other node's", "1", "facts", "other", 403},
 	{"other node's", "1", "operational", "other", 403},
 	{"replaced by a newer boot", "3", "plan", "replaced", 401},
@@ -43,6 +44,7 @@ var tokenTests = []struct {
 	{"right, seed", "1", "seed", "mine", 200},
 	{"right, seed again", "1", "seed", "mine", 200},
 	{"right, log", "1", "log", "mine", 204},
+	{"right, last words", "1", "lastwords", "mine", 204},
 }
 
 func TestTokensOfNodes(t *testing.T) {
@@ -67,7 +69,7 @@ func TestTokensOfNodes(t *testing.T) {
 	tokens := map[string]string{"admin": adminToken, "forged": forged, "other": other, "replaced": replaced, "live": live,
 		"older": older, "installed": installed, "mine": mine, "hello": "hello"}
 	for _, c := range tokenTests {
-		body := map[string]string{"report": report, "facts": "facts 1\nboot b\n", "log": "x\n",
+		body := map[string]string{"report": report, "facts": "facts 1\nboot b\n", "log": "x\n", "lastwords": "x\n",
 			"operational": "operational 1\ngeneration 1\nos id=debian\n"}[c.what]
 		method := "POST"
 		if body == "" {
@@ -83,6 +85,9 @@ func TestTokensOfNodes(t *testing.T) {
 		if challenge := a.Header.Get("WWW-Authenticate"); (a.Status == 401) != (challenge == "Bearer") {
 			t.Errorf("%s: %s: %d with challenge %q", c.name, c.what, a.Status, challenge)
 		}
+	}
+	if log := s.admin(200, "GET", "/v1/nodes/n1/log", nil).Body; log != "x\n" {
+		t.Errorf("log %q", log)
 	}
 	s.later(2 * time.Hour)
 	if a := s.Ask("GET", "/node/v1/52-54-00-77-00-03/plan", live, ""); a.Status != http.StatusUnauthorized {
