@@ -76,15 +76,6 @@ func (c crew) whole(name string, i int) api.RunAnswer {
 	return c.done(name, i)
 }
 
-func (c crew) rollout(name string) api.Rollout {
-	c.Helper()
-	one, err := c.Client().Rollout(c.Context(), name)
-	if err != nil {
-		c.Fatal(err)
-	}
-	return one
-}
-
 func (c crew) put409(name string, i int, state api.RunState, want string) {
 	c.Helper()
 	c.refused(409, "PUT", fmt.Sprintf("/v1/rollouts/%s/runs/n%d", name, i),
@@ -143,167 +134,6 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 	}
 }
 
-func TestRolloutStopsWhenTheCanaryFails(t *testing.T) {
-	c := newCrew(t, 8)
-	spec := c.spec()
-	spec.Canary, spec.FailureBudget = "1", "100%"
-	name := c.start(spec).Name
-	c.running(name, 1)
-	c.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
-	m := c.Machine(1)
-	m.Fail(5, "chunk 7 is not as signed")
-	m.Say("log?step=1", strings.Repeat("old\n", 100)+"chunk 7: bad hash\n--- dmesg\nthe kernel's\n")
-	stopped := c.failed(name, 1)
-	if stopped.State != api.RolloutStopped || stopped.Reason.String() != "canary n1 failed: write: code 5 integrity" {
-		t.Errorf("%+v", stopped)
-	}
-	run := c.rollout(name).Runs[0]
-	if !strings.HasSuffix(run.Log.String(), "old\nchunk 7: bad hash") || strings.Count(run.Log.String(),
-		"\n") != 19 || run.Reason.IsZero() ||
-		run.Generation != 1 {
-		t.Errorf("%+v", run)
-	}
-	c.put409(name, 2, api.RunRunning, "rollout "+name+
-		" is stopped (canary n1 failed: write: code 5 integrity): node n2 is not started")
-	if counts := c.rollout(name).Counts; counts != (api.RolloutCount{Waiting: 7, Failed: 1}) {
-		t.Errorf("something else was touched: %+v", counts)
-	}
-}
-
-func TestRolloutStopsBeyondTheBudget(t *testing.T) {
-	c := newCrew(t, 8)
-	spec := c.spec()
-	spec.FailureBudget = "25%"
-	name := c.start(spec).Name
-	for i := 1; i <= 4; i++ {
-		c.running(name, i)
-	}
-	c.failed(name, 1)
-	if still := c.failed(name, 2); still.State != api.RolloutRunning {
-		t.Errorf("%+v", still)
-	}
-	stopped := c.failed(name, 3)
-	if stopped.State != api.RolloutStopped || stopped.Reason.String() != "3 of 8 nodes failed, 2 (25%) allowed" {
-		t.Errorf("%+v", stopped)
-	}
-	c.running(name, 4) // it runs already
-	c.fulfil(4)
-	if ended := c.done(name, 4); ended.Rollout.State != api.RolloutStopped || ended.Run.State != api.RunDone {
-		t.Errorf("%+v", ended)
-	}
-}
-
-func TestRolloutResumes(t *testing.T) {
-	c := newCrew(t, 4)
-	name := c.start(c.spec()).Name
-	c.whole(name, 1)
-	c.running(name, 2)
-	c.fulfil(2) // and whoever runs it dies before it says so
-	c.running(name, 3)
-	c.Bind(api.BindingSpec{Node: "n3", Image: "d12"})
-	c.running(name, 4)
-	c.failed(name, 4)
-	if state := c.rollout(name).State; state != api.RolloutStopped {
-		t.Fatalf("%s", state)
-	}
-	spec := c.spec()
-	spec.Nodes = []string{"n3", "n4"}
-	again := c.start(spec)
-	if again.Name != name || again.Resumed != 1 || again.State != api.RolloutRunning || !again.Reason.IsZero() ||
-		again.Counts != (api.RolloutCount{Done: 2, Running: 1, Waiting: 1}) || len(again.Runs) != 4 {
-		t.Fatalf("%+v", again)
-	}
-	if run := again.Runs[3]; run.State != api.RunWaiting || !run.Reason.IsZero() || run.Attempts != 1 {
-		t.Errorf("%+v", run)
-	}
-	run := c.running(name, 3)
-	if run.From != 0 || run.Attempts != 2 || c.Node(3).Binding.Generation != 1 {
-		t.Errorf("n3 was bound by this rollout, once: %+v", run)
-	}
-	c.Machine(3).Fulfil()
-	c.done(name, 3)
-	if end := c.whole(name, 4).Rollout; end.State != api.RolloutDone || end.Counts.Done != 4 {
-		t.Errorf("%+v", end)
-	}
-}
-
-// A node that whoever resumes leaves out, and that this rollout gave nothing, may just not be meant this time.
-func TestRolloutResumedForSomeNodes(t *testing.T) {
-	c := newCrew(t, 2)
-	c.fulfil(2) // with something older
-	name := c.start(c.spec()).Name
-	c.running(name, 2)
-	c.failed(name, 2)
-	spec := c.spec()
-	spec.Nodes = spec.Nodes[:1]
-	if again := c.start(spec); again.Name != name || again.Counts != (api.RolloutCount{Waiting: 2}) ||
-		again.Runs[1].From != 1 {
-		t.Errorf("%+v", again)
-	}
-	c.running(name, 2)
-	c.whole(name, 1)
-	c.fulfil(2)
-	c.done(name, 2)
-	// it has ended: a request to image again starts another one
-	spec.Again = true
-	if other := c.start(spec); other.Name == name {
-		t.Errorf("an ended one was resumed: %+v", other)
-	}
-}
-
-func TestRolloutsInTheWay(t *testing.T) {
-	c := newCrew(t, 4)
-	first := c.spec()
-	first.Nodes = []string{"n1", "n2"}
-	name := c.start(first).Name
-	other := c.spec()
-	other.Nodes, other.Desired = []string{"n2", "n3"}, "image d13"
-	c.refused(409, "POST", "/v1/rollouts", other,
-		"rollout reimage-1 (image d12) runs and has some of these nodes: wait for it, or sledctl rollout abort reimage-1")
-	apart := other
-	apart.Nodes = []string{"n3", "n4"}
-	wipe, err := c.Client().StartRollout(t.Context(), "wipe", apart)
-	if err != nil || wipe.Name != "wipe-2" {
-		t.Errorf("%v %+v", err, wipe)
-	}
-	c.running(name, 1)
-	c.failed(name, 1)
-	other.Nodes = []string{"n2"}
-	next := c.start(other)
-	old := c.rollout(name)
-	if next.Name != "reimage-3" || old.State != api.RolloutAborted || old.Ended.IsZero() ||
-		old.Reason.String() != "replaced by reimage-3; stopped before: 1 of 2 nodes failed, 0 allowed" ||
-		old.Counts != (api.RolloutCount{Failed: 1, Waiting: 1}) {
-		t.Errorf("%+v\n%+v", next, old)
-	}
-	if apart := c.rollout("wipe-2"); apart.State != api.RolloutRunning {
-		t.Errorf("%+v", apart)
-	}
-	c.put409(name, 2, api.RunRunning, "rollout reimage-1 is aborted (replaced by reimage-3")
-}
-
-func TestRolloutAborted(t *testing.T) {
-	c := newCrew(t, 2)
-	name := c.start(c.spec()).Name
-	c.running(name, 1)
-	for range 2 {
-		aborted, err := c.Client().AbortRollout(t.Context(), name)
-		if err != nil || aborted.State != api.RolloutAborted || aborted.Reason.String() != "aborted by admin" ||
-			aborted.Counts.Running != 1 {
-			t.Errorf("%v %+v", err, aborted)
-		}
-	}
-	c.fulfil(1) // it goes on, and what becomes of it is still heard
-	c.done(name, 1)
-	if list, err := c.Client().Rollouts(t.Context()); err != nil ||
-		list[0].Counts != (api.RolloutCount{Done: 1, Waiting: 1}) {
-		t.Errorf("%v %+v", err, list)
-	}
-	if next := c.start(c.spec()); next.Name != "reimage-2" {
-		t.Errorf("%+v", next)
-	}
-}
-
 func TestRolloutRefusals(t *testing.T) {
 	c := newCrew(t, 2)
 	post := func(change func(*api.RolloutSpec), want string) {
@@ -332,4 +162,46 @@ func TestRolloutRefusals(t *testing.T) {
 	if a := c.Ask("POST", "/v1/rollouts", "", "{}"); a.Status != 401 {
 		t.Errorf("without a token: %d", a.Status)
 	}
+}
+
+// One request reports many nodes. What is refused of one changes no other, and the rollout is judged by all of them.
+func TestRolloutReportsOfManyNodes(t *testing.T) {
+	c := newCrew(t, 4)
+	spec := c.spec()
+	spec.FailureBudget = "1"
+	name := c.start(spec).Name
+	item := func(node string, said api.NodeRunSpec) api.NodeRunItem {
+		return api.NodeRunItem{Node: node, NodeRunSpec: said}
+	}
+	put := func(items ...api.NodeRunItem) api.RunsAnswer {
+		t.Helper()
+		answer, err := c.Client().PutRuns(c.Context(), name, items)
+		if err != nil || len(answer.Items) != len(items) {
+			t.Fatalf("%v: %+v", err, answer)
+		}
+		return answer
+	}
+	var starts []api.NodeRunItem
+	for _, node := range []string{"n1", address(2), "n3", "n9", "n4"} {
+		starts = append(starts, item(node, api.NodeRunSpec{State: api.RunRunning}))
+	}
+	started := put(starts...)
+	if started.Rollout.Counts.Running != 4 || started.Rollout.Runs != nil || started.Items[1].Run.Node != "n2" ||
+		started.Items[3].Run != nil || started.Items[3].Refused != "node n9 does not exist" {
+		t.Errorf("%+v", started)
+	}
+	c.fulfil(1)
+	broken := api.NodeRunSpec{State: api.RunFailed, Reason: "write: code 5 integrity"}
+	ended := put(item("n1", api.NodeRunSpec{State: api.RunDone, EntryMethod: "power"}), item("n2", broken),
+		item("n3", api.NodeRunSpec{State: api.RunDone}), item("n4", broken))
+	if ended.Rollout.State != api.RolloutStopped || ended.Rollout.Counts != (api.RolloutCount{Done: 1, Running: 1,
+		Failed: 2}) || ended.Items[0].Run.EntryMethod != "power" ||
+		!strings.Contains(ended.Items[2].Refused, "the binding of node n3 is not satisfied") {
+		t.Errorf("%+v", ended)
+	}
+	again := put(starts[0])
+	if again.Items[0].Refused != "node n1 is done in rollout reimage-1, and is not started again" {
+		t.Errorf("%+v", again)
+	}
+	c.refused(404, "PUT", "/v1/rollouts/reimage-9/runs", api.NodeRunItems{Items: starts}, "does not exist")
 }
