@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes every vector beside it again, from ../../multicast.md: `python3 make_packets.py`.
+"""Makes the tables beside it again, from ../../multicast.md: `python3 make_packets.py`.
 
 They are committed; a reader needs only them. A packet is lines of a word and its value:
 
     key    of the session, 16 bytes in hex; absent: none
     id     of the session that the reader knows, 8 bytes in hex
     hex    the packet
-    why    in bad/ only: the reason that counts
+    why    in bad only: the reason that counts
 
-and in ok/ the fields: type, flags (joined by `,`; `-`: none), then in the order of the packet those that its type has;
+and in ok the fields: type, flags (joined by `,`; `-`: none), then in the order of the packet those that its type has;
 `payload` is the first and the last byte of a symbol, `need FROM COUNT` and `parity CHUNK BLOCK MISSING` are entries.
 
-A file in parity/ is a block: a line `data HEX` for each of its symbols, and `parity NUMBER HEX`. Its symbols are
+A case of parity is a block: a line `data HEX` for each of its symbols, and `parity NUMBER HEX`. Its symbols are
 shorter than those of packets: the bytes of a symbol do not depend on each other.
 """
 
 from __future__ import annotations
 
 import random
+import runpy
 import struct
 from pathlib import Path
 
@@ -44,6 +45,7 @@ from packets import (
 
 HERE = Path(__file__).parent
 KEY = bytes(range(16))
+write = runpy.run_path(str(HERE.parent / "cases.py"))["write"]
 NAMES = {DATA: "data", NEED: "need", ANNOUNCE: "announce", STATS: "stats"}
 FLAGS = {REPAIR: "repair", IDLE: "idle", ALONE: "alone", LEAVE: "leave"}
 Lines = list[tuple[str, str]]
@@ -244,24 +246,28 @@ def blocks() -> dict[str, Lines]:
     return found
 
 
-def write(folder: str, name: str, lines: Lines) -> None:
-    """One vector."""
-    (HERE / folder).mkdir(exist_ok=True)
-    content = "".join(f"{word} {value}\n" for word, value in lines)
-    (HERE / folder / name).write_text(content, encoding="utf-8", newline="")
+def table(name: str, what: str, vectors: dict[str, Lines]) -> None:
+    """Writes a table of vectors."""
+    texts = {
+        vector: "".join(f"{word} {value}\n" for word, value in lines).encode() for vector, lines in vectors.items()
+    }
+    write(f"multicast/{name}", f"Made by make_packets.py, which describes the lines: {what}.", texts)
+
+
+def head(key: bytes | None) -> Lines:
+    """The session of a vector."""
+    return [*([("key", key.hex())] if key else []), ("id", ID.hex())]
 
 
 def main() -> None:
-    """Writes every vector."""
-    for name, (packet, key) in good().items():
-        lines = [("key", key.hex())] if key else []
-        lines += [("id", ID.hex()), ("hex", seal(packet, key).hex()), *fields(packet)]
-        write("ok", f"{name}.packet", lines)
-    for name, (why, packet, key) in bad().items():
-        lines = [("key", key.hex())] if key else []
-        write("bad", f"{name}.packet", [*lines, ("id", ID.hex()), ("hex", packet.hex()), ("why", why)])
-    for name, lines in blocks().items():
-        write("parity", name, lines)
+    """Writes every table."""
+    accepted = {
+        name: [*head(key), ("hex", seal(packet, key).hex()), *fields(packet)] for name, (packet, key) in good().items()
+    }
+    refused = {name: [*head(key), ("hex", packet.hex()), ("why", why)] for name, (why, packet, key) in bad().items()}
+    table("ok", "packets that are accepted", accepted)
+    table("bad", "packets that are refused", refused)
+    table("parity", "blocks", blocks())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import runpy
 import struct
 import sys
 import zlib
@@ -97,8 +98,8 @@ def image(name: str) -> tuple[bytes, bytes]:
 
 def packet(name: str) -> bytes:
     """A packet of multicast, from the vectors of the contract."""
-    vector = Path(__file__).parents[3] / "contract/vectors/multicast/ok" / f"{name}.packet"
-    lines = dict(line.split(" ", 1) for line in vector.read_text(encoding="utf-8").splitlines())
+    cases = runpy.run_path(str(Path(__file__).parents[3] / "contract/vectors/cases.py"))
+    lines = dict(line.split(" ", 1) for line in cases["read"]("multicast/ok")[name].decode("ascii").splitlines())
     return bytes.fromhex(lines["hex"])
 
 

@@ -160,7 +160,7 @@ static void test_vectors(const char *folder, bool good, size_t least) {
 	char pattern[512];
 	glob_t found = {0};
 
-	snprintf(pattern, sizeof(pattern), "%s/multicast/%s/*.packet", getenv("SLED_VECTORS"), folder);
+	snprintf(pattern, sizeof(pattern), "%s/multicast/%s/*", getenv("SLED_CASES"), folder);
 	if (glob(pattern, 0, NULL, &found) != 0)
 		abort();
 	ok(found.gl_pathc >= least, "%zu vectors", found.gl_pathc);

@@ -121,7 +121,7 @@ static void test_vectors(void) {
 	char pattern[512];
 	glob_t found = {0};
 
-	snprintf(pattern, sizeof(pattern), "%s/multicast/parity/*", getenv("SLED_VECTORS"));
+	snprintf(pattern, sizeof(pattern), "%s/multicast/parity/*", getenv("SLED_CASES"));
 	if (glob(pattern, 0, NULL, &found) != 0)
 		abort();
 	ok(found.gl_pathc >= 4, "%zu blocks", found.gl_pathc);
