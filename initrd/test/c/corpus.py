@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the binary seeds in corpus/ again: corpus.py DIRECTORY. They are committed; run it when a format changes."""
+"""Makes the binary seeds of the fuzzers: corpus.py DIRECTORY. Those that are text are in corpus/."""
 
 from __future__ import annotations
 
@@ -73,16 +73,6 @@ def xfs() -> bytes:
     struct.pack_into(">IIIIQ", record, 0, 0xFEEDBABE, 1, 2, 512, 1 << 32)
     struct.pack_into(">I", record, 40, 1)
     return (bytes(super_).ljust(4096, b"\0") + bytes(record) + bytes(9) + b"\x20").ljust(20480, b"\0")
-
-
-def zstd() -> bytes:
-    """Two frames of one run-length block each (a checksum-less MiB of zeros, then "a"), and a skippable one."""
-
-    def frame(byte: bytes, size: int) -> bytes:
-        block = (size << 3 | 1 << 1 | 1).to_bytes(3, "little")
-        return b"\x28\xb5\x2f\xfd" + b"\x00\x58" + block + byte
-
-    return frame(b"\0", 1 << 17) + frame(b"a", 5) + b"\x50\x2a\x4d\x18\x03\0\0\0abc"
 
 
 def image(name: str) -> tuple[bytes, bytes]:
@@ -215,8 +205,6 @@ def main(directory: Path) -> None:
         "lvm/text": members.metadata("A-1", 2),
         "fit/larger": b"\2\0\0\0" + struct.pack("<II", 1023, 65535) + gpt(),
         "fit/smaller": b"\2\0\0\0" + struct.pack("<II", 1023, 899) + gpt(),
-        "zstd/frames": zstd(),
-        "zstd/cut": zstd()[:8],
         "gather/frame": gather(),
         "carousel/needs": carousel(),
         "packet/data": packet("data"),
