@@ -191,7 +191,7 @@ func TestHangingStoreIsAnsweredForInTime(t *testing.T) {
 		go func() {
 			begin := time.Now()
 			a, err := s.Try(c.method, c.path, c.token, c.body)
-			if took := time.Since(begin); err == nil && (a.Status != 503 || took > 5*time.Second) {
+			if took := time.Since(begin); err == nil && (a.Status != 503 || took > time.Minute) {
 				err = fmt.Errorf("%s %s: %d after %s", c.method, c.path, a.Status, took)
 			}
 			answers <- err

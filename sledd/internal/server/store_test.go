@@ -81,7 +81,7 @@ func TestUndeclaredMachinesFillHalfOfTheStoreAtMost(t *testing.T) {
 		t.Fatalf("%d: %s", refused.Status, refused.Body)
 	}
 	usage := s.used()
-	for deadline := time.Now().Add(10 * time.Second); usage.InUse < quota*40/100 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); usage.InUse < quota*40/100 && time.Now().Before(deadline); {
 		<-time.After(20 * time.Millisecond) // etcd counts pages when it has written them
 		usage = s.used()
 	}
