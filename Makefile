@@ -136,12 +136,12 @@ provider-%: FORCE
 
 # Both CLIs look there without being told: ~/.terraform.d/plugins, or PREFIX=/usr/local for all users.
 install-provider: provider-here ## the provider for `init` without a network
-	terraform-provider/tools/install $(MIRROR) $(if $(PREFIX),$(PREFIX)/share/terraform/plugins,$(HOME)/.terraform.d/plugins)
+	terraform-provider/tools/install $(MIRROR) "$(if $(PREFIX),$(PREFIX)/share/terraform/plugins,$(HOME)/.terraform.d/plugins)"
 
 collection: build/collections/ansible_collections/sled/fleet
 
 build/collections/ansible_collections/sled/fleet:
-	mkdir -p $(@D) && ln -sfn $(CURDIR) $@
+	mkdir -p $(@D) && ln -sfn "$(CURDIR)" $@
 
 # One page for each command of sledctl.
 build/man: FORCE
@@ -194,10 +194,10 @@ DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py in
 # Mounts and processes of a killed test go with the test, and so do its loop devices.
 ENCLOSED := unshare --mount --pid --fork --kill-child --mount-proc
 test-images: check-program
-	tools/as-root $(ENCLOSED) env JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain $(DISK_TESTS)
+	tools/as-root $(ENCLOSED) env JOBS=1 initrd/test/c/run "$(CURDIR)/build/obj/sledc-test/plain" $(DISK_TESTS)
 
 # The readers of images on changed images: sledc, both reference readers, zstd (tests/differential/run.py).
-READERS := tests/differential/run.py $(CURDIR)/build/obj/sledc-test/plain/sledc build/bin/image-reader --keep build/differential
+READERS := tests/differential/run.py "$(CURDIR)/build/obj/sledc-test/plain/sledc" build/bin/image-reader --keep build/differential
 build/bin/image-reader: FORCE
 	@mkdir -p $(@D)
 	CGO_ENABLED=0 go build -o $@ ./contract/reader/go
@@ -238,15 +238,15 @@ test-lvm: build/bin/sledd initrd ## a root on LVM beside a clone of its volume g
 
 test-multicast: check-program ## multicast to 1,000 nodes in virtual time
 	$(MAKE) -C initrd/src simulate growth
-	tools/as-root env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc SLED_VECTORS=$(CURDIR)/contract/vectors \
+	tools/as-root env SLEDC="$(CURDIR)/build/obj/sledc-test/plain/sledc" SLED_VECTORS="$(CURDIR)/contract/vectors" \
 		sh -c 'python3 initrd/test/net/test_multicast_net.py && python3 initrd/test/net/test_mcast_test.py'
 
 # Long: foreign disk files with damaged headers; test-images runs a few.
 test-foreign: check-program ## damaged files of foreign disk formats (minutes)
-	MUTANTS=$(or $(MUTANTS),1000) SEED=$(or $(SEED),1) JOBS=1 initrd/test/c/run $(CURDIR)/build/obj/sledc-test/plain initrd/test/pack/test_foreign.py
+	MUTANTS=$(or $(MUTANTS),1000) SEED=$(or $(SEED),1) JOBS=1 initrd/test/c/run "$(CURDIR)/build/obj/sledc-test/plain" initrd/test/pack/test_foreign.py
 
 test-age: check-program ## filesystems after days of work, each file compared
-	tools/as-root $(ENCLOSED) env SLEDC=$(CURDIR)/build/obj/sledc-test/plain/sledc python3 initrd/test/pack/test_age.py \
+	tools/as-root $(ENCLOSED) env SLEDC="$(CURDIR)/build/obj/sledc-test/plain/sledc" python3 initrd/test/pack/test_age.py \
 		--seeds $(or $(SEEDS),200) --first $(or $(FIRST),0) $(KINDS)
 
 test-api:
@@ -257,16 +257,16 @@ test-initrd:
 
 # Real playbooks and a real sledd; the machines are processes (build/bin/sled-double).
 test-rollout: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## runs over 8 nodes that fail and are interrupted
-	PYTHONPATH=$(CURDIR)/molecule/shared/bytecode SLED_BYTECODE=$(CURDIR)/build/bytecode pytest -q tests/rollout $(if $(LONG),,-m 'not long')
+	PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" pytest -q tests/rollout $(if $(LONG),,-m 'not long')
 
 # Long: test-rollout has four. 40 nodes for each 40 of them.
 test-interruptions: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## 200 seeded interruptions of rollouts (30 minutes)
-	INTERRUPTIONS=$(or $(INTERRUPTIONS),200) PYTHONPATH=$(CURDIR)/molecule/shared/bytecode SLED_BYTECODE=$(CURDIR)/build/bytecode \
+	INTERRUPTIONS=$(or $(INTERRUPTIONS),200) PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" \
 		pytest -q -s tests/rollout/test_interruptions.py
 
 # Long: test-rollout has 24 with times divided by 20. 5 % are silent, 2 % lie.
 test-bmcs: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## a wave of 400 slow BMCs (10 minutes)
-	BMCS=$(or $(BMCS),400) SCALE=$(or $(SCALE),1) PYTHONPATH=$(CURDIR)/molecule/shared/bytecode SLED_BYTECODE=$(CURDIR)/build/bytecode \
+	BMCS=$(or $(BMCS),400) SCALE=$(or $(SCALE),1) PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" \
 		pytest -q -s tests/rollout/test_bmcs.py
 
 # Long: each ansible-core of tests/collection/cores.txt. unit-python runs the same tests with the ansible-core of tools/setup.
