@@ -3,11 +3,13 @@
 package ctl
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 	"github.com/sled-fleet/sled/sledd/internal/erasure"
+	"github.com/sled-fleet/sled/sledd/internal/page"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // forgedError is a chain of records that does not hold.
@@ -88,7 +92,7 @@ func isOf(record api.Erasure, nodes []string) bool {
 }
 
 func (a *app) erasureShowCommand() *cobra.Command {
-	var page string
+	var file string
 	command := &cobra.Command{
 		Use: "show NUMBER", Short: "Show a record, or write it as a page to print", Args: cobra.ExactArgs(1),
 		Long: `Shows one record. With --page it is written as one HTML file without references
@@ -104,13 +108,13 @@ to other files, which prints on A4.`,
 			if err != nil {
 				return err
 			}
-			if page != "" {
-				return writePage(page, record)
+			if file != "" {
+				return writePage(file, record)
 			}
 			return a.show(record, func() { a.Section(fmt.Sprintf("record %d", number), erasureRows(record)) })
 		},
 	}
-	command.Flags().StringVar(&page, "page", "", "write an HTML page to this file")
+	command.Flags().StringVar(&file, "page", "", "write an HTML page to this file")
 	return command
 }
 
@@ -130,11 +134,11 @@ func (a *app) erasureRecord(ctx context.Context, number int64) (api.Erasure, err
 }
 
 func writePage(path string, record api.Erasure) error {
-	text, err := erasure.Page(record)
-	if err != nil {
+	var text bytes.Buffer
+	if err := page.Erasure(&text, record); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("--page: %w", err)
 	}
 	return nil
@@ -142,10 +146,8 @@ func writePage(path string, record api.Erasure) error {
 
 func erasureRows(record api.Erasure) [][2]string {
 	rows := [][2]string{}
-	for _, row := range erasure.Rows(record) {
-		if row.Value != "" {
-			rows = append(rows, [2]string{strings.ToLower(row.Name), row.Value})
-		}
+	for _, row := range slices.Concat(wording.ErasedDisk(record), wording.ErasureCourse(record)) {
+		rows = append(rows, [2]string{strings.ToLower(row.Name), row.Value})
 	}
 	return rows
 }

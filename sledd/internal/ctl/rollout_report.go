@@ -116,7 +116,7 @@ func (a *app) writeReports(summary rollout.Summary, asHTML, asJSON string) error
 		return nil
 	}
 	written.Reset()
-	if err := page.Write(&written, summary); err != nil {
+	if err := page.Rollout(&written, summary); err != nil {
 		return err
 	}
 	return a.writeReport(asHTML, written.Bytes())

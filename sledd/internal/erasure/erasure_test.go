@@ -9,8 +9,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -191,19 +189,6 @@ func TestSeveralSleddKeepOneChain(t *testing.T) {
 	}
 }
 
-func TestThePageShowsTheRecord(t *testing.T) {
-	r := record("<script>alert(1)</script>")
-	text, err := Page(r)
-	page := string(text)
-	if err != nil || strings.Contains(page, "<script") || !strings.Contains(page, "0.29 %") ||
-		!strings.Contains(page, "1598 MiB") || !strings.Contains(page, "none: sledd has no key") {
-		t.Errorf("%v\n%s", err, page)
-	}
-	if strings.Contains(page, "http") || strings.Contains(page, "src=") {
-		t.Error("the page refers to something outside")
-	}
-}
-
 // TestWhatADriveReported is in the record, and records without it keep their bytes.
 func TestWhatADriveReported(t *testing.T) {
 	plain, purged := record("S"), record("S")
@@ -220,48 +205,5 @@ func TestWhatADriveReported(t *testing.T) {
 	var again api.Erasure
 	if err := strict(line, &again); err != nil {
 		t.Fatal(err)
-	}
-	page, err := Page(purged)
-	if err != nil || !bytes.Contains(page, []byte("9216 blocks of 4,096 bytes")) {
-		t.Fatalf("the page does not state what was compared: %v", err)
-	}
-	if !strings.Contains(Bound(purged), "with 95 %") {
-		t.Fatal(Bound(purged))
-	}
-	purged.Compared = 3 // a disk that was empty before
-	if !strings.Contains(Bound(purged), "only 3 held") {
-		t.Fatal(Bound(purged))
-	}
-	purged.Samples = 0
-	if !strings.Contains(Bound(purged), "one byte repeated") {
-		t.Fatal(Bound(purged))
-	}
-}
-
-// TestThePageOfAPurge is the picture of docs/disks.md, written to the folder PAGES.
-func TestThePageOfAPurge(t *testing.T) {
-	r := record("S64GNE0R900000")
-	r.Node, r.Generation, r.Admission = "rack-a-n07", 12, "proven"
-	r.BootID = nodetext.CleanIdentifier("0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e")
-	r.Disk, r.Bytes, r.Reason = nodetext.CleanIdentifier("nvme0n1"), 960197124096, nodetext.Prose{}
-	r.WWN = nodetext.CleanIdentifier("eui.36344730529000000025384500000001")
-	r.Path = nodetext.CleanIdentifier("pci-0000:41:00.0-nvme-1")
-	r.Model = nodetext.CleanIdentifier("SAMSUNG MZQL2960HCJR-00A07")
-	r.Level, r.Method, r.Compared, r.Seconds = "purge", "nvme-sanitize-crypto", 9216, 14.2
-	r.Reported = nodetext.CleanIdentifier("sanitize log sprog=65535 sstat=0x0101")
-	chain := New(&storetest.Memory{}, private)
-	appended(t, chain, r)
-	list, err := chain.List(t.Context(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := Page(list.Items[0])
-	if err != nil || !bytes.Contains(page, []byte("9216 blocks")) || bytes.Contains(page, []byte("Reason")) {
-		t.Errorf("%v\n%s", err, page)
-	}
-	if folder := os.Getenv("PAGES"); folder != "" {
-		if err := os.WriteFile(filepath.Join(folder, "erase-record.html"), page, 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package page makes the HTML report of a rollout: one file that needs nothing else.
+// Package page makes HTML pages: the report of a rollout, and the record of an erased disk. Each is one file that needs
+// nothing else, and all have one style sheet.
 package page
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"html/template"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 const (
@@ -24,17 +26,20 @@ const (
 	openShown   = 6  // failures whose log is open
 )
 
-//go:embed page.html
-var source string
+var (
+	//go:embed style.css
+	style string
+	//go:embed *.html
+	sources embed.FS
+)
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clock": clock, "exact": exact, "when": when, "times": times, "nodes": nodes,
+var pages = template.Must(template.Must(template.New("style").Funcs(template.FuncMap{
+	"clock": clock, "exact": wording.Seconds, "when": when, "times": wording.Times, "nodes": wording.Nodes,
 	"zone":      func(t time.Time) string { return t.Format("MST") },
-	"startName": startName, "entryName": entryName,
-	"copies":    func(n float64) string { return fmt.Sprintf("%.2f copies", n) },
-	"megabytes": func(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) },
-	"stage":     stageOf, "has": has, "took": rollout.Took,
-}).Parse(source))
+	"startName": wording.StartName, "entryName": wording.EntryName,
+	"copies": wording.SentCopies, "sent": wording.SentHow,
+	"stage": stageOf, "has": has, "took": rollout.Took,
+}).Parse("<style>\n"+style+"</style>")).ParseFS(sources, "*.html"))
 
 // view is what the template shows.
 type view struct {
@@ -89,17 +94,17 @@ type bar struct {
 	Left, Width float64
 }
 
-// Write writes the report.
-func Write(w io.Writer, s rollout.Summary) error {
-	if err := page.Execute(w, viewOf(s)); err != nil {
+// Rollout writes the report of a rollout.
+func Rollout(w io.Writer, s rollout.Summary) error {
+	if err := pages.ExecuteTemplate(w, "rollout.html", viewOf(s)); err != nil {
 		return fmt.Errorf("report of %s: %w", s.Name, err)
 	}
 	return nil
 }
 
 func viewOf(s rollout.Summary) view {
-	v := view{Summary: s, Headline: headline(s), Verdict: string(s.State), OpenShown: openShown,
-		Scales: map[string]float64{}, Kexec: kexecText(s)}
+	v := view{Summary: s, Headline: wording.Headline(s), Verdict: string(s.State), OpenShown: openShown,
+		Scales: map[string]float64{}, Kexec: wording.OtherStarts(s)}
 	if s.State == api.RolloutDone && s.Counts.Failed > 0 {
 		v.Verdict = "partly"
 	}
@@ -204,7 +209,7 @@ func (v *view) row(a axis, run api.NodeRun) row {
 	} else {
 		words[0] += " for " + clock(took)
 	}
-	for _, detail := range []string{entryText(run.EntryMethod), startText(run.Start), run.Reason.String()} {
+	for _, detail := range []string{wording.Entered(run.EntryMethod), wording.Started(run.Start), run.Reason.String()} {
 		if detail != "" {
 			words = append(words, detail)
 		}
@@ -219,7 +224,7 @@ func (v *view) row(a axis, run api.NodeRun) row {
 		b := bar{Stage: stage.Name, Left: max(at(stage.Begin), r.Left)}
 		b.Width = percent(min(at(end), r.Left+r.Width) - b.Left)
 		r.Bars = append(r.Bars, b)
-		tip = append(tip, fmt.Sprintf("%-10s%9s", stage.Name, exact(stage.Seconds))+rate(stage.Rate))
+		tip = append(tip, fmt.Sprintf("%-10s%9s", stage.Name, wording.Seconds(stage.Seconds))+rate(stage.Rate))
 	}
 	r.Tip = strings.Join(tip, "\n")
 	return r

@@ -36,7 +36,7 @@ func large() api.Rollout {
 func render(t *testing.T, r api.Rollout, now time.Time) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, rollout.Summarise(r, now)); err != nil {
+	if err := Rollout(&out, rollout.Summarise(r, now)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -54,7 +54,7 @@ func golden(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := Write(&out, s); err != nil {
+	if err := Rollout(&out, s); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join("testdata", name+".html")
@@ -181,7 +181,7 @@ func TestAlarmsAreShown(t *testing.T) {
 	}
 	s.Alarms = s.Alarms[1:]
 	var out bytes.Buffer
-	if err := Write(&out, s); err != nil {
+	if err := Rollout(&out, s); err != nil {
 		t.Fatal(err)
 	}
 	whole(t, out.String())

@@ -22,10 +22,15 @@ func Received(r *api.Received) string {
 }
 
 // Sent is what the boot server sent: "the boot server sent 1.04 copies of debian-12-v2 to 8 nodes: ..."
-func Sent(s rollout.Sent) string {
-	return fmt.Sprintf("the boot server sent %.2f copies of %s to %s: %s by multicast, %s by HTTP, %s lost, %s rejected",
-		s.Copies, Clean(s.Image), Nodes(s.Nodes), Bytes(s.Multicast), Bytes(s.HTTP),
-		Counted(s.Lost, "packet"), Counted(s.Rejected, "chunk"))
+func Sent(s rollout.Sent) string { return "the boot server sent " + SentCopies(s) + " " + SentHow(s) }
+
+// SentCopies is how often an image was sent.
+func SentCopies(s rollout.Sent) string { return fmt.Sprintf("%.2f copies", s.Copies) }
+
+// SentHow is to whom an image was sent, and how.
+func SentHow(s rollout.Sent) string {
+	return fmt.Sprintf("of %s to %s: %s by multicast, %s by HTTP, %s lost, %s rejected", Clean(s.Image), Nodes(s.Nodes),
+		Bytes(s.Multicast), Bytes(s.HTTP), Counted(s.Lost, "packet"), Counted(s.Rejected, "chunk"))
 }
 
 // CurrentWave is the last wave that has started, or the first.

@@ -1,38 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package erasure
+package wording
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-//go:embed page.html
-var pageSource string
-
-var page = template.Must(template.New("page").Parse(pageSource))
-
-// Row is one fact of a record, for people.
+// Row is one fact.
 type Row struct{ Name, Value string }
+
+func filled(rows []Row) []Row {
+	return slices.DeleteFunc(rows, func(row Row) bool { return row.Value == "" })
+}
 
 const sampleBytes = 4096
 
-// Rows are the facts of a record, in the order of the page; those without a value are empty.
-func Rows(r api.Erasure) []Row {
-	return append(diskRows(r), courseRows(r)...)
-}
-
+// results are what became of a disk.
 var results = map[string]string{"good": "emptied and read back", "failed": "FAILED", "left": "left out, not touched"}
 
-func diskRows(r api.Erasure) []Row {
-	return []Row{
+// ErasedDisk is which disk a record is about, and what became of it.
+func ErasedDisk(r api.Erasure) []Row {
+	return filled([]Row{
 		{"Result", results[r.Result]},
 		{"Reason", r.Reason.String()},
 		{"Model", r.Model.String()}, {"Serial number", r.Serial.String()}, {"WWN", r.WWN.String()},
@@ -41,16 +35,17 @@ func diskRows(r api.Erasure) []Row {
 		{"Node", fmt.Sprintf("%s, %s, generation %d", r.Node, r.MAC, r.Generation)},
 		{"Admitted as", r.Admission}, {"Boot", r.BootID.String()},
 		{"Reported", r.Time.UTC().Format(time.RFC3339)},
-	}
+	})
 }
 
-func courseRows(r api.Erasure) []Row {
+// ErasureCourse is how a disk was emptied and read back.
+func ErasureCourse(r api.Erasure) []Row {
 	if r.Level == "" {
 		return nil
 	}
 	rows := []Row{
 		{"Level", r.Level}, {"Method", r.Method}, {"Duration", strconv.FormatFloat(r.Seconds, 'f', 1, 64) + " s"},
-		{"Read back", fmt.Sprintf("%s, %d bytes", r.Verify, r.Read)}, {"Proves", Bound(r)}, {"Seed", r.Seed},
+		{"Read back", fmt.Sprintf("%s, %d bytes", r.Verify, r.Read)}, {"Proves", ErasureProof(r)}, {"Seed", r.Seed},
 	}
 	if !r.Reported.IsZero() {
 		rows = append(rows, Row{"Reported by the drive", r.Reported.String()},
@@ -59,11 +54,11 @@ func courseRows(r api.Erasure) []Row {
 	if r.BadRanges > 0 {
 		rows = append(rows, Row{"Not reached", fmt.Sprintf("%d ranges, %d bytes: %s", r.BadRanges, r.BadBytes, r.Bad)})
 	}
-	return rows
+	return filled(rows)
 }
 
-// Bound states what reading back would have found.
-func Bound(r api.Erasure) string {
+// ErasureProof states what reading back would have found.
+func ErasureProof(r api.Erasure) string {
 	if r.Samples == 0 {
 		if r.Level == "signatures" {
 			return "the places of signatures hold zeros; all else is as it was"
@@ -80,29 +75,4 @@ func Bound(r api.Erasure) string {
 	run := int64(1.56*float64(r.Bytes/r.Samples)) + sampleBytes
 	return fmt.Sprintf("with 95 %%, leftovers in %.2f %% of the disk, or one run of %d MiB, would have been seen",
 		100*share, (run+1<<20-1)>>20)
-}
-
-// Page is a record as one HTML file, without references to other files.
-func Page(r api.Erasure) ([]byte, error) {
-	line, err := Encode(r)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = page.Execute(&out, map[string]any{"Record": r, "Disk": filled(diskRows(r)), "Course": filled(courseRows(r)),
-		"SHA256": Hash(line), "Good": r.Result == "good", "Left": r.Result == "left"})
-	if err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
-	return out.Bytes(), nil
-}
-
-func filled(rows []Row) []Row {
-	var found []Row
-	for _, row := range rows {
-		if row.Value != "" {
-			found = append(found, row)
-		}
-	}
-	return found
 }
