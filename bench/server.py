@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Self
 
-PORT = 8180
 CONFIGURATION = """\
 daemon off;
 user root;
@@ -32,13 +32,18 @@ class Server:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.url = f"http://127.0.0.1:{PORT}"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
 
     def __enter__(self) -> Self:
         self._home = tempfile.TemporaryDirectory()
         home = Path(self._home.name)
         home.chmod(0o755)
-        (home / "nginx.conf").write_text(CONFIGURATION.format(home=home, port=PORT, root=self.root), encoding="ascii")
+        (home / "nginx.conf").write_text(
+            CONFIGURATION.format(home=home, port=self._port, root=self.root), encoding="ascii"
+        )
         command = ["nginx", "-p", str(home), "-e", str(home / "error.log"), "-c", str(home / "nginx.conf")]
         self._nginx = subprocess.Popen(command)
         self._log = home / "sent.log"
@@ -50,7 +55,7 @@ class Server:
             timeout=60,
         )
         if self._nginx.poll() is not None:
-            raise SystemExit(f"bench: nginx did not start on port {PORT}: {(home / 'error.log').read_text()}")
+            raise SystemExit(f"bench: nginx did not start on port {self._port}: {(home / 'error.log').read_text()}")
         return self
 
     def __exit__(self, *_: object) -> None:
