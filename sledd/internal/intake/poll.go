@@ -197,8 +197,8 @@ func (in *Intake) site() plan.Site {
 		Watchdog: in.Watchdog}
 }
 
-// receivers counts the nodes that receive the image by multicast now or soon, so that the first of a wave does not fetch
-// alone what all of them will have.
+// receivers counts the nodes that receive the image by multicast now or soon, so that the first of a wave does not
+// fetch alone what all of them will have.
 func (in *Intake) receivers(ctx context.Context, tx *nodeTx, wanted plan.Request) (int, error) {
 	if in.Sender == nil || wanted.Image == nil || wanted.Binding == nil || wanted.Binding.Transport == plan.Unicast {
 		return 0, nil

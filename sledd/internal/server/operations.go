@@ -176,10 +176,11 @@ func (o operations) replaceNode() {
 		Body api.ReplaceSpec
 	}
 	register(o, api.Operate, dry(operation("replace-node", http.MethodPost, "/nodes/{node}/replace",
-		"Give a node another MAC; it keeps its name, binding and history")), func(ctx context.Context, in *replace) (*tagged[api.Node], error) {
-		node, err := o.fleet(in.Dry).ReplaceNode(ctx, in.Node, in.Body, in.wanted())
-		return tag(node, node.Revision, err)
-	})
+		"Give a node another MAC; it keeps its name, binding and history")),
+		func(ctx context.Context, in *replace) (*tagged[api.Node], error) {
+			node, err := o.fleet(in.Dry).ReplaceNode(ctx, in.Node, in.Body, in.wanted())
+			return tag(node, node.Revision, err)
+		})
 }
 
 func (o operations) captured() {
@@ -210,10 +211,11 @@ func (o operations) images() {
 		Body api.ImageSpec
 	}
 	register(o, api.Operate, dry(operation("put-image", http.MethodPut, "/images/{name}",
-		"Register an image; afterwards only its URLs, labels and signature may change")), func(ctx context.Context, in *put) (*tagged[api.Image], error) {
-		image, err := o.fleet(in.Dry).PutImage(ctx, in.Name, in.Body, in.wanted())
-		return tag(image, image.Revision, err)
-	})
+		"Register an image; afterwards only its URLs, labels and signature may change")),
+		func(ctx context.Context, in *put) (*tagged[api.Image], error) {
+			image, err := o.fleet(in.Dry).PutImage(ctx, in.Name, in.Body, in.wanted())
+			return tag(image, image.Revision, err)
+		})
 	type remove struct {
 		NamePath
 		Conditions
