@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "erase/method.h"
+#include "erase/level.h"
 #include "erase/overwrite.h"
 #include "erase/pattern.h"
 #include "erase/readback.h"
@@ -17,7 +17,7 @@ int erase_judge_bad(const struct device *device, const struct erase *erase, stru
 
 	if (erase->bad.count == 0)
 		return 0;
-	bad_write(&erase->bad, 400, &ranges);
+	bad_ranges_write(&erase->bad, 400, &ranges);
 	return fault_set(fault, CODE_FAILED, "%s: %u ranges, %llu bytes, cannot be written or read: %s", device->name,
 			 erase->bad.count, (unsigned long long)erase->bad.bytes, text_string(&ranges));
 }
@@ -53,7 +53,7 @@ static int overwrite_all(struct device *device, struct erase *erase, struct patt
 	uint64_t done = 0, offset = 0;
 	int r;
 
-	erase->bad = (struct bad){0};
+	erase->bad = (struct bad_ranges){0};
 	progress_begin(progress, device->bytes);
 	r = overwrite_range(device, pattern, 0, device->bytes, erase, progress, &done, fault);
 	if (r == 0)
@@ -138,7 +138,7 @@ int erase_disk(struct device *device, struct erase *erase, struct progress *prog
 	int64_t started = clock_now();
 	int r;
 
-	if (method_is_command(erase->level, erase->by))
+	if (erase_level_is_command(erase->level, erase->by))
 		return fault_set(fault, CODE_UNSUPPORTED, "%s offers no command that erases it; nothing was touched",
 				 device->name);
 	r = work[erase->level](device, erase, progress, fault);

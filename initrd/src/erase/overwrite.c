@@ -11,7 +11,7 @@
 
 struct writing {
 	struct device *device;
-	struct bad *bad;
+	struct bad_ranges *bad;
 	uint64_t whole; // end of the last block that was bad as a whole
 };
 
@@ -28,7 +28,7 @@ static int write_parts(void *context, int error, const uint8_t *data, size_t siz
 		return fault_errno(fault, CODE_FAILED, error, "%s: write at byte %llu", w->device->name,
 				   (unsigned long long)offset);
 	if (w->whole == offset) {
-		bad_add(w->bad, offset, size);
+		bad_ranges_add(w->bad, offset, size);
 		w->whole = offset + size;
 		return 0;
 	}
@@ -38,7 +38,7 @@ static int write_parts(void *context, int error, const uint8_t *data, size_t siz
 		if (r < 0 && device_is_gone(r))
 			return r;
 		if (r < 0)
-			bad_add(w->bad, offset + at, n);
+			bad_ranges_add(w->bad, offset + at, n);
 		any |= r == 0;
 	}
 	w->whole = any ? UINT64_MAX : offset + size;
@@ -49,7 +49,7 @@ static int write_blocks(struct device *device, struct pattern *pattern, uint64_t
 			struct erase *erase, struct progress *progress, uint64_t *done, struct fault *fault) {
 	cleanup_with(queue_close) struct queue *queue = NULL;
 	struct writing writing = {.device = device, .bad = &erase->bad, .whole = UINT64_MAX};
-	int r = queue_open(device, erase->crowd > ERASE_FEW ? QUEUE_DEPTH : QUEUE_MOST, &queue, fault);
+	int r = queue_open(device, erase->parallel > ERASE_FEW ? QUEUE_DEPTH : QUEUE_MOST, &queue, fault);
 
 	if (r == 0)
 		queue_on_failure(queue, write_parts, &writing);

@@ -6,22 +6,22 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "erase/before.h"
-#include "erase/drive_ata.h"
+#include "drive/ata_security.h"
+#include "drive/method.h"
+#include "drive/opal.h"
 #include "erase/erase.h"
-#include "erase/method.h"
-#include "erase/opal.h"
+#include "erase/snapshot.h"
 
 static const struct drive_family *const families[] = {&drive_nvme, &drive_scsi, &drive_ata, &drive_mmc};
 
 struct member {
 	struct erase_job *job;
 	struct drive drive;
-	struct before before;
+	struct snapshot snapshot;
 };
 
 struct group {
-	struct erase_fleet *fleet;
+	struct erase_batch *batch;
 	size_t leader, count;
 	struct member *members; // the leader first
 	struct offers offers;
@@ -50,27 +50,27 @@ static void tick(struct drive *drive, uint32_t part) {
 }
 
 static int collect(struct group *g, struct fault *fault) {
-	struct erase_job *jobs = g->fleet->jobs;
+	struct erase_job *jobs = g->batch->jobs;
 
-	for (size_t i = 0; i < g->fleet->count; i++)
+	for (size_t i = 0; i < g->batch->count; i++)
 		g->count += jobs[i].leader == g->leader;
 	g->members = calloc(g->count, sizeof(*g->members));
 	if (!g->members) {
-		for (size_t i = 0; i < g->fleet->count; i++)
+		for (size_t i = 0; i < g->batch->count; i++)
 			if (jobs[i].leader == g->leader)
 				jobs[i].result = ERASE_FAILED,
 				fault_errno(&jobs[i].fault, CODE_FAILED, ENOMEM, "purge");
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "purge");
 	}
-	for (size_t i = 0, n = 0; i < g->fleet->count; i++)
+	for (size_t i = 0, n = 0; i < g->batch->count; i++)
 		if (jobs[i].leader == g->leader)
 			g->members[n++] = (struct member){
 				.job = &jobs[i],
-				.drive = {.ops = g->fleet->drive_ops,
+				.drive = {.ops = g->batch->drive_ops,
 					  .device = &jobs[i].device,
 					  .context = jobs[i].drive_context,
 					  .serial = jobs[i].disk.serial,
-					  .psids = g->fleet->psids,
+					  .psids = g->batch->psids,
 					  .tick = tick,
 					  .owner = g}};
 	return 0;
@@ -127,8 +127,8 @@ static void name_others(const struct group *g, char *text, size_t size) {
 	const char *drive = g->members[0].job->disk.drive;
 	size_t used = strlen(text);
 
-	for (size_t i = 0; i < g->fleet->count; i++) {
-		const struct erase_job *job = &g->fleet->jobs[i];
+	for (size_t i = 0; i < g->batch->count; i++) {
+		const struct erase_job *job = &g->batch->jobs[i];
 		if (job->leader == g->leader || !*drive || strcmp(job->disk.drive, drive) != 0 || used >= size)
 			continue;
 		used += (size_t)snprintf(text + used, size - used, " (%s: %.80s)", job->disk.name, job->fault.text);
@@ -181,7 +181,7 @@ static bool is_proven_by_reading(const struct group *g, enum erase_method method
 	if (g->settled == METHOD_AUTO || g->settled != method)
 		return false;
 	for (size_t i = 0; i < g->count; i++)
-		if (!g->members[i].before.uniform)
+		if (!g->members[i].snapshot.uniform)
 			return false;
 	return true;
 }
@@ -277,7 +277,7 @@ static void verify(struct member *member) {
 
 	if (job->result != ERASED)
 		return;
-	r = before_compare(&member->before, &job->erase, &job->progress, &offset, &fault);
+	r = snapshot_compare(&member->snapshot, &job->erase, &job->progress, &offset, &fault);
 	if (r > 0)
 		r = fault_set(&fault, CODE_INTEGRITY,
 			      "%s: the block at byte %llu was not erased, though the drive reports success (%s)",
@@ -302,12 +302,12 @@ static int work(struct group *g, struct fault *fault) {
 	if (r == 0)
 		r = g->members[0].drive.family->settle(&g->members[0].drive, &g->settled, fault);
 	for (size_t i = 0; r == 0 && i < g->count; i++)
-		r = before_take(&g->members[i].job->device, &g->members[i].before, fault);
+		r = snapshot_take(&g->members[i].job->device, &g->members[i].snapshot, fault);
 	return r == 0 ? run_group(g, fault) : r;
 }
 
-void purge_drive(struct erase_fleet *fleet, size_t leader) {
-	struct group g = {.fleet = fleet, .leader = leader};
+void purge_drive(struct erase_batch *batch, size_t leader) {
+	struct group g = {.batch = batch, .leader = leader};
 	int64_t started = clock_now();
 	struct fault fault;
 
@@ -322,13 +322,13 @@ void purge_drive(struct erase_fleet *fleet, size_t leader) {
 		verify(&g.members[i]);
 		job->erase.seconds = (double)(clock_now() - started) / SECOND;
 		device_reread(&job->device);
-		before_free(&g.members[i].before);
+		snapshot_free(&g.members[i].snapshot);
 	}
 	free(g.members);
 }
 
-void purge_unlock(struct erase_fleet *fleet, struct erase_job *job) {
-	struct drive drive = {.ops = fleet->drive_ops, .device = &job->device, .context = job->drive_context};
+void purge_unlock(struct erase_batch *batch, struct erase_job *job) {
+	struct drive drive = {.ops = batch->drive_ops, .device = &job->device, .context = job->drive_context};
 
 	if (drive.ops)
 		ata_unlock(&drive);

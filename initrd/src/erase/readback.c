@@ -45,24 +45,26 @@ static int check_once(struct pass *p, uint64_t offset, uint32_t size, struct fau
 // As check_once for a range of at most BLOCK; what cannot be read is added to the bad ranges.
 static int check_block(struct pass *p, uint64_t offset, uint32_t size, struct fault *fault) {
 	uint32_t grain = p->device->sector > GRAIN ? p->device->sector : GRAIN;
-	int r = bad_has(&p->erase->bad, offset, size) ? -EIO : check_once(p, offset, size, fault);
+	int r = bad_ranges_has(&p->erase->bad, offset, size) ? -EIO : check_once(p, offset, size, fault);
 
 	if (r >= 0 || device_is_gone(r))
 		return r;
 	for (uint64_t at = offset; at < offset + size; at += grain) {
 		uint32_t n = (uint32_t)least(grain, offset + size - at);
-		if (bad_has(&p->erase->bad, at, n))
+		if (bad_ranges_has(&p->erase->bad, at, n))
 			continue;
 		r = check_once(p, at, n, fault);
 		if (r > 0 || (r < 0 && device_is_gone(r)))
 			return r;
 		if (r < 0)
-			bad_add(&p->erase->bad, at, n);
+			bad_ranges_add(&p->erase->bad, at, n);
 	}
 	return 0;
 }
 
-static bool is_known_bad(const void *context, uint64_t offset, uint64_t size) { return bad_has(context, offset, size); }
+static bool is_known_bad(const void *context, uint64_t offset, uint64_t size) {
+	return bad_ranges_has(context, offset, size);
+}
 
 // All blocks of `ahead`, which is open unless `r` is an error.
 static int check_blocks(struct pass *p, struct ahead *ahead, int r, struct progress *progress, struct fault *fault) {
@@ -84,7 +86,7 @@ static int check_blocks(struct pass *p, struct ahead *ahead, int r, struct progr
 static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct progress *progress,
 		       struct fault *fault) {
 	cleanup_with(ahead_close) struct ahead *ahead = NULL;
-	unsigned depth = p->erase->crowd > ERASE_FEW ? AHEAD_DEPTH : AHEAD_MOST;
+	unsigned depth = p->erase->parallel > ERASE_FEW ? AHEAD_DEPTH : AHEAD_MOST;
 	int r = ahead_open(p->device, offset, size, depth, &ahead, fault);
 
 	return check_blocks(p, ahead, r, progress, fault);

@@ -61,6 +61,6 @@ void record_write(const struct disk *disk, const struct erase *erase, enum erase
 		write_value(text, "reason", reason, REASON_MAX);
 	if (erase->bad.count > 0 && text->size - start < RECORD_MAX - 64) {
 		text_adds(text, " bad=");
-		bad_write(&erase->bad, RECORD_MAX - 8 - (text->size - start), text);
+		bad_ranges_write(&erase->bad, RECORD_MAX - 8 - (text->size - start), text);
 	}
 }

@@ -13,7 +13,7 @@
 #include "disk/contents.h"
 #include "disk/scan.h"
 #include "disk/sysfs.h"
-#include "erase/hidden.h"
+#include "drive/hidden.h"
 
 #define LINES_MAX 256u // of a body: contract/report.md
 #define NICS_MAX 64u

@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "source/multicast_feed.h"
+#include "source/multicast_thread.h"
 
 #define REJECTED_MOST 8u
 
@@ -132,10 +132,10 @@ static int multicast_next(struct feed *base, struct parcel **ret, struct fault *
 
 static void give_back_own(struct multicast_feed *feed, struct multicast_parcel *own, bool is_right) {
 	if (is_right) {
-		feed->told->bytes += own->parcel.chunk->frame;
+		feed->summary->bytes += own->parcel.chunk->frame;
 	} else {
 		bitmap_add(feed->rejected, own->slot->chunk);
-		if (++feed->told->rejected >= REJECTED_MOST)
+		if (++feed->summary->rejected >= REJECTED_MOST)
 			multicast_end(feed, "frames were not right");
 	}
 	gather_return(feed->gather, own->slot);
@@ -190,14 +190,14 @@ static void send_stats(struct multicast_feed *feed) {
 		.lost = (uint32_t)counts->lost,
 		.duplicate = (uint32_t)counts->duplicate,
 		.dropped = (uint32_t)counts->dropped,
-		.rejected = feed->told->rejected,
-		.multicast_bytes = feed->told->bytes,
+		.rejected = feed->summary->rejected,
+		.multicast_bytes = feed->summary->bytes,
 		.http_bytes = source_received(feed->source),
 	};
-	feed->told->packets = counts->received;
-	feed->told->lost = counts->lost;
-	feed->told->last = counts->received > 0 ? feed->gather->sequence : 0;
-	feed->told->dropped = counts->dropped;
+	feed->summary->packets = counts->received;
+	feed->summary->lost = counts->lost;
+	feed->summary->last = counts->received > 0 ? feed->gather->sequence : 0;
+	feed->summary->dropped = counts->dropped;
 	if (feed->heard || feed->answered)
 		(void)send(feed->sender, bytes, packet_encode(&packet, &feed->session, bytes), MSG_DONTWAIT);
 }
@@ -251,7 +251,7 @@ static int start(struct multicast_feed *feed, const struct index *index, const u
 }
 
 int feed_open_multicast(struct source *source, const struct index *index, const uint8_t *wanted, size_t memory,
-			const struct place *place, const uint8_t digest[HASH], struct multicast_told *told,
+			const struct place *place, const uint8_t digest[HASH], struct multicast_summary *summary,
 			struct feed **ret, struct fault *fault) {
 	static const struct feed_ops ops = {multicast_next, multicast_give_back, multicast_reject, multicast_stop,
 		multicast_close};
@@ -263,7 +263,7 @@ int feed_open_multicast(struct source *source, const struct index *index, const 
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "image");
 	base = &feed->base;
 	*feed = (struct multicast_feed){.base = {&ops}, .source = source, .memory = memory, .place = *place,
-		.told = told, .group = -1, .sender = -1, .wake = -1, .session = {.has_key = place->has_key}};
+		.summary = summary, .group = -1, .sender = -1, .wake = -1, .session = {.has_key = place->has_key}};
 	memcpy(feed->session.id, digest, SESSION_ID);
 	memcpy(feed->session.key, place->key, SIPHASH_KEY);
 	pthread_mutex_init(&feed->lock, NULL);

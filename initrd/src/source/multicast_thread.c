@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "source/multicast_thread.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -8,8 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "source/feed_multicast.h"
-#include "source/multicast_feed.h"
 
 #define WAKES (250 * MILLISECOND) // at least, to see how long nothing came
 #define PACKETS 64u		  // received at once
@@ -20,7 +20,7 @@
 
 static void explain(struct multicast_feed *feed, const char *why) {
 	if (*why)
-		snprintf(feed->told->why, sizeof(feed->told->why), "%s", why);
+		snprintf(feed->summary->why, sizeof(feed->summary->why), "%s", why);
 	pthread_cond_broadcast(&feed->changed);
 }
 
@@ -102,7 +102,7 @@ static void take_packets(struct multicast_feed *feed, int fd, int64_t now) {
 	for (size_t i = 0; i < count; i++) {
 		const struct udp_packet *from = &feed->packets[i];
 		if (packet_decode(from->data, from->size, &feed->session, &packet) != PACKET_TAKEN) {
-			feed->told->refused++;
+			feed->summary->refused++;
 			continue;
 		}
 		feed->heard |= fd == feed->group;

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/human.h"
-#include "verbs/opened.h"
+#include "source/image_file.h"
 #include "verbs/verbs.h"
 
 const struct operand_rule diff_rules[] = {
@@ -53,12 +53,12 @@ static void compare(const struct index *old, const struct index *new, struct sum
 	}
 }
 
-static void print_human(const struct opened *old, const struct opened *new, const struct sum sums[KINDS]) {
+static void print_human(const struct image_file *old, const struct image_file *new, const struct sum sums[KINDS]) {
 	uint64_t fetch = sums[CHANGED].file + sums[ADDED].file, all = fetch + sums[SHARED].file;
 	char a[32], b[32];
 
-	printf("old  %s  %s\nnew  %s  %s\n\n%-8s %9s %12s %12s\n", old->image.digest, opened_name(old),
-		new->image.digest, opened_name(new), "",
+	printf("old  %s  %s\nnew  %s  %s\n\n%-8s %9s %12s %12s\n", old->image.digest, image_file_name(old),
+		new->image.digest, image_file_name(new), "",
 	       "chunks", "used", "in the file");
 	for (unsigned i = 0; i < KINDS; i++)
 		printf("%-8s %9llu %12s %12s\n", names[i], (unsigned long long)sums[i].chunks,
@@ -70,7 +70,7 @@ static void print_human(const struct opened *old, const struct opened *new, cons
 		? 100.0 * (double)fetch / (double)all : 0);
 }
 
-static void print_json(const struct opened *old, const struct opened *new, const struct sum sums[KINDS]) {
+static void print_json(const struct image_file *old, const struct image_file *new, const struct sum sums[KINDS]) {
 	printf("{\"old\": \"%s\", \"new\": \"%s\", \"old_bytes\": %llu, \"new_bytes\": %llu", old->image.digest,
 		new->image.digest,
 	       (unsigned long long)old->image.index.bytes, (unsigned long long)new->image.index.bytes);
@@ -82,14 +82,14 @@ static void print_json(const struct opened *old, const struct opened *new, const
 }
 
 enum exit_code verb_diff(const struct operands *operands) {
-	cleanup_with(opened_close) struct opened old = {0};
-	cleanup_with(opened_close) struct opened new = {0};
+	cleanup_with(image_file_close) struct image_file old = {0};
+	cleanup_with(image_file_close) struct image_file new = {0};
 	struct sum sums[KINDS] = {0};
 	struct fault fault;
-	int r = opened_open(operands_get(operands, "old"), NULL, &old, &fault);
+	int r = image_file_open(operands_get(operands, "old"), NULL, &old, &fault);
 
 	if (r == 0)
-		r = opened_open(operands_get(operands, "new"), NULL, &new, &fault);
+		r = image_file_open(operands_get(operands, "new"), NULL, &new, &fault);
 	if (r < 0)
 		return fault_print(&fault, "diff");
 	compare(&old.image.index, &new.image.index, sums);

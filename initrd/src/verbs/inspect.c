@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/human.h"
-#include "verbs/opened.h"
+#include "source/image_file.h"
 #include "verbs/verbs.h"
 
 const struct operand_rule inspect_rules[] = {
@@ -17,11 +17,11 @@ const struct operand_rule inspect_rules[] = {
 static unsigned percent(uint64_t part, uint64_t whole) { return whole
 			? (unsigned)(100.0 * (double)part / (double)whole + 0.5) : 0; }
 
-static void print_signature(const struct opened *o) {
-	const char *state = opened_signature(o);
+static void print_signature(const struct image_file *o) {
+	const char *state = image_file_signature(o);
 	char key[2 * KEY_ID + 1];
 
-	opened_key(o, key);
+	image_file_key(o, key);
 	if (!strcmp(state, "none"))
 		puts("signature   none");
 	else
@@ -43,11 +43,11 @@ static void print_partitions(const struct index *index) {
 	}
 }
 
-static void print_human(const struct opened *o) {
+static void print_human(const struct image_file *o) {
 	const struct index *index = &o->image.index;
 	char bytes[32], used[32], file[32];
 
-	printf("image       %s\ndigest      %s\n", opened_name(o), o->image.digest);
+	printf("image       %s\ndigest      %s\n", image_file_name(o), o->image.digest);
 	print_signature(o);
 	printf("disk        %s (%llu bytes, sectors of %u)\n", human_bytes(index->bytes, bytes),
 		(unsigned long long)index->bytes, index->sector);
@@ -58,14 +58,14 @@ static void print_human(const struct opened *o) {
 	print_partitions(index);
 }
 
-static void print_json(const struct opened *o) {
+static void print_json(const struct image_file *o) {
 	const struct index *index = &o->image.index;
 	char key[2 * KEY_ID + 1];
 
-	opened_key(o, key);
+	image_file_key(o, key);
 	printf("{\"name\": ");
-	json_string(stdout, opened_name(o));
-	printf(", \"digest\": \"%s\", \"signature\": \"%s\", \"key\": \"%s\"", o->image.digest, opened_signature(o),
+	json_string(stdout, image_file_name(o));
+	printf(", \"digest\": \"%s\", \"signature\": \"%s\", \"key\": \"%s\"", o->image.digest, image_file_signature(o),
 		key);
 	printf(", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, \"chunks\": %u, "
 	       "\"partitions\": [",
@@ -81,13 +81,13 @@ static void print_json(const struct opened *o) {
 }
 
 enum exit_code verb_inspect(const struct operands *operands) {
-	cleanup_with(opened_close) struct opened o = {0};
+	cleanup_with(image_file_close) struct image_file o = {0};
 	const char *place = NULL;
 	struct fault fault;
-	int r = opened_place(operands, &place, &fault);
+	int r = image_file_place(operands, &place, &fault);
 
 	if (r == 0)
-		r = opened_open(place, NULL, &o, &fault);
+		r = image_file_open(place, NULL, &o, &fault);
 	if (r < 0)
 		return fault_print(&fault, "inspect");
 	if (!strcmp(operands_get_or(operands, "json", "no"), "yes"))

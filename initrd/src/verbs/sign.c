@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/human.h"
 #include "image/key.h"
-#include "verbs/opened.h"
+#include "source/image_file.h"
 #include "verbs/verbs.h"
 
 const struct operand_rule sign_rules[] = {
@@ -30,10 +30,10 @@ static void date_now(char ret[DATE_BYTES + 1]) {
 }
 
 // What is signed, for the person who signs.
-static void print_content(const struct opened *o) {
+static void print_content(const struct image_file *o) {
 	char bytes[32], used[32];
 
-	fprintf(stderr, "sign: %s: disk of %s, %s used, %u partitions:", opened_name(o),
+	fprintf(stderr, "sign: %s: disk of %s, %s used, %u partitions:", image_file_name(o),
 		human_bytes(o->image.index.bytes, bytes), human_bytes(o->image.index.used, used),
 		o->image.index.partition_count);
 	for (uint32_t i = 0; i < o->image.index.partition_count; i++)
@@ -41,7 +41,7 @@ static void print_content(const struct opened *o) {
 	fputs("\n", stderr);
 }
 
-static int sign(const struct operands *operands, const struct opened *o, struct fault *fault) {
+static int sign(const struct operands *operands, const struct image_file *o, struct fault *fault) {
 	const char *name = operands_get(operands, "name"), *line = operands_get(operands, "line");
 	cleanup_with(text_free) struct text words = {0};
 	char text[STATEMENT_MAX], signature_text[89];
@@ -71,13 +71,13 @@ static int sign(const struct operands *operands, const struct opened *o, struct 
 }
 
 enum exit_code verb_sign(const struct operands *operands) {
-	cleanup_with(opened_close) struct opened o = {0};
+	cleanup_with(image_file_close) struct image_file o = {0};
 	const char *place = NULL;
 	struct fault fault;
-	int r = opened_place(operands, &place, &fault);
+	int r = image_file_place(operands, &place, &fault);
 
 	if (r == 0)
-		r = opened_open_unchecked(place, operands_get(operands, "digest"), &o, &fault);
+		r = image_file_open_unchecked(place, operands_get(operands, "digest"), &o, &fault);
 	if (r == 0) {
 		print_content(&o);
 		r = sign(operands, &o, &fault);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of sledc. Only they print, and only their return value ends the process (contract/exit-codes.md).
+// The verbs of sledc. Only they and the multicast sender print, and only their return value ends the process
+// (contract/exit-codes.md).
 #pragma once
 
 #include "base/operand.h"

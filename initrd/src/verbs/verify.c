@@ -8,8 +8,8 @@
 #include "base/human.h"
 #include "disk/open_read.h"
 #include "image/bitmap.h"
+#include "source/image_file.h"
 #include "source/prove.h"
-#include "verbs/opened.h"
 #include "verbs/verbs.h"
 #include "write/compare.h"
 
@@ -26,12 +26,12 @@ const struct operand_rule verify_rules[] = {
 	{0},
 };
 
-static int verify_file(struct opened *o, struct progress *progress, struct fault *fault) {
+static int verify_file(struct image_file *o, struct progress *progress, struct fault *fault) {
 	int r = prove_file(o->source, &o->image, progress, fault);
 
 	if (r == 0)
-		printf("verify: %s is correct: %u chunks, %s, %s\n", opened_name(o), o->image.index.chunk_count,
-			o->image.digest, opened_signature_text(o));
+		printf("verify: %s is correct: %u chunks, %s, %s\n", image_file_name(o), o->image.index.chunk_count,
+			o->image.digest, image_file_signature_text(o));
 	return r;
 }
 
@@ -56,16 +56,16 @@ static size_t print_ranges(const struct index *index, const uint8_t *differ) {
 	return count;
 }
 
-static void print_found(const struct device *device, const struct opened *o, const struct compared *found) {
+static void print_found(const struct device *device, const struct image_file *o, const struct compared *found) {
 	char used[32];
 
-	printf("verify: %s holds %s: %s in %u chunks, %s, %s%s%s\n", device->name, opened_name(o),
+	printf("verify: %s holds %s: %s in %u chunks, %s, %s%s%s\n", device->name, image_file_name(o),
 		human_bytes(o->image.index.used, used), o->image.index.chunk_count, o->image.digest,
-		opened_signature_text(o), found->is_moved ? "; its GPT is that for a disk of another size" : "",
+		image_file_signature_text(o), found->is_moved ? "; its GPT is that for a disk of another size" : "",
 		found->is_grown ? "; its last partition has grown" : "");
 }
 
-static int compare(struct device *device, const struct opened *o, struct progress *progress, struct fault *fault) {
+static int compare(struct device *device, const struct image_file *o, struct progress *progress, struct fault *fault) {
 	const struct index *index = &o->image.index;
 	cleanup_free uint8_t *differ = malloc(bitmap_size(index) + 1);
 	struct compared found;
@@ -85,14 +85,14 @@ static int compare(struct device *device, const struct opened *o, struct progres
 			(unsigned long long)(found.copy_at + found.copy_size - 1));
 	if (found.found.differ > 0 || found.copy_differs)
 		return fault_set(fault, CODE_INTEGRITY, "%s does not hold %s: %u of %u chunks differ in %zu ranges%s, "
-			"%u of them cannot be read", device->name, opened_name(o), found.found.differ,
+			"%u of them cannot be read", device->name, image_file_name(o), found.found.differ,
 			index->chunk_count, ranges, found.copy_differs ? ", and the copy of the GPT" : "",
 			found.found.unreadable);
 	print_found(device, o, &found);
 	return 0;
 }
 
-static int verify_disk(const struct operands *operands, const struct opened *o, struct progress *progress,
+static int verify_disk(const struct operands *operands, const struct image_file *o, struct progress *progress,
 		       struct fault *fault) {
 	const char *selector = operands_get(operands, "disk"), *file = operands_get(operands, "file");
 	cleanup_with(device_close) struct device device = {.fd = -1};
@@ -109,16 +109,16 @@ static int verify_disk(const struct operands *operands, const struct opened *o, 
 
 enum exit_code verb_verify(const struct operands *operands) {
 	bool disk = operands_get(operands, "disk"), file = operands_get(operands, "file");
-	cleanup_with(opened_close) struct opened o = {0};
+	cleanup_with(image_file_close) struct image_file o = {0};
 	struct progress progress = {.show = console_progress};
 	const char *place = NULL;
 	struct fault fault;
-	int r = opened_place(operands, &place, &fault);
+	int r = image_file_place(operands, &place, &fault);
 
 	if (r == 0 && disk && file)
 		r = fault_set(&fault, CODE_USAGE, "disk= and file= exclude each other");
 	if (r == 0)
-		r = opened_open_signed(place, operands_get(operands, "digest"), operands_get(operands, "keys"), &o,
+		r = image_file_open_signed(place, operands_get(operands, "digest"), operands_get(operands, "keys"), &o,
 			&fault);
 	if (r == 0)
 		r = disk || file ? verify_disk(operands, &o, &progress, &fault) : verify_file(&o, &progress, &fault);

@@ -11,21 +11,21 @@
 #include "disk/scan.h"
 #include "disk/seam.h"
 #include "disk/several.h"
-#include "erase/fleet.h"
+#include "drive/method.h"
+#include "drive/psids.h"
+#include "erase/batch.h"
 #include "erase/level.h"
-#include "erase/method.h"
-#include "erase/psids.h"
 #include "verbs/verbs.h"
 
 #define PSIDS_MAX 65536u // bytes of the file
 
-static int make_jobs(struct erase_fleet *fleet, size_t count, struct fault *fault) {
-	fleet->jobs = calloc(count, sizeof(*fleet->jobs));
-	if (!fleet->jobs)
+static int make_jobs(struct erase_batch *batch, size_t count, struct fault *fault) {
+	batch->jobs = calloc(count, sizeof(*batch->jobs));
+	if (!batch->jobs)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "wipe");
-	fleet->count = count;
+	batch->count = count;
 	for (size_t i = 0; i < count; i++)
-		fleet->jobs[i].device.fd = -1;
+		batch->jobs[i].device.fd = -1;
 	return 0;
 }
 
@@ -40,11 +40,11 @@ static void open_job(const struct disks *disks, struct erase_job *job, const cha
 		job->result = ERASE_FAILED;
 }
 
-static int open_seams(struct erase_fleet *fleet, struct fault *fault) {
-	int r = make_jobs(fleet, seam_count(), fault);
+static int open_seams(struct erase_batch *batch, struct fault *fault) {
+	int r = make_jobs(batch, seam_count(), fault);
 
-	for (unsigned i = 0; r == 0 && i < fleet->count; i++) {
-		struct erase_job *job = &fleet->jobs[i];
+	for (unsigned i = 0; r == 0 && i < batch->count; i++) {
+		struct erase_job *job = &batch->jobs[i];
 		(void)seam_open_at(i, &job->device);
 		snprintf(job->disk.name, sizeof(job->disk.name), "%s", job->device.name);
 		job->disk.bytes = job->device.bytes;
@@ -54,7 +54,7 @@ static int open_seams(struct erase_fleet *fleet, struct fault *fault) {
 }
 
 // Opens each disk, exclusively, before any is touched.
-static int open_all(const char *selectors, const char *keep, struct erase_fleet *fleet, struct text *list,
+static int open_all(const char *selectors, const char *keep, struct erase_batch *batch, struct text *list,
 		    struct fault *fault) {
 	cleanup_with(disks_free) struct disks disks = {0};
 	cleanup_free struct several *several = calloc(1, sizeof(*several));
@@ -66,11 +66,11 @@ static int open_all(const char *selectors, const char *keep, struct erase_fleet 
 	if (r == 0 && (r = several_choose(&disks, selectors, keep, several, fault)) < 0)
 		(void)choose_list(&disks, NULL, keep, list, &ignored);
 	if (r == 0)
-		r = make_jobs(fleet, several->count, fault);
-	for (size_t i = 0; r == 0 && i < fleet->count; i++) {
-		fleet->jobs[i].disk = *several->items[i].disk;
-		fleet->jobs[i].disk.parts = NULL; // it goes with the list
-		open_job(&disks, &fleet->jobs[i], several->items[i].left, several->items[i].unfit);
+		r = make_jobs(batch, several->count, fault);
+	for (size_t i = 0; r == 0 && i < batch->count; i++) {
+		batch->jobs[i].disk = *several->items[i].disk;
+		batch->jobs[i].disk.parts = NULL; // it goes with the list
+		open_job(&disks, &batch->jobs[i], several->items[i].left, several->items[i].unfit);
 	}
 	return r;
 }
@@ -95,23 +95,23 @@ static void free_secret(char *text) {
 }
 
 // One line for each disk, for the record of sledd, and the whole in one sentence.
-static void print_records(const struct erase_fleet *fleet, enum erase_level level) {
+static void print_records(const struct erase_batch *batch, enum erase_level level) {
 	cleanup_with(text_free) struct text text = {0}, whole = {0};
 
-	for (size_t i = 0; i < fleet->count; i++) {
-		const struct erase_job *job = &fleet->jobs[i];
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct erase_job *job = &batch->jobs[i];
 		record_write(&job->disk, &job->erase, job->result, job->fault.text, &text);
 		text_adds(&text, "\n");
 	}
-	fleet_describe(fleet, level, &whole);
+	batch_describe(batch, level, &whole);
 	printf("%sdetail %s\n", text_string(&text), text_string(&whole));
 	fflush(stdout);
-	if (fleet_code(fleet) != CODE_DONE)
+	if (batch_code(batch) != CODE_DONE)
 		fprintf(stderr, "wipe: %s\n", text_string(&whole));
 }
 
 enum exit_code verb_wipe(const struct operands *operands) {
-	cleanup_with(fleet_free) struct erase_fleet fleet = {.show = console_progress, .drive_ops = &drive_kernel};
+	cleanup_with(batch_free) struct erase_batch batch = {.show = console_progress, .drive_ops = &drive_kernel};
 	cleanup_with(text_free) struct text list = {0};
 	const char *selectors = operands_get(operands, "disks"), *keep = operands_get(operands, "keep");
 	bool full = !strcmp(operands_get_or(operands, "verify", "sample"), "full");
@@ -124,24 +124,24 @@ enum exit_code verb_wipe(const struct operands *operands) {
 	if (erase_level_parse(operands_get_or(operands, "level", "empty"), &level) < 0 ||
 	    method_parse(operands_get_or(operands, "method", "auto"), &method) < 0)
 		return CODE_USAGE; // not with the checks of operands
-	if (method_check(level, method, &fault) < 0)
+	if (erase_level_check(level, method, &fault) < 0)
 		return fault_print(&fault, "wipe");
 	if (method == METHOD_OPAL_PSID_REVERT && read_psids(&psids, &fault) < 0)
 		return free_secret(psids), fault_print(&fault, "wipe");
-	fleet.psids = psids;
-	r = seam_count() > 0 ? open_seams(&fleet, &fault) : open_all(selectors, keep, &fleet, &list, &fault);
-	for (size_t i = 0; r == 0 && i < fleet.count; i++) {
-		fleet.jobs[i].erase.level = level;
-		fleet.jobs[i].erase.by = method;
-		fleet.jobs[i].erase.full = full;
+	batch.psids = psids;
+	r = seam_count() > 0 ? open_seams(&batch, &fault) : open_all(selectors, keep, &batch, &list, &fault);
+	for (size_t i = 0; r == 0 && i < batch.count; i++) {
+		batch.jobs[i].erase.level = level;
+		batch.jobs[i].erase.by = method;
+		batch.jobs[i].erase.full = full;
 	}
 	if (r == 0)
-		r = fleet_erase(&fleet, &fault);
+		r = batch_erase(&batch, &fault);
 	free_secret(psids);
 	if (r < 0) {
 		fputs(text_string(&list), stderr);
 		return fault_print(&fault, "wipe");
 	}
-	print_records(&fleet, level);
-	return fleet_code(&fleet);
+	print_records(&batch, level);
+	return batch_code(&batch);
 }

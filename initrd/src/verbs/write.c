@@ -71,7 +71,7 @@ static int open_proven(struct source *source, const struct operands *operands, s
 
 // "full: 1559 MB in 3.2 s, 487 MB/s; fetched 457 MB; as requested"
 static void print_detail(const struct written *w, uint64_t used, int64_t took, bool has_multicast) {
-	const struct multicast_told *m = &w->multicast;
+	const struct multicast_summary *m = &w->multicast;
 	const double mb = 1e6, s = (double)(took > 0 ? took : 1) / (double)SECOND;
 
 	printf("detail %s: %.0f MB in %.1f s, %.0f MB/s; fetched %.0f MB, wrote %.0f MB", w->mode == WRITE_FULL ? "full"
@@ -91,7 +91,7 @@ static void print_detail(const struct written *w, uint64_t used, int64_t took, b
 
 // For the report (contract/report.md).
 static void print_received(const struct written *w) {
-	const struct multicast_told *m = &w->multicast;
+	const struct multicast_summary *m = &w->multicast;
 
 	printf("received http=%llu multicast=%llu packets=%llu lost=%llu rejected=%u last=%u\n",
 	       (unsigned long long)w->fetched, (unsigned long long)m->bytes, (unsigned long long)m->packets,

@@ -142,7 +142,7 @@ static uint64_t used_of(const struct index *index, const uint8_t *chunks) {
 
 static int open_feed(struct job *job, struct feed **ret, struct fault *fault) {
 	const struct place *place = job->order.multicast;
-	struct multicast_told *told = &job->ret->multicast;
+	struct multicast_summary *told = &job->ret->multicast;
 	int r = -ENOTCONN;
 
 	if (place)

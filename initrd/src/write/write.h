@@ -13,7 +13,7 @@ struct written {
 	enum write_mode mode;	     // full or delta, as it was written
 	char why[256];		     // the reason for the mode, with its figures
 	uint64_t fetched, written;   // bytes of the file, from the source; of the disk
-	struct multicast_told multicast; // what came by multicast
+	struct multicast_summary multicast; // what came by multicast
 	uint64_t right_before;	     // used bytes that were there already
 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "erase/ata.h"
+#include "drive/ata.h"
 
 static inline void page_words(uint8_t *page, unsigned from, const char *text, size_t size) {
 	for (size_t i = 0; i < size; i++)

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "erase/scsi.h"
+#include "drive/scsi.h"
 
 static inline const char *command_text(const struct scsi_command *command) {
 	static char text[3 * SCSI_CDB + 1];

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "erase/nvme.h"
+#include "drive/nvme.h"
 
 static inline void page_text(uint8_t *at, const char *text, size_t size) {
 	memset(at, ' ', size);

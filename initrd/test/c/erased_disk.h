@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "erase/drive.h"
+#include "drive/drive.h"
 #include "memory_disk.h"
 
 static inline uint64_t tenant_word(uint64_t at) { return at * 0x9e3779b97f4a7c15u + 1; }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "erase/nvme.h"
+#include "drive/nvme.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

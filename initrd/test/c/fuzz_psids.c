@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "erase/psids.h"
+#include "drive/psids.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "erase/scsi.h"
+#include "drive/scsi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 
 #include "ata_pages.h"
 #include "base/clock.h"
-#include "erase/drive.h"
+#include "drive/drive.h"
 #include "erased_disk.h"
 #include "memory_security.h"
 

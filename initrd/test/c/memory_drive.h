@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/clock.h"
+#include "drive/drive.h"
 #include "drive_pages.h"
-#include "erase/drive.h"
 #include "erased_disk.h"
 
 #define DOUBLE_MAX 4u

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "erase/drive.h"
+#include "drive/drive.h"
 #include "erased_disk.h"
 
 struct memory_scsi {

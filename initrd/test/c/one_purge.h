@@ -4,25 +4,25 @@
 
 #include <stdio.h>
 
-#include "erase/fleet.h"
+#include "erase/batch.h"
 #include "erased_disk.h"
 
 static struct memory_disk m;
-static struct erase_fleet fleet;
+static struct erase_batch batch;
 static struct fault fault;
 
 static void finish(void) {
 	free(m.data);
 	m.data = NULL;
-	fleet_free(&fleet);
+	batch_free(&batch);
 }
 
 static void begin_one(const struct drive_ops *ops, void *drive, enum erase_method by) {
 	struct erase_job *job;
 
 	finish();
-	fleet = (struct erase_fleet){.count = 1, .jobs = calloc(1, sizeof(*fleet.jobs)), .drive_ops = ops};
-	job = &fleet.jobs[0];
+	batch = (struct erase_batch){.count = 1, .jobs = calloc(1, sizeof(*batch.jobs)), .drive_ops = ops};
+	job = &batch.jobs[0];
 	job->device = memory_open(&m, UINT64_C(2) << 20, 512);
 	fill(&m);
 	job->drive_context = drive;
@@ -32,9 +32,9 @@ static void begin_one(const struct drive_ops *ops, void *drive, enum erase_metho
 }
 
 static enum exit_code run(void) {
-	fleet.jobs[0].result = ERASED;
-	if (fleet_erase(&fleet, &fault) < 0)
+	batch.jobs[0].result = ERASED;
+	if (batch_erase(&batch, &fault) < 0)
 		return CODE_FAILED;
-	fault = fleet.jobs[0].fault;
-	return fleet_code(&fleet);
+	fault = batch.jobs[0].fault;
+	return batch_code(&batch);
 }

@@ -5,7 +5,7 @@
 
 #include "ata_pages.h"
 #include "command_text.h"
-#include "erase/sanitize.h"
+#include "drive/sanitize.h"
 #include "tap.h"
 
 static uint8_t page[ATA_PAGE];

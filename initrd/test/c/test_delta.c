@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "image/bitmap.h"
 #include "memory_image.h"
 #include "tap.h"
-#include "image/bitmap.h"
 #include "write/choose.h"
 #include "write/delta.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels, what a disk can lie about, and what is read back.
+#include "drive/method.h"
 #include "erase/erase.h"
 #include "erase/level.h"
-#include "erase/method.h"
 #include "erase/readback.h"
 #include "memory_disk.h"
 #include "tap.h"
@@ -102,29 +102,29 @@ static void test_dead_half(void) {
 
 // Every second granule of 1 MiB fails: 64 ranges are named, all are counted.
 static void test_bad_ranges_are_counted(void) {
-	struct bad bad = {0};
+	struct bad_ranges bad = {0};
 	struct text text = {0};
 
 	for (uint64_t i = 0; i < 128; i++)
-		bad_add(&bad, i * 8192, 4096);
-	bad_add(&bad, 0, 4096);
+		bad_ranges_add(&bad, i * 8192, 4096);
+	bad_ranges_add(&bad, 0, 4096);
 	ok(bad.count == 128 && bad.bytes == 128 * 4096, "%u ranges of %llu bytes", bad.count,
 	   (unsigned long long)bad.bytes);
-	bad_write(&bad, 4000, &text);
+	bad_ranges_write(&bad, 4000, &text);
 	ok(strstr(text_string(&text), "516096+4096") && !strstr(text_string(&text), "524288"), "64 are named");
 	text_free(&text);
-	bad_write(&bad, 20, &text);
+	bad_ranges_write(&bad, 20, &text);
 	same(text_string(&text), "0+4096,8192+4096", "as many as there is room for");
 	text_free(&text);
-	bad_add(&bad, 4096, 4096);
+	bad_ranges_add(&bad, 4096, 4096);
 	ok(bad.count == 128 && bad.size[0] == 8192, "of more than are named none are joined");
-	bad = (struct bad){0};
-	bad_add(&bad, 8192, 4096); // several writes are under way
-	bad_add(&bad, 0, 4096);
-	bad_add(&bad, 4096, 4096);
-	bad_add(&bad, 20480, 4096);
-	bad_add(&bad, 16384, 4096);
-	bad_write(&bad, 400, &text);
+	bad = (struct bad_ranges){0};
+	bad_ranges_add(&bad, 8192, 4096); // several writes are under way
+	bad_ranges_add(&bad, 0, 4096);
+	bad_ranges_add(&bad, 4096, 4096);
+	bad_ranges_add(&bad, 20480, 4096);
+	bad_ranges_add(&bad, 16384, 4096);
+	bad_ranges_write(&bad, 400, &text);
 	same(text_string(&text), "0+12288,16384+8192", "ranges that come in another order are joined");
 	ok(bad.count == 2 && bad.bytes == 20480, "and counted once");
 	text_free(&text);
@@ -156,11 +156,11 @@ static void test_methods(void) {
 	same(method_name(method), "nvme-sanitize-block", "its name");
 	ok(method_parse("format", &method) < 0 && method_parse("", &method) < 0, "no methods");
 	for (enum erase_level level = ERASE_SIGNATURES; level <= ERASE_PURGE; level++)
-		ok(method_check(level, METHOD_AUTO, &fault) == 0, "auto with %s", erase_level_name(level));
-	ok(method_check(ERASE_EMPTY, METHOD_OVERWRITE, &fault) < 0 && fault.code == CODE_USAGE, "%s", fault.text);
-	ok(method_check(ERASE_PURGE, METHOD_OVERWRITE, &fault) < 0, "writing purges nothing: %s", fault.text);
-	ok(method_check(ERASE_SIGNATURES, method, &fault) < 0, "a command for signatures: %s", fault.text);
-	ok(method_check(ERASE_CLEAR, method, &fault) == 0 && method_check(ERASE_PURGE, method, &fault) == 0,
+		ok(erase_level_check(level, METHOD_AUTO, &fault) == 0, "auto with %s", erase_level_name(level));
+	ok(erase_level_check(ERASE_EMPTY, METHOD_OVERWRITE, &fault) < 0 && fault.code == CODE_USAGE, "%s", fault.text);
+	ok(erase_level_check(ERASE_PURGE, METHOD_OVERWRITE, &fault) < 0, "writing purges nothing: %s", fault.text);
+	ok(erase_level_check(ERASE_SIGNATURES, method, &fault) < 0, "a command for signatures: %s", fault.text);
+	ok(erase_level_check(ERASE_CLEAR, method, &fault) == 0 && erase_level_check(ERASE_PURGE, method, &fault) == 0,
 	   "a command clears and purges");
 }
 

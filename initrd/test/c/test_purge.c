@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A drive that erases itself: first what must not be erased, then drives that refuse, lie and never end.
-#include "erase/fleet.h"
+#include "erase/batch.h"
 #include "memory_drive.h"
 #include "tap.h"
 
@@ -9,7 +9,7 @@
 static struct memory_disk m[DOUBLE_MAX];
 static struct memory_drive drive;
 static struct memory_unit units[DOUBLE_MAX];
-static struct erase_fleet fleet;
+static struct erase_batch batch;
 static struct fault fault;
 
 static bool zero(const struct memory_disk *disk) { return is_zero(disk->data, disk->bytes); }
@@ -17,17 +17,17 @@ static bool zero(const struct memory_disk *disk) { return is_zero(disk->data, di
 static void finish(void) {
 	for (unsigned i = 0; i < DOUBLE_MAX; i++)
 		free(m[i].data), m[i].data = NULL;
-	fleet_free(&fleet);
+	batch_free(&batch);
 }
 
 // A drive with that many namespaces of 2 MiB, all of which are to be purged.
 static void begin(unsigned count, enum erase_method by) {
 	finish();
 	drive = (struct memory_drive){.oacs = 2, .sanicap = 7, .estimate = 60, .step = 20000};
-	fleet = (struct erase_fleet){
-		.count = count, .jobs = calloc(count, sizeof(*fleet.jobs)), .drive_ops = &double_ops};
+	batch = (struct erase_batch){
+		.count = count, .jobs = calloc(count, sizeof(*batch.jobs)), .drive_ops = &double_ops};
 	for (unsigned i = 0; i < count; i++) {
-		struct erase_job *job = &fleet.jobs[i];
+		struct erase_job *job = &batch.jobs[i];
 		job->device = memory_open(&m[i], 2 * MIB, 512);
 		fill(&m[i]);
 		drive.disks[i] = &m[i];
@@ -41,10 +41,10 @@ static void begin(unsigned count, enum erase_method by) {
 }
 
 static enum exit_code run(void) {
-	if (fleet_erase(&fleet, &fault) < 0)
+	if (batch_erase(&batch, &fault) < 0)
 		return CODE_FAILED;
-	fault = fleet.jobs[0].fault;
-	return fleet_code(&fleet);
+	fault = batch.jobs[0].fault;
+	return batch_code(&batch);
 }
 
 static bool untouched(void) {
@@ -55,8 +55,8 @@ static bool untouched(void) {
 }
 
 static void leave(unsigned i, const char *why) {
-	fleet.jobs[i].result = ERASE_LEFT_OUT;
-	fault_set(&fleet.jobs[i].fault, CODE_DISK, "%s", why);
+	batch.jobs[i].result = ERASE_LEFT_OUT;
+	fault_set(&batch.jobs[i].fault, CODE_DISK, "%s", why);
 }
 
 // Another namespace of the drive is not to be erased: kept, in use, not named, detached, or not known.
@@ -68,14 +68,14 @@ static void test_scope(enum erase_method by, unsigned fna) {
 	   fault.text);
 	begin(2, by);
 	drive.fna = fna;
-	fleet.jobs[1].result = ERASE_FAILED;
-	fault_set(&fleet.jobs[1].fault, CODE_DISK, "mounted at /srv");
+	batch.jobs[1].result = ERASE_FAILED;
+	fault_set(&batch.jobs[1].fault, CODE_DISK, "mounted at /srv");
 	ok(run() == CODE_DISK && untouched() && strstr(fault.text, "mounted at /srv"), "mounted: %s", fault.text);
 	begin(2, by);
 	drive.fna = fna;
-	fleet.count = 1;
+	batch.count = 1;
 	ok(run() == CODE_DISK && untouched() && strstr(fault.text, "namespace 2"), "not named: %s", fault.text);
-	fleet.count = 2;
+	batch.count = 2;
 	begin(1, by);
 	drive.fna = fna;
 	drive.oacs |= 8;
@@ -111,7 +111,7 @@ static void test_two_drives(void) {
 	other.disks[0] = &m[1];
 	other.disks[1] = NULL;
 	units[1] = (struct memory_unit){&other, 1};
-	snprintf(fleet.jobs[1].disk.drive, 64, "nvme1");
+	snprintf(batch.jobs[1].disk.drive, 64, "nvme1");
 	ok(run() == CODE_DONE && drive.sanitizes == 1 && other.sanitizes == 1, "under two: each by itself");
 }
 
@@ -119,7 +119,7 @@ static void test_auto_stays_within(void) {
 	begin(2, METHOD_AUTO);
 	leave(1, "on the keep list");
 	ok(run() == CODE_DONE && zero(&m[0]) && kept(&m[1]), "auto takes the command that reaches one namespace");
-	same(fleet.jobs[0].erase.method, "nvme-format-user", "Format");
+	same(batch.jobs[0].erase.method, "nvme-format-user", "Format");
 	begin(2, METHOD_AUTO);
 	leave(1, "on the keep list");
 	drive.fna = 1;
@@ -135,11 +135,11 @@ static void test_good(enum erase_method by, bool zeros) {
 	begin(2, by);
 	drive.fna = 4;
 	ok(run() == CODE_DONE && zero(&m[0]) == zeros && !kept(&m[0]) && !kept(&m[1]), "%s",
-	   fleet.jobs[1].erase.method);
+	   batch.jobs[1].erase.method);
 	ok(by == METHOD_NVME_FORMAT_USER || by == METHOD_NVME_FORMAT_CRYPTO ? drive.formats == 2 : drive.sanitizes == 1,
 	   "one command for what it reaches");
-	ok(fleet.jobs[1].erase.compared == 512 && fleet.jobs[1].erase.reported[0], "compared and reported: %s",
-	   fleet.jobs[1].erase.reported);
+	ok(batch.jobs[1].erase.compared == 512 && batch.jobs[1].erase.reported[0], "compared and reported: %s",
+	   batch.jobs[1].erase.reported);
 }
 
 static void test_choice(void) {
@@ -166,14 +166,14 @@ static void test_choice(void) {
 	units[0].nsid = 0;
 	ok(run() == CODE_UNSUPPORTED && untouched(), "no NVMe drive: %s", fault.text);
 	begin(1, METHOD_NVME_FORMAT_USER);
-	fleet.jobs[0].erase.level = ERASE_CLEAR;
+	batch.jobs[0].erase.level = ERASE_CLEAR;
 	ok(run() == CODE_DONE && zero(&m[0]), "clear by a command");
 }
 
 static void test_refusals(void) {
 	begin(1, METHOD_NVME_SANITIZE_CRYPTO);
 	drive.refuses_sanitize = 0x4001;
-	ok(run() == CODE_UNSUPPORTED && untouched() && !fleet.jobs[0].erase.method, "refused: %s", fault.text);
+	ok(run() == CODE_UNSUPPORTED && untouched() && !batch.jobs[0].erase.method, "refused: %s", fault.text);
 	begin(1, METHOD_AUTO);
 	drive.refuses_sanitize = 0x4001;
 	ok(run() == CODE_DONE && drive.formats == 1, "auto takes the next");
@@ -184,7 +184,7 @@ static void test_refusals(void) {
 	begin(1, METHOD_NVME_FORMAT_USER);
 	drive.refuses_format = -ETIMEDOUT;
 	ok(run() == CODE_FAILED, "no answer: %s", fault.text);
-	same(fleet.jobs[0].erase.method, "nvme-format-user", "which may have begun");
+	same(batch.jobs[0].erase.method, "nvme-format-user", "which may have begun");
 	begin(1, METHOD_NVME_SANITIZE_BLOCK);
 	drive.bad_state = 6;
 	ok(run() == CODE_UNSUPPORTED && untouched(), "a log that makes no sense: %s", fault.text);
@@ -216,7 +216,7 @@ static void test_failed(void) {
 	drive.fails = true;
 	ok(run() == CODE_FAILED && strstr(fault.text, "Sanitize failed"), "%s", fault.text);
 	drive.fails = false;
-	fleet.jobs[0].result = ERASED;
+	batch.jobs[0].result = ERASED;
 	ok(run() == CODE_DONE && drive.sanitizes == 2 && zero(&m[0]), "run again, out of the failed state");
 	begin(1, METHOD_NVME_SANITIZE_CRYPTO);
 	drive.reports_action = NVME_SANACT_BLOCK;
@@ -257,8 +257,8 @@ static void test_lies(enum erase_method by) {
 
 static void grow(uint64_t bytes, bool full) {
 	free(m[0].data);
-	fleet.jobs[0].device = memory_open(&m[0], bytes, 512);
-	fleet.jobs[0].erase.full = full;
+	batch.jobs[0].device = memory_open(&m[0], bytes, 512);
+	batch.jobs[0].erase.full = full;
 	fill(&m[0]);
 }
 
@@ -284,7 +284,7 @@ static void test_leftovers(enum erase_method by) {
 	if (by == METHOD_NVME_FORMAT_USER)
 		ok(run() == CODE_INTEGRITY, "4 KiB is found by verify=full: %s", fault.text);
 	else
-		ok(run() != CODE_FAILED && fleet.jobs[0].erase.samples == 1024, "of noise more is not claimed");
+		ok(run() != CODE_FAILED && batch.jobs[0].erase.samples == 1024, "of noise more is not claimed");
 }
 
 static void test_bad_range(void) {
@@ -294,11 +294,11 @@ static void test_bad_range(void) {
 	ok(run() == CODE_FAILED && strstr(fault.text, "1048576+4096"), "a block that cannot be read: %s", fault.text);
 	begin(1, METHOD_NVME_FORMAT_USER);
 	m[0].bad_to = m[0].bytes;
-	ok(run() == CODE_FAILED && fleet.jobs[0].erase.bad.bytes == m[0].bytes, "a dead disk: %s", fault.text);
+	ok(run() == CODE_FAILED && batch.jobs[0].erase.bad.bytes == m[0].bytes, "a dead disk: %s", fault.text);
 	ok(m[0].calls < 600, "not all of its blocks are tried before and after: %u reads", m[0].calls);
 	begin(1, METHOD_NVME_FORMAT_USER);
 	memset(m[0].data, 0xff, m[0].bytes);
-	ok(run() == CODE_DONE && fleet.jobs[0].erase.compared == 0, "an empty disk: nothing to compare");
+	ok(run() == CODE_DONE && batch.jobs[0].erase.compared == 0, "an empty disk: nothing to compare");
 }
 
 int main(void) {

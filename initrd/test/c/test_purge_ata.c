@@ -45,7 +45,7 @@ static void test_refusals(void) {
 	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "only when named"), "a command of SCSI: %s",
 	   fault.text);
 	begin(METHOD_NVME_FORMAT_USER);
-	fleet.jobs[0].erase.level = ERASE_CLEAR;
+	batch.jobs[0].erase.level = ERASE_CLEAR;
 	ok(run() == CODE_UNSUPPORTED && untouched(), "a clear by a command of NVMe: %s", fault.text);
 }
 
@@ -71,7 +71,7 @@ static void test_hidden(void) {
 	drive.refuses_native = true;
 	ok(run() == CODE_DONE && drive.sanitizes == 1, "one that does not answer hides nothing that it reports");
 	begin(METHOD_AUTO);
-	fleet.jobs[0].erase.level = ERASE_CLEAR;
+	batch.jobs[0].erase.level = ERASE_CLEAR;
 	drive.hpa = 2048;
 	ok(run() == CODE_DONE && drive.lifts == 0, "clear promises nothing about it");
 }
@@ -81,13 +81,13 @@ static void test_lift(void) {
 	begin(METHOD_ATA_SANITIZE_BLOCK);
 	drive.hpa = 2048;
 	ok(run() == CODE_DONE && drive.lifts == 1 && drive.lifted == 2048 && drive.sanitizes == 1 && !kept(&m) &&
-		   strstr(fleet.jobs[0].erase.reported, "; lifted an HPA of 1048576 bytes"),
-	   "%s", fleet.jobs[0].erase.reported);
+		   strstr(batch.jobs[0].erase.reported, "; lifted an HPA of 1048576 bytes"),
+	   "%s", batch.jobs[0].erase.reported);
 	ok(run() == CODE_DONE && drive.lifts == 1, "lifted once");
 	begin(METHOD_ATA_SANITIZE_BLOCK);
 	drive.hpa = UINT64_C(1) << 40;
-	ok(run() == CODE_DONE && strstr(fleet.jobs[0].erase.reported, "of 562949953421312 bytes"), "a large one: %s",
-	   fleet.jobs[0].erase.reported);
+	ok(run() == CODE_DONE && strstr(batch.jobs[0].erase.reported, "of 562949953421312 bytes"), "a large one: %s",
+	   batch.jobs[0].erase.reported);
 	begin(METHOD_AUTO);
 	drive.hpa = 2048;
 	ok(run() == CODE_UNSUPPORTED && untouched() && drive.lifts == 0 &&
@@ -109,8 +109,8 @@ static void test_lift(void) {
 
 static void test_good(enum erase_method by) {
 	begin(by);
-	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && fleet.jobs[0].erase.compared == 512,
-	   "%s: %s", fleet.jobs[0].erase.method, fleet.jobs[0].erase.reported);
+	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && batch.jobs[0].erase.compared == 512,
+	   "%s: %s", batch.jobs[0].erase.method, batch.jobs[0].erase.reported);
 	begin(by);
 	drive.lies = true;
 	ok(run() == CODE_INTEGRITY, "%s", fault.text);

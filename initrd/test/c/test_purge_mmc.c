@@ -50,8 +50,8 @@ static void test_structures(void) {
 static void test_good(void) {
 	begin(METHOD_AUTO);
 	ok(run() == CODE_DONE && drive.trims == 1 && drive.plain == 0 && drive.sanitizes == 1 && !kept(&m),
-	   "trim, then Sanitize: %s", fleet.jobs[0].erase.reported);
-	same(fleet.jobs[0].erase.method, "mmc-sanitize", "auto");
+	   "trim, then Sanitize: %s", batch.jobs[0].erase.reported);
+	same(batch.jobs[0].erase.method, "mmc-sanitize", "auto");
 	begin(METHOD_AUTO);
 	drive.features = 0x40;
 	ok(run() == CODE_DONE && drive.trims == 0 && drive.plain == 1 && drive.sanitizes == 1, "erase without trim");
@@ -59,8 +59,8 @@ static void test_good(void) {
 	drive.features = 0x11;
 	drive.revision = 5;
 	ok(run() == CODE_DONE && drive.secure == 1 && drive.sanitizes == 0, "an older one: %s",
-	   fleet.jobs[0].erase.reported);
-	same(fleet.jobs[0].erase.method, "mmc-secure-erase", "auto");
+	   batch.jobs[0].erase.reported);
+	same(batch.jobs[0].erase.method, "mmc-secure-erase", "auto");
 	begin(METHOD_MMC_SECURE_ERASE);
 	ok(run() == CODE_DONE && drive.secure == 1 && drive.sanitizes == 0, "named");
 }
@@ -81,7 +81,7 @@ static void test_refusals(void) {
 	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "the eMMC has 4194304 bytes"), "%s",
 	   fault.text);
 	begin(METHOD_NVME_FORMAT_USER);
-	fleet.jobs[0].erase.level = ERASE_CLEAR;
+	batch.jobs[0].erase.level = ERASE_CLEAR;
 	ok(run() == CODE_UNSUPPORTED && untouched(), "a clear by a command of NVMe: %s", fault.text);
 }
 

@@ -2,7 +2,7 @@
 // A drive of Opal that is reverted by its PSID, refuses it, lies and is locked; an ATA drive otherwise.
 #include <linux/sed-opal.h>
 
-#include "erase/psids.h"
+#include "drive/psids.h"
 #include "memory_ata.h"
 #include "one_purge.h"
 #include "tap.h"
@@ -45,8 +45,8 @@ static void begin(const char *psids) {
 	ops = ata_double;
 	ops.opal = opal_double;
 	begin_one(&ops, &drive, METHOD_OPAL_PSID_REVERT);
-	snprintf(fleet.jobs[0].disk.serial, sizeof(fleet.jobs[0].disk.serial), "S 1");
-	fleet.psids = psids;
+	snprintf(batch.jobs[0].disk.serial, sizeof(batch.jobs[0].disk.serial), "S 1");
+	batch.psids = psids;
 }
 
 static bool untouched(void) { return opal.reverts == 0 && m.changes == 0 && kept(&m); }
@@ -56,7 +56,7 @@ static void test_good(void) {
 
 	begin("# rack 1\nS 2 " WRONG "\nS 1 " GOOD "\n");
 	ok(run() == CODE_DONE && opal.attempts == 1 && opal.reverts == 1 && !kept(&m), "%s", fault.text);
-	erase = &fleet.jobs[0].erase;
+	erase = &batch.jobs[0].erase;
 	ok(!strcmp(erase->method, "opal-psid-revert") && erase->compared == 512 &&
 		   !strcmp(erase->reported, "Opal revert: status 0x00"),
 	   "the record: %s", erase->reported);
@@ -91,7 +91,7 @@ static void test_bad(void) {
 	ok(run() == CODE_UNSUPPORTED && untouched(), "nor one whose hidden sectors another method would lift: %s",
 	   fault.text);
 	begin("S 1 " GOOD);
-	fleet.jobs[0].erase.by = METHOD_AUTO;
+	batch.jobs[0].erase.by = METHOD_AUTO;
 	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "only when named"), "%s", fault.text);
 }
 

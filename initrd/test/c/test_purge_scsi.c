@@ -26,7 +26,7 @@ static void test_refusals(void) {
 	drive.has = 4;
 	ok(run() == CODE_UNSUPPORTED && untouched() && strstr(fault.text, "scsi-sanitize-block"), "%s", fault.text);
 	begin(METHOD_NVME_FORMAT_USER);
-	fleet.jobs[0].erase.level = ERASE_CLEAR;
+	batch.jobs[0].erase.level = ERASE_CLEAR;
 	ok(run() == CODE_UNSUPPORTED && untouched(), "a clear by a command of NVMe: %s", fault.text);
 	begin(METHOD_SCSI_SANITIZE_BLOCK);
 	drive.refuses_key = 7;
@@ -45,8 +45,8 @@ static void test_refusals(void) {
 static void test_good(enum erase_method by, bool is_fixed) {
 	begin(by);
 	drive.is_fixed = is_fixed;
-	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && fleet.jobs[0].erase.compared == 512,
-	   "%s: %s", fleet.jobs[0].erase.method, fleet.jobs[0].erase.reported);
+	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && batch.jobs[0].erase.compared == 512,
+	   "%s: %s", batch.jobs[0].erase.method, batch.jobs[0].erase.reported);
 	begin(by);
 	drive.lies = true;
 	ok(run() == CODE_INTEGRITY, "%s", fault.text);
@@ -77,7 +77,7 @@ static void test_course(void) {
 static void test_other_kind(void) {
 	begin(METHOD_ATA_SANITIZE_BLOCK);
 	ok(run() == CODE_DONE && drive.sanitizes == 1, "a purge by a command of ATA takes auto: %s",
-	   fleet.jobs[0].erase.method);
+	   batch.jobs[0].erase.method);
 }
 
 int main(void) {

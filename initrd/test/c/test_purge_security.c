@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Security Erase of an ATA drive: when it is taken, what refuses it, and what an interruption leaves.
-#include "erase/method.h"
+#include "erase/level.h"
 #include "memory_ata.h"
 #include "one_purge.h"
 #include "tap.h"
@@ -15,7 +15,7 @@ static void begin(enum erase_method by) {
 				    .security = {.supported = true, .has_enhanced = true, .word89 = 20, .word90 = 2}};
 	begin_one(&ata_double, &drive, by);
 	if (by == METHOD_ATA_SECURITY_ERASE)
-		fleet.jobs[0].erase.level = ERASE_CLEAR;
+		batch.jobs[0].erase.level = ERASE_CLEAR;
 }
 
 static void set_password(const char *password) {
@@ -37,23 +37,24 @@ static void test_never_by_auto(void) {
 	begin(METHOD_AUTO);
 	drive.word59 = 0xf000;
 	ok(run() == CODE_UNSUPPORTED && untouched(), "nor beside a Sanitize");
-	ok(method_check(ERASE_PURGE, METHOD_ATA_SECURITY_ERASE, &f) < 0 && f.code == CODE_USAGE,
+	ok(erase_level_check(ERASE_PURGE, METHOD_ATA_SECURITY_ERASE, &f) < 0 && f.code == CODE_USAGE,
 	   "the normal one is no purge: %s", f.text);
-	ok(method_check(ERASE_CLEAR, METHOD_ATA_SECURITY_ERASE, &f) == 0 &&
-		   method_check(ERASE_PURGE, ENHANCED, &f) == 0 && method_check(ERASE_EMPTY, ENHANCED, &f) < 0,
+	ok(erase_level_check(ERASE_CLEAR, METHOD_ATA_SECURITY_ERASE, &f) == 0 &&
+		   erase_level_check(ERASE_PURGE, ENHANCED, &f) == 0 &&
+		   erase_level_check(ERASE_EMPTY, ENHANCED, &f) < 0,
 	   "levels of both");
 }
 
 static void test_good(void) {
 	begin(METHOD_ATA_SECURITY_ERASE);
 	ok(run() == CODE_DONE && s->erases == 1 && s->enhanced == 0 && !s->has_password && !kept(&m) &&
-		   fleet.jobs[0].erase.compared == 512,
-	   "%s: %s", fleet.jobs[0].erase.method, fleet.jobs[0].erase.reported);
-	same(fleet.jobs[0].erase.method, "ata-security-erase", "method");
+		   batch.jobs[0].erase.compared == 512,
+	   "%s: %s", batch.jobs[0].erase.method, batch.jobs[0].erase.reported);
+	same(batch.jobs[0].erase.method, "ata-security-erase", "method");
 	begin(ENHANCED);
 	ok(run() == CODE_DONE && s->erases == 1 && s->enhanced == 1 && !s->has_password, "%s: %s",
-	   fleet.jobs[0].erase.method, fleet.jobs[0].erase.reported);
-	same(fleet.jobs[0].erase.reported, "SECURITY ERASE UNIT, enhanced: ended; IDENTIFY DEVICE, word 128: 0x0021",
+	   batch.jobs[0].erase.method, batch.jobs[0].erase.reported);
+	same(batch.jobs[0].erase.reported, "SECURITY ERASE UNIT, enhanced: ended; IDENTIFY DEVICE, word 128: 0x0021",
 	     "reported");
 	begin(ENHANCED);
 	drive.lies = true;
@@ -130,12 +131,12 @@ static void test_interrupted(void) {
 // A wipe that needs no command of the drive, after one that was interrupted.
 static void test_other_levels(void) {
 	begin(METHOD_AUTO);
-	fleet.jobs[0].erase.level = ERASE_EMPTY;
+	batch.jobs[0].erase.level = ERASE_EMPTY;
 	set_password(ATA_PASSWORD);
 	security_power_cycle(s, &m);
 	ok(run() == CODE_DONE && !s->has_password, "empty unlocks what Sled locked: %s", fault.text);
 	begin(METHOD_AUTO);
-	fleet.jobs[0].erase.level = ERASE_EMPTY;
+	batch.jobs[0].erase.level = ERASE_EMPTY;
 	set_password("tenant");
 	security_power_cycle(s, &m);
 	ok(run() == CODE_FAILED && s->has_password && s->locked, "and nothing else: %s", fault.text);

@@ -30,7 +30,7 @@ uint64_t ask_sender_rate(struct place *place, const uint8_t digest[HASH]) {
 }
 
 int feed_open_multicast(struct source *source, const struct index *index, const uint8_t *wanted, size_t memory,
-			const struct place *place, const uint8_t digest[HASH], struct multicast_told *told,
+			const struct place *place, const uint8_t digest[HASH], struct multicast_summary *told,
 			struct feed **ret, struct fault *fault) {
 	(void)source, (void)index, (void)wanted, (void)memory, (void)place, (void)digest, (void)told, (void)ret;
 	return fault_set(fault, CODE_UNSUPPORTED, "no multicast");
