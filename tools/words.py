@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes every copy of the vocabulary in contract/words/: phases, stages, steps, attributes of bindings, exit codes.
+"""Writes every copy of the vocabulary in contract/words/: phases, stages, steps, exit codes, and the attributes of
+nodes, images and bindings.
 
 usage: words.py [--check] [--root DIRECTORY]     --check: write nothing, exit 1 and name each stale file
 
@@ -33,12 +34,23 @@ KEYS: dict[str, str] = {
     "codes": "code name c text action",
     "attributes": "name go type class values default max pattern example text flag help sledctl terraform shared"
     " effect node alone",
+    "node_attributes": "name go type of fields required values default min max pattern form text change example"
+    " by_hand flag help value",
+    "image_attributes": "name go type of fields required values default min max pattern form text change example"
+    " by_hand flag help value fixed measured",
     "steps": "verb text last disk changes phase stage operands",
     "operands": "name type values default required text",
 }
 
 # What an absent key means, by the list it is absent from.
+DECLARED = {
+    **dict.fromkeys(["required", "by_hand", "fixed", "measured"], False),
+    **dict.fromkeys(["of", "default", "pattern", "form", "change", "example", "flag", "help", "value"], ""),
+    **{"min": None, "max": None, "values": [], "fields": []},
+}
 DEFAULTS: dict[str, dict[str, Any]] = {
+    "node_attributes": DECLARED,
+    "image_attributes": DECLARED,
     "phases": {"working": False, "settled": False, "limit": 0, "colour": ""},
     "steps": {"last": False, "disk": False, "changes": False, "phase": "", "stage": "", "operands": []},
     "operands": {"type": "", "values": [], "required": False, "default": ""},
@@ -50,7 +62,7 @@ def load(root: Path) -> dict[str, Any]:
     words: dict[str, Any] = {}
     for path in sorted((root / "contract/words").glob("*.yml")):
         words.update(yaml.safe_load(path.read_text(encoding="utf-8")))
-    for name in ("phases", "stages", "codes", "attributes", "steps"):
+    for name in ("phases", "stages", "codes", "attributes", "node_attributes", "image_attributes", "steps"):
         words[name] = whole(name, words[name])
     words["disk_operands"] = whole("operands", words["disk_operands"])
     for step in words["steps"]:
@@ -65,7 +77,8 @@ def whole(name: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for item in items:
         if unknown := set(item) - set(KEYS[name].split()):
             sys.exit(f"words: {name}: {next(iter(item.values()))}: unknown key: {', '.join(sorted(unknown))}")
-    return [DEFAULTS.get(name, {}) | item for item in items]
+    nested = [{"fields": whole(name, item["fields"])} if item.get("fields") else {} for item in items]
+    return [DEFAULTS.get(name, {}) | item | fields for item, fields in zip(items, nested, strict=True)]
 
 
 def known(words: dict[str, Any]) -> None:

@@ -22,29 +22,8 @@ class Kind:
     fields: tuple[str, ...]
 
 
-NODE = Kind(
-    "node",
-    "nodes",
-    (
-        "name",
-        "mac",
-        "macs",
-        "labels",
-        "architecture",
-        "flavour",
-        "disk",
-        "keep_disks",
-        "data_disks",
-        "boot_order",
-        "admission",
-        "bmc",
-    ),
-)
-IMAGE = Kind(
-    "image",
-    "images",
-    ("name", "digest", "urls", "bytes", "used_bytes", "file_bytes", "statement", "signature", "architecture", "labels"),
-)
+NODE = Kind("node", "nodes", words.NODE)
+IMAGE = Kind("image", "images", words.IMAGE)
 BINDING = Kind("binding", "bindings", ("node", *words.BINDING))
 
 
@@ -86,10 +65,10 @@ def _ensure_node(client: Client, options: Json, check: bool) -> Json:
         want["mac"] = normal_mac(want["mac"])
     if "macs" in want:
         want["macs"] = [normal_mac(one) for one in want["macs"]]
-    if want.get("bmc"):
-        want["bmc"] = without_none(want["bmc"])
-    if want.get("data_disks"):
-        want["data_disks"] = [without_none(disk) for disk in want["data_disks"]]
+    for name in words.NESTED:
+        value = want.get(name)
+        if value:
+            want[name] = [without_none(one) for one in value] if isinstance(value, list) else without_none(value)
     stored = client.find("nodes", want["mac"] if "mac" in want else want["name"])
     if options["state"] == "absent":
         return _forget(client, NODE, stored, stored["mac"] if stored else "", check)
@@ -116,8 +95,7 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
     spec = merged(have, given(options, IMAGE.fields))
     if options.get("signature") and not options.get("statement") and spec["signature"] != have.get("signature"):
         spec.pop("statement", None)  # it is over the digest alone
-    fixed = (name for name in IMAGE.fields if name not in ("urls", "labels", "statement", "signature"))
-    differ = sorted(name for name in fixed if have.get(name) != spec.get(name))
+    differ = sorted(name for name in words.FIXED if have.get(name) != spec.get(name))
     if stored and differ:
         raise SledError(
             f"image {options['name']} is registered with another {', '.join(differ)}: another content gets another name"

@@ -12,6 +12,7 @@ description:
   - Registers a published image under a name, or removes the registration. The file itself is not touched.
   - A name always means the same bytes. Other content under a registered name is an error; only URLs, labels and
     signature may change.
+  - An image that is not registered yet needs O(digest), O(urls), O(bytes) and O(file_bytes).
   - Nodes write only images that are signed by a key of their site, unless the site allows unsigned ones.
 author:
   - The Sled authors (@sled-fleet)
@@ -19,35 +20,53 @@ extends_documentation_fragment:
   - sled.fleet.api
   - sled.fleet.api.attributes
 options:
+  # BEGIN words: image-options (contract/words/images.yml, by make generate)
   name:
-    description: Name of the image.
+    description: >-
+      Name of the image.
     type: str
     required: true
   digest:
-    description: Digest of the image (of its index), V(sha256:HEX), as C(sledc inspect) prints it. Required for an
-      image that is not registered yet.
+    description: >-
+      SHA-256 of the index of the image, as sledc inspect prints it.
     type: str
   urls:
-    description: URLs where nodes fetch it, tried in turn. Needed for an image that is not registered yet. Other ones
-      replace those of a registered image; nodes use them from their next plan on.
+    description: >-
+      Where nodes fetch the image, tried in turn. They can change while nodes are bound to it, and must have the
+      same content.
     type: list
     elements: str
   bytes:
-    description: Size of the raw disk in bytes. Needed for an image that is not registered yet.
+    description: >-
+      Size of the raw disk, in bytes.
     type: int
   file_bytes:
-    description: Size of the file as served in bytes. Needed for an image that is not registered yet.
+    description: >-
+      Size of the served file, in bytes.
     type: int
   used_bytes:
-    description: Bytes of the disk that are in use; informational.
+    description: >-
+      Bytes of the disk that are in use. Default: not known.
     type: int
-  statement:
-    description: What O(signature) is over, as C(sledc sign) prints it. Without it the signature is over the digest.
-    type: str
   signature:
-    description: Ed25519 signature of the statement, in base64. It may be added later, and be replaced by that of
-      another key.
+    description: >-
+      Ed25519 signature of statement, 64 bytes in base64, as sledc sign prints it. It can be added or replaced
+      later.
     type: str
+  statement:
+    description: >-
+      What signature is over, as sledc sign prints it, image 2 name=NAME line=LINE signed=DATE digest=DIGEST.
+    type: str
+  architecture:
+    description: >-
+      Architecture of the system in it. If it is absent, sledd uses V(x86_64).
+    type: str
+    choices: [x86_64, arm64]
+  labels:
+    description: >-
+      Labels for selection, free to choose.
+    type: dict
+  # END words
   key:
     description:
       - PEM file with the Ed25519 private key to sign the image with, on the machine that the module runs on.
@@ -62,13 +81,6 @@ options:
     description: The image on the machine that the module runs on. Without it the module reads the URLs; a captured
       image that is not signed yet is read from the server of the API.
     type: path
-  architecture:
-    description: Architecture of the system in it. sledd takes an absent one for V(x86_64).
-    type: str
-    choices: [x86_64, arm64]
-  labels:
-    description: All labels of the image.
-    type: dict
   state:
     description: Whether the image is registered. A bound image cannot be removed.
     type: str
@@ -123,24 +135,16 @@ content:
 """
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sled.fleet.plugins.module_utils import words
 from ansible_collections.sled.fleet.plugins.module_utils.objects import ensure_image
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 
 SPEC = {
     **API,
-    "name": {"type": "str", "required": True},
-    "digest": {"type": "str"},
-    "urls": {"type": "list", "elements": "str"},
-    "bytes": {"type": "int"},
-    "file_bytes": {"type": "int"},
-    "used_bytes": {"type": "int"},
-    "statement": {"type": "str"},
-    "signature": {"type": "str"},
+    **words.IMAGE_OPTIONS,
     "key": {"type": "path", "no_log": False},
     "line": {"type": "str"},
     "file": {"type": "path"},
-    "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
-    "labels": {"type": "dict"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }
 

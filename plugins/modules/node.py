@@ -10,6 +10,8 @@ short_description: Declares a node of the fleet
 version_added: 0.1.0
 description:
   - Declares a machine, changes its declaration, accepts a discovered one, or deletes one.
+  - A node that is not declared yet needs O(name) and O(mac). O(name) with the O(mac) of a declared one renames it. MACs
+    may be written with hyphens, too.
   - An absent option leaves the stored value as it is. An empty value removes it.
   - The module does not touch the machine.
 author:
@@ -18,86 +20,106 @@ extends_documentation_fragment:
   - sled.fleet.api
   - sled.fleet.api.attributes
 options:
+  # BEGIN words: node-options (contract/words/nodes.yml, by make generate)
   name:
-    description: Unique name. Required for a node that is not declared yet. With the O(mac) of a declared node, it
-      renames the node.
+    description: >-
+      Unique host name. A change renames the node.
     type: str
   mac:
-    description: MAC of the interface that boots, with colons or hyphens. Needed for a node that is not declared yet.
+    description: >-
+      MAC of the interface that boots, lower case with colons; neither a group address nor zero. It is changed only
+      by a replacement, which keeps the history of the node.
     type: str
   macs:
-    description: MACs of further interfaces that the machine may boot from. A MAC belongs to one node.
+    description: >-
+      MACs of further interfaces that the machine may boot from, in the form of mac. A MAC belongs to one node.
     type: list
     elements: str
-  labels:
-    description: All labels of the node, for selection.
-    type: dict
   architecture:
-    description: Architecture of the machine. sledd takes an absent one for V(x86_64).
+    description: >-
+      Architecture of the machine. If it is absent, sledd uses V(x86_64).
     type: str
     choices: [x86_64, arm64]
   flavour:
-    description: Kernel and drivers of the Sled system. Without it, the default of sledd applies.
+    description: >-
+      Kernel and drivers of the Sled system, cloud for virtual machines. If it is absent, sledd uses the boot
+      server's setting.
     type: str
     choices: [cloud, generic]
   disk:
-    description: Disk selector of bindings without one, such as V(serial:LAB-0001) or V(only).
+    description: >-
+      Selector of the disk that images go to, for bindings without one. Terms are joined by commas, as in
+      smallest,transport:nvme; exactly one disk must match.
     type: str
   keep_disks:
-    description: Selectors of disks that are never touched.
+    description: >-
+      Selectors of disks that are never written.
     type: list
     elements: str
   data_disks:
-    description:
-      - Disks whose data survives images, at most 16. No image writes them, and a tear-down empties them.
-      - A blank one gets a partition, a filesystem and a mount point with the next image; one with other content is
-        refused. A change takes effect with the next image.
+    description: >-
+      Disks whose data survives images. No image writes them. A blank one gets a partition, a filesystem and a mount
+      point with the next image; one with other content is refused. A tear-down empties them. A change takes effect
+      with the next image.
     type: list
     elements: dict
     suboptions:
       name:
-        description: Name, unique within the node. The partition is called C(sled-NAME).
+        description: >-
+          Name, unique within the node. The partition is called sled-NAME.
         type: str
         required: true
       disk:
-        description: Disk selector, such as V(serial:DATA-0001). Exactly one local disk must match.
+        description: >-
+          Selector of the disk. Exactly one local disk must match.
         type: str
         required: true
       filesystem:
-        description: Filesystem that the installed system makes. sledd takes an absent one for V(ext4).
+        description: >-
+          Filesystem that the installed system makes on a blank disk. If it is absent, sledd uses V(ext4).
         type: str
         choices: [ext4, xfs, btrfs]
       mount:
-        description: Where the installed system mounts it, such as V(/srv/data).
+        description: >-
+          Where the installed system mounts it.
         type: str
         required: true
   boot_order:
-    description:
-      - What UEFI firmware boots first; set whenever the node is imaged.
-      - sledd takes an absent one for V(keep), which leaves it as it is.
-      - Once the node is operational, the result has the firmware's order under C(status.os.boot_order) of RV(node).
+    description: >-
+      What UEFI firmware boots first; keep leaves it unchanged. It is set whenever the node is imaged, and compared
+      with what its system reports then. A change takes effect with the next image. If it is absent, sledd uses
+      V(keep).
     type: str
     choices: [keep, disk, network]
   admission:
-    description:
-      - Least level at which a machine is admitted as the node. The site or the binding may require a higher one.
-      - sledd takes an absent one for V(open).
+    description: >-
+      Least level at which a machine is admitted as the node. The site or the binding may require a higher one. If
+      it is absent, sledd uses V(open).
     type: str
     choices: [open, expected, proven, attested]
   bmc:
-    description: How to reach the power control. Credentials stay with the playbooks.
+    description: >-
+      Address of its power control. The playbooks have the credentials.
     type: dict
     suboptions:
       driver:
-        description: Name of the power driver. The module M(sled.fleet.power) knows the drivers.
+        description: >-
+          Name of the power driver, which the playbooks know.
         type: str
         required: true
       address:
-        description: Name or address.
+        description: >-
+          Host name or IP address.
         type: str
       port:
-        description: Port, if it is not the default of the driver.
+        description: >-
+          Its port. Default: the driver's.
         type: int
+  labels:
+    description: >-
+      Labels for selection, free to choose.
+    type: dict
+  # END words
   state:
     description: Whether the node is declared. V(absent) also deletes a discovered one; a bound node cannot be deleted.
     type: str
@@ -150,39 +172,13 @@ activity:
 """
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sled.fleet.plugins.module_utils import words
 from ansible_collections.sled.fleet.plugins.module_utils.objects import ensure_node
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
 
 SPEC = {
     **API,
-    "name": {"type": "str"},
-    "mac": {"type": "str"},
-    "macs": {"type": "list", "elements": "str"},
-    "labels": {"type": "dict"},
-    "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
-    "flavour": {"type": "str", "choices": ["cloud", "generic"]},
-    "disk": {"type": "str"},
-    "keep_disks": {"type": "list", "elements": "str"},
-    "data_disks": {
-        "type": "list",
-        "elements": "dict",
-        "options": {
-            "name": {"type": "str", "required": True},
-            "disk": {"type": "str", "required": True},
-            "filesystem": {"type": "str", "choices": ["ext4", "xfs", "btrfs"]},
-            "mount": {"type": "str", "required": True},
-        },
-    },
-    "boot_order": {"type": "str", "choices": ["keep", "disk", "network"]},
-    "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
-    "bmc": {
-        "type": "dict",
-        "options": {
-            "driver": {"type": "str", "required": True},
-            "address": {"type": "str"},
-            "port": {"type": "int"},
-        },
-    },
+    **words.NODE_OPTIONS,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }
 

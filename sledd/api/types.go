@@ -64,21 +64,6 @@ type Node struct {
 	Facts    *Facts   `json:"facts,omitempty" doc:"Only in the response for a single node"`
 }
 
-// ImageSpec registers a published image (contract/image.md). Its content is immutable: other content needs another
-// name. URLs, labels and signature may change.
-type ImageSpec struct {
-	Name         string            `json:"name" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" example:"debian-12-v1"`
-	Digest       string            `json:"digest" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 of the index of the image" example:"sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
-	URLs         []string          `json:"urls" minItems:"1" maxItems:"16" nullable:"false" doc:"Where nodes fetch the image; tried in turn" example:"[\"http://10.77.0.1/images/8f3c.raw.zst\"]"`
-	Bytes        int64             `json:"bytes" minimum:"512" doc:"Size of the raw disk"`
-	FileBytes    int64             `json:"file_bytes" minimum:"1" doc:"Size of the served file"`
-	UsedBytes    int64             `json:"used_bytes,omitempty" minimum:"0" doc:"Bytes of the disk that are in use; absent if unknown"`
-	Signature    string            `json:"signature,omitempty" pattern:"^([A-Za-z0-9+/]{86}==)?$" doc:"Ed25519 signature of the statement, without one of the digest, 64 bytes in base64; may be added later"`
-	Statement    string            `json:"statement,omitempty" maxLength:"512" doc:"What the signature is over: image 2 name=NAME line=LINE signed=DATE digest=DIGEST; comes with its signature" example:"image 2 name=debian-12-v1 line=debian-12 signed=2026-11-23T15:50:00Z digest=sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
-	Architecture string            `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Default x86_64"`
-	Labels       map[string]string `json:"labels,omitempty" maxProperties:"64"`
-}
-
 // Image is a registered image.
 type Image struct {
 	ImageSpec

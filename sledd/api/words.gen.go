@@ -165,6 +165,54 @@ type BindingSpec struct {
 	Owner           string   `json:"owner,omitempty" doc:"Who declares the binding. Once an owner is set, a request that changes the owner, or removes the binding without naming the owner, is refused unless take_over is requested. Other attributes can be changed if the owner is kept. Default: nobody." pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
 }
 
+// NodeSpec is the declaration of a machine by an operator.
+type NodeSpec struct {
+	Name         string            `json:"name" doc:"Unique host name. A change renames the node." pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" example:"n1"`
+	MAC          string            `json:"mac" doc:"MAC of the interface that boots, lower case with colons; neither a group address nor zero. It is changed only by a replacement, which keeps the history of the node." pattern:"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$" example:"52:54:00:77:00:01"`
+	MACs         []string          `json:"macs,omitempty" doc:"MACs of further interfaces that the machine may boot from, in the form of mac. A MAC belongs to one node." maxItems:"8" nullable:"false"`
+	Architecture string            `json:"architecture,omitempty" doc:"Architecture of the machine. Default: x86_64." enum:"x86_64,arm64"`
+	Flavour      string            `json:"flavour,omitempty" doc:"Kernel and drivers of the Sled system, cloud for virtual machines. Default: the boot server's setting." enum:"cloud,generic"`
+	Disk         string            `json:"disk,omitempty" doc:"Selector of the disk that images go to, for bindings without one. Terms are joined by commas, as in smallest,transport:nvme; exactly one disk must match." maxLength:"512" example:"serial:LAB-0001"`
+	KeepDisks    []string          `json:"keep_disks,omitempty" doc:"Selectors of disks that are never written." maxItems:"16" nullable:"false"`
+	DataDisks    []DataDisk        `json:"data_disks,omitempty" doc:"Disks whose data survives images. No image writes them. A blank one gets a partition, a filesystem and a mount point with the next image; one with other content is refused. A tear-down empties them. A change takes effect with the next image." maxItems:"16" nullable:"false"`
+	BootOrder    string            `json:"boot_order,omitempty" doc:"What UEFI firmware boots first; keep leaves it unchanged. It is set whenever the node is imaged, and compared with what its system reports then. A change takes effect with the next image. Default: keep." enum:"keep,disk,network"`
+	Admission    string            `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The site or the binding may require a higher one. Default: open." enum:"open,expected,proven,attested"`
+	BMC          *BMC              `json:"bmc,omitempty" doc:"Address of its power control. The playbooks have the credentials."`
+	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose." maxProperties:"64"`
+}
+
+// ImageSpec registers a published image (contract/image.md). Its content is immutable: other content needs another
+// name. URLs, labels and signature may change.
+type ImageSpec struct {
+	Name         string            `json:"name" doc:"Name of the image." pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" example:"debian-12-v1"`
+	Digest       string            `json:"digest" doc:"SHA-256 of the index of the image, as sledc inspect prints it." pattern:"^sha256:[0-9a-f]{64}$" example:"sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
+	URLs         []string          `json:"urls" doc:"Where nodes fetch the image, tried in turn. They can change while nodes are bound to it, and must have the same content." minItems:"1" maxItems:"16" nullable:"false" example:"[\"http://10.77.0.1/images/8f3c.raw.zst\"]"`
+	Bytes        int64             `json:"bytes" doc:"Size of the raw disk, in bytes." minimum:"512"`
+	FileBytes    int64             `json:"file_bytes" doc:"Size of the served file, in bytes." minimum:"1"`
+	UsedBytes    int64             `json:"used_bytes,omitempty" doc:"Bytes of the disk that are in use. Default: not known." minimum:"0"`
+	Signature    string            `json:"signature,omitempty" doc:"Ed25519 signature of statement, 64 bytes in base64, as sledc sign prints it. It can be added or replaced later." pattern:"^([A-Za-z0-9+/]{86}==)?$"`
+	Statement    string            `json:"statement,omitempty" doc:"What signature is over, as sledc sign prints it, image 2 name=NAME line=LINE signed=DATE digest=DIGEST." maxLength:"512" example:"image 2 name=debian-12-v1 line=debian-12 signed=2026-11-23T15:50:00Z digest=sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
+	Architecture string            `json:"architecture,omitempty" doc:"Architecture of the system in it. Default: x86_64." enum:"x86_64,arm64"`
+	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose." maxProperties:"64"`
+}
+
+// DataDisk is an item of data_disks. Disks whose data survives images. No image writes them. A blank one gets a
+// partition, a filesystem and a mount point with the next image; one with other content is refused. A tear-down
+// empties them.
+type DataDisk struct {
+	Name       string `json:"name" doc:"Name, unique within the node. The partition is called sled-NAME." pattern:"^[a-z0-9][a-z0-9-]{0,30}$" example:"logs"`
+	Disk       string `json:"disk" doc:"Selector of the disk. Exactly one local disk must match." minLength:"1" maxLength:"512" example:"serial:DATA-0001"`
+	Filesystem string `json:"filesystem,omitempty" doc:"Filesystem that the installed system makes on a blank disk. Default: ext4." enum:"ext4,xfs,btrfs"`
+	Mount      string `json:"mount" doc:"Where the installed system mounts it." minLength:"2" maxLength:"255" example:"/srv/logs"`
+}
+
+// BMC is an item of bmc. Address of its power control. The playbooks have the credentials.
+type BMC struct {
+	Driver  string `json:"driver" doc:"Name of the power driver, which the playbooks know." pattern:"^[a-z][a-z0-9_]*$" maxLength:"32" example:"ipmi"`
+	Address string `json:"address,omitempty" doc:"Host name or IP address." maxLength:"255"`
+	Port    int64  `json:"port,omitempty" doc:"Its port. Default: the driver's." minimum:"0" maximum:"65535"`
+}
+
 // SameDesired reports whether two bindings of a node leave its disk alike: a change from one to the other raises no
 // generation.
 func SameDesired(a, b Effect, node NodeSpec) bool {

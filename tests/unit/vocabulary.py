@@ -14,7 +14,8 @@ from typing import Any
 TREE = Path(__file__).resolve().parents[2]
 
 # The lists, and the key that names an item of each; and the key by which a step uses an item of two of them.
-KEY = {"phases": "name", "stages": "name", "steps": "verb", "attributes": "name", "codes": "name"}
+ATTRIBUTES = ("attributes", "node_attributes", "image_attributes")
+KEY = {"phases": "name", "stages": "name", "steps": "verb", "codes": "name", **dict.fromkeys(ATTRIBUTES, "name")}
 USE = {"phases": "phase", "stages": "stage"}
 
 Item = dict[str, Any]
@@ -64,11 +65,12 @@ def fewer_items() -> Iterator[Fewer]:
 
 def fewer_values() -> Iterator[Fewer]:
     """Leaves out one value of an attribute."""
-    for attribute in words()["attributes"]:
-        for value in attribute.get("values", []):
-            poorer = attribute | {"values": [other for other in attribute["values"] if other != value]}
-            left = words() | {"attributes": replaced(words()["attributes"], attribute, poorer)}
-            yield "values of attributes", f"{attribute['name']}: {value}", left
+    for name in ATTRIBUTES:
+        for attribute in words()[name]:
+            for value in attribute.get("values", []):
+                poorer = attribute | {"values": [other for other in attribute["values"] if other != value]}
+                left = words() | {name: replaced(words()[name], attribute, poorer)}
+                yield f"values of {name}", f"{attribute['name']}: {value}", left
 
 
 def fewer_operands() -> Iterator[Fewer]:

@@ -39,16 +39,16 @@ func setHelp(root *cobra.Command, screen show.Screen) {
 
 // valueNames are the names of values by flag. The types of the library, such as stringToString, say little to a reader.
 var valueNames = map[string]string{
-	"architecture": "NAME", "bmc": "URL", "boot": "HOW", "boot-order": "ORDER", "by": "OPERATOR", "bytes": "N",
+	"architecture": "NAME", "bmc": "URL", "boot": "HOW", "by": "OPERATOR",
 	"configure": "HOW",
-	"ca":        "FILE", "context": "NAME", "digest": "DIGEST", "disk": "SELECTOR", "file": "FILE",
-	"file-bytes": "N", "flavour": "NAME", "for": "STATE",
+	"ca":        "FILE", "context": "NAME", "disk": "SELECTOR", "file": "FILE",
+	"for":      "STATE",
 	"hostname": "NAME", "html": "FILE", "image": "IMAGE", "interval": "TIME", "json": "FILE",
-	"keep-disk": "SELECTOR", "kernel-arguments": "TEXT", "key": "FILE", "keys": "FILE", "kind": "KIND",
+	"kernel-arguments": "TEXT", "key": "FILE", "keys": "FILE", "kind": "KIND",
 	"label": "KEY=VALUE", "limit": "N", "mac": "MAC", "mode": "MODE", "name": "NAME", "output": "FORMAT",
 	"owner": "OWNER", "phase": "PHASES", "request-timeout": "TIME", "role": "ROLE", "server": "URL",
-	"signature": "BASE64", "since": "TIME", "timeout": "TIME", "token": "TOKEN", "token-file": "FILE",
-	"unlabel": "KEY", "url": "URL", "used-bytes": "N", "user-data": "FILE", "verify": "HOW", "wipe": "HOW",
+	"since": "TIME", "timeout": "TIME", "token": "TOKEN", "token-file": "FILE",
+	"unlabel": "KEY", "url": "URL", "user-data": "FILE", "verify": "HOW", "wipe": "HOW",
 	"wipe-method": "METHOD", "within": "TIME",
 }
 
@@ -63,6 +63,9 @@ func (v namedValue) Type() string { return v.name }
 
 func nameValue(f *pflag.Flag) {
 	name := valueNames[f.Name]
+	if named, ok := f.Value.(namedValue); ok { // an attribute
+		name = named.name
+	}
 	switch {
 	case strings.HasPrefix(f.Value.Type(), "bool"):
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 )
 
 func (a *app) images() *resource[api.Image] {
@@ -35,7 +36,7 @@ func (a *app) imageCommand() *cobra.Command {
 
 func (a *app) imageApplyCommand(r *resource[api.Image]) *cobra.Command {
 	var file string
-	var spec api.ImageSpec
+	var attributes attributeFlags
 	command := &cobra.Command{
 		Use: "apply [IMAGE]", Short: "Register an image, with its digest and sizes",
 		Long: `Registers an image. Digest and sizes cannot change later: register other
@@ -49,30 +50,24 @@ image.`,
 			if (file == "") == (len(args) == 0) {
 				return usagef("expected either IMAGE or -f FILE")
 			}
-			images := []api.Image{{ImageSpec: spec}}
-			if file == "" {
-				images[0].Name = args[0]
-			} else {
-				var err error
-				if images, err = readObjects[api.Image](a, file); err != nil {
+			if file != "" {
+				images, err := readObjects[api.Image](a, file)
+				if err != nil {
 					return err
 				}
+				return a.applyImages(cmd.Context(), r, images)
 			}
-			return a.applyImages(cmd.Context(), r, images)
+			image := api.Image{ImageSpec: api.ImageSpec{Name: args[0]}}
+			if err := attributes.set(&image.ImageSpec); err != nil {
+				return err
+			}
+			return a.applyImages(cmd.Context(), r, []api.Image{image})
 		},
 	}
 	flags := command.Flags()
 	flags.StringVarP(&file, "file", "f", "",
 		"file of images in YAML or JSON, as printed by sledctl image get -o yaml; - is standard input")
-	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch the image (repeatable; tried in turn)")
-	flags.StringVar(&spec.Digest, "digest", "", "digest of the image, sha256:..., as printed by sledc inspect")
-	flags.Int64Var(&spec.Bytes, "bytes", 0, "size of the raw disk in bytes")
-	flags.Int64Var(&spec.FileBytes, "file-bytes", 0, "size of the served file in bytes")
-	flags.Int64Var(&spec.UsedBytes, "used-bytes", 0, "bytes of the disk that are in use")
-	flags.StringVar(&spec.Signature, "signature", "", "Ed25519 signature of the statement, in base64; may be added later")
-	flags.StringVar(&spec.Statement, "statement", "", "what the signature is over, as printed by sledc sign")
-	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
-	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label of the image (repeatable)")
+	attributes = newAttributeFlags(command, attribute.Image)
 	return command
 }
 

@@ -6,16 +6,19 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 	"github.com/sled-fleet/sled/sledd/imagefile"
 )
 
 func (a *app) imageAddCommand(r *resource[api.Image]) *cobra.Command {
 	var spec api.ImageSpec
+	var attributes attributeFlags
 	command := &cobra.Command{
 		Use: "add --url URL", Short: "Register a published image; digest and sizes are read from it",
 		Long: `Reads trailer and index of an image from the first URL that answers, verifies
@@ -29,6 +32,9 @@ them, and registers the image with their digest and sizes.`,
 			if spec.Name == "" {
 				spec.Name = strings.TrimSuffix(path.Base(spec.URLs[0]), ".raw.zst")
 			}
+			if err := attributes.set(&spec); err != nil {
+				return err
+			}
 			if err := a.measure(cmd.Context(), &spec); err != nil {
 				return err
 			}
@@ -38,8 +44,8 @@ them, and registers the image with their digest and sizes.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch the image (required; repeatable; tried in turn)")
 	flags.StringVar(&spec.Name, "name", "", "name of the image; default: that of the file, without .raw.zst")
-	flags.StringVar(&spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
-	flags.StringToStringVarP(&spec.Labels, "label", "l", nil, "label of the image (repeatable)")
+	attributes = newAttributeFlags(command, slices.DeleteFunc(slices.Clone(attribute.Image),
+		func(one attribute.Attribute) bool { return one.Measured || one.ByHand }))
 	return command
 }
 

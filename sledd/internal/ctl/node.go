@@ -7,12 +7,14 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
@@ -64,10 +66,10 @@ func nodeLoss(ctx context.Context, client *api.Client, name string, options ...a
 
 // nodeFlags are the parts of a declaration that flags can set.
 type nodeFlags struct {
-	file, mac, bmc string
-	unlabel        []string
-	labels         map[string]string
-	spec           api.NodeSpec
+	file, mac, name, bmc string
+	macs, unlabel        []string
+	labels               map[string]string
+	attributes           attributeFlags
 }
 
 func (a *app) nodeApplyCommand(r *resource[api.Node]) *cobra.Command {
@@ -104,21 +106,15 @@ accept a discovered node, set its name.`,
 	flags.StringVarP(&f.file, "file", "f", "",
 		"file of declarations in YAML or JSON, as printed by sledctl node get -o yaml; - is standard input")
 	flags.StringVar(&f.mac, "mac", "", "MAC address; required when NODE is the name of a new node")
-	flags.StringSliceVar(&f.spec.MACs, "macs", nil,
+	flags.StringSliceVar(&f.macs, "macs", nil,
 		"MACs of further interfaces that the machine may boot from, joined by commas; empty: none")
-	flags.StringVar(&f.spec.Name, "name", "", "unique host name")
+	flags.StringVar(&f.name, "name", "", "unique host name")
 	flags.StringToStringVarP(&f.labels, "label", "l", nil, "set a label (repeatable)")
 	flags.StringArrayVar(&f.unlabel, "unlabel", nil, "remove a label (repeatable)")
-	flags.StringVar(&f.spec.Architecture, "architecture", "", "x86_64 (default) or arm64")
-	flags.StringVar(&f.spec.Flavour, "flavour", "", "kernel and drivers of the Sled system: cloud or generic")
-	flags.StringVar(&f.spec.Disk, "disk", "", "disk to image: only, serial:S, model:GLOB,rotational:0, ...")
-	flags.StringArrayVar(&f.spec.KeepDisks, "keep-disk", nil, "disk that is never written (repeatable)")
-	flags.StringVar(&f.spec.BootOrder, "boot-order", "",
-		"UEFI boot order, set when the node is imaged: keep (default), disk or network")
-	flags.StringVar(&f.spec.Admission, "admission", "",
-		"least level of admission: open (default), expected, proven or attested")
 	flags.StringVar(&f.bmc, "bmc", "",
 		"power control, DRIVER://ADDRESS[:PORT], such as ipmi://10.0.0.9; empty: none")
+	f.attributes = newAttributeFlags(command, slices.DeleteFunc(slices.Clone(attribute.Node),
+		func(one attribute.Attribute) bool { return one.ByHand }))
 	return command
 }
 
@@ -183,27 +179,18 @@ func (f *nodeFlags) fresh(name string) (api.NodeSpec, error) {
 
 func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
 	changed := cmd.Flags().Changed
-	for flag, field := range map[string]struct{ from, to *string }{
-		"name":         {&f.spec.Name, &spec.Name},
-		"architecture": {&f.spec.Architecture, &spec.Architecture},
-		"flavour":      {&f.spec.Flavour, &spec.Flavour},
-		"disk":         {&f.spec.Disk, &spec.Disk},
-		"boot-order":   {&f.spec.BootOrder, &spec.BootOrder},
-		"admission":    {&f.spec.Admission, &spec.Admission},
-	} {
-		if changed(flag) {
-			*field.to = *field.from
-		}
+	if err := f.attributes.set(spec); err != nil {
+		return err
+	}
+	if changed("name") {
+		spec.Name = f.name
 	}
 	if changed("macs") {
-		macs, err := parseMACs(f.spec.MACs)
+		macs, err := parseMACs(f.macs)
 		if err != nil {
 			return err
 		}
 		spec.MACs = macs
-	}
-	if changed("keep-disk") {
-		spec.KeepDisks = f.spec.KeepDisks
 	}
 	if spec.Labels == nil {
 		spec.Labels = map[string]string{}
@@ -254,7 +241,7 @@ func parseBMC(words string) (*api.BMC, error) {
 	}
 	bmc := &api.BMC{Driver: u.Scheme, Address: u.Hostname()}
 	if u.Port() != "" {
-		if bmc.Port, err = strconv.Atoi(u.Port()); err != nil {
+		if bmc.Port, err = strconv.ParseInt(u.Port(), 10, 64); err != nil {
 			return nil, usagef("--bmc %q: port: %w", words, err)
 		}
 	}

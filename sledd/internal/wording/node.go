@@ -30,7 +30,7 @@ func BMC(bmc *api.BMC) string {
 	}
 	address := bmc.Address
 	if bmc.Port != 0 {
-		address = net.JoinHostPort(address, strconv.Itoa(bmc.Port))
+		address = net.JoinHostPort(address, strconv.FormatInt(bmc.Port, 10))
 	}
 	return bmc.Driver + "://" + address
 }

@@ -53,7 +53,7 @@ func (m *model) spec() api.NodeSpec {
 	}
 	if m.BMC != nil {
 		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(),
-			Port: int(m.BMC.Port.ValueInt64())}
+			Port: m.BMC.Port.ValueInt64()}
 	}
 	return spec
 }
@@ -82,7 +82,7 @@ func bmcOf(bmc *api.BMC) *bmcModel {
 	if bmc == nil {
 		return nil
 	}
-	return &bmcModel{Driver: types.StringValue(bmc.Driver), Address: text(bmc.Address), Port: number(int64(bmc.Port))}
+	return &bmcModel{Driver: types.StringValue(bmc.Driver), Address: text(bmc.Address), Port: number(bmc.Port)}
 }
 
 // text is null for what sledd leaves out.

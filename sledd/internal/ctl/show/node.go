@@ -7,11 +7,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
@@ -21,14 +21,9 @@ func (p *Printer) Node(n api.Node) {
 	if n.Declared {
 		declared = "yes, revision " + strconv.FormatInt(n.Revision, 10)
 	}
-	p.Section("node", [][2]string{
-		{"name", n.Name}, {"mac", n.MAC}, {"macs", strings.Join(n.MACs, " ")},
-		{"declared", declared}, {"architecture", wording.Architecture(n)},
-		{"flavour", n.Flavour}, {"disk", n.Disk}, {"keep disks", strings.Join(n.KeepDisks, " ")},
-		{"data disks", wording.DataDisks(n.DataDisks)}, {"boot order", n.BootOrder},
-		{"admission", n.Admission},
-		{"bmc", wording.BMC(n.BMC)}, {"labels", wording.Labels(n.Labels)},
-	})
+	rows := wording.Declared(attribute.Node, n.NodeSpec, map[string]string{"architecture": wording.Architecture(n),
+		"data_disks": wording.DataDisks(n.DataDisks), "bmc": wording.BMC(n.BMC)})
+	p.Section("node", append(rows, [2]string{"declared", declared}))
 	p.Section("status", p.statusRows(n))
 	if n.AdmissionState != "" {
 		p.Section("admission", p.admissionRows(n))

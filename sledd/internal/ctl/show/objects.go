@@ -5,10 +5,10 @@ package show
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
@@ -40,12 +40,8 @@ func (p *Printer) BindingColumns() []Column[api.Binding] {
 
 // Image prints one image.
 func (p *Printer) Image(i api.Image) {
-	p.Section("image", [][2]string{
-		{"name", i.Name}, {"digest", i.Digest}, {"urls", strings.Join(i.URLs, " ")},
-		{"disk", wording.Fact("bytes", fmt.Sprint(i.Bytes))}, {"file", wording.Fact("bytes", fmt.Sprint(i.FileBytes))},
-		{"used", wording.Used(i)}, {"statement", i.Statement}, {"signature", i.Signature}, {"architecture", i.Architecture},
-		{"labels", wording.Labels(i.Labels)}, {"created", wording.Time(i.Created)},
-	})
+	rows := wording.Declared(attribute.Image, i.ImageSpec, nil)
+	p.Section("image", append(rows, [2]string{"created", wording.Time(i.Created)}))
 }
 
 // ImageColumns are those of a list of images.
