@@ -6,7 +6,6 @@ Its documentation is in plugins/modules/bindings.py, the work in module_utils/bu
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.bulk import ensure_bindings
@@ -34,12 +33,8 @@ class ActionModule(SledAction):
         names = dict.fromkeys(options["nodes"])
         nodes = {name: variables_of(name, task_vars, self._templar.template) for name in names}
         bound, failures = ensure_bindings(connect(options), nodes, options, dry=self._task.check_mode)
-        return {**report(bound, failures), "attended": [name for name, get in nodes.items() if attended(get)]}
-
-
-def attended(get: Callable[[str], Any]) -> bool:
-    """Whether a rollout has tasks for this node alone: hooks, or a verification over SSH."""
-    return bool(get("sled_hook_before") or get("sled_hook_after") or (get("supervise_verify") or "ssh") == "ssh")
+        hooked = [name for name, get in nodes.items() if get("sled_hook_before") or get("sled_hook_after")]
+        return {**report(bound, failures), "hooked": hooked}
 
 
 def report(bound: dict[str, Json], failures: dict[str, str]) -> Json:

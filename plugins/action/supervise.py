@@ -51,9 +51,9 @@ class ActionModule(SledAction):
             planned = {node.name: preview(node.name, read.get(node.node)) for node in nodes}
         diff = [plan.pop("diff") for plan in planned.values() if "diff" in plan]
         if self._task.check_mode:
-            return {**report(planned, nodes), "diff": diff, "failed": False}
+            return {**report(planned), "diff": diff, "failed": False}
         with one:
-            return {**report(one.follow(nodes), nodes), **({"diff": diff} if diff else {})}
+            return {**report(one.follow(nodes)), **({"diff": diff} if diff else {})}
 
     def _variables(self, name: str, task_vars: dict[str, Any], options: Json) -> Get:
         """How to read the variables of a node; options of the task replace them."""
@@ -62,9 +62,8 @@ class ActionModule(SledAction):
         return lambda variable: given[variable] if variable in given else get(variable)
 
 
-def report(outcomes: dict[str, Json], nodes: list[Settings]) -> Json:
+def report(outcomes: dict[str, Json]) -> Json:
     """The result of the task."""
-    done = {name for name, outcome in outcomes.items() if outcome["state"] == "done" and outcome["image"]}
     failed = {name: outcome["reason"] for name, outcome in outcomes.items() if outcome["state"] == "failed"}
     lines = [f"{name}: {reason}" for name, reason in failed.items()]
     return {
@@ -73,5 +72,4 @@ def report(outcomes: dict[str, Json], nodes: list[Settings]) -> Json:
         "msg": "; ".join([f"{len(outcomes) - len(failed)} of {len(outcomes)} nodes did not fail", *lines]),
         "nodes": outcomes,
         "not_done": sorted(failed),
-        "to_verify": [one.name for one in nodes if one.verified and one.name in done],
     }

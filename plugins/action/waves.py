@@ -21,8 +21,9 @@ SPEC = {
     **API,
     **supervisor.SPEC,
     "rollout": {"type": "str", "required": True},
-    "waves": {"type": "list", "elements": "list", "required": True},
+    "waves": {"type": "list", "elements": "list", "default": []},
     "empty": {"type": "bool", "default": False},
+    "started": {"type": "dict", "default": {}},
     "reimage": {"type": "bool", "default": False},
 }
 
@@ -35,7 +36,7 @@ class ActionModule(SledAction):
     def work(self, options: Json, task_vars: dict[str, Any]) -> Json:
         """Carries out the waves; in check mode it does nothing."""
         if self._task.check_mode:
-            return {"changed": bool(options["waves"])}
+            return {"changed": bool(options["waves"]), "results": {}}
 
         def variables(name: str) -> Get:
             return variables_of(name, task_vars, self._templar.template)

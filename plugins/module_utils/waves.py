@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries out the waves of a rollout whose nodes need no separate task: starts, binds and follows the nodes."""
+"""Carries out the waves of a rollout: starts their nodes in its record, binds them, and follows them to their ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Crew(Protocol):
     def pause(self, seconds: float) -> None:
         """Waits. Raises PlaybookEnded."""
 
-    def follow(self, nodes: list[Settings], spare: Iterator[str]) -> dict[str, Json]:
+    def follow(self, nodes: list[Settings], spare: Iterator[str] | None = None) -> dict[str, Json]:
         """Brings nodes to their ends; returns the outcomes by name. Advances `spare` while there is nothing to do."""
 
     def reported(self) -> set[str]:
@@ -65,8 +65,15 @@ class Declared:
 
 
 def carry_out(client: Client, options: Json, variables: Callable[[str], Get], crew: Crew) -> Json:
-    """Carries out the waves (options rollout, waves, empty, reimage) until the rollout has stopped."""
+    """Carries out the waves (options rollout, waves, empty, reimage) until the rollout has stopped.
+
+    Option started has the nodes of one wave that are started already: it is of a playbook that has tasks before and
+    after them, and reports their ends.
+    """
     waves, declared = options["waves"], Declared(variables, options["rollout"])
+    if options["started"]:
+        crew.check()
+        return {"changed": True, "results": _ends(client, options, options["started"], declared, crew.follow)}
     nodes = [node for wave in waves for node in wave]
     changed = False
     for wave, later in zip_longest(waves, waves[1:], fillvalue=()):
@@ -76,24 +83,27 @@ def carry_out(client: Client, options: Json, variables: Callable[[str], Get], cr
         for line in begun["untouched"]:
             crew.say(line)
         if begun["started"]:
-            results = _ends(client, options, begun, declared, partial(crew.follow, spare=declared.ahead(later)))
+            spare = declared.ahead(later)
+            results = _ends(client, options, begun["from"], declared, partial(crew.follow, spare=spare))
             known = crew.reported()
             if left := {node: result for node, result in results.items() if node not in known}:
                 rollouts.end_wave(client, {"name": options["rollout"], "results": left})
             changed = True
-    return {"changed": changed}
+    return {"changed": changed, "results": {}}
 
 
 def _ends(
-    client: Client, options: Json, begun: Json, declared: Declared, follow: Callable[[list[Settings]], Json]
+    client: Client, options: Json, started: Json, declared: Declared, follow: Callable[[list[Settings]], Json]
 ) -> Json:
-    """Binds and follows nodes that were started; returns the outcomes, or why a node failed."""
-    terms = {"empty": options["empty"], "reimage": options["reimage"], "above": begun["from"]}
+    """Binds and follows nodes that were started, each with its generation before the rollout; returns the outcomes, or
+    why a node failed.
+    """
+    terms = {"empty": options["empty"], "reimage": options["reimage"], "above": started}
     try:
-        nodes = {name: declared.get(name) for name in begun["started"]}
+        nodes = {name: declared.get(name) for name in started}
         bound, failures = ensure_bindings(client, nodes, terms, dry=False)
         return {**follow([declared.settings(name) for name in bound]), **failures}
     except PlaybookEnded:
         raise
     except SledError as error:
-        return dict.fromkeys(begun["started"], str(error))
+        return dict.fromkeys(started, str(error))

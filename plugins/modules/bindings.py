@@ -75,9 +75,8 @@ to_do:
   type: list
   elements: str
   sample: [n1]
-attended:
-  description: Those with C(sled_hook_before) or C(sled_hook_after), or without C(supervise_verify=none), so that a
-    rollout has tasks for each.
+hooked:
+  description: Those with C(sled_hook_before) or C(sled_hook_after).
   returned: as RV(nodes)
   type: list
   elements: str

@@ -14,6 +14,9 @@ description:
     alone.
   - One process follows all nodes, by one event stream of sledd. Power is switched by the drivers of
     M(sled.fleet.power), with one session for each BMC.
+  - A node whose binding is satisfied is verified over SSH, unless its C(supervise_verify) is V(none), 32 nodes at a
+    time. Host name, boot ID and image must be those that sledd has. A node without an image, or with
+    C(configure=none), is not verified.
   - A node that moves is not interrupted, however long it takes. A step that stands still for too long is tried again.
     C(reason) then names what was seen last.
   - What each node is entered by, and how long that may take, are variables of its inventory, see the notes.
@@ -50,7 +53,7 @@ options:
     type: path
   rollout:
     description: Name of a rollout to which the end of each node is reported when the node ends. Of a node with
-      C(sled_hook_after), and without C(supervise_verify=none), only a failure is reported, as more is to be done.
+      C(sled_hook_after) only a failure is reported, as more is to be done.
     type: str
     default: ""
 attributes:
@@ -66,12 +69,13 @@ seealso:
   - module: sled.fleet.warm
 notes:
   - It is an action that runs on the controller, once for all nodes, with C(run_once).
-  - Of each node it reads C(supervise_node), C(supervise_entry_methods), C(supervise_steps), C(supervise_sledc), the
-    variables C(power_*) of the role C(power), and for warm starts C(ansible_host), C(ansible_port), C(ansible_user),
-    C(ansible_ssh_private_key_file), C(ansible_ssh_common_args), C(ansible_ssh_extra_args) and C(ansible_become).
-    Defaults of roles are not among them.
-  - Warm starts run the program C(ssh), which must log in without a question. Pin the host key by
-    C(ansible_ssh_common_args), as docs/admission.md describes.
+  - Of each node it reads C(supervise_node), C(supervise_entry_methods), C(supervise_steps), C(supervise_sledc),
+    C(supervise_verify), the variables C(power_*) of the role C(power), and for ssh C(ansible_host), C(ansible_port),
+    C(ansible_user), C(ansible_ssh_private_key_file), C(ansible_ssh_common_args), C(ansible_ssh_extra_args) and
+    C(ansible_become). Defaults of roles are not among them.
+  - Warm starts and the verification run the program C(ssh), which must log in without a question. Pin the host key by
+    C(ansible_ssh_common_args), as docs/admission.md describes. The verification accepts no other host key than the one
+    that sledd has of the node.
 """
 
 EXAMPLES = r"""
@@ -130,15 +134,6 @@ nodes:
       type: str
       returned: not in check mode, or if it is done
       sample: debian-12-v2
-    hostname:
-      description: Host name that its system has.
-      type: str
-      returned: not in check mode, or if it is done
-      sample: n1
-    boot_id:
-      description: Boot ID that its system reported. Empty if none did.
-      type: str
-      returned: not in check mode, or if it is done
     wipes:
       description: What of its disks would be lost. Empty if nothing would.
       type: str
@@ -150,11 +145,4 @@ not_done:
   type: list
   elements: str
   sample: [n2]
-to_verify:
-  description: Nodes that are done, have an image, and have no C(supervise_verify=none), so that their system is to be
-    verified over SSH.
-  returned: as RV(nodes)
-  type: list
-  elements: str
-  sample: [n1]
 """

@@ -12,8 +12,8 @@ description:
   - For each wave it starts the nodes in the record of the rollout, if the rollout continues (M(sled.fleet.rollout)),
     binds them as their variables say (M(sled.fleet.bindings)), follows them to their ends (M(sled.fleet.supervise)),
     and records these. The next wave starts when all nodes have ended, after the pause of the rollout.
-  - It is for nodes that need no separate task in between, such as a hook or a verification over SSH. One process
-    does it for all waves, so it costs a fraction of the tasks of the other modules.
+  - One process does it for all waves, so it costs a fraction of what tasks for each node would. A rollout with hooks
+    leaves it after each wave, and with O(started) it does the part between the hooks before and after.
   - The failure of a node is recorded, and does not fail the task. The task fails if sledd does not answer.
 author:
   - The Sled authors (@sled-fleet)
@@ -26,10 +26,17 @@ options:
     type: str
     required: true
   waves:
-    description: Names of the nodes in the inventory, wave by wave, as M(sled.fleet.rollout) returned them.
+    description: Names of the nodes in the inventory, wave by wave, as M(sled.fleet.rollout) returned them. Required
+      without O(started).
     type: list
     elements: list
-    required: true
+    default: []
+  started:
+    description: Nodes of one wave that the record of the rollout has as running, each with its generation before the
+      rollout, as RV(sled.fleet.rollout#module:from). They are bound and followed. Report the RV(results) with
+      M(sled.fleet.rollout), O(sled.fleet.rollout#module:state=wave_ended).
+    type: dict
+    default: {}
   empty:
     description: Request empty disks instead of an image, as M(sled.fleet.bindings) does.
     type: bool
@@ -63,4 +70,11 @@ EXAMPLES = r"""
   run_once: true
 """
 
-RETURN = r""" # """
+RETURN = r"""
+results:
+  description: With O(started), the result of each node from M(sled.fleet.supervise), or just the reason of one that
+    could not be bound.
+  returned: always
+  type: dict
+  sample: {n1: {state: done, reason: "", entry_method: power}}
+"""

@@ -54,6 +54,8 @@ class Fleet:
         self.nodes = [f"n{i + 1}" for i in range(count)]
         self.racks = {node: f"r{i % racks}" for i, node in enumerate(self.nodes)}
         self.macs = {node: f"52:54:00:99:{i >> 8:02x}:{i & 255:02x}" for i, node in enumerate(self.nodes)}
+        port = free_port()  # of the SSH servers of the installed systems, whose host keys sledd has from their reports
+        self.logins = {node: f"127.78.{i >> 8}.{i & 255}:{port}" for i, node in enumerate(self.nodes)}
         self.doubles = doubles or folder / "doubles"
         self.hooks = folder / "hooks.log"
         self.doubles.mkdir()
@@ -132,10 +134,13 @@ class Fleet:
 
     # What an operator does.
 
-    def set(self, node: str | None, **settings: Any) -> None:
+    def set(self, node: str | None, ssh_fault: str = "", **settings: Any) -> None:
         """Changes what a double does; None: what all do. Its disk has the name of the node as serial number."""
-        name, disk = ("defaults", {}) if node is None else (self.macs[node].replace(":", "-"), {"disk": node})
-        (self.doubles / f"{name}.yaml").write_text(yaml.safe_dump(disk | settings))
+        name, own = "defaults", Json()
+        if node is not None:
+            ssh = {"address": self.logins[node], "fault": ssh_fault}
+            name, own = self.macs[node].replace(":", "-"), {"disk": node, "ssh": ssh}
+        (self.doubles / f"{name}.yaml").write_text(yaml.safe_dump(own | settings))
 
     def power(self, node: str, *words: str) -> str:
         """Presses the node's button."""

@@ -20,7 +20,7 @@ def write(fleet: Fleet) -> None:
         (fleet.folder / f"{when}.yml").write_text(yaml.safe_dump([task]))
     switched = {"hosts": {node: {} for node in fleet.nodes if node not in fleet.own}, "vars": fleet.controls()}
     nodes = {"hosts": {node: _node(fleet, node) for node in fleet.nodes}, "children": {"switched": switched}}
-    groups = {"controllers": {"hosts": {"localhost": {}}}, "nodes": nodes}
+    groups = {"controllers": {"hosts": {"localhost": {"ansible_connection": "local"}}}, "nodes": nodes}
     (fleet.folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"vars": _common(fleet), "children": groups}}))
 
 
@@ -30,7 +30,6 @@ def _common(fleet: Fleet) -> Json:
         for when in ("before", "after")
     }
     return {
-        "ansible_connection": "local",
         "ansible_python_interpreter": "{{ ansible_playbook_python }}",
         "sled_server": fleet.url,
         "sled_ca_file": str(fleet.folder / "ca.crt"),
@@ -39,12 +38,17 @@ def _common(fleet: Fleet) -> Json:
         "sled_report_dir": str(fleet.folder / "reports"),
         **hooks,
         "supervise_entry_methods": ["idle", "power"],
-        "supervise_verify": "none",
         "node_image": "v1",
         "node_flavour": "cloud",
     }
 
 
 def _node(fleet: Fleet, node: str) -> Json:
-    about = {"node_mac": fleet.macs[node], "node_disk": f"serial:{node}", "node_labels": {"rack": fleet.racks[node]}}
+    about: Json = {
+        "node_mac": fleet.macs[node],
+        "node_disk": f"serial:{node}",
+        "node_labels": {"rack": fleet.racks[node]},
+    }
+    address, port = fleet.logins[node].split(":")
+    about |= {"ansible_host": address, "ansible_port": int(port)}
     return about | fleet.own.get(node, fleet.control(node))

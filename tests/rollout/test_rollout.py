@@ -90,6 +90,29 @@ def test_hooks_fail(fleet_of: Make) -> None:
     ]
 
 
+def test_systems_are_verified_over_ssh(fleet_of: Make) -> None:
+    """The host key must be the one that the node has reported. Nodes that are up to date are verified, too."""
+    fleet = fleet_of(4)
+    fleet.settle("v1", ["n4"])
+    fleet.set("n2", ssh_fault="key")
+    fleet.set("n3", ssh_fault="image")
+    result = fleet.run(rollout={"failure_budget": "100%"})
+    assert result.code != 0
+    reasons = {run["node"]: run.get("reason", "") for run in fleet.client.find("rollouts", "reimage-1")["runs"]}  # type: ignore[index]
+    assert sorted(reasons) == ["n1", "n2", "n3"] and reasons["n1"] == ""
+    assert reasons["n2"] == "its system cannot be verified over SSH: Host key verification failed. (code 255)"
+    assert "its system answers ['n3', " in reasons["n3"] and "'name=another']; requested are n3" in reasons["n3"]
+    assert [node for _, kind, node in fleet.hooked() if kind == "after"] == ["n1"]
+
+    fleet.set("n4", ssh_fault="silent")
+    fleet.power("n4", "cycle")
+    result = fleet.run("--limit", "n1,n4", "-e", '{"supervise_steps": {"verify": {"timeout": 5}}}')
+    assert result.code != 0 and len(fleet.rollouts()) == 1, result.text
+    assert (
+        "n4: failed: no SSH at 127.78.0.3 within 5 s" in result.text and "n1: its binding is satisfied" in result.text
+    )
+
+
 @pytest.mark.parametrize(
     ("count", "how", "again"),
     [

@@ -26,6 +26,7 @@ SCHEDULES = 10_000
 TICK = 20.0
 SILENT = 200.0
 POLICY = Policy(
+    verify=120,
     methods={"idle": Method(60), "warm": Method(120), "power": Method(300, 1)},
     silent={"any": SILENT},
     timeout=20_000,
@@ -109,8 +110,8 @@ class Machine:
             status |= {"phase": self.doing, "step": 4, "verb": "kexec"}
         else:
             status |= {"phase": PLAN[index][0] if self.begun else "idle"}
-        satisfied = self.doing == "operational"
-        return {"mac": "m", "name": "n1", "binding": {"generation": 2, "satisfied": satisfied}, "status": status}
+        binding = {"generation": 2, "satisfied": self.doing == "operational", "image": "v1"}
+        return {"mac": "m", "name": "n1", "binding": binding, "status": status}
 
     def look(self) -> Look:
         doing = {"plan": "working", "stalled": "working", "starting": "working", "idle": "waiting"}
@@ -126,7 +127,10 @@ def carry_out(machine: Machine, acts: list[Act], seed: int) -> list[Acted]:
     """Does what the core requests, and checks that it may be done."""
     ended = []
     for act in acts:
-        assert act.verb in ("note", "enter", "disk", "lost", "end")
+        assert act.verb in ("note", "enter", "disk", "lost", "verify", "end")
+        if act.verb == "verify":
+            assert machine.doing == "operational", f"seed {seed}: it is verified before its system has confirmed"
+            ended.append(Acted(machine.dice.choice(["", "another system answers"])))
         if act.verb in ("enter", "disk"):
             assert not machine.moves(), f"seed {seed}: {act} to a machine that is {machine.doing} and moves"
             ended.append(Acted(machine.enter() if act.verb == "enter" else machine.disk()))
@@ -162,6 +166,23 @@ def test_every_schedule_ends_with_a_reason_and_disturbs_nothing_that_moves() -> 
         attempts = sum(1 + method.retries for method in POLICY.methods.values())
         assert machine.entered <= attempts * (1 + POLICY.retries), f"seed {seed}"
         assert advance(state, machine.look(), POLICY) == (state, []), f"seed {seed}: it goes on after its end"
+
+
+@pytest.mark.parametrize(
+    ("binding", "verified"),
+    [({"image": "v2"}, True), ({"image": ""}, False), ({"image": "v2", "configure": "none"}, False)],
+)
+def test_a_system_is_verified_before_its_end(binding: Json, verified: bool) -> None:
+    node = {"mac": "m", "name": "n1", "binding": {"generation": 2, "satisfied": True, **binding}, "status": {}}
+    look = Look(0, node, "running")
+    state, acts = advance(State("n1"), look, POLICY)
+    assert ([act.verb for act in acts], state.found) == (["verify"] if verified else ["end"], True)
+    if verified:
+        assert advance(state, look, POLICY)[1] == advance(state, Away(2000, "no route"), POLICY)[1] == []
+        assert advance(state, Acted(), POLICY)[1] == [Act("end")]
+        failed, acts = advance(state, Acted("no SSH"), POLICY)
+        assert (failed.stage, failed.reason, acts) == (core.FAILED, "no SSH", [Act("end", detail="no SSH")])
+    assert advance(State("n1"), look, replace(POLICY, verify=0))[0].stage == core.DONE
 
 
 def test_an_exit_code_that_mends_nothing_ends_it() -> None:

@@ -81,10 +81,12 @@ def test_controls_in_the_order_in_which_they_are_tried() -> None:
     assert one.window == {"nodes": 8, "seconds": 5.0, "file": None}
 
 
-def test_when_a_node_is_done_with_its_last_step() -> None:
-    assert not of().last, "it is verified over SSH"
-    assert of(supervise_verify="none", sled_hook_after="").last
-    assert not of(supervise_verify="none", sled_hook_after="after.yml").last
+def test_what_follows_when_a_node_is_satisfied() -> None:
+    assert of().last and of(sled_hook_after="").last and not of(sled_hook_after="after.yml").last
+    assert (of().policy.verify, of(supervise_verify="none").policy.verify) == (120.0, 0.0)
+    assert of(supervise_steps={"verify": {"timeout": 30}}).policy.verify == 30.0
+    with pytest.raises(SettingsError, match="n1: supervise_steps: supervise_verify telnet: want ssh or none"):
+        of(supervise_verify="telnet")
 
 
 def test_where_sledc_is() -> None:
@@ -104,10 +106,11 @@ def test_how_to_log_in(monkeypatch: pytest.MonkeyPatch) -> None:
         ansible_ssh_common_args="-o StrictHostKeyChecking=yes",
         ansible_ssh_extra_args="-4",
     ).login
-    assert login.argv("/t/%C")[:4] == ["ssh", "-o", "StrictHostKeyChecking=yes", "-4"]
-    assert login.argv("/t/%C")[-6:] == ["-p", "2222", "-l", "ops", "-i", "key"]
+    assert login.argv()[:4] == ["ssh", "-o", "StrictHostKeyChecking=yes", "-4"]
+    assert login.argv(["A=b"])[:5] == ["ssh", "-o", "A=b", "-o", "StrictHostKeyChecking=yes"]
+    assert login.argv()[-6:] == ["-p", "2222", "-l", "ops", "-i", "key"]
     assert (login.address, login.become) == ("10.0.0.9", True)
     monkeypatch.setenv("HOME", "/home/ops")
     assert of(ansible_ssh_private_key_file="~/.ssh/key").login.key_file == "/home/ops/.ssh/key", "as Ansible reads it"
-    with pytest.raises(SettingsError, match="ansible_connection local: a warm start needs ssh"):
-        of(ansible_connection="local").login.argv("/t")
+    with pytest.raises(SettingsError, match="ansible_connection local: warm starts and supervise_verify=ssh need"):
+        of(ansible_connection="local").login.argv()

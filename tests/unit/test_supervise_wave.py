@@ -14,7 +14,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError,
 from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act, State
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import TOUCHING, Ended, Run, Wave
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import AWAITED, TOUCHING, Ended, Run, Wave
 from ansible_collections.sled.fleet.tests.unit.test_supervise_core import POLICY, TICK, Machine
 
 WAVES = 200
@@ -60,7 +60,7 @@ class Fleet:
             if act.verb in TOUCHING:
                 assert not machine.moves(), f"{act} to {settings.name}, which is {machine.doing} and moves"
                 reason = machine.enter() if act.verb == "enter" else machine.disk()
-        ended = Ended(settings.name, reason, "" if acts else "on", any(act.verb in TOUCHING for act in acts))
+        ended = Ended(settings.name, reason, "" if acts else "on", any(act.verb in AWAITED for act in acts))
         self.running.append((self.clock + self.dice.uniform(0, 90), ended))
 
     def wait(self, seconds: float) -> list[Ended]:
@@ -170,7 +170,8 @@ def test_a_node_that_is_satisfied_is_not_asked_for_its_power() -> None:
     told: list[tuple[str, str]] = []
     outcome = one(fleet, a_node("n0"), told)
     assert (outcome["state"], outcome["changed"], outcome["seconds"]) == ("done", False, outcome["seconds"])
-    assert (fleet.jobs, told) == ([], [(core.CHOOSING, core.DONE)])
+    assert told == [(core.CHOOSING, core.VERIFYING), (core.VERIFYING, core.DONE)]
+    assert fleet.jobs == [("n0", [Act("verify")])]
 
 
 def reliable(doing: str) -> tuple[Fleet, Machine]:

@@ -55,7 +55,7 @@ def test_one_line_a_change() -> None:
     few.change("n0", core.CONFIRMING)
     few.clock = 61.4
     few.change("n0", core.DONE, reason="")
-    few.change("n1", core.DONE, reason="")
+    few.change("n1", core.DONE, reason="", found=True)
     few.change("n2", core.FAILED, reason="write: code 5")
     assert few.said == [
         "n0: enters by power",
@@ -187,8 +187,7 @@ def test_what_would_be_wiped_is_named(binding: Json, text: str) -> None:
 
 def test_nothing_is_announced_for_a_node_that_has_it() -> None:
     found = preview("n1", {**a_node(image="v2", satisfied=True), "name": "n1"})
-    system = {"image": "v2", "hostname": "n1", "boot_id": ""}
-    assert found == {"state": "done", "reason": "", "changed": False, **system}
+    assert found == {"state": "done", "reason": "", "changed": False, "image": "v2"}
     assert preview("n1", None)["reason"] == "node n1 does not exist"
     unbound = a_node()
     del unbound["binding"]
@@ -205,6 +204,6 @@ def test_ansible_doc_has_each_option_and_each_result() -> None:
     few = Teller(1)
     few.runs["n0"].node = a_node(image="v2")
     outcome = few.runs["n0"].outcome()
-    result = action.report({"n0": outcome}, [few.runs["n0"].settings])
+    result = action.report({"n0": outcome})
     assert result.keys() - {"changed", "failed", "msg"} == returned.keys()
     assert outcome.keys() | {"wipes"} == returned["nodes"]["contains"].keys()

@@ -17,7 +17,13 @@ from ansible_collections.sled.fleet.plugins.module_utils.waves import carry_out
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
 SITE: Json = {"node_image": "v1", "sled_authorized_keys": ["key"], "supervise_entry_methods": ["idle"]}
-OPTIONS: Json = {"rollout": "reimage-1", "waves": [["n1"], ["n2", "n3"]], "empty": False, "reimage": False}
+OPTIONS: Json = {
+    "rollout": "reimage-1",
+    "waves": [["n1"], ["n2", "n3"]],
+    "started": {},
+    "empty": False,
+    "reimage": False,
+}
 
 
 class Crew:
@@ -35,10 +41,10 @@ class Crew:
     def pause(self, seconds: float) -> None:
         raise AssertionError("no pause was asked for")
 
-    def follow(self, nodes: list[Settings], spare: Iterator[str]) -> dict[str, Json]:
+    def follow(self, nodes: list[Settings], spare: Iterator[str] | None = None) -> dict[str, Json]:
         assert all(one.rollout == "reimage-1" for one in nodes)
         self.followed.append([one.name for one in nodes])
-        next(spare, None)
+        next(spare or iter(()), None)
         if self.trouble:
             raise self.trouble
         outcomes: dict[str, Json] = {}
@@ -75,7 +81,7 @@ def go(client: Client, crew: Crew, **variables: Any) -> Json:
 
 def test_one_wave_after_the_other(sledd: Sledd, client: Client, rollout: Json) -> None:
     crew = Crew()
-    assert go(client, crew) == {"changed": True}
+    assert go(client, crew) == {"changed": True, "results": {}}
     assert (crew.followed, crew.said, states(rollout)) == ([["n1"], ["n2", "n3"]], [], ["done"] * 3)
     assert sorted(sledd.objects["bindings"]) == ["n1", "n2", "n3"]
 
@@ -128,10 +134,10 @@ def test_ends_are_reported_once(sledd: Sledd, client: Client, rollout: Json) -> 
 
 def test_the_failure_of_a_canary_stops_it(sledd: Sledd, client: Client, rollout: Json) -> None:
     crew = Crew(n1="write: code 5")
-    assert go(client, crew) == {"changed": True}
+    assert go(client, crew)["changed"]
     assert crew.followed == [["n1"]] and list(sledd.objects["bindings"]) == ["n1"]
     assert crew.said == ["n2, n3 are not touched: rollout reimage-1 is stopped: canary n1 failed"]
-    assert go(client, Crew()) == {"changed": False}
+    assert not go(client, Crew())["changed"]
 
 
 def test_a_node_that_cannot_be_bound_has_failed(client: Client, rollout: Json) -> None:
@@ -153,7 +159,7 @@ def test_nothing_is_reported_for_a_playbook_that_has_ended(client: Client, rollo
     crew = Crew()
     follow = crew.follow
 
-    def ended(nodes: list[Settings], spare: Iterator[str]) -> dict[str, Json]:
+    def ended(nodes: list[Settings], spare: Iterator[str] | None = None) -> dict[str, Json]:
         crew.trouble = PlaybookEnded("the playbook that supervises has ended")
         return follow(nodes, spare)
 
@@ -164,6 +170,19 @@ def test_nothing_is_reported_for_a_playbook_that_has_ended(client: Client, rollo
     with pytest.raises(PlaybookEnded):
         go(client, crew)
     assert len(crew.followed) == 1, "nor is a node started"
+
+
+def test_between_hooks_it_only_binds_and_follows(client: Client, rollout: Json) -> None:
+    """The playbook has started the nodes, and reports their ends after its hooks."""
+    options = {**OPTIONS, "waves": [], "started": {"n1": 0, "n2": 0, "n3": 0}}
+    variables = {"n3": {**SITE, "node_image": "bad"}}
+    result = carry_out(client, options, lambda name: variables.get(name, SITE).get, crew := Crew(n2="write: code 5"))
+    assert result["results"] == {
+        "n1": {"state": "done", "reason": "", "entry_method": "idle"},
+        "n2": {"state": "failed", "reason": "write: code 5", "entry_method": "idle"},
+        "n3": "image bad does not exist",
+    }
+    assert (crew.followed, states(rollout)) == ([["n1", "n2"]], ["waiting"] * 3)
 
 
 def test_ends_that_wait_go_together(sledd: Sledd, client: Client, rollout: Json) -> None:

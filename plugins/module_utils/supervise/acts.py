@@ -21,6 +21,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import E
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import SshShell
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.verify import verify
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import LONGEST_AWAY
 from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE, WarmStart, default_sledc
 
@@ -69,6 +70,7 @@ class Acts:
     def carry_out(self, settings: Settings, acts: list[Act], node: Json) -> str:
         """Carries out the acts in order, up to the first that fails; returns why it failed. The node as it was read."""
         verbs = {"note": self._note, "enter": self._enter, "disk": self._disk, "lost": self._lost, "end": self._end}
+        verbs["verify"] = self._verify
         for act in acts:
             try:
                 verbs[act.verb](settings, act, node)
@@ -124,6 +126,9 @@ class Acts:
         except ApiError as error:
             if error.status != 409:  # 409: it is no longer starting, so it is not lost but failed
                 raise
+
+    def _verify(self, settings: Settings, _: Act, node: Json) -> None:
+        verify(settings.login, node, settings.policy.verify, self._tools.clock, self._tools.pause)
 
     def _end(self, settings: Settings, act: Act, _: Json) -> None:
         """Reports the end of the node to its rollout. What cannot be reported is left to the end of the wave."""

@@ -23,12 +23,13 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
     requested_generation,
 )
 
-CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, WATCHING, DONE, FAILED = (
+CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, VERIFYING, WATCHING, DONE, FAILED = (
     "choosing",
     "acting",  # an act is carried out, and its end is awaited
     "entering",
     "imaging",
     "confirming",
+    "verifying",  # the same of an act that changes nothing
     "watching",  # of one who only waits: without acts
     "done",
     "failed",
@@ -65,6 +66,7 @@ class Policy:
     codes: Sequence[int] = (1, 6)  # exit codes after which it is tried again
     confirm: float = 900.0
     fallback: bool = True  # a system that does not confirm is started from its disk, once
+    verify: float = 0.0  # seconds within which the system must answer over SSH; 0: it is not verified
     goal: Goal | None = None  # the node is only watched
 
 
@@ -96,7 +98,7 @@ class Acted:
 
 @dataclass(frozen=True)
 class Act:
-    """What the caller does: enter (by a method), note (an event), disk (start it from its disk), lost, end."""
+    """What the caller does: enter (by a method), note (an event), disk (start it from its disk), lost, verify, end."""
 
     verb: str
     method: str = ""
@@ -114,6 +116,7 @@ class State(NamedTuple):
     generation: int = 0
     known: str = ""  # time of a failure that is known
     fallen: bool = False  # it was started from its disk
+    found: bool = False  # its binding was satisfied when it was read first
     reason: str = "no entry method is available"
     patience: Patience = Patience({ANY: 0.0})
     at: float | None = None  # of the last answer
@@ -137,7 +140,7 @@ def advance(state: State, event: Look | Away | Acted, policy: Policy) -> tuple[S
 def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Act]]:
     spent = state.spent + (event.now - state.at if state.at is not None else 0.0)
     state = state._replace(at=event.now, missed=None, spent=spent)
-    if state.stage == ACTING:
+    if state.stage in (ACTING, VERIFYING):
         return state, []
     if not event.node.get("binding"):
         return _fail(state, f"{state.name} has no binding")
@@ -146,19 +149,21 @@ def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Act]
             return _fail(state, f"its binding was changed to generation {requested_generation(event.node)} in this run")
         state = state._replace(generation=requested_generation(event.node))
     if done(event.node, state.generation):
-        return state._replace(stage=DONE, reason=""), [Act("end", state.method)]
+        return _satisfied(state, event.node["binding"], policy)
     return STAGES[state.stage](state, event, policy)
 
 
 def _away(state: State, event: Away) -> tuple[State, list[Act]]:
     missed = event.now if state.missed is None else state.missed
     state = state._replace(missed=missed, at=None, patience=state.patience.away())
-    if state.stage == ACTING or event.now - missed < LONGEST_AWAY:
+    if state.stage in (ACTING, VERIFYING) or event.now - missed < LONGEST_AWAY:
         return state, []
     return _fail(state, f"sledd has not answered for {event.now - missed:.0f} s: {event.reason}")
 
 
 def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Act]]:
+    if state.stage == VERIFYING:
+        return _fail(state, event.reason) if event.reason else _end(state)
     if state.stage != ACTING:
         return state, []
     if state.fallen:
@@ -281,6 +286,18 @@ def _lose(state: State, reason: str, policy: Policy) -> tuple[State, list[Act]]:
     reason = f"its system did not confirm within {policy.confirm:.0f} s{also}: {reason}"
     state, acts = _fail(state, reason)
     return state, [Act("lost", detail=reason), *acts]
+
+
+def _satisfied(state: State, binding: Json, policy: Policy) -> tuple[State, list[Act]]:
+    """Its binding is satisfied: its system is verified, if it has one that lets us in."""
+    state = state._replace(found=state.stage == CHOOSING and not state.tried)
+    if policy.verify and binding.get("image") and binding.get("configure") != "none":
+        return state._replace(stage=VERIFYING), [Act("verify", state.method)]
+    return _end(state)
+
+
+def _end(state: State) -> tuple[State, list[Act]]:
+    return state._replace(stage=DONE, reason=""), [Act("end", state.method)]
 
 
 def _fail(state: State, reason: str) -> tuple[State, list[Act]]:

@@ -14,6 +14,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     ENTERING,
     FAILED,
     IMAGING,
+    VERIFYING,
     State,
 )
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
@@ -21,7 +22,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import R
 MANY = 16  # nodes of a wave, above which a line with numbers replaces those of nodes that go well
 PAUSE = 10.0  # seconds between two such lines, at least
 SHARE = 0.25  # the same of the time since the start of the wave: the lines of a day fit on a page
-STAGES = (DONE, FAILED, CONFIRMING, IMAGING, ENTERING, ACTING, CHOOSING)  # as such a line has them
+STAGES = (DONE, FAILED, VERIFYING, CONFIRMING, IMAGING, ENTERING, ACTING, CHOOSING)  # as such a line has them
 
 
 def line(run: Run, before: State) -> tuple[str, bool]:
@@ -32,7 +33,7 @@ def line(run: Run, before: State) -> tuple[str, bool]:
     text, trouble = "", False
     if now.stage == DONE:
         by = f", entered by {now.method}" if now.method else ""
-        text = f"done in {run.seconds:.0f} s{by}" if before.stage != CHOOSING else "its binding is satisfied"
+        text = "its binding is satisfied" if now.found else f"done in {run.seconds:.0f} s{by}"
     elif now.stage == FAILED:
         text, trouble = f"failed: {now.reason}", True
     elif now.stage == ACTING and now.fallen:

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -34,13 +35,17 @@ class Login:
     become: bool = False
     connection: str = "ssh"
 
-    def argv(self, control: str) -> list[str]:
-        """The command up to the one of the node. All of one control path share a connection."""
+    def argv(self, before: Sequence[str] = (), after: Sequence[str] = ()) -> list[str]:
+        """The command up to the one of the node. Of two values of an option ssh takes the first: those in `before`
+        replace what the inventory says, those in `after` do not.
+        """
         if self.connection not in ("ssh", "ansible.builtin.ssh", "smart"):
-            raise SettingsError(f"ansible_connection {self.connection}: a warm start needs ssh")
-        shared = ["ControlMaster=auto", f"ControlPath={control}", "ControlPersist=60"]
-        words = ["ssh", *self.arguments]
-        for option in (*ALONE, *shared):
+            raise SettingsError(f"ansible_connection {self.connection}: warm starts and supervise_verify=ssh need ssh")
+        words = ["ssh"]
+        for option in before:
+            words += ["-o", option]
+        words += self.arguments
+        for option in (*ALONE, *after):
             words += ["-o", option]
         for flag, value in (("-p", self.port), ("-l", self.user), ("-i", self.key_file)):
             if value:
@@ -54,7 +59,8 @@ class SshShell:
     def __init__(self, login: Login) -> None:
         self._login = login
         self._folder = tempfile.mkdtemp(prefix="sled-ssh-")
-        self._argv = login.argv(f"{self._folder}/%C")
+        shared = ["ControlMaster=auto", f"ControlPath={self._folder}/%C", "ControlPersist=60"]
+        self._argv = login.argv(after=shared)
 
     def run(self, command: str, what: str, become: bool = True) -> str:
         """Runs a command of /bin/sh."""

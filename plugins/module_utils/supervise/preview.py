@@ -20,16 +20,6 @@ def wiped(node: Json) -> str:
     return f"disk {disk} (wipe: {binding.get('wipe') or 'empty'})"
 
 
-def system(node: Json) -> Json:
-    """What the node's system is to be, and what it reported, for a check over SSH."""
-    binding, status = node.get("binding") or {}, node.get("status") or {}
-    return {
-        "image": binding.get("image") or "",
-        "hostname": binding.get("hostname") or node.get("name") or "",
-        "boot_id": (status.get("os") or {}).get("boot_id") or "",
-    }
-
-
 def preview(name: str, node: Json | None) -> Json:
     """The outcome that a run would begin with, and what is there before and after it."""
     if node is None:
@@ -37,7 +27,7 @@ def preview(name: str, node: Json | None) -> Json:
     if not node.get("binding"):
         return {"state": "failed", "reason": f"{name} has no binding", "changed": False}
     if done(node, requested_generation(node)):
-        return {"state": "done", "reason": "", "changed": False, **system(node)}
+        return {"state": "done", "reason": "", "changed": False, "image": node["binding"].get("image") or ""}
     binding, status = node["binding"], node["status"]
     before = f"generation {status.get('generation', 0)}, image {status.get('image') or 'none known'}\n"
     after = f"generation {requested_generation(node)}, image {binding.get('image') or 'none'}\n"

@@ -25,7 +25,7 @@ STEPS: dict[str, Json] = {  # defaults of supervise_steps
     "manual": {"timeout": 1800, "retries": 0},
     "image": {"silent": {"any": 600}, "timeout": 259200, "retries": 1, "codes": [1, 6]},
     "confirm": {"timeout": 900, "fallback": "cycle"},
-    "verify": {"timeout": 120, "retries": 0},
+    "verify": {"timeout": 120},
 }
 OWN = ("driver", "address", "port", "username", "password", "password_file", "password_env", "cipher_suite", "ca_file",
        "fingerprint", "system", "mac", "macs", "interface", "commands")  # fmt: skip
@@ -55,7 +55,6 @@ class Settings:
     sledc: str = ""
     rollout: str = ""  # to which its end is reported
     last: bool = True  # whether it is done then; else only a failure is its end
-    verified: bool = False  # whether its system is verified over SSH afterwards
 
     @property
     def switched(self) -> list[Json]:
@@ -78,7 +77,7 @@ def settings_of(name: str, get: Get) -> Settings:
     if unknown:
         raise SettingsError(f"{name}: supervise_entry_methods {', '.join(unknown)}: want {', '.join(METHODS)}")
     try:
-        policy = policy_of(methods, get("supervise_steps") or {})
+        policy = policy_of(methods, get("supervise_steps") or {}, _text(get, "supervise_verify") or "ssh")
     except ValueError as error:
         raise SettingsError(f"{name}: supervise_steps: {error}") from None
     validated = POWER.validate({"controls": _controls(get, driver), "window": get("power_window") or None})
@@ -98,13 +97,14 @@ def settings_of(name: str, get: Get) -> Settings:
         firmware=_text(get, "power_firmware"),
         login=login,
         sledc=_sledc(get),
-        last=not _text(get, "sled_hook_after") and _text(get, "supervise_verify") == "none",
-        verified=(_text(get, "supervise_verify") or "ssh") == "ssh",
+        last=not _text(get, "sled_hook_after"),
     )
 
 
-def policy_of(methods: list[str], given: Mapping[str, Any]) -> Policy:
+def policy_of(methods: list[str], given: Mapping[str, Any], verify: str = "none") -> Policy:
     """The policy of the core, of the defaults and what is given instead. Raises ValueError."""
+    if verify not in ("ssh", "none"):
+        raise ValueError(f"supervise_verify {verify}: want ssh or none")
     for step, fields in given.items():
         if step not in STEPS or not isinstance(fields, Mapping):
             raise ValueError(f"{step}: want a dictionary for each of {', '.join(STEPS)}")
@@ -124,6 +124,7 @@ def policy_of(methods: list[str], given: Mapping[str, Any]) -> Policy:
         codes=tuple(int(code) for code in image["codes"]),
         confirm=_seconds("confirm", confirm["timeout"]),
         fallback=confirm["fallback"] == "cycle",
+        verify=_seconds("verify", steps["verify"]["timeout"]) if verify == "ssh" else 0.0,
     )
 
 

@@ -17,6 +17,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     ENTERING,
     FAILED,
     IMAGING,
+    VERIFYING,
     State,
 )
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import STAGES, line
@@ -25,8 +26,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import R
 REDRAW = 1.0  # seconds between two drawings
 QUIET = 15.0  # seconds of silence that are shown
 OTHERS = 4  # lines of the terminal that are left free
-ORDER = {FAILED: 0, IMAGING: 1, ENTERING: 2, CONFIRMING: 3, ACTING: 4, CHOOSING: 5, DONE: 6}
-TEXTS = {CHOOSING: "waits", CONFIRMING: "its system starts"}
+ORDER = {FAILED: 0, IMAGING: 1, ENTERING: 2, CONFIRMING: 3, ACTING: 4, VERIFYING: 5, CHOOSING: 6, DONE: 7}
+TEXTS = {CHOOSING: "waits", CONFIRMING: "its system starts", VERIFYING: "is verified over SSH"}
 
 
 def cells(run: Run, now: float) -> list[str]:

@@ -27,7 +27,6 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     advance,
 )
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview import system
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, requested_generation
 
@@ -37,7 +36,8 @@ GAP, EACH = 0.02, 0.001  # seconds between two reads, whatever happens: at least
 FRESH = 1.0  # seconds for which a choice may follow from what was read: the power state is read in between
 SHARE = 10.0  # the same as a multiple of the seconds that a read takes: the switching of nodes has the rest
 WAITING = (ENTERING, IMAGING, CONFIRMING)  # stages with limits of silence
-TOUCHING = ("enter", "disk")  # verbs of acts whose end the core awaits
+TOUCHING = ("enter", "disk")  # verbs of acts that change a node
+AWAITED = (*TOUCHING, "verify")  # verbs of acts whose end the core awaits
 
 
 class Ended(NamedTuple):
@@ -108,7 +108,7 @@ class Run:
     def outcome(self) -> Json:
         """The result of this node."""
         return {
-            **system(self.node),
+            "image": (self.node.get("binding") or {}).get("image") or "",
             "state": "done" if self.state.stage == DONE else "failed",
             "entry_method": self.state.method,
             "reason": self.state.reason,

@@ -17,9 +17,10 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import F
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool, Queues
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import TOUCHING, Ended
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import AWAITED, TOUCHING, Ended
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
+LOGINS = 32  # nodes at once whose system is verified over SSH
 SESSIONS = 64  # nodes whose power is read or switched at once; each BMC has one session
 WORDS = 32  # nodes at once of which something is reported to sledd; ends go together
 LONGEST_WAIT = 1.0  # seconds until it is noticed that the playbook was killed
@@ -38,6 +39,7 @@ class RealWorld:
         self._feed = Feed(client, self._hear)
         # Apart, so that slow BMCs hold up neither warm starts nor what is reported to sledd.
         self._power, self._warm, self._words = Pool(SESSIONS), Pool(max(warm, 1)), Pool(WORDS)
+        self._logins = Pool(LOGINS)
         self._queues = Queues()
         self._ended: queue.SimpleQueue[Ended | None] = queue.SimpleQueue()
         self._stir = threading.Event()
@@ -99,6 +101,8 @@ class RealWorld:
         touching = [act for act in acts if act.verb in TOUCHING]
         if any(act.method == "warm" for act in touching):
             return self._warm
+        if any(act.verb == "verify" for act in acts):
+            return self._logins
         return self._power if touching or not acts else self._words
 
     def wait(self, seconds: float) -> list[Ended]:
@@ -131,5 +135,5 @@ class RealWorld:
                 power = self._acts.power(settings)
         except Exception as error:  # a fault of this program must not hold up the wave
             reason, power = f"{type(error).__name__}: {error}", "" if acts else "unknown"
-        awaited = any(act.verb in TOUCHING for act in acts)
+        awaited = any(act.verb in AWAITED for act in acts)
         self._ended.put(Ended(settings.name, reason, power, awaited))

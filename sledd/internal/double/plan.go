@@ -136,7 +136,17 @@ func (n *node) step(ctx context.Context, step operand.Line, number, of int, gene
 		}
 		return errFailed
 	}
+	if err := n.install(step); err != nil {
+		return err
+	}
 	end = append(end, operand.Pair{Key: "code", Value: "0"})
+	if step.Word == "configure" {
+		key, err := n.publicKey()
+		if err != nil {
+			return err
+		}
+		end = append(end, key...)
+	}
 	if step.Word == "capture" {
 		end = append(end, operand.Pair{Key: "detail", Value: "packed"},
 			operand.Pair{Key: "digest", Value: "sha256:" + strings.Repeat("5e", 32)},

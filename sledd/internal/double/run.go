@@ -119,8 +119,15 @@ func (n *node) system(ctx context.Context, fault string, times int) error {
 	}
 	if hangs {
 		n.say("hangs: %s", fault)
-	} else if err := n.confirm(ctx); err != nil {
-		return err
+	} else {
+		stop, err := n.serveSSH(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if err := n.confirm(ctx); err != nil {
+			return err
+		}
 	}
 	<-ctx.Done()
 	return ctx.Err() //nolint:wrapcheck // switched off

@@ -36,6 +36,7 @@ type Settings struct {
 	DMI  map[string]string `json:"dmi"`  // operands of the fact dmi
 
 	BMC BMC `json:"bmc"` // in a rack
+	SSH SSH `json:"ssh"`
 }
 
 // Fail is the step that fails.
