@@ -134,7 +134,7 @@ func (c *Claim) rank() int {
 	return 1
 }
 
-// challenge notes a claim's word beside an incumbent, which must show that it lives.
+// challenge records a request from a second claim; the incumbent must now prove that it is alive.
 func (w *work) challenge(claim *Claim) {
 	if w.Incumbent == nil || claim.Link == LinkOther && claim.level() < Proven {
 		return
@@ -165,7 +165,7 @@ func (e Speak) apply(w *work) {
 	w.wait(verdict)
 }
 
-// answered notes a word of the incumbent: it lives, so every claim that spoke since is a rival.
+// answered records a request from the incumbent: it is alive, so every claim that made one since is a rival.
 func (w *work) answered() {
 	incumbent := w.Incumbent
 	incumbent.Seen, incumbent.Asked = w.Now, time.Time{}

@@ -39,7 +39,7 @@ alarm that is raised meanwhile stays. sledctl status lists all alarms.`,
 	}
 }
 
-// newest is when the newest alarm was counted.
+// newest returns the time at which the newest alarm was counted.
 func newest(alarms []api.Alarm) time.Time {
 	return slices.MaxFunc(alarms, func(a, b api.Alarm) int { return a.Last.Compare(b.Last) }).Last
 }

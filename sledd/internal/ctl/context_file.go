@@ -34,7 +34,7 @@ type places struct {
 
 var placeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// placesPath is where the file is: SLED_CONFIG, else sled/config.yaml in the user's folder of configurations.
+// placesPath returns the path of the file: SLED_CONFIG, else sled/config.yaml in the user's folder of configurations.
 func placesPath(getenv func(string) string) (string, error) {
 	if path := getenv("SLED_CONFIG"); path != "" {
 		return path, nil

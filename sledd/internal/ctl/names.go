@@ -10,7 +10,7 @@ import (
 // printsNames marks commands that print objects with names, and so have -o name.
 var printsNames = map[string]string{onlyNames: ""}
 
-// namesOf returns what other commands accept for each object that a command prints.
+// namesOf returns the name of each object that a command prints, as other commands accept it.
 func namesOf(value any) []string {
 	switch objects := value.(type) {
 	case []api.Node:

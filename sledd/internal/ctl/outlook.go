@@ -10,7 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
-// outlooks returns what sledd judges that bindings would make of their nodes.
+// outlooks requests a dry run, and returns what the bindings would do to their nodes.
 func outlooks(
 	ctx context.Context, client *api.Client, items []api.BulkBinding, options []api.Option,
 ) ([]api.Outlook, error) {

@@ -15,10 +15,10 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
-// summaryLines is how many groups a terminal gets.
+// summaryLines is the number of groups that a terminal gets.
 const summaryLines = 50
 
-// groupOf is what the API sums up by. Any other word is the key of a label.
+// groupOf returns the group of the API for --by. Any other word is the key of a label.
 func groupOf(by string) string {
 	if slices.Contains([]string{api.ByModel, api.ByImage, api.ByPhase}, by) || strings.HasPrefix(by, api.ByLabel) {
 		return by

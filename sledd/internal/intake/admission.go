@@ -14,9 +14,9 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// wordTime is how often the words of an incumbent are recorded while nobody else claims to be the node, and those of a
-// claim: far more often than silence counts.
-const wordTime = 5 * time.Second
+// recordEvery is the time after which a further request of an incumbent, to whom nobody is a rival, or of a claim is
+// recorded: far shorter than the silence that counts.
+const recordEvery = 5 * time.Second
 
 // step applies an event to the admission. A claim that becomes the node has just booted; what an incumbent before it
 // reported of its disk may not hold.
@@ -33,8 +33,9 @@ func (tx *nodeTx) step(event admission.Event) admission.Outcome {
 	return out
 }
 
-// speak notes a word of the incumbent that a boot token was issued to. Other tokens have no claim.
-func (tx *nodeTx) speak(record *token.Record) error {
+// recordIncumbentRequest stores when the incumbent that a boot token was issued to last made a request. Other tokens
+// have no claim.
+func (tx *nodeTx) recordIncumbentRequest(record *token.Record) error {
 	if record.Claim == "" {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (tx *nodeTx) speak(record *token.Record) error {
 	if tx.woken {
 		return nil
 	}
-	if incumbent.Asked.IsZero() && tx.Now.Sub(incumbent.Seen) < wordTime && len(tx.Admission().Claims) == 0 &&
+	if incumbent.Asked.IsZero() && tx.Now.Sub(incumbent.Seen) < recordEvery && len(tx.Admission().Claims) == 0 &&
 		tx.Admission().Generation == tx.Generation() {
 		return nil
 	}
@@ -55,9 +56,9 @@ func (tx *nodeTx) speak(record *token.Record) error {
 	return nil
 }
 
-// word notes a word of a claim, or of the incumbent that it has become. What only repeats a word that was recorded a
-// moment ago is not stored: anybody may send it.
-func (tx *nodeTx) word(id string) (out admission.Outcome, recorded bool) {
+// recordRequest stores when a claim, or the incumbent that it has become, last made a request. One that follows a
+// recorded one within moments is not stored: anybody may send it.
+func (tx *nodeTx) recordRequest(id string) (out admission.Outcome, recorded bool) {
 	var before time.Time
 	for _, claim := range tx.Admission().Claims {
 		if claim.ID == id {
@@ -65,7 +66,7 @@ func (tx *nodeTx) word(id string) (out admission.Outcome, recorded bool) {
 		}
 	}
 	out = tx.step(admission.Speak{ID: id})
-	if out.Standing != admission.Waiting || tx.Now.Sub(before) >= wordTime {
+	if out.Standing != admission.Waiting || tx.Now.Sub(before) >= recordEvery {
 		return out, true
 	}
 	for i := range tx.Admission().Claims {

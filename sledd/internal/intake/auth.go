@@ -132,7 +132,7 @@ func (tx *nodeTx) holder(bearer string, purpose token.Purpose, allowed age) (*to
 		return nil, refusal.New(refusal.Forbidden, "the token is of generation %d, the binding has generation %d",
 			record.Generation, tx.Generation())
 	}
-	if err := tx.speak(record); err != nil {
+	if err := tx.recordIncumbentRequest(record); err != nil {
 		return nil, err
 	}
 	tx.SentBy(record.Claim)

@@ -58,7 +58,7 @@ func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer
 		if err != nil {
 			return err
 		}
-		out, recorded := tx.word(claim.ID)
+		out, recorded := tx.recordRequest(claim.ID)
 		if recorded && (out.Standing == admission.Admitted || tx.Node() == nil) {
 			tx.Status().Seen = tx.Now
 		}

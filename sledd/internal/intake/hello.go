@@ -73,7 +73,7 @@ func (tx *nodeTx) sameClaim(bearer string, hello admission.Hello) (admission.Ans
 		return admission.Answer{}, refusal.New(refusal.Unauthorized,
 			"the claim token is of another boot: say hello without it")
 	}
-	out, _ := tx.word(claim.ID)
+	out, _ := tx.recordRequest(claim.ID)
 	if out.Standing == admission.Unknown {
 		return admission.Answer{}, refusal.New(refusal.Unauthorized, "the claim has ended: say hello without its token")
 	}
@@ -177,7 +177,7 @@ func (tx *nodeTx) describeClaim(bearer string) (boot string, taken bool, err err
 	if err != nil {
 		return "", false, err
 	}
-	switch out, _ := tx.word(claim.ID); {
+	switch out, _ := tx.recordRequest(claim.ID); {
 	case out.Standing == admission.Admitted:
 		tx.SentBy(claim.ID)
 		return tx.bootToken(claim.ID), true, nil

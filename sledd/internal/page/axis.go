@@ -92,7 +92,7 @@ type tick struct {
 // steps between ticks, in seconds.
 var steps = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400}
 
-// ticks are those of a line of a length.
+// ticks returns the ticks of a line.
 func ticks(length float64) []tick {
 	i, _ := slices.BinarySearchFunc(steps, length/mostTicks, cmp.Compare[float64])
 	step := steps[min(i, len(steps)-1)]

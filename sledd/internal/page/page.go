@@ -41,7 +41,7 @@ var pages = template.Must(template.Must(template.New("style").Funcs(template.Fun
 	"stage": stageOf, "has": has, "took": rollout.Took,
 }).Parse("<style>\n"+style+"</style>")).ParseFS(sources, "*.html"))
 
-// view is what the template shows.
+// view is the data of the template.
 type view struct {
 	rollout.Summary
 	Verdict   string
@@ -239,7 +239,7 @@ func rate(bytes int64) string {
 
 func seconds(value float64) time.Duration { return time.Duration(value * float64(time.Second)) }
 
-// End is where the row's line ends.
+// End returns the end of the row's line.
 func (r row) End() float64 { return percent(r.Left + r.Width) }
 
 func percent(value float64) float64 { return math.Round(value*1000) / 1000 }
@@ -261,7 +261,7 @@ func lists(s rollout.Summary) map[string][]rollout.Figures {
 	return map[string][]rollout.Figures{"stages": s.Stages, "starts": s.Starts, "entry_methods": s.EntryMethods}
 }
 
-// Share is how much of the longest bar a value is, in percent.
+// Share returns a value in percent of the longest bar.
 func (t table) Share(value float64) float64 {
 	return share(value, t.scale)
 }

@@ -231,37 +231,37 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestMeet(t *testing.T) {
-	there := One{Kind: "reimage", Spec: api.RolloutSpec{Desired: "image d12", Batch: "2",
+func TestCompare(t *testing.T) {
+	there := Identity{Kind: "reimage", Spec: api.RolloutSpec{Desired: "image d12", Batch: "2",
 		MaxUnavailable: map[string]int{"rack": 1}}, MACs: []string{"a", "b", "c"}}
-	changed := func(change func(*One)) One {
+	changed := func(change func(*Identity)) Identity {
 		asked := there
 		change(&asked)
 		return asked
 	}
 	for _, c := range []struct {
 		name             string
-		asked            One
-		running, stopped Meeting
+		asked            Identity
+		running, stopped Relation
 	}{
 		{"the same", there, Resumes, Resumes},
-		{"what is left", changed(func(o *One) { o.MACs = []string{"c"} }), Resumes, Resumes},
-		{"in another order", changed(func(o *One) { o.MACs = []string{"c", "a"} }), Resumes, Resumes},
-		{"nodes by other names", changed(func(o *One) { o.Spec.Nodes = []string{"x"} }), Resumes, Resumes},
-		{"one node more", changed(func(o *One) { o.MACs = []string{"c", "d"} }), Conflicts, Replaces},
-		{"other nodes", changed(func(o *One) { o.MACs = []string{"d"} }), Apart, Apart},
-		{"another desired state", changed(func(o *One) { o.Spec.Desired = "image d13" }), Conflicts, Replaces},
-		{"another kind", changed(func(o *One) { o.Kind = "wipe" }), Conflicts, Replaces},
-		{"other waves", changed(func(o *One) { o.Spec.Batch = "3" }), Conflicts, Replaces},
-		{"other limits", changed(func(o *One) { o.Spec.MaxUnavailable = map[string]int{"rack": 2} }), Conflicts,
+		{"what is left", changed(func(o *Identity) { o.MACs = []string{"c"} }), Resumes, Resumes},
+		{"in another order", changed(func(o *Identity) { o.MACs = []string{"c", "a"} }), Resumes, Resumes},
+		{"nodes by other names", changed(func(o *Identity) { o.Spec.Nodes = []string{"x"} }), Resumes, Resumes},
+		{"one node more", changed(func(o *Identity) { o.MACs = []string{"c", "d"} }), Conflicts, Replaces},
+		{"other nodes", changed(func(o *Identity) { o.MACs = []string{"d"} }), Unrelated, Unrelated},
+		{"another desired state", changed(func(o *Identity) { o.Spec.Desired = "image d13" }), Conflicts, Replaces},
+		{"another kind", changed(func(o *Identity) { o.Kind = "wipe" }), Conflicts, Replaces},
+		{"other waves", changed(func(o *Identity) { o.Spec.Batch = "3" }), Conflicts, Replaces},
+		{"other limits", changed(func(o *Identity) { o.Spec.MaxUnavailable = map[string]int{"rack": 2} }), Conflicts,
 			Replaces},
-		{"another budget", changed(func(o *One) { o.Spec.FailureBudget = "1" }), Conflicts, Replaces},
-		{"again", changed(func(o *One) { o.Spec.Again = true }), Conflicts, Replaces},
+		{"another budget", changed(func(o *Identity) { o.Spec.FailureBudget = "1" }), Conflicts, Replaces},
+		{"again", changed(func(o *Identity) { o.Spec.Again = true }), Conflicts, Replaces},
 	} {
-		for state, want := range map[api.RolloutState]Meeting{api.RolloutRunning: c.running,
+		for state, want := range map[api.RolloutState]Relation{api.RolloutRunning: c.running,
 			api.RolloutStopped: c.stopped,
-			api.RolloutDone:    Apart, api.RolloutAborted: Apart} {
-			if got := Meet(there, state, c.asked); got != want {
+			api.RolloutDone:    Unrelated, api.RolloutAborted: Unrelated} {
+			if got := Compare(there, state, c.asked); got != want {
 				t.Errorf("%s, %s: got %d, want %d", c.name, state, got, want)
 			}
 		}

@@ -91,8 +91,8 @@ func (r *storedRollout) unfinished() bool {
 }
 
 // one is what others are compared with.
-func (r *storedRollout) one() rollout.One {
-	return rollout.One{Kind: r.Kind, Spec: r.RolloutSpec, MACs: r.MACs}
+func (r *storedRollout) one() rollout.Identity {
+	return rollout.Identity{Kind: r.Kind, Spec: r.RolloutSpec, MACs: r.MACs}
 }
 
 // node is a node as it stands now.

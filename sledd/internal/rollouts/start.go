@@ -63,7 +63,7 @@ func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.R
 // startRequest is a requested rollout, and the stored ones.
 type startRequest struct {
 	*Rollouts
-	asked    rollout.One
+	asked    rollout.Identity
 	names    []string // of its nodes
 	owner    string
 	there    []*storedRollout
@@ -84,7 +84,7 @@ func (rs *Rollouts) readStart(ctx context.Context, kind, operator string, spec a
 		return nil, err
 	}
 	b := &startRequest{Rollouts: rs, owner: operator, revision: snapshot.Revision,
-		asked: rollout.One{Kind: kind, Spec: spec}}
+		asked: rollout.Identity{Kind: kind, Spec: spec}}
 	for _, kv := range snapshot.Results[0] {
 		r, err := readRollout(kv)
 		if err != nil {
@@ -164,8 +164,8 @@ func (b *startRequest) resolveConflicts(labels []map[string]string) error {
 		return refusal.Value("body."+fault.Field, fault.Value, fault)
 	}
 	for _, there := range b.there {
-		switch rollout.Meet(there.one(), there.State, b.asked) {
-		case rollout.Apart:
+		switch rollout.Compare(there.one(), there.State, b.asked) {
+		case rollout.Unrelated:
 		case rollout.Resumes:
 			b.resume(there)
 			return nil

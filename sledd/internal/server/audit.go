@@ -14,7 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 )
 
-// longestPath is how much of a path an audit record holds.
+// longestPath is the number of bytes of a path that an audit record holds.
 const longestPath = 512
 
 // unknownAddress stands for that of a request over the unix socket that the web server in front has not sent.

@@ -53,7 +53,7 @@ func readHello(w http.ResponseWriter, r *http.Request) (admission.Hello, int, er
 	return hello, http.StatusBadRequest, err //nolint:wrapcheck // names the line
 }
 
-// source is where a request comes from. An address that cannot be compared with the claimed MACs is not known to be
+// source is the sender of a request. An address that cannot be compared with the claimed MACs is not known to be
 // wrong.
 func (s *Server) source(ctx context.Context) intake.Source {
 	peer := origin.Of(ctx).Address

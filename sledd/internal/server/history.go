@@ -127,7 +127,7 @@ func (s stream) run(stopping, client context.Context, missed []events.Record, li
 	}
 }
 
-// piece is how many bytes are put together before they are written.
+// piece is the number of bytes that are put together before they are written.
 const piece = 256 << 10
 
 // events writes events in order. Only the last event of a revision carries the id, so that resuming loses none.

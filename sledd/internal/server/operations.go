@@ -40,7 +40,7 @@ func (onePhase) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
-// Selection is which nodes a request is about.
+// Selection selects the nodes of a request.
 type Selection struct {
 	Labels    []string   `query:"label,explode" maxItems:"16" doc:"KEY=VALUE; all must be there"`
 	Phases    []onePhase `query:"phase,explode" maxItems:"16" doc:"One of these phases"`

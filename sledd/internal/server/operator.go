@@ -72,7 +72,7 @@ type operations struct {
 	huma.API
 }
 
-// operation is what differs between operations. The path follows /v1.
+// operation describes an operation. The path follows /v1.
 func operation(id, method, path, summary string) huma.Operation {
 	return huma.Operation{OperationID: id, Method: method, Path: "/v1" + path, Summary: summary}
 }
@@ -152,7 +152,7 @@ func (c Conditions) wanted() nodetx.Wanted {
 	return nodetx.Wanted{Match: c.IfMatch, NoneMatch: c.IfNoneMatch}
 }
 
-// Paging is how lists are cut.
+// Paging selects a page of a list.
 type Paging struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Most items in the answer"`
 	After string `query:"after" maxLength:"17" pattern:"^(([0-9a-f]{2}:){5}[0-9a-f]{2})?$" doc:"next of the page before"`

@@ -12,7 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Base is where the operator reached the server that ends TLS, which serves the Sled system too.
+// Base is the URL at which the operator reached the server that ends TLS, which serves the Sled system too.
 type Base struct {
 	url string
 }

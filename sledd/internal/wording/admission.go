@@ -12,7 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Incumbent is who is admitted, and since when.
+// Incumbent names the admitted machine, and the time since its admission.
 func Incumbent(of *api.Incumbent, now time.Time) string {
 	if of == nil {
 		return "nobody"
@@ -20,7 +20,7 @@ func Incumbent(of *api.Incumbent, now time.Time) string {
 	return fmt.Sprintf("level %s by %s, from %s, %s ago", of.Level, of.By, Dash(of.Address), Age(now, of.Admitted))
 }
 
-// Window is until when a boot is expected.
+// Window returns the end of the time in which a boot is expected.
 func Window(window *api.Window) string {
 	if window == nil {
 		return "no"
@@ -28,12 +28,12 @@ func Window(window *api.Window) string {
 	return fmt.Sprintf("until %s, by %s", Time(window.Ends), window.By)
 }
 
-// ClaimedName is the name of the node of an admission, else its MAC.
+// ClaimedName returns the name of the node of an admission, else its MAC.
 func ClaimedName(of api.Admission) string {
 	return cmp.Or(of.Name, of.MAC)
 }
 
-// Alarm is an alarm without its kind.
+// Alarm returns an alarm without its kind.
 func Alarm(alarm api.Alarm, now time.Time) string {
 	return fmt.Sprintf("%s (%s, last %s ago)", alarm.Detail, Times(alarm.Count), Age(now, alarm.Last))
 }

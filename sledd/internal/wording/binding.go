@@ -48,7 +48,7 @@ func Refusal(err error, items []api.BulkBinding) error {
 	return &named
 }
 
-// Request is what a binding requests: an image, a capture, or only a wipe.
+// Request names the image, the capture or the wipe that a binding requests.
 func Request(b api.Binding) string {
 	if b.Capture != "" {
 		return "(capture " + b.Capture + ")"
@@ -59,7 +59,7 @@ func Request(b api.Binding) string {
 	return b.Image
 }
 
-// RequestOf is what the binding of a node requests; empty without a binding.
+// RequestOf returns the request of a node's binding; empty without a binding.
 func RequestOf(n api.Node) string {
 	if n.Binding == nil {
 		return ""
@@ -67,10 +67,10 @@ func RequestOf(n api.Node) string {
 	return Request(*n.Binding)
 }
 
-// BindingName is the name of the bound node. A machine without one is known by its MAC.
+// BindingName returns the name of the bound node. A machine without one is known by its MAC.
 func BindingName(b api.Binding) string { return cmp.Or(b.Node, b.MAC) }
 
-// Effect is what the binding will make of the disks and when, as long as the node has not started with it. A wipe
+// Effect describes what will happen to the disks of a node and when, until the node starts with it. A wipe
 // and a capture stay in words afterwards: no other row has them.
 func Effect(n api.Node) string {
 	b, words := n.Binding, ""
@@ -88,7 +88,7 @@ func Effect(n api.Node) string {
 	return words + "; " + When(api.When(n.Status.Phase, n.Rescue != nil))
 }
 
-// Outlook is what a binding makes of its node, and when.
+// Outlook describes what a binding would do to its node, and when.
 func Outlook(o api.Outlook) string {
 	switch {
 	case o.Wipes != "":
@@ -101,7 +101,7 @@ func Outlook(o api.Outlook) string {
 	return o.Node + ": nothing changes"
 }
 
-// When is when a node acts on its binding.
+// When returns the time at which a node acts on its binding.
 func When(when string) string {
 	switch when {
 	case api.Now:

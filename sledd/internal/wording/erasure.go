@@ -21,10 +21,10 @@ func filled(rows []Row) []Row {
 
 const sampleBytes = 4096
 
-// results are what became of a disk.
+// results describes each result of an erasure.
 var results = map[string]string{"good": "emptied and read back", "failed": "FAILED", "left": "left out, not touched"}
 
-// ErasedDisk is which disk a record is about, and what became of it.
+// ErasedDisk lists the facts of a record about its disk, the result first.
 func ErasedDisk(r api.Erasure) []Row {
 	return filled([]Row{
 		{"Result", results[r.Result]},
@@ -38,7 +38,7 @@ func ErasedDisk(r api.Erasure) []Row {
 	})
 }
 
-// ErasureCourse is how a disk was emptied and read back.
+// ErasureCourse lists how a disk was emptied and read back.
 func ErasureCourse(r api.Erasure) []Row {
 	if r.Level == "" {
 		return nil

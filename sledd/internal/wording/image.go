@@ -4,7 +4,7 @@ package wording
 
 import "github.com/sled-fleet/sled/sledd/api"
 
-// Used is how much of the disk is in use; empty if unknown.
+// Used returns the used size of the disk; empty if unknown.
 func Used(i api.Image) string {
 	if i.UsedBytes == 0 {
 		return ""
@@ -12,7 +12,7 @@ func Used(i api.Image) string {
 	return Bytes(i.UsedBytes)
 }
 
-// ShortDigest is enough of a digest to compare by eye.
+// ShortDigest returns enough of a digest to compare by eye.
 func ShortDigest(digest string) string {
 	if len(digest) > 19 {
 		return digest[:19]

@@ -9,7 +9,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// SuccessRate is the rate of kexecs that were confirmed.
+// SuccessRate returns the rate of kexecs that were confirmed.
 func SuccessRate(rate *float64) string {
 	if rate == nil {
 		return ""
@@ -17,7 +17,7 @@ func SuccessRate(rate *float64) string {
 	return fmt.Sprintf("%.1f %%", *rate*100)
 }
 
-// QuirkMatch is which models a quirk is about.
+// QuirkMatch lists what a quirk matches.
 func QuirkMatch(m api.QuirkMatch) string {
 	var parts []string
 	matches := [][2]string{{"vendor", m.Vendor}, {"product", m.Product}, {"version", m.Version}, {"bios", m.BIOS}}

@@ -15,7 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Architecture is the declared architecture, or else the one that the node reported.
+// Architecture returns the declared architecture, or else the one that the node reported.
 func Architecture(n api.Node) string {
 	if n.Architecture != "" {
 		return n.Architecture
@@ -23,7 +23,7 @@ func Architecture(n api.Node) string {
 	return n.Status.Architecture
 }
 
-// BMC is the URL of a BMC.
+// BMC returns the URL of a BMC.
 func BMC(bmc *api.BMC) string {
 	if bmc == nil {
 		return ""
@@ -35,7 +35,7 @@ func BMC(bmc *api.BMC) string {
 	return bmc.Driver + "://" + address
 }
 
-// DataDisks is what is mounted where.
+// DataDisks lists the data disks with their mount points.
 func DataDisks(list []api.DataDisk) string {
 	parts := make([]string, 0, len(list))
 	for _, d := range list {
@@ -44,7 +44,7 @@ func DataDisks(list []api.DataDisk) string {
 	return strings.Join(parts, ", ")
 }
 
-// Overdue is for how long a node has stood still beyond what its phase allows, and when its step moved last.
+// Overdue returns the time for which a node has stood still too long, and the last progress of its step.
 func Overdue(n api.Node) string {
 	if n.Overdue == 0 {
 		return ""
@@ -56,7 +56,7 @@ func Overdue(n api.Node) string {
 	return late
 }
 
-// BootOrder is what the firmware boots first; empty for BIOS, which does not report it.
+// BootOrder returns what the firmware boots first; empty for BIOS, which does not report it.
 func BootOrder(n api.Node) string {
 	text := n.Status.OS.BootOrder.String()
 	if current := n.Status.OS.BootCurrent; text != "" && !current.IsZero() {
@@ -68,7 +68,7 @@ func BootOrder(n api.Node) string {
 	return text
 }
 
-// Facts are facts in the order of their keys.
+// Facts lists facts in the order of their keys.
 func Facts(values map[string]api.Identifier) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -79,7 +79,7 @@ func Facts(values map[string]api.Identifier) string {
 	return strings.Join(parts, ", ")
 }
 
-// Fact is a fact as it was reported; a byte count also in a readable unit.
+// Fact returns a fact as it was reported; a byte count also in a readable unit.
 func Fact(key, value string) string {
 	if n, err := strconv.ParseInt(value, 10, 64); key == "bytes" && err == nil {
 		return fmt.Sprintf("%s (%s)", value, Bytes(n))
@@ -87,10 +87,10 @@ func Fact(key, value string) string {
 	return value
 }
 
-// Phase is a phase, also of a node that was never observed.
+// Phase returns a phase, also of a node that was never observed.
 func Phase(phase api.Phase) string { return cmp.Or(string(phase), api.Unseen) }
 
-// Rescue is how to log in to a node under rescue, or its state.
+// Rescue returns the login to a node under rescue, or the state of its rescue.
 func Rescue(n api.Node) string {
 	name := NodeName(n)
 	switch r := n.Rescue; {
@@ -105,7 +105,7 @@ func Rescue(n api.Node) string {
 	}
 }
 
-// Generation is the observed generation, and the requested one if that differs.
+// Generation returns the observed generation, and the requested one if that differs.
 func Generation(n api.Node) string {
 	observed := strconv.FormatInt(n.Status.Generation, 10)
 	if n.Binding == nil && n.Status.Generation == 0 {
@@ -117,7 +117,7 @@ func Generation(n api.Node) string {
 	return observed + " -> " + strconv.FormatInt(n.Binding.Generation, 10)
 }
 
-// Image is the observed image, and the requested one if that differs.
+// Image returns the observed image, and the requested one if that differs.
 func Image(n api.Node) string {
 	switch {
 	case n.Binding == nil || n.Binding.Satisfied:
@@ -128,7 +128,7 @@ func Image(n api.Node) string {
 	return Dash(n.Status.Image) + " -> " + Request(*n.Binding)
 }
 
-// NodeName is the name of a node, else its MAC.
+// NodeName returns the name of a node, else its MAC.
 func NodeName(n api.Node) string {
 	return cmp.Or(n.Name, n.MAC)
 }

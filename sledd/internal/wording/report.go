@@ -11,7 +11,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
-// Headline is the verdict in one sentence.
+// Headline returns the verdict in one sentence.
 func Headline(s rollout.Summary) string {
 	all := len(s.Nodes)
 	switch s.State {
@@ -36,7 +36,7 @@ func Headline(s rollout.Summary) string {
 	return s.Reason.String()
 }
 
-// StartName is how an installed system was started.
+// StartName names the way in which an installed system was started.
 func StartName(name string) string {
 	switch name {
 	case "reboot":
@@ -47,7 +47,7 @@ func StartName(name string) string {
 	return name
 }
 
-// Started is the same as part of a sentence; empty if it is not known.
+// Started returns the same as part of a sentence; empty if it is not known.
 func Started(name string) string {
 	if name == "" {
 		return ""
@@ -55,7 +55,7 @@ func Started(name string) string {
 	return "started by " + strings.SplitN(StartName(name), ":", 2)[0]
 }
 
-// EntryName is how a node entered the Sled system.
+// EntryName names the way in which a node entered the Sled system.
 func EntryName(name string) string {
 	if name == "" {
 		return "not reported"
@@ -63,7 +63,7 @@ func EntryName(name string) string {
 	return name
 }
 
-// Entered is the same as part of a sentence; empty if it is not known.
+// Entered returns the same as part of a sentence; empty if it is not known.
 func Entered(name string) string {
 	if name == "" {
 		return ""
@@ -71,7 +71,7 @@ func Entered(name string) string {
 	return "entered by " + name
 }
 
-// OtherStarts reports how often systems were started otherwise than most.
+// OtherStarts counts the systems that were started in another way than most.
 func OtherStarts(s rollout.Summary) string {
 	var words []string
 	for _, figure := range s.Starts[min(1, len(s.Starts)):] {

@@ -11,7 +11,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 )
 
-// Received is what a write received: "110.12MB by multicast, 2.48MB by HTTP, 812 packets lost, 1 chunk rejected".
+// Received describes what a write received: "110.12MB by multicast, 2.48MB by HTTP, 812 packets lost, 1 chunk
+// rejected".
 func Received(r *api.Received) string {
 	text := Bytes(r.HTTP) + " by HTTP"
 	if r.Multicast == 0 && r.Packets == 0 && r.Rejected == 0 {
@@ -21,19 +22,19 @@ func Received(r *api.Received) string {
 		Counted(r.Lost, "packet"), Counted(r.Rejected, "chunk"))
 }
 
-// Sent is what the boot server sent: "the boot server sent 1.04 copies of debian-12-v2 to 8 nodes: ..."
+// Sent describes what the boot server sent: "the boot server sent 1.04 copies of debian-12-v2 to 8 nodes: ..."
 func Sent(s rollout.Sent) string { return "the boot server sent " + SentCopies(s) + " " + SentHow(s) }
 
-// SentCopies is how often an image was sent.
+// SentCopies counts the copies of an image that were sent.
 func SentCopies(s rollout.Sent) string { return fmt.Sprintf("%.2f copies", s.Copies) }
 
-// SentHow is to whom an image was sent, and how.
+// SentHow names the image and its receivers, and counts bytes and losses.
 func SentHow(s rollout.Sent) string {
 	return fmt.Sprintf("of %s to %s: %s by multicast, %s by HTTP, %s lost, %s rejected", Clean(s.Image), Nodes(s.Nodes),
 		Bytes(s.Multicast), Bytes(s.HTTP), Counted(s.Lost, "packet"), Counted(s.Rejected, "chunk"))
 }
 
-// CurrentWave is the last wave that has started, or the first.
+// CurrentWave returns the last wave that has started, or the first.
 func CurrentWave(r api.Rollout) int {
 	wave := 1
 	for _, run := range r.Runs {
@@ -44,7 +45,7 @@ func CurrentWave(r api.Rollout) int {
 	return wave
 }
 
-// RolloutTook is how long a rollout has run.
+// RolloutTook returns the time that a rollout has run.
 func RolloutTook(r api.Rollout, now time.Time) time.Duration {
 	switch {
 	case !r.Ended.IsZero():
@@ -55,7 +56,7 @@ func RolloutTook(r api.Rollout, now time.Time) time.Duration {
 	return r.Seen.Sub(r.Started)
 }
 
-// RunTook is how long a node has run; empty for one that waits.
+// RunTook returns the time that a node has run; empty for one that waits.
 func RunTook(n api.NodeRun, now time.Time) string {
 	if n.State == api.RunWaiting {
 		return ""
@@ -63,7 +64,7 @@ func RunTook(n api.NodeRun, now time.Time) string {
 	return Clock(time.Duration(rollout.Took(n, now) * float64(time.Second)))
 }
 
-// Silent is for how long the runner of a rollout was not heard; empty: it was.
+// Silent returns the time since the runner of a rollout was last heard; empty if it is heard.
 func Silent(r api.Rollout) string {
 	if r.Silent == 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Percent is how much of a step is done.
+// Percent returns the part of a step that is done.
 func Percent(p *api.Progress) int64 {
 	if p.Total <= 0 {
 		return 0
@@ -18,7 +18,7 @@ func Percent(p *api.Progress) int64 {
 	return min(max(p.Bytes, 0), p.Total) * 100 / p.Total
 }
 
-// TimeLeft is the estimated remaining time of the step; empty if unknown.
+// TimeLeft returns the estimated remaining time of the step; empty if unknown.
 func TimeLeft(p *api.Progress) string {
 	if p.Rate <= 0 || p.Total <= p.Bytes {
 		return ""
@@ -26,7 +26,7 @@ func TimeLeft(p *api.Progress) string {
 	return Clock(time.Duration(float64(p.Total-p.Bytes)/float64(p.Rate)*float64(time.Second))) + " left"
 }
 
-// Code is how the exit code of a failed step is shown, such as "code 4 disk".
+// Code returns the exit code of a failed step with its name, such as "code 4 disk".
 func Code(code int) string {
 	if name := api.CodeName(code); name != "" {
 		return fmt.Sprintf("code %d %s", code, name)
@@ -63,7 +63,7 @@ func Note(n api.Node) string {
 	return Detail(n.Status)
 }
 
-// Detail is the detail of the last step. It is outdated once a node boots again or waits.
+// Detail returns the detail of the last step. It is outdated once a node boots again or waits.
 func Detail(s api.Status) string {
 	switch s.Phase {
 	case api.Discovered, api.Booting, api.Idle:
@@ -73,7 +73,7 @@ func Detail(s api.Status) string {
 	}
 }
 
-// Reason is the failure of a node, with the name of the exit code.
+// Reason returns the failure of a node, with the name of the exit code.
 func Reason(s api.Status) string {
 	if s.Phase != api.Failed {
 		return ""
@@ -91,7 +91,7 @@ func Reason(s api.Status) string {
 	return strings.Join(parts, ": ")
 }
 
-// Step is the place of the step in its plan, and its verb.
+// Step returns the place of the step in its plan, and its verb.
 func Step(s api.Status) string {
 	if s.Steps == 0 {
 		return ""
@@ -99,7 +99,7 @@ func Step(s api.Status) string {
 	return fmt.Sprintf("%d/%d %s", s.Step, s.Steps, s.Verb)
 }
 
-// Progress is the step, and how far it is.
+// Progress returns the step, and how far it is.
 func Progress(s api.Status) string {
 	words := []string{Step(s)}
 	if p := s.Progress; p != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// Times is "once", or how often.
+// Times returns "once", or how often.
 func Times(n int64) string {
 	if n == 1 {
 		return "once"
@@ -34,7 +34,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
-// OnlyYes is empty for false.
+// OnlyYes returns yes, and nothing for false.
 func OnlyYes(b bool) string {
 	if b {
 		return "yes"
@@ -42,7 +42,7 @@ func OnlyYes(b bool) string {
 	return ""
 }
 
-// YesNo is a truth value.
+// YesNo returns yes or no.
 func YesNo(b bool) string {
 	if b {
 		return "yes"
@@ -50,7 +50,7 @@ func YesNo(b bool) string {
 	return "no"
 }
 
-// Count is a number; empty for 0.
+// Count returns a number; empty for 0.
 func Count(n int) string {
 	if n == 0 {
 		return ""
@@ -58,7 +58,7 @@ func Count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// Time is a time; empty for the zero time.
+// Time returns a time; empty for the zero time.
 func Time(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -77,10 +77,10 @@ func Dash(cell string) string {
 // Clean makes text of an operator safe for a terminal; text of a node is so by its type.
 func Clean(s string) string { return api.Clean(s).String() }
 
-// Bytes is a number of bytes in a readable unit.
+// Bytes returns a number of bytes in a readable unit.
 func Bytes(n int64) string { return progress.FormatBytes(n) }
 
-// Age is the time since t in one unit; empty for the zero time.
+// Age returns the time since t in one unit; empty for the zero time.
 func Age(now, t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -88,7 +88,7 @@ func Age(now, t time.Time) string {
 	return Duration(max(now.Sub(t), 0))
 }
 
-// Duration is a duration in one unit.
+// Duration returns a duration in one unit.
 func Duration(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:
@@ -101,7 +101,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// Labels are labels in the order of their keys.
+// Labels lists labels in the order of their keys.
 func Labels(labels map[string]string) string {
 	var pairs []string
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
@@ -110,7 +110,7 @@ func Labels(labels map[string]string) string {
 	return strings.Join(pairs, ",")
 }
 
-// Counted is a number with its noun.
+// Counted returns a number with its noun.
 func Counted(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -118,7 +118,7 @@ func Counted(n int64, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Nodes is a number of nodes.
+// Nodes returns a number of nodes.
 func Nodes(n int) string { return Counted(int64(n), "node") }
 
 // Around puts words between others; it is empty without words.
@@ -130,7 +130,7 @@ func Around(before, words, after string) string {
 	return before + words + after
 }
 
-// List is a list, or the word for an empty one.
+// List returns a list, or the word for an empty one.
 func List(list []string) string {
 	if len(list) == 0 {
 		return "none"
@@ -138,5 +138,5 @@ func List(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Seconds is a duration in seconds.
+// Seconds returns a duration in seconds.
 func Seconds(seconds float64) string { return fmt.Sprintf("%.1f s", seconds) }

@@ -27,7 +27,7 @@ func Cells(row string) int { return text.StringWidthWithoutEscSequences(row) }
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Noon is when the tests happen.
+// Noon is the time of the tests.
 var Noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // Buffer can be written by a command while a test reads it.
@@ -84,10 +84,10 @@ func (w *Transcript) At(t *testing.T, width int, name string) {
 	}
 }
 
-// Widths are those of the terminals on which nothing is wider than a line. goldenWidth is the one whose output is kept.
+// Widths are the terminals in which every line has to fit.
 var Widths = []int{80, 100, 120, 200}
 
-// GoldenWidth is the width of terminals whose output is kept.
+// GoldenWidth is the one whose output is kept.
 const GoldenWidth = 80
 
 // Terminal is a screen of a width.

@@ -4,7 +4,7 @@ package live
 
 import "github.com/sled-fleet/sled/sledd/api"
 
-// Verdict is whether a node has what is requested.
+// Verdict compares a node with its binding.
 type Verdict int
 
 // Verdicts.

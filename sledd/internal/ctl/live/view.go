@@ -8,7 +8,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 )
 
-// Rollout returns what shows a rollout with its running nodes on a terminal, or in another output.
+// Rollout returns the function that shows a rollout and its running nodes, on a terminal or in another output.
 func Rollout(p show.Printer) func(r api.Rollout, nodes []api.Node, trouble error) {
 	if p.Screen.Terminal {
 		return (&rolloutLive{liveView: liveView{Printer: p, begin: p.Now()}}).show

@@ -9,7 +9,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
-// ErasureColumns are those of a list of erase records.
+// ErasureColumns are the columns of a list of erase records.
 var ErasureColumns = []Column[api.Erasure]{
 	Col("number", func(r api.Erasure) string { return strconv.FormatInt(r.Number, 10) }),
 	Col("time", func(r api.Erasure) string { return wording.Time(r.Time) }).Wraps(10),

@@ -12,7 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// rowsIn is how many rows fit into that many lines, and at least one.
+// rowsIn returns the number of rows that fit into that many lines, at least one.
 func (l *layout) rowsIn(lines int, cells [][]string) int {
 	for at, row := range cells {
 		height := 1
@@ -26,7 +26,7 @@ func (l *layout) rowsIn(lines int, cells [][]string) int {
 	return len(cells)
 }
 
-// shape is what a layout needs to know of a column.
+// shape is a column, as a layout sees it.
 type shape struct {
 	header   string
 	least    int

@@ -13,7 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
-// NodeColumns are those of a list of nodes.
+// NodeColumns returns the columns of a list of nodes.
 func (p *Printer) NodeColumns() []Column[api.Node] {
 	return []Column[api.Node]{
 		Col("name", p.nameCell).Wraps(12),
@@ -28,7 +28,7 @@ func (p *Printer) NodeColumns() []Column[api.Node] {
 	}
 }
 
-// StatusColumns are those of the status of nodes.
+// StatusColumns returns the columns of the status of nodes.
 func (p *Printer) StatusColumns() []Column[api.Node] {
 	return []Column[api.Node]{
 		Col("name", p.nameCell).Wraps(12),
@@ -100,7 +100,8 @@ func CountText(count api.SummaryCount, screen Screen) string {
 	return wording.Nodes(count.Nodes) + ": " + strings.Join(parts, ", ")
 }
 
-// SummaryColumns is how a group is shown: phases in which a node works, or waits for an operator, are counted together.
+// SummaryColumns returns the columns of a summary: phases in which a node works, or waits for an operator, are counted
+// together.
 func (p *Printer) SummaryColumns(header string) []Column[api.SummaryGroup] {
 	in := func(header string, phases ...api.Phase) Column[api.SummaryGroup] {
 		return Col(header, func(g api.SummaryGroup) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
-// AuditColumns are those of a list of changes.
+// AuditColumns are the columns of a list of changes.
 var AuditColumns = []Column[api.AuditRecord]{
 	Col("time", func(r api.AuditRecord) string { return wording.Time(r.Time) }),
 	Col("operator", func(r api.AuditRecord) string { return r.Operator }).Wraps(8),
@@ -24,7 +24,7 @@ var AuditColumns = []Column[api.AuditRecord]{
 	Col("status", func(r api.AuditRecord) string { return strconv.Itoa(r.Status) }),
 }
 
-// BindingColumns are those of a list of bindings.
+// BindingColumns returns the columns of a list of bindings.
 func (p *Printer) BindingColumns() []Column[api.Binding] {
 	return []Column[api.Binding]{
 		Col("node", func(b api.Binding) string { return b.Node }).Wraps(12),
@@ -44,7 +44,7 @@ func (p *Printer) Image(i api.Image) {
 	p.Section("image", append(rows, [2]string{"created", wording.Time(i.Created)}))
 }
 
-// ImageColumns are those of a list of images.
+// ImageColumns returns the columns of a list of images.
 func (p *Printer) ImageColumns() []Column[api.Image] {
 	return []Column[api.Image]{
 		Col("name", func(i api.Image) string { return i.Name }).Wraps(20),
@@ -59,7 +59,7 @@ func (p *Printer) ImageColumns() []Column[api.Image] {
 	}
 }
 
-// KexecColumns are those of a list of models.
+// KexecColumns returns the columns of a list of models.
 func (p *Printer) KexecColumns() []Column[api.KexecModel] {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return []Column[api.KexecModel]{
@@ -75,7 +75,7 @@ func (p *Printer) KexecColumns() []Column[api.KexecModel] {
 	}
 }
 
-// QuirkColumns are those of a list of quirks.
+// QuirkColumns are the columns of a list of quirks.
 var QuirkColumns = []Column[api.Quirk]{
 	Col("match", func(q api.Quirk) string { return wording.QuirkMatch(q.Match) }).Wraps(16),
 	Col("reason", func(q api.Quirk) string { return wording.Clean(q.Reason) }).Wraps(16),
@@ -102,7 +102,7 @@ func lastUsedText(used time.Time) string {
 	return used.Local().Format("2006-01-02 15h")
 }
 
-// OperatorColumns are those of a list of operators.
+// OperatorColumns returns the columns of a list of operators.
 func (p *Printer) OperatorColumns() []Column[api.Operator] {
 	return []Column[api.Operator]{
 		Col("name", func(o api.Operator) string { return o.Name }).Wraps(12),

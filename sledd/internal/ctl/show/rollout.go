@@ -94,7 +94,7 @@ func (s Screen) failedCount(n int) string {
 	return s.Paint(fmt.Sprint(n), text.FgRed)
 }
 
-// RolloutColumns are those of a list of rollouts.
+// RolloutColumns returns the columns of a list of rollouts.
 func (p *Printer) RolloutColumns() []Column[api.Rollout] {
 	return []Column[api.Rollout]{
 		Col("name", func(r api.Rollout) string { return r.Name }),

@@ -46,7 +46,7 @@ func Table[T any](w io.Writer, screen Screen, columns []Column[T], rows []T) {
 	First(w, screen, columns, rows, 0)
 }
 
-// Screenful is how many lines of a long list a terminal gets.
+// Screenful is the number of lines of a long list that a terminal gets.
 const Screenful = 40
 
 // First is printTable of the rows that fit into that many lines of a terminal; 0: all. It returns how many
