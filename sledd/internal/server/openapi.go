@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // apiVersion is that of the operator API, not of a release.
@@ -20,10 +21,50 @@ func OpenAPI() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
+	return outline(compact), nil
+}
+
+// outlineDepth is the level of nesting from which on a value is written on one line: a parameter of a request, a
+// response, a property of a schema.
+const outlineDepth = 6
+
+// outline indents compact JSON, one line for each value of outlineDepth: a changed field is a changed line.
+func outline(compact []byte) []byte {
 	var out bytes.Buffer
-	if err := json.Indent(&out, compact, "", "  "); err != nil {
-		return nil, fmt.Errorf("indent: %w", err)
+	depth, quoted := 0, false
+	newline := func(level int) {
+		if depth < outlineDepth {
+			out.WriteString("\n" + strings.Repeat("  ", level))
+		}
+	}
+	for i, char := range compact {
+		switch {
+		case quoted:
+			out.WriteByte(char)
+			quoted = char != '"' || escaped(compact[:i])
+		case char == '{' || char == '[':
+			out.WriteByte(char)
+			depth++
+			newline(depth)
+		case char == '}' || char == ']':
+			newline(depth - 1)
+			depth--
+			out.WriteByte(char)
+		default:
+			out.WriteByte(char)
+			quoted = char == '"'
+			if char == ':' || char == ',' && depth >= outlineDepth {
+				out.WriteByte(' ')
+			} else if char == ',' {
+				newline(depth)
+			}
+		}
 	}
 	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return out.Bytes()
+}
+
+// escaped reports whether the text ends in an odd number of backslashes.
+func escaped(text []byte) bool {
+	return (len(text)-len(bytes.TrimRight(text, `\`)))%2 == 1
 }
