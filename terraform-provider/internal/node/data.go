@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
@@ -29,19 +31,13 @@ func NewDataSource() datasource.DataSource { return &nodeData{} }
 
 // known is data sled_node.
 type known struct {
+	declared.Node
 	observed
 	facts
-	MAC          mac.Value       `tfsdk:"mac"`
-	MACs         []string        `tfsdk:"macs"`
-	Name         types.String    `tfsdk:"name"`
-	Architecture types.String    `tfsdk:"architecture"`
-	Flavour      types.String    `tfsdk:"flavour"`
-	Disk         types.String    `tfsdk:"disk"`
-	KeepDisks    []string        `tfsdk:"keep_disks"`
-	DataDisks    []dataDiskModel `tfsdk:"data_disks"`
-	BootOrder    types.String    `tfsdk:"boot_order"`
-	Admission    types.String    `tfsdk:"admission"`
-	BMC          *bmcModel       `tfsdk:"bmc"`
+	MAC  mac.Value    `tfsdk:"mac"`
+	MACs []string     `tfsdk:"macs"`
+	Name types.String `tfsdk:"name"`
+	BMC  *bmcModel    `tfsdk:"bmc"`
 }
 
 // facts is the hardware as the machine reports it.
@@ -93,21 +89,6 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 			MarkdownDescription: "MACs of further interfaces that the machine may boot from; null for none."},
 		"name": schema.StringAttribute{Optional: true, Computed: true,
 			MarkdownDescription: "Name of the node. Set this or `mac`."},
-		"architecture": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "`x86_64` or `arm64`; null: as declared by default, `x86_64`."},
-		"flavour": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "Flavour of the Sled system; null: the boot server's setting."},
-		"disk": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "Selector of the disk that bindings use; null when none is declared."},
-		"keep_disks": schema.ListAttribute{Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "Selectors of disks that are never written; null for none."},
-		"data_disks": knownDataDisksSchema(),
-		"boot_order": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "What its firmware is to boot first: `keep`, `disk` or `network`; null: as " +
-				"declared by default, `keep`."},
-		"admission": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "Least level at which a machine is admitted as the node; null: as declared by " +
-				"default, `open`."},
 		"bmc": schema.SingleNestedAttribute{Computed: true, MarkdownDescription: "Its power control; null when " +
 			"none is declared.",
 			Attributes: map[string]schema.Attribute{
@@ -119,6 +100,7 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 			}},
 	}
 	maps.Copy(attributes, observedSchema())
+	maps.Copy(attributes, declared.Known(attribute.Node))
 	maps.Copy(attributes, factsSchema())
 	response.Schema = schema.Schema{Attributes: attributes, MarkdownDescription: "One machine: its declaration, " +
 		"its observed state and its " +
@@ -159,9 +141,7 @@ func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, res
 		return
 	}
 	k = known{observed: observedOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), MACs: stored.MACs,
-		Name: text(stored.Name), Architecture: text(stored.Architecture),
-		Flavour: text(stored.Flavour), Disk: text(stored.Disk), KeepDisks: stored.KeepDisks,
-		DataDisks: dataDiskModels(stored.DataDisks),
-		BootOrder: text(stored.BootOrder), Admission: text(stored.Admission), BMC: bmcOf(stored.BMC)}
+		Name: text(stored.Name), BMC: bmcOf(stored.BMC)}
+	declared.Take(&k.Node, stored.NodeSpec, attribute.Node)
 	response.Diagnostics.Append(response.State.Set(ctx, &k)...)
 }

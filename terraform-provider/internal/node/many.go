@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -18,6 +17,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
@@ -63,17 +64,12 @@ func (n *nodes) Schema(ctx context.Context, _ resource.SchemaRequest, response *
 			Validators: []validator.Map{mac.Keys{}, mapvalidator.NoNullValues(),
 				mapvalidator.AlsoRequires(path.MatchRoot("bmc_driver"))},
 			MarkdownDescription: "MAC to name or address of the power control."},
-		"keep_disks": schema.ListAttribute{Optional: true, ElementType: types.StringType,
-			Validators:          []validator.List{listvalidator.SizeAtMost(16), listvalidator.NoNullValues()},
-			MarkdownDescription: "Selectors of disks that are never written, on all machines. At most 16."},
 		"drifted": schema.MapAttribute{Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "The exceptions: MAC of a machine whose declaration somebody else changed, to the " +
 				"attributes that differ. The next apply sets them back."},
 	}
-	for _, name := range []string{"labels", "architecture", "flavour", "disk", "data_disks", "boot_order",
-		"admission"} {
-		attributes[name] = one.Schema.Attributes[name]
-	}
+	attributes["labels"] = one.Schema.Attributes["labels"]
+	maps.Copy(attributes, declared.Schema(attribute.Node))
 	response.Schema = schema.Schema{Attributes: attributes,
 		MarkdownDescription: "The declarations of many machines, with what they have in common written once. Made for " +
 			"thousands of machines, where one `sled_node` each makes plans slow. Machines that differ in more belong in " +

@@ -8,36 +8,32 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
 // manyModel is sled_nodes.
 type manyModel struct {
+	declared.Node
 	Names        types.Map    `tfsdk:"names"`
 	Disks        types.Map    `tfsdk:"disks"`
 	BMCAddresses types.Map    `tfsdk:"bmc_addresses"`
 	BMCDriver    types.String `tfsdk:"bmc_driver"`
 	Labels       types.Map    `tfsdk:"labels"`
-	Architecture types.String `tfsdk:"architecture"`
-	Flavour      types.String `tfsdk:"flavour"`
-	Disk         types.String `tfsdk:"disk"`
-	KeepDisks    types.List   `tfsdk:"keep_disks"`
-	DataDisks    types.List   `tfsdk:"data_disks"`
-	BootOrder    types.String `tfsdk:"boot_order"`
-	Admission    types.String `tfsdk:"admission"`
 	Drifted      types.Map    `tfsdk:"drifted"`
 }
 
 // known is true when no declaration depends on what the apply finds.
 func (m *manyModel) known() bool {
-	for _, value := range []attr.Value{m.Names, m.Disks, m.BMCAddresses, m.Labels, m.KeepDisks, m.DataDisks,
-		m.BMCDriver, m.Architecture, m.Flavour, m.Disk, m.BootOrder, m.Admission} {
+	values := slices.Collect(maps.Values(declared.Values(&m.Node)))
+	for _, value := range append(values, m.Names, m.Disks, m.BMCAddresses, m.Labels, m.BMCDriver) {
 		if unknown(value) {
 			return false
 		}
@@ -61,16 +57,11 @@ func unknown(value attr.Value) bool {
 // specs are the declarations, by MAC.
 func (m *manyModel) specs() map[string]api.NodeSpec {
 	all, disks, addresses := map[string]api.NodeSpec{}, stringsOf(m.Disks), stringsOf(m.BMCAddresses)
-	labels, data, keep := stringsOf(m.Labels), dataDisksIn(m.DataDisks), []string(nil)
-	for _, one := range m.KeepDisks.Elements() {
-		if text, ok := one.(types.String); ok {
-			keep = append(keep, text.ValueString())
-		}
-	}
+	common := api.NodeSpec{Labels: stringsOf(m.Labels)}
+	declared.Fill(&common, &m.Node)
 	for address, name := range stringsOf(m.Names) {
-		spec := api.NodeSpec{MAC: address, Name: name, Labels: labels, KeepDisks: keep, DataDisks: data,
-			Disk: m.Disk.ValueString(), Architecture: m.Architecture.ValueString(), Flavour: m.Flavour.ValueString(),
-			BootOrder: m.BootOrder.ValueString(), Admission: m.Admission.ValueString()}
+		spec := common
+		spec.MAC, spec.Name = address, name
 		if own, found := disks[address]; found {
 			spec.Disk = own
 		}
@@ -111,25 +102,20 @@ func mapFrom(all map[string]string) types.Map {
 
 // differences names the attributes in which a stored declaration is not the declared one. Further MACs are not declared
 // here and stay as they are.
-func differences(declared, stored api.NodeSpec) []string {
+func differences(planned, stored api.NodeSpec) []string {
 	var names []string
-	for _, one := range []struct {
-		name string
-		same bool
-	}{
-		{"name", declared.Name == stored.Name},
-		{"labels", maps.Equal(declared.Labels, stored.Labels)},
-		{"architecture", declared.Architecture == stored.Architecture},
-		{"flavour", declared.Flavour == stored.Flavour},
-		{"disk", declared.Disk == stored.Disk},
-		{"keep_disks", slices.Equal(declared.KeepDisks, stored.KeepDisks)},
-		{"data_disks", slices.Equal(declared.DataDisks, stored.DataDisks)},
-		{"boot_order", declared.BootOrder == stored.BootOrder},
-		{"admission", declared.Admission == stored.Admission},
-		{"bmc", reflect.DeepEqual(declared.BMC, stored.BMC)},
-	} {
-		if !one.same {
-			names = append(names, one.name)
+	a, b := reflect.ValueOf(planned), reflect.ValueOf(stored)
+	for i := range a.NumField() {
+		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
+		same := reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface())
+		switch kind := a.Field(i).Kind(); {
+		case name == "mac" || name == "macs":
+			same = true
+		case kind == reflect.Slice || kind == reflect.Map: // nil and empty are the same
+			same = same || a.Field(i).Len() == 0 && b.Field(i).Len() == 0
+		}
+		if !same {
+			names = append(names, name)
 		}
 	}
 	return names

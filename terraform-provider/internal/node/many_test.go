@@ -132,7 +132,7 @@ func TestAccNodesRefused(t *testing.T) {
 	}
 	r.sledd.Declare(1)
 	r.declare(nodes(map[int]string{1: "n1"}, `disk = "only"`))
-	r.Fails(`declared already, with other values.*node n1 \(52:54:00:77:00:01\): other labels, disk`, "plan")
+	r.Fails(`declared already, with other values.*node n1 \(52:54:00:77:00:01\): other disk, labels`, "plan")
 	r.declare(nodes(map[int]string{1: "n1"}, `disk = "serial:LAB-0001"`, `labels = { rack = "a" }`))
 	r.Apply() // the same is taken over
 	r.Empty()

@@ -8,23 +8,19 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
 )
 
 // model is sled_node in a configuration, a plan and a state.
 type model struct {
-	MAC          mac.Value         `tfsdk:"mac"`
-	MACs         []string          `tfsdk:"macs"`
-	Name         types.String      `tfsdk:"name"`
-	Labels       map[string]string `tfsdk:"labels"`
-	Architecture types.String      `tfsdk:"architecture"`
-	Flavour      types.String      `tfsdk:"flavour"`
-	Disk         types.String      `tfsdk:"disk"`
-	KeepDisks    []string          `tfsdk:"keep_disks"`
-	DataDisks    []dataDiskModel   `tfsdk:"data_disks"`
-	BootOrder    types.String      `tfsdk:"boot_order"`
-	Admission    types.String      `tfsdk:"admission"`
-	BMC          *bmcModel         `tfsdk:"bmc"`
+	declared.Node
+	MAC    mac.Value         `tfsdk:"mac"`
+	MACs   []string          `tfsdk:"macs"`
+	Name   types.String      `tfsdk:"name"`
+	Labels map[string]string `tfsdk:"labels"`
+	BMC    *bmcModel         `tfsdk:"bmc"`
 }
 
 type bmcModel struct {
@@ -47,10 +43,8 @@ func title(name, address string) string {
 func (m *model) spec() api.NodeSpec {
 	spec := api.NodeSpec{
 		MAC: m.MAC.Address(), MACs: m.MACs, Name: m.Name.ValueString(), Labels: m.Labels,
-		Architecture: m.Architecture.ValueString(), Flavour: m.Flavour.ValueString(), Disk: m.Disk.ValueString(),
-		KeepDisks: m.KeepDisks, DataDisks: dataDisksOf(m.DataDisks), BootOrder: m.BootOrder.ValueString(),
-		Admission: m.Admission.ValueString(),
 	}
+	declared.Fill(&spec, &m.Node)
 	if m.BMC != nil {
 		spec.BMC = &api.BMC{Driver: m.BMC.Driver.ValueString(), Address: m.BMC.Address.ValueString(),
 			Port: m.BMC.Port.ValueInt64()}
@@ -61,19 +55,12 @@ func (m *model) spec() api.NodeSpec {
 // fill copies what sledd has. sledd has no empty labels and lists, so those in the configuration stay.
 func (m *model) fill(spec api.NodeSpec) {
 	m.MAC, m.Name = mac.Of(spec.MAC), text(spec.Name)
-	m.Architecture, m.Flavour, m.Disk = text(spec.Architecture), text(spec.Flavour), text(spec.Disk)
-	m.BootOrder, m.Admission = text(spec.BootOrder), text(spec.Admission)
+	declared.Take(&m.Node, spec, attribute.Node)
 	if len(spec.MACs) > 0 || len(m.MACs) > 0 {
 		m.MACs = spec.MACs
 	}
 	if len(spec.Labels) > 0 || len(m.Labels) > 0 {
 		m.Labels = spec.Labels
-	}
-	if len(spec.KeepDisks) > 0 || len(m.KeepDisks) > 0 {
-		m.KeepDisks = spec.KeepDisks
-	}
-	if len(spec.DataDisks) > 0 || len(m.DataDisks) > 0 {
-		m.DataDisks = dataDiskModels(spec.DataDisks)
 	}
 	m.BMC = bmcOf(spec.BMC)
 }

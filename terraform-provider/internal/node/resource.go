@@ -6,6 +6,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -20,6 +21,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 	"github.com/sled-fleet/sled/terraform-provider/internal/mac"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
@@ -85,33 +88,11 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
 				Validators:          []validator.Map{mapvalidator.SizeAtMost(64), mapvalidator.NoNullValues()},
 				MarkdownDescription: "Free labels to select nodes by, also in Sled's Ansible inventory. At most 64."},
-			"architecture": schema.StringAttribute{Optional: true,
-				Validators:          []validator.String{stringvalidator.OneOf("x86_64", "arm64")},
-				MarkdownDescription: "`x86_64` or `arm64`. Default: `x86_64`."},
-			"flavour": schema.StringAttribute{Optional: true,
-				Validators: []validator.String{stringvalidator.OneOf("cloud", "generic")},
-				MarkdownDescription: "Kernel and drivers of the Sled system: `cloud` (virtual machines) or " +
-					"`generic`. Default: the boot server's setting."},
-			"disk": schema.StringAttribute{Optional: true,
-				Validators: []validator.String{stringvalidator.LengthBetween(1, 512)},
-				MarkdownDescription: "Selector of the disk, unless the binding has its own, such as " +
-					"`serial:LAB-0001`, or for equal machines `smallest,transport:nvme`. Terms are joined by commas; " +
-					"exactly one disk must match."},
-			"keep_disks": keepDisksSchema(),
-			"data_disks": dataDisksSchema(),
-			"boot_order": schema.StringAttribute{Optional: true,
-				Validators: []validator.String{stringvalidator.OneOf("keep", "disk", "network")},
-				MarkdownDescription: "What the firmware boots first, on UEFI: `disk` or `network`. It is set " +
-					"whenever the machine is " +
-					"imaged, and compared with what its system reports then. Default: `keep`, it is not changed."},
-			"admission": schema.StringAttribute{Optional: true,
-				Validators: []validator.String{stringvalidator.OneOf("open", "expected", "proven", "attested")},
-				MarkdownDescription: "Least level at which a machine is admitted as the node: `open`, `expected`, " +
-					"`proven` or `attested`. The site or the binding may require a higher one. Default: `open`."},
 			"bmc": schema.SingleNestedAttribute{Optional: true, Attributes: bmcSchema(),
 				MarkdownDescription: "Power control of the machine. The playbooks have its credentials."},
 		},
 	}
+	maps.Copy(response.Schema.Attributes, declared.Schema(attribute.Node))
 }
 
 func bmcSchema() map[string]schema.Attribute {

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package declared
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/sled-fleet/sled/sledd/attribute"
+)
+
+// Values are the values of a model, which is a pointer to a generated struct, by name.
+func Values(model any) map[string]attr.Value {
+	all, from := map[string]attr.Value{}, reflect.ValueOf(model).Elem()
+	for _, field := range reflect.VisibleFields(from.Type()) {
+		all[field.Tag.Get("tfsdk")], _ = from.FieldByIndex(field.Index).Interface().(attr.Value)
+	}
+	return all
+}
+
+// Fill copies the values of a model to a declaration, which has its fields under the same names.
+func Fill(spec, model any) {
+	fields := map[string]any{}
+	for name, value := range Values(model) {
+		if content := plain(value); content != nil {
+			fields[name] = content
+		}
+	}
+	text, err := json.Marshal(fields)
+	if err == nil {
+		err = json.Unmarshal(text, spec)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("%T does not fit %T: %v", model, spec, err)) // both are generated from one table
+	}
+}
+
+// plain is the content of a value; nil for null and for an unknown one.
+func plain(value attr.Value) any {
+	if value.IsNull() || value.IsUnknown() {
+		return nil
+	}
+	switch value := value.(type) {
+	case types.Bool:
+		return value.ValueBool()
+	case types.Int64:
+		return value.ValueInt64()
+	case types.String:
+		return value.ValueString()
+	case types.List:
+		list := []any{}
+		for _, one := range value.Elements() {
+			list = append(list, plain(one))
+		}
+		return list
+	case types.Map:
+		return members(value.Elements())
+	case types.Object:
+		return members(value.Attributes())
+	}
+	return nil
+}
+
+func members(values map[string]attr.Value) map[string]any {
+	all := map[string]any{}
+	for name, value := range values {
+		all[name] = plain(value)
+	}
+	return all
+}
+
+// Take copies a declaration to a model. sledd has no empty lists, so those in the configuration stay.
+func Take(model, spec any, list []attribute.Attribute) {
+	stored := map[string]any{}
+	text, err := json.Marshal(spec)
+	if err == nil {
+		decoder := json.NewDecoder(strings.NewReader(string(text)))
+		decoder.UseNumber()
+		err = decoder.Decode(&stored)
+	}
+	to, values := reflect.ValueOf(model).Elem(), Values(model)
+	for _, a := range list {
+		old, found := values[a.Name]
+		if !found || stored[a.Name] == nil && isEmpty(old) {
+			continue
+		}
+		value, fault := typeOf(a).ValueFromTerraform(context.Background(), raw(typeOf(a), stored[a.Name]))
+		if err == nil && fault != nil {
+			err = fault
+		}
+		for _, field := range reflect.VisibleFields(to.Type()) {
+			if field.Tag.Get("tfsdk") == a.Name && err == nil {
+				to.FieldByIndex(field.Index).Set(reflect.ValueOf(value))
+			}
+		}
+	}
+	if err != nil {
+		panic(fmt.Sprintf("%T does not fit %T: %v", spec, model, err))
+	}
+}
+
+func isEmpty(value attr.Value) bool {
+	switch value := value.(type) {
+	case types.List:
+		return !value.IsNull() && !value.IsUnknown() && len(value.Elements()) == 0
+	case types.Map:
+		return !value.IsNull() && !value.IsUnknown() && len(value.Elements()) == 0
+	}
+	return false
+}
+
+// raw is a JSON value as Terraform has it.
+func raw(kind attr.Type, content any) tftypes.Value {
+	typ := kind.TerraformType(context.Background())
+	switch content := content.(type) {
+	case json.Number:
+		number, _ := content.Int64()
+		return tftypes.NewValue(typ, number)
+	case []any:
+		list, _ := kind.(types.ListType)
+		values := make([]tftypes.Value, len(content))
+		for i, one := range content {
+			values[i] = raw(list.ElemType, one)
+		}
+		return tftypes.NewValue(typ, values)
+	case map[string]any:
+		values := map[string]tftypes.Value{}
+		switch kind := kind.(type) {
+		case types.MapType:
+			for name, one := range content {
+				values[name] = raw(kind.ElemType, one)
+			}
+		case types.ObjectType:
+			for name, one := range kind.AttrTypes {
+				values[name] = raw(one, content[name])
+			}
+		}
+		return tftypes.NewValue(typ, values)
+	}
+	return tftypes.NewValue(typ, content)
+}
