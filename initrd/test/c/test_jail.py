@@ -41,8 +41,9 @@ def test_files() -> None:
         for path in (secret, "/etc/passwd", "/proc/1/environ", f"/proc/{os.getpid()}/fd/1", "/dev/zero"):
             fails(way, f"open('{path}').read()", "Error")
         for folder in (work, "/dev/shm", "/tmp", "/usr/lib"):
-            done = jail(way, f"open('{folder}/new', 'w')")
-            assert done.returncode and not Path(folder, "new").exists(), f"{way}: {folder}: {done.stderr}"
+            new = Path(folder, f"{work.name}.new")  # a name that nobody else has
+            done = jail(way, f"open('{new}', 'w')")
+            assert done.returncode and not new.exists(), f"{way}: {folder}: {done.stderr}"
         fails(way, f"os.unlink('{secret}')", "Error")
         assert secret.exists()
     fails("landlock", "open('/proc/self/fd/10', 'w')", "Error")

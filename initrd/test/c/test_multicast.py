@@ -328,7 +328,8 @@ def test_silence() -> None:
         sock.bind(("127.0.0.1", 0))
         hollow = Hollow(sock)
         writer = Writer("silence", sock.getsockname()[1], patience=1, url=f"{http.url}/debian.raw.zst")
-        wait_for("the end of its requests", lambda: len(fetches) > 0 and time.monotonic() - hollow.heard > 3)
+        wait_for("the third silence", lambda: len(fetches) >= 3)
+        wait_for("the end of its requests", lambda: time.monotonic() - hollow.heard > 6)  # one is due after 5 s
         before = len(fetches)
         may.set()
         detail = writer.detail()
