@@ -81,6 +81,7 @@ class Machine:
         plan = self.ask("GET", f"{self.path}/plan?wait=60")
         if not plan.startswith(b"plan 1\n"):
             raise SystemExit(f"bench: {self.mac}: no plan: {plan!r}")
+        self.run = int(plan.split()[5])
 
 
 class Case:
@@ -116,13 +117,12 @@ class Case:
 
 def bind(site: Sledd, machine: Machine) -> float:
     """Seconds from the request that binds a node to the first byte of the plan that it waits for."""
-    generation = 1
     begun = threading.Event()
     arrived: list[float] = []
 
     def wait() -> None:
         link = http.client.HTTPConnection(site.address, timeout=90)
-        path = f"{machine.path}/plan?generation={generation}&wait=60"
+        path = f"{machine.path}/plan?run={machine.run}&wait=60"
         link.request("GET", path, headers={"Authorization": f"Bearer {machine.token}"})
         begun.set()
         answer = link.getresponse()

@@ -38,7 +38,7 @@ KEYS: dict[str, str] = {
     " by_hand flag help value",
     "image_attributes": "name go type of fields required values default min max pattern form text change example"
     " by_hand flag help value fixed measured",
-    "steps": "verb text last disk changes phase stage operands",
+    "steps": "verb text last leaves secret disk changes phase stage operands",
     "operands": "name type values default required text",
 }
 
@@ -52,7 +52,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "node_attributes": DECLARED,
     "image_attributes": DECLARED,
     "phases": {"working": False, "settled": False, "limit": 0, "colour": ""},
-    "steps": {"last": False, "disk": False, "changes": False, "phase": "", "stage": "", "operands": []},
+    "steps": dict.fromkeys(["last", "leaves", "secret", "disk", "changes"], False)
+    | {"phase": "", "stage": "", "operands": []},
     "operands": {"type": "", "values": [], "required": False, "default": ""},
 }
 

@@ -29,7 +29,7 @@ plan_disks_changed() { [ "$(plan_disks)" != "$plan_seen" ]; }
 plan_report() {
 	plan_step="step=$1 of=$2 verb=$3"
 	shift 3
-	sledc report $node "generation=$plan_generation" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" \
+	sledc report $node "generation=$plan_generation" "run=$plan_nth" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" \
 		$plan_step "log=$plan_log" "$@"
 }
 
@@ -120,11 +120,11 @@ plan_back_off() {
 
 # Requests plans and runs them until the servers deny the token. After errors, pauses of up to 10 s.
 plan_follow() {
-	plan_generation='' plan_pause=1
+	plan_nth='' plan_pause=1
 	while :; do
 		if [ "$plan_unsent" ] || plan_disks_changed; then plan_send_facts; fi
 		plan_answer=$(sledc plan $node "out=$plan_file" wait=60 \
-			${plan_generation:+"generation=$plan_generation"} 2>"$plan_log") || :
+			${plan_nth:+"run=$plan_nth"} 2>"$plan_log") || :
 		case $plan_answer in
 		'generation '*)
 			if plan_disks_changed; then # the plan was made for other disks
@@ -132,7 +132,8 @@ plan_follow() {
 				plan_back_off
 				continue
 			fi
-			plan_generation=${plan_answer#generation }
+			plan_nth=${plan_answer##* }
+			plan_generation=${plan_answer#generation } plan_generation=${plan_generation%% *}
 			console_say "plan of generation $plan_generation"
 			plan_run
 			;;

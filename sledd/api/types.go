@@ -108,11 +108,18 @@ type Status struct {
 	Start        string     `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How the installed system was started: by kexec, by a reboot as in its plan, or by a reboot after a failed kexec"`
 	StartNote    Prose      `json:"start_note,omitzero" doc:"Why the plan has reboot although boot is auto"`
 	OS           *OS        `json:"os,omitempty" doc:"Report of the installed system"`
-	Rescue       int64      `json:"rescue,omitempty" doc:"Number of the rescue that it runs; 0 after its end"`
+	Run          Run        `json:"run,omitzero" doc:"Newest plan that the node got"`
 	Before       Phase      `json:"before,omitempty" doc:"In phase rescue: the phase to return to when the rescue ends"`
 	Since        time.Time  `json:"since,omitzero" doc:"Start of the phase"`
 	Seen         time.Time  `json:"seen,omitzero" doc:"Time of the last request of the node"`
 	Moved        time.Time  `json:"moved,omitzero" doc:"When the running step reported other bytes than before; in a wipe of level purge: anything"`
+}
+
+// Run is the newest plan that a node got.
+type Run struct {
+	Number     int64  `json:"number" doc:"It rises with each plan that the node gets"`
+	Generation int64  `json:"generation" doc:"Generation of the plan"`
+	Detour     string `json:"detour,omitempty" doc:"What the plan interrupts the binding for, such as rescue; return: the node leaves it; absent: the plan follows the binding"`
 }
 
 // RescueSpec requests the Sled system with an SSH server on a node. Until the rescue ends, the node receives no plan
@@ -178,9 +185,11 @@ type Event struct {
 	Name       string     `json:"name,omitempty" doc:"Name of the node then"`
 	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,upload,disk"`
 	Generation int64      `json:"generation,omitempty"`
+	Run        int64      `json:"run,omitempty" doc:"Number of the plan, of the kinds plan, begin and end"`
+	Detour     string     `json:"detour,omitempty" doc:"What a plan interrupts the binding for, as in the status of the node"`
 	BootID     Identifier `json:"boot_id,omitzero"`
 	Step       int        `json:"step,omitempty"`
-	Steps      int        `json:"steps,omitempty"`
+	Steps      int        `json:"steps,omitempty" doc:"Number of steps of the plan; absent of one that only waits"`
 	Verb       string     `json:"verb,omitempty"`
 	Code       int        `json:"code,omitempty"`
 	Seconds    float64    `json:"seconds,omitempty" doc:"Duration of the step; for facts: uptime of the kernel"`

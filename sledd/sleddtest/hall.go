@@ -9,6 +9,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -68,7 +69,7 @@ func hallNode(t *store.Transaction, i int, now time.Time) {
 	case 3: // drift
 		binding.Generation = 4
 	case 4:
-		put(nodetx.RescueOf, nodetx.Rescue{Number: 1, Given: true, Rescue: api.Rescue{Started: now.Add(-time.Hour),
+		put(nodetx.DetourOf, detour.Detour{Run: 1, Rescue: &api.Rescue{Started: now.Add(-time.Hour),
 			Entered: now.Add(-time.Minute), Address: nodetexttest.Address("10.77.12.105"),
 			Fingerprint: nodetexttest.Identifier("SHA256:Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"),
 			RescueSpec:  api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA alice"}}}})
@@ -109,7 +110,8 @@ func hallStatus(odd int, now time.Time) api.Status {
 	case odd == 2:
 		status.Phase = api.Idle
 	case odd == 4:
-		status.Phase, status.Before, status.Rescue = api.UnderRescue, api.Operational, 1
+		status.Phase, status.Before = api.UnderRescue, api.Operational
+		status.Run = api.Run{Number: 1, Generation: status.Generation, Detour: "rescue"}
 	case odd == 14, odd == 15:
 		status.Phase, status.Step, status.Verb, status.Code = api.Failed, 2, "write", 5
 		status.Reason = api.Clean(hallReason)

@@ -20,7 +20,8 @@ type Machine struct {
 	Token      string // of the Sled system, admitted; empty: it boots its own disk
 	Installed  string // token of the installed system, from the seed
 	Boot       string // kernel boot id
-	Generation int64  // of the plan that it has; -1: given none yet
+	Generation int64  // of the plan that it has
+	Run        int64  // of that plan; 0: given none yet in this boot
 	Serial     string // of its disk
 
 	sledd  *Sledd
@@ -67,7 +68,7 @@ func (m *Machine) Reboot() {
 func (m *Machine) Enter(ticket string) {
 	t := m.sledd.t
 	t.Helper()
-	m.Generation, m.told, m.Boot = -1, false, fmt.Sprintf("boot-%d-%d", m.number, time.Now().UnixNano())
+	m.Run, m.told, m.Boot = 0, false, fmt.Sprintf("boot-%d-%d", m.number, time.Now().UnixNano())
 	node := "/node/v1/" + m.MAC
 	claim := m.sledd.Ask("POST", node+"/hello", ticket, fmt.Sprintf("hello 1\nboot id=%s nic=%s\n", m.Boot, MAC(m.number)))
 	if claim.Status != http.StatusOK {
@@ -120,7 +121,8 @@ func (m *Machine) Facts() {
 
 // Text is a report of some lines.
 func (m *Machine) Text(lines ...string) string {
-	return fmt.Sprintf("report 1\ngeneration %d\nboot %s\n%s\n", m.Generation, m.Boot, strings.Join(lines, "\n"))
+	return fmt.Sprintf("report 1\ngeneration %d run %d\nboot %s\n%s\n", m.Generation, m.Run, m.Boot,
+		strings.Join(lines, "\n"))
 }
 
 // Report sends lines of a report.
@@ -138,8 +140,8 @@ func (m *Machine) Poll(wait int) string {
 		m.Facts()
 	}
 	path := fmt.Sprintf("/node/v1/%s/plan?wait=%d", m.MAC, wait)
-	if m.Generation >= 0 {
-		path += fmt.Sprintf("&generation=%d", m.Generation)
+	if m.Run > 0 {
+		path += fmt.Sprintf("&run=%d", m.Run)
 	}
 	answer := m.sledd.Ask("GET", path, m.Token, "")
 	m.renew(answer)
@@ -147,7 +149,7 @@ func (m *Machine) Poll(wait int) string {
 	case http.StatusNoContent:
 		return ""
 	case http.StatusOK:
-		if _, err := fmt.Sscanf(answer.Body, "plan 1\ngeneration %d\n", &m.Generation); err != nil {
+		if _, err := fmt.Sscanf(answer.Body, "plan 1\ngeneration %d run %d\n", &m.Generation, &m.Run); err != nil {
 			t.Fatalf("plan: %v: %s", err, answer.Body)
 		}
 		return answer.Body

@@ -329,7 +329,7 @@ def claim_other_generations(stranger: Stranger) -> None:
     """Claims to be the node, and requests plans and reports steps that do not exist."""
     stranger.hello()
     for generation in (-1, 0, stranger.generation + 1, 1 << 62, 1 << 64):
-        stranger.say("GET", f"plan?generation={generation}", token=stranger.claim)
+        stranger.say("GET", f"plan?run={generation}", token=stranger.claim)
         stranger.say("GET", f"upload?generation={generation}", token=stranger.claim)
     for step in (-1, 0, 255, 1 << 40):
         stranger.report(stranger.claim, f"end step={step} of=4 verb=write code=0 seconds=1")

@@ -27,7 +27,7 @@ class Machine:
         self.address = f"10.99.{128 + (number >> 8)}.{number & 255}"
         self.links = site.links(self.address)
         self.claim = self.token = self.installed = self.ticket = ""
-        self.generation = 0
+        self.generation = self.run = 0
         self.boot = f"boot-{next(BOOTS)}"
         self.told = ""  # the boot that has sent its facts
         spec = {"mac": self.mac, "macs": [self.other], "name": self.name, "disk": "serial:1"}
@@ -84,10 +84,12 @@ class Machine:
         answer = self.say("GET", "plan")
         assert answer.status == 200, answer
         self.token = answer.token or self.token
-        return answer.body.decode()
+        text = answer.body.decode()
+        self.run = int(text.split()[5])
+        return text
 
     def report(self, *lines: str) -> Answer:
-        head = f"report 1\ngeneration {self.generation}\nboot {self.boot}\n"
+        head = f"report 1\ngeneration {self.generation} run {self.run}\nboot {self.boot}\n"
         answer = self.say("POST", "report", head + "".join(f"{line}\n" for line in lines))
         self.token = answer.token or self.token
         return answer
@@ -110,7 +112,7 @@ class Machine:
     def alive(self) -> bool:
         """Whether it can still go on with what it does."""
         if self.token:
-            return self.say("GET", "plan?generation=" + str(self.generation)).status in (200, 204)
+            return self.say("GET", f"plan?run={self.run}").status in (200, 204)
         return True
 
 

@@ -38,7 +38,7 @@ class Stranger:
         self.answers: list[Answer] = []
         self.claim = self.token = ""
         self.boot = f"stranger-{number}"
-        self.generation = victim.generation
+        self.generation, self.run = victim.generation, victim.run
         self.before = known(victim)
 
     def move(self, address: str) -> None:
@@ -52,7 +52,7 @@ class Stranger:
 
     def note(self) -> None:
         """What an operator has just done is none of the stranger's acts."""
-        self.generation = self.victim.generation
+        self.generation, self.run = self.victim.generation, self.victim.run
         self.before = known(self.victim)
 
     def request(
@@ -114,7 +114,7 @@ class Stranger:
         self.say("GET", f"upload?generation={self.generation}", token=best)
 
     def report(self, token: str, *lines: str) -> Answer:
-        text = f"report 1\ngeneration {self.generation}\nboot {self.boot}\n" + "".join(f"{line}\n" for line in lines)
+        text = f"report 1\ngeneration {self.generation} run {self.run}\nboot {self.boot}\n" + "".join(f"{line}\n" for line in lines)
         return self.say("POST", "report", text, token)
 
     def operational(self, token: str) -> Answer:

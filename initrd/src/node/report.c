@@ -155,7 +155,7 @@ static void write_end(const struct report *report, struct text *text) {
 }
 
 void report_write(const struct report *report, struct text *text) {
-	text_addf(text, "report 1\ngeneration %s\nboot %s\n", report->generation, report->boot);
+	text_addf(text, "report 1\ngeneration %s run %s\nboot %s\n", report->generation, report->run, report->boot);
 	if (report->begin_due)
 		text_addf(text, "begin step=%s of=%s verb=%s\n", report->step, report->of, report->verb);
 	if (report->progress_due)

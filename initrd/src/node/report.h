@@ -32,7 +32,7 @@ struct received {
 };
 
 struct report {
-	const char *generation, *boot, *step, *of, *verb;
+	const char *generation, *run, *boot, *step, *of, *verb;
 	bool begin_due, progress_due, end_due, ended;
 	uint64_t bytes, total, rate;
 	unsigned code;

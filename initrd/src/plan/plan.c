@@ -39,32 +39,46 @@ static int check_step(const char *line, size_t size, bool *ret_last, struct faul
 	return r;
 }
 
-static int check_generation(const char *line, size_t size, uint64_t *ret, struct fault *fault) {
+// Reads `WORD N` in front of `end`. Returns what follows it; NULL: it is something else.
+static const char *take_number(const char *at, const char *end, const char *word, uint64_t *ret) {
+	const size_t length = strlen(word);
 	char number[24];
-	const size_t word = strlen("generation ");
+	size_t size;
 
-	if (size < word || memcmp(line, "generation ", word) || size - word >= sizeof(number))
-		return fault_set(fault, CODE_USAGE, "must be \"generation N\", N at most 2^63-1");
-	snprintf(number, sizeof(number), "%.*s", (int)(size - word), line + word);
-	if (strlen(number) != size - word || number_parse(number, NUMBER_MAX, ret) < 0)
-		return fault_set(fault, CODE_USAGE,
-			"generation must be a decimal number of at most 2^63-1, without leading zeros");
+	if ((size_t)(end - at) < length || memcmp(at, word, length))
+		return NULL;
+	at += length;
+	for (size = 0; at + size < end && at[size] != ' '; size++)
+		if (size == sizeof(number) - 1)
+			return NULL;
+	memcpy(number, at, size);
+	number[size] = 0;
+	return strlen(number) != size || number_parse(number, NUMBER_MAX, ret) < 0 ? NULL : at + size;
+}
+
+static int check_numbers(const char *line, size_t size, struct plan_numbers *ret, struct fault *fault) {
+	const char *end = line + size, *at = take_number(line, end, "generation ", &ret->generation);
+
+	if (at)
+		at = take_number(at, end, " run ", &ret->run);
+	if (at != end || !ret->run)
+		return fault_set(fault, CODE_USAGE, "must be \"generation N run R\": decimal numbers of at most 2^63-1, "
+			"without leading zeros, R from 1");
 	return 0;
 }
 
-int plan_generation(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault) {
+int plan_numbers(const char *data, size_t size, struct plan_numbers *ret, struct fault *fault) {
 	const char *first = memchr(data, '\n', size);
 	const char *second = first ? memchr(first + 1, '\n', size - (size_t)(first + 1 - data)) : NULL;
 
 	if (!second)
 		return fault_set(fault, CODE_USAGE, "the plan has no second line");
-	return check_generation(first + 1, (size_t)(second - first - 1), ret_generation, fault);
+	return check_numbers(first + 1, (size_t)(second - first - 1), ret, fault);
 }
 
 // The state of the checks of a plan.
 struct place {
 	unsigned line;
-	uint64_t generation;
 	bool ended; // the last step has been seen
 };
 
@@ -75,13 +89,13 @@ static int check_line(struct place *at, const char *line, size_t size, struct fa
 		return 0;
 	}
 	if (at->line == 2)
-		return check_generation(line, size, &at->generation, fault);
+		return check_numbers(line, size, &(struct plan_numbers){0}, fault);
 	if (at->ended)
 		return fault_set(fault, CODE_USAGE, LAST_VERBS ": these are allowed only at the end of a plan");
 	return check_step(line, size, &at->ended, fault);
 }
 
-int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault) {
+int plan_check(const char *data, size_t size, struct fault *fault) {
 	struct place at = {0};
 	const char *end = data + size;
 	int r;
@@ -103,6 +117,5 @@ int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct f
 	}
 	if (!at.ended)
 		return fault_set(fault, CODE_USAGE, "line %u: a plan must end with one of " LAST_VERBS, at.line + 1);
-	*ret_generation = at.generation;
 	return 0;
 }

@@ -26,7 +26,12 @@ extern const struct operand_rule rescue_rules[];
 extern const struct operand_rule write_shell_rules[];
 
 // Checks every line and their order. The fault names the line.
-int plan_check(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);
+int plan_check(const char *data, size_t size, struct fault *fault);
 
-// Reads only the second line: init needs the generation even of a plan that is refused.
-int plan_generation(const char *data, size_t size, uint64_t *ret_generation, struct fault *fault);
+// The second line.
+struct plan_numbers {
+	uint64_t generation, run;
+};
+
+// Reads only the second line: init needs it even of a plan that is refused.
+int plan_numbers(const char *data, size_t size, struct plan_numbers *ret, struct fault *fault);

@@ -10,7 +10,6 @@
 enum exit_code verb_check_plan(int count, char **words) {
 	cleanup_free char *data = NULL;
 	struct fault fault;
-	uint64_t generation;
 	size_t size = 0;
 	int r;
 
@@ -24,7 +23,7 @@ enum exit_code verb_check_plan(int count, char **words) {
 		fault_errno(&fault, r == -EFBIG ? CODE_USAGE : CODE_FAILED, r, "%s", words[0]);
 		return fault_print(&fault, "check-plan");
 	}
-	if (plan_check(data, size, &generation, &fault) < 0)
+	if (plan_check(data, size, &fault) < 0)
 		return fault_print(&fault, "check-plan");
 	return CODE_DONE;
 }

@@ -21,42 +21,34 @@ static int check_wait(const char *value, struct fault *fault) {
 
 const struct operand_rule plan_rules[] = {
 	API_RULES,
-	{"out", true, "file for the plan; prints \"generation N\" and writes it, or prints \"unchanged\", "
+	{"out", true, "file for the plan; prints \"generation N run R\" and writes it, or prints \"unchanged\", "
 		"or \"waiting\" for the admission of a claim", NULL, NULL},
-	{"generation", false, "generation of the plan before; omit it for the first plan", NULL, check_number},
+	{"run", false, "run of the plan before; omit it for the first plan of this boot", NULL, check_number},
 	{"wait", false, "seconds to wait for a new plan and for a server (default 60)", NULL, check_wait},
 	{0},
 };
 
-// Whether the plan has only one step, which then touches no disk.
-static bool one_step(const char *plan, size_t size) {
-	unsigned lines = 0;
-	for (size_t i = 0; i < size; i++)
-		lines += plan[i] == '\n';
-	return lines == 3;
-}
-
-// Only the generation is read before the plan is stored. init checks the rest before a step runs, so that it can report
-// a refusal.
+// Only the numbers are read before the plan is stored. init checks the rest before a step runs, so that it can report a
+// refusal.
 static int store(const struct operands *operands, const char *plan, size_t size, struct fault *fault) {
-	const char *out = operands_get(operands, "out"), *known = operands_get(operands, "generation");
-	uint64_t generation, before;
-	int r = plan_generation(plan, size, &generation, fault);
+	const char *out = operands_get(operands, "out"), *known = operands_get(operands, "run");
+	struct plan_numbers numbers;
+	uint64_t before;
+	int r = plan_numbers(plan, size, &numbers, fault);
 
 	if (r < 0)
 		return r;
-	if (known && number_parse(known, NUMBER_MAX, &before) == 0 && generation == before && !one_step(plan, size))
-		return fault_set(fault, CODE_FAILED, "the server sent generation %s again", known);
+	if (known && number_parse(known, NUMBER_MAX, &before) == 0 && numbers.run <= before)
+		return fault_set(fault, CODE_FAILED, "the server sent run %" PRIu64 " after run %s", numbers.run, known);
 	r = file_write_atomic(out, 0600, plan, size);
 	if (r < 0)
 		return fault_errno(fault, CODE_FAILED, r, "%s", out);
-	printf("generation %" PRIu64 "\n", generation);
+	printf("generation %" PRIu64 " run %" PRIu64 "\n", numbers.generation, numbers.run);
 	return 0;
 }
 
 static int request_plan(struct api *api, const struct operands *operands, struct fault *fault) {
-	const char *wait_text = operands_get_or(operands, "wait", "60"), *generation =
-		operands_get(operands, "generation");
+	const char *wait_text = operands_get_or(operands, "wait", "60"), *run = operands_get(operands, "run");
 	cleanup_free char *plan = NULL;
 	uint64_t wait = 0;
 	char path[96];
@@ -65,8 +57,7 @@ static int request_plan(struct api *api, const struct operands *operands, struct
 	int r;
 
 	(void)number_parse(wait_text, WAIT_MAX, &wait);
-	snprintf(path, sizeof(path), "plan?wait=%s%s%s", wait_text, generation ? "&generation=" : "", generation
-		? generation : "");
+	snprintf(path, sizeof(path), "plan?wait=%s%s%s", wait_text, run ? "&run=" : "", run ? run : "");
 	struct call call = {
 		.method = "GET",
 		.path = path,

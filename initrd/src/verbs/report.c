@@ -29,6 +29,7 @@
 const struct operand_rule report_rules[] = {
 	API_RULES,
 	{"generation", true, "generation of the plan", NULL, check_number},
+	{"run", true, "run of the plan", NULL, check_positive},
 	{"step", true, "number of the step, from 1", NULL, check_positive},
 	{"of", true, "number of steps", NULL, check_positive},
 	{"verb", true, "verb of the step", NULL, NULL},
@@ -266,6 +267,7 @@ static int start(struct sender *s, const struct operands *operands, struct fault
 	s->backoff.max = 10 * SECOND;
 	s->report = (struct report){
 		.generation = operands_get(operands, "generation"),
+		.run = operands_get(operands, "run"),
 		.boot = operands_get_or(operands, "boot", boot),
 		.step = operands_get(operands, "step"),
 		.of = operands_get(operands, "of"),

@@ -10,12 +10,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct operands operands;
 	struct fault fault = {0};
-	uint64_t generation;
+	struct plan_numbers numbers;
 
-	if (plan_check((const char *)data, size, &generation, &fault) < 0 &&
+	if (plan_check((const char *)data, size, &fault) < 0 &&
 	    (fault.code != CODE_USAGE || strncmp(fault.text, "line ", 5)))
 		abort();
-	(void)plan_generation((const char *)data, size, &generation, &fault);
+	(void)plan_numbers((const char *)data, size, &numbers, &fault);
 	(void)operands_parse((const char *)data, size, &operands, &fault);
 	operands_free(&operands);
 	return 0;

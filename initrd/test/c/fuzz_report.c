@@ -19,7 +19,7 @@ static size_t count_lines(const struct text *text) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static const char *const verbs[] = {"wipe", "write", "configure", "capture", "kexec"};
-	struct report report = {.generation = "1", .boot = "B", .step = "1", .of = "1"};
+	struct report report = {.generation = "1", .run = "1", .boot = "B", .step = "1", .of = "1"};
 	const char *line = (const char *)data, *end = line + size;
 	struct text body = {0};
 

@@ -125,7 +125,7 @@ class Machine:
     def plan(self, step: str) -> subprocess.CompletedProcess[str]:
         """Runs the step as init does: the plan is checked, then the words of the line are those of a command."""
         path = self.root / "plan"
-        path.write_text(f"plan 1\ngeneration 1\n{step}\nidle\n")
+        path.write_text(f"plan 1\ngeneration 1 run 7\n{step}\nidle\n")
         checked = self.run("check-plan", str(path))
         return self.run(*step.split(" ")) if checked.returncode == 0 else checked
 

@@ -18,7 +18,7 @@ SLEDC = program.for_tests()
 MIB = 1 << 20
 MAC = "mac=52:54:00:77:00:01"
 NODE = "/node/v1/52-54-00-77-00-01"
-PLAN = b"plan 1\ngeneration 7\nidle\n"
+PLAN = b"plan 1\ngeneration 4 run 7\nidle\n"
 work = Path(tempfile.mkdtemp())
 pki = Pki(work)
 token = work / "token"
@@ -68,8 +68,8 @@ def expect(run: subprocess.CompletedProcess[str], code: int, words: str = "") ->
 def test_plan_is_stored() -> None:
     out = work / "plan"
     with Server(lambda r: r.answer(200, PLAN, Sled_Token="sledb_second"), pki=pki) as s:
-        expect(sledc("plan", *api(s, f"out={out}", "generation=6", "wait=1")), 0, "generation 7")
-        assert s.seen[0].path == NODE + "/plan?wait=1&generation=6", s.seen[0].path
+        expect(sledc("plan", *api(s, f"out={out}", "run=6", "wait=1")), 0, "generation 4 run 7")
+        assert s.seen[0].path == NODE + "/plan?wait=1&run=6", s.seen[0].path
         assert s.seen[0].headers["Authorization"] == "Bearer sledb_first"
     assert out.read_bytes() == PLAN
     assert token.read_text() == "sledb_second"
@@ -95,10 +95,9 @@ def test_plan_bad() -> None:
     out = work / "none"
     with Server(lambda r: r.answer(200, b"plan 1\nidle\n"), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 2, "generation")
-    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 7\nwipe disks=only\nidle\n"), pki=pki) as s:
-        expect(sledc("plan", *api(s, f"out={out}", "generation=7", "wait=0")), 1, "again")
-    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 7\nrescue keys=a\n"), pki=pki) as s:
-        expect(sledc("plan", *api(s, f"out={work / 'rescue'}", "generation=7", "wait=0")), 0, "generation 7")
+    with Server(lambda r: r.answer(200, PLAN), pki=pki) as s:
+        for run in ("7", "8"):
+            expect(sledc("plan", *api(s, f"out={out}", f"run={run}", "wait=0")), 1, f"run 7 after run {run}")
     with Server(lambda r: r.answer(200, b"x" * 1_000_000), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 6, "longer than")
     assert not out.exists()
@@ -106,7 +105,7 @@ def test_plan_bad() -> None:
 
 def test_plan_unknown_verb_is_for_init_to_report() -> None:
     out = work / "refused"
-    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 1\nerase disk=only\nidle\n"), pki=pki) as s:
+    with Server(lambda r: r.answer(200, b"plan 1\ngeneration 1 run 1\nerase disk=only\nidle\n"), pki=pki) as s:
         expect(sledc("plan", *api(s, f"out={out}", "wait=0")), 0, "generation 1")
     expect(sledc("check-plan", str(out)), 2, "unknown verb erase")
 
@@ -121,7 +120,7 @@ def test_plan_other_server() -> None:
 
 def test_plan_comes_back() -> None:
     with Server(lambda r: r.answer(503), lambda r: r.answer(503), lambda r: r.answer(200, PLAN), pki=pki) as s:
-        expect(sledc("plan", *api(s, f"out={work}/p", "wait=30")), 0, "generation 7")
+        expect(sledc("plan", *api(s, f"out={work}/p", "wait=30")), 0, "generation 4 run 7")
 
 
 def test_certificates() -> None:
@@ -176,14 +175,14 @@ def test_operational() -> None:
 
 def report(server: Server | str, *words: str) -> list[str]:
     """Operands of report."""
-    return ["report", *api(server, "generation=3", "step=2", "of=4", "verb=write", f"log={work}/log", *words)]
+    return ["report", *api(server, "generation=3", "run=7", "step=2", "of=4", "verb=write", f"log={work}/log", *words)]
 
 
 def test_report() -> None:
     with Server(lambda r: r.answer(204), pki=pki) as s:
         expect(sledc(*report(s, "boot=B"), stdin="progress bytes=5 total=10 rate=1\nother output\nend code=0\n"), 0)
         bodies = b"".join(r.body for r in s.seen).decode()
-        assert bodies.startswith("report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\n"), bodies
+        assert bodies.startswith("report 1\ngeneration 3 run 7\nboot B\nbegin step=2 of=4 verb=write\n"), bodies
         assert (
             bodies.count("\nbegin ") == 1
             and bodies.count("\nend ") == 1
@@ -197,7 +196,7 @@ def test_report_of_a_capture() -> None:
     image = f"digest=sha256:{'8f' * 32} bytes=4294967296 file_bytes=612345678"
     said = f"detail first\nprogress bytes=5\ndetail 1.5 GB used\nimage {image}\nend code=0\n"
     with Server(lambda r: r.answer(204), pki=pki) as s:
-        words = api(s, "generation=3", "step=1", "of=2", "verb=capture", f"log={work}/log", "boot=B")
+        words = api(s, "generation=3", "run=7", "step=1", "of=2", "verb=capture", f"log={work}/log", "boot=B")
         expect(sledc("report", *words, stdin=said), 0)
         last = s.seen[-1].body.decode().splitlines()[-1]
         assert last.startswith("end step=1 verb=capture code=0 seconds="), last
@@ -217,7 +216,7 @@ def test_report_failure() -> None:
 def test_report_begin_alone() -> None:
     with Server(lambda r: r.answer(204), pki=pki) as s:
         expect(sledc(*report(s, "boot=B", "begin=only")), 0, "accepted")
-        assert [r.body.decode() for r in s.seen] == ["report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\n"]
+        assert [r.body.decode() for r in s.seen] == ["report 1\ngeneration 3 run 7\nboot B\nbegin step=2 of=4 verb=write\n"]
         expect(sledc(*report(s, "begin=done"), stdin="end code=0\n"), 0)
         assert not any(b"\nbegin " in r.body for r in s.seen[1:])
     for status in (400, 401, 403, 409):

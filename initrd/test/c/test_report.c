@@ -7,7 +7,7 @@
 static bool take(struct report *r, const char *line) { return report_take(r, line, strlen(line)); }
 
 static void test_body(void) {
-	struct report r = {.generation = "3", .boot = "B", .step = "2", .of = "4", .verb = "write", .begin_due = true};
+	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "2", .of = "4", .verb = "write", .begin_due = true};
 	struct text text = {0};
 
 	ok(take(&r, "progress bytes=100 total=200 rate=50") && r.progress_due, "progress");
@@ -15,7 +15,7 @@ static void test_body(void) {
 	   "other lines");
 	report_write(&r, &text);
 	same(text_string(&text),
-	     "report 1\ngeneration 3\nboot B\nbegin step=2 of=4 verb=write\nprogress step=2 verb=write bytes=100 "
+	     "report 1\ngeneration 3 run 7\nboot B\nbegin step=2 of=4 verb=write\nprogress step=2 verb=write bytes=100 "
 	     "total=200 rate=50\n",
 	     "several lines in one body");
 	text_free(&text);
@@ -26,7 +26,7 @@ static void test_body(void) {
 	report_reason("disk name=vda why=\nwipe: disk only: 2 disks match\n\n  \n", r.reason);
 	report_write(&r, &text);
 	same(text_string(&text),
-	     "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=4 seconds=0.013 "
+	     "report 1\ngeneration 3 run 7\nboot B\nend step=2 verb=write code=4 seconds=0.013 "
 	     "reason=wipe:%20disk%20only:%202%20disks%20match\n",
 	     "a failed step");
 	text_free(&text);
@@ -42,14 +42,14 @@ static void body(const struct report *r, const char *wanted, const char *what) {
 }
 
 static void test_detail(void) {
-	struct report r = {.generation = "3", .boot = "B", .step = "2", .of = "4", .verb = "write"};
+	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "2", .of = "4", .verb = "write"};
 
 	ok(!take(&r, "detail ") && !take(&r, "detail") && !*r.detail, "a detail without a text");
 	ok(take(&r, "detail auto: not decided yet") && take(&r, "detail delta:  5.0 % differ\r\tand=so"), "details");
 	ok(!r.begin_due && !r.progress_due && !r.end_due, "which nobody waits for");
 	ok(take(&r, "end code=0") && !take(&r, "detail late"), "nothing after the end");
 	body(&r,
-	     "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=0 seconds=0.000 "
+	     "report 1\ngeneration 3 run 7\nboot B\nend step=2 verb=write code=0 seconds=0.000 "
 	     "detail=delta:%20%205.0%20%25%20differ%3F%3Fand%3Dso\n",
 	     "the newest detail, in one line");
 	ok(report_may_lose("progress bytes=1") && !report_may_lose("detail x") && !report_may_lose("image digest=x") &&
@@ -58,13 +58,13 @@ static void test_detail(void) {
 }
 
 static void test_erasures(void) {
-	struct report r = {.generation = "3", .boot = "B", .step = "1", .of = "2", .verb = "wipe"};
+	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "1", .of = "2", .verb = "wipe"};
 
 	ok(take(&r, "erasure result=good disk=sda") && take(&r, "erasure result=left disk=sdb"), "two records");
-	body(&r, "report 1\ngeneration 3\nboot B\n", "are sent with the end");
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\n", "are sent with the end");
 	ok(take(&r, "end code=0"), "the end");
 	body(&r,
-	     "report 1\ngeneration 3\nboot B\nerasure result=good disk=sda\nerasure result=left disk=sdb\n"
+	     "report 1\ngeneration 3 run 7\nboot B\nerasure result=good disk=sda\nerasure result=left disk=sdb\n"
 	     "end step=1 verb=wipe code=0 seconds=0.000\n",
 	     "in front of it");
 	text_free(&r.erasures);
@@ -76,36 +76,36 @@ static void test_erasures(void) {
 }
 
 static void test_way(void) {
-	struct report r = {.generation = "3", .boot = "B", .step = "4", .of = "4", .verb = "kexec"};
+	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "4", .of = "4", .verb = "kexec"};
 
 	ok(!take(&r, "way walk") && !take(&r, "way kexec ") && !take(&r, "way") && !r.way, "other ways");
 	ok(take(&r, "way reboot") && take(&r, "end code=0"), "the way of a kexec");
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=4 verb=kexec code=0 seconds=0.000 way=reboot\n",
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\nend step=4 verb=kexec code=0 seconds=0.000 way=reboot\n",
 	     "a kexec that is a reboot");
 	r.verb = "write";
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=4 verb=write code=0 seconds=0.000\n",
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\nend step=4 verb=write code=0 seconds=0.000\n",
 	     "another step has no way");
 }
 
 #define KEY "AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 
 static void test_host_key(void) {
-	struct report r = {.generation = "3", .boot = "B", .step = "3", .of = "4", .verb = "configure"};
+	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "3", .of = "4", .verb = "configure"};
 
 	ok(!take(&r, "hostkey ") && !take(&r, "hostkey ssh-rsa " KEY) && !take(&r, "hostkey ssh-ed25519 " KEY " me") &&
 	       !take(&r, "hostkey ssh-ed25519 AAAA") && !*r.host_key,
 	   "what is no host key");
 	ok(take(&r, "hostkey ssh-ed25519 " KEY) && take(&r, "end code=0"), "a host key");
 	body(&r,
-	     "report 1\ngeneration 3\nboot B\nend step=3 verb=configure code=0 seconds=0.000 "
+	     "report 1\ngeneration 3 run 7\nboot B\nend step=3 verb=configure code=0 seconds=0.000 "
 	     "host_key=ssh-ed25519%20" KEY "\n",
 	     "the host key of a configure");
 	r.code = 1;
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=3 verb=configure code=1 seconds=0.000 reason=\n",
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\nend step=3 verb=configure code=1 seconds=0.000 reason=\n",
 	     "one that failed has none");
 	r.code = 0;
 	r.verb = "write";
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=3 verb=write code=0 seconds=0.000\n",
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\nend step=3 verb=write code=0 seconds=0.000\n",
 	     "another step has none");
 }
 
@@ -120,7 +120,7 @@ static void test_jumped(void) {
 
 static void test_longest_end(void) {
 	struct report r = {
-	    .generation = "3", .boot = "B", .step = "64", .of = "64", .verb = "configure", .seconds = 123456.789};
+	    .generation = "3", .run = "7", .boot = "B", .step = "64", .of = "64", .verb = "configure", .seconds = 123456.789};
 	char line[LINE_MAX_BYTES];
 	struct text text = {0};
 
@@ -130,12 +130,12 @@ static void test_longest_end(void) {
 	ok(take(&r, "end code=255"), "end");
 	memset(r.reason, '=', REASON_MAX);
 	report_write(&r, &text);
-	ok(text.size - strlen("report 1\ngeneration 3\nboot B\n") <= LINE_MAX_BYTES, "the longest end fits a line");
+	ok(text.size - strlen("report 1\ngeneration 3 run 7\nboot B\n") <= LINE_MAX_BYTES, "the longest end fits a line");
 	text_free(&text);
 }
 
 static void test_received(void) {
-	struct report r = {.generation = "3", .boot = "B", .step = "2", .of = "4", .verb = "write"};
+	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "2", .of = "4", .verb = "write"};
 
 	ok(!take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5") &&
 	   !take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5 last=4294967296") &&
@@ -144,20 +144,20 @@ static void test_received(void) {
 	ok(take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5 last=4294967295") &&
 	   take(&r, "end code=0"), "what a write received");
 	body(&r,
-	     "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=0 seconds=0.000 http=1 multicast=2 "
+	     "report 1\ngeneration 3 run 7\nboot B\nend step=2 verb=write code=0 seconds=0.000 http=1 multicast=2 "
 	     "packets=3 lost=4 rejected=5 last=4294967295\n",
 	     "a write");
 	r.code = 5;
 	r.verb = "write";
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=2 verb=write code=5 seconds=0.000 reason=\n",
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\nend step=2 verb=write code=5 seconds=0.000 reason=\n",
 	     "a write that failed");
 	r.code = 0;
 	r.verb = "verify";
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=2 verb=verify code=0 seconds=0.000\n", "another step");
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\nend step=2 verb=verify code=0 seconds=0.000\n", "another step");
 }
 
 static void test_image(void) {
-	struct report r = {.generation = "3", .boot = "B", .step = "1", .of = "2", .verb = "capture"};
+	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "1", .of = "2", .verb = "capture"};
 
 	ok(!take(&r, "image bytes=1") && !take(&r, "image digest=sha256:8f3c bytes=1 file_bytes=1") && !*r.digest,
 	   "an image without a right digest");
@@ -165,16 +165,16 @@ static void test_image(void) {
 	   "what a capture made");
 	r.begin_due = true;
 	body(&r,
-	     "report 1\ngeneration 3\nboot B\nbegin step=1 of=2 verb=capture\nend step=1 verb=capture code=0 "
+	     "report 1\ngeneration 3 run 7\nboot B\nbegin step=1 of=2 verb=capture\nend step=1 verb=capture code=0 "
 	     "seconds=0.000 digest=" DIGEST " bytes=4294967296 file_bytes=612345678\n",
 	     "a capture");
 	r.begin_due = false;
 	r.code = 6;
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=1 verb=capture code=6 seconds=0.000 reason=\n",
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\nend step=1 verb=capture code=6 seconds=0.000 reason=\n",
 	     "one that failed made nothing");
 	r.code = 0;
 	r.verb = "write";
-	body(&r, "report 1\ngeneration 3\nboot B\nend step=1 verb=write code=0 seconds=0.000\n",
+	body(&r, "report 1\ngeneration 3 run 7\nboot B\nend step=1 verb=write code=0 seconds=0.000\n",
 	     "another step makes no image");
 }
 

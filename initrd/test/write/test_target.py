@@ -73,7 +73,7 @@ def test_file_is_refused() -> None:
 def test_no_plan_names_a_file() -> None:
     plan = work / "plan"
     for word in ("file=/root/x", "disk=only file=/root/x"):
-        plan.write_text(f"plan 1\ngeneration 1\nwrite {word} image=http://a/b digest=sha256:{'0' * 64}\nidle\n")
+        plan.write_text(f"plan 1\ngeneration 1 run 7\nwrite {word} image=http://a/b digest=sha256:{'0' * 64}\nidle\n")
         expect(sledc("check-plan", str(plan)), 2, "file")
 
 

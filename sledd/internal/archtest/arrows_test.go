@@ -19,6 +19,7 @@ var floors = [][]string{
 	{"boot", "capacity", "mirror", "nodetext/nodetexttest", "plan", "rollout", "store/storetest", "token"},
 	{"admission", "wording"},
 	{"audit", "console", "ctl/show", "double", "erasure", "events", "report"},
+	{"detour"},
 	{"ctl/ctltest", "ctl/live", "link", "metrics", "multicast", "nodetx", "page"},
 	{"ctl", "fleet", "intake", "rollouts"},
 	{"server"},

@@ -13,12 +13,9 @@ import (
 )
 
 // Local reports whether the node boots its own disk: its binding is satisfied, or its system is
-// just starting, or its disk was only read. Everything else boots the Sled system, as does a node
-// under rescue. generation is that of the binding, 0 when there is none.
-func Local(status api.Status, bound bool, generation int64, rescue bool) bool {
-	if rescue {
-		return false
-	}
+// just starting, or its disk was only read. Everything else boots the Sled system. generation is
+// that of the binding, 0 when there is none.
+func Local(status api.Status, bound bool, generation int64) bool {
 	if !bound {
 		return status.Phase.Installed() || status.DiskKept
 	}

@@ -25,11 +25,8 @@ func TestLocal(t *testing.T) {
 			{true, 3, phase == api.Operational || phase == api.Starting || phase == api.Captured},
 			{true, 4, false},
 		} {
-			if got := boot.Local(status, c.bound, c.generation, false); got != c.want {
+			if got := boot.Local(status, c.bound, c.generation); got != c.want {
 				t.Errorf("phase %q, bound %v, generation %d of 3: local is %v", phase, c.bound, c.generation, got)
-			}
-			if boot.Local(status, c.bound, c.generation, true) {
-				t.Errorf("phase %q, bound %v, generation %d of 3: local under rescue", phase, c.bound, c.generation)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/operand"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
 const (
@@ -25,9 +26,9 @@ var (
 
 // follow asks for plans and does them, until the machine leaves the Sled system. Nil: it restarts.
 func (n *node) follow(ctx context.Context) error {
-	generation := ""
+	given := ""
 	for {
-		path := fmt.Sprintf("/node/v1/%s/plan?wait=%d%s", n.client.mac, pollSeconds, generation)
+		path := fmt.Sprintf("/node/v1/%s/plan?wait=%d%s", n.client.mac, pollSeconds, given)
 		status, text, err := n.ask(ctx, http.MethodGet, path, n.token, "")
 		if err != nil {
 			return err
@@ -38,12 +39,12 @@ func (n *node) follow(ctx context.Context) error {
 		if status != http.StatusOK {
 			return fmt.Errorf("plan: %d: %s", status, text)
 		}
-		steps, number, err := parse(text)
+		received, err := plan.Parse(text)
 		if err != nil {
-			return err
+			return fmt.Errorf("plan: %w", err)
 		}
-		generation = fmt.Sprintf("&generation=%d", number)
-		if err := n.do(ctx, steps, number); !errors.Is(err, errFailed) && !errors.Is(err, errIdle) {
+		given = fmt.Sprintf("&run=%d", received.Run)
+		if err := n.do(ctx, received); !errors.Is(err, errFailed) && !errors.Is(err, errIdle) {
 			return err
 		}
 	}
@@ -52,37 +53,14 @@ func (n *node) follow(ctx context.Context) error {
 // errIdle: the plan is done and the next is waited for.
 var errIdle = errors.New("idle")
 
-func parse(text string) ([]operand.Line, int64, error) {
-	lines, err := operand.Lines(text, 64)
-	if err != nil {
-		return nil, 0, fmt.Errorf("plan: %w", err)
-	}
-	var number int64
-	if len(lines) < 3 || lines[0] != "plan 1" {
-		return nil, 0, fmt.Errorf("plan: not version 1 with a step: %q", text)
-	}
-	if _, err := fmt.Sscanf(lines[1], "generation %d", &number); err != nil {
-		return nil, 0, fmt.Errorf("plan: %q is no generation: %w", lines[1], err)
-	}
-	var steps []operand.Line
-	for _, line := range lines[2:] {
-		step, err := operand.Parse(line)
-		if err != nil {
-			return nil, 0, fmt.Errorf("plan: %w", err)
-		}
-		steps = append(steps, step)
-	}
-	return steps, number, nil
-}
-
 // do runs a plan's steps. Nil: the machine restarts.
-func (n *node) do(ctx context.Context, steps []operand.Line, generation int64) error {
-	for i, step := range steps {
+func (n *node) do(ctx context.Context, p plan.Plan) error {
+	for i, step := range p.Steps {
 		if step.Word == "idle" {
-			n.say("idle, generation %d", generation)
+			n.say("idle, generation %d", p.Generation)
 			return errIdle
 		}
-		if err := n.step(ctx, step, i+1, len(steps), generation); err != nil {
+		if err := n.step(ctx, p, i+1); err != nil {
 			return err
 		}
 		switch step.Word {
@@ -90,7 +68,8 @@ func (n *node) do(ctx context.Context, steps []operand.Line, generation int64) e
 			return n.system(ctx, "hang_at_kexec", n.Settings.HangAtKexec)
 		case "poweroff":
 			return errPoweroff
-		case "rescue":
+		}
+		if verb, _ := plan.VerbOf(step.Word); verb.Last && !verb.Leaves {
 			return errIdle
 		}
 	}
@@ -98,12 +77,13 @@ func (n *node) do(ctx context.Context, steps []operand.Line, generation int64) e
 }
 
 // step does one, or fails at it.
-func (n *node) step(ctx context.Context, step operand.Line, number, of int, generation int64) error {
+func (n *node) step(ctx context.Context, p plan.Plan, number int) error {
+	step, of := p.Steps[number-1], len(p.Steps)
 	report := func(word string, operands ...operand.Pair) error {
-		return n.report(ctx, generation, operand.Line{Word: word, Operands: operands})
+		return n.report(ctx, p, operand.Line{Word: word, Operands: operands})
 	}
 	name := []operand.Pair{{Key: "step", Value: fmt.Sprint(number)}, {Key: "verb", Value: step.Word}}
-	n.say("%s, step %d of %d, generation %d", step.Word, number, of, generation)
+	n.say("%s, step %d of %d, generation %d", step.Word, number, of, p.Generation)
 	begin := time.Now()
 	if err := report("begin", append(name, operand.Pair{Key: "of", Value: fmt.Sprint(of)})...); err != nil {
 		return err
@@ -182,10 +162,11 @@ func (n *node) work(ctx context.Context, verb string, name []operand.Pair,
 	return n.write("disk", line)
 }
 
-func (n *node) report(ctx context.Context, generation int64, line operand.Line) error {
+func (n *node) report(ctx context.Context, p plan.Plan, line operand.Line) error {
 	text, err := operand.Encode(line)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	return n.post(ctx, "report", n.token, fmt.Sprintf("report 1\ngeneration %d\nboot %s\n%s\n", generation, n.boot, text))
+	return n.post(ctx, "report", n.token, fmt.Sprintf("report 1\ngeneration %d run %d\nboot %s\n%s\n", p.Generation, p.Run,
+		n.boot, text))
 }

@@ -182,8 +182,8 @@ func (h *Hub) see(batch store.Batch) {
 		case !isNew:
 		case strings.HasPrefix(change.Key, key.Bindings):
 			h.wake(strings.TrimPrefix(change.Key, key.Bindings))
-		case strings.HasPrefix(change.Key, key.Rescues):
-			h.wake(strings.TrimPrefix(change.Key, key.Rescues))
+		case strings.HasPrefix(change.Key, key.Detours):
+			h.wake(strings.TrimPrefix(change.Key, key.Detours))
 		case strings.HasPrefix(change.Key, key.Admissions):
 			h.admission(change.KV)
 		case strings.HasPrefix(change.Key, key.Status):

@@ -17,7 +17,7 @@ type run struct {
 	list   []api.Event // oldest first
 	now    time.Time
 	admit  int // boot of the Sled system
-	plan   int // plan with steps to do
+	plan   int // plan of the binding with steps to do
 	bind   int // binding of a node that was waiting already
 	stages []api.Stage
 }
@@ -51,7 +51,7 @@ func Timeline(list []api.Event, now time.Time) api.Timeline {
 }
 
 func (r *run) find() {
-	working := func(e api.Event) bool { return e.Kind == "plan" && e.Steps > 1 }
+	working := func(e api.Event) bool { return e.Kind == "plan" && e.Detour == "" && e.Steps > 0 }
 	r.admit = r.last(len(r.list), booted)
 	r.plan = r.last(len(r.list), working)
 	if r.admit > r.plan { // booting again, and nothing to do yet
@@ -80,7 +80,7 @@ func (r *run) last(before int, wanted func(api.Event) bool) int {
 	return -1
 }
 
-// booted reports whether a node was admitted that has booted to follow its binding. A rescue leaves the phase as it
+// booted reports whether a node was admitted that has booted to follow its binding. A detour leaves the phase as it
 // was.
 func booted(e api.Event) bool {
 	return e.Kind == "admit" && !e.BootID.IsZero() && (e.Phase == api.Booting || e.Phase == api.Discovered)
@@ -140,14 +140,14 @@ func (r *run) after(from int, wanted func(api.Event) bool) int {
 
 // steps adds the stages of the plan and returns the end of the run, or now.
 func (r *run) steps() time.Time {
-	generation := r.list[r.plan].Generation
+	generation, number := r.list[r.plan].Generation, r.list[r.plan].Run
 	begins := map[string]time.Time{}
 	open, since := "", time.Time{}
 	for _, e := range r.list[r.plan+1:] {
 		verb, _ := plan.VerbOf(e.Verb)
 		name := verb.Stage
 		switch {
-		case e.Generation != generation:
+		case e.Kind != "operational" && e.Run != number:
 		case e.Kind == "begin" && name != "":
 			begins[name] = e.Time
 			open, since = name, e.Time
@@ -164,7 +164,7 @@ func (r *run) steps() time.Time {
 			if done(e) {
 				return e.Time
 			}
-		case e.Kind == "operational":
+		case e.Kind == "operational" && e.Generation == generation:
 			if open == "start" {
 				r.add(open, since, e.Time)
 			}

@@ -53,7 +53,7 @@ func installed() []api.Event {
 
 // bound waited without a binding, and writes now.
 func bound() []api.Event {
-	return append(installed()[:3:3], at(9, api.Event{Kind: "plan", Steps: 1}),
+	return append(installed()[:3:3], at(9, api.Event{Kind: "plan", Run: 1}),
 		at(50, api.Event{Kind: "bind", Generation: 1}),
 		at(50.1, api.Event{Kind: "plan", Generation: 1, Steps: 4}), step(50.2, "begin", "wipe", 1, 0),
 		step(50.4, "end", "wipe", 1, 0),

@@ -31,7 +31,7 @@ func (f *Fleet) seen() []nodetx.Want {
 func (f *Fleet) bulkKinds() []nodetx.Kind {
 	kinds := []nodetx.Kind{nodetx.Node, nodetx.Status, nodetx.BindingOf}
 	if f.dry {
-		kinds = append(kinds, nodetx.Facts, nodetx.RescueOf)
+		kinds = append(kinds, nodetx.Facts, nodetx.DetourOf)
 	}
 	return kinds
 }
@@ -65,7 +65,7 @@ func (tx *nodeTx) outlook() *api.Outlook {
 	}
 	o.Disks = api.Matching(o.Disk, tx.Spec().KeepDisks, tx.Facts().Candidates())
 	if len(o.Why) > 0 {
-		o.When = api.When(tx.Status().Phase, tx.Rescue() != nil)
+		o.When = api.When(tx.Status().Phase, tx.Detour() != nil)
 	}
 	if len(o.Why) > 0 && now.Capture == "" {
 		o.Wipes = o.WipeText()

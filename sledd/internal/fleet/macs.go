@@ -80,9 +80,8 @@ func (tx *nodeTx) takeMAC(ctx context.Context, address string) (*nodetx.Tx, erro
 	if err := tx.fleet.checkFree(ctx, other, &holder); err != nil {
 		return nil, err
 	}
-	if other.Binding() != nil || other.Rescue() != nil {
-		return nil, refusal.New(refusal.Conflict, "the machine with MAC %s is bound or under rescue: end that first",
-			address)
+	if state := busy(other.Tx); state != "" {
+		return nil, refusal.New(refusal.Conflict, "the machine with MAC %s is %s: end that first", address, state)
 	}
 	tx.Writes.Unchanged(key.Nodes+address, 0)
 	tx.Take(address, 0)
@@ -90,6 +89,17 @@ func (tx *nodeTx) takeMAC(ctx context.Context, address string) (*nodetx.Tx, erro
 		other.Forget()
 	}
 	return other.Tx, nil
+}
+
+// busy is the state of a machine that follows a binding or a detour; empty: it follows none.
+func busy(unit *nodetx.Tx) string {
+	switch {
+	case unit.Detour() != nil:
+		return unit.Detour().State()
+	case unit.Binding() != nil:
+		return "bound"
+	}
+	return ""
 }
 
 // checkFree refuses a MAC that a node has already: as the one that names it, or as a further one.

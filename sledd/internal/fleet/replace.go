@@ -98,10 +98,10 @@ func (r *replacement) check(ctx context.Context, reference string, wanted nodetx
 		}
 	}
 	switch {
-	case r.fresh.Binding() != nil || r.fresh.Rescue() != nil:
-		return refusal.New(refusal.Conflict, "the machine with MAC %s is bound or under rescue: end that first", address)
-	case r.old.Rescue() != nil:
-		return refusal.New(refusal.Conflict, "node %s is under rescue: end that first", name)
+	case busy(r.fresh.Tx) != "":
+		return refusal.New(refusal.Conflict, "the machine with MAC %s is %s: end that first", address, busy(r.fresh.Tx))
+	case r.old.Detour() != nil:
+		return refusal.New(refusal.Conflict, "node %s is %s: end that first", name, r.old.Detour().State())
 	}
 	rollout, err := r.running(ctx)
 	if err != nil {
@@ -213,6 +213,8 @@ func (r *replacement) moveBinding(ahead int64) error {
 func (r *replacement) moveStatus(ahead int64) {
 	status, seen := *r.old.Status(), r.fresh.Status().Phase != ""
 	status.Generation += ahead
+	status.Run = api.Run{Number: max(status.Run.Number, r.fresh.Status().Run.Number),
+		Generation: status.Run.Generation + ahead}
 	status.BootID, status.Progress = api.Identifier{}, nil
 	*r.fresh.Status() = status
 	if seen && status.Phase == "" {

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
-	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
@@ -29,12 +29,13 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 		if err := checkRescue(spec.AuthorizedKeys); err != nil {
 			return err
 		}
-		if tx.Rescue() == nil || !slices.Equal(tx.Rescue().AuthorizedKeys, spec.AuthorizedKeys) {
-			started := &nodetx.Rescue{Rescue: api.Rescue{RescueSpec: spec, Started: tx.Now}, Number: tx.Revision + 1}
-			if tx.Rescue() != nil {
-				started.Started = tx.Rescue().Started
+		next := tx.detour()
+		if before := next.Rescue; before == nil || !slices.Equal(before.AuthorizedKeys, spec.AuthorizedKeys) {
+			next.Run, next.Rescue = 0, &api.Rescue{RescueSpec: spec, Started: tx.Now}
+			if before != nil {
+				next.Rescue.Started = before.Started
 			}
-			tx.SetRescue(started)
+			tx.SetDetour(next)
 			tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation,
 				Detail: nodetext.Clean(fmt.Sprintf("started, %d keys", len(spec.AuthorizedKeys)))})
 		}
@@ -44,12 +45,22 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 	return node, err
 }
 
+// detour is that of the node, to be changed; an empty one if there is none.
+func (tx *nodeTx) detour() detour.Detour {
+	if stored := tx.Detour(); stored != nil {
+		return *stored
+	}
+	return detour.Detour{}
+}
+
 // checkRescue refuses keys that no plan can hold.
 func checkRescue(keys []string) error {
 	if err := checkKeys(keys); err != nil {
 		return err
 	}
-	if _, err := plan.Encode(plan.Plan{Steps: nodetx.RescueSteps(keys)}); err != nil {
+	requested := detour.Detour{Rescue: &api.Rescue{RescueSpec: api.RescueSpec{AuthorizedKeys: keys}}}
+	next, _ := requested.Next(detour.Node{}, 0)
+	if _, err := plan.Encode(plan.Plan{Steps: next.Steps}); err != nil {
 		return refusal.Value("body.authorized_keys", nil,
 			fmt.Errorf("these %d keys do not fit into a plan; fewer or shorter ones do, such as ed25519: %w",
 				len(keys), err))
@@ -64,13 +75,13 @@ func (f *Fleet) DeleteRescue(ctx context.Context, reference string) error {
 		return err
 	}
 	return f.update(ctx, address, func(tx *nodeTx) error {
-		if tx.Rescue() == nil {
+		next := tx.detour()
+		if next.Rescue == nil {
 			return refusal.New(refusal.NotFound, "node %s is not under rescue", reference)
 		}
-		tx.SetRescue(nil)
-		if tx.Status().Phase == api.UnderRescue {
-			tx.Enter(tx.Status().Before)
-		}
+		next.Run, next.Rescue = 0, nil
+		tx.SetDetour(next)
+		tx.Resume()
 		tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Detail: nodetext.Clean("ended")})
 		return nil
 	})

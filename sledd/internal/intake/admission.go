@@ -9,6 +9,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -100,13 +101,14 @@ func (tx *nodeTx) isAsked() bool {
 
 // leaves reports whether a line is the end of a step that leaves the Sled system.
 func leaves(line report.Line) bool {
-	return line.Kind == report.End && line.Code == 0 && slices.Contains([]string{"kexec", "reboot", "poweroff"}, line.Verb)
+	step, _ := plan.VerbOf(line.Verb)
+	return line.Kind == report.End && line.Code == 0 && step.Leaves
 }
 
 // secret reports whether a line is the end of a step whose result is believed.
 func secret(line report.Line) bool {
-	return line.Kind == report.End && line.Code == 0 &&
-		(slices.Contains([]string{"capture", "rescue"}, line.Verb) || !line.HostKey.IsZero())
+	step, _ := plan.VerbOf(line.Verb)
+	return line.Kind == report.End && line.Code == 0 && (step.Secret || !line.HostKey.IsZero())
 }
 
 // sentAgain reports whether the incumbent repeats a report after it has left: the response was lost.

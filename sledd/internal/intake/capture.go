@@ -53,8 +53,8 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 
 // mayUpload refuses an upload that the binding does not request.
 func (tx *nodeTx) mayUpload(generation int64, record *token.Record) error {
-	if tx.Rescue() != nil {
-		return refusal.New(refusal.Forbidden, "node %s is under rescue", tx.MAC)
+	if tx.Detour() != nil {
+		return refusal.New(refusal.Forbidden, "node %s is %s", tx.MAC, tx.Detour().State())
 	}
 	if generation != record.Generation || generation != tx.Generation() {
 		return refusal.New(refusal.Forbidden,

@@ -61,7 +61,7 @@ func (in *Intake) Expire(ctx context.Context) int {
 // forget removes all records of a discovered machine, unless it was seen or declared meanwhile.
 func (in *Intake) forget(ctx context.Context, machine events.Discovered) error {
 	return in.DB.Update(ctx, machine.MAC, nil, func(tx *nodetx.Tx) error {
-		if tx.Node() == nil && tx.Binding() == nil && tx.Rescue() == nil && tx.Status().Phase == api.Discovered &&
+		if tx.Node() == nil && tx.Binding() == nil && tx.Detour() == nil && tx.Status().Phase == api.Discovered &&
 			!tx.Status().Seen.After(machine.Seen) {
 			tx.Forget()
 		}

@@ -134,7 +134,7 @@ func TestAWriteCountsForTheRenewedToken(t *testing.T) {
 	if _, _, err := m.Seed(t.Context(), mac, m.token); err != nil {
 		t.Fatal(err)
 	}
-	renewed, err := m.Report(t.Context(), mac, m.token, report.Report{Generation: m.generation,
+	renewed, err := m.Report(t.Context(), mac, m.token, report.Report{Generation: m.generation, Run: m.run,
 		Boot: nodetext.CleanIdentifier("b1"), Lines: []report.Line{start(3, "configure")}})
 	if err != nil || renewed == "" {
 		t.Fatalf("%q, %v", renewed, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -22,7 +23,6 @@ func wiped(t *testing.T, level, other string) *machine {
 	if got := m.plan(); !strings.Contains(got, "wipe disks=all ") {
 		t.Fatalf("a tear-down: %s", got)
 	}
-	m.generation = 1
 	done := end(1, "wipe", 0)
 	for name, result := range map[string]string{"1": report.Erased, "2": other} {
 		id := nodetext.CleanIdentifier
@@ -40,7 +40,6 @@ func TestADiskIsErasedAgainAfterAWriteThatFailed(t *testing.T) {
 	m.boot()
 	m.sends(drive("nvme0n1", "1"))
 	m.plan()
-	m.generation = 1
 	done, id := end(1, "wipe", 0), nodetext.CleanIdentifier
 	done.Erasures = []report.Erasure{{Result: report.Erased, Level: "empty", Method: "discard", Disk: id("nvme0n1"),
 		Serial: id("1"), WWN: id("eui.1")}}
@@ -58,7 +57,6 @@ func TestNothingFollowsAVerificationThatFailed(t *testing.T) {
 	m.boot()
 	m.sends(drive("nvme0n1", "1"))
 	m.plan()
-	m.generation = 1
 	done, id := end(1, "wipe", api.CodeIntegrity), nodetext.CleanIdentifier
 	done.Erasures = []report.Erasure{{Result: report.NotErased, Level: "empty", Method: "discard", Disk: id("nvme0n1"),
 		Serial: id("1"), WWN: id("eui.1")}}
@@ -76,7 +74,7 @@ func TestNothingFollowsAVerificationThatFailed(t *testing.T) {
 	if !m.boot() {
 		t.Fatal("the next boot starts the disk")
 	}
-	m.generation = intake.None
+	m.run = intake.None
 	m.sends(drive("nvme0n1", "1"))
 	if got := m.plan(); !strings.Contains(got, "\nwipe ") {
 		t.Errorf("another boot: %s", got)
@@ -118,12 +116,12 @@ func TestWhatWasErasedIsNotErasedAgain(t *testing.T) {
 func rescued(m *machine) {
 	keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
 	m.change(func(tx *nodetx.Tx) {
-		tx.SetRescue(&nodetx.Rescue{Rescue: api.Rescue{RescueSpec: keys}, Number: 7})
+		tx.SetDetour(detour.Detour{Rescue: &api.Rescue{RescueSpec: keys}})
 	})
 	if got := m.plan(); !strings.Contains(got, "rescue keys=") {
 		m.Errorf("got %s", got)
 	}
-	m.change(func(tx *nodetx.Tx) { tx.SetRescue(nil) })
+	m.change(func(tx *nodetx.Tx) { tx.SetDetour(detour.Detour{}) })
 }
 
 func TestWhatMayHoldSomethingIsErasedAgain(t *testing.T) {
@@ -150,7 +148,6 @@ func TestWhatMayHoldSomethingIsErasedAgain(t *testing.T) {
 			if got := m.bound(image); got != writes {
 				m.Errorf("the first time: %s", got)
 			}
-			m.generation = 2
 			m.does(api.Writing, start(1, "write"))
 			m.does(api.Failed, end(1, "write", 1))
 		}},
@@ -163,7 +160,6 @@ func TestWhatMayHoldSomethingIsErasedAgain(t *testing.T) {
 		"a wipe that failed": {"empty", image, func(m *machine) {
 			m.bind(2, api.BindingSpec{})
 			m.plan()
-			m.generation = 2
 			m.does(api.Wiping, start(1, "wipe"))
 			m.does(api.Failed, end(1, "wipe", 1))
 		}},

@@ -91,7 +91,7 @@ func (in *Intake) Log(ctx context.Context, mac, bearer string, step int, text ap
 	renewed := ""
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
 		allowed := current
-		if tx.Rescue() != nil {
+		if tx.Detour() != nil {
 			allowed = anyAge
 		}
 		record, err := tx.authenticate(bearer, token.Boot, allowed)

@@ -65,7 +65,7 @@ func (m *machine) decide(event admission.Event) {
 func (m *machine) enter(address string) (code string) {
 	m.Helper()
 	code, claim := m.hello(address)
-	m.token, m.generation = m.pollBy(claim), intake.None
+	m.token, m.run = m.pollBy(claim), intake.None
 	if !strings.HasPrefix(m.token, "sledb_") {
 		m.Fatalf("%s is not admitted: %q", address, m.token)
 	}
@@ -212,7 +212,7 @@ func TestARivalIsAnAlarm(t *testing.T) {
 	_, _, err := m.Seed(t.Context(), mac, impostor)
 	m.refused("seed of a contested node", err, refusal.Withheld)
 	m.decide(admission.Prove{Code: code, Evidence: admission.Console})
-	m.token, m.generation = m.pollBy(claim), intake.None
+	m.token, m.run = m.pollBy(claim), intake.None
 	if got := m.poll(); got != "wipe write configure kexec" {
 		t.Errorf("the plan is %q", got)
 	}
@@ -311,7 +311,7 @@ func TestPollsAreAnsweredWhenTheyMatter(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	go poll(m.token, 0)
+	go poll(m.token, m.run)
 	waiting(1)
 	_, claim := m.hello("192.0.2.2")
 	if got := <-answers; !strings.HasSuffix(got, "<nil>") {

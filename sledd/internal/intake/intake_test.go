@@ -6,6 +6,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
@@ -38,6 +40,7 @@ type machine struct {
 	ahead      atomic.Int64 // nanoseconds; a poll that waits reads the clock too
 	token      string
 	generation int64  // of the plan that it has
+	run        int64  // of that plan; intake.None: none in this boot
 	booted     string // boot id of the newest hello
 }
 
@@ -52,7 +55,7 @@ func (c *counts) StepFailed(verb string, _ int) { c.failed = append(c.failed, ve
 
 func newMachine(t *testing.T, binding *api.BindingSpec) *machine {
 	t.Helper()
-	m := &machine{T: t, memory: &storetest.Memory{}, generation: intake.None}
+	m := &machine{T: t, memory: &storetest.Memory{}}
 	clock := func() time.Time {
 		ahead := m.ahead.Add(int64(time.Millisecond)) // keys of events differ
 		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(ahead))
@@ -124,24 +127,33 @@ func (m *machine) boot() bool {
 func (m *machine) poll() string {
 	m.Helper()
 	m.tells()
-	answer, err := m.Poll(m.Context(), mac, m.token, m.generation, 0)
+	text := m.plan()
+	if text == "" {
+		return ""
+	}
+	got, err := plan.Parse(text)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return got.Verbs()
+}
+
+// plan polls, and returns the plan as text.
+func (m *machine) plan() string {
+	m.Helper()
+	answer, err := m.Poll(m.Context(), mac, m.token, m.run, 0)
 	if err != nil {
 		m.Fatal(err)
 	}
 	if answer.Token != "" {
 		m.token = answer.Token
 	}
-	lines := strings.Split(strings.TrimSpace(answer.Plan), "\n")
-	if len(lines) < 3 {
-		return ""
+	if answer.Plan != "" {
+		if _, err := fmt.Sscanf(answer.Plan, "plan 1\ngeneration %d run %d\n", &m.generation, &m.run); err != nil {
+			m.Fatal(err)
+		}
 	}
-	var verbs []string
-	for _, line := range lines[2:] {
-		verb, _, _ := strings.Cut(line, " ")
-		verbs = append(verbs, verb)
-	}
-	m.generation = m.status().Generation
-	return strings.Join(verbs, " ")
+	return answer.Plan
 }
 
 // tells stores the facts of the boot, unless they are there.
@@ -163,7 +175,7 @@ func (m *machine) has(disks ...map[string]string) {
 }
 
 func (m *machine) report(lines ...report.Line) error {
-	_, err := m.Report(m.Context(), mac, m.token, report.Report{Generation: m.generation,
+	_, err := m.Report(m.Context(), mac, m.token, report.Report{Generation: m.generation, Run: m.run,
 		Boot: nodetext.CleanIdentifier("b1"), Lines: lines})
 	return err
 }

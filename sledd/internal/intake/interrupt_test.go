@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
@@ -56,7 +57,7 @@ func TestARescueInterruptsThePlan(t *testing.T) {
 	m.change(func(tx *nodetx.Tx) {
 		tx.Status().Phase, tx.Status().Generation = api.Operational, 1
 		keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
-		tx.SetRescue(&nodetx.Rescue{Rescue: api.Rescue{RescueSpec: keys}, Number: 7})
+		tx.SetDetour(detour.Detour{Rescue: &api.Rescue{RescueSpec: keys}})
 	})
 	if !m.boot() {
 		t.Fatal("a node under rescue boots its own disk")
@@ -70,12 +71,12 @@ func TestARescueInterruptsThePlan(t *testing.T) {
 		Address: nodetexttest.Address("10.0.0.1"), HostKey: nodetexttest.Key(nodetexttest.HostKey)}}
 	m.does(api.UnderRescue, report.Line{Kind: report.Begin, Step: 1, Of: 1, Verb: "rescue"}, entered)
 	tx := m.load()
-	if tx.Rescue().Address.String() != "10.0.0.1" || tx.Rescue().Fingerprint.IsZero() ||
+	if tx.Detour().Rescue.Address.String() != "10.0.0.1" || tx.Detour().Rescue.Fingerprint.IsZero() ||
 		tx.Status().Before != api.Operational || !tx.Satisfied() {
-		t.Errorf("%+v, %+v", tx.Rescue(), tx.Status())
+		t.Errorf("%+v, %+v", tx.Detour().Rescue, tx.Status())
 	}
 	m.change(func(tx *nodetx.Tx) {
-		tx.SetRescue(nil)
+		tx.SetDetour(detour.Detour{})
 		tx.Enter(api.Operational)
 	})
 	if got := m.poll(); got != "reboot" {
@@ -113,7 +114,7 @@ func TestAWaitingPollEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	answered := make(chan intake.Answer, 1)
 	go func() {
-		answer, _ := m.Poll(ctx, mac, m.token, 0, time.Minute)
+		answer, _ := m.Poll(ctx, mac, m.token, m.run, time.Minute)
 		answered <- answer
 	}()
 	for m.Hub.Waiting() == 0 {

@@ -44,7 +44,6 @@ func (in *Intake) Operational(ctx context.Context, address, bearer string, sent 
 		}
 		tx.recordSystemStart(sent.Start, generation)
 		tx.Enter(api.Operational)
-		tx.Status().Rescue = 0
 		tx.Status().OS, tx.Status().BootID = &sent, sent.BootID
 		tx.Status().Progress, tx.Status().Code, tx.Status().Reason = nil, 0, api.Prose{}
 		tx.AddEvent(api.Event{Kind: "operational", Generation: generation, BootID: sent.BootID, Seconds: uptime,

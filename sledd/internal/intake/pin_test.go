@@ -30,19 +30,6 @@ func (m *machine) sends(disks ...map[string]string) {
 	}
 }
 
-// plan polls, and returns the plan as text.
-func (m *machine) plan() string {
-	m.Helper()
-	answer, err := m.Poll(m.Context(), mac, m.token, m.generation, 0)
-	if err != nil {
-		m.Fatal(err)
-	}
-	if answer.Token != "" {
-		m.token = answer.Token
-	}
-	return answer.Plan
-}
-
 // refusedPlan polls, and wants a reason instead of a plan.
 func (m *machine) refusedPlan(reason string) {
 	m.Helper()
@@ -112,7 +99,7 @@ func TestWithoutFactsOfThisBootNoDiskIsNamed(t *testing.T) {
 func TestAnIdleNodeNeedsNoFacts(t *testing.T) {
 	m := newMachine(t, nil)
 	m.boot()
-	if got := m.plan(); got != "plan 1\ngeneration 0\nidle\n" {
+	if got := m.plan(); got != "plan 1\ngeneration 0 run 1\nidle\n" {
 		t.Errorf("got %s", got)
 	}
 }

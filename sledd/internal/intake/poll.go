@@ -15,8 +15,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// None is the generation of a node that was given no plan since it booted.
-const None int64 = -1
+// None is the run of a node that was given no plan since it booted.
+const None int64 = 0
 
 // Answer to a node: a plan if there is one to run, and a token if it is to use another from now on.
 type Answer struct {
@@ -26,8 +26,8 @@ type Answer struct {
 	until time.Time // the plan is held back; zero: not, or until an event
 }
 
-// Poll returns the node's plan, unless it has the given generation: then it waits for another
-// binding until the context or the time ends, and returns no plan.
+// Poll returns the node's plan, unless it has it already, by its run: then it waits for another one until the context
+// or the time ends, and returns no plan.
 func (in *Intake) Poll(ctx context.Context, mac, bearer string, given int64, wait time.Duration) (Answer, error) {
 	answer, err := in.poll(ctx, mac, bearer, given, wait)
 	in.live.note(answer.Token, in.DB.Now())
@@ -106,24 +106,13 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 			answer.again = tx.isAsked()
 			return nil
 		}
-		if err := in.refreshImage(ctx, tx, given); err != nil {
+		if next, is := tx.nextDetour(given); is {
+			err = in.issueDetour(tx, next, record, &answer)
+		} else {
+			err = in.pollBinding(ctx, tx, given, record, &answer)
+		}
+		if err != nil || answer.Plan != "" || !answer.until.IsZero() {
 			return err
-		}
-		if desired, needed := tx.rescuePlan(given); needed {
-			tx.recordRescuePlan(desired)
-			return in.attachPlan(tx, desired, record, &answer)
-		}
-		in.chooseStart(tx)
-		wanted := tx.wanted(record)
-		if may := tx.rights(record); wanted.Binding != nil && wanted.Binding.Capture != "" && !may.Secrets {
-			answer.until = may.Until // its upload would be refused
-			return nil
-		}
-		if tx.Rescue() == nil && wanted.Generation != given {
-			issued, err := in.issuePlan(ctx, tx, wanted, record, &answer)
-			if issued || err != nil {
-				return err
-			}
 		}
 		if renew {
 			answer.Token = in.renew(tx, record)
@@ -133,15 +122,26 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 	return answer, err
 }
 
-// refreshImage completes the image of a plan that is to be issued by what was changed after the binding: its signature,
-// and where it is fetched.
-func (in *Intake) refreshImage(ctx context.Context, tx *nodeTx, given int64) error {
-	if tx.Binding() == nil || tx.Binding().Source == nil || tx.Binding().Generation == given || tx.Satisfied() ||
-		tx.Rescue() != nil {
+// pollBinding issues the plan of the binding, unless the node has it.
+func (in *Intake) pollBinding(ctx context.Context, tx *nodeTx, given int64, record *token.Record,
+	answer *Answer) error {
+	in.chooseStart(tx)
+	wanted := tx.wanted(record)
+	if may := tx.rights(record); wanted.Binding != nil && wanted.Binding.Capture != "" && !may.Secrets {
+		answer.until = may.Until // its upload would be refused
 		return nil
 	}
-	image, err := in.DB.Image(ctx, tx.Binding().Image)
-	if source := tx.Binding().Source; err == nil && image.Digest == source.Digest {
+	if run := tx.Status().Run; given != None && given == run.Number && run.Generation == wanted.Generation {
+		return nil
+	}
+	return in.issuePlan(ctx, tx, wanted, record, answer)
+}
+
+// refreshImage completes the image of a plan that is to be issued by what was changed after the binding: its signature,
+// and where it is fetched.
+func (in *Intake) refreshImage(ctx context.Context, source *api.ImageSpec) error {
+	image, err := in.DB.Image(ctx, source.Name)
+	if err == nil && image.Digest == source.Digest {
 		source.URLs, source.Statement, source.Signature = image.URLs, image.Statement, image.Signature
 	}
 	if refusal.Is(err, refusal.NotFound) {
@@ -166,29 +166,46 @@ func (tx *nodeTx) wanted(record *token.Record) plan.Request {
 
 // issuePlan issues the plan of the binding, or records why it cannot be made.
 func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, wanted plan.Request, record *token.Record,
-	answer *Answer) (issued bool, err error) {
-	wanted.Site = in.site()
+	answer *Answer) (err error) {
+	wanted.Run, wanted.Site = tx.nextRun(), in.site()
+	if wanted.Image != nil {
+		if err := in.refreshImage(ctx, wanted.Image); err != nil {
+			return err
+		}
+	}
 	if wanted.Receivers, err = in.receivers(ctx, tx, wanted); err != nil {
-		return false, err
+		return err
 	}
 	desired, err := plan.Render(wanted)
 	if refused, is := errors.AsType[*plan.DiskError](err); is {
 		tx.refusePlan(wanted.Generation, refused)
-		return false, nil
+		return nil
 	}
 	if errors.Is(err, plan.ErrNoFacts) { // they are sent again until they arrive
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	if err := in.attachPlan(tx, desired, record, answer); err != nil {
-		return false, err
+		return err
 	}
 	tx.recordPlanIssued(desired)
-	tx.AddEvent(api.Event{Kind: "plan", Generation: desired.Generation, Steps: len(desired.Steps),
-		Detail: nodetext.Clean(desired.Verbs() + onDisk(desired) + tx.noKexecText())})
-	return true, nil
+	tx.AddEvent(planEvent(desired, "", tx.noKexecText()))
+	return nil
+}
+
+// nextRun is the number of the next plan.
+func (tx *nodeTx) nextRun() int64 { return tx.Status().Run.Number + 1 }
+
+// planEvent is the event of a plan, with the kind of its detour and a note.
+func planEvent(p plan.Plan, kind, note string) api.Event {
+	event := api.Event{Kind: "plan", Generation: p.Generation, Run: p.Run, Detour: kind,
+		Detail: nodetext.Clean(p.Verbs() + onDisk(p) + note)}
+	if !p.Idle() {
+		event.Steps = len(p.Steps)
+	}
+	return event
 }
 
 // site is what the plans of all nodes have in common.
@@ -222,7 +239,8 @@ func (in *Intake) attachPlan(tx *nodeTx, desired plan.Plan, record *token.Record
 		return err
 	}
 	answer.Plan = text
-	if !desired.Idle() { // from here on the node may write, and a rescue lets people do so
+	tx.Status().Run = api.Run{Number: desired.Run, Generation: desired.Generation}
+	if !desired.Idle() { // from here on the node may write, and a detour lets people do so
 		tx.Status().Erased = nil
 	}
 	if desired.Generation > record.Generation {

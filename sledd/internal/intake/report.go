@@ -35,7 +35,7 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 	err := in.update(ctx, mac, wants, func(tx *nodeTx) error {
 		var earlier []api.Event
 		if len(wants) > 0 {
-			earlier = currentRun(tx.Events())
+			earlier = tx.Events()
 		}
 		if tx.sentAgain(bearer, sent, earlier) {
 			return nil
@@ -82,9 +82,9 @@ func comparedWith(sent report.Report) []nodetx.Want {
 // authenticateReport finds the record of the reporter's token, unless the report is of a plan that
 // the node should not follow.
 func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.Record, error) {
-	allowed := current
-	if tx.Rescue() != nil && isRescueReport(sent) {
-		allowed = anyAge // a newer binding waits until the rescue ends
+	run, allowed := tx.Status().Run, current
+	if tx.Detour() != nil && run.Detour != "" {
+		allowed = anyAge // a newer binding waits until the detour ends
 	}
 	record, err := tx.authenticate(bearer, token.Boot, allowed)
 	if err != nil {
@@ -94,9 +94,13 @@ func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.
 		return nil, refusal.New(refusal.Forbidden, "the report is of generation %d, the binding has generation %d",
 			sent.Generation, tx.Generation())
 	}
-	if sent.Generation > tx.Status().Generation {
-		return nil, refusal.Value("body", sent.Generation,
-			fmt.Errorf("line 2: generation %d was never issued to node %s", sent.Generation, tx.MAC))
+	if sent.Run < run.Number {
+		return nil, refusal.New(refusal.Forbidden, "the report is of run %d, node %s has got run %d since", sent.Run,
+			tx.MAC, run.Number)
+	}
+	if sent.Run > run.Number || sent.Generation != run.Generation {
+		return nil, refusal.Value("body", sent.Run, fmt.Errorf("line 2: generation %d run %d was never issued to node %s",
+			sent.Generation, sent.Run, tx.MAC))
 	}
 	if slices.ContainsFunc(sent.Lines, secret) {
 		return record, tx.maySecrets(record)
@@ -104,26 +108,10 @@ func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.
 	return record, nil
 }
 
-// isRescueReport reports whether a report is of the step rescue alone.
-func isRescueReport(sent report.Report) bool {
-	return !slices.ContainsFunc(sent.Lines, func(line report.Line) bool { return line.Verb != "rescue" })
-}
-
-// currentRun drops the events before the newest plan of one step: at the start and the end of a
-// rescue, generation and step are those of the previous plan. The list starts with the newest.
-func currentRun(list []api.Event) []api.Event {
-	for i, event := range list {
-		if event.Kind == "plan" && event.Steps == 1 {
-			return list[:i]
-		}
-	}
-	return list
-}
-
 // alreadyApplied reports whether a line was counted already; a begin also when its end was.
 func alreadyApplied(list []api.Event, sent report.Report, line report.Line) bool {
 	for _, event := range list {
-		same := event.BootID == sent.Boot && event.Generation == sent.Generation && event.Step == line.Step
+		same := event.Run == sent.Run && event.Step == line.Step
 		if same && (event.Kind == string(line.Kind) || event.Kind == "end" && line.Kind == report.Begin) {
 			return true
 		}
@@ -140,14 +128,10 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 	if alreadyApplied(append(earlier, tx.NewEvents()...), sent, line) {
 		return nil
 	}
-	event := api.Event{Kind: string(line.Kind), Generation: sent.Generation, BootID: sent.Boot, Step: line.Step,
-		Verb: line.Verb}
-	if tx.applyRescueLine(line) {
-		event.Code, event.Seconds, event.Detail, event.Phase = line.Code, line.Seconds, line.Detail, tx.Status().Phase
-		if line.Code != 0 {
-			event.Detail = line.Reason
-		}
-		tx.AddEvent(event)
+	event := api.Event{Kind: string(line.Kind), Generation: sent.Generation, Run: sent.Run, BootID: sent.Boot,
+		Step: line.Step, Verb: line.Verb}
+	if tx.Status().Run.Detour != "" {
+		tx.applyDetourLine(sent, line, event)
 		return nil
 	}
 	moved := tx.bytesMoved(line)

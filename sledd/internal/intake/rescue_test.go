@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -22,21 +23,21 @@ func TestTheAddressOfARescueIsThatOfItsConnection(t *testing.T) {
 		m := newMachine(t, nil)
 		m.change(func(tx *nodetx.Tx) {
 			keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
-			tx.SetRescue(&nodetx.Rescue{Rescue: api.Rescue{RescueSpec: keys}, Number: 7})
+			tx.SetDetour(detour.Detour{Rescue: &api.Rescue{RescueSpec: keys}})
 		})
 		m.boot()
 		if got := m.poll(); got != "rescue" {
 			t.Fatalf("the plan is %q", got)
 		}
 		address, _ := netip.ParseAddr(from)
-		sent := report.Report{Boot: nodetext.CleanIdentifier("b1"), Lines: []report.Line{
+		sent := report.Report{Run: m.run, Boot: nodetext.CleanIdentifier("b1"), Lines: []report.Line{
 			{Kind: report.Begin, Step: 1, Of: 1, Verb: "rescue"},
 			{Kind: report.End, Step: 1, Verb: "rescue", Entry: report.Entry{
 				Address: nodetexttest.Address("10.0.0.66"), HostKey: nodetexttest.Key(nodetexttest.HostKey)}}}}
 		if _, err := m.Report(origin.With(t.Context(), origin.Origin{Address: address}), mac, m.token, sent); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.load().Rescue().Address.String(); got != want {
+		if got := m.load().Detour().Rescue.Address.String(); got != want {
 			t.Errorf("reported from %q: ssh root@%s, want %s", from, got, want)
 		}
 	}

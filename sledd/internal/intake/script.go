@@ -22,7 +22,7 @@ type Script struct {
 // Script decides what a node boots by one of its interfaces. Anybody can request it: it changes nothing, and holds no
 // secret.
 func (in *Intake) Script(ctx context.Context, nic string) (Script, error) {
-	tx, err := in.DB.LoadOf(ctx, nic, nodetx.Node, nodetx.Status, nodetx.BindingOf, nodetx.RescueOf)
+	tx, err := in.DB.LoadOf(ctx, nic, nodetx.Node, nodetx.Status, nodetx.BindingOf, nodetx.DetourOf)
 	if err != nil {
 		return Script{}, err
 	}
@@ -85,7 +85,7 @@ func (tx *nodeTx) recordBoot() {
 	case tx.Node() == nil:
 		tx.Enter(api.Discovered)
 	case tx.Satisfied():
-	case tx.Rescue() != nil && tx.Status().Phase != "": // it keeps what it was
+	case tx.Detour() != nil && tx.Status().Phase != "": // it keeps what it was
 	default:
 		tx.Enter(api.Booting)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
@@ -49,7 +50,7 @@ func TestABootScriptIsNoSecretAndChangesNothing(t *testing.T) {
 		},
 		"under rescue": func(m *machine) {
 			m.is(api.Operational)
-			m.change(func(tx *nodetx.Tx) { tx.SetRescue(&nodetx.Rescue{Number: 7}) })
+			m.change(func(tx *nodetx.Tx) { tx.SetDetour(detour.Detour{Rescue: &api.Rescue{}}) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

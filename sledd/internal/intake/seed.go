@@ -28,8 +28,8 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 		if tx.Binding() == nil || tx.Binding().Image == "" || tx.Node() == nil {
 			return refusal.New(refusal.NotFound, "node %s is not bound to an image: there is no seed", address)
 		}
-		if tx.Rescue() != nil {
-			return refusal.New(refusal.Forbidden, "node %s is under rescue: its seed is not issued", address)
+		if tx.Detour() != nil {
+			return refusal.New(refusal.Forbidden, "node %s is %s: its seed is not issued", address, tx.Detour().State())
 		}
 		if tx.Satisfied() {
 			return refusal.New(refusal.Forbidden, "generation %d is operational: its seed is not issued any more",

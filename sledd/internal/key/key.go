@@ -21,7 +21,7 @@ const (
 	Rollouts  = Root + "rollouts/"
 	Runs      = Root + "runs/"
 	Kexecs    = Root + "kexecs/"
-	Rescues   = Root + "rescues/"
+	Detours   = Root + "detours/"
 	Audit     = Root + "audit/"
 	// Erasures are the records of erased disks, and ErasureHead the end of their chain.
 	Erasures    = Root + "erasures/"

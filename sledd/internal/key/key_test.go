@@ -30,7 +30,7 @@ func TestKeysOfEventsSortByTime(t *testing.T) {
 func TestNoPrefixHoldsTheKeysOfAnother(t *testing.T) {
 	prefixes := []string{key.Nodes, key.Names, key.Images, key.Bindings, key.Status, key.Facts, key.Logs,
 		key.Tokens, key.Events,
-		key.Operators, key.Rollouts, key.Runs, key.Kexecs, key.Rescues, key.Admissions}
+		key.Operators, key.Rollouts, key.Runs, key.Kexecs, key.Detours, key.Admissions}
 	for i, one := range prefixes {
 		if !strings.HasPrefix(one, key.Root) || !strings.HasSuffix(one, "/") {
 			t.Errorf("%q", one)

@@ -28,7 +28,7 @@ func (p Policy) rules() admission.Rules {
 
 // BootsDisk reports whether the node boots its own disk.
 func (tx *Tx) BootsDisk() bool {
-	return boot.Local(*tx.Status(), tx.Binding() != nil, tx.Generation(), tx.Rescue() != nil)
+	return tx.Detour() == nil && boot.Local(*tx.Status(), tx.Binding() != nil, tx.Generation())
 }
 
 func (p Policy) node(tx *Tx) admission.Node {
@@ -37,7 +37,7 @@ func (p Policy) node(tx *Tx) admission.Node {
 		level = max(level, levelOf(binding.Admission))
 	}
 	return admission.Node{Level: level, Generation: tx.Generation(), Local: tx.BootsDisk(),
-		Unfinished: tx.Rescue() != nil || tx.Binding() != nil && !tx.Satisfied()}
+		Unfinished: tx.Detour() != nil || tx.Binding() != nil && !tx.Satisfied()}
 }
 
 // levelOf reads the level that a record requires. One that a later version wrote counts as the highest.

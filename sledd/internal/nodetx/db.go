@@ -132,7 +132,7 @@ func (db *DB) LoadMany(ctx context.Context, macs []string, kinds ...Kind) ([]*Tx
 }
 
 // listed is the records that lists show; a MAC that has one of them is in the list.
-var listed = []Kind{Node, Status, BindingOf, RescueOf, AdmissionOf}
+var listed = []Kind{Node, Status, BindingOf, DetourOf, AdmissionOf}
 
 // Page reads the next limit MACs after one, at one revision. Each of the first limit keys of the
 // union is among the first limit keys of the lists it is in, so bounded reads are enough.

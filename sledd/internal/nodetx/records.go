@@ -8,6 +8,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -24,19 +25,19 @@ const (
 	BindingOf
 	Tokens
 	KexecsOf
-	RescueOf
+	DetourOf
 	AdmissionOf
 	Facts
 	Log
 )
 
 // Core is the records that decide about a node: a commit requires that none of them has changed since.
-var Core = []Kind{Node, Status, BindingOf, Tokens, KexecsOf, RescueOf, AdmissionOf}
+var Core = []Kind{Node, Status, BindingOf, Tokens, KexecsOf, DetourOf, AdmissionOf}
 
 // prefixes of the records' keys. This and slot list all records.
 var prefixes = map[Kind]string{Node: key.Nodes, Status: key.Status, BindingOf: key.Bindings, Tokens: key.Tokens,
 	KexecsOf: key.Kexecs,
-	RescueOf: key.Rescues, AdmissionOf: key.Admissions, Facts: key.Facts, Log: key.Logs}
+	DetourOf: key.Detours, AdmissionOf: key.Admissions, Facts: key.Facts, Log: key.Logs}
 
 // KeyOf returns the key of a record.
 func KeyOf(kind Kind, mac string) string { return prefixes[kind] + mac }
@@ -48,7 +49,7 @@ type records struct {
 	binding   Slot[Binding]
 	tokens    Slot[[]token.Record]
 	kexecs    Slot[Kexecs]
-	rescue    Slot[Rescue]
+	detour    Slot[detour.Detour]
 	admission Slot[admission.State]
 	facts     Slot[api.Facts]
 	log       Slot[[]byte]
@@ -80,8 +81,8 @@ func (r *records) slot(kind Kind) record {
 		return &r.tokens
 	case KexecsOf:
 		return &r.kexecs
-	case RescueOf:
-		return &r.rescue
+	case DetourOf:
+		return &r.detour
 	case AdmissionOf:
 		return &r.admission
 	case Facts:

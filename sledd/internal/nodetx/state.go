@@ -3,15 +3,14 @@
 package nodetx
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/key"
-	"github.com/sled-fleet/sled/sledd/internal/operand"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -59,34 +58,6 @@ func (b *Binding) Public(status api.Status) api.Binding {
 	shown.Satisfied = satisfied(b, status)
 	shown.SeedDiffers = seedDiffers(b, status)
 	return shown
-}
-
-// Rescue is a rescue as stored.
-type Rescue struct {
-	api.Rescue
-	Number int64 `json:"number"`          // another one for other keys
-	Given  bool  `json:"given,omitempty"` // its plan was issued
-}
-
-// RescueSteps are those of a node under rescue.
-func RescueSteps(keys []string) []operand.Line {
-	return []operand.Line{{Word: "rescue", Operands: []operand.Pair{{Key: "keys", Value: strings.Join(keys, "\n")}}}}
-}
-
-// UnmarshalJSON reads a rescue, also one stored by an earlier version.
-func (r *Rescue) UnmarshalJSON(text []byte) error {
-	type current Rescue
-	read := struct {
-		*current
-		Begun time.Time `json:"begun"` // former name of started
-	}{current: (*current)(r)}
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	if r.Started.IsZero() {
-		r.Started = read.Begun
-	}
-	return nil
 }
 
 // StoredImage is an image as stored.
@@ -139,13 +110,8 @@ func targetPhase(binding api.BindingSpec) api.Phase {
 	return api.Operational
 }
 
-// SettledPhase is the phase that counts for the binding: a rescue only interrupts it.
-func SettledPhase(status api.Status) api.Phase {
-	if status.Phase == api.UnderRescue {
-		return status.Before
-	}
-	return status.Phase
-}
+// SettledPhase is the phase that counts for the binding: a detour only interrupts it.
+func SettledPhase(status api.Status) api.Phase { return cmp.Or(status.Before, status.Phase) }
 
 // PhaseText is a phase in a message.
 func PhaseText(phase api.Phase) string {
@@ -158,16 +124,21 @@ func PhaseText(phase api.Phase) string {
 // Known reports whether the node is declared or was seen. A deleted node keeps a status of nothing but its generation.
 func (tx *Tx) Known() bool { return tx.Node() != nil || tx.Status().Phase != "" }
 
-// Forget removes all that was observed of the node. Its generation is kept, so that it never goes back.
+// Forget removes all that was observed of the node. The generation of its last plan is kept, with the run, so that
+// neither goes back.
 func (tx *Tx) Forget() {
 	tx.Writes.Delete(key.Facts + tx.MAC)
 	tx.Writes.Delete(key.Logs + tx.MAC)
 	events := key.EventsOf(tx.MAC)
 	tx.Writes.Do = append(tx.Writes.Do,
 		store.Operation{Key: events, Delete: true, To: key.Event(tx.MAC, tx.Now.UnixNano())})
-	*tx.Status() = api.Status{Generation: tx.Status().Generation}
+	kept := api.Status{Generation: tx.Status().Generation}
+	if kept.Generation > 0 {
+		kept.Run.Number = tx.Status().Run.Number
+	}
+	*tx.Status() = kept
 	tx.SetTokens(nil)
-	tx.SetRescue(nil)
+	tx.SetDetour(detour.Detour{})
 	*tx.Kexecs(), *tx.Admission() = Kexecs{}, admission.State{}
 }
 
@@ -193,9 +164,7 @@ func (tx *Tx) Public() api.Node {
 	if declared := tx.Node(); declared != nil {
 		node.NodeSpec, node.Declared, node.Revision = *declared, true, tx.RevisionOf(Node)
 	}
-	if rescue := tx.Rescue(); rescue != nil {
-		node.Rescue = &rescue.Rescue
-	}
+	tx.Detour().Show(&node)
 	if binding := tx.Binding(); binding != nil {
 		shown := binding.Public(*tx.Status())
 		node.Binding = &shown

@@ -5,10 +5,12 @@
 package nodetx
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -30,7 +32,7 @@ type Tx struct {
 
 func newTx(mac string, now time.Time) *Tx {
 	tx := &Tx{MAC: mac, Now: now}
-	tx.status.writable, tx.tokens.writable, tx.kexecs.writable, tx.rescue.writable = true, true, true, true
+	tx.status.writable, tx.tokens.writable, tx.kexecs.writable, tx.detour.writable = true, true, true, true
 	tx.admission.writable = true
 	return tx
 }
@@ -53,11 +55,17 @@ func (tx *Tx) SetTokens(list []token.Record) { *tx.tokens.made() = list }
 // Kexecs returns the record of the kexecs of the node.
 func (tx *Tx) Kexecs() *Kexecs { return tx.kexecs.made() }
 
-// Rescue returns the node's rescue; nil when there is none.
-func (tx *Tx) Rescue() *Rescue { return tx.rescue.Get() }
+// Detour returns what the node is to do instead of following its binding; nil when there is nothing.
+func (tx *Tx) Detour() *detour.Detour { return tx.detour.Get() }
 
-// SetRescue replaces the node's rescue; nil ends it.
-func (tx *Tx) SetRescue(rescue *Rescue) { tx.rescue.set(rescue) }
+// SetDetour replaces the detour of the node; one of which nothing is requested ends it.
+func (tx *Tx) SetDetour(to detour.Detour) {
+	if !to.Requested() {
+		tx.detour.set(nil)
+		return
+	}
+	tx.detour.set(&to)
+}
 
 // Admission returns who claims to be the node and who is.
 func (tx *Tx) Admission() *admission.State { return tx.admission.made() }
@@ -134,6 +142,18 @@ func (tx *Tx) Enter(phase api.Phase) {
 		status.Before = ""
 	}
 }
+
+// Interrupt enters the phase of a detour. The one before counts for the binding.
+func (tx *Tx) Interrupt(phase api.Phase) {
+	if status := tx.Status(); status.Phase != phase {
+		before := cmp.Or(status.Before, status.Phase, api.Booting)
+		tx.Enter(phase)
+		status.Before = before
+	}
+}
+
+// Resume enters the phase again that a detour has interrupted, if one has.
+func (tx *Tx) Resume() { tx.Enter(SettledPhase(*tx.Status())) }
 
 // AddEvent adds an event; MAC, time, phase and sender are filled in.
 func (tx *Tx) AddEvent(event api.Event) {

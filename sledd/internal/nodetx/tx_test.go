@@ -12,6 +12,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
@@ -77,7 +78,7 @@ func TestARecordThatWasNotQueriedPanics(t *testing.T) {
 		"facts": func() { loaded.Facts() }, "log": func() { loaded.Log() }, "image": func() { loaded.Image() },
 		"holder of a name": func() { loaded.NameHolder() }, "events": func() { loaded.Events() },
 		"DMI":             func() { loaded.DMI() },
-		"tokens of a row": func() { row[0].Tokens() }, "rescue of a row": func() { row[0].Rescue() },
+		"tokens of a row": func() { row[0].Tokens() }, "detour of a row": func() { row[0].Detour() },
 		"admission of a row": func() { row[0].Admission() },
 		"kexecs of a row":    func() { row[0].Kexecs() }, "written to a row": func() { row[0].SetTokens(nil) },
 		"revision": func() { loaded.RevisionOf(nodetx.Facts) }, "slot of a caller": func() { unloaded.Get() },
@@ -138,10 +139,10 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 		tx.Status().Phase = api.Booting
 		tx.SetTokens([]token.Record{{SHA256: "x"}})
 		tx.Kexecs().Attempts = 1
-		tx.SetRescue(&nodetx.Rescue{Number: 7})
+		tx.SetDetour(detour.Detour{Run: 7, Rescue: &api.Rescue{}})
 		tx.Admission().Generation = 3
 	})
-	want := "admissions/" + node + " kexecs/" + node + " rescues/" + node + " status/" + node + " tokens/" + node
+	want := "admissions/" + node + " detours/" + node + " kexecs/" + node + " status/" + node + " tokens/" + node
 	if got := keys(t, memory); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -152,7 +153,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	}
 	update(t, db, node, func(tx *nodetx.Tx) {
 		tx.SetTokens(nil)
-		tx.SetRescue(nil)
+		tx.SetDetour(detour.Detour{})
 		*tx.Kexecs(), *tx.Status(), *tx.Admission() = nodetx.Kexecs{}, api.Status{}, admission.State{}
 	})
 	if got := keys(t, memory); got != "" {
@@ -189,7 +190,7 @@ func TestACommitOfAnotherIsNotOverwritten(t *testing.T) {
 		}},
 		{"status", func(tx *nodetx.Tx) { tx.Status().Step = int(tx.Revision) }},
 		{"admission", func(tx *nodetx.Tx) { tx.Admission().Boots = int(tx.Revision) }},
-		{"rescue", func(tx *nodetx.Tx) { tx.SetRescue(&nodetx.Rescue{Number: tx.Revision}) }},
+		{"detour", func(tx *nodetx.Tx) { tx.SetDetour(detour.Detour{Run: tx.Revision, Rescue: &api.Rescue{}}) }},
 	} {
 		late := load(t, db, node)
 		update(t, db, node, kind.change)
@@ -277,7 +278,7 @@ func TestSatisfied(t *testing.T) {
 func TestPagesHoldEveryMACOnce(t *testing.T) {
 	db, memory := fresh()
 	var change store.Transaction
-	for i, prefix := range []string{key.Nodes, key.Status, key.Bindings, key.Rescues} {
+	for i, prefix := range []string{key.Nodes, key.Status, key.Bindings, key.Detours} {
 		for j := range 5 {
 			change.Put(fmt.Sprintf("%s52:54:00:77:00:%02x", prefix, i+2*j), []byte(`{}`))
 		}

@@ -15,8 +15,8 @@ import (
 
 const defaultWipe = "empty"
 
-// build adds the steps of a binding. Without an image, the plan wipes all disks that are not kept and waits, or captures
-// to a URL below that of uploads.
+// build adds the steps of a binding. Without an image, the plan wipes all disks that are not kept and waits, or makes
+// an image that is put below the URL of uploads.
 func (p *Plan) build(r Request) error {
 	node, binding, upload := r.Node, *r.Binding, r.Site.Upload
 	target := append([]operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}, keeping(node.KeepDisks)...)

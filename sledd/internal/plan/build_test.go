@@ -21,7 +21,7 @@ var node = api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1", Disk: "only"}
 
 // request is what the plan of generation 7 of a node is made for.
 func request(node api.NodeSpec, spec api.BindingSpec, image *api.ImageSpec) plan.Request {
-	return plan.Request{Generation: 7, Binding: &api.Binding{BindingSpec: spec, Generation: 7}, Image: image, Node: node,
+	return plan.Request{Generation: 7, Run: 2, Binding: &api.Binding{BindingSpec: spec, Generation: 7}, Image: image, Node: node,
 		Site: plan.Site{Upload: upload}}
 }
 
@@ -75,7 +75,7 @@ func TestDraft(t *testing.T) {
 			continue
 		}
 		text, err := plan.Encode(p)
-		want := "plan 1\ngeneration 7\n" + c.want
+		want := "plan 1\ngeneration 7 run 2\n" + c.want
 		if c.image != nil {
 			want += "configure disk=only hostname=n1 grow=last\nkexec disk=only fallback=reboot\n"
 		}
@@ -92,7 +92,7 @@ func TestAnImageThatIsNotConfigured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "plan 1\ngeneration 7\nwipe disks=only level=empty\nwrite disk=only image=http://a/i,http://b/i digest=" +
+	want := "plan 1\ngeneration 7 run 2\nwipe disks=only level=empty\nwrite disk=only image=http://a/i,http://b/i digest=" +
 		digest + " mode=full gaps=keep\n"
 	if text, err := plan.Encode(p); err != nil || text != want+"reboot\n" {
 		t.Errorf("%v\ngot  %s\nwant %s", err, text, want)
@@ -113,7 +113,7 @@ func TestATearDownTakesAllDisksButKeptOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "plan 1\ngeneration 7\nwipe disks=all keep=serial:A;wwn:0x5 level=empty\nidle\n"
+	want := "plan 1\ngeneration 7 run 2\nwipe disks=all keep=serial:A;wwn:0x5 level=empty\nidle\n"
 	if text, err := plan.Encode(p); err != nil || text != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, text, want)
 	}
@@ -192,7 +192,7 @@ func TestMethodOfAPurge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := plan.Encode(p); err != nil || text != "plan 1\ngeneration 7\n"+want {
+		if text, err := plan.Encode(p); err != nil || text != "plan 1\ngeneration 7 run 2\n"+want {
 			t.Errorf("%q: %v\n%s", method, err, text)
 		}
 	}

@@ -70,7 +70,7 @@ func TestEachStepNamesTheDiskByItsIdentity(t *testing.T) {
 			continue
 		}
 		text, encoded := plan.Encode(pinned)
-		if err != nil || encoded != nil || text != "plan 1\ngeneration 7\n"+c.want || pinned.Disk() != c.wantDisk {
+		if err != nil || encoded != nil || text != "plan 1\ngeneration 7 run 2\n"+c.want || pinned.Disk() != c.wantDisk {
 			t.Errorf("%s: %v, %v\ngot  %s\nwant %s", c.name, err, encoded, text, c.want)
 		}
 	}

@@ -22,9 +22,10 @@ const (
 
 const head = "plan 1"
 
-// Plan is the ordered steps for one node. Generation 0: no binding.
+// Plan is the ordered steps for one node.
 type Plan struct {
-	Generation int64
+	Generation int64 // of the binding; 0: none
+	Run        int64 // number of the plan, from 1; it rises with each that the node gets
 	Steps      []operand.Line
 }
 
@@ -46,7 +47,7 @@ func Encode(p Plan) (string, error) {
 		return "", err
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s\ngeneration %d\n", head, p.Generation)
+	fmt.Fprintf(&out, "%s\ngeneration %d run %d\n", head, p.Generation, p.Run)
 	for _, step := range p.Steps {
 		line, err := operand.Encode(step)
 		if err != nil {
@@ -67,10 +68,10 @@ func Parse(text string) (Plan, error) {
 		return Plan{}, fmt.Errorf("line 1: %.40q, want %q", lines[0], head)
 	}
 	if len(lines) < 2 {
-		return Plan{}, fmt.Errorf("line 2: want generation N")
+		return Plan{}, fmt.Errorf("line 2: want generation N run R")
 	}
 	var p Plan
-	if p.Generation, err = Generation(lines[1]); err != nil {
+	if p.Generation, p.Run, err = Numbers(lines[1]); err != nil {
 		return Plan{}, fmt.Errorf("line 2: %w", err)
 	}
 	for i, text := range lines[2:] {
@@ -94,6 +95,24 @@ func Generation(line string) (int64, error) {
 		return 0, fmt.Errorf("generation: %w", err)
 	}
 	return n, nil
+}
+
+// Numbers reads the line "generation N run R" of a plan or a report.
+func Numbers(line string) (generation, run int64, err error) {
+	first, second, found := strings.Cut(line, " run ")
+	if !found {
+		return 0, 0, fmt.Errorf("%.80q, want generation N run R", line)
+	}
+	if generation, err = Generation(first); err != nil {
+		return 0, 0, err
+	}
+	if run, err = Number(second); err == nil && run == 0 {
+		err = fmt.Errorf("0, want a number from 1")
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("run: %w", err)
+	}
+	return generation, run, nil
 }
 
 // Number reads a decimal number, 0 to 2^63-1, without sign or leading zeros.

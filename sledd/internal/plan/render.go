@@ -12,6 +12,7 @@ import (
 // Request is what a plan is made for.
 type Request struct {
 	Generation int64          // of the binding; 0: none
+	Run        int64          // number of the plan
 	Steps      []operand.Line // to do instead of following the binding; none: the binding is followed
 	Binding    *api.Binding   // nil: there is nothing to do, and the node waits
 	Node       api.NodeSpec   // as declared
@@ -70,7 +71,7 @@ func Render(r Request) (Plan, error) {
 
 // Draft makes a plan as far as it does not depend on the disks and the network of the node: with selectors as declared.
 func Draft(r Request) (Plan, error) {
-	p := Plan{Generation: r.Generation, Steps: r.Steps}
+	p := Plan{Generation: r.Generation, Run: r.Run, Steps: r.Steps}
 	var err error
 	switch {
 	case len(r.Steps) > 0:

@@ -20,6 +20,8 @@ import (
 // Verb is the definition of a step in the contract (contract/words/steps.yml).
 type Verb struct {
 	Last    bool      // stands only at the end of a plan
+	Leaves  bool      // after its end, the Sled system of this boot runs no more
+	Secret  bool      // its end is taken only from a node that may have secrets
 	Changes bool      // what the disk held is gone once the step starts
 	Phase   api.Phase // of the node while the step runs; empty: the step decides
 	Stage   string    // its bar in timelines; empty: none

@@ -57,8 +57,9 @@ var verbs = map[string]Verb{
 		required: []string{"disk", "image", "digest"},
 	},
 	"capture": {
-		Phase: api.Capturing,
-		Stage: "capture",
+		Secret: true,
+		Phase:  api.Capturing,
+		Stage:  "capture",
 		checks: map[string]func(string) error{
 			"disk":   CheckSelector,
 			"keep":   checkKeep,
@@ -82,8 +83,9 @@ var verbs = map[string]Verb{
 		required: []string{"disk"},
 	},
 	"kexec": {
-		Last:  true,
-		Stage: "start",
+		Last:   true,
+		Leaves: true,
+		Stage:  "start",
 		checks: map[string]func(string) error{
 			"disk":     CheckSelector,
 			"keep":     checkKeep,
@@ -94,17 +96,21 @@ var verbs = map[string]Verb{
 		required: []string{"disk"},
 	},
 	"reboot": {
-		Last:  true,
-		Stage: "start",
+		Last:   true,
+		Leaves: true,
+		Stage:  "start",
 	},
 	"poweroff": {
-		Last: true,
+		Last:   true,
+		Leaves: true,
 	},
 	"idle": {
 		Last: true,
 	},
 	"rescue": {
-		Last: true,
+		Last:   true,
+		Secret: true,
+		Phase:  api.UnderRescue,
 		checks: map[string]func(string) error{
 			"keys": checkKeys,
 		},

@@ -80,6 +80,7 @@ type Made struct {
 // Report is what a node sends during a plan.
 type Report struct {
 	Generation int64
+	Run        int64               // of the plan
 	Boot       nodetext.Identifier // kernel's boot id
 	Lines      []Line
 }
@@ -94,7 +95,7 @@ func Parse(body string) (Report, error) {
 		return Report{}, fmt.Errorf("%d lines: want report, generation, boot and at least one more", len(lines))
 	}
 	var r Report
-	if r.Generation, err = plan.Generation(lines[1]); err != nil {
+	if r.Generation, r.Run, err = plan.Numbers(lines[1]); err != nil {
 		return Report{}, fmt.Errorf("line 2: %w", err)
 	}
 	if r.Boot, err = boot(lines[2]); err != nil {

@@ -50,7 +50,7 @@ func TestBadVectorsAreRefused(t *testing.T) {
 func TestReportIsReadWhole(t *testing.T) {
 	text := vectors.Text(t, "report/ok", "one_step")
 	got, err := report.Parse(text)
-	want := report.Report{Generation: 3, Boot: nodetext.CleanIdentifier("0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e"),
+	want := report.Report{Generation: 3, Run: 7, Boot: nodetext.CleanIdentifier("0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e"),
 		Lines: []report.Line{
 			{Kind: report.Begin, Step: 2, Of: 4, Verb: "write"},
 			{Kind: report.Progress, Step: 2, Verb: "write", Bytes: 104857600, Total: 2147483648, Rate: 52428800},

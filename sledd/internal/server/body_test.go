@@ -44,7 +44,7 @@ func (s *sledd) half(method, path, token string) net.Conn {
 	}
 	s.Cleanup(func() { _ = connection.Close() })
 	_, err = fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: sledd\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: 60\r\n\r\nreport 1\ngeneration 1\n", method, path, token)
+		"Content-Type: application/json\r\nContent-Length: 66\r\n\r\nreport 1\ngeneration 1 run 1\n", method, path, token)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestHalfSentBodiesAreClosed(t *testing.T) {
 		{"POST", node + "/report", "", "401"},
 		{"POST", node + "/facts", "sledb_525400770001_1_" + strings.Repeat("0", 64), "401"},
 		{"POST", node + "/report", m.Token, "400"},
-		{"GET", node + "/plan?wait=60&generation=1", m.Token, "400"},
+		{"GET", node + "/plan?wait=60&run=1", m.Token, "400"},
 		{"PUT", "/v1/nodes/n2", "", "401"},
 		{"PUT", "/v1/nodes/n2", adminToken, "408"},
 		{"POST", "/v1/bindings", "", "401"},

@@ -30,7 +30,7 @@ func capturing(s *sledd, i int, name string) *sleddtest.Machine {
 	s.Bind(api.BindingSpec{Node: fmt.Sprintf("n%d", i), Capture: name})
 	m := s.Machine(i)
 	want := fmt.Sprintf(
-		"plan 1\ngeneration 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n",
+		"plan 1\ngeneration 1 run 1\ncapture disk=serial:LAB-%04d upload=https://10.77.0.1/upload/%s-1.raw.zst\nreboot\n",
 		i, m.MAC)
 	if plan := m.Poll(0); plan != want {
 		s.Fatalf("plan:\n%swant:\n%s", plan, want)
@@ -92,7 +92,7 @@ func TestAfterACapture(t *testing.T) {
 	}
 	s.Bind(api.BindingSpec{Node: "n1", Image: "gold"})
 	m = s.Machine(1)
-	if plan := m.Poll(0); !strings.Contains(plan, "generation 2\nwipe ") {
+	if plan := m.Poll(0); !strings.Contains(plan, "generation 2 run 2\nwipe ") {
 		t.Fatalf("plan: %s", plan)
 	}
 	install(m)

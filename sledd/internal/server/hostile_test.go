@@ -72,7 +72,7 @@ func TestHostileReports(t *testing.T) {
 	s.Declare(1)
 	s.Bind(api.BindingSpec{Node: "n1"})
 	m := s.Machine(1)
-	if plan := m.Poll(0); !strings.Contains(plan, "generation 1\n") {
+	if plan := m.Poll(0); !strings.Contains(plan, "generation 1 run 1\n") {
 		t.Fatal(plan)
 	}
 	number := 0

@@ -14,7 +14,7 @@ import (
 )
 
 var firstPlan = `plan 1
-generation 1
+generation 1 run 2
 wipe disks=serial:LAB-0001 level=empty
 write disk=serial:LAB-0001 image=http://10.77.0.1/images/d12 digest=` +
 	sleddtest.DigestOf("d12") + ` mode=full gaps=keep
@@ -31,7 +31,7 @@ func TestLifeOfANode(t *testing.T) {
 	m := s.Machine(1)
 	s.phase(1, api.Booting)
 	m.Say("facts", "facts 1\nboot "+m.Boot+"\nkernel release=6.1 uptime=0.001\ndisk name=vda serial=LAB-0001 bytes=1000\n")
-	if plan := m.Poll(0); plan != "plan 1\ngeneration 0\nidle\n" {
+	if plan := m.Poll(0); plan != "plan 1\ngeneration 0 run 1\nidle\n" {
 		t.Fatalf("unbound: %q", plan)
 	}
 	m.Report("begin step=1 of=1 verb=idle")

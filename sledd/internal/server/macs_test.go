@@ -53,7 +53,7 @@ func TestAMachineIsOneNodeByWhicheverInterface(t *testing.T) {
 	m, other := s.Machine(1), s.Machine(2)
 	m.Poll(0)
 	by := func(path, token string) int {
-		return s.Ask("GET", "/node/v1/"+path+"/plan?generation=0", token, "").Status
+		return s.Ask("GET", "/node/v1/"+path+"/plan?run=1", token, "").Status
 	}
 	for _, c := range []struct {
 		path, token string

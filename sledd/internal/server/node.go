@@ -147,7 +147,7 @@ func bearer(header string) string {
 
 func (s *Server) plan(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 	query := a.r.URL.Query()
-	given, err := number(query, "generation", intake.None)
+	given, err := number(query, "run", intake.None)
 	if err != nil {
 		return nodeResponse{}, err
 	}
@@ -229,7 +229,7 @@ func (s *Server) operational(ctx context.Context, a nodeRequest) (nodeResponse, 
 
 // upload answers a web server that asks whether to take a captured image.
 func (s *Server) upload(ctx context.Context, a nodeRequest) (nodeResponse, error) {
-	generation, err := number(a.r.URL.Query(), "generation", intake.None)
+	generation, err := number(a.r.URL.Query(), "generation", -1)
 	if err != nil {
 		return nodeResponse{}, err
 	}
@@ -239,7 +239,7 @@ func (s *Server) upload(ctx context.Context, a nodeRequest) (nodeResponse, error
 // captured answers a web server that asks whether to serve the file of a captured image. The path names the node that
 // made it; the token may be of another one.
 func (s *Server) captured(ctx context.Context, a nodeRequest) (nodeResponse, error) {
-	generation, err := number(a.r.URL.Query(), "generation", intake.None)
+	generation, err := number(a.r.URL.Query(), "generation", -1)
 	if err != nil {
 		return nodeResponse{}, err
 	}

@@ -44,7 +44,7 @@ func TestManyLongPollsAreAllAnswered(t *testing.T) {
 	var running sync.WaitGroup
 	for i, m := range machines {
 		running.Go(func() {
-			answers[i], _ = s.Try("GET", "/node/v1/"+m.MAC+"/plan?generation=0&wait=60", m.Token, "")
+			answers[i], _ = s.Try("GET", "/node/v1/"+m.MAC+"/plan?run=1&wait=60", m.Token, "")
 			done[i] = time.Now()
 		})
 	}
@@ -56,7 +56,7 @@ func TestManyLongPollsAreAllAnswered(t *testing.T) {
 	running.Wait()
 	worst := time.Duration(0)
 	for i, a := range answers {
-		if a.Status != 200 || !strings.HasPrefix(a.Body, "plan 1\ngeneration 1\nwipe ") || a.Header.Get("Sled-Token") == "" {
+		if a.Status != 200 || !strings.HasPrefix(a.Body, "plan 1\ngeneration 1 run 2\nwipe ") || a.Header.Get("Sled-Token") == "" {
 			t.Fatalf("n%d: %d: %s", i, a.Status, a.Body)
 		}
 		worst = max(worst, done[i].Sub(begin))
@@ -89,12 +89,12 @@ func TestBindOnOneSleddWakesAPollOnAnother(t *testing.T) {
 	m.Poll(0)
 	answered := make(chan sleddtest.Answer, 1)
 	go func() {
-		a, _ := two.Try("GET", "/node/v1/"+m.MAC+"/plan?generation=0&wait=60", m.Token, "")
+		a, _ := two.Try("GET", "/node/v1/"+m.MAC+"/plan?run=1&wait=60", m.Token, "")
 		answered <- a
 	}()
 	eventually(t, "the poll waits", func() bool { return two.Hub.Waiting() == 1 })
 	one.Bind(api.BindingSpec{Node: "n1"})
-	if a := <-answered; a.Status != 200 || !strings.Contains(a.Body, "generation 1\n") {
+	if a := <-answered; a.Status != 200 || !strings.Contains(a.Body, "generation 1 run 2\n") {
 		t.Fatalf("%+v", a)
 	}
 }
@@ -106,7 +106,7 @@ func TestStopEndsPollsAndStreams(t *testing.T) {
 	m.Poll(0)
 	answered := make(chan sleddtest.Answer, 2)
 	go func() {
-		a, _ := s.Try("GET", "/node/v1/"+m.MAC+"/plan?generation=0&wait=60", m.Token, "")
+		a, _ := s.Try("GET", "/node/v1/"+m.MAC+"/plan?run=1&wait=60", m.Token, "")
 		answered <- a
 	}()
 	stream := s.follow("", 0)
@@ -165,16 +165,16 @@ func TestReportsThatAreRefused(t *testing.T) {
 		method, path, body, says string
 		want                     int
 	}{
-		{"POST", node + "/report", "report 1\ngeneration 1\nboot b\nbegin step=1 of=1 verb=erase\n", "line 4", 400},
-		{"POST", node + "/report", "report 1\ngeneration 9\nboot b\nbegin step=1 of=1 verb=idle\n", "never issued", 400},
-		{"POST", node + "/report", "report 1\ngeneration 0\nboot b\nbegin step=1 of=1 verb=idle\n",
+		{"POST", node + "/report", "report 1\ngeneration 1 run 1\nboot b\nbegin step=1 of=1 verb=erase\n", "line 4", 400},
+		{"POST", node + "/report", "report 1\ngeneration 9 run 9\nboot b\nbegin step=1 of=1 verb=idle\n", "never issued", 400},
+		{"POST", node + "/report", "report 1\ngeneration 0 run 1\nboot b\nbegin step=1 of=1 verb=idle\n",
 			"the binding has generation 1", 403},
 		{"POST", node + "/facts", "facts 1\nboot b\ncpu a=1\ncpu a=1\n", "twice", 400},
 		{"POST", node + "/facts", strings.Repeat("x", 1<<20+1), "too large", 413},
 		{"POST", node + "/log", strings.Repeat("x", 64<<10+1), "too large", 413},
 		{"POST", node + "/log?step=x", "x", "step", 400},
 		{"GET", node + "/plan?wait=61", "", "60", 400},
-		{"GET", node + "/plan?generation=-1", "", "generation", 400},
+		{"GET", node + "/plan?run=-1", "", "run", 400},
 		{"GET", "/node/v1/n1/plan", "", "not a MAC", 400},
 		{"GET", node + "/seed", "", "not bound to an image", 404},
 		{"PUT", node + "/plan", "", "not known", 405},

@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -80,13 +81,13 @@ func TestRescueOfAnOperationalNode(t *testing.T) {
 	}
 	s.endRescue()
 	s.phase(1, api.Operational)
-	if plan := m.Poll(5); plan != "plan 1\ngeneration 1\nreboot\n" {
+	if plan := m.Poll(5); plan != "plan 1\ngeneration 1 run 3\nreboot\n" {
 		t.Fatalf("the end of a rescue: %q", plan)
 	}
 	m.Report("begin step=1 of=1 verb=reboot")
 	m.Report("end step=1 verb=reboot code=0 seconds=0")
 	after := s.Node(1).Status
-	after.Since, after.Seen, after.BootID = before.Since, before.Seen, before.BootID
+	after.Since, after.Seen, after.BootID, after.Run = before.Since, before.Seen, before.BootID, before.Run
 	if *after.OS != *before.OS {
 		t.Errorf("the system is %+v, was %+v", after.OS, before.OS)
 	}
@@ -121,13 +122,13 @@ func TestRescueOfAWaitingNode(t *testing.T) {
 	m := s.Machine(1)
 	m.Poll(0)
 	m.Report("begin step=1 of=1 verb=idle")
-	for range 2 { // the second time the reports are the same ones
+	for i := range 2 { // the second time the reports are the same ones
 		s.rescue(operatorKey)
 		enter(t, m)
 		s.phase(1, api.UnderRescue)
 		s.endRescue()
 		s.phase(1, api.Idle)
-		if plan := m.Poll(5); plan != "plan 1\ngeneration 0\nidle\n" {
+		if plan := m.Poll(5); plan != fmt.Sprintf("plan 1\ngeneration 0 run %d\nidle\n", 3+2*i) {
 			t.Fatalf("the end of a rescue: %q", plan)
 		}
 		m.Report("begin step=1 of=1 verb=idle")
@@ -152,7 +153,7 @@ func TestRescueWaits(t *testing.T) {
 	m = s.Machine(1) // a new token, of the newer generation, and the rescue again
 	enter(t, m)
 	s.endRescue()
-	if plan := m.Poll(5); !strings.HasPrefix(plan, "plan 1\ngeneration 2\nwipe ") {
+	if plan := m.Poll(5); !strings.HasPrefix(plan, "plan 1\ngeneration 2 run 4\nwipe ") {
 		t.Fatalf("after the rescue: %q", plan)
 	}
 	m.Report("begin step=1 of=4 verb=wipe")
@@ -169,7 +170,7 @@ func TestRescueOfAFailedNode(t *testing.T) {
 	s.rescue(operatorKey)
 	enter(t, m)
 	s.endRescue()
-	if plan := m.Poll(5); plan != "plan 1\ngeneration 1\nidle\n" {
+	if plan := m.Poll(5); plan != "plan 1\ngeneration 1 run 3\nidle\n" {
 		t.Fatalf("a failed node that leaves its rescue: %q", plan)
 	}
 	m.Report("begin step=1 of=1 verb=idle")
@@ -193,13 +194,13 @@ func TestRescueOfAnInterruptedNode(t *testing.T) {
 	enter(t, m)
 	s.endRescue()
 	s.phase(1, api.Wiping)
-	if plan := m.Poll(5); plan != "plan 1\ngeneration 1\nreboot\n" {
+	if plan := m.Poll(5); plan != "plan 1\ngeneration 1 run 3\nreboot\n" {
 		t.Fatalf("the end of a rescue: %q", plan)
 	}
 	m.Report("begin step=1 of=1 verb=reboot", "end step=1 verb=reboot code=0 seconds=0")
 	m.Reboot()
 	s.phase(1, api.Booting)
-	if plan := m.Poll(0); !strings.HasPrefix(plan, "plan 1\ngeneration 1\nwipe ") {
+	if plan := m.Poll(0); !strings.HasPrefix(plan, "plan 1\ngeneration 1 run 4\nwipe ") {
 		t.Fatalf("after the rescue: %q", plan)
 	}
 }
@@ -209,7 +210,7 @@ func TestRescueWithOtherKeysIsGivenAnew(t *testing.T) {
 	s.Declare(1)
 	m := s.Machine(1)
 	s.rescue("ssh-ed25519 AAAA bob")
-	if plan := m.Poll(0); plan != "plan 1\ngeneration 0\nrescue keys=ssh-ed25519%20AAAA%20bob\n" {
+	if plan := m.Poll(0); plan != "plan 1\ngeneration 0 run 1\nrescue keys=ssh-ed25519%20AAAA%20bob\n" {
 		t.Fatal(plan)
 	}
 	m.Report("begin step=1 of=1 verb=rescue", "end step=1 verb=rescue code=1 seconds=0.1 reason=no%20keys")
@@ -223,7 +224,7 @@ func TestRescueWithOtherKeysIsGivenAnew(t *testing.T) {
 	}
 	s.endRescue()
 	m.Reboot() // nobody asked before it was switched off
-	if plan := m.Poll(0); plan != "plan 1\ngeneration 0\nidle\n" {
+	if plan := m.Poll(0); plan != "plan 1\ngeneration 0 run 3\nidle\n" {
 		t.Fatal(plan)
 	}
 	s.phase(1, api.Idle)

@@ -66,10 +66,10 @@ func TestEventsNameTheirSender(t *testing.T) {
 	s.Register("d12")
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
 	m := s.enter(1, "10.0.0.1")
-	m.ask("POST", "report", "report 1\ngeneration 1\nboot b1\nend step=2 verb=write code=0 seconds=1\n")
+	m.ask("POST", "report", "report 1\ngeneration 1 run 1\nboot b1\nend step=2 verb=write code=0 seconds=1\n")
 	seed := m.ask("GET", "seed", "")
 	s.AskBehind("POST", m.path+"hello", "", "hello 1\nboot id=b3 nic="+address(1)+"\n", "X-Forwarded-For", "10.0.0.3")
-	m.ask("POST", "report", "report 1\ngeneration 1\nboot b1\nbegin step=4 of=4 verb=kexec\n"+
+	m.ask("POST", "report", "report 1\ngeneration 1 run 1\nboot b1\nbegin step=4 of=4 verb=kexec\n"+
 		"end step=4 verb=kexec code=0 seconds=1\n")
 	_, installed, _ := strings.Cut(seed, " token=")
 	m.token, _, _ = strings.Cut(installed, "\n")

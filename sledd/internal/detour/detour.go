@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package detour is what interrupts the binding of a node: the node does it, and then returns to what it was. A kind of
+// detour is a field of Detour and its methods; nothing else in sledd knows it but the requests that start and end it.
+// The package is pure: no store, no clock.
+package detour
+
+import (
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/boot"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+)
+
+// Return marks the plan by which a node leaves a detour.
+const Return = "return"
+
+// Detour is what a node is to do instead of following its binding, as stored.
+type Detour struct {
+	Run    int64       `json:"run,omitempty"` // of its plan; 0: not issued yet
+	Rescue *api.Rescue `json:"rescue,omitempty"`
+}
+
+// kind is what differs between kinds of detours.
+type kind interface {
+	name() string
+	state() string      // of the node, as in "node n1 is ..."
+	step() operand.Line // that the node runs
+	// end applies the end of the step, reported from an address, and returns the event of it.
+	end(line report.Line, from api.Address, now time.Time) api.Event
+	show(node *api.Node)
+}
+
+// kind returns the one that wins of those that are requested; nil: there is none.
+func (d *Detour) kind() kind {
+	switch {
+	case d == nil:
+		return nil
+	case d.Rescue != nil:
+		return (*rescue)(d.Rescue)
+	}
+	return nil
+}
+
+// Requested reports whether there is anything to do.
+func (d *Detour) Requested() bool { return d.kind() != nil }
+
+// State is that of the node, as in "node n1 is ...". The detour is requested.
+func (d *Detour) State() string { return d.kind().state() }
+
+// Show adds the detour, if there is one, to what is shown of its node.
+func (d *Detour) Show(node *api.Node) {
+	if kind := d.kind(); kind != nil {
+		kind.show(node)
+	}
+}
+
+// End applies the end of its step, reported from an address, and returns the event of it.
+func (d *Detour) End(line report.Line, from api.Address, now time.Time) api.Event {
+	return d.kind().end(line, from, now)
+}
+
+// Node is the state of a node that asks for a plan.
+type Node struct {
+	Status     api.Status
+	Generation int64 // of the binding
+	Bound      bool
+	Satisfied  bool
+}
+
+// Plan is what a node does because of a detour.
+type Plan struct {
+	Detour     string // kind of the detour, or Return
+	Generation int64
+	Steps      []operand.Line // none: the node has its plan already
+}
+
+// Next returns the plan of a node that has a detour or leaves one. given is the run of the last plan that the node got in
+// this boot, 0: none. False: the node follows its binding.
+func (d *Detour) Next(node Node, given int64) (Plan, bool) {
+	run := node.Status.Run
+	has := given != 0 && given == run.Number
+	if kind := d.kind(); kind != nil {
+		if has && given == d.Run {
+			return Plan{}, true
+		}
+		return Plan{kind.name(), run.Generation, []operand.Line{kind.step()}}, true
+	}
+	// A restart ends a detour, too.
+	if given == 0 || run.Detour == "" || run.Detour == Return && has {
+		return Plan{}, false
+	}
+	return leave(node)
+}
+
+// leave returns the plan by which a node leaves a detour. Nothing is repeated unless the binding has changed: a node that
+// had failed waits, and an interrupted one boots, as it would have without the detour.
+func leave(node Node) (Plan, bool) {
+	same := node.Status.Run.Generation == node.Generation
+	verb := "reboot"
+	switch {
+	case boot.Local(node.Status, node.Bound, node.Generation):
+	case node.Status.Phase == api.Failed && same, !node.Bound, node.Satisfied:
+		verb = "idle"
+	case !same:
+		return Plan{}, false
+	}
+	return Plan{Return, node.Generation, []operand.Line{{Word: verb}}}, true
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package detour
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+)
+
+type rescue api.Rescue
+
+func (r *rescue) name() string { return "rescue" }
+
+func (r *rescue) state() string { return "under rescue" }
+
+func (r *rescue) step() operand.Line {
+	return operand.Line{Word: "rescue", Operands: []operand.Pair{
+		{Key: "keys", Value: strings.Join(r.AuthorizedKeys, "\n")}}}
+}
+
+// end notes the address and the host key to enter by, or why the node cannot be entered.
+func (r *rescue) end(line report.Line, from api.Address, now time.Time) api.Event {
+	*r = rescue{RescueSpec: r.RescueSpec, Started: r.Started, Entered: now}
+	event := api.Event{Kind: "rescue"}
+	if line.Code != 0 {
+		r.Reason = line.Reason
+		event.Code, event.Detail = line.Code, nodetext.Clean("failed: "+line.Reason.String())
+		return event
+	}
+	r.Address, r.HostKey = line.Entry.Address, line.Entry.HostKey
+	if !from.IsZero() { // it is not known behind a proxy on this machine
+		r.Address = from
+	}
+	r.Fingerprint = r.HostKey.Fingerprint()
+	event.Detail = nodetext.Clean(fmt.Sprintf("entered: root@%s, host key %s", r.Address, r.Fingerprint))
+	return event
+}
+
+func (r *rescue) show(node *api.Node) { node.Rescue = (*api.Rescue)(r) }

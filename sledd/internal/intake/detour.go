@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
+	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/internal/token"
+)
+
+// nextDetour returns the plan of a node that has a detour or leaves one; false: it follows its binding.
+func (tx *nodeTx) nextDetour(given int64) (detour.Plan, bool) {
+	return tx.Detour().Next(detour.Node{Status: *tx.Status(), Generation: tx.Generation(), Bound: tx.Binding() != nil,
+		Satisfied: tx.Satisfied()}, given)
+}
+
+// issueDetour issues the plan of a detour, which is no progress of the binding.
+func (in *Intake) issueDetour(tx *nodeTx, next detour.Plan, record *token.Record, answer *Answer) error {
+	if len(next.Steps) == 0 {
+		return nil
+	}
+	desired, err := plan.Render(plan.Request{Generation: next.Generation, Run: tx.nextRun(), Steps: next.Steps})
+	if err != nil {
+		return err
+	}
+	if err := in.attachPlan(tx, desired, record, answer); err != nil {
+		return err
+	}
+	tx.Status().Run.Detour = next.Detour
+	if next.Detour != detour.Return {
+		tx.Detour().Run = desired.Run
+	}
+	tx.AddEvent(planEvent(desired, next.Detour, ""))
+	return nil
+}
+
+// applyDetourLine applies a report line of a plan of a detour. What was observed before stays.
+func (tx *nodeTx) applyDetourLine(sent report.Report, line report.Line, event api.Event) {
+	step, _ := plan.VerbOf(line.Verb)
+	own := tx.Detour().Requested() && tx.Detour().Run == sent.Run // else it has ended, or is another one
+	switch {
+	case line.Kind == report.End && own:
+		from, _ := nodetext.ParseAddress(tx.From()) // none behind a proxy on this machine
+		ended := tx.Detour().End(line, from, tx.Now)
+		ended.Generation = tx.Status().Generation
+		tx.AddEvent(ended)
+	case line.Kind == report.End:
+	case own:
+		tx.Interrupt(step.Phase)
+	case tx.Status().Run.Detour == detour.Return && tx.Status().Phase != api.Failed:
+		tx.applyStepStart(line.Verb)
+	}
+	event.Code, event.Seconds, event.Detail, event.Phase = line.Code, line.Seconds, line.Detail, tx.Status().Phase
+	if line.Code != 0 {
+		event.Detail = line.Reason
+	}
+	tx.AddEvent(event)
+}
