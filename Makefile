@@ -313,18 +313,12 @@ bench-wipe: check-program ## disks overwritten and read back, beside fio
 bench-terraform: ## plans and applies of 1 to 10,000 machines
 	bench/run terraform
 
-bench-boots: ## 1,000 boots at each level of admission
-	bench/run boots
-
 bench-rollout: collection ## CPU of a rollout over 8 to 2,000 nodes
 	bench/run rollout
 
 bench-multicast: build check-program ## one image to 1 to 80 nodes; CASES="scaling,late"
 	$(MAKE) -C initrd/src bench-program
 	tools/as-root bench/run multicast
-
-bench-paths: build ## a reimage by each entry method, in the lab
-	tools/as-root bench/run paths
 
 clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
@@ -333,4 +327,4 @@ FORCE:
 .PHONY: help demo demo-down test test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
-	bench-boots bench-multicast bench-paths bench-rollout clean FORCE
+	bench-multicast bench-rollout clean FORCE
