@@ -315,8 +315,8 @@ type OperatorList struct {
 
 // Store is the identity of sledd's store, and how full it is.
 type Store struct {
-	Fleet   string   `json:"fleet" doc:"UUID of the fleet, made at the first start on an empty store; empty in answers of earlier versions"`
-	HashKey string   `json:"hash_key" doc:"Key of the fleet, 64 hexadecimal digits: clients that keep a hash of user data where others read it use an HMAC with this key, which they keep nowhere; empty in answers of earlier versions"`
+	Fleet   string   `json:"fleet" doc:"UUID of the fleet, made at the first start on an empty store"`
+	HashKey string   `json:"hash_key" doc:"Key of the fleet, 64 hexadecimal digits: clients that keep a hash of user data where others read it use an HMAC with this key, which they keep nowhere"`
 	Bytes   int64    `json:"bytes" doc:"Size of the database file"`
 	InUse   int64    `json:"in_use" doc:"Bytes of the file that are in use, including the history of the last minutes"`
 	Quota   int64    `json:"quota" doc:"Size at which nothing more can be written; 0: unknown"`

@@ -86,7 +86,6 @@ func serve(ctx context.Context, s settings) error {
 	go parts.Intake.Tidy(background)
 	go parts.Intake.WatchConsoles(background, parts.Consoles, log)
 	go parts.Fleet.KeepUses(background)
-	go sealStored(background, parts.Fleet, log)
 	if err := prepare(ctx, parts.Fleet, given.token, log); err != nil {
 		return err
 	}
@@ -152,17 +151,6 @@ func imageKeys(file string) (imagefile.Keys, error) {
 		return nil, fmt.Errorf("--image-keys %s: %w", file, err)
 	}
 	return keys, nil
-}
-
-// sealStored seals user data that an earlier version stored in clear.
-func sealStored(ctx context.Context, operators *fleet.Fleet, log *slog.Logger) {
-	sealed, err := operators.SealStored(ctx)
-	if sealed > 0 {
-		log.Info("user data was sealed", "bindings", sealed)
-	}
-	if err != nil && ctx.Err() == nil {
-		log.Warn("user data of some bindings is still stored in clear, until the next start", "error", err)
-	}
 }
 
 // assemble connects all of sledd with a store.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
@@ -16,9 +15,6 @@ type versions struct {
 	Client string `json:"client"`
 	Server string `json:"server,omitempty"` // empty: no server is configured
 }
-
-// unknownVersion is that of a sledd which does not report one.
-const unknownVersion = "unknown"
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -59,10 +55,6 @@ func (a *app) serverVersion(cmd *cobra.Command, found *versions) error {
 		return err
 	}
 	server, err := client.Version(cmd.Context())
-	if api.IsNotFound(err) {
-		found.Server = unknownVersion
-		return nil
-	}
 	found.Server = wording.Clean(server.Version)
 	return err
 }

@@ -23,7 +23,6 @@ func TestVersion(t *testing.T) {
 	}{
 		{s.URL, sleddtest.Version, exitDone, "sledctl  9.9.9\nsledd    9.9.9\n", ""},
 		{s.URL, "1.2.3", exitDone, "sledctl  1.2.3\nsledd    9.9.9\n", apart + " 9.9.9"},
-		{double(t, nil), "1.2.3", exitDone, "sledctl  1.2.3\nsledd    unknown\n", apart + " unknown"},
 		{double(t, map[string]any{"/v1/version": api.Version{Version: "1\x1b[2J"}}), "1.2.3", exitDone, "", apart + " 1?[2J"},
 		{double(t, map[string]any{"/v1/version": http.StatusUnauthorized}), "1.2.3", exitDenied, "sledctl  1.2.3\n", ""},
 		{"http://127.0.0.1:1", "1.2.3", exitUnreachable, "sledctl  1.2.3\n", ""},

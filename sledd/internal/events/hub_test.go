@@ -150,17 +150,6 @@ func TestWhatTheStoreHoldsIsReplayedAfterACompaction(t *testing.T) {
 	}
 }
 
-// TestAFormerKindIsStreamedAsItsNewOne: events stored by an earlier version have the kind way.
-func TestAFormerKindIsStreamedAsItsNewOne(t *testing.T) {
-	memory := &storetest.Memory{}
-	first := happen(t, memory, "a", "bind")
-	happen(t, memory, "a", "way", "power")
-	listener, missed := listen(t, run(t, memory), "", first)
-	if got := kinds(t, listener, missed, 2); got != "entry power " {
-		t.Errorf("%q", got)
-	}
-}
-
 // Events that are copied because a node got another MAC are no news.
 func TestCopiesAreNotStreamed(t *testing.T) {
 	memory := &storetest.Memory{}

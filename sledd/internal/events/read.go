@@ -13,9 +13,6 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// formerEntry is the kind of the events "entry" that earlier versions stored.
-const formerEntry = "way"
-
 // copyMark is in every copy. A string cannot hold it, because its quotes would be escaped.
 var copyMark = []byte(`"copied":true`)
 
@@ -44,9 +41,6 @@ func copiedTo(kv store.KV) (mac string, copied bool) {
 func Read(kv store.KV) (api.Event, error) {
 	var event api.Event
 	err := json.Unmarshal(kv.Value, &event)
-	if event.Kind == formerEntry {
-		event.Kind = "entry"
-	}
 	event.ID = kv.Revision
 	return event, err
 }

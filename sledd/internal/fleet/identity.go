@@ -23,7 +23,7 @@ const keyBytes = 32
 type identity struct {
 	UUID    string    `json:"uuid"`
 	Created time.Time `json:"created"`
-	Key     string    `json:"key,omitempty"` // hexadecimal; empty in stores of earlier versions
+	Key     string    `json:"key"` // hexadecimal
 }
 
 // Identity returns the UUID of the fleet. The first call on an empty store creates it; afterwards it never changes, so
@@ -34,7 +34,7 @@ func (f *Fleet) Identity(ctx context.Context) (string, error) {
 }
 
 // HashKey returns the key by which clients hash what others must not guess, in hexadecimal. It is made with the
-// identity, or by the first call on a store of an earlier version, and never changes either.
+// identity, and never changes either.
 func (f *Fleet) HashKey(ctx context.Context) (string, error) {
 	found, err := f.identity(ctx)
 	return found.Key, err
@@ -50,19 +50,15 @@ func (f *Fleet) identity(ctx context.Context) (identity, error) {
 		kv, exists := snapshot.One(0)
 		if exists {
 			found = identity{}
-			if err := nodetx.Decode(kv, &found); err != nil || found.Key != "" {
-				return err
-			}
-		} else {
-			random, err := uuid.NewRandom()
-			if err != nil {
-				return fmt.Errorf("UUID of the fleet: %w", err)
-			}
-			found = identity{UUID: random.String(), Created: f.Now()}
+			return nodetx.Decode(kv, &found)
+		}
+		random, err := uuid.NewRandom()
+		if err != nil {
+			return fmt.Errorf("UUID of the fleet: %w", err)
 		}
 		secret := make([]byte, keyBytes)
 		_, _ = rand.Read(secret) // never fails: the Go runtime ends the process first
-		found.Key = hex.EncodeToString(secret)
+		found = identity{UUID: random.String(), Created: f.Now(), Key: hex.EncodeToString(secret)}
 		var t store.Transaction
 		t.Unchanged(key.Fleet, kv.Revision)
 		t.Put(key.Fleet, nodetx.Encode(found))

@@ -23,7 +23,7 @@ const minToken = 20
 const defaultLife = 90 * 24 * time.Hour
 
 // storedOperator is an operator as stored. Without expires its token never ends: it is the one of
-// --admin-token-file, or was made by an earlier version.
+// --admin-token-file.
 type storedOperator struct {
 	Role     api.Role  `json:"role"`
 	SHA256   string    `json:"sha256"`

@@ -37,7 +37,7 @@ func (tx *nodeTx) step(event admission.Event) admission.Outcome {
 // recordIncumbentRequest stores when the incumbent that a boot token was issued to last made a request. Other tokens
 // have no claim.
 func (tx *nodeTx) recordIncumbentRequest(record *token.Record) error {
-	if record.Claim == "" {
+	if record.Purpose != token.Boot {
 		return nil
 	}
 	incumbent := tx.Admission().Incumbent
@@ -80,7 +80,7 @@ func (tx *nodeTx) recordRequest(id string) (out admission.Outcome, recorded bool
 
 // rights of the holder of a token.
 func (tx *nodeTx) rights(record *token.Record) admission.Rights {
-	if record.Claim == "" {
+	if record.Purpose != token.Boot {
 		return admission.Rights{Plan: true, Secrets: true}
 	}
 	return tx.in.DB.Policy.May(tx.Tx, record.Claim)

@@ -97,7 +97,7 @@ func TestAClaimIsNoSignOfLife(t *testing.T) {
 	}
 }
 
-func TestATokenOfAnEarlierVersionHasEnded(t *testing.T) {
+func TestABootTokenWithoutAClaimIsRefused(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	m.boot()
 	m.change(func(tx *nodetx.Tx) {
@@ -106,7 +106,7 @@ func TestATokenOfAnEarlierVersionHasEnded(t *testing.T) {
 		}
 	})
 	_, err := m.Poll(t.Context(), mac, m.token, 0, 0)
-	m.refused("a poll with the token of a boot script", err, refusal.Unauthorized)
+	m.refused("a poll with the token", err, refusal.Unauthorized)
 	_, _, err = m.Seed(t.Context(), mac, m.token)
 	m.refused("its seed", err, refusal.Unauthorized)
 }

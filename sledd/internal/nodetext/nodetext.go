@@ -2,8 +2,7 @@
 
 // Package nodetext holds the types of text that nodes report (contract/report.md, Text). A value of these types is safe
 // to print: it has no control or format characters, and nothing in the form of a token. The Parse functions check and
-// refuse what a node sends. Text of the store or of a response is cleaned when it is decoded, so records of earlier
-// versions stay readable. The package is pure.
+// refuse what a node sends. Text of the store or of a response is cleaned when it is decoded. The package is pure.
 package nodetext
 
 import (

@@ -98,7 +98,7 @@ func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.Imag
 		}
 	}
 	operands := []string{"image", strings.Join(readable(image, upload), ","), "digest", image.Digest}
-	if image.Statement != "" { // a node of an older version knows no statement, and needs none for older images
+	if image.Statement != "" {
 		operands = append(operands, "name", image.Name, "statement", image.Statement)
 	}
 	if image.Signature != "" {

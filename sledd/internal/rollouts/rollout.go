@@ -5,7 +5,6 @@ package rollouts
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -38,38 +37,6 @@ type storedRun struct {
 	Seen       time.Time `json:"seen"`
 
 	revision int64
-}
-
-// UnmarshalJSON reads a rollout, also one stored by an earlier version.
-func (r *storedRollout) UnmarshalJSON(text []byte) error {
-	type current storedRollout
-	read := struct {
-		*current
-		Wish  string    `json:"wish"`  // former name of desired
-		Begun time.Time `json:"begun"` // former name of started
-	}{current: (*current)(r)}
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	r.Desired = cmp.Or(r.Desired, read.Wish)
-	if r.Started.IsZero() {
-		r.Started = read.Begun
-	}
-	return nil
-}
-
-// UnmarshalJSON reads a run, also one stored by an earlier version.
-func (run *storedRun) UnmarshalJSON(text []byte) error {
-	type current storedRun
-	read := struct {
-		*current
-		Way string `json:"way"` // former name of entry_method
-	}{current: (*current)(run)}
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	run.EntryMethod = cmp.Or(run.EntryMethod, read.Way)
-	return nil
 }
 
 func readRollout(kv store.KV) (*storedRollout, error) {

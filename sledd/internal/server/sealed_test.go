@@ -54,34 +54,6 @@ func TestUserDataIsSealedInTheStore(t *testing.T) {
 	}
 }
 
-func TestUserDataOfAnEarlierVersionIsSealed(t *testing.T) {
-	earlier := fresh(t)
-	earlier.Declare(1)
-	earlier.Register("d12")
-	bound := earlier.Bind(api.BindingSpec{Node: "n1", Image: "d12", UserData: userData})
-	if !strings.Contains(dump(t, etcd), "hunter2") {
-		t.Fatal("it was not stored in clear")
-	}
-	s := sealing(t, "01")
-	for _, want := range []int{1, 0} {
-		if sealed, err := s.Fleet.SealStored(t.Context()); err != nil || sealed != want {
-			t.Errorf("%d bindings were sealed, want %d: %v", sealed, want, err)
-		}
-	}
-	if stored := dump(t, etcd); strings.Contains(stored, "hunter2") {
-		t.Errorf("the user data can be read from the store:\n%s", stored)
-	}
-	after := as[api.Binding](t, s.admin(200, "GET", "/v1/bindings/n1", nil))
-	if after.Generation != bound.Generation || after.UserDataSHA256 != bound.UserDataSHA256 {
-		t.Errorf("%+v, was %+v", after, bound)
-	}
-	m := s.Machine(1)
-	m.Poll(0)
-	if files := m.Seed(); files["user-data"] != userData {
-		t.Errorf("seed: %q", files["user-data"])
-	}
-}
-
 func TestSealedUserDataNeedsItsKey(t *testing.T) {
 	fresh(t)
 	s := sealing(t, "01")
