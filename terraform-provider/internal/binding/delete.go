@@ -24,7 +24,6 @@ func (b *binding) planDestroy(ctx context.Context, request resource.ModifyPlanRe
 	if response.Diagnostics.HasError() {
 		return
 	}
-	state.Keyed(b.site.Key)
 	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), was.Name)...)
 	node, diagnostics := b.look(ctx, state.MAC.ValueString())
 	response.Diagnostics.Append(diagnostics...)

@@ -57,9 +57,6 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	if response.Diagnostics.HasError() {
 		return
 	}
-	was := state.Shared
-	defer func() { plan.Unkeyed(was, b.site.Key) }()
-	state.Keyed(b.site.Key)
 	response.Diagnostics.Append(b.catchUp(ctx, plan.Node, &state, stored)...)
 	if response.Identity != nil {
 		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)

@@ -118,7 +118,6 @@ func (b *binding) load(ctx context.Context, private site.Kept, diagnostics *diag
 			err.Error()+"\n\nRemove the binding from the state and import it again.")
 		return nil
 	}
-	r.Desired = r.Desired.Keyed(b.site.Key)
 	return &r
 }
 

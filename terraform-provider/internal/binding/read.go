@@ -27,7 +27,6 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	if b.site == nil { // the provider is not configured yet
 		return
 	}
-	state.Keyed(b.site.Key)
 	response.Diagnostics.Append(b.site.SameFleet(ctx, request.Private)...)
 	was := b.load(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {

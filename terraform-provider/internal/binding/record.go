@@ -15,7 +15,6 @@ import (
 type written struct {
 	*fields
 	Desired *short  `json:"desired,omitempty"`
-	Wish    *short  `json:"wish,omitempty"` // former name of desired
 	Owner   *string `json:"owner,omitempty"`
 }
 
@@ -37,15 +36,14 @@ func (r *record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w) //nolint:wrapcheck // keep explains it
 }
 
-// UnmarshalJSON reads a record, also one that an earlier version wrote.
+// UnmarshalJSON reads a record.
 func (r *record) UnmarshalJSON(text []byte) error {
 	w := written{fields: (*fields)(r)}
 	if err := json.Unmarshal(text, &w); err != nil {
 		return err //nolint:wrapcheck // load explains it
 	}
-	if found := cmp.Or(w.Desired, w.Wish); found != nil {
-		r.Desired = found.State
-		r.Desired.Node = found.Node
+	if w.Desired != nil {
+		r.Desired = w.Desired.State
 	}
 	r.Owner = *cmp.Or(w.Owner, &r.Desired.Owner)
 	return nil

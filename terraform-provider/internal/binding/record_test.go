@@ -43,18 +43,3 @@ func TestRecordIsShort(t *testing.T) {
 		t.Errorf("%v: got  %s\nwant %s", err, text, want)
 	}
 }
-
-func TestRecordOfEarlierVersions(t *testing.T) {
-	for _, name := range []string{"wish", "desired"} {
-		text := `{"` + name + `":{"node":"52:54:00:00:00:01","image":"v1","owner":"a","digest":"sha256:0123"},` +
-			`"generation":3,"status_generation":0,"revision":10,"owner":"","name":"n1"}`
-		var r record
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			t.Fatal(err)
-		}
-		if r.Owner != "" || r.Desired.Owner != "a" || r.Desired.Image != "v1" || r.Desired.Digest != "sha256:0123" ||
-			r.Desired.Node != "52:54:00:00:00:01" || r.Revision != 10 {
-			t.Errorf("%s: read %+v", name, r)
-		}
-	}
-}

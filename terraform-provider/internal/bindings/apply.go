@@ -54,7 +54,7 @@ func (b *bindings) Update(ctx context.Context, request resource.UpdateRequest, r
 func (b *bindings) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
 	var m model
 	response.Diagnostics.Append(request.State.Get(ctx, &m)...)
-	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(m).keyed(b.site.Key),
+	c := comparison{owner: b.owner(m.Name.ValueString()), prior: declare(m),
 		stored: b.getStored(ctx, request.Private, &response.Diagnostics)}
 	if response.Diagnostics.HasError() {
 		return
@@ -97,7 +97,7 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 		return nil, diagnostics
 	}
 	c.owner, c.family, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), b.site.Owner,
-		declare(was).keyed(b.site.Key), declare(is).keyed(b.site.Key), numberMap(was.Generations)
+		declare(was), declare(is), numberMap(was.Generations)
 	c.catchUp(b.site)
 	if c.defaults, diagnostics = b.defaults(ctx, c); diagnostics.HasError() {
 		return nil, diagnostics

@@ -48,12 +48,6 @@ func declare(m model) declared {
 		onDrift: desired.OnDrift(m.OnDrift.ValueString()), onDestroy: m.OnDestroy.ValueString()}
 }
 
-// keyed keys the hash that an earlier version left in a state.
-func (d declared) keyed(key desired.Key) declared {
-	d.uniform = d.uniform.Keyed(key)
-	return d
-}
-
 // stateOf is the desired state of one machine.
 func (d declared) stateOf(mac string) desired.State { return d.uniform.With(d.images[mac]) }
 

@@ -31,8 +31,6 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	if !request.State.Raw.IsNull() {
 		response.Diagnostics.Append(request.State.Get(ctx, &state)...)
 	}
-	was := state.Shared
-	state.Keyed(b.site.Key)
 	b.clears(state)
 	if request.Plan.Raw.IsNull() {
 		b.planDestroy(ctx, state, request, response)
@@ -69,7 +67,6 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	if m.Wipes = p.wipes(); m.Wipes.IsNull() && !state.Wipes.IsUnknown() && !request.State.Raw.IsNull() {
 		m.Wipes = state.Wipes
 	}
-	m.Unkeyed(was, b.site.Key)
 	response.Diagnostics.Append(response.Plan.Set(ctx, m)...)
 }
 

@@ -52,10 +52,7 @@ func (b *bindings) getStored(ctx context.Context, private site.Kept, diagnostics
 			diagnostics.AddError("The state cannot be read", "Its record of the bindings is damaged: "+err.Error())
 		}
 	}
-	for mac, e := range all {
-		if e.Desired != nil {
-			*e.Desired = e.Desired.Keyed(b.site.Key)
-		}
+	for mac := range all {
 		diagnostics.Append(b.site.Know(mac, "")...)
 	}
 	return all

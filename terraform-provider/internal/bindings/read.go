@@ -26,7 +26,6 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 	if b.site == nil { // the provider is not configured yet
 		return
 	}
-	m.Keyed(b.site.Key)
 	was := b.getStored(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return

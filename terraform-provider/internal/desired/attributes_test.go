@@ -115,11 +115,13 @@ func TestSchemaMatchesModel(t *testing.T) {
 }
 
 func TestSumOf(t *testing.T) {
+	const key = desired.Key("1")
 	for _, c := range []struct{ data, want types.String }{
 		{types.StringNull(), types.StringNull()}, {types.StringValue(""), types.StringNull()},
-		{types.StringUnknown(), types.StringUnknown()}, {types.StringValue("x"), types.StringValue(desired.Sum("x"))},
+		{types.StringUnknown(), types.StringUnknown()},
+		{types.StringValue("x"), types.StringValue(key.Hash(desired.Sum("x")))},
 	} {
-		if got := desired.SumOf(c.data, ""); !got.Equal(c.want) {
+		if got := desired.SumOf(c.data, key); !got.Equal(c.want) {
 			t.Errorf("%s: got %s, want %s", c.data, got, c.want)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/types"
-
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
@@ -24,38 +22,9 @@ func TestKey(t *testing.T) {
 			t.Errorf("%q became %q", same, got)
 		}
 	}
-	if got := desired.Key("").Hash(sum); got != sum {
-		t.Errorf("a sledd without a key: %q", got)
-	}
 	binding := api.Binding{UserDataSHA256: sum}
 	if one.Hide(&binding); desired.Of(binding).UserDataSHA256 != keyed {
 		t.Errorf("%+v", binding)
 	}
 	one.Hide(nil)
-	if got := (desired.State{UserDataSHA256: sum}).Keyed(one).UserDataSHA256; got != keyed {
-		t.Error(got)
-	}
-}
-
-// What an earlier version wrote is keyed by a refresh and left alone by a plan.
-func TestKeyOfAnEarlierState(t *testing.T) {
-	key := desired.Key("1")
-	plain, keyed := types.StringValue(desired.Sum("x")), types.StringValue(key.Hash(desired.Sum("x")))
-	for _, c := range []struct{ state, planned, want types.String }{
-		{plain, keyed, plain}, {keyed, keyed, keyed}, {types.StringNull(), keyed, keyed},
-		{plain, types.StringValue(key.Hash(desired.Sum("y"))), types.StringValue(key.Hash(desired.Sum("y")))},
-		{plain, types.StringUnknown(), types.StringUnknown()}, {plain, types.StringNull(), types.StringNull()},
-	} {
-		planned := desired.Shared{UserDataSHA256: c.planned}
-		if planned.Unkeyed(desired.Shared{UserDataSHA256: c.state}, key); !planned.UserDataSHA256.Equal(c.want) {
-			t.Errorf("%s after %s: got %s, want %s", c.planned, c.state, planned.UserDataSHA256, c.want)
-		}
-	}
-	for was, want := range map[types.String]types.String{plain: keyed, keyed: keyed,
-		types.StringNull(): types.StringNull(), types.StringUnknown(): types.StringUnknown()} {
-		state := desired.Shared{UserDataSHA256: was}
-		if state.Keyed(key); !state.UserDataSHA256.Equal(want) {
-			t.Errorf("%s: got %s, want %s", was, state.UserDataSHA256, want)
-		}
-	}
 }

@@ -42,10 +42,9 @@ func secretAttribute(most int, description string) schema.Attribute {
 		Validators: []validator.String{stringvalidator.LengthBetween(1, most)}}
 }
 
-// versionedAttribute is write-only too, and sent again only with another version. It is not marked as sensitive: no
-// plan and no state has it, and a new mark would plan an update of every binding that an earlier release wrote.
+// versionedAttribute is write-only too, and sent again only with another version.
 func versionedAttribute(most int, instead, description string) schema.Attribute {
-	return schema.StringAttribute{Optional: true, WriteOnly: true, MarkdownDescription: description,
+	return schema.StringAttribute{Optional: true, WriteOnly: true, Sensitive: true, MarkdownDescription: description,
 		Validators: []validator.String{stringvalidator.LengthBetween(1, most),
 			stringvalidator.ConflictsWith(path.MatchRoot(instead)),
 			stringvalidator.AlsoRequires(path.MatchRoot(instead + "_wo_version"))}}

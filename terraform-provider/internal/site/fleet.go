@@ -24,11 +24,11 @@ type Keeper interface {
 }
 
 // SameFleet refuses to compare what one fleet had with what the server of another one answers: everything would seem to
-// be gone. Provider argument fleet allows that. A state of an earlier version has no fleet.
+// be gone. Provider argument fleet allows that. A new state has no fleet.
 func (s *Site) SameFleet(ctx context.Context, private Kept) diag.Diagnostics {
 	text, diagnostics := private.GetKey(ctx, fleetKey)
 	var was string
-	if len(text) == 0 || s.fleet == "" || s.pinned || diagnostics.HasError() {
+	if len(text) == 0 || s.pinned || diagnostics.HasError() {
 		return diagnostics
 	}
 	if err := json.Unmarshal(text, &was); err != nil {
@@ -46,9 +46,6 @@ func (s *Site) SameFleet(ctx context.Context, private Kept) diag.Diagnostics {
 
 // KeepFleet records the fleet that a state was read from.
 func (s *Site) KeepFleet(ctx context.Context, private Keeper) diag.Diagnostics {
-	if s.fleet == "" {
-		return nil
-	}
 	return private.SetKey(ctx, fleetKey, []byte(fmt.Sprintf("%q", s.fleet)))
 }
 
@@ -57,9 +54,6 @@ func (s *Site) identify(fleet, wanted string) diag.Diagnostics {
 	s.fleet, s.pinned = fleet, wanted != ""
 	if wanted == "" || wanted == fleet {
 		return nil
-	}
-	if fleet == "" {
-		fleet = "unknown: sledd is older than this provider"
 	}
 	return diag.Diagnostics{diag.NewErrorDiagnostic("The server is that of another fleet",
 		fmt.Sprintf("The provider is for fleet %s; the fleet of %s is %s. Check server and fleet in the provider block; "+

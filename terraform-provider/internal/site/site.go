@@ -83,6 +83,10 @@ func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 		return err //nolint:wrapcheck // Call explains it
 	}
 	diagnostics.Append(s.Call(ctx, "read the UUID of the fleet", read)...)
+	if !diagnostics.HasError() && (store.Fleet == "" || store.HashKey == "") {
+		diagnostics.AddError("The server did not name its fleet and the key of it", "Without the key, states would hold "+
+			"hashes from which secrets can be guessed. Check that the provider's server is a sledd.")
+	}
 	if !diagnostics.HasError() {
 		s.Key = desired.Key(store.HashKey)
 		diagnostics.Append(s.identify(store.Fleet, options.Fleet)...)

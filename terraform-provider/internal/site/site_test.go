@@ -74,6 +74,18 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+// A server that tells no key is refused: states would hold plain hashes.
+func TestConnectNeedsTheKeyOfTheFleet(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"fleet":"f","alarms":[]}`))
+	}))
+	defer web.Close()
+	_, diagnostics := Connect(t.Context(), Options{Access: api.Config{Server: web.URL, Token: "t"}})
+	if !diagnostics.HasError() || !strings.Contains(diagnostics[0].Summary(), "the key of it") {
+		t.Errorf("%v", diagnostics)
+	}
+}
+
 // server answers an empty list until it is told to break.
 func server(t *testing.T) (s *Site, broken *atomic.Bool, calls *atomic.Int64) {
 	broken, calls = &atomic.Bool{}, &atomic.Int64{}
@@ -83,7 +95,7 @@ func server(t *testing.T) (s *Site, broken *atomic.Bool, calls *atomic.Int64) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		_, _ = w.Write([]byte(`{"items":[],"next":"","alarms":[]}`))
+		_, _ = w.Write([]byte(`{"fleet":"f","hash_key":"k","items":[],"next":"","alarms":[]}`))
 	}))
 	t.Cleanup(web.Close)
 	s, diagnostics := Connect(t.Context(), Options{Access: api.Config{Server: web.URL, Token: "t"}})
