@@ -162,7 +162,7 @@ options:
   user_data:
     description:
       - >-
-        cloud-init user data. Write-only; it is compared by its SHA-256.
+        cloud-init user data. Write-only; only a hash of it is returned.
       - "An empty value means: none."
     type: str
   kernel_arguments:

@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// Effect is a binding with what decides about its effect on a node. User data is compared by its SHA-256 in
-// hexadecimal, empty for none, because sledd never returns it.
+// Effect is a binding with what decides about its effect on a node. User data is compared by a hash, because sledd
+// never returns it.
 type Effect struct {
 	BindingSpec
 	Digest         string // of the image; empty: not known, the name counts
-	UserDataSHA256 string
+	UserDataSHA256 string // hexadecimal, or an HMAC of that; empty for none
 }
 
 // Effect is that of a stored binding.

@@ -160,7 +160,7 @@ type BindingSpec struct {
 	SeedChanges     string   `json:"seed_changes,omitempty" doc:"When a change of host name, keys or user data takes effect: with the next image, or by imaging the node again. Default: next_image." enum:"next_image,reimage"`
 	Hostname        string   `json:"hostname,omitempty" doc:"Host name of the installed system. Default: the node's name." pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys of the installed system." maxItems:"256" nullable:"false"`
-	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data. Write-only; it is compared by its SHA-256." maxLength:"65536"`
+	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data. Write-only; only a hash of it is returned." maxLength:"65536"`
 	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own arguments when it is started by kexec." maxLength:"1024"`
 	Owner           string   `json:"owner,omitempty" doc:"Who declares the binding. Once an owner is set, a request that changes the owner, or removes the binding without naming the owner, is refused unless take_over is requested. Other attributes can be changed if the owner is kept. Default: nobody." pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
 }

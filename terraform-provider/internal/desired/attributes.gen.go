@@ -86,7 +86,7 @@ func SharedSchema() map[string]schema.Attribute {
 			"next_image", "reimage"),
 		"authorized_keys": stringsAttribute(256, "SSH public keys of the installed system. At most 256. A change is for the next image; with "+
 			"`seed_changes = \"reimage\"` it images the node again. Default: none."),
-		"user_data": secretAttribute(65536, "cloud-init user data. Write-only; it is compared by its SHA-256. At most 65536 bytes. A "+
+		"user_data": secretAttribute(65536, "cloud-init user data. Write-only; only a hash of it is returned. At most 65536 bytes. A "+
 			"change is for the next image; with `seed_changes = \"reimage\"` it images the node again. "+
 			"Default: none."),
 		"user_data_sha256": sumAttribute("HMAC-SHA256 of `user_data`, with a key of the fleet that is in no plan and no state, " +
