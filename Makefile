@@ -53,8 +53,8 @@ lint-shell:
 	shellcheck $(shell tools/shell-files)
 
 # Pages in which every word and line counts. Generated pages are judged by what they are made from.
-PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md $(wildcard changelogs/fragments/*.md) contract/*.md docs/*.md bench/README.md terraform-provider/DESIGN.md \
-	initrd/README.md lab/README.md roles/*/README.md
+PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md $(wildcard changelogs/fragments/*.md) contract/*.md docs/*.md bench/README.md terraform-provider/DESIGN.md \
+	initrd/README.md lab/README.md examples/README.md roles/*/README.md
 GUIDES := terraform-provider/templates/guides/*.md.tmpl
 lint-prose:
 	tools/lint_tables.py
