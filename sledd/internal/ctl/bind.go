@@ -28,15 +28,10 @@ type bindFlags struct {
 	consent                     consent
 }
 
-// bindCommand is `bind` and, under its systematic name, `binding apply`.
-func (a *app) bindCommand(verb string) *cobra.Command {
+func (a *app) bindCommand() *cobra.Command {
 	var f bindFlags
-	short, path := "Assign an image to nodes", "bind"
-	if verb == "apply" {
-		short, path = "Create or change bindings", "binding apply"
-	}
 	command := &cobra.Command{
-		Use: verb + " [NODE...]", Short: short,
+		Use: "bind [NODE...]", Short: "Assign an image to nodes",
 		Long: `Sets which image nodes get. Attributes without a flag keep their value; -f
 replaces whole bindings.
 
@@ -55,11 +50,11 @@ A binding with an owner, such as Terraform, keeps it when others change the
 binding. --take-over changes the owner to --owner, or removes it.
 
 To make an image of a node's disk, see sledctl image capture.`,
-		Example: fmt.Sprintf(`  sledctl %[1]s n1 n2 --image debian-12-v1 --keys ~/.ssh/id_ed25519.pub
-  sledctl %[1]s -l rack=a --image debian-12-v2 --dry-run
-  sledctl %[1]s -l rack=a --image debian-12-v2 --max-reimages 20
-  sledctl %[1]s n1 --wipe-only
-  sledctl %[1]s -f bindings.yaml`, path),
+		Example: `  sledctl bind n1 n2 --image debian-12-v1 --keys ~/.ssh/id_ed25519.pub
+  sledctl bind -l rack=a --image debian-12-v2 --dry-run
+  sledctl bind -l rack=a --image debian-12-v2 --max-reimages 20
+  sledctl bind n1 --wipe-only
+  sledctl bind -f bindings.yaml`,
 		ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(args); err != nil {

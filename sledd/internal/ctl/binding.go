@@ -29,7 +29,7 @@ func (a *app) bindings() *resource[api.Binding] {
 		loss:       bindingLoss,
 		filters:    addFilters, terms: ownership, complete: a.completeNodes,
 		examples: examples{"sledctl binding list --image debian-12-v1", "sledctl binding get n1 -o yaml",
-			"sledctl binding delete n1 n2"},
+			"sledctl unbind n1 n2"},
 	}
 }
 
@@ -60,21 +60,14 @@ func nameNodes(ctx context.Context, client *api.Client, bindings []api.Binding) 
 
 func (a *app) bindingCommand() *cobra.Command {
 	r := a.bindings()
-	return group("binding", "Create, inspect and delete bindings of nodes to images", r.listCommand(a), r.getCommand(a),
-		a.bindCommand("apply"), r.deleteCommand(a, "delete", unbindShort, unbindLong))
+	return group("binding", "Inspect bindings of nodes to images; see bind and unbind", r.listCommand(a), r.getCommand(a))
 }
 
-const (
-	unbindShort = "Delete bindings; the disks keep their content"
-	unbindLong  = `Deletes the bindings of nodes. Nothing is written to their disks. A binding
-with an owner is deleted with --owner and that owner, or with --take-over. The
-command asks before it deletes, on a terminal and without --yes.`
-)
-
 func (a *app) unbindCommand() *cobra.Command {
-	r := a.bindings()
-	r.examples.remove = "sledctl unbind n1 n2"
-	return r.deleteCommand(a, "unbind", unbindShort, unbindLong)
+	return a.bindings().deleteCommand(a, "unbind", "Delete bindings; the disks keep their content",
+		`Deletes the bindings of nodes. Nothing is written to their disks. A binding
+with an owner is deleted with --owner and that owner, or with --take-over. The
+command asks before it deletes, on a terminal and without --yes.`)
 }
 
 // bindingLoss describes what is no longer requested without a binding.

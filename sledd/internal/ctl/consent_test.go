@@ -60,7 +60,7 @@ func TestManyReimagesNeedConsent(t *testing.T) {
 	refused := s.does(exitConflict, bind, "20 nodes would be imaged again, --max-reimages is 1: nothing was changed")
 	s.does(exitConflict, bind,
 		"n7: serial:LAB-0007 (PM9A3, 1.9 TB), generation 1 -> 2, image d12 -> d13; at its next boot")
-	s.does(exitConflict, "binding apply -l rack=a --wipe-only", "image d12 -> none")
+	s.does(exitConflict, "bind -l rack=a --wipe-only", "image d12 -> none")
 	s.does(exitConflict, bind+" --yes --max-reimages 19", "20 nodes would be imaged again")
 	s.does(exitConflict, "bind n1 --image d13 --max-reimages 0", "1 node would be imaged again")
 	s.does(exitUsage, bind+" --max-reimages -1", "--max-reimages -1: expected 0 or more")
