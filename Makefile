@@ -22,7 +22,7 @@ VERSION := $(file <VERSION)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo 'Arguments, such as KEEP=1: README.md, docs/testing.md, bench/README.md'
+	@echo 'Arguments, such as KEEP=1: README.md, tests/README.md, bench/README.md'
 
 ## The two commands
 # Of what build makes, the demo needs one of the two initrds.
@@ -54,7 +54,7 @@ lint-shell:
 
 # Pages in which every word and line counts. Generated pages are judged by what they are made from.
 PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md $(wildcard changelogs/fragments/*.md) contract/*.md docs/*.md bench/README.md terraform-provider/DESIGN.md \
-	initrd/README.md lab/README.md examples/README.md roles/*/README.md
+	initrd/README.md lab/README.md examples/README.md tests/README.md roles/*/README.md
 GUIDES := terraform-provider/templates/guides/*.md.tmpl
 lint-prose:
 	tools/lint_tables.py

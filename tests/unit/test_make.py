@@ -14,7 +14,7 @@ def test_help_fits_a_terminal_and_names_what_the_documentation_names() -> None:
     )
     lines = done.stdout.splitlines()
     assert [line for line in lines if len(line) > 80] == []
-    named = set(re.findall(r"`make ([a-z0-9-]+)", (TREE / "docs/testing.md").read_text()))
+    named = set(re.findall(r"`make ([a-z0-9-]+)", (TREE / "tests/README.md").read_text()))
     makefile = (TREE / "Makefile").read_text()
     assert len(named) > 20
     assert [
