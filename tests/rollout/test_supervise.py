@@ -80,7 +80,9 @@ def test_each_node_by_the_method_that_works(fleet_of: Make) -> None:
     assert re.search("n3: is started from its disk: silent 3[0-9] of 30 s, because phase is starting", text), text
 
     fleet.power("n5", "off")
-    again, _ = wave.run()
+    off, _ = wave.run("-e", '{"supervise_steps": {"verify": {"timeout": 2}}}')
+    assert off["n5"]["reason"].startswith("no SSH at 127.78.0.4 within"), "its system is verified"
+    again, _ = wave.run("-e", "supervise_verify=none")
     assert again["n5"]["state"] == "done" and not again["n5"]["changed"], "its binding is satisfied"
     assert fleet.writes("n3") == {1: 1}
 
