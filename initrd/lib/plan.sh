@@ -29,8 +29,8 @@ plan_disks_changed() { [ "$(plan_disks)" != "$plan_seen" ]; }
 plan_report() {
 	plan_step="step=$1 of=$2 verb=$3"
 	shift 3
-	sledc report $node "generation=$plan_generation" "run=$plan_nth" "boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" \
-		$plan_step "log=$plan_log" "$@"
+	sledc report $node "generation=$plan_generation" "run=$plan_nth" \
+		"boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" $plan_step "log=$plan_log" "$@"
 }
 
 # plan_begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $plan_begin for the reports

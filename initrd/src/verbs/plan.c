@@ -39,7 +39,8 @@ static int store(const struct operands *operands, const char *plan, size_t size,
 	if (r < 0)
 		return r;
 	if (known && number_parse(known, NUMBER_MAX, &before) == 0 && numbers.run <= before)
-		return fault_set(fault, CODE_FAILED, "the server sent run %" PRIu64 " after run %s", numbers.run, known);
+		return fault_set(fault, CODE_FAILED, "the server sent run %" PRIu64 " after run %s", numbers.run,
+			known);
 	r = file_write_atomic(out, 0600, plan, size);
 	if (r < 0)
 		return fault_errno(fault, CODE_FAILED, r, "%s", out);

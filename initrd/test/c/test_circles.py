@@ -44,9 +44,7 @@ def references() -> Units:
                 undefined.setdefault(unit, set()).add(name)
             else:
                 defined[name] = unit
-    return {
-        unit: {defined[name] for name in names if name in defined} - {unit} for unit, names in undefined.items()
-    }
+    return {unit: {defined[name] for name in names if name in defined} - {unit} for unit, names in undefined.items()}
 
 
 def needs() -> Units:

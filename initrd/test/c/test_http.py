@@ -216,7 +216,8 @@ def test_report_failure() -> None:
 def test_report_begin_alone() -> None:
     with Server(lambda r: r.answer(204), pki=pki) as s:
         expect(sledc(*report(s, "boot=B", "begin=only")), 0, "accepted")
-        assert [r.body.decode() for r in s.seen] == ["report 1\ngeneration 3 run 7\nboot B\nbegin step=2 of=4 verb=write\n"]
+        sent = [r.body.decode() for r in s.seen]
+        assert sent == ["report 1\ngeneration 3 run 7\nboot B\nbegin step=2 of=4 verb=write\n"]
         expect(sledc(*report(s, "begin=done"), stdin="end code=0\n"), 0)
         assert not any(b"\nbegin " in r.body for r in s.seen[1:])
     for status in (400, 401, 403, 409):

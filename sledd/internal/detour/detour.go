@@ -77,8 +77,8 @@ type Plan struct {
 	Steps      []operand.Line // none: the node has its plan already
 }
 
-// Next returns the plan of a node that has a detour or leaves one. given is the run of the last plan that the node got in
-// this boot, 0: none. False: the node follows its binding.
+// Next returns the plan of a node that has a detour or leaves one. given is the run of the last plan that the node got
+// in this boot, 0: none. False: the node follows its binding.
 func (d *Detour) Next(node Node, given int64) (Plan, bool) {
 	run := node.Status.Run
 	has := given != 0 && given == run.Number
@@ -95,8 +95,8 @@ func (d *Detour) Next(node Node, given int64) (Plan, bool) {
 	return leave(node)
 }
 
-// leave returns the plan by which a node leaves a detour. Nothing is repeated unless the binding has changed: a node that
-// had failed waits, and an interrupted one boots, as it would have without the detour.
+// leave returns the plan by which a node leaves a detour. Nothing is repeated unless the binding has changed: a node
+// that had failed waits, and an interrupted one boots, as it would have without the detour.
 func leave(node Node) (Plan, bool) {
 	same := node.Status.Run.Generation == node.Generation
 	verb := "reboot"

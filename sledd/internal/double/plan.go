@@ -119,20 +119,24 @@ func (n *node) step(ctx context.Context, p plan.Plan, number int) error {
 	if err := n.install(step); err != nil {
 		return err
 	}
-	end = append(end, operand.Pair{Key: "code", Value: "0"})
-	if step.Word == "configure" {
-		key, err := n.publicKey()
-		if err != nil {
-			return err
-		}
-		end = append(end, key...)
+	made, err := n.results(step.Word)
+	if err != nil {
+		return err
 	}
-	if step.Word == "capture" {
-		end = append(end, operand.Pair{Key: "detail", Value: "packed"},
-			operand.Pair{Key: "digest", Value: "sha256:" + strings.Repeat("5e", 32)},
-			operand.Pair{Key: "bytes", Value: "4294967296"}, operand.Pair{Key: "file_bytes", Value: "612345678"})
+	return report("end", append(append(end, operand.Pair{Key: "code", Value: "0"}), made...)...)
+}
+
+// results returns what the end of a step reports beside its code.
+func (n *node) results(verb string) ([]operand.Pair, error) {
+	switch verb {
+	case "configure":
+		return n.publicKey()
+	case "capture":
+		return []operand.Pair{{Key: "detail", Value: "packed"},
+			{Key: "digest", Value: "sha256:" + strings.Repeat("5e", 32)},
+			{Key: "bytes", Value: "4294967296"}, {Key: "file_bytes", Value: "612345678"}}, nil
 	}
-	return report("end", end...)
+	return nil, nil
 }
 
 // work takes the time that a step takes, and has its results.

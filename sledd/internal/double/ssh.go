@@ -109,7 +109,7 @@ func (n *node) serveSSH(ctx context.Context) (stop func(), err error) {
 
 // login answers the commands of one connection. Whoever connects sees its errors.
 func login(connection net.Conn, config *ssh.ServerConfig, answer string) {
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	_, channels, requests, err := ssh.NewServerConn(connection, config)
 	if err != nil {
 		return
@@ -129,7 +129,7 @@ func login(connection net.Conn, config *ssh.ServerConfig, answer string) {
 }
 
 func reply(session ssh.Channel, asked <-chan *ssh.Request, answer string) {
-	defer session.Close()
+	defer func() { _ = session.Close() }()
 	for request := range asked {
 		exec := request.Type == "exec"
 		if request.WantReply {

@@ -21,8 +21,8 @@ var node = api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1", Disk: "only"}
 
 // request is what the plan of generation 7 of a node is made for.
 func request(node api.NodeSpec, spec api.BindingSpec, image *api.ImageSpec) plan.Request {
-	return plan.Request{Generation: 7, Run: 2, Binding: &api.Binding{BindingSpec: spec, Generation: 7}, Image: image, Node: node,
-		Site: plan.Site{Upload: upload}}
+	return plan.Request{Generation: 7, Run: 2, Binding: &api.Binding{BindingSpec: spec, Generation: 7}, Image: image,
+		Node: node, Site: plan.Site{Upload: upload}}
 }
 
 // oneDisk is the facts of a machine with one disk.
@@ -92,8 +92,8 @@ func TestAnImageThatIsNotConfigured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "plan 1\ngeneration 7 run 2\nwipe disks=only level=empty\nwrite disk=only image=http://a/i,http://b/i digest=" +
-		digest + " mode=full gaps=keep\n"
+	want := "plan 1\ngeneration 7 run 2\nwipe disks=only level=empty\n" +
+		"write disk=only image=http://a/i,http://b/i digest=" + digest + " mode=full gaps=keep\n"
 	if text, err := plan.Encode(p); err != nil || text != want+"reboot\n" {
 		t.Errorf("%v\ngot  %s\nwant %s", err, text, want)
 	}

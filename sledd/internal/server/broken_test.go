@@ -99,7 +99,7 @@ func everything(m *sleddtest.Machine) []call {
 		{"GET", "/v1/operators/admin", adminToken, "", false},
 		{"PUT", "/v1/operators/a", adminToken, `{"name":"a","role":"read"}`, true},
 		{"DELETE", "/v1/operators/b", adminToken, "", true},
-		{"GET", node + "/plan?run=1", m.Token, "", true},
+		{"GET", node + fmt.Sprintf("/plan?run=%d", m.Run), m.Token, "", true},
 		{"POST", node + "/operational", m.Installed, "operational 1\ngeneration 1\nos id=x\n", true},
 		{"GET", node + "/seed", m.Token, "", true},
 		{"POST", node + "/report", m.Token, m.Text("begin step=1 of=4 verb=wipe"), true},

@@ -44,7 +44,7 @@ func TestWarmBootIsABoot(t *testing.T) {
 	if shown.Incumbent == nil || shown.Incumbent.Level != "proven" || shown.Incumbent.By != "ticket" {
 		t.Errorf("%+v", shown)
 	}
-	if plan := m.Poll(0); !strings.Contains(plan, "generation 2\n") {
+	if plan := m.Poll(0); !strings.Contains(plan, "generation 2 run 2\n") {
 		t.Errorf("the plan is %q", plan)
 	}
 }

@@ -91,7 +91,7 @@ func Take(model, spec any, list []attribute.Attribute) {
 		if !found || stored[a.Name] == nil && isEmpty(old) {
 			continue
 		}
-		value, fault := typeOf(a).ValueFromTerraform(context.Background(), raw(typeOf(a), stored[a.Name]))
+		value, fault := typeOf(a).ValueFromTerraform(noContext, raw(typeOf(a), stored[a.Name]))
 		if err == nil && fault != nil {
 			err = fault
 		}
@@ -116,9 +116,12 @@ func isEmpty(value attr.Value) bool {
 	return false
 }
 
+// noContext is for methods of types that take a context and never wait.
+var noContext = context.Background()
+
 // raw is a JSON value as Terraform has it.
 func raw(kind attr.Type, content any) tftypes.Value {
-	typ := kind.TerraformType(context.Background())
+	typ := kind.TerraformType(noContext)
 	switch content := content.(type) {
 	case json.Number:
 		number, _ := content.Int64()

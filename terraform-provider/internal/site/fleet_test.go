@@ -50,7 +50,8 @@ func TestSameFleet(t *testing.T) {
 		string(state[fleetKey]) != `"b"` {
 		t.Errorf("a state that moves on: %v, %s", d, state[fleetKey])
 	}
-	if _, d := at("a", "b"); !d.HasError() || !strings.Contains(d[0].Detail(), "is for fleet b; the fleet of https://s is a") {
+	if _, d := at("a", "b"); !d.HasError() ||
+		!strings.Contains(d[0].Detail(), "is for fleet b; the fleet of https://s is a") {
 		t.Errorf("%v", d)
 	}
 	state[fleetKey] = []byte("{")
