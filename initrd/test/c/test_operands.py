@@ -33,7 +33,7 @@ work = Path(tempfile.mkdtemp())
 # disk here, and that is a file.
 DOUBLE = """#!/bin/sh
 case $1 in
-operand | disks | grow | {verb}) SLED_TEST_READS={reads} {sledc} "$@" >/dev/null 2>&1 || : ;;
+operand | disks | grow | {verb}) SLED_TEST_READS={reads} '{sledc}' "$@" >/dev/null 2>&1 || : ;;
 esac
 exec "$(dirname "$0")/double" "$@"
 """
