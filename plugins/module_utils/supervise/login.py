@@ -37,7 +37,7 @@ class Login:
 
     def argv(self, before: Sequence[str] = (), after: Sequence[str] = ()) -> list[str]:
         """The command up to the one of the node. Of two values of an option ssh takes the first: those in `before`
-        replace what the inventory says, those in `after` do not.
+        replace the settings of the inventory, those in `after` do not.
         """
         if self.connection not in ("ssh", "ansible.builtin.ssh", "smart"):
             raise SettingsError(f"ansible_connection {self.connection}: warm starts and supervise_verify=ssh need ssh")

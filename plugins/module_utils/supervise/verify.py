@@ -65,8 +65,8 @@ def compare(node: Json, answer: str) -> None:
     image = node["binding"]["image"]
     lines = [line.strip() for line in answer.splitlines()]
     if len(lines) < 3 or lines[:2] != [name, boot] or image not in " ".join(lines[2:]):
-        said = ascii(lines)[:LONGEST_SHOWN]
-        raise SledError(f"its system answers {said}; requested are {name}, boot {boot}, image {image}")
+        shown = ascii(lines)[:LONGEST_SHOWN]
+        raise SledError(f"its system answers {shown}; requested are {name}, boot {boot}, image {image}")
 
 
 def requested(node: Json) -> tuple[str, str]:

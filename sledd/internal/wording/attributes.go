@@ -12,7 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/attribute"
 )
 
-// Declared are the attributes of a declaration as a person reads them. texts are those that have a form of their own.
+// Declared are the attributes of a declaration as a person reads them. texts holds those that need a special form.
 func Declared(list []attribute.Attribute, spec any, texts map[string]string) [][2]string {
 	rows, values := make([][2]string, 0, len(list)), map[string]any{}
 	if text, err := json.Marshal(spec); err == nil {

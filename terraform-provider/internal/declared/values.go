@@ -77,7 +77,7 @@ func members(values map[string]attr.Value) map[string]any {
 }
 
 // Take copies a declaration to a model. sledd has no empty lists, so those in the configuration stay.
-func Take(model, spec any, list []attribute.Attribute) {
+func Take(ctx context.Context, model, spec any, list []attribute.Attribute) {
 	stored := map[string]any{}
 	text, err := json.Marshal(spec)
 	if err == nil {
@@ -91,7 +91,7 @@ func Take(model, spec any, list []attribute.Attribute) {
 		if !found || stored[a.Name] == nil && isEmpty(old) {
 			continue
 		}
-		value, fault := typeOf(a).ValueFromTerraform(noContext, raw(typeOf(a), stored[a.Name]))
+		value, fault := typeOf(a).ValueFromTerraform(ctx, raw(ctx, typeOf(a), stored[a.Name]))
 		if err == nil && fault != nil {
 			err = fault
 		}
@@ -116,12 +116,9 @@ func isEmpty(value attr.Value) bool {
 	return false
 }
 
-// noContext is for methods of types that take a context and never wait.
-var noContext = context.Background()
-
 // raw is a JSON value as Terraform has it.
-func raw(kind attr.Type, content any) tftypes.Value {
-	typ := kind.TerraformType(noContext)
+func raw(ctx context.Context, kind attr.Type, content any) tftypes.Value {
+	typ := kind.TerraformType(ctx)
 	switch content := content.(type) {
 	case json.Number:
 		number, _ := content.Int64()
@@ -130,7 +127,7 @@ func raw(kind attr.Type, content any) tftypes.Value {
 		list, _ := kind.(types.ListType)
 		values := make([]tftypes.Value, len(content))
 		for i, one := range content {
-			values[i] = raw(list.ElemType, one)
+			values[i] = raw(ctx, list.ElemType, one)
 		}
 		return tftypes.NewValue(typ, values)
 	case map[string]any:
@@ -138,11 +135,11 @@ func raw(kind attr.Type, content any) tftypes.Value {
 		switch kind := kind.(type) {
 		case types.MapType:
 			for name, one := range content {
-				values[name] = raw(kind.ElemType, one)
+				values[name] = raw(ctx, kind.ElemType, one)
 			}
 		case types.ObjectType:
 			for name, one := range kind.AttrTypes {
-				values[name] = raw(one, content[name])
+				values[name] = raw(ctx, one, content[name])
 			}
 		}
 		return tftypes.NewValue(typ, values)

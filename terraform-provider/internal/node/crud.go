@@ -54,7 +54,7 @@ func (n *node) Create(ctx context.Context, request resource.CreateRequest, respo
 	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
 		return
 	}
-	m.fill(stored.NodeSpec)
+	m.fill(ctx, stored.NodeSpec)
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
 	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
 	response.Diagnostics.Append(n.keep(ctx, response.Private, stored.Revision)...)
@@ -121,7 +121,7 @@ func (n *node) Read(ctx context.Context, request resource.ReadRequest, response 
 		return
 	}
 	// of a machine that is only discovered it holds the MAC alone, so that its declaration is planned
-	m.fill(stored.NodeSpec)
+	m.fill(ctx, stored.NodeSpec)
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
 	response.Diagnostics.Append(n.keep(ctx, response.Private, stored.Revision)...)
 }
@@ -173,7 +173,7 @@ func (n *node) Update(ctx context.Context, request resource.UpdateRequest, respo
 	if response.Diagnostics.Append(diagnostics...); diagnostics.HasError() {
 		return
 	}
-	m.fill(stored.NodeSpec)
+	m.fill(ctx, stored.NodeSpec)
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
 	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
 	response.Diagnostics.Append(n.keep(ctx, response.Private, stored.Revision)...)

@@ -142,6 +142,6 @@ func (d *nodeData) Read(ctx context.Context, request datasource.ReadRequest, res
 	}
 	k = known{observed: observedOf(stored), facts: factsOf(stored.Facts), MAC: mac.Of(stored.MAC), MACs: stored.MACs,
 		Name: text(stored.Name), BMC: bmcOf(stored.BMC)}
-	declared.Take(&k.Node, stored.NodeSpec, attribute.Node)
+	declared.Take(ctx, &k.Node, stored.NodeSpec, attribute.Node)
 	response.Diagnostics.Append(response.State.Set(ctx, &k)...)
 }

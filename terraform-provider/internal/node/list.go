@@ -61,7 +61,7 @@ func results(ctx context.Context, request list.ListRequest, nodes []api.Node) fu
 			result.Diagnostics.Append(identify(ctx, result.Identity, stored.MAC)...)
 			if request.IncludeResource {
 				var m model
-				m.fill(stored.NodeSpec)
+				m.fill(ctx, stored.NodeSpec)
 				result.Diagnostics.Append(result.Resource.Set(ctx, &m)...)
 			}
 			if !push(result) {

@@ -3,6 +3,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -53,9 +54,9 @@ func (m *model) spec() api.NodeSpec {
 }
 
 // fill copies what sledd has. sledd has no empty labels and lists, so those in the configuration stay.
-func (m *model) fill(spec api.NodeSpec) {
+func (m *model) fill(ctx context.Context, spec api.NodeSpec) {
 	m.MAC, m.Name = mac.Of(spec.MAC), text(spec.Name)
-	declared.Take(&m.Node, spec, attribute.Node)
+	declared.Take(ctx, &m.Node, spec, attribute.Node)
 	if len(spec.MACs) > 0 || len(m.MACs) > 0 {
 		m.MACs = spec.MACs
 	}

@@ -25,7 +25,7 @@ func Now() time.Time { return Noon }
 // Cells is the width of a line on a terminal.
 func Cells(row string) int { return text.StringWidthWithoutEscSequences(row) }
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // Noon is the time of the tests.
 var Noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

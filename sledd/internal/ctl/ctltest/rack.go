@@ -22,7 +22,7 @@ func Node(i int, phase api.Phase, since time.Duration) api.Node {
 	}
 }
 
-// Bound gives a node a binding.
+// Bound creates the binding of a node.
 func Bound(n api.Node, image string, generation int64) api.Node {
 	n.Binding = &api.Binding{BindingSpec: api.BindingSpec{Node: n.Name, Image: image}, MAC: n.MAC,
 		Generation: generation,
