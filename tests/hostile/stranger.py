@@ -114,9 +114,8 @@ class Stranger:
         self.say("GET", f"upload?generation={self.generation}", token=best)
 
     def report(self, token: str, *lines: str) -> Answer:
-        head = ["report 1", f"generation {self.generation} run {self.run}", f"boot {self.boot}"]
-        text = "".join(f"{line}\n" for line in [*head, *lines])
-        return self.say("POST", "report", text, token)
+        head = f"report 1\ngeneration {self.generation} run {self.run}\nboot {self.boot}\n"
+        return self.say("POST", "report", head + "".join(f"{line}\n" for line in lines), token)
 
     def operational(self, token: str) -> Answer:
         text = (

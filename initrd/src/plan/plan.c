@@ -63,8 +63,8 @@ static int check_numbers(const char *line, size_t size, struct plan_numbers *ret
 		at = take_number(at, end, " run ", &ret->run);
 	if (at != end || !ret->run)
 		return fault_set(fault, CODE_USAGE,
-			"must be \"generation N run R\": decimal numbers of at most 2^63-1, "
-			"without leading zeros, R from 1");
+			"must be \"generation N run R\": decimal numbers of at most 2^63-1, without leading zeros, "
+			"R from 1");
 	return 0;
 }
 

@@ -7,8 +7,8 @@
 static bool take(struct report *r, const char *line) { return report_take(r, line, strlen(line)); }
 
 static void test_body(void) {
-	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "2", .of = "4", .verb = "write"};
-	r.begin_due = true;
+	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "2", .of = "4", .verb = "write",
+		.begin_due = true};
 	struct text text = {0};
 
 	ok(take(&r, "progress bytes=100 total=200 rate=50") && r.progress_due, "progress");
@@ -120,8 +120,9 @@ static void test_jumped(void) {
 }
 
 static void test_longest_end(void) {
-	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "64", .of = "64", .verb = "configure"};
-	r.seconds = 123456.789;
+	struct report r = {
+	    .generation = "3", .run = "7", .boot = "B", .step = "64", .of = "64", .verb = "configure",
+	    .seconds = 123456.789};
 	char line[LINE_MAX_BYTES];
 	struct text text = {0};
 
@@ -132,7 +133,7 @@ static void test_longest_end(void) {
 	memset(r.reason, '=', REASON_MAX);
 	report_write(&r, &text);
 	ok(text.size - strlen("report 1\ngeneration 3 run 7\nboot B\n") <= LINE_MAX_BYTES,
-		"the longest end fits a line");
+	   "the longest end fits a line");
 	text_free(&text);
 }
 
