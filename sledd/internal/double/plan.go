@@ -3,6 +3,7 @@
 package double
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,16 +106,7 @@ func (n *node) step(ctx context.Context, p plan.Plan, number int) error {
 	}
 	end := append(name, operand.Pair{Key: "seconds", Value: fmt.Sprintf("%.3f", time.Since(begin).Seconds())})
 	if fails {
-		reason := n.Settings.Fail.Reason
-		if reason == "" {
-			reason = "as the settings say"
-		}
-		n.say("%s fails with code %d", step.Word, n.Settings.Fail.Code)
-		if err := report("end", append(end, operand.Pair{Key: "code", Value: fmt.Sprint(n.Settings.Fail.Code)},
-			operand.Pair{Key: "reason", Value: reason})...); err != nil {
-			return err
-		}
-		return errFailed
+		return n.fail(step.Word, end, report)
 	}
 	if err := n.install(step); err != nil {
 		return err
@@ -137,6 +129,17 @@ func (n *node) results(verb string) ([]operand.Pair, error) {
 			{Key: "bytes", Value: "4294967296"}, {Key: "file_bytes", Value: "612345678"}}, nil
 	}
 	return nil, nil
+}
+
+// fail ends a step as the settings say.
+func (n *node) fail(verb string, end []operand.Pair, report func(string, ...operand.Pair) error) error {
+	fails := n.Settings.Fail
+	n.say("%s fails with code %d", verb, fails.Code)
+	if err := report("end", append(end, operand.Pair{Key: "code", Value: fmt.Sprint(fails.Code)},
+		operand.Pair{Key: "reason", Value: cmp.Or(fails.Reason, "as the settings say")})...); err != nil {
+		return err
+	}
+	return errFailed
 }
 
 // work takes the time that a step takes, and has its results.

@@ -120,3 +120,19 @@ func TestTimeline(t *testing.T) {
 		}
 	}
 }
+
+// Neither a plan of a detour nor what is reported of another plan belongs to the newest run.
+func TestTimelineIsByRun(t *testing.T) {
+	writing := installed()[:7:7]
+	for name, later := range map[string][]api.Event{
+		"the end of another plan": {at(12, api.Event{Kind: "end", Verb: "write", Generation: 1, Run: 2, Code: 5})},
+		"a detour": {at(12, api.Event{Kind: "plan", Generation: 1, Run: 2, Steps: 1, Detour: "rescue"}),
+			at(13, api.Event{Kind: "end", Verb: "rescue", Generation: 1, Run: 2})},
+	} {
+		line := events.Timeline(append(writing, later...), start.Add(20*time.Second))
+		last := line.Stages[len(line.Stages)-1]
+		if last.Name != "write" || last.Seconds != 10 || line.Total != 20 {
+			t.Errorf("%s: %+v", name, line)
+		}
+	}
+}

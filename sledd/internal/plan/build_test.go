@@ -92,8 +92,8 @@ func TestAnImageThatIsNotConfigured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "plan 1\ngeneration 7 run 2\nwipe disks=only level=empty\n" +
-		"write disk=only image=http://a/i,http://b/i digest=" + digest + " mode=full gaps=keep\n"
+	want := "plan 1\ngeneration 7 run 2\nwipe disks=only level=empty\nwrite disk=only image=http://a/i,http://b/i " +
+		"digest=" + digest + " mode=full gaps=keep\n"
 	if text, err := plan.Encode(p); err != nil || text != want+"reboot\n" {
 		t.Errorf("%v\ngot  %s\nwant %s", err, text, want)
 	}

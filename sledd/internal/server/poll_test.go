@@ -56,8 +56,8 @@ func TestManyLongPollsAreAllAnswered(t *testing.T) {
 	running.Wait()
 	worst := time.Duration(0)
 	for i, a := range answers {
-		if a.Status != 200 || !strings.HasPrefix(a.Body, "plan 1\ngeneration 1 run 2\nwipe ") ||
-			a.Header.Get("Sled-Token") == "" {
+		if a.Status != 200 || a.Header.Get("Sled-Token") == "" ||
+			!strings.HasPrefix(a.Body, "plan 1\ngeneration 1 run 2\nwipe ") {
 			t.Fatalf("n%d: %d: %s", i, a.Status, a.Body)
 		}
 		worst = max(worst, done[i].Sub(begin))
@@ -167,8 +167,8 @@ func TestReportsThatAreRefused(t *testing.T) {
 		want                     int
 	}{
 		{"POST", node + "/report", "report 1\ngeneration 1 run 1\nboot b\nbegin step=1 of=1 verb=erase\n", "line 4", 400},
-		{"POST", node + "/report", "report 1\ngeneration 9 run 9\nboot b\nbegin step=1 of=1 verb=idle\n",
-			"never issued", 400},
+		{"POST", node + "/report", "report 1\ngeneration 9 run 9\nboot b\nbegin step=1 of=1 verb=idle\n", "never issued",
+			400},
 		{"POST", node + "/report", "report 1\ngeneration 0 run 1\nboot b\nbegin step=1 of=1 verb=idle\n",
 			"the binding has generation 1", 403},
 		{"POST", node + "/facts", "facts 1\nboot b\ncpu a=1\ncpu a=1\n", "twice", 400},
