@@ -62,10 +62,11 @@ class Rack(Fleet):
     def _tls(self) -> list[str]:
         return [f"--tls-cert={self.folder / 'ca.crt'}", f"--tls-key={self.folder / 'ca.key'}"]
 
-    def set(self, node: str | None, **settings: Any) -> None:
+    def set(self, node: str | None, ssh_fault: str = "", **settings: Any) -> None:
         """The same, with the BMC."""
-        bmc = {} if node is None else {"bmc": {"address": self.addresses[node], **self._bmc(node)}}
-        super().set(node, **bmc, **settings)
+        if node is not None:
+            settings = {"bmc": {"address": self.addresses[node], **self._bmc(node)}, **settings}
+        super().set(node, ssh_fault, **settings)
 
     def control(self, node: str) -> Json:
         """Where its BMC is, and what else this one has of its own."""

@@ -23,7 +23,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def run(checkout: Path, *arguments: str) -> tuple[int, str]:
-    program = [sys.executable, checkout / "tools" / "changelog.py", *arguments]
+    program = [sys.executable, str(checkout / "tools" / "changelog.py"), *arguments]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.returncode, done.stdout

@@ -69,8 +69,14 @@ class Acts:
 
     def carry_out(self, settings: Settings, acts: list[Act], node: Json) -> str:
         """Carries out the acts in order, up to the first that fails; returns why it failed. The node as it was read."""
-        verbs = {"note": self._note, "enter": self._enter, "disk": self._disk, "lost": self._lost, "end": self._end}
-        verbs["verify"] = self._verify
+        verbs = {
+            "note": self._note,
+            "enter": self._enter,
+            "disk": self._disk,
+            "lost": self._lost,
+            "verify": self._verify,
+            "end": self._end,
+        }
         for act in acts:
             try:
                 verbs[act.verb](settings, act, node)

@@ -80,13 +80,13 @@ func TestDeclarationsGoRound(t *testing.T) {
 	s := begin(t)
 	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only", "n1")
 	s.does(exitDone, "bind n1 --wipe-only", "(wipe)")
-	for _, noun := range []string{"node", "binding"} {
+	for noun, apply := range map[string]string{"node": "node apply", "binding": "bind"} {
 		file := filepath.Join(t.TempDir(), "list.yaml")
 		before := s.does(exitDone, noun+" list -o yaml", "52:54:00:77:00:01").out
 		if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.does(exitDone, noun+" apply -f "+file, "n1")
+		s.does(exitDone, apply+" -f "+file, "n1")
 		if after := s.does(exitDone, noun+" list -o yaml", "").out; after != before {
 			t.Errorf("applying what was listed changed it from\n%s\nto\n%s", before, after)
 		}
