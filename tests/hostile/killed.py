@@ -54,7 +54,7 @@ def boot(machine: Machine, kill: Callable[[], None]) -> None:
     kill()
     assert repeat(machine.facts).status == 204
     kill()
-    assert repeat(lambda: machine.say("GET", "plan")).body.startswith(b"plan 1\n")
+    assert machine.received(repeat(lambda: machine.say("GET", "plan"))).startswith("plan 1\n")
     kill()
     machine.does("wipe", "write")
     machine.report("begin step=3 of=4 verb=configure")

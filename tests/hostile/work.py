@@ -75,8 +75,10 @@ class Work:
 
 def polled(node: Machine) -> None:
     """A poll of a node that may have no plan."""
-    answer = node.say("GET", "plan")
+    answer = node.say("GET", f"plan?run={node.run}")
     assert answer.status in (200, 204), answer
+    if answer.status == 200:
+        node.received(answer)
     node.token = answer.token or node.token
 
 
