@@ -51,8 +51,8 @@ class Drive:
         self.disk = self.folder / "disk"
         self.disk.write_bytes((TENANT * (SIZE // len(TENANT) + 1))[:SIZE])
         self.before = self.disk.read_bytes()
-        self.library = self.folder / DOUBLE.name
-        self.library.symlink_to(DOUBLE)  # LD_PRELOAD ends at a space, which the folder of the checkout may have
+        self.preload = self.folder / DOUBLE.name
+        self.preload.symlink_to(DOUBLE)  # LD_PRELOAD ends at a space, which the folder of the checkout may have
 
     def run(self, *words: str, code: int = 0) -> str:
         """Run a program on it, which must end with that code."""
@@ -62,7 +62,7 @@ class Drive:
             [program, *words[1:]],
             env={
                 **os.environ,
-                "LD_PRELOAD": str(self.library),
+                "LD_PRELOAD": str(self.preload),
                 "DOUBLE": str(self.folder),
                 "DOUBLE_KIND": self.kind,
                 "DOUBLE_SET": self.faults,
