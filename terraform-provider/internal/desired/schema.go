@@ -42,9 +42,10 @@ func secretAttribute(most int, description string) schema.Attribute {
 		Validators: []validator.String{stringvalidator.LengthBetween(1, most)}}
 }
 
-// versionedAttribute is write-only too, and sent again only with another version.
+// versionedAttribute is write-only too, and sent again only with another version. It is not marked as sensitive: no
+// plan and no state has it, and Terraform writes two marks of a state in no fixed order.
 func versionedAttribute(most int, instead, description string) schema.Attribute {
-	return schema.StringAttribute{Optional: true, WriteOnly: true, Sensitive: true, MarkdownDescription: description,
+	return schema.StringAttribute{Optional: true, WriteOnly: true, MarkdownDescription: description,
 		Validators: []validator.String{stringvalidator.LengthBetween(1, most),
 			stringvalidator.ConflictsWith(path.MatchRoot(instead)),
 			stringvalidator.AlsoRequires(path.MatchRoot(instead + "_wo_version"))}}
