@@ -71,8 +71,14 @@ func Golden(t *testing.T, name, got string) {
 // Transcript is the output of several command lines, for one golden file.
 type Transcript struct{ strings.Builder }
 
+// mostLines of an output are kept in a golden file: what follows repeats its form.
+const mostLines = 60
+
 // Add appends a command line and its output.
 func (w *Transcript) Add(line, output string) {
+	if lines := strings.SplitAfter(output, "\n"); len(lines) > mostLines {
+		output = fmt.Sprintf("%s(and %d more lines)\n", strings.Join(lines[:mostLines], ""), len(lines)-mostLines)
+	}
 	_, _ = fmt.Fprintf(w, "$ sledctl %s\n%s\n", line, output)
 }
 
