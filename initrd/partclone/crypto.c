@@ -3,7 +3,7 @@
 // node; the real one is a fifth of the initrd. Who calls one of these gets an abort.
 #include <stdlib.h>
 
-#define ABSENT(name) \
+#define ABSENT(name)               \
 	_Noreturn void name(void); \
 	void name(void) { abort(); }
 

@@ -25,15 +25,14 @@ static const struct {
 	const char *start, *package;
 } packages[] = {
 	{"partclone.", "partclone"}, {"qemu-img", "qemu-utils"}, {"gzip", "gzip"}, {"xz", "xz-utils"}, {"zstd", "zstd"},
-		{"bzip2", "bzip2"},
-	{"sfdisk", "fdisk"},
+	{"bzip2", "bzip2"},	     {"sfdisk", "fdisk"},
 };
 
 static int missing(const char *name, struct fault *fault) {
 	for (size_t i = 0; i < ELEMENTS(packages); i++)
 		if (!strncmp(name, packages[i].start, strlen(packages[i].start)))
-			return fault_set(fault, CODE_UNSUPPORTED, "%s is missing: install the Debian package %s",
-				name, packages[i].package);
+			return fault_set(fault, CODE_UNSUPPORTED, "%s is missing: install the Debian package %s", name,
+					 packages[i].package);
 	return fault_set(fault, CODE_UNSUPPORTED, "%s is missing", name);
 }
 
@@ -180,8 +179,10 @@ static void last_words(int fd, char ret[LAST_WORDS]) {
 
 static int how_it_was_killed(const struct child *child, int number, const char *words, struct fault *fault) {
 	if (number == SIGXFSZ)
-		return fault_set(fault, CODE_UNSUPPORTED, "%s wrote more than it may: the input holds more than it "
-			"announces", child->name);
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "%s wrote more than it may: the input holds more than it "
+				 "announces",
+				 child->name);
 	if (number == SIGXCPU)
 		return fault_set(fault, CODE_UNSUPPORTED, "%s used more processor time than it may", child->name);
 	return fault_set(fault, CODE_FAILED, "%s: killed by signal %d: %s", child->name, number, words);

@@ -33,7 +33,12 @@ static inline void cleanup_file_(FILE **f) {
 #define cleanup_file __attribute__((cleanup(cleanup_file_)))
 #define cleanup_with(function) __attribute__((cleanup(function)))
 
-#define steal_pointer(p) (__extension__({ __typeof__(*(p)) stolen_ = *(p); *(p) = NULL; stolen_; }))
+#define steal_pointer(p)                         \
+	(__extension__({                         \
+		__typeof__(*(p)) stolen_ = *(p); \
+		*(p) = NULL;                     \
+		stolen_;                         \
+	}))
 
 static inline int steal_fd(int *fd) {
 	int stolen = *fd;

@@ -70,8 +70,8 @@ uint64_t extents_granules(const struct extents *extents, uint64_t start, uint64_
 	uint64_t bytes = 0, counted = start;
 
 	for (size_t i = extents_find(extents, 0, start); i < extents->count && extents->items[i].start < end; i++) {
-		uint64_t from = extents->items[i].start / GRANULE * GRANULE, to =
-			(extents->items[i].end + GRANULE - 1) / GRANULE * GRANULE;
+		uint64_t from = extents->items[i].start / GRANULE * GRANULE,
+			 to = (extents->items[i].end + GRANULE - 1) / GRANULE * GRANULE;
 		from = from > counted ? from : counted;
 		to = to < end ? to : end;
 		if (to > from) {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const int error_of_code[] = {
-	[CODE_FAILED] = EIO,	    [CODE_USAGE] = EINVAL,	 [CODE_UNSUPPORTED] = EOPNOTSUPP,
-	[CODE_DISK] = ENODEV,	    [CODE_INTEGRITY] = EBADMSG,	 [CODE_NETWORK] = ENETUNREACH,
+	[CODE_FAILED] = EIO,  [CODE_USAGE] = EINVAL,	  [CODE_UNSUPPORTED] = EOPNOTSUPP,
+	[CODE_DISK] = ENODEV, [CODE_INTEGRITY] = EBADMSG, [CODE_NETWORK] = ENETUNREACH,
 };
 
 int fault_set(struct fault *fault, enum exit_code code, const char *format, ...) {

@@ -99,5 +99,5 @@ int file_write_atomic(const char *path, mode_t mode, const void *data, size_t si
 
 bool file_changed(const struct stat *before, const struct stat *after) {
 	return before->st_size != after->st_size || before->st_mtim.tv_sec != after->st_mtim.tv_sec ||
-		before->st_mtim.tv_nsec != after->st_mtim.tv_nsec;
+	       before->st_mtim.tv_nsec != after->st_mtim.tv_nsec;
 }

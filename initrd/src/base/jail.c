@@ -126,9 +126,11 @@ static void run(const struct start *start) {
 static int explain(const struct failure *failure, const char *program, struct fault *fault) {
 	if (!failure->is_confinement)
 		return fault_errno(fault, CODE_FAILED, failure->error, "%s", program);
-	return fault_errno(fault, CODE_UNSUPPORTED, failure->error,
+	return fault_errno(
+		fault, CODE_UNSUPPORTED, failure->error,
 		"%s is not run unconfined, and this kernel has neither Landlock (5.13 or newer, lsm=landlock) nor "
-		"namespaces for this user", program);
+		"namespaces for this user",
+		program);
 }
 
 static int await_start(int report, const char *program, pid_t pid, struct fault *fault) {
@@ -144,7 +146,7 @@ static int await_start(int report, const char *program, pid_t pid, struct fault 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return n == sizeof(failure) ? explain(&failure, program, fault)
-		: fault_set(fault, CODE_FAILED, "%s: it could not be started", program);
+				    : fault_set(fault, CODE_FAILED, "%s: it could not be started", program);
 }
 
 int jail_start(const struct jail *jail, const char *program, const char *const words[], const int streams[3],

@@ -43,7 +43,7 @@ bool cell_has_namespaces(void) { return !is_taken_away("namespaces"); }
 
 static uint64_t handled(int abi) {
 	return (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1 + (abi >= 2 ? FS_REFER : 0) + (abi >= 3 ? FS_TRUNCATE : 0) +
-		(abi >= 5 ? FS_IOCTL_DEV : 0);
+	       (abi >= 5 ? FS_IOCTL_DEV : 0);
 }
 
 static uint64_t rights_of(const struct place *place) {
@@ -61,10 +61,9 @@ static uint64_t rights_of(const struct place *place) {
 // EBADFD: a file of memory, which Landlock leaves alone.
 static int allow(const struct cell *cell, const struct place *place, uint64_t all) {
 	const struct landlock_path_beneath_attr rule = {.allowed_access = rights_of(place) & all,
-		.parent_fd = place->fd};
+							.parent_fd = place->fd};
 
-	if (syscall(__NR_landlock_add_rule, cell->ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0 &&
-		errno != EBADFD)
+	if (syscall(__NR_landlock_add_rule, cell->ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0 && errno != EBADFD)
 		return -errno;
 	return 0;
 }
@@ -113,8 +112,8 @@ static int add_file(struct cell *cell, const struct jail_file *file, size_t i, s
 
 int cell_open(const struct jail_file given[], size_t given_count, const char *program, struct cell *ret,
 	      struct fault *fault) {
-	static const char *const libraries[] = {"/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64",
-		"/usr/local/lib"};
+	static const char *const libraries[] = {"/lib",	      "/lib32",	    "/lib64",	     "/usr/lib",
+						"/usr/lib32", "/usr/lib64", "/usr/local/lib"};
 	static const char *const files[] = {"/etc/ld.so.cache", "/etc/ld.so.preload"};
 	int r = 0;
 

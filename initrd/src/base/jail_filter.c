@@ -25,6 +25,7 @@
 #error "the numbers of system calls of this architecture are not known"
 #endif
 
+// clang-format off
 static const uint16_t refused[] = {
 	__NR_socket, __NR_socketpair, __NR_connect, __NR_bind, __NR_sendmsg, __NR_sendto,
 	__NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_pidfd_open, __NR_pidfd_getfd, __NR_kcmp,
@@ -42,6 +43,7 @@ static const uint16_t refused[] = {
 	__NR_ioperm, __NR_modify_ldt, __NR_kexec_file_load,
 #endif
 };
+// clang-format on
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
 #define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
@@ -60,7 +62,7 @@ int jail_filter(void) {
 
 	for (size_t i = 0; i < ELEMENTS(refused); i++)
 		code[HEAD + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i],
-			(uint8_t)(end - HEAD - i), 0);
+							      (uint8_t)(end - HEAD - i), 0);
 	code[end] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
 	code[end + 1] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/jail_cell.h"
 
-#define ROOT "/sys" // the folder in memory covers it, for this process alone: no program is there
+#define ROOT "/sys"	      // the folder in memory covers it, for this process alone: no program is there
 #define FILES "/proc/self/fd" // of this process, which stays the same when it executes the program
 #define SPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC)
 
@@ -63,8 +63,8 @@ static int protect(const char *path) {
 	if (statvfs(path, &st) < 0)
 		return -errno;
 	flags |= (st.f_flag & ST_NOSUID ? MS_NOSUID : 0) | (st.f_flag & ST_NODEV ? MS_NODEV : 0) |
-		(st.f_flag & ST_NOEXEC ? MS_NOEXEC : 0) | (st.f_flag & ST_NOATIME ? MS_NOATIME : 0) |
-		(st.f_flag & ST_NODIRATIME ? MS_NODIRATIME : 0) | (st.f_flag & ST_RELATIME ? MS_RELATIME : 0);
+		 (st.f_flag & ST_NOEXEC ? MS_NOEXEC : 0) | (st.f_flag & ST_NOATIME ? MS_NOATIME : 0) |
+		 (st.f_flag & ST_NODIRATIME ? MS_NODIRATIME : 0) | (st.f_flag & ST_RELATIME ? MS_RELATIME : 0);
 	return mount(NULL, path, NULL, flags, NULL) < 0 ? -errno : 0;
 }
 

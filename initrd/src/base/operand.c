@@ -24,7 +24,7 @@ static bool key_is_right(const char *key, size_t size) {
 		return false;
 	for (size_t i = 1; i < size; i++)
 		if (!(key[i] >= 'a' && key[i] <= 'z') && !(key[i] >= '0' && key[i] <= '9') && key[i] != '_' &&
-			key[i] != '-')
+		    key[i] != '-')
 			return false;
 	return true;
 }
@@ -41,8 +41,8 @@ static int decode(const char *key, const char *in, size_t size, char **ret, stru
 			int high = size - i > 2 ? hex((unsigned char)in[i + 1]) : -1;
 			int low = size - i > 2 ? hex((unsigned char)in[i + 2]) : -1;
 			if (high < 0 || low < 0)
-				return fault_set(fault, CODE_USAGE,
-					"%s: %% must be followed by two hexadecimal digits", key);
+				return fault_set(fault, CODE_USAGE, "%s: %% must be followed by two hexadecimal digits",
+						 key);
 			if (high + low == 0)
 				return fault_set(fault, CODE_USAGE, "%s: %%00 is not allowed", key);
 			out[n++] = (char)(high << 4 | low);
@@ -97,11 +97,11 @@ int operands_parse(const char *line, size_t size, struct operands *ret, struct f
 
 		if (n == 0)
 			return fault_set(fault, CODE_USAGE,
-				"words must be separated by exactly one space, without a space at either end");
+					 "words must be separated by exactly one space, without a space at either end");
 		if (first) {
 			if (!key_is_right(word, n))
 				return fault_set(fault, CODE_USAGE, "\"%.*s\" is not a verb", (int)(n > 64 ? 64 : n),
-					word);
+						 word);
 			memcpy(ret->verb, word, n);
 			ret->verb[n] = 0;
 		} else if ((r = operands_add(ret, word, n, fault)) < 0) {
@@ -148,7 +148,7 @@ int operands_check(const struct operands *operands, const struct operand_rule *r
 			return refuse_key(o->key, rules, fault);
 		if (rule->choices && !is_choice(rule->choices, o->value))
 			return fault_set(fault, CODE_USAGE, "%s: \"%s\" is not one of %s", o->key, o->value,
-				rule->choices);
+					 rule->choices);
 		if (rule->check && (r = rule->check(o->value, fault)) < 0)
 			return fault_prefix(fault, r, "%s: ", o->key);
 	}

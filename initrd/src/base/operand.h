@@ -8,10 +8,10 @@
 #include "base/fault.h"
 #include "base/text.h"
 
-#define KEY_MAX 32u	 // bytes of a key or verb
-#define VALUE_MAX 2048u	 // bytes of a value, decoded
+#define KEY_MAX 32u	     // bytes of a key or verb
+#define VALUE_MAX 2048u	     // bytes of a value, decoded
 #define LINE_MAX_BYTES 4096u // of a line with its LF
-#define OPERANDS_MAX 32u // operands of one line; no verb has as many keys
+#define OPERANDS_MAX 32u     // operands of one line; no verb has as many keys
 
 struct operand {
 	char *key, *value;

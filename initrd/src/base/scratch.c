@@ -75,7 +75,7 @@ static int copy_piece(int fd, uint64_t at, int from, uint64_t start, size_t size
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return fault_errno(fault, CODE_FAILED, n < 0 ? errno : EIO, "read at byte %llu",
-			(unsigned long long)start);
+				   (unsigned long long)start);
 	if (scratch_write(fd, piece, (size_t)n, at, fault) < 0)
 		return -EIO;
 	return (int)n;
@@ -97,7 +97,7 @@ int scratch_copy(int fd, uint64_t at, int from, uint64_t start, uint64_t bytes, 
 		if (now >= end)
 			break;
 		n = copy_piece(fd, at + (now - start), from, now, end - now < PIECE ? (size_t)(end - now) : PIECE,
-			piece, fault);
+			       piece, fault);
 		if (n < 0)
 			return n;
 	}

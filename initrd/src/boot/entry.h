@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 
-#define ENTRIES_MAX 256u   // of one menu
-#define INITRDS_MAX 8u	   // of one entry
+#define ENTRIES_MAX 256u // of one menu
+#define INITRDS_MAX 8u	 // of one entry
 #define MENU_BYTES_MAX (1u << 20)
 #define ARGUMENTS_MAX 2047u // bytes: the maximum of kernels
 
@@ -18,7 +18,7 @@ struct entry {
 	size_t initrd_count;
 	char *initrds[INITRDS_MAX];
 	struct text arguments;
-	int parent;   // index of its submenu; -1: none
+	int parent; // index of its submenu; -1: none
 	bool submenu;
 };
 

@@ -130,13 +130,13 @@ int boot_find(const char *root, const char *boot, struct bootable *ret, struct f
 
 	load_environment(boot, &variables);
 	if (!find_bls(root, boot, &variables, ret) && !find_grub(root, boot, &variables, ret) &&
-		!find_plain(root, boot, ret))
-		return fault_set(fault, CODE_UNSUPPORTED,
-			"no kernel below %s: no boot entry names an existing one", boot);
+	    !find_plain(root, boot, ret))
+		return fault_set(fault, CODE_UNSUPPORTED, "no kernel below %s: no boot entry names an existing one",
+				 boot);
 	if (ret->arguments.size > ARGUMENTS_MAX) {
 		bootable_free(ret);
 		return fault_set(fault, CODE_UNSUPPORTED, "the kernel arguments are longer than %u bytes",
-			ARGUMENTS_MAX);
+				 ARGUMENTS_MAX);
 	}
 	return 0;
 }

@@ -6,8 +6,8 @@
 #include "base/text.h"
 
 struct bootable {
-	char *kernel;		 // a path that can be opened
-	struct text initrds;	 // paths that can be opened, joined by ","
+	char *kernel;	     // a path that can be opened
+	struct text initrds; // paths that can be opened, joined by ","
 	struct text arguments;
 };
 

@@ -65,8 +65,7 @@ static int set_kernel(struct entry *entry, const struct grub_words *words) {
 		if (!words->items[i][0])
 			continue;
 		text_addf(&entry->arguments, "%s%s%s%s", entry->arguments.size ? " " : "", quote ? "\"" : "",
-			words->items[i],
-			  quote ? "\"" : "");
+			  words->items[i], quote ? "\"" : "");
 	}
 	return entry->kernel && !entry->arguments.failed ? 0 : -ENOMEM;
 }
@@ -121,8 +120,7 @@ int grub_parse(const char *script, struct variables *variables, struct entries *
 static bool part_matches(const struct entry *entry, uint64_t number, const char *part) {
 	uint64_t n;
 	return (number_parse(part, ENTRIES_MAX, &n) == 0 && n == number) ||
-		(entry->title && !strcmp(part, entry->title)) ||
-	       (entry->id && !strcmp(part, entry->id));
+	       (entry->title && !strcmp(part, entry->title)) || (entry->id && !strcmp(part, entry->id));
 }
 
 static int find_below(const struct entries *entries, int parent, const char *part) {

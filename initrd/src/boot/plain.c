@@ -66,7 +66,7 @@ static bool find_kernel(const char *boot, char *ret, size_t size) {
 	while (dir && (entry = readdir(dir))) {
 		const char *name = entry->d_name;
 		bool kernel = !strncmp(name, "vmlinuz", 7) || !strncmp(name, "vmlinux-", 8) ||
-			!strncmp(name, "Image-", 6);
+			      !strncmp(name, "Image-", 6);
 		if (kernel && !strstr(name, "rescue") && (!*ret || strverscmp(version_of(name), version_of(ret)) > 0))
 			snprintf(ret, size, "%s", name);
 	}
@@ -75,8 +75,8 @@ static bool find_kernel(const char *boot, char *ret, size_t size) {
 
 // How distributions name the initrd of a kernel version: the parts before and after the version.
 static int add_initrd(const char *boot, const char *version, struct entry *entry) {
-	static const char *const forms[][2] = {{"initrd.img-", ""}, {"initramfs-", ".img"}, {"initrd-", ""},
-		{"initramfs-", ""}};
+	static const char *const forms[][2] = {
+		{"initrd.img-", ""}, {"initramfs-", ".img"}, {"initrd-", ""}, {"initramfs-", ""}};
 
 	for (size_t i = 0; i < ELEMENTS(forms); i++) {
 		char name[NAME_MAX + 32], path[PATH_MAX];

@@ -12,8 +12,8 @@ void variables_set(struct variables *variables, const char *name, size_t name_si
 	while (i < variables->count &&
 	       (strlen(variables->items[i].name) != name_size || memcmp(variables->items[i].name, name, name_size)))
 		i++;
-	if (!copy || i == VARIABLES_MAX || (i == variables->count &&
-		!(variables->items[i].name = strndup(name, name_size)))) {
+	if (!copy || i == VARIABLES_MAX ||
+	    (i == variables->count && !(variables->items[i].name = strndup(name, name_size)))) {
 		free(copy);
 		return;
 	}

@@ -16,10 +16,10 @@ struct slot {
 struct ahead {
 	struct device *device;
 	uint8_t *memory;
-	ahead_skip *skip; // or NULL
-	const void *context; // of it
-	ahead_place *place;  // NULL: block n is n units behind the start
-	const void *where;   // of it
+	ahead_skip *skip;	  // or NULL
+	const void *context;	  // of it
+	ahead_place *place;	  // NULL: block n is n units behind the start
+	const void *where;	  // of it
 	bool has_ring, has_fixed; // fixed: the buffers are registered with the kernel
 	struct io_uring ring;
 	uint64_t start, size;

@@ -10,7 +10,7 @@
 
 struct walk {
 	const char *root;
-	char at[PATH_MAX];	// current directory
+	char at[PATH_MAX]; // current directory
 	char path[256], path_short[256];
 	bool bus; // a bus was found: without one the name identifies nothing
 };

@@ -24,8 +24,7 @@ static bool unfit_path(const struct disk *disk, const struct keep *keep, char *w
 	return *why;
 }
 
-bool choose_unfit(const struct disks *disks, const struct disk *disk, const struct keep *keep, char *why,
-		  size_t size) {
+bool choose_unfit(const struct disks *disks, const struct disk *disk, const struct keep *keep, char *why, size_t size) {
 	bool unfit = unfit_path(disk, keep, why, size);
 
 	for (size_t i = 0; i < disks->count && !unfit; i++)
@@ -42,8 +41,7 @@ const struct disk *choose_first_path(const struct disks *disks, const struct dis
 }
 
 bool choose_is_disk(const struct disk *disk) {
-	return !disk->excluded[0] || !strcmp(disk->excluded, "removable") ||
-	       !strcmp(disk->excluded, "without a size");
+	return !disk->excluded[0] || !strcmp(disk->excluded, "removable") || !strcmp(disk->excluded, "without a size");
 }
 
 static bool keeps_one(const struct selector *selector, const struct disks *disks) {
@@ -79,14 +77,15 @@ int choose_keep(const struct disks *disks, const char *text, struct keep *ret, s
 
 	for (size_t i = 0; r == 0 && i < ret->count; i++)
 		if (!keeps_one(&ret->selectors[i], disks))
-			return fault_set(fault, CODE_DISK,
+			return fault_set(
+				fault, CODE_DISK,
 				"keep %s: no disk matches; correct the entry, or remove it if its disk is gone",
 				ret->selectors[i].text);
 	return r;
 }
 
-static int parse(const struct disks *disks, const char *selector_text, const char *keep_text,
-		 struct selector *selector, struct keep *keep, struct fault *fault) {
+static int parse(const struct disks *disks, const char *selector_text, const char *keep_text, struct selector *selector,
+		 struct keep *keep, struct fault *fault) {
 	int r = selector_text ? selector_parse(selector_text, selector, fault) : 0;
 	if (r < 0)
 		return fault_prefix(fault, r, "disk: ");
@@ -161,7 +160,8 @@ int choose_whole(const struct disks *disks, const struct disk *const taken[], si
 			if (!choose_is_disk(other) || is_among(other, taken, count) ||
 			    !sets_share(taken[i]->sets, other->sets, set, sizeof(set)))
 				continue;
-			return fault_set(fault, CODE_DISK,
+			return fault_set(
+				fault, CODE_DISK,
 				"%s (serial %s) is a member of the set %s, and so is %s (serial %s), which this step "
 				"does not take: wipe all its members in one step, or keep all",
 				taken[i]->name, taken[i]->serial, set, other->name, other->serial);

@@ -14,7 +14,7 @@
 
 #define SIGNATURES_MAX 32u // that one content may have
 #define BTRFS_DEVICES (65536u + 0x88u)
-#define BCACHE_SET (4096u + 56u)     // of bcache the UUID of the set, of bcachefs that of the filesystem
+#define BCACHE_SET (4096u + 56u) // of bcache the UUID of the set, of bcachefs that of the filesystem
 #define BCACHEFS_DEVICES (4096u + 123u)
 
 static void free_probe(blkid_probe *probe) { blkid_free_probe(*probe); }
@@ -127,8 +127,7 @@ static void read_partitions(blkid_probe probe, int fd, struct disk *disk) {
 		uint64_t bytes = (uint64_t)blkid_partition_get_size(p) * SECTOR;
 		add_name(&names, "part-uuid", blkid_partition_get_uuid(p));
 		add_name(&names, "part-label", blkid_partition_get_name(p));
-		if (start > 0 && start < disk->bytes && bytes <= disk->bytes - start &&
-		    !blkid_partition_is_extended(p))
+		if (start > 0 && start < disk->bytes && bytes <= disk->bytes - start && !blkid_partition_is_extended(p))
 			contents_sets(fd, start, bytes, disk->sets);
 	}
 	disk->parts = names.data;

@@ -9,10 +9,10 @@
 #include "base/fault.h"
 #include "disk/disk.h"
 
-#define BLOCK (1u << 20)	// 1 MiB: unit of transfer; buffers for it are page-aligned, for O_DIRECT
+#define BLOCK (1u << 20) // 1 MiB: unit of transfer; buffers for it are page-aligned, for O_DIRECT
 #define BLOCK_ALIGN 4096u
 #define PATHS_MAX 16u // of one disk, beside the one in use
-#define GRAIN 4096u // what is read or written alone where a whole BLOCK fails, unless a sector is larger
+#define GRAIN 4096u   // what is read or written alone where a whole BLOCK fails, unless a sector is larger
 
 struct device;
 

@@ -10,33 +10,33 @@
 #include "base/text.h"
 #include "disk/sets.h"
 
-#define DISKS_MAX 4096u	     // block devices that are read
+#define DISKS_MAX 4096u	    // block devices that are read
 #define PARTITIONS_MAX 128u // of one disk
-#define SECTOR 512u	     // unit of sizes in sysfs, whatever the disk's sector size
+#define SECTOR 512u	    // unit of sizes in sysfs, whatever the disk's sector size
 
 struct partition {
 	uint64_t start, bytes;
 };
 
 struct disk {
-	char name[64];	       // the kernel's name; may change at each boot, for people only
-	char node[80];	       // its file below /dev
+	char name[64]; // the kernel's name; may change at each boot, for people only
+	char node[80]; // its file below /dev
 	dev_t number;
 	char serial[256], wwn[256], model[256];
-	char vendor[64];       // of SCSI disks
-	char transport[16];    // how it is attached, a word of contract/plan.md; empty: unknown
-	char path[256];	       // name under /dev/disk/by-path that udev would give
-	char path_short[256];  // udev's second, older name for ATA disks; else empty
-	char drive[64];	       // the kernel's name of the NVMe drive that it is a namespace of; else empty
+	char vendor[64];      // of SCSI disks
+	char transport[16];   // how it is attached, a word of contract/plan.md; empty: unknown
+	char path[256];	      // name under /dev/disk/by-path that udev would give
+	char path_short[256]; // udev's second, older name for ATA disks; else empty
+	char drive[64];	      // the kernel's name of the NVMe drive that it is a namespace of; else empty
 	uint64_t bytes;
-	uint32_t sector;       // logical sector size
+	uint32_t sector; // logical sector size
 	bool rotational, removable, readonly;
-	char excluded[64];     // why it is never a candidate (contract/plan.md), else empty
-	char foreign[64];      // how it is attached, if other machines may reach it or people move it; else empty
-	char in_use[256];      // what uses it, else empty
-	char sets[SETS_MAX];   // that it is a member of (disk/contents.c); empty: none, or not read
-	char hidden[96];       // bytes that cannot be addressed (drive/hidden.c); empty: none, or not read
-	char *parts;	       // "part-uuid:U\n" and "part-label:L\n" of its partitions, likewise; NULL: none
+	char excluded[64];   // why it is never a candidate (contract/plan.md), else empty
+	char foreign[64];    // how it is attached, if other machines may reach it or people move it; else empty
+	char in_use[256];    // what uses it, else empty
+	char sets[SETS_MAX]; // that it is a member of (disk/contents.c); empty: none, or not read
+	char hidden[96];     // bytes that cannot be addressed (drive/hidden.c); empty: none, or not read
+	char *parts;	     // "part-uuid:U\n" and "part-label:L\n" of its partitions, likewise; NULL: none
 	size_t partition_count;
 	struct partition partitions[PARTITIONS_MAX];
 };

@@ -50,7 +50,7 @@ int device_open_file(const char *path, uint64_t bytes, uint32_t sector, struct d
 		return fault_errno(fault, CODE_DISK, errno, "%s is in use", path);
 	if ((uint64_t)st.st_size > bytes && (uint64_t)st.st_size % BLOCK_ALIGN)
 		return fault_set(fault, CODE_DISK, "%s: its size of %lld bytes is not a multiple of %u", path,
-			(long long)st.st_size, BLOCK_ALIGN);
+				 (long long)st.st_size, BLOCK_ALIGN);
 	if ((uint64_t)st.st_size < bytes && ftruncate(fd, (off_t)bytes) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s: %llu bytes", path, (unsigned long long)bytes);
 	*ret = (struct device){.ops = &file_ops, .fd = steal_fd(&fd), .sector = sector};

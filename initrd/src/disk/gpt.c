@@ -8,9 +8,11 @@
 
 #define MEBIBYTE (1u << 20)
 
+// clang-format off
 // Header: offsets of the fields.
 enum { SIGNATURE = 0, REVISION = 8, SIZE = 12, CRC = 16, OWN = 24, OTHER = 32, FIRST = 40, LAST = 48, GUID = 56,
        ENTRIES = 72, COUNT = 80, ENTRY_SIZE = 84, ENTRIES_CRC = 88 };
+// clang-format on
 
 // Entry: offsets of the fields.
 enum { TYPE = 0, START = GPT_ENTRY_START, END = GPT_ENTRY_END };
@@ -33,7 +35,7 @@ static bool header_is_whole(const uint8_t *header, uint32_t sector) {
 	uint32_t size = get_le32(header + SIZE);
 
 	if (memcmp(header + SIGNATURE, "EFI PART", 8) || size < GPT_HEADER_BYTES || size > sector ||
-		size > sizeof(copy))
+	    size > sizeof(copy))
 		return false;
 	memcpy(copy, header, size);
 	memset(copy + CRC, 0, 4);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPT_ENTRIES_MAX 1024u	      // entries of a table that is accepted
+#define GPT_ENTRIES_MAX 1024u // entries of a table that is accepted
 #define GPT_ENTRIES_BYTES_MAX (256u * 1024)
 #define GPT_HEADER_BYTES 92u
 
@@ -18,9 +18,9 @@
 #define GPT_NAME_BYTES 72u
 
 struct gpt {
-	uint32_t sector;	// bytes
+	uint32_t sector; // bytes
 	uint64_t disk_sectors;
-	uint64_t own, other;	// where this header and its copy are
+	uint64_t own, other; // where this header and its copy are
 	uint64_t first_usable, last_usable, entries;
 	uint32_t entry_count, entry_bytes, entries_crc;
 	uint8_t guid[16], revision[4];

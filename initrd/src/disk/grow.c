@@ -37,9 +37,8 @@ static int read_table(struct table *t, struct fault *fault) {
 		r = read_header(t, t->sectors - 1, fault);
 	if (r > 0 && t->device->sector > 512 && !memcmp(t->first + 512, "EFI PART", 8))
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s has sectors of %u bytes, but the image was made for sectors of 512",
-			t->device->name,
-				 t->device->sector);
+				 "%s has sectors of %u bytes, but the image was made for sectors of 512",
+				 t->device->name, t->device->sector);
 	if (r > 0)
 		return fault_set(fault, CODE_INTEGRITY, "%s: both copies of its GPT are damaged", t->device->name);
 	return r;
@@ -84,13 +83,11 @@ static int grow_table(struct table *t, bool last, struct grown *grown, struct fa
 	if (r < 0)
 		return r;
 	switch (mbr_read(t->first, t->sectors)) {
-	case MBR_PROTECTIVE:
-		return grow_gpt(t, last, grown, fault);
+	case MBR_PROTECTIVE: return grow_gpt(t, last, grown, fault);
 	case MBR_PARTITIONS:
 		grown->partition = last ? mbr_grow(t->first, sector, t->sectors, &grown->bytes) : 0;
 		return grown->partition ? write_first(t, fault) : 0;
-	case MBR_NONE:
-		break;
+	case MBR_NONE: break;
 	}
 	return 0;
 }

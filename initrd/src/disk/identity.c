@@ -84,9 +84,9 @@ static void nvme_drive(const char *real, struct disk *disk) {
 }
 
 void identity_find(const char *root, struct disk *disk) {
-	static const char *const serials[] = {"serial", "device/serial", NULL}; // virtio; NVMe and MMC
+	static const char *const serials[] = {"serial", "device/serial", NULL};	   // virtio; NVMe and MMC
 	static const char *const models[] = {"device/model", "device/name", NULL}; // SCSI, ATA, NVMe; MMC
-	static const char *const wwids[] = {"wwid", "device/wwid", NULL}; // NVMe; SCSI and ATA
+	static const char *const wwids[] = {"wwid", "device/wwid", NULL};	   // NVMe; SCSI and ATA
 	char path[PATH_MAX], wwid[sizeof(disk->wwn) - 2];
 	cleanup_free char *real = NULL;
 

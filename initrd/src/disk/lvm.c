@@ -7,9 +7,9 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 
-#define SECTORS 4u		   // the label is in one of them
-#define HEADER 512u		   // of a metadata area
-#define AREAS_MAX 16u		   // of each kind
+#define SECTORS 4u		     // the label is in one of them
+#define HEADER 512u		     // of a metadata area
+#define AREAS_MAX 16u		     // of each kind
 #define TEXT_MAX ((uint64_t)4 << 20) // of 1,000 logical volumes: 1 MB
 
 static bool read_at(const struct reader *reader, void *data, size_t size, uint64_t offset) {

@@ -11,7 +11,7 @@
 #define LVM_ID 64u
 
 struct lvm_group {
-	char id[LVM_ID]; // of the group; empty: the volume is in none
+	char id[LVM_ID];  // of the group; empty: the volume is in none
 	unsigned volumes; // physical ones of the group
 };
 

@@ -22,8 +22,8 @@ bool mbr_is_signed(const uint8_t *sector) { return sector[510] == 0x55 && sector
 bool mbr_entry(const uint8_t *sector, unsigned i, struct mbr_entry *ret) {
 	const uint8_t *entry = sector + 446 + (size_t)i * ENTRY_SIZE;
 
-	*ret = (struct mbr_entry){.type = entry[TYPE], .start = get_le32(entry + START),
-		.count = get_le32(entry + COUNT)};
+	*ret = (struct mbr_entry){
+		.type = entry[TYPE], .start = get_le32(entry + START), .count = get_le32(entry + COUNT)};
 	return ret->type != 0 && ret->count != 0;
 }
 

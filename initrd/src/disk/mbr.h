@@ -25,7 +25,7 @@ struct mbr_entry {
 // same.
 bool mbr_entry(const uint8_t *sector, unsigned i, struct mbr_entry *ret);
 bool mbr_is_extended(uint8_t type);
-bool mbr_is_dynamic(uint8_t type); // Windows' Logical Disk Manager
+bool mbr_is_dynamic(uint8_t type);	   // Windows' Logical Disk Manager
 bool mbr_is_signed(const uint8_t *sector); // 55 AA
 
 // Sets the size of the one entry that covers a GPT's disk. True: this changed the sector.

@@ -23,7 +23,7 @@ struct write {
 struct queue {
 	struct device *device;
 	uint8_t *memory;
-	unsigned depth; // buffers
+	unsigned depth;		  // buffers
 	bool has_ring, has_fixed; // fixed: the buffers are registered with the kernel
 	struct io_uring ring;
 	unsigned taken;		      // buffer

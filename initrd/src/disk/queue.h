@@ -30,4 +30,4 @@ int queue_take(struct queue *queue, uint8_t **ret, struct fault *fault);
 int queue_write(struct queue *queue, size_t from, size_t size, uint64_t offset, struct fault *fault);
 
 int queue_finish(struct queue *queue, struct fault *fault); // waits until everything is written; does not sync
-uint64_t queue_written(const struct queue *queue);	     // bytes of successful writes
+uint64_t queue_written(const struct queue *queue);	    // bytes of successful writes

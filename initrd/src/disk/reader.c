@@ -33,8 +33,7 @@ static int read_plain(const struct reader *reader, uint8_t *data, size_t size, u
 			continue;
 		if (n <= 0)
 			return fault_errno(fault, CODE_FAILED, n < 0 ? errno : EIO, "%s: read at byte %llu",
-				reader->name,
-					   (unsigned long long)offset);
+					   reader->name, (unsigned long long)offset);
 		data += n;
 		offset += (uint64_t)n;
 		size -= (size_t)n;
@@ -44,8 +43,8 @@ static int read_plain(const struct reader *reader, uint8_t *data, size_t size, u
 
 // Reads through a buffer that is aligned for O_DIRECT.
 static int read_aligned(const struct reader *reader, void *data, size_t size, uint64_t offset, struct fault *fault) {
-	uint64_t from = offset / READ_ALIGN * READ_ALIGN, to =
-		(offset + size + READ_ALIGN - 1) / READ_ALIGN * READ_ALIGN;
+	uint64_t from = offset / READ_ALIGN * READ_ALIGN,
+		 to = (offset + size + READ_ALIGN - 1) / READ_ALIGN * READ_ALIGN;
 	cleanup_free uint8_t *whole = aligned_alloc(READ_ALIGN, to - from);
 	int r;
 
@@ -60,14 +59,14 @@ static int read_aligned(const struct reader *reader, void *data, size_t size, ui
 int reader_read(const struct reader *reader, void *data, size_t size, uint64_t offset, struct fault *fault) {
 	if (offset > reader->bytes || size > reader->bytes - offset)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s ends at byte %llu, but its content continues at byte %llu: it was cut off", reader->name,
-				 (unsigned long long)reader->bytes, (unsigned long long)offset);
+				 "%s ends at byte %llu, but its content continues at byte %llu: it was cut off",
+				 reader->name, (unsigned long long)reader->bytes, (unsigned long long)offset);
 	if (reader->memory) {
 		memcpy(data, reader->memory + offset, size);
 		return 0;
 	}
-	if ((uintptr_t)data % READ_ALIGN || offset % READ_ALIGN || (size % READ_ALIGN &&
-		offset + size != reader->bytes))
+	if ((uintptr_t)data % READ_ALIGN || offset % READ_ALIGN ||
+	    (size % READ_ALIGN && offset + size != reader->bytes))
 		return read_aligned(reader, data, size, offset, fault);
 	return read_plain(reader, data, size, offset, fault);
 }

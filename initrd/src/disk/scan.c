@@ -17,9 +17,8 @@
 static const struct {
 	const char *prefix, *why;
 } excluded_names[] = {
-	{"loop", "a loop device"}, {"ram", "a RAM disk"},	{"zram", "a RAM disk"},
-	{"sr", "an optical drive"}, {"dm-", "a device-mapper device"}, {"md", "an md array"},
-	{"fd", "a floppy drive"},	{"mtdblock", "raw flash"},
+	{"loop", "a loop device"},	   {"ram", "a RAM disk"}, {"zram", "a RAM disk"},   {"sr", "an optical drive"},
+	{"dm-", "a device-mapper device"}, {"md", "an md array"}, {"fd", "a floppy drive"}, {"mtdblock", "raw flash"},
 };
 
 static bool mmc_hardware_partition(const char *name) {
@@ -68,7 +67,7 @@ static int scan_partitions(const char *root, struct disk *disk, struct fault *fa
 			continue;
 		if (disk->partition_count == PARTITIONS_MAX)
 			return fault_set(fault, CODE_FAILED, "%s has more than %u partitions", disk->name,
-				PARTITIONS_MAX);
+					 PARTITIONS_MAX);
 		disk->partitions[disk->partition_count++] = (struct partition){start * SECTOR, sectors * SECTOR};
 	}
 	return 0;

@@ -13,7 +13,7 @@ bool seam_open(struct device *ret); // the first
 unsigned seam_count(void);	    // 0: none is replaced
 bool seam_open_at(unsigned number, struct device *ret);
 int64_t seam_idle(int64_t usual);
-const char *seam_root(void); // "": this machine
+const char *seam_root(void);					  // "": this machine
 bool seam_open_node(const struct disk *disk, struct device *ret); // of another machine
 #else
 static inline bool seam_open(struct device *ret) {

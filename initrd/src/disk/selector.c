@@ -10,13 +10,18 @@
 #include "disk/transport.h"
 
 static const char *const term_words[] = {
-	[TERM_SERIAL] = "serial:",   [TERM_WWN] = "wwn:",		[TERM_PATH] = "path:",
-	[TERM_MODEL] = "model:",     [TERM_VENDOR] = "vendor:",		[TERM_TRANSPORT] = "transport:",
-	[TERM_ROTATIONAL] = "rotational:", [TERM_PART_UUID] = "part-uuid:",	[TERM_PART_LABEL] = "part-label:",
+	[TERM_SERIAL] = "serial:",
+	[TERM_WWN] = "wwn:",
+	[TERM_PATH] = "path:",
+	[TERM_MODEL] = "model:",
+	[TERM_VENDOR] = "vendor:",
+	[TERM_TRANSPORT] = "transport:",
+	[TERM_ROTATIONAL] = "rotational:",
+	[TERM_PART_UUID] = "part-uuid:",
+	[TERM_PART_LABEL] = "part-label:",
 	[TERM_SIZE] = "size:",
 };
-#define TERMS \
-	"serial:S wwn:W path:P model:GLOB vendor:GLOB transport:T rotational:0|1 size:MIN-MAX smallest only"
+#define TERMS "serial:S wwn:W path:P model:GLOB vendor:GLOB transport:T rotational:0|1 size:MIN-MAX smallest only"
 
 static int hex_pair(const char *at) {
 	char digits[3] = {at[0], at[0] ? at[1] : 0, 0};
@@ -52,8 +57,8 @@ static int parse_size(const char *text, struct term *term, struct fault *fault) 
 	term->most = NUMBER_MAX;
 	if (!least || (!*least && !dash[1]) || (*least && number_parse(least, NUMBER_MAX, &term->least) < 0) ||
 	    (dash[1] && number_parse(dash + 1, NUMBER_MAX, &term->most) < 0) || term->least > term->most)
-		return fault_set(fault, CODE_USAGE,
-			"\"size:%s\" is not size:MIN-MAX in bytes; MIN or MAX may be empty", text);
+		return fault_set(fault, CODE_USAGE, "\"size:%s\" is not size:MIN-MAX in bytes; MIN or MAX may be empty",
+				 text);
 	return 0;
 }
 
@@ -71,7 +76,7 @@ static int parse_value(const char *text, struct term *term, struct fault *fault)
 		return fault_set(fault, CODE_USAGE, "rotational: must be 0 or 1");
 	if (term->kind == TERM_TRANSPORT && !transport_is_word(term->value))
 		return fault_set(fault, CODE_USAGE,
-			"transport: must be nvme, sata, sas, raid, virtio, mmc, usb, fc, iscsi or nvme-of");
+				 "transport: must be nvme, sata, sas, raid, virtio, mmc, usb, fc, iscsi or nvme-of");
 	return 0;
 }
 
@@ -146,7 +151,7 @@ int keep_parse(const char *text, struct keep *ret, struct fault *fault) {
 	for (size_t i = 0; r == 0 && i < ret->count; i++)
 		if (selector_has(&ret->selectors[i], TERM_SMALLEST))
 			return fault_set(fault, CODE_USAGE, "\"%s\": what is kept must not depend on other disks",
-				ret->selectors[i].text);
+					 ret->selectors[i].text);
 	return r;
 }
 
@@ -195,28 +200,18 @@ static bool has_part(const struct disk *disk, const char *kind, const char *valu
 
 static bool term_matches(const struct term *term, const struct disk *disk) {
 	switch (term->kind) {
-	case TERM_SERIAL:
-		return !strcmp(term->value, disk->serial);
-	case TERM_WWN:
-		return !strcmp(term->value, disk->wwn);
-	case TERM_PATH:
-		return !strcmp(term->value, disk->path) || !strcmp(term->value, disk->path_short);
-	case TERM_MODEL:
-		return glob_matches(term->value, disk->model);
-	case TERM_VENDOR:
-		return glob_matches(term->value, disk->vendor);
-	case TERM_TRANSPORT:
-		return !strcmp(term->value, disk->transport);
-	case TERM_ROTATIONAL:
-		return (*term->value == '1') == disk->rotational;
+	case TERM_SERIAL: return !strcmp(term->value, disk->serial);
+	case TERM_WWN: return !strcmp(term->value, disk->wwn);
+	case TERM_PATH: return !strcmp(term->value, disk->path) || !strcmp(term->value, disk->path_short);
+	case TERM_MODEL: return glob_matches(term->value, disk->model);
+	case TERM_VENDOR: return glob_matches(term->value, disk->vendor);
+	case TERM_TRANSPORT: return !strcmp(term->value, disk->transport);
+	case TERM_ROTATIONAL: return (*term->value == '1') == disk->rotational;
 	case TERM_PART_UUID:
-	case TERM_PART_LABEL:
-		return has_part(disk, term_words[term->kind], term->value);
-	case TERM_SIZE:
-		return disk->bytes >= term->least && disk->bytes <= term->most;
+	case TERM_PART_LABEL: return has_part(disk, term_words[term->kind], term->value);
+	case TERM_SIZE: return disk->bytes >= term->least && disk->bytes <= term->most;
 	case TERM_SMALLEST:
-	case TERM_ONLY:
-		return true;
+	case TERM_ONLY: return true;
 	}
 	return false;
 }

@@ -29,12 +29,12 @@ enum term_kind {
 
 struct term {
 	enum term_kind kind;
-	char *value;	       // decoded; NULL for size, smallest and only
-	uint64_t least, most;  // bytes, of size
+	char *value;	      // decoded; NULL for size, smallest and only
+	uint64_t least, most; // bytes, of size
 };
 
 struct selector {
-	char *text;	       // as it was written, for messages
+	char *text; // as it was written, for messages
 	size_t count;
 	struct term terms[TERMS_MAX];
 };

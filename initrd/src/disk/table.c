@@ -26,12 +26,13 @@ static int add_partition(struct reading *r, uint64_t start, uint64_t count, stru
 
 	if (table->partition_count == PARTITIONS_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED, "%s has more than %u partitions", r->reader->name,
-			PARTITIONS_MAX);
+				 PARTITIONS_MAX);
 	if (start >= r->sectors || count > r->sectors - start)
-		return fault_set(fault, CODE_UNSUPPORTED,
+		return fault_set(
+			fault, CODE_UNSUPPORTED,
 			"%s: a partition reaches to sector %llu, the disk has %llu of %u bytes: it was cut off",
-				 r->reader->name, (unsigned long long)(start + count), (unsigned long long)r->sectors,
-				 	table->sector);
+			r->reader->name, (unsigned long long)(start + count), (unsigned long long)r->sectors,
+			table->sector);
 	table->partitions[table->partition_count++] = (struct partition){start * table->sector, count * table->sector};
 	return 0;
 }
@@ -61,7 +62,7 @@ static bool is_usual(const uint8_t *sector) {
 			return false;
 	}
 	return mbr_is_signed(sector) && !(used[0] && mbr_is_extended(entries[0].type)) &&
-		(used[1] ? mbr_is_extended(entries[1].type) : entries[1].count == 0);
+	       (used[1] ? mbr_is_extended(entries[1].type) : entries[1].count == 0);
 }
 
 // The logical partitions: a chain of sectors, each with one of them and the place of the next. 1: the chain is unusual.
@@ -77,8 +78,8 @@ static int read_chain(struct reading *r, const struct mbr_entry *extended, struc
 			return error;
 		if (i > 0 && !mbr_is_signed(sector))
 			return fault_set(fault, CODE_UNSUPPORTED,
-				"%s: its chain of logical partitions is broken at sector %llu", r->reader->name,
-				(unsigned long long)at);
+					 "%s: its chain of logical partitions is broken at sector %llu",
+					 r->reader->name, (unsigned long long)at);
 		if (!is_usual(sector))
 			return 1;
 		add_structure(r, at, r->table->sector);
@@ -194,13 +195,11 @@ static int try_gpt(struct reading *r, uint32_t sector, struct fault *fault) {
 	if (r->sectors < 8)
 		return 1;
 	switch (find_gpt(r, 1)) {
-	case 0:
-		return read_gpt(r, true, fault);
+	case 0: return read_gpt(r, true, fault);
 	case -ERANGE: // it is not damaged: its copy may be that of another time
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s: its GPT has a partition outside of the disk: repair the table", r->reader->name);
-	default:
-		return find_gpt(r, r->sectors - 1) == 0 ? read_gpt(r, false, fault) : 1;
+				 "%s: its GPT has a partition outside of the disk: repair the table", r->reader->name);
+	default: return find_gpt(r, r->sectors - 1) == 0 ? read_gpt(r, false, fault) : 1;
 	}
 }
 
@@ -211,9 +210,8 @@ static int read_any_gpt(struct reading *r, uint32_t sector, struct fault *fault)
 		error = try_gpt(r, 4096, fault);
 	if (error > 0)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s: its first sector announces a GPT, but both copies of it are damaged%s",
-			r->reader->name,
-				 sector ? " with the given sector size" : "");
+				 "%s: its first sector announces a GPT, but both copies of it are damaged%s",
+				 r->reader->name, sector ? " with the given sector size" : "");
 	return error;
 }
 
@@ -225,12 +223,9 @@ static int read_by_kind(struct reading *r, uint32_t sector, struct fault *fault)
 	if (error < 0)
 		return error;
 	switch (mbr_read(r->first, r->sectors)) {
-	case MBR_PROTECTIVE:
-		return read_any_gpt(r, sector, fault);
-	case MBR_PARTITIONS:
-		return read_mbr(r, fault);
-	case MBR_NONE:
-		break;
+	case MBR_PROTECTIVE: return read_any_gpt(r, sector, fault);
+	case MBR_PARTITIONS: return read_mbr(r, fault);
+	case MBR_NONE: break;
 	}
 	r->table->kind = TABLE_NONE;
 	return add_partition(r, 0, r->sectors, fault);
@@ -259,8 +254,7 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 	if (reader->bytes == 0 || reader->bytes % (sector ? sector : 512))
 		return fault_set(fault, CODE_UNSUPPORTED, "%s has %llu bytes: the size of a disk is a multiple of %u",
-			reader->name,
-				 (unsigned long long)reader->bytes, sector ? sector : 512);
+				 reader->name, (unsigned long long)reader->bytes, sector ? sector : 512);
 	reading->reader = reader;
 	reading->table = ret;
 	reading->entries = entries;
@@ -269,9 +263,8 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 		return r;
 	if (reader->bytes % ret->sector)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s has %llu bytes, which is not a multiple of its sector size of %u",
-			reader->name,
-			(unsigned long long)reader->bytes, ret->sector);
+				 "%s has %llu bytes, which is not a multiple of its sector size of %u", reader->name,
+				 (unsigned long long)reader->bytes, ret->sector);
 	qsort(ret->partitions, ret->partition_count, sizeof(ret->partitions[0]), by_start);
 	add_head(ret, reader->bytes);
 	extents_settle(&ret->structures);

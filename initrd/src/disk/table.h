@@ -17,7 +17,7 @@ struct table {
 	// Areas that the table announces in a way that does not tell what is in them: odd extended partitions, entries
 	// without a type, Windows' dynamic disks, what only the MBR beside a GPT knows. Not among the partitions.
 	struct extents opaque;
-	const char *warning;			     // a warning for the operator, or NULL
+	const char *warning; // a warning for the operator, or NULL
 };
 
 // `sector` 0: the size with which a GPT is found, else 512. Code 3 for an impossible table. Free `ret` after a failure

@@ -29,13 +29,19 @@ static const struct {
 static const struct {
 	const char *piece, *word;
 } pieces[] = {
-	{"/usb", "usb"},	 {"/rport-", "fc"},    {"/fc_", "fc"},	    {"/session", "iscsi"},
-	{"/nvme-fabrics/", "nvme-of"}, {"/virtio", "virtio"}, {"/end_device-", "sas"}, {"/ata", "sata"},
+	{"/usb", "usb"},
+	{"/rport-", "fc"},
+	{"/fc_", "fc"},
+	{"/session", "iscsi"},
+	{"/nvme-fabrics/", "nvme-of"},
+	{"/virtio", "virtio"},
+	{"/end_device-", "sas"},
+	{"/ata", "sata"},
 };
 
 // Drivers of controllers whose volumes are disks to the kernel.
-static const char *const raid_drivers[] = {"3w-9xxx", "3w-sas",	 "aacraid", "arcmsr",	"hpsa",	   "megaraid_sas",
-					   "mpi3mr",  "mpt2sas", "mpt3sas", "mvumi", "smartpqi"};
+static const char *const raid_drivers[] = {"3w-9xxx", "3w-sas",	 "aacraid", "arcmsr", "hpsa",	 "megaraid_sas",
+					   "mpi3mr",  "mpt2sas", "mpt3sas", "mvumi",  "smartpqi"};
 
 bool transport_is_word(const char *word) {
 	for (size_t i = 0; i < ELEMENTS(transports); i++)

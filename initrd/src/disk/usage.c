@@ -102,8 +102,8 @@ static void find_holder(const char *directory, struct disk *disk) {
 		if (entry->d_name[0] == '.')
 			continue;
 		sysfs_text(name, sizeof(name), "%s/%s/dm/name", directory, entry->d_name); // of LVM and LUKS
-		snprintf(holder, sizeof(holder), "%.60s%s%s%s", entry->d_name, name[0] ? " (" : "", name, name[0] ? ")"
-			: "");
+		snprintf(holder, sizeof(holder), "%.60s%s%s%s", entry->d_name, name[0] ? " (" : "", name,
+			 name[0] ? ")" : "");
 		mark(disk, "held by", holder);
 	}
 	if (errno)

@@ -23,28 +23,28 @@ void ata_identify(struct scsi_command *ret) {
 
 // The key of each operation is in the LBA, so that no stray command erases a drive.
 void ata_sanitize(enum ata_sanitize_feature feature, struct scsi_command *ret) {
-	uint64_t lba = feature == ATA_SANITIZE_CRYPTO	   ? 0x43727970	       // "Cryp"
-		       : feature == ATA_SANITIZE_BLOCK	   ? 0x426b4572	       // "BkEr"
+	uint64_t lba = feature == ATA_SANITIZE_CRYPTO	   ? 0x43727970	    // "Cryp"
+		       : feature == ATA_SANITIZE_BLOCK	   ? 0x426b4572	    // "BkEr"
 		       : feature == ATA_SANITIZE_OVERWRITE ? 0x4f5700000000 // "OW", and the pattern
 							   : 0;
 	uint8_t passes = feature == ATA_SANITIZE_OVERWRITE ? 1 : 0;
 
-	*ret = (struct scsi_command){
-		.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, (uint8_t)(feature >> 8), (uint8_t)feature, 0, passes,
-			(uint8_t)(lba >> 24), (uint8_t)lba, (uint8_t)(lba >> 32), (uint8_t)(lba >> 8),
-			(uint8_t)(lba >> 40), (uint8_t)(lba >> 16), DEVICE, SANITIZE},
-		.size = 16};
-}
-
-void ata_native_max(bool is_long, struct scsi_command *ret) {
-	*ret = (struct scsi_command){.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, [13] = DEVICE,
-					     is_long ? NATIVE_MAX_EXT : NATIVE_MAX},
+	*ret = (struct scsi_command){.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, (uint8_t)(feature >> 8),
+					     (uint8_t)feature, 0, passes, (uint8_t)(lba >> 24), (uint8_t)lba,
+					     (uint8_t)(lba >> 32), (uint8_t)(lba >> 8), (uint8_t)(lba >> 40),
+					     (uint8_t)(lba >> 16), DEVICE, SANITIZE},
 				     .size = 16};
 }
 
-void ata_accessible_max(struct scsi_command *ret) { // feature 0: GET NATIVE MAX ADDRESS EXT
+void ata_native_max(bool is_long, struct scsi_command *ret) {
 	*ret = (struct scsi_command){
-		.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, [13] = DEVICE, ACCESSIBLE_MAX}, .size = 16};
+		.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, [13] = DEVICE, is_long ? NATIVE_MAX_EXT : NATIVE_MAX},
+		.size = 16};
+}
+
+void ata_accessible_max(struct scsi_command *ret) { // feature 0: GET NATIVE MAX ADDRESS EXT
+	*ret = (struct scsi_command){.cdb = {PASS_THROUGH, NON_DATA | EXTEND, CHECK, [13] = DEVICE, ACCESSIBLE_MAX},
+				     .size = 16};
 }
 
 void ata_set_max(uint64_t last, struct scsi_command *ret) { // count 0: volatile
@@ -175,10 +175,9 @@ void ata_sanitize_decode(const struct ata_registers *registers, struct ata_sanit
 }
 
 const char *ata_sanitize_reason(const struct ata_registers *registers) {
-	static const char *const reasons[] = {"without a reason", "the last sanitize failed",
-					      "it does not know the command",
-					      "Sanitize is frozen: power the drive off and on",
-					      "Sanitize is locked by the antifreeze lock"};
+	static const char *const reasons[] = {
+		"without a reason", "the last sanitize failed", "it does not know the command",
+		"Sanitize is frozen: power the drive off and on", "Sanitize is locked by the antifreeze lock"};
 	unsigned reason = (unsigned)registers->lba & 0xff;
 
 	return reason < ELEMENTS(reasons) ? reasons[reason] : "for an unknown reason";

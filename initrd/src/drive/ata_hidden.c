@@ -26,8 +26,9 @@ static uint64_t ask_overlay(struct drive *drive) {
 	uint64_t last;
 
 	ata_overlay(&command);
-	if (!page || ata_submit(drive, "DEVICE CONFIGURATION IDENTIFY", &command, page, ATA_PAGE, ATA_SECONDS,
-				&registers, &ignored) != 0 ||
+	if (!page ||
+	    ata_submit(drive, "DEVICE CONFIGURATION IDENTIFY", &command, page, ATA_PAGE, ATA_SECONDS, &registers,
+		       &ignored) != 0 ||
 	    ata_overlay_decode(page, ATA_PAGE, &last) < 0)
 		return 0;
 	return last + 1;
@@ -62,17 +63,14 @@ void ata_hidden(struct drive *drive, const struct ata_identity *identity, struct
 		}
 }
 
-uint64_t ata_hidden_all(const struct ata_hidden *hidden) {
-	return hidden->area + hidden->accessible + hidden->overlay;
-}
+uint64_t ata_hidden_all(const struct ata_hidden *hidden) { return hidden->area + hidden->accessible + hidden->overlay; }
 
 static void list(const struct ata_hidden *hidden, bool is_fact, char *ret, size_t size) {
 	const struct {
 		uint64_t bytes;
 		const char *fact, *text;
-	} kinds[] = {{hidden->area, "hpa", "HPA"},
-		     {hidden->accessible, "amac", "AMAC"},
-		     {hidden->overlay, "dco", "DCO"}};
+	} kinds[] = {
+		{hidden->area, "hpa", "HPA"}, {hidden->accessible, "amac", "AMAC"}, {hidden->overlay, "dco", "DCO"}};
 	size_t used = 0;
 
 	*ret = 0;

@@ -65,8 +65,7 @@ static int kernel_scsi(struct drive *drive, const struct scsi_command *command, 
 // Flags of linux/mmc/core.h, which user space does not have: responses R1 and R1b, and a command with data.
 enum { MMC_R1 = 0x95, MMC_R1B = 0x49d, MMC_DATA = 0x20 };
 
-static int kernel_mmc(struct drive *drive, struct mmc_command *commands, unsigned count, void *page,
-		      uint32_t seconds) {
+static int kernel_mmc(struct drive *drive, struct mmc_command *commands, unsigned count, void *page, uint32_t seconds) {
 	cleanup_free struct mmc_ioc_multi_cmd *to = calloc(1, sizeof(*to) + count * sizeof(to->cmds[0]));
 
 	if (!to)
@@ -116,4 +115,4 @@ static void kernel_wait(struct drive *drive, int64_t until) {
 }
 
 const struct drive_ops drive_kernel = {kernel_nsid, kernel_nvme, kernel_scsi, kernel_mmc,
-				       kernel_opal, kernel_now,  kernel_wait};
+				       kernel_opal, kernel_now,	 kernel_wait};

@@ -19,8 +19,8 @@ static bool is_refusal(int status) {
 	return false;
 }
 
-static int submit(struct drive *drive, const char *what, const uint8_t command[NVME_COMMAND], void *data,
-		  uint32_t size, uint32_t seconds, struct fault *fault) {
+static int submit(struct drive *drive, const char *what, const uint8_t command[NVME_COMMAND], void *data, uint32_t size,
+		  uint32_t seconds, struct fault *fault) {
 	char text[96];
 	int r = drive->ops->nvme(drive, command, data, size, seconds);
 
@@ -206,16 +206,11 @@ static int run_format(struct drive *drive, enum nvme_ses ses, struct fault *faul
 static int run(struct drive *drive, const struct offer *offer, struct fault *fault) {
 	drive->reported[0] = 0;
 	switch (offer->method) {
-	case METHOD_NVME_SANITIZE_CRYPTO:
-		return run_sanitize(drive, NVME_SANACT_CRYPTO, offer->seconds, fault);
-	case METHOD_NVME_SANITIZE_BLOCK:
-		return run_sanitize(drive, NVME_SANACT_BLOCK, offer->seconds, fault);
-	case METHOD_NVME_SANITIZE_OVERWRITE:
-		return run_sanitize(drive, NVME_SANACT_OVERWRITE, offer->seconds, fault);
-	case METHOD_NVME_FORMAT_CRYPTO:
-		return run_format(drive, NVME_SES_CRYPTO, fault);
-	default:
-		return run_format(drive, NVME_SES_USER, fault);
+	case METHOD_NVME_SANITIZE_CRYPTO: return run_sanitize(drive, NVME_SANACT_CRYPTO, offer->seconds, fault);
+	case METHOD_NVME_SANITIZE_BLOCK: return run_sanitize(drive, NVME_SANACT_BLOCK, offer->seconds, fault);
+	case METHOD_NVME_SANITIZE_OVERWRITE: return run_sanitize(drive, NVME_SANACT_OVERWRITE, offer->seconds, fault);
+	case METHOD_NVME_FORMAT_CRYPTO: return run_format(drive, NVME_SES_CRYPTO, fault);
+	default: return run_format(drive, NVME_SES_USER, fault);
 	}
 }
 

@@ -72,8 +72,8 @@ static int probe(struct drive *drive, struct offers *offers, struct fault *fault
 	uint8_t data[PAGE] = {0};
 
 	scsi_inquiry(&command, 96);
-	if (submit(drive, "INQUIRY", &command, data, 96, fault) < 0 ||
-	    scsi_inquiry_decode(data, 96, &inquiry) < 0 || !inquiry.is_disk || inquiry.is_ata)
+	if (submit(drive, "INQUIRY", &command, data, 96, fault) < 0 || scsi_inquiry_decode(data, 96, &inquiry) < 0 ||
+	    !inquiry.is_disk || inquiry.is_ata)
 		return 1;
 	*offers = (struct offers){0};
 	for (unsigned i = 0; i < ELEMENTS(actions); i++)

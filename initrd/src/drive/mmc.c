@@ -13,9 +13,7 @@ enum { SWITCH = 6, SEND_EXT_CSD = 8, ERASE_GROUP_START = 35, ERASE_GROUP_END = 3
 // protected. Not bit 25, a device that is locked.
 #define ERRORS 0xfdf9a080u
 
-void mmc_read_csd(struct mmc_command *ret) {
-	*ret = (struct mmc_command){.opcode = SEND_EXT_CSD, .reads = true};
-}
+void mmc_read_csd(struct mmc_command *ret) { *ret = (struct mmc_command){.opcode = SEND_EXT_CSD, .reads = true}; }
 
 void mmc_erase(const struct mmc_csd *csd, enum mmc_erase how, struct mmc_command ret[3]) {
 	uint32_t unit = csd->sectors * 512 > BYTES_MAX ? 1 : 512;

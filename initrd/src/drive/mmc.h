@@ -21,9 +21,9 @@ enum mmc_erase { // arguments of CMD38 (6.6.9)
 	MMC_SECURE_ERASE = 0x80000000,
 };
 
-struct mmc_csd { // 7.4
-	uint64_t sectors; // 215:212, of the user area
-	uint64_t groups;  // of erase, from 224
+struct mmc_csd {				       // 7.4
+	uint64_t sectors;			       // 215:212, of the user area
+	uint64_t groups;			       // of erase, from 224
 	bool has_secure_erase, has_trim, has_sanitize; // 231, bits 0, 4 and 6
 	uint64_t erase_seconds, secure_seconds;	       // the longest that the whole user area takes, from 223 and 230
 };

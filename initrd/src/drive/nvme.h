@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NVME_COMMAND 64u    // bytes of a submission queue entry (3.3.3.1)
-#define NVME_PAGE 4096u	    // bytes of what Identify returns (5.17)
-#define NVME_LOG 512u	    // bytes of the log page Sanitize Status (5.16.1.25)
-#define NVME_LIST_MAX 1024u // identifiers in one list of namespaces
+#define NVME_COMMAND 64u     // bytes of a submission queue entry (3.3.3.1)
+#define NVME_PAGE 4096u	     // bytes of what Identify returns (5.17)
+#define NVME_LOG 512u	     // bytes of the log page Sanitize Status (5.16.1.25)
+#define NVME_LIST_MAX 1024u  // identifiers in one list of namespaces
 #define NVME_ALL 0xffffffffu // as a namespace: all of them; as an estimate: none
 
 enum nvme_cns { // 5.17.1
@@ -38,19 +38,19 @@ struct nvme_controller {
 
 // Identify Namespace, NVM 4.1.5.1: what a Format has to keep.
 struct nvme_namespace {
-	uint64_t blocks;   // NSZE; 0: not attached
-	uint8_t format;	   // index of the LBA format, from FLBAS
-	bool extended;	   // FLBAS bit 4: metadata behind the data
+	uint64_t blocks;    // NSZE; 0: not attached
+	uint8_t format;	    // index of the LBA format, from FLBAS
+	bool extended;	    // FLBAS bit 4: metadata behind the data
 	uint8_t protection; // DPS bits 2:0: type
-	bool first;	   // DPS bit 3: it is in the first bytes of the metadata
+	bool first;	    // DPS bit 3: it is in the first bytes of the metadata
 };
 
 // Log page 0x81, 5.16.1.25.
 struct nvme_sanitize {
-	uint16_t progress, status; // SPROG; SSTAT as it is
-	unsigned state;		   // SSTAT bits 02:00
-	unsigned action;	   // SCDW10 bits 02:00
-	uint32_t command;	   // SCDW10
+	uint16_t progress, status;				      // SPROG; SSTAT as it is
+	unsigned state;						      // SSTAT bits 02:00
+	unsigned action;					      // SCDW10 bits 02:00
+	uint32_t command;					      // SCDW10
 	uint32_t estimate_overwrite, estimate_block, estimate_crypto; // seconds; NVME_ALL: no estimate
 };
 

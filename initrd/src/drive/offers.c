@@ -13,8 +13,7 @@ void offers_add(struct offers *offers, enum erase_method method, bool whole, boo
 
 void offers_add_named(struct offers *offers, enum erase_method method, uint32_t seconds) {
 	if (offers->count < OFFERS_MAX)
-		offers->items[offers->count++] =
-			(struct offer){.method = method, .is_named = true, .seconds = seconds};
+		offers->items[offers->count++] = (struct offer){.method = method, .is_named = true, .seconds = seconds};
 }
 
 void offers_add_revert(struct offers *offers) {
@@ -51,16 +50,16 @@ static int refuse(const struct offers *offers, enum erase_method requested, cons
 	for (unsigned i = 0; i < offers->count; i++) {
 		const struct offer *offer = &offers->items[i];
 		text_addf(&list, "%s%s%s", i ? ", " : "", method_name(offer->method),
-			  offer->whole && outside     ? " (would also reach other namespaces)"
-			  : offer->is_named	      ? " (only when named)"
-			  : only_named(offer)	      ? " (without an estimate, so only when named)"
-						      : "");
+			  offer->whole && outside ? " (would also reach other namespaces)"
+			  : offer->is_named	  ? " (only when named)"
+			  : only_named(offer)	  ? " (without an estimate, so only when named)"
+						  : "");
 	}
 	return fault_set(fault, CODE_UNSUPPORTED, "%s%s: %s%sthe drive offers %s%s%s; nothing was touched",
 			 requested == METHOD_AUTO ? "no command to take" : "no method ",
 			 requested == METHOD_AUTO ? "" : method_name(requested), offers->note,
-			 *offers->note ? "; " : "", offers->count ? text_string(&list) : "none",
-			 outside ? "; " : "", outside ? outside : "");
+			 *offers->note ? "; " : "", offers->count ? text_string(&list) : "none", outside ? "; " : "",
+			 outside ? outside : "");
 }
 
 int offers_choose(const struct offers *offers, enum erase_method requested, const char *outside, struct offer *ret,

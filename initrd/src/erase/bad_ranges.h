@@ -10,9 +10,9 @@
 #define BAD_MAX 64u // ranges that are named; the others are counted
 
 struct bad_ranges {
-	unsigned count;	 // ranges; only the first BAD_MAX are in `offset` and `size`
-	uint64_t bytes;	 // of all
-	uint64_t end;	 // of the last one
+	unsigned count; // ranges; only the first BAD_MAX are in `offset` and `size`
+	uint64_t bytes; // of all
+	uint64_t end;	// of the last one
 	uint64_t offset[BAD_MAX], size[BAD_MAX];
 };
 

@@ -49,8 +49,7 @@ static void *erase_next(void *context) {
 		}
 		if (job->result == ERASED)
 			purge_unlock(work->batch, job);
-		if (job->result == ERASED &&
-		    erase_disk(&job->device, &job->erase, &job->progress, &job->fault) < 0)
+		if (job->result == ERASED && erase_disk(&job->device, &job->erase, &job->progress, &job->fault) < 0)
 			job->result = ERASE_FAILED;
 		__atomic_store_n(&job->progress.rate, 0, __ATOMIC_RELAXED);
 	}
@@ -69,9 +68,8 @@ static void find_leaders(struct erase_batch *batch) {
 }
 
 int batch_erase(struct erase_batch *batch, struct fault *fault) {
-	struct work work = {.crew = CREW_INIT((uint32_t)batch->count),
-			    .batch = batch,
-			    .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct work work = {
+		.crew = CREW_INIT((uint32_t)batch->count), .batch = batch, .lock = PTHREAD_MUTEX_INITIALIZER};
 	unsigned threads = batch->count < CREW_MAX ? (unsigned)batch->count : CREW_MAX;
 
 	at_work = &work;
@@ -87,9 +85,9 @@ int batch_erase(struct erase_batch *batch, struct fault *fault) {
 }
 
 static bool is_worse(enum exit_code code, enum exit_code than) {
-	static const unsigned char rank[] = {
-		[CODE_DONE] = 0, [CODE_USAGE] = 1, [CODE_UNSUPPORTED] = 3, [CODE_DISK] = 2, [CODE_FAILED] = 4,
-		[CODE_INTEGRITY] = 5, [CODE_NETWORK] = 1};
+	static const unsigned char rank[] = {[CODE_DONE] = 0,	[CODE_USAGE] = 1,  [CODE_UNSUPPORTED] = 3,
+					     [CODE_DISK] = 2,	[CODE_FAILED] = 4, [CODE_INTEGRITY] = 5,
+					     [CODE_NETWORK] = 1};
 	return rank[code] > rank[than];
 }
 

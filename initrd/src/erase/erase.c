@@ -123,8 +123,7 @@ static int signatures(struct device *device, struct erase *erase, struct progres
 		total += ranges[i].size;
 	progress_begin(progress, total);
 	for (size_t i = 0; r == 0 && i < count; i++)
-		r = overwrite_range(device, NULL, ranges[i].offset, ranges[i].size, erase, progress, &done,
-				    fault);
+		r = overwrite_range(device, NULL, ranges[i].offset, ranges[i].size, erase, progress, &done, fault);
 	if (r == 0)
 		r = device_sync(device, fault);
 	for (size_t i = 0; r == 0 && i < count; i++)

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 
-#define CELL 16u // bytes of a block of AES
+#define CELL 16u	  // bytes of a block of AES
 #define PIECE (16u << 10) // made at a time: it stays in the first cache of a processor
 
 struct pattern {

@@ -64,15 +64,14 @@ static int collect(struct group *g, struct fault *fault) {
 	}
 	for (size_t i = 0, n = 0; i < g->batch->count; i++)
 		if (jobs[i].leader == g->leader)
-			g->members[n++] = (struct member){
-				.job = &jobs[i],
-				.drive = {.ops = g->batch->drive_ops,
-					  .device = &jobs[i].device,
-					  .context = jobs[i].drive_context,
-					  .serial = jobs[i].disk.serial,
-					  .psids = g->batch->psids,
-					  .tick = tick,
-					  .owner = g}};
+			g->members[n++] = (struct member){.job = &jobs[i],
+							  .drive = {.ops = g->batch->drive_ops,
+								    .device = &jobs[i].device,
+								    .context = jobs[i].drive_context,
+								    .serial = jobs[i].disk.serial,
+								    .psids = g->batch->psids,
+								    .tick = tick,
+								    .owner = g}};
 	return 0;
 }
 
@@ -96,9 +95,8 @@ static int probe_one(struct member *member, struct offers *offers, struct fault 
 static void take_own_method(struct member *member) {
 	struct erase *erase = &member->job->erase;
 	const char *kind = member->drive.family->kind;
-	bool is_own = erase->by == METHOD_OPAL_PSID_REVERT
-			      ? opal_is(&member->drive)
-			      : strncmp(method_name(erase->by), kind, strlen(kind)) == 0;
+	bool is_own = erase->by == METHOD_OPAL_PSID_REVERT ? opal_is(&member->drive)
+							   : strncmp(method_name(erase->by), kind, strlen(kind)) == 0;
 
 	if (erase->level == ERASE_PURGE && !is_own)
 		erase->by = METHOD_AUTO;

@@ -83,8 +83,7 @@ static int check_blocks(struct pass *p, struct ahead *ahead, int r, struct progr
 	return r;
 }
 
-static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct progress *progress,
-		       struct fault *fault) {
+static int check_range(struct pass *p, uint64_t offset, uint64_t size, struct progress *progress, struct fault *fault) {
 	cleanup_with(ahead_close) struct ahead *ahead = NULL;
 	unsigned depth = p->erase->parallel > ERASE_FEW ? AHEAD_DEPTH : AHEAD_MOST;
 	int r = ahead_open(p->device, offset, size, depth, &ahead, fault);

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#define SAMPLE 4096u		 // bytes of each
-#define SAMPLES_LEAST 1024u	 // of a disk
-#define SEED 32u		 // bytes
+#define SAMPLE 4096u	    // bytes of each
+#define SAMPLES_LEAST 1024u // of a disk
+#define SEED 32u	    // bytes
 
 // One per GiB, at least SAMPLES_LEAST. `bytes` is at least SAMPLE times that.
 uint64_t samples_count(uint64_t bytes);

@@ -17,7 +17,7 @@ struct walk {
 	unsigned char *data;
 	int (*visit)(struct walk *, uint64_t index, uint64_t offset, uint64_t held, uint32_t size);
 	uint64_t *held;			 // of the pass before
-	const struct snapshot *snapshot;	 // of the pass after
+	const struct snapshot *snapshot; // of the pass after
 	struct erase *erase;
 	uint64_t wrong;
 	bool uniform;

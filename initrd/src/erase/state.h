@@ -23,8 +23,8 @@ enum erase_level {
 struct erase {
 	enum erase_level level;
 	enum erase_method by; // requested; allowed by erase_level_check
-	bool full;	// all of it is read back, else samples and the edges
-	unsigned parallel; // disks side by side: of many, each has less memory
+	bool full;	      // all of it is read back, else samples and the edges
+	unsigned parallel;    // disks side by side: of many, each has less memory
 
 	// How it went.
 	const char *method; // contract/erasure.md; NULL: nothing

@@ -37,7 +37,8 @@ int floors_parse(const char *text, struct floors *ret, struct fault *fault) {
 		size_t size = strcspn(text, "\n");
 		struct floor_line line;
 		if (!text[size] || !parse_line(text, size, &line))
-			return fault_set(fault, CODE_FAILED,
+			return fault_set(
+				fault, CODE_FAILED,
 				"line %u: \"%.*s\" is not LINE YYYY-MM-DDTHH:MM:SSZ and a line feed, nor \"v1 refuse\"",
 				number, (int)(size < 200 ? size : 200), text);
 		if (find(ret, line.line))
@@ -74,7 +75,7 @@ int floors_check(const struct floors *floors, const struct statement *statement,
 	if (!floor || !is_date(floor->date) || strcmp(statement->date, floor->date) >= 0)
 		return 0;
 	return fault_set(fault, CODE_INTEGRITY,
-		"image %s: signed %s, but this site accepts line %s only from %s on (" DEFAULT_FLOOR
-		"): bind a newer image, or sign this one again", statement->name, statement->date, statement->line,
-		floor->date);
+			 "image %s: signed %s, but this site accepts line %s only from %s on (" DEFAULT_FLOOR
+			 "): bind a newer image, or sign this one again",
+			 statement->name, statement->date, statement->line, floor->date);
 }

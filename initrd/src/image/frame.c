@@ -61,7 +61,7 @@ void codec_close(struct codec **codec) {
 
 static int refuse(const struct chunk *chunk, struct fault *fault, const char *what) {
 	return fault_set(fault, CODE_INTEGRITY, "image: chunk at disk offset %llu: %s",
-		(unsigned long long)chunk->offset, what);
+			 (unsigned long long)chunk->offset, what);
 }
 
 // How long the literals of a compressed block are, with their header (RFC 8878, 3.1.1.3.1.1).
@@ -139,8 +139,7 @@ static bool free_is_zero(const struct index *index, const struct chunk *chunk, c
 }
 
 int frame_read(struct codec *codec, const struct index *index, const struct chunk *chunk, const uint8_t *frame,
-	       uint8_t *data,
-	       struct fault *fault) {
+	       uint8_t *data, struct fault *fault) {
 	size_t size = chunk_size(index, chunk);
 	const char *what = head_fault(frame, chunk->frame, size);
 	uint8_t hash[HASH];

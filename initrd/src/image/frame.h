@@ -12,8 +12,7 @@ void codec_close(struct codec **codec);				    // for cleanup_with; *codec may b
 // Decodes `frame` into `data` (room for CHUNK bytes) and checks its size, that free granules are zero, and its hash.
 // Code 5 names the chunk's disk offset.
 int frame_read(struct codec *codec, const struct index *index, const struct chunk *chunk, const uint8_t *frame,
-	       uint8_t *data,
-	       struct fault *fault);
+	       uint8_t *data, struct fault *fault);
 
 // `data` holds the whole chunk, with zeros in free granules. Sets chunk->hash and chunk->frame; `frame` has room for
 // FRAME_MAX bytes.

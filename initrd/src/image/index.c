@@ -78,7 +78,7 @@ static int parse_head(const uint8_t *data, size_t size, struct index *index, str
 		return fault_set(fault, CODE_INTEGRITY, "this is not an image index");
 	if (get_le32(data + 8) != VERSION)
 		return fault_set(fault, CODE_UNSUPPORTED, "image index: version %u, this program reads %u",
-			get_le32(data + 8), VERSION);
+				 get_le32(data + 8), VERSION);
 	index->sector = get_le32(data + 12);
 	index->bytes = get_le64(data + 16);
 	index->chunk_count = get_le32(data + 32);
@@ -89,11 +89,11 @@ static int parse_head(const uint8_t *data, size_t size, struct index *index, str
 		return refuse(fault, "impossible size of the disk", index->bytes);
 	if (index->bytes > DISK_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"image index: a disk of %llu bytes; at most 2^50 are supported",
-			(unsigned long long)index->bytes);
+				 "image index: a disk of %llu bytes; at most 2^50 are supported",
+				 (unsigned long long)index->bytes);
 	if (index->chunk_count > CHUNKS_MAX || index->partition_count > INDEX_PARTITIONS_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"image index: %u chunks and %u partitions; at most %u and %u are supported",
+				 "image index: %u chunks and %u partitions; at most %u and %u are supported",
 				 index->chunk_count, index->partition_count, CHUNKS_MAX, INDEX_PARTITIONS_MAX);
 	if (size != HEAD + (uint64_t)index->partition_count * PARTITION + (uint64_t)index->chunk_count * INDEX_ENTRY)
 		return refuse(fault, "its size does not match its number of chunks and partitions", size);
@@ -220,8 +220,8 @@ size_t chunk_size(const struct index *index, const struct chunk *chunk) {
 }
 
 bool chunk_run(const struct index *index, const struct chunk *chunk, size_t from, size_t *ret_from, size_t *ret_size) {
-	size_t size = chunk_size(index, chunk), granules = (size + GRANULE - 1) / GRANULE, i =
-		(from + GRANULE - 1) / GRANULE, end;
+	size_t size = chunk_size(index, chunk), granules = (size + GRANULE - 1) / GRANULE,
+	       i = (from + GRANULE - 1) / GRANULE, end;
 
 	while (i < granules && !(chunk->used[i / 8] >> (i % 8) & 1))
 		i++;
@@ -241,7 +241,7 @@ bool chunk_runs(const struct index *index, const struct chunk *chunk, size_t fro
 	if (!chunk_run(index, chunk, from, ret_from, ret_size))
 		return false;
 	while (chunk_run(index, chunk, *ret_from + *ret_size, &more_from, &more) &&
-		more_from - (*ret_from + *ret_size) <= gap)
+	       more_from - (*ret_from + *ret_size) <= gap)
 		*ret_size = more_from + more - *ret_from;
 	return true;
 }

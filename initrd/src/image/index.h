@@ -11,7 +11,7 @@
 #define CHUNK ((uint64_t)1 << 20) // bytes of disk
 #define GRANULE 4096u
 #define CHUNK_GRANULES 256u
-#define FRAME_MAX (CHUNK + 8192)	      // bytes of a data frame
+#define FRAME_MAX (CHUNK + 8192) // bytes of a data frame
 #define CHUNKS_MAX (1u << 25)
 #define CHUNKS_ALWAYS (1u << 21) // whatever memory there is
 #define DISK_MAX ((uint64_t)1 << 50)

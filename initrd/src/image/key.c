@@ -51,7 +51,7 @@ static EVP_PKEY *next_public(FILE *file, bool *ret_end) {
 	long size = 0;
 
 	*ret_end = PEM_read(file, &name, &header, &data, &size) != 1 &&
-		ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+		   ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
 	p = data;
 	if (p && !strcmp(name, PEM_STRING_PUBLIC))
 		key = d2i_PUBKEY(NULL, &p, size);
@@ -71,7 +71,7 @@ static int read_all(FILE *file, const char *path, struct keys *keys, struct faul
 			return fault_set(fault, CODE_FAILED, "%s: more than %u keys", path, KEYS_MAX);
 		if (!key || !take_public(key, &keys->items[keys->count]))
 			return fault_set(fault, CODE_FAILED,
-				"%s: not Ed25519 public keys in PEM (openssl pkey -pubout makes them)", path);
+					 "%s: not Ed25519 public keys in PEM (openssl pkey -pubout makes them)", path);
 		keys->count++;
 	}
 }
@@ -109,7 +109,8 @@ int key_sign(const char *path, const struct message *message, uint8_t ret_id[KEY
 		return fault_errno(fault, CODE_FAILED, errno, "%s: private key", path);
 	if (!private || !take_public(private, &key))
 		return fault_set(fault, CODE_FAILED,
-			"%s: not an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519 makes one)", path);
+				 "%s: not an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519 makes one)",
+				 path);
 	if (!context || EVP_DigestSignInit(context, NULL, NULL, NULL, private) != 1 ||
 	    EVP_DigestSign(context, ret_signature, &size, message->data, message->size) != 1)
 		return fault_set(fault, CODE_FAILED, "%s: libcrypto cannot sign with it", path);
@@ -119,7 +120,7 @@ int key_sign(const char *path, const struct message *message, uint8_t ret_id[KEY
 
 static bool made_by(const struct key *key, const struct message *message, const uint8_t signature[SIGNATURE]) {
 	cleanup_with(free_key) EVP_PKEY *public = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key->public,
-		sizeof(key->public));
+									      sizeof(key->public));
 	cleanup_with(free_context) EVP_MD_CTX *context = EVP_MD_CTX_new();
 
 	return public && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, public) == 1 &&
@@ -148,5 +149,6 @@ int signature_decode(const char *base64, uint8_t ret[SIGNATURE]) {
 	return 0;
 }
 
-void signature_encode(const uint8_t signature[SIGNATURE], char ret[89]) { (void)EVP_EncodeBlock((uint8_t *)ret,
-		      signature, SIGNATURE); }
+void signature_encode(const uint8_t signature[SIGNATURE], char ret[89]) {
+	(void)EVP_EncodeBlock((uint8_t *)ret, signature, SIGNATURE);
+}

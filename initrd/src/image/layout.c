@@ -38,10 +38,10 @@ int trailer_parse(const uint8_t *frame, struct trailer *ret, struct fault *fault
 
 	if (get_le32(frame) != SKIPPABLE_TRAILER || get_le32(frame + 4) != TRAILER || memcmp(p, MAGIC, 8) != 0)
 		return fault_set(fault, CODE_INTEGRITY,
-			"this is not a Sled image: it has no trailer (sledc pack converts any disk image)");
+				 "this is not a Sled image: it has no trailer (sledc pack converts any disk image)");
 	if (get_le32(p + 8) != VERSION)
 		return fault_set(fault, CODE_UNSUPPORTED, "image: version %u, this program reads %u", get_le32(p + 8),
-			VERSION);
+				 VERSION);
 	if (get_le32(p + 12) != 0)
 		return fault_set(fault, CODE_INTEGRITY, "image: the trailer is damaged");
 	*ret = (struct trailer){.index_at = get_le64(p + 16), .index_size = get_le64(p + 24)};

@@ -64,8 +64,9 @@ static bool take(const char **at, const char *key, char *ret, size_t max) {
 
 static int refuse(const char *text, struct fault *fault) {
 	return fault_set(fault, CODE_USAGE,
-		"\"%.400s\" is not a statement of an image: want " VERSION
-		" name=NAME line=LINE signed=YYYY-MM-DDTHH:MM:SSZ digest=sha256:HEX", text);
+			 "\"%.400s\" is not a statement of an image: want " VERSION
+			 " name=NAME line=LINE signed=YYYY-MM-DDTHH:MM:SSZ digest=sha256:HEX",
+			 text);
 }
 
 int statement_parse(const char *text, struct statement *ret, struct fault *fault) {

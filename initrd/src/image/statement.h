@@ -7,8 +7,8 @@
 #include "base/fault.h"
 
 #define NAME_MAX_BYTES 128u
-#define DATE_BYTES 20u	  // "2026-11-23T15:50:00Z"
-#define DIGEST_BYTES 71u  // "sha256:<64 hex>"
+#define DATE_BYTES 20u	   // "2026-11-23T15:50:00Z"
+#define DIGEST_BYTES 71u   // "sha256:<64 hex>"
 #define STATEMENT_MAX 512u // more than any statement has, with its NUL
 
 struct statement {

@@ -9,13 +9,13 @@
 #include "image/layout.h"
 
 struct image_trust {
-	const char *digest;    // the expected one; NULL: any
-	const char *name;      // of the image in the plan, which a statement must have
-	const char *statement; // which the signature is over; NULL: it is over the digest (version 1)
-	const char *signature; // base64; NULL: the one in the trailer. Required with a statement
-	const struct keys *keys; // NULL: signatures are not checked
+	const char *digest;	     // the expected one; NULL: any
+	const char *name;	     // of the image in the plan, which a statement must have
+	const char *statement;	     // which the signature is over; NULL: it is over the digest (version 1)
+	const char *signature;	     // base64; NULL: the one in the trailer. Required with a statement
+	const struct keys *keys;     // NULL: signatures are not checked
 	const struct floors *floors; // NULL: none
-	bool allow_unsigned;   // an existing signature must still be valid
+	bool allow_unsigned;	     // an existing signature must still be valid
 };
 
 // `digest`: that of the trailer, as text. Sets *ret_signed if a signature was checked. Code 5 if the image is not the

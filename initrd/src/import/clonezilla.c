@@ -32,11 +32,11 @@ static int one_disk(const struct tree *tree, char ret[NAME_MAX_BYTES], struct fa
 
 	if (read_text(tree, "disk", &text) < 0)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"Clonezilla saved single partitions there, not a disk (no file \"disk\")");
+				 "Clonezilla saved single partitions there, not a disk (no file \"disk\")");
 	text[strcspn(text, "\n")] = 0;
 	if (!is_name(text))
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"the file \"disk\" contains \"%.80s\", but must name one disk, such as sda", text);
+				 "the file \"disk\" contains \"%.80s\", but must name one disk, such as sda", text);
 	if (tree_has(tree, "lvm_vg_dev.list"))
 		return fault_set(fault, CODE_UNSUPPORTED,
 				 "Clonezilla saved logical volumes there, whose place on the disk is unknown: save the "
@@ -113,8 +113,7 @@ static int write_partition(struct tree *tree, const char *name, struct fault *fa
 	snprintf(prefix, sizeof(prefix), "%s.", name);
 	if (!is_name(name) || !*digits)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"the file \"parts\" names \"%.80s\", which is not a partition",
-			name);
+				 "the file \"parts\" names \"%.80s\", which is not a partition", name);
 	r = write_swap(tree, name, number, fault);
 	if (r == 1)
 		r = tree_write_partition(tree, prefix, number, fault);

@@ -20,7 +20,7 @@ int import_decompress(int fd, enum import_kind kind, const struct import_room *r
 	uint8_t head[6];
 	bool is_map;
 	int r = pread(fd, head, sizeof(head), 0) == sizeof(head) ? from_start(fd, fault)
-		: fault_set(fault, CODE_FAILED, "read");
+								 : fault_set(fault, CODE_FAILED, "read");
 
 	(void)kind;
 	if (r == 0)

@@ -28,8 +28,9 @@ static bool value(const char *line, size_t size, const char *key, uint64_t *ret)
 	return digits;
 }
 
-static bool begins(const char *line, size_t size, const char *word) { return size >= strlen(word) &&
-		   !memcmp(line, word, strlen(word)); }
+static bool begins(const char *line, size_t size, const char *word) {
+	return size >= strlen(word) && !memcmp(line, word, strlen(word));
+}
 
 // Digits at the end of the device's name.
 static unsigned number_of(const char *line, size_t size) {
@@ -66,14 +67,16 @@ static int parse_partition(const char *line, size_t size, struct dump *dump, str
 
 	if (!value(line, size, "start=", &start) || !value(line, size, "size=", &count) || number_of(line, size) == 0)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"its table (an sfdisk dump) has a line that describes no partition: %.*s",
-			(int)(size < 80 ? size : 80), line);
+				 "its table (an sfdisk dump) has a line that describes no partition: %.*s",
+				 (int)(size < 80 ? size : 80), line);
 	if (start >= LBA_MAX || count >= LBA_MAX || dump->partition_count == DUMP_PARTITIONS_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED, "its table (an sfdisk dump) has an impossible partition");
 	if (count == 0)
 		return 0; // old versions write an unused one like this
-	*partition = (struct dump_partition){.number = number_of(line, size), .start = start * dump->sector,
-		.bytes = count * dump->sector, .is_empty = is_empty(line, size)};
+	*partition = (struct dump_partition){.number = number_of(line, size),
+					     .start = start * dump->sector,
+					     .bytes = count * dump->sector,
+					     .is_empty = is_empty(line, size)};
 	dump->partition_count++;
 	return 0;
 }
@@ -88,7 +91,7 @@ static int parse_line(const char *line, size_t size, struct dump *dump, struct f
 	else if (begins(line, size, "sector-size:") && value(line, size, "sector-size:", &n)) {
 		if (n != 512 && n != 4096)
 			return fault_set(fault, CODE_UNSUPPORTED,
-				"its table (an sfdisk dump) has sectors of %llu bytes", (unsigned long long)n);
+					 "its table (an sfdisk dump) has sectors of %llu bytes", (unsigned long long)n);
 		dump->sector = (uint32_t)n;
 	} else if (begins(line, size, "/dev/"))
 		return parse_partition(line, size, dump, fault);

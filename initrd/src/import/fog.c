@@ -80,8 +80,10 @@ static int write_partitions(struct tree *tree, struct fault *fault) {
 		if (tree_has_prefix(tree, prefix))
 			r = tree_write_partition(tree, prefix, partition->number, fault);
 		else if (!partition->is_empty)
-			r = fault_set(fault, CODE_UNSUPPORTED, "there is no image of partition %u: the folder is not "
-				"complete, or FOG saved only some of the partitions", partition->number);
+			r = fault_set(fault, CODE_UNSUPPORTED,
+				      "there is no image of partition %u: the folder is not "
+				      "complete, or FOG saved only some of the partitions",
+				      partition->number);
 	}
 	return r;
 }
@@ -92,7 +94,7 @@ int import_fog(int dir, const char *path, const struct import_room *room, int *r
 
 	if (tree_has(&tree, "d2.partitions"))
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"FOG saved more than one disk there, but an image holds only one");
+				 "FOG saved more than one disk there, but an image holds only one");
 	r = tree_open(&tree, "d1.partitions", disk_bytes(&tree), fault);
 	if (r == 0)
 		r = tree_write_table(&tree, "d1.partitions", fault);

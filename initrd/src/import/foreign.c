@@ -66,9 +66,9 @@ static const char *vmdk(const uint8_t *head, size_t size) {
 	if (contains(head, size, "parentFileNameHint"))
 		return "it is a snapshot of another file: join them with qemu-img convert first";
 	if (!contains(text, text_size, "createType=\"monolithicSparse\"") &&
-		!contains(text, text_size, "createType=\"streamOptimized\""))
+	    !contains(text, text_size, "createType=\"streamOptimized\""))
 		return "it is a vmdk of another type than monolithicSparse and streamOptimized: convert it with "
-			"qemu-img first";
+		       "qemu-img first";
 	return NULL;
 }
 
@@ -86,7 +86,7 @@ bool foreign_is_fixed_vhd(const uint8_t *footer, uint64_t bytes) {
 	for (size_t i = 0; i < SECTOR_BYTES; i++)
 		sum += i < 64 || i >= 68 ? footer[i] : 0;
 	return has(footer, SECTOR_BYTES, 0, "conectix") && get_be32(footer + 60) == 2 &&
-		get_be32(footer + 64) == ~sum && get_be64(footer + 48) == bytes - SECTOR_BYTES;
+	       get_be32(footer + 64) == ~sum && get_be64(footer + 48) == bytes - SECTOR_BYTES;
 }
 
 static const char *vdi(const uint8_t *head, size_t size) {
@@ -99,16 +99,11 @@ static const char *vdi(const uint8_t *head, size_t size) {
 
 const char *foreign_objection(enum import_kind kind, const uint8_t *head, size_t size) {
 	switch (kind) {
-	case IMPORT_QCOW2:
-		return qcow2(head, size);
-	case IMPORT_VMDK:
-		return vmdk(head, size);
-	case IMPORT_VPC:
-		return vpc(head, size);
-	case IMPORT_VDI:
-		return vdi(head, size);
-	default:
-		return NULL;
+	case IMPORT_QCOW2: return qcow2(head, size);
+	case IMPORT_VMDK: return vmdk(head, size);
+	case IMPORT_VPC: return vpc(head, size);
+	case IMPORT_VDI: return vdi(head, size);
+	default: return NULL;
 	}
 }
 
@@ -117,7 +112,7 @@ const char *foreign_unsupported(const uint8_t *head, size_t size, const uint8_t 
 		const char *bytes, *why;
 	} formats[] = {
 		{"# Disk DescriptorFile",
-			"it only describes other files: pass the disk itself, or join them with qemu-img convert"},
+		 "it only describes other files: pass the disk itself, or join them with qemu-img convert"},
 		{"WithoutFreeSpace", "it is a disk of Parallels: convert it with qemu-img convert -f parallels first"},
 		{"WithouFreSpacExt", "it is a disk of Parallels: convert it with qemu-img convert -f parallels first"},
 		{"Bochs Virtual HD Image", "it is a disk of Bochs: convert it with qemu-img convert -f bochs first"},
@@ -129,5 +124,6 @@ const char *foreign_unsupported(const uint8_t *head, size_t size, const uint8_t 
 	if (size >= 4 && !memcmp(head, "QED", 4)) // with the zero at its end
 		return "it is a QED disk: convert it with qemu-img convert -f qed first";
 	return tail_size == IMPORT_TAIL && has(tail, tail_size, 0, "koly")
-		? "it is a disk of Apple (dmg): convert it with qemu-img convert -f dmg first" : NULL;
+		       ? "it is a disk of Apple (dmg): convert it with qemu-img convert -f dmg first"
+		       : NULL;
 }

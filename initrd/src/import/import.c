@@ -35,9 +35,8 @@ static int recognise(int fd, enum import_kind *ret, struct fault *fault) {
 	if (*ret == IMPORT_RAW && m == (ssize_t)sizeof(tail) && foreign_is_fixed_vhd(tail, (uint64_t)st.st_size))
 		*ret = IMPORT_VPC;
 	if (*ret == IMPORT_SLED)
-		return fault_set(
-		    fault, CODE_UNSUPPORTED,
-		    "it is a Sled image already: publish it unchanged, or unpack it with zstd -dc first");
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "it is a Sled image already: publish it unchanged, or unpack it with zstd -dc first");
 	return why ? fault_set(fault, CODE_UNSUPPORTED, "%s", why) : 0;
 }
 
@@ -50,18 +49,14 @@ static convert_fn *converter(enum import_kind kind) {
 	case IMPORT_XZ:
 	case IMPORT_ZSTD:
 	case IMPORT_BZIP2:
-	case IMPORT_LZ4:
-		return import_decompress;
+	case IMPORT_LZ4: return import_decompress;
 	case IMPORT_QCOW2:
 	case IMPORT_VMDK:
 	case IMPORT_VHDX:
 	case IMPORT_VDI:
-	case IMPORT_VPC:
-		return import_virtual;
-	case IMPORT_PARTCLONE:
-		return import_partclone;
-	default:
-		return NULL;
+	case IMPORT_VPC: return import_virtual;
+	case IMPORT_PARTCLONE: return import_partclone;
+	default: return NULL;
 	}
 }
 
@@ -90,7 +85,8 @@ static int import_folder(int dir, const char *path, const struct import_room *ro
 		return import_clonezilla(dir, path, room, ret_fd, fault);
 	if (faccessat(dir, "d1.partitions", R_OK, 0) == 0)
 		return import_fog(dir, path, room, ret_fd, fault);
-	return fault_set(fault, CODE_UNSUPPORTED,
+	return fault_set(
+		fault, CODE_UNSUPPORTED,
 		"the folder is neither of Clonezilla (no file \"parts\") nor of FOG (no file \"d1.partitions\")");
 }
 
@@ -105,8 +101,10 @@ static int check_unchanged(const char *path, const struct stat *before, struct f
 
 	if (stat(path, &now) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "stat");
-	return file_changed(before, &now) ? fault_set(fault, CODE_DISK, "another program has written to it while it "
-		"was read: stop that program, or copy the file first") : 0;
+	return file_changed(before, &now) ? fault_set(fault, CODE_DISK,
+						      "another program has written to it while it "
+						      "was read: stop that program, or copy the file first")
+					  : 0;
 }
 
 static int import(const char *path, const struct import_room *room, int *ret_fd, struct fault *fault) {

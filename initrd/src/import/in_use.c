@@ -64,7 +64,7 @@ static void find_process(const struct stat *file, char *ret, size_t size) {
 	snprintf(ret, size, "another program");
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !strcmp(entry->d_name, own) ||
-			!has_locked(entry->d_name, file))
+		    !has_locked(entry->d_name, file))
 			continue;
 		sysfs_text(name, sizeof(name), "/proc/%.20s/comm", entry->d_name);
 		snprintf(ret, size, "%s (process %.20s)", name, entry->d_name);
@@ -91,8 +91,8 @@ static int check_loops(const char *root, const struct stat *file, dev_t own, str
 		sysfs_text(path, sizeof(path), "%s/sys/block/%s/loop/backing_file", root, disk->name);
 		if (is_file(path, file) && is_claimed(disk))
 			return fault_set(fault, CODE_DISK,
-				"it is in use: its loop device %s is %s: unmount or deactivate it first", disk->name,
-				disk->in_use[0] ? disk->in_use : "mounted or held elsewhere");
+					 "it is in use: its loop device %s is %s: unmount or deactivate it first",
+					 disk->name, disk->in_use[0] ? disk->in_use : "mounted or held elsewhere");
 	}
 	return r;
 }
@@ -104,7 +104,7 @@ static int check_machine(int fd, const struct stat *st, struct fault *fault) {
 		return 0;
 	find_process(st, holder, sizeof(holder));
 	return fault_set(fault, CODE_DISK,
-		"it is in use: %s has it open for writing: shut the virtual machine down first", holder);
+			 "it is in use: %s has it open for writing: shut the virtual machine down first", holder);
 }
 
 static int check_file(const char *root, int fd, dev_t own, struct fault *fault) {
@@ -142,8 +142,9 @@ int in_use_report(const char *root, dev_t number, struct fault *fault) {
 	if (scan_disks(root, &disks, fault) == 0)
 		disk = usage_disk(root, &disks, text);
 	if (!disk || !disk->in_use[0])
-		return fault_set(fault, CODE_DISK, "it is in use: mounted or held elsewhere: unmount or deactivate it "
-			"first");
+		return fault_set(fault, CODE_DISK,
+				 "it is in use: mounted or held elsewhere: unmount or deactivate it "
+				 "first");
 	return fault_set(fault, CODE_DISK, "it is in use: %s is %s: unmount or deactivate it first", disk->name,
-		disk->in_use);
+			 disk->in_use);
 }

@@ -15,7 +15,7 @@
 #include "import/recognise.h"
 
 #define PIECE ((size_t)1 << 20)
-#define IDLE (300 * SECOND)	 // longest time without a byte in or out
+#define IDLE (300 * SECOND)    // longest time without a byte in or out
 #define TIMEOUT (300 * SECOND) // until a program ends after its last byte
 
 // The destination of the bytes.
@@ -76,8 +76,9 @@ static int write_pipe(struct landing *landing, const uint8_t *data, size_t size,
 
 static int start_restore(struct landing *landing, struct fault *fault) {
 	// -f 0: see domain.c.
-	const char *const words[] = {"partclone.restore", "-q", "-f", "0", "-L", "/dev/null", "-C", "-W", "-s", "-",
-		"-O", JAIL_FILE_0, NULL};
+	const char *const words[] = {
+		"partclone.restore", "-q", "-f", "0", "-L", "/dev/null", "-C", "-W", "-s", "-", "-O",
+		JAIL_FILE_0,	     NULL};
 	struct jail jail = import_jail(landing->room->limit);
 	int ends[2], r;
 
@@ -98,13 +99,13 @@ static int put_piece(struct landing *landing, const uint8_t *piece, size_t size,
 
 	if (size > landing->room->limit - landing->at)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"it becomes more than %llu bytes: if that is right, allow more with limit=",
-			(unsigned long long)landing->room->limit);
+				 "it becomes more than %llu bytes: if that is right, allow more with limit=",
+				 (unsigned long long)landing->room->limit);
 	if (landing->at == 0 && import_recognise(piece, size, NULL, 0, &ignored) == IMPORT_PARTCLONE)
 		r = start_restore(landing, fault);
 	if (r == 0)
 		r = landing->pipe >= 0 ? write_pipe(landing, piece, size, fault)
-			: scratch_write(landing->fd, piece, size, landing->at, fault);
+				       : scratch_write(landing->fd, piece, size, landing->at, fault);
 	landing->at += size;
 	return r;
 }
@@ -112,7 +113,8 @@ static int put_piece(struct landing *landing, const uint8_t *piece, size_t size,
 static int end_landing(struct landing *landing, struct fault *fault) {
 	if (landing->pipe < 0)
 		return ftruncate(landing->fd, (off_t)landing->at) < 0
-			? fault_errno(fault, CODE_FAILED, errno, "a temporary file") : 0;
+			       ? fault_errno(fault, CODE_FAILED, errno, "a temporary file")
+			       : 0;
 	close(landing->pipe);
 	landing->pipe = -1;
 	return child_wait(&landing->restore, clock_now() + TIMEOUT, fault);
@@ -146,23 +148,17 @@ int landing_make(int from, const struct import_room *room, int *ret_fd, bool *re
 
 static const char *const *program_for(const uint8_t *head) {
 	static const char *const gzip[] = {"gzip", "-dc", NULL}, *const xz[] = {"xz", "-dcT1", "--memlimit=1GiB", NULL},
-		*const zstd[] = {"zstd", "-dcq", NULL};
+				 *const zstd[] = {"zstd", "-dcq", NULL};
 	static const char *const bzip2[] = {"bzip2", "-dc", NULL}, *const lz4[] = {"lz4", "-dcq", NULL};
 	const char *ignored;
 
 	switch (import_recognise(head, 6, NULL, 0, &ignored)) {
-	case IMPORT_GZIP:
-		return gzip;
-	case IMPORT_XZ:
-		return xz;
-	case IMPORT_ZSTD:
-		return zstd;
-	case IMPORT_BZIP2:
-		return bzip2;
-	case IMPORT_LZ4:
-		return lz4;
-	default:
-		return NULL;
+	case IMPORT_GZIP: return gzip;
+	case IMPORT_XZ: return xz;
+	case IMPORT_ZSTD: return zstd;
+	case IMPORT_BZIP2: return bzip2;
+	case IMPORT_LZ4: return lz4;
+	default: return NULL;
 	}
 }
 

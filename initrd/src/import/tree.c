@@ -38,22 +38,22 @@ int tree_open(struct tree *tree, const char *table, uint64_t bytes, struct fault
 	r = tree->disk = scratch_open(tree->room->folder, fault);
 	if (r >= 0 && ftruncate(tree->disk, (off_t)bytes) < 0)
 		return fault_errno(fault, CODE_UNSUPPORTED, errno, "a temporary file of %llu bytes",
-			(unsigned long long)bytes);
+				   (unsigned long long)bytes);
 	return r < 0 ? r : 0;
 }
 
 int tree_write_table(struct tree *tree, const char *table, struct fault *fault) {
 	cleanup_close int in = openat(tree->dir, table, O_RDONLY | O_CLOEXEC);
-	const char *const words[] = {"sfdisk", "--quiet", "--force", "--no-reread", "--no-tell-kernel", JAIL_FILE_0,
-		NULL};
+	const char *const words[] = {"sfdisk",		 "--quiet",   "--force", "--no-reread",
+				     "--no-tell-kernel", JAIL_FILE_0, NULL};
 	struct jail jail = import_jail(UINT64_MAX); // of a sparse file: the table at its end too
 
 	if (in < 0)
 		return fault_errno(fault, CODE_UNSUPPORTED, errno, "%s", table);
 	if (tree->table.sector != 512)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"its disk has sectors of %u bytes: sfdisk cannot write such a table to a file",
-			tree->table.sector);
+				 "its disk has sectors of %u bytes: sfdisk cannot write such a table to a file",
+				 tree->table.sector);
 	jail.files[jail.file_count++] = (struct jail_file){tree->disk, true};
 	return child_run_jailed(words, in, -1, &jail, clock_now() + TIMEOUT, fault);
 }
@@ -67,7 +67,7 @@ int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || !data || (n = pread(fd, data, size, (off_t)skip)) < 0 ||
-		pwrite(tree->disk, data, (size_t)n, (off_t)at) != n)
+	    pwrite(tree->disk, data, (size_t)n, (off_t)at) != n)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", name);
 	return 0;
 }
@@ -113,9 +113,9 @@ static int find_pieces(const struct tree *tree, const char *prefix, struct piece
 			continue;
 		if (ret->count == PIECES_MAX)
 			return fault_set(fault, CODE_UNSUPPORTED, "more than %u files begin with %s", PIECES_MAX,
-				prefix);
+					 prefix);
 		if (asprintf(&ret->words[ret->count + 1], "/proc/%d/fd/%d/%s", (int)getpid(), tree->dir,
-			entry->d_name) < 0)
+			     entry->d_name) < 0)
 			return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", prefix);
 		ret->count++;
 	}
@@ -191,8 +191,7 @@ static const struct dump_partition *find(const struct tree *tree, unsigned numbe
 
 	if (!partition)
 		fault_set(fault, CODE_UNSUPPORTED,
-			"there is an image of partition %u, but the table has no such partition",
-			number);
+			  "there is an image of partition %u, but the table has no such partition", number);
 	return partition;
 }
 
@@ -203,9 +202,9 @@ static int place(struct tree *tree, const struct dump_partition *partition, int 
 	if (fstat(fd, &st) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "a temporary file");
 	if ((uint64_t)st.st_size > partition->bytes || (!is_map && (uint64_t)st.st_size < partition->bytes))
-		return fault_set(fault, CODE_UNSUPPORTED,
-			"the image of partition %u has %llu bytes, but the partition has %llu", partition->number,
-				 (unsigned long long)st.st_size, (unsigned long long)partition->bytes);
+		return fault_set(
+			fault, CODE_UNSUPPORTED, "the image of partition %u has %llu bytes, but the partition has %llu",
+			partition->number, (unsigned long long)st.st_size, (unsigned long long)partition->bytes);
 	return scratch_copy(tree->disk, partition->start, fd, 0, (uint64_t)st.st_size, fault);
 }
 
@@ -215,8 +214,8 @@ static int copy_boot_sector(struct tree *tree, const struct dump_partition *part
 	uint8_t boot[512], copy[512];
 	uint64_t at;
 
-	if (partition->bytes < sizeof(boot) || pread(tree->disk, boot, sizeof(boot), (off_t)partition->start) !=
-	    sizeof(boot))
+	if (partition->bytes < sizeof(boot) ||
+	    pread(tree->disk, boot, sizeof(boot), (off_t)partition->start) != sizeof(boot))
 		return partition->bytes < sizeof(boot) ? 0 : fault_errno(fault, CODE_FAILED, errno, "a temporary file");
 	if (memcmp(boot + 3, "NTFS    ", 8) || __builtin_mul_overflow(get_le64(boot + 40), get_le16(boot + 11), &at) ||
 	    at > partition->bytes - sizeof(copy))
@@ -230,7 +229,7 @@ static int copy_boot_sector(struct tree *tree, const struct dump_partition *part
 
 int tree_write_partition(struct tree *tree, const char *prefix, unsigned number, struct fault *fault) {
 	const struct dump_partition *partition = find(tree, number, fault);
-	cleanup_with(pieces_free) struct pieces pieces = {.words = {(char *)(uintptr_t) "cat"}};
+	cleanup_with(pieces_free) struct pieces pieces = {.words = {(char *)(uintptr_t)"cat"}};
 	cleanup_close int fd = -1;
 	bool is_map = false;
 	int r = partition ? find_pieces(tree, prefix, &pieces, fault) : -EOPNOTSUPP;
@@ -246,8 +245,9 @@ static void parse_uuid(const char *text, uint8_t ret[16]) {
 	unsigned count = 0;
 
 	for (; *text && count < 32; text++) {
-		int digit = *text >= '0' && *text <= '9' ? *text - '0' : (*text | 0x20) >= 'a' && (*text | 0x20) <= 'f'
-			? (*text | 0x20) - 'a' + 10 : -1;
+		int digit = *text >= '0' && *text <= '9'		     ? *text - '0'
+			    : (*text | 0x20) >= 'a' && (*text | 0x20) <= 'f' ? (*text | 0x20) - 'a' + 10
+									     : -1;
 		if (digit < 0)
 			continue;
 		ret[count / 2] = (uint8_t)(ret[count / 2] << 4 | digit);

@@ -9,9 +9,9 @@
 
 struct tree {
 	int dir;
-	const char *path;   // of the folder, for people
+	const char *path; // of the folder, for people
 	const struct import_room *room;
-	int disk;	    // sparse file
+	int disk; // sparse file
 	struct dump table;
 };
 

@@ -16,31 +16,32 @@
 #include "base/scratch.h"
 
 #define MESSAGES ((uint64_t)64 << 10) // bytes that it may print
-#define TIMEOUT (6 * 3600 * SECOND) // enough for many TiB from a slow disk
+#define TIMEOUT (6 * 3600 * SECOND)   // enough for many TiB from a slow disk
 
 // QEMU takes the size of some VHD from their cylinders, heads and sectors, which may leave out the disk's end.
 #define VHD "driver=vpc,force_size_calc=current_size,file.driver=file,file.filename="
 
 static const char *format_of(enum import_kind kind) {
 	switch (kind) {
-	case IMPORT_QCOW2:
-		return "qcow2";
-	case IMPORT_VMDK:
-		return "vmdk";
-	case IMPORT_VHDX:
-		return "vhdx";
-	case IMPORT_VDI:
-		return "vdi";
-	default:
-		return "vpc";
+	case IMPORT_QCOW2: return "qcow2";
+	case IMPORT_VMDK: return "vmdk";
+	case IMPORT_VHDX: return "vhdx";
+	case IMPORT_VDI: return "vdi";
+	default: return "vpc";
 	}
 }
 
 // The size of the disk in the file.
 static int measure(int fd, const char *format, uint64_t *ret, struct fault *fault) {
 	const bool is_vhd = !strcmp(format, "vpc");
-	const char *const words[] = {"qemu-img", "measure", "-O", "raw", is_vhd ? "--image-opts" : "-f",
-		is_vhd ? VHD JAIL_FILE_0 : format, is_vhd ? NULL : JAIL_FILE_0, NULL};
+	const char *const words[] = {"qemu-img",
+				     "measure",
+				     "-O",
+				     "raw",
+				     is_vhd ? "--image-opts" : "-f",
+				     is_vhd ? VHD JAIL_FILE_0 : format,
+				     is_vhd ? NULL : JAIL_FILE_0,
+				     NULL};
 	cleanup_close int out = memfd_create("measure", MFD_CLOEXEC);
 	cleanup_free char *text = NULL;
 	struct jail jail = import_jail(MESSAGES);
@@ -52,7 +53,7 @@ static int measure(int fd, const char *format, uint64_t *ret, struct fault *faul
 	if (r < 0)
 		return r;
 	if (lseek(out, 0, SEEK_SET) < 0 || file_read_fd(out, MESSAGES, &text, NULL) < 0 ||
-		!(line = strstr(text, "fully allocated size: ")) ||
+	    !(line = strstr(text, "fully allocated size: ")) ||
 	    sscanf(line, "fully allocated size: %" SCNu64, ret) != 1)
 		return fault_set(fault, CODE_FAILED, "qemu-img measure: its output contains no size");
 	return 0;
@@ -62,8 +63,10 @@ static int make_room(const struct import_room *room, uint64_t bytes, int *ret_fd
 	cleanup_close int made = -1;
 
 	if (bytes > room->limit)
-		return fault_set(fault, CODE_UNSUPPORTED, "its disk has %" PRIu64 " bytes, more than the limit of "
-			"%" PRIu64 ": if that is right, allow more with limit=", bytes, room->limit);
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "its disk has %" PRIu64 " bytes, more than the limit of "
+				 "%" PRIu64 ": if that is right, allow more with limit=",
+				 bytes, room->limit);
 	made = scratch_open(room->folder, fault);
 	if (made < 0)
 		return made;
@@ -77,9 +80,19 @@ int import_virtual(int fd, enum import_kind kind, const struct import_room *room
 	cleanup_close int made = -1;
 	const char *format = format_of(kind);
 	const bool is_vhd = !strcmp(format, "vpc");
-	const char *const words[] = {"qemu-img", "convert", "-O", "raw", "-n", "--target-is-zero", "-t", "writeback",
-		is_vhd ? "--image-opts" : "-f", is_vhd ? VHD JAIL_FILE_0 : format,
-		is_vhd ? JAIL_FILE_1 : JAIL_FILE_0, is_vhd ? NULL : JAIL_FILE_1, NULL};
+	const char *const words[] = {"qemu-img",
+				     "convert",
+				     "-O",
+				     "raw",
+				     "-n",
+				     "--target-is-zero",
+				     "-t",
+				     "writeback",
+				     is_vhd ? "--image-opts" : "-f",
+				     is_vhd ? VHD JAIL_FILE_0 : format,
+				     is_vhd ? JAIL_FILE_1 : JAIL_FILE_0,
+				     is_vhd ? NULL : JAIL_FILE_1,
+				     NULL};
 	struct jail jail;
 	uint64_t bytes = 0;
 	int r = measure(fd, format, &bytes, fault);

@@ -25,9 +25,9 @@ struct carousel_counts {
 
 // What was sent of a block, since its chunk left for the last time.
 struct block_sent {
-	uint8_t used;	// parity symbols that were sent
-	uint8_t owed;	// that are to be sent
-	bool queued;	// in the queue of those that owe
+	uint8_t used;	       // parity symbols that were sent
+	uint8_t owed;	       // that are to be sent
+	bool queued;	       // in the queue of those that owe
 	uint32_t marks[MARKS]; // sequences of the last ones: number i at i mod MARKS
 };
 
@@ -39,8 +39,8 @@ struct chunk_sent {
 
 struct turn {
 	uint16_t number;
-	uint32_t count;		 // chunks; 0: there is no turn
-	uint32_t symbols, sent;	 // of all of them
+	uint32_t count;		// chunks; 0: there is no turn
+	uint32_t symbols, sent; // of all of them
 	struct {
 		uint32_t chunk, symbols, sent;
 	} members[TURN_CHUNKS];
@@ -53,15 +53,15 @@ struct carousel {
 	struct turn turn;
 	struct chunk_sent *kept; // a ring
 	uint32_t kept_count;
-	uint16_t *kept_at;	 // of each chunk: its place in the ring and 1, or 0
-	uint32_t *owing;	 // a ring of those that owe: place in `kept` * BLOCKS_MAX + block
+	uint16_t *kept_at; // of each chunk: its place in the ring and 1, or 0
+	uint32_t *owing;   // a ring of those that owe: place in `kept` * BLOCKS_MAX + block
 	uint32_t owing_first, owing_count;
-	uint32_t budget;	 // in eighths of a symbol
-	uint32_t sequence;	 // of the last DATA packet
-	int64_t began;		 // idleness ended
-	int64_t starts;		 // no turn starts before
+	uint32_t budget;	     // in eighths of a symbol
+	uint32_t sequence;	     // of the last DATA packet
+	int64_t began;		     // idleness ended
+	int64_t starts;		     // no turn starts before
 	uint32_t gathered, expected; // clients that have come since idleness ended; that come, by what they know
-	int64_t heard;		 // when a NEED of a client came that had received something, last
+	int64_t heard;		     // when a NEED of a client came that had received something, last
 	int64_t last_need, next_announce, next_rate;
 	uint32_t rate; // kbit/s
 	struct crowd crowd;

@@ -12,7 +12,7 @@
 #define OVER (60 * SECOND)
 #define UNHEARD (500 * MILLISECOND) // since the first turn
 #define UNHEARD_LONG (3 * SECOND)   // since somebody heard it
-#define NEW_SENDER 65536 // packets; a NEED with a sequence farther away is about another sender
+#define NEW_SENDER 65536	    // packets; a NEED with a sequence farther away is about another sender
 
 static void announce(struct carousel *c, uint32_t client, uint8_t flags, struct packet *ret) {
 	uint32_t interval = (c->crowd.present + 3) / 4; // 4,000 NEEDs a second

@@ -13,9 +13,9 @@
 struct client {
 	uint32_t id; // 0: none
 	int64_t seen;
-	uint32_t received, lost, dropped;  // since it was judged
-	uint32_t long_received, long_lost; // over more packets, whether it is to leave
-	bool requests;			   // it has requested something, and was not referred to HTTP
+	uint32_t received, lost, dropped;	// since it was judged
+	uint32_t long_received, long_lost;	// over more packets, whether it is to leave
+	bool requests;				// it has requested something, and was not referred to HTTP
 	bool loses, chokes, lacks_room, leaves; // loses: some packets; chokes: so many that a slower sender helps
 };
 

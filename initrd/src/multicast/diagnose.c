@@ -32,11 +32,13 @@ bool diagnose(const struct sighting *seen, char *ret, size_t room) {
 	if (!works)
 		snprintf(ret, room, "multicast does not work: %s", silent(seen));
 	else if (seen->lost * 100 > (seen->lost + seen->packets) * LOSS_BAD)
-		snprintf(ret, room, "multicast works, but packets are lost: lower rate of the sender, or look for a "
-			"slow link or a switch with small buffers");
+		snprintf(ret, room,
+			 "multicast works, but packets are lost: lower rate of the sender, or look for a "
+			 "slow link or a switch with small buffers");
 	else if (!seen->querier && !seen->routed)
-		snprintf(ret, room, "multicast works; no querier was heard: without one a switch with IGMP snooping "
-			"forgets the group after some minutes");
+		snprintf(ret, room,
+			 "multicast works; no querier was heard: without one a switch with IGMP snooping "
+			 "forgets the group after some minutes");
 	else
 		snprintf(ret, room, "multicast works");
 	return works;

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 struct sighting {
-	bool closed;	 // the sender's port: its machine answers that nothing listens
-	bool answered;	 // an ANNOUNCE came to this node
-	bool alone;	 // the sender wants more clients than were pretended
-	bool routed;	 // the sender is behind a router
-	bool on_wire;	 // the interface saw packets to the group, whether or not a program gets them
-	bool querier;	 // a query for members of groups came
+	bool closed;		// the sender's port: its machine answers that nothing listens
+	bool answered;		// an ANNOUNCE came to this node
+	bool alone;		// the sender wants more clients than were pretended
+	bool routed;		// the sender is behind a router
+	bool on_wire;		// the interface saw packets to the group, whether or not a program gets them
+	bool querier;		// a query for members of groups came
 	uint64_t packets, lost; // DATA that came to the group
 };
 

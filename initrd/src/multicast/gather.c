@@ -6,10 +6,10 @@
 
 #include "base/cleanup.h"
 
-#define NEW_SENDER 65536	// packets; a larger step in the sequence is that of another sender
+#define NEW_SENDER 65536 // packets; a larger step in the sequence is that of another sender
 #define NEW_SENDER_TURNS 4096
-#define WINDOW 4096u		// packets over which the loss is judged
-#define LOSS_MOST 20u		// percent
+#define WINDOW 4096u  // packets over which the loss is judged
+#define LOSS_MOST 20u // percent
 #define DROPPED_MOST 20u
 
 static void append(struct slot ***end, struct slot *slot) {

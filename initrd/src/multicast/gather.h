@@ -31,16 +31,16 @@ enum gather_verdict { GATHER_STAYS, GATHER_LOSES, GATHER_LACKS_ROOM };
 // The turn that the sender is in, as far as it was seen.
 struct turn_seen {
 	uint16_t number;
-	bool left_out;	     // it is the first one, and was not seen from its start
-	uint32_t low, high;  // chunks of which data came; low > high: none
+	bool left_out;				    // it is the first one, and was not seen from its start
+	uint32_t low, high;			    // chunks of which data came; low > high: none
 	uint32_t missed[TURN_CHUNKS], missed_count; // chunks of which symbols were not taken
 };
 
 struct gather {
 	struct gather_order order;
-	uint8_t *wanted, *ask; // bits of chunks: not complete; to be requested as a whole
-	uint32_t left, ask_count; // chunks that are not complete; bits in `ask`
-	struct slot **slots;	      // of each chunk; NULL: not open
+	uint8_t *wanted, *ask;	       // bits of chunks: not complete; to be requested as a whole
+	uint32_t left, ask_count;      // chunks that are not complete; bits in `ask`
+	struct slot **slots;	       // of each chunk; NULL: not open
 	struct slot *open, **open_end; // in the order of their opening
 	struct slot *ready, **ready_end;
 	uint32_t room;
@@ -54,8 +54,8 @@ struct gather {
 	int64_t interval;
 	uint64_t chance;
 	struct gather_counts counts, at_need; // at_need: at the last NEED
-	struct gather_counts window; // when the judging of the loss started
-	enum gather_verdict verdict; // whether this node should use HTTP
+	struct gather_counts window;	      // when the judging of the loss started
+	enum gather_verdict verdict;	      // whether this node should use HTTP
 };
 
 int gather_open(const struct gather_order *order, int64_t now, struct gather **ret, struct fault *fault);

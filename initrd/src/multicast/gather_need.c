@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multicast/gather_need.h"
 
-#define QUIET (60 * MILLISECOND) // without data; and two intervals
-#define AGAIN (100 * MILLISECOND) // between two requests for the same, or two intervals
+#define QUIET (60 * MILLISECOND)	   // without data; and two intervals
+#define AGAIN (100 * MILLISECOND)	   // between two requests for the same, or two intervals
 #define INTERVALS_MOST (500 * MILLISECOND) // two intervals, whatever was announced: well below a silence
-#define ALIVE SECOND		   // between two NEEDs of which the second has no entries
+#define ALIVE SECOND			   // between two NEEDs of which the second has no entries
 
 static int64_t random_interval(struct gather *g) {
 	g->chance ^= g->chance << 13;

@@ -17,26 +17,26 @@ static void plain_set(const struct field_products *products, uint8_t *to, const 
 
 // add and set for a SIMD unit: `type` holds `width` bytes, `load` and `save` move them, `look` returns the products of
 // them, `mix` is their exclusive or. The rest of a symbol, less than `width` bytes, is left to plain C.
-#define KERNEL(name, attribute, type, width, tables, load, save, look, mix) \
+#define KERNEL(name, attribute, type, width, tables, load, save, look, mix)                                       \
 	attribute static void name##_add(const struct field_products *products, uint8_t *to, const uint8_t *from, \
-					 size_t size) { \
-		size_t i = 0; \
-		tables(products); \
-		for (; i + (width) <= size; i += (width)) { \
-			type x = load(from + i); \
-			save(to + i, mix(load(to + i), look(x))); \
-		} \
-		plain_add(products, to + i, from + i, size - i); \
-	} \
+					 size_t size) {                                                           \
+		size_t i = 0;                                                                                     \
+		tables(products);                                                                                 \
+		for (; i + (width) <= size; i += (width)) {                                                       \
+			type x = load(from + i);                                                                  \
+			save(to + i, mix(load(to + i), look(x)));                                                 \
+		}                                                                                                 \
+		plain_add(products, to + i, from + i, size - i);                                                  \
+	}                                                                                                         \
 	attribute static void name##_set(const struct field_products *products, uint8_t *to, const uint8_t *from, \
-					 size_t size) { \
-		size_t i = 0; \
-		tables(products); \
-		for (; i + (width) <= size; i += (width)) { \
-			type x = load(from + i); \
-			save(to + i, look(x)); \
-		} \
-		plain_set(products, to + i, from + i, size - i); \
+					 size_t size) {                                                           \
+		size_t i = 0;                                                                                     \
+		tables(products);                                                                                 \
+		for (; i + (width) <= size; i += (width)) {                                                       \
+			type x = load(from + i);                                                                  \
+			save(to + i, look(x));                                                                    \
+		}                                                                                                 \
+		plain_set(products, to + i, from + i, size - i);                                                  \
 	}
 
 #if defined(__x86_64__)
@@ -45,17 +45,17 @@ static void plain_set(const struct field_products *products, uint8_t *to, const 
 #define LOAD16(p) _mm_loadu_si128((const void *)(p))
 #define SAVE16(p, x) _mm_storeu_si128((void *)(p), (x))
 #define TABLES16(t) __m128i low = LOAD16((t)->low), high = LOAD16((t)->high), mask = _mm_set1_epi8(15)
-#define LOOK16(x) \
+#define LOOK16(x)                                                      \
 	_mm_xor_si128(_mm_shuffle_epi8(low, _mm_and_si128((x), mask)), \
 		      _mm_shuffle_epi8(high, _mm_and_si128(_mm_srli_epi64((x), 4), mask)))
 KERNEL(ssse3, __attribute__((target("ssse3"))), __m128i, 16, TABLES16, LOAD16, SAVE16, LOOK16, _mm_xor_si128)
 
 #define LOAD32(p) _mm256_loadu_si256((const void *)(p))
 #define SAVE32(p, x) _mm256_storeu_si256((void *)(p), (x))
-#define TABLES32(t) \
+#define TABLES32(t)                                                  \
 	__m256i low = _mm256_broadcastsi128_si256(LOAD16((t)->low)), \
 		high = _mm256_broadcastsi128_si256(LOAD16((t)->high)), mask = _mm256_set1_epi8(15)
-#define LOOK32(x) \
+#define LOOK32(x)                                                               \
 	_mm256_xor_si256(_mm256_shuffle_epi8(low, _mm256_and_si256((x), mask)), \
 			 _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi64((x), 4), mask)))
 KERNEL(avx2, __attribute__((target("avx2"))), __m256i, 32, TABLES32, LOAD32, SAVE32, LOOK32, _mm256_xor_si256)

@@ -148,8 +148,7 @@ static bool read_fields(const uint8_t *data, size_t size, struct packet *ret) {
 
 const uint8_t *packet_session(const uint8_t *data, size_t size) { return size >= HEADER ? data + 8 : NULL; }
 
-enum packet_refusal packet_decode(const uint8_t *data, size_t size, const struct session *session,
-				  struct packet *ret) {
+enum packet_refusal packet_decode(const uint8_t *data, size_t size, const struct session *session, struct packet *ret) {
 	enum packet_refusal refusal = check_frame(data, size, session);
 
 	if (refusal == PACKET_TAKEN && !read_fields(data, size, ret))
@@ -177,8 +176,8 @@ static void write_need(const struct need_packet *packet, uint8_t *ret) {
 	for (uint32_t i = 0; i < packet->entry_count; i++) {
 		const struct need_entry *entry = &packet->entries[i];
 		put_le32(ret + 48 + 8 * i, entry->chunk);
-		put_le32(ret + 52 + 8 * i, entry->missing ? PARITY_ENTRY | (uint32_t)entry->missing << 8 | entry->block
-							  : entry->count);
+		put_le32(ret + 52 + 8 * i,
+			 entry->missing ? PARITY_ENTRY | (uint32_t)entry->missing << 8 | entry->block : entry->count);
 	}
 }
 

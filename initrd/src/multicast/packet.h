@@ -9,14 +9,14 @@
 #include "multicast/blocks.h"
 #include "multicast/siphash.h"
 
-#define PACKET_MAX 1440u // bytes
-#define NEED_MIN 80u	 // bytes: not less than an ANNOUNCE, which answers it
-#define ENTRIES_MAX 170u // of a NEED
-#define SESSION_ID 8u	 // bytes
+#define PACKET_MAX 1440u	     // bytes
+#define NEED_MIN 80u		     // bytes: not less than an ANNOUNCE, which answers it
+#define ENTRIES_MAX 170u	     // of a NEED
+#define SESSION_ID 8u		     // bytes
 #define PACKET_CHUNKS_MAX (1u << 21) // an image of more is not sent
-#define RATE_MAX 100000000u // kbit/s
-#define INTERVAL_MIN 20u    // ms
-#define INTERVAL_MAX 1024u // that of 4,096 clients
+#define RATE_MAX 100000000u	     // kbit/s
+#define INTERVAL_MIN 20u	     // ms
+#define INTERVAL_MAX 1024u	     // that of 4,096 clients
 
 enum packet_type { PACKET_DATA = 1, PACKET_NEED, PACKET_ANNOUNCE, PACKET_STATS };
 
@@ -66,7 +66,7 @@ struct announce_packet {
 	uint16_t turn, interval; // ms
 	uint32_t cursor;
 	uint8_t digest[HASH];
-	uint32_t rate; // kbit/s
+	uint32_t rate;		  // kbit/s
 	uint32_t clients, client; // client: whom the flags are for; 0: all
 };
 

@@ -29,8 +29,9 @@ int place_parse(const char *text, struct place *ret, struct fault *fault) {
 	if (sscanf(text, "%15[0-9.]:%5[0-9]%n", address, port, &end) != 2 || (text[end] && text[end] != '/') ||
 	    inet_pton(AF_INET, address, &ret->sender.sin_addr) != 1 || number_parse(port, 65535, &number) < 0 ||
 	    number == 0)
-		return fault_set(fault, CODE_USAGE, "the place of a multicast must be ADDRESS:PORT or "
-			"ADDRESS:PORT/KEY, with an IPv4 address");
+		return fault_set(fault, CODE_USAGE,
+				 "the place of a multicast must be ADDRESS:PORT or "
+				 "ADDRESS:PORT/KEY, with an IPv4 address");
 	ret->sender.sin_port = htons((uint16_t)number);
 	ret->has_key = text[end] == '/';
 	if (ret->has_key && !read_key(text + end + 1, ret->key))
@@ -39,8 +40,9 @@ int place_parse(const char *text, struct place *ret, struct fault *fault) {
 }
 
 struct sockaddr_in place_group(const uint8_t digest[HASH]) {
-	return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(GROUP_PORT),
-		.sin_addr = {htonl(GROUPS | get_be32(digest) >> 14)}};
+	return (struct sockaddr_in){.sin_family = AF_INET,
+				    .sin_port = htons(GROUP_PORT),
+				    .sin_addr = {htonl(GROUPS | get_be32(digest) >> 14)}};
 }
 
 int place_key(const char *secret, size_t size, const uint8_t digest[HASH], uint8_t ret[SIPHASH_KEY]) {

@@ -17,8 +17,8 @@
 struct place {
 	struct sockaddr_in sender;
 	int64_t join, silence; // how long a receiver waits for the first packet; for DATA
-	uint32_t client; // the name of this node for the sender; 0: not chosen yet
-	uint16_t expected; // nodes that receive the image now; 0: not known
+	uint32_t client;       // the name of this node for the sender; 0: not chosen yet
+	uint16_t expected;     // nodes that receive the image now; 0: not known
 	bool has_key;
 	uint8_t key[SIPHASH_KEY];
 };

@@ -33,7 +33,7 @@ uint64_t siphash(const uint8_t key[SIPHASH_KEY], const uint8_t *head, size_t hea
 		 size_t tail_size) {
 	uint64_t k0 = get_le64(key), k1 = get_le64(key + 8), last = (uint64_t)(head_size + tail_size) << 56;
 	struct state s = {k0 ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d),
-		k0 ^ UINT64_C(0x6c7967656e657261), k1 ^ UINT64_C(0x7465646279746573)};
+			  k0 ^ UINT64_C(0x6c7967656e657261), k1 ^ UINT64_C(0x7465646279746573)};
 	size_t whole = tail_size / 8 * 8;
 
 	for (size_t i = 0; i < head_size; i += 8)

@@ -11,7 +11,7 @@ struct slot {
 	struct slot *next, **link; // in the list of whoever owns it; link: what points to it
 	uint32_t chunk;
 	uint16_t symbols;
-	uint16_t turn; // in which data symbols of it came last
+	uint16_t turn;		    // in which data symbols of it came last
 	uint8_t blocks, incomplete; // how many
 	uint8_t have[BLOCKS_MAX];   // symbols of each block
 	int64_t requested;	    // when its parity was requested last; 0: not yet

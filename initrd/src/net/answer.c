@@ -15,7 +15,7 @@ static void read_range(struct head *head, const char *value) {
 	head->has_range = head->has_total = false;
 	if (sscanf(value, "bytes %23[0-9]-%23[0-9]/%23[0-9*]%n", from, to, total, &end) != 3 || value[end] ||
 	    number_parse(from, NUMBER_MAX, &head->range_from) < 0 ||
-	    	number_parse(to, NUMBER_MAX, &head->range_last) < 0)
+	    number_parse(to, NUMBER_MAX, &head->range_last) < 0)
 		return;
 	head->has_total = number_parse(total, NUMBER_MAX, &head->total) == 0;
 	head->has_range = head->range_last >= head->range_from && (!head->has_total || head->range_last < head->total);

@@ -19,9 +19,9 @@ struct head {
 	bool has_range;
 	uint64_t range_from, range_last; // Content-Range: first and last byte
 	bool has_total;
-	uint64_t total;	  // Content-Range: of the whole file
+	uint64_t total; // Content-Range: of the whole file
 	bool has_retry;
-	unsigned retry_after; // seconds
+	unsigned retry_after;	   // seconds
 	bool is_encoded;	   // Content-Encoding: the bytes are not those of the file
 	char token[TOKEN_MAX + 1]; // Sled-Token; "" when absent
 };

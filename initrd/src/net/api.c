@@ -20,7 +20,7 @@ static int check_servers(const struct urls *servers, struct fault *fault) {
 		const struct url *url = &servers->items[i];
 		if (url->scheme != SCHEME_HTTPS && !(url->scheme == SCHEME_HTTP && url_is_loopback(url)))
 			return fault_set(fault, CODE_USAGE, "servers: %s would send the token unencrypted: use https",
-				url->text);
+					 url->text);
 	}
 	return 0;
 }
@@ -113,7 +113,9 @@ static int call_once(struct api *api, const struct call *call, struct head *ret,
 		.method = call->method,
 		.url = &url,
 		.ca = api->ca,
-		.token = !call->bearer ? api->token : *call->bearer ? call->bearer : NULL,
+		.token = !call->bearer	 ? api->token
+			 : *call->bearer ? call->bearer
+					 : NULL,
 		.body = call->body,
 		.body_size = call->body_size,
 		.connect_ns = CONNECT_NS,
@@ -203,13 +205,15 @@ static void server_words(const char *body, char *ret, size_t size) {
 }
 
 int api_refused(unsigned status, const char *body, struct fault *fault) {
-	const char *meaning = status == 401 ? "token refused" : status == 403
-		? "the token belongs to another node or an older generation" : status == WITHHELD ? "withheld" : NULL;
+	const char *meaning = status == 401	   ? "token refused"
+			      : status == 403	   ? "the token belongs to another node or an older generation"
+			      : status == WITHHELD ? "withheld"
+						   : NULL;
 	char words[200];
 
 	server_words(body ? body : "", words, sizeof(words));
 	if (meaning)
 		return fault_set(fault, CODE_NETWORK, "%s (%u)%s%s", meaning, status, *words ? ": " : "", words);
-	return fault_set(fault, CODE_NETWORK,
-		"the server responded with status %u%s%s", status, *words ? ": " : "", words);
+	return fault_set(fault, CODE_NETWORK, "the server responded with status %u%s%s", status, *words ? ": " : "",
+			 words);
 }

@@ -7,16 +7,17 @@
 #include "net/http.h"
 
 #define DEFAULT_CA "/etc/sled/ca.crt"
-#define CLAIM_TOKEN "sledc_" // how the token of a claim starts: contract/admission.md
-#define WITHHELD 409u	     // status of a request that is withheld: contract/admission.md, Rights
+#define CLAIM_TOKEN "sledc_"		 // how the token of a claim starts: contract/admission.md
+#define WITHHELD 409u			 // status of a request that is withheld: contract/admission.md, Rights
 #define WITHHELD_NS (24 * 3600 * SECOND) // how long such a request is repeated
 
 // The operands of every verb that sends requests to sledd, for its table of rules.
-#define API_RULES \
-	{"servers", true, "base URLs of sledd, joined by , and tried in order", NULL, check_urls}, \
-	{"mac", true, "MAC address that identifies the node", NULL, check_mac}, \
-	{"token", true, "file with the boot token; a renewed token is written to it", NULL, NULL}, \
-	{"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL}
+#define API_RULES                                                                                            \
+	{"servers", true, "base URLs of sledd, joined by , and tried in order", NULL, check_urls},           \
+		{"mac", true, "MAC address that identifies the node", NULL, check_mac},                      \
+		{"token", true, "file with the boot token; a renewed token is written to it", NULL, NULL}, { \
+		"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL                \
+	}
 
 struct api {
 	struct urls servers;
@@ -24,7 +25,7 @@ struct api {
 	const char *token_file; // NULL: the token is fixed
 	char token[TOKEN_MAX + 1];
 	const char *ca;
-	size_t server; // that answered last
+	size_t server;	     // that answered last
 	int64_t withheld_ns; // how long to wait before a withheld request is repeated
 	struct http http;
 };
@@ -34,8 +35,8 @@ struct call {
 	const void *body;
 	size_t body_size;
 	size_t answer_max;  // longest body that is accepted
-	int64_t answer_ns; // how long the server may take to respond
-	int64_t give_up;   // deadline for retries over all servers; at least one pass is made
+	int64_t answer_ns;  // how long the server may take to respond
+	int64_t give_up;    // deadline for retries over all servers; at least one pass is made
 	const char *bearer; // sent instead of the token; "": none; NULL: the token
 };
 

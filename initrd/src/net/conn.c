@@ -49,7 +49,7 @@ static int tls_identity(struct conn *conn, const struct url *url, struct fault *
 
 	if (numeric ? !X509_VERIFY_PARAM_set1_ip_asc(verify, url->host)
 		    : !X509_VERIFY_PARAM_set1_host(verify, url->host, 0) ||
-		    	!SSL_set_tlsext_host_name(conn->tls, url->host))
+			      !SSL_set_tlsext_host_name(conn->tls, url->host))
 		return tls_fault(fault, "TLS");
 	return 0;
 }
@@ -61,7 +61,7 @@ static int tls_handshake(struct conn *conn, int64_t deadline, struct fault *faul
 		long verdict = SSL_get_verify_result(conn->tls);
 		if (verdict != X509_V_OK) {
 			fault_set(fault, CODE_NETWORK, "certificate refused: %s",
-				X509_verify_cert_error_string(verdict));
+				  X509_verify_cert_error_string(verdict));
 			return -EKEYREJECTED;
 		}
 		if ((r = tls_wait(conn, n, deadline, "TLS handshake", fault)) < 0)

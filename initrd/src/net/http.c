@@ -182,8 +182,7 @@ static int read_into(struct http *http, void *data, size_t size, size_t *ret_siz
 	if (r == 0 && answer->body_size > 0)
 		*ret_size = copy_slice(answer, data, size);
 	while (r == 0 && answer->body_size == 0 && !answer->body_done && http->start < http->end &&
-		answer_left(answer) == 0 &&
-	       answer->head.has_length)
+	       answer_left(answer) == 0 && answer->head.has_length)
 		r = advance(http, deadline, fault); // the end, which is already in the buffer
 	return r;
 }

@@ -37,8 +37,8 @@ static unsigned interface_of(struct in_addr local) {
 }
 
 int sniff_open(struct in_addr local, struct sniff *ret, struct fault *fault) {
-	struct sockaddr_ll from = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP),
-		.sll_ifindex = (int)interface_of(local)};
+	struct sockaddr_ll from = {
+		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP), .sll_ifindex = (int)interface_of(local)};
 	// also what the network card would leave out after the group was left
 	struct packet_mreq all = {.mr_ifindex = from.sll_ifindex, .mr_type = PACKET_MR_ALLMULTI};
 	cleanup_close int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(ETH_P_IP));
@@ -76,8 +76,8 @@ void sniff_look(struct sniff *sniff, struct in_addr group) {
 	socklen_t size = sizeof(from);
 	ssize_t n;
 
-	while (sniff->fd >= 0 && (n = recvfrom(sniff->fd, packet, sizeof(packet), MSG_DONTWAIT,
-					       (struct sockaddr *)&from, &size)) >= 0) {
+	while (sniff->fd >= 0 &&
+	       (n = recvfrom(sniff->fd, packet, sizeof(packet), MSG_DONTWAIT, (struct sockaddr *)&from, &size)) >= 0) {
 		if (from.sll_pkttype != PACKET_OUTGOING)
 			(void)sniff_sees(packet, (size_t)n, group, sniff);
 		size = sizeof(from);

@@ -9,7 +9,7 @@
 #include "base/fault.h"
 
 struct sniff {
-	int fd; // -1: not open
+	int fd;		 // -1: not open
 	bool udp, query; // seen
 };
 
@@ -17,5 +17,5 @@ struct sniff {
 int sniff_open(struct in_addr local, struct sniff *ret, struct fault *fault);
 void sniff_close(struct sniff *sniff); // for cleanup_with
 
-void sniff_look(struct sniff *sniff, struct in_addr group); // at what has come
+void sniff_look(struct sniff *sniff, struct in_addr group);				      // at what has come
 bool sniff_sees(const uint8_t *packet, size_t size, struct in_addr group, struct sniff *ret); // an IP packet; pure

@@ -103,8 +103,11 @@ size_t udp_receive(int fd, struct udp_packet *packets, size_t count, size_t room
 	for (size_t i = 0; i < count; i++) {
 		parts[i] = (struct iovec){packets[i].data, room};
 		messages[i].msg_hdr = (struct msghdr){.msg_name = &packets[i].from,
-			.msg_namelen = sizeof(packets[i].from), .msg_iov = &parts[i], .msg_iovlen = 1,
-			.msg_control = &controls[i], .msg_controllen = sizeof(controls[i])};
+						      .msg_namelen = sizeof(packets[i].from),
+						      .msg_iov = &parts[i],
+						      .msg_iovlen = 1,
+						      .msg_control = &controls[i],
+						      .msg_controllen = sizeof(controls[i])};
 	}
 	n = recvmmsg(fd, messages, (unsigned)count, MSG_DONTWAIT, NULL);
 	for (int i = 0; i < n; i++) {
@@ -123,17 +126,20 @@ static ssize_t send_bytes(int fd, const struct sockaddr_in *to, int interface, c
 	} control = {0};
 	struct in_pktinfo info = {.ipi_ifindex = interface};
 	struct iovec part = {(void *)(uintptr_t)data, size};
-	struct msghdr message = {.msg_name = (void *)(uintptr_t)to, .msg_namelen = sizeof(*to), .msg_iov = &part,
-		.msg_iovlen = 1, .msg_control = &control,
-		.msg_controllen = segment ? sizeof(control) : CMSG_SPACE(sizeof(info))};
+	struct msghdr message = {.msg_name = (void *)(uintptr_t)to,
+				 .msg_namelen = sizeof(*to),
+				 .msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = segment ? sizeof(control) : CMSG_SPACE(sizeof(info))};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
 
 	*c = (struct cmsghdr){.cmsg_level = IPPROTO_IP, .cmsg_type = IP_PKTINFO, .cmsg_len = CMSG_LEN(sizeof(info))};
 	memcpy(CMSG_DATA(c), &info, sizeof(info));
 	if (segment) {
 		c = CMSG_NXTHDR(&message, c);
-		*c = (struct cmsghdr){.cmsg_level = SOL_UDP, .cmsg_type = UDP_SEGMENT,
-			.cmsg_len = CMSG_LEN(sizeof(segment))};
+		*c = (struct cmsghdr){
+			.cmsg_level = SOL_UDP, .cmsg_type = UDP_SEGMENT, .cmsg_len = CMSG_LEN(sizeof(segment))};
 		memcpy(CMSG_DATA(c), &segment, sizeof(segment));
 	}
 	return sendmsg(fd, &message, MSG_DONTWAIT);

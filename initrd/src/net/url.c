@@ -112,5 +112,5 @@ void urls_free(struct urls *urls) {
 
 bool url_is_loopback(const struct url *url) {
 	return (!strncmp(url->host, "127.", 4) && strspn(url->host, "0123456789.") == strlen(url->host)) ||
-		!strcmp(url->host, "::1") || !strcmp(url->host, "localhost");
+	       !strcmp(url->host, "::1") || !strcmp(url->host, "localhost");
 }

@@ -12,9 +12,9 @@
 
 static int check_code(const char *value, struct fault *fault) {
 	if (strlen(value) != 9 || strspn(value, CODE_LETTERS) != 4 || value[4] != '-' ||
-		strspn(value + 5, CODE_LETTERS) != 4)
+	    strspn(value + 5, CODE_LETTERS) != 4)
 		return fault_set(fault, CODE_USAGE,
-			"it must be 4 and 4 characters of " CODE_LETTERS ", joined by a hyphen");
+				 "it must be 4 and 4 characters of " CODE_LETTERS ", joined by a hyphen");
 	return 0;
 }
 
@@ -34,7 +34,7 @@ static int check_want(const char *value, struct fault *fault) {
 			i++;
 		if (i == ELEMENTS(words) || (seen & 1u << i))
 			return fault_set(fault, CODE_USAGE,
-				"it must name silence, window, console, person and tpm at most once each");
+					 "it must name silence, window, console, person and tpm at most once each");
 		seen |= 1u << i;
 		if (!word[n])
 			return 0;
@@ -76,8 +76,7 @@ int claim_parse(const char *data, size_t size, struct claim *ret, struct fault *
 	if (size > CLAIM_BYTES_MAX)
 		return fault_set(fault, CODE_USAGE, "line 1: the claim is longer than %u bytes", CLAIM_BYTES_MAX);
 	if (size < head || memcmp(data, HEAD, head))
-		return fault_set(fault, CODE_USAGE,
-			"line 1: it must be \"claim 1\": other versions are not supported");
+		return fault_set(fault, CODE_USAGE, "line 1: it must be \"claim 1\": other versions are not supported");
 	data += head;
 	size -= head;
 	end = size > 0 ? memchr(data, '\n', size) : NULL;

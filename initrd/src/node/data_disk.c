@@ -66,9 +66,16 @@ static void fill(struct table *t, const struct data_disk *data) {
 	uint64_t sectors = t->device->bytes / sector, table = ENTRIES * ENTRY_BYTES / sector;
 	uint8_t *entries = t->head + 2 * sector;
 
-	t->gpt = (struct gpt){.sector = sector, .disk_sectors = sectors, .own = 1, .other = sectors - 1,
-		.first_usable = 2 + table, .last_usable = sectors - table - 2, .entries = 2, .entry_count = ENTRIES,
-		.entry_bytes = ENTRY_BYTES, .revision = {0, 0, 1, 0}};
+	t->gpt = (struct gpt){.sector = sector,
+			      .disk_sectors = sectors,
+			      .own = 1,
+			      .other = sectors - 1,
+			      .first_usable = 2 + table,
+			      .last_usable = sectors - table - 2,
+			      .entries = 2,
+			      .entry_count = ENTRIES,
+			      .entry_bytes = ENTRY_BYTES,
+			      .revision = {0, 0, 1, 0}};
 	memcpy(t->gpt.guid, data->id, GUID_BYTES);
 	memcpy(entries, linux_data, GUID_BYTES);
 	memcpy(entries + GPT_ENTRY_GUID, data->part, GUID_BYTES);
@@ -140,8 +147,8 @@ static int check_blank(struct table *t, struct fault *fault) {
 	r = readback(&masked, &erase, NULL, &progress, &offset, fault);
 	if (r > 0)
 		return fault_set(fault, CODE_DISK,
-			"%s is not blank: it holds data at byte %llu. Wipe it, or name another disk", masked.name,
-			(unsigned long long)offset);
+				 "%s is not blank: it holds data at byte %llu. Wipe it, or name another disk",
+				 masked.name, (unsigned long long)offset);
 	if (r == 0 && erase.bad.count > 0)
 		return fault_set(fault, CODE_DISK, "%s cannot be read at byte %llu, so it may hold data", masked.name,
 				 (unsigned long long)erase.bad.offset[0]);
@@ -164,8 +171,9 @@ static int foreign_table(const struct table *t, const struct gpt *gpt, unsigned 
 	guid_write(gpt->guid, guid);
 	guid_write(t->gpt.guid, wanted);
 	return fault_set(fault, CODE_DISK,
-		"%s has another partition table, GPT %s with %u partitions. That of this data disk is %s: "
-		"wipe the disk, or name another one", t->device->name, guid, count, wanted);
+			 "%s has another partition table, GPT %s with %u partitions. That of this data disk is %s: "
+			 "wipe the disk, or name another one",
+			 t->device->name, guid, count, wanted);
 }
 
 // 1: the partition is there. 0: there is no valid table with it.

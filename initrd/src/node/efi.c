@@ -138,7 +138,7 @@ void efi_describe(const char *root, struct text *text) {
 	if (read_variable(root, "BootCurrent", &current, &size) < 0 || efi_count(size) != 1)
 		return;
 	(void)read_entry(root, efi_number((const uint8_t *)current, 0), &entry);
-	snprintf(value, sizeof(value), "%04X%s%s", (unsigned)efi_number((const uint8_t *)current, 0), *entry.name ? " "
-		: "", entry.name);
+	snprintf(value, sizeof(value), "%04X%s%s", (unsigned)efi_number((const uint8_t *)current, 0),
+		 *entry.name ? " " : "", entry.name);
 	operand_write(text, "boot_current", value);
 }

@@ -71,8 +71,8 @@ static void add_memory(const char *root, struct text *text) {
 
 static void add_firmware(const char *root, struct text *text) {
 	static const char *const keys[] = {"vendor", "product", "version", "serial", "uuid", "bios"};
-	static const char *const files[] = {"sys_vendor", "product_name", "product_version", "product_serial",
-		"product_uuid", "bios_version"};
+	static const char *const files[] = {"sys_vendor",     "product_name", "product_version",
+					    "product_serial", "product_uuid", "bios_version"};
 	char path[PATH_MAX], value[128];
 
 	snprintf(path, sizeof(path), "%s/sys/firmware/efi", root);

@@ -13,7 +13,7 @@
 #include "base/operand.h"
 #include "node/facts.h"
 
-#define ID_MAX 64u    // bytes of a boot id
+#define ID_MAX 64u	   // bytes of a boot id
 #define VALUE_LONGEST 256u // bytes of a value of the firmware
 
 int hello_check_nic(const char *value, struct fault *fault) {
@@ -22,8 +22,8 @@ int hello_check_nic(const char *value, struct fault *fault) {
 	for (size_t i = 0; right && i < 17; i++)
 		right = i % 3 == 2 ? value[i] == ':' : value[i] && strchr("0123456789abcdef", value[i]);
 	if (!right)
-		return fault_set(fault, CODE_USAGE,
-			"\"%s\" is not a MAC address with lower-case digits and colons", value);
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not a MAC address with lower-case digits and colons",
+				 value);
 	if (!strcmp(value, "00:00:00:00:00:00") || strchr("13579bdf", value[1]))
 		return fault_set(fault, CODE_USAGE, "%s is not the MAC address of one interface", value);
 	return 0;

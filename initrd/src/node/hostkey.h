@@ -9,8 +9,8 @@
 #include "base/fault.h"
 #include "base/text.h"
 
-#define HOSTKEY_HALF 32u	// bytes of the secret and of the public half
-#define HOSTKEY_LINE 80u	// "ssh-ed25519 " and the public half in base64
+#define HOSTKEY_HALF 32u // bytes of the secret and of the public half
+#define HOSTKEY_LINE 80u // "ssh-ed25519 " and the public half in base64
 
 struct hostkey {
 	uint8_t secret[HOSTKEY_HALF], public[HOSTKEY_HALF];

@@ -11,8 +11,8 @@
 #define RECORD_MAX 8192u // longest record of /dev/kmsg
 
 void kernel_log_line(const char *record, size_t size, struct text *text) {
-	const char *message = memchr(record, ';', size), *end = message
-		? memchr(message, '\n', size - (size_t)(message - record)) : NULL;
+	const char *message = memchr(record, ';', size),
+		   *end = message ? memchr(message, '\n', size - (size_t)(message - record)) : NULL;
 	unsigned long long microseconds;
 	char head[64];
 
@@ -25,7 +25,7 @@ void kernel_log_line(const char *record, size_t size, struct text *text) {
 	if (!end)
 		end = record + size;
 	text_addf(text, "[%5llu.%06llu] %.*s\n", microseconds / 1000000, microseconds % 1000000,
-		(int)(end - message - 1), message + 1);
+		  (int)(end - message - 1), message + 1);
 }
 
 void kernel_log_tail(const char *path, size_t max, struct text *text) {

@@ -39,8 +39,7 @@ const struct kexec_ops kexec_linux = {linux_load, linux_write, linux_jump};
 static enum exit_code code_of(int error) {
 	switch (error) {
 	case ENOSYS:
-	case ENOEXEC:
-		return CODE_UNSUPPORTED;
+	case ENOEXEC: return CODE_UNSUPPORTED;
 	case EKEYREJECTED:
 	case EKEYEXPIRED:
 	case EKEYREVOKED:
@@ -52,46 +51,36 @@ static enum exit_code code_of(int error) {
 	case ENOTSUPP:
 	case EOPNOTSUPP:
 	case EPERM:
-	case EACCES:
-		return CODE_INTEGRITY;
-	default:
-		return CODE_FAILED;
+	case EACCES: return CODE_INTEGRITY;
+	default: return CODE_FAILED;
 	}
 }
 
 // NULL: the text of the errno is all there is to report.
 static const char *reason_of(int error) {
 	switch (error) {
-	case ENOSYS:
-		return "the running kernel does not support kexec_file_load";
-	case ENOEXEC:
-		return "kexec_file_load cannot load this format, or the kernel is of another architecture";
+	case ENOSYS: return "the running kernel does not support kexec_file_load";
+	case ENOEXEC: return "kexec_file_load cannot load this format, or the kernel is of another architecture";
 	case EKEYREJECTED:
 		return "the kernel was changed after it was signed, or the running kernel cannot check its signature";
 	case EKEYEXPIRED:
-	case EKEYREVOKED:
-		return "the key of its signature is expired or revoked";
+	case EKEYREVOKED: return "the key of its signature is expired or revoked";
 	case ENOKEY:
 		return "signed by a key that the running kernel does not trust; the key belongs in the firmware's db";
-	case ENODATA:
-		return "it has no signature";
+	case ENODATA: return "it has no signature";
 	case ENOPKG:
 	case EBADMSG:
 	case ELIBBAD:
 	case ENOTSUPP:
-	case EOPNOTSUPP:
-		return "its signature cannot be read";
+	case EOPNOTSUPP: return "its signature cannot be read";
 	case EPERM:
 	case EACCES:
 		return "not permitted: unsigned on a locked-down system, kernel.kexec_load_disabled is 1, refused by a "
 		       "security module, or the user is not root";
 	case ENOMEM:
-	case EADDRNOTAVAIL:
-		return "not enough memory for kernel and initrd";
-	case EBUSY:
-		return "another process is loading a kernel";
-	default:
-		return NULL;
+	case EADDRNOTAVAIL: return "not enough memory for kernel and initrd";
+	case EBUSY: return "another process is loading a kernel";
+	default: return NULL;
 	}
 }
 
@@ -99,8 +88,8 @@ static int refusal(int error, const char *kernel, struct fault *fault) {
 	const char *reason = reason_of(error);
 	enum exit_code code = code_of(error);
 
-	return reason ? fault_errno(fault, code, error, "%s: %s", kernel, reason) :
-		fault_errno(fault, code, error, "%s cannot be loaded", kernel);
+	return reason ? fault_errno(fault, code, error, "%s: %s", kernel, reason)
+		      : fault_errno(fault, code, error, "%s cannot be loaded", kernel);
 }
 
 static int read_arguments(const char *path, char **ret, size_t *ret_size, struct fault *fault) {
@@ -114,12 +103,12 @@ static int read_arguments(const char *path, char **ret, size_t *ret_size, struct
 		text[--size] = 0;
 	if (r == -EFBIG || size > ARGUMENTS_MAX)
 		return fault_set(fault, CODE_USAGE, "%s: more than %u bytes, the maximum of kernel arguments", path,
-			ARGUMENTS_MAX);
+				 ARGUMENTS_MAX);
 	for (size_t i = 0; i < size; i++)
 		if ((unsigned char)text[i] < ' ')
 			return fault_set(fault, CODE_USAGE,
-				"%s: byte %zu is 0x%02x: the file must contain one line of kernel arguments",
-				path, i, text[i]);
+					 "%s: byte %zu is 0x%02x: the file must contain one line of kernel arguments",
+					 path, i, text[i]);
 	*ret = steal_pointer(&text);
 	*ret_size = size;
 	return 0;
@@ -146,8 +135,9 @@ int kexec_load(const struct kexec_ops *ops, const char *kernel, const char *init
 }
 
 int kexec_unload(const struct kexec_ops *ops, struct fault *fault) {
-	return ops->load(-1, -1, 0, NULL, KEXEC_FILE_UNLOAD) < 0 ? fault_errno(fault, CODE_FAILED, errno,
-		"unloading the kernel") : 0;
+	return ops->load(-1, -1, 0, NULL, KEXEC_FILE_UNLOAD) < 0
+		       ? fault_errno(fault, CODE_FAILED, errno, "unloading the kernel")
+		       : 0;
 }
 
 // Whether a filesystem on a block device is still writable; true also if that is unknown.
@@ -162,7 +152,7 @@ static bool writable(const char *mounts) {
 		for (int i = 0; i < 3; i++)
 			options = strtok_r(NULL, " ", &word);
 		if (device && options && !strncmp(device, "/dev/", 5) &&
-			(!strncmp(options, "rw,", 3) || !strcmp(options, "rw")))
+		    (!strncmp(options, "rw,", 3) || !strcmp(options, "rw")))
 			return true;
 	}
 	return false;

@@ -10,7 +10,7 @@
 struct kexec_ops {
 	// as the system call: -1 and errno
 	long (*load)(int kernel, int initrd, unsigned long size, const char *arguments, unsigned long flags);
-	int (*write)(const char *path, const char *text);						      // -errno
+	int (*write)(const char *path, const char *text); // -errno
 	// returns only if it fails
 	int (*jump)(void);
 };

@@ -81,7 +81,7 @@ int os_describe(const char *root, const char *generation, struct text *text, str
 	operand_write(text, "machine_id", machine);
 	operand_write(text, "boot_id", boot);
 	efi_describe(root, text);
-	text_addf(text, " uptime=%.2f start=%s\n", facts_uptime(root), os_was_jumped_to(arguments) ? "kexec"
-		: "firmware");
+	text_addf(text, " uptime=%.2f start=%s\n", facts_uptime(root),
+		  os_was_jumped_to(arguments) ? "kexec" : "firmware");
 	return text->failed ? fault_errno(fault, CODE_FAILED, ENOMEM, "operational") : 0;
 }

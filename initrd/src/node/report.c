@@ -42,12 +42,9 @@ static const struct {
 	const char *key;
 	uint64_t most;
 } received_figures[RECEIVED_FIGURES] = {
-	[RECEIVED_HTTP] = {"http", 1ull << 50},
-	[RECEIVED_MULTICAST] = {"multicast", 1ull << 50},
-	[RECEIVED_PACKETS] = {"packets", 1ull << 40},
-	[RECEIVED_LOST] = {"lost", 1ull << 40},
-	[RECEIVED_REJECTED] = {"rejected", 1ull << 21},
-	[RECEIVED_LAST] = {"last", UINT32_MAX},
+	[RECEIVED_HTTP] = {"http", 1ull << 50},		[RECEIVED_MULTICAST] = {"multicast", 1ull << 50},
+	[RECEIVED_PACKETS] = {"packets", 1ull << 40},	[RECEIVED_LOST] = {"lost", 1ull << 40},
+	[RECEIVED_REJECTED] = {"rejected", 1ull << 21}, [RECEIVED_LAST] = {"last", UINT32_MAX},
 };
 
 // All figures, or none.
@@ -137,7 +134,7 @@ static void write_end(const struct report *report, struct text *text) {
 	if (!strcmp(report->verb, "wipe"))
 		text_add(text, report->erasures.data, report->erasures.size);
 	text_addf(text, "end step=%s verb=%s code=%u seconds=%.3f", report->step, report->verb, report->code,
-		report->seconds);
+		  report->seconds);
 	if (report->code != 0)
 		operand_write(text, "reason", report->reason);
 	if (*report->detail)
@@ -160,8 +157,7 @@ void report_write(const struct report *report, struct text *text) {
 		text_addf(text, "begin step=%s of=%s verb=%s\n", report->step, report->of, report->verb);
 	if (report->progress_due)
 		text_addf(text, "progress step=%s verb=%s bytes=%" PRIu64 " total=%" PRIu64 " rate=%" PRIu64 "\n",
-			report->step,
-			  report->verb, report->bytes, report->total, report->rate);
+			  report->step, report->verb, report->bytes, report->total, report->rate);
 	if (report->end_due)
 		write_end(report, text);
 }

@@ -13,7 +13,7 @@
 #define REASON_MAX 512u
 #define DETAIL_MAX 512u
 #define ERASURES_MAX 250u // a report has at most 256 lines
-#define DIGEST_MAX 71u // "sha256:" and 64 digits
+#define DIGEST_MAX 71u	  // "sha256:" and 64 digits
 
 // What a write received; the names and limits are those of contract/report.md.
 enum received_figure {
@@ -38,13 +38,13 @@ struct report {
 	unsigned code;
 	double seconds;
 	char reason[REASON_MAX + 1];
-	char detail[DETAIL_MAX + 1];		 // the step's own description of its result
-	const char *way;			 // how the step kexec starts the system; NULL: not reported
-	char host_key[HOSTKEY_LINE + 1];	 // that the step configure made; empty: none
-	char digest[DIGEST_MAX + 1];		 // of the image that a capture made; empty: none
+	char detail[DETAIL_MAX + 1];		// the step's own description of its result
+	const char *way;			// how the step kexec starts the system; NULL: not reported
+	char host_key[HOSTKEY_LINE + 1];	// that the step configure made; empty: none
+	char digest[DIGEST_MAX + 1];		// of the image that a capture made; empty: none
 	uint64_t image_bytes, image_file_bytes; // of its disk, of its file
-	struct received received;		 // by a write
-	struct text erasures;			 // that a wipe made: lines of the report
+	struct received received;		// by a write
+	struct text erasures;			// that a wipe made: lines of the report
 	unsigned erasure_count;
 };
 

@@ -60,7 +60,7 @@ int watchdog_arm(const char *device, int seconds, int *ret_seconds, struct fault
 		int error = errno;
 		if (write(fd, "V", 1) < 0) // opening it has started it
 			return fault_errno(fault, CODE_FAILED, errno, "%s: it is armed, but its timeout cannot be set",
-				device);
+					   device);
 		return fault_errno(fault, CODE_UNSUPPORTED, error, "%s: %d s", device, seconds);
 	}
 	return 0;
@@ -72,7 +72,8 @@ int watchdog_stop(const char *root, const char *device, struct fault *fault) {
 
 	sysfs_text(nowayout, sizeof(nowayout), "%s/sys/class/watchdog/%s/nowayout", root, strrchr(device, '/') + 1);
 	if (!strcmp(nowayout, "1"))
-		return fault_set(fault, CODE_UNSUPPORTED,
+		return fault_set(
+			fault, CODE_UNSUPPORTED,
 			"%s cannot be stopped (nowayout): the kernel resets its timer until a process opens it",
 			device);
 	fd = open(device, O_WRONLY | O_CLOEXEC);

@@ -10,7 +10,7 @@
 #define RESERVED ((uint64_t)1 << 20) // at the start of the device, for boot loaders; it has the first superblock too
 
 enum { EXTENT_ITEM = 168, METADATA_ITEM = 169, GROUP_ITEM = 192, ROOT_ITEM = 132 };
-enum { EXTENT_TREE = 2, GROUP_TREE = 11 }; // objects of the root tree
+enum { EXTENT_TREE = 2, GROUP_TREE = 11 };		// objects of the root tree
 enum { R_GENERATION = 160, R_AT = 176, R_LEVEL = 238 }; // root item: offsets of the fields
 
 // Work on one filesystem.
@@ -37,9 +37,9 @@ static int take_root(void *context, const struct btrfs_key *key, const uint8_t *
 		return 0;
 	if (size <= R_LEVEL)
 		return fault_set(fault, CODE_FAILED, "btrfs: the root of tree %llu is damaged",
-			(unsigned long long)key->object);
-	root = (struct btrfs_root){.at = get_le64(item + R_AT), .generation = get_le64(item + R_GENERATION),
-		.level = item[R_LEVEL]};
+				 (unsigned long long)key->object);
+	root = (struct btrfs_root){
+		.at = get_le64(item + R_AT), .generation = get_le64(item + R_GENERATION), .level = item[R_LEVEL]};
 	*(key->object == EXTENT_TREE ? &m->extents : &m->groups) = root;
 	*(key->object == EXTENT_TREE ? &m->has_extents : &m->has_groups) = true;
 	return 0;
@@ -50,7 +50,7 @@ static int add_extent(struct mapping *m, uint64_t logical, uint64_t bytes, struc
 
 	if (!chunk)
 		return fault_set(fault, CODE_FAILED, "btrfs: an extent is outside of all chunks (address %llu)",
-			(unsigned long long)logical);
+				 (unsigned long long)logical);
 	chunk->used += bytes;
 	m->used += bytes;
 	for (unsigned i = 0; i < chunk->copies; i++) {
@@ -66,7 +66,7 @@ static int add_group(struct mapping *m, const struct btrfs_key *key, const uint8
 
 	if (size < 8 || !chunk || chunk->logical != key->object || chunk->bytes != key->offset)
 		return fault_set(fault, CODE_FAILED, "btrfs: a block group is not a chunk (address %llu)",
-			(unsigned long long)key->object);
+				 (unsigned long long)key->object);
 	chunk->declared = get_le64(item);
 	chunk->has_group = true;
 	return 0;
@@ -77,14 +77,10 @@ static int take_extent(void *context, const struct btrfs_key *key, const uint8_t
 	struct mapping *m = context;
 
 	switch (key->type) {
-	case EXTENT_ITEM:
-		return add_extent(m, key->object, key->offset, fault);
-	case METADATA_ITEM:
-		return add_extent(m, key->object, m->btrfs.node, fault);
-	case GROUP_ITEM:
-		return add_group(m, key, item, size, fault);
-	default:
-		return 0;
+	case EXTENT_ITEM: return add_extent(m, key->object, key->offset, fault);
+	case METADATA_ITEM: return add_extent(m, key->object, m->btrfs.node, fault);
+	case GROUP_ITEM: return add_group(m, key, item, size, fault);
+	default: return 0;
 	}
 }
 
@@ -105,14 +101,15 @@ static int prove(const struct mapping *m, struct fault *fault) {
 		const struct btrfs_chunk *chunk = &m->btrfs.chunks[i];
 		if (!chunk->has_group || chunk->used != chunk->declared)
 			return fault_set(fault, CODE_FAILED,
-				"btrfs: the block group at address %llu declares %llu used bytes, its extents "
-				"have %llu", (unsigned long long)chunk->logical, (unsigned long long)chunk->declared,
-				(unsigned long long)chunk->used);
+					 "btrfs: the block group at address %llu declares %llu used bytes, its extents "
+					 "have %llu",
+					 (unsigned long long)chunk->logical, (unsigned long long)chunk->declared,
+					 (unsigned long long)chunk->used);
 	}
 	if (m->used != m->btrfs.used)
 		return fault_set(fault, CODE_FAILED,
-			"btrfs: the superblock declares %llu used bytes, all extents have %llu",
-			(unsigned long long)m->btrfs.used, (unsigned long long)m->used);
+				 "btrfs: the superblock declares %llu used bytes, all extents have %llu",
+				 (unsigned long long)m->btrfs.used, (unsigned long long)m->used);
 	return 0;
 }
 

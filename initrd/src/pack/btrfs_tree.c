@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 
+// clang-format off
 // Superblock: offsets of the fields.
 enum { S_AT = 48, S_MAGIC = 64, S_GENERATION = 72, S_ROOT = 80, S_CHUNK_ROOT = 88, S_USED = 120, S_DEVICES = 136,
        S_SECTOR = 144, S_NODE = 148, S_SYSTEM_BYTES = 160, S_CHUNK_GENERATION = 164, S_RO_FEATURES = 180,
@@ -17,6 +18,7 @@ enum { S_AT = 48, S_MAGIC = 64, S_GENERATION = 72, S_ROOT = 80, S_CHUNK_ROOT = 8
 // Header of a node: offsets of the fields; size of the header, of a key, of what follows the key.
 enum { N_AT = 48, N_GENERATION = 80, N_COUNT = 96, N_LEVEL = 100, N_HEADER = 101, KEY = 17, POINTER = KEY + 16,
        ITEM = KEY + 8 };
+// clang-format on
 
 // Chunk: offsets of the fields.
 enum { C_BYTES = 0, C_TYPE = 24, C_STRIPES = 44, C_STRIPE = 48, STRIPE = 32, STRIPE_AT = 8 };
@@ -24,7 +26,7 @@ enum { C_BYTES = 0, C_TYPE = 24, C_STRIPES = 44, C_STRIPE = 48, STRIPE = 32, STR
 #define SYSTEM_MAX 2048u
 #define KNOWN_FEATURES 0x107ffu // all up to metadata_uuid, and simple_quota; not zoned, not a second form of trees
 #define GROUP_TREE 0x8u
-#define STRIPED 0x7c8u	// RAID 0, 10, 5, 6 and with 3 or 4 copies; neither single, DUP nor RAID 1
+#define STRIPED 0x7c8u // RAID 0, 10, 5, 6 and with 3 or 4 copies; neither single, DUP nor RAID 1
 #define CHUNK_ITEM 228u
 #define CHUNKS_MAX (1u << 22)
 #define CRC32C 0u
@@ -78,7 +80,9 @@ struct btrfs_chunk *btrfs_chunk_of(const struct btrfs *b, uint64_t logical, uint
 		return NULL;
 	low--;
 	return logical - b->chunks[low].logical <= b->chunks[low].bytes &&
-		bytes <= b->chunks[low].bytes - (logical - b->chunks[low].logical) ? &b->chunks[low] : NULL;
+			       bytes <= b->chunks[low].bytes - (logical - b->chunks[low].logical)
+		       ? &b->chunks[low]
+		       : NULL;
 }
 
 // Adds a chunk behind all others, which keeps them in order.
@@ -136,7 +140,8 @@ static int take_chunk(void *context, const struct btrfs_key *key, const uint8_t 
 // Replaces the chunks of the superblock by those of the chunk tree, which has them too.
 static int read_chunks(struct btrfs *b, const uint8_t *super, struct fault *fault) {
 	const struct btrfs_root root = {.at = get_le64(super + S_CHUNK_ROOT),
-		.generation = get_le64(super + S_CHUNK_GENERATION), .level = super[S_CHUNK_LEVEL]};
+					.generation = get_le64(super + S_CHUNK_GENERATION),
+					.level = super[S_CHUNK_LEVEL]};
 	struct btrfs all = *b;
 	int r;
 
@@ -165,12 +170,13 @@ static int check_super(struct btrfs *b, const uint8_t *super, struct fault *faul
 	b->bytes = get_le64(super + S_DEVICE_BYTES);
 	if (b->bytes > b->partition->bytes)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"the filesystem is larger than its partition: it was cut off");
+				 "the filesystem is larger than its partition: it was cut off");
 	b->node = node;
 	b->used = get_le64(super + S_USED);
 	b->has_group_tree = get_le64(super + S_RO_FEATURES) & GROUP_TREE;
-	b->root = (struct btrfs_root){.at = get_le64(super + S_ROOT), .generation = get_le64(super + S_GENERATION),
-		.level = super[S_ROOT_LEVEL]};
+	b->root = (struct btrfs_root){.at = get_le64(super + S_ROOT),
+				      .generation = get_le64(super + S_GENERATION),
+				      .level = super[S_ROOT_LEVEL]};
 	return 0;
 }
 
@@ -256,7 +262,8 @@ static int walk_node(struct walk *w, const struct btrfs_root *root, struct fault
 	for (uint32_t i = 0; r == 0 && i < get_le32(node + N_COUNT); i++) {
 		const uint8_t *pointer = node + N_HEADER + (size_t)i * POINTER;
 		const struct btrfs_root child = {.at = get_le64(pointer + KEY),
-			.generation = get_le64(pointer + KEY + 8), .level = (uint8_t)(root->level - 1)};
+						 .generation = get_le64(pointer + KEY + 8),
+						 .level = (uint8_t)(root->level - 1)};
 		struct btrfs_key key = get_key(pointer);
 		if (w->is_started && !is_below(&w->last, &key))
 			return damaged("a node is damaged", root->at, fault);

@@ -68,14 +68,14 @@ static void add_rounded(struct extents *to, const struct extents *from, uint64_t
 
 int chunks_plan(const struct reader *reader, const struct usedmap *map, struct index *ret, struct fault *fault) {
 	cleanup_with(extents_free) struct extents granules = {0};
-	cleanup_with(index_free) struct index index = {.bytes = reader->bytes, .sector = map->sector,
-		.partition_count = map->partition_count};
+	cleanup_with(index_free) struct index index = {
+		.bytes = reader->bytes, .sector = map->sector, .partition_count = map->partition_count};
 	int r;
 
 	memcpy(index.partitions, map->partitions, sizeof(index.partitions));
 	if (index.bytes > DISK_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED, "%s is larger than the maximum of an image (2^50 bytes)",
-			reader->name);
+				 reader->name);
 	add_rounded(&granules, &map->kept, index.bytes);
 	add_rounded(&granules, &map->marks, index.bytes);
 	extents_settle(&granules);
@@ -105,8 +105,7 @@ static void mask(const struct extents *kept, uint64_t offset, size_t size, uint8
 }
 
 int chunk_load(const struct reader *reader, const struct usedmap *map, const struct index *index,
-	       const struct chunk *chunk, uint8_t *data,
-	       struct fault *fault) {
+	       const struct chunk *chunk, uint8_t *data, struct fault *fault) {
 	size_t at = 0, size = 0;
 	int r = 0;
 

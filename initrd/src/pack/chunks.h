@@ -11,5 +11,4 @@ int chunks_plan(const struct reader *reader, const struct usedmap *map, struct i
 
 // Reads the whole chunk as the image stores it: the kept bytes, and zeros. `data`: CHUNK bytes, aligned to READ_ALIGN.
 int chunk_load(const struct reader *reader, const struct usedmap *map, const struct index *index,
-	       const struct chunk *chunk, uint8_t *data,
-	       struct fault *fault);
+	       const struct chunk *chunk, uint8_t *data, struct fault *fault);

@@ -11,7 +11,7 @@
 
 #define PIECE ((size_t)1 << 20)
 #define XFS_LOG_MAX ((uint64_t)2 << 30) // the format's own limit
-#define BASIC 512u			 // bytes of a block of an xfs log
+#define BASIC 512u			// bytes of a block of an xfs log
 #define XFS_LOG_MAGIC 0xfeedbabeu
 #define XFS_LOG_HEADER 32768u // of a record that one header block describes
 #define XFS_UNMOUNT 0x20
@@ -25,7 +25,7 @@ struct area {
 static int area_read(const struct area *area, void *data, size_t size, uint64_t at, struct fault *fault) {
 	if (at > area->bytes || size > area->bytes - at)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"%s: the filesystem at byte %llu is larger than its partition: it was cut off",
+				 "%s: the filesystem at byte %llu is larger than its partition: it was cut off",
 				 area->reader->name, (unsigned long long)area->start);
 	return reader_read(area->reader, data, size, area->start + at, fault);
 }
@@ -66,7 +66,7 @@ static int newest_record(const struct area *area, uint64_t log, uint64_t bytes, 
 
 // The rule of the kernel: it is clean if the newest record of the log is that of an unmount.
 int clean_xfs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
-	    const char **ret_doubt, struct fault *fault) {
+	      const char **ret_doubt, struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t super[BASIC], operation[BASIC];
 	struct record newest = {0};
@@ -79,8 +79,7 @@ int clean_xfs(const struct reader *reader, const struct partition *partition, co
 	block = get_be32(super + 4);
 	bytes = get_be32(super + 96) * block;
 	if (start == 0 || super[124] > 31 || bytes > XFS_LOG_MAX || bytes == 0) {
-		*ret_objection = start ? "its superblock is damaged: run xfs_repair"
-			: "its log is on another device";
+		*ret_objection = start ? "its superblock is damaged: run xfs_repair" : "its log is on another device";
 		return 0;
 	}
 	mask = ((uint64_t)1 << super[124]) - 1;
@@ -183,7 +182,7 @@ static int check_log(const struct area *area, const uint8_t *boot, const char **
 
 // The file $Volume is the fourth record of the master file table.
 int clean_ntfs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
-	     const char **ret_doubt, struct fault *fault) {
+	       const char **ret_doubt, struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t boot[BASIC], record[NTFS_RECORD_MAX];
 	const uint8_t *information;
@@ -206,7 +205,7 @@ int clean_ntfs(const struct reader *reader, const struct partition *partition, c
 
 // The newer of the two checkpoints shows whether it was unmounted. If not, there may be data that no map contains.
 int clean_f2fs(const struct reader *reader, const struct partition *partition, const char **ret_objection,
-	     const char **ret_doubt, struct fault *fault) {
+	       const char **ret_doubt, struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};
 	uint8_t super[1024 + BASIC], one[BASIC], two[BASIC];
 	uint64_t at, segment;

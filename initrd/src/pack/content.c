@@ -12,8 +12,8 @@ static int read_signatures(const struct reader *reader, const struct partition *
 			   struct fault *fault) {
 	size_t head_size = partition->bytes < PROBE_HEAD ? (size_t)partition->bytes : PROBE_HEAD;
 	size_t tail_size = partition->bytes < PROBE_TAIL ? (size_t)partition->bytes : PROBE_TAIL;
-	cleanup_free uint8_t *head = aligned_alloc(READ_ALIGN, PROBE_HEAD), *tail =
-		aligned_alloc(READ_ALIGN, PROBE_TAIL);
+	cleanup_free uint8_t *head = aligned_alloc(READ_ALIGN, PROBE_HEAD),
+			     *tail = aligned_alloc(READ_ALIGN, PROBE_TAIL);
 	int r = head && tail ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 
 	if (r == 0)
@@ -39,14 +39,14 @@ static int confirm(const struct reader *reader, const struct partition *partitio
 		return r;
 	if (known.count > 1)
 		snprintf(ret->doubt, sizeof(ret->doubt), "it has signatures of more than one content (%s)",
-			known.names);
+			 known.names);
 	else if (known.table[0] && found->kind != CONTENT_ALL)
 		snprintf(ret->doubt, sizeof(ret->doubt), "there is a partition table in it (%s)", known.table);
 	else if (known.count == 0 && found->kind != CONTENT_ALL)
 		snprintf(ret->doubt, sizeof(ret->doubt), "libblkid does not find the %s in it", found->name);
 	else if (known.count == 1 && found->kind != CONTENT_ALL && !is_same(known.name, found->name))
 		snprintf(ret->doubt, sizeof(ret->doubt), "it has signatures of more than one content (%s, %s)",
-			found->name, known.names);
+			 found->name, known.names);
 	else if (known.is_damaged && found->kind != CONTENT_ALL)
 		snprintf(ret->doubt, sizeof(ret->doubt), "the checksum of its superblock is wrong");
 	else if (known.count == 1 && !found->is_known)
@@ -57,13 +57,14 @@ static int confirm(const struct reader *reader, const struct partition *partitio
 static int check_state(const struct reader *reader, const struct partition *partition, struct probe *found,
 		       struct fault *fault) {
 	int r = found->check && !found->objection
-		? found->check(reader, partition, &found->objection, &found->doubt, fault) : 0;
+			? found->check(reader, partition, &found->objection, &found->doubt, fault)
+			: 0;
 
 	if (found->kind == CONTENT_SWAP && found->bytes > partition->bytes)
 		found->doubt = "its swap header declares more than the partition has";
 	if (r == 0 && found->objection)
 		r = fault_set(fault, CODE_UNSUPPORTED, "%s: partition at byte %llu, %s: %s", reader->name,
-			(unsigned long long)partition->start, found->name, found->objection);
+			      (unsigned long long)partition->start, found->name, found->objection);
 	return r;
 }
 

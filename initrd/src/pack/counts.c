@@ -138,7 +138,7 @@ static int count_fat(const struct reader *reader, const struct partition *partit
 	if (front > sectors)
 		return 1;
 	clusters = (sectors - front) / boot[13];
-	width = get_le16(boot + 22) ? 2 : 4; // as Linux decides, whatever the number of clusters
+	width = get_le16(boot + 22) ? 2 : 4;		    // as Linux decides, whatever the number of clusters
 	part.at = get_le16(boot + 14) * sector + 2 * width; // the first two entries belong to no cluster
 	part.bytes = clusters * width;
 	r = count_table(&part, count_zeros, width, ret_free, fault);
@@ -217,8 +217,8 @@ int counts_read(const struct reader *reader, const struct partition *partition, 
 		const char *name;
 		count_fn *count;
 	} all[] = {
-		{"ext2", count_ext}, {"ext3", count_ext}, {"ext4", count_ext}, {"xfs", count_xfs}, {"f2fs", count_f2fs},
-		{"fat", count_fat}, {"exfat", count_exfat}, {"ntfs", count_ntfs},
+		{"ext2", count_ext},  {"ext3", count_ext}, {"ext4", count_ext},	   {"xfs", count_xfs},
+		{"f2fs", count_f2fs}, {"fat", count_fat},  {"exfat", count_exfat}, {"ntfs", count_ntfs},
 	};
 
 	for (size_t i = 0; i < ELEMENTS(all); i++)

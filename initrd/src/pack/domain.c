@@ -16,7 +16,7 @@
 
 #define MEMORY (UINT64_C(4) << 30)  // its bitmaps: one bit for each block
 #define MAP_MAX (UINT64_C(1) << 30) // bytes, more than twenty million ranges
-#define TIMEOUT (3600 * SECOND) // enough for a disk of many TiB of which every group is read
+#define TIMEOUT (3600 * SECOND)	    // enough for a disk of many TiB of which every group is read
 
 // libf2fs opens its device for writing, though it is only read. It gets a device that cannot be written to.
 static bool opens_for_writing(const char *name) { return strcmp(name, "f2fs") == 0; }
@@ -24,10 +24,13 @@ static bool opens_for_writing(const char *name) { return strcmp(name, "f2fs") ==
 static int run_partclone(const char *name, int device, int map, struct fault *fault) {
 	char tool[32];
 	// -f 0: else partclone waits at its end for its progress thread, which sleeps for two seconds.
-	const char *const words[] = {tool, "-D", "-q", "-f", "0", "-L", "/dev/null", "-s", JAIL_FILE_0, "-O", "-",
-		NULL};
-	const struct jail jail = {.memory = MEMORY, .output = MAP_MAX, .seconds = TIMEOUT / SECOND,
-		.file_count = 1, .files = {{device, opens_for_writing(name)}}};
+	const char *const words[] = {tool,	  "-D", "-q",	     "-f", "0", "-L",
+				     "/dev/null", "-s", JAIL_FILE_0, "-O", "-", NULL};
+	const struct jail jail = {.memory = MEMORY,
+				  .output = MAP_MAX,
+				  .seconds = TIMEOUT / SECOND,
+				  .file_count = 1,
+				  .files = {{device, opens_for_writing(name)}}};
 
 	snprintf(tool, sizeof(tool), "partclone.%s", name);
 	return child_run_jailed(words, -1, map, &jail, clock_now() + TIMEOUT, fault);
@@ -37,7 +40,7 @@ static int run_on(const char *name, const char *path, int map, struct fault *fau
 	cleanup_close int device = open(path, O_RDONLY | O_CLOEXEC); // without O_DIRECT
 
 	return device < 0 ? fault_errno(fault, CODE_FAILED, errno, "%s", path)
-		: run_partclone(name, device, map, fault);
+			  : run_partclone(name, device, map, fault);
 }
 
 static int read_map(int fd, const struct partition *partition, struct map *map, struct extents *used,
@@ -60,8 +63,8 @@ static int read_map(int fd, const struct partition *partition, struct map *map, 
 
 // Whether the message of partclone means that the filesystem is not clean.
 static bool is_unclean(const char *text) {
-	static const char *const words[] = {"not cleanly", "valid state", "with errors", "dirty", "hibernat", "ournal",
-		"unclean"};
+	static const char *const words[] = {"not cleanly", "valid state", "with errors", "dirty",
+					    "hibernat",	   "ournal",	  "unclean"};
 
 	for (size_t i = 0; i < ELEMENTS(words); i++)
 		if (strstr(text, words[i]))
@@ -82,8 +85,8 @@ int domain_read(const struct reader *reader, const struct partition *partition, 
 		r = run_on(name, window.path, fd, fault);
 	if (r < 0 && is_unclean(fault->text))
 		r = fault_set(fault, CODE_UNSUPPORTED,
-			"partclone.%s: it was not unmounted cleanly: mount and unmount it, or run its fsck",
-			name);
+			      "partclone.%s: it was not unmounted cleanly: mount and unmount it, or run its fsck",
+			      name);
 	if (r == 0)
 		r = read_map(fd, partition, &map, used, fault);
 	if (r == 0)

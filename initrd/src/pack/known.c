@@ -19,7 +19,7 @@ static void rename_type(const char *type, char *ret, size_t size) {
 	static const struct {
 		const char *type, *name;
 	} names[] = {
-		{"vfat", "fat"}, {"crypto_LUKS", "luks"}, {"LVM2_member", "lvm"}, {"linux_raid_member", "raid"},
+		{"vfat", "fat"},       {"crypto_LUKS", "luks"}, {"LVM2_member", "lvm"}, {"linux_raid_member", "raid"},
 		{"zfs_member", "zfs"},
 	};
 	size_t n = 0;

@@ -50,7 +50,7 @@ int map_line(struct map *map, const char *line, uint64_t start, struct extents *
 		return refuse(map, "it does not start where the line before it ends", fault);
 	if (size > map->limit - map->end)
 		return fault_set(fault, CODE_UNSUPPORTED,
-			"the filesystem is larger than its partition: it was cut off");
+				 "the filesystem is larger than its partition: it was cut off");
 	map->end += size;
 	if (p[0] == '+')
 		extents_add(used, start + at, start + at + size);

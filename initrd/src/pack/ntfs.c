@@ -10,7 +10,7 @@
 
 bool ntfs_place(const uint8_t *boot, unsigned number, struct ntfs_file *ret) {
 	uint64_t cluster = (uint64_t)get_le16(boot + 11) *
-		(boot[13] > 128 ? UINT64_C(1) << (256 - boot[13]) % 32 : boot[13]);
+			   (boot[13] > 128 ? UINT64_C(1) << (256 - boot[13]) % 32 : boot[13]);
 	size_t size = boot[64] > 128 ? (size_t)1 << (256 - boot[64]) % 32 : boot[64] * (size_t)cluster;
 	uint64_t table;
 
@@ -49,7 +49,7 @@ bool ntfs_data(uint8_t *record, size_t size, struct ntfs_run *ret, uint64_t *ret
 		if (get_le32(attribute) != DATA || attribute[9] != 0)
 			continue;
 		if (attribute[8] != 1 || bytes < 64 || get_le64(attribute + 16) != 0 ||
-			get_le16(attribute + 32) > bytes)
+		    get_le16(attribute + 32) > bytes)
 			return false;
 		*ret = (struct ntfs_run){.next = attribute + get_le16(attribute + 32), .end = attribute + bytes};
 		*ret_bytes = get_le64(attribute + 48);

@@ -136,9 +136,12 @@ static int check_unchanged(const struct survey *survey, struct fault *fault) {
 		return 0;
 	if (fstat(survey->reader.fd, &now) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s", survey->reader.name);
-	return !S_ISREG(now.st_mode) || !file_changed(&survey->state, &now) ? 0
-		: fault_set(fault, CODE_DISK, "%s: another program has written to it while it was read: stop that "
-			"program, or copy the disk first", survey->reader.name);
+	return !S_ISREG(now.st_mode) || !file_changed(&survey->state, &now)
+		       ? 0
+		       : fault_set(fault, CODE_DISK,
+				   "%s: another program has written to it while it was read: stop that "
+				   "program, or copy the disk first",
+				   survey->reader.name);
 }
 
 static int pack_mapped(struct packing *p, const struct survey *survey, struct packed *ret, struct fault *fault) {

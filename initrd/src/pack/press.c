@@ -72,8 +72,7 @@ static bool is_hole(const struct press_order *order, const struct chunk *chunk, 
 }
 
 static int make_frame(const struct press_order *order, struct codec *codec, struct blank *blank, struct chunk *chunk,
-		      uint8_t *data, uint8_t *frame,
-		      struct fault *fault) {
+		      uint8_t *data, uint8_t *frame, struct fault *fault) {
 	size_t size = chunk_size(order->index, chunk);
 	bool hole = is_hole(order, chunk, size);
 	int r;
@@ -100,12 +99,12 @@ static int work(struct press *press, struct fault *fault) {
 	cleanup_free uint8_t *data = aligned_alloc(READ_ALIGN, CHUNK);
 	struct blank blank = {0};
 	uint32_t i;
-	int r = data ? codec_open(order->level, &codec, fault) : fault_errno(fault, CODE_FAILED, ENOMEM,
-		"buffer of a chunk");
+	int r = data ? codec_open(order->level, &codec, fault)
+		     : fault_errno(fault, CODE_FAILED, ENOMEM, "buffer of a chunk");
 
 	while (r == 0 && take_chunk(press, &i)) {
 		r = make_frame(order, codec, &blank, &order->index->chunks[i], data,
-			press->slots[i % press->slot_count].frame, fault);
+			       press->slots[i % press->slot_count].frame, fault);
 		if (r == 0)
 			put_frame(press, i);
 	}
@@ -170,8 +169,10 @@ static int make_slots(struct press *press, struct fault *fault) {
 
 int press_run(const struct press_order *order, press_take *take, void *context, struct fault *fault) {
 	unsigned workers = count_workers(order->level, order->index->chunk_count);
-	struct press press = {.crew = CREW_INIT(order->index->chunk_count), .order = order,
-		.slot_count = SLOTS(workers), .changed = PTHREAD_COND_INITIALIZER};
+	struct press press = {.crew = CREW_INIT(order->index->chunk_count),
+			      .order = order,
+			      .slot_count = SLOTS(workers),
+			      .changed = PTHREAD_COND_INITIALIZER};
 	int r = make_slots(&press, fault);
 
 	if (r == 0)

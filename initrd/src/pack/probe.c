@@ -23,17 +23,24 @@ static uint32_t le16(const struct head *head, size_t at) {
 	return at + 2 <= head->size ? (uint32_t)(head->data[at] | head->data[at + 1] << 8) : 0;
 }
 
-static uint32_t le32(const struct head *head, size_t at) { return at + 4 <= head->size ? get_le32(head->data + at)
-		     : 0; }
-static uint64_t le64(const struct head *head, size_t at) { return at + 8 <= head->size ? get_le64(head->data + at)
-		     : 0; }
+static uint32_t le32(const struct head *head, size_t at) {
+	return at + 4 <= head->size ? get_le32(head->data + at) : 0;
+}
+static uint64_t le64(const struct head *head, size_t at) {
+	return at + 8 <= head->size ? get_le64(head->data + at) : 0;
+}
 static uint8_t byte(const struct head *head, size_t at) { return at < head->size ? head->data[at] : 0; }
 
 static bool power_of_two(uint32_t n) { return n && !(n & (n - 1)); }
 
 // ext2, ext3, ext4: the superblock is at byte 1024.
-enum { EXT_MAGIC = 1024 + 56, EXT_STATE = 1024 + 58, EXT_COMPAT = 1024 + 92, EXT_INCOMPAT = 1024 + 96,
-		EXT_RO = 1024 + 100 };
+enum {
+	EXT_MAGIC = 1024 + 56,
+	EXT_STATE = 1024 + 58,
+	EXT_COMPAT = 1024 + 92,
+	EXT_INCOMPAT = 1024 + 96,
+	EXT_RO = 1024 + 100
+};
 #define EXT_HAS_JOURNAL 0x4u
 #define EXT_RECOVER 0x4u
 #define EXT_IS_JOURNAL 0x8u
@@ -100,8 +107,8 @@ static bool is_exfat(const struct head *h, struct probe *ret) {
 // FAT with fewer than 4085 clusters has 12 bits for each.
 static bool is_fat12(const struct head *h) {
 	uint64_t sectors = le16(h, 19) ? le16(h, 19) : le32(h, 32), table = le16(h, 22) ? le16(h, 22) : le32(h, 36);
-	uint64_t root = (le16(h, 17) * 32 + le16(h, 11) - 1) / le16(h, 11), front =
-		le16(h, 14) + byte(h, 16) * table + root;
+	uint64_t root = (le16(h, 17) * 32 + le16(h, 11) - 1) / le16(h, 11),
+		 front = le16(h, 14) + byte(h, 16) * table + root;
 
 	return sectors < front || (sectors - front) / byte(h, 13) < 4085;
 }
@@ -113,7 +120,7 @@ static bool is_fat(const struct head *h, struct probe *ret) {
 	if (!has(h, 510, "\x55\xaa", 2) || (jump != 0xeb && jump != 0xe9) || byte(h, 21) < 0xf0)
 		return false;
 	if (!power_of_two(sector) || sector < 512 || sector > 4096 || !power_of_two(byte(h, 13)) || le16(h, 14) == 0 ||
-		tables < 1 || tables > 2)
+	    tables < 1 || tables > 2)
 		return false;
 	if (le16(h, 19) == 0 && le32(h, 32) == 0)
 		return false;
@@ -155,7 +162,7 @@ static bool is_lvm(const struct head *h, struct probe *ret) {
 static bool is_bcache(const struct head *h, struct probe *ret) {
 	(void)ret;
 	return has(h, 4096 + 24, "\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81", 16) ||
-		has(h, 4096 + 24, "\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef", 16);
+	       has(h, 4096 + 24, "\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef", 16);
 }
 
 static bool is_luks(const struct head *h, struct probe *ret) {

@@ -19,14 +19,14 @@ enum content_kind {
 
 struct probe {
 	enum content_kind kind;
-	const char *name;	     // of the index: ext4, xfs, swap, lvm, data...; of a filesystem: partclone.<name>
-	const char *objection;	     // why it must not be packed, with advice; or NULL
-	const char *doubt;	     // why all of it is kept in spite of its map; or NULL
-	clean_check *check;	     // sets the objection if it is not in these bytes; or NULL
-	bool copy_at_end;	     // the partition's last sector is part of the filesystem
-	uint32_t header;	     // bytes of a swap's
-	uint64_t bytes;		     // of a swap, as its header declares them
-	bool is_known;		     // it has the signature of at least one content
+	const char *name;      // of the index: ext4, xfs, swap, lvm, data...; of a filesystem: partclone.<name>
+	const char *objection; // why it must not be packed, with advice; or NULL
+	const char *doubt;     // why all of it is kept in spite of its map; or NULL
+	clean_check *check;    // sets the objection if it is not in these bytes; or NULL
+	bool copy_at_end;      // the partition's last sector is part of the filesystem
+	uint32_t header;       // bytes of a swap's
+	uint64_t bytes;	       // of a swap, as its header declares them
+	bool is_known;	       // it has the signature of at least one content
 };
 
 // `tail` ends where the partition ends.

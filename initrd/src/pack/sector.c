@@ -40,16 +40,18 @@ static int compare(const struct reader *reader, uint32_t *ret, struct fault *fau
 	uint8_t first[512];
 	unsigned small, large;
 	int r = head ? reader_read(reader, first, sizeof(first), 0, fault)
-		: fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
+		     : fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 
 	if (r < 0)
 		return r;
 	small = count_recognised(reader, first, SECTOR, head);
 	large = count_recognised(reader, first, LARGE, head);
 	if (large > 0 && large == small)
-		return fault_set(fault, CODE_UNSUPPORTED,
+		return fault_set(
+			fault, CODE_UNSUPPORTED,
 			"%s: its partitions hold something with sectors of 512 bytes and with sectors of 4096: state "
-			"which it has with sector=", reader->name);
+			"which it has with sector=",
+			reader->name);
 	*ret = large > small ? LARGE : SECTOR;
 	return 0;
 }

@@ -116,7 +116,7 @@ int sink_open_file(const char *path, struct sink **ret, struct fault *fault) {
 	if (r == 0 && stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		file_close(&file->sink);
 		return fault_set(fault, CODE_FAILED, "%s is %s: name a file, which may exist", path,
-			S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
+				 S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
 	}
 	if (r == 0)
 		r = open_file(file);

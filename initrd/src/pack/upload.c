@@ -12,13 +12,13 @@
 #include "pack/sink.h"
 
 #define CONNECT_NS (10 * SECOND)
-#define EXPECT_NS (5 * SECOND) // a server without 100-continue sends nothing
-#define SEND_NS (60 * SECOND)  // longest time without progress
+#define EXPECT_NS (5 * SECOND)	 // a server without 100-continue sends nothing
+#define SEND_NS (60 * SECOND)	 // longest time without progress
 #define ANSWER_NS (300 * SECOND) // the server may sync the file first
-#define LATE_NS SECOND // for a response on a connection that accepts no more data
+#define LATE_NS SECOND		 // for a response on a connection that accepts no more data
 
 #define PIECE (256u * 1024) // bytes of one HTTP chunk
-#define BEFORE 10u // room for the size and CRLF of a chunk
+#define BEFORE 10u	    // room for the size and CRLF of a chunk
 #define AFTER 2u
 
 struct upload {
@@ -49,7 +49,7 @@ static int refused(const struct upload *upload, struct fault *fault) {
 	for (size_t i = 0; i < ELEMENTS(known); i++)
 		if (known[i].status == status)
 			return fault_set(fault, known[i].code, "%s: %s (%u)", upload->url->text, known[i].meaning,
-				status);
+					 status);
 	return fault_set(fault, CODE_NETWORK, "%s: the server responded with status %u", upload->url->text, status);
 }
 
@@ -151,7 +151,7 @@ static int check_url(const struct url *url, const char *token, struct fault *fau
 		return fault_set(fault, CODE_USAGE, "upload: %s must be http or https", url->text);
 	if (token && url->scheme != SCHEME_HTTPS && !url_is_loopback(url))
 		return fault_set(fault, CODE_USAGE, "upload: %s would send the token unencrypted: use https",
-			url->text);
+				 url->text);
 	return 0;
 }
 

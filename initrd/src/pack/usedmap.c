@@ -42,7 +42,7 @@ static void add_extents(struct extents *to, const struct extents *from) {
 
 static void keep_whole(const struct work *work, const struct partition *partition, const char *why) {
 	text_addf(&work->map->warnings, "%s: partition at byte %llu: all of it is kept: %s\n", work->reader->name,
-		(unsigned long long)partition->start, why);
+		  (unsigned long long)partition->start, why);
 	extents_add(&work->map->kept, partition->start, end_of(partition));
 }
 
@@ -58,13 +58,13 @@ static int prove(const struct work *work, const struct partition *partition, con
 		return fault_set(fault, CODE_FAILED, "what it counts as free cannot be read");
 	if (r == 0 && mapped != declared)
 		return fault_set(fault, CODE_FAILED,
-			"its map has %llu free bytes, but it counts %llu: check it with its fsck",
-			(unsigned long long)mapped, (unsigned long long)declared);
+				 "its map has %llu free bytes, but it counts %llu: check it with its fsck",
+				 (unsigned long long)mapped, (unsigned long long)declared);
 	return r;
 }
 
-static int read_map(const struct work *work, const struct partition *partition, const char *name,
-		    struct extents *used, uint64_t *ret_bytes, struct fault *fault) {
+static int read_map(const struct work *work, const struct partition *partition, const char *name, struct extents *used,
+		    uint64_t *ret_bytes, struct fault *fault) {
 	int r;
 
 	if (!strcmp(name, "btrfs"))
@@ -83,7 +83,7 @@ static int add_filesystem(const struct work *work, const struct partition *parti
 
 	if (r < 0 && fault->code == CODE_UNSUPPORTED)
 		return fault_prefix(fault, r, "%s: partition at byte %llu, %s: ", work->reader->name,
-			(unsigned long long)partition->start, content->name);
+				    (unsigned long long)partition->start, content->name);
 	if (r < 0) {
 		keep_whole(work, partition, fault->text);
 		return 1;
@@ -104,15 +104,12 @@ static int add_content(const struct work *work, const struct partition *partitio
 		return 0;
 	}
 	switch (content->kind) {
-	case CONTENT_FILESYSTEM:
-		return add_filesystem(work, partition, content, fault);
+	case CONTENT_FILESYSTEM: return add_filesystem(work, partition, content, fault);
 	case CONTENT_SWAP:
 		extents_add(&map->kept, partition->start, partition->start + content->header);
 		mark(map, end_of(partition) - 1);
 		return add_rest(work, partition->start + content->bytes, end_of(partition), fault);
-	case CONTENT_ALL:
-		extents_add(&map->kept, partition->start, end_of(partition));
-		break;
+	case CONTENT_ALL: extents_add(&map->kept, partition->start, end_of(partition)); break;
 	}
 	return 0;
 }
@@ -182,8 +179,10 @@ int usedmap_read(const struct reader *reader, const struct usedmap_order *order,
 	if (r == 0)
 		r = add_outside(&work, &table, fault);
 	if (ret->dropped)
-		text_addf(&ret->warnings, "%s: gaps=drop: %llu bytes outside of partitions and behind filesystems are "
-			"left out, whatever they hold\n", reader->name, (unsigned long long)ret->dropped);
+		text_addf(&ret->warnings,
+			  "%s: gaps=drop: %llu bytes outside of partitions and behind filesystems are "
+			  "left out, whatever they hold\n",
+			  reader->name, (unsigned long long)ret->dropped);
 	settle(ret);
 	if (r == 0 && (ret->kept.failed || ret->marks.failed || ret->warnings.failed))
 		r = fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);

@@ -12,7 +12,7 @@ struct usedmap {
 	uint32_t sector;
 	struct extents kept;  // settled: bytes as they are on the disk
 	struct extents marks; // settled: granules that count as used although nothing is kept
-			      // (contract/image.md, "A disk of another size")
+	// (contract/image.md, "A disk of another size")
 	uint32_t partition_count;
 	struct index_partition partitions[INDEX_PARTITIONS_MAX];
 	uint64_t dropped;     // bytes that nothing describes and that were not looked at

@@ -80,7 +80,7 @@ static int use_copy(const struct reader *reader, const struct partition *partiti
 		r = scratch_copy(fd, 0, reader->fd, partition->start, partition->bytes, fault);
 	if (r < 0)
 		return fault_prefix(fault, r, "%s: partition at byte %llu: no loop device, and ", reader->name,
-			(unsigned long long)partition->start);
+				    (unsigned long long)partition->start);
 	ret->fd = steal_fd(&fd);
 	child_path(ret->fd, ret->path);
 	return 0;

@@ -62,7 +62,8 @@ static int check_numbers(const char *line, size_t size, struct plan_numbers *ret
 	if (at)
 		at = take_number(at, end, " run ", &ret->run);
 	if (at != end || !ret->run)
-		return fault_set(fault, CODE_USAGE,
+		return fault_set(
+			fault, CODE_USAGE,
 			"must be \"generation N run R\": decimal numbers of at most 2^63-1, without leading zeros, "
 			"R from 1");
 	return 0;
@@ -106,7 +107,7 @@ int plan_check(const char *data, size_t size, struct fault *fault) {
 		at.line++;
 		if (at.line > PLAN_LINES_MAX)
 			return fault_set(fault, CODE_USAGE, "line %u: a plan has at most %u lines", at.line,
-				PLAN_LINES_MAX);
+					 PLAN_LINES_MAX);
 		if (!newline)
 			return fault_set(fault, CODE_USAGE, "line %u: it does not end with LF", at.line);
 		if ((size_t)(newline - data) >= LINE_MAX_BYTES)

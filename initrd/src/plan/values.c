@@ -38,8 +38,7 @@ int check_url(const char *value, struct fault *fault) {
 	int r;
 
 	if (strchr(value, ','))
-		return fault_set(fault, CODE_USAGE, "\"%.200s\": must be one URL; write a comma in it as %%2C",
-			value);
+		return fault_set(fault, CODE_USAGE, "\"%.200s\": must be one URL; write a comma in it as %%2C", value);
 	r = url_parse(value, &url, fault);
 	if (r == 0)
 		url_free(&url);
@@ -75,8 +74,10 @@ int check_watchdog(const char *value, struct fault *fault) {
 int check_data_name(const char *value, struct fault *fault) {
 	size_t size = strlen(value);
 	if (size < 1 || size > 31 || *value == '-' || strspn(value, LOWER_OR_DIGIT "-") != size)
-		return fault_set(fault, CODE_USAGE, "\"%.80s\" is not the name of a data disk: want a-z 0-9 -, first a "
-			"letter or digit, at most 31 bytes", value);
+		return fault_set(fault, CODE_USAGE,
+				 "\"%.80s\" is not the name of a data disk: want a-z 0-9 -, first a "
+				 "letter or digit, at most 31 bytes",
+				 value);
 	return 0;
 }
 
@@ -103,19 +104,26 @@ int check_mount(const char *value, struct fault *fault) {
 		size_t name = strcspn(slash + 1, "/");
 		right = name > 0 && (name > 2 || strncmp(slash + 1, "..", name) != 0);
 	}
-	return right ? 0 : fault_set(fault, CODE_USAGE, "\"%.80s\" is not an absolute path of A-Z a-z 0-9 . _ - /, "
-		"at most 255 bytes, without . and ..", value);
+	return right ? 0
+		     : fault_set(fault, CODE_USAGE,
+				 "\"%.80s\" is not an absolute path of A-Z a-z 0-9 . _ - /, "
+				 "at most 255 bytes, without . and ..",
+				 value);
 }
 
 int check_digest(const char *value, struct fault *fault) {
-	return is_digest(value) ? 0 : fault_set(fault, CODE_USAGE,
-		"\"%s\" is not \"sha256:\" with 64 lower-case hexadecimal digits", value);
+	return is_digest(value) ? 0
+				: fault_set(fault, CODE_USAGE,
+					    "\"%s\" is not \"sha256:\" with 64 lower-case hexadecimal digits", value);
 }
 
 int check_image_name(const char *value, struct fault *fault) {
-	return is_image_name(value) ? 0 : fault_set(fault, CODE_USAGE,
-		"\"%s\" is not the name of an image: want a-z 0-9 . _ -, first a letter or digit, at most %u bytes",
-		value, NAME_MAX_BYTES);
+	if (is_image_name(value))
+		return 0;
+	return fault_set(fault, CODE_USAGE,
+			 "\"%s\" is not the name of an image: want a-z 0-9 . _ -, first a letter or digit, at most %u "
+			 "bytes",
+			 value, NAME_MAX_BYTES);
 }
 
 int check_statement(const char *value, struct fault *fault) {
@@ -144,7 +152,7 @@ int check_keys(const char *value, struct fault *fault) {
 	for (const char *c = value; *c; c++) {
 		if (*c == '\n' ? fresh : (unsigned char)*c < ' ' || *c == 0x7f)
 			return fault_set(fault, CODE_USAGE, "byte 0x%02x: must be one key per line, joined by LF",
-				(unsigned char)*c);
+					 (unsigned char)*c);
 		fresh = *c == '\n';
 	}
 	return fresh ? fault_set(fault, CODE_USAGE, "an empty line: must be one key per line, joined by LF") : 0;
@@ -185,6 +193,6 @@ int check_mac(const char *value, struct fault *fault) {
 		right = i % 3 == 2 ? value[i] == ':' : strchr("0123456789abcdef", value[i]) != NULL;
 	if (!right)
 		return fault_set(fault, CODE_USAGE, "\"%s\" is not a MAC, lower case with colons (52:54:00:77:00:01)",
-			value);
+				 value);
 	return 0;
 }

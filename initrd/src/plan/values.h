@@ -16,7 +16,7 @@ int check_signature(const char *value, struct fault *fault);
 int check_level(const char *value, struct fault *fault);
 int check_number(const char *value, struct fault *fault);
 int check_positive(const char *value, struct fault *fault);
-int check_nodes(const char *value, struct fault *fault); // how many
+int check_nodes(const char *value, struct fault *fault);     // how many
 int check_multicast(const char *value, struct fault *fault); // the fault does not contain the key
 int check_data_name(const char *value, struct fault *fault);
 int check_uuid(const char *value, struct fault *fault);

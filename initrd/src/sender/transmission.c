@@ -17,7 +17,7 @@
 #define IDLE_STEP (10 * MILLISECOND)
 
 int transmission_open(struct image_file *file, int interface, uint32_t cap, uint32_t from, const char *secret,
-		 struct transmission **ret, struct fault *fault) {
+		      struct transmission **ret, struct fault *fault) {
 	cleanup_with(transmission_close) struct transmission *s = calloc(1, sizeof(*s));
 	struct carousel_order order = {.cap = cap, .from = from};
 	const uint8_t *digest = order.digest;

@@ -14,7 +14,7 @@
 static bool is_answer(const uint8_t *bytes, size_t size, const struct session *session, uint32_t client,
 		      struct packet *ret) {
 	return packet_decode(bytes, size, session, ret) == PACKET_TAKEN && ret->type == PACKET_ANNOUNCE &&
-		ret->announce.client == client;
+	       ret->announce.client == client;
 }
 
 // A NEED without entries; false: nothing came until then.

@@ -243,10 +243,9 @@ static int start_workers(struct source_feed *feed, struct source *source, unsign
 }
 
 int feed_open_source(struct source *source, const struct index *index, const uint8_t *wanted, unsigned streams,
-		     size_t memory,
-		     struct feed **ret, struct fault *fault) {
+		     size_t memory, struct feed **ret, struct fault *fault) {
 	static const struct feed_ops ops = {source_feed_next, source_feed_give_back, source_feed_reject,
-		source_feed_stop, source_feed_close};
+					    source_feed_stop, source_feed_close};
 	cleanup_with(feed_close) struct feed *base = NULL;
 	struct source_feed *feed = calloc(1, sizeof(*feed));
 	int r;

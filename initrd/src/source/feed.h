@@ -20,7 +20,7 @@ struct feed_ops {
 	void (*give_back)(struct feed *, struct parcel *); // its memory may be reused
 	// A frame that is not right, in place of give_back. 0: the chunk will come again. Else `error`: it cannot.
 	int (*reject)(struct feed *, struct parcel *, int error);
-	void (*stop)(struct feed *); // all calls of next end with -ECANCELED from now on
+	void (*stop)(struct feed *);  // all calls of next end with -ECANCELED from now on
 	void (*close)(struct feed *); // no other thread may use it; invalidates parcels that were not returned
 };
 
@@ -32,13 +32,14 @@ struct feed {
 // connections (0: as many as suit the source) request long ranges, which skip unwanted chunks. Frames take at most
 // `memory` bytes, including parcels that are not returned yet, but there are at least two.
 int feed_open_source(struct source *source, const struct index *index, const uint8_t *wanted, unsigned streams,
-		     size_t memory,
-		     struct feed **ret, struct fault *fault);
+		     size_t memory, struct feed **ret, struct fault *fault);
 
-static inline int feed_next(struct feed *feed, struct parcel **ret,
-			    struct fault *fault) { return feed->ops->next(feed, ret, fault); }
+static inline int feed_next(struct feed *feed, struct parcel **ret, struct fault *fault) {
+	return feed->ops->next(feed, ret, fault);
+}
 static inline void feed_stop(struct feed *feed) { feed->ops->stop(feed); }
 static inline void feed_return(struct feed *feed, struct parcel *parcel) { feed->ops->give_back(feed, parcel); }
-static inline int feed_reject(struct feed *feed, struct parcel *parcel,
-			      int error) { return feed->ops->reject(feed, parcel, error); }
+static inline int feed_reject(struct feed *feed, struct parcel *parcel, int error) {
+	return feed->ops->reject(feed, parcel, error);
+}
 void feed_close(struct feed **feed); // for cleanup_with; *feed may be NULL

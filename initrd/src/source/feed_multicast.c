@@ -236,7 +236,9 @@ static int open_sockets(struct multicast_feed *feed, const uint8_t digest[HASH],
 }
 
 static int start(struct multicast_feed *feed, const struct index *index, const uint8_t *wanted, struct fault *fault) {
-	struct gather_order order = {.index = index, .wanted = wanted, .room = (uint32_t)(feed->memory / SYMBOL),
+	struct gather_order order = {.index = index,
+				     .wanted = wanted,
+				     .room = (uint32_t)(feed->memory / SYMBOL),
 				     .expected = feed->place.expected};
 	int r;
 
@@ -254,7 +256,7 @@ int feed_open_multicast(struct source *source, const struct index *index, const 
 			const struct place *place, const uint8_t digest[HASH], struct multicast_summary *summary,
 			struct feed **ret, struct fault *fault) {
 	static const struct feed_ops ops = {multicast_next, multicast_give_back, multicast_reject, multicast_stop,
-		multicast_close};
+					    multicast_close};
 	cleanup_with(feed_close) struct feed *base = NULL;
 	struct multicast_feed *feed = calloc(1, sizeof(*feed));
 	int r;
@@ -262,8 +264,15 @@ int feed_open_multicast(struct source *source, const struct index *index, const 
 	if (!feed)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "image");
 	base = &feed->base;
-	*feed = (struct multicast_feed){.base = {&ops}, .source = source, .memory = memory, .place = *place,
-		.summary = summary, .group = -1, .sender = -1, .wake = -1, .session = {.has_key = place->has_key}};
+	*feed = (struct multicast_feed){.base = {&ops},
+					.source = source,
+					.memory = memory,
+					.place = *place,
+					.summary = summary,
+					.group = -1,
+					.sender = -1,
+					.wake = -1,
+					.session = {.has_key = place->has_key}};
 	memcpy(feed->session.id, digest, SESSION_ID);
 	memcpy(feed->session.key, place->key, SIPHASH_KEY);
 	pthread_mutex_init(&feed->lock, NULL);

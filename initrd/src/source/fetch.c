@@ -7,7 +7,7 @@
 #include "net/socket.h"
 
 #define CONNECT_NS (10 * SECOND)
-#define STALL_NS (20 * SECOND) // longest silence on a connection
+#define STALL_NS (20 * SECOND)	      // longest silence on a connection
 #define SKIP_MAX ((uint64_t)64 << 20) // a server without ranges is read from the start at most up to here
 #define SKIP_SLICE (64u * 1024)
 
@@ -20,9 +20,8 @@ static bool is_final(unsigned status) { return status < 500 && status != 408 && 
 static int take_whole(struct fetch *fetch, const struct head *head, enum standing *standing, struct fault *fault) {
 	*standing = fetch->at > SKIP_MAX || !head->has_length ? SERVER_REFUSED : SERVER_RANGELESS;
 	if (*standing > fetch->choice.standing)
-		return fault_set(fault, CODE_NETWORK,
-			"responded with status 200 to a range request%s", head->has_length ? ""
-			: ", without Content-Length");
+		return fault_set(fault, CODE_NETWORK, "responded with status 200 to a range request%s",
+				 head->has_length ? "" : ", without Content-Length");
 	fetch->skip = fetch->at;
 	fetch->answer_left = fetch->left;
 	if (source_learn_size(fetch->source, head->length, fault) < 0) {
@@ -41,12 +40,10 @@ static int take_range(struct fetch *fetch, const struct head *head, struct fault
 
 	if (!head->has_range || head->range_from != fetch->at || size > fetch->left)
 		return fault_set(fault, CODE_NETWORK, "responded with another range than bytes %llu-%llu",
-			(unsigned long long)fetch->at,
-				 (unsigned long long)(fetch->at + fetch->left - 1));
+				 (unsigned long long)fetch->at, (unsigned long long)(fetch->at + fetch->left - 1));
 	if (head->has_length && head->length != size)
 		return fault_set(fault, CODE_NETWORK, "responded with %llu bytes for a range of %llu",
-			(unsigned long long)head->length,
-				 (unsigned long long)size);
+				 (unsigned long long)head->length, (unsigned long long)size);
 	if (!head->has_total)
 		return fault_set(fault, CODE_NETWORK, "did not send the size of the file");
 	fetch->skip = 0;
@@ -110,7 +107,7 @@ static int take_bytes(struct fetch *fetch, void *data, size_t size, size_t *ret_
 		return r;
 	if (*ret_size == 0)
 		return fault_set(fault, CODE_NETWORK, "the response ended %llu bytes early",
-			(unsigned long long)(fetch->skip + fetch->answer_left));
+				 (unsigned long long)(fetch->skip + fetch->answer_left));
 	fetch->last_byte = clock_now();
 	atomic_fetch_add(&fetch->source->received, *ret_size);
 	return 0;
@@ -121,8 +118,8 @@ static int skip(struct fetch *fetch, struct fault *fault) {
 
 	while (fetch->skip > 0) {
 		size_t n;
-		int r = take_bytes(fetch, nowhere, fetch->skip < sizeof(nowhere) ? (size_t)fetch->skip
-			: sizeof(nowhere), &n, fault);
+		int r = take_bytes(fetch, nowhere,
+				   fetch->skip < sizeof(nowhere) ? (size_t)fetch->skip : sizeof(nowhere), &n, fault);
 		if (r < 0)
 			return r;
 		fetch->skip -= n;
@@ -142,7 +139,7 @@ static int read_some(struct fetch *fetch, void *data, size_t size, size_t *ret_s
 
 	if (r == 0)
 		r = take_bytes(fetch, data, size < fetch->answer_left ? size : (size_t)fetch->answer_left, ret_size,
-			fault);
+			       fault);
 	if (r < 0)
 		return r;
 	fetch->at += *ret_size;

@@ -45,8 +45,8 @@ static int open_with(const char *place, const struct image_trust *trust, struct 
 static int open_checked(const char *place, const char *digest, const char *keys, bool allow_unsigned,
 			struct image_file *ret, struct fault *fault) {
 	int r = find_keys(ret, keys, fault);
-	struct image_trust trust = {.digest = digest, .keys = ret->has_keys ? &ret->keys : NULL,
-		.allow_unsigned = allow_unsigned};
+	struct image_trust trust = {
+		.digest = digest, .keys = ret->has_keys ? &ret->keys : NULL, .allow_unsigned = allow_unsigned};
 
 	return r == 0 ? open_with(place, &trust, ret, fault) : r;
 }
@@ -56,7 +56,7 @@ int image_file_open(const char *place, const char *digest, struct image_file *re
 }
 
 int image_file_open_signed(const char *place, const char *digest, const char *keys, struct image_file *ret,
-		       struct fault *fault) {
+			   struct fault *fault) {
 	const char *path = keys ? keys : getenv("SLED_KEYS");
 	return open_checked(place, digest, path, !path, ret, fault);
 }
@@ -91,7 +91,7 @@ const char *image_file_signature(const struct image_file *file) {
 }
 
 const char *image_file_signature_text(const struct image_file *file) {
-	return file->image.is_signed  ? "signature good"
+	return file->image.is_signed ? "signature good"
 	       : has_signature(file) ? "signature not checked: pass keys="
 				     : "not signed";
 }

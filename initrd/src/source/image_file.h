@@ -20,14 +20,14 @@ int image_file_open(const char *place, const char *digest, struct image_file *re
 
 // The same, but if keys were named (`keys`, unless it is NULL, or SLED_KEYS), an image without a signature is code 5.
 int image_file_open_signed(const char *place, const char *digest, const char *keys, struct image_file *ret,
-		       struct fault *fault);
+			   struct fault *fault);
 
 // The same, whatever its signature.
 int image_file_open_unchecked(const char *place, const char *digest, struct image_file *ret, struct fault *fault);
 void image_file_close(struct image_file *file);
 
-const char *image_file_name(const struct image_file *file); // last part of the first path
-const char *image_file_signature(const struct image_file *file); // "good", "unchecked" or "none"
+const char *image_file_name(const struct image_file *file);	      // last part of the first path
+const char *image_file_signature(const struct image_file *file);      // "good", "unchecked" or "none"
 const char *image_file_signature_text(const struct image_file *file); // the same for people
 void image_file_key(const struct image_file *file, char ret[2 * KEY_ID + 1]);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 struct multicast_summary {
-	uint64_t bytes;	   // of frames that came by multicast and were right
+	uint64_t bytes; // of frames that came by multicast and were right
 	uint64_t packets, lost, dropped;
 	uint32_t rejected; // frames that were not right
 	uint64_t refused;  // packets that differ from the contract

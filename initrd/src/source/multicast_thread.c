@@ -15,7 +15,7 @@
 #define PACKETS 64u		  // received at once
 #define ALIVE_ALONE SECOND
 #define ALIVE_SILENT (5 * SECOND)
-#define RETURNS_MOST 8u // each costs what the source had sent and nobody had taken
+#define RETURNS_MOST 8u	 // each costs what the source had sent and nobody had taken
 #define SILENCES_MOST 3u // each costs the time until it is noticed
 
 static void explain(struct multicast_feed *feed, const char *why) {
@@ -149,8 +149,9 @@ static int64_t send_need(struct multicast_feed *feed, int64_t now) {
 
 static void *receive(void *data) {
 	struct multicast_feed *feed = data;
-	struct pollfd wait[] = {{.fd = feed->group, .events = POLLIN}, {.fd = feed->sender, .events = POLLIN},
-		{.fd = feed->wake, .events = POLLIN}};
+	struct pollfd wait[] = {{.fd = feed->group, .events = POLLIN},
+				{.fd = feed->sender, .events = POLLIN},
+				{.fd = feed->wake, .events = POLLIN}};
 	bool is_over = false;
 
 	while (!is_over) {

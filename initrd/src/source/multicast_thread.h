@@ -40,8 +40,8 @@ struct multicast_feed {
 	int64_t opened, started, last_data; // started: when multicast did, last
 	int64_t next_alive, alive_every;    // NEEDs while it pauses
 	unsigned returns, silences;
-	uint8_t *rejected; // chunks that only the source is read for
-	uint32_t held;	   // parcels that were not returned
+	uint8_t *rejected;  // chunks that only the source is read for
+	uint32_t held;	    // parcels that were not returned
 	struct feed *inner; // of the source; NULL while multicast runs
 	uint8_t *inner_wanted;
 	uint32_t inside; // threads that wait for the inner feed

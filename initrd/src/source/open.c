@@ -73,8 +73,7 @@ static int read_trailer(struct tail *tail, struct trailer *ret, struct fault *fa
 		return refuse(fault, "the index is not where the trailer locates it");
 	if (r == 0 && ret->index_size > INDEX_SIZE_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED, "image: an index of %llu bytes; at most %llu are supported",
-			(unsigned long long)ret->index_size,
-				 (unsigned long long)INDEX_SIZE_MAX);
+				 (unsigned long long)ret->index_size, (unsigned long long)INDEX_SIZE_MAX);
 	return r < 0 ? r : index_room(ret->index_size / INDEX_ENTRY, fault);
 }
 
@@ -96,7 +95,7 @@ static int read_index(struct tail *tail, struct image *image, struct fault *faul
 	cleanup_free uint8_t *frame = malloc(size);
 	uint8_t head[SKIPPABLE], hash[HASH];
 	int r = frame ? tail_read(tail, trailer->index_at - SKIPPABLE, size, frame, fault)
-		: fault_errno(fault, CODE_FAILED, ENOMEM, "image index");
+		      : fault_errno(fault, CODE_FAILED, ENOMEM, "image index");
 
 	if (r < 0)
 		return r;
@@ -118,13 +117,13 @@ static int check_consequences(struct tail *tail, const struct image *image, stru
 	int r;
 
 	if (image->trailer.index_at != index_end(&image->index) + SKIPPABLE ||
-		tail->size != file_size(&image->index, image->index_size))
+	    tail->size != file_size(&image->index, image->index_size))
 		return refuse(fault, "the size of the frames is not the one in the index");
 	if (seek_table_write(&image->index, image->index_size, &wanted, &size) < 0 || !(there = malloc(size)))
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "image: seek table");
 	r = tail_read(tail, tail->size - size, size, there, fault);
-	return r == 0 && memcmp(there, wanted, size) != 0 ? refuse(fault,
-		"the seek table does not match the index") : r;
+	return r == 0 && memcmp(there, wanted, size) != 0 ? refuse(fault, "the seek table does not match the index")
+							  : r;
 }
 
 int image_open(struct source *source, const struct image_trust *trust, struct image *ret, struct fault *fault) {

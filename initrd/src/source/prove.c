@@ -61,9 +61,8 @@ static int prove_gap(struct worker *w, uint64_t size, struct fault *fault) {
 		if (r < 0)
 			return r;
 		if (memcmp(w->frame, w->data, bytes) != 0)
-			return fault_set(fault, CODE_INTEGRITY,
-				"image: the gap frame at file offset %llu is damaged",
-				(unsigned long long)w->at);
+			return fault_set(fault, CODE_INTEGRITY, "image: the gap frame at file offset %llu is damaged",
+					 (unsigned long long)w->at);
 		if (!advance(w, bytes))
 			return 0;
 		n = size < GAP_MAX ? size : GAP_MAX;
@@ -135,8 +134,10 @@ static void *work(void *argument) {
 int prove_file(struct source *source, const struct image *image, struct progress *progress, struct fault *fault) {
 	uint32_t chunks = image->index.chunk_count;
 	// An image without chunks is one batch too: its gap.
-	struct proof p = {.crew = CREW_INIT(chunks ? (chunks + BATCH - 1) / BATCH : 1), .source = source,
-		.index = &image->index, .progress = progress};
+	struct proof p = {.crew = CREW_INIT(chunks ? (chunks + BATCH - 1) / BATCH : 1),
+			  .source = source,
+			  .index = &image->index,
+			  .progress = progress};
 	int r;
 
 	progress_begin(progress, index_end(&image->index));

@@ -29,7 +29,7 @@ static int refuse_all(const struct servers *servers, struct fault *fault) {
 	fault->code = CODE_NETWORK;
 	for (size_t i = 0; i < servers->urls->count && n < sizeof(fault->text); i++)
 		n += (size_t)snprintf(fault->text + n, sizeof(fault->text) - n, "%s%s", i ? "; " : "",
-			servers->items[i].said);
+				      servers->items[i].said);
 	return -ENETUNREACH;
 }
 
@@ -55,9 +55,8 @@ int server_give_up(struct servers *servers, unsigned at, int64_t idle_ns, struct
 	int r;
 
 	pthread_mutex_lock(&servers->lock);
-	r = fault_set(fault, CODE_NETWORK,
-		"no byte received within %llu seconds; %s", (unsigned long long)(idle_ns / SECOND),
-		      servers->items[at].said);
+	r = fault_set(fault, CODE_NETWORK, "no byte received within %llu seconds; %s",
+		      (unsigned long long)(idle_ns / SECOND), servers->items[at].said);
 	pthread_mutex_unlock(&servers->lock);
 	return r;
 }
@@ -72,8 +71,9 @@ void server_works(struct servers *servers, unsigned at) {
 // Starts the pause. If several streams are interrupted at once, only the first one does.
 static int64_t pause_after(struct server *server, const struct head *head, int64_t now) {
 	int64_t pause = server->not_before > now ? server->not_before - now : backoff_next(&server->backoff);
-	int64_t asked = head->has_retry ? (head->retry_after < RETRY_AFTER_MAX ? head->retry_after
-		: RETRY_AFTER_MAX) * SECOND : 0;
+	int64_t asked = head->has_retry
+				? (head->retry_after < RETRY_AFTER_MAX ? head->retry_after : RETRY_AFTER_MAX) * SECOND
+				: 0;
 
 	return asked > pause ? asked : pause;
 }

@@ -100,8 +100,7 @@ int source_learn_size(struct source *source, uint64_t size, struct fault *fault)
 	}
 	if (before != size)
 		return fault_set(fault, CODE_NETWORK, "the file has %llu bytes on this server, %llu on another",
-			(unsigned long long)size,
-				 (unsigned long long)before);
+				 (unsigned long long)size, (unsigned long long)before);
 	return 0;
 }
 

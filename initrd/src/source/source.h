@@ -18,7 +18,7 @@ struct source {
 	const char *ca;
 	int64_t idle_ns;
 	const char *token_file; // sent for captured images; NULL: none
-	int fd; // of a local file; -1: HTTP
+	int fd;			// of a local file; -1: HTTP
 	struct servers servers;
 	atomic_uint opened; // streams
 	atomic_uint_fast64_t received;

@@ -54,8 +54,7 @@ static int read_file(struct fetch *fetch, void *data, size_t size, struct fault 
 			continue;
 		if (n <= 0)
 			return fault_errno(fault, CODE_FAILED, n < 0 ? errno : EIO, "%s at byte %llu",
-				fetch->source->urls->items[0].path,
-					   (unsigned long long)fetch->at);
+					   fetch->source->urls->items[0].path, (unsigned long long)fetch->at);
 		atomic_fetch_add(&fetch->source->received, (uint64_t)n);
 		fetch->at += (uint64_t)n;
 		fetch->left -= (uint64_t)n;
@@ -72,11 +71,10 @@ int stream_read(struct stream *stream, void *data, size_t size, struct fault *fa
 	if (size > fetch->left)
 		return fault_set(fault, CODE_FAILED, "image: a read of %zu bytes past its range", size);
 	if (__builtin_add_overflow(fetch->at, fetch->left, &end) ||
-		(source_knows_size(fetch->source, &known) && end > known))
+	    (source_knows_size(fetch->source, &known) && end > known))
 		return fault_set(fault, CODE_INTEGRITY,
-			"image: bytes %llu to %llu are needed, but the file ends before",
-			(unsigned long long)fetch->at,
-				 (unsigned long long)(fetch->at + fetch->left));
+				 "image: bytes %llu to %llu are needed, but the file ends before",
+				 (unsigned long long)fetch->at, (unsigned long long)(fetch->at + fetch->left));
 	return fetch->source->fd >= 0 ? read_file(fetch, data, size, fault) : fetch_read(fetch, data, size, fault);
 }
 

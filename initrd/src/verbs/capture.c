@@ -52,8 +52,9 @@ static int send_survey(const struct operands *operands, const struct survey *sur
 // The upload is opened once the map is complete: reading the whole disk takes longer than a server waits.
 static int send_disk(const struct operands *operands, struct device *device, struct packed *ret, struct fault *fault) {
 	const struct pack_order order = {.level = atoi(operands_get_or(operands, "level", "3")),
-		.sector = device->sector, .folder = "/tmp",
-		.drop_rest = !strcmp(operands_get_or(operands, "gaps", "keep"), "drop")};
+					 .sector = device->sector,
+					 .folder = "/tmp",
+					 .drop_rest = !strcmp(operands_get_or(operands, "gaps", "keep"), "drop")};
 	cleanup_with(survey_free) struct survey survey = {0};
 	int r = survey_disk(device->fd, device->name, &order, &survey, fault);
 
@@ -69,7 +70,7 @@ static char *place_of(const char *upload) {
 	if (!at)
 		return strdup(upload);
 	return asprintf(&place, "%.*s" UPLOADED "%s", (int)(at - upload), upload, at + strlen(UPLOADS)) < 0 ? NULL
-		: place;
+													    : place;
 }
 
 // Checks every byte of the image on the server against the one that was made here.

@@ -37,8 +37,8 @@ static void compare(const struct index *old, const struct index *new, struct sum
 	uint32_t i = 0, j = 0;
 
 	while (i < old->chunk_count || j < new->chunk_count) {
-		const struct chunk *a = i < old->chunk_count ? &old->chunks[i] : NULL, *b = j < new->chunk_count
-			? &new->chunks[j] : NULL;
+		const struct chunk *a = i < old->chunk_count ? &old->chunks[i] : NULL,
+				   *b = j < new->chunk_count ? &new->chunks[j] : NULL;
 		if (!b || (a && a->offset < b->offset)) {
 			add(&sums[REMOVED], old, a);
 			i++;
@@ -58,26 +58,25 @@ static void print_human(const struct image_file *old, const struct image_file *n
 	char a[32], b[32];
 
 	printf("old  %s  %s\nnew  %s  %s\n\n%-8s %9s %12s %12s\n", old->image.digest, image_file_name(old),
-		new->image.digest, image_file_name(new), "",
-	       "chunks", "used", "in the file");
+	       new->image.digest, image_file_name(new), "", "chunks", "used", "in the file");
 	for (unsigned i = 0; i < KINDS; i++)
 		printf("%-8s %9llu %12s %12s\n", names[i], (unsigned long long)sums[i].chunks,
-			human_bytes(sums[i].used, a), human_bytes(sums[i].file, b));
+		       human_bytes(sums[i].used, a), human_bytes(sums[i].file, b));
 	if (old->image.index.bytes != new->image.index.bytes)
 		printf("\ndisk     %s -> %s\n", human_bytes(old->image.index.bytes, a),
-			human_bytes(new->image.index.bytes, b));
-	printf("\nfrom old to new: %s of %s (%.1f %%)\n", human_bytes(fetch, a), human_bytes(all, b), all
-		? 100.0 * (double)fetch / (double)all : 0);
+		       human_bytes(new->image.index.bytes, b));
+	printf("\nfrom old to new: %s of %s (%.1f %%)\n", human_bytes(fetch, a), human_bytes(all, b),
+	       all ? 100.0 * (double)fetch / (double)all : 0);
 }
 
 static void print_json(const struct image_file *old, const struct image_file *new, const struct sum sums[KINDS]) {
 	printf("{\"old\": \"%s\", \"new\": \"%s\", \"old_bytes\": %llu, \"new_bytes\": %llu", old->image.digest,
-		new->image.digest,
-	       (unsigned long long)old->image.index.bytes, (unsigned long long)new->image.index.bytes);
+	       new->image.digest, (unsigned long long)old->image.index.bytes,
+	       (unsigned long long)new->image.index.bytes);
 	for (unsigned i = 0; i < KINDS; i++)
 		printf(", \"%s\": {\"chunks\": %llu, \"used_bytes\": %llu, \"frame_bytes\": %llu}", names[i],
-			(unsigned long long)sums[i].chunks,
-		       (unsigned long long)sums[i].used, (unsigned long long)sums[i].file);
+		       (unsigned long long)sums[i].chunks, (unsigned long long)sums[i].used,
+		       (unsigned long long)sums[i].file);
 	puts("}");
 }
 

@@ -11,8 +11,10 @@
 const struct operand_rule facts_rules[] = {
 	{"servers", false, "base URLs of sledd, joined by ,; without them the facts are printed", NULL, check_urls},
 	{"mac", false, "MAC address that identifies the node", NULL, check_mac},
-	{"token", false, "file with the token; a renewed token is written to it; prints \"admitted\" if that ends the "
-		"wait of a claim", NULL, NULL},
+	{"token", false,
+	 "file with the token; a renewed token is written to it; prints \"admitted\" if that ends the "
+	 "wait of a claim",
+	 NULL, NULL},
 	{"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL},
 	{"root", false, "read sysfs and procfs below this directory", NULL, NULL},
 	{0},

@@ -7,7 +7,7 @@
 
 const struct operand_rule filesystem_rules[] = {
 	{"device", true, "partition or disk; its filesystems are printed, one per line, nothing if there is none", NULL,
-		NULL},
+	 NULL},
 	{0},
 };
 

@@ -20,7 +20,8 @@
 static int check_wait(const char *value, struct fault *fault) {
 	uint64_t n;
 	return number_parse(value, WAIT_MAX, &n) < 0
-		? fault_set(fault, CODE_USAGE, "\"%s\" is not 0 to %u seconds", value, WAIT_MAX) : 0;
+		       ? fault_set(fault, CODE_USAGE, "\"%s\" is not 0 to %u seconds", value, WAIT_MAX)
+		       : 0;
 }
 
 const struct operand_rule hello_rules[] = {
@@ -29,7 +30,7 @@ const struct operand_rule hello_rules[] = {
 	{"token", true, "file for the claim token; one that it holds is sent", NULL, NULL},
 	{"nic", true, "MAC address of the interface that the request leaves by", NULL, hello_check_nic},
 	{"ticket", false, "file with a ticket; removed once a server has responded (default " DEFAULT_TICKET ")", NULL,
-		NULL},
+	 NULL},
 	{"wait", false, "seconds to wait for a server (default 120)", NULL, check_wait},
 	{"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL},
 	{"root", false, "read sysfs and procfs below this directory", NULL, NULL},
@@ -65,7 +66,7 @@ static void choose_bearer(struct hello *hello) {
 		(void)unlink(hello->ticket);
 	}
 	if (api_read_token(hello->api.token_file, hello->bearer, &fault) < 0 ||
-		strncmp(hello->bearer, CLAIM_TOKEN, strlen(CLAIM_TOKEN)) != 0)
+	    strncmp(hello->bearer, CLAIM_TOKEN, strlen(CLAIM_TOKEN)) != 0)
 		hello->bearer[0] = 0;
 }
 
@@ -92,7 +93,7 @@ static int exchange(struct hello *hello, struct fault *fault) {
 	if (r == 0 && *hello->bearer && (hello->status == 401 || hello->status == 403)) {
 		api_refused(hello->status, hello->body, fault);
 		fault_print(fault, strncmp(hello->bearer, CLAIM_TOKEN, strlen(CLAIM_TOKEN)) ? "hello: ticket"
-											      : "hello: claim");
+											    : "hello: claim");
 		(void)unlink(hello->ticket);
 		hello->bearer[0] = 0;
 		r = post(hello, fault);
@@ -104,8 +105,8 @@ static int exchange(struct hello *hello, struct fault *fault) {
 static int check_token(const struct hello *hello, struct fault *fault) {
 	bool before = !*hello->api.token && !strncmp(hello->bearer, CLAIM_TOKEN, strlen(CLAIM_TOKEN));
 
-	return before || api_has_claim(&hello->api) ? 0 : fault_set(fault, CODE_NETWORK,
-								     "the server sent no claim token");
+	return before || api_has_claim(&hello->api) ? 0
+						    : fault_set(fault, CODE_NETWORK, "the server sent no claim token");
 }
 
 static int take_claim(struct hello *hello, struct fault *fault) {

@@ -14,8 +14,9 @@ const struct operand_rule inspect_rules[] = {
 	{0},
 };
 
-static unsigned percent(uint64_t part, uint64_t whole) { return whole
-			? (unsigned)(100.0 * (double)part / (double)whole + 0.5) : 0; }
+static unsigned percent(uint64_t part, uint64_t whole) {
+	return whole ? (unsigned)(100.0 * (double)part / (double)whole + 0.5) : 0;
+}
 
 static void print_signature(const struct image_file *o) {
 	const char *state = image_file_signature(o);
@@ -25,8 +26,8 @@ static void print_signature(const struct image_file *o) {
 	if (!strcmp(state, "none"))
 		puts("signature   none");
 	else
-		printf("signature   %s, key %s\n", strcmp(state, "good") ? "not checked (SLED_KEYS names no keys)"
-			: "good", key);
+		printf("signature   %s, key %s\n",
+		       strcmp(state, "good") ? "not checked (SLED_KEYS names no keys)" : "good", key);
 }
 
 static void print_partitions(const struct index *index) {
@@ -38,8 +39,7 @@ static void print_partitions(const struct index *index) {
 	for (uint32_t i = 0; i < index->partition_count; i++) {
 		const struct index_partition *p = &index->partitions[i];
 		printf("  %3u  %-16s %12s %12s %12s %4u %%\n", i + 1, p->content, human_bytes(p->start, start),
-			human_bytes(p->bytes, bytes),
-		       human_bytes(p->used, used), percent(p->used, p->bytes));
+		       human_bytes(p->bytes, bytes), human_bytes(p->used, used), percent(p->used, p->bytes));
 	}
 }
 
@@ -50,11 +50,11 @@ static void print_human(const struct image_file *o) {
 	printf("image       %s\ndigest      %s\n", image_file_name(o), o->image.digest);
 	print_signature(o);
 	printf("disk        %s (%llu bytes, sectors of %u)\n", human_bytes(index->bytes, bytes),
-		(unsigned long long)index->bytes, index->sector);
+	       (unsigned long long)index->bytes, index->sector);
 	printf("used        %s, %u %% of the disk, in %u chunks\n", human_bytes(index->used, used),
-		percent(index->used, index->bytes), index->chunk_count);
+	       percent(index->used, index->bytes), index->chunk_count);
 	printf("file        %s, %u %% of what is used\n", human_bytes(o->file_bytes, file),
-		percent(o->file_bytes, index->used));
+	       percent(o->file_bytes, index->used));
 	print_partitions(index);
 }
 
@@ -66,7 +66,7 @@ static void print_json(const struct image_file *o) {
 	printf("{\"name\": ");
 	json_string(stdout, image_file_name(o));
 	printf(", \"digest\": \"%s\", \"signature\": \"%s\", \"key\": \"%s\"", o->image.digest, image_file_signature(o),
-		key);
+	       key);
 	printf(", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, \"chunks\": %u, "
 	       "\"partitions\": [",
 	       (unsigned long long)index->bytes, index->sector, (unsigned long long)index->used,
@@ -74,8 +74,8 @@ static void print_json(const struct image_file *o) {
 	for (uint32_t i = 0; i < index->partition_count; i++) {
 		const struct index_partition *p = &index->partitions[i];
 		printf("%s{\"content\": \"%s\", \"start\": %llu, \"bytes\": %llu, \"used_bytes\": %llu}", i ? ", " : "",
-			p->content,
-		       (unsigned long long)p->start, (unsigned long long)p->bytes, (unsigned long long)p->used);
+		       p->content, (unsigned long long)p->start, (unsigned long long)p->bytes,
+		       (unsigned long long)p->used);
 	}
 	puts("]}");
 }

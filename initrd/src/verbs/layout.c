@@ -22,7 +22,8 @@ static int check_alone(const struct disks *disks, const struct disk *disk, const
 	for (size_t i = 0; i < disks->count; i++) {
 		const struct disk *other = &disks->items[i];
 		if (other != disk && !transport_same_disk(other, disk) && other->parts && strstr(other->parts, line))
-			return fault_set(fault, CODE_DISK,
+			return fault_set(
+				fault, CODE_DISK,
 				"%s (serial %s) has a copy of the partition %s of %s: remove one of the two disks",
 				other->name, other->serial, guid, disk->name);
 	}

@@ -17,8 +17,9 @@ const struct operand_rule load_rules[] = {
 const struct operand_rule unload_rules[] = {{0}};
 const struct operand_rule jump_rules[] = {{0}};
 
-static enum exit_code ended(int r, const char *verb, const struct fault *fault) { return r < 0
-			    ? (enum exit_code)fault_print(fault, verb) : CODE_DONE; }
+static enum exit_code ended(int r, const char *verb, const struct fault *fault) {
+	return r < 0 ? (enum exit_code)fault_print(fault, verb) : CODE_DONE;
+}
 
 enum exit_code verb_load(const struct operands *operands) {
 	const char *kernel = operands_get(operands, "kernel"), *initrd = operands_get_or(operands, "initrd", "");

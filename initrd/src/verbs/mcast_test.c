@@ -15,8 +15,8 @@
 #include "net/udp.h"
 #include "verbs/verbs.h"
 
-#define CHUNKS 128u  // that are requested: about 40 MB
-#define CLIENTS 16u  // pretended, one after the other, until the sender sends
+#define CHUNKS 128u // that are requested: about 40 MB
+#define CLIENTS 16u // pretended, one after the other, until the sender sends
 #define ASKS (100 * MILLISECOND)
 #define WAITS (3 * SECOND) // for the first packet
 #define QUIET (500 * MILLISECOND)
@@ -36,9 +36,9 @@ struct trial {
 	int sender, group;
 	struct sniff sniff;
 	struct sighting seen;
-	uint32_t first, client; // client ids are first + 1 and so on
-	uint32_t rate, clients; // as announced, kbit/s
-	uint32_t last;		// sequence
+	uint32_t first, client;	   // client ids are first + 1 and so on
+	uint32_t rate, clients;	   // as announced, kbit/s
+	uint32_t last;		   // sequence
 	int64_t asked, begin, end; // of DATA
 };
 
@@ -57,7 +57,7 @@ static bool is_routed(const struct sockaddr_in *to) {
 	const int on = 1;
 
 	return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_DONTROUTE, &on, sizeof(on)) == 0 &&
-		connect(fd, (const struct sockaddr *)to, sizeof(*to)) < 0;
+	       connect(fd, (const struct sockaddr *)to, sizeof(*to)) < 0;
 }
 
 static int open_trial(struct trial *t, const struct operands *operands, struct fault *fault) {

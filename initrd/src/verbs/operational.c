@@ -68,7 +68,7 @@ static int confirm(const struct operands *line, const char *ca, const char *root
 	cleanup_with(api_close) struct api api = {0};
 	cleanup_with(text_free) struct text text = {0};
 	int r = api_open_with(operands_get(line, "server"), operands_get(line, "mac"), operands_get(line, "token"), ca,
-		&api, fault);
+			      &api, fault);
 
 	if (r == 0)
 		r = os_describe(root, operands_get(line, "generation"), &text, fault);

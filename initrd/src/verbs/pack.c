@@ -23,8 +23,8 @@ const struct operand_rule pack_rules[] = {
 	{"out", true, "image file; an existing one is replaced once the new one is complete", NULL, NULL},
 	{"level", false, "zstd level, 1 to 19 (default 3)", NULL, check_level},
 	{"key", false, "PEM file with the Ed25519 private key to sign with", NULL, NULL},
-	{"sector", false, "logical sector size of the disk (default: that with which its content is found)",
-	 "512|4096", NULL},
+	{"sector", false, "logical sector size of the disk (default: that with which its content is found)", "512|4096",
+	 NULL},
 	{"gaps", false, "what lies outside of partitions and behind filesystems (default keep)", "keep|drop", NULL},
 	{"limit", false, "most bytes of disk that a compressed or foreign file may become (default 4398046511104)",
 	 NULL, check_positive},
@@ -72,9 +72,8 @@ static void print_packed(const struct request *request, const struct packed *pac
 		       packed->digest, packed->bytes, packed->used, packed->file_bytes);
 	else
 		printf("%s: %s\n%s, disk of %s, used %s, %.2f:1\n", request->out, packed->digest,
-			human_bytes(packed->file_bytes, file),
-		       human_bytes(packed->bytes, disk), human_bytes(packed->used, used),
-		       	(double)packed->used / (double)packed->file_bytes);
+		       human_bytes(packed->file_bytes, file), human_bytes(packed->bytes, disk),
+		       human_bytes(packed->used, used), (double)packed->used / (double)packed->file_bytes);
 }
 
 enum exit_code verb_pack(const struct operands *operands) {

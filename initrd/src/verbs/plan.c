@@ -14,15 +14,17 @@
 
 static int check_wait(const char *value, struct fault *fault) {
 	uint64_t n;
-	return number_parse(value, WAIT_MAX, &n) < 0 ? fault_set(fault, CODE_USAGE, "\"%s\" is not 0 to %u seconds",
-		value, WAIT_MAX)
-						     : 0;
+	return number_parse(value, WAIT_MAX, &n) < 0
+		       ? fault_set(fault, CODE_USAGE, "\"%s\" is not 0 to %u seconds", value, WAIT_MAX)
+		       : 0;
 }
 
 const struct operand_rule plan_rules[] = {
 	API_RULES,
-	{"out", true, "file for the plan; prints \"generation N run R\" and writes it, or prints \"unchanged\", "
-		"or \"waiting\" for the admission of a claim", NULL, NULL},
+	{"out", true,
+	 "file for the plan; prints \"generation N run R\" and writes it, or prints \"unchanged\", "
+	 "or \"waiting\" for the admission of a claim",
+	 NULL, NULL},
 	{"run", false, "run of the plan before; omit it for the first plan of this boot", NULL, check_number},
 	{"wait", false, "seconds to wait for a new plan and for a server (default 60)", NULL, check_wait},
 	{0},
@@ -40,7 +42,7 @@ static int store(const struct operands *operands, const char *plan, size_t size,
 		return r;
 	if (known && number_parse(known, NUMBER_MAX, &before) == 0 && numbers.run <= before)
 		return fault_set(fault, CODE_FAILED, "the server sent run %" PRIu64 " after run %s", numbers.run,
-			known);
+				 known);
 	r = file_write_atomic(out, 0600, plan, size);
 	if (r < 0)
 		return fault_errno(fault, CODE_FAILED, r, "%s", out);

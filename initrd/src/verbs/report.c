@@ -22,7 +22,7 @@
 #define END_NS (600 * SECOND) // how long an end is retried: contract/report.md
 #define BEAT_NS (5 * SECOND)  // a running step sends a word at least every 10 s: contract/admission.md
 #define NEVER INT64_MAX
-#define LOG_MAX (64u * 1024)  // of a posted log: contract/report.md
+#define LOG_MAX (64u * 1024) // of a posted log: contract/report.md
 #define LOG_OUTPUT (40u * 1024)
 #define LOG_MARK "--- dmesg\n"
 
@@ -191,8 +191,8 @@ static void post_log(struct sender *s, const char *path) {
 	size_t size = 0;
 
 	if (file_read_tail(path, LOG_OUTPUT, &log, &size) == 0)
-		text_add(&text, size > LOG_OUTPUT ? log + size - LOG_OUTPUT : log, size > LOG_OUTPUT ? LOG_OUTPUT
-			: size);
+		text_add(&text, size > LOG_OUTPUT ? log + size - LOG_OUTPUT : log,
+			 size > LOG_OUTPUT ? LOG_OUTPUT : size);
 	if (text.size && text.data[text.size - 1] != '\n')
 		text_adds(&text, "\n");
 	text_adds(&text, LOG_MARK);

@@ -10,9 +10,9 @@
 #include "sender/sender.h"
 #include "verbs/verbs.h"
 
-#define SECRET_MAX 4096u	// bytes
+#define SECRET_MAX 4096u // bytes
 #define RATE_MBIT_MAX 100000u
-#define ACTIVATED 3		// the socket that systemd passes
+#define ACTIVATED 3 // the socket that systemd passes
 
 const struct operand_rule send_rules[] = {
 	{"folder", true, "folder of the images", NULL, NULL},
@@ -55,15 +55,16 @@ static int open_sender(struct sender *sender, const struct operands *operands, s
 	sender->folder->path = folder;
 	sender->state = operands_get(operands, "state");
 	sender->fd = ACTIVATED;
-	r = activated && !strcmp(activated, "1") ? udp_adopt(ACTIVATED, fault)
-		: udp_listen((uint16_t)number_of(operands, "port", SENDER_PORT, 65535), &sender->fd, fault);
+	r = activated && !strcmp(activated, "1")
+		    ? udp_adopt(ACTIVATED, fault)
+		    : udp_listen((uint16_t)number_of(operands, "port", SENDER_PORT, 65535), &sender->fd, fault);
 	return r == 0 ? udp_limit_hops(sender->fd, (int)number_of(operands, "ttl", 1, 255), fault) : r;
 }
 
 enum exit_code verb_send(const struct operands *operands) {
-	struct sender sender = {
-		.cap = (uint32_t)number_of(operands, "rate", 0, RATE_MBIT_MAX) * 1000,
-		.from = (uint32_t)number_of(operands, "from", 2, UINT16_MAX), .fd = -1};
+	struct sender sender = {.cap = (uint32_t)number_of(operands, "rate", 0, RATE_MBIT_MAX) * 1000,
+				.from = (uint32_t)number_of(operands, "from", 2, UINT16_MAX),
+				.fd = -1};
 	struct fault fault;
 	int r = open_sender(&sender, operands, &fault);
 

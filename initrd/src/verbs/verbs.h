@@ -10,18 +10,16 @@
 
 struct verb {
 	const char *name, *help;
-	const struct operand_rule *rules;			// of `run`
+	const struct operand_rule *rules; // of `run`
 	enum exit_code (*run)(const struct operands *operands);
 	enum exit_code (*run_words)(int count, char **words); // instead of `run`: gets its words unparsed
-	const char *words;					// of run_words, for help
+	const char *words;				      // of run_words, for help
 };
 
 extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], grow_rules[], bootentry_rules[],
-	report_rules[], content_rules[],
-	seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[], inspect_rules[], verify_rules[],
-		diff_rules[], sign_rules[],
-	pack_rules[], load_rules[], unload_rules[], jump_rules[], hello_rules[], hostkey_rules[], send_rules[],
-		mcast_test_rules[], filesystem_rules[];
+	report_rules[], content_rules[], seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[],
+	inspect_rules[], verify_rules[], diff_rules[], sign_rules[], pack_rules[], load_rules[], unload_rules[],
+	jump_rules[], hello_rules[], hostkey_rules[], send_rules[], mcast_test_rules[], filesystem_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);

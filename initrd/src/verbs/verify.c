@@ -31,7 +31,7 @@ static int verify_file(struct image_file *o, struct progress *progress, struct f
 
 	if (r == 0)
 		printf("verify: %s is correct: %u chunks, %s, %s\n", image_file_name(o), o->image.index.chunk_count,
-			o->image.digest, image_file_signature_text(o));
+		       o->image.digest, image_file_signature_text(o));
 	return r;
 }
 
@@ -45,13 +45,13 @@ static size_t print_ranges(const struct index *index, const uint8_t *differ) {
 		if (!bitmap_has(differ, i))
 			continue;
 		while (next < index->chunk_count && bitmap_has(differ, next) &&
-			index->chunks[next].offset == index->chunks[next - 1].offset + CHUNK)
+		       index->chunks[next].offset == index->chunks[next - 1].offset + CHUNK)
 			next++;
-		uint64_t start = index->chunks[i].offset, end = index->chunks[next - 1].offset + chunk_size(index,
-			&index->chunks[next - 1]);
+		uint64_t start = index->chunks[i].offset,
+			 end = index->chunks[next - 1].offset + chunk_size(index, &index->chunks[next - 1]);
 		if (count++ < RANGES_MAX)
 			printf("differs: bytes %llu to %llu (%s)\n", (unsigned long long)start,
-				(unsigned long long)end - 1, human_bytes(end - start, size));
+			       (unsigned long long)end - 1, human_bytes(end - start, size));
 	}
 	return count;
 }
@@ -60,9 +60,9 @@ static void print_found(const struct device *device, const struct image_file *o,
 	char used[32];
 
 	printf("verify: %s holds %s: %s in %u chunks, %s, %s%s%s\n", device->name, image_file_name(o),
-		human_bytes(o->image.index.used, used), o->image.index.chunk_count, o->image.digest,
-		image_file_signature_text(o), found->is_moved ? "; its GPT is that for a disk of another size" : "",
-		found->is_grown ? "; its last partition has grown" : "");
+	       human_bytes(o->image.index.used, used), o->image.index.chunk_count, o->image.digest,
+	       image_file_signature_text(o), found->is_moved ? "; its GPT is that for a disk of another size" : "",
+	       found->is_grown ? "; its last partition has grown" : "");
 }
 
 static int compare(struct device *device, const struct image_file *o, struct progress *progress, struct fault *fault) {
@@ -82,12 +82,13 @@ static int compare(struct device *device, const struct image_file *o, struct pro
 		printf("differs: %zu more ranges\n", ranges - RANGES_MAX);
 	if (found.copy_differs)
 		printf("differs: bytes %llu to %llu (the copy of the GPT)\n", (unsigned long long)found.copy_at,
-			(unsigned long long)(found.copy_at + found.copy_size - 1));
+		       (unsigned long long)(found.copy_at + found.copy_size - 1));
 	if (found.found.differ > 0 || found.copy_differs)
-		return fault_set(fault, CODE_INTEGRITY, "%s does not hold %s: %u of %u chunks differ in %zu ranges%s, "
-			"%u of them cannot be read", device->name, image_file_name(o), found.found.differ,
-			index->chunk_count, ranges, found.copy_differs ? ", and the copy of the GPT" : "",
-			found.found.unreadable);
+		return fault_set(fault, CODE_INTEGRITY,
+				 "%s does not hold %s: %u of %u chunks differ in %zu ranges%s, "
+				 "%u of them cannot be read",
+				 device->name, image_file_name(o), found.found.differ, index->chunk_count, ranges,
+				 found.copy_differs ? ", and the copy of the GPT" : "", found.found.unreadable);
 	print_found(device, o, &found);
 	return 0;
 }
@@ -98,7 +99,7 @@ static int verify_disk(const struct operands *operands, const struct image_file 
 	cleanup_with(device_close) struct device device = {.fd = -1};
 	cleanup_with(text_free) struct text list = {0};
 	int r = selector ? device_open_read(selector, &device, &list, fault)
-		: device_open_read_file(file, &device, fault);
+			 : device_open_read_file(file, &device, fault);
 
 	if (r < 0)
 		fputs(text_string(&list), stderr);
@@ -119,7 +120,7 @@ enum exit_code verb_verify(const struct operands *operands) {
 		r = fault_set(&fault, CODE_USAGE, "disk= and file= exclude each other");
 	if (r == 0)
 		r = image_file_open_signed(place, operands_get(operands, "digest"), operands_get(operands, "keys"), &o,
-			&fault);
+					   &fault);
 	if (r == 0)
 		r = disk || file ? verify_disk(operands, &o, &progress, &fault) : verify_file(&o, &progress, &fault);
 	return r < 0 ? fault_print(&fault, "verify") : CODE_DONE;

@@ -10,7 +10,7 @@ const struct operand_rule watchdog_rules[] = {
 	{"driver", true, "kernel module of its driver, such as iTCO_wdt", NULL, NULL},
 	{"seconds", false, "timeout to arm it with (default 300)", NULL, check_watchdog},
 	{"state", false, "find it, arm it and stop it again, arm it, or stop it (default find)", "find|try|on|off",
-		NULL},
+	 NULL},
 	{"root", false, "read sysfs and devices below this directory", NULL, NULL},
 	{0},
 };

@@ -25,8 +25,8 @@ static int choice(const struct operands *operands, const char *key, const char *
 }
 
 static struct write_order order_of(const struct operands *operands) {
-	static const char *const modes[] = {"full", "delta", "auto", NULL}, *const gaps[] =
-		{"discard", "zero", "keep", NULL};
+	static const char *const modes[] = {"full", "delta", "auto", NULL}, *const gaps[] = {"discard", "zero", "keep",
+											     NULL};
 	static const char *const checks[] = {"none", "sample", "full", NULL};
 
 	return (struct write_order){
@@ -57,12 +57,14 @@ static int open_proven(struct source *source, const struct operands *operands, s
 
 	if (is_unsigned_asked(operands) && !trust.allow_unsigned)
 		fputs("write: unsigned=allow is ignored: there is no file " UNSIGNED_ALLOWED " on this machine\n",
-			stderr);
+		      stderr);
 	if (!path && !(path = getenv("SLED_KEYS")))
 		path = DEFAULT_KEYS;
 	if (access(path, F_OK) < 0 && errno == ENOENT && !trust.allow_unsigned)
-		return fault_set(fault, CODE_FAILED, "%s is missing: the public keys that may sign images; elsewhere "
-			"than on a node, pass keys=image.pub of the site", path);
+		return fault_set(fault, CODE_FAILED,
+				 "%s is missing: the public keys that may sign images; elsewhere "
+				 "than on a node, pass keys=image.pub of the site",
+				 path);
 	r = keys_read(path, &keys, fault);
 	if (r == 0)
 		r = floors_read(floor ? floor : DEFAULT_FLOOR, &floors, fault);
@@ -74,9 +76,9 @@ static void print_detail(const struct written *w, uint64_t used, int64_t took, b
 	const struct multicast_summary *m = &w->multicast;
 	const double mb = 1e6, s = (double)(took > 0 ? took : 1) / (double)SECOND;
 
-	printf("detail %s: %.0f MB in %.1f s, %.0f MB/s; fetched %.0f MB, wrote %.0f MB", w->mode == WRITE_FULL ? "full"
-		: "delta",
-	       (double)used / mb, s, (double)used / mb / s, (double)w->fetched / mb, (double)w->written / mb);
+	printf("detail %s: %.0f MB in %.1f s, %.0f MB/s; fetched %.0f MB, wrote %.0f MB",
+	       w->mode == WRITE_FULL ? "full" : "delta", (double)used / mb, s, (double)used / mb / s,
+	       (double)w->fetched / mb, (double)w->written / mb);
 	if (w->mode == WRITE_DELTA)
 		printf(", %.0f MB were right before", (double)w->right_before / mb);
 	printf("; %s", w->why);
@@ -84,8 +86,8 @@ static void print_detail(const struct written *w, uint64_t used, int64_t took, b
 		printf("; multicast %.0f MB, %llu packets lost of %llu, %llu without room, %u frames rejected, "
 		       "%llu refused%s%s",
 		       (double)m->bytes / mb, (unsigned long long)m->lost, (unsigned long long)(m->lost + m->packets),
-		       (unsigned long long)m->dropped, m->rejected,
-		       (unsigned long long)m->refused, *m->why ? "; not all: " : "", m->why);
+		       (unsigned long long)m->dropped, m->rejected, (unsigned long long)m->refused,
+		       *m->why ? "; not all: " : "", m->why);
 	printf("\n");
 }
 
@@ -99,8 +101,7 @@ static void print_received(const struct written *w) {
 }
 
 static int write_timed(struct source *source, const struct image *image, const struct operands *operands,
-		       struct device *device,
-		       struct fault *fault) {
+		       struct device *device, struct fault *fault) {
 	struct write_order order = order_of(operands);
 	const char *multicast = operands_get(operands, "multicast");
 	struct place place;
@@ -151,7 +152,7 @@ enum exit_code verb_write(const struct operands *operands) {
 	if (has_file == !!operands_get(operands, "disk") || (has_file && operands_get(operands, "keep")))
 		r = fault_set(&fault, CODE_USAGE, "exactly one of disk= (with keep=) and file= is required");
 	else if (!has_file && (r = device_open_whole(operands_get(operands, "disk"), operands_get(operands, "keep"),
-		&device, &list, &fault)) < 0)
+						     &device, &list, &fault)) < 0)
 		fputs(text_string(&list), stderr);
 	if (r == 0)
 		r = write_to(&device, operands, &fault);

@@ -15,8 +15,8 @@
 
 static int refuse(const struct device *device, uint64_t offset, struct fault *fault) {
 	return fault_set(fault, CODE_INTEGRITY,
-		"%s: what was written at byte %llu is not what is read back: check the disk for defects", device->name,
-			 (unsigned long long)offset);
+			 "%s: what was written at byte %llu is not what is read back: check the disk for defects",
+			 device->name, (unsigned long long)offset);
 }
 
 static bool can_be_checked(const struct index *index, const struct fit *fit, uint32_t i) {
@@ -25,8 +25,8 @@ static bool can_be_checked(const struct index *index, const struct fit *fit, uin
 
 // One chunk of each equal part of the image, so that samples cover the whole disk.
 static void draw(const struct index *index, uint64_t salt, uint8_t *chunks) {
-	uint32_t all = index->chunk_count, count = all / SAMPLE_SHARE > SAMPLE_LEAST ? all / SAMPLE_SHARE
-		: SAMPLE_LEAST;
+	uint32_t all = index->chunk_count,
+		 count = all / SAMPLE_SHARE > SAMPLE_LEAST ? all / SAMPLE_SHARE : SAMPLE_LEAST;
 
 	count = count < all ? count : all;
 	for (uint64_t i = 0; i < count; i++) {
@@ -49,8 +49,7 @@ static int explain(struct device *device, const struct index *index, const struc
 }
 
 int check_chunks(struct device *device, const struct index *index, const struct fit *fit, enum write_check how,
-		 uint64_t salt,
-		 struct progress *progress, struct fault *fault) {
+		 uint64_t salt, struct progress *progress, struct fault *fault) {
 	cleanup_free uint8_t *chunks = calloc(1, bitmap_size(index) + 1);
 	struct delta found;
 	int r;

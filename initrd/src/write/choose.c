@@ -12,7 +12,7 @@
 #include "write/cost.h"
 #include "write/delta.h"
 
-#define SAMPLE_MIN 32u			  // chunks
+#define SAMPLE_MIN 32u // chunks
 #define SAMPLE_MAX 128u
 // Between the two, one chunk of this many: too few samples say little about the rates of a busy machine.
 #define SAMPLE_SHARE 16u
@@ -20,7 +20,7 @@
 #define PIECE (256u << 10)
 #define FETCH_MAX (4u << 20)
 #define FETCH_TIME (SECOND / 2)
-#define DECODE_RATE UINT64_C(850000000)	  // of one core, zstd and SHA-256: an estimate that seldom decides
+#define DECODE_RATE UINT64_C(850000000) // of one core, zstd and SHA-256: an estimate that seldom decides
 
 static uint64_t rate_of(uint64_t bytes, int64_t took) {
 	return took > 0 ? (uint64_t)((double)bytes * (double)SECOND / (double)took) : UINT64_MAX >> 1;
@@ -38,12 +38,12 @@ static uint64_t frames_size(const struct index *index) {
 static int measure_source(struct source *source, const struct index *index, uint64_t *ret, struct fault *fault) {
 	cleanup_with(stream_close) struct stream *stream = NULL;
 	cleanup_free uint8_t *piece = malloc(PIECE);
-	uint64_t from = index->chunks[index->chunk_count / 2].at, left = index_end(index) - from, size =
-		left < FETCH_MAX ? left : FETCH_MAX;
+	uint64_t from = index->chunks[index->chunk_count / 2].at, left = index_end(index) - from,
+		 size = left < FETCH_MAX ? left : FETCH_MAX;
 	uint64_t timed = 0;
 	int64_t begin = clock_now(), first = begin;
-	int r = piece ? stream_open(source, &stream, fault) : fault_errno(fault, CODE_FAILED, ENOMEM,
-		"measuring the source");
+	int r = piece ? stream_open(source, &stream, fault)
+		      : fault_errno(fault, CODE_FAILED, ENOMEM, "measuring the source");
 
 	if (r == 0)
 		stream_range(stream, from, size);

@@ -29,7 +29,7 @@ static bool has_head(const struct index *index) { return index->chunk_count > 0 
 // Chunks that the table changes on this disk, or may change: these are compared byte for byte.
 static bool is_table(const struct comparing *c, const struct chunk *chunk) {
 	return chunk->offset == 0 || chunk->offset + CHUNK > ends_tail_at(&c->ends) ||
-		fit_changes(&c->fit, c->index, chunk);
+	       fit_changes(&c->fit, c->index, chunk);
 }
 
 // What `write` makes of the chunk.
@@ -143,7 +143,7 @@ static int compare_copy(struct comparing *c, struct fault *fault) {
 	c->ret->copy_at = c->fit.copy_at;
 	c->ret->copy_size = c->fit.copy_size;
 	c->ret->copy_differs = device_read(c->device, c->there, c->fit.copy_size, c->fit.copy_at, &ignored) < 0 ||
-		memcmp(expected, c->there, c->fit.copy_size) != 0;
+			       memcmp(expected, c->there, c->fit.copy_size) != 0;
 	return 0;
 }
 
@@ -205,8 +205,8 @@ static void comparing_end(struct comparing *c) {
 
 int compare_disk(struct device *device, struct source *source, const struct index *index, uint8_t *chunks,
 		 struct compared *ret, struct progress *progress, struct fault *fault) {
-	cleanup_with(comparing_end) struct comparing c = {.device = device, .source = source, .index = index,
-		.chunks = chunks, .ret = ret};
+	cleanup_with(comparing_end) struct comparing c = {
+		.device = device, .source = source, .index = index, .chunks = chunks, .ret = ret};
 	int r;
 
 	*ret = (struct compared){0};

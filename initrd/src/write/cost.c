@@ -19,8 +19,8 @@ static struct part longer(struct part a, struct part b) { return b.seconds > a.s
 static struct part full(const struct cost *cost) {
 	uint64_t write = cost->write ? cost->write : cost->read;
 	struct part fetching = {seconds(cost->fetch, cost->network), cost->network, "fetching", ""};
-	struct part writing = {seconds(cost->used, write), write, "writing", cost->write ? ""
-		: " (taken to be that of reading)"};
+	struct part writing = {seconds(cost->used, write), write, "writing",
+			       cost->write ? "" : " (taken to be that of reading)"};
 	struct part decoding = {seconds(cost->used, cost->decode), cost->decode, "decoding", ""};
 
 	return longer(longer(fetching, writing), decoding);
@@ -36,8 +36,8 @@ static const char *rate_text(uint64_t rate, char *text, size_t room) {
 
 bool cost_is_delta(const struct cost *cost, char *why, size_t room) {
 	struct part all = full(cost);
-	double reading = seconds(cost->used, cost->read), share = cost->sampled ? (double)cost->differ / cost->sampled
-		: 1;
+	double reading = seconds(cost->used, cost->read),
+	       share = cost->sampled ? (double)cost->differ / cost->sampled : 1;
 	bool is_delta = reading + share * all.seconds < WORTH * all.seconds;
 	char read_rate[32], full_rate[32];
 

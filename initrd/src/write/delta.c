@@ -10,8 +10,8 @@
 #include "base/crew.h"
 #include "image/bitmap.h"
 
-#define THREADS_PER_CORE 2u // one reads while the other hashes
-#define THREADS_MAX 32u	    // each has a buffer of one chunk
+#define THREADS_PER_CORE 2u  // one reads while the other hashes
+#define THREADS_MAX 32u	     // each has a buffer of one chunk
 #define SKIP_MAX (64u << 10) // free bytes between two runs that are read with them: cheaper than another request
 
 // What the threads share.
@@ -32,7 +32,7 @@ static int read_chunk(struct search *s, const struct chunk *chunk, uint8_t *data
 	int r = 0;
 
 	for (size_t from = 0, size = 0; r == 0 && chunk_runs(s->index, chunk, from, SKIP_MAX, &from, &size);
-		from += size) {
+	     from += size) {
 		if (chunk->offset + from + size > s->device->bytes)
 			return -ENOSPC;
 		r = device_read(s->device, data + from, size, chunk->offset + from, &ignored);
@@ -108,10 +108,12 @@ static uint64_t total_of(const struct index *index, const uint8_t *chunks, uint3
 }
 
 int delta_find(struct device *device, const struct index *index, uint8_t *chunks, struct delta *ret,
-	       struct progress *progress,
-	       struct fault *fault) {
-	struct search s = {.crew = CREW_INIT(index->chunk_count), .device = device, .index = index,
-		.progress = progress, .chunks = chunks};
+	       struct progress *progress, struct fault *fault) {
+	struct search s = {.crew = CREW_INIT(index->chunk_count),
+			   .device = device,
+			   .index = index,
+			   .progress = progress,
+			   .chunks = chunks};
 	int64_t begin = clock_now();
 	uint32_t count;
 	uint64_t total = total_of(index, chunks, &count);

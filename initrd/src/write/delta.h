@@ -21,8 +21,7 @@ struct delta {
 // chunk that cannot be read, or that reaches past the end of the disk, is not correct. Used for delta (with all
 // chunks), for resuming and for reading back. `progress` counts the used bytes of `chunks`; it may be NULL.
 int delta_find(struct device *device, const struct index *index, uint8_t *chunks, struct delta *ret,
-	       struct progress *progress,
-	       struct fault *fault);
+	       struct progress *progress, struct fault *fault);
 
 // The same for about `count` chunks, one in each equal part of the image, chosen by `seed`.
 int delta_sample(struct device *device, const struct index *index, uint32_t count, uint64_t seed, struct delta *ret,

@@ -9,8 +9,8 @@
 #include "disk/grow.h"
 
 int ends_open(uint64_t bytes, uint32_t sector, struct ends *ret, struct fault *fault) {
-	*ret = (struct ends){.bytes = bytes, .sector = sector, .head = device_buffer(CHUNK),
-		.tail = device_buffer(ENDS_TAIL)};
+	*ret = (struct ends){
+		.bytes = bytes, .sector = sector, .head = device_buffer(CHUNK), .tail = device_buffer(ENDS_TAIL)};
 	return ret->head && ret->tail ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "partition table");
 }
 
@@ -97,8 +97,8 @@ static int nothing(struct device *device) {
 
 bool ends_grow(struct ends *ends) {
 	static const struct device_ops ops = {ends_pread, ends_pwrite, no_range, no_range, nothing, nothing};
-	struct device device = {.ops = &ops, .fd = -1, .name = "table", .bytes = ends->bytes, .sector = ends->sector,
-		.context = ends};
+	struct device device = {
+		.ops = &ops, .fd = -1, .name = "table", .bytes = ends->bytes, .sector = ends->sector, .context = ends};
 	struct grown grown = {0};
 	struct fault ignored;
 

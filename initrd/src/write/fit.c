@@ -26,15 +26,15 @@ int fit_check(const struct index *index, const struct device *device, struct fau
 	if (index->sector == device->sector)
 		return 0;
 	return fault_set(fault, CODE_UNSUPPORTED,
-		"disk %s has sectors of %u bytes, but the image was made of a disk with sectors of %u",
-		device->name,
-			 device->sector, index->sector);
+			 "disk %s has sectors of %u bytes, but the image was made of a disk with sectors of %u",
+			 device->name, device->sector, index->sector);
 }
 
 static int cannot_move(const struct index *index, const struct device *device, const char *why, struct fault *fault) {
-	return fault_set(fault, CODE_UNSUPPORTED,
+	return fault_set(
+		fault, CODE_UNSUPPORTED,
 		"disk %s has %llu bytes; the image's GPT %s, so the image fits only on a disk of the same size, %llu",
-			 device->name, wide(device->bytes), why, wide(index->bytes));
+		device->name, wide(device->bytes), why, wide(index->bytes));
 }
 
 static bool is_used(const uint8_t *entry) {
@@ -86,7 +86,7 @@ static void find_old_copy(const struct table *t, struct fit *fit) {
 	uint64_t sectors = copy_size(t) / t->gpt.sector;
 
 	if (t->gpt.other >= t->gpt.disk_sectors || t->gpt.other < sectors ||
-		t->gpt.other + 1 - sectors <= t->gpt.last_usable)
+	    t->gpt.other + 1 - sectors <= t->gpt.last_usable)
 		return;
 	fit->old_size = sectors * t->gpt.sector;
 	fit->old_at = (t->gpt.other + 1) * t->gpt.sector - fit->old_size;
@@ -118,20 +118,20 @@ static uint64_t image_reach(const struct fit *fit, const struct table *t, const 
 }
 
 static int check_room(const struct fit *fit, const struct table *t, const struct index *index,
-		      const struct device *device,
-		      struct fault *fault) {
+		      const struct device *device, struct fault *fault) {
 	uint64_t far = image_reach(fit, t, index), need = far + copy_size(t);
 
 	if (device->bytes >= need)
 		return 0;
 	if (!t->entries)
 		return fault_set(fault, CODE_DISK,
-			"disk %s has %llu bytes, the image's used blocks reach to %llu: %llu bytes too small",
+				 "disk %s has %llu bytes, the image's used blocks reach to %llu: %llu bytes too small",
 				 device->name, wide(device->bytes), wide(far), wide(need - device->bytes));
-	return fault_set(fault, CODE_DISK,
+	return fault_set(
+		fault, CODE_DISK,
 		"disk %s has %llu bytes, the image's used blocks reach to %llu and the copy of its GPT takes %llu: "
-			 "%llu bytes too small", device->name, wide(device->bytes), wide(far), wide(copy_size(t)),
-			 	wide(need - device->bytes));
+		"%llu bytes too small",
+		device->name, wide(device->bytes), wide(far), wide(copy_size(t)), wide(need - device->bytes));
 }
 
 // A partition with free space at its end may reach past the end of a smaller disk.
@@ -143,10 +143,11 @@ static int cut_partitions(struct table *t, const struct device *device, struct f
 		if (!is_used(entry) || get_le64(entry + END) <= usable)
 			continue;
 		if (get_le64(entry + START) > usable)
-			return fault_set(fault, CODE_DISK,
+			return fault_set(
+				fault, CODE_DISK,
 				"disk %s has %llu bytes, the image's partition %u starts past its end, at %llu",
-				device->name,
-					 wide(device->bytes), i + 1, wide(get_le64(entry + START) * t->gpt.sector));
+				device->name, wide(device->bytes), i + 1,
+				wide(get_le64(entry + START) * t->gpt.sector));
 		put_le64(entry + END, usable);
 	}
 	return 0;
@@ -224,5 +225,5 @@ static bool overlaps(const struct index *index, const struct chunk *chunk, uint6
 bool fit_changes(const struct fit *fit, const struct index *index, const struct chunk *chunk) {
 	return chunk->offset + chunk_size(index, chunk) > fit->limit || (fit->copy && chunk->offset == 0) ||
 	       overlaps(index, chunk, fit->old_at, fit->old_size) ||
-	       	overlaps(index, chunk, fit->copy_at, fit->copy_size);
+	       overlaps(index, chunk, fit->copy_at, fit->copy_size);
 }

@@ -10,11 +10,11 @@
 #include "image/index.h"
 
 struct fit {
-	uint64_t limit;	   // nothing is written from here on: the end of the disk or of the image
+	uint64_t limit;		   // nothing is written from here on: the end of the disk or of the image
 	uint64_t old_at, old_size; // the GPT's copy in the image; size 0: it stays where it is
-	uint8_t *copy;	   // the GPT's copy for the disk's end, aligned for O_DIRECT; NULL: the one in the image fits
-	size_t copy_size;  // whole sectors
-	uint64_t copy_at;  // disk offset; copy_at + copy_size is the disk's end
+	uint8_t *copy;	  // the GPT's copy for the disk's end, aligned for O_DIRECT; NULL: the one in the image fits
+	size_t copy_size; // whole sectors
+	uint64_t copy_at; // disk offset; copy_at + copy_size is the disk's end
 };
 
 // The check before anything is fetched: code 3 for a disk with another logical sector size.

@@ -6,7 +6,7 @@
 #include "image/bitmap.h"
 
 #define DISCARD_LEAST ((uint64_t)64 << 10) // bytes; less is not worth a command
-#define SLICE ((uint64_t)128 << 20)	    // zeros at a time, small enough for progress
+#define SLICE ((uint64_t)128 << 20)	   // zeros at a time, small enough for progress
 
 struct gaps {
 	struct device *device;
@@ -58,8 +58,7 @@ static int used_chunk(struct gaps *gaps, const struct index *index, const struct
 }
 
 int gaps_clear(struct device *device, const struct index *index, const uint8_t *wanted, enum write_gaps policy,
-	       bool all,
-	       struct progress *progress, struct fault *fault) {
+	       bool all, struct progress *progress, struct fault *fault) {
 	struct gaps gaps = {device, policy, progress, CHUNK};
 	int r = 0;
 

@@ -12,5 +12,4 @@
 // discarded. A disk that cannot discard is left unchanged; to one that cannot zero, zeros are written, which may take
 // long: `progress` counts bytes of the disk.
 int gaps_clear(struct device *device, const struct index *index, const uint8_t *wanted, enum write_gaps policy,
-	       bool all,
-	       struct progress *progress, struct fault *fault);
+	       bool all, struct progress *progress, struct fault *fault);

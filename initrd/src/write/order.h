@@ -11,6 +11,6 @@ struct place;
 struct write_order {
 	enum write_mode mode;
 	enum write_gaps gaps;
-	enum write_check check; // read back
+	enum write_check check;	 // read back
 	struct place *multicast; // where it is sent; NULL: nowhere
 };

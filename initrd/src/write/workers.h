@@ -15,8 +15,8 @@ struct work {
 	const struct fit *fit;
 	const struct write_order *order;
 	struct progress *progress; // of `done` of index->used
-	uint64_t done;		    // used bytes that are written or submitted; starts at those that were there
-	uint64_t written;	    // bytes
+	uint64_t done;		   // used bytes that are written or submitted; starts at those that were there
+	uint64_t written;	   // bytes
 };
 
 // Runs until the end of the feed, or the first fault. Afterwards no write is pending; nothing is synced.

@@ -157,8 +157,11 @@ static int open_feed(struct job *job, struct feed **ret, struct fault *fault) {
 
 static int write_chunks(struct job *job, struct fault *fault) {
 	cleanup_with(feed_close) struct feed *feed = NULL;
-	struct work work = {.device = job->device, .index = job->index, .fit = &job->fit, .order = &job->order,
-		.progress = job->progress};
+	struct work work = {.device = job->device,
+			    .index = job->index,
+			    .fit = &job->fit,
+			    .order = &job->order,
+			    .progress = job->progress};
 	int r;
 
 	progress_begin(job->progress, job->index->used);
@@ -210,14 +213,17 @@ static int finish(struct job *job, struct fault *fault) {
 }
 
 int write_image(struct source *source, const struct image *image, const struct write_order *order,
-		struct device *device,
-		struct written *ret, struct progress *progress, struct fault *fault) {
+		struct device *device, struct written *ret, struct progress *progress, struct fault *fault) {
 	static int (*const steps[])(struct job *, struct fault *) = {
 		prepare, choose_mode, find_wanted, mark, write_chunks, write_copy,
 	};
-	cleanup_with(job_free) struct job job = {
-		.source = source, .image = image, .index = &image->index, .order = *order, .device = device, .progress =
-			progress, .ret = ret};
+	cleanup_with(job_free) struct job job = {.source = source,
+						 .image = image,
+						 .index = &image->index,
+						 .order = *order,
+						 .device = device,
+						 .progress = progress,
+						 .ret = ret};
 	int r = 0;
 
 	*ret = (struct written){.mode = order->mode};

@@ -65,7 +65,8 @@ static void make(void) {
 		.nvme = {.oacs = 2, .fna = 4, .sanicap = 7, .estimate = 5, .serial = "S1", .step = 20000},
 		.scsi = {.vendor = "SEAGATE", .has = 14, .seconds = 60, .step = 20000},
 		.mmc = {.revision = 8, .features = 0x51},
-		.ata = {.word59 = 0xf000, .step = 20000,
+		.ata = {.word59 = 0xf000,
+			.step = 20000,
 			.security = {.supported = true, .has_enhanced = true, .word89 = 20, .word90 = 2}}};
 }
 

@@ -38,8 +38,8 @@ static void check_packet(struct packet *packet) {
 	size = packet_encode(packet, &session, bytes);
 	if (packet_decode(bytes, size, &session, &again) != PACKET_TAKEN)
 		abort();
-	if (packet->type == PACKET_DATA && (packet->data.chunk >= CHUNKS || packet->data.symbols !=
-	    frame_symbols(chunks[packet->data.chunk].frame)))
+	if (packet->type == PACKET_DATA &&
+	    (packet->data.chunk >= CHUNKS || packet->data.symbols != frame_symbols(chunks[packet->data.chunk].frame)))
 		abort();
 }
 

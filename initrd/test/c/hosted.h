@@ -40,9 +40,9 @@ struct hosted {
 	double loss;
 	uint64_t disk_rate; // bytes per second that its disk takes; 0: any
 	uint64_t taken;
-	struct slot *held, **held_end; // frames that its disk has not taken
+	struct slot *held, **held_end;	      // frames that its disk has not taken
 	int64_t start, opened, joined, ended; // joined: index and head were there
-	uint64_t multicast, http; // bytes
+	uint64_t multicast, http;	      // bytes
 	uint32_t needs;
 	const char *why; // it uses HTTP
 	struct gather_counts counts;
@@ -87,7 +87,7 @@ static void *hosted_read(void *data) {
 		r = source_open(&urls, "", HOSTED_IDLE, &source, &fault);
 	if (r == 0)
 		r = h->state == HOSTED_OPENS ? hosted_read_start(h, source, &fault)
-			: hosted_read_left(h, source, &fault);
+					     : hosted_read_left(h, source, &fault);
 	if (r < 0) {
 		fault_print(&fault, "receivers");
 		h->world->wrong++;
@@ -105,8 +105,8 @@ static inline void hosted_start_thread(struct hosted *h, enum hosted_state state
 }
 
 static inline void hosted_open(struct hosted *h, int64_t now) {
-	struct gather_order order = {.index = &h->world->index, .client = h->client, .room = ROOM,
-				     .expected = h->world->expected};
+	struct gather_order order = {
+		.index = &h->world->index, .client = h->client, .room = ROOM, .expected = h->world->expected};
 	struct fault fault;
 
 	if (gather_open(&order, now, &h->gather, &fault) < 0)

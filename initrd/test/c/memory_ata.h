@@ -27,7 +27,7 @@ struct memory_ata {
 
 	// State.
 	int64_t now;
-	uint64_t lifted;     // of hpa, until its power is cut
+	uint64_t lifted;      // of hpa, until its power is cut
 	bool native_was_last; // the command before; without it, none is lifted
 	unsigned lifts;
 	bool running, done;
@@ -92,7 +92,8 @@ static inline void hidden_identify(const struct memory_ata *m, uint8_t *page) {
 // SET MAX ADDRESS EXT: volatile, of what READ NATIVE MAX ADDRESS EXT returned in the command before.
 static inline int max_command(struct memory_ata *m, bool after_native, const uint8_t *cdb, uint8_t *sense) {
 	uint64_t last = cdb[8] | (uint64_t)cdb[10] << 8 | (uint64_t)cdb[12] << 16 | (uint64_t)cdb[7] << 24 |
-			(uint64_t)cdb[9] << 32 | (uint64_t)cdb[11] << 40, sectors = m->disk->bytes / 512;
+			(uint64_t)cdb[9] << 32 | (uint64_t)cdb[11] << 40,
+		 sectors = m->disk->bytes / 512;
 
 	if (m->refuses_max || !after_native || cdb[6] != 0 || last < sectors || last >= sectors + m->hpa) {
 		page_registers(sense, 0x51, 4, 0, 0);
@@ -181,5 +182,5 @@ static inline void ata_double_wait(struct drive *d, int64_t until) {
 		ata_end(m);
 }
 
-static const struct drive_ops ata_double = {no_nsid, no_nvme, ata_double_scsi, no_mmc, no_opal,
-					    ata_double_now, ata_double_wait};
+static const struct drive_ops ata_double = {no_nsid, no_nvme,	     ata_double_scsi, no_mmc,
+					    no_opal, ata_double_now, ata_double_wait};

@@ -9,7 +9,7 @@
 
 #define BTRFS_DISK (2u << 20)
 #define BTRFS_NODE 4096u
-#define BTRFS_DATA (1u << 20) // byte of the first node: chunk tree, root tree, extent tree
+#define BTRFS_DATA (1u << 20)			 // byte of the first node: chunk tree, root tree, extent tree
 #define BTRFS_EXTENT (BTRFS_DATA + (512u << 10)) // of 8192 bytes
 
 static uint32_t btrfs_crc(const uint8_t *data, size_t size) {

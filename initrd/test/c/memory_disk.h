@@ -14,9 +14,9 @@ struct memory_disk {
 	bool can_discard, discard_lies; // lies: says yes and does nothing
 	bool can_zero;
 	bool short_transfers, interrupted; // every second call
-	uint64_t fail_at;  // writes that reach this byte fail with `error`; UINT64_MAX: none
+	uint64_t fail_at;		   // writes that reach this byte fail with `error`; UINT64_MAX: none
 	int error;
-	bool stuck;	   // a byte that keeps its value whatever is written
+	bool stuck; // a byte that keeps its value whatever is written
 	uint64_t stuck_at;
 	const bool *left;	   // of each grain: nothing changes it, and all is reported as done. NULL: none
 	uint32_t grain;		   // 1 MiB

@@ -17,8 +17,8 @@ struct memory_drive {
 	const char *serial;
 	struct memory_disk *disks[DOUBLE_MAX]; // namespaces 1 to ...; NULL: none
 	unsigned flbas[DOUBLE_MAX];
-	uint32_t detached;		       // one more namespace, only in the list of the allocated; 0: none
-	unsigned appears_after;		       // that many lists, another namespace exists
+	uint32_t detached;	// one more namespace, only in the list of the allocated; 0: none
+	unsigned appears_after; // that many lists, another namespace exists
 	bool refuses_lists;
 
 	// Faults.
@@ -135,14 +135,10 @@ static inline int double_nvme(struct drive *d, const uint8_t command[NVME_COMMAN
 		page_sanitize(data, m->progress, m->bad_state ? m->bad_state : m->state,
 			      m->reports_action ? m->reports_action : m->action, m->estimate, m->estimate, m->estimate);
 		return 0;
-	case 0x06:
-		return double_identify(m, nsid, cdw10, data);
-	case 0x80:
-		return double_format(m, nsid, cdw10);
-	case 0x84:
-		return m->sanicap ? double_sanitize(m, cdw10) : 0x4001;
-	default:
-		return 0x001;
+	case 0x06: return double_identify(m, nsid, cdw10, data);
+	case 0x80: return double_format(m, nsid, cdw10);
+	case 0x84: return m->sanicap ? double_sanitize(m, cdw10) : 0x4001;
+	default: return 0x001;
 	}
 }
 
@@ -161,5 +157,5 @@ static inline void double_wait(struct drive *d, int64_t until) {
 		double_end(m);
 }
 
-static const struct drive_ops double_ops = {double_nsid, double_nvme, no_scsi, no_mmc,
+static const struct drive_ops double_ops = {double_nsid, double_nvme, no_scsi,	  no_mmc,
 					    no_opal,	 double_now,  double_wait};

@@ -9,7 +9,7 @@
 
 static inline struct index image_begin(uint64_t bytes, uint32_t sector) {
 	return (struct index){
-	    .bytes = bytes, .sector = sector, .chunks = calloc((bytes + CHUNK - 1) / CHUNK, sizeof(struct chunk))};
+		.bytes = bytes, .sector = sector, .chunks = calloc((bytes + CHUNK - 1) / CHUNK, sizeof(struct chunk))};
 }
 
 // Bytes [from, from + size) are used. Ranges come in order of the disk.

@@ -13,9 +13,9 @@ struct memory_mmc {
 
 	// Faults.
 	bool lies;
-	bool skips;	      // a part is write protected: all the rest is erased, and the next status has a bit
+	bool skips; // a part is write protected: all the rest is erased, and the next status has a bit
 	bool refuses_sanitize;
-	unsigned dies_at;     // opcode at which its power is cut, half-way; 0: none
+	unsigned dies_at; // opcode at which its power is cut, half-way; 0: none
 
 	// State.
 	uint32_t start, end, pending; // pending: error bits of the next status
@@ -79,16 +79,13 @@ static inline int mmc_double_one(struct memory_mmc *m, struct mmc_command *c, ui
 		m->has_end = m->has_start;
 		m->end = c->argument;
 		return 0;
-	case 38:
-		c->response |= mmc_double_erase(m, c->argument);
-		return c->waits ? 0 : -EINVAL;
+	case 38: c->response |= mmc_double_erase(m, c->argument); return c->waits ? 0 : -EINVAL;
 	case 6:
 		if (c->argument != 0x03a50101 || !(m->features & 64) || m->refuses_sanitize)
 			return -EBADMSG; // as the kernel, for SWITCH_ERROR
 		m->sanitizes += m->unmapped;
 		return c->waits ? 0 : -EINVAL;
-	default:
-		return -EINVAL;
+	default: return -EINVAL;
 	}
 }
 
@@ -104,9 +101,7 @@ static inline int mmc_double(struct drive *d, struct mmc_command *commands, unsi
 
 static inline int64_t mmc_double_now(struct drive *d) { return ((struct memory_mmc *)d->context)->now; }
 
-static inline void mmc_double_wait(struct drive *d, int64_t until) {
-	((struct memory_mmc *)d->context)->now = until;
-}
+static inline void mmc_double_wait(struct drive *d, int64_t until) { ((struct memory_mmc *)d->context)->now = until; }
 
-static const struct drive_ops mmc_double_ops = {no_nsid, no_nvme,	    no_scsi,	   mmc_double,
+static const struct drive_ops mmc_double_ops = {no_nsid, no_nvme,	 no_scsi,	 mmc_double,
 						no_opal, mmc_double_now, mmc_double_wait};

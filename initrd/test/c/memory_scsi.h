@@ -15,8 +15,8 @@ struct memory_scsi {
 	uint32_t seconds; // what it recommends as a timeout; 0: nothing
 
 	// Faults.
-	uint8_t refuses_key;   // sense key that answers SANITIZE; 0: it is accepted
-	int refuses_status;    // another status than CHECK CONDITION, or -errno
+	uint8_t refuses_key;	    // sense key that answers SANITIZE; 0: it is accepted
+	int refuses_status;	    // another status than CHECK CONDITION, or -errno
 	bool fails, lies, is_fixed; // is_fixed: sense data of the old format
 	unsigned stuck_at;
 
@@ -105,10 +105,8 @@ static inline int scsi_double_scsi(struct drive *d, const struct scsi_command *c
 			put_sense(m, to, m->failed ? 3 : 0, m->failed ? 0x31 : 0, m->failed ? 3 : 0);
 		m->attention = false;
 		return 0;
-	case 0x48:
-		return scsi_start(m, c, data, size, sense);
-	default:
-		return scsi_check(m, sense, 5, 0x20, 0);
+	case 0x48: return scsi_start(m, c, data, size, sense);
+	default: return scsi_check(m, sense, 5, 0x20, 0);
 	}
 }
 
@@ -122,5 +120,5 @@ static inline void scsi_double_wait(struct drive *d, int64_t until) {
 		scsi_end(m);
 }
 
-static const struct drive_ops scsi_double = {no_nsid, no_nvme, scsi_double_scsi, no_mmc, no_opal,
-					     scsi_double_now, scsi_double_wait};
+static const struct drive_ops scsi_double = {no_nsid, no_nvme,	       scsi_double_scsi, no_mmc,
+					     no_opal, scsi_double_now, scsi_double_wait};

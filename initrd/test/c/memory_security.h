@@ -10,12 +10,12 @@ struct memory_security {
 	unsigned word89, word90; // what it estimates
 
 	// Faults.
-	bool frozen;	      // by the firmware of the machine
-	bool takes_none;      // it ignores a password, and reports success
+	bool frozen;	 // by the firmware of the machine
+	bool takes_none; // it ignores a password, and reports success
 	bool refuses_prepare;
-	bool refuses_erase;   // aborts
-	bool keeps_password;  // reports an erase, and has a password afterwards
-	bool loses_power;     // half-way
+	bool refuses_erase;  // aborts
+	bool keeps_password; // reports an erase, and has a password afterwards
+	bool loses_power;    // half-way
 
 	// State.
 	bool has_password, locked, prepared, erased;
@@ -40,8 +40,9 @@ static inline void security_identify(const struct memory_security *s, uint8_t *p
 	page_word(page, 85, s->has_password ? 2 : 0);
 	page_word(page, 89, s->word89);
 	page_word(page, 90, s->word90);
-	page_word(page, 128, 1u | (s->has_password ? 2u : 0) | (s->locked ? 4u : 0) | (s->frozen ? 8u : 0) |
-				     (s->wrong >= 5 ? 16u : 0) | (s->has_enhanced ? 32u : 0));
+	page_word(page, 128,
+		  1u | (s->has_password ? 2u : 0) | (s->locked ? 4u : 0) | (s->frozen ? 8u : 0) |
+			  (s->wrong >= 5 ? 16u : 0) | (s->has_enhanced ? 32u : 0));
 }
 
 // The user's password, alone: the double has no master password.
@@ -105,17 +106,11 @@ static inline int security_run(struct memory_security *s, struct memory_disk *di
 
 	s->prepared = false; // any other command in between ends it
 	switch (command) {
-	case 0xf1:
-		return security_set(s, data);
-	case 0xf2:
-		return security_unlock(s, disk, data);
-	case 0xf3:
-		s->prepared = !s->refuses_prepare;
-		return s->prepared;
-	case 0xf4:
-		return security_erase(s, disk, data, prepared);
-	default:
-		return security_disable(s, data);
+	case 0xf1: return security_set(s, data);
+	case 0xf2: return security_unlock(s, disk, data);
+	case 0xf3: s->prepared = !s->refuses_prepare; return s->prepared;
+	case 0xf4: return security_erase(s, disk, data, prepared);
+	default: return security_disable(s, data);
 	}
 }
 

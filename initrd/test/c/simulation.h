@@ -19,24 +19,24 @@ enum loss { LOSS_INDEPENDENT, LOSS_COMMON, LOSS_BURST };
 struct simulation {
 	uint32_t receivers, chunks, cap; // kbit/s
 	enum loss loss;
-	double share;	 // of the packets that are lost
+	double share;	  // of the packets that are lost
 	double bad_share; // the same for the first receiver, if it is more
 	uint64_t seed;
-	int64_t spread;	 // over which the receivers start
-	uint32_t from;	 // receivers; fewer are referred to HTTP. 0: 1
+	int64_t spread;	   // over which the receivers start
+	uint32_t from;	   // receivers; fewer are referred to HTTP. 0: 1
 	uint16_t expected; // what each knows of how many there will be
-	uint32_t killed; // receivers that stop in the middle
-	bool restarts;	 // the sender does, in the middle
-	bool disorder;	 // packets arrive twice and in another order
-	bool bytes;	 // of symbols are sent, and frames compared
+	uint32_t killed;   // receivers that stop in the middle
+	bool restarts;	   // the sender does, in the middle
+	bool disorder;	   // packets arrive twice and in another order
+	bool bytes;	   // of symbols are sent, and frames compared
 };
 
 struct simulation_result {
-	uint32_t complete, left; // receivers; left: by HTTP for the rest
-	uint32_t alone;		 // NEEDs that were referred to HTTP
-	double copies;		 // DATA packets sent by symbols of the image
-	double seconds, slowest; // until the last was complete; the most that one took
-	uint32_t needs_most;	 // in a second
+	uint32_t complete, left;	     // receivers; left: by HTTP for the rest
+	uint32_t alone;			     // NEEDs that were referred to HTTP
+	double copies;			     // DATA packets sent by symbols of the image
+	double seconds, slowest;	     // until the last was complete; the most that one took
+	uint32_t needs_most;		     // in a second
 	uint64_t duplicate, received, wrong; // wrong: frames with other bytes
 };
 
@@ -125,7 +125,8 @@ static inline void simulation_make_image(struct world *w) {
 }
 
 static inline void simulation_start_sender(struct world *w) {
-	struct carousel_order order = {.index = &w->index, .cap = w->order->cap,
+	struct carousel_order order = {.index = &w->index,
+				       .cap = w->order->cap,
 				       .from = w->order->from > 1 ? w->order->from : 1,
 				       .seed = simulation_next(&w->chance)};
 	struct fault fault;
@@ -136,7 +137,9 @@ static inline void simulation_start_sender(struct world *w) {
 }
 
 static inline void simulation_start_receiver(struct world *w, uint32_t i) {
-	struct gather_order order = {.index = &w->index, .client = i + 1, .room = ROOM,
+	struct gather_order order = {.index = &w->index,
+				     .client = i + 1,
+				     .room = ROOM,
 				     .expected = w->order->expected,
 				     .counts_only = !w->order->bytes};
 	struct fault fault;
@@ -170,8 +173,7 @@ static inline void simulation_send(struct world *w) {
 			break;
 		w->credit -= bits;
 		w->batch_count++;
-		sent->lost = w->order->loss == LOSS_COMMON &&
-			     simulation_loses(&w->common, w->order, w->order->share);
+		sent->lost = w->order->loss == LOSS_COMMON && simulation_loses(&w->common, w->order, w->order->share);
 		if (w->frames)
 			simulation_fill(w, sent);
 	}

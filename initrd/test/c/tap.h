@@ -28,10 +28,10 @@ __attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool fact, const
 	return fact;
 }
 
-#define tap_same(got, wanted, file, line, ...) \
-	do { \
-		const char *got_ = (got), *wanted_ = (wanted); \
-		if (!tap_ok(!strcmp(got_, wanted_), file, line, __VA_ARGS__)) \
+#define tap_same(got, wanted, file, line, ...)                                       \
+	do {                                                                         \
+		const char *got_ = (got), *wanted_ = (wanted);                       \
+		if (!tap_ok(!strcmp(got_, wanted_), file, line, __VA_ARGS__))        \
 			printf("# got    \"%s\"\n# wanted \"%s\"\n", got_, wanted_); \
 	} while (0)
 

@@ -49,12 +49,12 @@ static void test_whole(size_t step) {
 	same(head.token, "sledb_x", "Sled-Token, whatever its case, after an empty header");
 	same(body, "hello", "body");
 	ok(feed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", step, false) ==
-	       0,
+		   0,
 	   "chunked");
 	same(body, "abcde", "body of chunks");
 	ok(feed("HTTP/1.1 204 No Content\r\n\r\n", step, false) == 0 && body_size == 0, "no content");
 	ok(feed("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", step, false) == 0 &&
-	       head.status == 200,
+		   head.status == 200,
 	   "100 before the answer");
 	ok(feed("HTTP/1.0 200 OK\r\n\r\nuntil the end", step, true) == 0, "body up to the end");
 	same(body, "until the end", "is taken");
@@ -71,7 +71,7 @@ static void test_malformed(void) {
 
 	ok(feed("HTTP/1.1 206 x\r\nContent-Length: 0\r\nContent-Range: bytes 9-5/10\r\nRetry-After: soon\r\n\r\n", 99,
 		false) == 0 &&
-	       !head.has_range && !head.has_retry,
+		   !head.has_range && !head.has_retry,
 	   "a range that runs backwards, a time that is no number");
 	ok(feed("HTTP/1.1 200 x\r\nContent-Length: 99999999999999999999999\r\n\r\n", 99, false) < 0,
 	   "a length beyond all");
@@ -106,10 +106,10 @@ static void test_ranges(void) {
 	ok(has_range("bytes 0-9/10") && head.range_last == 9 && head.total == 10, "up to the last byte");
 	ok(has_range("bytes 3-9/*") && head.range_from == 3 && !head.has_total, "of a file of unknown size");
 	ok(feed("HTTP/1.1 200 x\r\nContent-Length: 0\r\nContent-Encoding: gzip\r\n\r\n", 3, false) == 0 &&
-	       head.is_encoded,
+		   head.is_encoded,
 	   "encoded");
 	ok(feed("HTTP/1.1 200 x\r\nContent-Length: 0\r\nContent-Encoding: identity\r\n\r\n", 3, false) == 0 &&
-	       !head.is_encoded,
+		   !head.is_encoded,
 	   "identity is not");
 }
 

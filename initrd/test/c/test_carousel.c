@@ -52,8 +52,8 @@ static void lacks(uint32_t client, uint32_t chunk, uint32_t block, uint32_t miss
 }
 
 static void reports(uint32_t client, uint32_t received, uint32_t lost, uint32_t dropped, int64_t now) {
-	struct packet need = {.type = PACKET_NEED, .need = {.client = client, .received = received, .lost = lost,
-							    .dropped = dropped}};
+	struct packet need = {.type = PACKET_NEED,
+			      .need = {.client = client, .received = received, .lost = lost, .dropped = dropped}};
 	need.sequence = carousel->sequence;
 	carousel_need(carousel, &need, now, &answer);
 }

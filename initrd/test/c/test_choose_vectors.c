@@ -60,8 +60,9 @@ static const char *kind_of(const struct fault *fault) {
 	static const struct {
 		const char *words, *kind;
 	} kinds[] = {
-		{"keep ", "keep"}, {": no disk matches", "none"}, {" disks match", "several"},
-		{" on the keep list", "kept"}, {" read-only", "readonly"}, {" is a member of the set ", "set"},
+		{"keep ", "keep"},	     {": no disk matches", "none"},
+		{" disks match", "several"}, {" on the keep list", "kept"},
+		{" read-only", "readonly"},  {" is a member of the set ", "set"},
 	};
 
 	if (fault->code == CODE_USAGE)

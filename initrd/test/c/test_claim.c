@@ -131,7 +131,7 @@ static void test_refused(void) {
 
 int main(void) {
 	if (!getenv("TMPDIR") || chdir(getenv("TMPDIR")) < 0 ||
-		system("mkdir -p root/sys/class/dmi/id root/proc/sys/kernel/random") != 0)
+	    system("mkdir -p root/sys/class/dmi/id root/proc/sys/kernel/random") != 0)
 		abort();
 	put("root/proc/sys/kernel/random/boot_id", BOOT "\n");
 	test_claim();

@@ -28,7 +28,7 @@ static const char *state(void) {
 	    found.check(&reader, &partition, &found.objection, &found.doubt, &fault) < 0)
 		found.objection = fault.text;
 	snprintf(text, sizeof(text), "%s%s%.100s%s", found.name, found.objection ? ": " : "",
-		found.objection ? found.objection : "", found.doubt ? ": in doubt" : "");
+		 found.objection ? found.objection : "", found.doubt ? ": in doubt" : "");
 	return text;
 }
 

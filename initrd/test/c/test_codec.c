@@ -98,8 +98,9 @@ static void one_frame(int level, uint64_t bytes, bool noise) {
 
 static void test_frames(void) {
 	for (int level = 1; level <= 19; level += 6)
-		for (uint64_t bytes = 512; bytes <= CHUNK;
-		     bytes = bytes == 512 ? 4608 : bytes == 4608 ? CHUNK : CHUNK + 1) {
+		for (uint64_t bytes = 512; bytes <= CHUNK; bytes = bytes == 512	   ? 4608
+								   : bytes == 4608 ? CHUNK
+										   : CHUNK + 1) {
 			one_frame(level, bytes, true);
 			one_frame(level, bytes, false);
 		}
@@ -162,7 +163,7 @@ static void write_many(const char *path, struct image *image) {
 	struct fault fault;
 
 	*index = (struct index){
-	    .bytes = (2 * MANY + 1) * CHUNK, .sector = 512, .chunks = calloc(MANY, sizeof(struct chunk))};
+		.bytes = (2 * MANY + 1) * CHUNK, .sector = 512, .chunks = calloc(MANY, sizeof(struct chunk))};
 	if (codec_open(1, &codec, &fault) < 0)
 		abort();
 	for (uint32_t i = 0; i < MANY; i++) {

@@ -5,6 +5,7 @@
 #define MB 1000000ull
 #define GB (1000 * MB)
 
+// clang-format off
 static const struct {
 	const char *name;
 	struct cost cost;
@@ -55,6 +56,7 @@ static const struct {
 	 {.fetch = 1000, .used = 2 * MB, .sampled = 32, .differ = 1, .read = GB, .decode = GB}, true,
 	 "delta: 3 % of 32 sampled chunks differ; reading takes 0.0 s at 1.0 GB/s, fetching all 1000.0 s at 0 MB/s"},
 };
+// clang-format on
 
 int main(void) {
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -88,13 +88,14 @@ static void test_made_once(uint32_t sector, uint64_t bytes) {
 	ok(m.changes == 0, "looking writes nothing");
 	ok(data_disk_make(&device, &data, &fault) == 0, "made: %s", fault.text);
 	ok(gpt_read(m.data + sector, sector, 1, sectors, &gpt) == 0 &&
-	   gpt_check_entries(&gpt, m.data + 2 * sector) == 0, "the table");
+		   gpt_check_entries(&gpt, m.data + 2 * sector) == 0,
+	   "the table");
 	ok(gpt_read(m.data + bytes - sector, sector, sectors - 1, sectors, &gpt) == 0 &&
-	   gpt_check_entries(&gpt, m.data + gpt.entries * sector) == 0, "its copy");
+		   gpt_check_entries(&gpt, m.data + gpt.entries * sector) == 0,
+	   "its copy");
 	(void)gpt_partition(&gpt, m.data + 2 * sector, 0, &start, &end);
 	ok(start * sector == MIB && (end + 1) * sector == bytes / MIB * MIB - (bytes % MIB < TABLE_BYTES ? MIB : 0),
-	   "the partition: %llu to %llu",
-	   (unsigned long long)start, (unsigned long long)end);
+	   "the partition: %llu to %llu", (unsigned long long)start, (unsigned long long)end);
 	ok(is_zero(m.data + MIB, bytes - 2 * MIB), "nothing else is written");
 	changes = m.changes;
 	memset(data.part, 0, GUID_BYTES);
@@ -129,8 +130,8 @@ static void test_others(void) {
 }
 
 static void test_not_blank(void) {
-	static const uint64_t places[] = {0, 511, 512, 4096, 17408, MIB, 8 * MIB, 16 * MIB - 1, 64 * MIB,
-		80 * MIB - 17000, 80 * MIB - 1};
+	static const uint64_t places[] = {
+		0, 511, 512, 4096, 17408, MIB, 8 * MIB, 16 * MIB - 1, 64 * MIB, 80 * MIB - 17000, 80 * MIB - 1};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		begin(80 * MIB, 512);

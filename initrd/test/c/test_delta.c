@@ -117,7 +117,7 @@ static void test_progress(void) {
 
 	begin();
 	ok(delta_find(&device, &image, wanted, &delta, &progress, &fault) == 0 && shown_total == image.used &&
-	       shown_done == image.used,
+		   shown_done == image.used,
 	   "progress counts used bytes: %llu of %llu", (unsigned long long)shown_done, (unsigned long long)shown_total);
 }
 
@@ -162,7 +162,7 @@ static void test_choose(void) {
 
 	begin();
 	ok(choose(index_end(&image), &choice) == 0 &&
-	       strstr(choice.why, ": 0 % of 32 sampled chunks differ; reading takes "),
+		   strstr(choice.why, ": 0 % of 32 sampled chunks differ; reading takes "),
 	   "%s", choice.why);
 	ok(choose(100, &choice) < 0 && fault.code == CODE_INTEGRITY, "a file that is shorter than its index says: %s",
 	   fault.text);

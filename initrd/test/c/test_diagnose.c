@@ -39,8 +39,9 @@ static bool sees(const char *hex, bool udp, bool query) {
 
 #define START "4500001c00004000"  // up to the time to live
 #define PLACES "c6120001efc00102" // 198.18.0.1 to 239.192.1.2
-#define OPTIONS "94040000"        // router alert, as queries have
+#define OPTIONS "94040000"	  // router alert, as queries have
 
+// clang-format off
 static void test_packets(void) {
 	ok(sees(START "01110000" PLACES "1b581b5800080000", true, false), "UDP to the group");
 	ok(!sees(START "01110000" "c6120001efc00103" "1b581b5800080000", true, false), "to another group");
@@ -52,6 +53,7 @@ static void test_packets(void) {
 	   "a header longer than the packet");
 	ok(sees("4400001c00004000" "01110000" PLACES "11", false, false), "a header that is too short");
 }
+// clang-format on
 
 int main(void) {
 	test_verdicts();

@@ -7,6 +7,7 @@
 #include "node/efi.h"
 #include "tap.h"
 
+// clang-format off
 #define FLAGS(attributes) "\7\0\0\0" attributes "\0\0"
 #define PCI "\1\1\6\0\0\3"
 #define MAC_NODE "\3\13\45\0" "\x52\x54\0\x77\0\7" "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" "\1"
@@ -84,6 +85,7 @@ static void test_describe(void) {
 	snprintf(path, sizeof(path), "rm -r %s", root);
 	ok(system(path) == 0, "remove the folder");
 }
+// clang-format on
 
 int main(void) {
 	test_entries();

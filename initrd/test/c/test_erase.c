@@ -77,8 +77,7 @@ static void test_bad_range(enum erase_level level, bool can_zero) {
 	m.bad_from = 20 * MIB + 8192;
 	m.bad_to = 20 * MIB + 20480;
 	ok(run() < 0 && fault.code == CODE_FAILED, "a bad range: %s", fault.text);
-	ok(erase.bad.count == 1 && erase.bad.offset[0] == m.bad_from && erase.bad.size[0] == 12288,
-	   "which is named");
+	ok(erase.bad.count == 1 && erase.bad.offset[0] == m.bad_from && erase.bad.size[0] == 12288, "which is named");
 	ok(strstr(fault.text, "20979712+12288"), "with its bytes");
 	ok(level == ERASE_CLEAR || (zero(0, m.bad_from) && zero(m.bad_to, m.bytes - m.bad_to)),
 	   "all the rest is empty");

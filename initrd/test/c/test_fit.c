@@ -32,8 +32,14 @@ static void put_mbr(uint8_t type, uint64_t count) {
 }
 
 static void put_gpt(uint64_t end) {
-	struct gpt gpt = {.sector = sector, .disk_sectors = IMAGE / sector, .own = 1, .other = IMAGE / sector - 1,
-			  .entries = 2, .entry_count = 128, .entry_bytes = 128, .revision = {0, 0, 1, 0}};
+	struct gpt gpt = {.sector = sector,
+			  .disk_sectors = IMAGE / sector,
+			  .own = 1,
+			  .other = IMAGE / sector - 1,
+			  .entries = 2,
+			  .entry_count = 128,
+			  .entry_bytes = 128,
+			  .revision = {0, 0, 1, 0}};
 	uint8_t *entries = m.data + 2 * sector;
 
 	gpt.first_usable = 2 + TABLE / sector;
@@ -83,10 +89,10 @@ static void check_tables(const char *what) {
 
 	ok(reads(head + sector, head + 2 * sector, 1, &first) && first.other == last, "%s: first header", what);
 	ok(fit.copy && fit.copy_at + fit.copy_size == disk.bytes &&
-	       reads(fit.copy + fit.copy_size - sector, fit.copy, last, &copy) && copy.other == 1,
+		   reads(fit.copy + fit.copy_size - sector, fit.copy, last, &copy) && copy.other == 1,
 	   "%s: copy", what);
 	ok(copy.entries * sector == fit.copy_at && first.last_usable == copy.entries - 1 &&
-	       copy.last_usable == first.last_usable,
+		   copy.last_usable == first.last_usable,
 	   "%s: usable up to the copy", what);
 	ok(get_le32(head + 446 + 12) == last, "%s: protective entry", what);
 }
@@ -114,10 +120,10 @@ static void test_larger(uint32_t bytes) {
 	fit_chunk(&fit, &image, last, data);
 	ok(!memcmp(data, m.data + last->offset, CHUNK - TABLE - sector), "bytes before the old copy are kept");
 	ok(data[CHUNK - TABLE - sector] == 0 &&
-	       !memcmp(data + CHUNK - TABLE - sector, data + CHUNK - TABLE - sector + 1, TABLE + sector - 1),
+		   !memcmp(data + CHUNK - TABLE - sector, data + CHUNK - TABLE - sector + 1, TABLE + sector - 1),
 	   "the old copy is zeros");
 	ok(fit_changes(&fit, &image, last) && fit_changes(&fit, &image, &image.chunks[0]) &&
-	       !fit_changes(&fit, &image, &image.chunks[1]),
+		   !fit_changes(&fit, &image, &image.chunks[1]),
 	   "the first and the last chunk are not as the index has them");
 	begin(bytes, 10 * MIB, 19 * MIB);
 	ok(goes(IMAGE + sector), "by one sector: %s", fault.text);

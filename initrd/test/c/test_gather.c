@@ -30,8 +30,12 @@ static void begin(uint32_t room, const uint8_t *wanted) {
 
 static bool give(uint16_t turn, uint32_t chunk, uint32_t i, int64_t now) {
 	uint32_t n = frame_symbols(chunks[chunk % CHUNKS].frame), blocks = block_count(n);
-	struct data_packet data = {.turn = turn, .chunk = chunk, .symbols = (uint16_t)n, .block = (uint8_t)(i % blocks),
-				   .symbol = (uint8_t)(i / blocks), .payload = payload};
+	struct data_packet data = {.turn = turn,
+				   .chunk = chunk,
+				   .symbols = (uint16_t)n,
+				   .block = (uint8_t)(i % blocks),
+				   .symbol = (uint8_t)(i / blocks),
+				   .payload = payload};
 	return gather_data(gather, ++sequence, &data, now);
 }
 
@@ -219,8 +223,8 @@ static void test_frames(void) {
 	ok(!gather_take(gather) && gather->left == CHUNKS, "not complete yet");
 	for (uint32_t p = 254; p > 254 - 20; p--) {
 		parity_make(block, 100, (uint8_t)p, parity, SYMBOL);
-		struct data_packet data = {.turn = 2, .chunk = 1, .symbols = LONG, .symbol = (uint8_t)p,
-					   .payload = parity};
+		struct data_packet data = {
+			.turn = 2, .chunk = 1, .symbols = LONG, .symbol = (uint8_t)p, .payload = parity};
 		gather_data(gather, ++sequence, &data, 0);
 		gather_data(gather, ++sequence, &data, 0);
 	}

@@ -30,7 +30,7 @@ static void test_map(void) {
 	ok(reads(HEAD "0x00000000  0x00001000  +\n0x00001000  0x00003000  ?\n0x00004000  0x00000200  +\n"), "a map: %s",
 	   fault.text);
 	ok(used.count == 2 && used.items[0].start == 0x100000 && used.items[0].end == 0x101000 &&
-	       used.items[1].start == 0x104000 && used.items[1].end == 0x104200 && map.end == 0x4200,
+		   used.items[1].start == 0x104000 && used.items[1].end == 0x104200 && map.end == 0x4200,
 	   "its used ranges, moved");
 	ok(!reads(HEAD "0x00001000  0x00001000  +\n"), "does not begin at 0: %s", fault.text);
 	ok(!reads(HEAD "0x00000000  0x00001000  +\n0x00002000 0x00001000 +\n"), "has a hole: %s", fault.text);
@@ -44,9 +44,10 @@ static void test_map(void) {
 
 static void test_dump(void) {
 	static const char text[] =
-	    "label: gpt\nlabel-id: X\ndevice: /dev/sda\nunit: sectors\nfirst-lba: 34\nlast-lba: 20446\n"
-	    "sector-size: 512\n\n"
-	    "/dev/sda1 : start=        2048, size=        4096, type=Y, uuid=Z\n/dev/sda12 : start= 8192, size= 2048\n";
+		"label: gpt\nlabel-id: X\ndevice: /dev/sda\nunit: sectors\nfirst-lba: 34\nlast-lba: 20446\n"
+		"sector-size: 512\n\n"
+		"/dev/sda1 : start=        2048, size=        4096, type=Y, uuid=Z\n"
+		"/dev/sda12 : start= 8192, size= 2048\n";
 	struct dump dump;
 
 	ok(dump_parse(text, &dump, &fault) == 0 && dump.is_gpt && dump.partition_count == 2, "a dump: %s", fault.text);
@@ -54,19 +55,22 @@ static void test_dump(void) {
 	ok(dump_disk_bytes(&dump) == 20480 * 512, "the disk ends where its copy does");
 	ok(dump_parse("/dev/nvme0n1p3 : start= 63, size= 100, Id=83\n/dev/x4 : start= 0, size= 0, Id= 0\n", &dump,
 		      &fault) == 0 &&
-	       dump.partition_count == 1 && dump.partitions[0].number == 3,
+		   dump.partition_count == 1 && dump.partitions[0].number == 3,
 	   "an old one");
 	ok(!dump.partitions[0].is_empty, "with something to save");
 	ok(dump_disk_bytes(&dump) == 1 << 20, "without a GPT: up to the next MiB");
 	ok(dump_parse("/dev/a1 : start=1, size=1, type=82, bootable\n/dev/a2 : start=2, size=1, Id= f\n"
-		"/dev/a3 : start=3, size=1, type=0657fd6d-a4ab-43c4-84e5-0933c84b4f4f, uuid=X\n"
-		"/dev/a4 : start=4, size=1, type=5", &dump, &fault) == 0 && dump.partition_count == 4 &&
-		dump.partitions[0].is_empty && dump.partitions[1].is_empty && dump.partitions[2].is_empty &&
-		dump.partitions[3].is_empty, "swaps and extended partitions");
+		      "/dev/a3 : start=3, size=1, type=0657fd6d-a4ab-43c4-84e5-0933c84b4f4f, uuid=X\n"
+		      "/dev/a4 : start=4, size=1, type=5",
+		      &dump, &fault) == 0 &&
+		   dump.partition_count == 4 && dump.partitions[0].is_empty && dump.partitions[1].is_empty &&
+		   dump.partitions[2].is_empty && dump.partitions[3].is_empty,
+	   "swaps and extended partitions");
 	ok(dump_parse("/dev/a1 : start=1, size=1, type=50\n/dev/a2 : start=2, size=1, type=fd, bootable\n"
-		"/dev/a3 : start=3, size=1, type=EBD0A0A2-B9E5-4433-87C0-68B6B72699C7, name=\"82\"\n", &dump,
-		&fault) == 0 && !dump.partitions[0].is_empty && !dump.partitions[1].is_empty &&
-		!dump.partitions[2].is_empty, "others");
+		      "/dev/a3 : start=3, size=1, type=EBD0A0A2-B9E5-4433-87C0-68B6B72699C7, name=\"82\"\n",
+		      &dump, &fault) == 0 &&
+		   !dump.partitions[0].is_empty && !dump.partitions[1].is_empty && !dump.partitions[2].is_empty,
+	   "others");
 	ok(dump_parse("/dev/sda1 : size=1\n", &dump, &fault) < 0 && fault.code == CODE_UNSUPPORTED, "no start: %s",
 	   fault.text);
 	ok(dump_parse("/dev/sda1 : start=99999999999999999999, size=1\n", &dump, &fault) < 0, "no disk is so large: %s",

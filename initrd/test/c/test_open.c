@@ -20,7 +20,7 @@ static void refused(const char *node, dev_t chosen, const char *what) {
 
 	snprintf(disk.node, sizeof(disk.node), "%s", node);
 	ok(device_open_node(&disk, O_RDONLY, &ops, &device, &fault) < 0 && fault.code == CODE_DISK &&
-	       strstr(fault.text, " is not the disk vda") && device.fd < 0,
+		   strstr(fault.text, " is not the disk vda") && device.fd < 0,
 	   "%s: %s", what, fault.text);
 }
 
@@ -51,7 +51,7 @@ int main(void) {
 	refused("/dev/null", st.st_rdev, "a character device of the same number");
 	refused("/proc/self/exe", 0, "a regular file");
 	ok(device_open_node(&gone, O_RDONLY, &ops, &device, &fault) < 0 && fault.code == CODE_DISK, "gone: %s",
-		fault.text);
+	   fault.text);
 	if (block_device(node, sizeof(node), &number))
 		refused(node, makedev(major(number), minor(number) + 16), "another block device");
 	return tap_done();

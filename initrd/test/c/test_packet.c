@@ -69,8 +69,7 @@ static void show_announce(const struct packet *p, struct text *text) {
 	text_addf(text, "turn %u\nsequence %u\ncursor %u\ndigest ", a->turn, p->sequence, a->cursor);
 	for (size_t i = 0; i < HASH; i++)
 		text_addf(text, "%02x", a->digest[i]);
-	text_addf(text, "\nrate %u\nclients %u\ninterval %u\nclient %u\n", a->rate, a->clients, a->interval,
-		  a->client);
+	text_addf(text, "\nrate %u\nclients %u\ninterval %u\nclient %u\n", a->rate, a->clients, a->interval, a->client);
 }
 
 static void show_stats(const struct stats_packet *s, struct text *text) {
@@ -184,7 +183,8 @@ static void test_blocks(void) {
 	}
 	ok(wrong == 0, "blocks of every size of a frame");
 	ok(frame_symbols(1) == 1 && frame_symbols(SYMBOL) == 1 && frame_symbols(SYMBOL + 1) == 2 &&
-	   frame_symbols(FRAME_MAX) == SYMBOLS_MAX && SYMBOLS_MAX == 751 && BLOCKS_MAX == 6, "symbols of a frame");
+		   frame_symbols(FRAME_MAX) == SYMBOLS_MAX && SYMBOLS_MAX == 751 && BLOCKS_MAX == 6,
+	   "symbols of a frame");
 }
 
 // The reference values of its authors, for the key 00 01 .. 0f and the message 00 01 ..

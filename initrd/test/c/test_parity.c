@@ -184,7 +184,8 @@ static void test_refused(void) {
 	uint8_t twice[2] = {128, 128}, past[2] = {0, 2}, last[2] = {0, 255};
 
 	ok(!parity_restore(places, twice, 2, 8) && !parity_restore(places, past, 2, 8) &&
-	   !parity_restore(places, last, 2, 8), "numbers of no block");
+		   !parity_restore(places, last, 2, 8),
+	   "numbers of no block");
 	same((char *)bytes[0], "first", "nothing is changed");
 }
 

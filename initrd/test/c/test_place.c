@@ -11,16 +11,31 @@
 #define KEY "00112233445566778899aabbccddeeff"
 
 static void test_parse(void) {
-	static const char *const bad[] = {"", "10.0.0.1", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:07001",
-		"10.0.0:7001", "10.0.0.256:7001", "[::1]:7001", "boot:7001", "10.0.0.1:7001/", "10.0.0.1:7001 ",
-		"10.0.0.1:7001/" KEY "0", "10.0.0.1:7001/0", " 10.0.0.1:7001", "10.0.0.1:7001/" KEY "/"};
+	static const char *const bad[] = {"",
+					  "10.0.0.1",
+					  "10.0.0.1:",
+					  "10.0.0.1:0",
+					  "10.0.0.1:65536",
+					  "10.0.0.1:07001",
+					  "10.0.0:7001",
+					  "10.0.0.256:7001",
+					  "[::1]:7001",
+					  "boot:7001",
+					  "10.0.0.1:7001/",
+					  "10.0.0.1:7001 ",
+					  "10.0.0.1:7001/" KEY "0",
+					  "10.0.0.1:7001/0",
+					  " 10.0.0.1:7001",
+					  "10.0.0.1:7001/" KEY "/"};
 	struct fault fault = {0};
 	struct place place;
 
 	ok(place_parse("10.1.2.3:7001", &place, &fault) == 0 && !place.has_key &&
-	   ntohs(place.sender.sin_port) == 7001 && ntohl(place.sender.sin_addr.s_addr) == 0x0a010203, "an address");
+		   ntohs(place.sender.sin_port) == 7001 && ntohl(place.sender.sin_addr.s_addr) == 0x0a010203,
+	   "an address");
 	ok(place_parse("10.1.2.3:65535/" KEY, &place, &fault) == 0 && place.has_key && place.key[0] == 0 &&
-	   place.key[15] == 0xff, "with a key");
+		   place.key[15] == 0xff,
+	   "with a key");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ok(place_parse(bad[i], &place, &fault) < 0 && fault.code == CODE_USAGE, "\"%s\": %s", bad[i],
 		   fault.text);
@@ -42,13 +57,13 @@ static void test_group(void) {
 
 static void test_key(void) {
 	static const uint8_t digest[HASH];
-	static const uint8_t wanted[SIPHASH_KEY] = {
-		0x79, 0xcc, 0x42, 0x6f, 0xe6, 0x7b, 0x64, 0x3e,
-		0xc3, 0xe4, 0x38, 0x40, 0x31, 0x74, 0xd4, 0xe7}; // by Python's hmac
+	static const uint8_t wanted[SIPHASH_KEY] = {0x79, 0xcc, 0x42, 0x6f, 0xe6, 0x7b, 0x64, 0x3e,
+						    0xc3, 0xe4, 0x38, 0x40, 0x31, 0x74, 0xd4, 0xe7}; // by Python's hmac
 	uint8_t key[SIPHASH_KEY], other[SIPHASH_KEY];
 
 	ok(place_key("site", 4, digest, key) == 0 && place_key("sits", 4, digest, other) == 0 &&
-	   memcmp(key, other, sizeof(key)) != 0, "each secret has another key");
+		   memcmp(key, other, sizeof(key)) != 0,
+	   "each secret has another key");
 	ok(memcmp(key, wanted, sizeof(key)) == 0, "the key of a digest");
 }
 

@@ -152,27 +152,16 @@ static void test_others(void) {
 static void put_kind(unsigned kind) {
 	begin();
 	switch (kind) {
-	case 0:
-		put_ext(4, 0x42, 3, 1);
-		break;
-	case 1:
-		put_fat("mkfs.fat", 4);
-		break;
+	case 0: put_ext(4, 0x42, 3, 1); break;
+	case 1: put_fat("mkfs.fat", 4); break;
 	case 2:
 		put_fat("NTFS    ", 4);
 		head[21] = 0;
 		break;
-	case 3:
-		put_fat("EXFAT   ", 0);
-		break;
-	case 4:
-		put_swap(4096);
-		break;
-	case 5:
-		memcpy(head, "XFSB", 4);
-		break;
-	default:
-		put_le32(head + 1024, 0xf2f52010);
+	case 3: put_fat("EXFAT   ", 0); break;
+	case 4: put_swap(4096); break;
+	case 5: memcpy(head, "XFSB", 4); break;
+	default: put_le32(head + 1024, 0xf2f52010);
 	}
 }
 
@@ -184,7 +173,8 @@ static void test_raid(void) {
 			ok(strcmp(look(PROBE_HEAD), "data") && found.kind != CONTENT_ALL, "%s alone", found.name);
 			put_le32(at_end ? tail + PROBE_TAIL - 8192 : head + 4096, 0xa92b4efc);
 			ok(!strcmp(look(PROBE_HEAD), "data") && found.doubt && found.kind == CONTENT_ALL &&
-				!found.objection, "below a RAID: %s", found.doubt);
+				   !found.objection,
+			   "below a RAID: %s", found.doubt);
 		}
 }
 
@@ -203,7 +193,7 @@ static void test_table(void) {
 		head[65536 + 0x88] = 1;
 		memcpy(head + at, "EFI PART", 8);
 		ok(!strcmp(look(PROBE_HEAD), "data") && found.doubt, "a GPT without its MBR, sectors of %zu: %s", at,
-			found.doubt);
+		   found.doubt);
 	}
 	begin();
 	memcpy(head, "LUKS\xba\xbe", 6);
@@ -220,8 +210,9 @@ static enum import_kind kind_of(const char *bytes, size_t size, const char *tail
 }
 
 static void test_import(void) {
-	ok(kind_of("\x1f\x8b\x08", 3, NULL) == IMPORT_GZIP &&
-	       kind_of("\xfd" "7zXZ\0", 6, NULL) == IMPORT_XZ,
+	ok(kind_of("\x1f\x8b\x08", 3, NULL) == IMPORT_GZIP && kind_of("\xfd"
+								      "7zXZ\0",
+								      6, NULL) == IMPORT_XZ,
 	   "gzip, xz");
 	ok(kind_of("\x28\xb5\x2f\xfd", 4, "123456789") == IMPORT_ZSTD, "zstd");
 	ok(kind_of("\x28\xb5\x2f\xfd", 4, "\x03\0\0\0\0\xb1\xea\x92\x8f") == IMPORT_SLED, "an image");
@@ -229,7 +220,7 @@ static void test_import(void) {
 	ok(kind_of("QFI\xfb\0\0\0\2\0\0\0\0\0\0\1\0", 16, NULL) == IMPORT_REFUSED, "qcow2 with a backing file");
 	ok(kind_of("QFI\xfb\0\0\0\1", 8, NULL) == IMPORT_REFUSED, "qcow");
 	ok(kind_of("KDMV\1\0\0\0", 8, NULL) == IMPORT_REFUSED &&
-	       kind_of("# Disk DescriptorFile\n", 22, NULL) == IMPORT_REFUSED,
+		   kind_of("# Disk DescriptorFile\n", 22, NULL) == IMPORT_REFUSED,
 	   "vmdk without content, and its description");
 	ok(kind_of("QED\0", 4, NULL) == IMPORT_REFUSED && kind_of("QEDs", 4, NULL) == IMPORT_RAW, "QED");
 	ok(kind_of("partclone-image\0", 16, NULL) == IMPORT_PARTCLONE && kind_of("", 0, NULL) == IMPORT_RAW,

@@ -109,8 +109,8 @@ static void test_lift(void) {
 
 static void test_good(enum erase_method by) {
 	begin(by);
-	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && batch.jobs[0].erase.compared == 512,
-	   "%s: %s", batch.jobs[0].erase.method, batch.jobs[0].erase.reported);
+	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && batch.jobs[0].erase.compared == 512, "%s: %s",
+	   batch.jobs[0].erase.method, batch.jobs[0].erase.reported);
 	begin(by);
 	drive.lies = true;
 	ok(run() == CODE_INTEGRITY, "%s", fault.text);

@@ -45,8 +45,8 @@ static void test_refusals(void) {
 static void test_good(enum erase_method by, bool is_fixed) {
 	begin(by);
 	drive.is_fixed = is_fixed;
-	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && batch.jobs[0].erase.compared == 512,
-	   "%s: %s", batch.jobs[0].erase.method, batch.jobs[0].erase.reported);
+	ok(run() == CODE_DONE && drive.sanitizes == 1 && !kept(&m) && batch.jobs[0].erase.compared == 512, "%s: %s",
+	   batch.jobs[0].erase.method, batch.jobs[0].erase.reported);
 	begin(by);
 	drive.lies = true;
 	ok(run() == CODE_INTEGRITY, "%s", fault.text);

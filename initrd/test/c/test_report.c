@@ -7,8 +7,8 @@
 static bool take(struct report *r, const char *line) { return report_take(r, line, strlen(line)); }
 
 static void test_body(void) {
-	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "2", .of = "4", .verb = "write",
-		.begin_due = true};
+	struct report r = {
+		.generation = "3", .run = "7", .boot = "B", .step = "2", .of = "4", .verb = "write", .begin_due = true};
 	struct text text = {0};
 
 	ok(take(&r, "progress bytes=100 total=200 rate=50") && r.progress_due, "progress");
@@ -54,7 +54,7 @@ static void test_detail(void) {
 	     "detail=delta:%20%205.0%20%25%20differ%3F%3Fand%3Dso\n",
 	     "the newest detail, in one line");
 	ok(report_may_lose("progress bytes=1") && !report_may_lose("detail x") && !report_may_lose("image digest=x") &&
-	       !report_may_lose("end code=0"),
+		   !report_may_lose("end code=0"),
 	   "what may be lost");
 }
 
@@ -94,7 +94,7 @@ static void test_host_key(void) {
 	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "3", .of = "4", .verb = "configure"};
 
 	ok(!take(&r, "hostkey ") && !take(&r, "hostkey ssh-rsa " KEY) && !take(&r, "hostkey ssh-ed25519 " KEY " me") &&
-	       !take(&r, "hostkey ssh-ed25519 AAAA") && !*r.host_key,
+		   !take(&r, "hostkey ssh-ed25519 AAAA") && !*r.host_key,
 	   "what is no host key");
 	ok(take(&r, "hostkey ssh-ed25519 " KEY) && take(&r, "end code=0"), "a host key");
 	body(&r,
@@ -112,17 +112,21 @@ static void test_host_key(void) {
 
 static void test_jumped(void) {
 	ok(os_was_jumped_to("sled.start=kexec") && os_was_jumped_to("ro sled.start=kexec\n") &&
-	       os_was_jumped_to("xsled.start=kexec sled.start=kexec x\n"),
+		   os_was_jumped_to("xsled.start=kexec sled.start=kexec x\n"),
 	   "jumped to");
 	ok(!os_was_jumped_to("") && !os_was_jumped_to("ro quiet\n") && !os_was_jumped_to("xsled.start=kexec") &&
-	       !os_was_jumped_to("sled.start=kexecs"),
+		   !os_was_jumped_to("sled.start=kexecs"),
 	   "started by the firmware");
 }
 
 static void test_longest_end(void) {
-	struct report r = {
-	    .generation = "3", .run = "7", .boot = "B", .step = "64", .of = "64", .verb = "configure",
-	    .seconds = 123456.789};
+	struct report r = {.generation = "3",
+			   .run = "7",
+			   .boot = "B",
+			   .step = "64",
+			   .of = "64",
+			   .verb = "configure",
+			   .seconds = 123456.789};
 	char line[LINE_MAX_BYTES];
 	struct text text = {0};
 
@@ -141,11 +145,12 @@ static void test_received(void) {
 	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "2", .of = "4", .verb = "write"};
 
 	ok(!take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5") &&
-	   !take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5 last=4294967296") &&
-	   !take(&r, "received http=-1 multicast=2 packets=3 lost=4 rejected=5 last=6") && !r.received.is_known,
+		   !take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5 last=4294967296") &&
+		   !take(&r, "received http=-1 multicast=2 packets=3 lost=4 rejected=5 last=6") && !r.received.is_known,
 	   "all that a write received, or nothing");
 	ok(take(&r, "received http=1 multicast=2 packets=3 lost=4 rejected=5 last=4294967295") &&
-	   take(&r, "end code=0"), "what a write received");
+		   take(&r, "end code=0"),
+	   "what a write received");
 	body(&r,
 	     "report 1\ngeneration 3 run 7\nboot B\nend step=2 verb=write code=0 seconds=0.000 http=1 multicast=2 "
 	     "packets=3 lost=4 rejected=5 last=4294967295\n",

@@ -60,7 +60,7 @@ static void test_index(void) {
 	ok(again.chunk_count && again.chunks[CHUNKS_ALWAYS + 1].at == (CHUNKS_ALWAYS + 1ull) * FRAME_MAX,
 	   "with places beyond 2 TiB");
 	ok(file_size(&again, size) == index_end(&again) + size + 3 * SKIPPABLE + TRAILER + SEEK_FOOTER +
-		      8ull * (index.chunk_count + 2 + (3 * TIB - 2 * TIB) / (64 * CHUNK)),
+					      8ull * (index.chunk_count + 2 + (3 * TIB - 2 * TIB) / (64 * CHUNK)),
 	   "and the seek table that follows");
 }
 

@@ -132,8 +132,7 @@ static void test_facts(const char *root) {
 				      "bytes=4294967296 rotational=0 removable=0 readonly=0 sector=512 vendor= "
 				      "transport=virtio\n"),
 	   "disk");
-	ok(strstr(text_string(&text), "disk name=sdg serial=LOCKED ") &&
-		   strstr(text_string(&text), " bytes=0 "),
+	ok(strstr(text_string(&text), "disk name=sdg serial=LOCKED ") && strstr(text_string(&text), " bytes=0 "),
 	   "a disk without a size");
 	ok(!strstr(text_string(&text), "name=zram0"), "no RAM disk without one");
 	text_free(&text);

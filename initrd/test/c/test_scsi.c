@@ -51,8 +51,8 @@ static void test_inquiry(void) {
 
 static void test_sense(void) {
 	uint8_t fixed[18] = {0x70, 0, 2, 0, 0, 0, 0, 10, 0, 0, 0, 0, 4, 0x1b, 0, 0x80, 0x02, 0x8f};
-	uint8_t descriptors[24] = {0x72, 2, 4, 0x1b, 0, 0, 0, 16, 0, 6, 0,    0,
-				   0,	 0, 0, 0,    2, 6, 0, 0, 0x80, 0x12, 0x34, 0};
+	uint8_t descriptors[24] = {0x72, 2, 4, 0x1b, 0, 0, 0, 16, 0,	6,    0,    0,
+				   0,	 0, 0, 0,    2, 6, 0, 0,  0x80, 0x12, 0x34, 0};
 	struct scsi_sense s;
 
 	ok(scsi_sense_decode(fixed, sizeof(fixed), &s) == 0 && scsi_state(&s) == SCSI_RUNNING && s.progress == 655,

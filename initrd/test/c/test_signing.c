@@ -44,8 +44,12 @@ static struct vector read_vector(char *text) {
 static int check(const struct vector *v, bool *ret_signed, struct fault *fault) {
 	static struct floors floors;
 	struct trailer trailer = {0};
-	struct image_trust trust = {.digest = v->digest, .name = v->name, .statement = v->statement,
-		.signature = v->signature, .keys = &keys, .floors = &floors};
+	struct image_trust trust = {.digest = v->digest,
+				    .name = v->name,
+				    .statement = v->statement,
+				    .signature = v->signature,
+				    .keys = &keys,
+				    .floors = &floors};
 	int r = floors_parse(v->floor, &floors, fault);
 
 	for (size_t i = 0; i < HASH; i++)
@@ -89,13 +93,22 @@ static void test_floor_files(void) {
 	ok(floors_read("/", &floors, &fault) < 0 && fault.code == CODE_FAILED, "a directory: %s", fault.text);
 	ok(floors_parse("debian 2026-01-01T00:00:00Z", &floors, &fault) < 0, "no line feed: %s", fault.text);
 	ok(floors_parse("debian 2026-01-01T00:00:00Z\nv1 refuse\n", &floors, &fault) == 0 && floors.count == 2 &&
-	   floors.refuses_v1, "two lines");
+		   floors.refuses_v1,
+	   "two lines");
 }
 
 static void test_lines(void) {
-	static const char *const lines[][2] = {{"debian-12-v7", "debian-12"}, {"debian-12-v7.1.2", "debian-12"},
-		{"debian-12", "debian-12"}, {"golden", "golden"}, {"a-v1-v2", "a-v1"}, {"a-v", "a-v"},
-		{"a-vx1", "a-vx1"}, {"a-v1x", "a-v1x"}, {"v7", "v7"}, {"a-v.1", "a-v.1"}, {"-v1", "-v1"}};
+	static const char *const lines[][2] = {{"debian-12-v7", "debian-12"},
+					       {"debian-12-v7.1.2", "debian-12"},
+					       {"debian-12", "debian-12"},
+					       {"golden", "golden"},
+					       {"a-v1-v2", "a-v1"},
+					       {"a-v", "a-v"},
+					       {"a-vx1", "a-vx1"},
+					       {"a-v1x", "a-v1x"},
+					       {"v7", "v7"},
+					       {"a-v.1", "a-v.1"},
+					       {"-v1", "-v1"}};
 	char line[NAME_MAX_BYTES + 1];
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

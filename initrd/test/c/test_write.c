@@ -48,30 +48,30 @@ static void test_gaps(void) {
 	for (int mode = WRITE_FULL; mode <= WRITE_DELTA; mode++) {
 		begin(LARGER);
 		ok(run((enum write_mode)mode, GAPS_KEEP, CHECK_FULL) == 0 && is_right(m.data) &&
-		       free_bytes_not(0xa5, 0xa5) == 0,
+			   free_bytes_not(0xa5, 0xa5) == 0,
 		   "keep: nothing of it is touched: %s", fault.text);
 		begin(LARGER);
 		ok(run((enum write_mode)mode, GAPS_ZERO, CHECK_FULL) == 0 && is_right(m.data) &&
-		       free_bytes_not(0, 0) == 0,
+			   free_bytes_not(0, 0) == 0,
 		   "zero: all of it reads as zero");
 		begin(LARGER);
 		m.can_zero = m.can_discard = false;
 		ok(run((enum write_mode)mode, GAPS_ZERO, CHECK_FULL) == 0 && is_right(m.data) &&
-		       free_bytes_not(0, 0) == 0,
+			   free_bytes_not(0, 0) == 0,
 		   "also of a disk that can nothing but write");
 		begin(LARGER);
 		ok(run((enum write_mode)mode, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data) &&
-		       all(0, 5 * MIB, 4 * MIB) && all(0, 22 * MIB, 8 * MIB),
+			   all(0, 5 * MIB, 4 * MIB) && all(0, 22 * MIB, 8 * MIB),
 		   "discard: large gaps are");
 		begin(LARGER);
 		m.can_discard = false;
 		ok(run((enum write_mode)mode, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data) &&
-		       free_bytes_not(0xa5, 0) == 0,
+			   free_bytes_not(0xa5, 0) == 0,
 		   "of a disk that cannot: left as they are");
 	}
 	begin(DISK);
 	ok(run(WRITE_FULL, GAPS_KEEP, CHECK_NONE) == 0 && run(WRITE_DELTA, GAPS_ZERO, CHECK_FULL) == 0 &&
-	       is_right(m.data) && free_bytes_not(0, 0) == 0,
+		   is_right(m.data) && free_bytes_not(0, 0) == 0,
 	   "zero, around chunks that are right: %s", fault.text);
 	memset(m.data + 17 * MIB, 0xa5, MIB);
 	ok(run(WRITE_DELTA, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data) && all(0, 17 * MIB, MIB), "and discard");

@@ -14,7 +14,7 @@ static void test_faults(void) {
 		int error;
 		const char *text;
 	} faults[] = {
-	    {EIO, "Input/output"}, {ENOSPC, "No space"}, {ENODEV, "No such device"}, {ENXIO, "No such device"}};
+		{EIO, "Input/output"}, {ENOSPC, "No space"}, {ENODEV, "No such device"}, {ENXIO, "No such device"}};
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		begin(DISK);
@@ -27,7 +27,7 @@ static void test_faults(void) {
 		ok(dead() && marked(), "nothing starts from the disk; it can be gone on with");
 		m.fail_at = UINT64_MAX;
 		ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) == 0 && is_right(m.data) &&
-		       strstr(result.why, "interrupted") && result.mode == WRITE_DELTA,
+			   strstr(result.why, "interrupted") && result.mode == WRITE_DELTA,
 		   "which is done: %s", result.why);
 	}
 	begin(DISK);
@@ -54,7 +54,7 @@ static void stick(uint64_t at) {
 static void test_check(void) {
 	stick(11 * MIB + 17);
 	ok(run(WRITE_FULL, GAPS_DISCARD, CHECK_FULL) < 0 && fault.code == CODE_INTEGRITY &&
-	       strstr(fault.text, "11534336"),
+		   strstr(fault.text, "11534336"),
 	   "code 5: %s", fault.text);
 	ok(dead() && marked(), "nothing starts from the disk");
 	stick(11 * MIB + 17);
@@ -128,8 +128,8 @@ static void test_flips(void) {
 		unsigned bit = (unsigned)rand_r(&seed) % 8;
 		bool in_gap = true;
 		for (uint32_t c = 0; c < promised.chunk_count; c++)
-			in_gap &=
-			    place < promised.chunks[c].at || place >= promised.chunks[c].at + promised.chunks[c].frame;
+			in_gap &= place < promised.chunks[c].at ||
+				  place >= promised.chunks[c].at + promised.chunks[c].frame;
 		in_gap &= place < index_end(&promised);
 		begin(DISK);
 		if (flip(place, bit) < 0)

@@ -68,7 +68,7 @@ static struct index made_up(uint64_t size, bool some, uint8_t **ret_wanted) {
 		struct chunk *chunk = &index.chunks[n];
 		uint32_t frame = 1000 + any(any(8) ? 400000 : FRAME_MAX - 1000);
 		*chunk = (struct chunk){
-		    .offset = n * CHUNK, .at = at, .frame = size - at < frame ? (uint32_t)(size - at) : frame};
+			.offset = n * CHUNK, .at = at, .frame = size - at < frame ? (uint32_t)(size - at) : frame};
 		at += chunk->frame;
 		if (!some || any(3) == 0)
 			wanted[n / 8] |= (uint8_t)(1 << n % 8);

@@ -35,7 +35,8 @@ int main(int count, char **words) {
 	static const char *const names[] = {"independent", "common", "burst"};
 	uint32_t seeds = count > 2 ? (uint32_t)atoi(words[2]) : 10;
 	struct simulation order = {.receivers = count > 1 ? (uint32_t)atoi(words[1]) : 1000,
-				   .chunks = count > 3 ? (uint32_t)atoi(words[3]) : 48, .cap = CAP};
+				   .chunks = count > 3 ? (uint32_t)atoi(words[3]) : 48,
+				   .cap = CAP};
 	bool good = true;
 
 	printf("loss             copies  least   most  NEEDs/s  slowest  duplicates  incomplete\n");

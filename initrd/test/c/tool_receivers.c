@@ -68,7 +68,8 @@ static void make_receiver(uint32_t i, const struct operands *operands, int64_t s
 	uint64_t seed = (uint64_t)number(operands, "seed") * 1000 + i + 1;
 
 	from.sin_addr.s_addr = htonl(ntohl(inet_addr(operands_get_or(operands, "base", "127.0.0.1"))) + i);
-	*h = (struct hosted){.world = &world, .client = ntohl(from.sin_addr.s_addr),
+	*h = (struct hosted){.world = &world,
+			     .client = ntohl(from.sin_addr.s_addr),
 			     .chance = seed * UINT64_C(0x9e3779b97f4a7c15) | 1,
 			     .loss = number(operands, "loss"),
 			     .start = start};
@@ -216,11 +217,11 @@ static bool report(void) {
 		is_good &= h->state == HOSTED_DONE;
 		printf("receiver seconds=%.4f joined=%.4f multicast=%llu http=%llu received=%llu lost=%llu "
 		       "duplicate=%llu dropped=%llu needs=%u why=%s\n",
-		       (double)(h->ended - h->start) / (double)SECOND,
-		       (double)(h->joined - h->start) / (double)SECOND, (unsigned long long)h->multicast,
-		       (unsigned long long)h->http, (unsigned long long)h->counts.received,
-		       (unsigned long long)h->counts.lost, (unsigned long long)h->counts.duplicate,
-		       (unsigned long long)h->counts.dropped, h->needs, h->why ? h->why : "-");
+		       (double)(h->ended - h->start) / (double)SECOND, (double)(h->joined - h->start) / (double)SECOND,
+		       (unsigned long long)h->multicast, (unsigned long long)h->http,
+		       (unsigned long long)h->counts.received, (unsigned long long)h->counts.lost,
+		       (unsigned long long)h->counts.duplicate, (unsigned long long)h->counts.dropped, h->needs,
+		       h->why ? h->why : "-");
 	}
 	getrusage(RUSAGE_SELF, &used);
 	printf("total wrong=%u cpu=%.3f\n", world.wrong,
