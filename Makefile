@@ -42,12 +42,15 @@ test: ## all but the long tests; as root or with sudo
 check: setup build lint unit ## lint and unit tests, without root
 
 # Side by side: most of them use one processor.
-LINT := lint-ansible lint-go lint-python lint-terraform lint-generated lint-shell lint-prose lint-commits lint-sizes
+LINT := lint-ansible lint-go lint-c lint-python lint-terraform lint-generated lint-shell lint-prose lint-commits lint-sizes
 lint: collection
 	$(MAKE) -j$(JOBS) --output-sync=target $(LINT)
 
 lint-go:
 	golangci-lint run ./...
+
+lint-c:
+	find initrd -name "*.[ch]" ! -name "*.gen.h" -exec clang-format --dry-run --Werror {} +
 
 lint-shell:
 	shellcheck $(shell tools/shell-files)
@@ -324,7 +327,7 @@ clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
-.PHONY: help demo demo-down test test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
+.PHONY: help demo demo-down test test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
 	bench-multicast bench-rollout clean FORCE
