@@ -23,6 +23,7 @@ SPEC = {
     **supervisor.SPEC,
     "nodes": {"type": "list", "elements": "str", "required": True},
     "entry_methods": {"type": "list", "elements": "str", "choices": ["idle", "warm", "power", "wol", "manual"]},
+    "wait": {"type": "float", "default": 0.0},
     "steps": {"type": "dict"},
     "sledc": {"type": "path"},
     "rollout": {"type": "str", "default": ""},
@@ -39,7 +40,10 @@ class ActionModule(SledAction):
         """Follows the nodes to their ends, or in check mode tells what that would do."""
         names = list(dict.fromkeys(options["nodes"]))
         nodes = [settings_of(name, self._variables(name, task_vars, options)) for name in names]
-        return self._follow([replace(one, rollout=options["rollout"]) for one in nodes], options)
+        rollout, wait = options["rollout"], options["wait"]
+        return self._follow(
+            [replace(one, policy=replace(one.policy, wait=wait), rollout=rollout) for one in nodes], options
+        )
 
     def _follow(self, nodes: list[Settings], options: Json) -> Json:
         if options["rollout"]:

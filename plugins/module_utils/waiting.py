@@ -6,11 +6,10 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
-from ansible_collections.sled.fleet.plugins.module_utils.words import CODES, PHASES, WORKING
+from ansible_collections.sled.fleet.plugins.module_utils.words import CODES, WORKING
 
-LONGEST_AWAY = 900.0  # seconds for which sledd may be away from a wait with limits of silence
+LONGEST_AWAY = 900.0  # seconds for which sledd may be away
 SILENT = 90.0  # seconds after which a node no longer counts as one that polls for its plan
-WAITABLE = [phase for phase in PHASES if phase not in ("discovered", "failed")]
 ENTERED = (*WORKING, "starting")  # phases of a node that executes its plan
 
 
@@ -19,31 +18,22 @@ def requested_generation(node: Json) -> int:
     return int((node.get("binding") or {}).get("generation", 0))
 
 
-def judge(
-    node: Json,
-    phase: str | None = None,
-    generation: int | None = None,
-    stage: str = "done",
-    known: str | None = None,
-) -> str:
-    """Returns ready, failed or pending. Whether a binding is satisfied is sledd's decision, never made here."""
+def judge(node: Json, stage: str = "done", known: str = "") -> str:
+    """Returns ready, failed or pending. Whether a binding is satisfied is sledd's decision, never made here.
+
+    Stage: entered, starting or done. Known: the time of a failure that does not count.
+    """
     status = node["status"]
-    lowest = requested_generation(node) if generation is None else generation
-    current = status.get("generation", 0) >= lowest
-    wanted = (phase,) if phase else reached(stage)
-    if (current and status.get("phase") in wanted) or (not phase and done(node, lowest)):
+    current = status.get("generation", 0) >= requested_generation(node)
+    if done(node) or (current and status.get("phase") in reached(stage)):
         return "ready"
-    failed = current and status.get("generation", 0) >= requested_generation(node) and status.get("phase") == "failed"
+    failed = current and status.get("phase") == "failed"
     return "failed" if failed and not (known and status.get("since") == known) else "pending"
 
 
-def done(node: Json, lowest: int) -> bool:
-    """Whether the node has what its binding requests; one without a binding, whether it ended its last plan."""
-    binding, status = node.get("binding"), node["status"]
-    if binding:
-        return bool(binding.get("satisfied")) and requested_generation(node) >= lowest
-    ends = ("operational", "unconfirmed", "wiped", "captured")
-    return status.get("generation", 0) >= lowest and status.get("phase") in ends
+def done(node: Json) -> bool:
+    """Whether the node has what its binding requests."""
+    return bool((node.get("binding") or {}).get("satisfied"))
 
 
 def reached(stage: str) -> tuple[str, ...]:
@@ -71,15 +61,16 @@ def silence(status: Json, now: datetime) -> float:
     return (now - seen).total_seconds()
 
 
-def detail(name: str, node: Json, outcome: str) -> str:
-    """Why a node is not ready, in one line; empty for one that is."""
+def failure(node: Json) -> str:
+    """Why a node failed, in one line."""
     status = node["status"]
-    if outcome == "ready":
-        return ""
-    if outcome == "failed":
-        code = status.get("code", 0)
-        words = [status.get("verb", ""), f"code {code} {CODES.get(code, '')}".rstrip(), status.get("reason", "")]
-        return ": ".join(word for word in words if word)
-    requested = requested_generation(node)
-    text = f"{name} is {status.get('phase') or 'not seen yet'}, generation {status.get('generation', 0)}"
+    code = status.get("code", 0)
+    words = [status.get("verb", ""), f"code {code} {CODES.get(code, '')}".rstrip(), status.get("reason", "")]
+    return ": ".join(word for word in words if word)
+
+
+def seen(node: Json) -> str:
+    """What the node does instead of its plan, in one line."""
+    status, requested = node["status"], requested_generation(node)
+    text = f"it is {status.get('phase') or 'not seen yet'}, generation {status.get('generation', 0)}"
     return text + (f" (requested {requested})" if requested != status.get("generation", 0) else "")

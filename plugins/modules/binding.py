@@ -199,7 +199,7 @@ options:
     choices: [present, absent]
     default: present
 seealso:
-  - module: sled.fleet.ready
+  - module: sled.fleet.supervise
 """
 
 EXAMPLES = r"""
@@ -209,13 +209,10 @@ EXAMPLES = r"""
     image: debian-12-v1
     authorized_keys: ["{{ lookup('ansible.builtin.file', '~/.ssh/id_ed25519.pub') }}"]
   delegate_to: localhost
-  register: bound
 
-- name: Wait for it
-  sled.fleet.ready:
+- name: Bring it to that
+  sled.fleet.supervise:
     nodes: ["{{ inventory_hostname }}"]
-    generation: "{{ bound.generation }}"
-  delegate_to: localhost
 
 - name: Make an image of what a node runs
   sled.fleet.binding:

@@ -37,11 +37,19 @@ options:
     elements: str
     required: true
   entry_methods:
-    description: Entry methods in the order in which they are tried, for all nodes, instead of
-      C(supervise_entry_methods) of each.
+    description:
+      - Entry methods in the order in which they are tried, for all nodes, instead of C(supervise_entry_methods) of
+        each.
+      - With an empty list no node is entered. The task follows nodes that something else starts, for example
+        M(sled.fleet.warm), or a change of the binding of nodes that wait in the Sled system. See O(wait).
     type: list
     elements: str
     choices: [idle, warm, power, wol, manual]
+  wait:
+    description: With an empty list of O(entry_methods), seconds within which a node must start its plan. After that
+      the timeouts of O(steps) count. With V(0) a node that neither executes its plan nor has ended it fails at once.
+    type: float
+    default: 0.0
   steps:
     description: Timeouts and failure policies, for all nodes, instead of C(supervise_steps) of each. The table in
       docs/rollouts.md has the defaults.
@@ -69,10 +77,11 @@ seealso:
   - module: sled.fleet.warm
 notes:
   - It is an action that runs on the controller, once for all nodes, with C(run_once).
-  - Of each node it reads C(supervise_node), C(supervise_entry_methods), C(supervise_steps), C(supervise_sledc),
-    C(supervise_verify), the variables C(power_*) of the role C(power), and for ssh C(ansible_host), C(ansible_port),
-    C(ansible_user), C(ansible_ssh_private_key_file), C(ansible_ssh_common_args), C(ansible_ssh_extra_args) and
-    C(ansible_become). Defaults of roles are not among them.
+  - Of each node it reads C(supervise_node) (its name or MAC in sledd, if that is not its name in the inventory),
+    C(supervise_entry_methods), C(supervise_steps), C(supervise_sledc), C(supervise_verify), the variables C(power_*)
+    of the role C(power), and for ssh C(ansible_host), C(ansible_port), C(ansible_user),
+    C(ansible_ssh_private_key_file), C(ansible_ssh_common_args), C(ansible_ssh_extra_args) and C(ansible_become).
+    Defaults of roles are not among them.
   - Warm starts and the verification run the program C(ssh), which must log in without a question. Pin the host key by
     C(ansible_ssh_common_args), as docs/admission.md describes. The verification accepts no other host key than the one
     that sledd has of the node.
@@ -84,6 +93,12 @@ EXAMPLES = r"""
     nodes: "{{ ansible_play_batch }}"
   run_once: true
   register: wave
+
+- name: Wait for a node that something else has started
+  sled.fleet.supervise:
+    nodes: ["{{ inventory_hostname }}"]
+    entry_methods: []
+    wait: 900
 
 - name: Go on with a node that is done
   ansible.builtin.debug:

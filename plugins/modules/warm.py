@@ -13,7 +13,7 @@ description:
     compares their SHA-256 there, loads them with kexec_file_load(2) and ends the running system. The node then does
     what its binding requests.
   - Refused for a node whose binding is satisfied, since it would only start its own disk again.
-  - The task ends when the jump is ordered. M(sled.fleet.ready) waits for the result.
+  - The task ends when the jump is ordered. M(sled.fleet.supervise) waits for the result.
   - A task that fails leaves the running system as it was.
   - The node needs a shell, C(mount) and C(sha256sum), and no Python. Root, or a user with C(become).
   - A ticket of sledd is appended to the initrd on the node, in memory. It proves to sledd that the machine that
@@ -42,7 +42,7 @@ attributes:
     support: full
 seealso:
   - module: sled.fleet.binding
-  - module: sled.fleet.ready
+  - module: sled.fleet.supervise
 notes:
   - It is an action and runs for the node itself, not with C(delegate_to).
 """
@@ -52,9 +52,10 @@ EXAMPLES = r"""
   sled.fleet.warm:
 
 - name: Wait for it
-  sled.fleet.ready:
+  sled.fleet.supervise:
     nodes: ["{{ inventory_hostname }}"]
-  delegate_to: localhost
+    entry_methods: []
+    wait: 600
 """
 
 RETURN = r"""

@@ -91,11 +91,11 @@ def test_every_plugin_is_documented(installed: Installed, kind: str) -> None:
     assert sorted(json.loads(done.stdout)) == plugins(kind)
 
 
-def test_ready_documents_its_outcomes(installed: Installed) -> None:
-    done = installed.away("ansible-doc", "--json", "-t", "module", "sled.fleet.ready")
-    returned: dict[str, Any] = json.loads(done.stdout)["sled.fleet.ready"]["return"]["nodes"]["contains"]
+def test_supervise_documents_its_outcomes(installed: Installed) -> None:
+    done = installed.away("ansible-doc", "--json", "-t", "module", "sled.fleet.supervise")
+    returned: dict[str, Any] = json.loads(done.stdout)["sled.fleet.supervise"]["return"]["nodes"]["contains"]
     assert all(set(entry) <= {"description", "type", "elements", "returned", "sample"} for entry in returned.values())
-    assert {"outcome", "detail", "code", "reason"} <= set(returned)
+    assert {"state", "reason", "entry_method", "generation"} <= set(returned)
 
 
 def test_every_role_is_documented(installed: Installed) -> None:

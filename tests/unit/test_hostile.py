@@ -82,7 +82,8 @@ def test_playbook_evaluates_nothing(sledd: Sledd, tmp_path: Path) -> None:
     nodes = sledd.objects["nodes"].values()
     sledd.log = "\n".join(text for texts in values.values() for text in texts)
     wanted = {node["name"]: b64(node["status"]["reason"]) for node in nodes}
-    waited = {"nodes": sorted(values), "wait": 0, "fail_fast": False}
+    failure = "write: code 5 integrity: "
+    reasons = {node["name"]: b64((failure + node["status"]["reason"]).removesuffix(": ")) for node in nodes}
     first = sorted(values)[0]
     tasks: list[Json] = [
         {"set_fact": {"copied": "{{ sled_facts }}", "copy": "{{ sled_reason }}"}},
@@ -90,16 +91,18 @@ def test_playbook_evaluates_nothing(sledd: Sledd, tmp_path: Path) -> None:
         {"debug": {"msg": "{{ sled_reason }} {{ nested.vendor }} {{ joined }} {{ copied.dmi.vendor }}"}},
         {"assert": {"that": ["copy | b64encode == wanted[inventory_hostname]",
                              "sled_reason | b64encode == wanted[inventory_hostname]"]}},
-        {"sled.fleet.ready": waited, "register": "ready", "run_once": True, "failed_when": False},
-        {"set_fact": {"reason": "{{ (ready.nodes | selectattr('node', 'eq', inventory_hostname) | first).reason }}"}},
-        {"debug": {"msg": "{{ reason }} {{ ready.nodes | map(attribute='detail') | join(' ') }} {{ ready }}"}},
-        {"assert": {"that": "reason | b64encode == wanted[inventory_hostname]"}, "when": "token not in sled_reason"},
+        {"sled.fleet.supervise": {"nodes": sorted(values), "entry_methods": []}, "register": "wave", "run_once": True,
+         "failed_when": False},
+        {"set_fact": {"reason": "{{ wave.nodes[inventory_hostname].reason }}"}},
+        {"debug": {"msg": "{{ reason }} {{ wave.nodes.values() | map(attribute='reason') | join(' ') }} {{ wave }}"}},
+        {"assert": {"that": "reason | b64encode == reasons[inventory_hostname]"}, "when": "token not in sled_reason"},
         {"sled.fleet.node": {"name": first, "disk": "only"}, "register": "node", "run_once": True},
         {"debug": {"msg": "{{ node }} {{ node.node.status.reason }} {{ node.node.facts }}"}, "run_once": True},
     ]  # fmt: skip
     play: Json = {
         "hosts": "all", "gather_facts": False, "connection": "local", "tasks": tasks,
-        "vars": {"wanted": wanted, "token": TOKEN, "ansible_python_interpreter": "{{ ansible_playbook_python }}"},
+        "vars": {"wanted": wanted, "reasons": reasons, "token": TOKEN,
+                 "ansible_python_interpreter": "{{ ansible_playbook_python }}"},
         "module_defaults": {"group/sled.fleet.api": {"server": sledd.url, "token": TOKEN}},
     }  # fmt: skip
     (tmp_path / "play.json").write_text(json.dumps([play]))

@@ -20,7 +20,6 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     State,
     advance,
 )
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import Patience
 
 SCHEDULES = 10_000
 TICK = 20.0
@@ -272,19 +271,40 @@ def test_a_failure_that_a_retry_may_mend_is_known_afterwards(code: int) -> None:
     assert state.reason == f"write: code {code} {'failed' if code == 1 else 'network'}: no answer"
 
 
-def test_who_only_watches_never_acts_and_sees_the_end() -> None:
-    """The schedules of machines that somebody else enters."""
+def test_without_entry_methods_a_node_is_entered_by_others() -> None:
+    """The schedules of machines that somebody else enters: only what is done already is done again."""
     ends = set()
     for seed in range(500):
-        machine, goal = Machine(random.Random(seed)), replace(POLICY, methods={}, goal=core.Goal())
-        state = State("n1", core.WATCHING, patience=Patience(goal.silent))
+        machine, state, seen = Machine(random.Random(seed)), State("n1"), list[Act]()
+        policy = replace(POLICY, methods={}, wait=300, fallback=False)
         machine.enter()
-        for _ in range(400):
+        while state.stage not in core.ENDED:
+            assert machine.now < 10_000, f"seed {seed}: it waits without end: {state}"
             machine.pass_time()
-            state, acts = advance(state, machine.look(), goal)
-            assert acts == [], f"seed {seed}"
-            assert (state.stage == core.DONE) == (machine.doing == "operational"), f"seed {seed}"
-            assert (state.stage == core.FAILED) == (machine.doing == "failed"), f"seed {seed}"
-        assert state.reason or state.stage == core.DONE, f"seed {seed}: what stands still has no words"
-        ends.add(state.stage)
-    assert ends == {core.DONE, core.FAILED, core.WATCHING}
+            events: list[Any] = [machine.look()]
+            while events:
+                state, acts = advance(state, events.pop(0), policy)
+                seen += acts
+                events += carry_out(machine, acts, seed)
+        assert {act.verb for act in seen} <= {"verify", "lost", "end"}, f"seed {seed}"
+        assert (state.stage == core.DONE) == (not state.reason), f"seed {seed}"
+        assert state.stage == core.FAILED or machine.doing == "operational", f"seed {seed}"
+        ends.add((state.stage, machine.doing))
+    assert {(core.DONE, "operational"), *((core.FAILED, doing) for doing in ("failed", "stalled", "idle"))} <= ends
+
+
+def test_how_long_it_is_waited_for_somebody_else() -> None:
+    policy = replace(POLICY, methods={}, wait=300)
+    state, idle = State("n1"), [a_look(now, "idle", 1) for now in (0, 100, 1000, 1199)]
+    events: list[Look | Away] = [*idle[:2], Away(950, "no route"), *idle[2:]]  # its silence is not that of the node
+    for event in events:
+        state, acts = advance(state, event, policy)
+        assert (state.stage, acts) == (core.CHOOSING, [])
+    late, acts = advance(state, a_look(1200, "idle", 1), policy)
+    assert late.reason == "its plan has not started within 300 s: it is idle, generation 1 (requested 2)"
+    assert acts == [Act("end", detail=late.reason)]
+    assert advance(state, a_look(1200, "writing", activity="working"), policy)[0].stage == core.IMAGING
+    failed, _ = advance(state, a_look(1200, "failed", status={"code": 5, "verb": "write", "reason": "digest"}), policy)
+    assert failed.reason == "write: code 5 integrity: digest"
+    at_once, _ = advance(State("n1"), a_look(0, "operational"), replace(policy, wait=0))
+    assert at_once.reason == "its plan has not started within 0 s: it is operational, generation 2"

@@ -17,20 +17,20 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import ANY, Patience
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
     LONGEST_AWAY,
-    detail,
     done,
+    failure,
     judge,
     requested_generation,
+    seen,
 )
 
-CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, VERIFYING, WATCHING, DONE, FAILED = (
+CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, VERIFYING, DONE, FAILED = (
     "choosing",
     "acting",  # an act is carried out, and its end is awaited
     "entering",
     "imaging",
     "confirming",
     "verifying",  # the same of an act that changes nothing
-    "watching",  # of one who only waits: without acts
     "done",
     "failed",
 )
@@ -46,20 +46,10 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Goal:
-    """What is waited for without acts. Without a phase: what the node's binding requests."""
-
-    phase: str | None = None
-    generation: int | None = None  # lowest that counts; None: the binding's
-    stage: str = "done"  # entered, starting or done; without a phase
-    known: str | None = None  # time of a failure that is known already and does not count
-
-
-@dataclass(frozen=True)
 class Policy:
     """What the operator allows."""
 
-    methods: Mapping[str, Method]  # in the order in which they are tried
+    methods: Mapping[str, Method]  # in the order in which they are tried; none: somebody else starts the node
     silent: Mapping[str, float]  # of the plan, by step
     timeout: float = 259200.0  # of the plan, whatever moves
     retries: int = 1  # of the plan
@@ -67,7 +57,7 @@ class Policy:
     confirm: float = 900.0
     fallback: bool = True  # a system that does not confirm is started from its disk, once
     verify: float = 0.0  # seconds within which the system must answer over SSH; 0: it is not verified
-    goal: Goal | None = None  # the node is only watched
+    wait: float = 0.0  # seconds until it executes its plan, if there are no methods
 
 
 @dataclass(frozen=True)
@@ -126,8 +116,6 @@ class State(NamedTuple):
 
 def advance(state: State, event: Look | Away | Acted, policy: Policy) -> tuple[State, list[Act]]:
     """The next state, and what is to be done now."""
-    if policy.goal:
-        return _watch(state, event, policy.goal), []
     if state.stage in ENDED:
         return state, []
     if isinstance(event, Acted):
@@ -148,7 +136,7 @@ def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Act]
         if state.generation:
             return _fail(state, f"its binding was changed to generation {requested_generation(event.node)} in this run")
         state = state._replace(generation=requested_generation(event.node))
-    if done(event.node, state.generation):
+    if done(event.node):
         return _satisfied(state, event.node["binding"], policy)
     return STAGES[state.stage](state, event, policy)
 
@@ -175,29 +163,14 @@ def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Act]
     return _stage(state, ENTERING, {ANY: policy.methods[state.method].timeout}), []
 
 
-def _watch(state: State, event: Look | Away | Acted, goal: Goal) -> State:
-    """Observes only. No stage is an end: somebody else may try a failed node again."""
-    if isinstance(event, Away):
-        return state._replace(patience=state.patience.away())
-    if isinstance(event, Acted):
-        return state
-    outcome = judge(event.node, goal.phase, goal.generation, goal.stage, goal.known)
-    if outcome == "pending":
-        state, over = _wait(state, event)
-        return state._replace(stage=WATCHING, reason=over)
-    reason = detail(state.name, event.node, outcome)
-    stage = DONE if outcome == "ready" else FAILED
-    return state._replace(stage=stage, reason=reason, patience=Patience(state.patience.limits))
-
-
 def _choose(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
     """Follows a plan that it executes already, or again; else the first method that is open and not used up."""
     new = not _is_known(state, look.node)
     state = state._replace(patience=state.patience.look(look.now, look.node["status"]))
     if look.activity == "working" and (new or state.patience.silent == 0):
         return _follow(state, look, policy)
-    if state.known and new and judge(look.node, generation=state.generation) == "failed":  # since the last attempt
-        return _again(state, look, policy, detail(state.name, look.node, "failed"))
+    if state.known and new and judge(look.node) == "failed":  # since the last attempt
+        return _again(state, look, policy, failure(look.node))
     for name, method in policy.methods.items():
         if name in look.open and state.tried.count(name) <= method.retries:
             known = str(look.node["status"].get("since") or "")
@@ -205,7 +178,16 @@ def _choose(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]
                 Act("note", name, name),
                 Act("enter", name),
             ]
-    return _fail(state, state.reason)
+    return _expect(state, look, policy) if not policy.methods and not state.round else _fail(state, state.reason)
+
+
+def _expect(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+    """Until somebody else has started it."""
+    if judge(look.node) == "failed":
+        return _fail(state, failure(look.node))
+    if state.spent < policy.wait:
+        return state, []
+    return _fail(state, f"its plan has not started within {policy.wait:.0f} s: {seen(look.node)}")
 
 
 def _is_known(state: State, node: Json) -> bool:
@@ -221,22 +203,22 @@ def _follow(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]
 
 def _enter(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
     """Until it executes its plan."""
-    outcome = judge(look.node, generation=state.generation, stage="entered", known=state.known)
+    outcome = judge(look.node, "entered", state.known)
     if outcome == "ready" and not _is_known(state, look.node):
         return _follow(state, look, policy)
     if outcome == "failed":
-        return _again(state, look, policy, detail(state.name, look.node, outcome))
+        return _again(state, look, policy, failure(look.node))
     state, over = _wait(state, look)
     return _missed(state, over) if over else (state, [])
 
 
 def _image(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
     """Until its system starts."""
-    outcome = judge(look.node, generation=state.generation, stage="starting", known=state.known)
+    outcome = judge(look.node, "starting", state.known)
     if outcome == "ready":
         return _confirm(_stage(state, CONFIRMING, {ANY: policy.confirm}), look, policy)
     if outcome == "failed":
-        return _again(state, look, policy, detail(state.name, look.node, outcome))
+        return _again(state, look, policy, failure(look.node))
     state, over = _wait(state, look)
     if not over and state.spent >= policy.timeout:
         over = f"its plan has not ended within {policy.timeout:.0f} s"
@@ -245,9 +227,9 @@ def _image(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
 
 def _confirm(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
     """Until its system reports; else it is started from its disk, once, or lost."""
-    outcome = judge(look.node, generation=state.generation, known=state.known)
+    outcome = judge(look.node, known=state.known)
     if outcome == "failed":
-        return _again(state, look, policy, detail(state.name, look.node, outcome))
+        return _again(state, look, policy, failure(look.node))
     state, over = _wait(state, look)
     if not over:
         return state, []

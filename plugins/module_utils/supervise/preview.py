@@ -26,7 +26,7 @@ def preview(name: str, node: Json | None) -> Json:
         return {"state": "failed", "reason": f"node {name} does not exist", "changed": False}
     if not node.get("binding"):
         return {"state": "failed", "reason": f"{name} has no binding", "changed": False}
-    if done(node, requested_generation(node)):
+    if done(node):
         return {"state": "done", "reason": "", "changed": False, "image": node["binding"].get("image") or ""}
     binding, status = node["binding"], node["status"]
     before = f"generation {status.get('generation', 0)}, image {status.get('image') or 'none known'}\n"

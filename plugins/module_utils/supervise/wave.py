@@ -28,7 +28,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
 )
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
-from ansible_collections.sled.fleet.plugins.module_utils.waiting import done, requested_generation
+from ansible_collections.sled.fleet.plugins.module_utils.waiting import done
 
 INTERVAL = 10.0  # seconds between two reads while the event stream is open and nothing happens
 ALONE = 2.0  # the same without the stream
@@ -185,7 +185,8 @@ class Wave:
 
     def _see(self, run: Run, node: Json) -> None:
         run.node = node
-        if run.state.stage == CHOOSING and not run.power and not done(node, requested_generation(node)):
+        choice = run.state.stage == CHOOSING and run.settings.policy.methods and node.get("binding") and not done(node)
+        if choice and not run.power:
             if not run.jobs:
                 self._start(run, [])  # what is open depends on its power
             return
