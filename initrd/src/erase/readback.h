@@ -6,11 +6,12 @@
 #include "erase/pattern.h"
 #include "erase/state.h"
 
-// What the disk should hold: NULL: zeros. 0: it does, where it can be read; erase->bad has the rest. 1: it does not, at
-// *ret_offset. Draws a seed for samples.
+// Compares the disk, or samples of it, with `pattern` (NULL: zeros). Draws erase->seed for the samples. Returns 0 if all
+// readable blocks match, 1 if one differs, whose offset is then in *ret_offset, and a negative error if it cannot
+// continue. Ranges that cannot be read are added to erase->bad.
 int readback(struct device *device, struct erase *erase, struct pattern *pattern, struct progress *progress,
 	     uint64_t *ret_offset, struct fault *fault);
 
-// The same for all of one range.
+// Compares all of one range in the same way.
 int readback_range(struct device *device, struct erase *erase, struct pattern *pattern, uint64_t offset, uint64_t size,
 		   uint64_t *ret_offset, struct fault *fault);

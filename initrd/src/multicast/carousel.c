@@ -206,7 +206,7 @@ static void next_data(struct carousel *c, struct data_packet *ret) {
 	ret->symbol = (uint8_t)(i / blocks);
 	if (++turn->sent == turn->symbols)
 		turn->count = 0;
-	c->budget += c->crowd.strained ? 4 : 1;
+	c->budget += c->clients.strained ? 4 : 1;
 	c->budget = c->budget < BUDGET_MOST ? c->budget : BUDGET_MOST;
 	c->counts.data++;
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "image/bitmap.h"
-#include "multicast/crowd.h"
+#include "multicast/clients.h"
 #include "multicast/packet.h"
 
 #define KEPT 4096u // chunks whose parity is known
@@ -64,7 +64,7 @@ struct carousel {
 	int64_t heard;		     // when a NEED of a client came that had received something, last
 	int64_t last_need, next_announce, next_rate;
 	uint32_t rate; // kbit/s
-	struct crowd crowd;
+	struct clients clients;
 	struct carousel_counts counts;
 };
 

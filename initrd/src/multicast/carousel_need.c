@@ -15,7 +15,7 @@
 #define NEW_SENDER 65536	    // packets; a NEED with a sequence farther away is about another sender
 
 static void announce(struct carousel *c, uint32_t client, uint8_t flags, struct packet *ret) {
-	uint32_t interval = (c->crowd.present + 3) / 4; // 4,000 NEEDs a second
+	uint32_t interval = (c->clients.present + 3) / 4; // 4,000 NEEDs a second
 
 	ret->type = PACKET_ANNOUNCE;
 	ret->flags = flags | (carousel_is_sending(c) ? 0 : FLAG_IDLE);
@@ -25,7 +25,7 @@ static void announce(struct carousel *c, uint32_t client, uint8_t flags, struct 
 		.turn = c->turn.number,
 		.cursor = c->cursor,
 		.rate = c->rate > 0 ? c->rate : 1,
-		.clients = c->crowd.present,
+		.clients = c->clients.present,
 		.interval = (uint16_t)(interval < INTERVAL_MAX ? interval : INTERVAL_MAX),
 		.client = client,
 	};
@@ -49,21 +49,21 @@ static void take_entry(struct carousel *c, const struct need_entry *entry, uint3
 // Fewer clients than that are as fast by HTTP. Those that are expected count before they come: whoever is first would
 // fetch alone what all will have.
 static bool is_alone(const struct carousel *c, const struct need_packet *need) {
-	return !carousel_is_sending(c) && c->crowd.present < c->order.from && need->expected < c->order.from;
+	return !carousel_is_sending(c) && c->clients.present < c->order.from && need->expected < c->order.from;
 }
 
 bool carousel_need(struct carousel *c, const struct packet *need, int64_t now, struct packet *ret) {
 	int64_t behind = (int32_t)(c->sequence - need->sequence);
 	uint32_t sequence = behind < 0 || behind > NEW_SENDER ? c->sequence : need->sequence;
 	bool is_new;
-	struct client *client = crowd_note(&c->crowd, &need->need, now, &is_new);
+	struct client *client = clients_record(&c->clients, &need->need, now, &is_new);
 
 	c->counts.needs++;
 	c->last_need = now;
 	if (need->sequence != 0)
 		c->heard = now;
 	if (!carousel_is_sending(c))
-		crowd_count(&c->crowd, now); // some may have left
+		clients_count(&c->clients, now); // some may have left
 	if (client->leaves || is_alone(c, &need->need)) {
 		announce(c, need->need.client, client->leaves ? FLAG_LEAVE : FLAG_ALONE, ret);
 		return true;
@@ -85,8 +85,8 @@ static void adapt_rate(struct carousel *c, int64_t now) {
 	if (now < c->next_rate)
 		return;
 	c->next_rate = now + RATES;
-	crowd_count(&c->crowd, now);
-	if (c->crowd.crowded)
+	clients_count(&c->clients, now);
+	if (c->clients.crowded)
 		c->rate = c->rate / 5 * 4 > least ? c->rate / 5 * 4 : least;
 	else
 		c->rate = cap - c->rate > cap / 20 ? c->rate + cap / 20 : cap;

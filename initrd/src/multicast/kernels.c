@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multicast/kernels.h"
 
-static uint8_t product(const struct field_products *products, uint8_t byte) {
+static uint8_t product(const struct gf256_products *products, uint8_t byte) {
 	return products->low[byte & 15] ^ products->high[byte >> 4];
 }
 
-static void plain_add(const struct field_products *products, uint8_t *to, const uint8_t *from, size_t size) {
+static void plain_add(const struct gf256_products *products, uint8_t *to, const uint8_t *from, size_t size) {
 	for (size_t i = 0; i < size; i++)
 		to[i] ^= product(products, from[i]);
 }
 
-static void plain_set(const struct field_products *products, uint8_t *to, const uint8_t *from, size_t size) {
+static void plain_set(const struct gf256_products *products, uint8_t *to, const uint8_t *from, size_t size) {
 	for (size_t i = 0; i < size; i++)
 		to[i] = product(products, from[i]);
 }
@@ -18,7 +18,7 @@ static void plain_set(const struct field_products *products, uint8_t *to, const 
 // add and set for a SIMD unit: `type` holds `width` bytes, `load` and `save` move them, `look` returns the products of
 // them, `mix` is their exclusive or. The rest of a symbol, less than `width` bytes, is left to plain C.
 #define KERNEL(name, attribute, type, width, tables, load, save, look, mix)                                       \
-	attribute static void name##_add(const struct field_products *products, uint8_t *to, const uint8_t *from, \
+	attribute static void name##_add(const struct gf256_products *products, uint8_t *to, const uint8_t *from, \
 					 size_t size) {                                                           \
 		size_t i = 0;                                                                                     \
 		tables(products);                                                                                 \
@@ -28,7 +28,7 @@ static void plain_set(const struct field_products *products, uint8_t *to, const 
 		}                                                                                                 \
 		plain_add(products, to + i, from + i, size - i);                                                  \
 	}                                                                                                         \
-	attribute static void name##_set(const struct field_products *products, uint8_t *to, const uint8_t *from, \
+	attribute static void name##_set(const struct gf256_products *products, uint8_t *to, const uint8_t *from, \
 					 size_t size) {                                                           \
 		size_t i = 0;                                                                                     \
 		tables(products);                                                                                 \
@@ -68,17 +68,17 @@ KERNEL(avx2, __attribute__((target("avx2"))), __m256i, 32, TABLES32, LOAD32, SAV
 KERNEL(neon, , uint8x16_t, 16, TABLES_NEON, vld1q_u8, vst1q_u8, LOOK_NEON, veorq_u8)
 #endif
 
-size_t kernels_fill(struct field_kernel *ret) {
+size_t kernels_fill(struct gf256_kernel *ret) {
 	size_t count = 0;
 
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2"))
-		ret[count++] = (struct field_kernel){"avx2", avx2_add, avx2_set};
+		ret[count++] = (struct gf256_kernel){"avx2", avx2_add, avx2_set};
 	if (__builtin_cpu_supports("ssse3"))
-		ret[count++] = (struct field_kernel){"ssse3", ssse3_add, ssse3_set};
+		ret[count++] = (struct gf256_kernel){"ssse3", ssse3_add, ssse3_set};
 #elif defined(__aarch64__)
-	ret[count++] = (struct field_kernel){"neon", neon_add, neon_set};
+	ret[count++] = (struct gf256_kernel){"neon", neon_add, neon_set};
 #endif
-	ret[count++] = (struct field_kernel){"plain", plain_add, plain_set};
+	ret[count++] = (struct gf256_kernel){"plain", plain_add, plain_set};
 	return count;
 }

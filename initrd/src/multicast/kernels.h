@@ -6,18 +6,18 @@
 #include <stdint.h>
 
 // The products of a factor with 0 .. 15, and with 0, 16 .. 240: two lookups make a product with any byte.
-struct field_products {
+struct gf256_products {
 	_Alignas(16) uint8_t low[16], high[16];
 };
 
 // Adds factor * from to `to`, or with `set`, which may have the same memory for both, stores it there.
-typedef void field_work(const struct field_products *products, uint8_t *to, const uint8_t *from, size_t size);
+typedef void gf256_work(const struct gf256_products *products, uint8_t *to, const uint8_t *from, size_t size);
 
 // All have the same results.
-struct field_kernel {
+struct gf256_kernel {
 	const char *name;
-	field_work *add, *set;
+	gf256_work *add, *set;
 };
 
 // Puts those that this CPU can run into `ret`, which has room for three, the best one first. Returns how many.
-size_t kernels_fill(struct field_kernel *ret);
+size_t kernels_fill(struct gf256_kernel *ret);

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "multicast/blocks.h"
-#include "multicast/field.h"
+#include "multicast/gf256.h"
 
 // What data symbol `data` counts in parity symbol `number`.
-static uint8_t factor_of(uint32_t number, uint32_t data) { return field_inverse((uint8_t)(number ^ data)); }
+static uint8_t factor_of(uint32_t number, uint32_t data) { return gf256_inverse((uint8_t)(number ^ data)); }
 
 void parity_make(const uint8_t *const *data, uint32_t k, uint8_t number, uint8_t *ret, size_t size) {
 	memset(ret, 0, size);
 	for (uint32_t i = 0; i < k; i++)
-		field_add(ret, data[i], factor_of(number, i), size);
+		gf256_add_multiple(ret, data[i], factor_of(number, i), size);
 }
 
 static bool are_distinct(const uint8_t *numbers, uint32_t k) {
@@ -57,15 +57,15 @@ static void solve(uint8_t *const *symbols, const uint8_t *numbers, const uint8_t
 		for (uint32_t column = 0; column < count; column++)
 			matrix[row][column] = factor_of(numbers[missing[row]], missing[column]);
 	for (uint32_t pivot = 0; pivot < count; pivot++) {
-		uint8_t inverse = field_inverse(matrix[pivot][pivot]);
-		field_scale(matrix[pivot], inverse, count);
-		field_scale(symbols[missing[pivot]], inverse, size);
+		uint8_t inverse = gf256_inverse(matrix[pivot][pivot]);
+		gf256_scale(matrix[pivot], inverse, count);
+		gf256_scale(symbols[missing[pivot]], inverse, size);
 		for (uint32_t row = 0; row < count; row++) {
 			uint8_t factor = matrix[row][pivot];
 			if (row == pivot)
 				continue;
-			field_add(matrix[row], matrix[pivot], factor, count);
-			field_add(symbols[missing[row]], symbols[missing[pivot]], factor, size);
+			gf256_add_multiple(matrix[row], matrix[pivot], factor, count);
+			gf256_add_multiple(symbols[missing[row]], symbols[missing[pivot]], factor, size);
 		}
 	}
 }
@@ -83,7 +83,8 @@ bool parity_restore(uint8_t *const *symbols, uint8_t *numbers, uint32_t k, size_
 	for (uint32_t row = 0; row < count; row++)
 		for (uint32_t i = 0; i < k; i++)
 			if (!is_parity(numbers[i]))
-				field_add(symbols[missing[row]], symbols[i], factor_of(numbers[missing[row]], i), size);
+				gf256_add_multiple(symbols[missing[row]], symbols[i],
+						   factor_of(numbers[missing[row]], i), size);
 	solve(symbols, numbers, missing, count, size);
 	for (uint32_t i = 0; i < count; i++)
 		numbers[missing[i]] = missing[i];

@@ -6,7 +6,8 @@
 #include "disk/disk.h"
 #include "disk/reader.h"
 
-// As domain_read. The map is proven: the extents of each block group have as many bytes as it declares, and all of them
-// as many as the superblock. Code 1 if they have not, or if the filesystem is of a kind that is not known here.
+// Adds the used ranges and sets *ret_bytes as partclone_read does. Returns an error of code 1 if the extents of a block
+// group have not as many bytes as it declares, or all of them not as many as the superblock declares; or if the
+// filesystem has features that are not supported.
 int btrfs_read(const struct reader *reader, const struct partition *partition, struct extents *used,
 	       uint64_t *ret_bytes, struct fault *fault);

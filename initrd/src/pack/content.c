@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "pack/known.h"
+#include "pack/signatures.h"
 
 static int read_signatures(const struct reader *reader, const struct partition *partition, struct probe *ret,
 			   struct fault *fault) {
@@ -32,25 +32,25 @@ static bool is_same(const char *a, const char *b) {
 // A content is believed only if libblkid finds the same one and no other, and no table of partitions.
 static int confirm(const struct reader *reader, const struct partition *partition, struct probe *found,
 		   struct content *ret, struct fault *fault) {
-	struct known known;
-	int r = known_read(reader, partition, &known, fault);
+	struct signatures signatures;
+	int r = signatures_read(reader, partition, &signatures, fault);
 
 	if (r < 0)
 		return r;
-	if (known.count > 1)
+	if (signatures.count > 1)
 		snprintf(ret->doubt, sizeof(ret->doubt), "it has signatures of more than one content (%s)",
-			 known.names);
-	else if (known.table[0] && found->kind != CONTENT_ALL)
-		snprintf(ret->doubt, sizeof(ret->doubt), "there is a partition table in it (%s)", known.table);
-	else if (known.count == 0 && found->kind != CONTENT_ALL)
+			 signatures.names);
+	else if (signatures.table[0] && found->kind != CONTENT_ALL)
+		snprintf(ret->doubt, sizeof(ret->doubt), "there is a partition table in it (%s)", signatures.table);
+	else if (signatures.count == 0 && found->kind != CONTENT_ALL)
 		snprintf(ret->doubt, sizeof(ret->doubt), "libblkid does not find the %s in it", found->name);
-	else if (known.count == 1 && found->kind != CONTENT_ALL && !is_same(known.name, found->name))
+	else if (signatures.count == 1 && found->kind != CONTENT_ALL && !is_same(signatures.name, found->name))
 		snprintf(ret->doubt, sizeof(ret->doubt), "it has signatures of more than one content (%s, %s)",
-			 found->name, known.names);
-	else if (known.is_damaged && found->kind != CONTENT_ALL)
+			 found->name, signatures.names);
+	else if (signatures.is_damaged && found->kind != CONTENT_ALL)
 		snprintf(ret->doubt, sizeof(ret->doubt), "the checksum of its superblock is wrong");
-	else if (known.count == 1 && !found->is_known)
-		snprintf(ret->name, sizeof(ret->name), "%s", known.name);
+	else if (signatures.count == 1 && !found->is_known)
+		snprintf(ret->name, sizeof(ret->name), "%s", signatures.name);
 	return 0;
 }
 

@@ -8,8 +8,8 @@
 #include "pack/btrfs.h"
 #include "pack/content.h"
 #include "pack/counts.h"
-#include "pack/domain.h"
-#include "pack/rest.h"
+#include "pack/partclone.h"
+#include "pack/unclaimed.h"
 #include "pack/sector.h"
 
 // Work on one disk.
@@ -24,7 +24,7 @@ static uint64_t end_of(const struct partition *partition) { return partition->st
 // What nothing describes: kept as far as it is not zero, or dropped.
 static int add_rest(const struct work *work, uint64_t start, uint64_t end, struct fault *fault) {
 	if (!work->order->drop_rest)
-		return rest_keep(work->reader, start, end, &work->map->kept, fault);
+		return unclaimed_keep(work->reader, start, end, &work->map->kept, fault);
 	work->map->dropped += end - start;
 	return 0;
 }
@@ -69,7 +69,7 @@ static int read_map(const struct work *work, const struct partition *partition, 
 
 	if (!strcmp(name, "btrfs"))
 		return btrfs_read(work->reader, partition, used, ret_bytes, fault);
-	r = domain_read(work->reader, partition, name, work->order->folder, used, ret_bytes, fault);
+	r = partclone_read(work->reader, partition, name, work->order->folder, used, ret_bytes, fault);
 	return r == 0 ? prove(work, partition, name, used, *ret_bytes, fault) : r;
 }
 
@@ -141,13 +141,13 @@ static int add_outside(const struct work *work, const struct table *table, struc
 	for (size_t i = 0; i < table->partition_count; i++)
 		extents_add(&known, table->partitions[i].start, end_of(&table->partitions[i]));
 	extents_settle(&known);
-	rest_of(&known, work->reader->bytes, &gaps);
+	unclaimed_of(&known, work->reader->bytes, &gaps);
 	map->kept.failed |= known.failed || gaps.failed;
 	for (size_t i = 0; r == 0 && i < gaps.count; i++)
 		r = add_rest(work, gaps.items[i].start, gaps.items[i].end, fault);
 	for (size_t i = 0; r == 0 && i < table->opaque.count; i++) {
 		const struct extent *area = &table->opaque.items[i];
-		r = rest_keep(work->reader, area->start, area->end, &map->kept, fault);
+		r = unclaimed_keep(work->reader, area->start, area->end, &map->kept, fault);
 		mark(map, area->end - 1);
 	}
 	return r;

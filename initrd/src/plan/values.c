@@ -7,7 +7,7 @@
 #include "disk/selector.h"
 #include "disk/several.h"
 #include "image/statement.h"
-#include "multicast/place.h"
+#include "multicast/address.h"
 #include "net/url.h"
 
 int check_selector(const char *value, struct fault *fault) {
@@ -166,8 +166,8 @@ int check_nodes(const char *value, struct fault *fault) {
 }
 
 int check_multicast(const char *value, struct fault *fault) {
-	struct place place;
-	return place_parse(value, &place, fault);
+	struct multicast_address address;
+	return address_parse(value, &address, fault);
 }
 
 // Empty, or the labels of a DNS name.

@@ -47,7 +47,7 @@ static void add_session(struct text *text, const struct transmission *s) {
 		operand_write(text, "interface", interface);
 	operand_write(text, "group", inet_ntoa(s->group.sin_addr));
 	add_number(text, "sending", carousel_is_sending(carousel));
-	add_number(text, "receivers", carousel->crowd.present);
+	add_number(text, "receivers", carousel->clients.present);
 	add_number(text, "rate", carousel->rate);
 	add_number(text, "symbols", s->symbols);
 	add_number(text, "data", carousel->counts.data);

@@ -29,10 +29,10 @@ int transmission_open(struct image_file *file, int interface, uint32_t cap, uint
 	*file = (struct image_file){0};
 	s->frame = calloc(SYMBOLS_MAX, SYMBOL);
 	s->interface = interface;
-	s->group = place_group(digest);
+	s->group = address_group(digest);
 	memcpy(s->session.id, digest, SESSION_ID);
 	s->session.has_key = secret;
-	if (!s->frame || (secret && place_key(secret, strlen(secret), digest, s->session.key) < 0))
+	if (!s->frame || (secret && address_key(secret, strlen(secret), digest, s->session.key) < 0))
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "send");
 	order.index = &s->file.image.index;
 	for (uint32_t i = 0; i < order.index->chunk_count; i++)

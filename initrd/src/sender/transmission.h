@@ -3,7 +3,7 @@
 #pragma once
 
 #include "multicast/carousel_need.h"
-#include "multicast/place.h"
+#include "multicast/address.h"
 #include "source/image_file.h"
 
 #define BATCH_MAX 40u // packets

@@ -18,37 +18,38 @@ static bool is_answer(const uint8_t *bytes, size_t size, const struct session *s
 }
 
 // A NEED without entries; false: nothing came until then.
-static bool ask(int fd, const struct session *session, const struct place *place, int64_t until, struct packet *ret) {
+static bool ask(int fd, const struct session *session, const struct multicast_address *address, int64_t until,
+		struct packet *ret) {
 	uint8_t bytes[PACKET_MAX + 1];
 	struct pollfd wait = {.fd = fd, .events = POLLIN};
 	ssize_t size;
 
-	*ret = (struct packet){.type = PACKET_NEED, .need = {.client = place->client, .expected = place->expected}};
+	*ret = (struct packet){.type = PACKET_NEED, .need = {.client = address->client, .expected = address->expected}};
 	(void)send(fd, bytes, packet_encode(ret, session, bytes), MSG_DONTWAIT);
 	while (poll(&wait, 1, clock_poll_timeout(until)) > 0 && clock_now() < until)
 		if ((size = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0 &&
-		    is_answer(bytes, (size_t)size, session, place->client, ret))
+		    is_answer(bytes, (size_t)size, session, address->client, ret))
 			return true;
 	return false;
 }
 
-uint64_t ask_sender_rate(struct place *place, const uint8_t digest[HASH]) {
-	struct session session = {.has_key = place->has_key};
-	int64_t until = clock_now() + place->join;
+uint64_t ask_sender_rate(struct multicast_address *address, const uint8_t digest[HASH]) {
+	struct session session = {.has_key = address->has_key};
+	int64_t until = clock_now() + address->join;
 	static struct packet answer;
 	cleanup_close int fd = -1;
 	struct in_addr local;
 	struct fault fault;
 
 	memcpy(session.id, digest, SESSION_ID);
-	memcpy(session.key, place->key, SIPHASH_KEY);
-	while (place->client == 0)
-		if (getrandom(&place->client, sizeof(place->client), 0) < 0)
+	memcpy(session.key, address->key, SIPHASH_KEY);
+	while (address->client == 0)
+		if (getrandom(&address->client, sizeof(address->client), 0) < 0)
 			return 0;
-	if (udp_connect(&place->sender, &local, &fd, &fault) < 0)
+	if (udp_connect(&address->sender, &local, &fd, &fault) < 0)
 		return 0; // the feed reports it
 	for (int64_t now = clock_now(); now < until; now = clock_now()) {
-		if (!ask(fd, &session, place, now + AGAIN < until ? now + AGAIN : until, &answer))
+		if (!ask(fd, &session, address, now + AGAIN < until ? now + AGAIN : until, &answer))
 			continue;
 		if (answer.flags & (FLAG_ALONE | FLAG_LEAVE))
 			return 0;

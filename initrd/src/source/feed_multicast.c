@@ -225,9 +225,9 @@ static void multicast_close(struct feed *base) {
 }
 
 static int open_sockets(struct multicast_feed *feed, const uint8_t digest[HASH], struct fault *fault) {
-	struct sockaddr_in group = place_group(digest);
+	struct sockaddr_in group = address_group(digest);
 	struct in_addr local;
-	int r = udp_connect(&feed->place.sender, &local, &feed->sender, fault);
+	int r = udp_connect(&feed->address.sender, &local, &feed->sender, fault);
 
 	if (r == 0)
 		r = udp_join(&group, local, &feed->group, fault);
@@ -239,10 +239,10 @@ static int start(struct multicast_feed *feed, const struct index *index, const u
 	struct gather_order order = {.index = index,
 				     .wanted = wanted,
 				     .room = (uint32_t)(feed->memory / SYMBOL),
-				     .expected = feed->place.expected};
+				     .expected = feed->address.expected};
 	int r;
 
-	feed->client = feed->place.client;
+	feed->client = feed->address.client;
 	while (feed->client == 0)
 		if (getrandom(&feed->client, sizeof(feed->client), 0) < 0)
 			return fault_errno(fault, CODE_FAILED, errno, "random numbers");
@@ -253,8 +253,8 @@ static int start(struct multicast_feed *feed, const struct index *index, const u
 }
 
 int feed_open_multicast(struct source *source, const struct index *index, const uint8_t *wanted, size_t memory,
-			const struct place *place, const uint8_t digest[HASH], struct multicast_summary *summary,
-			struct feed **ret, struct fault *fault) {
+			const struct multicast_address *address, const uint8_t digest[HASH],
+			struct multicast_summary *summary, struct feed **ret, struct fault *fault) {
 	static const struct feed_ops ops = {multicast_next, multicast_give_back, multicast_reject, multicast_stop,
 					    multicast_close};
 	cleanup_with(feed_close) struct feed *base = NULL;
@@ -267,14 +267,14 @@ int feed_open_multicast(struct source *source, const struct index *index, const 
 	*feed = (struct multicast_feed){.base = {&ops},
 					.source = source,
 					.memory = memory,
-					.place = *place,
+					.address = *address,
 					.summary = summary,
 					.group = -1,
 					.sender = -1,
 					.wake = -1,
-					.session = {.has_key = place->has_key}};
+					.session = {.has_key = address->has_key}};
 	memcpy(feed->session.id, digest, SESSION_ID);
-	memcpy(feed->session.key, place->key, SIPHASH_KEY);
+	memcpy(feed->session.key, address->key, SIPHASH_KEY);
 	pthread_mutex_init(&feed->lock, NULL);
 	pthread_cond_init(&feed->changed, NULL);
 	feed->rejected = calloc(1, bitmap_size(index) + 1);

@@ -119,9 +119,9 @@ static void judge(struct multicast_feed *feed, int64_t now) {
 		return;
 	if (feed->gather->left == 0)
 		multicast_end(feed, "");
-	else if (!feed->heard && now - feed->started > feed->place.join)
+	else if (!feed->heard && now - feed->started > feed->address.join)
 		pause_for_silence(feed, feed->answered ? "packets to the group do not arrive" : "nobody sends it", now);
-	else if (now - feed->last_data > feed->place.silence)
+	else if (now - feed->last_data > feed->address.silence)
 		pause_for_silence(feed, "the sender is silent", now);
 	else if (feed->gather->verdict == GATHER_LOSES)
 		multicast_end(feed, "too many packets are lost");

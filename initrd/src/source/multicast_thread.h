@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "multicast/gather_need.h"
-#include "multicast/place.h"
+#include "multicast/address.h"
 #include "net/udp.h"
 #include "source/feed.h"
 #include "source/multicast_summary.h"
@@ -21,7 +21,7 @@ struct multicast_feed {
 	struct feed base;
 	struct source *source;
 	size_t memory;
-	struct place place;
+	struct multicast_address address;
 	struct session session;
 	struct multicast_summary *summary;
 	uint32_t client;

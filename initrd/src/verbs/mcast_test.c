@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "multicast/diagnose.h"
-#include "multicast/place.h"
+#include "multicast/address.h"
 #include "net/sniff.h"
 #include "net/udp.h"
 #include "verbs/verbs.h"
@@ -30,7 +30,7 @@ const struct operand_rule mcast_test_rules[] = {
 };
 
 struct trial {
-	struct place place;
+	struct multicast_address address;
 	struct sockaddr_in group_at;
 	struct session session;
 	int sender, group;
@@ -64,21 +64,21 @@ static int open_trial(struct trial *t, const struct operands *operands, struct f
 	uint8_t digest[HASH];
 	struct in_addr local;
 	struct fault ignored;
-	int r = place_parse(operands_get(operands, "multicast"), &t->place, fault);
+	int r = address_parse(operands_get(operands, "multicast"), &t->address, fault);
 
 	if (r == 0 && digest_of(operands_get(operands, "digest"), digest) < 0)
 		return fault_set(fault, CODE_USAGE, "digest: not sha256:HEX");
 	if (r == 0 && getrandom(&t->first, sizeof(t->first), 0) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "random numbers");
 	if (r == 0)
-		r = udp_connect(&t->place.sender, &local, &t->sender, fault);
+		r = udp_connect(&t->address.sender, &local, &t->sender, fault);
 	if (r < 0)
 		return r;
-	t->group_at = place_group(digest);
+	t->group_at = address_group(digest);
 	memcpy(t->session.id, digest, SESSION_ID);
-	memcpy(t->session.key, t->place.key, SIPHASH_KEY);
-	t->session.has_key = t->place.has_key;
-	t->seen.routed = is_routed(&t->place.sender);
+	memcpy(t->session.key, t->address.key, SIPHASH_KEY);
+	t->session.has_key = t->address.has_key;
+	t->seen.routed = is_routed(&t->address.sender);
 	if (sniff_open(local, &t->sniff, &ignored) < 0) // less is known then
 		fault_print(&ignored, "mcast-test");
 	return udp_join(&t->group_at, local, &t->group, fault);

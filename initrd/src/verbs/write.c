@@ -104,16 +104,16 @@ static int write_timed(struct source *source, const struct image *image, const s
 		       struct device *device, struct fault *fault) {
 	struct write_order order = order_of(operands);
 	const char *multicast = operands_get(operands, "multicast");
-	struct place place;
+	struct multicast_address address;
 	struct progress progress = {.show = console_progress};
 	struct written written = {0};
 	int64_t begin = clock_now();
-	int r = multicast ? place_parse(multicast, &place, fault) : 0;
+	int r = multicast ? address_parse(multicast, &address, fault) : 0;
 
-	place.join = seam_idle(PLACE_JOIN);
-	place.silence = seam_idle(PLACE_SILENCE);
-	place.expected = (uint16_t)atoi(operands_get_or(operands, "expected", "0"));
-	order.multicast = multicast ? &place : NULL;
+	address.join = seam_idle(DEFAULT_JOIN);
+	address.silence = seam_idle(DEFAULT_SILENCE);
+	address.expected = (uint16_t)atoi(operands_get_or(operands, "expected", "0"));
+	order.multicast = multicast ? &address : NULL;
 	if (r == 0)
 		r = write_image(source, image, &order, device, &written, &progress, fault);
 	if (r == 0) {

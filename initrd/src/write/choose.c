@@ -70,8 +70,8 @@ static uint64_t cores(void) {
 	return n > 0 ? (uint64_t)n : 1;
 }
 
-int choose_write_mode(struct source *source, struct device *device, const struct image *image, struct place *place,
-		      struct chosen *ret, struct fault *fault) {
+int choose_write_mode(struct source *source, struct device *device, const struct image *image,
+		      struct multicast_address *address, struct chosen *ret, struct fault *fault) {
 	const struct index *index = &image->index;
 	struct cost cost = {.fetch = frames_size(index), .used = index->used, .decode = cores() * DECODE_RATE};
 	struct delta sample;
@@ -83,8 +83,8 @@ int choose_write_mode(struct source *source, struct device *device, const struct
 	cost.sampled = sample.looked_at;
 	cost.differ = sample.differ;
 	cost.read = rate_of(sample.read, sample.took);
-	if (sample.differ < sample.looked_at && place)
-		cost.network = ask_sender_rate(place, image->trailer.digest);
+	if (sample.differ < sample.looked_at && address)
+		cost.network = ask_sender_rate(address, image->trailer.digest);
 	if (sample.differ < sample.looked_at && cost.network == 0)
 		r = measure_source(source, index, &cost.network, fault);
 	if (r < 0)

@@ -4,7 +4,7 @@
 
 #include "base/fault.h"
 #include "disk/device.h"
-#include "multicast/place.h"
+#include "multicast/address.h"
 #include "source/open.h"
 #include "write/order.h"
 
@@ -14,7 +14,7 @@ struct chosen {
 };
 
 // Samples the disk, and chooses the mode that should be faster. The rate of the network is what the sender of a
-// multicast announces (`place`; NULL: there is none), else it is measured with up to 4 MiB of the image; with nothing
+// multicast announces (`address`; NULL: there is none), else it is measured with up to 4 MiB of the image; with nothing
 // right on the disk it does not matter. Changes nothing. Code 6 if the source does not respond.
-int choose_write_mode(struct source *source, struct device *device, const struct image *image, struct place *place,
-		      struct chosen *ret, struct fault *fault);
+int choose_write_mode(struct source *source, struct device *device, const struct image *image,
+		      struct multicast_address *address, struct chosen *ret, struct fault *fault);

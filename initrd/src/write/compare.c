@@ -9,7 +9,7 @@
 #include "image/bitmap.h"
 #include "image/frame.h"
 #include "source/feed.h"
-#include "write/ends.h"
+#include "write/table_areas.h"
 #include "write/fit.h"
 #include "write/head.h"
 
@@ -19,7 +19,7 @@ struct comparing {
 	struct source *source;
 	const struct index *index;
 	struct fit fit;
-	struct ends ends; // what is expected there
+	struct table_areas areas; // what is expected there
 	uint8_t *chunks, *data, *there;
 	struct compared *ret;
 };
@@ -28,14 +28,14 @@ static bool has_head(const struct index *index) { return index->chunk_count > 0 
 
 // Chunks that the table changes on this disk, or may change: these are compared byte for byte.
 static bool is_table(const struct comparing *c, const struct chunk *chunk) {
-	return chunk->offset == 0 || chunk->offset + CHUNK > ends_tail_at(&c->ends) ||
+	return chunk->offset == 0 || chunk->offset + CHUNK > table_areas_tail_at(&c->areas) ||
 	       fit_changes(&c->fit, c->index, chunk);
 }
 
 // What `write` makes of the chunk.
 static void expect(struct comparing *c, const struct chunk *chunk, uint8_t *data) {
 	if (chunk->offset == 0)
-		memcpy(data, c->ends.head, chunk_size(c->index, chunk));
+		memcpy(data, c->areas.head, chunk_size(c->index, chunk));
 	else
 		fit_chunk(&c->fit, c->index, chunk, data);
 }
@@ -78,7 +78,7 @@ static int collect_tail(struct comparing *c, uint32_t i, uint8_t *data, struct f
 	const struct chunk *chunk = &c->index->chunks[i];
 
 	(void)fault;
-	ends_put(&c->ends, data, chunk_size(c->index, chunk), chunk->offset);
+	table_areas_put(&c->areas, data, chunk_size(c->index, chunk), chunk->offset);
 	return 0;
 }
 
@@ -107,7 +107,7 @@ static int compare_chunk(struct comparing *c, uint32_t i, uint8_t *data, struct 
 	bool unreadable = false, equal;
 
 	(void)fault;
-	ends_get(&c->ends, data, chunk_size(c->index, chunk), chunk->offset);
+	table_areas_get(&c->areas, data, chunk_size(c->index, chunk), chunk->offset);
 	equal = is_equal(c, chunk, data, &unreadable);
 	found->looked_at++;
 	found->differ += !equal;
@@ -119,16 +119,16 @@ static int compare_chunk(struct comparing *c, uint32_t i, uint8_t *data, struct 
 
 // Whether the first chunk of the disk is as `grow` leaves it.
 static int choose_grown(struct comparing *c, struct fault *fault) {
-	cleanup_with(ends_close) struct ends grown = {0};
+	cleanup_with(table_areas_close) struct table_areas grown = {0};
 	bool ignored = false;
-	int r = ends_copy(&c->ends, &grown, fault);
+	int r = table_areas_copy(&c->areas, &grown, fault);
 
-	if (r < 0 || is_equal(c, &c->index->chunks[0], c->ends.head, &ignored) || !ends_grow(&grown) ||
+	if (r < 0 || is_equal(c, &c->index->chunks[0], c->areas.head, &ignored) || !table_areas_grow(&grown) ||
 	    !is_equal(c, &c->index->chunks[0], grown.head, &ignored))
 		return r;
 	c->ret->is_grown = true;
-	memcpy(c->ends.head, grown.head, CHUNK);
-	memcpy(c->ends.tail, grown.tail, ENDS_TAIL);
+	memcpy(c->areas.head, grown.head, CHUNK);
+	memcpy(c->areas.tail, grown.tail, TABLE_AREAS_TAIL);
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static int compare_copy(struct comparing *c, struct fault *fault) {
 	if (!expected)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "verify");
 	memcpy(expected, c->fit.copy, c->fit.copy_size);
-	ends_get(&c->ends, expected, c->fit.copy_size, c->fit.copy_at);
+	table_areas_get(&c->areas, expected, c->fit.copy_size, c->fit.copy_at);
 	c->ret->copy_at = c->fit.copy_at;
 	c->ret->copy_size = c->fit.copy_size;
 	c->ret->copy_differs = device_read(c->device, c->there, c->fit.copy_size, c->fit.copy_at, &ignored) < 0 ||
@@ -151,7 +151,7 @@ static int compare_table(struct comparing *c, struct fault *fault) {
 	int r = each_table_chunk(c, collect_tail, fault);
 
 	if (c->fit.copy)
-		ends_put(&c->ends, c->fit.copy, c->fit.copy_size, c->fit.copy_at);
+		table_areas_put(&c->areas, c->fit.copy, c->fit.copy_size, c->fit.copy_at);
 	if (r == 0 && has_head(c->index))
 		r = choose_grown(c, fault);
 	if (r == 0)
@@ -181,16 +181,16 @@ static int compare_rest(struct comparing *c, struct progress *progress, struct f
 
 static int begin(struct comparing *c, struct fault *fault) {
 	bool head = has_head(c->index);
-	int r = ends_open(c->device->bytes, c->index->sector, &c->ends, fault);
+	int r = table_areas_open(c->device->bytes, c->index->sector, &c->areas, fault);
 
 	c->data = device_buffer(CHUNK);
 	c->there = device_buffer(CHUNK);
 	if (r == 0 && (!c->data || !c->there))
 		r = fault_errno(fault, CODE_FAILED, ENOMEM, "verify");
 	if (r == 0 && head)
-		r = head_fetch(c->source, c->index, c->ends.head, fault);
+		r = head_fetch(c->source, c->index, c->areas.head, fault);
 	if (r == 0)
-		r = fit_table(c->index, c->device, head ? c->ends.head : NULL, &c->fit, fault);
+		r = fit_table(c->index, c->device, head ? c->areas.head : NULL, &c->fit, fault);
 	if (r < 0 && fault->code == CODE_DISK)
 		fault->code = CODE_INTEGRITY; // it does not hold the image
 	return r;
@@ -198,7 +198,7 @@ static int begin(struct comparing *c, struct fault *fault) {
 
 static void comparing_end(struct comparing *c) {
 	fit_free(&c->fit);
-	ends_close(&c->ends);
+	table_areas_close(&c->areas);
 	free(c->data);
 	free(c->there);
 }

@@ -141,16 +141,16 @@ static uint64_t used_of(const struct index *index, const uint8_t *chunks) {
 }
 
 static int open_feed(struct job *job, struct feed **ret, struct fault *fault) {
-	const struct place *place = job->order.multicast;
+	const struct multicast_address *address = job->order.multicast;
 	struct multicast_summary *told = &job->ret->multicast;
 	int r = -ENOTCONN;
 
-	if (place)
-		r = feed_open_multicast(job->source, job->index, job->wanted, FEED_MEMORY, place,
+	if (address)
+		r = feed_open_multicast(job->source, job->index, job->wanted, FEED_MEMORY, address,
 					job->image->trailer.digest, told, ret, fault);
-	if (r == 0 || (place && fault->code != CODE_NETWORK))
+	if (r == 0 || (address && fault->code != CODE_NETWORK))
 		return r;
-	if (place) // a network without multicast is no reason to fail
+	if (address) // a network without multicast is no reason to fail
 		snprintf(told->why, sizeof(told->why), "%s", fault->text);
 	return feed_open_source(job->source, job->index, job->wanted, 0, FEED_MEMORY, ret, fault);
 }

@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		size -= 8 + 8 * count;
 	}
 	send(carousel, CHUNKS * SYMBOLS_MAX * 3, now + 60 * SECOND);
-	if (carousel_is_sending(carousel) && carousel->crowd.present >= order.from)
+	if (carousel_is_sending(carousel) && carousel->clients.present >= order.from)
 		abort();
 	carousel_close(&carousel);
 	return 0;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "multicast/gather_need.h"
-#include "multicast/place.h"
+#include "multicast/address.h"
 #include "source/feed.h"
 #include "source/open.h"
 #include "write/head.h"
@@ -21,7 +21,7 @@ enum hosted_state { HOSTED_WAITS, HOSTED_OPENS, HOSTED_RUNS, HOSTED_READS, HOSTE
 
 struct hosted_world {
 	const char *urls;
-	struct place place;
+	struct multicast_address address;
 	uint16_t expected;
 	const uint8_t *file; // the image, mapped
 	uint8_t digest[HASH];

@@ -204,7 +204,7 @@ static void test_budget(void) {
 	for (repairs = 0; count < 900 && next(2 * SECOND); count++)
 		repairs += is_parity(data.symbol);
 	ok(repairs == 100, "one parity symbol for eight of data");
-	carousel->crowd.strained = true;
+	carousel->clients.strained = true;
 	for (count = repairs = 0; count < 90 && next(2 * SECOND); count++)
 		repairs += is_parity(data.symbol);
 	ok(repairs == 30, "one for two while many lose packets");
@@ -284,7 +284,7 @@ static void test_rate(void) {
 		carousel_announce(carousel, now, &told);
 	}
 	ok(carousel->rate == CAP, "what parity makes up for does not, if all lose it");
-	ok(carousel->crowd.strained, "with more parity");
+	ok(carousel->clients.strained, "with more parity");
 	for (int64_t now = 12 * SECOND; now < 30 * SECOND; now += 50 * MS) {
 		for (uint32_t i = 1; i <= 8; i++)
 			reports(i, 490, 70, 0, now);
@@ -316,8 +316,8 @@ static void test_hostile(void) {
 	ok(drain(SECOND, &repairs) == 1 && data.chunk == CHUNKS - 1, "chunks and blocks that the image has not");
 	for (uint32_t i = 1; i < 100000; i++)
 		reports(i * 77, 1, 0, 0, SECOND);
-	crowd_count(&carousel->crowd, SECOND);
-	ok(carousel->crowd.present == CROWD_BUCKETS * CROWD_WAYS, "no more than 4,096 clients are counted");
+	clients_count(&carousel->clients, SECOND);
+	ok(carousel->clients.present == CLIENT_BUCKETS * CLIENT_WAYS, "no more than 4,096 clients are counted");
 	carousel_announce(carousel, SECOND, &answer);
 	ok(answer.announce.interval == 1024, "who send 4,000 NEEDs in a second");
 }

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "multicast/blocks.h"
-#include "multicast/field.h"
+#include "multicast/gf256.h"
 #include "multicast/parity.h"
 #include "tap.h"
 
@@ -28,33 +28,33 @@ static void test_field(void) {
 	unsigned wrong = 0;
 
 	for (unsigned a = 1; a < 256; a++) {
-		wrong += field_times((uint8_t)a, field_inverse((uint8_t)a)) != 1;
-		wrong += field_times((uint8_t)a, 1) != a || field_times(0, (uint8_t)a) != 0;
+		wrong += gf256_multiply((uint8_t)a, gf256_inverse((uint8_t)a)) != 1;
+		wrong += gf256_multiply((uint8_t)a, 1) != a || gf256_multiply(0, (uint8_t)a) != 0;
 		for (unsigned b = 0; b < 256; b++)
-			wrong += field_times((uint8_t)a, (uint8_t)b) != field_times((uint8_t)b, (uint8_t)a);
+			wrong += gf256_multiply((uint8_t)a, (uint8_t)b) != gf256_multiply((uint8_t)b, (uint8_t)a);
 	}
 	ok(wrong == 0, "a field");
-	ok(field_times(2, 0x80) == 0x1d, "the polynomial is 0x11D");
+	ok(gf256_multiply(2, 0x80) == 0x1d, "the polynomial is 0x11D");
 }
 
-static struct field_products products_of(uint8_t factor) {
-	struct field_products products;
+static struct gf256_products products_of(uint8_t factor) {
+	struct gf256_products products;
 
 	for (unsigned i = 0; i < 16; i++) {
-		products.low[i] = field_times(factor, (uint8_t)i);
-		products.high[i] = field_times(factor, (uint8_t)(i << 4));
+		products.low[i] = gf256_multiply(factor, (uint8_t)i);
+		products.high[i] = gf256_multiply(factor, (uint8_t)(i << 4));
 	}
 	return products;
 }
 
 // Every size up to that of a symbol and every alignment, on 10,000 seeded blocks.
-static void test_kernel(const struct field_kernel *kernel, const struct field_kernel *plain) {
+static void test_kernel(const struct gf256_kernel *kernel, const struct gf256_kernel *plain) {
 	static uint8_t from[SYMBOL + 32], to[SYMBOL + 32], wanted[SYMBOL + 32];
 	unsigned wrong = 0;
 
 	for (unsigned round = 0; round < 10000; round++) {
 		size_t size = round % 2 ? SYMBOL : below(SYMBOL + 1), at = below(32);
-		struct field_products products = products_of((uint8_t)below(256));
+		struct gf256_products products = products_of((uint8_t)below(256));
 		if (round % 64 == 0) {
 			fill(from, sizeof(from));
 			fill(to, sizeof(to));
@@ -72,7 +72,7 @@ static void test_kernel(const struct field_kernel *kernel, const struct field_ke
 
 static void test_kernels(void) {
 	size_t count;
-	const struct field_kernel *kernels = field_kernels(&count);
+	const struct gf256_kernel *kernels = gf256_kernels(&count);
 
 	same(kernels[count - 1].name, "plain", "plain C is always there");
 	for (size_t i = 0; i + 1 < count; i++)

@@ -79,7 +79,7 @@ static void make_receiver(uint32_t i, const struct operands *operands, int64_t s
 		h->disk_rate = (uint64_t)number(operands, "slow");
 	h->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (bind(h->fd, (const struct sockaddr *)&from, sizeof(from)) < 0 ||
-	    connect(h->fd, (const struct sockaddr *)&world.place.sender, sizeof(world.place.sender)) < 0) {
+	    connect(h->fd, (const struct sockaddr *)&world.address.sender, sizeof(world.address.sender)) < 0) {
 		perror("receivers: an address");
 		exit(1);
 	}
@@ -97,7 +97,7 @@ static void make_receivers(const struct operands *operands, int64_t now) {
 }
 
 static int join_group(void) {
-	struct sockaddr_in group = place_group(world.digest), local = {0};
+	struct sockaddr_in group = address_group(world.digest), local = {0};
 	socklen_t size = sizeof(local);
 	struct fault fault;
 	int fd = -1;
@@ -238,7 +238,7 @@ int main(int words, char **word) {
 		return CODE_USAGE;
 	for (int i = 5; i < words; i++)
 		check(operands_add(&operands, word[i], strlen(word[i]), &fault), &fault);
-	check(place_parse(word[1], &world.place, &fault), &fault);
+	check(address_parse(word[1], &world.address, &fault), &fault);
 	open_image(word[2]);
 	world.urls = word[3];
 	world.expected = (uint16_t)number(&operands, "expected");

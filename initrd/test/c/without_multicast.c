@@ -19,19 +19,19 @@ enum exit_code verb_mcast_test(const struct operands *operands) {
 	return CODE_UNSUPPORTED;
 }
 
-int place_parse(const char *text, struct place *ret, struct fault *fault) {
+int address_parse(const char *text, struct multicast_address *ret, struct fault *fault) {
 	(void)text, (void)ret;
 	return fault_set(fault, CODE_UNSUPPORTED, "no multicast");
 }
 
-uint64_t ask_sender_rate(struct place *place, const uint8_t digest[HASH]) {
-	(void)place, (void)digest;
+uint64_t ask_sender_rate(struct multicast_address *address, const uint8_t digest[HASH]) {
+	(void)address, (void)digest;
 	return 0;
 }
 
 int feed_open_multicast(struct source *source, const struct index *index, const uint8_t *wanted, size_t memory,
-			const struct place *place, const uint8_t digest[HASH], struct multicast_summary *told,
-			struct feed **ret, struct fault *fault) {
-	(void)source, (void)index, (void)wanted, (void)memory, (void)place, (void)digest, (void)told, (void)ret;
+			const struct multicast_address *address, const uint8_t digest[HASH],
+			struct multicast_summary *told, struct feed **ret, struct fault *fault) {
+	(void)source, (void)index, (void)wanted, (void)memory, (void)address, (void)digest, (void)told, (void)ret;
 	return fault_set(fault, CODE_UNSUPPORTED, "no multicast");
 }

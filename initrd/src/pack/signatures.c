@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pack/known.h"
+#include "pack/signatures.h"
 
 #include <blkid/blkid.h>
 #include <errno.h>
@@ -34,13 +34,13 @@ static void rename_type(const char *type, char *ret, size_t size) {
 	ret[n] = 0;
 }
 
-static void add(struct known *known, const char *type, bool is_damaged) {
-	size_t size = strlen(known->names);
+static void add(struct signatures *signatures, const char *type, bool is_damaged) {
+	size_t size = strlen(signatures->names);
 
-	known->is_damaged |= is_damaged;
-	if (known->count++ == 0)
-		rename_type(type, known->name, sizeof(known->name));
-	snprintf(known->names + size, sizeof(known->names) - size, "%s%s", size ? ", " : "", type);
+	signatures->is_damaged |= is_damaged;
+	if (signatures->count++ == 0)
+		rename_type(type, signatures->name, sizeof(signatures->name));
+	snprintf(signatures->names + size, sizeof(signatures->names) - size, "%s%s", size ? ", " : "", type);
 }
 
 // A descriptor without O_DIRECT, which that of the reader may have.
@@ -66,13 +66,14 @@ static void find_table(blkid_probe probe, char *ret, size_t size) {
 		rename_type(type, ret, size);
 }
 
-int known_read(const struct reader *reader, const struct partition *partition, struct known *ret, struct fault *fault) {
+int signatures_read(const struct reader *reader, const struct partition *partition, struct signatures *ret,
+		    struct fault *fault) {
 	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
 	cleanup_close int fd = open_again(reader);
 	const char *type;
 	int r = open_probe(reader, partition->start, partition->bytes, fd, probe, fault);
 
-	*ret = (struct known){0};
+	*ret = (struct signatures){0};
 	if (r < 0)
 		return r;
 	blkid_probe_enable_superblocks(probe, 1);

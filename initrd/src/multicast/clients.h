@@ -7,8 +7,8 @@
 
 #include "multicast/packet.h"
 
-#define CROWD_WAYS 8u
-#define CROWD_BUCKETS 512u // 4,096 clients
+#define CLIENT_WAYS 8u
+#define CLIENT_BUCKETS 512u // 4,096 clients
 
 struct client {
 	uint32_t id; // 0: none
@@ -19,14 +19,16 @@ struct client {
 	bool loses, chokes, lacks_room, leaves; // loses: some packets; chokes: so many that a slower sender helps
 };
 
-struct crowd {
-	struct client clients[CROWD_BUCKETS][CROWD_WAYS];
-	uint32_t present; // as of crowd_count, and those that came since
+struct clients {
+	struct client buckets[CLIENT_BUCKETS][CLIENT_WAYS];
+	uint32_t present; // as of clients_count, and those that came since
 	bool strained;	  // a quarter of them loses packets
 	bool crowded;	  // a quarter of them, and at least two, chokes or lacks room
 };
 
-// Counts what the NEED reports. The client; *ret_new: it was not known.
-struct client *crowd_note(struct crowd *crowd, const struct need_packet *need, int64_t now, bool *ret_new);
+// Counts what a NEED reports. Returns its client; sets *ret_new if this is the first NEED of the client, which then may
+// have replaced the one that was silent for longest.
+struct client *clients_record(struct clients *clients, const struct need_packet *need, int64_t now, bool *ret_new);
 
-void crowd_count(struct crowd *crowd, int64_t now);
+// Sets present, strained and crowded from the clients whose last NEED is recent.
+void clients_count(struct clients *clients, int64_t now);

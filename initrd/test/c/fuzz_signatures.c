@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "pack/content.h"
-#include "pack/known.h"
+#include "pack/signatures.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct reader reader = {.name = "memory", .bytes = BYTES};
 	const struct partition partition = {0, BYTES};
 	struct content content;
-	struct known known;
+	struct signatures signatures;
 	struct fault fault;
 
 	if (fd < 0)
@@ -34,9 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (ftruncate(fd, 0) < 0 || ftruncate(fd, BYTES) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size ||
 	    pwrite(fd, data, size, PLACE) != (ssize_t)size || pwrite(fd, data, size, BYTES - PLACE) != (ssize_t)size)
 		abort();
-	if (known_read(&reader, &partition, &known, &fault) == 0) {
-		check_name(known.name, strlen(known.name));
-		check_name(known.table, strlen(known.table));
+	if (signatures_read(&reader, &partition, &signatures, &fault) == 0) {
+		check_name(signatures.name, strlen(signatures.name));
+		check_name(signatures.table, strlen(signatures.table));
 	}
 	if (content_read(&reader, &partition, &content, &fault) == 0)
 		check_name(content.name, strlen(content.name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "multicast/crowd.h"
+#include "multicast/clients.h"
 
 #include "base/clock.h"
 
@@ -11,10 +11,10 @@
 #define LOSS_LEAVE 20u
 
 // Its place, or that of the one in its bucket that was not seen for longest.
-static struct client *find(struct crowd *crowd, uint32_t id) {
-	struct client *bucket = crowd->clients[(id * UINT32_C(0x9e3779b1)) >> 23], *oldest = bucket;
+static struct client *find(struct clients *clients, uint32_t id) {
+	struct client *bucket = clients->buckets[(id * UINT32_C(0x9e3779b1)) >> 23], *oldest = bucket;
 
-	for (uint32_t i = 0; i < CROWD_WAYS; i++) {
+	for (uint32_t i = 0; i < CLIENT_WAYS; i++) {
 		if (bucket[i].id == id)
 			return &bucket[i];
 		if (bucket[i].seen < oldest->seen)
@@ -42,14 +42,14 @@ static void judge(struct client *client) {
 	}
 }
 
-struct client *crowd_note(struct crowd *crowd, const struct need_packet *need, int64_t now, bool *ret_new) {
-	struct client *client = find(crowd, need->client);
+struct client *clients_record(struct clients *clients, const struct need_packet *need, int64_t now, bool *ret_new) {
+	struct client *client = find(clients, need->client);
 
 	*ret_new = client->id != need->client;
 	if (*ret_new)
 		*client = (struct client){.id = need->client};
 	if (*ret_new || now - client->seen >= PRESENT)
-		crowd->present++;
+		clients->present++;
 	client->seen = now;
 	client->received = add(client->received, need->received);
 	client->lost = add(client->lost, need->lost);
@@ -60,18 +60,18 @@ struct client *crowd_note(struct crowd *crowd, const struct need_packet *need, i
 	return client;
 }
 
-void crowd_count(struct crowd *crowd, int64_t now) {
+void clients_count(struct clients *clients, int64_t now) {
 	uint32_t lose = 0, bad = 0;
 
-	crowd->present = 0;
-	for (uint32_t i = 0; i < CROWD_BUCKETS * CROWD_WAYS; i++) {
-		const struct client *client = &crowd->clients[i / CROWD_WAYS][i % CROWD_WAYS];
+	clients->present = 0;
+	for (uint32_t i = 0; i < CLIENT_BUCKETS * CLIENT_WAYS; i++) {
+		const struct client *client = &clients->buckets[i / CLIENT_WAYS][i % CLIENT_WAYS];
 		if (client->id == 0 || now - client->seen >= PRESENT || client->leaves)
 			continue;
-		crowd->present++;
+		clients->present++;
 		lose += client->loses;
 		bad += client->chokes || client->lacks_room;
 	}
-	crowd->strained = lose > 0 && lose * 4 >= crowd->present;
-	crowd->crowded = bad >= 2 && bad * 4 >= crowd->present;
+	clients->strained = lose > 0 && lose * 4 >= clients->present;
+	clients->crowded = bad >= 2 && bad * 4 >= clients->present;
 }

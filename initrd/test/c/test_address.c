@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "multicast/place.h"
+#include "multicast/address.h"
 #include "net/quota.h"
 #include "tap.h"
 
@@ -28,29 +28,29 @@ static void test_parse(void) {
 					  " 10.0.0.1:7001",
 					  "10.0.0.1:7001/" KEY "/"};
 	struct fault fault = {0};
-	struct place place;
+	struct multicast_address address;
 
-	ok(place_parse("10.1.2.3:7001", &place, &fault) == 0 && !place.has_key &&
-		   ntohs(place.sender.sin_port) == 7001 && ntohl(place.sender.sin_addr.s_addr) == 0x0a010203,
+	ok(address_parse("10.1.2.3:7001", &address, &fault) == 0 && !address.has_key &&
+		   ntohs(address.sender.sin_port) == 7001 && ntohl(address.sender.sin_addr.s_addr) == 0x0a010203,
 	   "an address");
-	ok(place_parse("10.1.2.3:65535/" KEY, &place, &fault) == 0 && place.has_key && place.key[0] == 0 &&
-		   place.key[15] == 0xff,
+	ok(address_parse("10.1.2.3:65535/" KEY, &address, &fault) == 0 && address.has_key && address.key[0] == 0 &&
+		   address.key[15] == 0xff,
 	   "with a key");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(place_parse(bad[i], &place, &fault) < 0 && fault.code == CODE_USAGE, "\"%s\": %s", bad[i],
+		ok(address_parse(bad[i], &address, &fault) < 0 && fault.code == CODE_USAGE, "\"%s\": %s", bad[i],
 		   fault.text);
-	ok(place_parse("10.1.2.3:7001/" KEY "0", &place, &fault) < 0 && !strstr(fault.text, "0011"),
+	ok(address_parse("10.1.2.3:7001/" KEY "0", &address, &fault) < 0 && !strstr(fault.text, "0011"),
 	   "the key is not shown");
 }
 
 static void test_group(void) {
 	uint8_t digest[HASH] = {0};
 	char text[INET_ADDRSTRLEN];
-	struct sockaddr_in group = place_group(digest);
+	struct sockaddr_in group = address_group(digest);
 
 	same(inet_ntop(AF_INET, &group.sin_addr, text, sizeof(text)), "239.192.0.0", "the first group");
 	memset(digest, 0xff, sizeof(digest));
-	group = place_group(digest);
+	group = address_group(digest);
 	same(inet_ntop(AF_INET, &group.sin_addr, text, sizeof(text)), "239.195.255.255", "the last group");
 	ok(ntohs(group.sin_port) == 7000, "its port");
 }
@@ -61,7 +61,7 @@ static void test_key(void) {
 						    0xc3, 0xe4, 0x38, 0x40, 0x31, 0x74, 0xd4, 0xe7}; // by Python's hmac
 	uint8_t key[SIPHASH_KEY], other[SIPHASH_KEY];
 
-	ok(place_key("site", 4, digest, key) == 0 && place_key("sits", 4, digest, other) == 0 &&
+	ok(address_key("site", 4, digest, key) == 0 && address_key("sits", 4, digest, other) == 0 &&
 		   memcmp(key, other, sizeof(key)) != 0,
 	   "each secret has another key");
 	ok(memcmp(key, wanted, sizeof(key)) == 0, "the key of a digest");

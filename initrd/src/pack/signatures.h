@@ -8,7 +8,7 @@
 #include "disk/disk.h"
 #include "disk/reader.h"
 
-struct known {
+struct signatures {
 	unsigned count;	 // of signatures
 	bool is_damaged; // one of them has a wrong checksum
 	char name[17];	 // of the first: as the index names it
@@ -16,4 +16,6 @@ struct known {
 	char table[17];	 // kind of the partition table in it (bsd, sun, dos with a partition ...); else empty
 };
 
-int known_read(const struct reader *reader, const struct partition *partition, struct known *ret, struct fault *fault);
+// Returns an error only if the partition cannot be read; a partition without signatures has count 0.
+int signatures_read(const struct reader *reader, const struct partition *partition, struct signatures *ret,
+		    struct fault *fault);

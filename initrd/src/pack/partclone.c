@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pack/domain.h"
+#include "pack/partclone.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,8 +72,8 @@ static bool is_unclean(const char *text) {
 	return false;
 }
 
-int domain_read(const struct reader *reader, const struct partition *partition, const char *name, const char *folder,
-		struct extents *used, uint64_t *ret_bytes, struct fault *fault) {
+int partclone_read(const struct reader *reader, const struct partition *partition, const char *name, const char *folder,
+		   struct extents *used, uint64_t *ret_bytes, struct fault *fault) {
 	cleanup_with(window_close) struct window window = {.fd = -1};
 	cleanup_close int fd = memfd_create("map", MFD_CLOEXEC);
 	struct map map = {.limit = partition->bytes};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "multicast/field.h"
+#include "multicast/gf256.h"
 
 #include <pthread.h>
 
@@ -8,9 +8,9 @@
 
 // Made once from the polynomial.
 static struct {
-	struct field_products products[256];
+	struct gf256_products products[256];
 	uint8_t inverse[256];
-	struct field_kernel kernels[KERNELS_MAX];
+	struct gf256_kernel kernels[KERNELS_MAX];
 	size_t kernel_count;
 } tables;
 
@@ -40,28 +40,28 @@ static void make_tables(void) {
 	tables.kernel_count = kernels_fill(tables.kernels);
 }
 
-uint8_t field_times(uint8_t a, uint8_t b) {
+uint8_t gf256_multiply(uint8_t a, uint8_t b) {
 	pthread_once(&once, make_tables);
 	return tables.products[a].low[b & 15] ^ tables.products[a].high[b >> 4];
 }
 
-uint8_t field_inverse(uint8_t a) {
+uint8_t gf256_inverse(uint8_t a) {
 	pthread_once(&once, make_tables);
 	return tables.inverse[a];
 }
 
-const struct field_kernel *field_kernels(size_t *ret_count) {
+const struct gf256_kernel *gf256_kernels(size_t *ret_count) {
 	pthread_once(&once, make_tables);
 	*ret_count = tables.kernel_count;
 	return tables.kernels;
 }
 
-void field_add(uint8_t *to, const uint8_t *from, uint8_t factor, size_t size) {
+void gf256_add_multiple(uint8_t *to, const uint8_t *from, uint8_t factor, size_t size) {
 	pthread_once(&once, make_tables);
 	tables.kernels[0].add(&tables.products[factor], to, from, size);
 }
 
-void field_scale(uint8_t *bytes, uint8_t factor, size_t size) {
+void gf256_scale(uint8_t *bytes, uint8_t factor, size_t size) {
 	pthread_once(&once, make_tables);
 	tables.kernels[0].set(&tables.products[factor], bytes, bytes, size);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pack/rest.h"
+#include "pack/unclaimed.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -28,7 +28,8 @@ static void keep_granules(const uint8_t *data, size_t size, uint64_t at, struct 
 	}
 }
 
-int rest_keep(const struct reader *reader, uint64_t start, uint64_t end, struct extents *kept, struct fault *fault) {
+int unclaimed_keep(const struct reader *reader, uint64_t start, uint64_t end, struct extents *kept,
+		   struct fault *fault) {
 	cleanup_free uint8_t *piece = aligned_alloc(READ_ALIGN, PIECE);
 	int r = piece ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 
@@ -42,7 +43,7 @@ int rest_keep(const struct reader *reader, uint64_t start, uint64_t end, struct 
 	return r;
 }
 
-void rest_of(const struct extents *extents, uint64_t bytes, struct extents *ret) {
+void unclaimed_of(const struct extents *extents, uint64_t bytes, struct extents *ret) {
 	uint64_t at = 0;
 
 	for (size_t i = 0; i < extents->count && at < bytes; i++) {
