@@ -63,22 +63,24 @@ func Golden(t *testing.T, name, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) {
-		t.Errorf("%s differs; got\n%s\nwant\n%s", file, got, want)
+	for n, line := range strings.Split(got, "\n") {
+		kept, rest, _ := strings.Cut(string(want), "\n")
+		if line != kept {
+			t.Errorf("%s:%d differs; -update writes it again; got\n%s\nwant\n%s", file, n+1, line, kept)
+			return
+		}
+		want = []byte(rest)
+	}
+	if len(want) > 0 {
+		t.Errorf("%s has more lines: %s", file, want)
 	}
 }
 
 // Transcript is the output of several command lines, for one golden file.
 type Transcript struct{ strings.Builder }
 
-// mostLines of an output are kept in a golden file: what follows repeats its form.
-const mostLines = 60
-
 // Add appends a command line and its output.
 func (w *Transcript) Add(line, output string) {
-	if lines := strings.SplitAfter(output, "\n"); len(lines) > mostLines {
-		output = fmt.Sprintf("%s(and %d more lines)\n", strings.Join(lines[:mostLines], ""), len(lines)-mostLines)
-	}
 	_, _ = fmt.Fprintf(w, "$ sledctl %s\n%s\n", line, output)
 }
 
