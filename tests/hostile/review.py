@@ -65,7 +65,7 @@ ELSEWHERE = (
     ("disk images that refer to other files", "initrd/test/pack/test_foreign.py", "def test_crafted("),
     (
         "a disk image that takes over the program that reads it",
-        "initrd/test/c/test_jail.py",
+        "initrd/test/c/base/test_jail.py",
         "def test_files(",
     ),
 )

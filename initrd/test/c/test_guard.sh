@@ -13,7 +13,7 @@ echo "\$*" >>"$TMPDIR/calls"
 exec env -u SLED_TEST_READS -u SLED_TEST_DISK "$SLEDC" "\$@"
 END
 chmod +x "$TMPDIR/sledc"
-for test in test_image.sh test_http.py test_operands.py ../pack/test_capture.py \
+for test in image/test_image.sh net/test_http.py plan/test_operands.py ../pack/test_capture.py \
 	../write/test_target.py ../write/test_resume.py; do
 	: >"$TMPDIR/calls"
 	case $test in *.sh) interpreter='sh' ;; *) interpreter='python3' ;; esac

@@ -4,7 +4,7 @@
 #include "erase/erase.h"
 #include "erase/level.h"
 #include "erase/readback.h"
-#include "memory_disk.h"
+#include "disk/memory_disk.h"
 #include "tap.h"
 
 #define MIB ((uint64_t)1 << 20)

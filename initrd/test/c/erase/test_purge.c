@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A drive that erases itself: first what must not be erased, then drives that refuse, lie and never end.
 #include "erase/batch.h"
-#include "memory_drive.h"
+#include "drive/memory_drive.h"
 #include "tap.h"
 
 #define MIB ((uint64_t)1 << 20)

@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "image/bitmap.h"
-#include "memory_image.h"
+#include "image/memory_image.h"
 #include "tap.h"
 #include "write/choose.h"
 #include "write/delta.h"

@@ -21,7 +21,7 @@ import program
 import yaml
 from tap import run_tests
 
-TEST = Path(__file__).resolve().parents[1]
+TEST = Path(__file__).resolve().parents[2]
 VECTORS = Path(os.environ["SLED_VECTORS"])
 SLEDC = program.for_tests()
 WORDS = yaml.safe_load((TEST.parents[1] / "contract/words/steps.yml").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "erase/batch.h"
-#include "erased_disk.h"
+#include "drive/erased_disk.h"
 
 static struct memory_disk m;
 static struct erase_batch batch;

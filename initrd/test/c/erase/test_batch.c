@@ -5,7 +5,7 @@
 #include "disk/several.h"
 #include "erase/batch.h"
 #include "erase/level.h"
-#include "memory_disk.h"
+#include "disk/memory_disk.h"
 #include "tap.h"
 
 #define MIB ((uint64_t)1 << 20)

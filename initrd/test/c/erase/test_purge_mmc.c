@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An eMMC that erases itself: its wire structures, refusals, a protected part, a liar and a power cut.
-#include "memory_mmc.h"
+#include "drive/memory_mmc.h"
 #include "one_purge.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "drive/drive.h"
-#include "memory_disk.h"
+#include "disk/memory_disk.h"
 
 static inline uint64_t tenant_word(uint64_t at) { return at * 0x9e3779b97f4a7c15u + 1; }
 

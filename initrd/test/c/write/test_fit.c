@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "disk/gpt.h"
-#include "memory_image.h"
+#include "image/memory_image.h"
 #include "tap.h"
 #include "write/fit.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The verbs that look at images, with the contract's vectors.
 set -eu
-"$(dirname "$0")/guard" "$SLEDC"
+"$(dirname "$0")/../guard" "$SLEDC"
 status=0
 vectors=$SLED_VECTORS/image
 check() { # check WANTED NAME COMMAND...: exit code

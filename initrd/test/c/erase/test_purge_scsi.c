@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A SCSI drive that erases itself, refuses, lies and never ends.
-#include "memory_scsi.h"
+#include "drive/memory_scsi.h"
 #include "one_purge.h"
 #include "tap.h"
 

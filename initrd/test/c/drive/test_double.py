@@ -227,7 +227,7 @@ def facts_of(drive: Drive) -> str:
     """The line of sda in the facts of a machine whose only drive of SCSI it is."""
     tree = drive.folder / "tree"
     tree.mkdir()
-    subprocess.run(["sh", Path(__file__).with_name("tree.sh"), tree], check=True)
+    subprocess.run(["sh", Path(__file__).parents[1] / "tree.sh", tree], check=True)
     (tree / "dev").mkdir(exist_ok=True)
     (tree / "dev/sda").touch()
     text = drive.run(SLEDC, "facts", f"root={tree}")

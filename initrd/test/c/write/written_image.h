@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "image_file.h"
-#include "memory_disk.h"
+#include "image/image_file.h"
+#include "disk/memory_disk.h"
 #include "tap.h"
 #include "write/marker.h"
 #include "write/write.h"

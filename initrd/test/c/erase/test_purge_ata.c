@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ATA drive that erases itself, refuses, is frozen, lies and never ends.
-#include "memory_ata.h"
+#include "drive/memory_ata.h"
 #include "one_purge.h"
 #include "tap.h"
 

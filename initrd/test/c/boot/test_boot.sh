@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Each directory of boot/ is an installed system; its file `expect` says what bootentry must print, and its file
+# Each folder here is an installed system; its file `expect` says what bootentry must print, and its file
 # `boot_is`, if any, where /boot is mounted. An empty `expect`: exit 3. Kernels and initrds are made from the list
 # `files`.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 status=0
-for system in "$here"/boot/*/; do
+for system in "$here"/*/; do
 	name=$(basename "$system")
 	copy=$TMPDIR/boot/$name
 	mkdir -p "$TMPDIR/boot"

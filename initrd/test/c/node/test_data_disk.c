@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "disk/gpt.h"
-#include "memory_disk.h"
+#include "disk/memory_disk.h"
 #include "node/data_disk.h"
 #include "tap.h"
 

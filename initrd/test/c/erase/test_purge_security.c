@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Security Erase of an ATA drive: when it is taken, what refuses it, and what an interruption leaves.
 #include "erase/level.h"
-#include "memory_ata.h"
+#include "drive/memory_ata.h"
 #include "one_purge.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
 #include <linux/sed-opal.h>
 
 #include "drive/psids.h"
-#include "memory_ata.h"
+#include "drive/memory_ata.h"
 #include "one_purge.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "image/index.h"
-#include "memory_disk.h"
+#include "disk/memory_disk.h"
 
 static inline struct index image_begin(uint64_t bytes, uint32_t sector) {
 	return (struct index){
