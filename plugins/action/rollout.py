@@ -1,18 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Action sled.fleet.rollout: glue. What it does is in plugins/modules/rollout.py, with its documentation.
+"""Action sled.fleet.rollout: glue.
 
-A module is sent as an archive to a process that imports all of it again: a second for each request of a wave.
+Its documentation is in plugins/modules/rollout.py, the work in module_utils/rollouts.py. A module would be sent as an
+archive to a process that imports all of it again: a second for each request of a wave.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.sled.fleet.plugins.module_utils import following
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json
-from ansible_collections.sled.fleet.plugins.module_utils.options import connect
-from ansible_collections.sled.fleet.plugins.modules.rollout import FOLLOWED, NEEDED, SPEC, work
+from ansible_collections.sled.fleet.plugins.module_utils import following, rollouts
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json
+from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
+
+SPEC = {
+    **API,
+    "state": {"type": "str", "choices": ["started", "running", "wave_ended", "ended"], "required": True},
+    "name": {"type": "str"},
+    "kind": {"type": "str", "default": "reimage"},
+    "desired": {"type": "str"},
+    "nodes": {"type": "list", "elements": "str", "default": []},
+    "among": {"type": "list", "elements": "str", "default": []},
+    "canary": {"type": "str"},
+    "batch": {"type": "str"},
+    "max_unavailable": {"type": "dict"},
+    "failure_budget": {"type": "str"},
+    "pause": {"type": "int"},
+    "again": {"type": "bool", "default": False},
+    "wave": {"type": "list", "elements": "str"},
+    "results": {"type": "dict", "default": {}},
+}
+NEEDED = [
+    ("state", "started", ["desired"]),
+    ("state", "running", ["name", "wave"]),
+    ("state", "wave_ended", ["name"]),
+    ("state", "ended", ["name"]),
+]
+FOLLOWED = ("running", "wave_ended")  # states whose requests show that the rollout is followed
+WORK = {
+    "started": rollouts.start,
+    "running": rollouts.start_wave,
+    "wave_ended": rollouts.end_wave,
+    "ended": rollouts.end,
+}
 
 
 class ActionModule(SledAction):
@@ -22,7 +53,21 @@ class ActionModule(SledAction):
     NEEDED = NEEDED
 
     def work(self, options: Json, task_vars: dict[str, Any]) -> Json:
-        """Brings the rollout, or its nodes, to the state."""
+        """Brings the rollout, or the nodes of a wave, to the state."""
         if options["state"] in FOLLOWED:
             following.follow(options["name"])
         return work(connect(options), options, self._task.check_mode)
+
+
+def work(client: Client, options: Json, check: bool) -> Json:
+    """The same by a client; in check mode what it would begin with, without a request."""
+    if not check:
+        return WORK[options["state"]](client, options)
+    return {
+        "changed": bool(options["state"] == "started" and options["nodes"]),
+        "started": [],
+        "not_started": dict.fromkeys(options["wave"] or [], "check mode"),
+        "untouched": [],
+        "name": "",
+        "waves": [],
+    }

@@ -9,8 +9,8 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.objects import compared
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.words import BINDING_VARIABLES
 
 AT_ONCE = 250  # bindings of one request: their user data has room in it

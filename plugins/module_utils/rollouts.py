@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a playbook does with a rollout: start or resume it, start and end its nodes, return the result."""
+"""What a playbook does with a rollout: start or resume it, start and end its waves, return the result."""
 
 from __future__ import annotations
 
@@ -75,15 +75,6 @@ def _read(client: Client, name: str) -> Json:
     return rollout
 
 
-def start_node(
-    client: Client, options: Json, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep
-) -> Json:
-    """Starts a node when its wave may start, after the pause, and returns whether it was started."""
-    node = options["node"]
-    closed = _wait_turn(client, options, node, clock, pause)
-    return _not_started(closed) if closed else _start(client, options["name"], [node])[node]
-
-
 def start_wave(
     client: Client, options: Json, clock: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep
 ) -> Json:
@@ -93,9 +84,12 @@ def start_wave(
     """
     nodes = list(dict.fromkeys(options["wave"]))
     closed = _wait_turn(client, options, nodes[0], clock, pause)
-    runs = dict.fromkeys(nodes, _not_started(closed)) if closed else _start(client, options["name"], nodes)
-    started = [node for node, run in runs.items() if run["started"]]
-    reasons = {node: run["reason"] for node, run in runs.items() if not run["started"]}
+    items = [{"node": node, "state": "running"} for node in nodes]
+    found = [{"refused": closed}] * len(nodes) if closed else client.put_runs(options["name"], items)["items"]
+    runs = dict(zip(nodes, found, strict=True))
+    # One is refused, too, if the rollout was stopped at the same moment.
+    reasons = {node: str(run["refused"]) for node, run in runs.items() if run.get("refused")}
+    started = [node for node in nodes if node not in reasons]
     return {
         "changed": bool(started),
         "started": started,
@@ -121,20 +115,6 @@ def _wait_turn(
         if closed or left <= 0:
             return closed
         pause(min(left, INTERVAL))
-
-
-def _start(client: Client, name: str, nodes: list[str]) -> dict[str, Json]:
-    """Starts nodes. One is refused if the rollout was stopped at the same moment."""
-    answer = client.put_runs(name, [{"node": node, "state": "running"} for node in nodes])
-    started = {"changed": True, "started": True, "reason": "", "rollout": answer["rollout"]}
-    return {
-        node: _not_started(one["refused"]) if one.get("refused") else {**started, "run": one["run"]}
-        for node, one in zip(nodes, answer["items"], strict=True)
-    }
-
-
-def _not_started(reason: str) -> Json:
-    return {"changed": False, "started": False, "reason": reason}
 
 
 def by_value(found: Json) -> dict[str, list[str]]:
@@ -219,15 +199,6 @@ def _give_up(client: Client, rollout: Json, name: str, nodes: list[str], wave: i
     for run, one in zip(left, answer["items"], strict=True):
         run["state"] = (one.get("run") or run)["state"]
     return True
-
-
-def end_node(client: Client, options: Json) -> Json:
-    """Reports that a node is done, or that it failed and why."""
-    answer = client.put_runs(options["name"], [{"node": options["node"], **_body(options)}])
-    (one,) = answer["items"]
-    if one.get("refused"):
-        raise SledError(one["refused"])
-    return {"changed": True, "rollout": answer["rollout"], "run": one["run"]}
 
 
 def end(client: Client, options: Json) -> Json:

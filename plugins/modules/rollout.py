@@ -1,9 +1,6 @@
 #!/usr/bin/python
 # SPDX-License-Identifier: Apache-2.0
-"""Module sled.fleet.rollout: spec and glue; the work is in module_utils/rollouts.py.
-
-Playbooks run it by the action of the same name.
-"""
+"""Documentation and options of the action sled.fleet.rollout; what runs is plugins/action/rollout.py."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ description:
   - A rollout is the record of a run over many nodes. sledd stores it, divides the nodes into waves, and stops it when
     the canary fails or when more nodes fail than the budget allows. A playbook that was interrupted resumes the rollout
     by the same request.
-  - The module reports the state of a node to sledd; it does nothing to nodes. C(playbooks/reimage.yml) shows its use.
+  - The module reports to sledd; it does nothing to nodes. C(playbooks/reimage.yml) shows its use.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -32,13 +29,11 @@ options:
     description:
       - V(started) starts a rollout of O(nodes), or resumes the unfinished one with the same O(desired) and waves.
         Without nodes, and without a rollout to resume, it does nothing.
-      - V(running) waits for the pause before the wave of O(node), or O(wave), and starts these, if the rollout
-        continues.
-      - V(done) and V(failed) end the node's run, V(wave_ended) those of O(results). V(done) is refused for a node whose
-        binding is not satisfied.
+      - V(running) waits for the pause before O(wave), and starts its nodes, if the rollout continues.
+      - V(wave_ended) ends the runs of the nodes of O(results).
       - V(ended) returns the result. Nodes of O(nodes) that are still recorded as running become failed.
     type: str
-    choices: [started, running, done, failed, wave_ended, ended]
+    choices: [started, running, wave_ended, ended]
     required: true
   name:
     description: Name of the rollout, as O(state=started) returned it. Required for all others.
@@ -83,26 +78,16 @@ options:
     description: Image nodes whose binding is satisfied too.
     type: bool
     default: false
-  node:
-    description: MAC or name of the node. Required for O(state=done) and O(state=failed), and for O(state=running)
-      without O(wave).
-    type: str
   wave:
-    description: MACs or names of the nodes of one wave, for O(state=running).
+    description: MACs or names of the nodes of one wave. Required for O(state=running).
     type: list
     elements: str
   results:
     description: For O(state=wave_ended), dictionaries of C(state), C(reason) and C(entry_method) by node, as
       M(sled.fleet.supervise) returns them, or just the reason of a node that failed. Nodes whose end is recorded are
-      left as they are. A node that cannot be V(done), because its binding is not satisfied, becomes V(failed).
+      left as they are. A node that cannot be done, because its binding is not satisfied, becomes failed.
     type: dict
     default: {}
-  entry_method:
-    description: Entry method by which the node got into the Sled system.
-    type: str
-  reason:
-    description: Why it failed. Required for O(state=failed).
-    type: str
 seealso:
   - module: sled.fleet.binding
 notes:
@@ -121,15 +106,13 @@ EXAMPLES = r"""
     failure_budget: 5%
   register: rollout
   run_once: true
-  delegate_to: localhost
 
-- name: Start a node
+- name: Start the nodes of its first wave
   sled.fleet.rollout:
     state: running
     name: "{{ rollout.name }}"
-    node: "{{ inventory_hostname }}"
-  register: run
-  delegate_to: localhost
+    wave: "{{ rollout.waves[0] }}"
+  run_once: true
 """
 
 RETURN = r"""
@@ -145,42 +128,35 @@ waves:
   elements: list
   sample: [[n1], [n2, n3]]
 started:
-  description: Whether the node was started; with O(wave), the nodes that were started.
+  description: The nodes that were started.
   returned: when O(state=running)
-  type: raw
+  type: list
+  elements: str
+  sample: [n1]
 not_started:
   description: Why the other nodes of the wave were not started, by node.
-  returned: when O(state=running) with O(wave)
+  returned: when O(state=running)
   type: dict
   sample: {}
 untouched:
   description: The same for people, a line for each reason.
-  returned: when O(state=running) with O(wave)
+  returned: when O(state=running)
   type: list
   elements: str
   sample: []
 from:
   description: The generation before the rollout, by node that was started.
-  returned: when O(state=running) with O(wave)
+  returned: when O(state=running)
   type: dict
   sample: {n1: 3}
 refused:
-  description: Nodes that could not be V(done), and why.
+  description: Nodes that could not be done, and why.
   returned: when O(state=wave_ended)
   type: dict
   sample: {}
-reason:
-  description: Why it was not started.
-  returned: when O(state=running)
-  type: str
-run:
-  description: The node's run, as stored.
-  returned: when O(state=running), O(state=done) or O(state=failed)
-  type: dict
-  sample: {node: n1, wave: 1, state: running, from: 3}
 rollout:
   description: The rollout, without its nodes.
-  returned: when O(state=running), O(state=done), O(state=failed) or O(state=ended)
+  returned: when O(state=ended)
   type: dict
   sample: {name: reimage-7, state: running, counts: {waiting: 6, running: 1, done: 1, failed: 0}}
 state:
@@ -199,75 +175,3 @@ table:
   type: list
   elements: str
 """
-
-from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sled.fleet.plugins.module_utils import rollouts
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json
-from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
-
-SPEC = {
-    **API,
-    "state": {
-        "type": "str",
-        "choices": ["started", "running", "done", "failed", "wave_ended", "ended"],
-        "required": True,
-    },
-    "name": {"type": "str"},
-    "kind": {"type": "str", "default": "reimage"},
-    "desired": {"type": "str"},
-    "nodes": {"type": "list", "elements": "str", "default": []},
-    "among": {"type": "list", "elements": "str", "default": []},
-    "canary": {"type": "str"},
-    "batch": {"type": "str"},
-    "max_unavailable": {"type": "dict"},
-    "failure_budget": {"type": "str"},
-    "pause": {"type": "int"},
-    "again": {"type": "bool", "default": False},
-    "node": {"type": "str"},
-    "wave": {"type": "list", "elements": "str"},
-    "results": {"type": "dict", "default": {}},
-    "entry_method": {"type": "str"},
-    "reason": {"type": "str"},
-}
-NEEDED = [
-    ("state", "started", ["desired"]),
-    ("state", "running", ["name"]),
-    ("state", "running", ["node", "wave"], True),
-    ("state", "wave_ended", ["name"]),
-    ("state", "done", ["name", "node"]),
-    ("state", "failed", ["name", "node", "reason"]),
-    ("state", "ended", ["name"]),
-]
-FOLLOWED = ("running", "done", "failed", "wave_ended")  # states whose requests show that the rollout is followed
-
-
-def work(client: Client, options: Json, check: bool) -> Json:
-    """Brings the rollout, or its node, to the state."""
-    if check:
-        start = options["state"] == "started"
-        return {
-            "changed": bool(start and options["nodes"]),
-            "started": False if options["wave"] is None else [],
-            "reason": "check mode",
-            "not_started": dict.fromkeys(options["wave"] or [], "check mode"),
-            "untouched": [],
-            "name": "",
-            "waves": [],
-        }
-    if options["state"] == "started":
-        return rollouts.start(client, options)
-    if options["state"] == "running":
-        start = rollouts.start_node if options["wave"] is None else rollouts.start_wave
-        return start(client, options)
-    if options["state"] == "wave_ended":
-        return rollouts.end_wave(client, options)
-    return rollouts.end(client, options) if options["state"] == "ended" else rollouts.end_node(client, options)
-
-
-def main() -> None:
-    """Runs as an Ansible module."""
-    run(AnsibleModule(SPEC, required_if=NEEDED, supports_check_mode=True), work)
-
-
-if __name__ == "__main__":
-    main()

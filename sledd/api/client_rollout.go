@@ -30,18 +30,8 @@ func (c *Client) Rollout(ctx context.Context, name string) (Rollout, error) {
 	return single[Rollout](ctx, c, request{method: http.MethodGet}, "rollouts", name)
 }
 
-// PutRun reports the state of a node of a rollout. Starting a node of a stopped or aborted rollout is a conflict.
-func (c *Client) PutRun(ctx context.Context, rollout, node string, spec NodeRunSpec) (RunAnswer, error) {
-	var answer RunAnswer
-	address, err := path("rollouts", rollout, "runs", node)
-	if err != nil {
-		return answer, err
-	}
-	err = c.call(ctx, request{method: http.MethodPut, path: address, body: spec}, &answer)
-	return answer, err
-}
-
-// PutRuns reports the states of many nodes of a rollout, each as PutRun does. An item that is refused changes no other.
+// PutRuns reports the states of nodes of a rollout. An item that is refused changes no other. Starting a node of a
+// stopped or aborted rollout is refused.
 func (c *Client) PutRuns(ctx context.Context, rollout string, items []NodeRunItem) (RunsAnswer, error) {
 	var answer RunsAnswer
 	address, err := path("rollouts", rollout, "runs")

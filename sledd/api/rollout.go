@@ -102,12 +102,6 @@ type NodeRun struct {
 	Log         Raw               `json:"log,omitzero" doc:"Last lines of its log, if it failed"`
 }
 
-// RunAnswer is the response to a NodeRunSpec: the rollout without its nodes, and one node of it.
-type RunAnswer struct {
-	Rollout Rollout `json:"rollout"`
-	Run     NodeRun `json:"run"`
-}
-
 // RunResult is the node of one item, or why the item was refused.
 type RunResult struct {
 	Run     *NodeRun `json:"run,omitempty"`

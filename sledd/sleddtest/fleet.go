@@ -84,6 +84,22 @@ func (s *Sledd) Bind(spec api.BindingSpec, options ...api.Option) api.Binding {
 	return binding
 }
 
+// Recorded is what became of a report on one node of a rollout.
+type Recorded struct {
+	Rollout api.Rollout
+	Run     api.NodeRun
+}
+
+// Report reports one node of a rollout.
+func (s *Sledd) Report(rollout, node string, spec api.NodeRunSpec) Recorded {
+	s.t.Helper()
+	answer, err := s.client.PutRuns(s.t.Context(), rollout, []api.NodeRunItem{{Node: node, NodeRunSpec: spec}})
+	if err != nil || answer.Items[0].Run == nil {
+		s.t.Fatal(err, answer.Items)
+	}
+	return Recorded{answer.Rollout, *answer.Items[0].Run}
+}
+
 // Node reads node n<i>.
 func (s *Sledd) Node(i int) api.Node {
 	s.t.Helper()

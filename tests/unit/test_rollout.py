@@ -6,22 +6,41 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible_collections.sled.fleet.plugins.action import rollout
 from ansible_collections.sled.fleet.plugins.module_utils import rollouts
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json
-from ansible_collections.sled.fleet.plugins.modules import rollout
-from ansible_collections.sled.fleet.tests.unit.double import Sledd
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
 
 Run = Callable[..., Json]
 MAC = "52:54:00:77:00:01"
 TERMS: Json = {"desired": "image v2", "canary": "1"}
 
 
-def start(module: Run, *nodes: str, **options: Any) -> Json:
-    return module(rollout, state="started", nodes=list(nodes), **{**TERMS, **options})
+@pytest.fixture
+def task(client: Client, sledd: Sledd) -> Run:
+    """What the action does with the options of a task."""
+    validator = ArgumentSpecValidator(rollout.SPEC, required_if=rollout.NEEDED)
+
+    def run(check: bool = False, **options: Any) -> Json:
+        validated = validator.validate({"server": sledd.url, "token": TOKEN, **options})
+        if validated.error_messages:
+            raise SledError("; ".join(validated.error_messages))
+        return rollout.work(client, validated.validated_parameters, check)
+
+    return run
 
 
-def running(module: Run, node: str, **options: Any) -> Json:
-    return module(rollout, state="running", name="reimage-1", node=node, **options)
+def start(task: Run, *nodes: str, **options: Any) -> Json:
+    return task(state="started", nodes=list(nodes), **{**TERMS, **options})
+
+
+def wave(task: Run, *nodes: str, **options: Any) -> Json:
+    return task(state="running", wave=list(nodes), **{"name": "reimage-1", "nodes": ["n1", "n2", "n3"], **options})
+
+
+def end(task: Run, **results: Any) -> Json:
+    return task(state="wave_ended", name="reimage-1", results=results)
 
 
 def puts(sledd: Sledd) -> list[tuple[str, Json]]:
@@ -29,9 +48,9 @@ def puts(sledd: Sledd) -> list[tuple[str, Json]]:
     return [(item.pop("node"), item) for item in items]
 
 
-def test_starts_as_requested_and_returns_the_waves(sledd: Sledd, module: Run) -> None:
+def test_starts_as_requested_and_returns_the_waves(sledd: Sledd, task: Run) -> None:
     result = start(
-        module,
+        task,
         MAC.replace(":", "-").upper(),
         "n2",
         "n3",
@@ -52,63 +71,67 @@ def test_starts_as_requested_and_returns_the_waves(sledd: Sledd, module: Run) ->
     assert result["waves"] == [["52-54-00-77-00-01"], ["n2", "n3"]], "by the names of the request"
 
 
-def test_nothing_to_do_starts_nothing(sledd: Sledd, module: Run) -> None:
-    result = start(module, among=["n1", "n2"])
+def test_nothing_to_do_starts_nothing(sledd: Sledd, task: Run) -> None:
+    result = start(task, among=["n1", "n2"])
     assert (result["changed"], result["name"], result["waves"]) == (False, "", [])
     assert sledd.rollouts == {}
 
 
-def test_check_mode_reports_nothing_to_sledd(sledd: Sledd, module: Run) -> None:
-    assert start(module, "n1", check=True)["changed"]
-    assert not start(module, check=True)["changed"]
-    assert not running(module, "n1", check=True)["started"]
+def test_check_mode_reports_nothing_to_sledd(sledd: Sledd, task: Run) -> None:
+    assert start(task, "n1", check=True)["changed"]
+    assert not start(task, check=True)["changed"]
+    checked = wave(task, "n1", check=True)
+    assert (checked["started"], checked["not_started"]) == ([], {"n1": "check mode"})
     assert sledd.asked == []
 
 
-def test_what_is_done_is_not_done_again_on_resumption(sledd: Sledd, module: Run) -> None:
-    start(module, "n1", "n2", "n3", again=True)
+def test_what_is_done_is_not_done_again_on_resumption(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2", "n3", again=True)
     sledd.rollouts["reimage-1"]["runs"][0]["state"] = "done"
-    assert start(module, "n1", "n2", "n3", again=True)["waves"] == [["n2", "n3"]]
+    assert start(task, "n1", "n2", "n3", again=True)["waves"] == [["n2", "n3"]]
     assert len(sledd.rollouts) == 1
 
 
-def test_a_node_that_was_never_ended_has_its_turn_although_its_binding_is_satisfied(sledd: Sledd, module: Run) -> None:
-    start(module, "n1", "n2", "n3")
+def test_a_node_that_was_never_ended_has_its_turn_although_its_binding_is_satisfied(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2", "n3")
     runs = sledd.rollouts["reimage-1"]["runs"]
     runs[0]["state"], runs[1]["state"] = "done", "running"
     for nodes, asked in (([], ["n2", "n3"]), (["n3"], ["n3", "n2"])):
-        assert start(module, *nodes, among=["n1", "n2", "n3"])["waves"] == [["n2", "n3"]]
+        assert start(task, *nodes, among=["n1", "n2", "n3"])["waves"] == [["n2", "n3"]]
         assert sledd.asked[-1][2]["nodes"] == asked
-    assert start(module, among=["n1", "n2"], desired="image v3")["waves"] == [], "another text is another rollout"
+    assert start(task, among=["n1", "n2"], desired="image v3")["waves"] == [], "another text is another rollout"
     sledd.rollouts["reimage-1"]["state"] = "done"
-    assert not start(module, among=["n1", "n2", "n3"])["changed"]
+    assert not start(task, among=["n1", "n2", "n3"])["changed"]
 
 
-def test_a_node_is_started_and_ended(sledd: Sledd, module: Run) -> None:
-    start(module, "n1", "n2")
-    started = running(module, "n1")
-    assert (started["started"], started["changed"], started["run"]["from"]) == (True, True, 3)
-    done = module(rollout, state="done", name="reimage-1", node="n1", entry_method="warm")
-    assert done["run"]["state"] == "done"
+def test_a_node_is_started_and_ended(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2")
+    started = wave(task, "n1")
+    assert (started["started"], started["changed"], started["from"]) == (["n1"], True, {"n1": 3})
+    end(task, n1={"state": "done", "entry_method": "warm"})
+    assert sledd.rollouts["reimage-1"]["runs"][0]["state"] == "done"
     assert puts(sledd) == [("n1", {"state": "running"}), ("n1", {"state": "done", "entry_method": "warm"})]
-    assert "is not one of rollout reimage-1" in running(module, "n9")["msg"]
-    assert "reimage-9 does not exist" in module(rollout, state="running", name="reimage-9", node="n1")["msg"]
+    with pytest.raises(SledError, match="is not one of rollout reimage-1"):
+        wave(task, "n9")
+    with pytest.raises(SledError, match="reimage-9 does not exist"):
+        wave(task, "n1", name="reimage-9")
 
 
-def test_the_canary_comes_first(sledd: Sledd, module: Run) -> None:
-    start(module, "n1", "n2")
-    early = running(module, "n2")
-    assert (early["started"], early["changed"]) == (False, False)
-    assert early["reason"] == "the canary of rollout reimage-1 is not done: n1"
-    module(rollout, state="failed", name="reimage-1", node="n1", reason="x" * 3000)
-    assert puts(sledd) == [("n1", {"state": "failed", "reason": "x" * 2048})]
-    assert running(module, "n2")["reason"] == "rollout reimage-1 is stopped: canary n1 failed"
+def test_the_canary_comes_first(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2")
+    early = wave(task, "n2")
+    assert (early["started"], early["changed"]) == ([], False)
+    assert early["not_started"] == {"n2": "the canary of rollout reimage-1 is not done: n1"}
+    wave(task, "n1")
+    end(task, n1="x" * 3000)
+    assert puts(sledd)[1:] == [("n1", {"state": "failed", "reason": "x" * 2048})]
+    assert wave(task, "n2")["not_started"] == {"n2": "rollout reimage-1 is stopped: canary n1 failed"}
 
 
-def test_a_canary_that_nobody_runs_has_failed(sledd: Sledd, module: Run) -> None:
-    start(module, "n1", "n2")
-    running(module, "n1")
-    assert "canary n1 failed" in running(module, "n2", nodes=["n1", "n2"])["reason"]
+def test_a_canary_that_nobody_runs_has_failed(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2")
+    wave(task, "n1")
+    assert "canary n1 failed" in wave(task, "n2")["not_started"]["n2"]
     assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": rollouts.LEFT})
 
 
@@ -124,8 +147,8 @@ def test_a_stop_in_the_same_moment_leaves_the_node_alone(
         return put(name, items)
 
     monkeypatch.setattr(client, "put_runs", stopped)
-    result = rollouts.start_node(client, {"name": "reimage-1", "node": "n1", "nodes": []})
-    assert (result["started"], result["reason"]) == (False, "rollout reimage-1 is stopped")
+    result = rollouts.start_wave(client, {"name": "reimage-1", "wave": ["n1"], "nodes": []})
+    assert (result["started"], result["not_started"]) == ([], {"n1": "rollout reimage-1 is stopped"})
 
 
 def test_the_pause_between_waves_is_waited_for(sledd: Sledd, client: Client) -> None:
@@ -140,15 +163,15 @@ def test_the_pause_between_waves_is_waited_for(sledd: Sledd, client: Client) -> 
         now += seconds
         paused.append(seconds)
 
-    options: Json = {"name": "reimage-1", "node": "n2", "nodes": []}
-    assert rollouts.start_node(client, options, lambda: now, pause)["started"]
+    options: Json = {"name": "reimage-1", "wave": ["n2"], "nodes": []}
+    assert rollouts.start_wave(client, options, lambda: now, pause)["started"]
     assert paused == [5, 5, 2]
-    assert rollouts.start_node(client, options, lambda: 0.0, pause)["started"], "what runs already is not held up"
+    assert rollouts.start_wave(client, options, lambda: 0.0, pause)["started"], "what runs already is not held up"
     assert len(paused) == 3
 
 
-def test_returns_the_result(sledd: Sledd, module: Run) -> None:
-    start(module, "n1", "n2")
+def test_returns_the_result(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2")
     stored = sledd.rollouts["reimage-1"]
     stored["runs"][0] |= {
         "state": "done",
@@ -159,7 +182,7 @@ def test_returns_the_result(sledd: Sledd, module: Run) -> None:
     }
     stored["runs"][1]["state"] = "running"
     stored["counts"] = {"waiting": 0, "running": 0, "done": 1, "failed": 1}
-    result = module(rollout, state="ended", name="reimage-1", nodes=["n1", "n2"])
+    result = task(state="ended", name="reimage-1", nodes=["n1", "n2"])
     assert not result["changed"]
     assert result["failures"] == {"n2": rollouts.LEFT}
     assert result["state"] == "stopped"
@@ -171,53 +194,46 @@ def test_returns_the_result(sledd: Sledd, module: Run) -> None:
     assert result["table"][3] == "rollout reimage-1 is stopped: 1 done, 1 failed. canary n2 failed"
 
 
-def wave(module: Run, *nodes: str) -> Json:
-    return module(rollout, state="running", name="reimage-1", wave=list(nodes), nodes=["n1", "n2", "n3"])
-
-
-def test_a_wave_is_started_and_ended_in_one_task(sledd: Sledd, module: Run) -> None:
-    start(module, "n1", "n2", "n3")
-    first = wave(module, "n1")
+def test_a_wave_is_started_and_ended_in_one_task(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2", "n3")
+    first = wave(task, "n1")
     assert (first["started"], first["not_started"], first["from"]) == (["n1"], {}, {"n1": 3})
-    module(rollout, state="done", name="reimage-1", node="n1")
-    assert wave(module, "n2", "n3")["started"] == ["n2", "n3"]
+    end(task, n1={"state": "done"})
+    assert wave(task, "n2", "n3")["started"] == ["n2", "n3"]
     supervised = {"state": "done", "reason": "", "entry_method": "power", "seconds": 7.5, "image": "v2"}
     results = {"n1": "too late", "n2": supervised, "n3": "its hook failed", "n9": supervised}
-    assert module(rollout, state="wave_ended", name="reimage-1", results=results)["refused"] == {}
+    assert end(task, **results)["refused"] == {}
     assert puts(sledd)[-2:] == [
         ("n2", {"state": "done", "entry_method": "power"}),
         ("n3", {"state": "failed", "reason": "its hook failed"}),
     ], "n1 has ended, and n9 is no node of it"
 
 
-def test_what_keeps_one_node_of_a_wave_keeps_all(sledd: Sledd, module: Run) -> None:
-    start(module, "n1", "n2", "n3")
-    later = wave(module, "n2", "n3")
+def test_what_keeps_one_node_of_a_wave_keeps_all(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2", "n3")
+    later = wave(task, "n2", "n3")
     reason = "the canary of rollout reimage-1 is not done: n1"
     assert (later["changed"], later["started"], later["not_started"]) == (False, [], {"n2": reason, "n3": reason})
     assert puts(sledd) == []
-    checked = module(rollout, state="running", name="reimage-1", wave=["n1"], check=True)
-    assert (checked["started"], checked["not_started"]) == ([], {"n1": "check mode"})
-    assert "node, wave" in module(rollout, state="running", name="reimage-1")["msg"]
+    with pytest.raises(SledError, match="wave"):
+        task(state="running", name="reimage-1")
 
 
-def test_a_node_that_cannot_be_done_has_failed(sledd: Sledd, client: Client, module: Run) -> None:
-    start(module, "n1", "n2", "n3")
-    wave(module, "n1")
+def test_a_node_that_cannot_be_done_has_failed(sledd: Sledd, client: Client, task: Run) -> None:
+    start(task, "n1", "n2", "n3")
+    wave(task, "n1")
     sledd.unsatisfied = ["n1"]
     results = {"n1": {"state": "done"}}
     ended = rollouts.end_wave(client, {"name": "reimage-1", "results": results})
     assert ended["refused"] == {"n1": "the binding of node n1 is not satisfied"}
     assert puts(sledd)[-1] == ("n1", {"state": "failed", "reason": "the binding of node n1 is not satisfied"})
-    done = module(rollout, state="done", name="reimage-1", node="n1")
-    assert done["msg"] == "the binding of node n1 is not satisfied"
 
 
 def test_the_end_is_read_again_only_if_it_changed_something(
-    client: Client, module: Run, monkeypatch: pytest.MonkeyPatch
+    client: Client, task: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start(module, "n1", "n2")
-    wave(module, "n1")
+    start(task, "n1", "n2")
+    wave(task, "n1")
     options = {"name": "reimage-1", "nodes": ["n1", "n2"]}
     find = Mock(side_effect=client.find)
     monkeypatch.setattr(client, "find", find)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.sled.fleet.plugins.action import rollout, waves
 from ansible_collections.sled.fleet.plugins.action import supervise as action
-from ansible_collections.sled.fleet.plugins.action import waves
 from ansible_collections.sled.fleet.plugins.doc_fragments.supervisor import ModuleDocFragment
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.options import API
@@ -20,6 +20,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview impor
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.table import Table, table
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
+from ansible_collections.sled.fleet.plugins.modules import rollout as rollout_module
 from ansible_collections.sled.fleet.plugins.modules import supervise as supervise_module
 from ansible_collections.sled.fleet.plugins.modules import waves as waves_module
 from ansible_collections.sled.fleet.plugins.plugin_utils import supervisor
@@ -197,7 +198,8 @@ def test_nothing_is_announced_for_a_node_that_has_it() -> None:
 def test_ansible_doc_has_each_option_and_each_result() -> None:
     fragment = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
     assert fragment.keys() == supervisor.SPEC.keys()
-    for module, spec in ((supervise_module, action.SPEC), (waves_module, waves.SPEC)):
+    documented = ((supervise_module, action.SPEC), (waves_module, waves.SPEC), (rollout_module, rollout.SPEC))
+    for module, spec in documented:
         options = yaml.safe_load(module.DOCUMENTATION)["options"]
         assert options.keys() == spec.keys() - API.keys() - fragment.keys(), "the others are in fragments"
     returned = yaml.safe_load(supervise_module.RETURN)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.power import news
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import UNKNOWN, Driver
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
@@ -19,7 +20,6 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.window import gat
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import Ends
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import SshShell
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.verify import verify
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import LONGEST_AWAY

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     CHOOSING,
     CONFIRMING,
@@ -26,7 +27,6 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     State,
     advance,
 )
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import done
 

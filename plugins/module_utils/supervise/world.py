@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import Acts
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import Feed
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool, Queues
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import AWAITED, TOUCHING, Ended

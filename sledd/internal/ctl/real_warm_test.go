@@ -28,7 +28,7 @@ func (s session) warm() string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.run(one.Name, api.NodeRunSpec{State: api.RunRunning, EntryMethod: "warm"})
+	s.Report(one.Name, "n1", api.NodeRunSpec{State: api.RunRunning, EntryMethod: "warm"})
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
 	if a := s.Ask("POST", "/v1/nodes/n1/events", s.Token, `{"kind":"entry","detail":"warm"}`); a.Status != 204 {
 		s.Fatal(a.Status, a.Body)
@@ -40,15 +40,8 @@ func (s session) warm() string {
 	m.Enter(boot.Ticket)
 	m.Say("facts", "facts 1\nboot "+m.Boot+"\nkernel uptime=0.001\ndisk name=vda serial="+m.Serial+" bytes=1000\n")
 	m.Fulfil()
-	s.run(one.Name, api.NodeRunSpec{State: api.RunDone})
+	s.Report(one.Name, "n1", api.NodeRunSpec{State: api.RunDone})
 	return one.Name
-}
-
-func (s session) run(name string, spec api.NodeRunSpec) {
-	s.Helper()
-	if _, err := s.Client().PutRun(s.Context(), name, "n1", spec); err != nil {
-		s.Fatal(err)
-	}
 }
 
 // TestAWarmRunIsShownEverywhere: what sledd recorded of a run without firmware, in every place where people read it.

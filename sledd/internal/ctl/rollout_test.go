@@ -128,17 +128,11 @@ func TestRolloutAgainstSledd(t *testing.T) {
 		api.RolloutSpec{Nodes: []string{"n1", "n2"}, Desired: "image d12", Canary: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1",
-		api.NodeRunSpec{State: api.RunRunning, EntryMethod: "power"}); err != nil {
-		t.Fatal(err)
-	}
+	s.Report("reimage-1", "n1", api.NodeRunSpec{State: api.RunRunning, EntryMethod: "power"})
 	s.does(exitDone, "bind n1 --image d12", "d12")
 	m := s.Machine(1)
 	m.Fail(4, "2 disks match")
-	if _, err := s.Client().PutRun(t.Context(), "reimage-1", "n1",
-		api.NodeRunSpec{State: api.RunFailed, Reason: "wipe: 2 disks match"}); err != nil {
-		t.Fatal(err)
-	}
+	s.Report("reimage-1", "n1", api.NodeRunSpec{State: api.RunFailed, Reason: "wipe: 2 disks match"})
 	m.Say("log?step=1", "vda LAB-0001 matches\n--- dmesg\n") // later than the run's end
 	s.does(exitDone, "rollout list", "canary n1 failed: wipe: 2 disks match")
 	s.does(exitDone, "rollout report -o json", "vda LAB-0001 matches")

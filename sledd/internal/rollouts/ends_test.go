@@ -18,7 +18,7 @@ func (r *rack) running(name string, i int) {
 	r.put(name, i, api.NodeRunSpec{State: api.RunRunning})
 }
 
-func (r *rack) failed(name string, i int) api.RunAnswer {
+func (r *rack) failed(name string, i int) recorded {
 	r.Helper()
 	return r.put(name, i, api.NodeRunSpec{State: api.RunFailed, Reason: "no power"})
 }

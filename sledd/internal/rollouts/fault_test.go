@@ -56,7 +56,7 @@ func (r *rack) calls(ctx context.Context, name string) map[string]func() error {
 			return err
 		},
 		"put": func() error {
-			_, err := r.PutRun(ctx, name, "n1", api.NodeRunSpec{State: api.RunRunning})
+			_, err := r.PutRuns(ctx, name, single("n1", api.NodeRunSpec{State: api.RunRunning}))
 			return err
 		},
 		"get":   func() error { _, err := r.Get(ctx, name); return err },
@@ -144,25 +144,10 @@ func TestANodeThatIsBoundAgainMeanwhileIsNotDone(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	_, err := r.PutRun(t.Context(), started.Name, "n1", api.NodeRunSpec{State: api.RunDone})
-	r.refused("done, by a binding that is replaced", err, refusal.Conflict, "it has generation 2")
+	r.notRecorded("done, by a binding that is replaced", started.Name, "n1", api.NodeRunSpec{State: api.RunDone},
+		"it has generation 2")
 	if one, err := r.Get(t.Context(), started.Name); err != nil || one.Runs[0].State != api.RunRunning {
 		t.Errorf("%+v, %v", one.Runs, err)
-	}
-}
-
-func TestARolloutThatIsAbortedMeanwhileStartsNoNode(t *testing.T) {
-	r := newRack(t)
-	started, _ := r.start("d12", "n1", "n2")
-	r.before(func() {
-		if _, err := r.Abort(t.Context(), started.Name, "bob"); err != nil {
-			t.Error(err)
-		}
-	})
-	_, err := r.PutRun(t.Context(), started.Name, "n1", api.NodeRunSpec{State: api.RunRunning})
-	r.refused("a start that came second", err, refusal.Conflict, "is aborted (aborted by bob)")
-	if one, err := r.Get(t.Context(), started.Name); err != nil || one.Counts.Waiting != 2 || one.Ended.IsZero() {
-		t.Errorf("%+v, %v", one, err)
 	}
 }
 

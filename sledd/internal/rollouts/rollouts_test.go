@@ -86,17 +86,37 @@ func (r *rack) observe(i int, generation int64, satisfied bool) {
 	}
 }
 
-func (r *rack) put(rollout string, i int, spec api.NodeRunSpec) api.RunAnswer {
+// recorded is what became of a report on one node.
+type recorded struct {
+	Rollout api.Rollout
+	Run     api.NodeRun
+}
+
+func (r *rack) put(rollout string, i int, spec api.NodeRunSpec) recorded {
 	r.Helper()
-	answer, err := r.PutRun(r.Context(), rollout, fmt.Sprintf("n%d", i), spec)
-	if err != nil {
-		r.Fatal(err)
+	answer, err := r.PutRuns(r.Context(), rollout, single(fmt.Sprintf("n%d", i), spec))
+	if err != nil || answer.Items[0].Refused != "" {
+		r.Fatal(err, answer.Items)
 	}
-	return answer
+	return recorded{answer.Rollout, *answer.Items[0].Run}
+}
+
+// single is a request that reports one node.
+func single(node string, spec api.NodeRunSpec) []api.NodeRunItem {
+	return []api.NodeRunItem{{Node: node, NodeRunSpec: spec}}
+}
+
+// notRecorded expects that a report on a node is refused.
+func (r *rack) notRecorded(what, rollout, node string, spec api.NodeRunSpec, text string) {
+	r.Helper()
+	answer, err := r.PutRuns(r.Context(), rollout, single(node, spec))
+	if err != nil || answer.Items[0].Run != nil || !strings.Contains(answer.Items[0].Refused, text) {
+		r.Errorf("%s: %v, %+v, want %q", what, err, answer.Items, text)
+	}
 }
 
 // image takes a node of a rollout from its start to done.
-func (r *rack) image(rollout string, i int, generation int64) api.RunAnswer {
+func (r *rack) image(rollout string, i int, generation int64) recorded {
 	r.Helper()
 	r.put(rollout, i, api.NodeRunSpec{State: api.RunRunning})
 	r.observe(i, generation, true)
@@ -117,10 +137,8 @@ func TestARolloutIsDoneWhenItsNodesAre(t *testing.T) {
 		started.Nodes[2] != "n3" {
 		t.Fatalf("%+v", started)
 	}
-	_, err := r.PutRun(t.Context(), started.Name, "n1", api.NodeRunSpec{State: api.RunDone})
-	r.refused("done before it is", err, refusal.Conflict, "n1")
-	_, err = r.PutRun(t.Context(), started.Name, "n4", api.NodeRunSpec{State: api.RunRunning})
-	r.refused("a node of no wave", err, refusal.NotFound, "is not in rollout")
+	r.notRecorded("done before it is", started.Name, "n1", api.NodeRunSpec{State: api.RunDone}, "n1 is not satisfied")
+	r.notRecorded("a node of no wave", started.Name, "n4", api.NodeRunSpec{State: api.RunRunning}, "is not in rollout")
 	for i := 1; i <= 3; i++ {
 		answer := r.image(started.Name, i, 1)
 		if answer.Run.State != api.RunDone || answer.Run.Start != "kexec" || answer.Run.Attempts != 1 ||
@@ -135,8 +153,7 @@ func TestARolloutIsDoneWhenItsNodesAre(t *testing.T) {
 	if err != nil || len(list.Items) != 1 || list.Items[0].Counts.Done != 3 || list.Items[0].Ended.IsZero() {
 		t.Errorf("%+v, %v", list, err)
 	}
-	_, err = r.PutRun(t.Context(), started.Name, "n1", api.NodeRunSpec{State: api.RunRunning})
-	r.refused("a node that is done", err, refusal.Conflict, "n1 is done")
+	r.notRecorded("a node that is done", started.Name, "n1", api.NodeRunSpec{State: api.RunRunning}, "n1 is done")
 	_, err = r.Abort(t.Context(), started.Name, "bob")
 	r.refused("abort of what is done", err, refusal.Conflict, "nothing to abort")
 }
@@ -145,16 +162,16 @@ func TestAFailedCanaryStopsAndTheSameRequestResumes(t *testing.T) {
 	r := newRack(t)
 	started, _ := r.start("d12", "n1", "n2")
 	r.put(started.Name, 1, api.NodeRunSpec{State: api.RunRunning, EntryMethod: "warm"})
-	_, err := r.PutRun(t.Context(), started.Name, "n1", api.NodeRunSpec{State: api.RunFailed, Reason: " "})
-	r.refused("a failure without a reason", err, refusal.Invalid, "reason")
+	r.notRecorded("a failure without a reason", started.Name, "n1",
+		api.NodeRunSpec{State: api.RunFailed, Reason: " "}, "reason")
 	failed := r.put(started.Name, 1, api.NodeRunSpec{State: api.RunFailed, Reason: "write: code 5"})
 	if failed.Rollout.State != api.RolloutStopped || !strings.Contains(failed.Rollout.Reason.String(),
 		"write: code 5") ||
 		failed.Run.EntryMethod != "warm" {
 		t.Fatalf("%+v", failed)
 	}
-	_, err = r.PutRun(t.Context(), started.Name, "n2", api.NodeRunSpec{State: api.RunRunning})
-	r.refused("the next wave of a stopped rollout", err, refusal.Conflict, "is stopped")
+	r.notRecorded("the next wave of a stopped rollout", started.Name, "n2",
+		api.NodeRunSpec{State: api.RunRunning}, "is stopped")
 	resumed, fresh := r.start("d12", "n1", "n2")
 	if fresh || resumed.Name != started.Name || resumed.Resumed != 1 || resumed.State != api.RolloutRunning {
 		t.Fatalf("%+v", resumed)
@@ -240,7 +257,8 @@ func TestManyNodesAreReportedAtTheSameTime(t *testing.T) {
 				if state == api.RunDone {
 					r.observe(i, 1, true)
 				}
-				if _, err := r.PutRun(t.Context(), shown.Name, address(i), api.NodeRunSpec{State: state}); err != nil {
+				_, err := r.PutRuns(t.Context(), shown.Name, single(address(i), api.NodeRunSpec{State: state}))
+				if err != nil {
 					t.Error(err)
 				}
 			}

@@ -3,7 +3,6 @@
 package rollouts
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -18,25 +17,6 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
-
-// PutRun records the report on one node of a rollout, and evaluates the rollout by it.
-func (rs *Rollouts) PutRun(ctx context.Context, name, reference string, spec api.NodeRunSpec) (api.RunAnswer, error) {
-	address, err := rs.Resolve(ctx, reference)
-	if err != nil {
-		return api.RunAnswer{}, err
-	}
-	one := &report{address: address, request: spec}
-	if err := rs.putTogether(ctx, name, []*report{one}); err != nil {
-		return api.RunAnswer{}, err
-	}
-	if one.err != nil {
-		return api.RunAnswer{}, one.err
-	}
-	// after the run is written, so that of several at the same time the last one sees all
-	shown, err := rs.evaluate(ctx, name)
-	shown.Runs = nil
-	return api.RunAnswer{Rollout: shown, Run: one.run}, err
-}
 
 // runChange is one node of a rollout, the request, and the node itself.
 type runChange struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// PutRuns records the reports on many nodes of a rollout, each as PutRun does, and evaluates the rollout once. An item
-// that is refused changes no other. When the store fails, the error is of any of them, and all may be sent again.
+// PutRuns records the reports on nodes of a rollout, and evaluates the rollout by them once. An item that is refused
+// changes no other. When the store fails, the error is of any of them, and all may be sent again.
 func (rs *Rollouts) PutRuns(ctx context.Context, name string, items []api.NodeRunItem) (api.RunsAnswer, error) {
 	answer := api.RunsAnswer{}
 	reports, err := rs.reportsOf(ctx, items)
@@ -26,6 +26,7 @@ func (rs *Rollouts) PutRuns(ctx context.Context, name string, items []api.NodeRu
 	if answer.Items, err = results(reports); err != nil {
 		return answer, err
 	}
+	// after the runs are written, so that of several requests at the same time the last one sees all
 	shown, err := rs.evaluate(ctx, name)
 	shown.Runs = nil
 	answer.Rollout = shown

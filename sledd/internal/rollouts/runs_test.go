@@ -144,8 +144,8 @@ func TestOfARolloutThatIsAbortedMeanwhileNoNodeIsStarted(t *testing.T) {
 			t.Errorf("item %d: %+v", i, result)
 		}
 	}
-	if states := r.states(name, 4); states != "waiting waiting waiting waiting" {
-		t.Error(states)
+	if one, err := r.Get(t.Context(), name); err != nil || one.Counts.Waiting != 4 || one.Ended.IsZero() {
+		t.Errorf("%+v, %v", one, err)
 	}
 }
 

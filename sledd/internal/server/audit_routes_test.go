@@ -62,7 +62,6 @@ var changesThatSucceed = []struct{ method, path, body string }{
 	{"PUT", "/v1/nodes/n1/rescue", `{"authorized_keys":["ssh-ed25519 AAAA alice"]}`},
 	{"DELETE", "/v1/nodes/n1/rescue", ""}, {"POST", "/v1/nodes/n1/events", `{"kind":"power","detail":"cycle"}`},
 	{"POST", "/v1/rollouts?kind=reimage", `{"nodes":["n1"],"desired":"image d12","again":true}`},
-	{"PUT", "/v1/rollouts/reimage-1/runs/n1", `{"state":"running"}`},
 	{"PUT", "/v1/rollouts/reimage-1/runs", `{"items":[{"node":"n1","state":"running"}]}`},
 	{"POST", "/v1/rollouts/reimage-1/abort", ""},
 	{"POST", "/v1/nodes/n1/alarms/ack", `{"until":"2026-01-01T00:00:00Z"}`},

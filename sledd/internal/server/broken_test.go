@@ -92,7 +92,7 @@ func everything(m *sleddtest.Machine) []call {
 		{"GET", "/v1/events?node=n1", adminToken, "", false},
 		{"GET", "/v1/rollouts", adminToken, "", false},
 		{"GET", "/v1/rollouts/reimage-1", adminToken, "", false},
-		{"PUT", "/v1/rollouts/reimage-1/runs/n2", adminToken, `{"state":"running"}`, true},
+		{"PUT", "/v1/rollouts/reimage-1/runs", adminToken, `{"items":[{"node":"n2","state":"running"}]}`, true},
 		{"POST", "/v1/rollouts/reimage-1/abort", adminToken, "", true},
 		{"POST", "/v1/rollouts", adminToken, `{"nodes":["n4"],"desired":"image d13"}`, true},
 		{"GET", "/v1/operators", adminToken, "", false},

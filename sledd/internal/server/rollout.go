@@ -31,17 +31,6 @@ func (o operations) rollouts() {
 			one, err := o.Rollouts.Get(ctx, in.Rollout)
 			return &answer[api.Rollout]{one}, err
 		})
-	type run struct {
-		RolloutPath
-		NodePath
-		Body api.NodeRunSpec
-	}
-	register(o, api.Operate, operation("put-rollout-run", http.MethodPut, "/rollouts/{rollout}/runs/{node}",
-		"Report the state of a node of a rollout; stops the rollout if its failure budget is exceeded"),
-		func(ctx context.Context, in *run) (*answer[api.RunAnswer], error) {
-			recorded, err := o.Rollouts.PutRun(ctx, in.Rollout, in.Node, in.Body)
-			return &answer[api.RunAnswer]{recorded}, err
-		})
 	o.putRuns()
 	register(o, api.Operate, operation("abort-rollout", http.MethodPost, "/rollouts/{rollout}/abort",
 		"Abort a rollout; running nodes are not interrupted"),
@@ -57,7 +46,7 @@ func (o operations) putRuns() {
 		Body api.NodeRunItems
 	}
 	op := operation("put-rollout-runs", http.MethodPut, "/rollouts/{rollout}/runs",
-		"Report the states of many nodes of a rollout, each as by itself")
+		"Report the states of nodes of a rollout; stops the rollout if its failure budget is exceeded")
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *runs) (*answer[api.RunsAnswer], error) {
 		recorded, err := o.Rollouts.PutRuns(ctx, in.Rollout, in.Body.Items)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
 // crew runs rollouts of nodes n1 and up that are all bound to image d12.
@@ -38,13 +39,9 @@ func (c crew) start(spec api.RolloutSpec) api.Rollout {
 	return started
 }
 
-func (c crew) put(name string, i int, spec api.NodeRunSpec) api.RunAnswer {
+func (c crew) put(name string, i int, spec api.NodeRunSpec) sleddtest.Recorded {
 	c.Helper()
-	answer, err := c.Client().PutRun(c.Context(), name, fmt.Sprintf("n%d", i), spec)
-	if err != nil {
-		c.Fatal(err)
-	}
-	return answer
+	return c.Report(name, fmt.Sprintf("n%d", i), spec)
 }
 
 func (c crew) running(name string, i int) api.NodeRun {
@@ -64,22 +61,26 @@ func (c crew) fulfil(i int) {
 	c.Machine(i).Fulfil()
 }
 
-func (c crew) done(name string, i int) api.RunAnswer {
+func (c crew) done(name string, i int) sleddtest.Recorded {
 	c.Helper()
 	return c.put(name, i, api.NodeRunSpec{State: api.RunDone})
 }
 
-func (c crew) whole(name string, i int) api.RunAnswer {
+func (c crew) whole(name string, i int) sleddtest.Recorded {
 	c.Helper()
 	c.running(name, i)
 	c.fulfil(i)
 	return c.done(name, i)
 }
 
-func (c crew) put409(name string, i int, state api.RunState, want string) {
+// notRecorded expects that a report on a node is refused.
+func (c crew) notRecorded(name string, i int, state api.RunState, want string) {
 	c.Helper()
-	c.refused(409, "PUT", fmt.Sprintf("/v1/rollouts/%s/runs/n%d", name, i),
-		api.NodeRunSpec{State: state, Reason: "r"}, want)
+	answer, err := c.Client().PutRuns(c.Context(), name, []api.NodeRunItem{
+		{Node: fmt.Sprintf("n%d", i), NodeRunSpec: api.NodeRunSpec{State: state, Reason: "r"}}})
+	if err != nil || answer.Items[0].Run != nil || answer.Items[0].Refused != want {
+		c.Errorf("%v, %+v", err, answer.Items)
+	}
 }
 
 func TestRolloutFromCanaryToDone(t *testing.T) {
@@ -99,7 +100,7 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 		run.Labels["rack"] != "a" {
 		t.Errorf("%+v", run)
 	}
-	c.put409("reimage-1", 1, api.RunDone,
+	c.notRecorded("reimage-1", 1, api.RunDone,
 		"the binding of node n1 is not satisfied: it has generation 0; the node is not seen yet, generation 0")
 	c.fulfil(1)
 	answer := c.done("reimage-1", 1)
@@ -112,8 +113,8 @@ func TestRolloutFromCanaryToDone(t *testing.T) {
 		answer.Rollout.Counts != (api.RolloutCount{Waiting: 3, Done: 1}) || answer.Rollout.Runs != nil {
 		t.Errorf("%+v", answer)
 	}
-	c.put409("reimage-1", 1, api.RunRunning, "node n1 is done in rollout reimage-1, and is not started again")
-	c.put409("reimage-1", 1, api.RunFailed, "node n1 is done in rollout reimage-1, and cannot be reported as failed")
+	c.notRecorded("reimage-1", 1, api.RunRunning, "node n1 is done in rollout reimage-1, and is not started again")
+	c.notRecorded("reimage-1", 1, api.RunFailed, "node n1 is done in rollout reimage-1, and cannot be reported as failed")
 	c.whole("reimage-1", 2)
 	c.running("reimage-1", 3)
 	if state := c.failed("reimage-1", 3).State; state != api.RolloutRunning {
@@ -152,13 +153,9 @@ func TestRolloutRefusals(t *testing.T) {
 	c.refused(404, "GET", "/v1/rollouts/reimage-9", nil, "rollout reimage-9 does not exist")
 	c.refused(404, "POST", "/v1/rollouts/reimage-9/abort", nil, "rollout reimage-9 does not exist")
 	name := c.start(c.spec()).Name
-	run := "/v1/rollouts/" + name + "/runs/"
-	c.refused(404, "PUT", run+"n0", api.NodeRunSpec{State: api.RunRunning}, "node n0 is not in rollout reimage-1")
-	c.refused(404, "PUT", "/v1/rollouts/reimage-9/runs/n1", api.NodeRunSpec{State: api.RunRunning},
-		"rollout reimage-9 does not exist")
-	c.refused(422, "PUT", run+"n1", api.NodeRunSpec{State: api.RunFailed, Reason: " "},
-		"a node that failed has a reason")
-	c.refused(422, "PUT", run+"n1", api.NodeRunSpec{State: api.RunWaiting}, "state")
+	c.notRecorded(name, 0, api.RunRunning, "node n0 is not in rollout reimage-1")
+	waiting := api.NodeRunItem{Node: "n1", NodeRunSpec: api.NodeRunSpec{State: api.RunWaiting}}
+	c.refused(422, "PUT", "/v1/rollouts/"+name+"/runs", api.NodeRunItems{Items: []api.NodeRunItem{waiting}}, "state")
 	if a := c.Ask("POST", "/v1/rollouts", "", "{}"); a.Status != 401 {
 		t.Errorf("without a token: %d", a.Status)
 	}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.nodes import FEW, LONGEST_NAMES, PART, parts, read
+from ansible_collections.sled.fleet.plugins.module_utils.nodes import FEW, LONGEST_NAMES, PART, parts, read
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
 
