@@ -51,7 +51,7 @@ class ActionModule(SledAction):
         one = supervisor.Supervisor(connect(options), options)
         planned: dict[str, Json] = {}
         if self._task.check_mode or self._task.diff:
-            read = one.world.read([node.node for node in nodes])
+            read = one.runtime.read([node.node for node in nodes])
             planned = {node.name: preview(node.name, read.get(node.node)) for node in nodes}
         diff = [plan.pop("diff") for plan in planned.values() if "diff" in plan]
         if self._task.check_mode:

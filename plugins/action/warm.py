@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Action sled.fleet.warm: glue.
 
-Its documentation is in plugins/modules/warm.py, the work in module_utils/warmstart.py, warming.py and cache.py.
+Its documentation is in plugins/modules/warm.py, the work in module_utils/warm_start.py, warm_commands.py and cache.py.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
-from ansible_collections.sled.fleet.plugins.module_utils import warming
+from ansible_collections.sled.fleet.plugins.module_utils import warm_commands
 from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
-from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE, Gone, WarmStart, default_sledc
+from ansible_collections.sled.fleet.plugins.module_utils.warm_start import CACHE, Gone, WarmStart, default_sledc
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
 
 SPEC = {
@@ -60,7 +60,7 @@ class Connected:
     def put(self, local: str, name: str) -> None:
         """Copies a file."""
         try:
-            self._action._connection.put_file(local, f"{warming.FOLDER}/{name}")
+            self._action._connection.put_file(local, f"{warm_commands.FOLDER}/{name}")
         except AnsibleError as error:
             raise Gone(f"cannot copy {name} to the node: {error}") from error
 

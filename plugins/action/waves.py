@@ -43,5 +43,5 @@ class ActionModule(SledAction):
 
         following.follow(options["rollout"])
         client = connect(options)
-        with supervisor.Supervisor(client, options) as crew:
-            return carry_out(client, options, variables, crew)
+        with supervisor.Supervisor(client, options) as one:
+            return carry_out(client, options, variables, one)

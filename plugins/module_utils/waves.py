@@ -13,15 +13,15 @@ from typing import Protocol
 from ansible_collections.sled.fleet.plugins.module_utils import rollouts
 from ansible_collections.sled.fleet.plugins.module_utils.bulk import ensure_bindings
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.runtime import PlaybookEnded
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Get, Settings, settings_of
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import PlaybookEnded
 
 
-class Crew(Protocol):
-    """Those who follow nodes."""
+class Supervisor(Protocol):
+    """What follows nodes (plugin_utils/supervisor.py)."""
 
     def check(self) -> None:
-        """Raises PlaybookEnded when nobody is to act any more."""
+        """Raises PlaybookEnded when nobody may act any more."""
 
     def pause(self, seconds: float) -> None:
         """Waits. Raises PlaybookEnded."""
@@ -64,7 +64,7 @@ class Declared:
             yield name
 
 
-def carry_out(client: Client, options: Json, variables: Callable[[str], Get], crew: Crew) -> Json:
+def carry_out(client: Client, options: Json, variables: Callable[[str], Get], supervisor: Supervisor) -> Json:
     """Carries out the waves (options rollout, waves, empty, reimage) until the rollout has stopped.
 
     Option started has the nodes of one wave that are started already: it is of a playbook that has tasks before and
@@ -72,20 +72,20 @@ def carry_out(client: Client, options: Json, variables: Callable[[str], Get], cr
     """
     waves, declared = options["waves"], Declared(variables, options["rollout"])
     if options["started"]:
-        crew.check()
-        return {"changed": True, "results": _ends(client, options, options["started"], declared, crew.follow)}
+        supervisor.check()
+        return {"changed": True, "results": _ends(client, options, options["started"], declared, supervisor.follow)}
     nodes = [node for wave in waves for node in wave]
     changed = False
     for wave, later in zip_longest(waves, waves[1:], fillvalue=()):
-        crew.check()
+        supervisor.check()
         turn = {"name": options["rollout"], "wave": wave, "nodes": nodes}
-        begun = rollouts.start_wave(client, turn, pause=crew.pause)
+        begun = rollouts.start_wave(client, turn, pause=supervisor.pause)
         for line in begun["untouched"]:
-            crew.say(line)
+            supervisor.say(line)
         if begun["started"]:
             spare = declared.ahead(later)
-            results = _ends(client, options, begun["from"], declared, partial(crew.follow, spare=spare))
-            known = crew.reported()
+            results = _ends(client, options, begun["from"], declared, partial(supervisor.follow, spare=spare))
+            known = supervisor.reported()
             if left := {node: result for node, result in results.items() if node not in known}:
                 rollouts.end_wave(client, {"name": options["rollout"], "results": left})
             changed = True

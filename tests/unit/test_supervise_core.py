@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
-    Act,
     Acted,
+    Action,
     Away,
     Look,
     Method,
@@ -122,24 +122,24 @@ class Machine:
         return self.doing in ("plan", "starting") and self.now - self.moved < SILENT - TICK
 
 
-def carry_out(machine: Machine, acts: list[Act], seed: int) -> list[Acted]:
+def carry_out(machine: Machine, actions: list[Action], seed: int) -> list[Acted]:
     """Does what the core requests, and checks that it may be done."""
     ended = []
-    for act in acts:
-        assert act.verb in ("note", "enter", "disk", "lost", "verify", "end")
-        if act.verb == "verify":
+    for action in actions:
+        assert action.verb in ("note", "enter", "disk", "lost", "verify", "end")
+        if action.verb == "verify":
             assert machine.doing == "operational", f"seed {seed}: it is verified before its system has confirmed"
             ended.append(Acted(machine.dice.choice(["", "another system answers"])))
-        if act.verb in ("enter", "disk"):
-            assert not machine.moves(), f"seed {seed}: {act} to a machine that is {machine.doing} and moves"
-            ended.append(Acted(machine.enter() if act.verb == "enter" else machine.disk()))
+        if action.verb in ("enter", "disk"):
+            assert not machine.moves(), f"seed {seed}: {action} to a machine that is {machine.doing} and moves"
+            ended.append(Acted(machine.enter() if action.verb == "enter" else machine.disk()))
     return ended
 
 
-def run(seed: int) -> tuple[State, Machine, list[Act]]:
+def run(seed: int) -> tuple[State, Machine, list[Action]]:
     """One node from start to end; every schedule must have one."""
     dice = random.Random(seed)
-    machine, state, acts = Machine(dice), State("n1"), list[Act]()
+    machine, state, actions = Machine(dice), State("n1"), list[Action]()
     away_until = 0.0
     while state.stage not in core.ENDED:
         assert machine.now < 10_000, f"seed {seed}: it waits without end: {state}"
@@ -149,19 +149,19 @@ def run(seed: int) -> tuple[State, Machine, list[Act]]:
         events: list[Any] = [Away(machine.now, "no route") if machine.now < away_until else machine.look()]
         while events:
             state, requested = advance(state, events.pop(0), POLICY)
-            acts += requested
+            actions += requested
             events += carry_out(machine, requested, seed)
-    return state, machine, acts
+    return state, machine, actions
 
 
 def test_every_schedule_ends_with_a_reason_and_disturbs_nothing_that_moves() -> None:
     for seed in range(SCHEDULES):
-        state, machine, acts = run(seed)
+        state, machine, actions = run(seed)
         assert (state.stage == core.DONE) == (not state.reason), f"seed {seed}"
         assert state.stage == core.FAILED or machine.doing == "operational", f"seed {seed}"
-        assert acts[-1].verb == "end" and sum(act.verb == "end" for act in acts) == 1, f"seed {seed}"
+        assert actions[-1].verb == "end" and sum(action.verb == "end" for action in actions) == 1, f"seed {seed}"
         assert machine.begun <= 1 + POLICY.retries + machine.losses, f"seed {seed}: the plan started too often"
-        assert machine.fell <= 1 and sum(act.verb == "lost" for act in acts) <= 1, f"seed {seed}"
+        assert machine.fell <= 1 and sum(action.verb == "lost" for action in actions) <= 1, f"seed {seed}"
         attempts = sum(1 + method.retries for method in POLICY.methods.values())
         assert machine.entered <= attempts * (1 + POLICY.retries), f"seed {seed}"
         assert advance(state, machine.look(), POLICY) == (state, []), f"seed {seed}: it goes on after its end"
@@ -174,13 +174,13 @@ def test_every_schedule_ends_with_a_reason_and_disturbs_nothing_that_moves() -> 
 def test_a_system_is_verified_before_its_end(binding: Json, verified: bool) -> None:
     node = {"mac": "m", "name": "n1", "binding": {"generation": 2, "satisfied": True, **binding}, "status": {}}
     look = Look(0, node, "running")
-    state, acts = advance(State("n1"), look, POLICY)
-    assert ([act.verb for act in acts], state.found) == (["verify"] if verified else ["end"], True)
+    state, actions = advance(State("n1"), look, POLICY)
+    assert ([action.verb for action in actions], state.found) == (["verify"] if verified else ["end"], True)
     if verified:
         assert advance(state, look, POLICY)[1] == advance(state, Away(2000, "no route"), POLICY)[1] == []
-        assert advance(state, Acted(), POLICY)[1] == [Act("end")]
-        failed, acts = advance(state, Acted("no SSH"), POLICY)
-        assert (failed.stage, failed.reason, acts) == (core.FAILED, "no SSH", [Act("end", detail="no SSH")])
+        assert advance(state, Acted(), POLICY)[1] == [Action("end")]
+        failed, actions = advance(state, Acted("no SSH"), POLICY)
+        assert (failed.stage, failed.reason, actions) == (core.FAILED, "no SSH", [Action("end", detail="no SSH")])
     assert advance(State("n1"), look, replace(POLICY, verify=0))[0].stage == core.DONE
 
 
@@ -203,17 +203,17 @@ def a_look(now: float, phase: str, generation: int = 2, since: str = "s", **more
 
 
 def test_what_executes_its_plan_is_followed_and_not_entered() -> None:
-    state, acts = advance(State("n1"), a_look(0, "writing", activity="working"), POLICY)
-    assert (state.stage, acts) == (core.IMAGING, [])
-    state, acts = advance(State("n1"), a_look(0, "starting", activity="working"), POLICY)
-    assert (state.stage, acts) == (core.CONFIRMING, [])
+    state, actions = advance(State("n1"), a_look(0, "writing", activity="working"), POLICY)
+    assert (state.stage, actions) == (core.IMAGING, [])
+    state, actions = advance(State("n1"), a_look(0, "starting", activity="working"), POLICY)
+    assert (state.stage, actions) == (core.CONFIRMING, [])
 
 
 def test_the_ladder_in_order_with_retries() -> None:
     state, entered, now = State("n1"), list[str](), 0.0
     while state.stage != core.FAILED:
-        state, acts = advance(state, a_look(now, "idle", 1, open=frozenset({"idle", "power", "warm"})), POLICY)
-        entered += [act.method for act in acts if act.verb == "enter"]
+        state, actions = advance(state, a_look(now, "idle", 1, open=frozenset({"idle", "power", "warm"})), POLICY)
+        entered += [action.method for action in actions if action.verb == "enter"]
         state, _ = advance(state, Acted("no answer"), POLICY) if state.stage == core.ACTING else (state, [])
         now += 1
     assert entered == ["idle", "warm", "power", "power"]
@@ -221,8 +221,8 @@ def test_the_ladder_in_order_with_retries() -> None:
 
 
 def test_no_method_and_no_binding_have_their_words() -> None:
-    state, acts = advance(State("n1"), a_look(0, "idle", 1, open=frozenset()), POLICY)
-    assert (state.reason, acts) == ("no entry method is available", [Act("end", detail=state.reason)])
+    state, actions = advance(State("n1"), a_look(0, "idle", 1, open=frozenset()), POLICY)
+    assert (state.reason, actions) == ("no entry method is available", [Action("end", detail=state.reason)])
     unbound = a_look(0, "idle")
     del unbound.node["binding"]
     assert advance(State("n1"), unbound, POLICY)[0].reason == "n1 has no binding"
@@ -233,18 +233,18 @@ def test_no_method_and_no_binding_have_their_words() -> None:
 
 
 def test_sledd_that_stays_away_ends_it_and_touches_nothing() -> None:
-    state, acts = advance(State("n1"), a_look(0, "writing", activity="working"), POLICY)
+    state, actions = advance(State("n1"), a_look(0, "writing", activity="working"), POLICY)
     for now in range(10, 911, 100):
-        state, acts = advance(state, Away(now, "no route"), POLICY)
-    assert [act.verb for act in acts] == ["end"]
+        state, actions = advance(state, Away(now, "no route"), POLICY)
+    assert [action.verb for action in actions] == ["end"]
     assert state.reason == "sledd has not answered for 900 s: no route"
 
 
 def test_a_system_that_does_not_confirm_is_started_from_its_disk_once() -> None:
     state, verbs = State("n1"), list[str]()
     for now in range(0, 1000, 50):
-        state, acts = advance(state, a_look(now, "starting", activity="working"), POLICY)
-        verbs += [act.verb for act in acts]
+        state, actions = advance(state, a_look(now, "starting", activity="working"), POLICY)
+        verbs += [action.verb for action in actions]
         if state.stage == core.ACTING:
             state, _ = advance(state, Acted(), POLICY)
     assert verbs == ["disk", "lost", "end"]
@@ -253,21 +253,21 @@ def test_a_system_that_does_not_confirm_is_started_from_its_disk_once() -> None:
     )
     assert state.reason.startswith(words)
     state, _ = advance(State("n1"), a_look(0, "starting", activity="working"), replace(POLICY, fallback=False))
-    state, acts = advance(state, a_look(200, "starting"), replace(POLICY, fallback=False))
-    assert [act.verb for act in acts] == ["lost", "end"]
+    state, actions = advance(state, a_look(200, "starting"), replace(POLICY, fallback=False))
+    assert [action.verb for action in actions] == ["lost", "end"]
 
 
 @pytest.mark.parametrize("code", [1, 6])
 def test_a_failure_that_a_retry_may_mend_is_known_afterwards(code: int) -> None:
     failed: Json = {"status": {"code": code, "verb": "write", "reason": "no answer"}}
     state, _ = advance(State("n1"), a_look(0, "writing", activity="working"), POLICY)
-    state, acts = advance(state, a_look(10, "failed", since="t", **failed), POLICY)
-    assert (state.stage, state.round, acts) == (core.CHOOSING, 1, [])
-    state, acts = advance(state, a_look(20, "failed", since="t", **failed), POLICY)
-    assert [act.verb for act in acts] == ["note", "enter"]
+    state, actions = advance(state, a_look(10, "failed", since="t", **failed), POLICY)
+    assert (state.stage, state.round, actions) == (core.CHOOSING, 1, [])
+    state, actions = advance(state, a_look(20, "failed", since="t", **failed), POLICY)
+    assert [action.verb for action in actions] == ["note", "enter"]
     state, _ = advance(state, Acted(), POLICY)
     assert advance(state, a_look(30, "failed", since="t", **failed), POLICY)[0].stage == core.ENTERING
-    state, acts = advance(state, a_look(40, "failed", since="u", **failed), POLICY)
+    state, actions = advance(state, a_look(40, "failed", since="u", **failed), POLICY)
     assert state.reason == f"write: code {code} {'failed' if code == 1 else 'network'}: no answer"
 
 
@@ -275,7 +275,7 @@ def test_without_entry_methods_a_node_is_entered_by_others() -> None:
     """The schedules of machines that somebody else enters: only what is done already is done again."""
     ends = set()
     for seed in range(500):
-        machine, state, seen = Machine(random.Random(seed)), State("n1"), list[Act]()
+        machine, state, seen = Machine(random.Random(seed)), State("n1"), list[Action]()
         policy = replace(POLICY, methods={}, wait=300, fallback=False)
         machine.enter()
         while state.stage not in core.ENDED:
@@ -283,10 +283,10 @@ def test_without_entry_methods_a_node_is_entered_by_others() -> None:
             machine.pass_time()
             events: list[Any] = [machine.look()]
             while events:
-                state, acts = advance(state, events.pop(0), policy)
-                seen += acts
-                events += carry_out(machine, acts, seed)
-        assert {act.verb for act in seen} <= {"verify", "lost", "end"}, f"seed {seed}"
+                state, actions = advance(state, events.pop(0), policy)
+                seen += actions
+                events += carry_out(machine, actions, seed)
+        assert {action.verb for action in seen} <= {"verify", "lost", "end"}, f"seed {seed}"
         assert (state.stage == core.DONE) == (not state.reason), f"seed {seed}"
         assert state.stage == core.FAILED or machine.doing == "operational", f"seed {seed}"
         ends.add((state.stage, machine.doing))
@@ -298,11 +298,11 @@ def test_how_long_it_is_waited_for_somebody_else() -> None:
     state, idle = State("n1"), [a_look(now, "idle", 1) for now in (0, 100, 1000, 1199)]
     events: list[Look | Away] = [*idle[:2], Away(950, "no route"), *idle[2:]]  # its silence is not that of the node
     for event in events:
-        state, acts = advance(state, event, policy)
-        assert (state.stage, acts) == (core.CHOOSING, [])
-    late, acts = advance(state, a_look(1200, "idle", 1), policy)
+        state, actions = advance(state, event, policy)
+        assert (state.stage, actions) == (core.CHOOSING, [])
+    late, actions = advance(state, a_look(1200, "idle", 1), policy)
     assert late.reason == "its plan has not started within 300 s: it is idle, generation 1 (requested 2)"
-    assert acts == [Act("end", detail=late.reason)]
+    assert actions == [Action("end", detail=late.reason)]
     assert advance(state, a_look(1200, "writing", activity="working"), policy)[0].stage == core.IMAGING
     failed, _ = advance(state, a_look(1200, "failed", status={"code": 5, "verb": "write", "reason": "digest"}), policy)
     assert failed.reason == "write: code 5 integrity: digest"

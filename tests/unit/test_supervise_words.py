@@ -15,11 +15,11 @@ from ansible_collections.sled.fleet.plugins.module_utils.options import API
 from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import State
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import Lines
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import Patience
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.loop import Run
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview import preview
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.stall import StallTimer
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.table import Table, table
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
 from ansible_collections.sled.fleet.plugins.modules import rollout as rollout_module
 from ansible_collections.sled.fleet.plugins.modules import supervise as supervise_module
 from ansible_collections.sled.fleet.plugins.modules import waves as waves_module
@@ -103,8 +103,8 @@ def test_many_nodes_are_numbers_and_trouble() -> None:
 def writing(run: Run, done: int, silent: float = 0.0) -> None:
     status = {"phase": "writing", "verb": "write", "progress": {"bytes": done, "total": 200}}
     run.node = {"status": status}
-    patience = Patience({"any": 600.0}, silent=silent)
-    run.state = run.state._replace(stage=core.IMAGING, method="power", patience=patience)
+    timer = StallTimer({"any": 600.0}, silent=silent)
+    run.state = run.state._replace(stage=core.IMAGING, method="power", timer=timer)
 
 
 def test_a_table_of_few_nodes_has_all_in_their_order() -> None:

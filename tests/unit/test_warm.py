@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.sled.fleet.plugins.action.warm import ActionModule
-from ansible_collections.sled.fleet.plugins.module_utils import warming
+from ansible_collections.sled.fleet.plugins.module_utils import warm_commands
 from ansible_collections.sled.fleet.plugins.module_utils.cache import digest_of
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SettingsError, SledError
 from ansible_collections.sled.fleet.tests.unit.double import TICKET, TOKEN, Sledd
@@ -144,7 +144,7 @@ def test_a_sledd_without_tickets(warm: Callable[..., Json], node: Node, monkeypa
 @pytest.mark.parametrize("behind", [0, 1, 2, 3, 4096])
 def test_the_ticket_is_an_archive_behind_the_initrd(tmp_path: Path, behind: int) -> None:
     """As the kernel reads it: each archive starts at a multiple of 4 bytes, after zeros."""
-    whole = b"x" * behind + warming.ticket_archive(TICKET, behind)
+    whole = b"x" * behind + warm_commands.ticket_archive(TICKET, behind)
     start = whole.index(b"070701")
     assert start % 4 == 0 and not whole[behind:start].strip(b"\0") and len(whole) % 4 == 0
     unpack = ["cpio", "-i", "-m", "-d", "--quiet", "--no-absolute-filenames"]
@@ -163,12 +163,12 @@ def test_the_ticket_is_an_archive_behind_the_initrd(tmp_path: Path, behind: int)
 
 
 def test_the_ticket_is_loaded_and_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(warm_commands, "FOLDER", str(tmp_path))
     (tmp_path / "initrd.img").write_text("initrd")
     (tmp_path / "ticket").write_text(" and ticket")
     (tmp_path / "sledc").write_text(f"#!/bin/sh\ncp {tmp_path}/initrd.img {tmp_path}/loaded\n")
     (tmp_path / "sledc").chmod(0o700)
-    assert shell(warming.load()).returncode == 0
+    assert shell(warm_commands.load()).returncode == 0
     assert (tmp_path / "loaded").read_text() == "initrd and ticket"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["loaded", "sledc"]
 
@@ -228,7 +228,7 @@ def test_a_failure_leaves_the_system_as_it_was(
     node.answers[word] = answer
     result = warm()
     assert result["failed"] and words in result["msg"]
-    assert node.sent[-1][0] == warming.drop_folder() and node.resets == 0
+    assert node.sent[-1][0] == warm_commands.drop_folder() and node.resets == 0
 
 
 def test_too_little_memory_free(warm: Callable[..., Json], node: Node) -> None:
@@ -268,11 +268,11 @@ def test_how_the_system_ends(warm: Callable[..., Json], node: Node, systemd: str
 def test_programs_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "script").write_text("#!/bin/sh\n")
     (tmp_path / "arm").write_bytes(b"\x7fELF\x02\x01" + bytes(12) + b"\xb7\x00")
-    assert warming.program_arch(str(tmp_path / "arm")) == "aarch64"
+    assert warm_commands.program_arch(str(tmp_path / "arm")) == "aarch64"
     with pytest.raises(SettingsError, match="is not a Linux program"):
-        warming.program_arch(str(tmp_path / "script"))
+        warm_commands.program_arch(str(tmp_path / "script"))
     with pytest.raises(SettingsError, match="make build makes one"):
-        warming.program_arch(str(tmp_path / "none"))
+        warm_commands.program_arch(str(tmp_path / "none"))
 
 
 def shell(text: str) -> subprocess.CompletedProcess[str]:
@@ -280,8 +280,8 @@ def shell(text: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_probe_runs_here() -> None:
-    answer = shell(warming.PROBE)
-    running = warming.read_probe(answer.stdout)
+    answer = shell(warm_commands.PROBE)
+    running = warm_commands.read_probe(answer.stdout)
     assert answer.returncode == 0 and running.uid >= 0 and running.arch and running.total > running.available > 0, (
         answer
     )
@@ -289,11 +289,11 @@ def test_the_probe_runs_here() -> None:
 
 
 def test_the_proof_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(warm_commands, "FOLDER", str(tmp_path))
     for name in ("vmlinuz", "sledc", "leave"):
         (tmp_path / name).write_text(name)
     digests = {path.name: digest_of(path) for path in tmp_path.iterdir()}
-    text = warming.prove(digests).replace("chown -R 0:0", "ls -d")  # the test's user may not
+    text = warm_commands.prove(digests).replace("chown -R 0:0", "ls -d")  # the test's user may not
     assert shell(text).returncode == 0
     assert (tmp_path / "sledc").stat().st_mode & 0o777 == 0o700
     (tmp_path / "vmlinuz").write_text("altered")
@@ -313,14 +313,14 @@ def test_the_interface_with_a_carrier_boots(warm: Callable[..., Json], node: Nod
     [(["a", "b"], [], "a"), (["b"], [], "b"), (["a", "b"], ["b"], "b"), (["c"], ["d"], "a")],
 )
 def test_interface(macs: list[str], up: list[str], boots: str) -> None:
-    assert warming.interface(warming.Running(macs=set(macs), up=set(up)), ["a", "b"]) == boots
+    assert warm_commands.interface(warm_commands.Running(macs=set(macs), up=set(up)), ["a", "b"]) == boots
 
 
 def test_judgement_needs_no_names(sledc: Path) -> None:
-    running = warming.read_probe(PROBED)
-    warming.check(running, MAC, warming.program_arch(str(sledc)))
+    running = warm_commands.read_probe(PROBED)
+    warm_commands.check(running, MAC, warm_commands.program_arch(str(sledc)))
     running.loaded, running.ours = "1", True  # of an earlier try, which is taken away
-    warming.check(running, MAC, "x86_64")
-    assert warming.check_room(running, 20 << 20, 6 << 20) == 30 << 20
+    warm_commands.check(running, MAC, "x86_64")
+    assert warm_commands.check_room(running, 20 << 20, 6 << 20) == 30 << 20
     with pytest.raises(SledError, match="are available"):
-        warming.check_room(running, 400 << 20, 6 << 20)
+        warm_commands.check_room(running, 400 << 20, 6 << 20)

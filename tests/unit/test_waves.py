@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.rollouts import end_nodes
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import Ends
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.runtime import PlaybookEnded
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Get, Settings
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import PlaybookEnded
 from ansible_collections.sled.fleet.plugins.module_utils.waves import carry_out
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
@@ -26,7 +26,7 @@ OPTIONS: Json = {
 }
 
 
-class Crew:
+class FakeSupervisor:
     """Follows nodes as the test says: what becomes of each, else done."""
 
     def __init__(self, **ends: str) -> None:
@@ -75,14 +75,14 @@ def states(rollout: Json) -> list[str]:
     return [run["state"] for run in rollout["runs"]]
 
 
-def go(client: Client, crew: Crew, **variables: Any) -> Json:
-    return carry_out(client, OPTIONS, lambda name: {**SITE, **variables.get(name, {})}.get, crew)
+def go(client: Client, supervisor: FakeSupervisor, **variables: Any) -> Json:
+    return carry_out(client, OPTIONS, lambda name: {**SITE, **variables.get(name, {})}.get, supervisor)
 
 
 def test_one_wave_after_the_other(sledd: Sledd, client: Client, rollout: Json) -> None:
-    crew = Crew()
-    assert go(client, crew) == {"changed": True, "results": {}}
-    assert (crew.followed, crew.said, states(rollout)) == ([["n1"], ["n2", "n3"]], [], ["done"] * 3)
+    supervisor = FakeSupervisor()
+    assert go(client, supervisor) == {"changed": True, "results": {}}
+    assert (supervisor.followed, supervisor.said, states(rollout)) == ([["n1"], ["n2", "n3"]], [], ["done"] * 3)
     assert sorted(sledd.objects["bindings"]) == ["n1", "n2", "n3"]
 
 
@@ -91,18 +91,18 @@ def test_nodes_of_the_next_wave_are_read_ahead(client: Client, rollout: Json) ->
 
     def variables(name: str) -> Get:
         read.append(name)
-        assert crew.followed or name == "n1", "the first wave waits for no other"
+        assert supervisor.followed or name == "n1", "the first wave waits for no other"
         return SITE.get
 
-    crew = Crew()
-    carry_out(client, OPTIONS, variables, crew)
+    supervisor = FakeSupervisor()
+    carry_out(client, OPTIONS, variables, supervisor)
     assert read == ["n1", "n2", "n3"], "each is read once"
 
 
 def test_an_error_that_was_read_ahead_is_that_of_its_wave(client: Client, rollout: Json) -> None:
-    crew = Crew()
-    go(client, crew, n2={"supervise_entry_methods": ["telepathy"]})
-    assert crew.followed == [["n1"]]
+    supervisor = FakeSupervisor()
+    go(client, supervisor, n2={"supervise_entry_methods": ["telepathy"]})
+    assert supervisor.followed == [["n1"]]
     assert states(rollout) == ["done", "failed", "failed"]
     assert "n2: supervise_entry_methods telepathy" in rollout["runs"][1]["reason"]
 
@@ -113,17 +113,17 @@ def test_a_template_that_fails_ahead_disturbs_no_node_that_runs(client: Client, 
             raise KeyError("a password that is not defined")
         return SITE.get
 
-    crew = Crew()
+    supervisor = FakeSupervisor()
     with pytest.raises(KeyError, match="a password"):
-        carry_out(client, OPTIONS, variables, crew)
-    assert crew.followed == [["n1"]]
+        carry_out(client, OPTIONS, variables, supervisor)
+    assert supervisor.followed == [["n1"]]
     assert states(rollout)[0] == "done"
 
 
 def test_ends_are_reported_once(sledd: Sledd, client: Client, rollout: Json) -> None:
-    crew = Crew(n2="write: code 5")
-    crew.client = client
-    go(client, crew)
+    supervisor = FakeSupervisor(n2="write: code 5")
+    supervisor.client = client
+    go(client, supervisor)
     ends = [one for _, path, body in sledd.asked if path.endswith("/runs") for one in body["items"]]
     assert sorted((one["node"], one["state"]) for one in ends if one["state"] != "running") == [
         ("n1", "done"),
@@ -133,56 +133,58 @@ def test_ends_are_reported_once(sledd: Sledd, client: Client, rollout: Json) -> 
 
 
 def test_the_failure_of_a_canary_stops_it(sledd: Sledd, client: Client, rollout: Json) -> None:
-    crew = Crew(n1="write: code 5")
-    assert go(client, crew)["changed"]
-    assert crew.followed == [["n1"]] and list(sledd.objects["bindings"]) == ["n1"]
-    assert crew.said == ["n2, n3 are not touched: rollout reimage-1 is stopped: canary n1 failed"]
-    assert not go(client, Crew())["changed"]
+    supervisor = FakeSupervisor(n1="write: code 5")
+    assert go(client, supervisor)["changed"]
+    assert supervisor.followed == [["n1"]] and list(sledd.objects["bindings"]) == ["n1"]
+    assert supervisor.said == ["n2, n3 are not touched: rollout reimage-1 is stopped: canary n1 failed"]
+    assert not go(client, FakeSupervisor())["changed"]
 
 
 def test_a_node_that_cannot_be_bound_has_failed(client: Client, rollout: Json) -> None:
-    crew = Crew()
-    go(client, crew, n2={"node_image": "bad"})
-    assert crew.followed == [["n1"], ["n3"]]
+    supervisor = FakeSupervisor()
+    go(client, supervisor, n2={"node_image": "bad"})
+    assert supervisor.followed == [["n1"], ["n3"]]
     assert (states(rollout), rollout["runs"][1]["reason"]) == (["done", "failed", "done"], "image bad does not exist")
 
 
 def test_all_have_failed_if_they_cannot_be_followed(client: Client, rollout: Json) -> None:
-    crew = Crew()
-    crew.trouble = SledError("no threads are left")
-    go(client, crew)
+    supervisor = FakeSupervisor()
+    supervisor.trouble = SledError("no threads are left")
+    go(client, supervisor)
     assert (states(rollout), rollout["runs"][0]["reason"]) == (["failed", "waiting", "waiting"], "no threads are left")
 
 
 def test_nothing_is_reported_for_a_playbook_that_has_ended(client: Client, rollout: Json) -> None:
     """The same command again follows the node, which runs."""
-    crew = Crew()
-    follow = crew.follow
+    supervisor = FakeSupervisor()
+    follow = supervisor.follow
 
     def ended(nodes: list[Settings], spare: Iterator[str] | None = None) -> dict[str, Json]:
-        crew.trouble = PlaybookEnded("the playbook that supervises has ended")
+        supervisor.trouble = PlaybookEnded("the playbook that supervises has ended")
         return follow(nodes, spare)
 
-    crew.follow = ended  # type: ignore[method-assign]
+    supervisor.follow = ended  # type: ignore[method-assign]
     with pytest.raises(PlaybookEnded):
-        go(client, crew)
+        go(client, supervisor)
     assert states(rollout) == ["running", "waiting", "waiting"]
     with pytest.raises(PlaybookEnded):
-        go(client, crew)
-    assert len(crew.followed) == 1, "nor is a node started"
+        go(client, supervisor)
+    assert len(supervisor.followed) == 1, "nor is a node started"
 
 
 def test_between_hooks_it_only_binds_and_follows(client: Client, rollout: Json) -> None:
     """The playbook has started the nodes, and reports their ends after its hooks."""
     options = {**OPTIONS, "waves": [], "started": {"n1": 0, "n2": 0, "n3": 0}}
     variables = {"n3": {**SITE, "node_image": "bad"}}
-    result = carry_out(client, options, lambda name: variables.get(name, SITE).get, crew := Crew(n2="write: code 5"))
+    result = carry_out(
+        client, options, lambda name: variables.get(name, SITE).get, supervisor := FakeSupervisor(n2="write: code 5")
+    )
     assert result["results"] == {
         "n1": {"state": "done", "reason": "", "entry_method": "idle"},
         "n2": {"state": "failed", "reason": "write: code 5", "entry_method": "idle"},
         "n3": "image bad does not exist",
     }
-    assert (crew.followed, states(rollout)) == ([["n1", "n2"]], ["waiting"] * 3)
+    assert (supervisor.followed, states(rollout)) == ([["n1", "n2"]], ["waiting"] * 3)
 
 
 def test_ends_that_wait_go_together(sledd: Sledd, client: Client, rollout: Json) -> None:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How one node is brought to what its binding requests. Pure: a state and an event in, a state and acts out.
+"""How one node is brought to what its binding requests. Pure: a state and an event in, a state and actions out.
 
-The caller reads sledd, carries out the acts in order, and reports each look and the end of each act. Neither clock nor
-I/O is here, so a schedule of events is a test. A new run starts with a new state: sledd reports what a node executes.
+The caller reads sledd, carries out the actions in order, and reports each look and the end of each action. Neither
+clock nor I/O is here, so a schedule of events is a test. A new run starts with a new state: sledd reports what a node
+executes.
 
-wave.py calls it for each node of a wave.
+loop.py calls it for each node of a wave.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import ANY, Patience
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.stall import ANY, StallTimer
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
     LONGEST_AWAY,
     done,
@@ -26,11 +27,11 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
 
 CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, VERIFYING, DONE, FAILED = (
     "choosing",
-    "acting",  # an act is carried out, and its end is awaited
+    "acting",  # an action is carried out, and its end is awaited
     "entering",
     "imaging",
     "confirming",
-    "verifying",  # the same of an act that changes nothing
+    "verifying",  # the same of an action that changes nothing
     "done",
     "failed",
 )
@@ -81,13 +82,13 @@ class Away:
 
 @dataclass(frozen=True)
 class Acted:
-    """The act has ended; a reason if it failed."""
+    """The action has ended; a reason if it failed."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True)
-class Act:
+class Action:
     """What the caller does: enter (by a method), note (an event), disk (start it from its disk), lost, verify, end."""
 
     verb: str
@@ -108,13 +109,13 @@ class State(NamedTuple):
     fallen: bool = False  # it was started from its disk
     found: bool = False  # its binding was satisfied when it was read first
     reason: str = "no entry method is available"
-    patience: Patience = Patience({ANY: 0.0})
+    timer: StallTimer = StallTimer({ANY: 0.0})
     at: float | None = None  # of the last answer
     missed: float | None = None  # since when sledd is away
     spent: float = 0.0  # seconds in this stage while sledd answered
 
 
-def advance(state: State, event: Look | Away | Acted, policy: Policy) -> tuple[State, list[Act]]:
+def advance(state: State, event: Look | Away | Acted, policy: Policy) -> tuple[State, list[Action]]:
     """The next state, and what is to be done now."""
     if state.stage in ENDED:
         return state, []
@@ -125,7 +126,7 @@ def advance(state: State, event: Look | Away | Acted, policy: Policy) -> tuple[S
     return _looked(state, event, policy)
 
 
-def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Act]]:
+def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Action]]:
     spent = state.spent + (event.now - state.at if state.at is not None else 0.0)
     state = state._replace(at=event.now, missed=None, spent=spent)
     if state.stage in (ACTING, VERIFYING):
@@ -141,15 +142,15 @@ def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Act]
     return STAGES[state.stage](state, event, policy)
 
 
-def _away(state: State, event: Away) -> tuple[State, list[Act]]:
+def _away(state: State, event: Away) -> tuple[State, list[Action]]:
     missed = event.now if state.missed is None else state.missed
-    state = state._replace(missed=missed, at=None, patience=state.patience.away())
+    state = state._replace(missed=missed, at=None, timer=state.timer.away())
     if state.stage in (ACTING, VERIFYING) or event.now - missed < LONGEST_AWAY:
         return state, []
     return _fail(state, f"sledd has not answered for {event.now - missed:.0f} s: {event.reason}")
 
 
-def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Act]]:
+def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Action]]:
     if state.stage == VERIFYING:
         return _fail(state, event.reason) if event.reason else _end(state)
     if state.stage != ACTING:
@@ -163,11 +164,11 @@ def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Act]
     return _stage(state, ENTERING, {ANY: policy.methods[state.method].timeout}), []
 
 
-def _choose(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+def _choose(state: State, look: Look, policy: Policy) -> tuple[State, list[Action]]:
     """Follows a plan that it executes already, or again; else the first method that is open and not used up."""
     new = not _is_known(state, look.node)
-    state = state._replace(patience=state.patience.look(look.now, look.node["status"]))
-    if look.activity == "working" and (new or state.patience.silent == 0):
+    state = state._replace(timer=state.timer.look(look.now, look.node["status"]))
+    if look.activity == "working" and (new or state.timer.silent == 0):
         return _follow(state, look, policy)
     if state.known and new and judge(look.node) == "failed":  # since the last attempt
         return _again(state, look, policy, failure(look.node))
@@ -175,13 +176,13 @@ def _choose(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]
         if name in look.open and state.tried.count(name) <= method.retries:
             known = str(look.node["status"].get("since") or "")
             return state._replace(stage=ACTING, method=name, tried=(*state.tried, name), known=known), [
-                Act("note", name, name),
-                Act("enter", name),
+                Action("note", name, name),
+                Action("enter", name),
             ]
     return _expect(state, look, policy) if not policy.methods and not state.round else _fail(state, state.reason)
 
 
-def _expect(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+def _expect(state: State, look: Look, policy: Policy) -> tuple[State, list[Action]]:
     """Until somebody else has started it."""
     if judge(look.node) == "failed":
         return _fail(state, failure(look.node))
@@ -195,13 +196,13 @@ def _is_known(state: State, node: Json) -> bool:
     return bool(state.known) and state.known == str(node["status"].get("since") or "")
 
 
-def _follow(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+def _follow(state: State, look: Look, policy: Policy) -> tuple[State, list[Action]]:
     if look.node["status"].get("phase") == "starting":
         return _confirm(_stage(state, CONFIRMING, {ANY: policy.confirm}), look, policy)
     return _image(_stage(state, IMAGING, policy.silent), look, policy)
 
 
-def _enter(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+def _enter(state: State, look: Look, policy: Policy) -> tuple[State, list[Action]]:
     """Until it executes its plan."""
     outcome = judge(look.node, "entered", state.known)
     if outcome == "ready" and not _is_known(state, look.node):
@@ -212,7 +213,7 @@ def _enter(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
     return _missed(state, over) if over else (state, [])
 
 
-def _image(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+def _image(state: State, look: Look, policy: Policy) -> tuple[State, list[Action]]:
     """Until its system starts."""
     outcome = judge(look.node, "starting", state.known)
     if outcome == "ready":
@@ -225,7 +226,7 @@ def _image(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
     return _again(state, look, policy, over) if over else (state, [])
 
 
-def _confirm(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]]:
+def _confirm(state: State, look: Look, policy: Policy) -> tuple[State, list[Action]]:
     """Until its system reports; else it is started from its disk, once, or lost."""
     outcome = judge(look.node, known=state.known)
     if outcome == "failed":
@@ -236,18 +237,20 @@ def _confirm(state: State, look: Look, policy: Policy) -> tuple[State, list[Act]
     if state.fallen or not policy.fallback or not look.power:
         return _lose(state, over, policy)
     return state._replace(stage=ACTING, fallen=True, reason=over), [
-        Act("disk", detail=f"its system did not confirm within {policy.confirm:.0f} s, so it is started from its disk")
+        Action(
+            "disk", detail=f"its system did not confirm within {policy.confirm:.0f} s, so it is started from its disk"
+        )
     ]
 
 
 def _wait(state: State, look: Look) -> tuple[State, str]:
     """Waits for as long as the node moves; the words if it stood still for too long."""
     status = look.node["status"]
-    patience = state.patience.look(look.now, status)
-    return state._replace(patience=patience), patience.words(status) if patience.over(status) else ""
+    timer = state.timer.look(look.now, status)
+    return state._replace(timer=timer), timer.words(status) if timer.over(status) else ""
 
 
-def _again(state: State, look: Look, policy: Policy, reason: str) -> tuple[State, list[Act]]:
+def _again(state: State, look: Look, policy: Policy, reason: str) -> tuple[State, list[Action]]:
     """The plan failed or stands still: another round, if that may mend it. What the node may be doing is known."""
     status = look.node["status"]
     mends = status.get("phase") != "failed" or status.get("code") in policy.codes
@@ -257,37 +260,37 @@ def _again(state: State, look: Look, policy: Policy, reason: str) -> tuple[State
     return state._replace(stage=CHOOSING, round=state.round + 1, tried=(), reason=reason, known=known), []
 
 
-def _missed(state: State, reason: str) -> tuple[State, list[Act]]:
+def _missed(state: State, reason: str) -> tuple[State, list[Action]]:
     """The entry method failed: the same again, or the next one."""
     reason = f"{state.method} failed: {reason}"
-    return state._replace(stage=CHOOSING, reason=reason), [Act("note", state.method, reason)]
+    return state._replace(stage=CHOOSING, reason=reason), [Action("note", state.method, reason)]
 
 
-def _lose(state: State, reason: str, policy: Policy) -> tuple[State, list[Act]]:
+def _lose(state: State, reason: str, policy: Policy) -> tuple[State, list[Action]]:
     also = ", nor after a start from its disk" if state.fallen else ""
     reason = f"its system did not confirm within {policy.confirm:.0f} s{also}: {reason}"
-    state, acts = _fail(state, reason)
-    return state, [Act("lost", detail=reason), *acts]
+    state, actions = _fail(state, reason)
+    return state, [Action("lost", detail=reason), *actions]
 
 
-def _satisfied(state: State, binding: Json, policy: Policy) -> tuple[State, list[Act]]:
+def _satisfied(state: State, binding: Json, policy: Policy) -> tuple[State, list[Action]]:
     """Its binding is satisfied: its system is verified, if it has one that lets us in."""
     state = state._replace(found=state.stage == CHOOSING and not state.tried)
     if policy.verify and binding.get("image") and binding.get("configure") != "none":
-        return state._replace(stage=VERIFYING), [Act("verify", state.method)]
+        return state._replace(stage=VERIFYING), [Action("verify", state.method)]
     return _end(state)
 
 
-def _end(state: State) -> tuple[State, list[Act]]:
-    return state._replace(stage=DONE, reason=""), [Act("end", state.method)]
+def _end(state: State) -> tuple[State, list[Action]]:
+    return state._replace(stage=DONE, reason=""), [Action("end", state.method)]
 
 
-def _fail(state: State, reason: str) -> tuple[State, list[Act]]:
-    return state._replace(stage=FAILED, reason=reason), [Act("end", state.method, reason)]
+def _fail(state: State, reason: str) -> tuple[State, list[Action]]:
+    return state._replace(stage=FAILED, reason=reason), [Action("end", state.method, reason)]
 
 
 def _stage(state: State, stage: str, limits: Mapping[str, float]) -> State:
-    return state._replace(stage=stage, patience=Patience(limits), spent=0.0)
+    return state._replace(stage=stage, timer=StallTimer(limits), spent=0.0)
 
 
 STAGES = {CHOOSING: _choose, ENTERING: _enter, IMAGING: _image, CONFIRMING: _confirm}

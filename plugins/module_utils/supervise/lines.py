@@ -17,7 +17,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     VERIFYING,
     State,
 )
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.loop import Run
 
 MANY = 16  # nodes of a wave, above which a line with numbers replaces those of nodes that go well
 PAUSE = 10.0  # seconds between two such lines, at least

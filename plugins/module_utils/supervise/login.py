@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from ansible_collections.sled.fleet.plugins.module_utils import warming
+from ansible_collections.sled.fleet.plugins.module_utils import warm_commands
 from ansible_collections.sled.fleet.plugins.module_utils.client import SettingsError, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.programs import Ended
-from ansible_collections.sled.fleet.plugins.module_utils.warmstart import Gone
+from ansible_collections.sled.fleet.plugins.module_utils.warm_start import Gone
 
 CONNECT = 20  # seconds until a node answers
 LONGEST = 600.0  # seconds for one command, or one file
@@ -54,7 +54,7 @@ class Login:
 
 
 class SshShell:
-    """A connection that is kept for some commands and files. Its verbs are those of warmstart.Shell."""
+    """A connection that is kept for some commands and files. Its verbs are those of warm_start.Shell."""
 
     def __init__(self, login: Login) -> None:
         self._login = login
@@ -75,7 +75,7 @@ class SshShell:
 
     def put(self, local: str, name: str) -> None:
         """Copies a file."""
-        target = shlex.quote(f"{warming.FOLDER}/{name}")
+        target = shlex.quote(f"{warm_commands.FOLDER}/{name}")
         with open(local, "rb") as file:
             ended = self._ssh(f"umask 077; cat >{target}", f"copy {name} to the node", file)
         if ended.code:

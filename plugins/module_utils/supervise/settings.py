@@ -14,7 +14,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Json, Set
 from ansible_collections.sled.fleet.plugins.module_utils.power.options import CONTROL, WINDOW
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Method, Policy
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import Login
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import limits
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.stall import limits
 
 METHODS = ("idle", "warm", "power", "wol", "manual")
 STEPS: dict[str, Json] = {  # defaults of supervise_steps

@@ -21,7 +21,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     State,
 )
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.lines import STAGES, line
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Run
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.loop import Run
 
 REDRAW = 1.0  # seconds between two drawings
 QUIET = 15.0  # seconds of silence that are shown
@@ -43,8 +43,8 @@ def cells(run: Run, now: float) -> list[str]:
         text, progress = str(status.get("phase") or ""), status.get("progress") or {}
         if progress.get("total"):
             far = f"{100 * progress.get('bytes', 0) // progress['total']} %"
-    silent = state.patience.silent
-    limit = state.patience.limit(status) if silent >= QUIET else 0
+    silent = state.timer.silent
+    limit = state.timer.limit(status) if silent >= QUIET else 0
     return [run.settings.name, text, far, f"silent {silent:.0f} of {limit:.0f} s" if limit else ""]
 
 
@@ -53,7 +53,7 @@ def table(runs: Sequence[Run], now: float, width: int, height: int) -> list[str]
     room = max(height - OTHERS, 2)
     shown = runs
     if len(runs) > room:
-        shown = sorted(runs, key=lambda run: (ORDER[run.state.stage], -run.state.patience.silent))[: room - 1]
+        shown = sorted(runs, key=lambda run: (ORDER[run.state.stage], -run.state.timer.silent))[: room - 1]
     rows = [cells(run, now) for run in shown]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
     lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that carry out acts. The acts of one node run one after the other, whichever threads each is for."""
+"""Threads that carry out actions. The actions of one node run one after the other, whichever threads each is for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 Job = Callable[[], None]
 
 
-class Pool:
+class ThreadPool:
     """A number of threads, which end with the process and not before: what they do must not hold up its end."""
 
     def __init__(self, threads: int) -> None:
@@ -36,10 +36,10 @@ class Queues:
     """A queue for each node. A job waits for the earlier ones of its node, and then for a thread of its pool."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, deque[tuple[Pool, Job]]] = {}
+        self._waiting: dict[str, deque[tuple[ThreadPool, Job]]] = {}
         self._lock = threading.Lock()
 
-    def submit(self, pool: Pool, key: str, job: Job) -> None:
+    def submit(self, pool: ThreadPool, key: str, job: Job) -> None:
         """Runs the job in the pool, after all earlier ones of this key."""
         with self._lock:
             jobs = self._waiting.setdefault(key, deque())

@@ -83,7 +83,7 @@ def _reach(mark: Mark, status: Json) -> tuple[Mark, str]:
     return mark, moved
 
 
-class Patience(NamedTuple):
+class StallTimer(NamedTuple):
     """What is known of a node's movement. Time counts only while sledd answers: its silence is not the node's."""
 
     limits: Mapping[str, float]
@@ -93,7 +93,7 @@ class Patience(NamedTuple):
     moved: str = ""  # what moved last
     said: tuple[Any, Any] = (None, None)  # when sledd saw it move, and its progress
 
-    def look(self, now: float, status: Json) -> Patience:
+    def look(self, now: float, status: Json) -> StallTimer:
         """The node was read."""
         mark, moved = advance(self.mark, status)
         said = (status.get("moved"), status.get("progress"))
@@ -103,7 +103,7 @@ class Patience(NamedTuple):
         stood = self.silent + (max(now - self.at, 0.0) if self.at is not None else 0.0)
         return self._replace(mark=mark, at=now, silent=0.0 if moved else stood, moved=moved or self.moved, said=said)
 
-    def away(self) -> Patience:
+    def away(self) -> StallTimer:
         """Sledd did not answer."""
         return self._replace(at=None)
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Json, Unreachable
 from ansible_collections.sled.fleet.plugins.module_utils.supervise import core
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act, State
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Action, State
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.loop import AWAITED, TOUCHING, Ended, Loop, Run
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import AWAITED, TOUCHING, Ended, Run, Wave
 from ansible_collections.sled.fleet.tests.unit.test_supervise_core import POLICY, TICK, Machine
 
 WAVES = 200
@@ -29,7 +29,7 @@ class Fleet:
         self.clock, self.away_until, self.reads = 0.0, 0.0, 0
         self.machines = {f"n{i}": Machine(random.Random(seed * 100 + i)) for i in range(count)}
         self.running: list[tuple[float, Ended]] = []
-        self.jobs: list[tuple[str, list[Act]]] = []
+        self.jobs: list[tuple[str, list[Action]]] = []
 
     def now(self) -> float:
         return self.clock
@@ -52,15 +52,15 @@ class Fleet:
         behind = node["status"]["generation"] < node["binding"]["generation"]
         return "waiting" if behind else doing.get(node["status"]["phase"], "unknown")
 
-    def start(self, settings: Settings, acts: list[Act]) -> None:
+    def start(self, settings: Settings, actions: list[Action]) -> None:
         assert settings.name not in [one.name for _, one in self.running if one.awaited], "it acts already"
-        self.jobs.append((settings.name, acts))
+        self.jobs.append((settings.name, actions))
         machine, reason = self.machines[settings.name], ""
-        for act in acts:
-            if act.verb in TOUCHING:
-                assert not machine.moves(), f"{act} to {settings.name}, which is {machine.doing} and moves"
-                reason = machine.enter() if act.verb == "enter" else machine.disk()
-        ended = Ended(settings.name, reason, "" if acts else "on", any(act.verb in AWAITED for act in acts))
+        for action in actions:
+            if action.verb in TOUCHING:
+                assert not machine.moves(), f"{action} to {settings.name}, which is {machine.doing} and moves"
+                reason = machine.enter() if action.verb == "enter" else machine.disk()
+        ended = Ended(settings.name, reason, "" if actions else "on", any(action.verb in AWAITED for action in actions))
         self.running.append((self.clock + self.dice.uniform(0, 90), ended))
 
     def wait(self, seconds: float) -> list[Ended]:
@@ -83,7 +83,7 @@ def test_every_wave_ends_and_disturbs_nothing_that_moves() -> None:
     ends = set()
     for seed in range(WAVES):
         fleet = Fleet(seed, 5)
-        wave = Wave([a_node(name) for name in fleet.machines], fleet)
+        wave = Loop([a_node(name) for name in fleet.machines], fleet)
         outcomes = wave.run()
         assert not fleet.running, f"seed {seed}: a job was left behind"
         assert sorted(outcomes) == sorted(fleet.machines)
@@ -117,7 +117,7 @@ class Stirred(Fleet):
 @pytest.mark.parametrize(("count", "takes", "gap"), [(1, 0.0, 0.02), (300, 0.0, 0.3), (3, 0.5, 5.0), (3, 2.0, 10.0)])
 def test_reading_leaves_most_of_the_time_to_other_work(count: int, takes: float, gap: float) -> None:
     fleet = Stirred(count, takes)
-    wave = Wave([a_node(name) for name in fleet.machines], fleet)
+    wave = Loop([a_node(name) for name in fleet.machines], fleet)
     while len(fleet.at) < 9:  # all are followed for as long
         wave._look() if wave._pause() <= 0 else fleet.wait(wave._pause())
     gaps = [after - before for before, after in itertools.pairwise(fleet.at)]
@@ -129,7 +129,7 @@ def one(fleet: Fleet, settings: Settings, tell: list[tuple[str, str]] | None = N
         if tell is not None and before.stage != run.state.stage:
             tell.append((before.stage, run.state.stage))
 
-    return Wave([settings], fleet, record).run()[settings.name]
+    return Loop([settings], fleet, record).run()[settings.name]
 
 
 def test_a_node_that_sledd_does_not_know() -> None:
@@ -143,13 +143,13 @@ def test_a_refusal_of_sledd_ends_the_wave() -> None:
     fleet = Fleet(1, 1)
     fleet.read = lambda nodes: (_ for _ in ()).throw(ApiError("GET", 403, {"detail": "role read"}))  # type: ignore[method-assign]
     with pytest.raises(ApiError, match="role read"):
-        Wave([a_node("n0")], fleet).run()
+        Loop([a_node("n0")], fleet).run()
 
 
 def test_spare_time_is_used_and_holds_nothing_up() -> None:
     """Steps are taken only while no job runs, and nothing is read later for them."""
     fleet, with_work = Fleet(1, 5), Fleet(1, 5)
-    Wave([a_node(name) for name in fleet.machines], fleet).run()
+    Loop([a_node(name) for name in fleet.machines], fleet).run()
     steps = 0
 
     def spare() -> Iterator[str]:
@@ -159,7 +159,7 @@ def test_spare_time_is_used_and_holds_nothing_up() -> None:
             assert not with_work.running
             yield "a node"
 
-    Wave([a_node(name) for name in with_work.machines], with_work).run(spare())
+    Loop([a_node(name) for name in with_work.machines], with_work).run(spare())
     assert steps == 1000
     assert with_work.clock < 1.5 * fleet.clock + 60, "each step of the double takes 10 ms"
 
@@ -171,7 +171,7 @@ def test_a_node_that_is_satisfied_is_not_asked_for_its_power() -> None:
     outcome = one(fleet, a_node("n0"), told)
     assert (outcome["state"], outcome["changed"], outcome["seconds"]) == ("done", False, outcome["seconds"])
     assert told == [(core.CHOOSING, core.VERIFYING), (core.VERIFYING, core.DONE)]
-    assert fleet.jobs == [("n0", [Act("verify")])]
+    assert fleet.jobs == [("n0", [Action("verify")])]
 
 
 def reliable(doing: str) -> tuple[Fleet, Machine]:
@@ -187,15 +187,15 @@ def test_a_node_that_is_off_does_not_wait_for_its_plan() -> None:
     fleet, _ = reliable("idle")
     start = fleet.start
 
-    def off(settings: Settings, acts: list[Act]) -> None:
-        start(settings, acts)
-        if not acts:
+    def off(settings: Settings, actions: list[Action]) -> None:
+        start(settings, actions)
+        if not actions:
             at, ended = fleet.running.pop()
             fleet.running.append((at, ended._replace(power="off")))
 
     fleet.start = off  # type: ignore[method-assign]
     one(fleet, a_node("n0"))
-    assert next(act.method for _, acts in fleet.jobs for act in acts if act.verb == "enter") == "power"
+    assert next(action.method for _, actions in fleet.jobs for action in actions if action.verb == "enter") == "power"
 
 
 def test_a_node_that_is_on_is_read_again_before_it_is_cut_off() -> None:
@@ -203,9 +203,9 @@ def test_a_node_that_is_on_is_read_again_before_it_is_cut_off() -> None:
     fleet, machine = reliable("off")
     start = fleet.start
 
-    def on(settings: Settings, acts: list[Act]) -> None:
-        start(settings, acts)
-        if not acts:
+    def on(settings: Settings, actions: list[Action]) -> None:
+        start(settings, actions)
+        if not actions:
             fleet.running[-1] = (fleet.clock + 0.5, fleet.running[-1][1])
             machine.doing, machine.begun, machine.boots, machine.moved = "plan", 1, 1, fleet.clock
 
@@ -262,7 +262,7 @@ def test_a_write_that_stalls_is_seen_in_time_and_named(limit: float, offset: flo
         if run.state.stage != before.stage and before.stage == core.IMAGING:
             seen.append((fleet.clock, run.state.reason))
 
-    Wave([replace(a_node("n0"), policy=replace(POLICY, silent={"any": limit}, retries=0))], fleet, tell).run()
+    Loop([replace(a_node("n0"), policy=replace(POLICY, silent={"any": limit}, retries=0))], fleet, tell).run()
     ((when, reason),) = seen
     assert limit <= when - machine.moved <= limit + 10
     words = f"of {limit:.0f} s, because write stands at 33 B of 100 B; last moved: bytes"

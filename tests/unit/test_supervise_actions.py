@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The acts of the supervisor, against a double of sledd, programs that are power controls, and a double of ssh."""
+"""The actions of the supervisor, against a double of sledd, programs that are power controls, and a double of ssh."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SettingsError, SledError
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import Acts, Sessions, Tools
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act, Method, Policy
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.actions import Actions, Sessions, Tools
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Action, Method, Policy
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import Login, SshShell
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.loop import Ended
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.runtime import RealRuntime
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import Ended
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import RealWorld
-from ansible_collections.sled.fleet.plugins.module_utils.warmstart import Gone
+from ansible_collections.sled.fleet.plugins.module_utils.warm_start import Gone
 from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
 
 MAC = "52:54:00:77:00:01"
@@ -37,7 +37,7 @@ class Bench:
         client = Client(sledd.url, TOKEN, timeout=10)
         self.read = client.find("nodes", "n1") or {}
         sledd.asked.clear()
-        self.acts = Acts(Tools(client, options, self.said.append, str(folder), lambda: self.clock, self.pause))
+        self.actions = Actions(Tools(client, options, self.said.append, str(folder), lambda: self.clock, self.pause))
         verbs = {
             verb: ["sh", "-c", f"echo {verb} >>{folder}/verbs; echo {verb} >{self.file}"] for verb in ("on", "off")
         }
@@ -46,8 +46,8 @@ class Bench:
         self.verbs = folder / "verbs"
         self.node = Settings("n1", "n1", POLICY, controls=(self.control,))
 
-    def do(self, settings: Settings, acts: list[Act]) -> str:
-        return self.acts.carry_out(settings, acts, self.read)
+    def do(self, settings: Settings, actions: list[Action]) -> str:
+        return self.actions.carry_out(settings, actions, self.read)
 
     def pause(self, seconds: float) -> None:
         self.clock += seconds
@@ -63,7 +63,7 @@ def bench(sledd: Sledd, tmp_path: Path) -> Bench:
 
 
 def test_one_network_boot(bench: Bench) -> None:
-    reason = bench.do(bench.node, [Act("note", "power", "power"), Act("enter", "power")])
+    reason = bench.do(bench.node, [Action("note", "power", "power"), Action("enter", "power")])
     assert (reason, bench.said) == ("", [])
     assert bench.verbs.read_text(encoding="ascii").splitlines() == ["off", "bootdev pxe", "on"]
     events = [(body["kind"], body["detail"]) for body in bench.asked("/events")]
@@ -78,26 +78,26 @@ def test_a_choice_by_the_power_state_holds_for_a_second(bench: Bench, passed: fl
     commands = {**bench.control["commands"], "status": status}
     bench.file.write_text("off\n", encoding="ascii")
     node = replace(bench.node, controls=({**bench.control, "commands": commands},))
-    assert bench.acts.power(node) == "off"
+    assert bench.actions.power(node) == "off"
     bench.verbs.unlink()
     bench.clock += passed
-    assert bench.do(node, [Act("enter", "power")]) == ""
+    assert bench.do(node, [Action("enter", "power")]) == ""
     assert bench.verbs.read_text(encoding="ascii").splitlines() == ["status"] * read + ["bootdev pxe", "on", "status"]
 
 
 def test_a_control_that_fails_is_the_reason(bench: Bench) -> None:
     broken = replace(bench.node, controls=({**bench.control, "commands": {"on": ["false"], "off": ["false"]}},))
-    reason = bench.do(broken, [Act("enter", "power"), Act("note", "power", "not reached")])
+    reason = bench.do(broken, [Action("enter", "power"), Action("note", "power", "not reached")])
     assert reason.startswith("n1: ") and "bootdev" in reason
     assert bench.asked("/events") == []
-    assert bench.acts.power(broken) == "unknown"
-    assert bench.acts.power(bench.node) == "on"
-    assert bench.acts.power(replace(bench.node, controls=())) == "unknown"
+    assert bench.actions.power(broken) == "unknown"
+    assert bench.actions.power(bench.node) == "on"
+    assert bench.actions.power(replace(bench.node, controls=())) == "unknown"
 
 
 def test_a_system_that_did_not_confirm_starts_from_its_disk(bench: Bench) -> None:
     bench.sledd.console = "Kernel panic"
-    assert bench.do(bench.node, [Act("disk", detail="it did not confirm")]) == ""
+    assert bench.do(bench.node, [Action("disk", detail="it did not confirm")]) == ""
     first = bench.asked("/events")[0]
     assert first == {"kind": "fallback", "detail": "it did not confirm", "log": "Kernel panic"}
     assert bench.verbs.read_text(encoding="ascii").splitlines() == ["off", "bootdev disk", "on"]
@@ -106,28 +106,28 @@ def test_a_system_that_did_not_confirm_starts_from_its_disk(bench: Bench) -> Non
 
 def test_an_event_waits_for_sledd(bench: Bench) -> None:
     bench.sledd.refuse = [503, 502, 429]
-    assert bench.do(bench.node, [Act("note", "idle", "idle"), Act("enter", "idle")]) == ""
+    assert bench.do(bench.node, [Action("note", "idle", "idle"), Action("enter", "idle")]) == ""
     assert bench.waited == [5.0, 5.0, 5.0]
     assert len(bench.asked("/events")) == 4
     bench.sledd.refuse = [503] * 1000
-    assert "503" in bench.do(bench.node, [Act("note", "power", "power"), Act("enter", "power")])
+    assert "503" in bench.do(bench.node, [Action("note", "power", "power"), Action("enter", "power")])
     assert not bench.verbs.exists(), "what cannot be recorded is not done"
     bench.sledd.refuse = [403]
-    assert "403" in bench.do(bench.node, [Act("note", "power", "power")])
+    assert "403" in bench.do(bench.node, [Action("note", "power", "power")])
 
 
 def test_a_node_that_is_lost_and_one_that_is_not(bench: Bench) -> None:
     bench.sledd.refuse = [404, 409]  # the console, then the event
-    assert bench.do(bench.node, [Act("lost", detail="gone")]) == ""
+    assert bench.do(bench.node, [Action("lost", detail="gone")]) == ""
     bench.sledd.refuse = [404, 400]
-    assert "400" in bench.do(bench.node, [Act("lost", detail="gone")])
+    assert "400" in bench.do(bench.node, [Action("lost", detail="gone")])
 
 
 def test_the_end_of_a_node_is_reported_to_its_rollout(bench: Bench) -> None:
     client = Client(bench.sledd.url, TOKEN, timeout=10)
     client.start_rollout({"desired": "v2", "nodes": ["n1"]}, "reimage")
     client.put_runs("reimage-1", [{"node": "n1", "state": "running"}])
-    done, failed = Act("end", "power"), Act("end", "power", "write: code 5")
+    done, failed = Action("end", "power"), Action("end", "power", "write: code 5")
     first = len(bench.sledd.asked)
     hooked = replace(bench.node, rollout="reimage-1", last=False)
     assert bench.do(bench.node, [done]) == bench.do(hooked, [done]) == ""
@@ -144,7 +144,7 @@ def test_the_end_of_a_node_is_reported_to_its_rollout(bench: Bench) -> None:
 
 
 def test_a_person_is_told_what_to_do(bench: Bench) -> None:
-    assert bench.do(bench.node, [Act("enter", "manual")]) == ""
+    assert bench.do(bench.node, [Action("enter", "manual")]) == ""
     (text,) = bench.said
     assert text.startswith(f"n1 ({MAC}): start it from the network, by hand, within 300 s. ")
     assert bench.asked("/expect") == [{"by": "manual", "seconds": 300, "sled_only": True}]
@@ -211,14 +211,14 @@ def test_a_shell_that_fails_and_one_that_is_gone(ssh: Callable[..., SshShell], m
 
 def test_a_fault_of_an_act_ends_its_job(bench: Bench) -> None:
     """Else the wave would wait for it without end."""
-    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts)
-    world.start(bench.node, [Act("dance")])
-    world.start(bench.node, [Act("enter", "idle")])
-    world.start(bench.node, [])
+    runtime = RealRuntime(Client(bench.sledd.url, TOKEN, timeout=10), bench.actions)
+    runtime.start(bench.node, [Action("dance")])
+    runtime.start(bench.node, [Action("enter", "idle")])
+    runtime.start(bench.node, [])
     ended: list[Ended] = []
     deadline = time.monotonic() + 60
     while len(ended) < 3 and time.monotonic() < deadline:
-        ended += world.wait(1)
+        ended += runtime.wait(1)
     assert [(one.reason, one.power, one.awaited) for one in ended] == [
         ("KeyError: 'dance'", "", False),
         ("", "", True),
@@ -229,29 +229,29 @@ def test_a_fault_of_an_act_ends_its_job(bench: Bench) -> None:
 def test_many_nodes_are_read_as_a_list(bench: Bench) -> None:
     for number in range(2, 13):
         bench.sledd.node(f"n{number}", number)
-    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts)
+    runtime = RealRuntime(Client(bench.sledd.url, TOKEN, timeout=10), bench.actions)
     names = [f"n{number}" for number in range(1, 12)] + ["52-54-00-77-00-0C", "n99"]
-    assert sorted(world.read(names)) == sorted(names[:-1])
+    assert sorted(runtime.read(names)) == sorted(names[:-1])
     single = [path for _, path, _ in bench.sledd.asked if path.startswith("/v1/nodes/")]
     assert single == ["/v1/nodes/n99"], "what a list lacks is asked for: a page is no proof"
     bench.sledd.asked.clear()
-    assert list(world.read(["n1", "n99"])) == ["n1"]
+    assert list(runtime.read(["n1", "n99"])) == ["n1"]
     assert len(bench.sledd.asked) == 2
 
 
 def test_an_event_of_a_node_wakes_the_wave(bench: Bench) -> None:
-    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts)
-    world.read(["n1"])
-    threading.Timer(0, world._hear, [MAC]).start()
-    assert world.wait(60) == [] and world.moved() and not world.moved()
-    world._hear("52:54:00:99:00:99")
-    assert not world.moved(), "a node of another wave"
+    runtime = RealRuntime(Client(bench.sledd.url, TOKEN, timeout=10), bench.actions)
+    runtime.read(["n1"])
+    threading.Timer(0, runtime._hear, [MAC]).start()
+    assert runtime.wait(60) == [] and runtime.moved() and not runtime.moved()
+    runtime._hear("52:54:00:99:00:99")
+    assert not runtime.moved(), "a node of another wave"
 
 
 def test_it_ends_with_its_playbook(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker of Ansible outlives a playbook that is killed; the next run must be the only one that acts."""
-    world = RealWorld(Client(bench.sledd.url, TOKEN, timeout=10), bench.acts)
-    assert world.wait(0) == []
+    runtime = RealRuntime(Client(bench.sledd.url, TOKEN, timeout=10), bench.actions)
+    assert runtime.wait(0) == []
     monkeypatch.setattr("os.getppid", lambda: 1)
     with pytest.raises(SledError, match="the playbook that supervises has ended"):
-        world.wait(0)
+        runtime.wait(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event stream of the supervisor, and the threads that carry out its acts."""
+"""The event stream of the supervisor, and the threads that carry out its actions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act, Policy
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import Feed, lines, messages
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool, Queues
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Action, Policy
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.event_stream import EventStream, lines, messages
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.runtime import SESSIONS, RealRuntime
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.world import SESSIONS, RealWorld
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.threads import Queues, ThreadPool
 
 
 def lines_of(text: str) -> Iterable[bytes]:
@@ -89,12 +89,14 @@ class Streams:
 
 def follow(monkeypatch: pytest.MonkeyPatch, *streams: str | SledError) -> tuple[list[int], list[str]]:
     """Follows all streams; returns where each began, and the nodes that moved."""
-    monkeypatch.setattr("ansible_collections.sled.fleet.plugins.module_utils.supervise.feed.SHORTEST_PAUSE", 0.0)
+    monkeypatch.setattr(
+        "ansible_collections.sled.fleet.plugins.module_utils.supervise.event_stream.SHORTEST_PAUSE", 0.0
+    )
     client, moved = Streams(*streams), list[str]()
-    feed: Any = Feed(client, moved.append)  # type: ignore[arg-type]
-    feed.start()
+    stream: Any = EventStream(client, moved.append)  # type: ignore[arg-type]
+    stream.start()
     assert client.done.wait(60)
-    feed.stop()
+    stream.stop()
     return client.after, moved
 
 
@@ -113,7 +115,7 @@ def test_it_starts_anew_after_events_that_sledd_holds_no_more(monkeypatch: pytes
 
 
 def test_jobs_of_a_node_run_in_order_and_no_more_at_once_than_threads() -> None:
-    pools, queues = [Pool(3), Pool(2)], Queues()
+    pools, queues = [ThreadPool(3), ThreadPool(2)], Queues()
     done, lock, gate = list[tuple[str, int]](), threading.Lock(), threading.Semaphore(0)
     at_once, most = [0, 0], [0, 0]
 
@@ -140,21 +142,21 @@ def test_jobs_of_a_node_run_in_order_and_no_more_at_once_than_threads() -> None:
         assert [number for name, number in done if name == key] == list(range(8))
 
 
-def a_world(acts: Any) -> RealWorld:
-    return RealWorld(Client("https://127.0.0.1:9", "x" * 32), acts)
+def a_world(actions: Any) -> RealRuntime:
+    return RealRuntime(Client("https://127.0.0.1:9", "x" * 32), actions)
 
 
 class SlowPower:
-    """Acts of which those that switch wait until they may."""
+    """Actions of which those that switch wait until they may."""
 
     def __init__(self) -> None:
         self.done, self.may = list[tuple[str, str]](), threading.Event()
 
-    def carry_out(self, settings: Settings, acts: list[Act], node: Json) -> str:
-        for act in acts:
-            if act.verb == "enter":
+    def carry_out(self, settings: Settings, actions: list[Action], node: Json) -> str:
+        for action in actions:
+            if action.verb == "enter":
                 assert self.may.wait(60)
-            self.done.append((settings.name, act.verb))
+            self.done.append((settings.name, action.verb))
         return ""
 
     def power(self, settings: Settings) -> str:
@@ -162,32 +164,32 @@ class SlowPower:
         return "on"
 
 
-def ended_of(world: RealWorld, count: int) -> list[str]:
+def ended_of(runtime: RealRuntime, count: int) -> list[str]:
     names = list[str]()
     while len(names) < count:
-        names += [one.name for one in world.wait(1)]
+        names += [one.name for one in runtime.wait(1)]
     return names
 
 
 @pytest.mark.parametrize("method", ["warm", "power"])
 def test_an_end_is_not_reported_before_the_entry(method: str) -> None:
-    acts, node = SlowPower(), Settings("n1", "n1", Policy({}, {}))
-    world = a_world(acts)
-    world.start(node, [Act("note", method, method), Act("enter", method)])
-    world.start(node, [Act("note", method, "failed")])
-    world.start(node, [Act("end", method, "failed")])
-    world.start(Settings("n2", "n2", Policy({}, {})), [Act("end")])
-    assert ended_of(world, 1) == ["n2"], "of another node it is"
-    acts.may.set()
-    assert ended_of(world, 3) == ["n1"] * 3
-    assert [verb for name, verb in acts.done if name == "n1"] == ["note", "enter", "note", "end"]
+    actions, node = SlowPower(), Settings("n1", "n1", Policy({}, {}))
+    runtime = a_world(actions)
+    runtime.start(node, [Action("note", method, method), Action("enter", method)])
+    runtime.start(node, [Action("note", method, "failed")])
+    runtime.start(node, [Action("end", method, "failed")])
+    runtime.start(Settings("n2", "n2", Policy({}, {})), [Action("end")])
+    assert ended_of(runtime, 1) == ["n2"], "of another node it is"
+    actions.may.set()
+    assert ended_of(runtime, 3) == ["n1"] * 3
+    assert [verb for name, verb in actions.done if name == "n1"] == ["note", "enter", "note", "end"]
 
 
 def test_slow_bmcs_hold_up_no_reports_to_sledd() -> None:
-    acts = SlowPower()
-    world = a_world(acts)
+    actions = SlowPower()
+    runtime = a_world(actions)
     for i in range(2 * SESSIONS):
-        world.start(Settings(f"n{i}", f"n{i}", Policy({}, {})), [])
-    world.start(Settings("one", "one", Policy({}, {})), [Act("end")])
-    assert ended_of(world, 1) == ["one"]
-    acts.may.set()
+        runtime.start(Settings(f"n{i}", f"n{i}", Policy({}, {})), [])
+    runtime.start(Settings("one", "one", Policy({}, {})), [Action("end")])
+    assert ended_of(runtime, 1) == ["one"]
+    actions.may.set()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Follows all nodes of a wave in one loop: reads them, advances the core, and has its acts carried out.
+"""Follows all nodes of a wave in one loop: reads them, advances the core, and has its actions carried out.
 
-What it is given (class World) reads the clock, sledd and the ends of acts, so that a test replaces it whole.
+What it is given (class Runtime) reads the clock, sledd and the ends of actions, so that a test replaces it whole.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     ENTERING,
     FAILED,
     IMAGING,
-    Act,
     Acted,
+    Action,
     Away,
     Look,
     State,
@@ -36,8 +36,8 @@ GAP, EACH = 0.02, 0.001  # seconds between two reads, whatever happens: at least
 FRESH = 1.0  # seconds for which a choice may follow from what was read: the power state is read in between
 SHARE = 10.0  # the same as a multiple of the seconds that a read takes: the switching of nodes has the rest
 WAITING = (ENTERING, IMAGING, CONFIRMING)  # stages with limits of silence
-TOUCHING = ("enter", "disk")  # verbs of acts that change a node
-AWAITED = (*TOUCHING, "verify")  # verbs of acts whose end the core awaits
+TOUCHING = ("enter", "disk")  # verbs of actions that change a node
+AWAITED = (*TOUCHING, "verify")  # verbs of actions whose end the core awaits
 
 
 class Ended(NamedTuple):
@@ -49,7 +49,7 @@ class Ended(NamedTuple):
     awaited: bool = False  # the core waits for this end
 
 
-class World(Protocol):
+class Runtime(Protocol):
     """What a wave is followed with."""
 
     def now(self) -> float:
@@ -61,8 +61,8 @@ class World(Protocol):
     def activity(self, node: Json) -> str:
         """What a node does: working, waiting, running or unknown."""
 
-    def start(self, settings: Settings, acts: list[Act]) -> None:
-        """Starts a job: carries out the acts, or reads the power state if there are none."""
+    def start(self, settings: Settings, actions: list[Action]) -> None:
+        """Starts a job: carries out the actions, or reads the power state if there are none."""
 
     def wait(self, seconds: float) -> list[Ended]:
         """Waits for jobs that end, or nodes that move, for so many seconds."""
@@ -97,8 +97,8 @@ class Run:
         """Seconds for which it may stand still from now on, while that is what is waited for."""
         if self.state.stage not in WAITING:
             return INTERVAL
-        patience = self.state.patience
-        return patience.limit(self.node["status"]) - patience.silent
+        timer = self.state.timer
+        return timer.limit(self.node["status"]) - timer.silent
 
     @property
     def seconds(self) -> float:
@@ -123,23 +123,23 @@ Tell = Callable[[Run, State], None]  # is called with the node and its state bef
 Tick = Callable[[Sequence[Run]], None]  # is called after each wait, with all nodes
 
 
-class Wave:
-    """The nodes of a wave."""
+class Loop:
+    """Follows the nodes of a wave."""
 
     def __init__(
         self,
         nodes: Sequence[Settings],
-        world: World,
+        runtime: Runtime,
         tell: Tell = lambda run, before: None,
         tick: Tick = lambda runs: None,
     ) -> None:
-        self._world, self._tell, self._tick = world, tell, tick
-        begun = world.now()
+        self._runtime, self._tell, self._tick = runtime, tell, tick
+        begun = runtime.now()
         self.runs = {one.name: Run(one, State(one.name), begun) for one in nodes}
         self._read = begun - INTERVAL  # when the nodes were read last
         self._stirred = True  # whether something happened since
         self._gap = GAP
-        self._due = INTERVAL  # seconds from then until the patience with a node is over
+        self._due = INTERVAL  # seconds from then until a node has stood still for too long
 
     def run(self, spare: Iterator[str] | None = None) -> dict[str, Json]:
         """Follows all nodes to their ends; returns the outcomes by name. Advances `spare` while there is nothing to do.
@@ -150,7 +150,7 @@ class Wave:
             pause = self._pause()
             if spare and pause > 0 and not any(run.jobs for run in self.runs.values()) and next(spare, ""):
                 pause = 0.0
-            for ended in self._world.wait(pause):
+            for ended in self._runtime.wait(pause):
                 self._take(ended)
             if any(run.open for run in self.runs.values()) and self._pause() <= 0:
                 self._look()
@@ -159,23 +159,23 @@ class Wave:
 
     def _pause(self) -> float:
         """Seconds until the nodes are to be read."""
-        self._stirred = self._world.moved() or self._stirred
-        interval = self._gap if self._stirred else min(INTERVAL if self._world.live() else ALONE, self._due)
-        return max(self._read + interval - self._world.now(), 0.0)
+        self._stirred = self._runtime.moved() or self._stirred
+        interval = self._gap if self._stirred else min(INTERVAL if self._runtime.live() else ALONE, self._due)
+        return max(self._read + interval - self._runtime.now(), 0.0)
 
     def _look(self) -> None:
         """Reads all nodes that are followed, and advances the core by what was seen."""
         followed = [run for run in self.runs.values() if run.open]
-        self._stirred, self._read = False, self._world.now()
+        self._stirred, self._read = False, self._runtime.now()
         try:
-            nodes = self._world.read([run.settings.node for run in followed])
+            nodes = self._runtime.read([run.settings.node for run in followed])
         except SledError as error:
             if not passing(error):
                 raise
             for run in followed:
-                self._advance(run, Away(self._world.now(), str(error)))
+                self._advance(run, Away(self._runtime.now(), str(error)))
             return
-        self._gap = min(max(GAP, EACH * len(followed), SHARE * (self._world.now() - self._read)), INTERVAL)
+        self._gap = min(max(GAP, EACH * len(followed), SHARE * (self._runtime.now() - self._read)), INTERVAL)
         for run in followed:
             if run.settings.node in nodes:
                 self._see(run, nodes[run.settings.node])
@@ -191,11 +191,11 @@ class Wave:
                 self._start(run, [])  # what is open depends on its power
             return
         settings = run.settings
-        activity = self._world.activity(node) if run.power != "off" else "unknown"
+        activity = self._runtime.activity(node) if run.power != "off" else "unknown"
         here = {"manual": True, "idle": activity == "waiting", "warm": activity == "running"}
         here |= {"power": bool(settings.switched), "wol": bool(settings.woken) and run.power != "on"}
         methods = frozenset(method for method, possible in here.items() if possible)
-        self._advance(run, Look(self._world.now(), node, activity, methods, bool(settings.switched)))
+        self._advance(run, Look(self._runtime.now(), node, activity, methods, bool(settings.switched)))
         if run.state.stage != CHOOSING:
             run.power = ""
 
@@ -211,14 +211,14 @@ class Wave:
         self._stirred = True
         if ended.awaited:
             self._advance(run, Acted(ended.reason))
-        elif ended.power == "off" and run.state.stage == CHOOSING and self._world.now() - self._read < FRESH:
+        elif ended.power == "off" and run.state.stage == CHOOSING and self._runtime.now() - self._read < FRESH:
             self._see(run, run.node)  # one that is on may have started to move since it was read
 
     def _advance(self, run: Run, event: Look | Away | Acted) -> None:
         before = run.state
-        run.state, acts = advance(before, event, run.settings.policy)
-        todo = [act for act in acts if act.verb != "end" or run.settings.rollout]
-        run.touched = run.touched or any(act.verb in TOUCHING for act in todo)
+        run.state, actions = advance(before, event, run.settings.policy)
+        todo = [action for action in actions if action.verb != "end" or run.settings.rollout]
+        run.touched = run.touched or any(action.verb in TOUCHING for action in todo)
         self._end(run, before)
         if todo:
             self._start(run, todo)
@@ -226,10 +226,10 @@ class Wave:
     def _end(self, run: Run, before: State) -> None:
         """Reports a change of state."""
         if not run.open:
-            run.ended = self._world.now()
+            run.ended = self._runtime.now()
         if run.state != before:
             self._tell(run, before)
 
-    def _start(self, run: Run, acts: list[Act]) -> None:
+    def _start(self, run: Run, actions: list[Action]) -> None:
         run.jobs += 1
-        self._world.start(run.settings, acts)
+        self._runtime.start(run.settings, actions)

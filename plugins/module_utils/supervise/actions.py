@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries out the acts of the core for one node: events, power, warm starts. Each returns why it failed, or nothing."""
+"""Carries out the actions of the core for one node: events, power, warm starts."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.driver import UNK
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import gate_of, window_of
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Action
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import Ends
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import SshShell
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.verify import verify
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import LONGEST_AWAY
-from ansible_collections.sled.fleet.plugins.module_utils.warmstart import CACHE, WarmStart, default_sledc
+from ansible_collections.sled.fleet.plugins.module_utils.warm_start import CACHE, WarmStart, default_sledc
 
 LONGEST_DETAIL = 512  # characters of an event
 LAST_WORDS = 16 << 10  # characters of a console
 RETRY = 5.0  # seconds between two attempts to record an event
-RECENT = 1.0  # seconds for which a power state that was read for a choice holds for the act that follows
+RECENT = 1.0  # seconds for which a power state that was read for a choice holds for the action that follows
 
 
 class Tools(NamedTuple):
-    """What the acts are carried out with."""
+    """What the actions are carried out with."""
 
     client: Client
     options: Json  # of the connection to sledd: server, token, token_file, ca_file
@@ -57,8 +57,8 @@ class Sessions:
             return self._locks.setdefault(place or f"node {settings.name}", threading.Lock())
 
 
-class Acts:
-    """Carries out acts. Every method may be called from any thread."""
+class Actions:
+    """Carries out actions. Every method may be called from any thread."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -67,8 +67,11 @@ class Acts:
         self._drivers: dict[str, list[Driver]] = {}  # of nodes whose power was read for a choice
         self._seen: dict[str, tuple[str, float]] = {}  # that state, and when
 
-    def carry_out(self, settings: Settings, acts: list[Act], node: Json) -> str:
-        """Carries out the acts in order, up to the first that fails; returns why it failed. The node as it was read."""
+    def carry_out(self, settings: Settings, actions: list[Action], node: Json) -> str:
+        """Carries out the actions in order, up to the first that fails; returns why it failed.
+
+        The node is as it was read last.
+        """
         verbs = {
             "note": self._note,
             "enter": self._enter,
@@ -77,9 +80,9 @@ class Acts:
             "verify": self._verify,
             "end": self._end,
         }
-        for act in acts:
+        for action in actions:
             try:
-                verbs[act.verb](settings, act, node)
+                verbs[action.verb](settings, action, node)
             except SledError as error:
                 return str(error)
         return ""
@@ -96,20 +99,20 @@ class Acts:
             self._leave(settings)
         return state  # the entry method by power reports why
 
-    def _note(self, settings: Settings, act: Act, _: Json) -> None:
-        self._record(settings, "entry", act.detail)
+    def _note(self, settings: Settings, action: Action, _: Json) -> None:
+        self._record(settings, "entry", action.detail)
 
-    def _enter(self, settings: Settings, act: Act, node: Json) -> None:
-        if act.method != "power":
+    def _enter(self, settings: Settings, action: Action, node: Json) -> None:
+        if action.method != "power":
             self._leave(settings)
-        timeout = int(settings.policy.methods[act.method].timeout)
-        if act.method == "idle":
+        timeout = int(settings.policy.methods[action.method].timeout)
+        if action.method == "idle":
             return  # it polls for its plan by itself
-        if act.method == "warm":
+        if action.method == "warm":
             self._warm(settings)
-        elif act.method == "power":
+        elif action.method == "power":
             self._boot(settings, node, "pxe", timeout)
-        elif act.method == "wol":
+        elif action.method == "wol":
             wake = dict(settings.woken[0])
             wake["mac"], wake["macs"] = wake.get("mac") or node["mac"], wake.get("macs") or node.get("macs") or []
             self._switch(settings, [make(settings.name, wake)], timeout, "on").do("on")
@@ -121,26 +124,30 @@ class Acts:
                 " its secrets at once"
             )
 
-    def _disk(self, settings: Settings, act: Act, node: Json) -> None:
+    def _disk(self, settings: Settings, action: Action, node: Json) -> None:
         # Recorded first: from then on sledd sends the node to its disk even if it boots from the network.
-        self._record(settings, "fallback", act.detail, self._last_words(settings))
+        self._record(settings, "fallback", action.detail, self._last_words(settings))
         self._boot(settings, node, "disk", 0)
 
-    def _lost(self, settings: Settings, act: Act, _: Json) -> None:
+    def _lost(self, settings: Settings, action: Action, _: Json) -> None:
         try:
-            self._record(settings, "lost", act.detail, self._last_words(settings))
+            self._record(settings, "lost", action.detail, self._last_words(settings))
         except ApiError as error:
             if error.status != 409:  # 409: it is no longer starting, so it is not lost but failed
                 raise
 
-    def _verify(self, settings: Settings, _: Act, node: Json) -> None:
+    def _verify(self, settings: Settings, _: Action, node: Json) -> None:
         verify(settings.login, node, settings.policy.verify, self._tools.clock, self._tools.pause)
 
-    def _end(self, settings: Settings, act: Act, _: Json) -> None:
+    def _end(self, settings: Settings, action: Action, _: Json) -> None:
         """Reports the end of the node to its rollout. What cannot be reported is left to the end of the wave."""
-        if not settings.rollout or not (act.detail or settings.last):
+        if not settings.rollout or not (action.detail or settings.last):
             return
-        result = {"state": "failed" if act.detail else "done", "entry_method": act.method, "reason": act.detail}
+        result = {
+            "state": "failed" if action.detail else "done",
+            "entry_method": action.method,
+            "reason": action.detail,
+        }
         if refused := self._ends.report(settings.rollout, settings.name, result):
             self._tools.say(f"{settings.name}: its end was not reported to rollout {settings.rollout}: {refused}")
         else:
@@ -159,7 +166,7 @@ class Acts:
                 self._leave(settings)
 
     def _made(self, settings: Settings) -> list[Driver]:
-        """The node's drivers. They are kept from a look at its power to the act that is chosen by it."""
+        """The node's drivers. They are kept from a look at its power to the action that is chosen by it."""
         if settings.name not in self._drivers:
             self._drivers[settings.name] = [make(settings.name, control) for control in settings.controls]
         return self._drivers[settings.name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The world of a wave: a sledd that is read and whose events are followed, and threads that carry out acts."""
+"""What the loop runs with: a sledd that is read and whose events are followed, and threads for actions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.nodes import read
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.acts import Acts
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Act
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.feed import Feed
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.pool import Pool, Queues
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.actions import Actions
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Action
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.event_stream import EventStream
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.loop import AWAITED, TOUCHING, Ended
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.wave import AWAITED, TOUCHING, Ended
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.threads import Queues, ThreadPool
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
 LOGINS = 32  # nodes at once whose system is verified over SSH
@@ -28,18 +28,18 @@ WARM = 8  # warm starts at once: each sends some 30 MB
 
 
 class PlaybookEnded(SledError):
-    """Nobody is to act any more."""
+    """Nobody may act any more."""
 
 
-class RealWorld:
-    """Sledd, the clock of this machine, and its threads. See wave.World."""
+class RealRuntime:
+    """Sledd, the clock of this machine, and its threads. See loop.Runtime."""
 
-    def __init__(self, client: Client, acts: Acts, warm: int = WARM) -> None:
-        self._client, self._acts = client, acts
-        self._feed = Feed(client, self._hear)
+    def __init__(self, client: Client, actions: Actions, warm: int = WARM) -> None:
+        self._client, self._actions = client, actions
+        self._stream = EventStream(client, self._hear)
         # Apart, so that slow BMCs hold up neither warm starts nor what is reported to sledd.
-        self._power, self._warm, self._words = Pool(SESSIONS), Pool(max(warm, 1)), Pool(WORDS)
-        self._logins = Pool(LOGINS)
+        self._power, self._warm, self._words = ThreadPool(SESSIONS), ThreadPool(max(warm, 1)), ThreadPool(WORDS)
+        self._logins = ThreadPool(LOGINS)
         self._queues = Queues()
         self._ended: queue.SimpleQueue[Ended | None] = queue.SimpleQueue()
         self._stir = threading.Event()
@@ -47,12 +47,12 @@ class RealWorld:
         self._nodes: dict[str, Json] = {}  # as they were read last
         self._parent = os.getppid()
 
-    def __enter__(self) -> RealWorld:
-        self._feed.start()
+    def __enter__(self) -> RealRuntime:
+        self._stream.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._feed.stop()
+        self._stream.stop()
 
     def now(self) -> float:
         """Seconds of the monotonic clock."""
@@ -60,7 +60,7 @@ class RealWorld:
 
     def live(self) -> bool:
         """Whether the event stream is open."""
-        return self._feed.live
+        return self._stream.live
 
     def check(self) -> None:
         """Raises PlaybookEnded when it has: the same command again follows the nodes, and two must not."""
@@ -92,18 +92,18 @@ class RealWorld:
         self._nodes |= found
         return found
 
-    def start(self, settings: Settings, acts: list[Act]) -> None:
+    def start(self, settings: Settings, actions: list[Action]) -> None:
         """Starts a job of a node, after its earlier ones."""
         node = self._nodes.get(settings.node) or {}
-        self._queues.submit(self._pool(acts), settings.name, lambda: self._work(settings, acts, node))
+        self._queues.submit(self._pool(actions), settings.name, lambda: self._work(settings, actions, node))
 
-    def _pool(self, acts: list[Act]) -> Pool:
-        touching = [act for act in acts if act.verb in TOUCHING]
-        if any(act.method == "warm" for act in touching):
+    def _pool(self, actions: list[Action]) -> ThreadPool:
+        touching = [action for action in actions if action.verb in TOUCHING]
+        if any(action.method == "warm" for action in touching):
             return self._warm
-        if any(act.verb == "verify" for act in acts):
+        if any(action.verb == "verify" for action in actions):
             return self._logins
-        return self._power if touching or not acts else self._words
+        return self._power if touching or not actions else self._words
 
     def wait(self, seconds: float) -> list[Ended]:
         """Waits for the end of a job, or an event of a node; at most a second. Raises PlaybookEnded."""
@@ -125,15 +125,15 @@ class RealWorld:
             self._stir.set()
             self._ended.put(None)
 
-    def _work(self, settings: Settings, acts: list[Act], node: Json) -> None:
+    def _work(self, settings: Settings, actions: list[Action], node: Json) -> None:
         """A job, in a thread of a pool. Whatever happens, its end is reported: the wave would wait for it."""
         reason = power = ""
         try:
-            if acts:
-                reason = self._acts.carry_out(settings, acts, node)
+            if actions:
+                reason = self._actions.carry_out(settings, actions, node)
             else:
-                power = self._acts.power(settings)
+                power = self._actions.power(settings)
         except Exception as error:  # a fault of this program must not hold up the wave
-            reason, power = f"{type(error).__name__}: {error}", "" if acts else "unknown"
-        awaited = any(act.verb in AWAITED for act in acts)
+            reason, power = f"{type(error).__name__}: {error}", "" if actions else "unknown"
+        awaited = any(action.verb in AWAITED for action in actions)
         self._ended.put(Ended(settings.name, reason, power, awaited))

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Protocol
 
-from ansible_collections.sled.fleet.plugins.module_utils import warming
+from ansible_collections.sled.fleet.plugins.module_utils import warm_commands
 from ansible_collections.sled.fleet.plugins.module_utils.cache import Cache, digest_of
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 
@@ -48,19 +48,19 @@ class WarmStart:
         node = self._client.find("nodes", name)
         if node is None:
             raise SledError(f"node {name} does not exist")
-        running = warming.read_probe(self._shell.run(warming.PROBE, "ask the running system"))
-        mac = warming.interface(running, [node["mac"], *node.get("macs", [])])
-        warming.check(running, mac, warming.program_arch(self._sledc))
-        end, outcome = warming.leave(running)
+        running = warm_commands.read_probe(self._shell.run(warm_commands.PROBE, "ask the running system"))
+        mac = warm_commands.interface(running, [node["mac"], *node.get("macs", [])])
+        warm_commands.check(running, mac, warm_commands.program_arch(self._sledc))
+        end, outcome = warm_commands.leave(running)
         result = {"changed": True, "node": name, "mac": mac, "end": outcome}
         return result if dry else {**result, **self._start(running, mac, end)}
 
-    def _start(self, running: warming.Running, mac: str, end: str) -> Json:
+    def _start(self, running: warm_commands.Running, mac: str, end: str) -> Json:
         boot = self._client.boot(mac)
         files = {"vmlinuz": self._cache.get(boot["kernel"]), "initrd.img": self._cache.get(boot["initrd"])}
         files["sledc"] = (Path(self._sledc), digest_of(self._sledc))
         sizes = {name: path.stat().st_size for name, (path, _) in files.items()}
-        room = warming.check_room(running, sizes["vmlinuz"] + sizes["initrd.img"], sizes["sledc"])
+        room = warm_commands.check_room(running, sizes["vmlinuz"] + sizes["initrd.img"], sizes["sledc"])
         try:
             self._fill(files, self._texts(boot, sizes["initrd.img"]), room)
             self._load(running)
@@ -77,14 +77,14 @@ class WarmStart:
             raise SledError("sledd sent no ticket for the warm start: sledd is older than this collection")
         return {
             "arguments": boot["arguments"].encode("ascii") + b"\n",
-            "leave": warming.LEAVE.encode("ascii"),
-            "ticket": warming.ticket_archive(boot["ticket"], initrd),
+            "leave": warm_commands.LEAVE.encode("ascii"),
+            "ticket": warm_commands.ticket_archive(boot["ticket"], initrd),
         }
 
     def _fill(self, files: dict[str, tuple[Path, str]], texts: dict[str, bytes], room: int) -> None:
         """Puts all that is needed on the node, and proves that it arrived."""
         user = self._shell.run("id -u", "ask who logs in", become=False).split()
-        self._shell.run(warming.make_folder(int(user[-1]), room), f"make {warming.FOLDER}")
+        self._shell.run(warm_commands.make_folder(int(user[-1]), room), f"make {warm_commands.FOLDER}")
         for name, (path, _) in files.items():
             self._shell.put(str(path), name)
         digests = {name: digest for name, (_, digest) in files.items()}
@@ -94,11 +94,11 @@ class WarmStart:
                 file.flush()
                 digests[name] = digest_of(file.name)
                 self._shell.put(file.name, name)
-        self._shell.run(warming.prove(digests), "prove what was copied by its SHA-256")
+        self._shell.run(warm_commands.prove(digests), "prove what was copied by its SHA-256")
 
-    def _load(self, running: warming.Running) -> None:
+    def _load(self, running: warm_commands.Running) -> None:
         try:
-            self._shell.run(warming.load(), "load the kernel")
+            self._shell.run(warm_commands.load(), "load the kernel")
         except SledError as error:
             locked = f" (lockdown: {running.lockdown})" if running.lockdown not in ("", "none") else ""
             raise SledError(f"{error}{locked}") from error
@@ -113,7 +113,7 @@ class WarmStart:
     def _drop(self) -> str:
         """Leaves the running system as it was; what cannot be undone is reported."""
         try:
-            self._shell.run(warming.drop_folder(), "clean up")
+            self._shell.run(warm_commands.drop_folder(), "clean up")
         except SledError as error:
             return f"; and {error}"
         return ""

@@ -56,7 +56,7 @@ def _object(text: bytes) -> Json:
     return event if isinstance(event, dict) else {}
 
 
-class Feed:
+class EventStream:
     """Follows the stream in a thread, and opens it again when it ends."""
 
     def __init__(self, client: Client, moved: Callable[[str], None]) -> None:
@@ -68,7 +68,7 @@ class Feed:
 
     def start(self) -> None:
         """Starts the thread, which ends with the process."""
-        threading.Thread(target=self._run, name="feed", daemon=True).start()
+        threading.Thread(target=self._run, name="stream", daemon=True).start()
 
     def stop(self) -> None:
         """Opens the stream no more."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patience with a node, over seeded schedules of what a node may report and what may happen to sledd."""
+"""How long a node may stand still, over seeded schedules of what it may report and what may happen to sledd."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.patience import (
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.stall import (
     ANY,
     PASSES,
     RESTARTS,
     Mark,
-    Patience,
+    StallTimer,
     advance,
     limits,
 )
@@ -56,17 +56,17 @@ class Life:
 def test_what_moves_is_never_given_up() -> None:
     for seed in range(SCHEDULES):
         dice = random.Random(seed)
-        life, patience, now = Life(dice), Patience({ANY: 300.0, "wipe": 20.0}), 0.0
+        life, timer, now = Life(dice), StallTimer({ANY: 300.0, "wipe": 20.0}), 0.0
         more = True
         while more:
             seen = life.status()
-            patience = patience.look(now, seen)
-            assert not patience.over(seen), f"seed {seed}: {patience.words(seen)}"
+            timer = timer.look(now, seen)
+            assert not timer.over(seen), f"seed {seed}: {timer.words(seen)}"
             if dice.random() < 0.1:  # sledd is away for longer than any limit, and the node moves on or not
-                patience, now = patience.away(), now + 1000
-            moment = dice.uniform(0.1, 0.45) * patience.limit(seen)
-            patience = patience.look(now + moment, seen)  # the same report again
-            assert not patience.over(seen), f"seed {seed}: {patience.words(seen)}"
+                timer, now = timer.away(), now + 1000
+            moment = dice.uniform(0.1, 0.45) * timer.limit(seen)
+            timer = timer.look(now + moment, seen)  # the same report again
+            assert not timer.over(seen), f"seed {seed}: {timer.words(seen)}"
             now += 2 * moment
             more = life.next()
 
@@ -74,20 +74,20 @@ def test_what_moves_is_never_given_up() -> None:
 def test_what_stands_still_is_seen() -> None:
     for seed in range(SCHEDULES):
         dice = random.Random(seed)
-        life, patience, now = Life(dice), Patience({ANY: 30.0, "write": 10.0}), 0.0
+        life, timer, now = Life(dice), StallTimer({ANY: 30.0, "write": 10.0}), 0.0
         seen = life.status()
         for _ in range(dice.randint(0, 12)):
-            patience, now = patience.look(now, seen), now + 2
+            timer, now = timer.look(now, seen), now + 2
             if not life.next():
                 break
             seen = life.status()
-        patience = patience.look(now, seen)
+        timer = timer.look(now, seen)
         stood = now
-        while not patience.over(seen):
+        while not timer.over(seen):
             now += 2.0
-            patience = patience.look(now, seen)
-        assert now - stood <= patience.limit(seen) + 2, f"seed {seed}"
-        assert f"of {patience.limit(seen):.0f} s, because {seen['verb']} " in patience.words(seen)
+            timer = timer.look(now, seen)
+        assert now - stood <= timer.limit(seen) + 2, f"seed {seed}"
+        assert f"of {timer.limit(seen):.0f} s, because {seen['verb']} " in timer.words(seen)
 
 
 def test_a_node_that_reports_anything_is_given_up() -> None:
@@ -105,38 +105,38 @@ def test_a_node_that_reports_anything_is_given_up() -> None:
 
 
 def test_a_machine_that_starts_again_and_again_stands_still() -> None:
-    patience, now = Patience({ANY: 600.0}), 0.0
+    timer, now = StallTimer({ANY: 600.0}), 0.0
     seen = status("wiping", "wipe", 1)
-    while not patience.over(seen):
+    while not timer.over(seen):
         boot = f"b{int(now // 120)}"  # it loses its power every two minutes, always at the same byte
         done = int(now % 120)
         seen = status("wiping", "wipe", 1, boot, bytes=done, total=1000)
-        patience, now = patience.look(now, seen), now + 10
+        timer, now = timer.look(now, seen), now + 10
     assert now <= 120 * (1 + RESTARTS) + 600 + 120
 
 
 def test_a_wipe_of_a_day_and_a_write_that_stalls() -> None:
-    patience, now, total = Patience({ANY: 300.0}), 0.0, 16 * 10**12
+    timer, now, total = StallTimer({ANY: 300.0}), 0.0, 16 * 10**12
     for done in range(0, total, 40 * 10**9):
         seen = status("wiping", "wipe", 1, bytes=done, total=total)
-        patience, now = patience.look(now, seen), now + 200
-        assert not patience.over(seen)
+        timer, now = timer.look(now, seen), now + 200
+        assert not timer.over(seen)
     assert now == 80_000
     seen = status("writing", "write", 2, bytes=85 * 10**8, total=total)
     for _ in range(150):
-        patience, now = patience.look(now, seen), now + 2
-    assert not patience.over(seen)
-    patience = patience.look(now + 2, seen)
+        timer, now = timer.look(now, seen), now + 2
+    assert not timer.over(seen)
+    timer = timer.look(now + 2, seen)
     words = "silent 302 of 300 s, because write stands at 8.50 GB of 16.00 TB; last moved: step write"
-    assert patience.over(seen)
-    assert patience.words(seen) == words
+    assert timer.over(seen)
+    assert timer.words(seen) == words
 
 
 def test_silence_of_sledd_is_not_that_of_a_node() -> None:
     seen = status("writing", "write", 2, bytes=1, total=9)
-    patience = Patience({ANY: 300.0}).look(0, seen).look(299, seen)
-    assert patience.away().look(5000, seen).silent == 299
-    assert patience.away().look(5000, seen).look(5001, seen).over(seen)
+    timer = StallTimer({ANY: 300.0}).look(0, seen).look(299, seen)
+    assert timer.away().look(5000, seen).silent == 299
+    assert timer.away().look(5000, seen).look(5001, seen).over(seen)
 
 
 def test_an_older_generation_moves_nothing() -> None:
@@ -170,20 +170,20 @@ def test_limits() -> None:
 
 
 def test_a_purge_that_reports_nothing_for_hours() -> None:
-    patience, now = Patience({ANY: 600.0}), 0
+    timer, now = StallTimer({ANY: 600.0}), 0
     for now in range(0, 20 * 3600, 5):  # a Format: the node speaks each 5 s, and has no bytes to report
         seen = status("wiping", "wipe", 1) | {"moved": str(now)}
-        patience = patience.look(now, seen)
-        assert not patience.over(seen)
+        timer = timer.look(now, seen)
+        assert not timer.over(seen)
     for later in range(now, now + 605, 5):  # its power is gone
-        patience = patience.look(later, seen)
-    assert patience.over(seen)
+        timer = timer.look(later, seen)
+    assert timer.over(seen)
 
 
 def test_bytes_that_begin_again_and_again_are_no_words() -> None:
-    patience, now, seen = Patience({ANY: 600.0}), 0, status("wiping", "wipe", 1)
-    while not patience.over(seen) and now < 9000:
+    timer, now, seen = StallTimer({ANY: 600.0}), 0, status("wiping", "wipe", 1)
+    while not timer.over(seen) and now < 9000:
         now += 10
         seen = status("wiping", "wipe", 1, bytes=now % 100, total=1000) | {"moved": str(now)}
-        patience = patience.look(now, seen)
-    assert patience.over(seen)
+        timer = timer.look(now, seen)
+    assert timer.over(seen)
