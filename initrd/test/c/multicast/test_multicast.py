@@ -283,10 +283,10 @@ def test_forged() -> None:
 
 
 class Hollow:
-    """A sender that announces the image to the node that requests it, again and again, and sends none of it."""
+    """A sender that announces the image to the node that requests it, as often as is due, and sends none of it."""
 
     def __init__(self, sock: socket.socket) -> None:
-        self.sock, self.heard = sock, 0.0
+        self.sock, self.heard, self.due = sock, 0.0, 0
         threading.Thread(target=self.run, daemon=True).start()
 
     def run(self) -> None:
@@ -299,7 +299,8 @@ class Hollow:
                     (client,) = struct.unpack_from("<I", packet, 20)
                     announcement = packets.announce(digest=DIGEST, client=client)
                     self.heard = time.monotonic()
-                if place:
+                if place and self.due:
+                    self.due -= 1
                     self.sock.sendto(packets.put(announcement, 8, DIGEST[:8]), place)
 
 
@@ -309,19 +310,27 @@ def test_silence() -> None:
     fetches = list[int]()
 
     def slow(request: server.Request) -> None:
-        """Head and index at once; of the other frames a byte now and then, until they may come."""
+        """Head and index at once; of the other frames a byte now and then, until they may come.
+
+        The sender announces the image when a pause has come to this request, once: earlier, the node would return
+        before its request. After the third silence it announces the image again and again.
+        """
         first, last = request.range(len(image)) or (0, 0)
         if first == 0 or last - first < MIB:
             request.file(image)
             return
-        fetches.append(first)
+        if not fetches or first == fetches[0]:  # else it continues a fetch whose connection was idle for too long
+            fetches.append(first)
+            hollow.due = 1 if len(fetches) < 3 else sys.maxsize
         request.send_response(206)
         request.send_header("Content-Range", f"bytes {first}-{last}/{len(image)}")
         request.send_header("Content-Length", str(last + 1 - first))
         request.end_headers()
-        while not may.wait(0.2):
+        while True:
             request.wfile.write(image[first : first + 1])
             first += 1
+            if may.wait(0.2):
+                break
         request.wfile.write(image[first : last + 1])
 
     with server.Server(slow) as http, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
