@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // Machine is a node, as its Sled system and the system that it installs behave.
@@ -80,9 +81,6 @@ func (m *Machine) Enter(ticket string) {
 	}
 }
 
-// patience is longer than sledd makes a machine wait that boots too often.
-const patience = 30 * time.Second
-
 // Say posts what a node may say, again while sledd has it wait; a token that comes back is kept.
 func (m *Machine) Say(what, body string) {
 	t := m.sledd.t
@@ -93,8 +91,8 @@ func (m *Machine) Say(what, body string) {
 		token = m.Installed
 	}
 	answer := m.sledd.Ask("POST", "/node/v1/"+m.MAC+"/"+what, token, body)
-	for end := time.Now().Add(patience); answer.Status == http.StatusTooManyRequests && time.Now().Before(end); {
-		<-time.After(patience / 60)
+	for end := time.Now().Add(patience.Limit); answer.Status == http.StatusTooManyRequests && time.Now().Before(end); {
+		<-time.After(500 * time.Millisecond)
 		answer = m.sledd.Ask("POST", "/node/v1/"+m.MAC+"/"+what, token, body)
 	}
 	if answer.Status != http.StatusNoContent {

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http/httptest"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -36,6 +35,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/seal"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // AdminToken is that of operator admin of every Sledd.
@@ -44,12 +45,9 @@ const AdminToken = "0123456789abcdef0123456789abcdef"
 // Version is that of every Sledd.
 const Version = "9.9.9"
 
-// resumeTime is how long Resume waits for its address, which somebody may have used for a moment.
-const resumeTime = 10 * time.Second
-
 // Options are the differences from the sledd of Start. Their types are internal to sledd: other parts use Start.
 type Options struct {
-	Store store.Store      // default: an embedded etcd that ends with the test
+	Store store.Store      // default: one in memory, which no disk and no deadline makes fail
 	Now   func() time.Time // default: the real clock
 	// ConsoleDirectory holds the records of consoles.
 	ConsoleDirectory string
@@ -88,7 +86,7 @@ type Sledd struct {
 	stop    func() // nil: stopped
 }
 
-// Start runs a sledd on loopback, with an embedded etcd, until the test ends.
+// Start runs a sledd on loopback, with a store in memory, until the test ends.
 func Start(t testing.TB) *Sledd {
 	t.Helper()
 	return StartWith(t, Options{})
@@ -98,7 +96,7 @@ func Start(t testing.TB) *Sledd {
 func StartWith(t testing.TB, options Options) *Sledd {
 	t.Helper()
 	if options.Store == nil {
-		options.Store = embed(t)
+		options.Store = &storetest.Memory{}
 	}
 	s := &Sledd{Token: AdminToken, t: t, options: options}
 	t.Cleanup(s.Stop)
@@ -117,37 +115,16 @@ func StartWith(t testing.TB, options Options) *Sledd {
 	return s
 }
 
-// embed starts an etcd. Its directory has a short name, because a socket's path is short: t.TempDir
-// contains the test's name.
-func embed(t testing.TB) *store.Etcd {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "sledd") //nolint:usetesting // see above
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	etcd, err := store.Embed(store.Embedded{Dir: dir, NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = etcd.Close() })
-	return etcd
-}
-
-// listen waits until an address is free.
+// listen waits until an address is free, which somebody may have used for a moment.
 func listen(t testing.TB, address string) net.Listener {
 	t.Helper()
-	deadline := time.Now().Add(resumeTime)
-	for {
-		listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
-		if err == nil {
-			return listener
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s for the address: %v", resumeTime, err)
-		}
-		<-time.After(10 * time.Millisecond)
-	}
+	var listener net.Listener
+	patience.Until(t, address+" is free", func() (free bool) {
+		var err error
+		listener, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
+		return err == nil
+	})
+	return listener
 }
 
 // erasureKey signs the records of erased disks.

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 func TestHelpFitsTheScreen(t *testing.T) {
@@ -145,7 +147,7 @@ func TestServe(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- root.ExecuteContext(ctx) }()
 		message := make([]byte, 64)
-		if err := notified.SetReadDeadline(time.Now().Add(60 * time.Second)); err != nil {
+		if err := notified.SetReadDeadline(time.Now().Add(patience.Limit)); err != nil {
 			t.Fatal(err)
 		}
 		n, err := notified.Read(message)

@@ -7,10 +7,11 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.uber.org/zap"
+
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // TestServeWithoutNginx serves TLS itself: a client that trusts the certificate is answered, one that does not is not.
@@ -31,13 +32,9 @@ func TestServeWithoutNginx(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}, Timeout: 5 * time.Second}
-	for deadline := time.Now().Add(20 * time.Second); !healthy(t, client, address); {
-		if time.Now().After(deadline) {
-			t.Fatal("waited 20 s for an answer over TLS")
-		}
-	}
-	if healthy(t, &http.Client{Timeout: 5 * time.Second}, address) {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}, Timeout: patience.Limit}
+	patience.Until(t, "it answers over TLS", func() bool { return healthy(t, client, address) })
+	if healthy(t, &http.Client{Timeout: patience.Limit}, address) {
 		t.Error("a client without the CA took the answer")
 	}
 	stop()

@@ -15,6 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // fake is a store of which only the size is known.
@@ -159,7 +160,7 @@ func TestCompactionKeepsWhatIsStored(t *testing.T) {
 // inUse writes until the size of what is in use is as wanted: etcd counts pages when it has written some.
 func inUse(t *testing.T, etcd *store.Etcd, wanted func(int64) bool) store.Usage {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Limit); ; <-time.After(20 * time.Millisecond) {
 		_, err := etcd.Commit(t.Context(), store.Transaction{Do: []store.Operation{{Key: "/further"}}})
 		if err != nil {
 			t.Fatal(err)
@@ -200,16 +201,13 @@ func write(ctx context.Context, s store.Store) error {
 // times a second.
 func fill(t *testing.T, s store.Store) {
 	t.Helper()
-	for range 100 {
-		<-time.After(10 * time.Millisecond)
-		if err := write(t.Context(), s); err != nil {
-			if !errors.Is(err, store.ErrFull) {
-				t.Fatal(err)
-			}
-			return
+	patience.Until(t, "8 MiB are full", func() bool {
+		err := write(t.Context(), s)
+		if err != nil && !errors.Is(err, store.ErrFull) {
+			t.Fatal(err)
 		}
-	}
-	t.Fatal("50 MiB went into 8 MiB")
+		return err != nil
+	})
 }
 
 func TestHealMakesRoom(t *testing.T) {
@@ -245,11 +243,5 @@ func TestFullStoreHealsItself(t *testing.T) {
 	defer stop()
 	s := g.Count(etcd)
 	fill(t, s)
-	deadline := time.Now().Add(60 * time.Second)
-	for write(t.Context(), s) != nil {
-		if time.Now().After(deadline) {
-			t.Fatal("nothing can be written after 60 s")
-		}
-		<-time.After(20 * time.Millisecond)
-	}
+	patience.Until(t, "something can be written", func() bool { return write(t.Context(), s) == nil })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 func TestEventsOfAListAndOfTheStreamArePrintedOnce(t *testing.T) {
@@ -54,7 +55,7 @@ func TestFeedIsFollowed(t *testing.T) {
 	s.Register("d12")
 	s.Declare(1)
 	s.Declare(2)
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience.Limit)
 	defer stop()
 	var out ctltest.Buffer
 	ended := make(chan int)

@@ -46,8 +46,9 @@ func BenchmarkLargeFleet(b *testing.B) {
 
 // What an operator looks at first is one screen, however long its words are.
 func TestLargeFleetIsOneScreen(t *testing.T) {
+	const nodes = 1000
 	s := sleddtest.Start(t)
-	s.Hall(1000, ctltest.Noon)
+	s.Hall(nodes, ctltest.Noon)
 	for _, width := range ctltest.Widths {
 		for _, line := range append(largeLines, "node list", "binding list", "status --drift") {
 			got := run(t.Context(), s.URL, "", ctltest.Terminal(width), strings.Fields(line)...)
@@ -60,14 +61,14 @@ func TestLargeFleetIsOneScreen(t *testing.T) {
 	if got := run(t.Context(), s.URL, "", ctltest.Terminal(80), "status"); strings.Count(got.out, "  failed  ") < 5 {
 		t.Errorf("nodes that failed are not first:\n%s", got.out)
 	}
-	if got := sledctl(t, s.URL, "", "node", "list", "--failed=false"); strings.Count(got.out, "\n") != 1001 {
+	if got := sledctl(t, s.URL, "", "node", "list", "--failed=false"); strings.Count(got.out, "\n") != nodes+1 {
 		t.Errorf("--failed=false selects:\n%s%s", got.out, got.err)
 	}
 	got := run(t.Context(), s.URL, "", ctltest.Terminal(80), "node", "list")
 	if !strings.Contains(got.out, "more nodes are not shown; use a filter") {
 		t.Errorf("it does not say how many are missing:\n%s", got.out)
 	}
-	if whole := sledctl(t, s.URL, "", "node", "list"); strings.Count(whole.out, "\n") != 1001 {
+	if whole := sledctl(t, s.URL, "", "node", "list"); strings.Count(whole.out, "\n") != nodes+1 {
 		t.Errorf("a pipe gets all nodes:\n%s", whole.out)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // fail runs the first step of a node's plan, which fails.
@@ -184,7 +185,7 @@ func TestOperators(t *testing.T) {
 func TestEventsAreFollowed(t *testing.T) {
 	s := begin(t)
 	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only", "n1")
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience.Limit)
 	defer stop()
 	lines, writer := io.Pipe()
 	ended := make(chan int)

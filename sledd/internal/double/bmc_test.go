@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 const testMAC = "52:54:00:77:00:01"
@@ -93,14 +95,10 @@ func TestOffThatTakesLong(t *testing.T) {
 	if power, _ := press(t, b, "ForceOff"); power != "On" {
 		t.Errorf("at once: %s", power)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if power, _ := ask(t, b, http.MethodGet, system, ""); power == "Off" {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("waited 10 s for power to be off")
-		}
-	}
+	patience.Until(t, "power is off", func() bool {
+		power, _ := ask(t, b, http.MethodGet, system, "")
+		return power == "Off"
+	})
 }
 
 func TestLyingBMC(t *testing.T) {
@@ -119,17 +117,10 @@ func TestAProgramIsTheMachine(t *testing.T) {
 	if power, _ := press(t, b, "On"); power != "On" {
 		t.Errorf("it is %s", power)
 	}
-	deadline := time.Now().Add(time.Minute)
-	for {
+	patience.Until(t, "the program runs again", func() bool {
 		text, _ := os.ReadFile(said)
-		if strings.HasSuffix(string(text), "pxe\n") {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("it said %q", text)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return strings.HasSuffix(string(text), "pxe\n")
+	})
 }
 
 func TestButtonsSwitchWithoutTheBMC(t *testing.T) {

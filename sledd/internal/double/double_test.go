@@ -15,6 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/double"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // machine switches double n1 on inside the test; what is given back cuts its power.
@@ -47,17 +48,12 @@ func machine(t *testing.T, s *sleddtest.Sledd, dir, settings string) func() {
 
 func await(t *testing.T, s *sleddtest.Sledd, phase api.Phase) api.Node {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		node := s.Node(1)
-		if node.Status.Phase == phase {
-			return node
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waited 10 s for phase %s: %+v", phase, node.Status)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	var node api.Node
+	patience.Until(t, "the phase is "+string(phase), func() bool {
+		node = s.Node(1)
+		return node.Status.Phase == phase
+	})
+	return node
 }
 
 func fleet(t *testing.T) *sleddtest.Sledd {

@@ -10,6 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // Anybody can poll with the token of a claim: a word that only repeats the one before leaves nothing in the store.
@@ -71,15 +72,11 @@ func TestAClaimHasOnePoll(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience.Limit):
 			t.Fatalf("%d polls wait, want one of each claim", m.Hub.Waiting())
 		}
 	}
-	for end := time.Now().Add(20 * time.Second); m.Hub.Waiting() != 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d polls wait, want one of each claim", m.Hub.Waiting())
-		}
-	}
+	patience.Until(t, "one poll of each claim waits", func() bool { return m.Hub.Waiting() == 2 })
 	cancel()
 	<-ended
 	<-ended

@@ -17,6 +17,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 func stranger(i int) string { return fmt.Sprintf("52:54:00:99:%02x:%02x", i/256, i%256) }
@@ -47,12 +48,7 @@ func (m *machine) list() []string {
 // await waits until the hub has seen something.
 func (m *machine) await(what string, holds func() bool) {
 	m.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !holds(); {
-		if time.Now().After(deadline) {
-			m.Fatalf("waited 10 s until %s; discovered: %v", what, m.list())
-		}
-		<-time.After(time.Millisecond)
-	}
+	patience.Until(m.T, what, holds)
 }
 
 // found waits until that many machines are discovered, and returns them.

@@ -17,6 +17,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 	"github.com/sled-fleet/sled/sledd/internal/token"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // at sets the level of the site.
@@ -304,12 +305,7 @@ func TestPollsAreAnsweredWhenTheyMatter(t *testing.T) {
 	}
 	waiting := func(polls int) {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); m.Hub.Waiting() != polls; {
-			if time.Now().After(deadline) {
-				t.Fatalf("%d polls wait, want %d", m.Hub.Waiting(), polls)
-			}
-			time.Sleep(time.Millisecond)
-		}
+		patience.Until(t, fmt.Sprintf("%d polls wait", polls), func() bool { return m.Hub.Waiting() == polls })
 	}
 	go poll(m.token, m.run)
 	waiting(1)

@@ -16,6 +16,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 func TestLastWordsNameTheCause(t *testing.T) {
@@ -117,9 +118,7 @@ func TestAWaitingPollEndsWithItsContext(t *testing.T) {
 		answer, _ := m.Poll(ctx, mac, m.token, m.run, time.Minute)
 		answered <- answer
 	}()
-	for m.Hub.Waiting() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	patience.Until(t, "it waits", func() bool { return m.Hub.Waiting() == 1 })
 	cancel()
 	if answer := <-answered; answer.Plan != "" {
 		t.Errorf("%+v", answer)

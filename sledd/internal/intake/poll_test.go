@@ -14,6 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // gate holds back reads of a store until it is opened, and counts how many there were at the same time.
@@ -59,9 +60,7 @@ func TestFirstPollsWaitInTheQueueToo(t *testing.T) {
 	for range slots {
 		<-g.arrived
 	}
-	for hub.Waiting() < polls { // each poll registers before it queues
-		time.Sleep(time.Millisecond)
-	}
+	patience.Until(t, "all have registered", func() bool { return hub.Waiting() == polls }) // before they queue
 	close(g.open)
 	running.Wait()
 	if g.most > slots {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/link"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // rack is two network namespaces with a cable between them: the boot server's, which the thread of the test is in, and
@@ -93,7 +93,7 @@ func (r *rack) configure(name, mac string, addresses ...string) {
 // visit connects from an address of the machine to one of the server, and returns the peer that the server sees.
 func (r *rack) visit(from, to string) netip.Addr {
 	r.Helper()
-	ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(r.Context(), patience.Limit)
 	defer cancel()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(to, "0"))
 	r.must(err)

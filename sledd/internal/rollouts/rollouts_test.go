@@ -44,15 +44,15 @@ func newRackOf(t *testing.T, nodes int) *rack {
 		at = at.Add(time.Second)
 		return at
 	}
-	var change store.Transaction
 	for i := 1; i <= nodes; i++ {
+		var change store.Transaction
 		name := fmt.Sprintf("n%d", i)
 		change.Put(key.Nodes+address(i),
 			nodetx.Encode(api.NodeSpec{MAC: address(i), Name: name, Labels: map[string]string{"rack": "a"}}))
 		change.Put(key.Names+name, []byte(address(i)))
-	}
-	if _, err := memory.Commit(t.Context(), change); err != nil {
-		t.Fatal(err)
+		if _, err := memory.Commit(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return &rack{t, rollouts.New(&nodetx.DB{Store: memory, Clock: clock})}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 func TestNodesAreComparedAndSwapped(t *testing.T) {
@@ -127,7 +128,7 @@ func TestBulkBind(t *testing.T) {
 	}
 	bad := append([]api.BindingSpec{}, specs[:60]...)
 	bad[3].Image, bad[50].Node, bad[51].Node, bad[52].Disk = "none", "nobody", "n0", "sda"
-	before := dump(t, etcd)
+	before := dump(t, shared)
 	s.admin(422, "POST", "/v1/bindings?reimage=true", bulk(bad[:50]...))
 	a := s.admin(422, "POST", "/v1/bindings?reimage=true", bulk(bad...)).Body
 	for _, location := range []string{"body.items[50].node", "body.items[51].node"} {
@@ -142,7 +143,7 @@ func TestBulkBind(t *testing.T) {
 			t.Errorf("%s is not named: %s", location, a)
 		}
 	}
-	if dump(t, etcd) != before {
+	if dump(t, shared) != before {
 		t.Error("a bulk bind with faults changed something")
 	}
 	pages(t, s, nodes)
@@ -201,7 +202,7 @@ func TestListsAreFiltered(t *testing.T) {
 func TestMetricsNameTheFleet(t *testing.T) {
 	s := fresh(t)
 	s.Machine(1).Poll(0)
-	eventually(t, "the phase is counted", func() bool {
+	patience.Until(t, "the phase is counted", func() bool {
 		return strings.Contains(s.Ask("GET", "/metrics", "", "").Body, `sledd_nodes{phase="discovered"} 1`)
 	})
 	body := s.Ask("GET", "/metrics", "", "").Body

@@ -16,22 +16,18 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
-// shortRead is the time for one request in these tests.
-const shortRead = 500 * time.Millisecond
+// shortRead is the time for a request to arrive at a sledd that is impatient.
+const shortRead = time.Second
 
-// impatient runs a sledd that gives a request less time to arrive.
+// impatient runs another sledd on the store of the test, which gives a request less time to arrive.
 func impatient(t *testing.T) *sledd {
 	t.Helper()
-	empty := store.Transaction{Do: []store.Operation{{Key: "/", Delete: true, To: store.PrefixEnd("/")}}}
-	if _, err := etcd.Commit(t.Context(), empty); err != nil {
-		t.Fatal(err)
-	}
 	s := &sledd{T: t}
-	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: etcd, Now: s.now, ReadTimeout: shortRead})
+	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: shared, Now: s.now, ReadTimeout: shortRead})
 	return s
 }
 
@@ -53,7 +49,7 @@ func (s *sledd) half(method, path, token string) net.Conn {
 
 // closed waits until the other side has closed a connection, and returns the answer that came before.
 func closed(connection net.Conn) (string, error) {
-	if err := connection.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := connection.SetReadDeadline(time.Now().Add(patience.Limit)); err != nil {
 		return "", err
 	}
 	text, err := io.ReadAll(connection)
@@ -61,7 +57,7 @@ func closed(connection net.Conn) (string, error) {
 }
 
 func TestHalfSentBodiesAreClosed(t *testing.T) {
-	s := impatient(t)
+	s, short := fresh(t), impatient(t)
 	s.Declare(1)
 	s.Register("d12")
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})
@@ -80,7 +76,7 @@ func TestHalfSentBodiesAreClosed(t *testing.T) {
 		{"POST", "/nothing", "", "404"},
 		{"POST", "/metrics", "", "405"},
 	} {
-		connection := s.half(c.method, c.path, c.token)
+		connection := short.half(c.method, c.path, c.token)
 		open.Go(func() {
 			answer, err := closed(connection)
 			if err != nil || !strings.HasPrefix(answer, "HTTP/1.1 "+c.want) ||
@@ -93,14 +89,14 @@ func TestHalfSentBodiesAreClosed(t *testing.T) {
 }
 
 func TestManyHalfSentBodiesAreClosed(t *testing.T) {
-	s := impatient(t)
+	s, short := fresh(t), impatient(t)
 	s.Declare(1)
 	m := s.Machine(1)
 	m.Poll(0)
 	var open sync.WaitGroup
 	var still atomic.Int64
 	for i := range 300 {
-		connection := s.half("POST", "/node/v1/"+m.MAC+"/report", []string{"", m.Token}[i%2])
+		connection := short.half("POST", "/node/v1/"+m.MAC+"/report", []string{"", m.Token}[i%2])
 		open.Go(func() {
 			if _, err := closed(connection); err != nil {
 				still.Add(1)
@@ -114,21 +110,22 @@ func TestManyHalfSentBodiesAreClosed(t *testing.T) {
 }
 
 func TestLongPollsOutliveTheReadTimeout(t *testing.T) {
-	s := impatient(t)
+	s, short := fresh(t), impatient(t)
 	s.Declare(1)
 	m := s.Machine(1)
 	m.Poll(0)
 	begin := time.Now()
-	if plan := m.Poll(2); plan != "" || time.Since(begin) < 2*time.Second {
-		t.Errorf("the poll ended after %s with %q", time.Since(begin), plan)
+	a := short.Ask("GET", "/node/v1/"+m.MAC+"/plan?run=1&wait=2", m.Token, "")
+	if a.Status != http.StatusNoContent || time.Since(begin) < 2*shortRead {
+		t.Errorf("the poll ended after %s with %d: %s", time.Since(begin), a.Status, a.Body)
 	}
 }
 
 func TestStreamsOutliveTheReadTimeout(t *testing.T) {
-	s := impatient(t)
+	s, short := fresh(t), impatient(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/v1/events", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, short.URL+"/v1/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

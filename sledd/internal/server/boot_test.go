@@ -21,7 +21,7 @@ func TestBootScriptsAreOnlyRead(t *testing.T) {
 	m := s.Machine(1)
 	m.Poll(0)
 	s.Machine(2).Fulfil()
-	before := dump(t, etcd)
+	before := dump(t, shared)
 	for path, want := range map[string]struct{ text, cache string }{
 		"/boot/" + m.MAC + ".ipxe":         {"/vmlinuz ", "no-cache"},
 		"/boot/52-54-00-77-00-02.ipxe":     {"sanboot", "public, max-age=1, stale-if-error=31536000"},
@@ -49,7 +49,7 @@ func TestBootScriptsAreOnlyRead(t *testing.T) {
 			t.Errorf("%s from a cache: %+v", path, cached)
 		}
 	}
-	if after := dump(t, etcd); after != before {
+	if after := dump(t, shared); after != before {
 		t.Errorf("changed:\n%s\nto:\n%s", before, after)
 	}
 	m.Report("begin step=1 of=4 verb=wipe") // its token lives

@@ -116,7 +116,7 @@ func everything(m *sleddtest.Machine) []call {
 func prepare(t *testing.T) (*sledd, *sleddtest.Machine, *broken) {
 	t.Helper()
 	whole := fresh(t)
-	b := &broken{Store: etcd}
+	b := &broken{Store: shared}
 	s := run(t, b)
 	for i := range 4 {
 		whole.Declare(i + 1)
@@ -140,12 +140,12 @@ func prepare(t *testing.T) (*sledd, *sleddtest.Machine, *broken) {
 
 func TestStoreThatCannotBeReadChangesNothing(t *testing.T) {
 	s, m, b := prepare(t)
-	before := dump(t, etcd)
+	before := dump(t, shared)
 	b.reads.Store(true)
 	for _, c := range everything(m) {
 		unavailable(t, c, s.Ask(c.method, c.path, c.token, c.body))
 	}
-	if after := dump(t, etcd); after != before {
+	if after := dump(t, shared); after != before {
 		t.Errorf("changed:\n%s\nto:\n%s", before, after)
 	}
 	if a := s.Ask("GET", "/healthz", "", ""); a.Status != 200 {
@@ -155,14 +155,14 @@ func TestStoreThatCannotBeReadChangesNothing(t *testing.T) {
 
 func TestStoreThatCannotBeWrittenChangesNothing(t *testing.T) {
 	s, m, b := prepare(t)
-	before := dump(t, etcd)
+	before := dump(t, shared)
 	b.commits.Store(true)
 	for _, c := range everything(m) {
 		if c.writes {
 			unavailable(t, c, s.Ask(c.method, c.path, c.token, c.body))
 		}
 	}
-	if after := dump(t, etcd); after != before {
+	if after := dump(t, shared); after != before {
 		t.Errorf("changed:\n%s\nto:\n%s", before, after)
 	}
 }

@@ -262,8 +262,7 @@ func TestOnlyTheSignatureOfTheSitePublishesACapturedImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty(t)
-	s := runWith(t, sleddtest.Options{Store: etcd, ImageKeys: imagefile.Keys{public}})
+	s := runWith(t, sleddtest.Options{ImageKeys: imagefile.Keys{public}})
 	m := capturing(s, 1, "gold")
 	m.Report(captureBegin, captureEnd)
 	image := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/gold", nil))

@@ -90,8 +90,7 @@ func (n neighbours) Find(address netip.Addr) ([]net.HardwareAddr, error) {
 }
 
 func TestLinkOfAClaim(t *testing.T) {
-	fresh(t).Stop() // empties the store
-	s := runWith(t, sleddtest.Options{Store: etcd, Links: neighbours{"10.0.0.1": address(1), "10.0.0.2": address(2),
+	s := runWith(t, sleddtest.Options{Links: neighbours{"10.0.0.1": address(1), "10.0.0.2": address(2),
 		"10.0.0.4": address(4)}})
 	twin(s) // 10.0.0.4 is the address of its other interface
 	for _, from := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.4", "192.0.2.9"} {

@@ -20,7 +20,7 @@ func TestConsole(t *testing.T) {
 		t.Error(a.Body)
 	}
 	folder := t.TempDir()
-	recording := &sledd{T: t, Sledd: sleddtest.StartWith(t, sleddtest.Options{Store: etcd, ConsoleDirectory: folder})}
+	recording := &sledd{T: t, Sledd: sleddtest.StartWith(t, sleddtest.Options{Store: shared, ConsoleDirectory: folder})}
 	if a := recording.admin(http.StatusNotFound, "GET", "/v1/nodes/n1/console", nil); !strings.Contains(a.Body,
 		"52-54-00-77-00-01.log") {
 		t.Error(a.Body)

@@ -36,7 +36,7 @@ func TestDryRunsChangeNothing(t *testing.T) {
 		}
 		return answer
 	}
-	before := dump(t, etcd)
+	before := dump(t, shared)
 	for _, c := range dryRuns(spec, s.Node(2).NodeSpec) {
 		answer := ask(c.want, c.method, c.path+"?dry_run=true", c.body)
 		if c.path == "/v1/bindings/n1" && c.method == "PUT" {
@@ -48,7 +48,7 @@ func TestDryRunsChangeNothing(t *testing.T) {
 		ask(403, c.method, c.path+"?dry_run=false&dry_run=true", c.body)
 	}
 	ask(403, "POST", "/v1/nodes/n1/boot?dry_run=true", nil)
-	if after := dump(t, etcd); unaudited(after) != unaudited(before) {
+	if after := dump(t, shared); unaudited(after) != unaudited(before) {
 		t.Errorf("a dry run changed the store:\n%s\nbefore:\n%s", after, before)
 	}
 }

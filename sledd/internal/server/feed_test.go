@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // fed is the feed of the fleet as soon as it has an event, as the watch of a sledd may be behind.
 func (s *sledd) fed(query, until string) string {
 	s.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(patience.Limit)
 	for {
 		var text strings.Builder
 		for _, e := range as[api.EventList](s.T, s.admin(200, "GET", "/v1/events/newest?"+query, nil)).Items {

@@ -35,7 +35,7 @@ func TestRequestsReportThatARolloutIsFollowed(t *testing.T) {
 		if answer := s.Ask("GET", "/v1/nodes/n1", c.token, "", "Sled-Rollout", c.header); answer.Status != 200 {
 			t.Errorf("%q: %d %s", c.header, answer.Status, answer.Body)
 		}
-		if got := strings.Contains(dump(t, etcd), record); got != c.recorded {
+		if got := strings.Contains(dump(t, shared), record); got != c.recorded {
 			t.Errorf("%q: recorded %v, want %v", c.header, got, c.recorded)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
@@ -21,23 +22,8 @@ const (
 	digest     = sleddtest.Digest
 )
 
-// etcd is shared by the tests of this package, which run one after the other; each finds it empty.
-var etcd *store.Etcd
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "sledd")
-	if err == nil {
-		etcd, err = store.Embed(store.Embedded{Dir: dir, NoSync: true})
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = etcd.Close()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
+// shared is the store of a test. Tests run one after the other; each makes it anew.
+var shared *storetest.Memory
 
 // sledd is a running one whose clock can be set forward.
 type sledd struct {
@@ -60,24 +46,10 @@ func (s *sledd) later(d time.Duration) {
 	s.ahead += d
 }
 
-// fresh empties the store and runs a sledd on it.
+// fresh runs a sledd on an empty store.
 func fresh(t *testing.T) *sledd {
 	t.Helper()
-	empty(t)
-	return run(t, etcd)
-}
-
-// empty drops the history too: until then every read of a prefix passes all keys that tests before have deleted.
-func empty(t *testing.T) {
-	t.Helper()
-	all := store.Transaction{Do: []store.Operation{{Key: "/", Delete: true, To: store.PrefixEnd("/")}}}
-	revision, err := etcd.Commit(t.Context(), all)
-	if err == nil {
-		err = etcd.Compact(t.Context(), revision)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	return runWith(t, sleddtest.Options{})
 }
 
 // run runs a sledd on a store until the test ends.
@@ -86,8 +58,13 @@ func run(t *testing.T, on store.Store) *sledd {
 	return runWith(t, sleddtest.Options{Store: on})
 }
 
+// runWith is run with options, on an empty store if they have none.
 func runWith(t *testing.T, options sleddtest.Options) *sledd {
 	t.Helper()
+	if options.Store == nil {
+		shared = &storetest.Memory{}
+		options.Store = shared
+	}
 	s := &sledd{T: t}
 	options.Now, options.Socket = s.now, socket(t)
 	s.Sledd = sleddtest.StartWith(t, options)

@@ -53,7 +53,7 @@ func (s *sledd) answersArePrintable(i int) {
 			sleddtest.Printable(s.T, path, answer.Body, "\n\t")
 		}
 	}
-	stored, err := etcd.Read(s.Context(), store.Prefix("/"))
+	stored, err := shared.Read(s.Context(), store.Prefix("/"))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestHostileLogs(t *testing.T) {
 	folder := t.TempDir()
 	fresh(t)
 	s := &sledd{T: t}
-	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: etcd, ConsoleDirectory: folder})
+	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: shared, ConsoleDirectory: folder})
 	s.Declare(1)
 	m := s.Machine(1)
 	for _, c := range vectors.Cases(t, "report/hostile/text", 7) {

@@ -102,6 +102,6 @@ func withQuirks(t *testing.T, file string) *sledd {
 	t.Helper()
 	s := fresh(t)
 	s.Stop()
-	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: etcd, Now: s.now, Quirks: file})
+	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: shared, Now: s.now, Quirks: file})
 	return s
 }

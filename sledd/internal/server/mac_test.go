@@ -11,7 +11,7 @@ import (
 
 func TestGroupAndZeroAddressesAreRefusedEverywhere(t *testing.T) {
 	s := fresh(t)
-	before := dump(t, etcd)
+	before := dump(t, shared)
 	for _, address := range []string{"00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"} {
 		hyphens := strings.ReplaceAll(address, ":", "-")
 		for _, c := range []struct {
@@ -31,7 +31,7 @@ func TestGroupAndZeroAddressesAreRefusedEverywhere(t *testing.T) {
 			}
 		}
 	}
-	if after := dump(t, etcd); after != before {
+	if after := dump(t, shared); after != before {
 		t.Errorf("something was stored:\n%s", after)
 	}
 	s.admin(404, "GET", "/v1/nodes/02-00-00-00-00-00", nil) // locally administered, and a machine's

@@ -76,7 +76,7 @@ func TestBulkItemsHaveTerms(t *testing.T) {
 	foreign := item(4, func(b *api.BulkBinding) { b.Owner = "tf:b" })
 	unbind := item(5, func(b *api.BulkBinding) { b.Unbind, b.Owner = true, "" })
 	fault := item(3, func(b *api.BulkBinding) { b.Image = "none" })
-	before := dump(t, etcd)
+	before := dump(t, shared)
 	for _, c := range []struct {
 		want int
 		bad  []api.BulkBinding
@@ -93,7 +93,7 @@ func TestBulkItemsHaveTerms(t *testing.T) {
 		s.refused(c.want, "POST", "/v1/bindings",
 			api.BulkBindings{Items: append(append([]api.BulkBinding{}, fine...), c.bad...)}, c.says...)
 	}
-	if dump(t, etcd) != before {
+	if dump(t, shared) != before {
 		t.Error("a bulk call that was refused changed something")
 	}
 	applied(t, s, fine)

@@ -13,19 +13,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
-
-// eventually waits for a fact, with a deadline.
-func eventually(t *testing.T, what string, fact func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !fact() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited 20 s for: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
 
 func TestManyLongPollsAreAllAnswered(t *testing.T) {
 	const nodes = manyPolls
@@ -48,7 +37,7 @@ func TestManyLongPollsAreAllAnswered(t *testing.T) {
 			done[i] = time.Now()
 		})
 	}
-	eventually(t, "all long polls wait", func() bool { return s.Hub.Waiting() == nodes })
+	patience.Until(t, "all long polls wait", func() bool { return s.Hub.Waiting() == nodes })
 	memory := rss(t)
 	begin := time.Now()
 	s.admin(200, "POST", "/v1/bindings", bulk(specs...))
@@ -62,7 +51,7 @@ func TestManyLongPollsAreAllAnswered(t *testing.T) {
 		}
 		worst = max(worst, done[i].Sub(begin))
 	}
-	t.Logf("%d long polls: bulk bind answered after %s, last plan after %s, RSS %s with all waiting (server, etcd and "+
+	t.Logf("%d long polls: bulk bind answered after %s, last plan after %s, RSS %s with all waiting (server and "+
 		"clients in one process)",
 		nodes, bound.Round(time.Millisecond), worst.Round(time.Millisecond), memory)
 }
@@ -84,7 +73,7 @@ func rss(t *testing.T) string {
 
 func TestBindOnOneSleddWakesAPollOnAnother(t *testing.T) {
 	one := fresh(t)
-	two := run(t, etcd)
+	two := run(t, shared)
 	one.Declare(1)
 	m := two.Machine(1)
 	m.Poll(0)
@@ -93,7 +82,7 @@ func TestBindOnOneSleddWakesAPollOnAnother(t *testing.T) {
 		a, _ := two.Try("GET", "/node/v1/"+m.MAC+"/plan?run=1&wait=60", m.Token, "")
 		answered <- a
 	}()
-	eventually(t, "the poll waits", func() bool { return two.Hub.Waiting() == 1 })
+	patience.Until(t, "the poll waits", func() bool { return two.Hub.Waiting() == 1 })
 	one.Bind(api.BindingSpec{Node: "n1"})
 	if a := <-answered; a.Status != 200 || !strings.Contains(a.Body, "generation 1 run 2\n") {
 		t.Fatalf("%+v", a)
@@ -111,7 +100,7 @@ func TestStopEndsPollsAndStreams(t *testing.T) {
 		answered <- a
 	}()
 	stream := s.follow("", 0)
-	eventually(t, "the poll waits", func() bool { return s.Hub.Waiting() == 1 })
+	patience.Until(t, "the poll waits", func() bool { return s.Hub.Waiting() == 1 })
 	s.Stop()
 	if a := <-answered; a.Status != http.StatusNoContent {
 		t.Errorf("poll: %+v", a)

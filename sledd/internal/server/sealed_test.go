@@ -22,7 +22,7 @@ func sealing(t *testing.T, key string) *sledd {
 		t.Fatal(err)
 	}
 	s := &sledd{T: t}
-	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: etcd, Now: s.now, UserDataKeys: file})
+	s.Sledd = sleddtest.StartWith(t, sleddtest.Options{Store: shared, Now: s.now, UserDataKeys: file})
 	return s
 }
 
@@ -33,12 +33,12 @@ func TestUserDataIsSealedInTheStore(t *testing.T) {
 	s.Register("d12")
 	spec := api.BindingSpec{Node: "n1", Image: "d12", UserData: userData}
 	first := s.Bind(spec)
-	if stored := dump(t, etcd); strings.Contains(stored, "hunter2") || !strings.Contains(stored, "sealed_user_data") {
+	if stored := dump(t, shared); strings.Contains(stored, "hunter2") || !strings.Contains(stored, "sealed_user_data") {
 		t.Errorf("the user data can be read from the store:\n%s", stored)
 	}
-	before := dump(t, etcd)
+	before := dump(t, shared)
 	if same := s.Bind(spec); same.Generation != first.Generation || same.Revision != first.Revision ||
-		dump(t, etcd) != before {
+		dump(t, shared) != before {
 		t.Errorf("the same binding is a change: %+v", same)
 	}
 	if other := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", UserData: userData + "x",

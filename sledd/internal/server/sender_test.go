@@ -60,8 +60,7 @@ func (s *sledd) senders(node string, kinds ...string) string {
 }
 
 func TestEventsNameTheirSender(t *testing.T) {
-	fresh(t).Stop() // empties the store
-	s := runWith(t, sleddtest.Options{Store: etcd, Links: neighbours{"10.0.0.1": address(1), "10.0.0.3": address(3)}})
+	s := runWith(t, sleddtest.Options{Links: neighbours{"10.0.0.1": address(1), "10.0.0.3": address(3)}})
 	s.Declare(1)
 	s.Register("d12")
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"})

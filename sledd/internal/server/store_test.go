@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 const quota = 24 << 20
@@ -81,11 +81,11 @@ func TestUndeclaredMachinesFillHalfOfTheStoreAtMost(t *testing.T) {
 		t.Fatalf("%d: %s", refused.Status, refused.Body)
 	}
 	usage := s.used()
-	for deadline := time.Now().Add(time.Minute); usage.InUse < quota*40/100 && time.Now().Before(deadline); {
-		<-time.After(20 * time.Millisecond) // etcd counts pages when it has written them
+	patience.Until(t, "etcd has written and counted its pages", func() bool {
 		usage = s.used()
-	}
-	if usage.InUse > quota*60/100 || usage.InUse < quota*40/100 {
+		return usage.InUse >= quota*40/100
+	})
+	if usage.InUse > quota*60/100 {
 		t.Errorf("%+v", usage)
 	}
 	s.usable()
@@ -107,7 +107,7 @@ func (filled) Heal(context.Context) error { return nil }
 
 func TestLogsOfNodesFillMostOfTheStoreAtMost(t *testing.T) {
 	fresh(t)
-	s := run(t, filled{etcd, 81})
+	s := run(t, filled{shared, 81})
 	s.Declare(2)
 	m := s.Machine(2)
 	m.Poll(0)
@@ -138,16 +138,9 @@ func fillUp(t *testing.T, own *store.Etcd) {
 // becomes waits until /readyz answers with a status.
 func (s *sledd) becomes(want int) {
 	s.Helper()
-	for deadline := time.Now().Add(60 * time.Second); ; {
-		a := s.Ask("GET", "/readyz", "", "")
-		if a.Status == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.Fatalf("/readyz: still %d: %s", a.Status, a.Body)
-		}
-		<-time.After(50 * time.Millisecond)
-	}
+	patience.Until(s, fmt.Sprintf("/readyz answers %d", want), func() bool {
+		return s.Ask("GET", "/readyz", "", "").Status == want
+	})
 }
 
 // brim is a store that can be made to have no room.
@@ -165,7 +158,7 @@ func (b *brim) Commit(ctx context.Context, t store.Transaction) (int64, error) {
 
 func TestReadyKnowsOfARefusedWriteAtOnce(t *testing.T) {
 	fresh(t)
-	b := &brim{filled: filled{etcd, 1}}
+	b := &brim{filled: filled{shared, 1}}
 	s := run(t, b)
 	s.becomes(200)
 	b.full.Store(true)
@@ -183,15 +176,11 @@ func TestFullStoreIsNotReadyAndHeals(t *testing.T) {
 	s, own := cramped(t)
 	s.becomes(200)
 	fillUp(t, own)
-	healed := false
-	for deadline := time.Now().Add(60 * time.Second); !healed && time.Now().Before(deadline); {
+	patience.Until(t, "sledd has healed its store", func() bool {
 		s.Ask("GET", "/readyz", "", "") // which finds the store full, if sledd has not seen it yet
 		_, err := own.Commit(t.Context(), store.Transaction{Do: []store.Operation{{Key: "/filled"}}})
-		healed = err == nil
-	}
-	if !healed {
-		t.Fatal("sledd has not healed its store")
-	}
+		return err == nil
+	})
 	s.becomes(200)
 	s.usable()
 	fillUp(t, own) // and sledd does not heal it again within the hour

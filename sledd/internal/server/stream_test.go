@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 // follower reads a stream of events.
@@ -130,7 +131,7 @@ func TestEventsOfANodeAreBounded(t *testing.T) {
 		s.admin(204, "POST", "/v1/nodes/n1/events", api.NodeEvent{Kind: "power", Detail: fmt.Sprint(i)})
 	}
 	var items []api.Event
-	eventually(t, "old events are deleted", func() bool {
+	patience.Until(t, "old events are deleted", func() bool {
 		items = as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items
 		return len(items) < 500 && items[0].Kind == "power"
 	})

@@ -188,7 +188,7 @@ func TestTokensAreStoredHashed(t *testing.T) {
 	m := s.Machine(1)
 	m.Poll(0)
 	m.Seed()
-	dump := dump(t, etcd)
+	dump := dump(t, shared)
 	for _, secret := range []string{m.Token, m.Installed, adminToken,
 		strings.TrimPrefix(m.Token, "sledb_"+mac.Plain(address(1))+"_1_")} {
 		if secret == "" || strings.Contains(dump, secret) {

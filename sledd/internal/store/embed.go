@@ -21,13 +21,14 @@ const (
 	history      = "5m" // how long it is kept, for watches that resume
 	startTimeout = 60 * time.Second
 	never        = 1000 * time.Hour
+	patience     = time.Minute // in place of Deadline, in tests
 )
 
 // Embedded is the configuration of etcd inside this process.
 type Embedded struct {
 	Dir    string // made with mode 0700; holds the data and the unix socket that etcdctl can use too
 	Quota  int64  // bytes; 0: DefaultQuota
-	NoSync bool   // no fsync, a quick election and no log: for tests
+	NoSync bool   // no fsync, a quick election, no log, and patience: for tests
 }
 
 // DefaultQuota is the size of an embedded store, in bytes, at which it refuses writes.
@@ -59,6 +60,9 @@ func Embed(options Embedded) (*Etcd, error) {
 	if err != nil {
 		server.Close()
 		return nil, err
+	}
+	if options.NoSync {
+		etcd.deadline = patience
 	}
 	calls := bypass(etcd.client, server.Server)
 	etcd.stop = func() {

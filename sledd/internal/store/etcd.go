@@ -19,8 +19,9 @@ import (
 
 // Etcd is a Store on an etcd server or cluster.
 type Etcd struct {
-	client *clientv3.Client
-	stop   func() // of an embedded server
+	client   *clientv3.Client
+	deadline time.Duration
+	stop     func() // of an embedded server
 }
 
 // TLS names the PEM files for an external cluster; empty: none.
@@ -51,12 +52,12 @@ func Dial(endpoints []string, files TLS) (*Etcd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("etcd client for %v: %w", endpoints, err)
 	}
-	return &Etcd{client: client}, nil
+	return &Etcd{client: client, deadline: Deadline}, nil
 }
 
 // Read implements Store.
 func (e *Etcd) Read(ctx context.Context, queries ...Query) (Snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	ctx, cancel := context.WithTimeout(ctx, e.deadline)
 	defer cancel()
 	operations := make([]clientv3.Op, len(queries))
 	for i, query := range queries {
@@ -95,7 +96,7 @@ func (q Query) operation() clientv3.Op {
 
 // Commit implements Store.
 func (e *Etcd) Commit(ctx context.Context, t Transaction) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	ctx, cancel := context.WithTimeout(ctx, e.deadline)
 	defer cancel()
 	conditions := make([]clientv3.Cmp, len(t.If))
 	for i, c := range t.If {

@@ -139,6 +139,33 @@ func readsAreBoundedAndSorted(t *testing.T, etcd store.Store) {
 	}
 }
 
+func TestTransactionsThatAreRefused(t *testing.T) { onBoth(t, transactionsThatAreRefused) }
+
+func transactionsThatAreRefused(t *testing.T, etcd store.Store) {
+	t.Helper()
+	var many, twice, both store.Transaction
+	for i := range store.MaxOperations + 1 {
+		many.Put(fmt.Sprintf("/m/%d", i), nil)
+	}
+	twice.Put("/t", nil)
+	twice.Put("/t", nil)
+	both.Delete("/t")
+	both.Put("/t", nil)
+	for _, transaction := range []store.Transaction{many, twice, both} {
+		var unavailable *store.UnavailableError
+		if _, err := etcd.Commit(t.Context(), transaction); !errors.As(err, &unavailable) {
+			t.Errorf("%d operations: got %v, want an UnavailableError", len(transaction.Do), err)
+		}
+	}
+	queries := make([]store.Query, store.MaxOperations+1)
+	for i := range queries {
+		queries[i] = store.Key("/m")
+	}
+	if snapshot, err := etcd.Read(t.Context(), queries...); err == nil {
+		t.Errorf("%d queries: got %v", len(queries), snapshot)
+	}
+}
+
 // Each read sees what was committed before it, by whomever.
 func TestReadsSeeWhatWasCommitted(t *testing.T) { onBoth(t, readsSeeWhatWasCommitted) }
 

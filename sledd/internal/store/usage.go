@@ -28,7 +28,7 @@ const NoSpace = "NOSPACE"
 
 // Usage asks one member how full it is. Members hold the same data.
 func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
-	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	ctx, cancel := context.WithTimeout(ctx, e.deadline)
 	defer cancel()
 	member := etcdserverpb.NewMaintenanceClient(e.client.ActiveConnection())
 	status, err := member.Status(ctx, &etcdserverpb.StatusRequest{})
@@ -49,7 +49,7 @@ func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
 
 // Compact drops the history before a revision. The current value of every key stays.
 func (e *Etcd) Compact(ctx context.Context, revision int64) error {
-	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	ctx, cancel := context.WithTimeout(ctx, e.deadline)
 	defer cancel()
 	return e.compact(ctx, revision)
 }

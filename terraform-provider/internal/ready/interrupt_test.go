@@ -13,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -67,7 +68,7 @@ func TestInterruptThroughTheProtocol(t *testing.T) {
 			!strings.Contains(answer.Diagnostics[0].Detail, "0 of 1 nodes are ready") {
 			t.Errorf("%+v", answer.Diagnostics)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Limit):
 		t.Fatal("it waits on")
 	}
 }

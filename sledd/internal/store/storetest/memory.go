@@ -5,6 +5,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ type Memory struct {
 	mu       sync.Mutex
 	revision int64
 	keys     map[string]store.KV
+	order    []string // the keys, sorted
 	history  []store.Batch
 	changed  chan struct{} // closed by the next commit
 	// Before is called at the start of each Read and Commit, without a lock; an error is returned to
@@ -41,6 +43,9 @@ func (m *Memory) Read(ctx context.Context, queries ...store.Query) (store.Snapsh
 	if err := ctx.Err(); err != nil {
 		return store.Snapshot{}, &store.UnavailableError{Operation: "read " + queries[0].Key, Err: err}
 	}
+	if len(queries) > store.MaxOperations {
+		return store.Snapshot{}, &store.UnavailableError{Operation: "read " + queries[0].Key, Err: errTooMany}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	snapshot := store.Snapshot{Revision: max(m.revision, 1), Results: make([][]store.KV, len(queries))}
@@ -52,8 +57,9 @@ func (m *Memory) Read(ctx context.Context, queries ...store.Query) (store.Snapsh
 
 func (m *Memory) query(query store.Query) []store.KV {
 	var found []store.KV
-	for _, kv := range m.keys {
-		if !within(kv.Key, query.Key, query.To) || kv.Revision < query.MinRevision {
+	for _, key := range m.within(query.Key, query.To) {
+		kv := m.keys[key]
+		if kv.Revision < query.MinRevision {
 			continue
 		}
 		if query.KeysOnly {
@@ -61,19 +67,31 @@ func (m *Memory) query(query store.Query) []store.KV {
 		}
 		found = append(found, kv)
 	}
-	slices.SortFunc(found, func(a, b store.KV) int {
-		switch {
-		case query.MinRevision > 0 && a.Revision != b.Revision:
-			return int(a.Revision - b.Revision)
-		case query.Descending:
-			return strings.Compare(b.Key, a.Key)
-		}
-		return strings.Compare(a.Key, b.Key)
-	})
+	if query.MinRevision > 0 {
+		slices.SortStableFunc(found, func(a, b store.KV) int { return int(a.Revision - b.Revision) })
+	} else if query.Descending {
+		slices.Reverse(found)
+	}
 	if query.Limit > 0 && int64(len(found)) > query.Limit {
 		found = found[:query.Limit]
 	}
 	return found
+}
+
+// within returns the keys of a range in order, or the one key if it exists.
+func (m *Memory) within(from, to string) []string {
+	first, found := slices.BinarySearch(m.order, from)
+	switch to {
+	case "":
+		if !found {
+			return nil
+		}
+		return m.order[first : first+1]
+	case "\x00":
+		return m.order[first:]
+	}
+	end, _ := slices.BinarySearch(m.order, to)
+	return m.order[first:max(first, end)]
 }
 
 func within(key, from, to string) bool {
@@ -89,6 +107,9 @@ func (m *Memory) Commit(ctx context.Context, t store.Transaction) (int64, error)
 		return 0, err
 	}
 	if err := ctx.Err(); err != nil {
+		return 0, &store.UnavailableError{Operation: "commit", Err: err}
+	}
+	if err := check(t); err != nil {
 		return 0, &store.UnavailableError{Operation: "commit", Err: err}
 	}
 	m.mu.Lock()
@@ -114,28 +135,60 @@ func (m *Memory) Commit(ctx context.Context, t store.Transaction) (int64, error)
 	return m.revision, nil
 }
 
+var (
+	errTooMany = errors.New("too many operations in one transaction")
+	errTwice   = errors.New("a key is changed twice in one transaction")
+)
+
+// check refuses the transactions that etcd refuses.
+func check(t store.Transaction) error {
+	if max(len(t.If), len(t.Do)) > store.MaxOperations {
+		return errTooMany
+	}
+	put := map[string]bool{}
+	for _, operation := range t.Do {
+		if !operation.Delete && put[operation.Key] {
+			return errTwice
+		}
+		put[operation.Key] = put[operation.Key] || !operation.Delete
+	}
+	for _, operation := range t.Do {
+		for key := range put {
+			if operation.Delete && put[key] && within(key, operation.Key, operation.To) {
+				return errTwice
+			}
+		}
+	}
+	return nil
+}
+
 func (m *Memory) holds(condition store.Condition) bool {
 	if condition.To == "" {
 		return m.keys[condition.Key].Revision == condition.Revision
 	}
-	for _, kv := range m.keys {
-		if within(kv.Key, condition.Key, condition.To) && kv.Revision > condition.Revision {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(m.within(condition.Key, condition.To), func(key string) bool {
+		return m.keys[key].Revision > condition.Revision
+	})
 }
 
 func (m *Memory) change(operation store.Operation) []store.Change {
 	if !operation.Delete {
 		kv := store.KV{Key: operation.Key, Value: slices.Clone(operation.Value), Revision: m.revision}
 		m.keys[kv.Key] = kv
+		if at, found := slices.BinarySearch(m.order, kv.Key); !found {
+			m.order = slices.Insert(m.order, at, kv.Key)
+		}
 		return []store.Change{{KV: kv}}
 	}
 	var changes []store.Change
-	for _, kv := range m.query(store.Query{Key: operation.Key, To: operation.To}) {
-		delete(m.keys, kv.Key)
-		changes = append(changes, store.Change{KV: store.KV{Key: kv.Key, Revision: m.revision}, Deleted: true})
+	gone := m.within(operation.Key, operation.To)
+	for _, key := range gone {
+		delete(m.keys, key)
+		changes = append(changes, store.Change{KV: store.KV{Key: key, Revision: m.revision}, Deleted: true})
+	}
+	if len(gone) > 0 {
+		at, _ := slices.BinarySearch(m.order, gone[0])
+		m.order = slices.Delete(m.order, at, at+len(gone))
 	}
 	return changes
 }
@@ -175,7 +228,7 @@ func (m *Memory) since(prefix string, after int64) ([]store.Batch, <-chan struct
 		return nil, nil, &store.CompactedError{Revision: first - 1}
 	}
 	var batches []store.Batch
-	for _, batch := range m.history {
+	for _, batch := range m.history[min(max(after+1-first, 0), int64(len(m.history))):] {
 		mine := store.Batch{Revision: batch.Revision}
 		for _, change := range batch.Changes {
 			if strings.HasPrefix(change.Key, prefix) {
