@@ -37,6 +37,7 @@ class Image:
     digest: str
     used: int  # bytes
     sledc: str
+    signed: list[str]  # operands of `write`
 
     @classmethod
     def pack(cls, sledc: str, disk: Path, path: Path, directory: Path) -> Self:
@@ -46,13 +47,13 @@ class Image:
             subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True)
             subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True)
         if not path.exists() or path.stat().st_mtime < max(disk.stat().st_mtime, Path(sledc).stat().st_mtime):
-            subprocess.run(
-                [sledc, "pack", f"in={disk}", f"out={path}", f"key={private}"], check=True, stdout=subprocess.DEVNULL
-            )
+            subprocess.run([sledc, "pack", f"in={disk}", f"out={path}"], check=True, stdout=subprocess.DEVNULL)
         found = json.loads(
             subprocess.run([sledc, "inspect", f"in={path}", "json=yes"], check=True, capture_output=True).stdout
         )
-        return cls(path, public, found["digest"], found["used_bytes"], sledc)
+        words = [sledc, "sign", f"in={path}", f"name={disk.stem}", f"key={private}"]
+        signed = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split("operands ")[1].split()
+        return cls(path, public, found["digest"], found["used_bytes"], sledc, signed)
 
     def index(self) -> reader.Index:
         """As the contract has it."""

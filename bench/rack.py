@@ -130,6 +130,7 @@ class Rack:
     def writer(self, node: int, image: Image, target: Path, *words: str) -> subprocess.Popen[str]:
         """A write of an image to a file."""
         command = [SLEDC, "write", f"file={target}", f"image={self.url(image)}", f"digest={image.digest}"]
+        command += image.signed
         command += [f"keys={image.key}", "gaps=keep", "verify=none", *words]
         return self.switch.start(str(node), *command, stdout=subprocess.PIPE)
 

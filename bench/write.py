@@ -76,7 +76,8 @@ def attach(path: Path) -> str:
 def sledc(server: Server, path: Path, image: Image, mode: str) -> Contestant:
     """Like the others it neither discards nor reads back."""
     url = f"{server.url}/{image.path.name}"
-    command = f"{SLEDC} write file={path} image={url} digest={image.digest} mode={mode} gaps=keep verify=none"
+    words = " ".join([f"digest={image.digest}", *image.signed, f"mode={mode}"])
+    command = f"{SLEDC} write file={path} image={url} {words} gaps=keep verify=none"
     return Contestant("sledc", f"SLED_KEYS={image.key} {command} >/dev/null")
 
 

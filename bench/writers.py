@@ -30,7 +30,7 @@ def start(rack: Rack, image: Image, nodes: int, *words: str) -> list[subprocess.
 def check(rack: Rack, image: Image, nodes: int) -> None:
     """Each disk is the image."""
     for node in range(nodes):
-        words = [SLEDC, "verify", f"in={image.path}", f"keys={image.key}", f"file={target(rack, node)}"]
+        words = [SLEDC, "verify", f"in={image.path}", f"file={target(rack, node)}"]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL, timeout=300)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads an image by ../image.md alone.
 
-usage: python3 image.py FILE [--keys PEM] [--digest sha256:...] [--signature BASE64] [--chunks] [--raw OUT]
+usage: python3 image.py FILE [--digest sha256:...] [--chunks] [--raw OUT]
 
 Checks every byte of the file; with `--chunks` it leaves out the gap frames, as a reader of chunks does. `--raw` writes
 the disk that is in it. Exit code 2, 3 or 5 as in ../exit-codes.md.
@@ -10,7 +10,6 @@ the disk that is in it. Exit code 2, 3 or 5 as in ../exit-codes.md.
 from __future__ import annotations
 
 import argparse
-import base64
 import hashlib
 import re
 import struct
@@ -21,9 +20,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 import zstandard
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 CHUNK = 1 << 20
 GRANULE = 4096
@@ -32,16 +28,15 @@ GAP_MAX = 64 << 20
 RUN = 128 << 10
 DISK_MAX = 1 << 50
 CHUNKS_MAX, PARTITIONS_MAX = 33554432, 128
-USAGE, UNSUPPORTED, INTEGRITY = 2, 3, 5
+UNSUPPORTED, INTEGRITY = 3, 5
 INDEX, TRAILER, SEEK_TABLE = 0x184D2A5A, 0x184D2A5B, 0x184D2A5E
 HEAD = struct.Struct("<8sIIQQII")
 PARTITION = struct.Struct("<QQQ16s")
 ENTRY = struct.Struct("<QQI32s32s")
 INDEX_MAX = HEAD.size + PARTITIONS_MAX * PARTITION.size + CHUNKS_MAX * ENTRY.size
-END = struct.Struct("<8sIIQQ32s8s64s")
+END = struct.Struct("<8sIIQQ32s72s")
 FOOTER = struct.Struct("<IBI")
 WINDOWS = {0x48, 0x50}  # 512 KiB, 1 MiB
-SIGNATURE = "[A-Za-z0-9+/]{85}[AQgw]=="  # 64 bytes in base64
 
 
 class Refused(Exception):
@@ -187,36 +182,6 @@ def seek_table(index: Index, index_size: int) -> bytes:
     return struct.pack("<II", SEEK_TABLE, len(table)) + table
 
 
-@dataclass
-class Trust:
-    """What the caller demands; signing.py reads statements."""
-
-    keys: list[Ed25519PublicKey] | None = None  # None: signatures are not checked
-    digest: str | None = None
-    signature: str | None = None  # beside the file, in base64
-
-
-def check_trust(digest: bytes, key: bytes, signature: bytes, want: Trust) -> None:
-    """The digest, and signed by one of the keys; without keys only that the signature is whole or none."""
-    must(want.digest in {None, f"sha256:{digest.hex()}"}, f"digest is sha256:{digest.hex()}")
-    must(any(key) == any(signature), "half a signature")
-    if want.signature is not None:
-        must(re.fullmatch(SIGNATURE, want.signature) is not None, f"signature {want.signature!r}", USAGE)
-        signature = base64.b64decode(want.signature)
-    if want.keys is None:
-        return
-    must(any(signature), "not signed")
-    for public in want.keys:
-        if want.signature is None and hashlib.sha256(public.public_bytes_raw()).digest()[:8] != key:
-            continue
-        try:
-            public.verify(signature, b"sled-image-1:" + digest)
-        except InvalidSignature:
-            continue
-        return
-    raise Refused("signed by none of the keys")
-
-
 def read_at(file: BinaryIO, at: int, size: int) -> bytes:
     """All of it, or the file is cut."""
     file.seek(at)
@@ -225,8 +190,8 @@ def read_at(file: BinaryIO, at: int, size: int) -> bytes:
     return data
 
 
-def open_image(file: BinaryIO, want: Trust | None = None) -> Index:
-    """The proven index: trailer, digest, signature, index, seek table, in this order."""
+def open_image(file: BinaryIO, digest: str | None = None) -> Index:
+    """The proven index, of that digest if one is demanded: trailer, digest, index, seek table, in this order."""
     total = file.seek(0, 2)
     must(total >= FOOTER.size, "too short")
     count, flags, magic = FOOTER.unpack(read_at(file, total - FOOTER.size, FOOTER.size))
@@ -236,12 +201,12 @@ def open_image(file: BinaryIO, want: Trust | None = None) -> Index:
     must(trailer_at >= 8, "shorter than its seek table states")
     trailer = read_at(file, trailer_at, 8 + END.size)
     must(trailer[:16] == struct.pack("<II", TRAILER, END.size) + b"sled-end", "no trailer")
-    _, version, zero, at, size, wanted, key, signature = END.unpack(trailer[8:])
+    _, version, zero, at, size, wanted, unused = END.unpack(trailer[8:])
     must(version == 1, f"trailer of version {version}", UNSUPPORTED)
-    must(zero == 0, "trailer")
+    must(zero == 0 and not any(unused), "trailer")
     must(at >= 8 and at + size == trailer_at, "the index is not at the position in the trailer")
     must(size <= INDEX_MAX, f"index of {size} bytes", UNSUPPORTED)
-    check_trust(wanted, key, signature, want or Trust())
+    must(digest in {None, f"sha256:{wanted.hex()}"}, f"digest is sha256:{wanted.hex()}")
     payload = read_at(file, at - 8, 8 + size)
     must(payload[:8] == struct.pack("<II", INDEX, size), "the index is no frame")
     must(hashlib.sha256(payload[8:]).digest() == wanted, "the index has another digest")
@@ -298,24 +263,10 @@ def read_disk(file: BinaryIO, index: Index, gaps: bool = True) -> Iterator[tuple
         at += chunk.frame if chunk else gap_bytes(size)
 
 
-def read_keys(path: Path) -> list[Ed25519PublicKey]:
-    """Every public key of a PEM file."""
-    found = [
-        load_pem_public_key(block)
-        for block in re.findall(
-            rb"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----\n?", path.read_bytes(), re.DOTALL
-        )
-    ]
-    keys = [key for key in found if isinstance(key, Ed25519PublicKey)]
-    if not keys or len(keys) != len(found):
-        raise ValueError(f"{path}: not Ed25519 public keys")
-    return keys
-
-
-def run(source: Path, want: Trust, raw: Path | None = None, chunks: bool = False) -> None:
+def run(source: Path, digest: str | None = None, raw: Path | None = None, chunks: bool = False) -> None:
     """Reads all of the image, with `chunks` all but its gaps."""
     with source.open("rb") as file, (raw or Path("/dev/null")).open("wb") as out:
-        index = open_image(file, want)
+        index = open_image(file, digest)
         for offset, data in read_disk(file, index, not chunks):
             if raw:
                 out.seek(offset)
@@ -328,15 +279,12 @@ def main() -> int:
     """Exit code."""
     parser = argparse.ArgumentParser(description="reads an image of Sled and checks every byte of it")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--keys", type=Path, help="PEM file of public keys, one of which must have signed it")
     parser.add_argument("--digest", help="that it must have, as sha256:<hex>")
-    parser.add_argument("--signature", help="signature beside the file, in base64")
     parser.add_argument("--chunks", action="store_true", help="do not read gap frames")
     parser.add_argument("--raw", type=Path, help="write the disk here")
     given = parser.parse_args()
     try:
-        keys = read_keys(given.keys) if given.keys else None
-        run(given.file, Trust(keys, given.digest, given.signature), given.raw, given.chunks)
+        run(given.file, given.digest, given.raw, given.chunks)
     except Refused as refusal:
         print(f"image.py: {given.file}: {refusal}", file=sys.stderr)
         return refusal.code

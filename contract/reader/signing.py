@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 FAILED, USAGE, INTEGRITY = 1, 2, 5
 NAME = "[a-z0-9][a-z0-9._-]{0,127}"
@@ -56,12 +58,12 @@ class Claim:
 
 
 def parse_floors(text: str) -> dict[str, str]:
-    """The date of each line; that of "v1" may be "refuse"."""
+    """The date of each line."""
     floors: dict[str, str] = {}
     for line in text.splitlines():
         words = line.split(" ")
         must(len(words) == 2 and re.fullmatch(NAME, words[0]) is not None, f"floor {line!r}", FAILED)
-        must(is_date(words[1]) or words == ["v1", "refuse"], f"floor {line!r}", FAILED)
+        must(is_date(words[1]), f"floor {line!r}", FAILED)
         must(words[0] not in floors, f"floor of {words[0]} twice", FAILED)
         floors[words[0]] = words[1]
     return floors
@@ -69,24 +71,36 @@ def parse_floors(text: str) -> dict[str, str]:
 
 def signed_bytes(claim: Claim, floors: dict[str, str]) -> bytes:
     """What the signature must be over."""
-    if claim.statement is None:
-        must(floors.get("v1") != "refuse", "signatures of version 1 are refused")
-        return b"sled-image-1:" + bytes.fromhex(claim.digest.removeprefix("sha256:"))
-    found = STATEMENT.fullmatch(claim.statement)
+    must(claim.statement is not None or claim.signature is not None, "not signed")
+    must(claim.statement is not None and claim.signature is not None, "a statement or a signature alone", USAGE)
+    statement = claim.statement or ""
+    found = STATEMENT.fullmatch(statement)
     if found is None or not is_date(found["signed"]):
-        raise Refused(f"statement {claim.statement!r}", USAGE)
-    must(claim.signature is not None, "a statement without a signature", USAGE)
+        raise Refused(f"statement {statement!r}", USAGE)
     must(found["digest"] == claim.digest, "the statement is of another digest")
     must(found["name"] == claim.name, "the statement is of another name")
     floor = floors.get(found["line"], "")
-    must(floor in {"", "refuse"} or found["signed"] >= floor, f"signed before {floor}")
-    return claim.statement.encode("ascii")
+    must(found["signed"] >= floor, f"signed before {floor}")
+    return statement.encode("ascii")
+
+
+def read_keys(path: Path) -> list[Ed25519PublicKey]:
+    """Every public key of a PEM file."""
+    found = [
+        load_pem_public_key(block)
+        for block in re.findall(
+            rb"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----\n?", path.read_bytes(), re.DOTALL
+        )
+    ]
+    keys = [key for key in found if isinstance(key, Ed25519PublicKey)]
+    if not keys or len(keys) != len(found):
+        raise ValueError(f"{path}: not Ed25519 public keys")
+    return keys
 
 
 def check(claim: Claim, keys: Iterable[Ed25519PublicKey], floor: str = "") -> None:
     """Refuses what is not signed by one of the keys, or not as the site's floors demand."""
     message = signed_bytes(claim, parse_floors(floor))
-    must(claim.signature is not None, "not signed")
     try:
         signature = base64.b64decode(claim.signature or "", validate=True)
     except binascii.Error as error:

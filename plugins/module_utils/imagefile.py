@@ -15,8 +15,8 @@ INDEX_MAX = 40 + 40 * 128 + 84 * (1 << 21)
 INDEX, TRAILER = 0x184D2A5A, 0x184D2A5B
 HEAD = struct.Struct("<8sIIQQII")
 PARTITION = struct.Struct("<QQQ16s")
-END = struct.Struct("<II8sIIQQ32s")
-TRAILER_FRAME = 8 + 136
+END = struct.Struct("<II8sIIQQ32s72s")
+TRAILER_FRAME = END.size
 
 Reader = Callable[[int, int], bytes]  # bytes of the file: position, size
 
@@ -66,9 +66,10 @@ def parse(read: Reader, size: int, place: str) -> Json:
     must(flags == 0 and magic == 0x8F92EAB1, "this is no image of Sled, or it was cut off")
     end = size - (8 + 8 * count + 9) - TRAILER_FRAME
     must(end >= 8, "shorter than its seek table states")
-    frame, payload, name, version, zero, at, length, stated = END.unpack(read(end, END.size))
+    frame, payload, name, version, zero, at, length, stated, unused = END.unpack(read(end, END.size))
     must((frame, payload, name) == (TRAILER, 136, b"sled-end"), "it has no trailer of an image")
-    must(version == 1 and zero == 0, f"its trailer has version {version}; 1 is read")
+    must(version == 1, f"its trailer has version {version}; 1 is read")
+    must(zero == 0 and not any(unused), "its trailer is damaged")
     must(8 <= at <= end and length == end - at and length <= INDEX_MAX, "its index is not where the trailer locates it")
     index = read(at - 8, 8 + length)
     must(index[:8] == struct.pack("<II", INDEX, length), "its index is not a separate frame")

@@ -55,7 +55,8 @@ options:
     type: str
   statement:
     description: >-
-      What signature is over, as sledc sign prints it, image 2 name=NAME line=LINE signed=DATE digest=DIGEST.
+      What signature is over, as sledc sign prints it, image 2 name=NAME line=LINE signed=DATE digest=DIGEST. Set
+      both or neither.
     type: str
   architecture:
     description: >-
@@ -154,7 +155,8 @@ def main() -> None:
     module = AnsibleModule(
         SPEC,
         mutually_exclusive=[("signature", "key")],
-        required_by={"statement": ["signature"], "line": ["key"], "file": ["key"]},
+        required_together=[("statement", "signature")],
+        required_by={"line": ["key"], "file": ["key"]},
         supports_check_mode=True,
     )
     run(module, ensure_image)

@@ -64,7 +64,7 @@ var Image = []Attribute{
 	{Name: "signature", Type: "string", ByHand: true, Default: "none", Pattern: "^([A-Za-z0-9+/]{86}==)?$", Form: "64 bytes in base64", Value: "BASE64", Flag: "signature",
 		Text: "Ed25519 signature of `statement`, 64 bytes in base64, as `sledc sign` prints it. It can be added or replaced later.", Help: "Ed25519 signature of the statement, in base64; may be added later"},
 	{Name: "statement", Type: "string", ByHand: true, Max: 512, Default: "none", Flag: "statement",
-		Text: "What `signature` is over, as `sledc sign` prints it, `image 2 name=NAME line=LINE signed=DATE digest=DIGEST`.", Help: "what the signature is over, as printed by sledc sign"},
+		Text: "What `signature` is over, as `sledc sign` prints it, `image 2 name=NAME line=LINE signed=DATE digest=DIGEST`. Set both or neither.", Help: "what the signature is over, as printed by sledc sign"},
 	{Name: "architecture", Type: "string", Fixed: true, Values: []string{"x86_64", "arm64"}, Default: "x86_64", Value: "NAME", Flag: "architecture",
 		Text: "Architecture of the system in it.", Help: "x86_64 (default) or arm64"},
 	{Name: "labels", Type: "map", Max: 64, Default: "none", Value: "KEY=VALUE", Flag: "label",

@@ -97,7 +97,7 @@ func TestImageIsFetched(t *testing.T) {
 	for name, one := range map[string]struct {
 		file  []byte
 		asked int64
-	}{"small": {load(t, "ok/signed"), 1}, "large": {large(t), 2}} {
+	}{"small": {load(t, "ok/gaps"), 1}, "large": {large(t), 2}} {
 		url, asked := serve(t, whole(one.file))
 		got, err := Fetcher{}.Fetch(t.Context(), url)
 		want, wrong := Parse(one.file)
@@ -151,7 +151,8 @@ func TestImagesAtFault(t *testing.T) {
 	cut := large(t)
 	for want, file := range map[string][]byte{
 		"does not end as an image": load(t, "bad/cut_by_a_byte"), "its index is damaged": load(t, "bad/flip_in_index"),
-		"half a signature": load(t, "bad/half_a_signature"), "has version 2, 1 is read": load(t, "bad/version_2_trailer"),
+		"its trailer is damaged":                          load(t, "bad/trailer_signature_of_version_1"),
+		"has version 2, 1 is read":                        load(t, "bad/version_2_trailer"),
 		"its index is not at the position in the trailer": cut[1000:],
 	} {
 		url, _ := serve(t, whole(file))

@@ -25,7 +25,6 @@ type Image struct {
 	FileBytes  int64  // size of the file
 	Sector     int64  // logical sector size of the disk, in bytes
 	Partitions []Partition
-	Key        string // id of the key that its trailer names, 16 hexadecimal digits; empty: unsigned. Not verified
 }
 
 // Partition of an image's disk, for people and tools.

@@ -7,12 +7,10 @@ import (
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Keys are the public keys of those who sign a site's images.
@@ -42,21 +40,13 @@ func ParseKeys(text []byte) (Keys, error) {
 	return keys, nil
 }
 
-// Signed reports whether the signature of an image is by one of the keys: over its statement, or over its digest if
-// there is none.
+// Signed reports whether the signature of an image is by one of the keys, and its statement of this image.
 func (k Keys) Signed(name, digest, statement, signature string) bool {
-	message := []byte(statement)
-	if statement == "" {
-		sum, err := hex.DecodeString(strings.TrimPrefix(digest, "sha256:"))
-		if err != nil {
-			return false
-		}
-		message = append([]byte("sled-image-1:"), sum...)
-	} else if parsed, err := ParseStatement(statement); err != nil || parsed.Fits(name, digest) != nil {
+	if parsed, err := ParseStatement(statement); err != nil || parsed.Fits(name, digest) != nil {
 		return false
 	}
 	made, err := base64.StdEncoding.DecodeString(signature)
 	return err == nil && slices.ContainsFunc(k, func(key ed25519.PublicKey) bool {
-		return ed25519.Verify(key, message, made)
+		return ed25519.Verify(key, []byte(statement), made)
 	})
 }

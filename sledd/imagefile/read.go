@@ -44,7 +44,7 @@ func read(total int64, from reader) (Image, error) {
 	return Image{
 		Digest: "sha256:" + hex.EncodeToString(t.digest[:]), Bytes: i.bytes, UsedBytes: i.used, FileBytes: total,
 		Sector:     i.sector,
-		Partitions: i.partitions, Key: t.key,
+		Partitions: i.partitions,
 	}, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 )
 
 // The end of an image: index, trailer and seek table, each a skippable frame of zstd.
@@ -28,7 +27,6 @@ var little = binary.LittleEndian
 type trailer struct {
 	at, size int64 // of the index payload
 	digest   [sha256.Size]byte
-	key      string
 }
 
 // parseFooter returns the size of the seek table's frame.
@@ -54,7 +52,7 @@ func parseTrailer(frame []byte, place int64) (trailer, error) {
 	if version := little.Uint32(p[8:]); version != 1 {
 		return t, refuse(unsupported, "its trailer has version %d, 1 is read", version)
 	}
-	if little.Uint32(p[12:]) != 0 {
+	if little.Uint32(p[12:]) != 0 || !isZero(p[64:]) {
 		return t, refuse(integrity, "its trailer is damaged")
 	}
 	t.at, t.size = number(p[16:]), number(p[24:])
@@ -65,13 +63,6 @@ func parseTrailer(frame []byte, place int64) (trailer, error) {
 		return t, refuse(unsupported, "its index has %d bytes, at most %d are read", t.size, indexMax)
 	}
 	copy(t.digest[:], p[32:])
-	key, signature := p[64:72], p[72:]
-	if isZero(key) != isZero(signature) {
-		return t, refuse(integrity, "its trailer has half a signature")
-	}
-	if !isZero(key) {
-		t.key = hex.EncodeToString(key)
-	}
 	return t, nil
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import zstandard
-from form import CHUNK, ENTRY, GRANULE, HEAD, KEY, MIB, PARTITION, Chunk, Disk, Parts, compress, parts_of, skippable
+from form import CHUNK, ENTRY, GRANULE, HEAD, MIB, PARTITION, Chunk, Disk, Parts, compress, parts_of, skippable
 
 RUN = 128 << 10
 Frame = Callable[[random.Random, bytes], bytes]
@@ -231,10 +231,10 @@ def sealed(draw: random.Random, parts: Parts) -> bytes:
         field = draw.choice(("version", "zero", "at", "size"))
         old = {"version": 1, "zero": 0, "at": len(parts.body()) + 8, "size": len(parts.index)}[field]
         bits = 32 if field in {"version", "zero"} else 64
-        return parts.seal(KEY, **{field: numbers(draw, old) % (1 << bits)})
+        return parts.seal(**{field: numbers(draw, old) % (1 << bits)})
     if what == 1:
         parts.table_edit = lambda table: changed_bytes(draw, table)
-    return parts.seal(KEY)
+    return parts.seal()
 
 
 def case(seed: int, number: int) -> Case:
@@ -247,7 +247,7 @@ def case(seed: int, number: int) -> Case:
         change_index(draw, parts)
     elif what == "frames":
         change_frames(draw, parts)
-    data = sealed(draw, parts) if what in {"index", "frames"} else parts.seal(KEY)
+    data = sealed(draw, parts) if what in {"index", "frames"} else parts.seal()
     if what == "bytes":
         data = changed_bytes(draw, data)
     digest = "sha256:" + hashlib.sha256(parts.index).hexdigest()

@@ -12,6 +12,7 @@ number, with which --first repeats it.
 from __future__ import annotations
 
 import argparse
+import base64
 import collections
 import hashlib
 import os
@@ -21,10 +22,12 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "contract/vectors/image"), str(TOP / "contract/reader")]
 import changes  # noqa: E402
+import form  # noqa: E402
 import image  # noqa: E402
 
 KEYS = TOP / "contract/vectors/image/keys/test.pub"
@@ -47,21 +50,21 @@ class Readers:
             print(f"{words[0]}: exit {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}")
         return done.returncode
 
-    def python(self, want: image.Trust, raw: Path, chunks: bool) -> int:
+    def python(self, digest: str, raw: Path, chunks: bool) -> int:
         """Exit code of the reader in Python, which is called and not started."""
         try:
-            image.run(self.work / "image", want, raw, chunks)
+            image.run(self.work / "image", digest, raw, chunks)
         except image.Refused as refusal:
             return refusal.code
         return 0
 
-    def of_the_file(self, want: image.Trust, beyond: bool) -> tuple[dict[str, int], dict[str, str]]:
+    def of_the_file(self, digest: str, beyond: bool) -> tuple[dict[str, int], dict[str, str]]:
         """Codes, and SHA-256 of the disks."""
-        file, plain, words = self.work / "image", self.work / "zstd.raw", ["-keys", KEYS, "-digest", want.digest]
+        file, plain = self.work / "image", self.work / "zstd.raw"
         codes = {
-            "sledc verify": self.call(self.sledc, "verify", f"in={file}", f"digest={want.digest}"),
-            "go": self.call(self.go, *words, "-raw", self.work / "go.raw", file),
-            "image.py": self.python(want, self.work / "python.raw", chunks=False),
+            "sledc verify": self.call(self.sledc, "verify", f"in={file}", f"digest={digest}"),
+            "go": self.call(self.go, "-digest", digest, "-raw", self.work / "go.raw", file),
+            "image.py": self.python(digest, self.work / "python.raw", chunks=False),
         }
         if set(codes.values()) != {0}:
             return codes, {}
@@ -70,27 +73,34 @@ class Readers:
         if zstd.returncode != 0 and beyond:  # it must not decode to something else
             return codes, {}
         codes["zstd -dc"] = zstd.returncode
-        return codes, {name: digest(self.work / f"{name}.raw") for name in ("go", "python", "zstd")}
+        return codes, {name: sum_of(self.work / f"{name}.raw") for name in ("go", "python", "zstd")}
 
-    def of_chunks(self, want: image.Trust) -> tuple[dict[str, int], dict[str, str]]:
+    def of_chunks(self, digest: str) -> tuple[dict[str, int], dict[str, str]]:
         """The same."""
         file, go, written = self.work / "image", self.work / "go.raw", self.work / "written.raw"
         written.unlink(missing_ok=True)
-        found = self.call(self.go, "-chunks", "-keys", KEYS, "-digest", want.digest, "-raw", go, file)
+        found = self.call(self.go, "-chunks", "-digest", digest, "-raw", go, file)
         if found == 0:
             written.write_bytes(b"\xa5" * go.stat().st_size)
-        place = [f"image=file://{file}", f"file={written}", f"digest={want.digest}"]
+        place = [f"image=file://{file}", f"file={written}", f"digest={digest}", *signed(digest)]
         codes = {
             "sledc write": self.call(self.sledc, "write", *place, "mode=full", "gaps=zero", "verify=none"),
             "go": found,
-            "image.py": self.python(want, self.work / "python.raw", chunks=True),
+            "image.py": self.python(digest, self.work / "python.raw", chunks=True),
         }
         if set(codes.values()) != {0}:
             return codes, {}
-        return codes, {name: digest(self.work / f"{name}.raw") for name in ("written", "go", "python")}
+        return codes, {name: sum_of(self.work / f"{name}.raw") for name in ("written", "go", "python")}
 
 
-def digest(path: Path) -> str:
+def signed(digest: str) -> list[str]:
+    """Operands of `sledc write` with the signature of an image of that digest, whatever is in it."""
+    statement = f"image 2 name=case line=case signed=2026-11-23T15:50:00Z digest={digest}"
+    signature = base64.b64encode(form.KEY.sign(statement.encode())).decode()
+    return ["name=case", f"statement={quote(statement)}", f"signature={quote(signature, safe='')}"]
+
+
+def sum_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -99,9 +109,8 @@ def disagreement(readers: Readers, case: changes.Case) -> tuple[int, str]:
     """Code of the readers of the file, and what they do not agree in."""
     (readers.work / "image").write_bytes(case.data)
     faults = []
-    want = image.Trust(image.read_keys(KEYS), case.digest)
-    first, first_disks = readers.of_the_file(want, case.beyond)
-    second, second_disks = readers.of_chunks(want)
+    first, first_disks = readers.of_the_file(case.digest, case.beyond)
+    second, second_disks = readers.of_chunks(case.digest)
     if len(set(first.values())) > 1 or first["go"] not in EXPECTED:
         faults.append(f"readers of the file: {first}")
     if len(set(second.values())) > 1 or second["go"] not in EXPECTED:

@@ -13,22 +13,12 @@ from ansible_collections.sled.fleet.contract.reader import image
 
 VECTORS = Path(__file__).parents[2] / "contract/vectors/image"
 CASES = [line.split() for line in (VECTORS / "manifest").read_text().splitlines()]
-TRUST = [line.split() for line in (VECTORS / "trust").read_text().splitlines()]
 
 
-def trust(keys: str, digest: str = "-", signature: str = "-") -> image.Trust:
-    """As the words of a line have it."""
-    return image.Trust(
-        None if keys == "-" else image.read_keys(VECTORS / "keys" / keys),
-        None if digest == "-" else digest,
-        None if signature == "-" else signature,
-    )
-
-
-def read(name: str, want: image.Trust, raw: Path | None = None, chunks: bool = False) -> int:
+def read(name: str, raw: Path | None = None, chunks: bool = False) -> int:
     """Exit code."""
     try:
-        image.run(VECTORS / name, want, raw, chunks)
+        image.run(VECTORS / name, None, raw, chunks)
     except image.Refused as refusal:
         return refusal.code
     return 0
@@ -36,17 +26,12 @@ def read(name: str, want: image.Trust, raw: Path | None = None, chunks: bool = F
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
 def test_vector(case: list[str], tmp_path: Path) -> None:
-    name, code, keys, raw, of_chunks = case
+    name, code, raw, of_chunks = case
     out = tmp_path / "raw"
     for chunks, wanted in ((False, code), (True, of_chunks)):
-        assert read(name, trust(keys), out, chunks) == int(wanted)
+        assert read(name, out, chunks) == int(wanted)
         if raw != "-" and wanted == "0":
             assert hashlib.sha256(out.read_bytes()).hexdigest() == raw
-
-
-@pytest.mark.parametrize(("name", "code", "keys", "digest", "signature"), TRUST)
-def test_signature_beside_the_file(name: str, code: str, keys: str, digest: str, signature: str) -> None:
-    assert read(name, trust(keys, digest, signature)) == int(code)
 
 
 def test_an_index_beyond_the_limits(tmp_path: Path) -> None:
@@ -55,9 +40,9 @@ def test_an_index_beyond_the_limits(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.seek(8 + size)
         file.write(struct.pack("<II", image.TRAILER, image.END.size))
-        file.write(image.END.pack(b"sled-end", 1, 0, 8, size, bytes(32), bytes(8), bytes(64)))
+        file.write(image.END.pack(b"sled-end", 1, 0, 8, size, bytes(32), bytes(72)))
         file.write(bytes(24) + image.FOOTER.pack(2, 0, 0x8F92EAB1))
-    assert read(str(tmp_path / "large"), trust("-")) == 3
+    assert read(str(tmp_path / "large")) == 3
 
 
 def test_every_file_is_in_the_manifest() -> None:
@@ -67,12 +52,11 @@ def test_every_file_is_in_the_manifest() -> None:
 
 
 def test_a_byte_changed_anywhere_is_refused() -> None:
-    data = (VECTORS / "ok/signed.raw.zst").read_bytes()
-    want = trust("test.pub")
+    data = (VECTORS / "ok/gaps.raw.zst").read_bytes()
     for at in range(len(data)):
         file = io.BytesIO(data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :])
         with pytest.raises(image.Refused):
-            for _ in image.read_disk(file, image.open_image(file, want)):
+            for _ in image.read_disk(file, image.open_image(file)):
                 pass
 
 
@@ -83,7 +67,7 @@ def test_a_free_tebibyte_has_the_size_that_the_page_states() -> None:
 
 def test_another_digest() -> None:
     with (VECTORS / "ok/gaps.raw.zst").open("rb") as file, pytest.raises(image.Refused):
-        image.open_image(file, image.Trust(digest="sha256:" + 64 * "0"))
+        image.open_image(file, "sha256:" + 64 * "0")
 
 
 def test_a_file_cut_anywhere_is_refused() -> None:
@@ -91,9 +75,3 @@ def test_a_file_cut_anywhere_is_refused() -> None:
     for size in range(len(data)):
         with pytest.raises(image.Refused):
             image.open_image(io.BytesIO(data[:size]))
-
-
-def test_keys_that_are_none(tmp_path: Path) -> None:
-    (tmp_path / "none.pem").write_text("nothing")
-    with pytest.raises(ValueError, match="not Ed25519"):
-        image.read_keys(tmp_path / "none.pem")

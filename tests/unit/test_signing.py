@@ -126,12 +126,9 @@ def test_a_registered_image_is_signed_later_and_by_another_key(sledd: Sledd, mod
     assert "No such file" in module(image, name="gaps-v1", key="/none")["msg"]
 
 
-def test_a_signature_of_the_digest_has_no_statement(sledd: Sledd, module: Run, tmp_path: Path) -> None:
-    module(image, **gaps(), key=make_key(tmp_path), file=str(GAPS))
-    module(image, name="gaps-v1", signature="A" * 86 + "==")
-    assert "statement" not in sledd.objects["images"]["gaps-v1"]
-    assert module(image, name="gaps-v1", key=str(tmp_path / "image.key"), file=str(GAPS))["changed"]
-    assert "statement" in sledd.objects["images"]["gaps-v1"]
+def test_statement_and_signature_come_together(module: Run) -> None:
+    for alone in ({"signature": "A" * 86 + "=="}, {"statement": STATEMENT}):
+        assert "required together" in module(image, **gaps(), **alone)["msg"]
 
 
 def test_nothing_is_signed_blindly(sledd: Sledd, module: Run, tmp_path: Path) -> None:
@@ -145,6 +142,7 @@ def test_nothing_is_signed_blindly(sledd: Sledd, module: Run, tmp_path: Path) ->
         "flip_in_index": "its index is damaged",
         "cut_by_a_byte": "no image of Sled",
         "trailer_magic": "no trailer",
+        "trailer_signature_of_version_1": "its trailer is damaged",
         "version_2_trailer": "has version 2",
         "trailer_index_past_end": "not where the trailer",
         "empty_file": "0 bytes",

@@ -2,7 +2,7 @@
 
 // Command go reads an image by ../../image.md alone, without libzstd.
 //
-//	go [-keys PEM] [-digest sha256:...] [-signature BASE64] [-chunks] [-raw OUT] FILE
+//	go [-digest sha256:...] [-chunks] [-raw OUT] FILE
 //
 // It checks every byte of the file; with -chunks it leaves out the gap frames, as a reader of chunks
 // does. -raw writes the disk. Exit code 2, 3 or 5 as in ../../exit-codes.md; 1 if a file cannot be read.
@@ -17,15 +17,13 @@ import (
 )
 
 type options struct {
-	keys, digest, signature, raw string
-	chunks                       bool
+	digest, raw string
+	chunks      bool
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.keys, "keys", "", "PEM file of public keys, one of which must have signed it")
 	flag.StringVar(&o.digest, "digest", "", "that it must have, as sha256:<hex>")
-	flag.StringVar(&o.signature, "signature", "", "signature beside the file, in base64")
 	flag.StringVar(&o.raw, "raw", "", "write the disk here")
 	flag.BoolVar(&o.chunks, "chunks", false, "do not read gap frames")
 	flag.Parse()
@@ -52,12 +50,6 @@ func codeOf(err error) int {
 }
 
 func run(path string, o options) (err error) {
-	want := trust{digest: o.digest, signature: o.signature}
-	if o.keys != "" {
-		if want.keys, err = readKeys(o.keys); err != nil {
-			return err
-		}
-	}
 	file, err := os.Open(path) //nolint:gosec // the file that the caller names
 	if err != nil {
 		return err
@@ -67,7 +59,7 @@ func run(path string, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	image, err := openImage(source{file, size}, want)
+	image, err := openImage(source{file, size}, o.digest)
 	if err != nil {
 		return err
 	}

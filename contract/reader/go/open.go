@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -27,14 +28,12 @@ type image struct {
 
 // trailer is what its payload states.
 type trailer struct {
-	at, size  int64 // of the index payload
-	digest    []byte
-	key       []byte
-	signature []byte
+	at, size int64 // of the index payload
+	digest   []byte
 }
 
-// openImage reads seek table, trailer and index, and proves them in the order of the contract.
-func openImage(s source, want trust) (*image, error) {
+// openImage reads seek table, trailer and index, and proves them in the order of the contract. An empty digest: any.
+func openImage(s source, digest string) (*image, error) {
 	tableAt, err := findTable(s)
 	if err != nil {
 		return nil, err
@@ -43,8 +42,8 @@ func openImage(s source, want trust) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := want.check(t); err != nil {
-		return nil, err
+	if found := "sha256:" + hex.EncodeToString(t.digest); digest != "" && digest != found {
+		return nil, refuse(integrity, "digest %s, want %s", found, digest)
 	}
 	frame, err := s.at(t.at-skippable, skippable+t.size)
 	if err != nil {
@@ -87,6 +86,8 @@ func findTable(s source) (int64, error) {
 	return at, nil
 }
 
+func isZero(p []byte) bool { return len(bytes.Trim(p, "\x00")) == 0 }
+
 func isFrame(frame []byte, magic uint32, size int64) bool {
 	return binary.LittleEndian.Uint32(frame) == magic && int64(binary.LittleEndian.Uint32(frame[4:])) == size
 }
@@ -106,7 +107,10 @@ func readTrailer(s source, at int64) (t trailer, err error) {
 	if f.u32() != 0 {
 		return t, refuse(integrity, "the trailer has a reserved field that is not 0")
 	}
-	t = trailer{f.number(), f.number(), f.bytes(32), f.bytes(8), f.bytes(64)}
+	t = trailer{f.number(), f.number(), f.bytes(32)}
+	if !isZero(f.bytes(72)) {
+		return t, refuse(integrity, "the trailer does not end with zeros")
+	}
 	if t.at < skippable || t.size < 0 || t.size > at || t.at+t.size != at {
 		return t, refuse(integrity, "the index has %d bytes at %d, and the trailer is at %d", t.size, t.at, at)
 	}
@@ -115,5 +119,3 @@ func readTrailer(s source, at int64) (t trailer, err error) {
 	}
 	return t, nil
 }
-
-func (t trailer) digestText() string { return "sha256:" + hex.EncodeToString(t.digest) }

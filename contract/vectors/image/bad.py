@@ -13,11 +13,9 @@ from form import (
     HEAD,
     KEY,
     MIB,
-    OTHER,
     PARTITION,
     compress,
     gap_frame,
-    key_id,
     parts_of,
     skippable,
     three,
@@ -73,7 +71,7 @@ def order_of_faults() -> dict[str, tuple[bytes, int]]:
 
 def bad_places() -> dict[str, bytes]:
     """Files cut, flipped, longer."""
-    whole, signed = parts_of(three()).seal(), parts_of(three()).seal(KEY)
+    whole = parts_of(three()).seal()
     table = len(whole) - TABLE
     trailer = table - 144
     index = trailer - len(parts_of(three()).index)
@@ -100,19 +98,20 @@ def bad_places() -> dict[str, bytes]:
         "flip_in_seek_table_head": flipped(whole, table + 5),
         "flip_in_seek_table_count": flipped(whole, -9),
         "flip_in_seek_table_flags": flipped(whole, -5),
-        "half_a_signature_key": flipped(whole, trailer + 8 + 64),
-        "half_a_signature": flipped(whole, trailer + 8 + 72),
+        "flip_in_trailer_zeros": flipped(whole, trailer + 8 + 64),
+        "flip_in_trailer_end": flipped(whole, table - 1),
         "no_image": b"".join(
             [compress(bytes(4096)), skippable(0x184D2A5E, struct.pack("<IIIB", 30, 4096, 1, 0) + b"\xb1\xea\x92\x8f")]
         ),
-        "signed_seek_table_flip": flipped(signed, table + 13),
     }
 
 
 def bad_trailer() -> dict[str, bytes]:
     """A trailer whose numbers are not the file's."""
     parts = parts_of(three())
+    digest = hashlib.sha256(parts.index).digest()
     return {
+        "trailer_signature_of_version_1": parts.seal(unused=bytes(8) + KEY.sign(b"sled-image-1:" + digest)),
         "trailer_magic": parts.seal(magic=b"sled-and"),
         "trailer_reserved": parts.seal(zero=1),
         "trailer_index_at_2_63": parts.seal(at=1 << 63),
@@ -231,19 +230,4 @@ def unsupported() -> dict[str, bytes]:
         "chunks_too_many": patched(32, "I", (1 << 25) + 1),
         "chunks_2_32": patched(32, "I", (1 << 32) - 1),
         "partitions_too_many": patched(36, "I", 129),
-    }
-
-
-def signatures() -> dict[str, bytes]:
-    """Images that are to be checked with test.pub."""
-    parts = parts_of(three())
-    other_digest = KEY.sign(b"sled-image-1:" + bytes(32))
-    bare = KEY.sign(hashlib.sha256(parts.index).digest())
-    return {
-        "signature_of_another_key": parts.seal(OTHER),
-        "signature_of_another_digest": parts.seal(KEY, signature=other_digest),
-        "signature_without_prefix": parts.seal(KEY, signature=bare),
-        "signature_flipped": flipped(parts.seal(KEY), -TABLE - 1),
-        "signature_key_id": parts.seal(KEY, id=key_id(OTHER)),
-        "signature_and_index_flipped": flipped(parts.seal(KEY), -TABLE - 144 - 1),
     }

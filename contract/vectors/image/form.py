@@ -110,7 +110,7 @@ class Parts:
         """Every frame before the index."""
         return b"".join(frame for frame, _ in self.frames)
 
-    def seal(self, key: Ed25519PrivateKey | None = None, **changed: int | bytes) -> bytes:
+    def seal(self, **changed: int | bytes) -> bytes:
         """The whole file, right for what the index has now; `changed` fields of the trailer are not."""
         body, index = self.body(), skippable(0x184D2A5A, bytes(self.index))
         digest = hashlib.sha256(self.index).digest()
@@ -121,10 +121,9 @@ class Parts:
             "at": len(body) + 8,
             "size": len(self.index),
             "digest": digest,
-            "id": key_id(key) if key else b"",
-            "signature": key.sign(b"sled-image-1:" + digest) if key else b"",
+            "unused": b"",
         }
-        packed = skippable(0x184D2A5B, struct.pack("<8sIIQQ32s8s64s", *(trailer | changed).values()))
+        packed = skippable(0x184D2A5B, struct.pack("<8sIIQQ32s72s", *(trailer | changed).values()))
         sizes = [(len(frame), size) for frame, size in self.frames] + [(len(index), 0), (len(packed), 0)]
         table = (
             b"".join(struct.pack("<II", *pair) for pair in sizes)
@@ -163,11 +162,6 @@ def parts_of(disk: Disk) -> Parts:
 def key_of(seed: int) -> Ed25519PrivateKey:
     """A key that everybody can make again."""
     return Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
-
-
-def key_id(key: Ed25519PrivateKey) -> bytes:
-    """Its name in a trailer."""
-    return hashlib.sha256(key.public_key().public_bytes_raw()).digest()[:8]
 
 
 KEY, OTHER = key_of(1), key_of(2)

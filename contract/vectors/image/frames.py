@@ -11,7 +11,6 @@ from bad import flipped
 from form import (
     CHUNK,
     HEAD,
-    KEY,
     MIB,
     RUN,
     Chunk,
@@ -147,7 +146,7 @@ def bad_gaps() -> dict[str, bytes]:
     def changed(frame: bytes) -> bytes:
         parts = parts_of(three())
         parts.frames[0] = (frame, MIB)
-        return parts.seal(KEY)
+        return parts.seal()
 
     right = gap_frame(MIB)
     return {
@@ -156,5 +155,5 @@ def bad_gaps() -> dict[str, bytes]:
         "gap_declares_less": changed(right[:6] + struct.pack("<I", MIB - 1) + right[10:]),
         "gap_ends_early": changed(right[:10] + bytes([right[10] | 1]) + right[11:]),
         "gap_is_noise": changed(bytes(len(right))),
-        "flip_in_gap": flipped(parts_of(three()).seal(KEY), 9),
+        "flip_in_gap": flipped(parts_of(three()).seal(), 9),
     }

@@ -4,18 +4,14 @@
 They are committed; a reader needs only them. `before/` has images of disks of ../disk, made by the sledc that did not
 have the rule of "What a writer keeps" yet: they stay readable, and are not made again.
 
-`manifest` has one line for each case: file, exit code of a reader of the file, keys to check with (`-`: none), SHA-256
-of the raw disk (`-`: neither kind of reader accepts it), exit code of a reader of chunks.
-
-`trust` has one line for each signature beside a file: file, exit code of both kinds of readers, keys, digest that is
-demanded (`-`: none), signature (`-`: none). All of its files are vectors of `manifest`.
+`manifest` has one line for each file: its name, exit code of a reader of the file, SHA-256 of the raw disk (`-`:
+neither kind of reader accepts it), exit code of a reader of chunks.
 
 The keys are made from fixed seeds and prove nothing: they are for tests only.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +25,6 @@ from bad import (
     bad_trailer,
     order_of_faults,
     seek_tables,
-    signatures,
     unsupported,
 )
 from cryptography.hazmat.primitives import serialization
@@ -40,30 +35,27 @@ from frames import bad_blocks, bad_frames, bad_gaps, bad_windows, match_block, w
 HERE = Path(__file__).parent
 
 
-def good() -> dict[str, tuple[Disk, Ed25519PrivateKey | None, str]]:
-    """Images that every reader takes: disk, signer, keys to check with."""
+def good() -> dict[str, Disk]:
+    """Images that every reader takes."""
     many = [(i * 4096, 4096, 0, b"data") for i in range(128)]
     odd = [(0, 0, 0, b"data"), (513, 4096, 1, b"data"), (513, MIB - 513, 0, b"ext4"), (4000, 1, 1, b"swap")]
     return {
-        "one_sector": (Disk(512, [Chunk(0, [0])]), None, "-"),
-        "one_chunk": (Disk(MIB, [Chunk(0, list(range(256)))]), None, "-"),
-        "no_chunk": (Disk(3 * MIB + 512, []), None, "-"),
-        "gaps": (three(), None, "-"),
-        "sector_4096": (Disk(4 * MIB, [Chunk(0, [0, 1]), Chunk(3 * MIB, [254, 255])], sector=4096), None, "-"),
-        "last_chunk_short": (Disk(2 * MIB + 4608, [Chunk(2 * MIB, [0, 1])]), None, "-"),
-        "last_chunk_partly_free": (Disk(2 * MIB + 4608, [Chunk(2 * MIB, [0])]), None, "-"),
-        "gap_64_mib": (Disk(65 * MIB, [Chunk(64 * MIB, [3])]), None, "-"),
-        "gap_over_64_mib": (Disk(200 * MIB, [Chunk(0, [0]), Chunk(150 * MIB, [9, 10])]), None, "-"),
-        "partitions_128": (Disk(MIB, [Chunk(0, [0, 255])], partitions=many), None, "-"),
-        "content_16_letters": (Disk(MIB, [Chunk(0, [0])], partitions=[(0, MIB, 4096, b"abcdefghijkl_678")]), None, "-"),
-        "partitions_odd": (Disk(MIB, [Chunk(0, [0])], partitions=odd), None, "-"),
-        "window_512_kib": (framed(windowed(0x48)), None, "-"),
-        "window_1_mib": (framed(windowed(0x50)), None, "-"),
-        "size_in_8_bytes": (framed(lambda data: reheaded(compress(data), 0xE4, size_of(data, 8))), None, "-"),
-        "sequence_of_runs": (framed(with_match), None, "-"),
-        "signed": (three(), KEY, "test.pub"),
-        "signed_by_the_second": (three(), OTHER, "both.pub"),
-        "signed_not_looked_at": (three(), OTHER, "-"),
+        "one_sector": Disk(512, [Chunk(0, [0])]),
+        "one_chunk": Disk(MIB, [Chunk(0, list(range(256)))]),
+        "no_chunk": Disk(3 * MIB + 512, []),
+        "gaps": three(),
+        "sector_4096": Disk(4 * MIB, [Chunk(0, [0, 1]), Chunk(3 * MIB, [254, 255])], sector=4096),
+        "last_chunk_short": Disk(2 * MIB + 4608, [Chunk(2 * MIB, [0, 1])]),
+        "last_chunk_partly_free": Disk(2 * MIB + 4608, [Chunk(2 * MIB, [0])]),
+        "gap_64_mib": Disk(65 * MIB, [Chunk(64 * MIB, [3])]),
+        "gap_over_64_mib": Disk(200 * MIB, [Chunk(0, [0]), Chunk(150 * MIB, [9, 10])]),
+        "partitions_128": Disk(MIB, [Chunk(0, [0, 255])], partitions=many),
+        "content_16_letters": Disk(MIB, [Chunk(0, [0])], partitions=[(0, MIB, 4096, b"abcdefghijkl_678")]),
+        "partitions_odd": Disk(MIB, [Chunk(0, [0])], partitions=odd),
+        "window_512_kib": framed(windowed(0x48)),
+        "window_1_mib": framed(windowed(0x50)),
+        "size_in_8_bytes": framed(lambda data: reheaded(compress(data), 0xE4, size_of(data, 8))),
+        "sequence_of_runs": framed(with_match),
     }
 
 
@@ -91,38 +83,6 @@ def three_hash() -> str:
     return framed(compress).raw_hash()
 
 
-def trust() -> list[str]:
-    """Lines of `trust`."""
-    digest = hashlib.sha256(parts_of(three()).index).digest()
-
-    def beside(key: Ed25519PrivateKey, message: bytes = digest) -> str:
-        return base64.b64encode(key.sign(b"sled-image-1:" + message)).decode()
-
-    mine, other = beside(KEY), beside(OTHER)
-    gaps, wanted = "ok/gaps.raw.zst", f"sha256:{digest.hex()}"
-    return [
-        f"{gaps} 0 - {wanted} -\n",
-        f"{gaps} 5 - sha256:{bytes(32).hex()} -\n",
-        f"{gaps} 5 test.pub sha256:{bytes(32).hex()} {mine}\n",
-        f"{gaps} 0 test.pub {wanted} {mine}\n",
-        f"{gaps} 5 test.pub {wanted} {other}\n",
-        f"{gaps} 0 both.pub - {other}\n",
-        f"{gaps} 0 - - {other}\n",
-        f"{gaps} 5 test.pub - {beside(KEY, bytes(32))}\n",
-        f"{gaps} 2 test.pub - {mine[:-4]}\n",
-        f"{gaps} 2 - - {mine[:-4]}\n",
-        f"{gaps} 2 test.pub - {mine[:-1]}\n",
-        f"{gaps} 2 test.pub - {'!' + mine[1:]}\n",
-        f"ok/signed.raw.zst 5 test.pub - {other}\n",
-        f"ok/signed.raw.zst 0 both.pub - {other}\n",
-        f"ok/signed_by_the_second.raw.zst 0 test.pub - {mine}\n",
-        f"bad/signature_flipped.raw.zst 0 test.pub - {mine}\n",
-        f"bad/signature_key_id.raw.zst 0 test.pub - {mine}\n",
-        f"bad/half_a_signature.raw.zst 5 test.pub - {mine}\n",
-        f"bad/half_a_signature_key.raw.zst 5 - - {mine}\n",
-    ]
-
-
 def write_keys() -> None:
     """The key pairs, for tests only."""
 
@@ -142,11 +102,9 @@ def main() -> None:
     """Writes every vector and the manifest."""
     lines = []
 
-    def put(
-        name: str, data: bytes, code: int, keys: str = "-", raw: str = "-", *, of_chunks: int | None = None
-    ) -> None:
+    def put(name: str, data: bytes, code: int, raw: str = "-", *, of_chunks: int | None = None) -> None:
         (HERE / name).write_bytes(data)
-        lines.append(f"{name} {code} {keys} {raw} {code if of_chunks is None else of_chunks}\n")
+        lines.append(f"{name} {code} {raw} {code if of_chunks is None else of_chunks}\n")
 
     for folder in ("ok", "bad", "keys"):
         (HERE / folder).mkdir(exist_ok=True)
@@ -155,10 +113,9 @@ def main() -> None:
     write_keys()
     for path in (HERE / "before").iterdir():
         frames = zstandard.ZstdDecompressor().stream_reader(path.read_bytes(), read_across_frames=True)
-        lines.append(f"before/{path.name} 0 - {hashlib.sha256(frames.read()).hexdigest()} 0\n")
-    for name, (disk, key, keys) in good().items():
-        data = parts_of(disk).seal(key)
-        put(f"ok/{name}.raw.zst", data, 0, keys, disk.raw_hash())
+        lines.append(f"before/{path.name} 0 {hashlib.sha256(frames.read()).hexdigest()} 0\n")
+    for name, disk in good().items():
+        put(f"ok/{name}.raw.zst", parts_of(disk).seal(), 0, disk.raw_hash())
     for group in (
         bad_places,
         bad_trailer,
@@ -177,11 +134,7 @@ def main() -> None:
     for name, (data, code) in order_of_faults().items():
         put(f"bad/{name}.raw.zst", data, code)
     for name, data in bad_gaps().items():
-        put(f"bad/{name}.raw.zst", data, 5, "test.pub", three_hash(), of_chunks=0)
-    for name, data in signatures().items():
-        put(f"bad/{name}.raw.zst", data, 5, "test.pub")
-    lines += ["ok/gaps.raw.zst 5 test.pub - 5\n", "ok/signed_by_the_second.raw.zst 5 test.pub - 5\n"]
-    (HERE / "trust").write_text("".join(trust()))
+        put(f"bad/{name}.raw.zst", data, 5, three_hash(), of_chunks=0)
     (HERE / "manifest").write_text("".join(sorted(lines)))
 
 

@@ -44,9 +44,9 @@ def sign(message: str | bytes, key: Ed25519PrivateKey = KEY) -> str:
     return base64.b64encode(key.sign(data)).decode("ascii")
 
 
-def version_1(digest: str = DIGEST, key: Ed25519PrivateKey = KEY) -> str:
-    """The signature of version 1 of a digest."""
-    return sign(b"sled-image-1:" + bytes.fromhex(digest[7:]), key)
+def version_1() -> str:
+    """A signature as there was before statements."""
+    return sign(b"sled-image-1:" + bytes.fromhex(DIGEST[7:]))
 
 
 def vector(
@@ -78,11 +78,6 @@ def good() -> dict[str, list[tuple[str, str]]]:
         "floor_before": vector(text(), floor=(f"{LINE} 2026-11-23T15:49:59Z",)),
         "floor_of_another_line": vector(text(), floor=("debian-13 2027-01-01T00:00:00Z",)),
         "floor_of_the_name": vector(text(), floor=(f"{NAME} 2027-01-01T00:00:00Z",)),
-        "version_1_refused_elsewhere": vector(text(), floor=("v1 refuse",)),
-        "version_1": vector(None, version_1()),
-        "version_1_by_the_second_key": vector(None, version_1(key=OTHER)),
-        "version_1_has_no_line": vector(None, version_1(), floor=(f"{LINE} 2027-01-01T00:00:00Z",)),
-        "version_1_line_of_that_name": vector(None, version_1(), floor=("v1 2027-01-01T00:00:00Z",)),
     }
 
 
@@ -155,6 +150,9 @@ def forms() -> dict[str, list[tuple[str, str]]]:
     unsigned = {
         "signature_missing": vector(text(), None),
         "signature_short": vector(text(), sign(text())[:-4]),
+        "signature_a_letter_less": vector(text(), sign(text())[:-1]),
+        "signature_alone": vector(None, sign(text())),
+        "signature_of_version_1_alone": vector(None, version_1()),
         "signature_not_base64": vector(text(), "?" + sign(text())[1:]),
     }
     return {f"form_{name}": vector(statement) for name, statement in statements.items()} | unsigned
@@ -175,11 +173,6 @@ def refused() -> dict[str, list[tuple[str, str]]]:
         "signature_of_the_hash": vector(text(), sign(bytes.fromhex(DIGEST[7:]))),
         "floor_a_second_later": vector(old, floor=(f"{LINE} {DATE}",)),
         "floor_a_year_later": vector(text(), floor=("debian-13 2020-01-01T00:00:00Z", f"{LINE} 2027-11-23T15:50:00Z")),
-        "version_1_of_another_digest": vector(None, version_1(OTHER_DIGEST)),
-        "version_1_by_a_stranger": vector(None, version_1(key=STRANGER)),
-        "version_1_is_a_statement": vector(None, sign(text())),
-        "version_1_refused": vector(None, version_1(), floor=("v1 refuse",)),
-        "version_1_refused_among_lines": vector(None, version_1(), floor=(f"{LINE} {DATE}", "v1 refuse")),
         "nothing": vector(None, None),
     }
 
@@ -192,8 +185,7 @@ def floors() -> dict[str, list[tuple[str, str]]]:
         "two_spaces": (f"{LINE}  {DATE}",),
         "no_date": (f"{LINE} yesterday",),
         "day": (f"{LINE} 2026-11-23",),
-        "refuse_of_a_line": (f"{LINE} refuse",),
-        "version_1_allowed": ("v1 allow",),
+        "refuse": (f"{LINE} refuse",),
         "upper_case": (f"Debian {DATE}",),
         "twice": (f"{LINE} {DATE}", f"{LINE} {DATE}"),
         "empty_line": ("", f"{LINE} {DATE}"),

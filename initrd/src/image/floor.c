@@ -26,27 +26,23 @@ static bool parse_line(const char *text, size_t size, struct floor_line *ret) {
 	*ret = (struct floor_line){0};
 	memcpy(ret->line, text, name);
 	memcpy(ret->date, space + 1, date);
-	return is_image_name(ret->line) && strlen(ret->date) == date &&
-	       (is_date(ret->date) || (!strcmp(ret->line, "v1") && !strcmp(ret->date, "refuse")));
+	return is_image_name(ret->line) && strlen(ret->date) == date && is_date(ret->date);
 }
 
 int floors_parse(const char *text, struct floors *ret, struct fault *fault) {
 	ret->count = 0;
-	ret->refuses_v1 = false;
 	for (unsigned number = 1; *text; number++) {
 		size_t size = strcspn(text, "\n");
 		struct floor_line line;
 		if (!text[size] || !parse_line(text, size, &line))
-			return fault_set(
-				fault, CODE_FAILED,
-				"line %u: \"%.*s\" is not LINE YYYY-MM-DDTHH:MM:SSZ and a line feed, nor \"v1 refuse\"",
-				number, (int)(size < 200 ? size : 200), text);
+			return fault_set(fault, CODE_FAILED,
+					 "line %u: \"%.*s\" is not LINE YYYY-MM-DDTHH:MM:SSZ and a line feed", number,
+					 (int)(size < 200 ? size : 200), text);
 		if (find(ret, line.line))
 			return fault_set(fault, CODE_FAILED, "line %u: %s has a floor already", number, line.line);
 		if (ret->count == FLOORS_MAX)
 			return fault_set(fault, CODE_FAILED, "line %u: more than %u floors", number, FLOORS_MAX);
 		ret->items[ret->count++] = line;
-		ret->refuses_v1 |= !strcmp(line.date, "refuse");
 		text += size + 1;
 	}
 	return 0;
@@ -58,7 +54,6 @@ int floors_read(const char *path, struct floors *ret, struct fault *fault) {
 	int r = file_read(path, FILE_MAX, &text, &size);
 
 	ret->count = 0;
-	ret->refuses_v1 = false;
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
@@ -72,7 +67,7 @@ int floors_read(const char *path, struct floors *ret, struct fault *fault) {
 int floors_check(const struct floors *floors, const struct statement *statement, struct fault *fault) {
 	const struct floor_line *floor = find(floors, statement->line);
 
-	if (!floor || !is_date(floor->date) || strcmp(statement->date, floor->date) >= 0)
+	if (!floor || strcmp(statement->date, floor->date) >= 0)
 		return 0;
 	return fault_set(fault, CODE_INTEGRITY,
 			 "image %s: signed %s, but this site accepts line %s only from %s on (" DEFAULT_FLOOR

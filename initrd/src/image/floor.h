@@ -16,7 +16,6 @@ struct floor_line {
 };
 
 struct floors {
-	bool refuses_v1; // signatures without a statement
 	size_t count;
 	struct floor_line items[FLOORS_MAX];
 };

@@ -9,37 +9,15 @@
 
 #include "base/cleanup.h"
 
-#define DOMAIN "sled-image-1:" // so that the signature is valid for nothing but an image
-
 static void free_key(EVP_PKEY **key) { EVP_PKEY_free(*key); }
 static void free_context(EVP_MD_CTX **context) { EVP_MD_CTX_free(*context); }
 
-struct message message_of_digest(const uint8_t digest[HASH]) {
-	struct message message = {.size = sizeof(DOMAIN) - 1 + HASH};
-
-	memcpy(message.data, DOMAIN, sizeof(DOMAIN) - 1);
-	memcpy(message.data + sizeof(DOMAIN) - 1, digest, HASH);
-	return message;
-}
-
-struct message message_of_statement(const char *text) {
-	struct message message = {.size = strnlen(text, STATEMENT_MAX)};
-
-	memcpy(message.data, text, message.size);
-	return message;
-}
-
-// Public half and id. False: not Ed25519.
+// False: not Ed25519.
 static bool take_public(const EVP_PKEY *key, struct key *ret) {
-	uint8_t hash[HASH];
 	size_t size = sizeof(ret->public);
 
-	if (EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519 || EVP_PKEY_get_raw_public_key(key, ret->public, &size) != 1)
-		return false;
-	if (EVP_Digest(ret->public, sizeof(ret->public), hash, NULL, EVP_sha256(), NULL) != 1)
-		return false;
-	memcpy(ret->id, hash, KEY_ID);
-	return true;
+	return EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 &&
+	       EVP_PKEY_get_raw_public_key(key, ret->public, &size) == 1;
 }
 
 // The next public key of a PEM file. NULL: there is none, or it is of another kind.
@@ -97,42 +75,38 @@ static int no_password(char *buffer, int size, int writing, void *context) {
 	return -1;
 }
 
-int key_sign(const char *path, const struct message *message, uint8_t ret_id[KEY_ID], uint8_t ret_signature[SIGNATURE],
-	     struct fault *fault) {
+int key_sign(const char *path, const char *statement, uint8_t ret[SIGNATURE], struct fault *fault) {
 	cleanup_file FILE *file = fopen(path, "re");
 	cleanup_with(free_key) EVP_PKEY *private = file ? PEM_read_PrivateKey(file, NULL, no_password, NULL) : NULL;
 	cleanup_with(free_context) EVP_MD_CTX *context = EVP_MD_CTX_new();
 	size_t size = SIGNATURE;
-	struct key key;
 
 	if (!file)
 		return fault_errno(fault, CODE_FAILED, errno, "%s: private key", path);
-	if (!private || !take_public(private, &key))
+	if (!private || EVP_PKEY_get_base_id(private) != EVP_PKEY_ED25519)
 		return fault_set(fault, CODE_FAILED,
 				 "%s: not an Ed25519 private key in PEM (openssl genpkey -algorithm ed25519 makes one)",
 				 path);
 	if (!context || EVP_DigestSignInit(context, NULL, NULL, NULL, private) != 1 ||
-	    EVP_DigestSign(context, ret_signature, &size, message->data, message->size) != 1)
+	    EVP_DigestSign(context, ret, &size, (const uint8_t *)statement, strlen(statement)) != 1)
 		return fault_set(fault, CODE_FAILED, "%s: libcrypto cannot sign with it", path);
-	memcpy(ret_id, key.id, KEY_ID);
 	return 0;
 }
 
-static bool made_by(const struct key *key, const struct message *message, const uint8_t signature[SIGNATURE]) {
+static bool made_by(const struct key *key, const char *statement, const uint8_t signature[SIGNATURE]) {
 	cleanup_with(free_key) EVP_PKEY *public = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key->public,
 									      sizeof(key->public));
 	cleanup_with(free_context) EVP_MD_CTX *context = EVP_MD_CTX_new();
 
 	return public && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, public) == 1 &&
-	       EVP_DigestVerify(context, signature, SIGNATURE, message->data, message->size) == 1;
+	       EVP_DigestVerify(context, signature, SIGNATURE, (const uint8_t *)statement, strlen(statement)) == 1;
 }
 
-const struct key *keys_verify(const struct keys *keys, const struct message *message,
-			      const uint8_t signature[SIGNATURE]) {
+bool keys_verify(const struct keys *keys, const char *statement, const uint8_t signature[SIGNATURE]) {
 	for (size_t i = 0; i < keys->count; i++)
-		if (made_by(&keys->items[i], message, signature))
-			return &keys->items[i];
-	return NULL;
+		if (made_by(&keys->items[i], statement, signature))
+			return true;
+	return false;
 }
 
 // Accepts only the text that signature_encode would write, so that each signature has exactly one form.

@@ -13,6 +13,7 @@
 #define SKIPPABLE_SEEK_TABLE 0x184D2A5Eu
 #define SEEK_MAGIC 0x8F92EAB1u
 #define SEEK_ENTRY 8u
+#define UNUSED 64u // from here on a trailer is zeros
 
 void skippable_write(uint32_t magic, uint32_t size, uint8_t *ret) {
 	put_le32(ret, magic);
@@ -29,8 +30,7 @@ void trailer_write(const struct trailer *trailer, uint8_t *ret) {
 	put_le64(p + 16, trailer->index_at);
 	put_le64(p + 24, trailer->index_size);
 	memcpy(p + 32, trailer->digest, HASH);
-	memcpy(p + 64, trailer->key, KEY_ID);
-	memcpy(p + 72, trailer->signature, SIGNATURE);
+	memset(p + UNUSED, 0, TRAILER - UNUSED);
 }
 
 int trailer_parse(const uint8_t *frame, struct trailer *ret, struct fault *fault) {
@@ -44,10 +44,13 @@ int trailer_parse(const uint8_t *frame, struct trailer *ret, struct fault *fault
 				 VERSION);
 	if (get_le32(p + 12) != 0)
 		return fault_set(fault, CODE_INTEGRITY, "image: the trailer is damaged");
+	if (!is_zero(p + UNUSED, TRAILER - UNUSED))
+		return fault_set(
+			fault, CODE_INTEGRITY,
+			"image: its trailer is not of this format, or has a signature of an unknown version: pack the disk "
+			"again, and sign the image with sledctl image sign");
 	*ret = (struct trailer){.index_at = get_le64(p + 16), .index_size = get_le64(p + 24)};
 	memcpy(ret->digest, p + 32, HASH);
-	memcpy(ret->key, p + 64, KEY_ID);
-	memcpy(ret->signature, p + 72, SIGNATURE);
 	return 0;
 }
 

@@ -7,13 +7,10 @@
 #define SKIPPABLE 8u // bytes before the payload of a skippable frame
 #define TRAILER 136u
 #define SEEK_FOOTER 9u
-#define SIGNATURE 64u
-#define KEY_ID 8u
 
 struct trailer {
 	uint64_t index_at, index_size; // payload
 	uint8_t digest[HASH];
-	uint8_t key[KEY_ID], signature[SIGNATURE];
 };
 
 // Head of a skippable frame, SKIPPABLE bytes.

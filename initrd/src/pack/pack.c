@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "image/gap_frame.h"
-#include "image/key.h"
 #include "image/layout.h"
 #include "pack/chunks.h"
 #include "pack/press.h"
@@ -69,13 +68,9 @@ static int put_index(struct packing *p, const uint8_t *data, size_t size, struct
 	return r;
 }
 
-static int put_trailer(struct packing *p, struct trailer *trailer, struct fault *fault) {
-	const struct message message = message_of_digest(trailer->digest);
+static int put_trailer(struct packing *p, const struct trailer *trailer, struct fault *fault) {
 	uint8_t frame[SKIPPABLE + TRAILER];
-	int r = p->order->key ? key_sign(p->order->key, &message, trailer->key, trailer->signature, fault) : 0;
 
-	if (r < 0)
-		return r;
 	trailer_write(trailer, frame);
 	return put(p, frame, sizeof(frame), fault);
 }

@@ -14,7 +14,6 @@ struct pack_order {
 	int level;	    // zstd
 	uint32_t sector;    // bytes; 0: that of the device, or to be found from the disk's content
 	bool drop_rest;	    // what nothing describes is free
-	const char *key;    // PEM of the private key to sign with; NULL: unsigned
 	const char *folder; // for temporary files, if partitions are not available as devices
 };
 

@@ -49,12 +49,8 @@
 	{"image", true, "where the image is fetched (URL, or several joined by ,)", NULL, check_urls}, \
 	{"digest", true, "SHA-256 of the image's index (sha256:<64 hex>)", NULL, check_digest}, \
 	{"name", false, "name of the image, which the statement must have (a-z 0-9 . _ -)", NULL, check_image_name}, \
-	{"statement", false, \
-	 "what is signed; default the digest alone (statement (image.md))", \
-	 NULL, check_statement}, \
-	{"signature", false, \
-	 "signature of the statement or digest; default the one in the image file (64 bytes in base64)", \
-	 NULL, check_signature}, \
+	{"statement", false, "what is signed (statement (image.md))", NULL, check_statement}, \
+	{"signature", false, "signature of the statement (64 bytes in base64)", NULL, check_signature}, \
 	{"unsigned", false, \
 	 "an image without a signature; allow counts only where /etc/sled/unsigned exists (default refuse)", \
 	 "refuse|allow", NULL}, \

@@ -69,8 +69,7 @@ bool image_folder_find(struct image_folder *folder, const uint8_t id[SESSION_ID]
 		return false;
 	snprintf(path, sizeof(path), "%s/%s", folder->path, name);
 	*ret = (struct image_file){0};
-	if (image_file_open_unchecked(path, NULL, ret, &fault) == 0 &&
-	    !memcmp(ret->image.trailer.digest, id, SESSION_ID))
+	if (image_file_open(path, NULL, ret, &fault) == 0 && !memcmp(ret->image.trailer.digest, id, SESSION_ID))
 		return true;
 	folder->count = 0; // the folder has changed
 	image_file_close(ret);

@@ -86,7 +86,7 @@ static void digest_write(const uint8_t hash[HASH], char ret[8 + 2 * HASH]) {
 // The index is compared with the digest afterwards.
 static int check_trust(const struct image_trust *trust, struct image *image, struct fault *fault) {
 	digest_write(image->trailer.digest, image->digest);
-	return trust_check(trust, &image->trailer, image->digest, &image->is_signed, fault);
+	return trust_check(trust, image->digest, fault);
 }
 
 static int read_index(struct tail *tail, struct image *image, struct fault *fault) {

@@ -12,7 +12,6 @@ struct image {
 	struct trailer trailer;
 	size_t index_size;
 	char digest[8 + 2 * HASH]; // "sha256:<hex>"
-	bool is_signed;		   // by one of `keys`
 };
 
 // Reads the end of the file in two or three ranges. The seek table must be the one that follows from the index. Code 5

@@ -75,7 +75,7 @@ static char *place_of(const char *upload) {
 
 // Checks every byte of the image on the server against the one that was made here.
 static int prove_upload(const char *upload, const struct packed *packed, struct fault *fault) {
-	const struct image_trust trust = {.digest = packed->digest, .allow_unsigned = true};
+	const struct image_trust trust = {.digest = packed->digest};
 	cleanup_with(urls_free) struct urls urls = {0};
 	cleanup_with(source_close) struct source *source = NULL;
 	cleanup_with(image_close) struct image image = {0};

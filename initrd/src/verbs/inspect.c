@@ -18,18 +18,6 @@ static unsigned percent(uint64_t part, uint64_t whole) {
 	return whole ? (unsigned)(100.0 * (double)part / (double)whole + 0.5) : 0;
 }
 
-static void print_signature(const struct image_file *o) {
-	const char *state = image_file_signature(o);
-	char key[2 * KEY_ID + 1];
-
-	image_file_key(o, key);
-	if (!strcmp(state, "none"))
-		puts("signature   none");
-	else
-		printf("signature   %s, key %s\n",
-		       strcmp(state, "good") ? "not checked (SLED_KEYS names no keys)" : "good", key);
-}
-
 static void print_partitions(const struct index *index) {
 	char start[32], bytes[32], used[32];
 
@@ -48,7 +36,6 @@ static void print_human(const struct image_file *o) {
 	char bytes[32], used[32], file[32];
 
 	printf("image       %s\ndigest      %s\n", image_file_name(o), o->image.digest);
-	print_signature(o);
 	printf("disk        %s (%llu bytes, sectors of %u)\n", human_bytes(index->bytes, bytes),
 	       (unsigned long long)index->bytes, index->sector);
 	printf("used        %s, %u %% of the disk, in %u chunks\n", human_bytes(index->used, used),
@@ -60,16 +47,12 @@ static void print_human(const struct image_file *o) {
 
 static void print_json(const struct image_file *o) {
 	const struct index *index = &o->image.index;
-	char key[2 * KEY_ID + 1];
 
-	image_file_key(o, key);
 	printf("{\"name\": ");
 	json_string(stdout, image_file_name(o));
-	printf(", \"digest\": \"%s\", \"signature\": \"%s\", \"key\": \"%s\"", o->image.digest, image_file_signature(o),
-	       key);
-	printf(", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, \"chunks\": %u, "
-	       "\"partitions\": [",
-	       (unsigned long long)index->bytes, index->sector, (unsigned long long)index->used,
+	printf(", \"digest\": \"%s\", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, "
+	       "\"chunks\": %u, \"partitions\": [",
+	       o->image.digest, (unsigned long long)index->bytes, index->sector, (unsigned long long)index->used,
 	       (unsigned long long)o->file_bytes, index->chunk_count);
 	for (uint32_t i = 0; i < index->partition_count; i++) {
 		const struct index_partition *p = &index->partitions[i];

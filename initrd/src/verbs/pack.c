@@ -22,7 +22,6 @@ const struct operand_rule pack_rules[] = {
 	 NULL, NULL},
 	{"out", true, "image file; an existing one is replaced once the new one is complete", NULL, NULL},
 	{"level", false, "zstd level, 1 to 19 (default 3)", NULL, check_level},
-	{"key", false, "PEM file with the Ed25519 private key to sign with", NULL, NULL},
 	{"sector", false, "logical sector size of the disk (default: that with which its content is found)", "512|4096",
 	 NULL},
 	{"gaps", false, "what lies outside of partitions and behind filesystems (default keep)", "keep|drop", NULL},
@@ -92,7 +91,6 @@ enum exit_code verb_pack(const struct operands *operands) {
 		.level = atoi(operands_get_or(operands, "level", "3")),
 		.sector = (uint32_t)atoi(operands_get_or(operands, "sector", "0")),
 		.drop_rest = !strcmp(operands_get_or(operands, "gaps", "keep"), "drop"),
-		.key = operands_get(operands, "key"),
 		.folder = folder ? folder : dirname(copy),
 	};
 	request.room = (struct import_room){.folder = request.order.folder, .limit = IMPORT_LIMIT};

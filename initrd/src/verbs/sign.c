@@ -45,9 +45,8 @@ static int sign(const struct operands *operands, const struct image_file *o, str
 	const char *name = operands_get(operands, "name"), *line = operands_get(operands, "line");
 	cleanup_with(text_free) struct text words = {0};
 	char text[STATEMENT_MAX], signature_text[89];
-	uint8_t id[KEY_ID], signature[SIGNATURE];
+	uint8_t signature[SIGNATURE];
 	struct statement statement = {0};
-	struct message message;
 	int r;
 
 	snprintf(statement.name, sizeof(statement.name), "%s", name);
@@ -58,8 +57,7 @@ static int sign(const struct operands *operands, const struct image_file *o, str
 	snprintf(statement.digest, sizeof(statement.digest), "%s", o->image.digest);
 	date_now(statement.date);
 	statement_write(&statement, text);
-	message = message_of_statement(text);
-	r = key_sign(operands_get(operands, "key"), &message, id, signature, fault);
+	r = key_sign(operands_get(operands, "key"), text, signature, fault);
 	if (r < 0)
 		return r;
 	signature_encode(signature, signature_text);
@@ -77,7 +75,7 @@ enum exit_code verb_sign(const struct operands *operands) {
 	int r = image_file_place(operands, &place, &fault);
 
 	if (r == 0)
-		r = image_file_open_unchecked(place, operands_get(operands, "digest"), &o, &fault);
+		r = image_file_open(place, operands_get(operands, "digest"), &o, &fault);
 	if (r == 0) {
 		print_content(&o);
 		r = sign(operands, &o, &fault);

@@ -19,8 +19,6 @@ const struct operand_rule verify_rules[] = {
 	{"in", false, "image file", NULL, NULL},
 	{"image", false, "instead: its URL, or several joined by ,", NULL, check_urls},
 	{"digest", false, "digest that the image must have", NULL, check_digest},
-	{"keys", false, "PEM file of public keys, one of which must have signed the file (default SLED_KEYS)", NULL,
-	 NULL},
 	{"disk", false, "disk to compare with the image (disk selector); it is only read", NULL, check_selector},
 	{"file", false, "raw file to compare with the image", NULL, NULL},
 	{0},
@@ -30,8 +28,8 @@ static int verify_file(struct image_file *o, struct progress *progress, struct f
 	int r = prove_file(o->source, &o->image, progress, fault);
 
 	if (r == 0)
-		printf("verify: %s is correct: %u chunks, %s, %s\n", image_file_name(o), o->image.index.chunk_count,
-		       o->image.digest, image_file_signature_text(o));
+		printf("verify: %s is correct: %u chunks, %s\n", image_file_name(o), o->image.index.chunk_count,
+		       o->image.digest);
 	return r;
 }
 
@@ -59,9 +57,9 @@ static size_t print_ranges(const struct index *index, const uint8_t *differ) {
 static void print_found(const struct device *device, const struct image_file *o, const struct compared *found) {
 	char used[32];
 
-	printf("verify: %s holds %s: %s in %u chunks, %s, %s%s%s\n", device->name, image_file_name(o),
+	printf("verify: %s holds %s: %s in %u chunks, %s%s%s\n", device->name, image_file_name(o),
 	       human_bytes(o->image.index.used, used), o->image.index.chunk_count, o->image.digest,
-	       image_file_signature_text(o), found->is_moved ? "; its GPT is that for a disk of another size" : "",
+	       found->is_moved ? "; its GPT is that for a disk of another size" : "",
 	       found->is_grown ? "; its last partition has grown" : "");
 }
 
@@ -119,8 +117,7 @@ enum exit_code verb_verify(const struct operands *operands) {
 	if (r == 0 && disk && file)
 		r = fault_set(&fault, CODE_USAGE, "disk= and file= exclude each other");
 	if (r == 0)
-		r = image_file_open_signed(place, operands_get(operands, "digest"), operands_get(operands, "keys"), &o,
-					   &fault);
+		r = image_file_open(place, operands_get(operands, "digest"), &o, &fault);
 	if (r == 0)
 		r = disk || file ? verify_disk(operands, &o, &progress, &fault) : verify_file(&o, &progress, &fault);
 	return r < 0 ? fault_print(&fault, "verify") : CODE_DONE;

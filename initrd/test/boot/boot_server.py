@@ -158,11 +158,17 @@ def initrd(system: Path, folder: Path) -> Path:
     return appended(system / "initrd.img", folder / "site", folder / "initrd.img")
 
 
-def packed(out: Path, folder: Path, disk: Path) -> tuple[Path, dict[str, Any]]:
-    """A signed image of the disk, and what sledd is to know of it besides name and URL."""
-    image = folder / "disk.raw.zst"
-    words = [out / "bin/sledc", "pack", f"in={disk}", f"out={image}", f"key={folder}/image.key", "json=yes"]
-    return image, dict(json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout))
+def packed(out: Path, folder: Path, disk: Path, name: str) -> tuple[Path, dict[str, Any]]:
+    """A signed image of the disk, and what sledd is to know of it besides its URL."""
+    image, sledc = folder / "disk.raw.zst", out / "bin/sledc"
+
+    def output(*words: str) -> str:
+        return subprocess.run([sledc, *words], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    spec = dict(json.loads(output("pack", f"in={disk}", f"out={image}", "json=yes")))
+    lines = output("sign", f"in={image}", f"name={name}", f"key={folder}/image.key").splitlines()
+    signed = dict(line.split(" ", 1) for line in lines)
+    return image, {"name": name, **spec, "statement": signed["statement"], "signature": signed["signature"]}
 
 
 def installed(server: Server, image: dict[str, Any], system: str, way: str, **node: str) -> None:

@@ -49,6 +49,7 @@ def write_to(image: Image, target: Path) -> None:
         f"file={target}",
         f"image=file://{image.path}",
         f"digest={image.digest}",
+        *image.signed,
         "mode=full",
         "gaps=keep",
         "verify=full",

@@ -45,14 +45,22 @@ def make_image() -> tuple[Path, Path, bytes]:
     chance = random.Random(20)
     chunks = [chance.randbytes(MIB // 2) + b"\1" * (MIB // 2) for _ in range(CHUNKS)]
     raw.write_bytes(b"".join([b"\2" * MIB, *chunks[1:]]))
-    words = [SLEDC, "pack", f"in={raw}", f"out={image}", f"key={KEYS}/test.key"]
+    words = [SLEDC, "pack", f"in={raw}", f"out={image}"]
     shown = subprocess.run(words, check=True, timeout=120, capture_output=True, text=True)
     found = re.search(r"sha256:([0-9a-f]{64})", shown.stdout)
     assert found, shown.stdout
     return raw, image, bytes.fromhex(found[1])
 
 
+def signed(image: Path) -> list[str]:
+    """Operands of `write` with its signature."""
+    words = [SLEDC, "sign", f"in={image}", f"key={KEYS}/test.key", "name=debian"]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
+    return shown.split("operands ")[1].split()
+
+
 RAW, IMAGE, DIGEST = make_image()
+SIGNED = signed(IMAGE)
 KEY = hmac.new(SECRET, DIGEST, hashlib.sha256).hexdigest()[:32]
 
 
@@ -100,7 +108,8 @@ class Writer:
         self.file = work / f"disk{node}"
         self.words = [
             SLEDC, "write", f"file={self.file}", f"image=http://{SERVER}/{IMAGE.name}",
-            f"digest=sha256:{DIGEST.hex()}", f"keys={KEYS}/both.pub", "mode=full", f"multicast={SERVER}:7001{key}",
+            f"digest=sha256:{DIGEST.hex()}", f"keys={KEYS}/both.pub", *SIGNED, "mode=full",
+            f"multicast={SERVER}:7001{key}",
         ]  # fmt: skip
         self.switch, self.node = switch, node
         self.process = self.start()

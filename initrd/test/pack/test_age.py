@@ -38,7 +38,7 @@ def check(kind: str, where: Path) -> dict[str, tuple[object, ...]]:
 
 def pack(size: int) -> Image:
     """Signed. Counts filesystems that are kept whole, by reason."""
-    done = sledc("pack", f"in={disk}", f"out={path}", f"key={work}/image.key", "level=1")
+    done = sledc("pack", f"in={disk}", f"out={path}", "level=1")
     expect(done, 0)
     image = Image.read(path)
     if sum(chunk.used.bit_count() for chunk in image.chunks) * 4096 >= size:
@@ -60,7 +60,14 @@ def there_and_back(kind: str, seed: int) -> int:
     else:
         disks.junk(target, life.size + (LARGER if way == "larger" else 0), seed + 1000)
     mode = "delta" if way == "delta" else "full"
-    words = [f"file={target}", f"image=file://{path}", f"digest={image.digest}", f"mode={mode}", "gaps=keep"]
+    words = [
+        f"file={target}",
+        f"image=file://{path}",
+        f"digest={image.digest}",
+        *image.signed,
+        f"mode={mode}",
+        "gaps=keep",
+    ]
     expect(sledc("write", *words, "verify=full"), 0)
     assert not image.wrong(target), "used blocks differ"
     after = check(kind, target)

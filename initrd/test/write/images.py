@@ -75,10 +75,11 @@ class Image(NamedTuple):
     index_at: int
     index_size: int
     chunks: list[Chunk]
+    signed: list[str]  # operands of `write`
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Trusts the file: it is fresh from pack."""
+        """Trusts the file: it is fresh from pack. Signs it."""
         data = path.read_bytes()
         frames = struct.unpack("<I", data[-9:-5])[0]
         trailer = data[len(data) - (8 + 8 * frames + 9) - 136 :][:136]
@@ -90,7 +91,10 @@ class Image(NamedTuple):
             entry = index[40 + 40 * partitions + 84 * i :][:84]
             offset, where, frame = struct.unpack("<QQI", entry[:20])
             chunks.append(Chunk(offset, where, frame, int.from_bytes(entry[20:52], "little"), entry[52:]))
-        return cls(path, "sha256:" + hashlib.sha256(index).hexdigest(), disk, at, size, chunks)
+        shown = sledc("sign", f"in={path}", "name=disk", f"key={work}/image.key")
+        expect(shown, 0)
+        signed = shown.stdout.split("operands ")[1].split()
+        return cls(path, "sha256:" + hashlib.sha256(index).hexdigest(), disk, at, size, chunks, signed)
 
     def wrong(self, disk: Path) -> list[Chunk]:
         """Chunks of which the disk does not hold what it should."""
@@ -150,7 +154,7 @@ def noise(seed: int, size: int, each: int = MIB) -> bytes:
 def pack(raw: Path, *words: str) -> Image:
     """A signed image of that disk."""
     path = raw.with_suffix(".raw.zst")
-    expect(sledc("pack", f"in={raw}", f"out={path}", f"key={work}/image.key", *words), 0)
+    expect(sledc("pack", f"in={raw}", f"out={path}", *words), 0)
     return Image.read(path)
 
 
@@ -249,7 +253,7 @@ class Request(http.server.BaseHTTPRequestHandler):
 
 def write_words(url: str, image: Image, *words: str) -> list[str]:
     """Operands of a write of that image."""
-    return ["write", "disk=only", f"image={url}", f"digest={image.digest}", "gaps=keep", *words]
+    return ["write", "disk=only", f"image={url}", f"digest={image.digest}", *image.signed, "gaps=keep", *words]
 
 
 def write(url: str, image: Image, disk: Path, *words: str) -> subprocess.CompletedProcess[str]:

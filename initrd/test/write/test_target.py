@@ -40,7 +40,13 @@ def some_image() -> Image:
 def write_file(image: Image, file: Path | str, *words: str) -> subprocess.CompletedProcess[str]:
     """As at a shell."""
     return sledc(
-        "write", f"file={file}", f"image=file://{image.path}", f"digest={image.digest}", *words, **environment()
+        "write",
+        f"file={file}",
+        f"image=file://{image.path}",
+        f"digest={image.digest}",
+        *image.signed,
+        *words,
+        **environment(),
     )
 
 

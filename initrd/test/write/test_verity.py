@@ -45,7 +45,17 @@ def there_and_back(superblock: bool) -> None:
     image = pack(make_disk("disk.raw", 40 * MIB, (MIB, root.read_bytes())))
     target, part = work / "target", work / "part"
     target.write_bytes(b"\xa5" * 40 * MIB)
-    expect(sledc("write", f"file={target}", f"image=file://{image.path}", f"digest={image.digest}", "gaps=zero"), 0)
+    expect(
+        sledc(
+            "write",
+            f"file={target}",
+            f"image=file://{image.path}",
+            f"digest={image.digest}",
+            *image.signed,
+            "gaps=zero",
+        ),
+        0,
+    )
     part.write_bytes(target.read_bytes()[MIB : MIB + PARTITION])
     assert verify(part, words) == 0, "veritysetup"
     data = bytearray(part.read_bytes())

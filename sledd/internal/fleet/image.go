@@ -34,18 +34,18 @@ func (f *Fleet) Images(ctx context.Context) (api.ImageList, error) {
 	return list, nil
 }
 
-// checkStatement refuses a statement that is not of this image. The signature over it is checked by the nodes, and by
-// sledd before it publishes a captured image.
+// checkStatement refuses a statement that is not of this image, or one without its signature, or a signature alone. The
+// signature is checked by the nodes, and by sledd before it publishes a captured image.
 func checkStatement(spec api.ImageSpec) error {
-	if spec.Statement == "" {
+	if spec.Statement == "" && spec.Signature == "" {
 		return nil
 	}
 	statement, err := imagefile.ParseStatement(spec.Statement)
 	if err == nil {
 		err = statement.Fits(spec.Name, spec.Digest)
 	}
-	if err == nil && spec.Signature == "" {
-		err = errors.New("the signature of the statement is missing: send both")
+	if (spec.Statement == "") != (spec.Signature == "") {
+		err = errors.New("statement and signature belong together: send both, as sledc sign prints them")
 	}
 	if err != nil {
 		return refusal.Value("body.statement", spec.Statement, err)

@@ -71,6 +71,9 @@ func TestImagesKeepTheirContent(t *testing.T) {
 	r.refused("other content", err, refusal.Conflict, "other content")
 	signed := image("d12")
 	signed.Signature = strings.Repeat("A", 86) + "=="
+	_, err = r.PutImage(t.Context(), "d12", signed, nodetx.Wanted{})
+	r.refused("a signature alone", err, refusal.Invalid, "belong together")
+	signed.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + signed.Digest
 	if _, err := r.PutImage(t.Context(), "d12", signed, nodetx.Wanted{}); err != nil {
 		t.Fatal(err)
 	}

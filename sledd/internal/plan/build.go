@@ -98,11 +98,8 @@ func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.Imag
 		}
 	}
 	operands := []string{"image", strings.Join(readable(image, upload), ","), "digest", image.Digest}
-	if image.Statement != "" {
-		operands = append(operands, "name", image.Name, "statement", image.Statement)
-	}
 	if image.Signature != "" {
-		operands = append(operands, "signature", image.Signature)
+		operands = append(operands, "name", image.Name, "statement", image.Statement, "signature", image.Signature)
 	}
 	if binding.AllowUnsigned {
 		operands = append(operands, "unsigned", "allow")

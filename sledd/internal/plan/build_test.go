@@ -35,11 +35,9 @@ func image() *api.ImageSpec {
 
 // TestDraft looks at the steps up to configure, without the operands that are the same everywhere.
 func TestDraft(t *testing.T) {
-	signed, signature := image(), strings.Repeat("A", 86)+"=="
-	signed.Signature = signature
-	stated := image()
-	stated.Signature = signature
-	stated.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + digest
+	signed := image()
+	signed.Signature = strings.Repeat("A", 86) + "=="
+	signed.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + digest
 	const wipe, write = "wipe disks=only level=", "write disk=only image=http://a/i,http://b/i digest=" + digest
 	for _, c := range []struct {
 		name  string
@@ -56,11 +54,9 @@ func TestDraft(t *testing.T) {
 		{"auto leaves what is not needed", api.BindingSpec{Image: "d12", Mode: "auto", Wipe: "signatures"}, image(),
 			write + " mode=auto gaps=discard\n"},
 		{"signed", api.BindingSpec{Image: "d12", Verify: "full"}, signed,
-			wipe + "empty\n" + write + " signature=" + strings.Repeat("A", 86) + "%3D%3D mode=full gaps=keep verify=full\n"},
-		{"signed with a statement", api.BindingSpec{Image: "d12"}, stated,
 			wipe + "empty\n" + write + " name=d12 statement=image%202%20name%3Dd12%20line%3Dd" +
 				"%20signed%3D2026-11-23T15:50:00Z%20digest%3D" + digest + " signature=" + strings.Repeat("A", 86) +
-				"%3D%3D mode=full gaps=keep\n"},
+				"%3D%3D mode=full gaps=keep verify=full\n"},
 		{"unsigned", api.BindingSpec{Image: "d12", AllowUnsigned: true}, image(),
 			wipe + "empty\n" + write + " unsigned=allow mode=full gaps=keep\n"},
 		{"wipe only", api.BindingSpec{Mode: "delta"}, nil, "wipe disks=all level=empty\nidle\n"},
@@ -145,6 +141,7 @@ func TestCapturedImageIsReadOverTLSUntilItIsSigned(t *testing.T) {
 		strings.Repeat("A", 86) + "==": strings.Join(captured.URLs, ","),
 	} {
 		captured.Signature = signature
+		captured.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + digest
 		p, err := plan.Draft(request(node, api.BindingSpec{Image: "d12"}, captured))
 		if err != nil {
 			t.Fatal(err)
@@ -160,6 +157,7 @@ func TestDraftRefusesWhatCannotBeDone(t *testing.T) {
 	nowhere.Disk = ""
 	broken := image()
 	broken.Signature = "AAAA"
+	broken.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + digest
 	for name, c := range map[string]struct {
 		node   api.NodeSpec
 		spec   api.BindingSpec

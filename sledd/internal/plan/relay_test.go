@@ -50,6 +50,7 @@ func TestFetchFromARelay(t *testing.T) {
 		}
 		fetched := image()
 		fetched.URLs, fetched.Signature = c.urls, strings.Repeat("A", 86)+"=="
+		fetched.Statement = "image 2 name=d12 line=d signed=2026-11-23T15:50:00Z digest=" + digest
 		labeled := node
 		labeled.Labels = labels
 		asked := request(labeled, api.BindingSpec{Image: "d12"}, fetched)

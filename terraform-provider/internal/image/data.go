@@ -64,7 +64,7 @@ func described() map[string]schema.Attribute {
 		"signature": schema.StringAttribute{Computed: true,
 			MarkdownDescription: "Ed25519 signature of the statement, in base64; null when there is none."},
 		"statement": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "What the signature is over; null for the digest alone."},
+			MarkdownDescription: "What the signature is over; null when there is none."},
 		"architecture": schema.StringAttribute{Computed: true, MarkdownDescription: "`x86_64` or `arm64`."},
 		"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "Its labels."},

@@ -29,7 +29,7 @@ func TestAccDataSources(t *testing.T) {
 	s := acctest.Start(t)
 	for _, spec := range []api.ImageSpec{
 		{Name: "debian-12-v1", Labels: map[string]string{"os": "debian", "track": "stable"}, UsedBytes: 5,
-			Signature: signature},
+			Statement: statementOf("debian-12-v1"), Signature: signature},
 		{Name: "debian-13-v1", Labels: map[string]string{"os": "debian"}, Architecture: "arm64"},
 		{Name: "ubuntu-24-v1"},
 	} {

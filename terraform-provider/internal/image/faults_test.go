@@ -34,7 +34,7 @@ func TestAccImageCannotBeRead(t *testing.T) {
 		"want http://HOST/PATH or https":  declare("i", "ftp://a/i"),
 		"want a-z 0-9 . _ -, at most 128": declare("I", nobody),
 		"want 64 bytes in base64": declare("i", nobody,
-			`signature = "x"`),
+			`statement = "y"`, `signature = "x"`),
 		"want sha256: and 64 of": declare("i", nobody,
 			`digest = "x"`),
 	} {
@@ -110,7 +110,7 @@ func TestAccPlanIsStale(t *testing.T) {
 	url := site + "/ok/gaps.raw.zst"
 	cli := acctest.NewCLI(t, config(s.URL, declare("i", url)))
 	cli.Apply()
-	cli.Write(config(s.URL, declare("i", url, `signature = "`+signature+`"`)))
+	cli.Write(config(s.URL, declare("i", url, signedBy("i", signature))))
 	cli.Must("plan", "-out=saved")
 	sign(t, s, "i", another)
 	cli.Fails("Changed since the plan was made: could not change image i .* Nothing was written", "apply", "saved")
@@ -148,7 +148,7 @@ func TestAccSleddIsBroken(t *testing.T) {
 	site, _ := publish(t)
 	url := site + "/ok/gaps.raw.zst"
 	proxy := acctest.NewProxy(t, s.URL)
-	signed := config(proxy.URL, declare("i", url, `signature = "`+signature+`"`))
+	signed := config(proxy.URL, declare("i", url, signedBy("i", signature)))
 	cli := acctest.NewCLI(t, config(proxy.URL, ""))
 	cli.Apply() // a state file, so that it can stay as it is
 	cli.Write(config(proxy.URL, declare("i", url)))

@@ -63,12 +63,22 @@ func declare(name, url string, lines ...string) string {
 // given is all that has to be known of ok/gaps.
 var given = []string{`digest = "` + gapsDigest + `"`, "bytes = 8388608", "file_bytes = 1283"}
 
+// statementOf is what the signature of ok/gaps under that name is over.
+func statementOf(name string) string {
+	return "image 2 name=" + name + " line=gaps signed=2026-11-23T15:50:00Z digest=" + gapsDigest
+}
+
+// signedBy declares signature and statement of such an image.
+func signedBy(name, signature string) string {
+	return fmt.Sprintf("statement = %q\n  signature = %q", statementOf(name), signature)
+}
+
 // sign registers a signature as sledctl does.
 func sign(t *testing.T, s *sleddtest.Sledd, name, signature string) {
 	t.Helper()
 	image, err := s.Client().Image(t.Context(), name)
 	if err == nil {
-		image.Signature = signature
+		image.Statement, image.Signature = statementOf(name), signature
 		_, err = s.Client().PutImage(t.Context(), image.ImageSpec)
 	}
 	if err != nil {

@@ -97,8 +97,8 @@ func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 					"sign` prints it. It can be added or replaced " +
 					"later, in place. Default: the one that is registered, such as by `playbooks/images.yml`, or none.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-				Validators: []validator.String{stringvalidator.RegexMatches(signaturePattern,
-					"want 64 bytes in base64")}},
+				Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("statement")),
+					stringvalidator.RegexMatches(signaturePattern, "want 64 bytes in base64")}},
 			"architecture": schema.StringAttribute{Optional: true, Computed: true,
 				Default:             stringdefault.StaticString(defaultArchitecture),
 				MarkdownDescription: "`x86_64` or `arm64`. Default `x86_64`. A change replaces the image.",
@@ -115,11 +115,9 @@ func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 func statementSchema() schema.Attribute {
 	return schema.StringAttribute{Optional: true, Computed: true,
 		MarkdownDescription: "What `signature` is over, as `sledc sign` prints it: `image 2 name=... line=... " +
-			"signed=... digest=...`. Set both or neither. Without it a `signature` that is set is over the digest " +
-			"alone. Default: the one that is registered, or none.",
-		PlanModifiers: []planmodifier.String{followSignature{}},
-		Validators: []validator.String{
-			stringvalidator.AlsoRequires(path.MatchRoot("signature"))}}
+			"signed=... digest=...`. Set both or neither. Default: the one that is registered, or none.",
+		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		Validators:    []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("signature"))}}
 }
 
 func partitionsSchema() schema.Attribute {

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -138,7 +139,7 @@ func TestAccImageIsSigned(t *testing.T) {
 	site, _ := publish(t)
 	url := site + "/ok/gaps.raw.zst"
 	header := acctest.Header(s.URL)
-	signed := `signature = "` + signature + `"`
+	signed := signedBy("gaps", signature)
 	unchanged := func(name string) plancheck.PlanCheck {
 		return plancheck.ExpectKnownValue(address, at(name), knownvalue.NotNull())
 	}
@@ -274,7 +275,7 @@ func TestAccImportOfWhatPlaybooksRegister(t *testing.T) {
 			},
 			{
 				Config: acctest.Header(s.URL) + declare("captured", "http://10.77.0.1/images/captured",
-					`signature = "`+signature+`"`),
+					strings.ReplaceAll(signedBy("captured", signature), gapsDigest, sleddtest.DigestOf("captured"))),
 				Check: resource.TestCheckResourceAttr(address, "signature", signature),
 			},
 		},
@@ -285,24 +286,19 @@ func TestAccImageHasTheStatementOfItsSignature(t *testing.T) {
 	s := acctest.Start(t)
 	site, _ := publish(t)
 	url, header := site+"/ok/gaps.raw.zst", acctest.Header(s.URL)
-	text := "image 2 name=gaps line=gaps signed=2026-11-23T15:50:00Z digest=" + gapsDigest
-	statement, signed := `statement = "`+text+`"`, `signature = "`+signature+`"`
-	step := func(want knownvalue.Check, lines ...string) resource.TestStep {
-		return resource.TestStep{Config: header + declare("gaps", url, lines...),
-			ConfigPlanChecks:  acts(plancheck.ResourceActionUpdate),
-			ConfigStateChecks: []statecheck.StateCheck{holds("statement", want)}}
-	}
+	statement, signed := `statement = "`+statementOf("gaps")+`"`, `signature = "`+signature+`"`
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
 		Steps: []resource.TestStep{
 			{Config: header + declare("gaps", url, statement), ExpectError: regexp.MustCompile(`signature`)},
+			{Config: header + declare("gaps", url, signed), ExpectError: regexp.MustCompile(`statement`)},
 			{Config: header + declare("gaps", url),
 				ConfigStateChecks: []statecheck.StateCheck{holds("statement", knownvalue.Null())}},
-			step(knownvalue.StringExact(text), statement, signed),
+			{Config: header + declare("gaps", url, statement, signed),
+				ConfigPlanChecks:  acts(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: []statecheck.StateCheck{holds("statement", knownvalue.StringExact(statementOf("gaps")))}},
 			{Config: header + declare("gaps", url), PlanOnly: true},
-			step(knownvalue.Null(), `signature = "`+another+`"`), // over the digest alone
-			step(knownvalue.StringExact(text), statement, signed),
-			{Config: header + declare("gaps", url, `statement = "`+text+`0"`, signed),
+			{Config: header + declare("gaps", url, `statement = "`+statementOf("gaps")+`0"`, signed),
 				ExpectError: regexp.MustCompile(`is not a statement of an image`)},
 		},
 	})

@@ -68,7 +68,7 @@ static inline int hosted_read_left(struct hosted *h, struct source *source, stru
 }
 
 static inline int hosted_read_start(struct hosted *h, struct source *source, struct fault *fault) {
-	struct image_trust trust = {.digest = h->world->digest_text, .allow_unsigned = true};
+	struct image_trust trust = {.digest = h->world->digest_text};
 	cleanup_with(image_close) struct image image = {0};
 	cleanup_free uint8_t *head = malloc(CHUNK);
 	int r = head ? image_open(source, &trust, &image, fault) : -ENOMEM;

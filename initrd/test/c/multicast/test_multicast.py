@@ -41,11 +41,18 @@ def make(name: str, disk: bytes) -> tuple[Path, bytes]:
     raw, image = work / f"{name}.raw", images / f"{name}.raw.zst"
     images.mkdir(exist_ok=True)
     raw.write_bytes(disk)
-    subprocess.run([SLEDC, "pack", f"in={raw}", f"out={image}", f"key={KEYS}/test.key"], check=True, timeout=60)
+    subprocess.run([SLEDC, "pack", f"in={raw}", f"out={image}"], check=True, timeout=60)
     shown = subprocess.run([SLEDC, "inspect", f"in={image}"], capture_output=True, text=True, check=True, timeout=60)
     found = re.search(r"sha256:([0-9a-f]{64})", shown.stdout)
     assert found, shown.stdout
     return image, bytes.fromhex(found[1])
+
+
+def signed(image: Path) -> list[str]:
+    """Operands of `write` with its signature."""
+    words = [SLEDC, "sign", f"in={image}", f"key={KEYS}/test.key", f"name={image.name.split('.')[0]}"]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
+    return shown.split("operands ")[1].split()
 
 
 def noise(chunks: int) -> bytes:
@@ -101,7 +108,8 @@ class Writer:
         digest = DIGEST if image == IMAGE else SMALL_DIGEST
         command = [
             SLEDC, "write", f"file={self.file}", f"image={url or f'file://{image}'}", f"digest=sha256:{digest.hex()}",
-            f"keys={KEYS}/both.pub", f"mode={mode}", f"multicast={address}:{port}{key}", f"expected={expected}",
+            f"keys={KEYS}/both.pub", *signed(image), f"mode={mode}",
+            f"multicast={address}:{port}{key}", f"expected={expected}",
         ]  # fmt: skip
         environment = {**os.environ, "SLED_TEST_IDLE": str(patience)}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)

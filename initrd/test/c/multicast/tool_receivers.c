@@ -42,7 +42,7 @@ static double number(const struct operands *operands, const char *key) {
 static void open_image(const char *path) {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	off_t size = lseek(fd, 0, SEEK_END);
-	struct image_trust trust = {.allow_unsigned = true};
+	struct image_trust trust = {0};
 	static struct urls urls;
 	static struct image image;
 	cleanup_with(source_close) struct source *source = NULL;

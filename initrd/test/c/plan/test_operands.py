@@ -26,7 +26,7 @@ VECTORS = Path(os.environ["SLED_VECTORS"])
 SLEDC = program.for_tests()
 WORDS = yaml.safe_load((TEST.parents[1] / "contract/words/steps.yml").read_text(encoding="utf-8"))
 KEY = VECTORS / "image/keys/test.key"
-IMAGE = VECTORS / "image/ok/signed.raw.zst"
+IMAGE = VECTORS / "image/ok/gaps.raw.zst"
 work = Path(tempfile.mkdtemp())
 
 # The double answers as on a node; the build for tests has read the operands before. It runs only verbs that are given a
