@@ -32,11 +32,8 @@ def mac(number: int) -> str:
 class Sledd:
     """Runs at `url` while it is entered, with `nodes` nodes and the images `images`."""
 
-    def __init__(
-        self, nodes: int, images: tuple[str, ...], program: str = SLEDD, options: list[str] | None = None
-    ) -> None:
+    def __init__(self, nodes: int, images: tuple[str, ...]) -> None:
         self.nodes, self.images = nodes, images
-        self._command = [program, *(options or [])]
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.url = f"http://{self.address}"
@@ -47,7 +44,7 @@ class Sledd:
         (home / "token").write_text(TOKEN, encoding="ascii")
         (home / "token").chmod(0o600)
         command = [
-            *self._command,
+            SLEDD,
             "--data-dir",
             str(home / "data"),
             "--listen",

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from hosted import fair, late, scaling, slow
-from hostile import hostile
 from measure import save
 from plot import bars as draw
 from relays import relay
@@ -30,7 +29,6 @@ CASES = {
     "unicast": unicast,
     "rivals": rivals,
     "death": death,
-    "hostile": hostile,
     "fair": fair,
     "delta": delta,
     "relay": relay,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pack.py DIRECTORY OUT: how fast a disk becomes an image, beside other tools, in the same interleaved rounds.
 
-Run by `make bench-pack`, which builds sledc of the commit BEFORE, too.
+Run by `make bench-pack`.
 
 DIRECTORY holds what `bench/disk` made; all read the same disk, at zstd level 3, on all cores. partclone packs the root
 filesystem only.
@@ -20,7 +20,6 @@ from plot import bars
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SLEDC = "build/bin/sledc"
-BEFORE = Path("build/bench/before/bin/sledc")
 ROOT_AT, ROOT_BYTES = 66 << 20, (8 << 30) - (67 << 20)
 
 
@@ -47,8 +46,6 @@ def main() -> None:
         ),
         Contestant("zstd", f"zstd -3 -T0 -qf -o {made} {disk}"),
     ]
-    if BEFORE.exists():
-        contestants.insert(1, Contestant("before", f"{BEFORE} pack in={disk} out={made} >/dev/null"))
     try:
         for one in contestants:
             run(one.command)  # warm-up, not counted

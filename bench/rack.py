@@ -135,9 +135,9 @@ class Rack:
         return self.switch.start(str(node), *command, stdout=subprocess.PIPE)
 
 
-def multicast(*words: str, nodes: int = 1, key: str = "") -> list[str]:
+def multicast(*words: str, nodes: int = 1) -> list[str]:
     """Operands of a write that may use it, as the plan of one of so many nodes has them."""
-    return [f"multicast={SERVER}:7001{key and '/'}{key}", f"expected={nodes}", *words]
+    return [f"multicast={SERVER}:7001", f"expected={nodes}", *words]
 
 
 def wait_all(processes: list[subprocess.Popen[str]]) -> list[Ended]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """terraform.py OUT: what plans and applies of many machines cost, with every CLI that is found.
 
-Run by `make bench-terraform`, which builds provider and sledd of the commit BEFORE, too.
+Run by `make bench-terraform`, which builds provider and sledd.
 
 OUT.json and a table. CPU seconds are those of the CLI and the provider together; those of sledd stand apart. `bytes` is
 the size of the state. SIZES=bindings:10000 measures less.
@@ -18,12 +18,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from fleet import SLEDD, TOKEN, Sledd, mac
+from fleet import TOKEN, Sledd, mac
 from measure import Contestant, figures_table, run, save, summary
 
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
@@ -61,6 +58,7 @@ resource "sled_bindings" "all" {
 }
 """,
 }
+PROVIDER = Path("build/bench/provider")  # a folder with the binary
 SETTINGS = {"TF_CLI_CONFIG_FILE": "/dev/null", "CHECKPOINT_DISABLE": "1"}
 STEPS = {  # name: the image that is declared for all, and the command
     "plan": (OLD, "plan"),
@@ -71,27 +69,12 @@ STEPS = {  # name: the image that is declared for all, and the command
 }
 
 
-@dataclass
-class Build:
-    """A provider and a sledd of one commit."""
-
-    name: str
-    directory: Path  # holds `provider`, a directory with the binary
-    sledd: str
-
-
-BUILDS = [
-    Build("", Path("build/bench"), SLEDD),
-    Build("before ", Path("build/bench/before"), "build/bench/before/sledd"),
-]
-
-
 class Case:
-    """One CLI with one provider and so many machines, in a separate directory."""
+    """One CLI with so many machines, in a separate directory."""
 
-    def __init__(self, cli: str, build: Build, resource: str, count: int, home: Path) -> None:
-        self.cli, self.build, self.resource, self.count = cli, build, resource, count
-        self.name = f"{build.name}{Path(cli).name} {resource} {count}"
+    def __init__(self, cli: str, resource: str, count: int, home: Path) -> None:
+        self.cli, self.resource, self.count = cli, resource, count
+        self.name = f"{Path(cli).name} {resource} {count}"
         self.home = home / self.name.replace(" ", "-")
         self.steps = {step: Contestant(f"{self.name} {step}", "") for step in STEPS}
         self.sledd_cpu: dict[str, list[float]] = {step: [] for step in STEPS}
@@ -100,8 +83,7 @@ class Case:
         """Each step once, from nothing to nothing."""
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.mkdir()
-        provider = (self.build.directory / "provider").resolve()
-        (self.home / "cli.tfrc").write_text(CLI_CONFIG.format(directory=provider), encoding="ascii")
+        (self.home / "cli.tfrc").write_text(CLI_CONFIG.format(directory=PROVIDER.resolve()), encoding="ascii")
         (self.home / "main.tf").write_text(HEAD + BODIES[self.resource], encoding="ascii")
         for step, (image, command) in STEPS.items():
             images = {mac(i): image for i in range(self.count)}
@@ -112,7 +94,7 @@ class Case:
             one.sent = self._state()
             last = one.runs[-1]
             print(
-                f"  {one.name:<39} {last.wall:7.2f} s wall {last.cpu:7.2f} s CPU,"
+                f"  {one.name:<32} {last.wall:7.2f} s wall {last.cpu:7.2f} s CPU,"
                 f" sledd {self.sledd_cpu[step][-1]:.2f} s",
                 flush=True,
             )
@@ -146,15 +128,13 @@ def main() -> None:
     wanted = [(resource, int(count)) for resource, count in (size.split(":") for size in SIZES)]
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory)
-        builds = [build for build in BUILDS if Path(build.sledd).exists()]
-        cases = [Case(cli, build, *size, home) for size in wanted for cli in found for build in builds]
+        cases = [Case(cli, *size, home) for size in wanted for cli in found]
         for count in sorted({count for _, count in wanted}):
-            with ExitStack() as stack:
-                servers = {b.name: stack.enter_context(Sledd(count, (OLD, NEW), b.sledd)) for b in builds}
+            with Sledd(count, (OLD, NEW)) as server:
                 for _ in range(ROUNDS):
                     for case in cases:
                         if case.count == count:
-                            case.measure(servers[case.build.name])
+                            case.measure(server)
     report(out, found, cases)
 
 
@@ -162,19 +142,9 @@ def report(out: Path, found: list[str], cases: list[Case]) -> None:
     """JSON, table."""
     versions = {Path(cli).name: version(cli) for cli in found}
     figures = {case.name: case.figures() for case in cases}
-    ratios = {case.name: compare(figures, case.name) for case in cases if f"before {case.name}" in figures}
-    save(out, {"rounds": ROUNDS, "cores": os.cpu_count(), "versions": versions, "cases": figures, "ratios": ratios})
+    save(out, {"rounds": ROUNDS, "cores": os.cpu_count(), "versions": versions, "cases": figures})
     flat = {f"{name} {step}": one for name, steps in figures.items() for step, one in steps.items()}
     print(figures_table(flat, {}, "MB state"))
-    for name, steps in ratios.items():
-        print(f"{name}: CPU by that before:", ", ".join(f"{step} {ratio:.2f}" for step, ratio in steps.items()))
-
-
-def compare(figures: dict[str, dict[str, dict[str, Any]]], name: str) -> dict[str, float]:
-    """CPU seconds of the CLI and the provider, divided by those of the commit BEFORE: of each step, and of all."""
-    now, then = ({step: float(one["cpu"]) for step, one in figures[f"{b}{name}"].items()} for b in ("", "before "))
-    ratios = {step: round(cpu / then[step], 3) for step, cpu in now.items()}
-    return ratios | {"all": round(sum(now.values()) / sum(then.values()), 3)}
 
 
 def version(cli: str) -> str:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stranger.py DIGEST CHUNKS N [KINDS]: whatever a machine at the same switch can send, until it is killed.
+"""stranger.py DIGEST CHUNKS N: whatever a machine at the same switch can send, until it is killed.
 
-The image of that digest has that many chunks, most of N symbols. KINDS are joined by ","; the default is all of them.
-To the group: forged symbols of every chunk (`data`), another image (`replay`), packets that are cut or random (`cut`),
-announcements that tell nodes to use HTTP (`alone`, `leave`), and of odd rates (`rates`). To the sender: requests for
-everything, from one address (`need`) and from ten thousand (`needs`).
+The image of that digest has that many chunks, most of N symbols. To the group: forged symbols of every chunk, another
+image, packets that are cut or random, announcements that tell nodes to use HTTP, and of odd rates. To the sender:
+requests for everything, from one address and from ten thousand.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ sys.path.insert(0, os.path.join(os.environ["SLED_VECTORS"], "multicast"))
 import packets
 
 GROUP_PORT, SENDER_PORT = 7000, 7001
-KINDS = "data,replay,cut,alone,leave,rates,need,needs"
 OTHER = bytes(8)  # the image that is replayed
 
 
@@ -31,23 +29,19 @@ def group(digest: bytes) -> tuple[str, int]:
     return socket.inet_ntoa(struct.pack(">I", 0xEFC00000 | bits >> 14)), GROUP_PORT
 
 
-def to_group(kinds: set[str], digest: bytes, chunks: int, n: int, chance: random.Random) -> list[bytes]:
+def to_group(digest: bytes, chunks: int, n: int, chance: random.Random) -> list[bytes]:
     """A round of packets."""
     id_, sequence, turn = digest[:8], chance.getrandbits(32), chance.getrandbits(16)
     made = []
     for chunk in range(chunks):
         at = (sequence + chunk) % 2**32
         symbol = packets.data(turn=turn, sequence=at, chunk=chunk, symbol=chance.randrange(100), n=n)
-        if "data" in kinds:
-            made.append(packets.put(symbol, 8, id_))
-        if "replay" in kinds:
-            made.append(packets.put(symbol, 8, OTHER))
-        if "cut" in kinds:
-            made += [packets.put(symbol, 8, id_)[: chance.randrange(1440)], chance.randbytes(1440)]
-    for rate in (1, 2**32 - 1, 0) if "rates" in kinds else ():
+        made += [packets.put(symbol, 8, id_), packets.put(symbol, 8, OTHER)]
+        made += [packets.put(symbol, 8, id_)[: chance.randrange(1440)], chance.randbytes(1440)]
+    for rate in (1, 2**32 - 1, 0):
         announcement = packets.announce(digest=digest, rate=rate, interval=1024, flags=chance.choice([0, packets.IDLE]))
         made.append(packets.put(announcement, 8, id_))
-    for flag in [packets.ALONE] * ("alone" in kinds) + [packets.LEAVE] * ("leave" in kinds):
+    for flag in (packets.ALONE, packets.LEAVE):
         client = 1 + chance.getrandbits(31)
         made.append(packets.put(packets.announce(digest=digest, flags=flag, client=client), 8, id_))
     return made
@@ -63,7 +57,6 @@ def from_anywhere(payload: bytes, chance: random.Random) -> bytes:
 def main() -> None:
     """Sends for ever."""
     digest, chunks, n = bytes.fromhex(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    kinds = set((sys.argv[4] if len(sys.argv) > 4 else KINDS).split(","))
     chance = random.Random(8)
     datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
@@ -72,16 +65,12 @@ def main() -> None:
     everything = (packets.chunks(0, 2**21), *(packets.parity_of(i % chunks, i % 3, 100) for i in range(169)))
     place = group(digest)
     while True:
-        # announcements alone are few in a round
-        for packet in to_group(kinds, digest, chunks, n, chance) or [b""] * chunks:
-            if packet:
-                datagrams.sendto(packet, place)
+        for packet in to_group(digest, chunks, n, chance):
+            datagrams.sendto(packet, place)
             client = 1 + chance.getrandbits(31)
             request = packets.put(packets.need(everything, client=client), 8, digest[:8])
-            if "need" in kinds:
-                datagrams.sendto(request, (SERVER, SENDER_PORT))
-            if "needs" in kinds:
-                raw.sendto(from_anywhere(request, chance), (SERVER, SENDER_PORT))
+            datagrams.sendto(request, (SERVER, SENDER_PORT))
+            raw.sendto(from_anywhere(request, chance), (SERVER, SENDER_PORT))
 
 
 if __name__ == "__main__":
