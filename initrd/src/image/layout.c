@@ -47,8 +47,8 @@ int trailer_parse(const uint8_t *frame, struct trailer *ret, struct fault *fault
 	if (!is_zero(p + UNUSED, TRAILER - UNUSED))
 		return fault_set(
 			fault, CODE_INTEGRITY,
-			"image: its trailer is not of this format, or has a signature of an unknown version: pack the disk "
-			"again, and sign the image with sledctl image sign");
+			"image: its trailer is not of this format, or has a signature of an unknown version: pack the "
+			"disk again, and sign the image with sledctl image sign");
 	*ret = (struct trailer){.index_at = get_le64(p + 16), .index_size = get_le64(p + 24)};
 	memcpy(ret->digest, p + 32, HASH);
 	return 0;

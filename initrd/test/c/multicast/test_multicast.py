@@ -314,32 +314,24 @@ class Hollow:
 
 def test_silence() -> None:
     """After the third silence of a sender the node stays with HTTP, whatever is announced."""
-    image, may = IMAGE.read_bytes(), threading.Event()
-    fetches = list[int]()
+    image, may, fetches = IMAGE.read_bytes(), threading.Event(), list[int]()
 
     def slow(request: server.Request) -> None:
-        """Head and index at once; of the other frames a byte now and then, until they may come.
-
-        The sender announces the image when a pause has come to this request, once: earlier, the node would return
-        before its request. After the third silence it announces the image again and again.
-        """
+        """Head and index at once; of the other frames a byte now and then, until they may come."""
         first, last = request.range(len(image)) or (0, 0)
         if first == 0 or last - first < MIB:
             request.file(image)
             return
         if not fetches or first == fetches[0]:  # else it continues a fetch whose connection was idle for too long
             fetches.append(first)
-            hollow.due = 1 if len(fetches) < 3 else sys.maxsize
+            hollow.due = 1 if len(fetches) < 3 else sys.maxsize  # earlier, the node would return without a request
         request.send_response(206)
         request.send_header("Content-Range", f"bytes {first}-{last}/{len(image)}")
         request.send_header("Content-Length", str(last + 1 - first))
         request.end_headers()
-        while True:
-            request.wfile.write(image[first : first + 1])
+        while request.wfile.write(image[first : first + 1]) and not may.wait(0.2):
             first += 1
-            if may.wait(0.2):
-                break
-        request.wfile.write(image[first : last + 1])
+        request.wfile.write(image[first + 1 : last + 1])
 
     with server.Server(slow) as http, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind(("127.0.0.1", 0))
@@ -347,10 +339,9 @@ def test_silence() -> None:
         writer = Writer("silence", sock.getsockname()[1], patience=1, url=f"{http.url}/debian.raw.zst")
         wait_for("the third silence", lambda: len(fetches) >= 3)
         wait_for("the end of its requests", lambda: time.monotonic() - hollow.heard > 6)  # one is due after 5 s
-        before = len(fetches)
         may.set()
         detail = writer.detail()
-    assert before == 3, f"{before} times it went to HTTP"
+    assert len(fetches) == 3, f"{len(fetches)} times it went to HTTP"
     assert by_multicast(detail) == 0 and "not all: " in detail, detail
 
 
