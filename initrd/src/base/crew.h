@@ -36,11 +36,11 @@ void crew_join(struct crew *crew);
 // Runs `work` in `count` threads, one of which is the caller's, and waits for all. Returns crew_result.
 int crew_run(struct crew *crew, unsigned count, crew_work *work, void *context, struct fault *fault);
 
-// Takes the next items, at most `most`: [*ret_from, *ret_to). False: none is left, or a thread has failed.
+// Takes the next items, at most `most`: [*ret_from, *ret_to). Returns false if none is left, or a thread has failed.
 bool crew_take(struct crew *crew, uint32_t most, uint32_t *ret_from, uint32_t *ret_to);
 
 // Records the fault, with the lock held. Of several, the one with the lowest `at` stays; of these the first.
 void crew_fail(struct crew *crew, int error, uint64_t at, const struct fault *fault);
 
-// The recorded error and its fault, or 0. After crew_join, or with the lock held.
+// Returns the recorded error, with its fault, or 0. Requires crew_join before it, or the lock.
 int crew_result(const struct crew *crew, struct fault *fault);

@@ -20,7 +20,8 @@ void extents_add(struct extents *extents, uint64_t start, uint64_t end); // noth
 void extents_settle(struct extents *extents);				 // sorted, none touches another
 void extents_free(struct extents *extents);
 
-// Of settled extents: the number of the first one that ends after `at`, from item `from` on; `count`: there is none.
+// Returns the number of the first extent that ends after `at`, from item `from` on; `count` if there is none.
+// Requires settled extents.
 size_t extents_find(const struct extents *extents, size_t from, uint64_t at);
 
 // Bytes of whole granules of 4096 that the settled extents touch between `start` and `end`.

@@ -11,7 +11,7 @@
 int file_read(const char *path, size_t max, char **ret_data, size_t *ret_size);
 int file_read_fd(int fd, size_t max, char **ret_data, size_t *ret_size);
 
-// The last `max` bytes of a file, or all of it.
+// Reads the last `max` bytes of a file, or all of it.
 int file_read_tail(const char *path, size_t max, char **ret_data, size_t *ret_size);
 
 // Atomic: the new file is written beside the old one, synced and renamed.
@@ -20,5 +20,5 @@ int file_write_atomic(const char *path, mode_t mode, const void *data, size_t si
 // All of it, through EINTR and short writes.
 int file_write_fd(int fd, const void *data, size_t size);
 
-// Whether somebody has written to it between two calls of stat.
+// Returns whether somebody has written to it between two calls of stat.
 bool file_changed(const struct stat *before, const struct stat *after);

@@ -8,5 +8,5 @@
 // "1.5 GiB"; returns `ret`.
 const char *human_bytes(uint64_t bytes, char ret[32]);
 
-// The string in quotes, escaped (RFC 8259).
+// Writes the string in quotes, escaped (RFC 8259).
 void json_string(FILE *out, const char *string);

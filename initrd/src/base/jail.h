@@ -21,6 +21,7 @@ struct jail {
 	uint64_t seconds; // of processor time
 };
 
-// `program`: its path. `streams`: its standard input, output and error. Code 3 if it cannot be confined.
+// `program`: its path. `streams`: its standard input, output and error. Returns an error of code 3 if it cannot be
+// confined.
 int jail_start(const struct jail *jail, const char *program, const char *const words[], const int streams[3],
 	       pid_t *ret, struct fault *fault);

@@ -33,6 +33,6 @@ void cell_close(struct cell *cell); // for cleanup_with
 int cell_enter_ruleset(const struct cell *cell);
 int cell_enter_namespaces(const struct cell *cell);
 
-// What the kernel has. In the build for tests, SLED_TEST_JAIL=namespaces or none takes it away.
+// Return whether the kernel has it. In the build for tests, SLED_TEST_JAIL=namespaces or none takes it away.
 bool cell_has_landlock(void);
 bool cell_has_namespaces(void);

@@ -6,6 +6,6 @@
 
 #include "base/fault.h"
 
-// Code 3 if fewer bytes are available, by /proc/meminfo below `root`: a program that is killed half-way prints nothing.
-// 0 where there is no such file.
+// Returns an error of code 3 if fewer bytes are available, by /proc/meminfo below `root`; 0 if there is no such
+// file. A program that is killed half-way prints nothing.
 int memory_check(const char *root, uint64_t bytes, const char *what, struct fault *fault);

@@ -6,5 +6,6 @@
 
 #define NUMBER_MAX INT64_MAX // largest number of any contract
 
-// The whole text must be one number of at most `max`. -EINVAL: not a number in that form; -ERANGE: larger than max.
+// The whole text must be one number of at most `max`. Returns -EINVAL if it is no number in that form; -ERANGE if it
+// is larger than max.
 int number_parse(const char *text, uint64_t max, uint64_t *ret);

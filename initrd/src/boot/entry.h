@@ -27,10 +27,10 @@ struct entries {
 	struct entry *items; // in the order of the menu
 };
 
-// Adds an entry at the end. NULL: no more room.
+// Adds an entry at the end. Returns NULL if there is no more room.
 struct entry *entries_add(struct entries *entries);
 void entries_free(struct entries *entries);
 
-// Adds one path, without the prefix "(device)" of GRUB. False: no more room.
+// Adds one path, without the prefix "(device)" of GRUB. Returns false if there is no more room.
 bool entry_add_initrd(struct entry *entry, const char *path);
 const char *entry_strip_device(const char *path);

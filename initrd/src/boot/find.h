@@ -12,6 +12,6 @@ struct bootable {
 };
 
 // `boot` is where the system's /boot is mounted. Tries BLS entries, then grub.cfg, then the newest kernel of /boot.
-// Code 3 if none of them leads to a kernel.
+// Returns an error of code 3 if none of them leads to a kernel.
 int boot_find(const char *root, const char *boot, struct bootable *ret, struct fault *fault);
 void bootable_free(struct bootable *bootable);

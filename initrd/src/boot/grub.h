@@ -6,10 +6,10 @@
 #include "boot/entry.h"
 #include "boot/variables.h"
 
-// `variables` contains those of the environment block, and gets those of the script. -E2BIG: nested too deeply, or too
-// many entries.
+// `variables` contains those of the environment block, and gets those of the script. Returns -E2BIG if it is nested
+// too deeply, or has too many entries.
 int grub_parse(const char *script, struct variables *variables, struct entries *ret);
 
-// The entry that `requested` names, the value of "default": a number, title or id, for submenus joined by ">". If there
-// is none: the first entry with a kernel. NULL: no entry has one.
+// Returns the entry that `requested` names, the value of "default": a number, title or id, for submenus joined by
+// ">"; else the first entry with a kernel; NULL if no entry has one.
 const struct entry *grub_default(const struct entries *entries, const char *requested);

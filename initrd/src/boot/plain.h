@@ -4,7 +4,7 @@
 
 #include "boot/entry.h"
 
-// Finds one entry. -ENOENT: there is no kernel, or its root file system is unknown.
+// Finds one entry. Returns -ENOENT if there is no kernel, or its root file system is unknown.
 int plain_find(const char *root, const char *boot, struct entries *ret);
 
 // Adds "root=SPEC ro" for the root file system of an fstab; -ENOENT if it has none. Pure.

@@ -5,6 +5,6 @@
 
 #include "disk/disk.h"
 
-// The name under /dev/disk/by-path that udev's path_id would make; "" if it makes none. `real` is the disk's directory
-// below /sys/devices, without links.
+// Sets the name under /dev/disk/by-path that udev's path_id would make; "" if it makes none. `real` is the disk's
+// directory below /sys/devices, without links.
 void bypath_name(const char *root, const char *real, struct disk *disk);

@@ -13,14 +13,15 @@ bool choose_is_disk(const struct disk *disk);
 // it was meant to keep would not be kept. Free `ret` after a failure too.
 int choose_keep(const struct disks *disks, const char *text, struct keep *ret, struct fault *fault);
 
-// Sets `why` if the disk must not be written, by this path or another, whatever the selector. False: it may be written.
+// Sets `why` if the disk must not be written, by this path or another, whatever the selector. Returns false if it
+// may be written.
 bool choose_unfit(const struct disks *disks, const struct disk *disk, const struct keep *keep, char *why, size_t size);
 
-// The path of a disk that stands for it: the first of those that the kernel shows. Most disks have one path.
+// Returns the path of a disk that stands for it: the first of those that the kernel shows. Most disks have one path.
 const struct disk *choose_first_path(const struct disks *disks, const struct disk *disk);
 
-// Succeeds if exactly one candidate matches `selector` and it may be written. Code 4 otherwise, 2 for a selector that
-// does not parse.
+// Succeeds if exactly one candidate matches `selector` and it may be written. Returns an error of code 4 otherwise,
+// 2 for a selector that does not parse.
 int choose_disk(const struct disks *disks, const char *selector, const char *keep, const struct disk **ret,
 		struct fault *fault);
 

@@ -9,10 +9,11 @@
 // Reads all of them side by side, from their files below `root`/dev. What cannot be read holds nothing.
 int contents_read(const char *root, struct disks *disks, struct fault *fault);
 
-// The sets of the content of one disk or partition.
+// Sets `sets` to the sets of which one disk or partition is a part, by its content.
 void contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]);
 
 #define CONTENTS_TYPE 64u
 
-// The type of the content of a partition, a word of libblkid. Code 3 if it has no signature, or several that differ.
+// Reads the type of the content of a partition, a word of libblkid. Returns an error of code 3 if it has no
+// signature, or several that differ.
 int contents_type(const char *path, char ret[CONTENTS_TYPE], struct fault *fault);

@@ -53,7 +53,8 @@ int device_open_disk(const struct disks *disks, const struct disk *disk, struct 
 int device_open_node(const struct disk *disk, int flags, const struct device_ops *ops, struct device *ret,
 		     struct fault *fault);
 
-// Opens or creates a regular file of at least `bytes` in place of a disk. Code 4 for anything but a regular file.
+// Opens or creates a regular file of at least `bytes` in place of a disk. Returns an error of code 4 for anything
+// but a regular file.
 int device_open_file(const char *path, uint64_t bytes, uint32_t sector, struct device *ret, struct fault *fault);
 void device_close(struct device *device);
 
@@ -64,7 +65,8 @@ int device_write(struct device *device, const void *data, size_t size, uint64_t 
 // Zeroes a range: by a command of the disk if it has one, else by writing.
 int device_zero(struct device *device, uint64_t offset, uint64_t size, struct fault *fault);
 
-// Whether an error means that the device does not exist any more: each further request would wait for a timeout.
+// Returns whether an error means that the device does not exist any more: each further request would wait for a
+// timeout.
 bool device_is_gone(int error);
 
 int device_sync(struct device *device, struct fault *fault);
@@ -72,5 +74,5 @@ int device_sync(struct device *device, struct fault *fault);
 // Best effort: if the kernel cannot read the partition table now, it does so at the next start.
 void device_reread(struct device *device);
 
-// `size` bytes, aligned for O_DIRECT, zeroed. NULL: no memory.
+// Returns `size` bytes, aligned for O_DIRECT, zeroed; NULL if memory is short.
 void *device_buffer(size_t size);

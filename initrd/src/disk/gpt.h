@@ -28,25 +28,26 @@ struct gpt {
 
 uint32_t gpt_crc(const uint8_t *data, size_t size);
 
-// Reads the header in the sector at `lba`. -EBADMSG: none, damaged, or for another place; -EOPNOTSUPP: larger than the
-// limits above.
+// Reads the header in the sector at `lba`. Returns -EBADMSG if there is none, or it is damaged or for another place;
+// -EOPNOTSUPP if it is larger than the limits above.
 int gpt_read(const uint8_t *header, uint32_t sector, uint64_t lba, uint64_t disk_sectors, struct gpt *ret);
 
 size_t gpt_entries_size(const struct gpt *gpt); // bytes, whole sectors
 
-// -EBADMSG: the CRC does not fit. -ERANGE: it fits, but a partition is not in the usable range.
+// Returns -EBADMSG if the CRC does not fit; -ERANGE if it fits, but a partition is not in the usable range.
 int gpt_check_entries(const struct gpt *gpt, const uint8_t *entries);
 
-// Entry `i`: its first and last LBA. False: it is unused.
+// Sets the first and last LBA of entry `i`. Returns false if it is unused.
 bool gpt_partition(const struct gpt *gpt, const uint8_t *entries, uint32_t i, uint64_t *ret_start, uint64_t *ret_end);
 
-// Whether entry `i` belongs to Windows' Logical Disk Manager.
+// Returns whether entry `i` belongs to Windows' Logical Disk Manager.
 bool gpt_is_dynamic(const struct gpt *gpt, const uint8_t *entries, uint32_t i);
 
 // Extends the table to the end of the disk; with `last`, also the partition that ends last (to a multiple of 1 MiB).
-// *ret_partition: its number, from 1, if it has grown, else 0. -ENOSPC: the disk is too small for the table's copy.
+// Sets *ret_partition to its number, from 1, if it has grown, else to 0. Returns -ENOSPC if the disk is too small
+// for the table's copy.
 int gpt_grow(struct gpt *gpt, uint8_t *entries, bool last, unsigned *ret_partition, uint64_t *ret_bytes);
 
-// The first header, or its copy at the disk's end, into one sector.
+// Writes the first header, or its copy at the disk's end, into one sector.
 void gpt_write(const struct gpt *gpt, bool copy, uint8_t *ret_sector);
 uint64_t gpt_entries_at(const struct gpt *gpt, bool copy); // LBA of the entries that go with it

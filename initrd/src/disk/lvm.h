@@ -15,9 +15,10 @@ struct lvm_group {
 	unsigned volumes; // physical ones of the group
 };
 
-// Reads the metadata of the physical volume of `bytes` bytes at `start`. False: it has none that can be read, so its
-// group is not known.
+// Reads the metadata of the physical volume of `bytes` bytes at `start`. Returns false if it has none that can be
+// read, so its group is not known.
 bool lvm_read(const struct reader *reader, uint64_t start, uint64_t bytes, struct lvm_group *ret);
 
-// The text of the metadata: `name { id = "..." physical_volumes { pv0 { ... } } }`. False: it is none.
+// Parses the text of the metadata, `name { id = "..." physical_volumes { pv0 { ... } } }`. Returns false if it is
+// none.
 bool lvm_parse(const char *text, size_t size, struct lvm_group *ret);

@@ -4,5 +4,6 @@
 
 #include "base/fault.h"
 
-// Joined by ";", as they are written. NULL: none. A file that cannot be read is a fault: its disks would not be kept.
+// Sets *ret to them joined by ";", as they are written; NULL if there are none. Returns an error if a file cannot be
+// read: its disks would not be kept.
 int machine_keep_read(const char *root, char **ret, struct fault *fault);

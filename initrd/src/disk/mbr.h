@@ -21,14 +21,14 @@ struct mbr_entry {
 #define MBR_ENTRIES 4u
 #define MBR_GPT 0xee
 
-// Entry `i` of a table, of the first sector or an extended partition's. False: it is unused; *ret is filled in all the
-// same.
+// Sets *ret to entry `i` of a table, of the first sector or an extended partition's. Returns false if the entry is
+// unused.
 bool mbr_entry(const uint8_t *sector, unsigned i, struct mbr_entry *ret);
 bool mbr_is_extended(uint8_t type);
 bool mbr_is_dynamic(uint8_t type);	   // Windows' Logical Disk Manager
 bool mbr_is_signed(const uint8_t *sector); // 55 AA
 
-// Sets the size of the one entry that covers a GPT's disk. True: this changed the sector.
+// Sets the size of the one entry that covers a GPT's disk. Returns true if this changed the sector.
 bool mbr_protect(uint8_t *sector, uint64_t disk_sectors);
 
 // Extends the partition that ends last, if it is a primary one, to the disk's end (a multiple of 1 MiB, below 2^32

@@ -14,7 +14,8 @@ struct reader {
 	const uint8_t *memory; // instead, when not NULL
 };
 
-// Finds the size of `fd`, and in *ret_sector the sector size of a device; 0: a file. Code 3 if it is neither.
+// Finds the size of `fd`, and in *ret_sector the sector size of a device; 0: a file. Returns an error of code 3 if
+// it is neither.
 int reader_open(int fd, const char *name, struct reader *ret, uint32_t *ret_sector, struct fault *fault);
 
 // Reads all `size` bytes. Past the end is code 3: a structure on the disk refers to bytes beyond it.

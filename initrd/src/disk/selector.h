@@ -51,10 +51,10 @@ int keep_parse(const char *text, struct keep *ret, struct fault *fault);
 void selector_free(struct selector *selector);
 void keep_free(struct keep *keep);
 
-// Whether all terms match; "smallest" always does, as it needs the other disks.
+// Returns whether all terms match; "smallest" always does, as it needs the other disks.
 bool selector_matches(const struct selector *selector, const struct disk *disk);
 bool selector_has(const struct selector *selector, enum term_kind kind);
 bool keep_matches(const struct keep *keep, const struct disk *disk);
 
-// Whether the selector may choose the disk. Without a term of identity it chooses only local disks.
+// Returns whether the selector may choose the disk. Without a term of identity it chooses only local disks.
 bool selector_chooses(const struct selector *selector, const struct disk *disk);

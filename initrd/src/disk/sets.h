@@ -11,5 +11,5 @@
 // digits and "-._" are taken; empty: "*".
 void sets_add(char sets[SETS_MAX], const char *type, const char *id);
 
-// Whether two disks have a set in common, the first of which is written to `ret`.
+// Returns whether two disks have a set in common, the first of which is written to `ret`.
 bool sets_share(const char *a, const char *b, char *ret, size_t size);

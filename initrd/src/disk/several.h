@@ -16,11 +16,12 @@ struct several {
 	} items[SEVERAL_MAX];
 };
 
-// `disks_text`: "all", or selectors joined by ";", each of which must match exactly one disk that may be written. With
-// "all" kept, removable and USB disks and those without a size are left out, and a disk that may not be written is
-// unfit. Code 4 if there is no disk to take, a selector has none or several, or a set would be halved.
+// `disks_text`: "all", or selectors joined by ";", each of which must match exactly one disk that may be written.
+// With "all" kept, removable and USB disks and those without a size are left out, and a disk that may not be written
+// is unfit. Returns an error of code 4 if there is no disk to take, a selector has none or several, or a set would
+// be halved.
 int several_choose(const struct disks *disks, const char *disks_text, const char *keep, struct several *ret,
 		   struct fault *fault);
 
-// For operands: "all" or selectors. Code 2 if they do not parse.
+// For operands: "all" or selectors. Returns an error of code 2 if they do not parse.
 int several_check(const char *disks_text, struct fault *fault);

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The first line of the file, trimmed, with unprintable bytes as "?". "" if it cannot be read.
+// Reads the first line of the file, trimmed, with unprintable bytes as "?"; sets "" if it cannot be read.
 void sysfs_text(char *ret, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 uint64_t sysfs_number(uint64_t otherwise, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// The last component of a link's target; "" if it is no link.
+// Reads the last component of a link's target; sets "" if it is no link.
 void sysfs_link(char *ret, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Makes a text from hardware printable and trims it, in place.

@@ -20,7 +20,7 @@ struct table {
 	const char *warning; // a warning for the operator, or NULL
 };
 
-// `sector` 0: the size with which a GPT is found, else 512. Code 3 for an impossible table. Free `ret` after a failure
-// too.
+// `sector` 0: the size with which a GPT is found, else 512. Returns an error of code 3 for an impossible table. Free
+// `ret` after a failure too.
 int table_read(const struct reader *reader, uint32_t sector, struct table *ret, struct fault *fault);
 void table_free(struct table *table);

@@ -9,7 +9,7 @@
 // Sets `transport` and `foreign` of the disk, by its path in sysfs, `real`. "": unknown.
 void transport_find(const char *root, const char *real, struct disk *disk);
 
-// The same without a look at files: "" also for what only an attribute tells.
+// The same without reading files: returns "" also for what only an attribute tells.
 const char *transport_of_path(const char *real, const char *name);
 
 bool transport_is_word(const char *word);
@@ -19,6 +19,6 @@ bool transport_is_local(const char *word);
 // that machines share looks like a backplane.
 const char *transport_foreign(const char *word);
 
-// Whether two disks are two paths of one: a dual-path SAS drive, a LUN behind two ports. Equal identities alone are no
-// proof: some USB bridges and NVMe drives all have the same.
+// Returns whether two disks are two paths of one: a dual-path SAS drive, a LUN behind two ports. Equal identities
+// alone are no proof: some USB bridges and NVMe drives all have the same.
 bool transport_same_disk(const struct disk *a, const struct disk *b);

@@ -8,5 +8,6 @@
 // Fills in disk->in_use: mounted, swap, or held by another device (also through one of its partitions).
 int usage_find(const char *root, struct disks *disks, struct fault *fault);
 
-// The disk with that device number ("8:1"), which is its own or that of one of its partitions; NULL: there is none.
+// Returns the disk with that device number ("8:1"), which is its own or that of one of its partitions; NULL if there
+// is none.
 struct disk *usage_disk(const char *root, struct disks *disks, const char *number);

@@ -63,7 +63,7 @@ void ata_native_max(bool is_long, struct scsi_command *ret);
 void ata_accessible_max(struct scsi_command *ret);
 void ata_overlay(struct scsi_command *ret);
 
-// The last sector without an overlay. -EINVAL: the buffer is too short, or has a wrong checksum.
+// Decodes the last sector without an overlay. Returns -EINVAL if the buffer is too short, or has a wrong checksum.
 int ata_overlay_decode(const uint8_t *data, size_t size, uint64_t *ret);
 
 // SET MAX ADDRESS EXT, until the power of the drive is cut: its last sector (ACS-2 7.45.7). READ NATIVE MAX ADDRESS EXT
@@ -79,10 +79,10 @@ void ata_security(enum ata_security command, struct scsi_command *ret);
 // too (security level high).
 void ata_security_data(bool enhanced, uint8_t ret[ATA_PAGE]);
 
-// -EINVAL: the buffer is too short, or what it holds is no ATA drive, or has a wrong checksum.
+// Returns -EINVAL if the buffer is too short, or what it holds is no ATA drive, or has a wrong checksum.
 int ata_identity_decode(const uint8_t *data, size_t size, struct ata_identity *ret);
 
-// Finds the registers in sense data. -ENOENT: there are none.
+// Finds the registers in sense data. Returns -ENOENT if there are none.
 int ata_registers_decode(const uint8_t *sense, size_t size, struct ata_registers *ret);
 
 bool ata_is_error(const struct ata_registers *registers);

@@ -21,10 +21,10 @@ void ata_hidden_fact(const struct ata_hidden *hidden, char *ret, size_t size);
 // "N bytes by HPA, N bytes by DCO", likewise.
 void ata_hidden_text(const struct ata_hidden *hidden, char *ret, size_t size);
 
-// Whether only a host protected area hides something, which a volatile command can lift. The others are lifted for
-// good, which is not for Sled to do.
+// Returns whether only a host protected area hides something, which a volatile command can lift. The others are
+// lifted for good, which is not for Sled to do.
 bool ata_hidden_lifts(const struct ata_identity *identity, const struct ata_hidden *hidden);
 
-// Lifts a host protected area until the power of the drive is cut. *ret: how many bytes that were; 0: there was none.
-// Code 3: something is hidden still.
+// Lifts a host protected area until the power of the drive is cut. Sets *ret to the number of bytes, 0 if there was
+// none. Returns an error of code 3 if something is hidden still.
 int ata_lift(struct drive *drive, uint64_t *ret, struct fault *fault);

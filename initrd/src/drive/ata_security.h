@@ -6,11 +6,11 @@
 #include "drive/ata.h"
 #include "drive/drive.h"
 
-// Takes Sled's password off a drive: an erase that was interrupted leaves it. Updates `identity`. 1: the drive has a
-// password that is not Sled's, or does not let it be taken off.
+// Takes Sled's password off a drive: an erase that was interrupted leaves it. Updates `identity`. Returns 1 if the
+// drive has a password that is not Sled's, or does not let it be taken off.
 int ata_security_release(struct drive *drive, struct ata_identity *identity, struct fault *fault);
 
-// The same for a drive of any kind, which may be none of ATA.
+// The same for a drive of any kind; does nothing to one that is not ATA.
 void ata_unlock(struct drive *drive);
 
 void ata_security_offer(const struct ata_identity *identity, struct offers *offers);

@@ -7,7 +7,8 @@
 
 #define ATA_SECONDS 60u // for a command that returns at once
 
-// 0: the command succeeded; 1: the drive ended it with an error; the registers state it. -errno: it is not known.
+// Returns 0 if the command succeeded; 1 if the drive ended it with an error, which the registers state; -errno if
+// the result is not known.
 int ata_submit(struct drive *drive, const char *what, const struct scsi_command *command, void *data, int size,
 	       uint32_t seconds, struct ata_registers *ret, struct fault *fault);
 

@@ -36,8 +36,8 @@ void mmc_erase(const struct mmc_csd *csd, enum mmc_erase how, struct mmc_command
 // SWITCH of SANITIZE_START: what is not mapped any more is removed from the medium.
 void mmc_sanitize(struct mmc_command *ret);
 
-// -EINVAL: the buffer is too short, or what it holds is not of an eMMC of version 4.41 to 5.1.
+// Returns -EINVAL if the buffer is too short, or what it holds is not of an eMMC of version 4.41 to 5.1.
 int mmc_csd_decode(const uint8_t *data, size_t size, struct mmc_csd *ret);
 
-// Whether a status has an error, of its command or of the one before it. It is cleared by reading.
+// Returns whether a status has an error, of its command or of the one before it. It is cleared by reading.
 bool mmc_is_error(uint32_t response);

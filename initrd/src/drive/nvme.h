@@ -72,14 +72,14 @@ void nvme_format(uint32_t nsid, const struct nvme_namespace *as, enum nvme_ses s
 // (AUSE 0).
 void nvme_sanitize(enum nvme_sanact action, uint8_t ret[NVME_COMMAND]);
 
-// -EINVAL: the buffer is too short, or holds values that cannot be.
+// Returns -EINVAL if the buffer is too short, or holds values that cannot be.
 int nvme_controller_decode(const uint8_t *data, size_t size, struct nvme_controller *ret);
 int nvme_namespace_decode(const uint8_t *data, size_t size, struct nvme_namespace *ret);
 int nvme_sanitize_decode(const uint8_t *data, size_t size, struct nvme_sanitize *ret);
 
-// Identifiers in ascending order, up to the first 0 (5.17.2.2). -EINVAL: not in that order. -E2BIG: the list is full,
-// so that there may be more.
+// Decodes identifiers in ascending order, up to the first 0 (5.17.2.2). Returns -EINVAL if they are not in that
+// order; -E2BIG if the list is full, so that there may be more.
 int nvme_list_decode(const uint8_t *data, size_t size, uint32_t ret[NVME_LIST_MAX], unsigned *ret_count);
 
-// What a status means (4.2.3), for people: "status 0x015, operation denied".
+// Writes what a status means (4.2.3), for people: "status 0x015, operation denied".
 void nvme_status_text(unsigned status, char *ret, size_t size);

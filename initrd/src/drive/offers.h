@@ -34,7 +34,8 @@ void offers_add_revert(struct offers *offers);
 // After the drive has refused it.
 void offers_remove(struct offers *offers, enum erase_method method);
 
-// `outside`: what a command that reaches the whole drive would erase without being asked to; NULL: nothing. Code 4: the
-// command that is requested would; code 3: there is none, and the fault names what the drive offers.
+// `outside`: what a command that reaches the whole drive would erase without being asked to; NULL: nothing. Returns
+// an error of code 4 if the requested command would; of code 3 if there is none, and the fault names what the drive
+// offers.
 int offers_choose(const struct offers *offers, enum erase_method requested, const char *outside, struct offer *ret,
 		  struct fault *fault);

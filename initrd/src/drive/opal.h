@@ -5,11 +5,11 @@
 
 #include "drive/drive.h"
 
-// Whether the drive is one of Opal, as far as this kernel can tell.
+// Returns whether the drive is one of Opal, as far as this kernel can tell.
 bool opal_is(struct drive *drive);
 
 // Adds the revert, if the drive has Opal and its PSID is known; else the note states why not.
 void opal_offer(struct drive *drive, struct offers *offers);
 
-// Code 3: the drive refused the PSID, and nothing was touched.
+// Returns an error of code 3 if the drive refused the PSID, and nothing was touched.
 int opal_revert(struct drive *drive, struct fault *fault);

@@ -7,8 +7,8 @@
 
 #define PSID 32u // characters (TCG Opal SSC Feature Set: PSID)
 
-// Checks all of it. Code 2: a line is malformed; the fault has its number.
+// Checks the whole file. Returns an error of code 2 if a line is malformed; the fault has its number.
 int psids_check(const char *text, struct fault *fault);
 
-// The PSID of the drive with that serial number, in capital letters. -ENOENT: there is none.
+// Finds the PSID of the drive with that serial number, in capital letters. Returns -ENOENT if there is none.
 int psids_find(const char *text, const char *serial, char ret[PSID + 1]);

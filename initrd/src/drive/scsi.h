@@ -50,7 +50,7 @@ void scsi_sanitize(enum scsi_sanitize_action action, uint16_t parameters, struct
 #define SCSI_OVERWRITE 8u // bytes of the parameters of an overwrite: one pass of zeros (SBC-4 5.30.2.2)
 void scsi_overwrite(uint8_t ret[SCSI_OVERWRITE]);
 
-// -EINVAL: the buffer is too short, or of a format that is not known.
+// Returns -EINVAL if the buffer is too short, or has an unknown format.
 int scsi_inquiry_decode(const uint8_t *data, size_t size, struct scsi_inquiry *ret);
 int scsi_sense_decode(const uint8_t *data, size_t size, struct scsi_sense *ret);
 

@@ -20,7 +20,7 @@ struct bad_ranges {
 // already is not counted again.
 void bad_ranges_add(struct bad_ranges *bad, uint64_t offset, uint64_t size);
 
-// Whether a named range touches [offset, offset + size).
+// Returns whether a named range touches [offset, offset + size).
 bool bad_ranges_has(const struct bad_ranges *bad, uint64_t offset, uint64_t size);
 
 // Adds "OFFSET+SIZE,OFFSET+SIZE", at most `room` bytes.

@@ -5,9 +5,9 @@
 #include "base/progress.h"
 #include "erase/state.h"
 
-// Code 5: a block does not hold what it should. Code 1: blocks could not be written or read; all others are empty, and
-// erase->bad names these.
+// Returns an error of code 5 if a block does not hold what it should; of code 1 if blocks could not be written or
+// read: all others are empty, and erase->bad names these.
 int erase_disk(struct device *device, struct erase *erase, struct progress *progress, struct fault *fault);
 
-// Code 1 if some ranges could not be written or read.
+// Returns an error of code 1 if some ranges could not be written or read.
 int erase_judge_bad(const struct device *device, const struct erase *erase, struct fault *fault);

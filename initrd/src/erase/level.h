@@ -11,5 +11,5 @@ const char *erase_level_name(enum erase_level level);
 // Returns 0 if the level may be reached by that method, else code 2.
 int erase_level_check(enum erase_level level, enum erase_method method, struct fault *fault);
 
-// Whether the drive is to erase itself: of `auto`, that depends on the level.
+// Returns whether the drive is to erase itself: of `auto`, that depends on the level.
 bool erase_level_is_command(enum erase_level level, enum erase_method method);

@@ -20,11 +20,11 @@ struct floors {
 	struct floor_line items[FLOORS_MAX];
 };
 
-// Pure. Code 1 if a line does not parse or occurs twice.
+// Pure. Returns an error of code 1 if a line does not parse or occurs twice.
 int floors_parse(const char *text, struct floors *ret, struct fault *fault);
 
 // No floors if the file does not exist.
 int floors_read(const char *path, struct floors *ret, struct fault *fault);
 
-// Code 5 if a statement is older than the floor of its line.
+// Returns an error of code 5 if a statement is older than the floor of its line.
 int floors_check(const struct floors *floors, const struct statement *statement, struct fault *fault);

@@ -43,7 +43,8 @@ struct index {
 	struct index_partition partitions[INDEX_PARTITIONS_MAX];
 };
 
-// Free `ret` only after success. Code 5 for an impossible index, 3 for an unknown version or too many chunks.
+// Free `ret` only after success. Returns an error of code 5 for an impossible index, 3 for an unknown version or too
+// many chunks.
 int index_parse(const uint8_t *data, size_t size, struct index *ret, struct fault *fault);
 
 // The payload; it must be freed. -ENOMEM.
@@ -53,7 +54,8 @@ void index_free(struct index *index);
 // Sets `at` of each chunk from their frames' sizes, and `used`.
 void index_lay_out(struct index *index);
 
-// Code 3 if there is no memory to read, or to make, an index of so many chunks. 0: few enough for each machine.
+// Returns an error of code 3 if there is no memory to read, or to make, an index of so many chunks; 0 if they are
+// few enough for each machine.
 int index_room(uint64_t chunks, struct fault *fault);
 
 uint64_t index_end(const struct index *index); // bytes of all frames before the index's own
@@ -61,7 +63,7 @@ uint64_t index_end(const struct index *index); // bytes of all frames before the
 // Bytes of disk that the chunk covers: CHUNK, less for the disk's last.
 size_t chunk_size(const struct index *index, const struct chunk *chunk);
 
-// The next run of used bytes at or after `from` in the chunk. False: there is none.
+// Finds the next run of used bytes at or after `from` in the chunk. Returns false if there is none.
 bool chunk_run(const struct index *index, const struct chunk *chunk, size_t from, size_t *ret_from, size_t *ret_size);
 
 // The same, joined with the following runs as long as each follows after at most `gap` free bytes: one transfer.
@@ -69,5 +71,6 @@ bool chunk_runs(const struct index *index, const struct chunk *chunk, size_t fro
 		size_t *ret_size);
 size_t chunk_used(const struct index *index, const struct chunk *chunk); // bytes
 
-// SHA-256 of the used bytes of the chunk; `data` holds the whole chunk. -EIO: libcrypto failed.
+// Computes the SHA-256 of the used bytes of the chunk; `data` holds the whole chunk. Returns -EIO if libcrypto
+// failed.
 int chunk_hash(const struct index *index, const struct chunk *chunk, const uint8_t *data, uint8_t ret[HASH]);

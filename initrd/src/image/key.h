@@ -21,13 +21,13 @@ struct keys {
 	struct key items[KEYS_MAX];
 };
 
-// Reads every public key of a PEM file. Code 1 if it cannot be read or contains something else.
+// Reads every public key of a PEM file. Returns an error of code 1 if it cannot be read or contains something else.
 int keys_read(const char *path, struct keys *ret, struct fault *fault);
 
 // Signs a statement with the private key of a PEM file.
 int key_sign(const char *path, const char *statement, uint8_t ret[SIGNATURE], struct fault *fault);
 
-// Whether one of the keys made the signature.
+// Returns whether one of the keys made the signature.
 bool keys_verify(const struct keys *keys, const char *statement, const uint8_t signature[SIGNATURE]);
 
 int signature_decode(const char *base64, uint8_t ret[SIGNATURE]); // -EINVAL

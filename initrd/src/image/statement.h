@@ -22,7 +22,7 @@ bool is_image_name(const char *value); // of an image or a line
 bool is_digest(const char *value);
 bool is_date(const char *value);
 
-// Code 2 if it does not parse.
+// Returns an error of code 2 if it does not parse.
 int statement_parse(const char *text, struct statement *ret, struct fault *fault);
 
 // The line of an image if none is given: its name without a version such as -v7 at the end.

@@ -15,5 +15,6 @@ struct image_trust {
 	bool allow_unsigned; // an existing signature must still be valid
 };
 
-// `digest`: that of the file. Code 5 if the image is not the one, 2 for a statement or signature that does not parse.
+// `digest`: that of the file. Returns an error of code 5 if the image is not the one, 2 for a statement or signature
+// that does not parse.
 int trust_check(const struct image_trust *trust, const char *digest, struct fault *fault);

@@ -24,7 +24,7 @@ struct dump {
 	struct dump_partition partitions[DUMP_PARTITIONS_MAX];
 };
 
-// Code 3 for anything else.
+// Returns an error of code 3 for anything else.
 int dump_parse(const char *text, struct dump *ret, struct fault *fault);
 
 const struct dump_partition *dump_find(const struct dump *dump, unsigned number); // NULL: none

@@ -8,11 +8,13 @@
 
 #include "import/kind.h"
 
-// Why a file of that format is not read: it needs another file, a key, or is no whole disk. NULL: nothing is wrong.
+// Returns why a file of that format is not read (it needs another file, a key, or is no whole disk); NULL if it is
+// read.
 const char *foreign_objection(enum import_kind kind, const uint8_t *head, size_t size);
 
-// The same for formats that are not read at all. NULL: it is none of these.
+// The same for formats that are not read at all. Returns NULL if it is none of these.
 const char *foreign_unsupported(const uint8_t *head, size_t size, const uint8_t *tail, size_t tail_size);
 
-// Whether a file of that size is a raw disk with such a footer of VHD: its last sector is no part of the disk.
+// Returns whether a file of that size is a raw disk with such a footer of VHD: its last sector is no part of the
+// disk.
 bool foreign_is_fixed_vhd(const uint8_t *footer, uint64_t bytes);

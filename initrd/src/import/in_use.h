@@ -11,5 +11,5 @@
 // device whoever uses its file in another way. `root`: where /sys and /proc are; "" except in tests.
 int in_use_check(const char *root, int fd, struct fault *fault);
 
-// Code 4 for a block device that cannot be opened exclusively, with what holds its disk.
+// Returns an error of code 4 for a block device that cannot be opened exclusively, with what holds its disk.
 int in_use_report(const char *root, dev_t number, struct fault *fault);

@@ -71,8 +71,8 @@ struct carousel {
 int carousel_open(const struct carousel_order *order, int64_t now, struct carousel **ret, struct fault *fault);
 void carousel_close(struct carousel **carousel); // for cleanup_with; *carousel may be NULL
 
-// The next DATA packet, without its payload: a data symbol from the frame or a parity symbol of it. False: nothing is
-// to be sent now.
+// Makes the next DATA packet, without its payload: a data symbol from the frame or a parity symbol of it. Returns
+// false if nothing is to be sent now.
 bool carousel_next(struct carousel *carousel, int64_t now, uint32_t *ret_sequence, struct data_packet *ret);
 
 bool carousel_is_sending(const struct carousel *carousel);

@@ -4,7 +4,7 @@
 
 #include "multicast/carousel.h"
 
-// A NEED. True: `ret` is the ANNOUNCE to answer it with.
+// Takes a NEED. Returns true if `ret` is the ANNOUNCE to answer it with.
 bool carousel_need(struct carousel *carousel, const struct packet *need, int64_t now, struct packet *ret);
 
 // The ANNOUNCE to the group, if one is due. Also adapts the rate: to be called at least every 50 ms.

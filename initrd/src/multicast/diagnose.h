@@ -16,5 +16,5 @@ struct sighting {
 	uint64_t packets, lost; // DATA that came to the group
 };
 
-// One line: that it works, or what is likely wrong. True: it works.
+// Writes one line: that it works, or what is likely wrong. Returns true if it works.
 bool diagnose(const struct sighting *seen, char *ret, size_t room);

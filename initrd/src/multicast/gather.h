@@ -61,14 +61,15 @@ struct gather {
 int gather_open(const struct gather_order *order, int64_t now, struct gather **ret, struct fault *fault);
 void gather_close(struct gather **gather); // for cleanup_with; *gather may be NULL
 
-// A DATA packet. False: it does not go with the index.
+// Takes a DATA packet. Returns false if it does not go with the index.
 bool gather_data(struct gather *gather, uint32_t sequence, const struct data_packet *data, int64_t now);
 void gather_announce(struct gather *gather, const struct packet *announce, int64_t now);
 
 // As if nothing had come, except for frames that are complete: another transport took over, or has ended.
 void gather_reset(struct gather *gather, int64_t now);
 
-// The next complete frame, whose bytes slot_restore makes, in any thread. It must be returned. NULL: there is none.
+// Returns the next complete frame, whose bytes slot_restore makes, in any thread; NULL if there is none. Requires
+// gather_return after it.
 struct slot *gather_take(struct gather *gather);
 void gather_return(struct gather *gather, struct slot *slot);
 

@@ -4,7 +4,7 @@
 
 #include "multicast/gather.h"
 
-// Fills in the next NEED. False: none is due, at least until gather->next_need.
+// Fills in the next NEED. Returns false if none is due, at least until gather->next_need.
 bool gather_need(struct gather *gather, int64_t now, struct packet *ret);
 
 // A NEED without entries: the node is there, and frames come to it in another way.

@@ -87,7 +87,8 @@ struct packet {
 	};
 };
 
-// The id of the session of a packet that has one, by which a sender of several finds its key. NULL: too short.
+// Returns the id of the session of a packet, by which a sender of several images finds the key; NULL if the packet
+// is too short.
 const uint8_t *packet_session(const uint8_t *data, size_t size);
 
 enum packet_refusal packet_decode(const uint8_t *data, size_t size, const struct session *session, struct packet *ret);

@@ -21,7 +21,7 @@ struct slot {
 
 enum slot_result { SLOT_STORED, SLOT_DUPLICATE, SLOT_COMPLETE };
 
-// For a frame of that many symbols. NULL: out of memory.
+// Returns a slot for a frame of that many symbols; NULL if memory is short.
 struct slot *slot_open(uint32_t chunk, uint32_t symbols, bool stores);
 void slot_close(struct slot *slot);
 

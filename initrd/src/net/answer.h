@@ -40,7 +40,8 @@ struct answer {
 void answer_begin(struct answer *answer);
 
 // Consumes bytes from the front of `data`; stops after the head and after each slice of the body, which points into
-// `data`. size 0: the server closed the connection. Code 6 for anything but a response, or if it ends too early.
+// `data`. A `size` of 0 means that the server closed the connection. Returns an error of code 6 for anything but a
+// response, or if it ends too early.
 int answer_feed(struct answer *answer, const char *data, size_t size, size_t *ret_taken, struct fault *fault);
 
 // Bytes of the body that are still to come, if the head contains its length; else 0.

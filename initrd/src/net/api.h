@@ -48,15 +48,16 @@ int api_open_with(const char *servers, const char *mac, const char *token, const
 		  struct fault *fault);
 void api_close(struct api *api);
 
-// The token in a file, checked. -ENOENT: there is no such file.
+// Reads the token in a file and checks it. Returns -ENOENT if there is no such file.
 int api_read_token(const char *path, char ret[TOKEN_MAX + 1], struct fault *fault);
 
-// Whether the newest token is that of a claim, which is not admitted.
+// Returns whether the newest token is that of a claim, which is not admitted.
 bool api_has_claim(const struct api *api);
 
-// Any response but 5xx and 429 is final: *ret_status is set, and *ret_body must be freed. Code 6 if there is none.
+// Any response but 5xx and 429 is final: *ret_status is set, and *ret_body must be freed. Returns an error of code 6
+// if there is none.
 int api_call(struct api *api, const struct call *call, unsigned *ret_status, char **ret_body, size_t *ret_size,
 	     struct fault *fault);
 
-// The fault for an unexpected status, with the server's message if it sent one.
+// Returns the error for an unexpected status; the fault has the server's message if it sent one.
 int api_refused(unsigned status, const char *body, struct fault *fault);

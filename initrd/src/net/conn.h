@@ -16,10 +16,10 @@ struct conn;
 int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret,
 	      struct fault *fault);
 
-// At least one byte; *ret_size 0: the server closed the connection.
+// Reads at least one byte; sets *ret_size to 0 if the server closed the connection.
 int conn_read(struct conn *conn, void *data, size_t size, int64_t deadline, size_t *ret_size, struct fault *fault);
 int conn_write(struct conn *conn, const void *data, size_t size, int64_t deadline, struct fault *fault);
 void conn_close(struct conn **conn); // for cleanup_with; *conn may be NULL
 
-// True: the server closed the connection or sent something unexpected, so it cannot be reused.
+// Returns true if the server closed the connection or sent something unexpected, so it cannot be reused.
 bool conn_is_stale(struct conn *conn);

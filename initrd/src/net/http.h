@@ -36,7 +36,7 @@ struct http {
 // Sends the request and reads the head of the response. After a failure the connection is closed.
 int http_send(struct http *http, const struct request *request, struct head *ret, struct fault *fault);
 
-// Next bytes of the body, valid until the next call; *ret_size 0: its end.
+// Reads the next bytes of the body, valid until the next call; sets *ret_size to 0 at its end.
 int http_body(struct http *http, const char **ret_data, size_t *ret_size, struct fault *fault);
 
 // The same into the caller's memory, at most `size` bytes, without a copy where possible.

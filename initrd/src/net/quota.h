@@ -15,5 +15,5 @@ struct quota {
 	} rows[QUOTA_BUCKETS][QUOTA_WAYS];
 };
 
-// Counts one more. False: the address had `most` within a second.
+// Counts one more packet. Returns false if the address had `most` within a second.
 bool quota_take(struct quota *quota, uint32_t address, uint32_t most, int64_t now);

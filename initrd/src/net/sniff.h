@@ -13,7 +13,7 @@ struct sniff {
 	bool udp, query; // seen
 };
 
-// On the interface with that address. Code 1 without the capability.
+// Opens a socket on the interface with that address. Returns an error of code 1 without the capability.
 int sniff_open(struct in_addr local, struct sniff *ret, struct fault *fault);
 void sniff_close(struct sniff *sniff); // for cleanup_with
 

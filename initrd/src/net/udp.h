@@ -28,8 +28,9 @@ struct udp_packet {
 // Receives up to `count` packets that are there, of at most `room` bytes each; longer ones are cut. Returns how many.
 size_t udp_receive(int fd, struct udp_packet *packets, size_t count, size_t room);
 
-// Sends `count` packets of `size` bytes each by that interface (0: as routed), at once if the kernel can. What does not
-// fit into the queue of the interface is lost, as on the wire. Code 6 for other errors.
+// Sends `count` packets of `size` bytes each by that interface (0: as routed), at once if the kernel can. What does
+// not fit into the queue of the interface is lost, as on the wire. Returns an error of code 6 if the kernel refuses
+// them for another reason.
 int udp_send(int fd, const struct sockaddr_in *to, int interface, const uint8_t *data, size_t size, size_t count,
 	     struct fault *fault);
 

@@ -15,5 +15,5 @@ struct claim {
 	char want[40]; // words joined by ","; empty: nothing is missing
 };
 
-// The fault names the line.
+// Returns an error if a line is malformed; the fault names it.
 int claim_parse(const char *data, size_t size, struct claim *ret, struct fault *fault);

@@ -13,12 +13,12 @@ struct data_disk {
 	uint8_t part[GUID_BYTES]; // of the partition
 };
 
-// The partition's GUID that a disk with this identity gets. So no two disks of a machine get the same, and a table that
-// was written in part is known for what it is.
+// Sets the GUID of the partition that a disk with this identity gets. So no two disks of a machine get the same, and
+// a table that was written in part is known for what it is.
 void data_disk_name(struct data_disk *data, const struct disk *disk);
 
-// 1: the disk has the partition; data->part is its GUID. 0: the disk is blank, or has a part of the table that
-// data_disk_make would write. Code 4 for any other content, or if it cannot be read.
+// Returns 1 if the disk has the partition, whose GUID is then in data->part; 0 if the disk is blank, or has a part
+// of the table that data_disk_make would write; an error of code 4 for any other content, or if it cannot be read.
 int data_disk_look(struct device *device, struct data_disk *data, struct fault *fault);
 
 // Makes the partition on a disk for which data_disk_look returned 0. May be interrupted, and repeated.

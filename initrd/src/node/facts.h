@@ -5,9 +5,9 @@
 #include "base/fault.h"
 #include "base/text.h"
 
-// The whole body: from "facts 1" to the last disk and nic.
+// Writes the whole body, from "facts 1" to the last disk and nic.
 int facts_collect(const char *root, struct text *text, struct fault *fault);
 
-// The id of this boot; "" if it cannot be read.
+// Reads the id of this boot; sets "" if it cannot be read.
 void facts_boot_id(const char *root, char *ret, size_t size);
 double facts_uptime(const char *root); // seconds since the kernel started

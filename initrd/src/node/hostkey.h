@@ -22,7 +22,7 @@ int hostkey_make(struct hostkey *ret, struct fault *fault);
 // Writes the public half as in known_hosts, without a comment.
 void hostkey_line(const struct hostkey *key, char ret[HOSTKEY_LINE + 1]);
 
-// Whether a text has the form of a line that hostkey_line writes.
+// Returns whether a text has the form of a line that hostkey_line writes.
 bool hostkey_is_line(const char *text, size_t size);
 
 // Adds the private file (openssh-key-v1, not encrypted). `check` is any number; the file has it twice.

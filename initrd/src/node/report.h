@@ -55,8 +55,8 @@ bool report_take(struct report *report, const char *line, size_t size);
 // Adds a body with everything that is due.
 void report_write(const struct report *report, struct text *text);
 
-// Whether a line may be lost without harm: the next one replaces it.
+// Returns whether a line may be lost without harm: the next one replaces it.
 bool report_may_lose(const char *line);
 
-// The last line of a log that is not blank, printable, at most REASON_MAX bytes.
+// Sets *ret to the last line of a log that is not blank, made printable, at most REASON_MAX bytes.
 void report_reason(const char *log, char ret[REASON_MAX + 1]);

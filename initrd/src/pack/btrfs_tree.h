@@ -49,12 +49,12 @@ struct btrfs_key {
 	uint64_t offset;
 };
 
-// Reads superblock and chunks. Code 3 if it is larger than its partition, 1 if it is of a kind that this reader does
-// not know, or damaged. Free `ret` after a failure too.
+// Reads superblock and chunks. Returns an error of code 3 if it is larger than its partition, 1 if it is of a kind
+// that this reader does not know, or damaged. Free `ret` after a failure too.
 int btrfs_open(const struct reader *reader, const struct partition *partition, struct btrfs *ret, struct fault *fault);
 void btrfs_close(struct btrfs *btrfs);
 
-// NULL: no chunk has all of it.
+// Returns NULL if no chunk has all of it.
 struct btrfs_chunk *btrfs_chunk_of(const struct btrfs *btrfs, uint64_t logical, uint64_t bytes);
 
 // Takes one item of a leaf.

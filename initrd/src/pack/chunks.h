@@ -5,8 +5,8 @@
 #include "disk/reader.h"
 #include "pack/usedmap.h"
 
-// Sets the partitions, and the chunks with their used granules. Free with index_free. Code 3 if there are more than an
-// image may have.
+// Sets the partitions, and the chunks with their used granules. Free with index_free. Returns an error of code 3 if
+// there are more than an image may have.
 int chunks_plan(const struct reader *reader, const struct usedmap *map, struct index *ret, struct fault *fault);
 
 // Reads the whole chunk as the image stores it: the kept bytes, and zeros. `data`: CHUNK bytes, aligned to READ_ALIGN.

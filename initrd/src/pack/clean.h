@@ -6,8 +6,8 @@
 #include "disk/disk.h"
 #include "disk/reader.h"
 
-// *ret_objection: why the filesystem must not be packed, with advice; NULL: nothing. *ret_doubt: why nothing of it may
-// be taken for free.
+// Sets *ret_objection to the reason why the filesystem must not be packed, with advice, and *ret_doubt to the reason
+// why nothing of it may be taken for free; NULL if there is none.
 typedef int clean_check(const struct reader *reader, const struct partition *partition, const char **ret_objection,
 			const char **ret_doubt, struct fault *fault);
 

@@ -15,6 +15,6 @@ struct content {
 	uint64_t bytes;	  // of a swap, as its header declares them
 };
 
-// Code 3 if it must be repaired or unmounted before it can be packed.
+// Returns an error of code 3 if it must be repaired or unmounted before it can be packed.
 int content_read(const struct reader *reader, const struct partition *partition, struct content *ret,
 		 struct fault *fault);

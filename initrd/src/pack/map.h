@@ -14,6 +14,6 @@ struct map {
 	bool begun;
 };
 
-// Parses one line, without its LF. Adds used ranges, plus `start`, to `used`. Code 1: partclone does not write such a
-// line; 3: the filesystem is larger than its partition.
+// Parses one line, without its LF. Adds used ranges, plus `start`, to `used`. Returns an error of code 1 if
+// partclone does not write such a line; of code 3 if the filesystem is larger than its partition.
 int map_line(struct map *map, const char *line, uint64_t start, struct extents *used, struct fault *fault);

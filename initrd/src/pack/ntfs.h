@@ -23,7 +23,7 @@ struct ntfs_run {
 	const uint8_t *next, *end;
 };
 
-// The unnamed data of a record, whose sectors it makes right in place. False: the record is damaged, or the data is in
-// the record or in others.
+// Finds the unnamed data of a record, whose sectors it restores in place. Returns false if the record is damaged, or
+// the data is in the record or in others.
 bool ntfs_data(uint8_t *record, size_t size, struct ntfs_run *ret, uint64_t *ret_bytes);
 bool ntfs_next_run(struct ntfs_run *run); // false: there is none

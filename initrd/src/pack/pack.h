@@ -34,6 +34,7 @@ struct survey {
 int survey_disk(int fd, const char *name, const struct pack_order *order, struct survey *ret, struct fault *fault);
 void survey_free(struct survey *survey); // for cleanup_with
 
-// Two runs over the same disk make the same bytes. Code 4 for a file that somebody has written to since the survey.
+// Two runs over the same disk make the same bytes. Returns an error of code 4 for a file that somebody has written
+// to since the survey.
 int pack_disk(const struct survey *survey, const struct pack_order *order, struct sink *sink, struct packed *ret,
 	      struct progress *progress, struct fault *fault);

@@ -4,6 +4,7 @@
 
 #include "disk/table.h"
 
-// `sector` 0: a GPT shows it; of an MBR it is the size with which its partitions start at something that is recognised,
-// 512 if none does. Code 3 if as many do with either. Free `ret` after a failure too.
+// `sector` 0: a GPT shows it; of an MBR it is the size with which its partitions start at something that is
+// recognised, 512 if none does. Returns an error of code 3 if as many do with either. Free `ret` after a failure
+// too.
 int sector_read_table(const struct reader *reader, uint32_t sector, struct table *ret, struct fault *fault);

@@ -25,8 +25,8 @@ struct sink {
 
 int sink_open_file(const char *path, struct sink **ret, struct fault *fault);
 
-// PUT with a chunked body (RFC 9112, 7.1); `token` is the bearer token. Code 6 if the server refuses it; an interrupted
-// upload cannot be resumed.
+// Uploads by PUT with a chunked body (RFC 9112, 7.1); `token` is the bearer token. Returns an error of code 6 if the
+// server refuses it; an interrupted upload cannot be resumed.
 int sink_open_upload(const struct url *url, const char *ca, const char *token, struct sink **ret, struct fault *fault);
 
 void sink_close(struct sink **sink); // for cleanup_with; *sink may be NULL

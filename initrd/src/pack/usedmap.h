@@ -25,7 +25,8 @@ struct usedmap_order {
 	bool drop_rest;	    // what nothing describes is free
 };
 
-// Code 3 for a disk that must be repaired before it can be packed. Free `ret` after a failure too.
+// Returns an error of code 3 for a disk that must be repaired before it can be packed. Free `ret` after a failure
+// too.
 int usedmap_read(const struct reader *reader, const struct usedmap_order *order, struct usedmap *ret,
 		 struct fault *fault);
 void usedmap_free(struct usedmap *map);

@@ -19,5 +19,6 @@ struct image_folder {
 	} images[IMAGES_MAX];
 };
 
-// Opens the image whose digest starts with `id`. Files that are no images are passed over. False: there is none.
+// Opens the image whose digest starts with `id`. Files that are no images are passed over. Returns false if there is
+// none.
 bool image_folder_find(struct image_folder *folder, const uint8_t id[SESSION_ID], int64_t now, struct image_file *ret);

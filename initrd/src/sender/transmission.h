@@ -31,5 +31,5 @@ void transmission_close(struct transmission **sending);
 // A receiver has ended.
 void transmission_note(struct transmission *sending, const struct stats_packet *stats);
 
-// What is due now. *ret_next: when it is to be called again.
+// Sends what is due now. Sets *ret_next to the time of the next call.
 int transmission_step(struct transmission *sending, int fd, int64_t now, int64_t *ret_next, struct fault *fault);

@@ -53,5 +53,5 @@ int multicast_start(struct multicast_feed *feed, struct fault *fault);
 // Frames are taken from packets again. With the lock held, when no parcel is out.
 void multicast_return(struct multicast_feed *feed);
 
-// The rest is read from the source. With the lock held.
+// Ends multicast: the rest is read from the source. Requires the lock.
 void multicast_end(struct multicast_feed *feed, const char *why);

@@ -14,7 +14,7 @@ struct image {
 	char digest[8 + 2 * HASH]; // "sha256:<hex>"
 };
 
-// Reads the end of the file in two or three ranges. The seek table must be the one that follows from the index. Code 5
-// for any mismatch, 3 for an unsupported image.
+// Reads the end of the file in two or three ranges. The seek table must be the one that follows from the index.
+// Returns an error of code 5 for any mismatch, 3 for an unsupported image.
 int image_open(struct source *source, const struct image_trust *trust, struct image *ret, struct fault *fault);
 void image_close(struct image *image);

@@ -6,5 +6,5 @@
 #include "source/open.h"
 
 // Decodes and hashes each data frame and compares each gap frame, in one thread per core, each with its own stream.
-// Code 5 names the first damaged place that was found. `progress` counts bytes of the file.
+// Returns an error of code 5 that names the first damaged place. `progress` counts bytes of the file.
 int prove_file(struct source *source, const struct image *image, struct progress *progress, struct fault *fault);

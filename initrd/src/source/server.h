@@ -39,7 +39,8 @@ struct choice {
 void servers_init(struct servers *servers, const struct urls *urls);
 void servers_free(struct servers *servers);
 
-// Chooses the next server: the same again, unless another is better. Code 6, with the error of each: none is left.
+// Chooses the next server: the same again, unless another is better. Returns an error of code 6, with the error of
+// each, if none is left.
 int server_choose(struct servers *servers, struct choice *choice, struct fault *fault);
 int server_give_up(struct servers *servers, unsigned at, int64_t idle_ns, struct fault *fault);
 void server_works(struct servers *servers, unsigned at);

@@ -36,10 +36,11 @@ void source_close(struct source **source); // for cleanup_with; *source may be N
 // read each time, because it is renewed while a long transfer runs. NULL: no token.
 void source_use_token(struct source *source, const char *path);
 
-// The token for a URL, or an empty text.
+// Sets *ret to the token for a URL, or to an empty text.
 int source_token(const struct source *source, const struct url *url, char ret[TOKEN_MAX + 1], struct fault *fault);
 
-// Sets the size of the file, from the first response. Code 6 if a later response has another size.
+// Sets the size of the file, from the first response. Returns an error of code 6 if a later response has another
+// size.
 bool source_knows_size(struct source *source, uint64_t *ret);
 int source_learn_size(struct source *source, uint64_t size, struct fault *fault);
 

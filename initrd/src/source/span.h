@@ -15,5 +15,5 @@ struct span {
 static inline bool is_wanted(const uint8_t *wanted, uint32_t i) { return !wanted || wanted[i / 8] >> (i % 8) & 1; }
 static inline uint64_t frame_end(const struct chunk *chunk) { return chunk->at + chunk->frame; }
 
-// The next span at or after chunk `from`. False: there is none.
+// Finds the next span at or after chunk `from`. Returns false if there is none.
 bool span_next(const struct index *index, const uint8_t *wanted, uint32_t from, struct span *ret);

@@ -20,7 +20,7 @@ void stream_range(struct stream *stream, uint64_t from, uint64_t size);
 void stream_stop(struct stream *stream);
 
 // Reads the next `size` bytes of the range. After an interruption it continues at the same byte, on this or another
-// server. Code 6 if no server responds in time, or none has the file.
+// server. Returns an error of code 6 if no server responds in time, or none has the file.
 int stream_read(struct stream *stream, void *data, size_t size, struct fault *fault);
 
 // Size of the file; requested with a separate stream if no response has given it yet.

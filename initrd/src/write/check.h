@@ -8,8 +8,8 @@
 #include "write/fit.h"
 #include "write/order.h"
 
-// Checks chunks that must hold what the index promises, except the first MiB: it is written later. Code 5 names the
-// first chunk that differs. `salt`: mixed with random bytes to choose the samples.
+// Checks chunks that must hold what the index promises, except the first MiB: it is written later. Returns an error
+// of code 5 that names the first chunk that differs. `salt`: mixed with random bytes to choose the samples.
 int check_chunks(struct device *device, const struct index *index, const struct fit *fit, enum write_check how,
 		 uint64_t salt, struct progress *progress, struct fault *fault);
 

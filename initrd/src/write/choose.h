@@ -14,7 +14,8 @@ struct chosen {
 };
 
 // Samples the disk, and chooses the mode that should be faster. The rate of the network is what the sender of a
-// multicast announces (`address`; NULL: there is none), else it is measured with up to 4 MiB of the image; with nothing
-// right on the disk it does not matter. Changes nothing. Code 6 if the source does not respond.
+// multicast announces (`address`; NULL: there is none), else it is measured with up to 4 MiB of the image; with
+// nothing right on the disk it does not matter. Changes nothing. Returns an error of code 6 if the source does not
+// respond.
 int choose_write_mode(struct source *source, struct device *device, const struct image *image,
 		      struct multicast_address *address, struct chosen *ret, struct fault *fault);

@@ -14,6 +14,7 @@ struct compared {
 	uint64_t copy_at, copy_size;
 };
 
-// Leaves in `chunks` (a bitmap with room for all) those that differ. Code 5 if the disk cannot hold the image.
+// Leaves in `chunks` (a bitmap with room for all) those that differ. Returns an error of code 5 if the disk cannot
+// hold the image.
 int compare_disk(struct device *device, struct source *source, const struct index *index, uint8_t *chunks,
 		 struct compared *ret, struct progress *progress, struct fault *fault);

@@ -19,5 +19,6 @@ struct cost {
 	uint64_t decode;	  // rate: decoded and hashed, of used bytes
 };
 
-// True: a delta is clearly faster. In doubt a full write is chosen. `why` is one line: the decision, then its figures.
+// Returns true if a delta is clearly faster. In doubt a full write is chosen. `why` is one line: the decision, then
+// its figures.
 bool cost_is_delta(const struct cost *cost, char *why, size_t room);

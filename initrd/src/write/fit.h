@@ -17,13 +17,14 @@ struct fit {
 	uint64_t copy_at; // disk offset; copy_at + copy_size is the disk's end
 };
 
-// The check before anything is fetched: code 3 for a disk with another logical sector size.
+// The check before anything is fetched. Returns an error of code 3 for a disk with another logical sector size.
 int fit_check(const struct index *index, const struct device *device, struct fault *fault);
 
-// The complete check. `head`: the disk's first chunk, decoded; NULL if the image has none. If the sizes differ and it
-// holds a GPT, the GPT is rewritten in `head` (protective MBR, header, entries). Code 4, with the missing bytes, if a
-// used granule lies past the disk's end (the GPT's copy does not count), or if there is no room for the copy after
-// them; 3 for a GPT that cannot be moved. After a failure `head` is unchanged. Free `ret` only after success.
+// The complete check. `head`: the disk's first chunk, decoded; NULL if the image has none. If the sizes differ and
+// it holds a GPT, the GPT is rewritten in `head` (protective MBR, header, entries). Returns an error of code 4, with
+// the missing bytes, if a used granule lies past the disk's end (the GPT's copy does not count), or if there is no
+// room for the copy after them; 3 for a GPT that cannot be moved. After a failure `head` is unchanged. Free `ret`
+// only after success.
 int fit_table(const struct index *index, const struct device *device, uint8_t *head, struct fit *ret,
 	      struct fault *fault);
 void fit_free(struct fit *fit);
@@ -32,5 +33,6 @@ void fit_free(struct fit *fit);
 // already checked.
 void fit_chunk(const struct fit *fit, const struct index *index, const struct chunk *chunk, uint8_t *data);
 
-// True: the disk gets something else than the index promises for this chunk, so it cannot be checked by its hash.
+// Returns true if the disk gets something else than the index promises for this chunk, so it cannot be checked by
+// its hash.
 bool fit_changes(const struct fit *fit, const struct index *index, const struct chunk *chunk);

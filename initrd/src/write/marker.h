@@ -12,7 +12,8 @@
 #include "disk/device.h"
 #include "image/index.h"
 
-// Whether an earlier write of the image with this digest was interrupted. Disks smaller than a chunk have no marker.
+// Returns whether an earlier write of the image with this digest was interrupted. Disks smaller than a chunk have no
+// marker.
 int marker_find(struct device *device, const uint8_t digest[HASH], bool *ret, struct fault *fault);
 
 // Writes the marker to the first granule, and zeroes the rest of that granule.

@@ -17,8 +17,8 @@ struct written {
 	uint64_t right_before;		    // used bytes that were there already
 };
 
-// The image's index must be verified (source/open.h). Code 4 if the disk is too small (nothing was changed), 5 if a
-// chunk is damaged. The disk's first MiB is written last; until then it holds only the marker (write/marker.h), and
-// nothing can start from the disk.
+// Requires an image whose index is verified (source/open.h). Returns an error of code 4 if the disk is too small
+// (nothing was changed), 5 if a chunk is damaged. The disk's first MiB is written last; until then it holds only the
+// marker (write/marker.h), and nothing can start from the disk.
 int write_image(struct source *source, const struct image *image, const struct write_order *order,
 		struct device *device, struct written *ret, struct progress *progress, struct fault *fault);
