@@ -13,7 +13,7 @@ type Outlook struct {
 	Node       string   `json:"node" doc:"Name of the node"`
 	Changed    bool     `json:"changed" doc:"Whether anything would be stored"`
 	Wipes      string   `json:"wipes,omitempty" doc:"The disk whose content would be lost, in a line for people; absent: none" example:"n1: serial:S123 (PM9A3, 1.9 TB), generation 1 -> 2, image A -> B"`
-	When       string   `json:"when,omitempty" enum:"now,next_boot,after_rescue" doc:"When the node would act on it: now, as it waits in the Sled system, at its next boot, or at the boot after its rescue; absent: the generation does not rise"`
+	When       string   `json:"when,omitempty" enum:"now,next_boot,after_detour" doc:"When the node would act on it: now, as it waits in the Sled system, at its next boot, or at the boot after its detour; absent: the generation does not rise"`
 	Why        []string `json:"why,omitempty" enum:"first,image,capture,disk,configure,wipe,wipe_method,verify,seed,reimage" doc:"Why the generation would rise: first: the node is not bound. reimage: it was requested. Else what changes"`
 	Before     int64    `json:"before" doc:"Generation before: of the binding, without one that of the last plan; 0: none yet"`
 	Generation int64    `json:"generation" doc:"Generation afterwards; 0: not bound"`
@@ -27,14 +27,14 @@ type Outlook struct {
 const (
 	Now         = "now"
 	NextBoot    = "next_boot"
-	AfterRescue = "after_rescue"
+	AfterDetour = "after_detour"
 )
 
-// When is when a node of this phase would act on another generation. rescued: it has a rescue, requested or entered.
-func When(phase Phase, rescued bool) string {
+// When is when a node of this phase would act on another generation. detoured: it has a detour, requested or entered.
+func When(phase Phase, detoured bool) string {
 	switch {
-	case rescued:
-		return AfterRescue
+	case detoured:
+		return AfterDetour
 	case phase == Idle, phase == Wiped, phase == Failed:
 		return Now
 	}

@@ -192,6 +192,6 @@ func TestWhenNodesActOnIt(t *testing.T) {
 	fail(s.Machine(2))
 	s.does(exitDone, "bind n2 --image d13 --dry-run", "; now, if it still waits in the Sled system")
 	_, _ = s.Client().PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA me"}})
-	s.does(exitDone, "bind n1 --image d13 --dry-run", "; when its rescue ends")
-	s.does(exitDone, "bind n1 --image d13 --dry-run -o json", `"when": "`+api.AfterRescue+`"`)
+	s.does(exitDone, "bind n1 --image d13 --dry-run", "; when its detour ends")
+	s.does(exitDone, "bind n1 --image d13 --dry-run -o json", `"when": "`+api.AfterDetour+`"`)
 }

@@ -96,8 +96,10 @@ func knownHostOf(node api.Node) knownHost {
 			host.Address = system.Address
 		}
 	}
-	if rescue := node.Rescue; rescue != nil && !rescue.HostKey.IsZero() {
-		host.Address, host.HostKey = rescue.Address, rescue.HostKey
+	if detour := node.Detour(); detour != nil {
+		if address, key := detour.Login(); !key.IsZero() {
+			host.Address, host.HostKey = address, key
+		}
 	}
 	return host
 }

@@ -50,7 +50,7 @@ type Line struct {
 	Seconds float64
 	Reason  nodetext.Prose
 	Detail  nodetext.Prose // how it went
-	// Entry is how to log in to a rescue that started.
+	// Entry is how to log in to the node during a detour; zero: it runs no SSH server.
 	Entry Entry
 	// Way is what a kexec that ended well does: kexec, or reboot where there was nothing to load.
 	Way string
@@ -62,12 +62,6 @@ type Line struct {
 	Received *Received
 	// Erasures are what a wipe did to each disk.
 	Erasures []Erasure
-}
-
-// Entry is how to log in to a node under rescue.
-type Entry struct {
-	Address nodetext.Address
-	HostKey nodetext.HostKey
 }
 
 // Made is an image that a capture made; without a digest, none.
@@ -231,23 +225,6 @@ func (f *fields) prose(key string) nodetext.Prose {
 		f.fail("%s: %s: %w", f.line.Word, key, err)
 	}
 	return prose
-}
-
-// entry reads address and host key in the detail of a rescue that started.
-func (f *fields) entry(verb string, code int) Entry {
-	if verb != "rescue" || code != 0 {
-		return Entry{}
-	}
-	address, key, _ := strings.Cut(f.must("detail"), " ")
-	var entry Entry
-	var err error
-	if entry.Address, err = nodetext.ParseAddress(address); err != nil {
-		f.fail("%s: detail: address: %w", f.line.Word, err)
-	}
-	if entry.HostKey, err = nodetext.ParseHostKey(key); err != nil {
-		f.fail("%s: detail: host key: %w", f.line.Word, err)
-	}
-	return entry
 }
 
 // way reads what a kexec does, and of no other step. One that does not say jumps.

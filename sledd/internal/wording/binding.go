@@ -85,7 +85,7 @@ func Effect(n api.Node) string {
 	if words == "" || b.Generation <= n.Status.Generation {
 		return words
 	}
-	return words + "; " + When(api.When(n.Status.Phase, n.Rescue != nil))
+	return words + "; " + When(api.When(n.Status.Phase, n.Detour() != nil))
 }
 
 // Outlook describes what a binding would do to its node, and when.
@@ -106,8 +106,8 @@ func When(when string) string {
 	switch when {
 	case api.Now:
 		return "now, if it still waits in the Sled system"
-	case api.AfterRescue:
-		return "when its rescue ends"
+	case api.AfterDetour:
+		return "when its detour ends"
 	}
 	return "at its next boot"
 }

@@ -17,8 +17,8 @@ func TestEffectSaysWhenAsSleddDoes(t *testing.T) {
 	}{
 		{"running", api.Operational, nil, "its disk is wiped and gets image v2; at its next boot"},
 		{"waiting", api.Idle, nil, "its disk is wiped and gets image v2; now, if it still waits in the Sled system"},
-		{"rescue requested", api.Operational, &api.Rescue{}, "its disk is wiped and gets image v2; when its rescue ends"},
-		{"under rescue", api.UnderRescue, &api.Rescue{}, "its disk is wiped and gets image v2; when its rescue ends"},
+		{"rescue requested", api.Operational, &api.Rescue{}, "its disk is wiped and gets image v2; when its detour ends"},
+		{"under rescue", api.UnderRescue, &api.Rescue{}, "its disk is wiped and gets image v2; when its detour ends"},
 	} {
 		binding := &api.Binding{Generation: 2, BindingSpec: api.BindingSpec{Image: "v2"}}
 		node := api.Node{Status: api.Status{Phase: c.phase, Generation: 1}, Binding: binding, Rescue: c.rescue}

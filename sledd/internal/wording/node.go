@@ -90,21 +90,6 @@ func Fact(key, value string) string {
 // Phase returns a phase, also of a node that was never observed.
 func Phase(phase api.Phase) string { return cmp.Or(string(phase), api.Unseen) }
 
-// Rescue returns the login to a node under rescue, or the state of its rescue.
-func Rescue(n api.Node) string {
-	name := NodeName(n)
-	switch r := n.Rescue; {
-	case r == nil:
-		return name + ": not under rescue"
-	case !r.Reason.IsZero():
-		return name + ": the rescue failed: " + r.Reason.String()
-	case !r.Address.IsZero():
-		return fmt.Sprintf("%s: ssh root@%s  host key %s", name, r.Address.String(), r.Fingerprint.String())
-	default:
-		return name + ": under rescue from its next boot on"
-	}
-}
-
 // Generation returns the observed generation, and the requested one if that differs.
 func Generation(n api.Node) string {
 	observed := strconv.FormatInt(n.Status.Generation, 10)

@@ -50,8 +50,7 @@ func Note(n api.Node) string {
 	if reason := Reason(n.Status); reason != "" {
 		return reason
 	}
-	if n.Rescue != nil {
-		_, text, _ := strings.Cut(Rescue(n), ": ")
+	if text := Detour(n); text != "" {
 		return text
 	}
 	if n.Status.Phase.Working() {
@@ -61,6 +60,16 @@ func Note(n api.Node) string {
 		return "not declared"
 	}
 	return Detail(n.Status)
+}
+
+// Detour returns the state of what the node does beside its binding; empty: nothing.
+func Detour(n api.Node) string {
+	switch detour := n.Detour().(type) {
+	case *api.Rescue:
+		return rescue(detour)
+	default:
+		return ""
+	}
 }
 
 // Detail returns the detail of the last step. It is outdated once a node boots again or waits.

@@ -15,7 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
-// Node prints one node: declaration, status, rescue, binding and hardware.
+// Node prints one node: declaration, status, detour, binding and hardware.
 func (p *Printer) Node(n api.Node) {
 	declared := "no: sledctl node accept " + n.MAC + " --name NAME"
 	if n.Declared {
@@ -28,13 +28,7 @@ func (p *Printer) Node(n api.Node) {
 	if n.AdmissionState != "" {
 		p.Section("admission", p.admissionRows(n))
 	}
-	if n.Rescue != nil {
-		p.Section("rescue", [][2]string{
-			{"started", wording.Time(n.Rescue.Started)}, {"entered", wording.Time(n.Rescue.Entered)},
-			{"before", string(n.Status.Before)}, {"enter", wording.Rescue(n)},
-			{"authorized keys", wording.Count(len(n.Rescue.AuthorizedKeys))},
-		})
-	}
+	p.rescue(n)
 	if b := n.Binding; b != nil {
 		rows := append([][2]string{
 			{"request", wording.Effect(n)}, {"generation", strconv.FormatInt(b.Generation, 10)},
