@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes every copy of the vocabulary in contract/words/: phases, stages, steps, exit codes, and the attributes of
-nodes, images and bindings.
+"""Writes every copy of the vocabulary in contract/words/: phases, stages, steps, exit codes, the attributes of nodes,
+images and bindings, and the settings of sledd.
 
 usage: words.py [--check] [--root DIRECTORY]     --check: write nothing, exit 1 and name each stale file
 
@@ -40,6 +40,8 @@ KEYS: dict[str, str] = {
     " by_hand flag help value fixed measured",
     "steps": "verb text last leaves secret disk changes phase stage operands",
     "operands": "name type values default required text",
+    "settings": "name go type default help role env when",
+    "setting_roles": "type elements choices required default text",
 }
 
 # What an absent key means, by the list it is absent from.
@@ -55,6 +57,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "steps": dict.fromkeys(["last", "leaves", "secret", "disk", "changes"], False)
     | {"phase": "", "stage": "", "operands": []},
     "operands": {"type": "", "values": [], "required": False, "default": ""},
+    "settings": {"default": "", "role": {}, "env": "{}", "when": ""},
+    "setting_roles": {"elements": "str", "choices": [], "required": False, "default": ""},
 }
 
 
@@ -63,8 +67,11 @@ def load(root: Path) -> dict[str, Any]:
     words: dict[str, Any] = {}
     for path in sorted((root / "contract/words").glob("*.yml")):
         words.update(yaml.safe_load(path.read_text(encoding="utf-8")))
-    for name in ("phases", "stages", "codes", "attributes", "node_attributes", "image_attributes", "steps"):
+    for name in ("phases", "stages", "codes", "attributes", "node_attributes", "image_attributes", "steps", "settings"):
         words[name] = whole(name, words[name])
+    for setting in filter(lambda one: one["role"], words["settings"]):
+        kind = {"type": "list" if setting["type"] == "strings" else "str"}
+        setting["role"] = whole("setting_roles", [kind | setting["role"]])[0]
     words["disk_operands"] = whole("operands", words["disk_operands"])
     for step in words["steps"]:
         step["own"] = whole("operands", step["operands"])

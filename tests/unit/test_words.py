@@ -38,6 +38,14 @@ BY_HAND = [
     "terraform-provider/internal/image/model.go: image_attributes",
 ]
 
+# The copies of the settings of sledd. Not every setting has a variable of the role, so they are tested apart.
+SETTINGS = [
+    "roles/sledd/defaults/main.yml",
+    "roles/sledd/meta/argument_specs.yml",
+    "roles/sledd/templates/etc/sled/sledd.env.j2",
+    "sledd/cmd/sledd/settings.gen.go",
+]
+
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -78,7 +86,8 @@ def test_every_copy_is_as_generated() -> None:
 
 
 def test_every_list_has_copies_and_every_copy_a_list() -> None:
-    assert {path for _, path in HELD} == set(OUTPUTS.whole)
+    assert {path for _, path in HELD}.isdisjoint(SETTINGS)
+    assert {path for _, path in HELD} | set(SETTINGS) == set(OUTPUTS.whole)
     for name, word, _ in all_fewer():
         holders = [path for listed, path in HELD if listed == name and word in OUTPUTS.poorer[name, path]]
         assert len(holders) > 1, f"{name}: {word} is only in {holders}"
@@ -104,6 +113,13 @@ def test_a_word_removed_from_the_words_makes_every_copy_stale(name: str, monkeyp
     monkeypatch.setattr(fresh, "load", lambda _: fewer)
     held = [path for listed, path in HELD if listed == name and word in OUTPUTS.poorer[name, path]]
     assert sorted(fresh.stale(TREE)) == held
+
+
+def test_a_setting_removed_makes_its_copies_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    fewer = words() | {"settings": [one for one in words()["settings"] if one["name"] != "watchdog"]}
+    fresh = tool()
+    monkeypatch.setattr(fresh, "load", lambda _: fewer)
+    assert sorted(fresh.stale(TREE)) == SETTINGS
 
 
 def lists(text: str) -> Iterator[str]:

@@ -7,11 +7,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -194,4 +198,33 @@ func freeAddress(t *testing.T) string {
 	}
 	defer listener.Close()
 	return listener.Addr().String()
+}
+
+// TestEverySettingIsRead finds a setting that contract/words/settings.yml has and no code of this program reads.
+func TestEverySettingIsRead(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || file == "settings.gen.go" {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if one, is := n.(*ast.SelectorExpr); is {
+				read[one.Sel.Name] = true
+			}
+			return true
+		})
+	}
+	for field := range reflect.TypeFor[settings]().Fields() {
+		if !read[field.Name] {
+			t.Errorf("settings.%s is a flag, but nothing reads it", field.Name)
+		}
+	}
 }

@@ -10,12 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
-	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
 // The least and the largest --store-quota, in MiB. etcd recommends at most 8 GiB.
@@ -23,105 +20,6 @@ const (
 	leastQuota = 32
 	mostQuota  = 8192
 )
-
-// settings is the command line.
-type settings struct {
-	listen          string
-	dataDir         string
-	storeQuota      int
-	etcdEndpoints   []string
-	etcdCA          string
-	etcdCert        string
-	etcdKey         string
-	bootURL         string
-	nodeURLs        []string
-	imageURLs       []string
-	uploadURL       string
-	uploadDirectory string
-	uploadQuota     int64
-	imageKeys       string
-	multicast       string
-	multicastSecret string
-	relays          []string
-	flavour         string
-	kernelArguments string
-	quirks          string
-	watchdog        time.Duration
-	adminTokenFile  string
-	userDataKeys    string
-	erasureKey      string
-	consoles        string
-	multicastState  string
-	tokenTTL        time.Duration
-	admission       string
-	rivalTime       time.Duration
-	tlsCert         string
-	tlsKey          string
-	logFormat       string
-	logLevel        string
-}
-
-func (s *settings) flags(f *pflag.FlagSet) {
-	f.StringVar(&s.listen, "listen", "127.0.0.1:9470",
-		"address and port to serve on, or unix:/PATH for a web server in front, which names the clients")
-	f.StringVar(&s.dataDir, "data-dir", "/var/lib/sled", "directory of the embedded etcd")
-	f.IntVar(&s.storeQuota, "store-quota", store.DefaultQuota>>20,
-		"size in MiB at which the embedded etcd refuses writes; machines that are not declared may use half of it")
-	f.StringSliceVar(&s.etcdEndpoints, "etcd-endpoints", nil,
-		"URLs of an external etcd cluster, instead of the embedded one")
-	f.StringVar(&s.etcdCA, "etcd-ca", "", "PEM file of the CA of the external etcd")
-	f.StringVar(&s.etcdCert, "etcd-cert", "", "PEM file of the client certificate for the external etcd")
-	f.StringVar(&s.etcdKey, "etcd-key", "", "PEM file of the key of that certificate")
-	f.StringVar(&s.bootURL, "boot-url", "", "base URL where nodes fetch kernel and initrd, http://ADDRESS (required)")
-	f.StringSliceVar(&s.nodeURLs, "node-urls", nil,
-		"base URLs of sledd for nodes, https://ADDRESS; default: those in the site's initrd")
-	f.StringSliceVar(&s.imageURLs, "image-urls", nil,
-		"base URLs where nodes fetch images, http://ADDRESS/images; needed to capture disks")
-	f.StringVar(&s.uploadURL, "upload-url", "",
-		"base URL where nodes put captured disks, https://ADDRESS/upload; needed to capture disks")
-	f.StringVar(&s.uploadDirectory, "upload-directory", "",
-		"directory where the web server in front stores captured disks; sledd reads how much is in it")
-	f.Int64Var(&s.uploadQuota, "upload-quota", 0,
-		"size in MiB of all captured disks, above which no other is taken; 0: 90% of the filesystem in use")
-	f.StringVar(&s.imageKeys, "image-keys", "",
-		"PEM file of the public keys that images are signed with; only such a signature publishes a captured disk")
-	s.multicastFlags(f)
-	f.StringVar(&s.flavour, "flavour", "generic", "Sled system of nodes without a flavour: generic or cloud")
-	f.StringVar(&s.kernelArguments, "kernel-arguments", "console=tty0 console=ttyS0,115200n8",
-		"kernel arguments of the Sled system at this site")
-	f.StringVar(&s.quirks, "quirks", "",
-		"YAML file of machines that are not started by kexec, in addition to the list of sledd")
-	f.DurationVar(&s.watchdog, "watchdog", 300*time.Second,
-		"timeout of the hardware watchdog that is armed before a kexec; 0: no watchdog")
-	f.StringVar(&s.adminTokenFile, "admin-token-file", "",
-		"file with the token of operator admin, which is created or updated at start")
-	f.StringVar(&s.userDataKeys, "user-data-key-file", "",
-		"file of keys that seal user data in the store, 64 hexadecimal digits in a line; the first seals, all open")
-	f.StringVar(&s.erasureKey, "erasure-key-file", "",
-		"PEM file of the Ed25519 private key that signs the records of erased disks; without it they are not signed")
-	f.StringVar(&s.consoles, "console-directory", "",
-		"directory of recorded consoles, MAC.log (MAC with hyphens); sledd reads it, also for claim codes")
-	f.StringVar(&s.multicastState, "multicast-state", "",
-		"file in which sledc send tells what it sends (its operand state), for sledctl multicast and the metrics")
-	f.DurationVar(&s.tokenTTL, "token-ttl", time.Hour, "lifetime of a boot token; renewed while the node polls")
-	f.StringVar(&s.admission, "admission", admission.Expected.String(),
-		"level at which machines are admitted as nodes: open, expected, proven or attested")
-	f.DurationVar(&s.rivalTime, "rival-time", admission.DefaultRules().Hold,
-		"at level expected, time without another claim to be the node before it gets secrets")
-	f.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of a certificate, to serve TLS without nginx")
-	f.StringVar(&s.tlsKey, "tls-key", "", "PEM file of the key of that certificate")
-	f.StringVar(&s.logFormat, "log-format", "text", "json or text")
-	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
-}
-
-func (s *settings) multicastFlags(f *pflag.FlagSet) {
-	f.StringVar(&s.multicast, "multicast", "",
-		"ADDRESS:PORT at which sledc send sends the images to many nodes at once; IPv4")
-	f.StringVar(&s.multicastSecret, "multicast-secret-file", "",
-		"file with the secret that sledc send has too; without it packets have no key")
-	f.StringSliceVar(&s.relays, "relays", nil,
-		"ADDRESS:LABEL=VALUE: nodes with that label fetch images of --image-urls from that address first, by multicast too")
-}
 
 // check refuses what cannot work, with the name of the flag, its value and what would be right.
 func (s *settings) check() error {

@@ -34,6 +34,7 @@ MIB = 1 << 20
 work = Path(tempfile.mkdtemp())
 images = work / "images"
 SECRET = b"of the site"
+SIGNED: dict[Path, list[str]] = {}  # operands of `write`
 
 
 def make(name: str, disk: bytes) -> tuple[Path, bytes]:
@@ -42,24 +43,14 @@ def make(name: str, disk: bytes) -> tuple[Path, bytes]:
     images.mkdir(exist_ok=True)
     raw.write_bytes(disk)
     subprocess.run([SLEDC, "pack", f"in={raw}", f"out={image}"], check=True, timeout=60)
-    shown = subprocess.run([SLEDC, "inspect", f"in={image}"], capture_output=True, text=True, check=True, timeout=60)
-    found = re.search(r"sha256:([0-9a-f]{64})", shown.stdout)
-    assert found, shown.stdout
-    return image, bytes.fromhex(found[1])
-
-
-def signed(image: Path) -> list[str]:
-    """Operands of `write` with its signature."""
-    words = [SLEDC, "sign", f"in={image}", f"key={KEYS}/test.key", f"name={image.name.split('.')[0]}"]
-    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
-    return shown.split("operands ")[1].split()
+    words = [SLEDC, "sign", f"in={image}", f"key={KEYS}/test.key", f"name={name}"]
+    shown = subprocess.check_output(words, text=True, timeout=60).partition("operands ")
+    SIGNED[image] = shown[2].split()
+    return image, bytes.fromhex(shown[0].split("sha256:")[1][:64])
 
 
 def noise(chunks: int) -> bytes:
-    """Chunks of which different shares can be compressed.
-
-    They differ from run to run: the digest is the group, which all runs on this machine could hear.
-    """
+    """Chunks of different compressibility. They differ from run to run: all runs could hear a group, the digest."""
     chance = random.Random()
     return b"".join(chance.randbytes(size := chance.randrange(1, MIB)) + b"\1" * (MIB - size) for _ in range(chunks))
 
@@ -108,7 +99,7 @@ class Writer:
         digest = DIGEST if image == IMAGE else SMALL_DIGEST
         command = [
             SLEDC, "write", f"file={self.file}", f"image={url or f'file://{image}'}", f"digest=sha256:{digest.hex()}",
-            f"keys={KEYS}/both.pub", *signed(image), f"mode={mode}",
+            f"keys={KEYS}/both.pub", *SIGNED[image], f"mode={mode}",
             f"multicast={address}:{port}{key}", f"expected={expected}",
         ]  # fmt: skip
         environment = {**os.environ, "SLED_TEST_IDLE": str(patience)}
