@@ -11,18 +11,16 @@ import (
 )
 
 func TestLocal(t *testing.T) {
-	phases := []api.Phase{"", api.Discovered, api.Idle, api.Booting, api.Wiping, api.Writing, api.Configuring,
-		api.Starting,
-		api.Operational, api.Wiped, api.Capturing, api.Captured, api.UnderRescue, api.Failed}
-	for _, phase := range phases {
+	for _, phase := range append(api.Phases(), "") {
 		status := api.Status{Phase: phase, Generation: 3}
 		for _, c := range []struct {
 			bound      bool
 			generation int64
 			want       bool
 		}{
-			{false, 0, phase == api.Operational},
-			{true, 3, phase == api.Operational || phase == api.Starting || phase == api.Captured},
+			{false, 0, phase == api.Operational || phase == api.Unconfirmed},
+			{true, 3, phase == api.Operational || phase == api.Unconfirmed || phase == api.Starting ||
+				phase == api.Captured},
 			{true, 4, false},
 		} {
 			if got := boot.Local(status, c.bound, c.generation); got != c.want {

@@ -3,11 +3,14 @@
 package nodetx_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
@@ -91,5 +94,33 @@ func TestOfManyClaimsAtOnceOneIsAdmitted(t *testing.T) {
 	}
 	if state := load(t, db, node).Admission(); admitted != 1 || state.Incumbent == nil || len(state.Claims) != 3 {
 		t.Errorf("%d admitted: %+v", admitted, state)
+	}
+}
+
+// A node boots no disk during a detour. One that has left it boots as it would have without.
+func TestBootsDisk(t *testing.T) {
+	db, _ := fresh()
+	rescue := &api.Rescue{}
+	for _, phase := range api.Phases() {
+		local := slices.Contains([]api.Phase{api.Starting, api.Operational, api.Unconfirmed, api.Captured}, phase)
+		for _, c := range []struct {
+			name, run string
+			detour    detour.Detour
+			want      bool
+		}{
+			{"no detour", "", detour.Detour{}, local},
+			{"a rescue that is requested", "", detour.Detour{Rescue: rescue}, false},
+			{"a rescue that has its plan", "rescue", detour.Detour{Run: 7, Rescue: rescue}, false},
+			{"a return", detour.Return, detour.Detour{}, local},
+		} {
+			update(t, db, node, func(tx *nodetx.Tx) {
+				tx.Bind(nodetx.Binding{Binding: api.Binding{Generation: 3}}, true)
+				*tx.Status() = api.Status{Phase: phase, Generation: 3, Run: api.Run{Number: 7, Generation: 3, Detour: c.run}}
+				tx.SetDetour(c.detour)
+				if got := tx.BootsDisk(); got != c.want {
+					t.Errorf("%s, phase %s: %t, want %t", c.name, phase, got, c.want)
+				}
+			})
+		}
 	}
 }
