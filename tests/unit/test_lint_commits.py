@@ -27,7 +27,8 @@ def git(where: Path, *arguments: str) -> None:
     subprocess.run(["git", *SETTINGS, *arguments], cwd=where, check=True, capture_output=True)
 
 
-def commit(where: Path, message: str, lines: int = 1, name: str = "file") -> None:
+def commit(where: Path, message: str, lines: int = 1, name: str = "sledd/file") -> None:
+    (where / name).parent.mkdir(parents=True, exist_ok=True)
     (where / name).write_text(f"{message}\n" * lines)
     git(where, "add", "--all")
     git(where, "commit", "--message", message)
@@ -47,7 +48,8 @@ def repository(tmp_path: Path) -> Path:
     where = tmp_path / "repository"
     where.mkdir()
     git(where, "init")
-    commit(where, "what there was before", 100)
+    for name in ("contract/a", "initrd/a", "molecule/lab/a", "Makefile"):
+        commit(where, "what there was before", 100, name)
     shutil.copy(LINT, where)
     commit(where, "tools: check commit messages")
     return where
@@ -56,10 +58,10 @@ def repository(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "subject",
     [
-        "initrd: keep what lies behind a filesystem",
+        "initrd: preserve what lies behind a filesystem",
         "contract, sledd: generate the steps",
-        "molecule: lab: quote the message: it has a colon",
-        "roles/sledd: bring the file back",
+        "molecule: quote the message: it has a colon",
+        "molecule/lab: bring the file back",
         "sledd: process requests in order",
         "Makefile: speed up the loop",
         "initrd: do not run a step whose start is refused",
@@ -73,13 +75,18 @@ def test_good_subjects(repository: Path, subject: str) -> None:
 @pytest.mark.parametrize(
     ("subject", "fault"),
     [
-        ("keep what lies behind", "no folder"),
-        ("initrd: " + "keep " * 14, "characters, at most 72"),
+        ("preserve what lies behind", "no folder"),
+        ("lab: quote the message", "`lab` is no folder"),
+        ("initrd, ctl: add a step", "`ctl` is no folder"),
+        ("initrd: keep what lies behind", "`keep` does not say"),
+        ("initrd: name the folder", "`name` does not say"),
+        ("initrd: " + "move " * 14, "characters, at most 72"),
         ("initrd: adds a step", "`adds`"),
         ("initrd: fixed a step", "`fixed`"),
         ("initrd: reading of images", "`reading`"),
-        ("molecule: lab: the message", "`the`"),
-        ("molecule: lab: kexec: a message is text", "`a`"),
+        ("molecule: the message", "`the`"),
+        ("molecule: lab: kexec: move a message", "`lab:`"),
+        ("molecule: a message is text", "`a`"),
         ("sledd: machines", "`machines`"),
     ],
 )
@@ -120,6 +127,21 @@ def test_only_commits_since_the_last_tag(repository: Path) -> None:
     commit(repository, "all of it wrong")
     assert lint(repository)[0] == 1
     git(repository, "tag", "v1.0.0")
+    assert lint(repository) == (0, "")
+
+
+def test_only_commits_since_the_rules(repository: Path) -> None:
+    commit(repository, "all of it wrong")
+    (repository / LINT.name).write_text(f"{LINT.read_text()}# stricter\n")
+    commit(repository, "also wrong")
+    assert lint(repository) == (0, "")
+    commit(repository, "wrong again", 2)
+    assert lint(repository)[0] == 1
+
+
+def test_a_removed_folder_is_named(repository: Path) -> None:
+    git(repository, "rm", "-r", "contract")
+    commit(repository, "contract: remove the folder\n\nIt was a copy.")
     assert lint(repository) == (0, "")
 
 
