@@ -22,8 +22,5 @@ type Attribute struct {
 	Fields          []Attribute
 }
 
-// Plain is the text without marks.
-func (a Attribute) Plain() string { return strings.ReplaceAll(a.Text, "`", "") }
-
 // Title is the name for people.
 func (a Attribute) Title() string { return strings.ReplaceAll(a.Name, "_", " ") }
