@@ -3,7 +3,7 @@
 """multicast.py DIRECTORY OUT: what one image to many nodes costs, case by case, in network namespaces.
 
 Run by `make bench-multicast`, as root. CASES="scaling,late" chooses; ROUNDS=5. DIRECTORY keeps the images. OUT.json has
-the figures and whether each bar is met, OUT.svg the times.
+the figures and whether each bar is met.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 
 from hosted import fair, late, scaling, slow
 from measure import save
-from plot import bars as draw
 from relays import relay
 from rivals import rivals
 from writers import death, delta, engine, unicast
@@ -60,20 +59,7 @@ def main() -> None:
             limits = f"{bar.least:g} to {bar.most:g}" if bar.least else f"at most {bar.most:g}"
             print(f"  {'ok    ' if bar.is_met() else 'MISSED'} {bar.what}: {bar.figure:.3f} ({limits})", flush=True)
             missed += not bar.is_met()
-    plot(out, found)
     sys.exit(1 if missed else 0)
-
-
-def plot(out: Path, found: dict[str, Any]) -> None:
-    """The times of all that have one."""
-    timed = {
-        f"{case}: {name}": figures
-        for case in found
-        for name, figures in found[case]["figures"].items()
-        if "wall" in figures
-    }
-    if timed:
-        draw(out.with_suffix(".svg"), "One image to many nodes", timed)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import sys
 from pathlib import Path
 
 from measure import Contestant, figures_table, rounds, run, save, summary
-from plot import bars
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SLEDC = "build/bin/sledc"
@@ -58,14 +57,13 @@ def main() -> None:
 
 
 def report(out: Path, contestants: list[Contestant]) -> None:
-    """JSON, table, plot. `bytes` is the size of the file made."""
+    """JSON and table. `bytes` is the size of the file made."""
     figures = {one.name: summary(one) for one in contestants}
     own = figures["sledc"]
     rivals = {name: one for name, one in figures.items() if name != "sledc"}
     ratios = {name: round(one["wall"] / own["wall"], 2) for name, one in rivals.items()}
     save(out, {"rounds": ROUNDS, "cores": os.cpu_count(), "sledc": own, "rivals": rivals, "ratios": ratios})
     print(figures_table(figures, ratios, "MB file"))
-    bars(out.with_suffix(".svg"), "A disk into an image", figures)
 
 
 if __name__ == "__main__":

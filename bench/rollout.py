@@ -25,7 +25,6 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet, at
 from ansible_collections.sled.fleet.tests.rollout.rack import Rack
 from measure import line, save
-from plot import curves
 
 SIZES = [int(size) for size in os.environ.get("SIZES", "8 40 400 2000").split()]
 HOOKS = [int(size) for size in os.environ.get("HOOKS", "40").split()]  # sizes that also run with hooks
@@ -146,25 +145,6 @@ def table(found: list[dict[str, Any]]) -> str:
     return "\n".join(line(row, widths) for row in rows)
 
 
-def draw(path: Path, found: list[dict[str, Any]]) -> None:
-    """CPU and wall seconds by size, each with its limit."""
-    sizes = [one["nodes"] for one in found]
-    cpu = {"controller": [one["image"]["cpu"] for one in found], "sledd": [one["image"]["sledd"] for one in found]}
-    wall = {
-        "rollout": [one["image"]["wall"] for one in found],
-        "nothing to do": [one["again"]["wall"] for one in found],
-        "waves x own time of a node": [one["waves"] * one["own"] for one in found],
-    }
-    curves(
-        path,
-        sizes,
-        {
-            "CPU seconds by nodes": cpu | {"limit: 0.3 s a node + 10 s": [0.3 * size + 10 for size in sizes]},
-            "Wall seconds by nodes": wall,
-        },
-    )
-
-
 def main() -> None:
     """Measures all sizes."""
     found = []
@@ -173,9 +153,6 @@ def main() -> None:
         found.append(measured(*case))
         print(table(found[-1:]), flush=True)
     save(Path(sys.argv[1]), {"batch": BATCH, "cores": os.cpu_count(), "runs": found})
-    draw(
-        Path(sys.argv[1]).with_suffix(".svg"), [one for one in found if one["power"] == POWER[-1] and not one["hooks"]]
-    )
     print(table(found))
 
 

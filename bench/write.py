@@ -5,7 +5,7 @@
 Run by `make bench-write`.
 
 DIRECTORY holds what `bench/disk` made. Every tool has a separate target: a file of 8 GiB with all of its blocks,
-opened O_DIRECT where the tool can. OUT.json, OUT.svg and a table: medians; ratios are of wall times, the other tool's
+opened O_DIRECT where the tool can. OUT.json and a table: medians; ratios are of wall times, the other tool's
 by sledc's.
 """
 
@@ -18,7 +18,6 @@ from pathlib import Path
 
 from measure import Contestant, Figures, figures_table, rounds, run, save, summary
 from packed import Image
-from plot import bars
 from server import Server
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
@@ -161,11 +160,6 @@ def report(out: Path, write: Contestant, rivals: list[Contestant], limits: list[
     print(
         f"largest limit: {largest}; sledc takes {ratios['bound']} times as long,"
         f" and {ratios['cpu']} times the CPU of decoding and hashing"
-    )
-    bars(
-        out.with_suffix(".svg"),
-        "An image onto a disk",
-        {"sledc": own} | others | {f"limit: {name}": one for name, one in bounds.items()},
     )
 
 
