@@ -4,17 +4,21 @@ package api
 
 // Detour is what a node does beside its binding.
 type Detour interface {
+	// State is how far it is, as a sentence without the node's name.
+	State() string
 	// Login returns the address and the host key of the SSH server that the node runs meanwhile; zero: none.
 	Login() (Address, HostKey)
 }
 
-// Detour returns that of the node, requested or entered; nil: it has none.
-func (n Node) Detour() Detour {
-	if n.Rescue != nil {
-		return n.Rescue
+// Detours are those of a node, of which at most one is shown; all nil: it has none.
+type Detours struct {
+	Rescue *Rescue `json:"rescue,omitempty" doc:"Present while the node is under rescue; its binding is then not acted on"`
+}
+
+// Detour returns the one that is requested or entered; nil: there is none.
+func (d Detours) Detour() Detour {
+	if d.Rescue != nil {
+		return d.Rescue
 	}
 	return nil
 }
-
-// Login implements Detour.
-func (r *Rescue) Login() (Address, HostKey) { return r.Address, r.HostKey }

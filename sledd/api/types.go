@@ -60,8 +60,8 @@ type Node struct {
 	Status   Status   `json:"status"`
 	Overdue  int64    `json:"overdue,omitempty" doc:"Seconds beyond the time in which a node leaves its phase, or its step moves bytes; absent: it is not overdue"`
 	Binding  *Binding `json:"binding,omitempty"`
-	Rescue   *Rescue  `json:"rescue,omitempty" doc:"Present while the node is under rescue; its binding is then not acted on"`
-	Facts    *Facts   `json:"facts,omitempty" doc:"Only in the response for a single node"`
+	Detours
+	Facts *Facts `json:"facts,omitempty" doc:"Only in the response for a single node"`
 }
 
 // Image is a registered image.
@@ -120,23 +120,6 @@ type Run struct {
 	Number     int64  `json:"number" doc:"It rises with each plan that the node gets"`
 	Generation int64  `json:"generation" doc:"Generation of the plan"`
 	Detour     string `json:"detour,omitempty" doc:"What the plan interrupts the binding for, such as rescue; return: the node leaves it; absent: the plan follows the binding"`
-}
-
-// RescueSpec requests the Sled system with an SSH server on a node. Until the rescue ends, the node receives no plan
-// and its disks are not touched.
-type RescueSpec struct {
-	AuthorizedKeys []string `json:"authorized_keys" doc:"SSH public keys for root; at most 2,048 bytes in all" minItems:"1" maxItems:"32" nullable:"false" example:"[\"ssh-ed25519 AAAA alice\"]"`
-}
-
-// Rescue is the requested rescue of a node, and how to log in.
-type Rescue struct {
-	RescueSpec
-	Started     time.Time  `json:"started"`
-	Entered     time.Time  `json:"entered,omitzero" doc:"When the node reported that its SSH server answers, or that it cannot run one"`
-	Address     Address    `json:"address,omitzero"`
-	HostKey     HostKey    `json:"host_key,omitzero" pattern:"^ssh-ed25519 [A-Za-z0-9+/]{68}$" doc:"In the format of known_hosts; new at each boot"`
-	Fingerprint Identifier `json:"fingerprint,omitzero" doc:"Fingerprint of the host key, as printed by ssh"`
-	Reason      Prose      `json:"reason,omitzero" doc:"Why the node could not run an SSH server"`
 }
 
 // Progress is the progress of the running step.

@@ -28,8 +28,9 @@ type kind interface {
 	name() string
 	state() string      // of the node, as in "node n1 is ..."
 	step() operand.Line // that the node runs
-	// end applies the end of the step, reported from an address, and returns the event of it.
-	end(line report.Line, from api.Address, now time.Time) api.Event
+	// end applies the end of the step, reported from an address, and returns the event of it. A kind that ends by itself
+	// removes itself from the detour.
+	end(of *Detour, line report.Line, from api.Address, now time.Time) api.Event
 	show(node *api.Node)
 }
 
@@ -57,9 +58,10 @@ func (d *Detour) Show(node *api.Node) {
 	}
 }
 
-// End applies the end of its step, reported from an address, and returns the event of it.
+// End applies the end of its step, reported from an address, and returns the event of it. Nothing may be
+// requested then.
 func (d *Detour) End(line report.Line, from api.Address, now time.Time) api.Event {
-	return d.kind().end(line, from, now)
+	return d.kind().end(d, line, from, now)
 }
 
 // Node is the state of a node that asks for a plan.

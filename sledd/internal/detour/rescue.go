@@ -25,7 +25,7 @@ func (r *rescue) step() operand.Line {
 }
 
 // end notes the address and the host key to enter by, or why the node cannot be entered.
-func (r *rescue) end(line report.Line, from api.Address, now time.Time) api.Event {
+func (r *rescue) end(_ *Detour, line report.Line, from api.Address, now time.Time) api.Event {
 	*r = rescue{RescueSpec: r.RescueSpec, Started: r.Started, Entered: now}
 	event := api.Event{Kind: "rescue"}
 	if line.Code != 0 {

@@ -81,7 +81,6 @@ func (f *Fleet) DeleteRescue(ctx context.Context, reference string) error {
 		}
 		next.Run, next.Rescue = 0, nil
 		tx.SetDetour(next)
-		tx.Resume()
 		tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation, Detail: nodetext.Clean("ended")})
 		return nil
 	})

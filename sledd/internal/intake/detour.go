@@ -46,9 +46,10 @@ func (tx *nodeTx) applyDetourLine(sent report.Report, line report.Line, event ap
 		from, _ := nodetext.ParseAddress(tx.From()) // none behind a proxy on this machine
 		ended := tx.Detour().End(line, from, tx.Now)
 		ended.Generation = tx.Status().Generation
+		tx.SetDetour(*tx.Detour())
 		tx.AddEvent(ended)
 	case line.Kind == report.End:
-	case own:
+	case own && step.Phase != "":
 		tx.Interrupt(step.Phase)
 	case tx.Status().Run.Detour == detour.Return && tx.Status().Phase != api.Failed:
 		tx.applyStepStart(line.Verb)

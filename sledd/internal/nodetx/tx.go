@@ -58,10 +58,12 @@ func (tx *Tx) Kexecs() *Kexecs { return tx.kexecs.made() }
 // Detour returns what the node is to do instead of following its binding; nil when there is nothing.
 func (tx *Tx) Detour() *detour.Detour { return tx.detour.Get() }
 
-// SetDetour replaces the detour of the node; one of which nothing is requested ends it.
+// SetDetour replaces the detour of the node; one of which nothing is requested ends it: the node then has the phase
+// again that it had before.
 func (tx *Tx) SetDetour(to detour.Detour) {
 	if !to.Requested() {
 		tx.detour.set(nil)
+		tx.Enter(SettledPhase(*tx.Status()))
 		return
 	}
 	tx.detour.set(&to)
@@ -151,9 +153,6 @@ func (tx *Tx) Interrupt(phase api.Phase) {
 		status.Before = before
 	}
 }
-
-// Resume enters the phase again that a detour has interrupted, if one has.
-func (tx *Tx) Resume() { tx.Enter(SettledPhase(*tx.Status())) }
 
 // AddEvent adds an event; MAC, time, phase and sender are filled in.
 func (tx *Tx) AddEvent(event api.Event) {

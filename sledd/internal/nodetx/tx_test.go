@@ -161,6 +161,27 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	}
 }
 
+// A detour that ends, whoever ends it, gives the node its phase back; one that is replaced does not.
+func TestTheEndOfADetourResumesThePhase(t *testing.T) {
+	db, _ := fresh()
+	update(t, db, node, func(tx *nodetx.Tx) {
+		tx.Status().Phase = api.Operational
+		tx.SetDetour(detour.Detour{Run: 7, Rescue: &api.Rescue{}})
+		tx.Interrupt(api.UnderRescue)
+	})
+	update(t, db, node, func(tx *nodetx.Tx) { tx.SetDetour(detour.Detour{Rescue: &api.Rescue{}}) })
+	if status := load(t, db, node).Status(); status.Phase != api.UnderRescue || status.Before != api.Operational {
+		t.Errorf("replaced: %+v", status)
+	}
+	update(t, db, node, func(tx *nodetx.Tx) {
+		tx.Detour().Rescue = nil // as a kind does that ends by itself
+		tx.SetDetour(*tx.Detour())
+	})
+	if tx := load(t, db, node); tx.Detour() != nil || tx.Status().Phase != api.Operational || tx.Status().Before != "" {
+		t.Errorf("ended: %+v, %+v", tx.Detour(), tx.Status())
+	}
+}
+
 func TestEventsGetTimeAndPhase(t *testing.T) {
 	db, _ := fresh()
 	update(t, db, node, func(tx *nodetx.Tx) {

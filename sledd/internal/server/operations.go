@@ -140,7 +140,7 @@ func (o operations) nodes() {
 	})
 	o.nodeDisks()
 	o.replaceNode()
-	o.rescues()
+	o.detours()
 	o.admissions()
 	o.consoles()
 }

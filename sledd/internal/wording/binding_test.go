@@ -21,7 +21,8 @@ func TestEffectSaysWhenAsSleddDoes(t *testing.T) {
 		{"under rescue", api.UnderRescue, &api.Rescue{}, "its disk is wiped and gets image v2; when its detour ends"},
 	} {
 		binding := &api.Binding{Generation: 2, BindingSpec: api.BindingSpec{Image: "v2"}}
-		node := api.Node{Status: api.Status{Phase: c.phase, Generation: 1}, Binding: binding, Rescue: c.rescue}
+		node := api.Node{Status: api.Status{Phase: c.phase, Generation: 1}, Binding: binding,
+			Detours: api.Detours{Rescue: c.rescue}}
 		if got := Effect(node); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

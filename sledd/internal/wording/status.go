@@ -64,12 +64,10 @@ func Note(n api.Node) string {
 
 // Detour returns the state of what the node does beside its binding; empty: nothing.
 func Detour(n api.Node) string {
-	switch detour := n.Detour().(type) {
-	case *api.Rescue:
-		return rescue(detour)
-	default:
-		return ""
+	if detour := n.Detour(); detour != nil {
+		return detour.State()
 	}
+	return ""
 }
 
 // Detail returns the detail of the last step. It is outdated once a node boots again or waits.

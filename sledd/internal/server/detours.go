@@ -9,7 +9,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-func (o operations) rescues() {
+func (o operations) detours() {
 	type put struct {
 		NodePath
 		Body api.RescueSpec
