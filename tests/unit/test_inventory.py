@@ -198,7 +198,7 @@ def test_a_playbook(sledd: Sledd, tmp_path: Path) -> None:
     assert TOKEN not in ran.stdout
 
 
-@pytest.mark.parametrize("name", ["admit", "node", "image", "binding", "ready", "event"])
+@pytest.mark.parametrize("name", ["admit", "node", "image", "binding", "event"])
 def test_documentation_says_what_the_spec_says(name: str, tmp_path: Path) -> None:
     module = __import__(f"ansible_collections.sled.fleet.plugins.modules.{name}", fromlist=["SPEC"])
     ran = ansible("doc", tmp_path, "--json", f"sled.fleet.{name}")

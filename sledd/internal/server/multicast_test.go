@@ -28,7 +28,6 @@ func received(t *testing.T, s *sledd, transport string) string {
 }
 
 func TestPlansNameTheSenderOfMulticast(t *testing.T) {
-	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("secret of the site"), 0o600); err != nil {
 		t.Fatal(err)
@@ -62,7 +61,6 @@ func expected(s *sledd, number int) string {
 }
 
 func TestPlansStateHowManyNodesReceive(t *testing.T) {
-	t.Parallel()
 	sender, err := plan.ParseSender("192.0.2.1:7001", "")
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +102,6 @@ func TestPlansStateHowManyNodesReceive(t *testing.T) {
 }
 
 func TestMulticastNeedsASender(t *testing.T) {
-	t.Parallel()
 	s := runWith(t, sleddtest.Options{})
 	s.Declare(1)
 	s.Register("d12")
@@ -116,7 +113,6 @@ func TestMulticastNeedsASender(t *testing.T) {
 }
 
 func TestTimelineShowsWhatAWriteReceived(t *testing.T) {
-	t.Parallel()
 	s := runWith(t, sleddtest.Options{})
 	s.Declare(1)
 	image := s.Register("d12")
@@ -135,7 +131,6 @@ func TestTimelineShowsWhatAWriteReceived(t *testing.T) {
 }
 
 func TestPlansNameTheRelayOfTheNode(t *testing.T) {
-	t.Parallel()
 	sender, err := plan.ParseSender("192.0.2.1:7001", "")
 	if err != nil {
 		t.Fatal(err)
