@@ -38,6 +38,11 @@ def pack(source: Path, *words: str, under: tuple[str, ...] = ()) -> subprocess.C
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
+def name_of(shown: str) -> str:
+    """The name that strace shows with escapes, such as \\303\\251."""
+    return shown.encode("latin-1").decode("unicode_escape").encode("latin-1").decode("utf-8", "replace")
+
+
 def opened(trace: Path) -> set[str]:
     """The files that programs other than sledc opened, tried to change, or executed."""
     paths, others = set(), set()
@@ -45,7 +50,7 @@ def opened(trace: Path) -> set[str]:
         call = CALL.match(line)
         if not call or call[4] == "-1":
             continue
-        if call[2] == "execve" and call[3] != SLEDC:
+        if call[2] == "execve" and name_of(call[3]) != SLEDC:
             others.add(call[1])
         elif call[1] in others and call[2] in ("open", "openat", "creat", "unlink", "rename", "truncate", "mkdir"):
             paths.add(call[3])
