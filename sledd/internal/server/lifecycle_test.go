@@ -150,3 +150,40 @@ func erasures(s *sledd) api.ErasureList {
 	}
 	return list
 }
+
+func TestWriteSaysHowItWent(t *testing.T) {
+	s := fresh(t)
+	s.Declare(1)
+	spec := api.ImageSpec{Name: "d12", Digest: digest, URLs: []string{"http://10.77.0.1/images/d12"}, Bytes: 1 << 30,
+		FileBytes: 1 << 28, UsedBytes: 9_000_000}
+	s.admin(http.StatusOK, "PUT", "/v1/images/d12", spec)
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Mode: "delta"})
+	m := s.Machine(1)
+	m.Poll(0)
+	m.Report("begin step=1 of=3 verb=write")
+	m.Report("progress step=1 verb=write bytes=1000000 total=3000000 rate=500000")
+	line := as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
+	if last := line.Stages[len(line.Stages)-1]; last.Name != "write" || last.Bytes != 1000000 || last.Rate != 500000 {
+		t.Errorf("while it writes: %+v", line.Stages)
+	}
+	m.Report("end step=1 verb=write code=0 seconds=2 detail=delta:%20half%20differs")
+	list := as[api.EventList](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/events", nil)).Items
+	if last := list[len(list)-1]; last.Detail.String() != "delta: half differs" || last.Bytes != 3000000 {
+		t.Errorf("event: %+v", last)
+	}
+	line = as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
+	if last := line.Stages[len(line.Stages)-1]; last.Rate != 1500000 {
+		t.Errorf("written: %+v", line.Stages)
+	}
+	s.Bind(api.BindingSpec{Node: "n1", Image: "d12"}, api.Reimage())
+	m.Poll(0)
+	if detail := s.Node(1).Status.Detail; !detail.IsZero() {
+		t.Errorf("a new plan, and the detail of the old one: %s", detail)
+	}
+	m.Report("begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1", "begin step=2 of=4 verb=write",
+		"end step=2 verb=write code=0 seconds=1")
+	line = as[api.Timeline](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/timeline", nil))
+	if last := line.Stages[len(line.Stages)-1]; last.Rate != 9_000_000 {
+		t.Errorf("a write too short to say anything: %+v", line.Stages)
+	}
+}
