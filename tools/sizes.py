@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes of C, shell and Python: files of at most 350 lines, functions of at most 50, lines of at most 120.
+"""Sizes of C, shell, Python and Go: files of at most 350 lines, functions of at most 50, lines of at most 120.
 
 usage: sizes.py [FILE...]
 
-Checks these files, else all of the tree. Prints FILE:LINE: and what is too long; exits with 1 then. The lines of Python
-are checked by ruff. golangci-lint checks Go.
+Checks these files, else all of the tree. Prints FILE:LINE: and what is too long; exits with 1 then. Others check the
+rest: ruff the lines of Python, golangci-lint the lines and functions of Go.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WIDTH, FILE, FUNCTION = 120, 350, 50
 TAB = 8
 START = re.compile(r"^(?:[A-Za-z_].*\) \{|[a-z_]+\(\) [{(])$")
 SHEBANG = re.compile(rb"#! ?/(?:usr/)?bin/(?:env )?(?:(python)|(?:ba|da)?sh)")
-SUFFIXES = {".c": "c", ".h": "c", ".sh": "sh", ".py": "python"}
+SUFFIXES = {".c": "c", ".h": "c", ".sh": "sh", ".py": "python", ".go": "go"}
 
 
 def kind(file: Path) -> str:
@@ -42,6 +42,8 @@ def functions(text: str, language: str) -> Iterator[tuple[int, int]]:
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield node.lineno, node.end_lineno or node.lineno
+        return
+    if language == "go":
         return
     first = 0
     for number, line in enumerate(text.splitlines(), 1):
@@ -66,7 +68,7 @@ def faults(text: str, language: str, width: int = 0) -> Iterator[tuple[int, str]
 
 
 def sources() -> list[Path]:
-    """All C, shell and Python that git knows or would add."""
+    """All C, shell, Python and Go that git knows or would add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     files = (Path(name) for name in listed.split("\0") if name)
@@ -78,7 +80,7 @@ def main() -> int:
     bad = []
     for file in [Path(word) for word in sys.argv[1:]] or sources():
         language = kind(file)
-        width = 0 if language == "python" else WIDTH
+        width = WIDTH if language in ("c", "sh") else 0
         bad += [f"{file}:{line}: {fault}" for line, fault in faults(file.read_text(), language, width)]
     print("\n".join(bad), end="\n" if bad else "")
     return 1 if bad else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limits of files, functions and lines, in C, shell and Python."""
+"""The limits of files, functions and lines, in C, shell, Python and Go."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_functions(tmp_path: Path, name: str, fits: str, line: str) -> None:
     assert faults(tmp_path / name, fits.replace(line, line * 2, 1)) == [f"{first}: {FUNCTION}"]
 
 
-@pytest.mark.parametrize("name", ["a.c", "a.h", "a.sh", "a.py"])
+@pytest.mark.parametrize("name", ["a.c", "a.h", "a.sh", "a.py", "a.go"])
 def test_files(tmp_path: Path, name: str) -> None:
     assert faults(tmp_path / name, "\n" * 350) == []
     assert faults(tmp_path / name, "\n" * 351) == ["350: 351 lines, at most 350 in a file"]
@@ -49,6 +49,13 @@ def test_files(tmp_path: Path, name: str) -> None:
 def test_lines(tmp_path: Path, name: str) -> None:
     assert faults(tmp_path / name, "\t" + "x" * 112) == []
     assert faults(tmp_path / name, "\t" + "x" * 113) == ["1: 121 columns, at most 120"]
+
+
+def test_functions_and_lines_of_go_are_left_to_golangci_lint(tmp_path: Path) -> None:
+    assert faults(tmp_path / "a.go", "func a() {\n" + "\t_ = 1\n" * 49 + "\t// " + "x" * 200 + "\n}\n") == []
+    settings = (SIZES.parents[1] / ".golangci.yml").read_text()
+    for limit in ("    - funlen\n", "      lines: 50\n", "    - lll\n", "      line-length: 120\n"):
+        assert limit in settings
 
 
 def test_ruff_reads_every_python_program() -> None:
