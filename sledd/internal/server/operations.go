@@ -140,7 +140,7 @@ func (o operations) nodes() {
 	})
 	o.nodeDisks()
 	o.replaceNode()
-	o.detours()
+	o.rescues()
 	o.admissions()
 	o.consoles()
 }

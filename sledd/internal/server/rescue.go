@@ -9,7 +9,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-func (o operations) detours() {
+func (o operations) rescues() {
 	type put struct {
 		NodePath
 		Body api.RescueSpec
