@@ -28,9 +28,9 @@ type kind interface {
 	name() string
 	state() string      // of the node, as in "node n1 is ..."
 	step() operand.Line // that the node runs
-	// end applies the end of the step, reported from an address, and returns the event of it. A kind that ends by itself
-	// removes itself from the detour.
-	end(of *Detour, line report.Line, from api.Address, now time.Time) api.Event
+	// end returns what is left of the detour when the step has ended, as reported from an address, and the event of it.
+	// A kind that ends by itself is not part of what is left.
+	end(of Detour, line report.Line, from api.Address, now time.Time) (Detour, api.Event)
 	show(node *api.Node)
 }
 
@@ -58,10 +58,10 @@ func (d *Detour) Show(node *api.Node) {
 	}
 }
 
-// End applies the end of its step, reported from an address, and returns the event of it. Nothing may be
-// requested then.
-func (d *Detour) End(line report.Line, from api.Address, now time.Time) api.Event {
-	return d.kind().end(d, line, from, now)
+// End returns what is left of the detour when its step has ended, as reported from an address, and the event of it.
+// The detour is requested; what is left may not be.
+func (d *Detour) End(line report.Line, from api.Address, now time.Time) (Detour, api.Event) {
+	return d.kind().end(*d, line, from, now)
 }
 
 // Node is the state of a node that asks for a plan.

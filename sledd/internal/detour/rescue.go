@@ -24,22 +24,24 @@ func (r *rescue) step() operand.Line {
 		{Key: "keys", Value: strings.Join(r.AuthorizedKeys, "\n")}}}
 }
 
-// end notes the address and the host key to enter by, or why the node cannot be entered.
-func (r *rescue) end(_ *Detour, line report.Line, from api.Address, now time.Time) api.Event {
-	*r = rescue{RescueSpec: r.RescueSpec, Started: r.Started, Entered: now}
+// end notes the address and the host key to enter by, or why the node cannot be entered. A rescue lasts until an
+// operator ends it.
+func (r *rescue) end(of Detour, line report.Line, from api.Address, now time.Time) (Detour, api.Event) {
+	entered := api.Rescue{RescueSpec: r.RescueSpec, Started: r.Started, Entered: now}
+	of.Rescue = &entered
 	event := api.Event{Kind: "rescue"}
 	if line.Code != 0 {
-		r.Reason = line.Reason
+		entered.Reason = line.Reason
 		event.Code, event.Detail = line.Code, nodetext.Clean("failed: "+line.Reason.String())
-		return event
+		return of, event
 	}
-	r.Address, r.HostKey = line.Entry.Address, line.Entry.HostKey
+	entered.Address, entered.HostKey = line.Entry.Address, line.Entry.HostKey
 	if !from.IsZero() { // it is not known behind a proxy on this machine
-		r.Address = from
+		entered.Address = from
 	}
-	r.Fingerprint = r.HostKey.Fingerprint()
-	event.Detail = nodetext.Clean(fmt.Sprintf("entered: root@%s, host key %s", r.Address, r.Fingerprint))
-	return event
+	entered.Fingerprint = entered.HostKey.Fingerprint()
+	event.Detail = nodetext.Clean(fmt.Sprintf("entered: root@%s, host key %s", entered.Address, entered.Fingerprint))
+	return of, event
 }
 
 func (r *rescue) show(node *api.Node) { node.Rescue = (*api.Rescue)(r) }

@@ -44,9 +44,9 @@ func (tx *nodeTx) applyDetourLine(sent report.Report, line report.Line, event ap
 	switch {
 	case line.Kind == report.End && own:
 		from, _ := nodetext.ParseAddress(tx.From()) // none behind a proxy on this machine
-		ended := tx.Detour().End(line, from, tx.Now)
+		left, ended := tx.Detour().End(line, from, tx.Now)
+		tx.SetDetour(left)
 		ended.Generation = tx.Status().Generation
-		tx.SetDetour(*tx.Detour())
 		tx.AddEvent(ended)
 	case line.Kind == report.End:
 	case own && step.Phase != "":
