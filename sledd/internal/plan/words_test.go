@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package plan_test
 
 import (
 	"reflect"
@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
-	"github.com/sled-fleet/sled/sledd/internal/operand"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
 // notInPlans are the attributes that reach the node by other means.
@@ -21,26 +22,28 @@ var notInPlans = map[string]string{
 	"SeedChanges": "decides about the generation",
 }
 
-// notBuilt are the verbs that sledd never puts into a plan.
+// notBuilt are the verbs that sledd never puts into a plan: they are for plans that are written by hand.
 var notBuilt = []string{"poweroff"}
 
-var digests = "sha256:" + strings.Repeat("0", 64)
-
 // built is the plan of a binding to image i, with one field changed.
-func built(t *testing.T, field string) Plan {
+func built(t *testing.T, field string) plan.Plan {
 	t.Helper()
 	spec := api.BindingSpec{Image: "i", Disk: "serial:A", Hostname: "n1", Boot: "kexec"}
 	if value := reflect.ValueOf(&spec).Elem().FieldByName(field); field != "" {
 		fieldType, _ := reflect.TypeFor[api.BindingSpec]().FieldByName(field)
 		change(value, fieldType.Tag.Get("enum"))
 	}
-	image := &api.ImageSpec{Name: "i", Digest: digests, URLs: []string{"http://a/i"}}
+	image := &api.ImageSpec{Name: "i", Digest: digest, URLs: []string{"http://a/i"}}
 	disks := []map[string]nodetext.Identifier{
 		nodetexttest.Facts(map[string]string{"name": "vda", "serial": "A", "bytes": "1000", "transport": "virtio"}),
 		nodetexttest.Facts(map[string]string{"name": "vdb", "serial": "B", "bytes": "1000", "transport": "virtio"})}
-	p, err := Render(Request{Generation: 1, Binding: &api.Binding{BindingSpec: spec, Generation: 1}, Image: image,
-		Node: api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, Facts: &api.Facts{Disks: disks}, Receivers: 2,
-		Site: Site{Upload: "http://a/upload", Sender: &Sender{place: "192.0.2.1:7001"}}})
+	sender, err := plan.ParseSender("192.0.2.1:7001", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Render(plan.Request{Generation: 1, Binding: &api.Binding{BindingSpec: spec, Generation: 1},
+		Image: image, Node: api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, Facts: &api.Facts{Disks: disks}, Receivers: 2,
+		Site: plan.Site{Upload: "http://a/upload", Sender: sender}})
 	if err != nil {
 		t.Fatalf("%s: %v", field, err)
 	}
@@ -69,7 +72,7 @@ func change(value reflect.Value, words string) {
 }
 
 func TestEveryAttributeReachesAPlan(t *testing.T) {
-	plain, err := Encode(built(t, ""))
+	plain, err := plan.Encode(built(t, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,26 +80,49 @@ func TestEveryAttributeReachesAPlan(t *testing.T) {
 		if notInPlans[field.Name] != "" {
 			continue
 		}
-		if changed, err := Encode(built(t, field.Name)); err != nil || changed == plain {
+		if changed, err := plan.Encode(built(t, field.Name)); err != nil || changed == plain {
 			t.Errorf("%s changes nothing of a plan, %v", field.Name, err)
 		}
 	}
 }
 
+// steps are those of the plan of a request.
+func steps(t *testing.T, r plan.Request) []string {
+	t.Helper()
+	p, err := plan.Draft(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(p.Verbs())
+}
+
+// Every kind of detour is a field of Detour.
+func stepsOfDetours(t *testing.T) (found []string) {
+	t.Helper()
+	for field := range reflect.TypeFor[detour.Detour]().Fields() {
+		if field.Type.Kind() != reflect.Pointer {
+			continue
+		}
+		var requested detour.Detour
+		reflect.ValueOf(&requested).Elem().FieldByIndex(field.Index).Set(reflect.New(field.Type.Elem()))
+		next, is := requested.Next(detour.Node{}, 0)
+		if !is || len(next.Steps) != 1 {
+			t.Fatalf("%s: %+v, want a plan of one step", field.Name, next)
+		}
+		found = append(found, next.Steps[0].Word)
+	}
+	return found
+}
+
 func TestEveryVerbIsBuilt(t *testing.T) {
-	var data Plan
-	data.layouts(api.NodeSpec{DataDisks: []api.DataDisk{{Name: "a"}}})
-	plans := []Plan{{Steps: []operand.Line{{Word: "idle"}, {Word: "rescue"}}}, built(t, ""), data}
+	found := slices.Concat(notBuilt, stepsOfDetours(t), steps(t, plan.Request{}),
+		steps(t, request(dataNode("serial:D1"), api.BindingSpec{Image: "d12"}, image())))
 	for field := range reflect.TypeFor[api.BindingSpec]().Fields() {
 		if notInPlans[field.Name] == "" {
-			plans = append(plans, built(t, field.Name))
+			found = append(found, strings.Fields(built(t, field.Name).Verbs())...)
 		}
 	}
-	found := slices.Clone(notBuilt)
-	for _, p := range plans {
-		found = append(found, strings.Fields(p.Verbs())...)
-	}
-	for verb := range verbs {
+	for verb := range plan.Verbs {
 		if !slices.Contains(found, verb) {
 			t.Errorf("no plan has the step %s", verb)
 		}
@@ -105,7 +131,7 @@ func TestEveryVerbIsBuilt(t *testing.T) {
 
 // A step is seen in phases and timelines by its table alone.
 func TestVerbsNameKnownWords(t *testing.T) {
-	for name, verb := range verbs {
+	for name, verb := range plan.Verbs {
 		if verb.Phase != "" && !slices.Contains(api.Phases(), verb.Phase) ||
 			verb.Stage != "" && !slices.Contains(api.Stages(), verb.Stage) {
 			t.Errorf("%s: phase %q, stage %q", name, verb.Phase, verb.Stage)
