@@ -97,6 +97,10 @@ class Client:
         self._direct = is_direct(self.server)
         self._connections = Connections(maker(self.server, ca_file, timeout), urllib.parse.urlsplit(self.server).path)
 
+    def close(self) -> None:
+        """Closes the connections that nobody uses now; a later call opens one again."""
+        self._connections.close()
+
     def find(self, collection: str, name: str) -> Json | None:
         """Reads one object; None only when sledd itself answers that it does not exist."""
         try:
