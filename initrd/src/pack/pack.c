@@ -11,7 +11,7 @@
 #include "image/gap_frame.h"
 #include "image/layout.h"
 #include "pack/chunks.h"
-#include "pack/press.h"
+#include "pack/compress.h"
 
 // The state of one image, which is written from its first byte to its last.
 struct packing {
@@ -110,14 +110,15 @@ static void describe(const struct packing *p, const struct trailer *trailer, str
 }
 
 static int pack_chunks(struct packing *p, const struct reader *reader, const struct usedmap *map, struct fault *fault) {
-	const struct press_order order = {.reader = reader, .map = map, .index = &p->index, .level = p->order->level};
+	const struct compress_order order = {
+		.reader = reader, .map = map, .index = &p->index, .level = p->order->level};
 	uint64_t total = 0;
 	int r;
 
 	for (uint32_t i = 0; i < p->index.chunk_count; i++)
 		total += chunk_used(&p->index, &p->index.chunks[i]);
 	progress_begin(p->progress, total);
-	r = press_run(&order, put_chunk, p, fault);
+	r = compress_run(&order, put_chunk, p, fault);
 	if (r == 0)
 		r = put_gap(p, p->index.bytes, fault);
 	return r;

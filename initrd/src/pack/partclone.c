@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "pack/map.h"
-#include "pack/window.h"
+#include "pack/partition_path.h"
 
 #define MEMORY (UINT64_C(4) << 30)  // its bitmaps: one bit for each block
 #define MAP_MAX (UINT64_C(1) << 30) // bytes, more than twenty million ranges
@@ -74,15 +74,15 @@ static bool is_unclean(const char *text) {
 
 int partclone_read(const struct reader *reader, const struct partition *partition, const char *name, const char *folder,
 		   struct extents *used, uint64_t *ret_bytes, struct fault *fault) {
-	cleanup_with(window_close) struct window window = {.fd = -1};
+	cleanup_with(partition_path_close) struct partition_path opened = {.fd = -1};
 	cleanup_close int fd = memfd_create("map", MFD_CLOEXEC);
 	struct map map = {.limit = partition->bytes};
 	int r = fd < 0 ? fault_errno(fault, CODE_FAILED, errno, "partclone's map") : 0;
 
 	if (r == 0)
-		r = window_open(reader, partition, folder, opens_for_writing(name), &window, fault);
+		r = partition_path_open(reader, partition, folder, opens_for_writing(name), &opened, fault);
 	if (r == 0)
-		r = run_on(name, window.path, fd, fault);
+		r = run_on(name, opened.path, fd, fault);
 	if (r < 0 && is_unclean(fault->text))
 		r = fault_set(fault, CODE_UNSUPPORTED,
 			      "partclone.%s: it was not unmounted cleanly: mount and unmount it, or run its fsck",

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "pack/btrfs.h"
 #include "pack/content.h"
-#include "pack/counts.h"
+#include "pack/free_bytes.h"
 #include "pack/partclone.h"
 #include "pack/unclaimed.h"
 #include "pack/sector.h"
@@ -50,7 +50,7 @@ static void keep_whole(const struct work *work, const struct partition *partitio
 static int prove(const struct work *work, const struct partition *partition, const char *name,
 		 const struct extents *used, uint64_t bytes, struct fault *fault) {
 	uint64_t declared, mapped = bytes;
-	int r = counts_read(work->reader, partition, name, &declared, fault);
+	int r = free_bytes_read(work->reader, partition, name, &declared, fault);
 
 	for (size_t i = 0; i < used->count; i++)
 		mapped -= used->items[i].end - used->items[i].start;

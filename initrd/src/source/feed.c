@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A feed that reads a source. Each thread has a stream; it takes the next span of wanted chunks, requests it as one
+// A feed that reads a source. Each thread has a stream; it takes the next range of wanted chunks, requests it as one
 // range, and puts each frame into a slot of the pool.
 #include "source/feed.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/crew.h"
-#include "source/span.h"
+#include "source/range.h"
 #include "source/stream.h"
 
 #define STREAMS_MAX 16u
@@ -106,13 +106,13 @@ static int read_frame(struct worker *worker, const struct chunk *chunk, struct f
 	return r;
 }
 
-static int read_span(struct worker *worker, struct span span, struct fault *fault) {
+static int read_range(struct worker *worker, struct range range, struct fault *fault) {
 	const struct chunk *chunks = worker->feed->index->chunks;
-	uint64_t at = chunks[span.first].at;
+	uint64_t at = chunks[range.first].at;
 	int r = 0;
 
-	stream_range(worker->stream, at, frame_end(&chunks[span.end - 1]) - at);
-	for (uint32_t i = span.first; r == 0 && i < span.end; i++) {
+	stream_range(worker->stream, at, frame_end(&chunks[range.end - 1]) - at);
+	for (uint32_t i = range.first; r == 0 && i < range.end; i++) {
 		if (!is_wanted(worker->feed->wanted, i))
 			continue;
 		r = skip_bytes(worker->stream, chunks[i].at - at, fault);
@@ -127,15 +127,15 @@ static void *work(void *data) {
 	struct source_feed *feed = data;
 	struct worker *worker;
 	struct fault fault;
-	struct span span;
+	struct range range;
 	int r = 0;
 
 	pthread_mutex_lock(&feed->crew.lock);
 	worker = &feed->workers[feed->claimed++];
-	while (r == 0 && !feed->crew.error && span_next(feed->index, feed->wanted, feed->crew.next, &span)) {
-		feed->crew.next = span.end;
+	while (r == 0 && !feed->crew.error && range_next(feed->index, feed->wanted, feed->crew.next, &range)) {
+		feed->crew.next = range.end;
 		pthread_mutex_unlock(&feed->crew.lock);
-		r = read_span(worker, span, &fault);
+		r = read_range(worker, range, &fault);
 		pthread_mutex_lock(&feed->crew.lock);
 	}
 	if (r < 0)

@@ -6,7 +6,7 @@
 
 #include "import/foreign.h"
 #include "import/recognise.h"
-#include "pack/counts.h"
+#include "pack/free_bytes.h"
 #include "pack/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,7 +24,7 @@ static void check_clean(const uint8_t *data, size_t size) {
 		(void)checks[i](&reader, &partition, &objection, &doubt, &fault);
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		(void)counts_read(&reader, &partition, names[i], &count, &fault);
+		(void)free_bytes_read(&reader, &partition, names[i], &count, &fault);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offsets: as in pack/probe.c and pack/clean.c.
-#include "pack/counts.h"
+#include "pack/free_bytes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -211,8 +211,8 @@ static int count_ntfs(const struct reader *reader, const struct partition *parti
 	return r == 0 && left > 0 ? 1 : r;
 }
 
-int counts_read(const struct reader *reader, const struct partition *partition, const char *name, uint64_t *ret_free,
-		struct fault *fault) {
+int free_bytes_read(const struct reader *reader, const struct partition *partition, const char *name,
+		    uint64_t *ret_free, struct fault *fault) {
 	static const struct {
 		const char *name;
 		count_fn *count;

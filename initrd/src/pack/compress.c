@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pack/press.h"
+#include "pack/compress.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -21,41 +21,41 @@ struct slot {
 	bool done;
 };
 
-struct press {
+struct compress {
 	struct crew crew; // items: the chunks
-	const struct press_order *order;
+	const struct compress_order *order;
 	unsigned slot_count;
 	struct slot slots[SLOTS(WORKERS_MAX)]; // chunk i: slots[i % slot_count]
 	pthread_cond_t changed;		       // from here on: under the lock of the crew
 	uint32_t taken;			       // the first chunk that the caller has not taken
 };
 
-static void fail(struct press *press, int r, const struct fault *fault) {
-	pthread_mutex_lock(&press->crew.lock);
-	crew_fail(&press->crew, r, 0, fault);
-	pthread_cond_broadcast(&press->changed);
-	pthread_mutex_unlock(&press->crew.lock);
+static void fail(struct compress *compress, int r, const struct fault *fault) {
+	pthread_mutex_lock(&compress->crew.lock);
+	crew_fail(&compress->crew, r, 0, fault);
+	pthread_cond_broadcast(&compress->changed);
+	pthread_mutex_unlock(&compress->crew.lock);
 }
 
 // The next chunk, once there is a slot for its frame. False: nothing more to do. The chunks before it have slots, or
 // get them first.
-static bool take_chunk(struct press *press, uint32_t *ret) {
+static bool take_chunk(struct compress *compress, uint32_t *ret) {
 	uint32_t end;
-	bool more = crew_take(&press->crew, 1, ret, &end);
+	bool more = crew_take(&compress->crew, 1, ret, &end);
 
-	pthread_mutex_lock(&press->crew.lock);
-	while (more && press->crew.error == 0 && *ret - press->taken >= press->slot_count)
-		pthread_cond_wait(&press->changed, &press->crew.lock);
-	more = more && press->crew.error == 0;
-	pthread_mutex_unlock(&press->crew.lock);
+	pthread_mutex_lock(&compress->crew.lock);
+	while (more && compress->crew.error == 0 && *ret - compress->taken >= compress->slot_count)
+		pthread_cond_wait(&compress->changed, &compress->crew.lock);
+	more = more && compress->crew.error == 0;
+	pthread_mutex_unlock(&compress->crew.lock);
 	return more;
 }
 
-static void put_frame(struct press *press, uint32_t i) {
-	pthread_mutex_lock(&press->crew.lock);
-	press->slots[i % press->slot_count].done = true;
-	pthread_cond_broadcast(&press->changed);
-	pthread_mutex_unlock(&press->crew.lock);
+static void put_frame(struct compress *compress, uint32_t i) {
+	pthread_mutex_lock(&compress->crew.lock);
+	compress->slots[i % compress->slot_count].done = true;
+	pthread_cond_broadcast(&compress->changed);
+	pthread_mutex_unlock(&compress->crew.lock);
 }
 
 // The frame of a chunk in a hole of a sparse file, kept for the next such chunk: a filesystem of many TiB has GiB of
@@ -66,12 +66,12 @@ struct blank {
 	uint8_t frame[256];
 };
 
-static bool is_hole(const struct press_order *order, const struct chunk *chunk, size_t size) {
+static bool is_hole(const struct compress_order *order, const struct chunk *chunk, size_t size) {
 	off_t data = order->reader->memory ? 0 : lseek(order->reader->fd, (off_t)chunk->offset, SEEK_DATA);
 	return data < 0 ? errno == ENXIO : (uint64_t)data >= chunk->offset + size;
 }
 
-static int make_frame(const struct press_order *order, struct codec *codec, struct blank *blank, struct chunk *chunk,
+static int make_frame(const struct compress_order *order, struct codec *codec, struct blank *blank, struct chunk *chunk,
 		      uint8_t *data, uint8_t *frame, struct fault *fault) {
 	size_t size = chunk_size(order->index, chunk);
 	bool hole = is_hole(order, chunk, size);
@@ -93,8 +93,8 @@ static int make_frame(const struct press_order *order, struct codec *codec, stru
 	return r;
 }
 
-static int work(struct press *press, struct fault *fault) {
-	const struct press_order *order = press->order;
+static int work(struct compress *compress, struct fault *fault) {
+	const struct compress_order *order = compress->order;
 	cleanup_with(codec_close) struct codec *codec = NULL;
 	cleanup_free uint8_t *data = aligned_alloc(READ_ALIGN, CHUNK);
 	struct blank blank = {0};
@@ -102,11 +102,11 @@ static int work(struct press *press, struct fault *fault) {
 	int r = data ? codec_open(order->level, &codec, fault)
 		     : fault_errno(fault, CODE_FAILED, ENOMEM, "buffer of a chunk");
 
-	while (r == 0 && take_chunk(press, &i)) {
+	while (r == 0 && take_chunk(compress, &i)) {
 		r = make_frame(order, codec, &blank, &order->index->chunks[i], data,
-			       press->slots[i % press->slot_count].frame, fault);
+			       compress->slots[i % compress->slot_count].frame, fault);
 		if (r == 0)
-			put_frame(press, i);
+			put_frame(compress, i);
 	}
 	return r;
 }
@@ -121,35 +121,35 @@ static void *worker(void *context) {
 }
 
 // False: something failed.
-static bool wait_frame(struct press *press, uint32_t i) {
-	const struct slot *slot = &press->slots[i % press->slot_count];
+static bool wait_frame(struct compress *compress, uint32_t i) {
+	const struct slot *slot = &compress->slots[i % compress->slot_count];
 	bool done;
 
-	pthread_mutex_lock(&press->crew.lock);
-	while (press->crew.error == 0 && !slot->done)
-		pthread_cond_wait(&press->changed, &press->crew.lock);
-	done = press->crew.error == 0;
-	pthread_mutex_unlock(&press->crew.lock);
+	pthread_mutex_lock(&compress->crew.lock);
+	while (compress->crew.error == 0 && !slot->done)
+		pthread_cond_wait(&compress->changed, &compress->crew.lock);
+	done = compress->crew.error == 0;
+	pthread_mutex_unlock(&compress->crew.lock);
 	return done;
 }
 
-static void free_slot(struct press *press, uint32_t i) {
-	pthread_mutex_lock(&press->crew.lock);
-	press->slots[i % press->slot_count].done = false;
-	press->taken = i + 1;
-	pthread_cond_broadcast(&press->changed);
-	pthread_mutex_unlock(&press->crew.lock);
+static void free_slot(struct compress *compress, uint32_t i) {
+	pthread_mutex_lock(&compress->crew.lock);
+	compress->slots[i % compress->slot_count].done = false;
+	compress->taken = i + 1;
+	pthread_cond_broadcast(&compress->changed);
+	pthread_mutex_unlock(&compress->crew.lock);
 }
 
-static void take_frames(struct press *press, press_take *take, void *context) {
+static void take_frames(struct compress *compress, compress_take *take, void *context) {
 	struct fault fault;
 
-	for (uint32_t i = 0; i < press->order->index->chunk_count && wait_frame(press, i); i++) {
-		int r = take(context, i, press->slots[i % press->slot_count].frame, &fault);
+	for (uint32_t i = 0; i < compress->order->index->chunk_count && wait_frame(compress, i); i++) {
+		int r = take(context, i, compress->slots[i % compress->slot_count].frame, &fault);
 		if (r < 0)
-			fail(press, r, &fault);
+			fail(compress, r, &fault);
 		else
-			free_slot(press, i);
+			free_slot(compress, i);
 	}
 }
 
@@ -160,29 +160,29 @@ static unsigned count_workers(int level, uint32_t chunks) {
 	return crew_size(1, most < WORKERS_MAX ? most : WORKERS_MAX, chunks);
 }
 
-static int make_slots(struct press *press, struct fault *fault) {
-	for (unsigned i = 0; i < press->slot_count; i++)
-		if (!(press->slots[i].frame = malloc(FRAME_MAX)))
+static int make_slots(struct compress *compress, struct fault *fault) {
+	for (unsigned i = 0; i < compress->slot_count; i++)
+		if (!(compress->slots[i].frame = malloc(FRAME_MAX)))
 			return fault_errno(fault, CODE_FAILED, ENOMEM, "frames");
 	return 0;
 }
 
-int press_run(const struct press_order *order, press_take *take, void *context, struct fault *fault) {
+int compress_run(const struct compress_order *order, compress_take *take, void *context, struct fault *fault) {
 	unsigned workers = count_workers(order->level, order->index->chunk_count);
-	struct press press = {.crew = CREW_INIT(order->index->chunk_count),
-			      .order = order,
-			      .slot_count = SLOTS(workers),
-			      .changed = PTHREAD_COND_INITIALIZER};
-	int r = make_slots(&press, fault);
+	struct compress compress = {.crew = CREW_INIT(order->index->chunk_count),
+				    .order = order,
+				    .slot_count = SLOTS(workers),
+				    .changed = PTHREAD_COND_INITIALIZER};
+	int r = make_slots(&compress, fault);
 
 	if (r == 0)
-		r = crew_start(&press.crew, workers, worker, &press, fault);
+		r = crew_start(&compress.crew, workers, worker, &compress, fault);
 	if (r == 0) {
-		take_frames(&press, take, context);
-		crew_join(&press.crew);
-		r = crew_result(&press.crew, fault);
+		take_frames(&compress, take, context);
+		crew_join(&compress.crew);
+		r = crew_result(&compress.crew, fault);
 	}
-	for (unsigned i = 0; i < press.slot_count; i++)
-		free(press.slots[i].frame);
+	for (unsigned i = 0; i < compress.slot_count; i++)
+		free(compress.slots[i].frame);
 	return r;
 }

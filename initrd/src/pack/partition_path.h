@@ -8,13 +8,13 @@
 #include "disk/disk.h"
 #include "disk/reader.h"
 
-struct window {
+struct partition_path {
 	char path[64];
 	int fd; // keeps the loop device or the copy; -1
 };
 
 // `folder`: for a copy, if neither device is available. `guarded`: the name is never that of the disk itself, nor of
 // its partition, so a program that opens it for writing changes neither.
-int window_open(const struct reader *reader, const struct partition *partition, const char *folder, bool guarded,
-		struct window *ret, struct fault *fault);
-void window_close(struct window *window);
+int partition_path_open(const struct reader *reader, const struct partition *partition, const char *folder,
+			bool guarded, struct partition_path *ret, struct fault *fault);
+void partition_path_close(struct partition_path *path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pack/window.h"
+#include "pack/partition_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static bool is_partition(const char *disk, const char *name, const struct partit
 	       sysfs_number(UINT64_MAX, "%s/%s/size", disk, name) == partition->bytes / SECTOR;
 }
 
-static bool use_partition(const struct stat *st, const struct partition *partition, struct window *ret) {
+static bool use_partition(const struct stat *st, const struct partition *partition, struct partition_path *ret) {
 	cleanup_dir DIR *dir = NULL;
 	struct dirent *entry;
 	char disk[64];
@@ -48,7 +48,7 @@ static int configure(int loop, int disk, const struct partition *partition) {
 }
 
 // False: there are no loop devices, or not for this user.
-static bool use_loop(const struct reader *reader, const struct partition *partition, struct window *ret) {
+static bool use_loop(const struct reader *reader, const struct partition *partition, struct partition_path *ret) {
 	cleanup_close int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC), disk = -1;
 	char path[CHILD_PATH];
 
@@ -70,7 +70,7 @@ static bool use_loop(const struct reader *reader, const struct partition *partit
 }
 
 static int use_copy(const struct reader *reader, const struct partition *partition, const char *folder,
-		    struct window *ret, struct fault *fault) {
+		    struct partition_path *ret, struct fault *fault) {
 	cleanup_close int fd = scratch_open(folder, fault);
 	int r = fd < 0 ? fd : 0;
 
@@ -86,11 +86,11 @@ static int use_copy(const struct reader *reader, const struct partition *partiti
 	return 0;
 }
 
-int window_open(const struct reader *reader, const struct partition *partition, const char *folder, bool guarded,
-		struct window *ret, struct fault *fault) {
+int partition_path_open(const struct reader *reader, const struct partition *partition, const char *folder,
+			bool guarded, struct partition_path *ret, struct fault *fault) {
 	struct stat st;
 
-	*ret = (struct window){.fd = -1};
+	*ret = (struct partition_path){.fd = -1};
 	if (!guarded && partition->start == 0 && partition->bytes == reader->bytes) {
 		child_path(reader->fd, ret->path);
 		return 0;
@@ -104,8 +104,8 @@ int window_open(const struct reader *reader, const struct partition *partition, 
 	return use_copy(reader, partition, folder, ret, fault);
 }
 
-void window_close(struct window *window) {
-	if (window->fd >= 0)
-		close(window->fd);
-	window->fd = -1;
+void partition_path_close(struct partition_path *path) {
+	if (path->fd >= 0)
+		close(path->fd);
+	path->fd = -1;
 }

@@ -6,7 +6,7 @@
 #include "disk/reader.h"
 #include "pack/usedmap.h"
 
-struct press_order {
+struct compress_order {
 	const struct reader *reader;
 	const struct usedmap *map;
 	struct index *index; // each chunk's frame and hash are filled in
@@ -14,6 +14,6 @@ struct press_order {
 };
 
 // Takes the frame of chunk number `i`.
-typedef int press_take(void *context, uint32_t i, const uint8_t *frame, struct fault *fault);
+typedef int compress_take(void *context, uint32_t i, const uint8_t *frame, struct fault *fault);
 
-int press_run(const struct press_order *order, press_take *take, void *context, struct fault *fault);
+int compress_run(const struct compress_order *order, compress_take *take, void *context, struct fault *fault);
