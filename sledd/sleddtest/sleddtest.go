@@ -31,7 +31,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
-	"github.com/sled-fleet/sled/sledd/internal/rollouts"
+	"github.com/sled-fleet/sled/sledd/internal/rolloutstore"
 	"github.com/sled-fleet/sled/sledd/internal/seal"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -162,7 +162,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
 	web := httptest.NewUnstartedServer(nil)
-	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rollouts.New(db),
+	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rolloutstore.New(db),
 		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(db.Store, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Version: Version, Stopping: stopping,
 		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links}).Handler(), log)

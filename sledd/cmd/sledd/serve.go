@@ -33,7 +33,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
-	"github.com/sled-fleet/sled/sledd/internal/rollouts"
+	"github.com/sled-fleet/sled/sledd/internal/rolloutstore"
 	"github.com/sled-fleet/sled/sledd/internal/seal"
 	"github.com/sled-fleet/sled/sledd/internal/server"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -173,7 +173,7 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 		UploadURL: s.uploadURL, Erasures: erasures, Sender: given.sender, Relays: given.relays,
 		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
 		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
-	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts.New(db), Hub: hub, Capacity: gauge,
+	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rolloutstore.New(db), Hub: hub, Capacity: gauge,
 		Audit: audit.New(measured, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Version: version, Consoles: console.Directory(s.consoles), Links: link.Kernel{},
 		Multicast: casting}

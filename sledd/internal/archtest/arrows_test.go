@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"audit", "console", "ctl/show", "double", "erasure", "events", "report"},
 	{"detour"},
 	{"ctl/ctltest", "ctl/live", "link", "metrics", "multicast", "nodetx", "page"},
-	{"ctl", "fleet", "intake", "rollouts"},
+	{"ctl", "fleet", "intake", "rolloutstore"},
 	{"server"},
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
 	"github.com/sled-fleet/sled/sledd/internal/multicast"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
-	"github.com/sled-fleet/sled/sledd/internal/rollouts"
+	"github.com/sled-fleet/sled/sledd/internal/rolloutstore"
 )
 
 const (
@@ -35,7 +35,7 @@ const (
 type Server struct {
 	Fleet    *fleet.Fleet
 	Intake   *intake.Intake
-	Rollouts *rollouts.Rollouts
+	Rollouts *rolloutstore.Rollouts
 	Hub      *events.Hub
 	Capacity *capacity.Gauge
 	Audit    *audit.Trail

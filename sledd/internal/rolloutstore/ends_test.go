@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rollouts_test
+package rolloutstore_test
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rollouts_test
+package rolloutstore_test
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
-	"github.com/sled-fleet/sled/sledd/internal/rollouts"
+	"github.com/sled-fleet/sled/sledd/internal/rolloutstore"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
 )
@@ -22,7 +22,7 @@ import (
 // rack is five declared nodes, n1 to n5, and Rollouts on a store in memory.
 type rack struct {
 	*testing.T
-	*rollouts.Rollouts
+	*rolloutstore.Rollouts
 }
 
 func address(i int) string { return fmt.Sprintf("52:54:00:77:00:%02x", i) }
@@ -54,7 +54,7 @@ func newRackOf(t *testing.T, nodes int) *rack {
 			t.Fatal(err)
 		}
 	}
-	return &rack{t, rollouts.New(&nodetx.DB{Store: memory, Clock: clock})}
+	return &rack{t, rolloutstore.New(&nodetx.DB{Store: memory, Clock: clock})}
 }
 
 // start starts a rollout of nodes with a canary of one.

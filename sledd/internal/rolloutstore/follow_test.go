@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rollouts_test
+package rolloutstore_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/rollouts"
+	"github.com/sled-fleet/sled/sledd/internal/rolloutstore"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -16,7 +16,7 @@ import (
 func (r *rack) later(now *time.Time) *rack {
 	db := *r.DB
 	db.Clock = func() time.Time { return *now }
-	return &rack{r.T, rollouts.New(&db)}
+	return &rack{r.T, rolloutstore.New(&db)}
 }
 
 func (r *rack) silent(name string) (one, listed int) {

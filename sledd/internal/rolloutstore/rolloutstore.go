@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rollouts is the rollouts of sledd: bindings of many nodes that are carried out in waves.
-package rollouts
+// Package rolloutstore keeps the rollouts of sledd: bindings of many nodes that are carried out in waves.
+package rolloutstore
 
 import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
