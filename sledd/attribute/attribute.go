@@ -4,7 +4,12 @@
 // generated from contract/words/.
 package attribute
 
-import "strings"
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
 
 // Attribute describes one field of api.NodeSpec or api.ImageSpec. The keys are explained in contract/words/nodes.yml.
 type Attribute struct {
@@ -20,6 +25,22 @@ type Attribute struct {
 	Flag            string // empty: none
 	Help, Value     string
 	Fields          []Attribute
+}
+
+// Plain are the attributes of a list that are no more than values.
+func Plain(list []Attribute) []Attribute {
+	return slices.DeleteFunc(slices.Clone(list), func(one Attribute) bool { return one.ByHand })
+}
+
+// Field is the attribute in a declaration, which is a pointer to an api.NodeSpec or api.ImageSpec.
+func (a Attribute) Field(spec any) reflect.Value {
+	whole := reflect.ValueOf(spec).Elem()
+	for _, field := range reflect.VisibleFields(whole.Type()) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == a.Name {
+			return whole.FieldByIndex(field.Index)
+		}
+	}
+	panic(fmt.Sprintf("%T has no %s", spec, a.Name)) // both are generated from one table
 }
 
 // Title is the name for people.

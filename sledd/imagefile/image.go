@@ -27,6 +27,11 @@ type Image struct {
 	Partitions []Partition
 }
 
+// Measure sets the attributes that are read from the image.
+func (i Image) Measure(spec *api.ImageSpec) {
+	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = i.Digest, i.Bytes, i.FileBytes, i.UsedBytes
+}
+
 // Partition of an image's disk, for people and tools.
 type Partition struct {
 	Start, Bytes, UsedBytes int64

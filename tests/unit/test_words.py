@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.sled.fleet.contract.vectors import cases
 from ansible_collections.sled.fleet.tests.unit.vocabulary import KEY, TREE, Item, Outputs, all_fewer, names, tool, words
 
@@ -31,12 +32,8 @@ SOURCES = (
 )
 SUFFIXES = (".c", ".go", ".h", ".html", ".py", ".sh", ".yml")
 SHARE, LINES = 0.8, 12
-# The attributes of images where each is more than a value: a module call of the role, and Terraform's model.
-BY_HAND = [
-    "roles/image/tasks/publish.yml: image_attributes",
-    "terraform-provider/internal/image/data.go: image_attributes",
-    "terraform-provider/internal/image/model.go: image_attributes",
-]
+# The attributes of images where each is more than a value: a module call of the role.
+BY_HAND = ["roles/image/tasks/publish.yml: image_attributes"]
 
 # The copies of the settings of sledd. Not every setting has a variable of the role, so they are tested apart.
 SETTINGS = [
@@ -140,6 +137,15 @@ def test_no_source_types_a_list_by_hand() -> None:
             own = OUTPUTS.tool.BLOCK.sub("", (TREE / path).read_text(encoding="utf-8"))
             typed += [f"{path}: {name}" for name in lists(own)]
     assert typed == BY_HAND
+
+
+def test_the_role_registers_an_image_with_every_attribute() -> None:
+    text = (TREE / "roles/image/tasks/publish.yml").read_text(encoding="utf-8")
+    call = next(task["sled.fleet.image"] for task in yaml.safe_load(text) if "sled.fleet.image" in task)
+    assert set(names("image_attributes")) - set(call) == {"statement", "signature"}  # the module makes these
+    specs = yaml.safe_load((TREE / "roles/image/meta/argument_specs.yml").read_text(encoding="utf-8"))
+    options = specs["argument_specs"]["main"]["options"]["image_list"]["options"]
+    assert set(re.findall(r"\bitem\.item\.(\w+)", text)) <= set(options)
 
 
 def test_a_list_typed_by_hand_is_found() -> None:

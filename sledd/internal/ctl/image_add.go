@@ -44,8 +44,8 @@ them, and registers the image with their digest and sizes.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&spec.URLs, "url", nil, "where nodes fetch the image (required; repeatable; tried in turn)")
 	flags.StringVar(&spec.Name, "name", "", "name of the image; default: that of the file, without .raw.zst")
-	attributes = newAttributeFlags(command, slices.DeleteFunc(slices.Clone(attribute.Image),
-		func(one attribute.Attribute) bool { return one.Measured || one.ByHand }))
+	attributes = newAttributeFlags(command, slices.DeleteFunc(attribute.Plain(attribute.Image),
+		func(one attribute.Attribute) bool { return one.Measured }))
 	return command
 }
 
@@ -59,7 +59,7 @@ func (a *app) measure(ctx context.Context, spec *api.ImageSpec) error {
 	if err != nil {
 		return err
 	}
-	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = found.Digest, found.Bytes, found.FileBytes, found.UsedBytes
+	found.Measure(spec)
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -113,8 +112,7 @@ accept a discovered node, set its name.`,
 	flags.StringArrayVar(&f.unlabel, "unlabel", nil, "remove a label (repeatable)")
 	flags.StringVar(&f.bmc, "bmc", "",
 		"power control, DRIVER://ADDRESS[:PORT], such as ipmi://10.0.0.9; empty: none")
-	f.attributes = newAttributeFlags(command, slices.DeleteFunc(slices.Clone(attribute.Node),
-		func(one attribute.Attribute) bool { return one.ByHand }))
+	f.attributes = newAttributeFlags(command, attribute.Plain(attribute.Node))
 	return command
 }
 

@@ -9,6 +9,7 @@ import (
 	"reflect"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -94,8 +95,8 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 	return image, err
 }
 
-// revise reports whether a spec changes what may change of a registered image: where it is fetched, its labels, its
-// signature. An existing signature is not removed; it is copied into spec, with its statement.
+// revise reports whether a spec changes a registered image. Nothing that is fixed may change. An existing signature is
+// not removed; it is copied into spec, with its statement.
 func revise(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 	if spec.Signature == "" {
 		spec.Signature, spec.Statement = old.Signature, old.Statement
@@ -103,12 +104,11 @@ func revise(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 	if len(spec.Labels) == 0 {
 		spec.Labels = nil
 	}
-	content := *spec
-	content.URLs, content.Labels, content.Signature, content.Statement = old.URLs, old.Labels, old.Signature, old.Statement
-	if !reflect.DeepEqual(old, content) {
-		return false, refusal.New(refusal.Conflict,
-			"image %s is registered with other content (digest %s, %d bytes in a file of %d): another content gets another name",
-			spec.Name, old.Digest, old.Bytes, old.FileBytes)
+	for _, one := range attribute.Image {
+		if one.Fixed && !reflect.DeepEqual(one.Field(&old).Interface(), one.Field(spec).Interface()) {
+			return false, refusal.New(refusal.Conflict, "image %s is registered with other content (digest %s, %d bytes "+
+				"in a file of %d): another content gets another name", spec.Name, old.Digest, old.Bytes, old.FileBytes)
+		}
 	}
 	return !reflect.DeepEqual(old, *spec), nil
 }

@@ -6,6 +6,7 @@ package declared
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,43 +23,49 @@ import (
 	"github.com/sled-fleet/sled/sledd/attribute"
 )
 
-// Schema is the schema of attributes in a resource, without those that are written by hand.
+// Schema is the schema of attributes in a resource.
 func Schema(list []attribute.Attribute) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{}
 	for _, a := range list {
-		if !a.ByHand {
-			all[a.Name] = inResource(a, described(a, "Default: ", "."))
-		}
+		all[a.Name] = inResource(a)
 	}
 	return all
 }
 
-func inResource(a attribute.Attribute, text string) schema.Attribute {
-	optional, most := !a.Required, int(a.Max)
+func inResource(a attribute.Attribute) schema.Attribute {
+	required, computed := a.Required && !a.Measured, a.Measured || Standard(a) != nil
+	optional, text, most := !required, declaredText(a), int(a.Max)
 	switch a.Type {
 	case "bool":
-		return schema.BoolAttribute{Required: a.Required, Optional: optional, MarkdownDescription: text}
+		return schema.BoolAttribute{Required: required, Optional: optional, Computed: computed, MarkdownDescription: text}
 	case "int":
-		return schema.Int64Attribute{Required: a.Required, Optional: optional, MarkdownDescription: text,
-			Validators: []validator.Int64{int64validator.Between(a.Min, a.Max)}}
+		return schema.Int64Attribute{Required: required, Optional: optional, Computed: computed,
+			MarkdownDescription: text, Validators: []validator.Int64{limits(a)}}
 	case "map":
-		return schema.MapAttribute{Required: a.Required, Optional: optional, MarkdownDescription: text,
+		return schema.MapAttribute{Required: required, Optional: optional, Computed: computed, MarkdownDescription: text,
 			ElementType: types.StringType,
 			Validators:  []validator.Map{mapvalidator.SizeAtMost(most), mapvalidator.NoNullValues()}}
 	case "strings":
-		return schema.ListAttribute{Required: a.Required, Optional: optional, MarkdownDescription: text,
+		return schema.ListAttribute{Required: required, Optional: optional, Computed: computed, MarkdownDescription: text,
 			ElementType: types.StringType,
 			Validators:  []validator.List{listvalidator.SizeAtMost(most), listvalidator.NoNullValues()}}
 	case "objects":
-		return schema.ListNestedAttribute{Required: a.Required, Optional: optional, MarkdownDescription: text,
-			NestedObject: schema.NestedAttributeObject{Attributes: Schema(a.Fields)},
-			Validators:   []validator.List{listvalidator.SizeAtMost(most), listvalidator.NoNullValues()}}
+		return schema.ListNestedAttribute{Required: required, Optional: optional, Computed: computed,
+			MarkdownDescription: text, NestedObject: schema.NestedAttributeObject{Attributes: Schema(a.Fields)},
+			Validators: []validator.List{listvalidator.SizeAtMost(most), listvalidator.NoNullValues()}}
 	case "object":
-		return schema.SingleNestedAttribute{Required: a.Required, Optional: optional, MarkdownDescription: text,
-			Attributes: Schema(a.Fields)}
+		return schema.SingleNestedAttribute{Required: required, Optional: optional, Computed: computed,
+			MarkdownDescription: text, Attributes: Schema(a.Fields)}
 	}
-	return schema.StringAttribute{Required: a.Required, Optional: optional, MarkdownDescription: text,
+	return schema.StringAttribute{Required: required, Optional: optional, Computed: computed, MarkdownDescription: text,
 		Validators: rules(a)}
+}
+
+func limits(a attribute.Attribute) validator.Int64 {
+	if a.Max == 0 {
+		return int64validator.AtLeast(a.Min)
+	}
+	return int64validator.Between(a.Min, a.Max)
 }
 
 func rules(a attribute.Attribute) []validator.String {
@@ -79,10 +86,10 @@ func rules(a attribute.Attribute) []validator.String {
 func Known(list []attribute.Attribute) map[string]data.Attribute {
 	all := map[string]data.Attribute{}
 	for _, a := range list {
-		if a.ByHand {
-			continue
+		text := limited(a)
+		if a.Default != "" && Standard(a) == nil {
+			text += " Null: " + a.Default + "."
 		}
-		text := described(a, "Null: ", ".")
 		switch a.Type {
 		case "bool":
 			all[a.Name] = data.BoolAttribute{Computed: true, MarkdownDescription: text}
@@ -98,23 +105,55 @@ func Known(list []attribute.Attribute) map[string]data.Attribute {
 		case "object":
 			all[a.Name] = data.SingleNestedAttribute{Computed: true, MarkdownDescription: text, Attributes: Known(a.Fields)}
 		default:
-			all[a.Name] = data.StringAttribute{Computed: true, MarkdownDescription: text}
+			all[a.Name] = data.StringAttribute{Computed: true, MarkdownDescription: text, Validators: rules(a)}
 		}
 	}
 	return all
 }
 
-// described is the text of an attribute with its values and its default.
-func described(a attribute.Attribute, before, after string) string {
+// Standard is the value of a fixed attribute that is absent: to set it is no change. nil: none, or its default is not a
+// value.
+func Standard(a attribute.Attribute) attr.Value {
+	if !a.Fixed || a.Measured {
+		return nil
+	}
+	if number, err := strconv.ParseInt(a.Default, 10, 64); err == nil && a.Type == "int" {
+		return types.Int64Value(number)
+	}
+	if truth, err := strconv.ParseBool(a.Default); err == nil && a.Type == "bool" {
+		return types.BoolValue(truth)
+	}
+	if slices.Contains(a.Values, a.Default) {
+		return types.StringValue(a.Default)
+	}
+	return nil
+}
+
+// declaredText is the text of an attribute in a resource.
+func declaredText(a attribute.Attribute) string {
+	text := limited(a)
+	switch {
+	case a.Measured && a.Required:
+		text += " Default: read from the image."
+	case a.Measured:
+		text += " Default: read from the image; null when nothing is read."
+	case a.Default != "":
+		text += " Default: " + a.Default + "."
+	}
+	if a.Fixed {
+		text += " A change replaces the resource."
+	}
+	return text
+}
+
+// limited is the text of an attribute with its values.
+func limited(a attribute.Attribute) string {
 	text := a.Text
 	if len(a.Values) > 0 {
 		text += " One of `" + strings.Join(a.Values, "`, `") + "`."
 	}
-	if a.Type == "strings" || a.Type == "objects" {
+	if a.Type == "strings" || a.Type == "objects" || a.Type == "map" {
 		text += " At most " + strconv.FormatInt(a.Max, 10) + "."
-	}
-	if a.Default != "" {
-		text += " " + before + a.Default + after
 	}
 	return text
 }

@@ -76,7 +76,7 @@ func members(values map[string]attr.Value) map[string]any {
 	return all
 }
 
-// Take copies a declaration to a model. sledd has no empty lists, so those in the configuration stay.
+// Take copies a declaration to a model. sledd leaves out what is empty, so an empty value in the configuration stays.
 func Take(ctx context.Context, model, spec any, list []attribute.Attribute) {
 	stored := map[string]any{}
 	text, err := json.Marshal(spec)
@@ -92,6 +92,9 @@ func Take(ctx context.Context, model, spec any, list []attribute.Attribute) {
 			continue
 		}
 		value, fault := typeOf(a).ValueFromTerraform(ctx, raw(ctx, typeOf(a), stored[a.Name]))
+		if standard := Standard(a); standard != nil && stored[a.Name] == nil {
+			value = standard
+		}
 		if err == nil && fault != nil {
 			err = fault
 		}
@@ -107,11 +110,20 @@ func Take(ctx context.Context, model, spec any, list []attribute.Attribute) {
 }
 
 func isEmpty(value attr.Value) bool {
+	if value.IsNull() || value.IsUnknown() {
+		return false
+	}
 	switch value := value.(type) {
+	case types.Bool:
+		return !value.ValueBool()
+	case types.Int64:
+		return value.ValueInt64() == 0
+	case types.String:
+		return value.ValueString() == ""
 	case types.List:
-		return !value.IsNull() && !value.IsUnknown() && len(value.Elements()) == 0
+		return len(value.Elements()) == 0
 	case types.Map:
-		return !value.IsNull() && !value.IsUnknown() && len(value.Elements()) == 0
+		return len(value.Elements()) == 0
 	}
 	return false
 }

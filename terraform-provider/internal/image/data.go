@@ -6,15 +6,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -22,55 +21,28 @@ var _ datasource.DataSourceWithConfigure = (*one)(nil)
 
 // registered is an image as data sources give it.
 type registered struct {
-	Name         types.String `tfsdk:"name"`
-	URLs         []string     `tfsdk:"urls"`
-	Digest       string       `tfsdk:"digest"`
-	Bytes        int64        `tfsdk:"bytes"`
-	FileBytes    int64        `tfsdk:"file_bytes"`
-	UsedBytes    types.Int64  `tfsdk:"used_bytes"`
-	Statement    types.String `tfsdk:"statement"`
-	Signature    types.String `tfsdk:"signature"`
-	Architecture string       `tfsdk:"architecture"`
-	Labels       types.Map    `tfsdk:"labels"`
-	Created      string       `tfsdk:"created"`
+	declared.Image
+	Created string `tfsdk:"created"`
 }
 
 // describe returns what a resource has in its state, except for labels: none is an empty map.
-func describe(ctx context.Context, stored api.Image) (registered, diag.Diagnostics) {
-	var m model
-	diagnostics := m.fill(ctx, stored)
-	if m.Labels.IsNull() {
-		m.Labels = types.MapValueMust(types.StringType, nil)
+func describe(ctx context.Context, stored api.Image) registered {
+	r := registered{Created: stored.Created.UTC().Format(time.RFC3339)}
+	declared.Take(ctx, &r.Image, stored.ImageSpec, attribute.Image)
+	if r.Labels.IsNull() {
+		r.Labels = types.MapValueMust(types.StringType, nil)
 	}
-	return registered{
-		Name: m.Name, URLs: stored.URLs, Digest: stored.Digest, Bytes: stored.Bytes, FileBytes: stored.FileBytes,
-		UsedBytes: m.UsedBytes, Statement: m.Statement,
-		Signature: m.Signature, Architecture: m.Architecture.ValueString(), Labels: m.Labels,
-		Created: stored.Created.UTC().Format(time.RFC3339),
-	}, diagnostics
+	return r
 }
 
-// described is the schema of registered, but for the name.
+// described is the schema of registered.
 func described() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
-		"urls": schema.ListAttribute{Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "Where machines fetch it, tried in turn."},
-		"digest": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "`sha256:` and the SHA-256 of its index."},
-		"bytes":      schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the disk, in bytes."},
-		"file_bytes": schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the file, in bytes."},
-		"used_bytes": schema.Int64Attribute{Computed: true,
-			MarkdownDescription: "How many bytes of the disk hold something; null when that is not known."},
-		"signature": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "Ed25519 signature of the statement, in base64; null when there is none."},
-		"statement": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "What the signature is over; null when there is none."},
-		"architecture": schema.StringAttribute{Computed: true, MarkdownDescription: "`x86_64` or `arm64`."},
-		"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "Its labels."},
-		"created": schema.StringAttribute{Computed: true,
-			MarkdownDescription: "When it was registered (RFC 3339, UTC)."},
-	}
+	attributes := declared.Known(attribute.Image)
+	attributes["labels"] = schema.MapAttribute{Computed: true, ElementType: types.StringType,
+		MarkdownDescription: "Its labels; empty when it has none."}
+	attributes["created"] = schema.StringAttribute{Computed: true,
+		MarkdownDescription: "When it was registered (RFC 3339, UTC)."}
+	return attributes
 }
 
 // one is data sled_image.
@@ -90,8 +62,9 @@ func (o *one) Configure(_ context.Context, request datasource.ConfigureRequest,
 
 func (o *one) Schema(_ context.Context, _ datasource.SchemaRequest, response *datasource.SchemaResponse) {
 	attributes := described()
-	attributes["name"] = schema.StringAttribute{Required: true, MarkdownDescription: "Name of a registered image.",
-		Validators: []validator.String{stringvalidator.RegexMatches(namePattern, "want a-z 0-9 . _ -, at most 128")}}
+	name, _ := attributes["name"].(schema.StringAttribute)
+	name.Required, name.Computed = true, false
+	attributes["name"] = name
 	response.Schema = schema.Schema{Attributes: attributes,
 		MarkdownDescription: "One registered image. An image that is not registered is an error; `sled_images` " +
 			"returns an empty list instead."}
@@ -113,7 +86,5 @@ func (o *one) Read(ctx context.Context, request datasource.ReadRequest, response
 				"registered images.")
 		return
 	}
-	image, diagnostics := describe(ctx, stored)
-	response.Diagnostics.Append(diagnostics...)
-	response.Diagnostics.Append(response.State.Set(ctx, image)...)
+	response.Diagnostics.Append(response.State.Set(ctx, describe(ctx, stored))...)
 }

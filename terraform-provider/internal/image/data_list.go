@@ -40,8 +40,6 @@ func (s *several) Configure(_ context.Context, request datasource.ConfigureReque
 }
 
 func (s *several) Schema(_ context.Context, _ datasource.SchemaRequest, response *datasource.SchemaResponse) {
-	attributes := described()
-	attributes["name"] = schema.StringAttribute{Computed: true, MarkdownDescription: "Its name."}
 	response.Schema = schema.Schema{
 		MarkdownDescription: "The registered images, by name; none is an empty list.",
 		Attributes: map[string]schema.Attribute{
@@ -52,7 +50,7 @@ func (s *several) Schema(_ context.Context, _ datasource.SchemaRequest, response
 			"names": schema.ListAttribute{Computed: true, ElementType: types.StringType,
 				MarkdownDescription: "Their names, sorted."},
 			"images": schema.ListNestedAttribute{Computed: true, MarkdownDescription: "The images, sorted by name.",
-				NestedObject: schema.NestedAttributeObject{Attributes: attributes}},
+				NestedObject: schema.NestedAttributeObject{Attributes: described()}},
 		},
 	}
 }
@@ -71,9 +69,8 @@ func (s *several) Read(ctx context.Context, request datasource.ReadRequest, resp
 	wanted.Images, wanted.Names = []registered{}, []string{}
 	for _, stored := range all {
 		if wanted.has(stored) {
-			image, diagnostics := describe(ctx, stored)
-			response.Diagnostics.Append(diagnostics...)
-			wanted.Images, wanted.Names = append(wanted.Images, image), append(wanted.Names, stored.Name)
+			wanted.Images = append(wanted.Images, describe(ctx, stored))
+			wanted.Names = append(wanted.Names, stored.Name)
 		}
 	}
 	if !response.Diagnostics.HasError() {

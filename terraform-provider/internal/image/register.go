@@ -12,7 +12,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 	"github.com/sled-fleet/sled/sledd/imagefile"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 )
 
 // measureTime bounds reading an image's index from all of its servers.
@@ -41,25 +43,15 @@ func (i *image) measure(ctx context.Context, m *model, spec *api.ImageSpec) diag
 		diagnostics.AddAttributeWarning(path.Root("urls"), "Image "+spec.Name+" is missing at some of its URLs",
 			one.Error())
 	}
-	for _, one := range []struct {
-		name       string
-		given      any
-		is         any
-		isNotGiven bool
-	}{
-		{"digest", spec.Digest, found.Digest, spec.Digest == ""},
-		{"bytes", spec.Bytes, found.Bytes, spec.Bytes == 0},
-		{"file_bytes", spec.FileBytes, found.FileBytes, spec.FileBytes == 0},
-		{"used_bytes", spec.UsedBytes, found.UsedBytes, isOpen(m.UsedBytes)},
-	} {
-		if !one.isNotGiven && one.given != one.is {
-			diagnostics.AddAttributeError(path.Root(one.name), "Image "+spec.Name+" differs from the declared one",
-				fmt.Sprintf("%s is declared as %v, but is %v at its URLs. Nothing was registered.", one.name,
-					one.given, one.is))
+	declaration, values := *spec, declared.Values(&m.Image)
+	found.Measure(spec)
+	for _, one := range attribute.Image {
+		given, is := one.Field(&declaration).Interface(), one.Field(spec).Interface()
+		if one.Measured && !isOpen(values[one.Name]) && given != is {
+			diagnostics.AddAttributeError(path.Root(one.Name), "Image "+spec.Name+" differs from the declared one",
+				fmt.Sprintf("%s is declared as %v, but is %v at its URLs. Nothing was registered.", one.Name, given, is))
 		}
 	}
-	spec.Digest, spec.Bytes, spec.FileBytes, spec.UsedBytes = found.Digest, found.Bytes, found.FileBytes,
-		found.UsedBytes
 	list, more := partitionList(ctx, found.Partitions)
 	diagnostics.Append(more...)
 	m.Partitions = list

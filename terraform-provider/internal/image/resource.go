@@ -10,22 +10,18 @@ import (
 	"net/http"
 	"regexp"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -35,13 +31,7 @@ var (
 	_ resource.ResourceWithImportState = (*image)(nil)
 )
 
-// The forms that sledd takes.
-var (
-	namePattern      = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,127}$`)
-	digestPattern    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	urlPattern       = regexp.MustCompile(`^https?://[^/, ]+(/[^, ]*)?$`)
-	signaturePattern = regexp.MustCompile(`^[A-Za-z0-9+/]{86}==$`)
-)
+var urlPattern = regexp.MustCompile(`^https?://[^/, ]+(/[^, ]*)?$`)
 
 type image struct{ site *site.Site }
 
@@ -65,59 +55,21 @@ const description = "A published image, registered under a name that bindings us
 	"deleted only after its bindings have moved."
 
 func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
-	response.Schema = schema.Schema{
-		MarkdownDescription: description,
-		Attributes: map[string]schema.Attribute{
-			"name": schema.StringAttribute{Required: true, MarkdownDescription: "Name, such as `debian-12-v1`. A " +
-				"change replaces the image.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				Validators: []validator.String{stringvalidator.RegexMatches(namePattern,
-					"want a-z 0-9 . _ -, at most 128")}},
-			"urls": schema.ListAttribute{Required: true, ElementType: types.StringType,
-				MarkdownDescription: "Where machines fetch it, tried in turn: 1 to 16 of `http://` or `https://`. " +
-					"They can change while machines are bound to it, and must have the same content.",
-				Validators: []validator.List{listvalidator.SizeBetween(1, 16),
-					listvalidator.ValueStringsAre(stringvalidator.RegexMatches(urlPattern,
-						"want http://HOST/PATH or https://HOST/PATH, a comma in it written as %2C"))}},
-			"digest": schema.StringAttribute{Optional: true, Computed: true,
-				MarkdownDescription: "`sha256:` and the SHA-256 of its index. With `bytes` and `file_bytes` given " +
-					"too, nothing is read from `urls`. " +
-					"Default: read from `urls`. A change replaces the image.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown(),
-					stringplanmodifier.RequiresReplaceIfConfigured()},
-				Validators: []validator.String{stringvalidator.RegexMatches(digestPattern,
-					"want sha256: and 64 of 0-9 a-f")}},
-			"bytes":      size("Size of the disk, in bytes. Default: read from `urls`.", 512),
-			"file_bytes": size("Size of the file, in bytes. Default: read from `urls`.", 1),
-			"used_bytes": size("How many bytes of the disk hold something. Default: read from `urls`; null when "+
-				"nothing is read.", 0),
-			"statement": statementSchema(),
-			"signature": schema.StringAttribute{Optional: true, Computed: true,
-				MarkdownDescription: "Ed25519 signature of `statement`, 64 bytes in base64, as `sledc " +
-					"sign` prints it. It can be added or replaced " +
-					"later, in place. Default: the one that is registered, such as by `playbooks/images.yml`, or none.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-				Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("statement")),
-					stringvalidator.RegexMatches(signaturePattern, "want 64 bytes in base64")}},
-			"architecture": schema.StringAttribute{Optional: true, Computed: true,
-				Default:             stringdefault.StaticString(defaultArchitecture),
-				MarkdownDescription: "`x86_64` or `arm64`. Default `x86_64`. A change replaces the image.",
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				Validators:          []validator.String{stringvalidator.OneOf("x86_64", "arm64")}},
-			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Free labels, at most 64, to select by. Default: none.",
-				Validators:          []validator.Map{mapvalidator.SizeAtMost(64)}},
-			"partitions": partitionsSchema(),
-		},
+	attributes := declared.Schema(attribute.Image)
+	urls, _ := attributes["urls"].(schema.ListAttribute)
+	urls.MarkdownDescription += " Each starts with `http://` or `https://`."
+	urls.Validators = append(urls.Validators, listvalidator.SizeAtLeast(1),
+		listvalidator.ValueStringsAre(stringvalidator.RegexMatches(urlPattern,
+			"want http://HOST/PATH or https://HOST/PATH, a comma in it written as %2C")))
+	attributes["urls"] = urls
+	for name, other := range map[string]string{"statement": "signature", "signature": "statement"} {
+		one, _ := attributes[name].(schema.StringAttribute)
+		one.Computed, one.Validators = true, append(one.Validators, stringvalidator.AlsoRequires(path.MatchRoot(other)))
+		one.MarkdownDescription += " If neither is set, those that are registered, as by `playbooks/images.yml`, stay."
+		attributes[name] = one
 	}
-}
-
-func statementSchema() schema.Attribute {
-	return schema.StringAttribute{Optional: true, Computed: true,
-		MarkdownDescription: "What `signature` is over, as `sledc sign` prints it: `image 2 name=... line=... " +
-			"signed=... digest=...`. Set both or neither. Default: the one that is registered, or none.",
-		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		Validators:    []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("signature"))}}
+	attributes["partitions"] = partitionsSchema()
+	response.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes}
 }
 
 func partitionsSchema() schema.Attribute {
@@ -137,24 +89,13 @@ func partitionsSchema() schema.Attribute {
 		}}}
 }
 
-func size(description string, least int64) schema.Int64Attribute {
-	return schema.Int64Attribute{Optional: true, Computed: true, MarkdownDescription: description +
-		" A change replaces the image.",
-		PlanModifiers: []planmodifier.Int64{int64planmodifier.UseStateForUnknown(),
-			int64planmodifier.RequiresReplaceIfConfigured()},
-		Validators: []validator.Int64{int64validator.AtLeast(least)}}
-}
-
 func (i *image) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
 	var m model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
 	if response.Diagnostics.HasError() {
 		return
 	}
-	spec, diagnostics := m.spec(ctx)
-	if response.Diagnostics.Append(diagnostics...); response.Diagnostics.HasError() {
-		return
-	}
+	spec := m.spec()
 	m.Partitions = types.ListNull(partitionType)
 	if m.incomplete() {
 		response.Diagnostics.Append(i.measure(ctx, &m, &spec)...)
@@ -196,15 +137,14 @@ func (i *image) Read(ctx context.Context, request resource.ReadRequest, response
 	response.Diagnostics.Append(i.keep(ctx, &m, stored, &response.State, response.Private)...)
 }
 
-// Update sets other URLs, labels and another signature; any other change replaces the image.
+// Update changes what is not fixed: any other change replaces the image.
 func (i *image) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
 	var m, state, given model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
 	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
 	response.Diagnostics.Append(request.Config.Get(ctx, &given)...)
 	options := i.asRead(ctx, request.Private, &response.Diagnostics)
-	wanted, diagnostics := m.spec(ctx)
-	response.Diagnostics.Append(diagnostics...)
+	wanted := m.spec()
 	if !response.Diagnostics.HasError() && !m.URLs.Equal(state.URLs) && given.incomplete() {
 		read, spec := m, wanted
 		response.Diagnostics.Append(i.measure(ctx, &read, &spec)...)
@@ -216,9 +156,12 @@ func (i *image) Update(ctx context.Context, request resource.UpdateRequest, resp
 	response.Diagnostics.Append(i.site.Call(ctx, "change image "+wanted.Name,
 		func(ctx context.Context, client *api.Client) (err error) {
 			if stored, err = client.Image(ctx, wanted.Name); err == nil {
-				stored.URLs, stored.Labels = wanted.URLs, wanted.Labels
-				stored.Statement, stored.Signature = wanted.Statement, wanted.Signature
-				stored, err = client.PutImage(ctx, stored.ImageSpec, options...)
+				for _, one := range attribute.Image {
+					if one.Fixed {
+						one.Field(&wanted).Set(one.Field(&stored.ImageSpec))
+					}
+				}
+				stored, err = client.PutImage(ctx, wanted, options...)
 			}
 			return err //nolint:wrapcheck // Call explains it
 		})...)

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
+	"github.com/sled-fleet/sled/terraform-provider/internal/declared"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
@@ -45,8 +47,8 @@ func read(ctx context.Context, site *site.Site, name string) (stored api.Image, 
 // keep stores what is registered in the state.
 func (i *image) keep(ctx context.Context, m *model, stored api.Image, state *tfsdk.State,
 	private site.Keeper) diag.Diagnostics {
-	diagnostics := m.fill(ctx, stored)
-	diagnostics.Append(state.Set(ctx, m)...)
+	declared.Take(ctx, &m.Image, stored.ImageSpec, attribute.Image)
+	diagnostics := state.Set(ctx, m)
 	diagnostics.Append(private.SetKey(ctx, revisionKey, strconv.AppendInt(nil, stored.Revision, 10))...)
 	diagnostics.Append(i.site.KeepFleet(ctx, private)...)
 	return diagnostics

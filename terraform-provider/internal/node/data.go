@@ -100,7 +100,7 @@ func (d *nodeData) Schema(_ context.Context, _ datasource.SchemaRequest, respons
 			}},
 	}
 	maps.Copy(attributes, observedSchema())
-	maps.Copy(attributes, declared.Known(attribute.Node))
+	maps.Copy(attributes, declared.Known(attribute.Plain(attribute.Node)))
 	maps.Copy(attributes, factsSchema())
 	response.Schema = schema.Schema{Attributes: attributes, MarkdownDescription: "One machine: its declaration, " +
 		"its observed state and its " +

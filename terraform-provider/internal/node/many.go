@@ -69,7 +69,7 @@ func (n *nodes) Schema(ctx context.Context, _ resource.SchemaRequest, response *
 				"attributes that differ. The next apply sets them back."},
 	}
 	attributes["labels"] = one.Schema.Attributes["labels"]
-	maps.Copy(attributes, declared.Schema(attribute.Node))
+	maps.Copy(attributes, declared.Schema(attribute.Plain(attribute.Node)))
 	response.Schema = schema.Schema{Attributes: attributes,
 		MarkdownDescription: "The declarations of many machines, with what they have in common written once. Made for " +
 			"thousands of machines, where one `sled_node` each makes plans slow. Machines that differ in more belong in " +

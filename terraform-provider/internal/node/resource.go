@@ -92,7 +92,7 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 				MarkdownDescription: "Power control of the machine. The playbooks have its credentials."},
 		},
 	}
-	maps.Copy(response.Schema.Attributes, declared.Schema(attribute.Node))
+	maps.Copy(response.Schema.Attributes, declared.Schema(attribute.Plain(attribute.Node)))
 }
 
 func bmcSchema() map[string]schema.Attribute {

@@ -15,3 +15,17 @@ type Node struct {
 	BootOrder    types.String `tfsdk:"boot_order"`
 	Admission    types.String `tfsdk:"admission"`
 }
+
+// Image are the attributes of an image.
+type Image struct {
+	Name         types.String `tfsdk:"name"`
+	Digest       types.String `tfsdk:"digest"`
+	URLs         types.List   `tfsdk:"urls"`
+	Bytes        types.Int64  `tfsdk:"bytes"`
+	FileBytes    types.Int64  `tfsdk:"file_bytes"`
+	UsedBytes    types.Int64  `tfsdk:"used_bytes"`
+	Signature    types.String `tfsdk:"signature"`
+	Statement    types.String `tfsdk:"statement"`
+	Architecture types.String `tfsdk:"architecture"`
+	Labels       types.Map    `tfsdk:"labels"`
+}
