@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 )
 
 const images = "../../contract/vectors/image"
@@ -102,6 +105,20 @@ func TestImageIsReadWhole(t *testing.T) {
 		got, err := Parse(load(t, name))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v\nwant %+v", name, got, err, want)
+		}
+	}
+}
+
+func TestEveryMeasuredAttributeIsSet(t *testing.T) {
+	image, err := Parse(load(t, "ok/gaps"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec api.ImageSpec
+	image.Measure(&spec)
+	for _, one := range attribute.Image {
+		if one.Field(&spec).IsZero() == one.Measured {
+			t.Errorf("%s: %v", one.Name, one.Field(&spec))
 		}
 	}
 }

@@ -15,25 +15,48 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
-// notInPlans are the attributes that reach the node by other means.
+// notInPlans are the attributes that reach the node by other means, or never.
 var notInPlans = map[string]string{
-	"Node": "is the binding's name", "AuthorizedKeys": "in the seed", "UserData": "in the seed",
-	"Owner": "never leaves sledd", "Admission": "decides who gets the plan",
-	"SeedChanges": "decides about the generation",
+	"BindingSpec.Node": "is the binding's name", "BindingSpec.AuthorizedKeys": "in the seed",
+	"BindingSpec.UserData": "in the seed", "BindingSpec.Owner": "never leaves sledd",
+	"BindingSpec.Admission": "decides who gets the plan", "BindingSpec.SeedChanges": "decides about the generation",
+	"NodeSpec.MAC": "finds the node", "NodeSpec.MACs": "find the node",
+	"NodeSpec.Architecture": "chooses the Sled system", "NodeSpec.Flavour": "chooses the Sled system",
+	"NodeSpec.Admission": "decides who gets the plan", "NodeSpec.BMC": "is for playbooks",
+	"NodeSpec.Labels": "select nodes, and the relay", "ImageSpec.Labels": "select images",
+	"ImageSpec.Bytes": "in the image", "ImageSpec.FileBytes": "in the image", "ImageSpec.UsedBytes": "in the image",
+	"ImageSpec.Architecture": "decides which nodes may be bound",
 }
 
 // notBuilt are the verbs that sledd never puts into a plan: they are for plans that are written by hand.
 var notBuilt = []string{"poweroff"}
 
-// built is the plan of a binding to image i, with one field changed.
-func built(t *testing.T, field string) plan.Plan {
+// signed is the statement of image i.
+func signed(date string) string { return "image 2 name=i line=i signed=" + date + " digest=" + digest }
+
+// others are values that differ from those of built, where a word of the attribute or any text does not do.
+var others = map[string]any{
+	"BindingSpec.Image": "", "BindingSpec.Disk": "serial:B", "NodeSpec.Disk": "serial:B",
+	"NodeSpec.KeepDisks": []string{"serial:B"}, "NodeSpec.DataDisks": []api.DataDisk{{Name: "d", Disk: "serial:B",
+		Mount: "/srv/d"}},
+	"ImageSpec.Digest": "sha256:" + strings.Repeat("1", 64), "ImageSpec.URLs": []string{"http://b/i"},
+	"ImageSpec.Signature": strings.Repeat("B", 86) + "==", "ImageSpec.Statement": signed("2026-11-24T15:50:00Z"),
+}
+
+// built is the plan of a binding to image i, with one attribute changed, such as NodeSpec.Disk.
+func built(t *testing.T, attribute string) plan.Plan {
 	t.Helper()
-	spec := api.BindingSpec{Image: "i", Disk: "serial:A", Hostname: "n1", Boot: "kexec"}
-	if value := reflect.ValueOf(&spec).Elem().FieldByName(field); field != "" {
-		fieldType, _ := reflect.TypeFor[api.BindingSpec]().FieldByName(field)
-		change(value, fieldType.Tag.Get("enum"))
+	node := api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1", Disk: "serial:A"}
+	binding := api.BindingSpec{Image: "i", Boot: "kexec"}
+	image := api.ImageSpec{Name: "i", Digest: digest, URLs: []string{"http://a/i"},
+		Statement: signed("2026-11-23T15:50:00Z"), Signature: strings.Repeat("A", 86) + "=="}
+	kind, name, _ := strings.Cut(attribute, ".")
+	for _, spec := range []any{&node, &binding, &image} {
+		if value := reflect.ValueOf(spec).Elem(); value.Type().Name() == kind {
+			field, _ := value.Type().FieldByName(name)
+			change(value.FieldByName(name), field.Tag.Get("enum"), others[attribute])
+		}
 	}
-	image := &api.ImageSpec{Name: "i", Digest: digest, URLs: []string{"http://a/i"}}
 	disks := []map[string]nodetext.Identifier{
 		nodetexttest.Facts(map[string]string{"name": "vda", "serial": "A", "bytes": "1000", "transport": "virtio"}),
 		nodetexttest.Facts(map[string]string{"name": "vdb", "serial": "B", "bytes": "1000", "transport": "virtio"})}
@@ -41,34 +64,47 @@ func built(t *testing.T, field string) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Render(plan.Request{Generation: 1, Binding: &api.Binding{BindingSpec: spec, Generation: 1},
-		Image: image, Node: api.NodeSpec{MAC: "52:54:00:77:00:01", Name: "n1"}, Facts: &api.Facts{Disks: disks}, Receivers: 2,
+	p, err := plan.Render(plan.Request{Generation: 1, Binding: &api.Binding{BindingSpec: binding, Generation: 1},
+		Image: &image, Node: node, Facts: &api.Facts{Disks: disks}, Receivers: 2,
 		Site: plan.Site{Upload: "http://a/upload", Sender: sender}})
 	if err != nil {
-		t.Fatalf("%s: %v", field, err)
+		t.Fatalf("%s: %v", attribute, err)
 	}
 	return p
 }
 
-// change sets a field to another value: the first of its words that is neither the present value
-// nor the default, else whatever fits.
-func change(value reflect.Value, words string) {
+// change sets a field to another value: the one that is given, the last of its words, or any text.
+func change(value reflect.Value, words string, other any) {
 	switch {
+	case other != nil:
+		value.Set(reflect.ValueOf(other))
 	case value.Kind() == reflect.Bool:
 		value.SetBool(true)
+	case value.Kind() == reflect.Int64:
+		value.SetInt(4096)
 	case words != "":
 		for _, word := range strings.Split(words, ",") {
 			if word != value.String() {
 				value.SetString(word)
 			}
 		}
-	case value.String() == "serial:A":
-		value.SetString("serial:B")
-	case value.String() == "i": // the image: none
-		value.SetString("")
 	default:
 		value.SetString("only")
 	}
+}
+
+// inPlans are the attributes that change a plan.
+func inPlans() []string {
+	var all []string
+	for _, spec := range []reflect.Type{reflect.TypeFor[api.BindingSpec](), reflect.TypeFor[api.NodeSpec](),
+		reflect.TypeFor[api.ImageSpec]()} {
+		for field := range spec.Fields() {
+			if name := spec.Name() + "." + field.Name; notInPlans[name] == "" {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
 }
 
 func TestEveryAttributeReachesAPlan(t *testing.T) {
@@ -76,12 +112,9 @@ func TestEveryAttributeReachesAPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for field := range reflect.TypeFor[api.BindingSpec]().Fields() {
-		if notInPlans[field.Name] != "" {
-			continue
-		}
-		if changed, err := plan.Encode(built(t, field.Name)); err != nil || changed == plain {
-			t.Errorf("%s changes nothing of a plan, %v", field.Name, err)
+	for _, name := range inPlans() {
+		if changed, err := plan.Encode(built(t, name)); err != nil || changed == plain {
+			t.Errorf("%s changes nothing of a plan, %v", name, err)
 		}
 	}
 }
@@ -115,12 +148,9 @@ func stepsOfDetours(t *testing.T) (found []string) {
 }
 
 func TestEveryVerbIsBuilt(t *testing.T) {
-	found := slices.Concat(notBuilt, stepsOfDetours(t), steps(t, plan.Request{}),
-		steps(t, request(dataNode("serial:D1"), api.BindingSpec{Image: "d12"}, image())))
-	for field := range reflect.TypeFor[api.BindingSpec]().Fields() {
-		if notInPlans[field.Name] == "" {
-			found = append(found, strings.Fields(built(t, field.Name).Verbs())...)
-		}
+	found := slices.Concat(notBuilt, stepsOfDetours(t), steps(t, plan.Request{}))
+	for _, name := range inPlans() {
+		found = append(found, strings.Fields(built(t, name).Verbs())...)
 	}
 	for verb := range plan.Verbs {
 		if !slices.Contains(found, verb) {
