@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -65,7 +66,8 @@ func (i *image) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 	for name, other := range map[string]string{"statement": "signature", "signature": "statement"} {
 		one, _ := attributes[name].(schema.StringAttribute)
 		one.Computed, one.Validators = true, append(one.Validators, stringvalidator.AlsoRequires(path.MatchRoot(other)))
-		one.MarkdownDescription += " If neither is set, those that are registered, as by `playbooks/images.yml`, stay."
+		one.MarkdownDescription = strings.TrimSuffix(one.MarkdownDescription, "Default: none.") +
+			"Default: the one that is registered, as by `playbooks/images.yml`, or none."
 		attributes[name] = one
 	}
 	attributes["partitions"] = partitionsSchema()
