@@ -41,7 +41,7 @@ type Window struct {
 
 // Alarm is a kind of event that an operator has to acknowledge (contract/admission.md, Alarms).
 type Alarm struct {
-	Kind    string    `json:"kind" enum:"rival,link,window,boots"`
+	Kind    string    `json:"kind" enum:"rival,link,window,boots,seed"`
 	Address string    `json:"address,omitempty" doc:"That the claim spoke from. Absent: it is about the node, or about more addresses than are kept"`
 	Detail  Prose     `json:"detail" doc:"Of the newest"`
 	Since   time.Time `json:"since"`
@@ -63,18 +63,19 @@ type AckSpec struct {
 }
 
 // AlarmKinds are the kinds of alarms.
-func AlarmKinds() []string { return []string{"rival", "link", "window", "boots"} }
+func AlarmKinds() []string { return []string{"rival", "link", "window", "boots", "seed"} }
 
 // Admission is who claims to be a node, and who is admitted.
 type Admission struct {
-	MAC       string     `json:"mac"`
-	Name      string     `json:"name,omitempty"`
-	State     string     `json:"state" enum:"none,waiting,admitted,contested"`
-	Required  string     `json:"required" enum:"open,expected,proven,attested" doc:"Level that a claim must reach"`
-	Window    *Window    `json:"window,omitempty"`
-	Incumbent *Incumbent `json:"incumbent,omitempty"`
-	Claims    []Claim    `json:"claims" nullable:"false" doc:"Those that wait"`
-	Alarms    []Alarm    `json:"alarms" nullable:"false" doc:"Those that no operator has acknowledged"`
+	MAC        string     `json:"mac"`
+	Name       string     `json:"name,omitempty"`
+	State      string     `json:"state" enum:"none,waiting,admitted,contested"`
+	Required   string     `json:"required" enum:"open,expected,proven,attested" doc:"Level that a claim must reach"`
+	Window     *Window    `json:"window,omitempty"`
+	HandedOver time.Time  `json:"handed_over,omitzero" doc:"When the machine changed hands. Nobody is admitted until a boot is expected with revoke"`
+	Incumbent  *Incumbent `json:"incumbent,omitempty"`
+	Claims     []Claim    `json:"claims" nullable:"false" doc:"Those that wait"`
+	Alarms     []Alarm    `json:"alarms" nullable:"false" doc:"Those that no operator has acknowledged"`
 }
 
 // AdmissionList is the nodes that somebody claims to be and is not admitted as.
@@ -89,7 +90,7 @@ type ExpectSpec struct {
 	By       string `json:"by" pattern:"^[a-z0-9][a-z0-9._:-]{0,63}$" example:"power" doc:"The act"`
 	Seconds  int64  `json:"seconds" minimum:"10" maximum:"86400" example:"900"`
 	SledOnly bool   `json:"sled_only,omitempty" doc:"Open no window for a node whose boot script boots its local disk"`
-	Revoke   bool   `json:"revoke,omitempty" doc:"Whoever was admitted as the node before has ended, because its machine has lost its power"`
+	Revoke   bool   `json:"revoke,omitempty" doc:"The machine was reset or has lost its power: whoever was admitted, each claim, code and ticket of before ends"`
 	Power    string `json:"power,omitempty" maxLength:"512" doc:"Also add the event power, with this detail" example:"on"`
 }
 

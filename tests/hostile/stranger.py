@@ -152,7 +152,8 @@ def known(machine: Machine) -> Json:
 def gain(stranger: Stranger) -> str:
     """What the attack has got the stranger."""
     victim = stranger.victim
-    alarm = any(event["kind"] in ("rival", "link", "window", "boots") for event in victim.site.events(victim.name))
+    kinds = {event["kind"] for event in victim.site.events(victim.name)}
+    alarm = not kinds.isdisjoint(("rival", "link", "window", "boots", "seed", "flood"))
     if stranger.secrets():
         return SECRETS
     if stranger.admitted():

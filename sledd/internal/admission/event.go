@@ -27,10 +27,17 @@ type Prove struct {
 	Evidence Evidence
 }
 
-// Expect opens a window.
+// Show is a claim code on the recorded console. At is the time of the line, in whole seconds.
+type Show struct {
+	Code string
+	At   time.Time
+}
+
+// Expect opens a window. Reset: the machine was reset, or has lost its power. That ends all that ran before.
 type Expect struct {
-	For time.Duration
-	By  string
+	For   time.Duration
+	By    string
+	Reset bool
 }
 
 // Admit is an operator's word for the claim with a code. Unseen: the operator did not read the code on the machine.
@@ -42,8 +49,14 @@ type Admit struct {
 // Refuse is an operator's word against the claim with a code.
 type Refuse struct{ Code string }
 
-// Revoke is an operator's word against the incumbent.
+// Revoke is an operator's word against the incumbent, and against all that claims to be the node.
 type Revoke struct{}
+
+// HandOver is a binding that gives the machine to another owner. Nobody is admitted until an Expect with Reset.
+type HandOver struct{}
+
+// Seed is the seed of the generation, issued to the incumbent.
+type Seed struct{ ID string }
 
 // Tick only considers the time.
 type Tick struct{}
@@ -73,11 +86,12 @@ const (
 	LinkAlarm   Kind = "link"
 	WindowAlarm Kind = "window"
 	BootsAlarm  Kind = "boots"
+	SeedAlarm   Kind = "seed"
 )
 
 // Alarm reports whether a note is one that an operator has to acknowledge.
 func (k Kind) Alarm() bool {
-	return k == RivalAlarm || k == LinkAlarm || k == WindowAlarm || k == BootsAlarm
+	return k == RivalAlarm || k == LinkAlarm || k == WindowAlarm || k == BootsAlarm || k == SeedAlarm
 }
 
 // Note is one thing that a step did, for events.
@@ -97,6 +111,8 @@ type Outcome struct {
 	// Next is when the claim has to be considered again without another event; zero: not.
 	Next time.Time
 	// Wake: the incumbent's poll is to be answered, so that it sends another.
-	Wake  bool
+	Wake bool
+	// Reset: an act of an operator has ended all that ran before. No ticket of the node counts any more.
+	Reset bool
 	Notes []Note
 }

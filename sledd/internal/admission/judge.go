@@ -21,6 +21,9 @@ type verdict struct {
 // judge decides whether a claim is admitted now.
 func (w *work) judge(claim *Claim) verdict {
 	required := w.Required(w.Node)
+	if !w.HandedOver.IsZero() {
+		return verdict{want: []Want{WantWindow}, reason: "the machine changes hands: reset it (expect with revoke)"}
+	}
 	if w.Incumbent != nil && !w.displaces(claim) {
 		if until := w.silentAt(); until.IsZero() || w.Now.Before(until) {
 			return verdict{want: w.wants(required, WantSilence), next: until, reason: "the incumbent at " +

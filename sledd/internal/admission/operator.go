@@ -2,7 +2,11 @@
 
 package admission
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 func (e Leave) apply(w *work) {
 	if w.Incumbent == nil || w.Incumbent.ID != e.ID {
@@ -11,6 +15,7 @@ func (e Leave) apply(w *work) {
 	w.answered()
 	w.end("it left the Sled system")
 	w.Left = e.ID
+	w.void()
 	// The boot that was expected has happened.
 	w.Window, w.Rival, w.Overdue = nil, time.Time{}, false
 }
@@ -22,6 +27,54 @@ func (e Describe) apply(w *work) {
 	}
 	claim.Facts, claim.Seen = true, w.Now
 	w.out.Standing = Waiting
+}
+
+func (e Seed) apply(w *work) {
+	if w.Incumbent == nil || w.Incumbent.ID != e.ID {
+		return
+	}
+	w.out.Standing = Admitted
+	before, now := w.Seeded, &Seeded{Generation: w.Node.Generation, ID: e.ID, Address: w.Incumbent.Address, At: w.Now}
+	if before != nil && before.Generation == now.Generation {
+		if before.ID == e.ID {
+			return // sent again
+		}
+		w.note(SeedAlarm, w.Incumbent.Claim, fmt.Sprintf("another boot at %s got the seed of generation %d at %s",
+			before.Address, before.Generation, before.At.UTC().Format(time.RFC3339)))
+	}
+	w.Seeded = now
+}
+
+func (e Show) apply(w *work) {
+	if w.console() && e.At.After(w.lastChange()) {
+		if claim := w.shown(e.Code); claim != nil && !e.At.Before(claim.Since.Truncate(time.Second)) {
+			Prove{Code: e.Code, Evidence: Console}.apply(w)
+		}
+	}
+}
+
+// console reports whether what the console shows may be evidence: not while an installed system has it, unless a boot
+// is expected.
+func (w *work) console() bool { return w.Window != nil || !w.OnDisk && !w.Node.Local }
+
+// lastChange is the newest time at which the machine may have run another system than that of a claim.
+func (w *work) lastChange() time.Time {
+	if w.Window == nil {
+		return w.Reset
+	}
+	return later(w.Reset, w.Window.Opened)
+}
+
+// shown returns the claim, or the incumbent's, with a code that has not been seen on the console.
+func (w *work) shown(code string) *Claim {
+	claim := w.claim(func(claim *Claim) bool { return claim.Code == code })
+	if w.Incumbent != nil && w.Incumbent.Code == code {
+		claim = &w.Incumbent.Claim
+	}
+	if claim == nil || slices.Contains(claim.Evidence, Console) {
+		return nil
+	}
+	return claim
 }
 
 func (e Prove) apply(w *work) {
@@ -55,8 +108,12 @@ func (w *work) raise(decided bool) {
 }
 
 func (e Expect) apply(w *work) {
+	if e.Reset {
+		w.reset("its machine was reset")
+		w.HandedOver = time.Time{}
+	}
 	w.Window = &Window{Opened: w.Now, Ends: w.Now.Add(e.For), By: e.By}
-	w.Rival, w.Overdue, w.Boots = time.Time{}, false, 0
+	w.Rival, w.Overdue, w.Boots, w.OnDisk = time.Time{}, false, 0, false
 	w.Calls++
 }
 
@@ -95,8 +152,26 @@ func (e Refuse) apply(w *work) {
 	}
 }
 
-func (Revoke) apply(w *work) {
+func (Revoke) apply(w *work) { w.reset("revoked by an operator") }
+
+func (HandOver) apply(w *work) {
+	w.reset("the machine changes hands")
+	w.HandedOver, w.Window, w.Rival, w.Overdue = w.Now, nil, time.Time{}, false
+}
+
+// reset ends all that ran before. Neither a claim nor evidence of before counts from here on.
+func (w *work) reset(reason string) {
 	if w.Incumbent != nil {
-		w.end("revoked by an operator")
+		w.end(reason)
+		w.out.Standing = Admitted
 	}
+	w.void()
+	w.out.Reset = true
+}
+
+// void begins another epoch.
+func (w *work) void() {
+	w.drop(func(Claim) bool { return true })
+	w.Epoch, w.Reset = w.Epoch+1, w.Now
+	w.Calls++
 }

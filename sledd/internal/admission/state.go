@@ -16,6 +16,16 @@ type State struct {
 	Generation int64 `json:"generation"`
 	// Floor is the highest level at which the node was admitted in this generation.
 	Floor Level `json:"floor"`
+	// Epoch counts what ended all that ran before. A claim of an earlier epoch is nothing.
+	Epoch int64 `json:"epoch,omitempty"`
+	// Reset is when the epoch began: what the console showed before that was printed by another system.
+	Reset time.Time `json:"reset,omitzero"`
+	// OnDisk: an installed system has the machine and its console, and no boot was expected since.
+	OnDisk bool `json:"on_disk,omitempty"`
+	// HandedOver is when the machine changed hands. Nobody is admitted until its reset.
+	HandedOver time.Time `json:"handed_over,omitzero"`
+	// Seeded is the boot that the seed was issued to last.
+	Seeded *Seeded `json:"seeded,omitempty"`
 	// Boots counts admissions since the last act of an operator, while the binding is not satisfied.
 	Boots     int        `json:"boots,omitempty"`
 	Window    *Window    `json:"window,omitempty"`
@@ -34,6 +44,14 @@ type State struct {
 	Calls int64 `json:"calls,omitempty"`
 	// Alarms that no operator has acknowledged. Steps leave them as they are: see Raise.
 	Alarms []Alarm `json:"alarms,omitempty"`
+}
+
+// Seeded is one boot that has got the seed of a generation.
+type Seeded struct {
+	Generation int64     `json:"generation"`
+	ID         string    `json:"id"` // of the claim
+	Address    string    `json:"address,omitempty"`
+	At         time.Time `json:"at"`
 }
 
 // Window is the time in which an act of an operator makes a boot expected.

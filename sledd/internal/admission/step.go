@@ -21,6 +21,7 @@ func Step(state State, in Input) (State, Outcome) {
 	w := &work{State: state.clone(), Input: in}
 	w.renew()
 	w.expire()
+	w.OnDisk = w.OnDisk || w.Node.Local
 	in.Event.apply(w)
 	return w.State, w.out
 }
@@ -198,7 +199,7 @@ func (w *work) admit(claim Claim, v verdict) {
 		w.end("succeeded by " + claim.Code)
 	}
 	holdFrom := w.holdFrom(claim)
-	claim.Spoke, claim.Rival, w.Left = false, false, ""
+	claim.Spoke, claim.Rival, w.Left, w.OnDisk = false, false, "", w.Node.Local
 	w.Incumbent = &Incumbent{Claim: claim, Level: v.level, By: v.by, At: w.Now, HoldFrom: holdFrom}
 	w.Floor = max(w.Floor, v.level)
 	for i := range w.Claims {

@@ -106,9 +106,10 @@ func TestLevelDoesNotFallWithinAGeneration(t *testing.T) {
 	s.node.Generation++ // while the incumbent is on record
 	s.waits(s.speak("b"), admission.WantConsole, admission.WantPerson)
 	s.do(admission.Revoke{})
-	s.waits(s.speak("b"), admission.WantConsole, admission.WantPerson)
+	s.hello("c")
+	s.waits(s.speak("c"), admission.WantConsole, admission.WantPerson)
 	s.node.Generation++
-	s.admitted(s.speak("b"), "b", "window", admission.Expected)
+	s.admitted(s.speak("c"), "c", "window", admission.Expected)
 }
 
 func TestIncumbentBelowTheRequiredLevelGetsNoPlan(t *testing.T) {

@@ -72,15 +72,16 @@ func (f *Fleet) Admission(ctx context.Context, reference string) (api.Admission,
 
 // Expect makes a boot of a node expected. What else was done to its machine is recorded before that.
 func (f *Fleet) Expect(ctx context.Context, reference string, spec api.ExpectSpec) (api.Admission, error) {
-	event := admission.Expect{For: time.Duration(spec.Seconds) * time.Second, By: spec.By}
+	event := admission.Expect{For: time.Duration(spec.Seconds) * time.Second, By: spec.By, Reset: spec.Revoke}
 	prepare := func(tx *nodeTx) bool {
 		if spec.Power != "" {
 			tx.note(api.NodeEvent{Kind: "power", Detail: spec.Power})
 		}
-		if spec.Revoke {
+		opens := !spec.SledOnly || !tx.BootsDisk()
+		if spec.Revoke && !opens {
 			f.Policy.Step(tx.Tx, admission.Revoke{})
 		}
-		return !spec.SledOnly || !tx.BootsDisk()
+		return opens
 	}
 	return f.decideIf(ctx, reference, prepare, event, func(tx *nodeTx, _ admission.Outcome) error {
 		tx.AddEvent(api.Event{Kind: "expect", Generation: tx.Generation(), Seconds: float64(spec.Seconds),
@@ -126,7 +127,7 @@ func (f *Fleet) Refuse(ctx context.Context, reference string, spec api.CodeSpec)
 // Revoke ends the admission of a node. Its tokens end.
 func (f *Fleet) Revoke(ctx context.Context, reference string) (api.Admission, error) {
 	return f.decide(ctx, reference, admission.Revoke{}, func(tx *nodeTx, out admission.Outcome) error {
-		if len(out.Notes) == 0 {
+		if out.Standing == admission.Unknown {
 			return refusal.New(refusal.Conflict, "nobody is admitted as node %s", tx.NameOr(reference))
 		}
 		return nil
@@ -243,7 +244,7 @@ func shownAlarms(state admission.State) []api.Alarm {
 func (f *Fleet) shownAdmission(tx *nodetx.Tx) api.Admission {
 	state := tx.Admission()
 	shown := api.Admission{MAC: tx.MAC, Name: tx.Spec().Name, State: stateOf(*state),
-		Required: f.Policy.Required(tx).String(), Claims: []api.Claim{},
+		Required: f.Policy.Required(tx).String(), HandedOver: state.HandedOver, Claims: []api.Claim{},
 		Alarms: append([]api.Alarm{}, shownAlarms(*state)...)}
 	for _, claim := range state.Claims {
 		shown.Claims = append(shown.Claims, shownClaim(claim))

@@ -147,7 +147,7 @@ func (r *replacement) make() error {
 	r.moveStatus(ahead)
 	before := old.Admission()
 	*fresh.Admission() = admission.State{Generation: before.Generation + ahead, Floor: before.Floor, Boots: before.Boots,
-		Alarms: before.Alarms}
+		Epoch: fresh.Admission().Epoch + 1, Reset: fresh.Now, HandedOver: before.HandedOver, Alarms: before.Alarms}
 	*fresh.Kexecs() = *old.Kexecs()
 	fresh.SetTokens(nil)
 	for _, kind := range []nodetx.Kind{nodetx.Facts, nodetx.Log} {

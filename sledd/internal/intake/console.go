@@ -5,7 +5,6 @@ package intake
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/admission"
@@ -95,23 +94,8 @@ func (in *Intake) sawOnConsole(ctx context.Context, address string, found []cons
 	return in.DB.Update(ctx, address, nil, func(base *nodetx.Tx) error {
 		tx := &nodeTx{Tx: base, in: in}
 		for _, sighting := range found {
-			if tx.isEvidence(sighting) {
-				tx.step(admission.Prove{Code: sighting.Code, Evidence: admission.Console})
-			}
+			tx.step(admission.Show{Code: sighting.Code, At: sighting.Time})
 		}
 		return nil
-	})
-}
-
-// isEvidence reports whether a code on the console was printed by a claim, and is not known yet. The time of a recorded
-// line has no fractions of a second.
-func (tx *nodeTx) isEvidence(sighting console.Sighting) bool {
-	claims := tx.Admission().Claims
-	if incumbent := tx.Admission().Incumbent; incumbent != nil {
-		claims = append(slices.Clone(claims), incumbent.Claim)
-	}
-	return slices.ContainsFunc(claims, func(claim admission.Claim) bool {
-		return claim.Code == sighting.Code && !sighting.Time.Before(claim.Since.Truncate(time.Second)) &&
-			!slices.Contains(claim.Evidence, admission.Console)
 	})
 }

@@ -309,11 +309,14 @@ func TestPollsAreAnsweredWhenTheyMatter(t *testing.T) {
 	}
 	go poll(m.token, m.run)
 	waiting(1)
-	_, claim := m.hello("192.0.2.2")
+	_, rival := m.hello("192.0.2.2")
 	if got := <-answers; !strings.HasSuffix(got, "<nil>") {
 		t.Error(got)
 	}
 	m.decide(admission.Revoke{})
+	_, err := m.Poll(t.Context(), mac, rival, intake.None, 0)
+	m.refused("a claim of before", err, refusal.Unauthorized)
+	_, claim := m.hello("192.0.2.3")
 	go poll(claim, intake.None)
 	waiting(1)
 	m.decide(admission.Expect{For: time.Minute, By: "power"})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -44,6 +45,7 @@ func (in *Intake) Operational(ctx context.Context, address, bearer string, sent 
 		}
 		tx.recordSystemStart(sent.Start, generation)
 		tx.Enter(api.Operational)
+		tx.step(admission.Tick{}) // it has the console from here on, also if the report of the jump was lost
 		tx.Status().OS, tx.Status().BootID = &sent, sent.BootID
 		tx.Status().Progress, tx.Status().Code, tx.Status().Reason = nil, 0, api.Prose{}
 		tx.AddEvent(api.Event{Kind: "operational", Generation: generation, BootID: sent.BootID, Seconds: uptime,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -42,6 +43,7 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 		if err != nil {
 			return err
 		}
+		tx.step(admission.Seed{ID: record.Claim})
 		renewed = in.renew(tx, record)
 		tx.Status().Seen, tx.Status().SeedNumber = tx.Now, tx.Binding().SeedNumber
 		tx.AddEvent(api.Event{Kind: "seed", Generation: tx.Generation()})

@@ -67,6 +67,9 @@ func (p Policy) Step(tx *Tx, event admission.Event) admission.Outcome {
 	if before != nil && (next.Incumbent == nil || next.Incumbent.ID != before.ID) && next.Left != before.ID {
 		tx.SetTokens(token.WithoutClaim(tx.Tokens(), before.ID))
 	}
+	if out.Reset {
+		tx.SetTokens(token.Without(tx.Tokens(), token.Ticket))
+	}
 	return out
 }
 

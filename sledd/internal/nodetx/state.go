@@ -139,7 +139,11 @@ func (tx *Tx) Forget() {
 	*tx.Status() = kept
 	tx.SetTokens(nil)
 	tx.SetDetour(detour.Detour{})
+	before := tx.Admission()
 	*tx.Kexecs(), *tx.Admission() = Kexecs{}, admission.State{}
+	if kept.Generation > 0 {
+		*tx.Admission() = admission.State{Epoch: before.Epoch + 1, Reset: tx.Now, HandedOver: before.HandedOver}
+	}
 }
 
 // Spec returns the node as declared; an empty one when it is not.
