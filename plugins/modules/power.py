@@ -144,6 +144,15 @@ options:
       fingerprint:
         description: SHA-256 of the service's certificate, in hexadecimal. It replaces the verification by a CA.
         type: str
+      networks:
+        description:
+          - Networks or addresses that the password may be sent to, such as V(10.30.0.0/24). The address of a BMC may
+            come from sledd, where an operator without this password declares it.
+          - V(ipmi), V(redfish) and V(amt) refuse any other address. They need this option, or O(controls[].fingerprint)
+            over TLS. Where both are set, both must match.
+        type: list
+        elements: str
+        default: []
       system:
         description: System of a Redfish service that has several.
         type: str

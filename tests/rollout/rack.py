@@ -82,7 +82,7 @@ class Rack(Fleet):
 
     def _shared(self) -> Json:
         about = {"driver": "redfish", "port": self._port, "username": "sled", "password": "sled"}
-        return {**about, "fingerprint": self._fingerprint}
+        return {**about, "fingerprint": self._fingerprint, "networks": ["127.77.0.0/16"]}
 
     def power(self, node: str, *words: str) -> str:
         """Asks the BMC."""

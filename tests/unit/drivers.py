@@ -14,7 +14,8 @@ SECRET = "s3cret w0rd"
 
 
 def a_driver(**options: Any) -> Driver:
-    return make("n1", {"address": "10.0.0.1", "username": "sled", "password": SECRET, **options})
+    login = {"address": "10.0.0.1", "username": "sled", "password": SECRET, "networks": ["10.0.0.0/24", "127.0.0.0/8"]}
+    return make("n1", {**login, **options})
 
 
 def kind_of(work: Callable[[], Any]) -> tuple[str, str]:

@@ -34,7 +34,7 @@ class Control(Driver):
     verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev")
 
     def __init__(self, machine: Machine, address: str, lies: bool = False, fails: str = "", **about: Any) -> None:
-        super().__init__("n1", {"address": address, **about.pop("options", {})})
+        super().__init__("n1", {"address": address, "networks": ["10.0.0.0/24"], **about.pop("options", {})})
         self.machine, self.lies, self.fails = machine, lies, fails
         self.asked = 0
         for name, value in about.items():
@@ -294,7 +294,7 @@ def test_window_is_shared_by_its_file(tmp_path: Path) -> None:
 def test_password_of_file_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "bmc"
     machine = Machine()
-    control = Control(machine, "a", options={"password_file": str(file)})
+    control = Control(machine, "10.0.0.1", options={"password_file": str(file)})
     with pytest.raises(PowerError, match="No such file"):
         control.secret()
     file.write_text("s3cret\nnotes\n", encoding="ascii")
@@ -307,7 +307,7 @@ def test_password_of_file_and_environment(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(PowerError, match="its first line is empty"):
         control.secret()
     monkeypatch.setenv("BMC", "fr0m")
-    assert Control(machine, "a", options={"password_env": "BMC"}).secret() == "fr0m"
+    assert Control(machine, "10.0.0.1", options={"password_env": "BMC"}).secret() == "fr0m"
     for options, words in (({"password_env": "NONE"}, "empty or not set"), ({}, "no password")):
         with pytest.raises(PowerError, match=words):
-            Control(machine, "a", options=options).secret()
+            Control(machine, "10.0.0.1", options=options).secret()

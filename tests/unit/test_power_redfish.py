@@ -142,6 +142,7 @@ def run(service: Service, certificates: Path, capsys: pytest.CaptureFixture[str]
         "port": service.server_address[1],
         "username": "sled",
         "password": "s3cret",
+        "networks": ["127.0.0.1"],
     }
 
     def run_it(action: str = "bootorder", trust: Json | None = None, **options: Any) -> Json:
@@ -282,6 +283,22 @@ def test_a_certificate_that_is_not_trusted_is_told_nothing(
     assert service.asked == []
 
 
+def test_a_pinned_certificate_needs_no_network(run: Run, service: Service, certificates: Path) -> None:
+    pin = {"fingerprint": fingerprint(certificates / "bmc.crt"), "networks": []}
+    assert run("status", pin)["power_state"] == "on"
+    service.asked.clear()
+    failed = run("status", {**pin, "networks": ["10.30.0.0/24"]})
+    assert (failed["kind"], service.asked) == ("untrusted", []), "both must match where both are set"
+
+
+def test_a_certificate_of_a_ca_alone_is_not_enough(run: Run, service: Service, certificates: Path) -> None:
+    failed = run("status", {"ca_file": str(certificates / "ca.crt"), "networks": []})
+    assert (failed["kind"], service.asked) == ("settings", [])
+    assert (
+        "set power_networks to the networks of the BMCs, such as [10.30.0.0/24], or power_fingerprint" in failed["msg"]
+    )
+
+
 @pytest.mark.parametrize("case", [(False, 1.0, 0), (False, 0.0, 1), (True, 1.0, 1)])
 def test_the_device_is_set_by_what_the_state_was_read_from(
     service: Service, certificates: Path, monkeypatch: pytest.MonkeyPatch, case: tuple[bool, float, int]
@@ -291,7 +308,8 @@ def test_the_device_is_set_by_what_the_state_was_read_from(
     if not tagged:
         monkeypatch.setattr(service, "tag", lambda path: "")
     options = {"address": "127.0.0.1", "port": service.server_address[1], "username": "sled", "password": "s3cret"}
-    driver = redfish.Redfish("n1", {**options, "ca_file": str(certificates / "ca.crt")})
+    trust = {"ca_file": str(certificates / "ca.crt"), "networks": ["127.0.0.1"]}
+    driver = redfish.Redfish("n1", {**options, **trust})
     assert driver.status() == "on"
     driver.bootdev("pxe", "")
     driver.close()

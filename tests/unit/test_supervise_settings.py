@@ -67,12 +67,14 @@ def test_controls_in_the_order_in_which_they_are_tried() -> None:
         power_port="0",
         power_password_file="secrets/bmc",
         power_password_env="BMC",
-        power_escalation=[{"driver": "wol"}],
+        power_escalation=[{"driver": "wol", "networks": ["10.9.0.0/16"]}],
+        power_networks=["10.0.0.0/24"],
         ansible_ssh_common_args="-o 'HostKeyAlias=a b'",
         power_window={"nodes": "8", "seconds": 5},
     )
     assert [control["driver"] for control in one.controls] == ["ssh", "redfish", "wol"]
-    ssh, redfish, _ = one.controls
+    ssh, redfish, wol = one.controls
+    assert [one["networks"] for one in (ssh, redfish, wol)] == [["10.0.0.0/24"], ["10.0.0.0/24"], ["10.9.0.0/16"]]
     assert ssh["ssh_arguments"] == ["-4", "-o", "HostKeyAlias=a b"]
     assert (redfish["address"], redfish["port"], redfish["password_env"]) == ("10.0.0.1", None, "BMC")
     assert not redfish["password_file"], "a password of the environment replaces the file"

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from typing import ClassVar
 from xml.sax.saxutils import escape
 
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver
 from ansible_collections.sled.fleet.plugins.module_utils.power.web import Refusal, Web
 
@@ -82,6 +83,10 @@ class Amt(Driver):
     verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev")
     port: ClassVar[int] = 16992
 
+    def __init__(self, node: str, options: Json) -> None:
+        super().__init__(node, options)
+        self.tls = options.get("port") == TLS_PORT
+
     def status(self) -> str:
         """Reads the power state of the managed system."""
         found = self._value(self._send(GET, "CIM_AssociatedPowerManagementService", {}), "PowerState")
@@ -137,7 +142,7 @@ class Amt(Driver):
     def _send(self, action: str, resource: str, selectors: dict[str, str], body: str = "") -> bytes:
         self.need("address", "username")
         port = self.options.get("port") or self.port
-        base = f"{'https' if port == TLS_PORT else 'http'}://{self.address}:{port}"
+        base = f"{'https' if self.tls else 'http'}://{self.address}:{port}"
         web, sent = Web(self, base, digest=True), {"Content-Type": "application/soap+xml;charset=UTF-8"}
         try:
             return web.send("POST", "/wsman", envelope(f"{base}/wsman", action, resource, selectors, body), sent)

@@ -18,6 +18,7 @@ class Command(Driver):
 
     name: ClassVar[str] = "command"
     verbs: ClassVar[tuple[str, ...]] = ("on", "off", "cycle", "reset", "status", "bootdev")
+    local: ClassVar[bool] = True
 
     def __init__(self, node: str, options: Json) -> None:
         super().__init__(node, options)

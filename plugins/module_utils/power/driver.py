@@ -8,6 +8,7 @@ import stat
 from typing import ClassVar, NoReturn
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.power.destination import addresses_of, allowed, networks_of
 
 ON, OFF, UNKNOWN = "on", "off", "unknown"
 VERBS = ("on", "off", "cycle", "reset", "status", "bootdev", "bootorder")
@@ -19,7 +20,7 @@ class PowerError(SledError):
 
     settings     the settings of the control cannot work
     credentials  user or password are wrong, or may not do this
-    untrusted    its certificate is not the expected one
+    untrusted    its certificate or its address is not one that may get the password
     unreachable  no response
     refused      it answers, and will not
     busy         it will not now: a session is lost, the machine is in its POST, too many requests
@@ -42,11 +43,14 @@ class Driver:
     verbs: ClassVar[tuple[str, ...]]
     port: ClassVar[int] = 0
     tells: ClassVar[bool] = True  # whether its status can be both on and off
+    local: ClassVar[bool] = False  # whether its password stays on the controller
+    tls: bool = False  # whether it shows a certificate before it gets the password
 
     def __init__(self, node: str, options: Json) -> None:
         self.node = node
         self.options = options
         self.address = options.get("address") or ""
+        self._destination = ""
 
     @property
     def where(self) -> str:
@@ -119,8 +123,45 @@ class Driver:
         """Seconds for one question."""
         return float(min(self.options.get("timeout") or 20, 20))
 
+    def destination(self) -> str:
+        """The IP address to connect to: of the allowed networks, or of whoever shows the pinned certificate."""
+        self._destination = self._destination or self._allowed()
+        return self._destination
+
+    def _allowed(self) -> str:
+        pinned, given = self.options.get("fingerprint"), self.options.get("networks") or []
+        if pinned and not self.tls:
+            self.fail(
+                "settings",
+                "power_fingerprint is set, but there is no certificate without TLS:"
+                " use redfish or port 16993 of amt, or set power_networks in its place",
+            )
+        if not given and not pinned:
+            pin = ", or power_fingerprint to the SHA-256 of its certificate" if self.tls else ""
+            self.fail(
+                "settings",
+                "the inventory allows its password at no address: set power_networks to the networks of the BMCs,"
+                f" such as [10.30.0.0/24]{pin}",
+            )
+        try:
+            networks, found = networks_of(given), addresses_of(self.address)
+        except ValueError as error:
+            self.fail("settings", str(error))
+        except OSError as error:
+            self.fail("unreachable", f"{error.strerror}: check address")
+        address = allowed(found, networks) if given else found[0]
+        if not address:
+            self.fail(
+                "untrusted",
+                f"its password is not sent to {', '.join(found)}, which is in none of power_networks"
+                f" ({', '.join(given)}): check address, or add its network to power_networks",
+            )
+        return address
+
     def secret(self) -> str:
-        """The password: of the option, the file or the environment."""
+        """The password: of the option, the file or the environment. Only for a destination that may get it."""
+        if not self.local:
+            self.destination()
         if self.options.get("password"):
             return str(self.options["password"])
         if self.options.get("password_file"):

@@ -85,7 +85,7 @@ class Ipmi(Driver):
         self.need("address", "username")
         suite, port = self.options.get("cipher_suite") or 17, self.options.get("port") or self.port
         tool = ["ipmitool", "-v", "-I", "lanplus", "-C", str(suite), "-N", "2", "-R", "3"]
-        return [*tool, "-H", self.address, "-p", str(port), "-U", self.options["username"], "-f", "@SECRET@"]
+        return [*tool, "-H", self.destination(), "-p", str(port), "-U", self.options["username"], "-f", "@SECRET@"]
 
     def _explain(self, words: str, ended: Ended) -> NoReturn:
         printed = (ended.err + ended.out).lower()

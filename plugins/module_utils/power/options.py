@@ -16,6 +16,7 @@ CONTROL: Json = {
     "cipher_suite": {"type": "int", "choices": [3, 17], "default": 17},
     "ca_file": {"type": "path"},
     "fingerprint": {"type": "str"},
+    "networks": {"type": "list", "elements": "str", "default": []},
     "system": {"type": "str"},
     "mac": {"type": "str"},
     "macs": {"type": "list", "elements": "str"},

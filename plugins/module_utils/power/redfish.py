@@ -36,6 +36,7 @@ class Redfish(Driver):
     name: ClassVar[str] = "redfish"
     verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev", "bootorder")
     port: ClassVar[int] = 443
+    tls = True
 
     def __init__(self, node: str, options: Json) -> None:
         super().__init__(node, options)

@@ -58,26 +58,38 @@ def unverified() -> ssl.SSLContext:
     return context
 
 
-class _PinnedConnection(http.client.HTTPSConnection):
-    def __init__(self, pin: str, host: str, **rest: Any) -> None:
+class _Connection(http.client.HTTPConnection):
+    """Connects to the address that was allowed, whatever its name resolves to by now; verifies before anything is sent.
+
+    The context is that of HTTPS, and the pin may be empty.
+    """
+
+    def __init__(self, peer: str, context: ssl.SSLContext | None, pin: str, host: str, **rest: Any) -> None:
+        self.default_port = 443 if context else 80
         super().__init__(host, **rest)
-        self.pin = pin
+        self.peer, self.context, self.pin = peer, context, pin
 
     def connect(self) -> None:
-        super().connect()
+        self.sock = socket.create_connection((self.peer, self.port), self.timeout)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if not self.context:
+            return
+        self.sock = self.context.wrap_socket(self.sock, server_hostname=self.host)
         have = hashlib.sha256(self.sock.getpeercert(binary_form=True) or b"").hexdigest()
-        if have != self.pin:  # before anything is sent
+        if self.pin not in ("", have):
             self.close()
             raise NotPinned(have)
 
 
-class _Handler(urllib.request.HTTPSHandler):
+class _Handler(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
     def __init__(self, connection: Any, context: ssl.SSLContext) -> None:
         super().__init__(context=context)
-        self._connection, self._trust = connection, context
+        self._connection = connection
 
-    def https_open(self, req: urllib.request.Request) -> Any:
-        return self.do_open(self._connection, req, context=self._trust)
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(self._connection, req)
+
+    https_open = http_open
 
 
 class _OnceDigest(urllib.request.HTTPDigestAuthHandler):
@@ -103,7 +115,9 @@ class Web:
     def __init__(self, driver: Driver, base: str, digest: bool = False) -> None:
         self._driver = driver
         self._base = base
-        self._connection, self._context = self._trust()
+        tls, context = base.startswith("https:"), self._context()
+        pin = digits(driver.options.get("fingerprint") or "")
+        self._connection = functools.partial(_Connection, driver.destination(), context if tls else None, pin)
         user, secret = driver.options["username"], driver.secret()
         self._headers = dict[str, str]()
         self._digest: urllib.request.OpenerDirector | None = None
@@ -111,7 +125,7 @@ class Web:
         if digest:
             words = urllib.request.HTTPPasswordMgrWithDefaultRealm()
             words.add_password(None, base, user, secret)
-            handler = _Handler(self._connection, self._context)
+            handler = _Handler(self._connection, context)
             self._digest = urllib.request.build_opener(
                 urllib.request.ProxyHandler({}), _NoRedirect(), handler, _OnceDigest(words)
             )
@@ -122,22 +136,18 @@ class Web:
         """Ends the connection that is kept."""
         self._kept.close()
 
-    def _trust(self) -> tuple[Any, ssl.SSLContext]:
-        """What makes a connection, and whom it trusts."""
+    def _context(self) -> ssl.SSLContext:
+        """Whom it trusts."""
         options = self._driver.options
         if options.get("fingerprint"):
-            return functools.partial(_PinnedConnection, digits(options["fingerprint"])), unverified()
+            return unverified()
         try:
-            return http.client.HTTPSConnection, trusting(options.get("ca_file"))
+            return trusting(options.get("ca_file"))
         except (OSError, ssl.SSLError) as error:
             self._driver.fail("settings", f"ca_file {options.get('ca_file')}: {error.strerror or error}")
 
     def _connect(self) -> http.client.HTTPConnection:
-        parts, timeout = urllib.parse.urlsplit(self._base), self._driver.timeout
-        if parts.scheme != "https":
-            return http.client.HTTPConnection(parts.netloc, timeout=timeout)
-        connection: http.client.HTTPConnection = self._connection(parts.netloc, timeout=timeout, context=self._context)
-        return connection
+        return self._connection(urllib.parse.urlsplit(self._base).netloc, timeout=self._driver.timeout)
 
     def send(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> bytes:
         """One request.

@@ -151,6 +151,7 @@ def _controls(get: Get, driver: str) -> list[Json]:
     words = shlex.join(_words("power_ssh_common_args", get, "ansible_ssh_common_args"))
     controls = [*(dict(one) for one in get("power_first") or []), *own, *rest]
     for control in controls:
+        control.setdefault("networks", get("power_networks") or [])
         if control.get("driver") == "ssh" and words:
             control["ssh_arguments"] = [*(control.get("ssh_arguments") or []), *shlex.split(words)]
     return controls
