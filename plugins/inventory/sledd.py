@@ -19,6 +19,8 @@ description:
     C(sled_facts).
   - Text of nodes is marked as unsafe, so Ansible never evaluates it as a template. Characters of a group name other
     than letters, digits, C(_), C(.) and C(-) are replaced by C(_).
+  - Playbooks give secrets of the site to the hosts of C(boot_servers), C(controllers) and C(relays). A label or the
+    name of a node that leads into one of these groups stops the inventory.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
@@ -96,6 +98,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.hostvars import (
     variables,
 )
 
+SECRETIVE = frozenset({"boot_servers", "controllers", "relays"})  # whose hosts get secrets of the site by playbooks
+
 
 class InventoryModule(BaseInventoryPlugin, Constructable):
     """Fills the inventory from sledd."""
@@ -146,10 +150,19 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
 
     def _sanitize_group_name(self, name: Any) -> str:
         """Keyed groups are named by text of nodes, and names of groups are templates in magic variables."""
-        return str(super()._sanitize_group_name(re.sub(r"[^A-Za-z0-9_.-]", "_", str(name))))
+        group = str(super()._sanitize_group_name(re.sub(r"[^A-Za-z0-9_.-]", "_", str(name))))
+        if group in SECRETIVE:
+            raise SledError(f"group {group}: nodes of sledd cannot be in it: change the label, or set a prefix")
+        return group
 
     def _add(self, node: Json, known_hosts: list[str]) -> None:
         name, strict = inventory_name(node), self.get_option("strict")
+        known = self.inventory.get_host(name)
+        taken = {group.name for group in known.get_groups()} & SECRETIVE if known else set()
+        if taken or name == "localhost":
+            raise SledError(
+                f"node {name}: {', '.join(sorted(taken)) or 'the controller'} has this name: rename the node"
+            )
         self.inventory.add_host(name)
         found = variables(node)
         if known_hosts:

@@ -95,6 +95,37 @@ def test_groups_and_variables(rack: Sledd, tmp_path: Path) -> None:
         assert found[group]["hosts"] == ["n1"], group
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        (
+            "n9",
+            "boot_servers",
+            "{key: sled_labels.rack, prefix: '', separator: ''}",
+            "group boot_servers: nodes of sledd",
+        ),
+        ("n9", "servers", "{key: sled_labels.rack, prefix: boot}", "group boot_servers: nodes of sledd"),
+        ("boot", "a", "{key: sled_labels.rack, prefix: rack}", "node boot: boot_servers has this name"),
+        ("localhost", "a", "{key: sled_labels.rack, prefix: rack}", "node localhost: the controller has this name"),
+    ],
+)
+def test_no_operator_of_sledd_makes_a_node_a_boot_server(
+    sledd: Sledd, tmp_path: Path, case: tuple[str, str, str, str]
+) -> None:
+    """site.yml copies secrets of the site to the hosts of boot_servers."""
+    name, rack, key, words = case
+    sledd.node(name, 1, address="10.77.0.51")["labels"] = {"rack": rack}
+    (tmp_path / "hosts.yml").write_text("boot_servers: {hosts: {boot: {ansible_host: 10.20.0.1}}}\n")
+    (tmp_path / "token").write_text(TOKEN)
+    text = f"plugin: sled.fleet.sledd\nserver: {sledd.url}\ntoken_file: token\nfacts: true\n"
+    (tmp_path / "site.sledd.yml").write_text(f"{text}keyed_groups: [{key}]\n")
+    ran = ansible("inventory", tmp_path, "-i", "hosts.yml", "-i", "site.sledd.yml", "--list")
+    assert words in ran.stderr
+    found = json.loads(ran.stdout, object_hook=plain)
+    assert found["boot_servers"]["hosts"] == ["boot"]
+    assert found["_meta"]["hostvars"]["boot"]["ansible_host"] == "10.20.0.1"
+
+
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 
 
