@@ -219,9 +219,9 @@ type Operator struct {
 	Token    string    `json:"token,omitempty" doc:"Only in the response that created it"`
 }
 
-// AuditRecord is one change that an operator requested.
+// AuditRecord is one change that an operator requested, or how many were refused in an hour.
 type AuditRecord struct {
-	Time     time.Time `json:"time"`
+	Time     time.Time `json:"time" doc:"Of refused requests the start of the hour"`
 	Operator string    `json:"operator"`
 	Role     Role      `json:"role"`
 	From     string    `json:"from" doc:"Address of the client"`
@@ -230,6 +230,7 @@ type AuditRecord struct {
 	Path     string    `json:"path" doc:"With the query"`
 	Node     string    `json:"node,omitempty" doc:"Node in the path, as the client named it"`
 	Status   int       `json:"status" doc:"HTTP status of the response"`
+	Refused  int       `json:"refused,omitempty" doc:"How many requests of this operator were refused in this hour; the record describes the newest"`
 }
 
 // AuditList is the newest audit records, oldest first.

@@ -150,8 +150,9 @@ func (s *Sledd) serve(listener net.Listener) {
 	s.Hub = events.New(s.options.Store, log)
 	measure.Watch(s.Hub)
 	s.Capacity = capacity.New(size(s.options.Store), log)
-	db := &nodetx.DB{Store: measure.Measure(s.Capacity.Count(s.options.Store)), Clock: s.options.Now, Kexec: measure.Kexec,
-		Box: box, Policy: nodetx.Policy{Rules: quick()}}
+	measured := measure.Measure(s.Capacity.Count(s.options.Store))
+	db := &nodetx.DB{Store: audit.Watched{Store: measured}, Clock: s.options.Now, Kexec: measure.Kexec, Box: box,
+		Policy: nodetx.Policy{Rules: quick()}}
 	db.Mirror(s.Hub)
 	sent := s.options.Sender != nil
 	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload, Multicast: sent}
@@ -163,7 +164,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	watching, end := context.WithCancel(context.Background())
 	web := httptest.NewUnstartedServer(nil)
 	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rolloutstore.New(db),
-		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(db.Store, log, db.Now), Erasures: erasures,
+		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(measured, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Version: Version, Stopping: stopping,
 		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links}).Handler(), log)
 	web.Config.ReadTimeout = cmp.Or(s.options.ReadTimeout, web.Config.ReadTimeout)

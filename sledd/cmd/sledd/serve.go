@@ -163,7 +163,7 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	measure.Watch(hub)
 	casting := multicast.File(s.multicastState)
 	measure.Multicast(func() (api.Multicast, error) { return casting.Read(time.Now()) })
-	db := &nodetx.DB{Store: measured, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
+	db := &nodetx.DB{Store: audit.Watched{Store: measured}, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
 	db.Mirror(hub)
 	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL,
 		Multicast: given.sender != nil}

@@ -17,8 +17,8 @@ func (a *app) auditCommand() *cobra.Command {
 		Use: "audit", Short: "List the changes that operators requested (role admin)",
 		Long: `Lists the newest changes that operators requested, oldest first: time, operator,
 address and program of the client, request, and the HTTP status of the response.
-Requests that were refused are listed too. Records are kept for 90 days, at most
-20,000.`,
+Requests that were refused are counted: one record per operator and hour, with
+the newest of them. Records are kept for 90 days, at most 20,000 per operator.`,
 		Example: "  sledctl audit\n  sledctl audit --operator ci --limit 1000", Args: cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 )
@@ -86,13 +88,25 @@ func register[I, O any](o operations, role api.Role, op huma.Operation, handler 
 	}
 	op.Responses["default"] = &huma.Response{Ref: "#/components/responses/" + problemResponse}
 	op.Middlewares = append(op.Middlewares, o.authorize(role, op))
+	if _, empty := any((*O)(nil)).(*struct{}); op.DefaultStatus == 0 && empty {
+		op.DefaultStatus = http.StatusNoContent
+	}
 	huma.Register(o.API, op, func(ctx context.Context, input *I) (*O, error) {
 		out, err := handler(ctx, input)
+		err = o.made(ctx, cmp.Or(chosenStatus(out), op.DefaultStatus, http.StatusOK), err)
 		if err != nil {
 			return nil, o.problem(err)
 		}
 		return out, nil
 	})
+}
+
+// chosenStatus is the status that an answer chooses itself; 0: that of its operation.
+func chosenStatus(out any) int {
+	if one, is := out.(*started); is && one != nil {
+		return one.Status
+	}
+	return 0
 }
 
 // authorize lets operators with the role through, and bounds the time of the answer unless the operation is long. A dry
@@ -111,7 +125,9 @@ func (o operations) authorize(needed api.Role, op huma.Operation) func(huma.Cont
 		}
 		operator, err := o.Fleet.Authorize(inner, bearer(ctx.Header("Authorization")), role)
 		if operator.Name != "" && !reads {
-			defer o.audited(ctx, operator)
+			change := attempt(ctx, operator)
+			inner = audit.With(inner, change)
+			defer o.settle(ctx, change)
 		}
 		if err != nil {
 			model := problem(err)

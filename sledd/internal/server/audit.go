@@ -34,13 +34,39 @@ func (o operations) audits() {
 		})
 }
 
-// audited records a change that an operator has requested, with its result.
-func (o operations) audited(ctx huma.Context, operator api.Operator) {
+// attempt is a change that an operator requests.
+func attempt(ctx huma.Context, operator api.Operator) *audit.Attempt {
 	target := ctx.URL()
 	path := target.RequestURI()
-	o.Audit.Add(api.AuditRecord{Operator: operator.Name, Role: operator.Role,
+	return &audit.Attempt{Record: api.AuditRecord{Operator: operator.Name, Role: operator.Role,
 		From: cmp.Or(origin.Of(ctx.Context()).From(), unknownAddress),
 		Via:  origin.Via(ctx.Header("User-Agent")), Method: ctx.Method(),
-		Path: path[:min(len(path), longestPath)], Node: ctx.Param("node"),
-		Status: cmp.Or(ctx.Status(), http.StatusInternalServerError)})
+		Path: path[:min(len(path), longestPath)], Node: ctx.Param("node")}}
+}
+
+// made stores the record of a change that was carried out with a status, or in part before it failed, and then the
+// request is answered. Requests that read have no attempt.
+func (o operations) made(ctx context.Context, status int, failed error) error {
+	one := audit.Of(ctx)
+	if failed != nil {
+		status = problem(failed).Status
+	}
+	if one == nil || failed != nil && (!one.Wrote() || status >= http.StatusInternalServerError) {
+		return failed
+	}
+	one.Record.Status, one.Stored = status, true
+	return cmp.Or(failed, o.Audit.Made(ctx, one.Record))
+}
+
+// settle records an attempt that changed nothing, or failed.
+func (o operations) settle(ctx huma.Context, one *audit.Attempt) {
+	if one.Stored {
+		return
+	}
+	one.Record.Status = cmp.Or(ctx.Status(), http.StatusInternalServerError)
+	if one.Record.Status < http.StatusInternalServerError && !one.Wrote() {
+		o.Audit.Refused(one.Record)
+		return
+	}
+	o.Audit.Failed(one.Record)
 }

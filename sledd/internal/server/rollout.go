@@ -69,14 +69,16 @@ func (o operations) follow(ctx context.Context, operator api.Operator, name stri
 	}
 }
 
+// started is the answer to the start of a rollout, or to its resumption.
+type started struct {
+	Status int
+	Body   api.Rollout
+}
+
 func (o operations) startRollout() {
 	type request struct {
 		Kind string `query:"kind" default:"reimage" maxLength:"32" pattern:"^[a-z][a-z0-9-]*$" doc:"Kind of work on the nodes; prefix of the name"`
 		Body api.RolloutSpec
-	}
-	type started struct {
-		Status int
-		Body   api.Rollout
 	}
 	op := operation("start-rollout", http.MethodPost, "/rollouts",
 		"Start a rollout, or resume the same one if it has not ended")

@@ -22,6 +22,12 @@ var AuditColumns = []Column[api.AuditRecord]{
 	Col("method", func(r api.AuditRecord) string { return r.Method }),
 	Col("path", func(r api.AuditRecord) string { return wording.Clean(r.Path) }).Wraps(16),
 	Col("status", func(r api.AuditRecord) string { return strconv.Itoa(r.Status) }),
+	Col("refused", func(r api.AuditRecord) string {
+		if r.Refused == 0 {
+			return ""
+		}
+		return strconv.Itoa(r.Refused)
+	}),
 }
 
 // BindingColumns returns the columns of a list of bindings.
