@@ -176,7 +176,7 @@ class Client:
     def events(self, after: int = 0) -> Iterator[Any]:
         """Opens the stream of events of all nodes, after the event with this id; 0: from now on. Returns the response.
 
-        It ends with Unreachable when it is silent for longer than the timeout: sledd sends a comment every 15 s.
+        It ends with Unreachable when it is silent for longer than the timeout: sledd sends a comment every 10 s.
         """
         headers = {"Accept": "text/event-stream", **({"Last-Event-ID": str(after)} if after else {})}
         with self._open(self.server + "/v1/events", "GET", None, headers, private=True) as response:

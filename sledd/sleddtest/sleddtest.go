@@ -53,6 +53,8 @@ type Options struct {
 	ConsoleDirectory string
 	// ReadTimeout is the time for a request to arrive; default: as in production.
 	ReadTimeout time.Duration
+	// Heartbeat is the time between two checks of the token of a stream; default: as in production.
+	Heartbeat time.Duration
 	// UserDataKeys is a file of keys that seal user data; default: it is stored in clear.
 	UserDataKeys string
 	// Quirks is a file of machines that are not started by kexec; those that sledd ships are in force in any case.
@@ -165,7 +167,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	web := httptest.NewUnstartedServer(nil)
 	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rolloutstore.New(db),
 		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(measured, log, db.Now), Erasures: erasures,
-		Metrics: measure, Log: log, Version: Version, Stopping: stopping,
+		Metrics: measure, Log: log, Version: Version, Stopping: stopping, Heartbeat: s.options.Heartbeat,
 		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links}).Handler(), log)
 	web.Config.ReadTimeout = cmp.Or(s.options.ReadTimeout, web.Config.ReadTimeout)
 	_ = web.Listener.Close() // the one it made itself

@@ -3,20 +3,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/events"
 )
-
-// heartbeat keeps proxies from closing a quiet stream.
-const heartbeat = 15 * time.Second
 
 func (o operations) histories() {
 	type limited struct {
@@ -63,7 +58,8 @@ type streamInput struct {
 // streamText is the description of the operation.
 const streamText = "Resumes after `Last-Event-ID` while sledd still holds all events since " +
 	"(the newest 50,000 of the fleet). If it does not, " +
-	"it answers 410: follow again without `Last-Event-ID`, and once the stream is open, list what you need again."
+	"it answers 410: follow again without `Last-Event-ID`, and once the stream is open, list what you need again. " +
+	"The stream ends within 15 seconds after its token was taken away or has expired."
 
 func (o operations) stream() {
 	op := operation("stream-events", http.MethodGet, "/events", "Follow what happens, as server-sent events")
@@ -82,84 +78,19 @@ func (o operations) stream() {
 		if err != nil {
 			return nil, err
 		}
+		//nolint:contextcheck // the request has a context without the deadline of other answers
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			defer o.Hub.Leave(listener)
 			request, writer := humago.Unwrap(ctx)
-			s := stream{writer: writer, control: http.NewResponseController(writer)}
-			s.run(o.Stopping, request.Context(), missed, listener)
+			following, end := context.WithCancel(request.Context())
+			defer end()
+			defer context.AfterFunc(o.Stopping, end)()
+			s := &stream{writer: writer, control: http.NewResponseController(writer), beat: make(chan struct{})}
+			go s.watch(following, cmp.Or(o.Heartbeat, heartbeat), func() error {
+				_, err := o.Fleet.Authorize(following, bearer(request.Header.Get("Authorization")), api.Read)
+				return err //nolint:wrapcheck // is only compared
+			}, end)
+			s.run(following, missed, listener)
 		}}, nil
 	})
-}
-
-// stream writes server-sent events.
-type stream struct {
-	writer  http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (s stream) run(stopping, client context.Context, missed []events.Record, listener *events.Listener) {
-	s.writer.Header().Set("Content-Type", "text/event-stream")
-	s.writer.Header().Set("Cache-Control", "no-store")
-	s.writer.Header().Set("X-Accel-Buffering", "no")
-	if s.send([]byte(": sledd\n\n")) != nil || s.events(missed) != nil {
-		return
-	}
-	ticker := time.NewTicker(heartbeat)
-	defer ticker.Stop()
-	for {
-		var err error
-		select {
-		case batch, open := <-listener.C:
-			if !open {
-				return
-			}
-			err = s.events(batch)
-		case <-ticker.C:
-			err = s.send([]byte(": still here\n\n"))
-		case <-stopping.Done():
-			return
-		case <-client.Done():
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// piece is the number of bytes that are put together before they are written.
-const piece = 256 << 10
-
-// events writes events in order. Only the last event of a revision carries the id, so that resuming loses none.
-func (s stream) events(list []events.Record) error {
-	var text []byte
-	for i, event := range list {
-		if i == len(list)-1 || list[i+1].ID != event.ID {
-			text = fmt.Appendf(text, "id: %d\n", event.ID)
-		}
-		text = append(text, "data: "...)
-		text = append(text, event.Data...)
-		text = append(text, "\n\n"...)
-		if len(text) < piece {
-			continue
-		}
-		if err := s.send(text); err != nil {
-			return err
-		}
-		text = text[:0]
-	}
-	return s.send(text)
-}
-
-func (s stream) send(text []byte) error {
-	if len(text) == 0 {
-		return nil
-	}
-	if err := s.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
-		return fmt.Errorf("stream: %w", err)
-	}
-	if _, err := s.writer.Write(text); err != nil {
-		return fmt.Errorf("stream: %w", err)
-	}
-	return s.control.Flush() //nolint:wrapcheck // the client is gone
 }

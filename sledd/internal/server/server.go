@@ -49,6 +49,8 @@ type Server struct {
 	Multicast multicast.File
 	// Links is the neighbour table of this machine; nil: addresses are not compared with MACs.
 	Links link.Table
+	// Heartbeat is the time between two checks of the token of a stream; 0: the default.
+	Heartbeat time.Duration
 	// Stopping ends long polls and streams when it is done.
 	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
 

@@ -6,12 +6,18 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
@@ -26,13 +32,18 @@ type follower struct {
 // follow opens the stream; it returns when the stream is open, so that what happens afterwards is on it.
 func (s *sledd) follow(query string, after int64) *follower {
 	s.Helper()
+	return s.followAs(adminToken, query, after)
+}
+
+func (s *sledd) followAs(token, query string, after int64) *follower {
+	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/v1/events"+query, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+adminToken)
+	request.Header.Set("Authorization", "Bearer "+token)
 	if after > 0 {
 		request.Header.Set("Last-Event-ID", fmt.Sprint(after))
 	}
@@ -141,5 +152,58 @@ func TestEventsOfANodeAreBounded(t *testing.T) {
 	if few := as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events?limit=2", nil)).Items; len(few) != 2 ||
 		few[1].Detail.String() != "519" || few[0].Detail.String() != "518" {
 		t.Errorf("%+v", few)
+	}
+}
+
+// A stream ends with the right to read it, whether or not something happens on it.
+func TestStreamEndsWithItsToken(t *testing.T) {
+	for name, end := range map[string]func(*sledd){
+		"revoked": func(s *sledd) { s.admin(204, "DELETE", "/v1/operators/eve", nil) },
+		"replaced": func(s *sledd) {
+			s.admin(200, "PUT", "/v1/operators/eve", api.Operator{Name: "eve", Role: api.Admin})
+		},
+		"expired": func(s *sledd) { s.later(2 * time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runWith(t, sleddtest.Options{Heartbeat: 10 * time.Millisecond})
+			made := as[api.Operator](t, s.admin(200, "PUT", "/v1/operators/eve",
+				api.Operator{Name: "eve", Role: api.Read, Expires: s.now().Add(time.Hour)}))
+			eve, admin := s.followAs(made.Token, "", 0), s.follow("", 0)
+			s.Declare(1)
+			if got := eve.kinds(1) + admin.kinds(1); got != "1declare 1declare " {
+				t.Fatal(got)
+			}
+			end(s)
+			_ = eve.ended()
+			s.Declare(2)
+			if got := admin.kinds(1); got != "2declare " {
+				t.Error(got)
+			}
+			if event, open := <-eve.events; open {
+				t.Errorf("after its end: %+v", event)
+			}
+		})
+	}
+}
+
+// A store that does not answer takes nobody's right away.
+func TestStreamOutlivesAnOutageOfTheStore(t *testing.T) {
+	var down atomic.Bool
+	var reads atomic.Int32
+	memory := &storetest.Memory{Before: func(call string) error {
+		if call != "read" || !down.Load() {
+			return nil
+		}
+		reads.Add(1)
+		return &store.UnavailableError{Operation: call, Err: errors.New("down")}
+	}}
+	s := runWith(t, sleddtest.Options{Store: memory, Heartbeat: time.Millisecond})
+	follower := s.follow("", 0)
+	down.Store(true)
+	patience.Until(t, "the token was checked twice", func() bool { return reads.Load() > 2 })
+	down.Store(false)
+	s.Declare(1)
+	if got := follower.kinds(1); got != "1declare " {
+		t.Error(got)
 	}
 }
