@@ -11,6 +11,7 @@
 #include "erase/readback.h"
 
 #define DISCARD_SLICE ((uint64_t)1 << 30)
+#define DISCARD_OVERLAP ((uint64_t)64 << 20) // of two slices: no smaller unit is cut by both
 
 int erase_judge_bad(const struct device *device, const struct erase *erase, struct fault *fault) {
 	cleanup_with(text_free) struct text ranges = {0};
@@ -30,18 +31,21 @@ static int judge(const struct device *device, const struct erase *erase, int r, 
 	return r < 0 ? r : erase_judge_bad(device, erase, fault);
 }
 
-// 0: discarded, and the disk has it stored; 1: the disk cannot discard, or did not discard everything.
+// 0: discarded, and the disk has it stored; 1: the disk cannot discard, or did not discard everything. A disk ignores
+// units of which a call names a part only (SBC-4 4.7.3.5, thin chunks, RAID stripes), and not every one says how large
+// they are: so each call begins before the end of the last one.
 static int discard_all(struct device *device, struct progress *progress) {
 	struct fault ignored;
 
 	for (uint64_t at = 0; at < device->bytes;) {
-		uint64_t n = least(device->bytes - at, DISCARD_SLICE);
-		int r = device->ops->discard(device, at, n);
+		uint64_t from = at > DISCARD_OVERLAP ? at - DISCARD_OVERLAP : 0;
+		uint64_t end = at + least(device->bytes - at, DISCARD_SLICE);
+		int r = device->ops->discard(device, from, end - from);
 		if (r == -EINTR)
 			continue;
 		if (r < 0)
 			return 1;
-		at += n;
+		at = end;
 		progress_tick(progress, at);
 	}
 	return device_sync(device, &ignored) < 0;

@@ -12,6 +12,7 @@ struct memory_disk {
 	unsigned char *data;
 	uint64_t bytes;
 	bool can_discard, discard_lies; // lies: says yes and does nothing
+	uint64_t discard_unit;		// a part of one is ignored, as SCSI, thin volumes and RAID do; 0: any range
 	bool can_zero;
 	bool short_transfers, interrupted; // every second call
 	uint64_t fail_at;		   // writes that reach this byte fail with `error`; UINT64_MAX: none
@@ -103,7 +104,12 @@ static inline int memory_discard(struct device *d, uint64_t offset, uint64_t siz
 		return -EOPNOTSUPP;
 	if (is_dead(m))
 		return -ENODEV;
-	if (!m->discard_lies)
+	if (m->discard_unit) {
+		uint64_t end = (offset + size) / m->discard_unit * m->discard_unit;
+		offset = (offset + m->discard_unit - 1) / m->discard_unit * m->discard_unit;
+		size = end > offset ? end - offset : 0;
+	}
+	if (!m->discard_lies && size > 0)
 		memory_put(m, NULL, size, offset);
 	return 0;
 }

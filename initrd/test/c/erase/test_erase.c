@@ -53,6 +53,18 @@ static void test_empty(void) {
 	   fault.text);
 }
 
+// Units that do not divide the calls: none keeps old bytes between two of them.
+static void test_discard_units(void) {
+	static const uint64_t units[] = {192 << 10, 1536 << 10, 42 << 20};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		begin((1100 * MIB / units[i]) * units[i], ERASE_EMPTY);
+		m.discard_unit = units[i];
+		ok(run() == 0 && zero(0, m.bytes), "no old byte with units of %llu", (unsigned long long)units[i]);
+		same(erase.method, "discard", "which the discard alone did");
+	}
+}
+
 static void test_clear(void) {
 	begin(3 * MIB + 512, ERASE_CLEAR);
 	ok(run() == 0 && m.written == m.bytes && m.zero_calls == 0, "clear writes every block");
@@ -222,6 +234,7 @@ static void test_samples(void) {
 
 int main(void) {
 	test_empty();
+	test_discard_units();
 	test_clear();
 	test_bad_range(ERASE_EMPTY, true);
 	test_bad_range(ERASE_EMPTY, false);
