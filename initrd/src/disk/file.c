@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "disk/device.h"
 #include "disk/fd.h"
+#include "disk/in_use.h"
 
 static int file_range(struct device *device, int how, uint64_t offset, uint64_t size) {
 	return fallocate(device->fd, how | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) < 0 ? -errno : 0;
@@ -48,6 +49,8 @@ int device_open_file(const char *path, uint64_t bytes, uint32_t sector, struct d
 		return fault_set(fault, CODE_DISK, "%s is not a regular file; select a disk with disk=", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return fault_errno(fault, CODE_DISK, errno, "%s is in use", path);
+	if (in_use_check("", fd, true, fault) < 0)
+		return fault_prefix(fault, -EBUSY, "%s: ", path);
 	if ((uint64_t)st.st_size > bytes && (uint64_t)st.st_size % BLOCK_ALIGN)
 		return fault_set(fault, CODE_DISK, "%s: its size of %lld bytes is not a multiple of %u", path,
 				 (long long)st.st_size, BLOCK_ALIGN);

@@ -12,6 +12,7 @@
 #include "disk/contents.h"
 #include "disk/device.h"
 #include "disk/fd.h"
+#include "disk/in_use.h"
 #include "disk/scan.h"
 #include "disk/seam.h"
 #include "disk/transport.h"
@@ -48,6 +49,8 @@ int device_open_node(const struct disk *disk, int flags, const struct device_ops
 		return fault_errno(fault, CODE_DISK, errno, "%s", disk->node);
 	if (!S_ISBLK(st.st_mode) || st.st_rdev != disk->number)
 		return fault_set(fault, CODE_DISK, "%s is not the disk %s", disk->node, disk->name);
+	if (in_use_check_machine(fd, fault) < 0)
+		return fault_prefix(fault, -EBUSY, "%s: ", disk->name);
 	if (ioctl(fd, BLKGETSIZE64, &bytes) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s: size", disk->node);
 	*ret = (struct device){.ops = ops, .fd = steal_fd(&fd), .bytes = bytes, .sector = disk->sector};

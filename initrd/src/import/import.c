@@ -9,11 +9,11 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "disk/in_use.h"
 #include "import/clonezilla.h"
 #include "import/compressed.h"
 #include "import/fog.h"
 #include "import/foreign.h"
-#include "import/in_use.h"
 #include "import/recognise.h"
 #include "import/virtual.h"
 
@@ -124,7 +124,7 @@ static int import(const char *path, const struct import_room *room, int *ret_fd,
 	if (S_ISDIR(st.st_mode))
 		return import_folder(fd, path, room, ret_fd, fault);
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	r = in_use_check("", fd, fault);
+	r = in_use_check("", fd, false, fault);
 	if (r == 0 && S_ISREG(st.st_mode))
 		r = unwrap(&fd, room, fault);
 	if (r == 0 && S_ISREG(st.st_mode))

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/scratch.h"
+#include "disk/in_use.h"
 #include "import/landing.h"
 
 #define TABLE_MAX 65536u // bytes of an sfdisk dump
@@ -121,6 +122,20 @@ static int find_pieces(const struct tree *tree, const char *prefix, struct piece
 	}
 	qsort(ret->words + 1, ret->count, sizeof(ret->words[0]), by_name);
 	return ret->count ? 0 : fault_set(fault, CODE_UNSUPPORTED, "no file starts with %s", prefix);
+}
+
+// A program that still saves this backup would change what is read.
+static int check_pieces(const struct pieces *pieces, struct fault *fault) {
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < pieces->count; i++) {
+		cleanup_close int fd = open(pieces->words[i + 1], O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		const char *name = strrchr(pieces->words[i + 1], '/') + 1;
+		r = fd < 0 ? fault_errno(fault, CODE_FAILED, errno, "open") : in_use_check("", fd, false, fault);
+		if (r < 0)
+			return fault_prefix(fault, r, "%s: ", name);
+	}
+	return 0;
 }
 
 // First bytes of a file.
@@ -234,6 +249,8 @@ int tree_write_partition(struct tree *tree, const char *prefix, unsigned number,
 	bool is_map = false;
 	int r = partition ? find_pieces(tree, prefix, &pieces, fault) : -EOPNOTSUPP;
 
+	if (r == 0)
+		r = check_pieces(&pieces, fault);
 	if (r == 0)
 		r = land_pieces(tree, &pieces, &fd, &is_map, fault);
 	if (r == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sledc pack of a file that somebody else may write to. As root; $SLEDC. Prints TAP."""
+"""sledc pack and write of a file that somebody else uses. As root; $SLEDC. Prints TAP."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,23 @@ def pack(code: int = 0, words: str = "", source: str | Path = disk) -> None:
     assert code == 0 or "in use" in done.stderr, done.stderr
 
 
+def write(words: str) -> None:
+    """A write of the last image onto the disk, which is refused with nothing changed."""
+    before = disk.read_bytes()
+    key = work / "image.key"
+    if not key.exists():
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", key], check=True)
+        subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", work / "image.pub"], check=True)
+    sign = [SLEDC, "sign", f"in={work / 'image'}", "name=disk", f"key={key}"]
+    shown = subprocess.run(sign, capture_output=True, text=True, check=True).stdout
+    operands = shown.split("operands ")[1].split()
+    operands.append("digest=" + urllib.parse.unquote(shown).split("digest=")[1].split()[0])
+    command = [SLEDC, "write", f"file={disk}", f"image=file://{work / 'image'}", f"keys={work / 'image.pub'}"]
+    done = subprocess.run([*command, *operands], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 4 and "in use" in done.stderr and words in done.stderr, done
+    assert disk.read_bytes() == before
+
+
 @contextlib.contextmanager
 def machine(drive: str | Path) -> Iterator[str]:
     """A virtual machine with that disk; its name in a message."""
@@ -43,15 +61,19 @@ def machine(drive: str | Path) -> Iterator[str]:
         while f":{Path(drive).stat().st_ino} 100 101" not in Path("/proc/locks").read_text(encoding="utf-8"):
             assert time.monotonic() < deadline, "QEMU does not lock its disk"
             time.sleep(0.05)
-        yield f"qemu-system-x86 (process {process.pid})"
-        print("quit", file=process.stdin, flush=True)
+        try:
+            yield f"qemu-system-x86 (process {process.pid})"
+        finally:
+            print("quit", file=process.stdin, flush=True)
 
 
 def test_loop() -> None:
     with disks.loop(disk) as device:
         pack()
         pack(source=device)
+        write(f"it has the loop device {Path(device).name}")
         with disks.mounted("btrfs", device) as root:
+            write(f"is mounted at {root}")
             pack(4, f"is mounted at {root}")
             pack(4, f"{Path(device).name} is mounted at {root}", device)
     pack()
@@ -68,6 +90,7 @@ def test_second_loop() -> None:
 def test_virtual_machine() -> None:
     with machine(disk) as name:
         pack(4, name)
+        write(name)
         with disks.loop(disk) as device:
             pack(4, name, device)
     pack()
@@ -78,6 +101,15 @@ def test_virtual_machine_on_a_device() -> None:
         with machine(device) as name:
             pack(4, name, device)
         pack(source=device)
+
+
+def test_another_program() -> None:
+    """That has it open and locks nothing."""
+    with disk.open("rb"):
+        pack()
+        write(f"(process {os.getpid()}) has it open")
+    with disk.open("r+b"):
+        pack(4, f"(process {os.getpid()}) has it open for writing")
 
 
 def test_a_file_that_changes() -> None:

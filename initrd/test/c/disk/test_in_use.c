@@ -2,13 +2,17 @@
 // A file or a disk that the device mapper holds (LVM, LUKS), in a copy of what sysfs says: the kernel of a test machine
 // may have no device mapper. ../pack/test_mapper.py has real ones.
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "import/in_use.h"
+#include "disk/in_use.h"
 #include "tap.h"
 
 static char root[256];
@@ -103,30 +107,96 @@ static void test_devices(void) {
 	   "holders that cannot be read: %s", fault.text);
 }
 
+static bool is_refused(int fd, bool writes, const char *words, struct fault *fault) {
+	*fault = (struct fault){0};
+	return in_use_check(root, fd, writes, fault) < 0 && fault->code == CODE_DISK && strstr(fault->text, words);
+}
+
+static void test_loops(const char *file) {
+	int fd = open(file, O_RDONLY | O_CLOEXEC), writer = open(file, O_RDWR | O_CLOEXEC);
+	struct fault fault = {0};
+
+	make_tree(file);
+	ok(is_refused(writer, true, "it has the loop device loop7: ", &fault), "to write: any loop device: %s",
+	   fault.text);
+	close(writer);
+	ok(fd >= 0 && in_use_check(root, fd, false, &fault) == 0, "below a loop device that nothing uses");
+	folder("/sys/block/loop7/holders/dm-0");
+	ok(is_refused(fd, false, "loop7 is held by dm-0: ", &fault), "held by the device mapper: %s", fault.text);
+	folder("/sys/block/loop7/holders/dm-0/dm");
+	put("/sys/block/loop7/holders/dm-0/dm/name", "vg-root\n");
+	ok(is_refused(fd, false, "held by dm-0 (vg-root): ", &fault), "by name: %s", fault.text);
+	put("/sys/block/loop7/loop/backing_file", "/dev/null");
+	ok(in_use_check(root, fd, false, &fault) == 0, "the loop device of another file");
+	close(fd);
+}
+
+// A process that has the file open until it is killed.
+static pid_t opener(const char *file, int flags, bool only_maps) {
+	int ready[2], fd;
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(ready) < 0 || (pid = fork()) < 0)
+		abort();
+	if (pid == 0) {
+		fd = open(file, flags | O_CLOEXEC);
+		if (only_maps && mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
+			_exit(1);
+		if (only_maps)
+			close(fd);
+		if (write(ready[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	if (read(ready[0], &byte, 1) != 1)
+		abort();
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void end(pid_t pid) {
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void test_processes(const char *file) {
+	struct fault fault = {0};
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	pid_t pid = opener(file, O_RDWR, false);
+	char words[64];
+
+	snprintf(words, sizeof(words), "(process %d) has it open for writing", (int)pid);
+	ok(is_refused(fd, false, words, &fault), "a writer: %s", fault.text);
+	end(pid);
+	pid = opener(file, O_RDWR, true);
+	ok(is_refused(fd, false, "another program has it open for writing", &fault), "mapped memory: %s", fault.text);
+	end(pid);
+	pid = opener(file, O_RDONLY, false);
+	ok(in_use_check(root, fd, false, &fault) == 0, "two may read");
+	close(fd);
+	fd = open(file, O_RDWR | O_CLOEXEC);
+	ok(is_refused(fd, true, "has it open: end that program", &fault), "what others read is not written: %s",
+	   fault.text);
+	end(pid);
+	ok(in_use_check(root, fd, true, &fault) == 0, "nobody uses it");
+	close(fd);
+}
+
 int main(void) {
 	const char *base = getenv("TMPDIR");
 	char file[512];
-	struct fault fault = {0};
-	int fd;
 
 	snprintf(root, sizeof(root), "%s/in_use-XXXXXX", base ? base : "/tmp");
 	if (!mkdtemp(root))
 		abort();
 	snprintf(file, sizeof(file), "%s/disk", root);
-	fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	make_tree(file);
-	ok(fd >= 0 && in_use_check(root, fd, &fault) == 0, "below a loop device that nothing uses");
-	folder("/sys/block/loop7/holders/dm-0");
-	ok(in_use_check(root, fd, &fault) < 0 && fault.code == CODE_DISK &&
-		   strstr(fault.text, "loop7 is held by dm-0: "),
-	   "held by the device mapper: %s", fault.text);
-	folder("/sys/block/loop7/holders/dm-0/dm");
-	put("/sys/block/loop7/holders/dm-0/dm/name", "vg-root\n");
-	ok(in_use_check(root, fd, &fault) < 0 && strstr(fault.text, "held by dm-0 (vg-root): "), "by name: %s",
-	   fault.text);
-	put("/sys/block/loop7/loop/backing_file", "/dev/null");
-	ok(in_use_check(root, fd, &fault) == 0, "the loop device of another file");
-	close(fd);
+	close(open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+	if (truncate(file, 4096) < 0)
+		abort();
+	test_loops(file);
+	test_processes(file);
 	test_devices();
 	return tap_done();
 }
