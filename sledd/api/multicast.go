@@ -18,20 +18,20 @@ type Multicast struct {
 
 // MulticastSession is one image that is sent by one interface.
 type MulticastSession struct {
-	Image     string  `json:"image" doc:"Name of the file"`
-	Digest    string  `json:"digest" doc:"Of the image"`
-	Interface string  `json:"interface" doc:"Of the boot server"`
-	Group     string  `json:"group" doc:"Address that the packets go to"`
-	Sending   bool    `json:"sending" doc:"Something is wanted at present"`
-	Receivers int64   `json:"receivers" doc:"Nodes that sent a request within the last 3 s"`
-	Rate      int64   `json:"rate" doc:"In kbit/s; it falls while nodes lose packets or have no room"`
-	Copies    float64 `json:"copies" doc:"What was sent, repairs included, in copies of the image"`
-	Bytes     int64   `json:"bytes" doc:"The same in bytes"`
-	Repairs   int64   `json:"repairs" doc:"Bytes of it that make up for losses"`
-	Requests  int64   `json:"requests" doc:"Of nodes"`
-	Done      int64   `json:"done" doc:"Nodes that have ended"`
-	Rejected  int64   `json:"rejected" doc:"Frames that these refused"`
-	HTTP      int64   `json:"http" doc:"Bytes that these fetched by HTTP"`
+	Image     Identifier `json:"image" doc:"Name of the file"`
+	Digest    Digest     `json:"digest" doc:"Of the image"`
+	Interface Identifier `json:"interface" doc:"Of the boot server"`
+	Group     Identifier `json:"group" doc:"Address that the packets go to"`
+	Sending   bool       `json:"sending" doc:"Something is wanted at present"`
+	Receivers int64      `json:"receivers" doc:"Nodes that sent a request within the last 3 s"`
+	Rate      int64      `json:"rate" doc:"In kbit/s; it falls while nodes lose packets or have no room"`
+	Copies    float64    `json:"copies" doc:"What was sent, repairs included, in copies of the image"`
+	Bytes     int64      `json:"bytes" doc:"The same in bytes"`
+	Repairs   int64      `json:"repairs" doc:"Bytes of it that make up for losses"`
+	Requests  int64      `json:"requests" doc:"Of nodes"`
+	Done      int64      `json:"done" doc:"Nodes that have ended"`
+	Rejected  int64      `json:"rejected" doc:"Frames that these refused"`
+	HTTP      int64      `json:"http" doc:"Bytes that these fetched by HTTP"`
 }
 
 // Multicast returns what the sender of images tells.

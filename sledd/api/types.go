@@ -18,6 +18,8 @@ type (
 	Address = nodetext.Address
 	// HostKey is an SSH host key, as in known_hosts.
 	HostKey = nodetext.HostKey
+	// Digest is the digest of an image that was measured, not registered.
+	Digest = nodetext.Digest
 	// Raw is a log.
 	Raw = nodetext.Raw
 )

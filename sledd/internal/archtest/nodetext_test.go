@@ -8,9 +8,12 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sled-fleet/sled/sledd/api"
 )
 
 // inspect calls a function for every node of the syntax of sledd, without tests, with the file.
@@ -37,10 +40,10 @@ func inspect(t *testing.T, visit func(path string, node ast.Node)) {
 
 // makers lists who may make text of nodes, by function of package nodetext: what nodes send is checked in one package.
 // Claims are checked by package admission, which stores plain text; fleet and events (nodetx) show it. The address of a
-// request (intake) is not text of the node, but has the same type.
+// request (intake) is not text of the node, but has the same type. The sender of multicast hears nodes.
 var makers = map[string][]string{
-	"ParseAddress": {"intake", "report"}, "ParseDigest": {"report"}, "ParseHostKey": {"report"},
-	"ParseIdentifier": {"report"}, "ParseProse": {"report"}, "CleanIdentifier": {"fleet", "nodetx"},
+	"ParseAddress": {"intake", "report"}, "ParseDigest": {"multicast", "report"}, "ParseHostKey": {"report"},
+	"ParseIdentifier": {"multicast", "report"}, "ParseProse": {"report"}, "CleanIdentifier": {"fleet", "nodetx"},
 }
 
 func TestTextOfNodesIsParsedInOnePackage(t *testing.T) {
@@ -65,5 +68,15 @@ func TestTextOfNodesIsParsedInOnePackage(t *testing.T) {
 	})
 	if calls < 5 {
 		t.Errorf("%d calls were found", calls)
+	}
+}
+
+// What the sender of multicast reports has no plain text.
+func TestTextOfTheSenderHasATypeOfNodetext(t *testing.T) {
+	session := reflect.TypeFor[api.MulticastSession]()
+	for i := range session.NumField() {
+		if field := session.Field(i); field.Type.Kind() == reflect.String {
+			t.Errorf("api.MulticastSession.%s is a plain %s", field.Name, field.Type)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 )
 
 func world(t *testing.T) string {
@@ -46,9 +47,10 @@ func world(t *testing.T) string {
 		"/v1/store/heal": api.Store{Fleet: fleetUUID, Bytes: 20 << 20, InUse: 19 << 20, Quota: 4 << 30,
 			Alarms: []string{"NOSPACE", "CORRUPT"}},
 		"/v1/multicast": api.Multicast{Running: true, Rate: 700000, Refused: map[string]int64{"tag": 3, "field": 0},
-			Sessions: []api.MulticastSession{{Image: "debian-12-v2.raw.zst", Interface: "eth1", Group: "239.195.7.1",
-				Sending: true, Receivers: 8, Rate: 700000, Copies: 1.02, Repairs: 3 << 20, Rejected: 1},
-				{Image: "old.raw.zst", Interface: "eth1", Group: "239.192.3.4", Done: 4, Copies: 1}}},
+			Sessions: []api.MulticastSession{{Image: nodetexttest.Identifier("debian-12-v2.raw.zst"),
+				Interface: nodetexttest.Identifier("eth1"), Group: nodetexttest.Identifier("239.195.7.1"), Sending: true, Receivers: 8, Rate: 700000, Copies: 1.02, Repairs: 3 << 20, Rejected: 1},
+				{Image: nodetexttest.Identifier("old.raw.zst"), Interface: nodetexttest.Identifier("eth1"),
+					Group: nodetexttest.Identifier("239.192.3.4"), Done: 4, Copies: 1}}},
 		"/v1/nodes/denied": http.StatusForbidden,
 		"/v1/nodes/broken": http.StatusServiceUnavailable,
 	})

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -72,13 +73,22 @@ func (m *Metrics) Size(usage func() store.Usage) {
 	}
 }
 
-// Handler answers GET /metrics.
+// Handler answers GET /metrics. A source that fails hides no other: what could be read is served, and
+// promhttp_metric_handler_errors_total counts the failure.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError,
+		Registry: m.registry})
 }
+
+// methods have their own time series. Anybody may send others, which are counted together.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete, http.MethodOptions}
 
 // Request notes an answered request.
 func (m *Metrics) Request(route, method string, code int, took time.Duration) {
+	if !slices.Contains(methods, method) {
+		method = "other"
+	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(code)).Observe(took.Seconds())
 }
 

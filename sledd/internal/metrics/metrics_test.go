@@ -5,6 +5,7 @@ package metrics_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
 )
@@ -134,19 +136,60 @@ func TestWaitingPollsAreShown(t *testing.T) {
 	}
 }
 
+// session is one of an image.
+func session(image string) api.MulticastSession {
+	return api.MulticastSession{Image: nodetexttest.Identifier(image), Interface: nodetexttest.Identifier("eth0"),
+		Receivers: 8, Rate: 700000, Bytes: 100, Repairs: 30, Copies: 1.5, Requests: 9}
+}
+
 func TestMulticastIsShown(t *testing.T) {
 	m := metrics.New()
 	m.Multicast(func() (api.Multicast, error) {
-		return api.Multicast{Refused: map[string]int64{"tag": 3}, Sessions: []api.MulticastSession{{Image: "i",
-			Interface: "eth0", Receivers: 8, Rate: 700000, Bytes: 100, Repairs: 30, Copies: 1.5, Requests: 9}}}, nil
+		return api.Multicast{Refused: map[string]int64{"tag": 3}, Sessions: []api.MulticastSession{session("i")}}, nil
 	})
 	text := scrape(t, m)
 	for _, line := range []string{"sled_multicast_sessions 1", `sled_multicast_refused_total{why="tag"} 3`,
 		`sled_multicast_receivers{image="i",interface="eth0"} 8`, `sled_multicast_rate_bps{image="i",interface="eth0"} 7e+08`,
 		`sled_multicast_bytes_total{image="i",interface="eth0",kind="new"} 70`,
-		`sled_multicast_bytes_total{image="i",interface="eth0",kind="repair"} 30`} {
+		`sled_multicast_bytes_total{image="i",interface="eth0",kind="repair"} 30`,
+		`sledd_metrics_source_up{source="multicast"} 1`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s is missing", line)
 		}
+	}
+}
+
+// A source that cannot be read, or that tells the same twice, hides no other one.
+func TestSourceThatFailsHidesNoOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		read func() (api.Multicast, error)
+		want string
+	}{
+		"not a state": {func() (api.Multicast, error) { return api.Multicast{}, errors.New("not a state") },
+			`sledd_metrics_source_up{source="multicast"} 0`},
+		"twice": {func() (api.Multicast, error) {
+			return api.Multicast{Sessions: []api.MulticastSession{session("i"), session("i")}}, nil
+		}, `promhttp_metric_handler_errors_total{cause="gathering"} 1`},
+	} {
+		m := metrics.New()
+		m.PlanHandedOut()
+		m.Multicast(c.read)
+		scrape(t, m)
+		if text := scrape(t, m); !strings.Contains(text, c.want+"\n") ||
+			!strings.Contains(text, "sledd_plans_handed_out_total 1\n") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// Anybody may send any method: it makes no time series.
+func TestUnknownMethodsAreOneSeries(t *testing.T) {
+	m := metrics.New()
+	for i := range 100 {
+		m.Request("none", fmt.Sprint("X", i), 405, time.Millisecond)
+	}
+	if text := scrape(t, m); !strings.Contains(text,
+		`sledd_http_request_seconds_count{code="405",method="other",route="none"} 100`) {
+		t.Error(text)
 	}
 }

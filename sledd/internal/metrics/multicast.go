@@ -8,6 +8,10 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
+// sourceUp names the sources that are read when /metrics is: one that fails is 0, and its own metrics are missing.
+var sourceUp = prometheus.NewDesc("sledd_metrics_source_up", "1 if this source of metrics could be read, else 0.",
+	[]string{"source"}, nil)
+
 var (
 	ofImage     = []string{"image", "interface"}
 	castSession = prometheus.NewDesc("sled_multicast_sessions", "Images that are multicast, or were within 60 s.",
@@ -32,32 +36,34 @@ type multicast func() (api.Multicast, error)
 
 // Describe implements prometheus.Collector.
 func (multicast) Describe(out chan<- *prometheus.Desc) {
-	for _, one := range []*prometheus.Desc{castSession, castClients, castRate, castBytes, castCopies, castNeeds,
-		castRefuse} {
+	for _, one := range []*prometheus.Desc{sourceUp, castSession, castClients, castRate, castBytes, castCopies,
+		castNeeds, castRefuse} {
 		out <- one
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (read multicast) Collect(out chan<- prometheus.Metric) {
-	told, err := read()
-	if err != nil {
-		out <- prometheus.NewInvalidMetric(castSession, err)
-		return
-	}
 	add := func(what *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(what, kind, value, labels...)
 	}
+	told, err := read()
+	if err != nil {
+		add(sourceUp, prometheus.GaugeValue, 0, "multicast")
+		return
+	}
+	add(sourceUp, prometheus.GaugeValue, 1, "multicast")
 	add(castSession, prometheus.GaugeValue, float64(len(told.Sessions)))
 	for why, count := range told.Refused {
 		add(castRefuse, prometheus.CounterValue, float64(count), why)
 	}
 	for _, s := range told.Sessions {
-		add(castClients, prometheus.GaugeValue, float64(s.Receivers), s.Image, s.Interface)
-		add(castRate, prometheus.GaugeValue, float64(s.Rate)*1000, s.Image, s.Interface)
-		add(castBytes, prometheus.CounterValue, float64(s.Bytes-s.Repairs), "new", s.Image, s.Interface)
-		add(castBytes, prometheus.CounterValue, float64(s.Repairs), "repair", s.Image, s.Interface)
-		add(castCopies, prometheus.GaugeValue, s.Copies, s.Image, s.Interface)
-		add(castNeeds, prometheus.CounterValue, float64(s.Requests), s.Image, s.Interface)
+		image, from := s.Image.String(), s.Interface.String()
+		add(castClients, prometheus.GaugeValue, float64(s.Receivers), image, from)
+		add(castRate, prometheus.GaugeValue, float64(s.Rate)*1000, image, from)
+		add(castBytes, prometheus.CounterValue, float64(s.Bytes-s.Repairs), "new", image, from)
+		add(castBytes, prometheus.CounterValue, float64(s.Repairs), "repair", image, from)
+		add(castCopies, prometheus.GaugeValue, s.Copies, image, from)
+		add(castNeeds, prometheus.CounterValue, float64(s.Requests), image, from)
 	}
 }

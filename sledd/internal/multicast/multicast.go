@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
@@ -49,7 +50,10 @@ func (f File) Read(now time.Time) (api.Multicast, error) {
 	if now.Sub(info.ModTime()) > fresh {
 		return none, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(file, most))
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%s has more than %d bytes", f, most)
+	}
 	if err != nil {
 		return none, fmt.Errorf("state of the multicast sender: %w", err)
 	}
@@ -60,7 +64,8 @@ func (f File) Read(now time.Time) (api.Multicast, error) {
 	return told, nil
 }
 
-// Parse reads the text of a file. Keys that it does not know are left out.
+// Parse reads the text of a file. Keys that it does not know are left out. The sender hears anybody on the boot
+// network, so its text is checked as that of a node is.
 func Parse(text string) (api.Multicast, error) {
 	told := api.Multicast{Running: true, Sessions: []api.MulticastSession{}, Refused: map[string]int64{}}
 	lines, err := operand.Lines(text, 1000)
@@ -82,17 +87,33 @@ func Parse(text string) (api.Multicast, error) {
 				}
 			}
 		case "session":
-			told.Sessions = append(told.Sessions, session(line))
+			found, err := session(line)
+			if err != nil {
+				return told, fmt.Errorf("not a state: session: %w", err)
+			}
+			told.Sessions = append(told.Sessions, found)
 		}
 	}
-	return told, nil
+	return told, twice(told.Sessions)
 }
 
-func session(line operand.Line) api.MulticastSession {
+// twice refuses two lines of one image: which is right is not known.
+func twice(sessions []api.MulticastSession) error {
+	type key struct{ image, from api.Identifier }
+	seen := map[key]bool{}
+	for _, s := range sessions {
+		if seen[key{s.Image, s.Interface}] {
+			return fmt.Errorf("not a state: two sessions of image %s by interface %s", s.Image, s.Interface)
+		}
+		seen[key{s.Image, s.Interface}] = true
+	}
+	return nil
+}
+
+func session(line operand.Line) (api.MulticastSession, error) {
 	words := line.Map()
 	data, repairs := number(line, "data"), number(line, "repairs")
 	found := api.MulticastSession{
-		Image: words["image"], Digest: "sha256:" + words["digest"], Interface: words["interface"], Group: words["group"],
 		Sending: words["sending"] == "1", Receivers: number(line, "receivers"), Rate: number(line, "rate"),
 		Bytes: (data + repairs) * symbol, Repairs: repairs * symbol, Requests: number(line, "needs"),
 		Done: number(line, "done"), Rejected: number(line, "rejected"), HTTP: number(line, "http"),
@@ -100,7 +121,18 @@ func session(line operand.Line) api.MulticastSession {
 	if symbols := number(line, "symbols"); symbols > 0 {
 		found.Copies = float64(data+repairs) / float64(symbols)
 	}
-	return found
+	for name, into := range map[string]*api.Identifier{"image": &found.Image, "interface": &found.Interface,
+		"group": &found.Group} {
+		var err error
+		if *into, err = nodetext.ParseIdentifier(words[name]); err != nil {
+			return found, fmt.Errorf("%s=%q: %w", name, words[name], err)
+		}
+	}
+	var err error
+	if found.Digest, err = nodetext.ParseDigest("sha256:" + words["digest"]); err != nil {
+		return found, fmt.Errorf("digest=%q: %w", words["digest"], err)
+	}
+	return found, nil
 }
 
 // number of a key; 0 if there is none.

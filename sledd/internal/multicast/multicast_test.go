@@ -5,14 +5,17 @@ package multicast_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/multicast"
 )
 
-const told = "sender rate=700000 from=2 limited=7 refused_size=0 refused_tag=5\n" +
-	"session image=a%20b.zst digest=80ff interface=eth0 group=239.192.1.2 sending=1 receivers=8 rate=350000" +
+var digest = strings.Repeat("8f", 32)
+
+var told = "sender rate=700000 from=2 limited=7 refused_size=0 refused_tag=5\n" +
+	"session image=a%20b.zst digest=" + digest + " interface=eth0 group=239.192.1.2 sending=1 receivers=8 rate=350000" +
 	" symbols=1000 data=1000 repairs=20 needs=99 done=3 rejected=1 multicast=5 http=6 later=1\n"
 
 func TestStateIsRead(t *testing.T) {
@@ -25,8 +28,8 @@ func TestStateIsRead(t *testing.T) {
 		t.Fatalf("%+v %v", found, err)
 	}
 	s := found.Sessions[0]
-	if s.Image != "a b.zst" || s.Digest != "sha256:80ff" || !s.Sending || s.Receivers != 8 || s.Copies != 1.02 ||
-		s.Bytes != 1020*1408 || s.Repairs != 20*1408 || s.Done != 3 || s.HTTP != 6 {
+	if s.Image.String() != "a b.zst" || s.Digest.String() != "sha256:"+digest || !s.Sending || s.Receivers != 8 ||
+		s.Copies != 1.02 || s.Bytes != 1020*1408 || s.Repairs != 20*1408 || s.Done != 3 || s.HTTP != 6 {
 		t.Errorf("%+v", s)
 	}
 	old, err := multicast.File(path).Read(time.Now().Add(time.Minute))
@@ -45,13 +48,29 @@ func TestNoSender(t *testing.T) {
 }
 
 func TestOtherTextIsNoState(t *testing.T) {
-	for _, text := range []string{"", "sender rate=1", "sender  rate=1\n", "Session\n"} {
+	for _, text := range []string{"", "sender rate=1", "sender  rate=1\n", "Session\n",
+		"session image=a digest=80ff\n",
+		"session image=%1B[2J digest=" + digest + "\n", "session image=%FF digest=" + digest + "\n",
+		"session image=a group=%E2%80%AE digest=" + digest + "\n",
+		"session image=a interface=" + strings.Repeat("x", 300) + " digest=" + digest + "\n",
+		strings.Repeat("session image=a interface=eth0 digest="+digest+"\n", 2)} {
 		if found, err := multicast.Parse(text); err == nil {
 			t.Errorf("%q: %+v", text, found)
 		}
 	}
-	found, err := multicast.Parse("sender rate=x\nsession image=a symbols=0 data=5\n")
+	found, err := multicast.Parse("sender rate=x\nsession image=a symbols=0 data=5 digest=" + digest + "\n")
 	if err != nil || found.Rate != 0 || found.Sessions[0].Copies != 0 {
+		t.Errorf("%+v %v", found, err)
+	}
+}
+
+func TestStateThatIsTooLargeIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	text := "sender rate=1\n" + strings.Repeat("later a=1\n", 20_000)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := multicast.File(path).Read(time.Now()); err == nil || !strings.Contains(err.Error(), "131072 bytes") {
 		t.Errorf("%+v %v", found, err)
 	}
 }

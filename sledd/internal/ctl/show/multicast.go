@@ -25,9 +25,9 @@ func (p *Printer) Multicast(told api.Multicast) {
 }
 
 var multicastColumns = []Column[api.MulticastSession]{
-	Col("image", func(s api.MulticastSession) string { return wording.Clean(s.Image) }).Wraps(12),
-	Col("group", func(s api.MulticastSession) string { return wording.Clean(s.Group) }),
-	Col("interface", func(s api.MulticastSession) string { return wording.Clean(s.Interface) }).Spare(),
+	Col("image", func(s api.MulticastSession) string { return s.Image.String() }).Wraps(12),
+	Col("group", func(s api.MulticastSession) string { return s.Group.String() }),
+	Col("interface", func(s api.MulticastSession) string { return s.Interface.String() }).Spare(),
 	Col("receivers", func(s api.MulticastSession) string { return strconv.FormatInt(s.Receivers, 10) }),
 	Col("done", func(s api.MulticastSession) string { return strconv.FormatInt(s.Done, 10) }),
 	Col("rate", multicastRate),
