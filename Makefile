@@ -54,6 +54,7 @@ lint-c:
 
 lint-shell:
 	shellcheck $(shell tools/shell-files)
+	initrd/test/lint/border.py
 
 # Pages in which every word and line counts. Generated pages are judged by what they are made from.
 PROSE := README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md $(wildcard changelogs/fragments/*.md) contract/*.md docs/*.md bench/README.md terraform-provider/DESIGN.md \
@@ -193,7 +194,7 @@ check-program:
 DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py initrd/test/pack/test_btrfs.py \
 	initrd/test/pack/test_in_use.py initrd/test/pack/test_mapper.py initrd/test/pack/test_capture.py \
 	initrd/test/pack/test_recovery.py initrd/test/pack/test_ntfs.py initrd/test/pack/test_odd.py initrd/test/pack/test_foreign.py \
-	initrd/test/pack/test_age.py
+	initrd/test/pack/test_age.py initrd/test/border/test_border.py
 # Mounts and processes of a killed test go with the test, and so do its loop devices.
 ENCLOSED := unshare --mount --pid --fork --kill-child --mount-proc
 test-images: check-program

@@ -28,7 +28,7 @@ bootorder_apply() (
 		$MOCK efibootmgr -q -b "$bootorder_entry" -B || exit
 	done
 	$MOCK efibootmgr -q -c -d "$1" -p "$bootorder_number" -L sled \
-		-l "$(echo "$bootorder_loader" | tr / '\134')" || exit
+		-l "$(printf '%s\n' "$bootorder_loader" | tr / '\134')" || exit
 	bootorder_wanted=$(bootorder_entries | bootorder_sorted "$2")
 	$MOCK efibootmgr -q -o "$bootorder_wanted" || exit
 	bootorder_entries | grep -q "^BootOrder: $bootorder_wanted\$" ||
@@ -78,19 +78,11 @@ bootorder_find_loader() {
 # shim to the loader that shim starts.
 bootorder_has_loader() {
 	case $($MOCK uname -m) in aarch64) bootorder_arch=aa64 ;; *) bootorder_arch=x64 ;; esac
-	for bootorder_loader in "$1"/EFI/*/shim"$bootorder_arch".efi "$1"/EFI/*/grub"$bootorder_arch".efi \
-		"$1"/EFI/*/systemd-boot"$bootorder_arch".efi "$1"/EFI/Microsoft/Boot/bootmgfw.efi \
-		"$1"/EFI/BOOT/BOOT*.EFI "$1"/EFI/boot/boot*.efi; do
-		case $bootorder_loader in
-		*/EFI/[Bb][Oo][Oo][Tt]/[Bb][Oo][Oo][Tt]*)
-			echo "${bootorder_loader##*/}" | grep -q -i "^boot$bootorder_arch.efi\$" || continue
-			;;
-		*/EFI/[Bb][Oo][Oo][Tt]/*) continue ;;
-		esac
-		if [ -f "$bootorder_loader" ]; then
-			bootorder_loader=${bootorder_loader#"$1"}
-			return 0
-		fi
-	done
-	return 1
+	bootorder_loader=$({
+		sledc tree files "$1" "/EFI/*/shim$bootorder_arch.efi" "/EFI/*/grub$bootorder_arch.efi" \
+			"/EFI/*/systemd-boot$bootorder_arch.efi" /EFI/Microsoft/Boot/bootmgfw.efi |
+			grep -v -i '^/EFI/BOOT/' || :
+		sledc tree files "$1" '/EFI/[Bb][Oo][Oo][Tt]/*' | grep -i "/boot$bootorder_arch\.efi\$" || :
+	} | head -n 1)
+	[ -n "$bootorder_loader" ]
 }

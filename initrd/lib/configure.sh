@@ -10,7 +10,7 @@ step_configure() {
 	sledc grow $(words_pick 'disk keep grow' "$@")
 	disk_mount_root "$configure_disk" || exit $?
 	[ "$(words_value grow "$@")" = none ] || lvm_grow
-	$MOCK mount -o remount,rw "$disk_root_device" "$disk_root"
+	disk_make_writable
 	configure_hostname=$(words_value hostname "$@")
 	[ -z "$configure_hostname" ] || identity_name
 	identity_machine_id
@@ -29,25 +29,25 @@ step_configure() {
 
 configure_boot_order() { bootorder_set "$configure_disk" "$(words_value bootorder "$@")"; }
 
-# configure_put MODE FILE: writes standard input to FILE of the installed system, atomically. Does not follow a link,
-# which could point outside of the system.
-configure_put() {
-	mkdir -p "$disk_root${2%/*}"
-	(umask 077 && cat >"$disk_root$2.sled")
-	chmod "$1" "$disk_root$2.sled"
-	mv -f "$disk_root$2.sled" "$disk_root$2"
-}
+# configure_put MODE FILE: writes standard input to FILE of the installed system, atomically, in place of what has that
+# name.
+configure_put() { sledc tree put "$disk_root" "$2" "$1"; }
 
 # configure_unit NAME [TARGET]: writes a systemd unit from standard input and enables it, even if the vendor's preset
 # disables it.
 configure_unit() {
 	configure_wants=/etc/systemd/system/${2:-multi-user}.target.wants
 	configure_put 0644 "/etc/systemd/system/$1"
-	mkdir -p "$disk_root$configure_wants"
-	ln -sf "../$1" "$disk_root$configure_wants/$1"
+	sledc tree link "$disk_root" "$configure_wants/$1" "../$1"
 	echo 'enable sled-*.service' | configure_put 0644 /etc/systemd/system-preset/10-sled.preset
 }
 
-configure_has_systemd() { [ -e "$disk_root/usr/lib/systemd/systemd" ] || [ -e "$disk_root/lib/systemd/systemd" ]; }
+# configure_has FILE...: whether the installed system has one of them.
+configure_has() {
+	configure_found=$(sledc tree files "$disk_root" "$@") || exit
+	[ -n "$configure_found" ]
+}
 
-configure_has_cloud_init() { [ -e "$disk_root/usr/bin/cloud-init" ]; }
+configure_has_systemd() { configure_has /usr/lib/systemd/systemd /lib/systemd/systemd; }
+
+configure_has_cloud_init() { configure_has /usr/bin/cloud-init; }

@@ -2,7 +2,10 @@
 # shellcheck shell=sh
 # Finds and mounts the installed system.
 
-disk_root=$ROOT/run/sled/root disk_boot=$ROOT/run/sled/boot disk_root_device='' disk_mounted=''
+# Where its root is mounted, and a separate /boot ($disk_boot is empty without one). Whoever made the image made its
+# links, so only `sledc tree` reads and writes below, and `sledc bootentry` finds kernels.
+disk_root=$ROOT/run/sled/root disk_separate=$ROOT/run/sled/boot disk_boot='' disk_root_device='' disk_mounted=''
+disk_safe=nosuid,nodev,noexec
 
 # disk_of_step VERB OPERAND...: prints the disk that the step names.
 disk_of_step() {
@@ -21,7 +24,7 @@ disk_partitions() {
 
 # disk_mount DEVICE FOLDER TYPE OPTIONS: for disk_release to unmount.
 disk_mount() {
-	$MOCK mount -t "$3" -o "$4" "$1" "$2" 2>/dev/null || return 1
+	$MOCK mount -t "$3" -o "$disk_safe,$4" "$1" "$2" 2>/dev/null || return 1
 	disk_mounted="$2 $disk_mounted"
 }
 
@@ -51,6 +54,13 @@ disk_attach() {
 	return 1
 }
 
+# Of the root, which is mounted read-only until then.
+disk_make_writable() {
+	$MOCK mount -o "remount,$disk_safe,rw" "$disk_root_device" "$disk_root" && return 0
+	echo "the filesystem of $disk_root_device cannot be written" >&2
+	return 1
+}
+
 disk_detach() {
 	$MOCK umount "$1"
 	disk_mounted=${disk_mounted#"$1 "}
@@ -68,13 +78,15 @@ disk_release() {
 	lvm_close
 }
 
-disk_is_root() { [ -f "$1/etc/passwd" ] && { [ -e "$1/etc/os-release" ] || [ -L "$1/etc/os-release" ]; }; }
+# disk_is_root FOLDER: os-release is often a link, whose target may be on another partition.
+disk_is_root() {
+	[ -n "$(sledc tree files "$1" /etc/passwd)" ] && [ -n "$(sledc tree names "$1" /etc/os-release)" ]
+}
 
+# disk_has_kernel FOLDER [PATH]: whether it, or a folder in it, is a /boot.
 disk_has_kernel() {
-	for disk_file in "$1"/vmlinu* "$1"/loader/entries/*.conf "$1"/grub/grub.cfg "$1"/grub2/grub.cfg; do
-		if [ -e "$disk_file" ]; then return 0; fi
-	done
-	return 1
+	set -- "$1" "${2-}"
+	[ -n "$(sledc tree files "$1" "$2/vmlinu*" "$2/loader/entries/*.conf" "$2/grub/grub.cfg" "$2/grub2/grub.cfg")" ]
 }
 
 # disk_find_root DEVICE...: mounts the first that has a system at $disk_root; sets $disk_root_device. Returns 1 if none
@@ -91,6 +103,7 @@ disk_find_root() {
 # disk_mount_root DISK: the same of its partitions, then of its logical volumes. Returns the exit code of the step,
 # after the reason, if there is none: 3 if nothing has a system, 1 if something cannot be read.
 disk_mount_root() {
+	mkdir -p "$disk_root"
 	disk_unreadable='' disk_code=0
 	# shellcheck disable=SC2046 # devices
 	disk_find_root $(disk_partitions "$1") && return 0
@@ -110,16 +123,15 @@ disk_mount_root() {
 	return 3
 }
 
-# disk_mount_boot DISK: sets $disk_boot to where the kernels are: a folder of the root, or a separate partition
-# or logical volume.
+# disk_mount_boot DISK: mounts a partition or logical volume with kernels, unless the root has them; sets $disk_boot.
 disk_mount_boot() {
-	if disk_has_kernel "$disk_root/boot"; then
-		disk_boot=$disk_root/boot
-		return 0
-	fi
+	disk_boot=
+	if disk_has_kernel "$disk_root" /boot; then return 0; fi
 	for disk_device in $(disk_partitions "$1") $lvm_volumes; do
 		[ "$disk_device" != "$disk_root_device" ] || continue
-		disk_attach "$disk_device" "$disk_boot" disk_has_kernel && return 0
+		disk_attach "$disk_device" "$disk_separate" disk_has_kernel || continue
+		# shellcheck disable=SC2034 # for kexec.sh
+		disk_boot=$disk_separate
+		return 0
 	done
-	disk_boot=$disk_root/boot
 }

@@ -4,8 +4,9 @@
 
 identity_name() {
 	echo "$configure_hostname" | configure_put 0644 /etc/hostname
+	identity_hosts=$(sledc tree get "$disk_root" /etc/hosts)
 	{
-		grep -v '^127\.0\.1\.1[[:space:]]' "$disk_root/etc/hosts" 2>/dev/null || :
+		[ -z "$identity_hosts" ] || printf '%s\n' "$identity_hosts" | grep -v '^127\.0\.1\.1[[:space:]]' || :
 		printf '127.0.1.1\t%s\n' "$configure_hostname"
 	} | configure_put 0644 /etc/hosts
 }
@@ -13,20 +14,23 @@ identity_name() {
 # "uninitialized" requests the first-boot setup of systemd, so the image's author must have set it. Any other system
 # gets a new id here: systemd would use the id of the hypervisor, which is the same after each re-imaging.
 identity_machine_id() {
-	[ "$(cat "$disk_root/etc/machine-id" 2>/dev/null)" = uninitialized ] ||
+	identity_found=$(sledc tree get "$disk_root" /etc/machine-id)
+	[ "$identity_found" = uninitialized ] ||
 		tr -d - <"$ROOT/proc/sys/kernel/random/uuid" | configure_put 0444 /etc/machine-id
-	[ -L "$disk_root/var/lib/dbus/machine-id" ] || rm -f "$disk_root/var/lib/dbus/machine-id"
-	rm -f "$disk_root/var/lib/systemd/random-seed" "$disk_root/var/lib/systemd/credential.secret"
+	sledc tree remove "$disk_root" /var/lib/systemd/random-seed /var/lib/systemd/credential.secret
+	identity_found=$(sledc tree names "$disk_root" /var/lib/dbus/machine-id)
+	[ -z "$identity_found" ] || sledc tree link "$disk_root" /var/lib/dbus/machine-id /etc/machine-id
 }
 
 # A key of this machine in place of those of the image, reported with the end of the step. Ed25519 alone: an RSA key
 # takes long, and only old clients need it. The system keeps a key that exists, and so does cloud-init with these
 # settings.
 identity_host_keys() {
-	rm -f "$disk_root"/etc/ssh/ssh_host_*_key "$disk_root"/etc/ssh/ssh_host_*_key.pub \
-		"$disk_root"/etc/ssh/ssh_host_*_key-cert.pub
-	[ -d "$disk_root/etc/ssh" ] || return 0
-	identity_public=$(sledc hostkey "out=$disk_root/etc/ssh/ssh_host_ed25519_key")
+	sledc tree remove "$disk_root" '/etc/ssh/ssh_host_*_key' '/etc/ssh/ssh_host_*_key.pub' \
+		'/etc/ssh/ssh_host_*_key-cert.pub'
+	identity_found=$(sledc tree names "$disk_root" /etc/ssh)
+	[ -n "$identity_found" ] || return 0
+	identity_public=$(sledc hostkey "root=$disk_root" out=/etc/ssh/ssh_host_ed25519_key)
 	echo "hostkey $identity_public" >&3 # 3: see plan_detail
 	configure_has_cloud_init || return 0
 	configure_put 0644 /etc/cloud/cloud.cfg.d/99-sled.cfg <<-'END'

@@ -34,9 +34,9 @@ kexec_load() {
 }
 
 # kexec_find VERB OPERAND...: sets $kexec_kernel, $kexec_initrd and $kexec_arguments from what the installed boot loader
-# would start; $kexec_files: the operands of both files.
+# would start; $kexec_files: the operands of both files. Their paths have no links.
 kexec_find() {
-	kexec_entry=$(sledc bootentry "root=$disk_root" "boot=$disk_boot") || return
+	kexec_entry=$(sledc bootentry "root=$disk_root" ${disk_boot:+"boot=$disk_boot"}) || return
 	set -f
 	set -- "$(words_value append "$@")" bootentry $kexec_entry
 	set +f

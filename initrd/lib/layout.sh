@@ -23,8 +23,7 @@ layout_has() {
 	layout_program=$1
 	shift
 	for layout_place; do
-		layout_place=$disk_root$layout_place/$layout_program
-		if [ -e "$layout_place" ] || [ -L "$layout_place" ]; then return 0; fi
+		if configure_has "$layout_place/$layout_program"; then return 0; fi
 	done
 	echo "the installed system has no $layout_program, which makes the filesystem of a data disk" >&2
 	return 1
@@ -45,20 +44,15 @@ layout_check() {
 
 # layout_mount: changes the fstab of the installed system, whose own lines stay.
 layout_mount() {
-	layout_table=$disk_root/etc/fstab
+	layout_found=$(sledc tree names "$disk_root" /etc/fstab)
+	sledc tree get "$disk_root" /etc/fstab >"$layout_folder.fstab"
 	set -- "$layout_folder"/*
 	if [ ! -e "$1" ]; then
-		if [ -L "$layout_table" ] || ! grep -q 'x-sled\.data=' "$layout_table" 2>/dev/null; then return 0; fi
+		grep -q 'x-sled\.data=' "$layout_folder.fstab" || return 0
 		set --
 	fi
-	if [ -L "$layout_table" ]; then
-		echo "/etc/fstab of the image is a link: data disks cannot be mounted" >&2
-		exit 3
-	fi
-	[ -e "$layout_table" ] || : >"$layout_table"
-	# Not by grep: that of busybox takes a file that cannot be read for an empty one.
-	if ! cat "$layout_table" >"$layout_folder.fstab"; then
-		echo "/etc/fstab of the image cannot be read" >&2
+	if [ -n "$layout_found" ] && ! configure_has /etc/fstab; then
+		echo "/etc/fstab of the image is a link to a file that does not exist: data disks cannot be mounted" >&2
 		exit 3
 	fi
 	for layout_file; do

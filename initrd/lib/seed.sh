@@ -8,24 +8,32 @@ seed_get() {
 	rm -rf "$seed_folder"
 	(umask 077 && mkdir -p "$seed_folder")
 	sledc seed $node "out=$seed_folder/seed.tar" >&3 # 3: see plan_detail
-	tar -x -f "$seed_folder/seed.tar" -C "$seed_folder"
+	for seed_file in authorized_keys meta-data user-data operational; do seed_unpack "$seed_file"; done
 }
 
-# seed_authorize HOME OWNER:GROUP: adds the keys that are missing.
+# seed_unpack NAME: by its content alone, so that no member is a link or a device.
+seed_unpack() {
+	tar -t -f "$seed_folder/seed.tar" | grep -q -x "$1" || return 0
+	tar -x -O -f "$seed_folder/seed.tar" "$1" >"$seed_folder/$1"
+}
+
+# seed_authorize HOME UID:GID: adds the keys that are missing.
 seed_authorize() {
 	[ -s "$seed_folder/authorized_keys" ] || return 0
 	seed_keys=$1/.ssh/authorized_keys
-	{ cat "$disk_root$seed_keys" 2>/dev/null || :; cat "$seed_folder/authorized_keys"; } | awk 'NF && !seen[$0]++' |
-		configure_put 0600 "$seed_keys"
-	chmod 0700 "$disk_root$1/.ssh"
-	$MOCK chown "$2" "$disk_root$1/.ssh" "$disk_root$seed_keys"
+	seed_known=$(sledc tree get "$disk_root" "$seed_keys")
+	sledc tree folder "$disk_root" "$1/.ssh" 0700 "$2"
+	{ printf '%s\n' "$seed_known"; cat "$seed_folder/authorized_keys"; } | awk 'NF && !seen[$0]++' |
+		sledc tree put "$disk_root" "$seed_keys" 0600 "$2"
 }
 
 seed_authorize_root() { seed_authorize /root 0:0; }
 
 # The first user of an installer has number 1000; cloud-init configures its users itself.
 seed_authorize_user() {
-	seed_user=$(awk -F : '$3 == 1000 { print $6, $3 ":" $4 }' "$disk_root/etc/passwd")
+	seed_users=$(sledc tree get "$disk_root" /etc/passwd)
+	seed_user=$(printf '%s\n' "$seed_users" |
+		awk -F : '$3 == "1000" && length($4) < 10 && $4 ~ /^[0-9]+$/ { print $6, $3 ":" $4; exit }')
 	if configure_has_cloud_init || [ -z "$seed_user" ]; then return 0; fi
 	seed_authorize "${seed_user% *}" "${seed_user##* }"
 }

@@ -19,10 +19,12 @@ watchdog_find() {
 # watchdog_installed_takes DRIVER: whether the installed system has it for the kernel that will start, and can stop the
 # watchdog.
 watchdog_installed_takes() {
-	[ -e "$disk_root/etc/systemd/system/sled-watchdog.service" ] || return 1
-	watchdog_modules=$disk_root/lib/modules/${kexec_kernel##*/vmlinuz-}
-	[ -d "$watchdog_modules" ] || return 1
-	grep -q -s "/$1\.ko$" "$watchdog_modules/modules.builtin" || [ -n "$(find "$watchdog_modules" -name "$1.ko*")" ]
+	[ -n "$(sledc tree files "$disk_root" /etc/systemd/system/sled-watchdog.service)" ] || return 1
+	watchdog_modules=/lib/modules/${kexec_kernel##*/vmlinuz-}
+	{
+		sledc tree get "$disk_root" "$watchdog_modules/modules.builtin"
+		sledc tree get "$disk_root" "$watchdog_modules/modules.dep"
+	} | grep "/$1\.ko" >/dev/null
 }
 
 # watchdog_choose SECONDS: chooses the watchdog, tries it, and sets $watchdog_argument for the installed system. Reports

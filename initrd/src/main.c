@@ -33,6 +33,8 @@ static const struct verb verbs[] = {
 	{"grow", "extend the partition table and the last partition to the end of the disk", grow_rules, verb_grow,
 	 NULL, NULL},
 	{"hostkey", "make an SSH host key, and print its public half", hostkey_rules, verb_hostkey, NULL, NULL},
+	{"tree", "read and change files of an installed system, without leaving its tree", NULL, NULL, verb_tree,
+	 TREE_WORDS},
 	{"bootentry", "find kernel, initrd and arguments of an installed system", bootentry_rules, verb_bootentry, NULL,
 	 NULL},
 	{"load", "load a kernel that replaces the running system (kexec)", load_rules, verb_load, NULL, NULL},

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "node/os.h"
 
 #define FILE_MAX 65536u
@@ -25,14 +24,14 @@ int plain_root_argument(const char *fstab, struct text *text) {
 	return -ENOENT;
 }
 
-static char *read_below(const char *root, const char *name) {
-	char path[PATH_MAX], *file = NULL;
-	snprintf(path, sizeof(path), "%s/%s", root, name);
-	return file_read(path, FILE_MAX, &file, NULL) == 0 ? file : NULL;
+static char *read_below(const struct border *root, const char *name) {
+	struct fault ignored;
+	char *file = NULL;
+	return border_read(root, name, FILE_MAX, &file, NULL, &ignored) == 0 ? file : NULL;
 }
 
 // The arguments of kernel-install; else the root of fstab and the arguments of GRUB's configuration.
-static int find_arguments(const char *root, struct text *text) {
+static int find_arguments(const struct border *root, struct text *text) {
 	static const char *const names[] = {"etc/kernel/cmdline", "usr/lib/kernel/cmdline"};
 	cleanup_free char *fstab = read_below(root, "etc/fstab"), *grub = read_below(root, "etc/default/grub");
 	char words[1024] = "";
@@ -58,42 +57,50 @@ static const char *version_of(const char *kernel) {
 	return dash ? dash + 1 : "";
 }
 
-static bool find_kernel(const char *boot, char *ret, size_t size) {
-	cleanup_dir DIR *dir = opendir(boot);
-	struct dirent *entry;
+// The newest so far; `context`: NAME_MAX + 1 bytes.
+static int newest_kernel(const char *path, void *context) {
+	const char *name = strrchr(path, '/') + 1;
+	char *newest = context;
+
+	if (!strstr(name, "rescue") && (!*newest || strverscmp(version_of(name), version_of(newest)) > 0))
+		snprintf(newest, NAME_MAX + 1, "%s", name);
+	return 0;
+}
+
+static bool find_kernel(const struct border *boot, char ret[NAME_MAX + 1]) {
+	static const char *const patterns[] = {"vmlinuz*", "vmlinux-*", "Image-*"};
+	struct fault ignored;
 
 	*ret = 0;
-	while (dir && (entry = readdir(dir))) {
-		const char *name = entry->d_name;
-		bool kernel = !strncmp(name, "vmlinuz", 7) || !strncmp(name, "vmlinux-", 8) ||
-			      !strncmp(name, "Image-", 6);
-		if (kernel && !strstr(name, "rescue") && (!*ret || strverscmp(version_of(name), version_of(ret)) > 0))
-			snprintf(ret, size, "%s", name);
-	}
+	for (size_t i = 0; i < ELEMENTS(patterns); i++)
+		(void)border_match(boot, patterns[i], BORDER_FILES, newest_kernel, ret, &ignored);
 	return *ret;
 }
 
 // How distributions name the initrd of a kernel version: the parts before and after the version.
-static int add_initrd(const char *boot, const char *version, struct entry *entry) {
+static int add_initrd(const struct border *boot, const char *version, struct entry *entry) {
 	static const char *const forms[][2] = {
 		{"initrd.img-", ""}, {"initramfs-", ".img"}, {"initrd-", ""}, {"initramfs-", ""}};
 
 	for (size_t i = 0; i < ELEMENTS(forms); i++) {
-		char name[NAME_MAX + 32], path[PATH_MAX];
+		char name[NAME_MAX + 32];
+		struct fault ignored;
+		cleanup_close int fd = -1;
+
 		snprintf(name, sizeof(name), "%s%s%s", forms[i][0], version, forms[i][1]);
-		snprintf(path, sizeof(path), "%s/%s", boot, name);
-		if (access(path, R_OK) == 0)
+		fd = border_file(boot, name, &ignored);
+		if (fd != -ENOENT) // of any kind: the kernel is not started without it
 			return entry_add_initrd(entry, name) ? 0 : -ENOMEM;
 	}
 	return 0; // some kernels need none
 }
 
-int plain_find(const char *root, const char *boot, struct entries *ret) {
+int plain_find(const struct border *root, const struct border *boot, struct entries *ret) {
 	char kernel[NAME_MAX + 1];
 	struct entry *entry;
 	int r;
 
-	if (!find_kernel(boot, kernel, sizeof(kernel)))
+	if (!find_kernel(boot, kernel))
 		return -ENOENT;
 	if (!(entry = entries_add(ret)) || !(entry->kernel = strdup(kernel)))
 		return -ENOMEM;

@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
-#include <string.h>
 
+#include "base/border.h"
 #include "base/cleanup.h"
 #include "boot/find.h"
 #include "verbs/verbs.h"
 
 const struct operand_rule bootentry_rules[] = {
 	{"root", true, "folder where the installed system is mounted", NULL, NULL},
-	{"boot", false, "folder where its /boot is mounted (default ROOT/boot)", NULL, NULL},
+	{"boot", false, "folder where its /boot is mounted, if it is separate", NULL, NULL},
 	{0},
 };
 
+static int find(const struct operands *operands, struct bootable *ret, struct fault *fault) {
+	cleanup_with(border_close) struct border root = {.fd = -1}, separate = {.fd = -1};
+	const char *boot = operands_get(operands, "boot");
+	int r = border_open(operands_get(operands, "root"), &root, fault);
+
+	if (r == 0 && boot)
+		r = border_open(boot, &separate, fault);
+	if (r < 0)
+		return r;
+	return boot_find(&root, boot ? &separate : &(struct border){.fd = root.fd, .prefix = "/boot"}, ret, fault);
+}
+
 // Prints "kernel=PATH initrd=PATH[,PATH] arguments=...".
 enum exit_code verb_bootentry(const struct operands *operands) {
-	const char *root = operands_get(operands, "root"), *boot = operands_get(operands, "boot");
 	cleanup_with(bootable_free) struct bootable found = {0};
 	cleanup_with(text_free) struct text line = {0};
-	cleanup_free char *usual = NULL;
 	struct fault fault;
 
-	if (!boot && asprintf(&usual, "%s/boot", root) < 0)
-		return CODE_FAILED;
-	if (boot_find(root, boot ? boot : usual, &found, &fault) < 0)
+	if (find(operands, &found, &fault) < 0)
 		return fault_print(&fault, "bootentry");
 	operand_write(&line, "kernel", found.kernel);
 	operand_write(&line, "initrd", text_string(&found.initrds));

@@ -23,6 +23,10 @@ extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], gro
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
+#define TREE_WORDS                                                                                          \
+	"get|names|files|remove ROOT PATH...|put ROOT PATH MODE [UID:GID]|folder ROOT PATH MODE [UID:GID]|" \
+	"link ROOT PATH TARGET"
+enum exit_code verb_tree(int count, char **words);
 enum exit_code verb_hostkey(const struct operands *operands);
 enum exit_code verb_hello(const struct operands *operands);
 enum exit_code verb_plan(const struct operands *operands);

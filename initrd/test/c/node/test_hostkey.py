@@ -23,7 +23,7 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
 def make(name: str) -> tuple[Path, str]:
     """A new key, and the line that was printed."""
     file = work / name
-    made = run(SLEDC, "hostkey", f"out={file}")
+    made = run(SLEDC, "hostkey", f"root={work}", f"out=/{name}")
     assert made.returncode == 0 and not made.stderr, made
     return file, made.stdout
 
@@ -105,8 +105,11 @@ def test_a_link_is_not_followed() -> None:
 
 
 def test_faults_name_the_file() -> None:
-    missing = run(SLEDC, "hostkey", f"out={work}/missing/key")
-    assert missing.returncode == 1 and f"hostkey: {work}/missing/key: No such file" in missing.stderr, missing
+    (work / "file").touch()
+    missing = run(SLEDC, "hostkey", f"root={work}", "out=/file/key")
+    assert missing.returncode == 3 and "hostkey: /file/key of the installed system: Not a dir" in missing.stderr, (
+        missing
+    )
     assert run(SLEDC, "hostkey").returncode == 2
 
 
