@@ -92,7 +92,7 @@ def ensure_bindings(
             want = emptied(name, get) if options["empty"] else attributes(name, get, have)
             terms = {"node": name, "take_over": False, "reimage": options["reimage"]}
             above = options["above"].get(name)
-            results[name], spec, again = compared({**want, **terms, "above": above}, have)
+            results[name], spec, again = compared(client, {**want, **terms, "above": above}, have)
         except SledError as error:
             failures[name] = str(error)
             continue

@@ -21,8 +21,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.connections import Conn
 Json = dict[str, Any]
 
 PAGE = 2000  # items that one list call asks for
-LONGEST_ANSWER = 64 << 20  # bytes
-LONGEST_PART = 256 << 20  # bytes of a file: the index of the largest image fits
+LONGEST_ANSWER, LONGEST_PART = 64 << 20, 256 << 20  # bytes; of a file, so that the index of the largest image fits
 CAPTURED = re.compile(r"/captured/([0-9a-f-]+\.raw\.zst)\Z")
 SHORTEST_WINDOW, LONGEST_WINDOW = 10, 86400  # seconds: contract/admission.md
 
@@ -124,6 +123,10 @@ class Client:
         """Deletes one object, if what is stored still has this revision; 0: whatever it has. Terms are the query."""
         condition = {"If-Match": f'"{revision}"'} if revision else {}
         self._send("DELETE", self._path(collection, name), terms, headers=condition)
+
+    def store(self) -> Json:
+        """The identity of the fleet; role operate gets its key of hashes."""
+        return self._json("GET", "/v1/store")
 
     def reimage(self, node: str, revision: int, dry: bool = False) -> Json:
         """Raises the generation of the binding, if it still has this revision; dry: only as if."""

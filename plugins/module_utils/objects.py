@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils import imagefile, signing, words
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import given
+from ansible_collections.sled.fleet.plugins.module_utils.user_data import user_data_hash
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
 
@@ -135,7 +135,7 @@ def ensure_binding(client: Client, options: Json, check: bool) -> Json:
 
 def bind(client: Client, options: Json, stored: Json | None, check: bool) -> Json:
     """Writes the binding, where stored is what sledd has."""
-    result, spec, again = compared(options, stored)
+    result, spec, again = compared(client, options, stored)
     node, revision = options["node"], int((stored or {}).get("revision") or 0)
     if stored and again:
         result["binding"] = {**stored, "satisfied": False} if check else client.reimage(node, revision)
@@ -148,7 +148,7 @@ def bind(client: Client, options: Json, stored: Json | None, check: bool) -> Jso
     return result
 
 
-def compared(options: Json, stored: Json | None) -> tuple[Json, Json, bool]:
+def compared(client: Client, options: Json, stored: Json | None) -> tuple[Json, Json, bool]:
     """What a module returns of a binding before it is written, what is to be written, and whether that is the same.
 
     The same is written again where only the generation is to be raised. Empty: nothing is to be written.
@@ -162,7 +162,7 @@ def compared(options: Json, stored: Json | None) -> tuple[Json, Json, bool]:
         raise SledError(f"node {node} is not bound yet: set image, image '' for a wipe only, or capture")
     spec = merged(have, want)
     spec["node"] = have.get("node", node)  # a node has a name and a MAC: either is the same node
-    before, after = _with_user_data(stored, options.get("user_data"), have, spec)
+    before, after = _with_user_data(client, stored, options.get("user_data"), have, spec)
     result = outcome("binding", stored, before, after)
     again = bool(stored and options["reimage"] and not result["changed"] and not _asked_before(options, stored))
     if not result["changed"] and not again:
@@ -188,10 +188,12 @@ def _one_direction(want: Json) -> Json:
     return {**want, "capture": ""} if "image" in want else want
 
 
-def _with_user_data(stored: Json | None, user_data: str | None, have: Json, want: Json) -> tuple[Json, Json]:
-    """Both sides of the difference with the digest of their user data, which is all that sledd tells."""
+def _with_user_data(
+    client: Client, stored: Json | None, user_data: str | None, have: Json, want: Json
+) -> tuple[Json, Json]:
+    """Both sides of the difference with the hash of their user data, which is all that sledd tells."""
     old = (stored or {}).get("user_data_sha256", "")
-    new = old if user_data is None else hashlib.sha256(user_data.encode()).hexdigest() if user_data else ""
+    new = old if user_data is None else user_data_hash(client, user_data)
     return merged(have, {"user_data_sha256": old}), merged(want, {"user_data_sha256": new})
 
 

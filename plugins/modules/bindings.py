@@ -43,7 +43,7 @@ options:
 attributes:
   check_mode:
     description: Sledd checks everything and reports what would be wiped, and nothing is stored. An operator's token
-      with the role read is enough.
+      with the role read is enough, but for user data, which is compared only for the role operate.
     support: full
   diff_mode:
     description: Shows the declaration of each binding before and after.

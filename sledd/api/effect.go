@@ -13,7 +13,7 @@ import (
 type Effect struct {
 	BindingSpec
 	Digest         string // of the image; empty: not known, the name counts
-	UserDataSHA256 string // hexadecimal, or an HMAC of that; empty for none
+	UserDataSHA256 string // UserDataHash; empty for none
 }
 
 // Effect is that of a stored binding.

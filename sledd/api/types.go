@@ -79,7 +79,7 @@ type Binding struct {
 	MAC            string    `json:"mac"`
 	Generation     int64     `json:"generation" doc:"Number of the desired state; the node is imaged again when it rises"`
 	Digest         string    `json:"digest,omitempty" doc:"Digest of the image"`
-	UserDataSHA256 string    `json:"user_data_sha256,omitempty"`
+	UserDataSHA256 string    `json:"user_data_sha256,omitempty" doc:"HMAC-SHA256 of the user data with the key of the fleet, after hmac-sha256:"`
 	Revision       int64     `json:"revision"`
 	Updated        time.Time `json:"updated"`
 	SeedNumber     int64     `json:"seed_number,omitempty" doc:"Number of the seed; rises when host name, keys or user data change"`
@@ -302,7 +302,7 @@ type OperatorList struct {
 // Store is the identity of sledd's store, and how full it is.
 type Store struct {
 	Fleet   string   `json:"fleet" doc:"UUID of the fleet, made at the first start on an empty store"`
-	HashKey string   `json:"hash_key" doc:"Key of the fleet, 64 hexadecimal digits: clients that keep a hash of user data where others read it use an HMAC with this key, which they keep nowhere"`
+	HashKey string   `json:"hash_key,omitempty" doc:"Key of the fleet, 64 hexadecimal digits, only for role operate: user_data_sha256 is hmac-sha256: and the HMAC-SHA256 of the user data with these digits as the key. Clients keep it nowhere"`
 	Bytes   int64    `json:"bytes" doc:"Size of the database file"`
 	InUse   int64    `json:"in_use" doc:"Bytes of the file that are in use, including the history of the last minutes"`
 	Quota   int64    `json:"quota" doc:"Size at which nothing more can be written; 0: unknown"`

@@ -245,3 +245,13 @@ func (s *Sledd) Resume() {
 
 // Client speaks to it as admin.
 func (s *Sledd) Client() *api.Client { return s.client }
+
+// HashOf is the hash that stands for user data in its bindings.
+func (s *Sledd) HashOf(userData string) string {
+	s.t.Helper()
+	key, err := s.Fleet.HashKey(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return api.UserDataHash(key, userData)
+}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import ssl
 import subprocess
@@ -16,6 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 
 TOKEN = "0123456789abcdef"
+HASH_KEY = "5e" * 32
 TICKET = "sledt_525400770001_0_fedcba"
 
 
@@ -34,6 +36,7 @@ class Sledd:
         self.files: dict[str, bytes] = {}  # by path, for all who ask
         self.sent: list[str] = []  # those that were sent whole
         self.admissions: dict[str, Json] = {}  # by MAC; of the others nothing is known
+        self.operates = True  # the role of the token is enough for that
         self.log = "digest mismatch\n--- dmesg\nnoise"
         self.console = ""
         self.revision = 0
@@ -123,16 +126,16 @@ class Handler(BaseHTTPRequestHandler):
         if self.path in self.sledd.files:
             return self.file(self.sledd.files[self.path])
         self.sledd.followed.append(self.headers.get("Sled-Rollout", ""))
-        if self.headers["Authorization"] != f"Bearer {TOKEN}":
-            return self.problem(401, "the token is unknown")
-        if self.sledd.refuse:
-            return self.problem(self.sledd.refuse.pop(0), "so says the test")
+        if self.headers["Authorization"] != f"Bearer {TOKEN}" or self.sledd.refuse:
+            return self.problem(self.sledd.refuse.pop(0) if self.sledd.refuse else 401, "so says the test")
         if self.sledd.raw is not None:
             return self.answer(200, self.sledd.raw)
         path = urlsplit(self.path)
         collection, *rest = [unquote(part) for part in path.path.split("/")[2:]]
         if collection == "rollouts":
             return self.rollout(rest, parse_qs(path.query), body)
+        if collection == "store":
+            return self.json({"fleet": "f", "hash_key": HASH_KEY} if self.sledd.operates else {"fleet": "f"})
         return self.route(collection, rest, parse_qs(path.query), body)
 
     def route(self, collection: str, rest: list[str], query: dict[str, list[str]], body: Json) -> None:
@@ -302,7 +305,9 @@ class Handler(BaseHTTPRequestHandler):
             generation = (stored or {}).get("generation", 0) + 1
             answer |= {"generation": generation, "mac": "52:54:00:77:00:01", "satisfied": False}
             if answer.pop("user_data", None):
-                answer["user_data_sha256"] = hashlib.sha256(body["user_data"].encode()).hexdigest()
+                answer["user_data_sha256"] = (
+                    f"hmac-sha256:{hmac.new(HASH_KEY.encode(), body['user_data'].encode(), 'sha256').hexdigest()}"
+                )
         self.sledd.objects[collection][key] = answer
         return self.json(answer)
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from ansible_collections.sled.fleet.plugins.module_utils import user_data
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
 from ansible_collections.sled.fleet.plugins.modules import binding, event, image, node
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
@@ -201,12 +204,16 @@ def test_user_data_is_compared_and_never_shown(sledd: Sledd, module: Run) -> Non
     secret = "#cloud-config\npassword: hunter2"
     first = module(binding, node="n1", image="v1", user_data=secret)
     assert "hunter2" not in str(first)
-    assert len(first["diff"]["after"]["user_data_sha256"]) == 64
+    assert re.fullmatch("hmac-sha256:[0-9a-f]{64}", first["diff"]["after"]["user_data_sha256"])
+    assert hashlib.sha256(secret.encode()).hexdigest() not in str(first), "it could be guessed"
     assert not module(binding, node="n1", image="v1", user_data=secret)["changed"]
     assert not module(binding, node="n1", image="v1")["changed"]
     assert "give user_data again" in module(binding, node="n1", image="v2")["msg"]
     assert module(binding, node="n1", image="v2", user_data=secret)["changed"]
     assert sledd.asked[-1][2]["user_data"] == secret
+    sledd.operates = False
+    user_data._key.cache_clear()
+    assert "user_data needs a token of role operate" in module(binding, node="n1", user_data=secret)["msg"]
     dropped = module(binding, node="n1", user_data="")
     assert dropped["changed"]
     assert "user_data_sha256" not in dropped["diff"]["after"]

@@ -5,8 +5,6 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -54,6 +52,10 @@ func (f *Fleet) PutBinding(ctx context.Context, reference string, change Change)
 
 // commit makes a change to a node that was loaded with the image that the change names.
 func (f *Fleet) commit(ctx context.Context, tx *nodeTx, change Change) (api.Binding, error) {
+	var err error
+	if tx.hashKey, err = f.HashKey(ctx); err != nil {
+		return api.Binding{}, err
+	}
 	if err := tx.change(change, tx.Image()); err != nil {
 		return api.Binding{}, err
 	}
@@ -98,10 +100,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 	if image != nil && spec.Capture == "" {
 		desired.Digest, desired.Source = image.Digest, &image.ImageSpec
 	}
-	if spec.UserData != "" {
-		sum := sha256.Sum256([]byte(spec.UserData))
-		desired.UserDataSHA256 = hex.EncodeToString(sum[:])
-	}
+	desired.UserDataSHA256 = api.UserDataHash(tx.hashKey, spec.UserData)
 	tx.before = tx.Binding()
 	tx.why = tx.reasons(&desired, reimage)
 	if old := tx.before; old != nil {

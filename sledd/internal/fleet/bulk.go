@@ -54,7 +54,11 @@ func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding,
 	if err != nil {
 		return list, err
 	}
-	b := bulk{Fleet: f, macs: macs, units: make([]*nodeTx, len(items)), images: map[string]*api.Image{}}
+	hashKey, err := f.HashKey(ctx)
+	if err != nil {
+		return list, err
+	}
+	b := bulk{Fleet: f, hashKey: hashKey, macs: macs, units: make([]*nodeTx, len(items)), images: map[string]*api.Image{}}
 	for _, item := range items {
 		item.Reimage = item.Reimage || reimage
 		b.changes = append(b.changes, Change{BulkBinding: item, TakeOver: takeOver})
@@ -75,6 +79,7 @@ func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding,
 
 type bulk struct {
 	*Fleet
+	hashKey string
 	changes []Change
 	macs    []string
 	units   []*nodeTx // as they were checked, with what is to be written
@@ -244,7 +249,7 @@ func (b *bulk) read(ctx context.Context, c chunk) ([]*nodeTx, error) {
 	}
 	units := make([]*nodeTx, len(list))
 	for i, tx := range list {
-		units[i] = &nodeTx{Tx: tx, fleet: b.Fleet}
+		units[i] = &nodeTx{Tx: tx, fleet: b.Fleet, hashKey: b.hashKey}
 	}
 	return units, nil
 }

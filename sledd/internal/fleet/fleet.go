@@ -33,6 +33,8 @@ type nodeTx struct {
 	*nodetx.Tx
 	fleet *Fleet
 
+	hashKey string // of the fleet, for user data
+
 	before *nodetx.Binding // the change; nil: there was none
 	why    []string        // the generation rises
 }

@@ -47,6 +47,9 @@ func spec(i int) api.NodeSpec {
 
 func (r *rack) declare(numbers ...int) {
 	r.Helper()
+	if _, err := r.Identity(r.Context()); err != nil { // as sledd does when it starts
+		r.Fatal(err)
+	}
 	for _, i := range numbers {
 		if _, err := r.PutNode(r.Context(), spec(i).Name, spec(i), nodetx.Wanted{}); err != nil {
 			r.Fatal(err)

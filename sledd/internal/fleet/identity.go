@@ -33,8 +33,8 @@ func (f *Fleet) Identity(ctx context.Context) (string, error) {
 	return found.UUID, err
 }
 
-// HashKey returns the key by which clients hash what others must not guess, in hexadecimal. It is made with the
-// identity, and never changes either.
+// HashKey returns the key of hashes of what others must not guess, in hexadecimal. It is made with the identity, and
+// never changes either.
 func (f *Fleet) HashKey(ctx context.Context) (string, error) {
 	found, err := f.identity(ctx)
 	return found.Key, err

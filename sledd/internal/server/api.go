@@ -142,8 +142,16 @@ func (o operations) authorize(needed api.Role, op huma.Operation) func(huma.Cont
 		}
 		sender := origin.Of(inner)
 		sender.Actor, sender.Via = operator.Name, origin.Via(ctx.Header("User-Agent"))
-		next(huma.WithContext(ctx, origin.With(inner, sender)))
+		next(huma.WithContext(ctx, context.WithValue(origin.With(inner, sender), roleSlot{}, operator.Role)))
 	}
+}
+
+type roleSlot struct{}
+
+// roleOf is the role of the operator who sent a request.
+func roleOf(ctx context.Context) api.Role {
+	role, _ := ctx.Value(roleSlot{}).(api.Role)
+	return role
 }
 
 func (o operations) problem(err error) error {

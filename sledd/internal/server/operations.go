@@ -234,7 +234,7 @@ type Reimage struct {
 
 // DryRun checks a request and stores nothing.
 type DryRun struct {
-	Dry bool `query:"dry_run" doc:"Check everything and answer as for a real request, but store nothing. Bindings in the answer have an outlook: which disk would be wiped, and why. Role read is enough"`
+	Dry bool `query:"dry_run" doc:"Check everything and answer as for a real request, but store nothing. Bindings in the answer have an outlook: which disk would be wiped, and why. Role read is enough, but for user data"`
 }
 
 // takesDryRun marks operations that have DryRun, in their metadata.
@@ -291,6 +291,9 @@ func (o operations) bindings() {
 	}
 	register(o, api.Operate, dry(operation("put-binding", http.MethodPut, "/bindings/{node}",
 		"Bind a node to an image, or to be wiped")), func(ctx context.Context, in *put) (*tagged[api.Binding], error) {
+		if err := mayCompare(ctx, in.Body); err != nil {
+			return nil, err
+		}
 		item := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation, KeepUserData: in.Keep}
 		binding, err := o.fleet(in.Dry).PutBinding(ctx, in.Node,
 			fleet.Change{BulkBinding: item, Wanted: in.wanted(), TakeOver: in.Take})
@@ -313,6 +316,16 @@ func (o operations) bindings() {
 	o.reimage()
 }
 
+// mayCompare refuses a dry run with user data for role read: its answer shows whether the node has the same, so that a
+// short secret could be guessed.
+func mayCompare(ctx context.Context, spec api.BindingSpec) error {
+	if spec.UserData != "" && roleOf(ctx) == api.Read {
+		return refusal.New(refusal.Forbidden, "a dry run with user_data needs role operate: "+
+			"its answer shows whether the node has this user data; leave it out, or use keep_user_data")
+	}
+	return nil
+}
+
 func (o operations) bulk() {
 	type put struct {
 		Reimage
@@ -324,6 +337,11 @@ func (o operations) bulk() {
 		"Bind many nodes, or remove bindings; if one item is refused, nothing changes"))
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {
+		for _, item := range in.Body.Items {
+			if err := mayCompare(ctx, item.BindingSpec); err != nil {
+				return nil, err
+			}
+		}
 		list, err := o.fleet(in.Dry).PutBindings(ctx, in.Body.Items, in.Again, in.Take)
 		return &answer[api.BindingList]{list}, err
 	})

@@ -3,16 +3,16 @@
 package binding_test
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
-	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 // words is how many passwords a dictionary has.
@@ -39,13 +39,11 @@ func guessed(text string) (found []string) {
 		keys[one] = true
 	}
 	for i := range words {
-		sum := desired.Sum(documentWith(word(i)))
-		raw, _ := hex.DecodeString(sum)
-		hit := hashes[word(i)] || hashes[sum] || hashes[base64.StdEncoding.EncodeToString(raw)]
+		document := documentWith(word(i))
+		raw := sha256.Sum256([]byte(document))
+		hit := hashes[word(i)] || hashes[hex.EncodeToString(raw[:])] || hashes[base64.StdEncoding.EncodeToString(raw[:])]
 		for key := range keys {
-			keyed := hmac.New(sha256.New, []byte(key))
-			keyed.Write([]byte(sum))
-			hit = hit || hashes[hex.EncodeToString(keyed.Sum(nil))]
+			hit = hit || hashes[strings.TrimPrefix(api.UserDataHash(key, document), "hmac-sha256:")]
 		}
 		if hit {
 			found = append(found, word(i))
@@ -54,8 +52,8 @@ func guessed(text string) (found []string) {
 	return found
 }
 
-// A password in user_data cannot be guessed from plan, state, private state or log, although its document is known.
-// The same attack on what sledd answers, and on the state with the key of the fleet beside it, succeeds.
+// A password in user_data cannot be guessed from plan, state, private state, log and what sledd answers an operator of
+// role read, although its document is known. The same attack with the key of the fleet beside it succeeds.
 func TestAccUserDataIsNotGuessed(t *testing.T) {
 	l := alone(t)
 	read := logs(t)
@@ -77,7 +75,11 @@ func TestAccUserDataIsNotGuessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.hasNot(kept, store.HashKey)
-	for what, text := range map[string]string{"sledd's answer": l.sledd.Node(1).Binding.UserDataSHA256,
+	answer := l.sledd.Node(1).Binding.UserDataSHA256
+	if found := guessed(answer); len(found) > 0 {
+		t.Errorf("guessed from sledd's answer: %q", found)
+	}
+	for what, text := range map[string]string{"sledd's answer with the key": answer + "\n" + store.HashKey,
 		"the state with the key": kept + "\n" + store.HashKey} {
 		if found := guessed(text); len(found) != 1 || found[0] != word(417) {
 			t.Errorf("%s: the attack finds %q, so it proves nothing", what, found)
@@ -98,12 +100,12 @@ func TestAccASecretIsRotated(t *testing.T) {
 		l.declare(withVersion(i, "v1"))
 		l.hasNot(acctest.Flat(l.Must("plan", "-out=saved")), "is wiped", "~ generation ")
 		l.Must("apply", "saved")
-		if b := l.wants(1, "v1", 1); b.UserDataSHA256 != sum(word(i)) {
+		if b := l.wants(1, "v1", 1); b.UserDataSHA256 != l.sum(word(i)) {
 			t.Errorf("secret %d did not arrive", i)
 		}
 		kept := l.Kept("saved")
 		for j := range i + 1 {
-			l.hasNot(kept, word(j), sum(word(j)))
+			l.hasNot(kept, word(j), strings.TrimPrefix(l.sum(word(j)), "hmac-sha256:"))
 		}
 		l.Empty()
 	}

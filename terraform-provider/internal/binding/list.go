@@ -60,7 +60,6 @@ func (l *bindingList) List(ctx context.Context, request list.ListRequest, stream
 				if bound := node.Binding; bound == nil || bound.Capture != "" || !c.matches(*bound) {
 					continue
 				}
-				l.site.Key.Hide(node.Binding)
 				if nodes = append(nodes, node); int64(len(nodes)) == request.Limit {
 					break
 				}

@@ -20,7 +20,6 @@ func (b *binding) arrived(ctx context.Context, client *api.Client, before api.No
 	for {
 		found, err := client.Binding(ctx, before.MAC)
 		if err == nil {
-			b.site.Key.Hide(&found)
 			*stored = found
 			return b.sent(found, before.Binding, plan)
 		}

@@ -37,7 +37,9 @@ func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanReq
 	var plan, config model
 	response.Diagnostics.Append(layout.Read(ctx, request.Plan.Raw, &plan)...)
 	response.Diagnostics.Append(layout.Read(ctx, request.Config.Raw, &config)...)
-	plan.UserDataSHA256 = desired.SumOf(config.UserData, b.site.Key)
+	sum, diagnostics := desired.SumOf(config.UserData, b.site.Key)
+	plan.UserDataSHA256 = sum
+	response.Diagnostics.Append(diagnostics...)
 	if response.Diagnostics.HasError() {
 		return
 	}

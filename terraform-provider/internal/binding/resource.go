@@ -64,7 +64,6 @@ func (b *binding) look(ctx context.Context, reference string) (*api.Node, diag.D
 			return fmt.Errorf("requested node %s, got %q with MAC %q: is this sledd's address?", reference,
 				node.Name, node.MAC)
 		}
-		b.site.Key.Hide(node.Binding)
 		found = &node
 		return err //nolint:wrapcheck // Call explains it
 	})

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
-	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 const withSecret = `
@@ -66,8 +65,8 @@ func TestAccUserDataIsSecret(t *testing.T) {
 	l.NoSecret("first", one)
 	run(one, "apply", "first")
 	b := l.wants(1, "v1", 1)
-	if want := desired.Sum("#cloud-config\npassword: " + one + "\n"); b.UserDataSHA256 != want {
-		t.Errorf("user data with SHA-256 %q arrived, want %s", b.UserDataSHA256, want)
+	if want := l.sledd.HashOf("#cloud-config\npassword: " + one + "\n"); b.UserDataSHA256 != want {
+		t.Errorf("user data with hash %q arrived, want %s", b.UserDataSHA256, want)
 	}
 	l.has(run(one, "plan"), "No changes")
 

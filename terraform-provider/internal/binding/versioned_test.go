@@ -10,7 +10,6 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
-	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 // withVersion is n1 with a secret of which only the version decides.
@@ -19,8 +18,8 @@ func withVersion(version int, image string, more ...string) string {
 		fmt.Sprintf("user_data_wo_version = %d", version)}, more...)...)
 }
 
-// sum is the SHA-256 of the user data with a secret.
-func sum(secret string) string { return desired.Sum("password: " + secret) }
+// sum is the hash of the user data with a secret.
+func (l *lab) sum(secret string) string { return l.sledd.HashOf("password: " + secret) }
 
 // unguessable wants no secret and no hash of one in texts, the saved plans "first" and "second", and the state.
 func (l *lab) unguessable(texts []string) {
@@ -35,11 +34,11 @@ func (l *lab) unguessable(texts []string) {
 	for i := range 7 {
 		secret := fmt.Sprintf("secret-%d", i)
 		for _, text := range texts {
-			l.hasNot(text, secret, sum(secret))
+			l.hasNot(text, secret, l.sum(secret))
 		}
-		l.NoSecret("first", secret, sum(secret))
-		l.NoSecret("second", secret, sum(secret))
-		l.NoSecret("", secret, sum(secret))
+		l.NoSecret("first", secret, l.sum(secret))
+		l.NoSecret("second", secret, l.sum(secret))
+		l.NoSecret("", secret, l.sum(secret))
 	}
 }
 
@@ -57,7 +56,7 @@ func TestAccOnlyTheVersionOfASecretDecides(t *testing.T) {
 	}
 	sent := func(secret, image string, generation int64) {
 		t.Helper()
-		if b := l.wants(1, image, generation); b.UserDataSHA256 != sum(secret) {
+		if b := l.wants(1, image, generation); b.UserDataSHA256 != l.sum(secret) {
 			t.Errorf("sledd does not have the user data with %s", secret)
 		}
 	}
@@ -94,10 +93,10 @@ func TestAccUserDataChangesItsKind(t *testing.T) {
 	t.Setenv("TF_VAR_secret", "one")
 	plain := withSecret + n("n1", image("v1"), `user_data = "#cloud-config"`)
 	for _, c := range []struct{ body, sum string }{
-		{plain, desired.Sum("#cloud-config")},
-		{withVersion(0, "v1"), sum("one")},
-		{plain, desired.Sum("#cloud-config")},
-		{withVersion(7, "v1"), sum("one")},
+		{plain, l.sledd.HashOf("#cloud-config")},
+		{withVersion(0, "v1"), l.sum("one")},
+		{plain, l.sledd.HashOf("#cloud-config")},
+		{withVersion(7, "v1"), l.sum("one")},
 		{withSecret + n("n1", image("v1")), ""},
 	} {
 		l.declare(c.body)
@@ -129,7 +128,7 @@ func TestAccVersionAfterAnImportAndAnAbsence(t *testing.T) {
 	t.Setenv("TF_VAR_secret", "two")
 	l.hasNot(l.plan(2), "is wiped", "~ generation ")
 	l.Apply()
-	if b := l.wants(1, "v1", 1); b.UserDataSHA256 != sum("one") {
+	if b := l.wants(1, "v1", 1); b.UserDataSHA256 != l.sum("one") {
 		t.Error("the stored user data was replaced")
 	}
 	l.Empty()
@@ -139,7 +138,7 @@ func TestAccVersionAfterAnImportAndAnAbsence(t *testing.T) {
 	}
 	l.declare(withVersion(4, "v1", `seed_changes = "reimage"`, `on_drift = "reimage"`))
 	l.Apply()
-	if b := l.wants(1, "v1", 2); b.UserDataSHA256 != sum("two") {
+	if b := l.wants(1, "v1", 2); b.UserDataSHA256 != l.sum("two") {
 		t.Error("the user data of now was not sent")
 	}
 	l.Empty()

@@ -170,7 +170,6 @@ func (b *binding) put(ctx context.Context, node api.Node, plan *model, userData 
 	var stored api.Binding
 	diagnostics := b.site.Call(ctx, "bind node "+node.Name, func(ctx context.Context, client *api.Client) (err error) {
 		stored, err = client.PutBinding(ctx, spec, options...)
-		b.site.Key.Hide(&stored)
 		if api.IsUnreachable(err) && b.arrived(ctx, client, node, plan, &stored) {
 			err = nil
 		}

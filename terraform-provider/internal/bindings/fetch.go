@@ -23,7 +23,7 @@ func (b *bindings) ours(ctx context.Context, owner string) (map[string]api.Node,
 				if err != nil {
 					return err //nolint:wrapcheck // the site explains it
 				}
-				if b.site.Key.Hide(node.Binding); node.Binding != nil && node.Binding.Owner == owner {
+				if node.Binding != nil && node.Binding.Owner == owner {
 					nodes[node.MAC] = node
 				}
 			}
@@ -69,7 +69,6 @@ func (b *bindings) nodes(ctx context.Context, macs []string) (map[string]api.Nod
 			if err != nil {
 				return err //nolint:wrapcheck // the site explains it
 			}
-			b.site.Key.Hide(node.Binding)
 			nodes[mac] = node
 			return further(node, mac)
 		})
@@ -92,7 +91,6 @@ func (b *bindings) listed(ctx context.Context, macs []string) (map[string]api.No
 				return err //nolint:wrapcheck // the site explains it
 			}
 			if wanted[node.MAC] {
-				b.site.Key.Hide(node.Binding)
 				nodes[node.MAC] = node
 			}
 			for _, mac := range node.MACs {

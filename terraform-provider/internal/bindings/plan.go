@@ -38,10 +38,12 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	}
 	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
 	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("user_data"), &m.UserData)...)
+	sum, diagnostics := desired.SumOf(m.UserData, b.site.Key)
+	response.Diagnostics.Append(diagnostics...)
 	if response.Diagnostics.HasError() {
 		return
 	}
-	m.UserDataSHA256, m.UserData = desired.SumOf(m.UserData, b.site.Key), types.StringNull()
+	m.UserDataSHA256, m.UserData = sum, types.StringNull()
 	if m.Images.IsUnknown() || m.Name.IsUnknown() || !request.State.Raw.IsNull() && !state.Name.Equal(m.Name) {
 		m.Generations, m.Drifted = types.MapUnknown(types.Int64Type), types.MapUnknown(types.StringType)
 		m.Wipes = types.MapUnknown(types.StringType)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 	"github.com/sled-fleet/sled/terraform-provider/internal/bindings"
-	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 // One secret of many machines is sent again only with another version, to all of them; a machine that comes later gets
@@ -24,10 +23,10 @@ func TestAccOnlyTheVersionOfASecretDecides(t *testing.T) {
 	sent := func(secrets ...string) {
 		t.Helper()
 		for i, secret := range secrets {
-			if got := s.node(i + 1).Binding.UserDataSHA256; got != desired.Sum(secret) {
+			if got := s.node(i + 1).Binding.UserDataSHA256; got != s.HashOf(secret) {
 				t.Errorf("n%d does not have %q", i+1, secret)
 			}
-			s.NoSecret("", secret, desired.Sum(secret))
+			s.NoSecret("", secret, s.HashOf(secret))
 		}
 	}
 	t.Setenv("TF_VAR_secret", "secret-one")
@@ -78,7 +77,7 @@ func TestAccSecretOfAnApplyThatEndedEarly(t *testing.T) {
 	s.apply(body)
 	s.bound("d12@1", "d12@1")
 	for i, secret := range []string{"secret-one", "secret-two"} {
-		if got := s.node(i + 1).Binding.UserDataSHA256; got != desired.Sum(secret) {
+		if got := s.node(i + 1).Binding.UserDataSHA256; got != s.HashOf(secret) {
 			t.Errorf("n%d does not have %q", i+1, secret)
 		}
 	}

@@ -115,14 +115,17 @@ func TestSchemaMatchesModel(t *testing.T) {
 }
 
 func TestSumOf(t *testing.T) {
-	const key = desired.Key("1")
 	for _, c := range []struct{ data, want types.String }{
 		{types.StringNull(), types.StringNull()}, {types.StringValue(""), types.StringNull()},
 		{types.StringUnknown(), types.StringUnknown()},
-		{types.StringValue("x"), types.StringValue(key.Hash(desired.Sum("x")))},
+		{types.StringValue("x"), types.StringValue(api.UserDataHash("1", "x"))},
 	} {
-		if got := desired.SumOf(c.data, key); !got.Equal(c.want) {
+		if got, _ := desired.SumOf(c.data, "1"); !got.Equal(c.want) {
 			t.Errorf("%s: got %s, want %s", c.data, got, c.want)
+		}
+		_, diagnostics := desired.SumOf(c.data, "")
+		if secret := c.data.ValueString() != ""; diagnostics.HasError() != secret {
+			t.Errorf("%s without the key: %v", c.data, diagnostics)
 		}
 	}
 }

@@ -7,8 +7,6 @@ package desired
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"reflect"
 	"strings"
@@ -19,7 +17,7 @@ import (
 // versionPrefix is before the number of what stands for user data of which only a version is known.
 const versionPrefix = "version "
 
-// State is what a node is to become. User data is known by its hash (Key), or by the version that was declared of it.
+// State is what a node is to become. User data is known by its keyed hash, or by the version that was declared of it.
 type State struct {
 	api.BindingSpec
 	UserDataSHA256 string `json:"user_data_sha256,omitempty"`
@@ -33,15 +31,6 @@ func Of(b api.Binding) State {
 	spec := b.BindingSpec
 	spec.UserData = ""
 	return State{BindingSpec: spec, UserDataSHA256: b.UserDataSHA256, Digest: b.Digest}
-}
-
-// Sum is the SHA-256 of user data in hexadecimal, as sledd reports it; empty for none.
-func Sum(userData string) string {
-	if userData == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(userData))
-	return hex.EncodeToString(sum[:])
 }
 
 // Version stands for user data of which only a version is known; empty when its SHA-256 is.

@@ -34,7 +34,7 @@ func TestSame(t *testing.T) {
 		"hostname":         {func(w *desired.State) { w.Hostname = "h" }, false},
 		"authorized_keys":  {func(w *desired.State) { w.AuthorizedKeys = []string{"k"} }, false},
 		"kernel_arguments": {func(w *desired.State) { w.KernelArguments = "quiet" }, true},
-		"user data":        {func(w *desired.State) { w.UserDataSHA256 = desired.Sum("x") }, false},
+		"user data":        {func(w *desired.State) { w.UserDataSHA256 = api.UserDataHash("key", "x") }, false},
 	} {
 		other := base
 		c.change(&other)
@@ -75,16 +75,6 @@ func TestATearDownIsTheSameIfItWipesAlike(t *testing.T) {
 	}
 }
 
-func TestSum(t *testing.T) {
-	if got := desired.Sum(""); got != "" {
-		t.Errorf("no user data has sum %q", got)
-	}
-	if got, want := desired.Sum("abc"),
-		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; got != want {
-		t.Errorf("sum is %s, want %s", got, want)
-	}
-}
-
 // The number in a plan is the one that sledd will give.
 func TestGeneration(t *testing.T) {
 	stored := &api.Binding{BindingSpec: image("v1").BindingSpec, Generation: 3}
@@ -114,7 +104,7 @@ func TestDriftText(t *testing.T) {
 	capture := of(api.BindingSpec{Capture: "golden"})
 	more := of(api.BindingSpec{Image: "v1", Disk: "serial:B", Hostname: "h", AuthorizedKeys: []string{"k"},
 		KernelArguments: "quiet"})
-	more.UserDataSHA256 = desired.Sum("x")
+	more.UserDataSHA256 = api.UserDataHash("key", "x")
 	for want, c := range map[string][2]desired.State{
 		"": {image("v1"), image("v1")},
 		"bound to image v2 instead of image v1, at generation 2":              {image("v1"), image("v2")},

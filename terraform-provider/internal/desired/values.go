@@ -6,7 +6,11 @@ import (
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sled-fleet/sled/sledd/api"
 )
 
 // SameMethod is true when both sets of attributes are known and raise no generation by a method that differs.
@@ -22,12 +26,18 @@ func Optional(text string) types.String {
 	return types.StringValue(text)
 }
 
-// SumOf is the hash of user data: null for none, unknown for unknown.
-func SumOf(userData types.String, key Key) types.String {
+// SumOf is the hash of user data with the key of the fleet: null for none, unknown for unknown. sledd has the key for
+// role operate only.
+func SumOf(userData types.String, key string) (sum types.String, diagnostics diag.Diagnostics) {
 	if userData.IsUnknown() {
-		return types.StringUnknown()
+		return types.StringUnknown(), nil
 	}
-	return Optional(key.Hash(Sum(userData.ValueString())))
+	if key == "" && userData.ValueString() != "" {
+		diagnostics.AddAttributeError(path.Root("user_data"), "The role of the token is too low to compare user_data",
+			"Whoever can compare it can guess a secret in it, so that a plan with user_data needs a token of role operate. "+
+				"Plans need only role read with user_data_wo and user_data_wo_version, of which the version is compared.")
+	}
+	return Optional(api.UserDataHash(key, userData.ValueString())), diagnostics
 }
 
 // Version stands for the user data where only its version decides about it; empty where its SHA-256 does.

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 const (
@@ -46,8 +45,8 @@ type Options struct {
 type Site struct {
 	*Guard
 	Owner    string
-	Applying bool // what is planned now is applied at once
-	Key      desired.Key
+	Applying bool   // what is planned now is applied at once
+	Key      string // of hashes of user data; empty: the role of the token is too low
 
 	client *api.Client
 	fleet  string        // UUID; empty: sledd is too old to have one
@@ -83,12 +82,11 @@ func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 		return err //nolint:wrapcheck // Call explains it
 	}
 	diagnostics.Append(s.Call(ctx, "read the UUID of the fleet", read)...)
-	if !diagnostics.HasError() && (store.Fleet == "" || store.HashKey == "") {
-		diagnostics.AddError("The server did not name its fleet and the key of it", "Without the key, states would hold "+
-			"hashes from which secrets can be guessed. Check that the provider's server is a sledd.")
+	if !diagnostics.HasError() && store.Fleet == "" {
+		diagnostics.AddError("The server did not name its fleet", "Check that the provider's server is a sledd.")
 	}
 	if !diagnostics.HasError() {
-		s.Key = desired.Key(store.HashKey)
+		s.Key = store.HashKey
 		diagnostics.Append(s.identify(store.Fleet, options.Fleet)...)
 	}
 	return s, diagnostics

@@ -74,14 +74,14 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// A server that tells no key is refused: states would hold plain hashes.
-func TestConnectNeedsTheKeyOfTheFleet(t *testing.T) {
+// A server that does not name its fleet is refused. The key of the fleet is only for role operate.
+func TestConnectNeedsTheNameOfTheFleet(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"fleet":"f","alarms":[]}`))
+		_, _ = w.Write([]byte(`{"hash_key":"k","alarms":[]}`))
 	}))
 	defer web.Close()
 	_, diagnostics := Connect(t.Context(), Options{Access: api.Config{Server: web.URL, Token: "t"}})
-	if !diagnostics.HasError() || !strings.Contains(diagnostics[0].Summary(), "the key of it") {
+	if !diagnostics.HasError() || !strings.Contains(diagnostics[0].Summary(), "did not name its fleet") {
 		t.Errorf("%v", diagnostics)
 	}
 }
