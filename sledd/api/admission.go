@@ -41,7 +41,7 @@ type Window struct {
 
 // Alarm is a kind of event that an operator has to acknowledge (contract/admission.md, Alarms).
 type Alarm struct {
-	Kind    string    `json:"kind" enum:"rival,link,window,boots,seed"`
+	Kind    string    `json:"kind" enum:"rival,link,window,boots,seed,flood"`
 	Address string    `json:"address,omitempty" doc:"That the claim spoke from. Absent: it is about the node, or about more addresses than are kept"`
 	Detail  Prose     `json:"detail" doc:"Of the newest"`
 	Since   time.Time `json:"since"`
@@ -63,7 +63,7 @@ type AckSpec struct {
 }
 
 // AlarmKinds are the kinds of alarms.
-func AlarmKinds() []string { return []string{"rival", "link", "window", "boots", "seed"} }
+func AlarmKinds() []string { return []string{"rival", "link", "window", "boots", "seed", "flood"} }
 
 // Admission is who claims to be a node, and who is admitted.
 type Admission struct {
@@ -74,7 +74,8 @@ type Admission struct {
 	Window     *Window    `json:"window,omitempty"`
 	HandedOver time.Time  `json:"handed_over,omitzero" doc:"When the machine changed hands. Nobody is admitted until a boot is expected with revoke"`
 	Incumbent  *Incumbent `json:"incumbent,omitempty"`
-	Claims     []Claim    `json:"claims" nullable:"false" doc:"Those that wait"`
+	Claims     []Claim    `json:"claims" nullable:"false" doc:"Those that wait: with evidence, and at most four of the others"`
+	Codes      []string   `json:"codes,omitempty" doc:"That were entered or seen on the console, and whose claims have not asked since and are not listed"`
 	Alarms     []Alarm    `json:"alarms" nullable:"false" doc:"Those that no operator has acknowledged"`
 }
 

@@ -65,6 +65,8 @@ type Options struct {
 	Sender *plan.Sender
 	// Relays of images.
 	Relays plan.Relays
+	// Routed: it judges addresses of loopback as if it listened on another one.
+	Routed bool
 	// Links is the neighbour table that claims are compared with.
 	Links link.Table
 	// Socket is the path of a unix socket to serve on too, as for a web server in front.
@@ -168,7 +170,8 @@ func (s *Sledd) serve(listener net.Listener) {
 	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rolloutstore.New(db),
 		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(measured, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Version: Version, Stopping: stopping, Heartbeat: s.options.Heartbeat,
-		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links}).Handler(), log)
+		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links,
+		Loopback: !s.options.Routed}).Handler(), log)
 	web.Config.ReadTimeout = cmp.Or(s.options.ReadTimeout, web.Config.ReadTimeout)
 	_ = web.Listener.Close() // the one it made itself
 	web.Listener = listener

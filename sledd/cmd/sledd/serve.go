@@ -89,7 +89,7 @@ func serve(ctx context.Context, s settings) error {
 	if err := prepare(ctx, parts.Fleet, given.token, log); err != nil {
 		return err
 	}
-	parts.Stopping = ctx
+	parts.Stopping, parts.Loopback = ctx, onLoopback(listener.Addr())
 	handler := parts.Handler() //nolint:contextcheck // requests bring their own
 	return run(ctx, listener, handler, log)
 }
@@ -206,6 +206,12 @@ func notify(state string, log *slog.Logger) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
 		log.Warn("systemd was not notified", "state", state, "error", err)
 	}
+}
+
+// onLoopback reports whether an address is one of loopback.
+func onLoopback(address net.Addr) bool {
+	tcp, is := address.(*net.TCPAddr)
+	return is && tcp.IP.IsLoopback()
 }
 
 func logger(s settings) (*slog.Logger, error) {

@@ -3,7 +3,6 @@
 package admission_test
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
@@ -180,32 +179,4 @@ func TestAContestIsRememberedForADay(t *testing.T) {
 	s.noted(s.after(1 * seconds).do(admission.Tick{}))
 	s.hello("c")
 	s.waits(s.speak("c"), admission.WantWindow, admission.WantConsole, admission.WantPerson)
-}
-
-func TestFifthClaimReplacesTheWorst(t *testing.T) {
-	s := newStory(t, admission.Proven)
-	ids := func() (list []string) {
-		for _, claim := range s.state.Claims {
-			list = append(list, claim.ID)
-		}
-		return list
-	}
-	for _, id := range []string{"a", "b", "c"} {
-		s.after(seconds).hello(id)
-	}
-	s.helloBy("process", admission.LinkOther)
-	s.do(admission.Prove{Code: "code-a", Evidence: admission.Unseen})
-	s.after(seconds).speak("b")
-	for _, step := range []struct{ id, left string }{{"d", "a b c d"}, {"e", "a b d e"}, {"f", "a d e f"}} {
-		s.after(seconds).hello(step.id)
-		var want []string
-		for _, c := range step.left {
-			if c != ' ' {
-				want = append(want, string(c))
-			}
-		}
-		if got := ids(); !reflect.DeepEqual(got, want) {
-			t.Errorf("after %s: %v, want %v", step.id, got, want)
-		}
-	}
 }

@@ -2,24 +2,33 @@
 
 package admission
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Event is something that happened to a node's admission. A new generation and the passing of time are no events: each
 // step considers them first.
 type Event interface{ apply(w *work) }
 
-// Arrive is a hello that made a claim. The claim is complete but for Since and Seen. A hello with the token of a live
-// claim is Speak.
-type Arrive struct{ Claim Claim }
+// Arrive is a hello that made a claim. The claim is complete but for Since, Seen and Epoch. A hello with the token of a
+// live claim is Speak. Bare: there is no room in the store to list it.
+type Arrive struct {
+	Claim Claim
+	Bare  bool
+}
 
-// Speak is an authenticated request of a claim or of the incumbent.
-type Speak struct{ ID string }
+// Speak is an authenticated request of the incumbent, or of a claim as its token has it: it may not be listed.
+type Speak struct{ Claim Claim }
+
+// Flood is that so many claims to be the node were made within a minute.
+type Flood struct{ Claims int }
 
 // Leave is the incumbent's report that it leaves the Sled system.
 type Leave struct{ ID string }
 
 // Describe is the facts of a claim, which it sends once.
-type Describe struct{ ID string }
+type Describe struct{ Claim Claim }
 
 // Prove is evidence for the claim with a code.
 type Prove struct {
@@ -87,11 +96,12 @@ const (
 	WindowAlarm Kind = "window"
 	BootsAlarm  Kind = "boots"
 	SeedAlarm   Kind = "seed"
+	FloodAlarm  Kind = "flood"
 )
 
 // Alarm reports whether a note is one that an operator has to acknowledge.
 func (k Kind) Alarm() bool {
-	return k == RivalAlarm || k == LinkAlarm || k == WindowAlarm || k == BootsAlarm || k == SeedAlarm
+	return slices.Contains([]Kind{RivalAlarm, LinkAlarm, WindowAlarm, BootsAlarm, SeedAlarm, FloodAlarm}, k)
 }
 
 // Note is one thing that a step did, for events.

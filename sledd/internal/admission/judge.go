@@ -21,8 +21,8 @@ type verdict struct {
 // judge decides whether a claim is admitted now.
 func (w *work) judge(claim *Claim) verdict {
 	required := w.Required(w.Node)
-	if !w.HandedOver.IsZero() {
-		return verdict{want: []Want{WantWindow}, reason: "the machine changes hands: reset it (expect with revoke)"}
+	if reason := w.closed(); reason != "" {
+		return verdict{want: []Want{WantWindow}, reason: reason}
 	}
 	if w.Incumbent != nil && !w.displaces(claim) {
 		if until := w.silentAt(); until.IsZero() || w.Now.Before(until) {
@@ -49,6 +49,14 @@ func (w *work) judge(claim *Claim) verdict {
 		return verdict{admit: true, level: Open, by: "open"}
 	}
 	return w.judgeExpected(required)
+}
+
+// closed returns why nobody is admitted at all; empty: somebody may be.
+func (w *work) closed() string {
+	if w.HandedOver.IsZero() {
+		return ""
+	}
+	return "the machine changes hands: reset it (expect with revoke)"
 }
 
 // judgeExpected decides about a claim without evidence at level expected.

@@ -161,7 +161,7 @@ func (s *setting) checkAdmission(w *world, before admission.State, event admissi
 		w.contested = false
 		return nil
 	}
-	if speak, own := event.(admission.Speak); !own || speak.ID != now.ID {
+	if speak, own := event.(admission.Speak); !own || speak.Claim.ID != now.ID {
 		return fmt.Errorf("%s admitted by %T", now.ID, event)
 	}
 	expected := w.now < w.window
@@ -203,7 +203,7 @@ func (s *setting) checkRival(w *world, before admission.State, event admission.E
 	if alarmed && w.adm.Incumbent != nil && w.adm.Incumbent.Level == admission.Expected {
 		w.contested = true
 	}
-	if !spoke || old == nil || speak.ID != old.ID || w.adm.Incumbent == nil || w.adm.Incumbent.ID != old.ID {
+	if !spoke || old == nil || speak.Claim.ID != old.ID || w.adm.Incumbent == nil || w.adm.Incumbent.ID != old.ID {
 		return nil
 	}
 	for _, claim := range w.adm.Claims {

@@ -76,7 +76,7 @@ func (s *setting) hello(w *world) error {
 // speak is the machine's request. It says hello again when its claim has ended, and leaves when it has its secrets.
 func (s *setting) speak(w *world) error {
 	w.word = w.now
-	out, err := s.apply(w, admission.Speak{ID: w.claim})
+	out, err := s.apply(w, admission.Speak{Claim: admission.Claim{ID: w.claim}})
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *setting) impostorMoves(w *world) []move {
 	for _, id := range ids {
 		if !ofMachine(id) {
 			list = append(list, move{"impostor " + id, func(w *world) error {
-				if _, err := s.apply(w, admission.Speak{ID: id}); err != nil {
+				if _, err := s.apply(w, admission.Speak{Claim: admission.Claim{ID: id}}); err != nil {
 					return err
 				}
 				return s.impostorMay(w, id)
@@ -195,7 +195,7 @@ func (s *setting) finishesByPerson(w world) error {
 	if _, err := s.apply(&w, admission.Admit{Code: w.claim}); err != nil {
 		return err
 	}
-	if _, err := s.apply(&w, admission.Speak{ID: w.claim}); err != nil {
+	if _, err := s.apply(&w, admission.Speak{Claim: admission.Claim{ID: w.claim}}); err != nil {
 		return err
 	}
 	if may := w.adm.May(w.claim, s.rules, s.nodeOf(&w), w.time()); !may.Secrets && s.claimLives(&w) {

@@ -120,7 +120,7 @@ var mutants = map[string]struct {
 	"a claim gets what the incumbent gets": {"expected", after(
 		func(_ admission.State, in admission.Input, after *admission.State) {
 			if speak, ok := in.Event.(admission.Speak); ok && after.Incumbent != nil {
-				after.Incumbent.ID = speak.ID
+				after.Incumbent.ID = speak.Claim.ID
 			}
 		})},
 }

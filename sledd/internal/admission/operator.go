@@ -21,7 +21,7 @@ func (e Leave) apply(w *work) {
 }
 
 func (e Describe) apply(w *work) {
-	claim := w.claim(func(claim *Claim) bool { return claim.ID == e.ID })
+	claim := w.present(e.Claim)
 	if claim == nil || claim.Facts {
 		return
 	}
@@ -46,10 +46,18 @@ func (e Seed) apply(w *work) {
 }
 
 func (e Show) apply(w *work) {
-	if w.console() && e.At.After(w.lastChange()) {
-		if claim := w.shown(e.Code); claim != nil && !e.At.Before(claim.Since.Truncate(time.Second)) {
-			Prove{Code: e.Code, Evidence: Console}.apply(w)
-		}
+	if !w.console() || !e.At.After(w.lastChange()) || !w.Now.Before(e.At.Add(w.Rules.ClaimAge)) {
+		return
+	}
+	claim := w.claim(func(claim *Claim) bool { return claim.Code == e.Code })
+	if w.Incumbent != nil && w.Incumbent.Code == e.Code {
+		claim = &w.Incumbent.Claim
+	}
+	switch {
+	case claim == nil:
+		w.prove(Proof{Code: e.Code, Evidence: Console, At: e.At})
+	case !slices.Contains(claim.Evidence, Console) && !e.At.Before(claim.Since.Truncate(time.Second)):
+		Prove{Code: e.Code, Evidence: Console}.apply(w)
 	}
 }
 
@@ -63,18 +71,6 @@ func (w *work) lastChange() time.Time {
 		return w.Reset
 	}
 	return later(w.Reset, w.Window.Opened)
-}
-
-// shown returns the claim, or the incumbent's, with a code that has not been seen on the console.
-func (w *work) shown(code string) *Claim {
-	claim := w.claim(func(claim *Claim) bool { return claim.Code == code })
-	if w.Incumbent != nil && w.Incumbent.Code == code {
-		claim = &w.Incumbent.Claim
-	}
-	if claim == nil || slices.Contains(claim.Evidence, Console) {
-		return nil
-	}
-	return claim
 }
 
 func (e Prove) apply(w *work) {
@@ -129,6 +125,12 @@ func (e Admit) apply(w *work) {
 		return
 	}
 	claim := w.claim(func(claim *Claim) bool { return claim.Code == e.Code })
+	if claim == nil && !e.Unseen && len(w.Claims) >= w.Rules.Claims { // it need not be listed
+		w.out.Standing, w.out.Reason = Waiting, w.closed()
+		w.prove(Proof{Code: e.Code, Evidence: Person, At: w.Now})
+		w.Boots = 0
+		return
+	}
 	if claim == nil {
 		return
 	}
@@ -145,6 +147,7 @@ func (e Refuse) apply(w *work) {
 	}
 	w.out.Standing = Waiting
 	w.note(Refused, *claim, "by an operator")
+	w.forget(claim.ID)
 	w.drop(func(claim Claim) bool { return claim.Code == e.Code })
 	if w.Incumbent != nil && w.claim(func(claim *Claim) bool { return claim.Rival }) == nil {
 		w.Incumbent.Contested = false
@@ -172,6 +175,6 @@ func (w *work) reset(reason string) {
 // void begins another epoch.
 func (w *work) void() {
 	w.drop(func(Claim) bool { return true })
-	w.Epoch, w.Reset = w.Epoch+1, w.Now
+	w.Epoch, w.Reset, w.Proofs, w.Ended = w.Epoch+1, w.Now, nil, nil
 	w.Calls++
 }

@@ -36,8 +36,16 @@ type State struct {
 	// proven.
 	Rival time.Time `json:"rival,omitzero"`
 	// Overdue: the rival has been known for so long that the alarm "window" was raised.
-	Overdue bool    `json:"overdue,omitempty"`
-	Claims  []Claim `json:"claims,omitempty"` // that wait, the oldest first
+	Overdue bool `json:"overdue,omitempty"`
+	// Claims that wait, the oldest first: those with evidence, and a sample of the others. One that is not listed lives on
+	// in its token, and is listed again when it speaks and there is room.
+	Claims []Claim `json:"claims,omitempty"`
+	// Listed is when a claim was listed last.
+	Listed time.Time `json:"listed,omitzero"`
+	// Proofs are codes of claims that are not listed, seen on the console or entered by an operator.
+	Proofs []Proof `json:"proofs,omitempty"`
+	// Ended are the IDs of claims of this epoch that are nothing any more, though their tokens are not too old.
+	Ended []string `json:"ended,omitempty"`
 	// Left is the ID of the incumbent that left the Sled system last: it may repeat that report.
 	Left string `json:"left,omitempty"`
 	// Calls counts what may admit a waiting claim. A poll that was open before is answered, so that its claim speaks.
@@ -61,9 +69,17 @@ type Window struct {
 	By     string    `json:"by"` // the act or the operator
 }
 
+// Proof is evidence for a claim that is not listed. The claim takes it with its next word.
+type Proof struct {
+	Code     string    `json:"code"`
+	Evidence Evidence  `json:"evidence"`
+	At       time.Time `json:"at"` // the second of the line, or when an operator entered it
+}
+
 // Claim is one boot that states that it is the node.
 type Claim struct {
 	ID       string     `json:"id"` // SHA-256 of the claim token
+	Epoch    int64      `json:"epoch,omitempty"`
 	Code     string     `json:"code"`
 	Nonce    string     `json:"nonce"`
 	Hello    Hello      `json:"hello"`
@@ -108,7 +124,10 @@ type Rules struct {
 	ClaimAge     time.Duration // any claim ends; an unsettled rival becomes overdue
 	IncumbentLag time.Duration // an incumbent without a word ends
 	IncumbentAge time.Duration // any incumbent ends
-	Claims       int           // of one node
+	Claims       int           // of one node that are listed
+	Listing      time.Duration // between two claims that replace others in the list
+	Proofs       int           // of each kind that are kept for claims that are not listed
+	Ended        int           // claims that are remembered as ended
 	Boots        int           // admissions without an act of an operator
 	// RivalAlarm: a rival is an alarm only, and withholds nothing.
 	RivalAlarm bool
@@ -118,7 +137,7 @@ type Rules struct {
 func DefaultRules() Rules {
 	return Rules{Silence: 30 * time.Second, Answer: 10 * time.Second, Retry: 15 * time.Minute, Hold: 5 * time.Minute,
 		ClaimIdle: 15 * time.Minute, ClaimAge: 24 * time.Hour, IncumbentLag: time.Hour, IncumbentAge: 7 * 24 * time.Hour,
-		Claims: 4, Boots: 10}
+		Claims: 4, Listing: 5 * time.Second, Proofs: 4, Ended: 8, Boots: 10}
 }
 
 // Node is what has to be known of the node beside its admission.
@@ -162,7 +181,7 @@ func (s *State) Unproven() bool {
 
 // clone copies what a step may change.
 func (s State) clone() State {
-	s.Claims = slices.Clone(s.Claims)
+	s.Claims, s.Proofs, s.Ended = slices.Clone(s.Claims), slices.Clone(s.Proofs), slices.Clone(s.Ended)
 	if s.Incumbent != nil {
 		incumbent := *s.Incumbent
 		s.Incumbent = &incumbent

@@ -53,6 +53,7 @@ func (w *work) expire() {
 	w.drop(func(claim Claim) bool {
 		return !w.Now.Before(claim.Seen.Add(w.Rules.ClaimIdle)) || !w.Now.Before(claim.Since.Add(w.Rules.ClaimAge))
 	})
+	w.Proofs = slices.DeleteFunc(w.Proofs, func(p Proof) bool { return !w.Now.Before(p.At.Add(w.Rules.ClaimAge)) })
 	if w.Window != nil && !w.Now.Before(w.Window.Ends) {
 		w.Window = nil
 	}
@@ -83,57 +84,12 @@ func (w *work) codes() string {
 func (w *work) end(reason string) {
 	w.LastWord = later(w.LastWord, w.Incumbent.Seen)
 	w.note(Left, w.Incumbent.Claim, reason)
+	w.forget(w.Incumbent.ID)
 	w.Incumbent = nil
 	w.Calls++
 }
 
 func (Tick) apply(*work) {}
-
-func (e Arrive) apply(w *work) {
-	claim := e.Claim
-	claim.Since, claim.Seen = w.Now, w.Now
-	if claim.Link == LinkOther {
-		w.note(LinkAlarm, claim, "its address belongs to "+claim.holder())
-	}
-	if !w.makeRoom(&claim) {
-		w.out.Reason = fmt.Sprintf("the node has %d claims", w.Rules.Claims)
-		return
-	}
-	w.note(Claimed, claim, "")
-	w.Claims = append(w.Claims, claim)
-	added := &w.Claims[len(w.Claims)-1]
-	w.challenge(added)
-	w.wait(w.judge(added))
-}
-
-// makeRoom drops a claim where there are too many: one with a wrong link, else the one that is silent for longest.
-// Claims with evidence go last. It fails when all others are worth more than the new one.
-func (w *work) makeRoom(added *Claim) bool {
-	if len(w.Claims) < w.Rules.Claims {
-		return true
-	}
-	worst := slices.MinFunc(w.Claims, func(a, b Claim) int {
-		if order := a.rank() - b.rank(); order != 0 {
-			return order
-		}
-		return a.Seen.Compare(b.Seen)
-	})
-	if worst.rank() > added.rank() {
-		return false
-	}
-	w.drop(func(claim Claim) bool { return claim.ID == worst.ID })
-	return true
-}
-
-func (c *Claim) rank() int {
-	switch {
-	case len(c.Evidence) > 0:
-		return 2
-	case c.Link == LinkOther:
-		return 0
-	}
-	return 1
-}
 
 // challenge records a request from a second claim; the incumbent must now prove that it is alive.
 func (w *work) challenge(claim *Claim) {
@@ -148,11 +104,11 @@ func (w *work) challenge(claim *Claim) {
 }
 
 func (e Speak) apply(w *work) {
-	if w.Incumbent != nil && w.Incumbent.ID == e.ID {
+	if w.Incumbent != nil && w.Incumbent.ID == e.Claim.ID {
 		w.answered()
 		return
 	}
-	claim := w.claim(func(claim *Claim) bool { return claim.ID == e.ID })
+	claim := w.present(e.Claim)
 	if claim == nil {
 		return
 	}

@@ -151,8 +151,11 @@ func TestClaimsEnd(t *testing.T) {
 		t.Errorf("at %s: %+v", s.now.Sub(epoch), out)
 	}
 	s.hello("b")
-	if out := s.after(15 * time.Minute).speak("b"); out.Standing != admission.Unknown || len(s.state.Claims) != 0 {
-		t.Errorf("a silent claim: %+v", out)
+	if s.after(15 * time.Minute).do(admission.Tick{}); len(s.state.Claims) != 0 {
+		t.Errorf("a silent claim is listed: %+v", s.state.Claims)
+	}
+	if out := s.speak("b"); out.Standing != admission.Waiting || len(s.state.Claims) != 1 {
+		t.Errorf("it speaks again: %+v", out)
 	}
 }
 
@@ -197,7 +200,7 @@ func TestUnknownCodesChangeNothing(t *testing.T) {
 	s.window(time.Hour).enter("a")
 	s.hello("b")
 	before := s.state
-	for _, event := range []admission.Event{admission.Speak{ID: "x"}, admission.Leave{ID: "b"},
+	for _, event := range []admission.Event{admission.Speak{Claim: admission.Claim{ID: "x"}}, admission.Leave{ID: "b"},
 		admission.Refuse{Code: "x"}, admission.Admit{Code: "x"},
 		admission.Prove{Code: "x", Evidence: admission.Console}} {
 		if out := s.do(event); out.Standing != admission.Unknown || !reflect.DeepEqual(s.state, before) {

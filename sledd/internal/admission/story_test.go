@@ -20,11 +20,12 @@ type story struct {
 	rules admission.Rules
 	node  admission.Node
 	now   time.Time
+	made  map[string]admission.Claim // what the tokens of claims hold
 }
 
 func newStory(t *testing.T, level admission.Level) *story {
 	t.Helper()
-	return &story{t: t, rules: admission.DefaultRules(), now: epoch,
+	return &story{t: t, rules: admission.DefaultRules(), now: epoch, made: map[string]admission.Claim{},
 		node: admission.Node{Level: level, Generation: 3, Unfinished: true}}
 }
 
@@ -54,13 +55,18 @@ func (s *story) hello(id string) admission.Outcome { return s.helloBy(id, admiss
 
 func (s *story) helloBy(id string, link admission.Link, evidence ...admission.Evidence) admission.Outcome {
 	s.t.Helper()
-	return s.do(admission.Arrive{Claim: admission.Claim{ID: id, Code: "code-" + id, Address: "address-" + id, Link: link,
-		Evidence: evidence}})
+	claim := admission.Claim{ID: id, Code: "code-" + id, Address: "address-" + id, Link: link, Since: s.now,
+		Epoch: s.state.Epoch}
+	s.made[id] = claim
+	claim.Evidence = evidence
+	return s.do(admission.Arrive{Claim: claim})
 }
 
 func (s *story) speak(id string) admission.Outcome {
 	s.t.Helper()
-	return s.do(admission.Speak{ID: id})
+	claim := s.made[id]
+	claim.ID = id
+	return s.do(admission.Speak{Claim: claim})
 }
 
 func (s *story) window(d time.Duration) *story {

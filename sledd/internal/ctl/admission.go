@@ -4,11 +4,13 @@ package ctl
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
@@ -96,6 +98,10 @@ func (a *app) admit(ctx context.Context, client *api.Client, node string, spec a
 	shown, err := client.Admit(ctx, node, spec)
 	if err != nil {
 		return err
+	}
+	if code, err := admission.ParseCode(spec.Code); err == nil && slices.Contains(shown.Codes, code) {
+		return a.done(shown, "more machines claim to be it than are listed; that with code "+code+
+			" becomes the node by its next request")
 	}
 	return a.done(shown, "its next request makes the machine the node")
 }

@@ -249,6 +249,9 @@ func (f *Fleet) shownAdmission(tx *nodetx.Tx) api.Admission {
 	for _, claim := range state.Claims {
 		shown.Claims = append(shown.Claims, shownClaim(claim))
 	}
+	for _, proof := range state.Proofs {
+		shown.Codes = append(shown.Codes, proof.Code)
+	}
 	if window := state.Window; window != nil {
 		shown.Window = &api.Window{Opened: window.Opened, Ends: window.Ends, By: window.By}
 	}

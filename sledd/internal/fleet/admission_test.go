@@ -36,7 +36,7 @@ func (r *rack) hello(i int, code string) {
 // speaks is a poll of a claim, and returns whether it is admitted.
 func (r *rack) speaks(i int, code string) bool {
 	r.Helper()
-	return r.step(i, admission.Speak{ID: "id-" + code}).Standing == admission.Admitted
+	return r.step(i, admission.Speak{Claim: admission.Claim{ID: "id-" + code}}).Standing == admission.Admitted
 }
 
 func (r *rack) state(i int, want string) api.Admission {

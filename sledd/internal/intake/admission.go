@@ -51,7 +51,7 @@ func (tx *nodeTx) recordIncumbentRequest(record *token.Record) error {
 		tx.Admission().Generation == tx.Generation() {
 		return nil
 	}
-	if tx.step(admission.Speak{ID: record.Claim}).Standing != admission.Admitted {
+	if tx.step(admission.Speak{Claim: admission.Claim{ID: record.Claim}}).Standing != admission.Admitted {
 		return refusal.New(refusal.Unauthorized, "the claim of this token has ended: say hello again")
 	}
 	return nil
@@ -59,20 +59,15 @@ func (tx *nodeTx) recordIncumbentRequest(record *token.Record) error {
 
 // recordRequest stores when a claim, or the incumbent that it has become, last made a request. One that follows a
 // recorded one within moments is not stored: anybody may send it.
-func (tx *nodeTx) recordRequest(id string) (out admission.Outcome, recorded bool) {
-	var before time.Time
-	for _, claim := range tx.Admission().Claims {
-		if claim.ID == id {
-			before = claim.Seen
-		}
-	}
-	out = tx.step(admission.Speak{ID: id})
-	if out.Standing != admission.Waiting || tx.Now.Sub(before) >= recordEvery {
-		return out, true
+func (tx *nodeTx) recordRequest(claim admission.Claim) (out admission.Outcome, recorded bool) {
+	before, listed := claim.Seen, tx.lists(claim.ID)
+	out = tx.step(admission.Speak{Claim: claim})
+	if out.Standing != admission.Waiting || !listed || tx.Now.Sub(before) >= recordEvery {
+		return out, out.Standing != admission.Waiting || tx.lists(claim.ID)
 	}
 	for i := range tx.Admission().Claims {
-		if claim := &tx.Admission().Claims[i]; claim.ID == id {
-			claim.Seen = before
+		if shown := &tx.Admission().Claims[i]; shown.ID == claim.ID {
+			shown.Seen = before
 		}
 	}
 	return out, false

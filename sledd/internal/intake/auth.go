@@ -50,6 +50,9 @@ func (in *Intake) Authenticate(ctx context.Context, address, bearer string) erro
 // checkToken reads from the store whether a token is live.
 func (in *Intake) checkToken(ctx context.Context, address, bearer string) error {
 	if token.IsClaim(bearer) {
+		if err := in.readClaimKey(ctx); err != nil {
+			return err
+		}
 		tx, err := in.load(ctx, address)
 		if err == nil {
 			_, err = tx.claimOf(bearer)

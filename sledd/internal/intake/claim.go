@@ -52,13 +52,16 @@ func (in *Intake) pollClaim(ctx context.Context, mac, bearer string, wait time.D
 // of those so far.
 func (in *Intake) pollClaimOnce(ctx context.Context, mac, bearer string) (answer Answer, pause time.Duration,
 	calls int64, err error) {
+	if err = in.readClaimKey(ctx); err != nil {
+		return answer, 0, 0, err
+	}
 	err = in.update(ctx, mac, nil, func(tx *nodeTx) error {
 		answer, pause = Answer{}, maxPause
 		claim, err := tx.claimOf(bearer)
 		if err != nil {
 			return err
 		}
-		out, recorded := tx.recordRequest(claim.ID)
+		out, recorded := tx.recordRequest(claim)
 		if recorded && (out.Standing == admission.Admitted || tx.Node() == nil) {
 			tx.Status().Seen = tx.Now
 		}

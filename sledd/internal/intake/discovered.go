@@ -4,9 +4,11 @@ package intake
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/limit"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -29,9 +31,16 @@ const (
 // newcomers is the rate of machines, over the whole site, that are discovered.
 var newcomers = limit.Rate{Burst: 500, Every: time.Second / 20}
 
-// newcomersOfAddress is the rate of those from one address. In a day, after which a silent machine is forgotten, one
-// address takes fewer places than there are for machines with facts.
-var newcomersOfAddress = limit.Rate{Burst: 256, Every: 10 * time.Second}
+// newcomersOfAddress is the rate of those from one address, and newcomersOfNetwork that of those behind routers from
+// one /24 or /64. In a day, after which a silent machine is forgotten, neither takes as many places as there are for
+// machines with facts.
+var (
+	newcomersOfAddress = limit.Rate{Burst: 256, Every: 10 * time.Second}
+	newcomersOfNetwork = limit.Rate{Burst: 512, Every: 10 * time.Second}
+)
+
+// nearShare of the places for machines with facts is kept for those on a link of the boot server: 1 / nearShare.
+const nearShare = 4
 
 // Tidy forgets discovered machines that were not seen for a day, until the context ends.
 func (in *Intake) Tidy(ctx context.Context) {
@@ -70,12 +79,19 @@ func (in *Intake) forget(ctx context.Context, machine events.Discovered) error {
 }
 
 // discover makes room for a machine that is seen for the first time: the one without facts that was seen longest ago is
-// forgotten for it.
-func (in *Intake) discover(ctx context.Context, address string) error {
-	if address != "" && !in.newcomersOf.Allow(address, in.DB.Now(), 1) {
-		return refusal.New(refusal.TooMany, "%s claims to be too many machines that are not declared: wait", address)
+// forgotten for it. Those behind routers use up no budget of those on a link of the boot server.
+func (in *Intake) discover(ctx context.Context, claim admission.Claim) error {
+	now, address, near := in.DB.Now(), claim.Address, claim.Link == admission.LinkSame
+	if claim.Link == admission.LinkOther {
+		return refusal.New(refusal.Forbidden, "the address %s belongs to another machine: a machine that is not declared "+
+			"is discovered only by its own MAC", address)
 	}
-	if !in.newcomers.Allow("", in.DB.Now(), 1) {
+	if address != "" && !in.newcomersOf.Allow(address, now, 1) ||
+		address != "" && !near && !in.newcomersOfNetwork.Allow(networkOf(address), now, 1) {
+		return refusal.New(refusal.TooMany, "%s, or its network, claims to be too many machines that are not declared: "+
+			"wait", address)
+	}
+	if !in.newcomers.Allow(string(claim.Link), now, 1) {
 		return refusal.New(refusal.Busy, "too many machines are discovered at the same time; try again")
 	}
 	bare, _ := in.discovered()
@@ -85,11 +101,29 @@ func (in *Intake) discover(ctx context.Context, address string) error {
 	return in.forget(ctx, oldest(bare))
 }
 
+// networkOf returns the /24 or /64 of an address.
+func networkOf(address string) string {
+	parsed, err := netip.ParseAddr(address)
+	if err != nil {
+		return ""
+	}
+	bits := 64
+	if parsed.Is4() {
+		bits = 24
+	}
+	network, _ := parsed.Prefix(bits) // fits
+	return network.String()
+}
+
 // describe makes room for a discovered machine that sends facts for the first time. One that polls is not forgotten for
 // it.
-func (in *Intake) describe(ctx context.Context) error {
+func (in *Intake) describe(ctx context.Context, link admission.Link) error {
 	_, described := in.discovered()
-	if len(described) < in.maxDiscovered {
+	room := in.maxDiscovered
+	if link != admission.LinkSame {
+		room -= room / nearShare
+	}
+	if len(described) < room {
 		return nil
 	}
 	machine := oldest(described)

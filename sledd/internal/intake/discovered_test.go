@@ -177,6 +177,54 @@ func TestAnAddressHasFewNewMachines(t *testing.T) {
 	}
 }
 
+// TestANetworkHasFewNewMachines: those behind its router do not shut out those on a link of the boot server, and whose
+// address belongs to another MAC is not discovered at all.
+func TestANetworkHasFewNewMachines(t *testing.T) {
+	m := newMachine(t, nil)
+	m.SetRoom(2000, 4)
+	go m.Hub.Run(t.Context())
+	claim := func(address string, i int, link admission.Link) (string, error) {
+		from := intake.Source{Address: address, Link: func([]string) (admission.Link, string) { return link, "" }}
+		_, bearer, err := m.Hello(m.Context(), stranger(i), "", admission.Hello{Boot: "b", NIC: stranger(i)}, from)
+		return bearer, err
+	}
+	_, err := claim("192.0.2.1", 0, admission.LinkOther)
+	m.refused("a wrong link", err, refusal.Forbidden)
+	taken := 0
+	for i := range 600 {
+		_, err := claim(fmt.Sprintf("192.0.2.%d", i%200), i, admission.LinkUnknown)
+		m.after(40 * time.Millisecond)
+		if err == nil {
+			taken++
+		} else {
+			m.refused("another machine", err, refusal.TooMany)
+		}
+	}
+	if taken < 512 || taken > 520 {
+		t.Errorf("%d machines of one network were taken, want 512", taken)
+	}
+	for i, c := range []struct {
+		address string
+		link    admission.Link
+		room    bool
+	}{{"192.0.3.1", admission.LinkUnknown, true}, {"2001:db8::1", admission.LinkUnknown, true},
+		{"2001:db8:0:1::1", admission.LinkUnknown, true}, {"198.51.100.1", admission.LinkUnknown, false},
+		{"192.0.2.1", admission.LinkSame, true}} {
+		bearer, err := claim(c.address, 1000+i, c.link)
+		if err != nil {
+			t.Fatalf("%s: %v", c.address, err)
+		}
+		if err := m.tell(1000+i, bearer, "b"); (err == nil) != c.room {
+			t.Errorf("facts from %s: %v", c.address, err)
+		}
+		m.await("its facts", func() bool {
+			return !c.room || slices.ContainsFunc(m.Hub.Discovered(), func(d events.Discovered) bool {
+				return d.MAC == stranger(1000+i) && d.Facts
+			})
+		})
+	}
+}
+
 func TestNewMachinesAreTakenAtARate(t *testing.T) {
 	m := newMachine(t, nil)
 	taken := 0

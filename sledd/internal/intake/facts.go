@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
@@ -21,6 +22,9 @@ import (
 // depend on the binding.
 func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report.Hardware) (string, error) {
 	renewed, facts := "", hardware.Facts
+	if err := in.readClaimKey(ctx); err != nil {
+		return "", err
+	}
 	err := in.update(ctx, mac, []nodetx.Want{nodetx.Facts}, func(tx *nodeTx) error {
 		if token.IsClaim(bearer) {
 			var taken bool
@@ -41,7 +45,7 @@ func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report
 		if old != nil && old.BootID == facts.BootID && sameDisks(old.Disks, facts.Disks) {
 			return nil // sent again
 		}
-		if err := in.takesFacts(ctx, tx); err != nil {
+		if err := in.takesFacts(ctx, tx, tx.linkOf(bearer)); err != nil {
 			return err
 		}
 		facts.Time, facts.Missing = tx.Now, old.MissingIn(&facts)
@@ -60,19 +64,32 @@ func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report
 	return renewed, err
 }
 
+// linkOf returns what is known of the link of a sender: of the incumbent, or of a claim.
+func (tx *nodeTx) linkOf(bearer string) admission.Link {
+	if token.IsClaim(bearer) {
+		if claim, err := tx.claimOf(bearer); err == nil {
+			return claim.Link
+		}
+	}
+	if incumbent := tx.Admission().Incumbent; incumbent != nil {
+		return incumbent.Link
+	}
+	return admission.LinkUnknown
+}
+
 func sameDisks(a, b []map[string]nodetext.Identifier) bool {
 	return slices.EqualFunc(a, b, maps.Equal[map[string]nodetext.Identifier])
 }
 
 // takesFacts refuses facts that come too often, or for which there is no room.
-func (in *Intake) takesFacts(ctx context.Context, tx *nodeTx) error {
+func (in *Intake) takesFacts(ctx context.Context, tx *nodeTx, link admission.Link) error {
 	if !in.facts.Allow(tx.MAC, tx.Now, 1) {
 		return refusal.New(refusal.TooMany, "node %s sends facts too often", tx.MAC)
 	}
 	if tx.Node() != nil || tx.Facts() != nil {
 		return nil
 	}
-	return in.describe(ctx)
+	return in.describe(ctx, link)
 }
 
 // takesLog refuses a log when the node, or all together, have stored enough.

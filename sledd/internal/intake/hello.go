@@ -4,8 +4,6 @@ package intake
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"slices"
 	"time"
 
@@ -33,8 +31,14 @@ type Source struct {
 // returned.
 func (in *Intake) Hello(ctx context.Context, nic, bearer string, hello admission.Hello,
 	from Source) (answer admission.Answer, issued string, err error) {
+	if err = in.countHello(ctx, nic, bearer); err != nil {
+		return answer, "", err
+	}
 	if !in.mayHello(nic, bearer, from) { // before anything is read: most of a flood ends here
 		return answer, "", refusal.New(refusal.TooMany, "%s claims to be node %s too often: wait", from.Address, nic)
+	}
+	if err = in.readClaimKey(ctx); err != nil {
+		return answer, "", err
 	}
 	err = in.DB.UpdateOf(ctx, nic, in.unit(func(tx *nodeTx) error {
 		answer, issued = admission.Answer{}, ""
@@ -46,10 +50,7 @@ func (in *Intake) Hello(ctx context.Context, nic, bearer string, hello admission
 		if err != nil {
 			return err
 		}
-		if err := tx.mayClaim(ctx, from, evidence); err != nil {
-			return err
-		}
-		answer, issued, err = tx.newClaim(hello, from, evidence)
+		answer, issued, err = tx.newClaim(ctx, hello, from, evidence)
 		return err
 	}))
 	if err == nil {
@@ -73,33 +74,11 @@ func (tx *nodeTx) sameClaim(bearer string, hello admission.Hello) (admission.Ans
 		return admission.Answer{}, refusal.New(refusal.Unauthorized,
 			"the claim token is of another boot: say hello without it")
 	}
-	out, _ := tx.recordRequest(claim.ID)
+	out, _ := tx.recordRequest(claim)
 	if out.Standing == admission.Unknown {
 		return admission.Answer{}, refusal.New(refusal.Unauthorized, "the claim has ended: say hello without its token")
 	}
 	return tx.answer(claim, out), nil
-}
-
-// claimOf finds the claim of a claim token, or the incumbent that it has become.
-func (tx *nodeTx) claimOf(bearer string) (admission.Claim, error) {
-	if err := owned(tx.MAC, bearer); err != nil {
-		return admission.Claim{}, err
-	}
-	state := tx.Admission()
-	for _, claim := range state.Claims {
-		if token.Same(bearer, claim.ID) {
-			return claim, nil
-		}
-	}
-	if now := state.Incumbent; now != nil && token.Same(bearer, now.ID) {
-		entered := func(record token.Record) bool { return record.Claim == now.ID && record.Used }
-		if slices.ContainsFunc(tx.Tokens(), entered) {
-			return admission.Claim{}, refusal.New(refusal.Unauthorized,
-				"the claim is admitted and has used its boot token: use that one, or say hello again")
-		}
-		return now.Claim, nil
-	}
-	return admission.Claim{}, refusal.New(refusal.Unauthorized, "the claim is unknown or has ended: say hello again")
 }
 
 // ticket returns the evidence that comes with a hello. A ticket serves one boot.
@@ -118,50 +97,63 @@ func (tx *nodeTx) ticket(bearer string, hello admission.Hello) ([]admission.Evid
 	return []admission.Evidence{admission.Ticket}, nil
 }
 
-// mayClaim refuses claims beyond the budgets of those who are not admitted. A declared node has room for one claim
-// without evidence even if others fill the store.
-func (tx *nodeTx) mayClaim(ctx context.Context, from Source, evidence []admission.Evidence) error {
-	tx.step(admission.Tick{})
-	if len(evidence) == 0 && (tx.Node() == nil || len(tx.Admission().Claims) > 0) {
-		if err := tx.in.Capacity.Allow(capacity.Claims); err != nil {
-			return err
-		}
-	}
-	for _, claim := range tx.Admission().Claims {
-		if from.Address != "" && claim.Address == from.Address && tx.Now.Before(claim.Since.Add(helloPause)) {
-			return refusal.New(refusal.TooMany, "%s claimed to be this node %s ago: wait", from.Address,
-				tx.Now.Sub(claim.Since).Round(time.Second))
+// mayClaim refuses claims beyond the budgets of those who are not admitted.
+func (tx *nodeTx) mayClaim(ctx context.Context, claim admission.Claim) error {
+	for _, other := range tx.Admission().Claims {
+		if claim.Address != "" && other.Address == claim.Address && tx.Now.Before(other.Since.Add(helloPause)) {
+			return refusal.New(refusal.TooMany, "%s claimed to be this node %s ago: wait", claim.Address,
+				tx.Now.Sub(other.Since).Round(time.Second))
 		}
 	}
 	if tx.Known() {
 		return nil
 	}
-	return tx.in.discover(ctx, from.Address)
+	return tx.in.discover(ctx, claim)
 }
 
-// newClaim adds a claim to those of the node.
-func (tx *nodeTx) newClaim(hello admission.Hello, from Source,
+// bare reports whether there is no room to store a claim beside others. A node that is not declared needs room.
+func (tx *nodeTx) bare(claim admission.Claim) (bool, error) {
+	if len(claim.Evidence) > 0 || tx.Node() != nil && len(tx.Admission().Claims) == 0 {
+		return false, nil
+	}
+	err := tx.in.Capacity.Allow(capacity.Claims)
+	if tx.Node() == nil {
+		return false, err
+	}
+	return err != nil, nil
+}
+
+// newClaim makes a claim to be the node.
+func (tx *nodeTx) newClaim(ctx context.Context, hello admission.Hello, from Source,
 	evidence []admission.Evidence) (admission.Answer, string, error) {
-	text, record := token.Mint(token.Claim, tx.MAC, 0, tx.Now, tx.in.DB.Policy.ClaimAge())
 	hello.UUID, hello.Serial = nodetext.WithoutTokens(hello.UUID), nodetext.WithoutTokens(hello.Serial)
-	var code [5]byte
-	var nonce [32]byte
-	_, _ = rand.Read(code[:]) // never fails: the Go runtime ends the process first
-	_, _ = rand.Read(nonce[:])
-	claim := admission.Claim{ID: record.SHA256, Code: admission.Code(code), Nonce: hex.EncodeToString(nonce[:]),
-		Hello: hello, Address: from.Address, Link: admission.LinkUnknown, Evidence: evidence}
+	claim := admission.Claim{Hello: hello, Address: from.Address, Link: admission.LinkUnknown, Evidence: evidence}
 	if from.Link != nil {
 		claim.Link, claim.Holder = from.Link(tx.Interfaces())
 	}
-	out := tx.step(admission.Arrive{Claim: claim})
-	if out.Standing == admission.Unknown {
-		return admission.Answer{}, "", refusal.New(refusal.TooMany, "%s: wait", out.Reason)
+	tx.step(admission.Tick{})
+	bare, err := tx.bare(claim)
+	if err == nil {
+		err = tx.mayClaim(ctx, claim)
 	}
-	if tx.Node() == nil {
+	if err != nil {
+		return admission.Answer{}, "", err
+	}
+	text, err := tx.sealClaim(&claim)
+	if err != nil {
+		return admission.Answer{}, "", err
+	}
+	out := tx.step(admission.Arrive{Claim: claim, Bare: bare})
+	if tx.Node() == nil && tx.lists(claim.ID) {
 		tx.Status().Seen = tx.Now
 		tx.Enter(api.Discovered)
 	}
 	return tx.answer(claim, out), text, nil
+}
+
+// lists reports whether a claim is among those that are stored.
+func (tx *nodeTx) lists(id string) bool {
+	return slices.ContainsFunc(tx.Admission().Claims, func(claim admission.Claim) bool { return claim.ID == id })
 }
 
 func (tx *nodeTx) answer(claim admission.Claim, out admission.Outcome) admission.Answer {
@@ -177,7 +169,7 @@ func (tx *nodeTx) describeClaim(bearer string) (boot string, taken bool, err err
 	if err != nil {
 		return "", false, err
 	}
-	switch out, _ := tx.recordRequest(claim.ID); {
+	switch out, _ := tx.recordRequest(claim); {
 	case out.Standing == admission.Admitted:
 		tx.SentBy(claim.ID)
 		return tx.bootToken(claim.ID), true, nil
@@ -187,7 +179,7 @@ func (tx *nodeTx) describeClaim(bearer string) (boot string, taken bool, err err
 	case tx.Node() != nil:
 		return "", false, nil
 	}
-	if tx.step(admission.Describe{ID: claim.ID}).Standing == admission.Unknown {
+	if tx.step(admission.Describe{Claim: claim}).Standing == admission.Unknown {
 		return "", false, refusal.New(refusal.TooMany, "the claim has sent its facts")
 	}
 	return "", true, nil

@@ -5,6 +5,7 @@ package intake
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/imagefile"
@@ -71,8 +72,11 @@ type Intake struct {
 	slots chan struct{} // for polls
 
 	live                   live
+	claimKey               atomic.Pointer[claimKey]
+	floods                 floods
 	claimPolls             openPolls
 	newcomers, newcomersOf *limit.Keyed
+	newcomersOfNetwork     *limit.Keyed
 	hellos, facts, logs    *limit.Keyed
 	maxBare, maxDiscovered int
 }
@@ -92,7 +96,8 @@ func New(options Options) *Intake {
 		options.Uploads = &Uploads{}
 	}
 	return &Intake{Options: options, slots: make(chan struct{}, pollSlots),
-		newcomers: limit.New(newcomers), newcomersOf: limit.New(newcomersOfAddress), hellos: limit.New(helloRate),
+		newcomers: limit.New(newcomers), newcomersOf: limit.New(newcomersOfAddress),
+		newcomersOfNetwork: limit.New(newcomersOfNetwork), hellos: limit.New(helloRate),
 		facts: limit.New(factsRate), logs: limit.New(logRate),
 		maxBare: defaultBare, maxDiscovered: defaultDiscovered}
 }

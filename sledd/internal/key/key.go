@@ -32,6 +32,9 @@ const (
 	Admissions = Root + "admissions/"
 )
 
+// ClaimKey is the key that seals claims.
+const ClaimKey = Root + "claim-key"
+
 // Fleet is the identity of the fleet.
 const Fleet = Root + "fleet"
 

@@ -106,6 +106,11 @@ func (tx *Tx) noteText(note admission.Note) api.Prose {
 	return nodetext.Clean(text)
 }
 
+// Holds reports whether a claim that is not listed is one of the node.
+func (p Policy) Holds(tx *Tx, claim admission.Claim) bool {
+	return tx.Admission().Holds(claim, tx.Now, p.rules())
+}
+
 // Required returns the level that a claim to be the node must reach.
 func (p Policy) Required(tx *Tx) admission.Level { return tx.Admission().Required(p.node(tx)) }
 
@@ -116,6 +121,3 @@ func (p Policy) May(tx *Tx, id string) admission.Rights {
 
 // RivalTime is how long secrets are withheld at level expected.
 func (p Policy) RivalTime() time.Duration { return p.rules().Hold }
-
-// ClaimAge is how long a claim lives.
-func (p Policy) ClaimAge() time.Duration { return p.rules().ClaimAge }

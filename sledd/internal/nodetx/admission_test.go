@@ -33,7 +33,7 @@ func TestAnAdmissionIsStoredWhole(t *testing.T) {
 	update(t, db, node, func(tx *nodetx.Tx) {
 		step(tx, arrive(record.SHA256))
 		step(tx, admission.Expect{For: time.Minute, By: "power"})
-		step(tx, admission.Speak{ID: record.SHA256})
+		step(tx, admission.Speak{Claim: admission.Claim{ID: record.SHA256}})
 		step(tx, arrive("other"))
 	})
 	tx := load(t, db, node)
@@ -53,11 +53,11 @@ func TestOfTwoClaimsAtOnceOneIsAdmitted(t *testing.T) {
 		if attempts++; attempts == 1 { // another sledd is quicker
 			update(t, db, node, func(tx *nodetx.Tx) {
 				step(tx, arrive("b"))
-				second = step(tx, admission.Speak{ID: "b"})
+				second = step(tx, admission.Speak{Claim: admission.Claim{ID: "b"}})
 			})
 		}
 		step(tx, arrive("a"))
-		first = step(tx, admission.Speak{ID: "a"})
+		first = step(tx, admission.Speak{Claim: admission.Claim{ID: "a"}})
 	})
 	if attempts != 2 || first.Standing != admission.Waiting || second.Standing != admission.Admitted {
 		t.Errorf("%d attempts, a: %+v, b: %+v", attempts, first, second)
@@ -77,7 +77,7 @@ func TestOfManyClaimsAtOnceOneIsAdmitted(t *testing.T) {
 			id := string(rune('a' + i))
 			err := db.Update(t.Context(), node, nil, func(tx *nodetx.Tx) error {
 				step(tx, arrive(id))
-				outcomes[i] = step(tx, admission.Speak{ID: id})
+				outcomes[i] = step(tx, admission.Speak{Claim: admission.Claim{ID: id}})
 				return nil
 			})
 			if err != nil {

@@ -118,3 +118,26 @@ func TestLinkOfAClaim(t *testing.T) {
 		t.Errorf("%q", alarms)
 	}
 }
+
+// TestAProcessOnTheBootServerIsNoNode: its claims have an address, and a budget.
+func TestAProcessOnTheBootServerIsNoNode(t *testing.T) {
+	s := runWith(t, sleddtest.Options{Routed: true})
+	s.Declare(1)
+	hello := func(mac string) int {
+		text := "hello 1\nboot id=b1 nic=" + strings.ReplaceAll(mac, "-", ":") + "\n"
+		return s.AskBehind("POST", "/node/v1/"+mac+"/hello", "", text, "X-Forwarded-For", "127.0.0.1").Status
+	}
+	if got := hello("52-54-00-77-00-01"); got != 200 {
+		t.Fatal(got)
+	}
+	if got := hello("52-54-00-77-00-01"); got != 429 {
+		t.Errorf("another claim at once: %d", got)
+	}
+	if got := hello("52-54-00-77-00-09"); got != 403 {
+		t.Errorf("a machine that is not declared: %d", got)
+	}
+	claims := as[api.Admission](t, s.admin(200, "GET", "/v1/nodes/n1/admission", nil)).Claims
+	if len(claims) != 1 || claims[0].Address != "127.0.0.1" || claims[0].Link != "other" {
+		t.Errorf("%+v", claims)
+	}
+}

@@ -54,11 +54,16 @@ func readHello(w http.ResponseWriter, r *http.Request) (admission.Hello, int, er
 }
 
 // source is the sender of a request. An address that cannot be compared with the claimed MACs is not known to be
-// wrong.
+// wrong. A process on this machine is no node, unless sledd listens for such processes alone.
 func (s *Server) source(ctx context.Context) intake.Source {
 	peer := origin.Of(ctx).Address
-	if !peer.IsValid() || peer.IsLoopback() {
+	switch {
+	case !peer.IsValid(), peer.IsLoopback() && s.Loopback:
 		return intake.Source{}
+	case peer.IsLoopback():
+		return intake.Source{Address: peer.String(), Link: func([]string) (admission.Link, string) {
+			return admission.LinkOther, ""
+		}}
 	}
 	return intake.Source{Address: peer.String(), Link: func(claimed []string) (admission.Link, string) {
 		of, holder, err := link.Check(s.Links, peer, claimed)

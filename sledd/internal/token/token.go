@@ -21,12 +21,11 @@ import (
 // Purpose of a node's token.
 type Purpose string
 
-// A boot token is the Sled system's; an operational token is the installed system's. A claim token is that of a machine
-// that is not admitted yet; its record is the claim. A ticket proves one claim.
+// A boot token is the Sled system's; an operational token is the installed system's. A ticket proves one claim. The
+// token of a machine that is not admitted yet has no record: see ClaimKey.
 const (
 	Boot        Purpose = "boot"
 	Operational Purpose = "operational"
-	Claim       Purpose = "claim"
 	Ticket      Purpose = "ticket"
 )
 
@@ -56,7 +55,10 @@ func (r Record) Stale(now time.Time) bool {
 	return now.After(r.Issued.Add(r.Expires.Sub(r.Issued) / 2))
 }
 
-var form = regexp.MustCompile(`^sled([bcot])_([0-9a-f]{12})_(0|[1-9][0-9]{0,18})_([0-9a-f]{64})$`)
+var (
+	form      = regexp.MustCompile(`^sled([bot])_([0-9a-f]{12})_(0|[1-9][0-9]{0,18})_([0-9a-f]{64})$`)
+	claimForm = regexp.MustCompile(`^sledc_([0-9a-f]{12})_0_([0-9a-f]{64,234})$`)
+)
 
 // Mint makes a token for a node and the record to store.
 func Mint(purpose Purpose, address string, generation int64, now time.Time, life time.Duration) (string, Record) {
@@ -101,11 +103,13 @@ func Same(text, hash string) bool {
 // Owner returns the MAC (hexadecimal digits only) that a token names, and whether it has the form
 // of a node's token at all.
 func Owner(text string) (string, bool) {
-	parts := form.FindStringSubmatch(text)
-	if parts == nil {
-		return "", false
+	if parts := claimForm.FindStringSubmatch(text); parts != nil {
+		return parts[1], true
 	}
-	return parts[2], true
+	if parts := form.FindStringSubmatch(text); parts != nil {
+		return parts[2], true
+	}
+	return "", false
 }
 
 // Find returns the index of the live record of a token, or -1. All records are compared, whichever fits.
@@ -132,10 +136,7 @@ func Add(records []Record, record Record, now time.Time) []Record {
 }
 
 // IsClaim reports whether a text has the form of a claim token.
-func IsClaim(text string) bool {
-	parts := form.FindStringSubmatch(text)
-	return parts != nil && parts[1] == "c"
-}
+func IsClaim(text string) bool { return claimForm.MatchString(text) }
 
 // WithoutClaim drops the boot tokens of a claim.
 func WithoutClaim(records []Record, claim string) []Record {
