@@ -87,48 +87,76 @@ static int write_table(struct tree *tree, const char *disk, const char *table, s
 	return r;
 }
 
+// The value of a line NAME="value"; empty: there is none.
+static void value_of(const char *text, const char *name, char *ret, size_t size) {
+	size_t n = strlen(name);
+
+	*ret = 0;
+	for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL)
+		if (!strncmp(line, name, n) && line[n] == '=' && line[n + 1] == '"')
+			snprintf(ret, size, "%.*s", (int)strcspn(line + n + 2, "\"\n"), line + n + 2);
+}
+
+// 1: it is no swap that was saved.
 static int write_swap(struct tree *tree, const char *name, unsigned number, struct fault *fault) {
 	cleanup_free char *text = NULL;
-	const char *uuid;
-	char file[64];
+	char file[64], uuid[64], label[64];
 
 	snprintf(file, sizeof(file), "swappt-%s.info", name);
 	if (read_text(tree, file, &text) < 0)
 		return 1;
-	if ((uuid = strstr(text, "UUID=\"")))
-		text[(size_t)(uuid - text) + 6 + strcspn(uuid + 6, "\"")] = 0;
-	return tree_write_swap(tree, number, uuid ? uuid + 6 : NULL, fault);
+	value_of(text, "UUID", uuid, sizeof(uuid));
+	value_of(text, "LABEL", label, sizeof(label));
+	return tree_write_swap(tree, number, uuid, label, fault);
+}
+
+// The kernel's name of a partition: sda1, nvme0n1p1.
+static void name_of(const char *disk, unsigned number, char ret[NAME_MAX_BYTES]) {
+	char last = disk[strlen(disk) - 1];
+	snprintf(ret, NAME_MAX_BYTES, "%s%s%u", disk, last >= '0' && last <= '9' ? "p" : "", number);
 }
 
 // Its file is <name>.<content>-ptcl-img.<compression>, cut into .aa .ab ...; or -img for dd's.
-static int write_partition(struct tree *tree, const char *name, struct fault *fault) {
-	const char *digits = name + strlen(name);
-	char prefix[64];
-	unsigned number;
+static int write_partition(struct tree *tree, const char *disk, const struct dump_partition *partition,
+			   struct fault *fault) {
+	char name[NAME_MAX_BYTES], prefix[NAME_MAX_BYTES + 1];
 	int r;
 
-	while (digits > name && digits[-1] >= '0' && digits[-1] <= '9')
-		digits--;
-	number = (unsigned)strtoul(digits, NULL, 10);
+	name_of(disk, partition->number, name);
 	snprintf(prefix, sizeof(prefix), "%s.", name);
-	if (!is_name(name) || !*digits)
-		return fault_set(fault, CODE_UNSUPPORTED,
-				 "the file \"parts\" names \"%.80s\", which is not a partition", name);
-	r = write_swap(tree, name, number, fault);
+	r = write_swap(tree, name, partition->number, fault);
 	if (r == 1)
-		r = tree_write_partition(tree, prefix, number, fault);
+		r = tree_has_pieces(tree, prefix) ? tree_write_partition(tree, prefix, partition->number, fault)
+						  : tree_write_absent(tree, partition, fault);
 	return r;
 }
 
-static int write_partitions(struct tree *tree, struct fault *fault) {
+static bool is_in_table(const struct tree *tree, const char *disk, const char *name) {
+	char other[NAME_MAX_BYTES];
+	bool found = false;
+
+	for (size_t i = 0; i < tree->table.partition_count && !found; i++) {
+		name_of(disk, tree->table.partitions[i].number, other);
+		found = !strcmp(name, other);
+	}
+	return found;
+}
+
+// What Clonezilla says that it saved is in the table, and all that is in the table was saved.
+static int write_partitions(struct tree *tree, const char *disk, struct fault *fault) {
 	cleanup_free char *names = NULL;
 	char *rest, *name;
 	int r = read_text(tree, "parts", &names);
 
 	if (r < 0)
 		return fault_errno(fault, CODE_FAILED, r, "parts");
-	for (name = strtok_r(names, " \n", &rest); r == 0 && name; name = strtok_r(NULL, " \n", &rest))
-		r = write_partition(tree, name, fault);
+	for (name = strtok_r(names, " \n", &rest); name; name = strtok_r(NULL, " \n", &rest))
+		if (!is_in_table(tree, disk, name))
+			return fault_set(fault, CODE_UNSUPPORTED,
+					 "the file \"parts\" names \"%.80s\", which is not a partition of the table",
+					 name);
+	for (size_t i = 0; r == 0 && i < tree->table.partition_count; i++)
+		r = write_partition(tree, disk, &tree->table.partitions[i], fault);
 	return r;
 }
 
@@ -144,7 +172,7 @@ int import_clonezilla(int dir, const char *path, const struct import_room *room,
 	if (r == 0)
 		r = write_table(&tree, disk, table, fault);
 	if (r == 0)
-		r = write_partitions(&tree, fault);
+		r = write_partitions(&tree, disk, fault);
 	if (r < 0 && tree.disk >= 0)
 		close(tree.disk);
 	if (r == 0)

@@ -12,6 +12,9 @@
 #define LBA_MAX (UINT64_C(1) << 50) // more than any disk has
 #define GPT_COPY_BYTES (16384u)	    // of its partition entries
 
+static const char *const swap_types[] = {"82", "S", "swap", "0657FD6D-A4AB-43C4-84E5-0933C84B4F4F", NULL};
+static const char *const extended_types[] = {"5", "f", "85", NULL};
+
 // The number behind `key` on that line; false: there is none.
 static bool value(const char *line, size_t size, const char *key, uint64_t *ret) {
 	const char *at = memmem(line, size, key, strlen(key));
@@ -43,21 +46,23 @@ static unsigned number_of(const char *line, size_t size) {
 	return from < end ? (unsigned)strtoul(from, NULL, 10) : 0;
 }
 
-// Of the line of a partition: "type=82," or, in older versions, "Id=82,".
-static bool is_empty(const char *line, size_t size) {
-	static const char *const types[] = {"82", "5", "f", "85", "0657FD6D-A4AB-43C4-84E5-0933C84B4F4F"};
+// Whether the line of a partition has that type: "type=82," or, in older versions, "Id=82,".
+static bool has_type(const char *line, size_t size, const char *type) {
 	const char *at = memmem(line, size, "type=", 5), *id = memmem(line, size, "Id=", 3);
+	size_t n = strlen(type);
 
 	if (!at && !id)
 		return false;
 	for (at = at ? at + 5 : id + 3; at < line + size && *at == ' '; at++)
 		;
-	for (size_t i = 0; i < ELEMENTS(types); i++) {
-		size_t n = strlen(types[i]);
-		if ((size_t)(line + size - at) >= n && !strncasecmp(at, types[i], n) &&
-		    (at + n == line + size || !isalnum((unsigned char)at[n])))
+	return (size_t)(line + size - at) >= n && !strncasecmp(at, type, n) &&
+	       (at + n == line + size || !isalnum((unsigned char)at[n]));
+}
+
+static bool has_any_type(const char *line, size_t size, const char *const *types) {
+	for (; *types; types++)
+		if (has_type(line, size, *types))
 			return true;
-	}
 	return false;
 }
 
@@ -76,7 +81,8 @@ static int parse_partition(const char *line, size_t size, struct dump *dump, str
 	*partition = (struct dump_partition){.number = number_of(line, size),
 					     .start = start * dump->sector,
 					     .bytes = count * dump->sector,
-					     .is_empty = is_empty(line, size)};
+					     .is_swap = has_any_type(line, size, swap_types),
+					     .is_extended = has_any_type(line, size, extended_types)};
 	dump->partition_count++;
 	return 0;
 }

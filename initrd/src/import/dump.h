@@ -13,7 +13,7 @@
 struct dump_partition {
 	unsigned number;
 	uint64_t start, bytes;
-	bool is_empty; // by its type, there is nothing to save: swap, or an extended partition
+	bool is_swap, is_extended; // by its type: nothing of it is saved
 };
 
 struct dump {

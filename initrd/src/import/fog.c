@@ -44,46 +44,32 @@ static int write_boot_code(struct tree *tree, struct fault *fault) {
 	return r;
 }
 
-static void mark_empty(struct dump *table, unsigned number) {
-	for (size_t i = 0; i < table->partition_count; i++)
-		if (table->partitions[i].number == number)
-			table->partitions[i].is_empty = true;
-}
-
-// Lines "<number> <uuid>".
-static int write_swaps(struct tree *tree, struct fault *fault) {
-	cleanup_free char *text = NULL;
-	char *rest, *line;
-	int r = 0;
-
-	if (read_text(tree, "d1.original.swapuuids", &text) < 0)
-		return 0;
-	for (line = strtok_r(text, "\n", &rest); r == 0 && line; line = strtok_r(NULL, "\n", &rest)) {
+// A line "<number> <uuid>" of each swap. 1: there is none for this one.
+static int write_swap(struct tree *tree, const char *lines, unsigned number, struct fault *fault) {
+	for (const char *line = lines; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
 		char uuid[40] = "";
-		unsigned number;
-		if (sscanf(line, "%u %39s", &number, uuid) != 2)
-			continue;
-		r = tree_write_swap(tree, number, uuid, fault);
-		mark_empty(&tree->table, number);
+		unsigned n;
+		if (sscanf(line, "%u %39s", &n, uuid) == 2 && n == number)
+			return tree_write_swap(tree, number, uuid, "", fault);
 	}
-	return r;
+	return 1;
 }
 
-// Swap, by its content or its type, and the extended partition have no file.
 static int write_partitions(struct tree *tree, struct fault *fault) {
-	int r = 0;
+	cleanup_free char *swaps = NULL;
+	int r = read_text(tree, "d1.original.swapuuids", &swaps);
 
+	if (r < 0 && r != -ENOENT)
+		return fault_errno(fault, CODE_FAILED, r, "d1.original.swapuuids");
+	r = 0;
 	for (size_t i = 0; r == 0 && i < tree->table.partition_count; i++) {
 		char prefix[32];
 		const struct dump_partition *partition = &tree->table.partitions[i];
 		snprintf(prefix, sizeof(prefix), "d1p%u.img", partition->number);
-		if (tree_has_prefix(tree, prefix))
-			r = tree_write_partition(tree, prefix, partition->number, fault);
-		else if (!partition->is_empty)
-			r = fault_set(fault, CODE_UNSUPPORTED,
-				      "there is no image of partition %u: the folder is not "
-				      "complete, or FOG saved only some of the partitions",
-				      partition->number);
+		r = write_swap(tree, swaps, partition->number, fault);
+		if (r == 1)
+			r = tree_has_pieces(tree, prefix) ? tree_write_partition(tree, prefix, partition->number, fault)
+							  : tree_write_absent(tree, partition, fault);
 	}
 	return r;
 }
@@ -100,8 +86,6 @@ int import_fog(int dir, const char *path, const struct import_room *room, int *r
 		r = tree_write_table(&tree, "d1.partitions", fault);
 	if (r == 0)
 		r = write_boot_code(&tree, fault);
-	if (r == 0)
-		r = write_swaps(&tree, fault);
 	if (r == 0)
 		r = write_partitions(&tree, fault);
 	if (r < 0 && tree.disk >= 0)

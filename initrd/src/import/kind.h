@@ -21,3 +21,5 @@ enum import_kind {
 
 #define IMPORT_HEAD (64u << 10) // bytes that are read to recognise a format
 #define IMPORT_TAIL 512u
+#define ZSTD_WINDOW_LOG 30    // largest window of a frame that is decompressed: 1 GiB
+#define ZSTD_LONG "--long=30" // the same for zstd

@@ -146,13 +146,12 @@ int landing_make(int from, const struct import_room *room, int *ret_fd, bool *re
 	return r;
 }
 
-static const char *const *program_for(const uint8_t *head) {
+static const char *const *program_for(const uint8_t *head, const char **ret_why) {
 	static const char *const gzip[] = {"gzip", "-dc", NULL}, *const xz[] = {"xz", "-dcT1", "--memlimit=1GiB", NULL},
-				 *const zstd[] = {"zstd", "-dcq", NULL};
+				 *const zstd[] = {"zstd", "-dcq", ZSTD_LONG, NULL};
 	static const char *const bzip2[] = {"bzip2", "-dc", NULL}, *const lz4[] = {"lz4", "-dcq", NULL};
-	const char *ignored;
 
-	switch (import_recognise(head, 6, NULL, 0, &ignored)) {
+	switch (import_recognise(head, 6, NULL, 0, ret_why)) {
 	case IMPORT_GZIP: return gzip;
 	case IMPORT_XZ: return xz;
 	case IMPORT_ZSTD: return zstd;
@@ -163,10 +162,13 @@ static const char *const *program_for(const uint8_t *head) {
 }
 
 int landing_decompress(const uint8_t *head, int in, struct child *ret, int *ret_pipe, struct fault *fault) {
-	const char *const *words = program_for(head);
+	const char *why = NULL;
+	const char *const *words = program_for(head, &why);
 	const struct jail jail = import_jail(1 << 16); // its messages: the data goes to a pipe
 	int ends[2], r;
 
+	if (why)
+		return fault_set(fault, CODE_UNSUPPORTED, "%s", why);
 	if (!words)
 		return 1;
 	if (pipe2(ends, O_CLOEXEC) < 0)

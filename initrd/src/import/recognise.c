@@ -23,7 +23,9 @@ enum import_kind import_recognise(const uint8_t *head, size_t size, const uint8_
 		{0, 6, "\xfd\x37zXZ\0", IMPORT_XZ},
 		{0, 4, "\x28\xb5\x2f\xfd", IMPORT_ZSTD},
 		{0, 3, "BZh", IMPORT_BZIP2},
+		{1, 3, "\x2a\x4d\x18", IMPORT_ZSTD}, // after a frame that is skipped (RFC 8878, 3.1.2): pzstd
 		{0, 4, "\x04\x22\x4d\x18", IMPORT_LZ4},
+		{0, 4, "\x02\x21\x4c\x18", IMPORT_LZ4}, // the format of lz4 -l
 		{0, 4, "QFI\xfb", IMPORT_QCOW2},
 		{0, 4, "KDMV", IMPORT_VMDK},
 		{0, 4, "COWD", IMPORT_VMDK},

@@ -21,6 +21,7 @@
 #define PIECES_MAX 4096u // files of one partition
 #define TIMEOUT (60 * SECOND)
 #define MEBIBYTE ((uint64_t)1 << 20)
+#define SWAP_LABEL 16u // bytes of it in a header
 
 bool tree_has(const struct tree *tree, const char *name) { return faccessat(tree->dir, name, R_OK, 0) == 0; }
 
@@ -95,12 +96,16 @@ static DIR *list(const struct tree *tree) {
 	return dir;
 }
 
-bool tree_has_prefix(const struct tree *tree, const char *prefix) {
+static bool is_piece(const char *name, const char *prefix) {
+	return !strncmp(name, prefix, strlen(prefix)) && strstr(name, "img");
+}
+
+bool tree_has_pieces(const struct tree *tree, const char *prefix) {
 	cleanup_dir DIR *dir = list(tree);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, prefix, strlen(prefix)))
+		if (is_piece(entry->d_name, prefix))
 			return true;
 	return false;
 }
@@ -110,7 +115,7 @@ static int find_pieces(const struct tree *tree, const char *prefix, struct piece
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) || !strstr(entry->d_name, "img"))
+		if (!is_piece(entry->d_name, prefix))
 			continue;
 		if (ret->count == PIECES_MAX)
 			return fault_set(fault, CODE_UNSUPPORTED, "more than %u files begin with %s", PIECES_MAX,
@@ -124,18 +129,55 @@ static int find_pieces(const struct tree *tree, const char *prefix, struct piece
 	return ret->count ? 0 : fault_set(fault, CODE_UNSUPPORTED, "no file starts with %s", prefix);
 }
 
+// The number of a piece, which is its suffix: split's .000 or .aa; -1: it has none.
+static int piece_number(const char *suffix) {
+	size_t n = strlen(suffix);
+	bool letters = strspn(suffix, "abcdefghijklmnopqrstuvwxyz") == n;
+	int number = 0;
+
+	if (n < 2 || n > 3 || (!letters && strspn(suffix, "0123456789") != n))
+		return -1;
+	for (; *suffix; suffix++)
+		number = letters ? number * 26 + (*suffix - 'a') : number * 10 + (*suffix - '0');
+	return number;
+}
+
+// One file, or all pieces of one: neither one that is missing, nor a file of another run.
+static int check_names(const struct pieces *pieces, struct fault *fault) {
+	static const char *const whole[] = {"gz", "xz", "lz", "lzo", "img"};
+	const char *first = strrchr(pieces->words[1], '/') + 1, *dot = strrchr(first, '.');
+
+	for (size_t i = 0; pieces->count == 1 && i < ELEMENTS(whole); i++)
+		if (!strcmp(dot + 1, whole[i]))
+			return 0;
+	for (size_t i = 0; i < pieces->count; i++) {
+		const char *name = strrchr(pieces->words[i + 1], '/') + 1, *end = strrchr(name, '.');
+		int number = piece_number(end + 1);
+		if (pieces->count == 1 && number <= 0)
+			return 0;
+		if (end - name != dot - first || strncmp(name, first, (size_t)(end - name)) || number != (int)i)
+			return fault_set(fault, CODE_UNSUPPORTED,
+					 "%s is not piece %zu of %.*s: a piece is missing, or one is of another backup",
+					 name, i + 1, (int)(dot - first), first);
+	}
+	return 0;
+}
+
 // A program that still saves this backup would change what is read.
 static int check_pieces(const struct pieces *pieces, struct fault *fault) {
-	int r = 0;
+	int r = check_names(pieces, fault);
+	struct stat st;
 
 	for (size_t i = 0; r == 0 && i < pieces->count; i++) {
 		cleanup_close int fd = open(pieces->words[i + 1], O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		const char *name = strrchr(pieces->words[i + 1], '/') + 1;
 		r = fd < 0 ? fault_errno(fault, CODE_FAILED, errno, "open") : in_use_check("", fd, false, fault);
+		if (r == 0 && fstat(fd, &st) == 0 && st.st_size == 0)
+			r = fault_set(fault, CODE_UNSUPPORTED, "it is empty: the backup is not complete");
 		if (r < 0)
 			return fault_prefix(fault, r, "%s: ", name);
 	}
-	return 0;
+	return r;
 }
 
 // First bytes of a file.
@@ -274,18 +316,32 @@ static void parse_uuid(const char *text, uint8_t ret[16]) {
 
 // Linux, include/linux/swap.h: version, last page, bad pages, UUID and label after 1024 bytes; the signature is at the
 // end of the page.
-int tree_write_swap(struct tree *tree, unsigned number, const char *uuid, struct fault *fault) {
+int tree_write_swap(struct tree *tree, unsigned number, const char *uuid, const char *label, struct fault *fault) {
 	const struct dump_partition *partition = find(tree, number, fault);
 	uint8_t page[4096] = {0};
 
 	if (!partition)
 		return -EOPNOTSUPP;
+	if (strlen(label) > SWAP_LABEL)
+		return fault_set(fault, CODE_UNSUPPORTED, "the label of the swap, partition %u, has more than %u bytes",
+				 number, SWAP_LABEL);
 	put_le32(page + 1024, 1);
 	put_le32(page + 1028, (uint32_t)(partition->bytes / sizeof(page) - 1));
-	if (uuid)
-		parse_uuid(uuid, page + 1036);
+	parse_uuid(uuid, page + 1036);
+	memcpy(page + 1052, label, strlen(label)); // without a zero if it is full
 	memcpy(page + sizeof(page) - 10, "SWAPSPACE2", 10);
 	if (pwrite(tree->disk, page, sizeof(page), (off_t)partition->start) != sizeof(page))
 		return fault_errno(fault, CODE_FAILED, errno, "a temporary file");
 	return 0;
+}
+
+int tree_write_absent(struct tree *tree, const struct dump_partition *partition, struct fault *fault) {
+	if (partition->is_swap)
+		return tree_write_swap(tree, partition->number, "", "", fault);
+	return partition->is_extended
+		       ? 0
+		       : fault_set(fault, CODE_UNSUPPORTED,
+				   "there is no image of partition %u: the folder is not complete, or only some of the "
+				   "partitions were saved",
+				   partition->number);
 }

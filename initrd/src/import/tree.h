@@ -29,8 +29,12 @@ int tree_write_file(struct tree *tree, const char *name, uint64_t skip, uint64_t
 // raw.
 int tree_write_partition(struct tree *tree, const char *prefix, unsigned number, struct fault *fault);
 
-// Writes an empty swap with that UUID (text; NULL: none).
-int tree_write_swap(struct tree *tree, unsigned number, const char *uuid, struct fault *fault);
+// Writes an empty swap with that UUID and label, which may be empty.
+int tree_write_swap(struct tree *tree, unsigned number, const char *uuid, const char *label, struct fault *fault);
+
+// What becomes of a partition of the table that has no file: an empty swap, nothing for an extended one, and an error
+// for all others.
+int tree_write_absent(struct tree *tree, const struct dump_partition *partition, struct fault *fault);
 
 bool tree_has(const struct tree *tree, const char *name);
-bool tree_has_prefix(const struct tree *tree, const char *prefix);
+bool tree_has_pieces(const struct tree *tree, const char *prefix);

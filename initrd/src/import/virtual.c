@@ -50,6 +50,10 @@ static int measure(int fd, const char *format, uint64_t *ret, struct fault *faul
 
 	jail.files[jail.file_count++] = (struct jail_file){fd, false};
 	r = child_run_jailed(words, -1, out, &jail, clock_now() + 60 * SECOND, fault);
+	if (r < 0 && !strcmp(format, "vhdx") && strstr(fault->text, strerror(EOPNOTSUPP)))
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "it is a VHDX with sectors of 4096 bytes, which qemu-img does not read: attach it on "
+				 "Windows, copy that disk to a raw file, and pack it with sector=4096");
 	if (r < 0)
 		return r;
 	if (lseek(out, 0, SEEK_SET) < 0 || file_read_fd(out, MESSAGES, &text, NULL) < 0 ||

@@ -37,6 +37,7 @@ static int confirm(const struct reader *reader, const struct partition *partitio
 
 	if (r < 0)
 		return r;
+	ret->is_unknown = !found->is_known && signatures.count == 0 && !signatures.table[0];
 	if (signatures.count > 1)
 		snprintf(ret->doubt, sizeof(ret->doubt), "it has signatures of more than one content (%s)",
 			 signatures.names);

@@ -10,6 +10,7 @@ struct content {
 	enum content_kind kind;
 	char name[17];	  // of the index
 	char doubt[256];  // why all of it is kept in spite of its map; else empty
+	bool is_unknown;  // nobody knows what it is: no signature, no table of partitions
 	bool copy_at_end; // the partition's last sector is part of the filesystem
 	uint32_t header;  // bytes of a swap's
 	uint64_t bytes;	  // of a swap, as its header declares them

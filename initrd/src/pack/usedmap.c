@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "disk/mbr.h"
 #include "pack/btrfs.h"
 #include "pack/content.h"
 #include "pack/free_bytes.h"
@@ -114,11 +115,30 @@ static int add_content(const struct work *work, const struct partition *partitio
 	return 0;
 }
 
+// A file of anything else than a disk has no table, no content that is known, and no boot sector either.
+static int check_known(const struct work *work, const struct partition *partition, const struct content *content,
+		       struct fault *fault) {
+	uint8_t first[512];
+	int r = 0;
+
+	if (!content->is_unknown || work->order->sector || partition->bytes != work->reader->bytes)
+		return 0;
+	r = reader_read(work->reader, first, sizeof(first), 0, fault);
+	if (r < 0 || mbr_is_signed(first))
+		return r;
+	return fault_set(fault, CODE_UNSUPPORTED,
+			 "%s: it is no disk that is known: no partition table, no boot sector, no filesystem. If it is "
+			 "the raw disk of a machine, state its sectors with sector=",
+			 work->reader->name);
+}
+
 static int add_partition(const struct work *work, const struct partition *partition, struct fault *fault) {
 	struct index_partition *entry = &work->map->partitions[work->map->partition_count];
 	struct content content;
 	int r = content_read(work->reader, partition, &content, fault);
 
+	if (r == 0)
+		r = check_known(work, partition, &content, fault);
 	if (r == 0)
 		r = add_content(work, partition, &content, fault);
 	if (r < 0)

@@ -45,7 +45,7 @@ def make_image() -> tuple[Path, Path, bytes]:
     chance = random.Random(20)
     chunks = [chance.randbytes(MIB // 2) + b"\1" * (MIB // 2) for _ in range(CHUNKS)]
     raw.write_bytes(b"".join([b"\2" * MIB, *chunks[1:]]))
-    words = [SLEDC, "pack", f"in={raw}", f"out={image}"]
+    words = [SLEDC, "pack", f"in={raw}", f"out={image}", "sector=512"]
     shown = subprocess.run(words, check=True, timeout=120, capture_output=True, text=True)
     found = re.search(r"sha256:([0-9a-f]{64})", shown.stdout)
     assert found, shown.stdout

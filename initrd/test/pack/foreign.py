@@ -51,7 +51,9 @@ def of_virtualbox(path: Path) -> bytes:
 def make_good(folder: Path) -> dict[str, Path]:
     """One file of each format, by name."""
     disk = folder / "raw"
-    disk.write_bytes(bytes(range(256)) * (SIZE // 512) + bytes(SIZE // 2))
+    content = bytearray(bytes(range(256)) * (SIZE // 512) + bytes(SIZE // 2))
+    content[446:512] = bytes(64) + b"\x55\xaa"  # a boot sector: pack wants a sign that it is a disk
+    disk.write_bytes(content)
     made = {"raw": disk}
     for name, form, *options in (
         ("qcow2-v2", "qcow2", "compat=0.10"),

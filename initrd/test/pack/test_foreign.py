@@ -83,7 +83,7 @@ def test_size_of_vhd() -> None:
         assert done.returncode == 0 and (outputs / "image").read_bytes() == wanted, f"{name}: {done.stderr}"
     grown = inputs / "grown"
     grown.write_bytes(bytes(512) + good["vpc-fixed"].read_bytes())
-    done = pack(grown, "json=yes")
+    done = pack(grown, "json=yes", "sector=512")
     assert f'"bytes":{grown.stat().st_size}' in done.stdout, f"a raw disk that ends with some footer: {done.stdout}"
     grown.unlink()
 

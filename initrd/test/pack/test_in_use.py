@@ -116,7 +116,7 @@ def test_a_file_that_changes() -> None:
     """By a program that locks nothing, while it is read."""
     source = work / "growing"
     disks.junk(source, 24 * disks.MIB, 1)
-    command = [SLEDC, "pack", f"in={source}", f"out={work / 'image'}", "level=19"]
+    command = [SLEDC, "pack", f"in={source}", f"out={work / 'image'}", "level=19", "sector=512"]
     for change in (lambda file: file.write(b"x"), lambda file: file.truncate(25 * disks.MIB)):
         (work / "image").unlink(missing_ok=True)
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -321,6 +321,7 @@ def test_disk() -> None:
     attempt(test_forms, disk, facts)
     large = WORK / "large.raw"
     disks.junk(large, 64 * disks.MIB, 7)
+    subprocess.run(["sfdisk", "-q", large], input="label: dos\nstart=2048\n", text=True, check=True)
     attempt(test_kill, large)
     attempt(test_memory, large)
 

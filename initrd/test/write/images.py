@@ -154,6 +154,9 @@ def noise(seed: int, size: int, each: int = MIB) -> bytes:
 def pack(raw: Path, *words: str) -> Image:
     """A signed image of that disk."""
     path = raw.with_suffix(".raw.zst")
+    with raw.open("rb") as file:
+        if file.read(512)[510:] != b"\x55\xaa":
+            words += ("sector=512",)
     expect(sledc("pack", f"in={raw}", f"out={path}", *words), 0)
     return Image.read(path)
 

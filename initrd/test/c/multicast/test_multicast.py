@@ -42,7 +42,7 @@ def make(name: str, disk: bytes) -> tuple[Path, bytes]:
     raw, image = work / f"{name}.raw", images / f"{name}.raw.zst"
     images.mkdir(exist_ok=True)
     raw.write_bytes(disk)
-    subprocess.run([SLEDC, "pack", f"in={raw}", f"out={image}"], check=True, timeout=60)
+    subprocess.run([SLEDC, "pack", f"in={raw}", f"out={image}", "sector=512"], check=True, timeout=60)
     words = [SLEDC, "sign", f"in={image}", f"key={KEYS}/test.key", f"name={name}"]
     shown = subprocess.check_output(words, text=True, timeout=60).partition("operands ")
     SIGNED[image] = shown[2].split()

@@ -57,19 +57,21 @@ static void test_dump(void) {
 		      &fault) == 0 &&
 		   dump.partition_count == 1 && dump.partitions[0].number == 3,
 	   "an old one");
-	ok(!dump.partitions[0].is_empty, "with something to save");
+	ok(!dump.partitions[0].is_swap && !dump.partitions[0].is_extended, "with something to save");
 	ok(dump_disk_bytes(&dump) == 1 << 20, "without a GPT: up to the next MiB");
 	ok(dump_parse("/dev/a1 : start=1, size=1, type=82, bootable\n/dev/a2 : start=2, size=1, Id= f\n"
 		      "/dev/a3 : start=3, size=1, type=0657fd6d-a4ab-43c4-84e5-0933c84b4f4f, uuid=X\n"
 		      "/dev/a4 : start=4, size=1, type=5",
 		      &dump, &fault) == 0 &&
-		   dump.partition_count == 4 && dump.partitions[0].is_empty && dump.partitions[1].is_empty &&
-		   dump.partitions[2].is_empty && dump.partitions[3].is_empty,
+		   dump.partition_count == 4 && dump.partitions[0].is_swap && dump.partitions[1].is_extended &&
+		   dump.partitions[2].is_swap && dump.partitions[3].is_extended,
 	   "swaps and extended partitions");
+	ok(!dump.partitions[0].is_extended && !dump.partitions[1].is_swap, "which are not the same");
 	ok(dump_parse("/dev/a1 : start=1, size=1, type=50\n/dev/a2 : start=2, size=1, type=fd, bootable\n"
 		      "/dev/a3 : start=3, size=1, type=EBD0A0A2-B9E5-4433-87C0-68B6B72699C7, name=\"82\"\n",
 		      &dump, &fault) == 0 &&
-		   !dump.partitions[0].is_empty && !dump.partitions[1].is_empty && !dump.partitions[2].is_empty,
+		   !dump.partitions[0].is_swap && !dump.partitions[0].is_extended && !dump.partitions[1].is_swap &&
+		   !dump.partitions[1].is_extended && !dump.partitions[2].is_swap,
 	   "others");
 	ok(dump_parse("/dev/sda1 : size=1\n", &dump, &fault) < 0 && fault.code == CODE_UNSUPPORTED, "no start: %s",
 	   fault.text);
