@@ -11,6 +11,7 @@
 #include "disk/identity.h"
 #include "disk/machine_keep.h"
 #include "disk/sysfs.h"
+#include "disk/transport.h"
 #include "disk/usage.h"
 
 // Candidates are whole disks (contract/plan.md). Devices with these names never are.
@@ -43,7 +44,7 @@ void scan_exclude(struct disk *disk, bool hidden) {
 		why = "a hardware partition";
 	if (!why && (hidden || nvme_path(disk->name)))
 		why = "a path of another disk";
-	if (!why && disk->removable)
+	if (!why && disk->removable && transport_may_be_removed(disk->transport))
 		why = "removable";
 	if (!why && disk->bytes == 0)
 		why = "without a size";
@@ -91,8 +92,8 @@ static int scan_one(const char *root, const char *name, struct disk *disk, struc
 	disk->rotational = sysfs_number(0, "%s/sys/block/%s/queue/rotational", root, name);
 	disk->removable = sysfs_number(0, "%s/sys/block/%s/removable", root, name);
 	disk->readonly = sysfs_number(0, "%s/sys/block/%s/ro", root, name);
-	scan_exclude(disk, sysfs_number(0, "%s/sys/block/%s/hidden", root, name));
 	identity_find(root, disk);
+	scan_exclude(disk, sysfs_number(0, "%s/sys/block/%s/hidden", root, name));
 	return scan_partitions(root, disk, fault);
 }
 

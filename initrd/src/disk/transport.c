@@ -52,6 +52,8 @@ bool transport_is_word(const char *word) {
 
 bool transport_is_local(const char *word) { return transport_is_word(word) && !*transport_foreign(word); }
 
+bool transport_may_be_removed(const char *word) { return !*word || !strcmp(word, "usb") || !strcmp(word, "mmc"); }
+
 const char *transport_foreign(const char *word) {
 	for (size_t i = 0; i < ELEMENTS(transports); i++)
 		if (!strcmp(word, transports[i].word))

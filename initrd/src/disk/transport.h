@@ -19,6 +19,10 @@ bool transport_is_local(const char *word);
 // that machines share looks like a backplane.
 const char *transport_foreign(const char *word);
 
+// Whether the kernel's bit "removable" says that people carry such a disk away. Of others the bit says that the bay is
+// hot-swappable (SATA with hot plug on in the firmware), or that the driver sets it for each volume (aacraid).
+bool transport_may_be_removed(const char *word);
+
 // Returns whether two disks are two paths of one: a dual-path SAS drive, a LUN behind two ports. Equal identities
 // alone are no proof: some USB bridges and NVMe drives all have the same.
 bool transport_same_disk(const struct disk *a, const struct disk *b);

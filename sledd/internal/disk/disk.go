@@ -38,7 +38,7 @@ func Read(fact func(key string) string) Disk {
 	d := Disk{Name: fact("name"), Serial: fact("serial"), WWN: fact("wwn"), Path: fact("path"), Model: fact("model"),
 		Vendor: fact("vendor"), Transport: fact("transport"), Bytes: bytes, Rotational: fact("rotational"),
 		ReadOnly: fact("readonly") == "1", Sets: fact("set"), Hidden: fact("hidden")}
-	d.excluded = exclude(d.Name, fact("removable") == "1", bytes)
+	d.excluded = exclude(d.Name, fact("removable") == "1" && mayBeRemoved(d.Transport), bytes)
 	return d
 }
 
@@ -100,6 +100,12 @@ func exclude(name string, isRemovable bool, bytes int64) string {
 		return withoutSize
 	}
 	return ""
+}
+
+// mayBeRemoved reports whether the kernel's bit says of such a disk that people carry it. Of others it marks a hot-swap
+// bay, or the driver sets it for each volume.
+func mayBeRemoved(transport string) bool {
+	return transport == "" || transport == "usb" || transport == "mmc"
 }
 
 // Candidate reports whether a selector may choose the disk.
