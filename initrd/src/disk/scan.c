@@ -18,8 +18,19 @@
 static const struct {
 	const char *prefix, *why;
 } excluded_names[] = {
-	{"loop", "a loop device"},	   {"ram", "a RAM disk"}, {"zram", "a RAM disk"},   {"sr", "an optical drive"},
-	{"dm-", "a device-mapper device"}, {"md", "an md array"}, {"fd", "a floppy drive"}, {"mtdblock", "raw flash"},
+	{"loop", "a loop device"},
+	{"ram", "a RAM disk"},
+	{"zram", "a RAM disk"},
+	{"sr", "an optical drive"},
+	{"dm-", "a device-mapper device"},
+	{"md", "an md array"},
+	{"fd", "a floppy drive"},
+	{"mtdblock", "raw flash"},
+	{"bcache", "a virtual device"},
+	{"drbd", "a virtual device"},
+	{"nbd", "a virtual device"},
+	{"rbd", "a virtual device"},
+	{"zd", "a virtual device"},
 };
 
 static bool mmc_hardware_partition(const char *name) {
@@ -49,6 +60,25 @@ void scan_exclude(struct disk *disk, bool hidden) {
 	if (!why && disk->bytes == 0)
 		why = "without a size";
 	snprintf(disk->excluded, sizeof(disk->excluded), "%s", why ? why : "");
+}
+
+// Whatever its name: a device that is made of others, or by software. A kernel of the site may have drivers that nobody
+// thought of.
+static void exclude_virtual(const char *root, struct disk *disk) {
+	char path[PATH_MAX];
+	cleanup_dir DIR *dir = NULL;
+	cleanup_free char *real = NULL;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "%s/sys/block/%s/slaves", root, disk->name);
+	dir = opendir(path);
+	while (dir && !disk->excluded[0] && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			snprintf(disk->excluded, sizeof(disk->excluded), "made of other disks");
+	snprintf(path, sizeof(path), "%s/sys/block/%s", root, disk->name);
+	real = realpath(path, NULL);
+	if (real && strstr(real, "/devices/virtual/block/") && !disk->excluded[0])
+		snprintf(disk->excluded, sizeof(disk->excluded), "a virtual device");
 }
 
 static int scan_partitions(const char *root, struct disk *disk, struct fault *fault) {
@@ -94,6 +124,7 @@ static int scan_one(const char *root, const char *name, struct disk *disk, struc
 	disk->readonly = sysfs_number(0, "%s/sys/block/%s/ro", root, name);
 	identity_find(root, disk);
 	scan_exclude(disk, sysfs_number(0, "%s/sys/block/%s/hidden", root, name));
+	exclude_virtual(root, disk);
 	return scan_partitions(root, disk, fault);
 }
 

@@ -2,9 +2,11 @@
 #include "disk/usage.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "disk/sysfs.h"
@@ -131,11 +133,28 @@ static void find_holders(const char *root, struct disk *disk) {
 		mark_unknown(disk, path, errno);
 }
 
+// A disk of which the kernel does not say what it is may be one that is kept: an error is no answer. What a kernel or a
+// driver does not have at all is one.
+static void find_unreadable(const char *root, struct disk *disk) {
+	static const char *const attributes[] = {"size", "ro", "removable", "hidden", "device/model"};
+	char path[PATH_MAX], byte;
+
+	for (size_t i = 0; i < ELEMENTS(attributes); i++) {
+		cleanup_close int fd = -1;
+		snprintf(path, sizeof(path), "%s/sys/block/%s/%s", root, disk->name, attributes[i]);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if ((fd < 0 && errno != ENOENT && errno != ENOTDIR) || (fd >= 0 && read(fd, &byte, 1) < 0))
+			mark_unknown(disk, path, errno);
+	}
+}
+
 int usage_find(const char *root, struct disks *disks, struct fault *fault) {
 	int r = find_mounts(root, disks, fault);
 	if (r == 0)
 		r = find_swaps(root, disks, fault);
-	for (size_t i = 0; r == 0 && i < disks->count; i++)
+	for (size_t i = 0; r == 0 && i < disks->count; i++) {
 		find_holders(root, &disks->items[i]);
+		find_unreadable(root, &disks->items[i]);
+	}
 	return r;
 }

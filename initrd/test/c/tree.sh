@@ -123,6 +123,12 @@ disk sys/devices/virtual/block/sr0 sr0 11:0 100
 disk sys/devices/virtual/block/zram0 zram0 252:0 0
 disk sys/devices/virtual/block/sdz sdz 8:48 2048
 echo 1 > sys/devices/virtual/block/sdz/removable
+disk sys/devices/virtual/block/soft0 soft0 251:0 2048
+disk sys/devices/virtual/nvme-subsystem/nvme-subsys9/nvme9n1 nvme9n1 259:9 2048
+disk $pci/0000:00:07.0/stacked0 stacked0 250:0 2048
+mkdir -p $pci/0000:00:07.0/stacked0/slaves/sdc
+disk $pci/0000:00:08.0/virtio8/block/vde vde 254:64 2048
+rm $pci/0000:00:08.0/virtio8/block/vde/removable && mkdir $pci/0000:00:08.0/virtio8/block/vde/removable
 echo 1 > sys/devices/virtual/block/sdz/queue/rotational
 
 cat > proc/self/mountinfo <<-END

@@ -73,6 +73,8 @@ var (
 	excludedNames = []struct{ prefix, why string }{
 		{"loop", "a loop device"}, {"ram", "a RAM disk"}, {"zram", "a RAM disk"}, {"sr", "an optical drive"},
 		{"dm-", "a device-mapper device"}, {"md", "an md array"}, {"fd", "a floppy drive"}, {"mtdblock", "raw flash"},
+		{"bcache", "a virtual device"}, {"drbd", "a virtual device"}, {"nbd", "a virtual device"},
+		{"rbd", "a virtual device"}, {"zd", "a virtual device"},
 	}
 	mmcPartition = regexp.MustCompile(`^mmcblk.*(boot|rpmb|gp)`)
 	nvmePath     = regexp.MustCompile(`^nvme\d+c\d+n\d+`)

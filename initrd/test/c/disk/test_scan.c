@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree that tree.sh made, its directory in $SLED_TREE.
 #include <stdlib.h>
+#include <string.h>
 
 #include "disk/identity.h"
 #include "disk/scan.h"
@@ -65,6 +66,11 @@ static void test_unfit(void) {
 	same(get("sdz")->excluded, "removable", "removable");
 	same(get("mmcblk0boot0")->excluded, "a hardware partition", "boot partition of an MMC");
 	same(get("mmcblk0")->excluded, "", "an MMC is a disk");
+	same(get("stacked0")->excluded, "made of other disks", "a driver that nobody knows, over a disk");
+	same(get("soft0")->excluded, "a virtual device", "a driver that nobody knows, of software");
+	same(get("nvme9n1")->excluded, "", "an NVMe that may have several paths is a disk");
+	ok(!strncmp(get("vde")->in_use, "of unknown use: ", 16) && strstr(get("vde")->in_use, "/removable: "),
+	   "what the kernel does not tell: %s", get("vde")->in_use);
 }
 
 static void test_transport(void) {
