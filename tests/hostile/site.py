@@ -12,12 +12,13 @@ import ssl
 import subprocess
 import threading
 import time
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ansible_collections.sled.fleet.tests.unit.front import NGINX, certificate, configuration, free_port
+from ansible_collections.sled.fleet.tests.unit.front import NGINX, certificate, configuration, render
 
 Json = dict[str, Any]
 
@@ -88,8 +89,14 @@ class Site:
         assert NGINX, "nginx is not installed"
         self.level = level
         self.folder = folder
-        self._settings = {"nginx_rate": rate, "nginx_rate_burst": 500, "nginx_connections": connections}
+        self._settings = {
+            "nginx_rate": rate,
+            "nginx_rate_burst": 500,
+            "nginx_connections": connections,
+            "nginx_connections_of_address": connections // 2,
+        }
         self._quota = quota
+        self.connections = connections * (os.cpu_count() or 1)  # of nginx, with a worker per core
         self._number = 0
         self._lock = threading.Lock()
         self._operators = threading.local()
@@ -98,10 +105,18 @@ class Site:
         (folder / "images/captured/.part").mkdir(parents=True)
         (folder / "fallback.ipxe").write_text("#!ipxe\n")
         (folder / "admin.token").write_text(ADMIN)
-        self.ports = (free_port(), free_port())
+        first = 20_000 + zlib.crc32(folder.name.encode()) % 5000 * 2  # no port that a client may come from
+        self.ports = (first, first + 1)
         self._tls = ssl.create_default_context()
         self._tls.check_hostname, self._tls.verify_mode = False, ssl.CERT_NONE
+        self._limit_connections()
         self._processes = [self._sledd(), self._nginx(NGINX)]
+
+    def _limit_connections(self) -> None:
+        """As the unit sled-connections of the boot server does; here several sites share one network."""
+        rules = render("etc/sled/connections.nft.j2", self.folder, self.ports, **self._settings)
+        rules = rules.replace("sled_connections", f"sled_{self.ports[0]}")
+        subprocess.run(["/usr/sbin/nft", "-f", "-"], input=rules, text=True, check=True, timeout=DEADLINE)
 
     def _sledd(self) -> subprocess.Popen[bytes]:
         plain, encrypted = self.ports

@@ -18,9 +18,11 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+from ansible_collections.sled.fleet.tests.hostile import connections  # noqa: F401 adds its attacks
 from ansible_collections.sled.fleet.tests.hostile.attacks import ATTACKS, ON_SERVERS, Attack
 from ansible_collections.sled.fleet.tests.hostile.budget import BUDGET, stored_by_strangers
 from ansible_collections.sled.fleet.tests.hostile.machine import STATES, Machine
+from ansible_collections.sled.fleet.tests.hostile.operators import ACTS, run_operators
 from ansible_collections.sled.fleet.tests.hostile.review import elsewhere, missing
 from ansible_collections.sled.fleet.tests.hostile.site import Site
 from ansible_collections.sled.fleet.tests.hostile.stranger import ALARM, GAINS, NOTHING, Stranger, gain
@@ -60,6 +62,16 @@ def run_all(level: str, folder: Path) -> tuple[list[Gains], int, list[str]]:
     finally:
         site.end()
     return gains, stored, site.left()
+
+
+def run_apart(folder: Path) -> list[str]:
+    """What operators get, at a site of their own."""
+    site = Site(folder / "operators", "expected")
+    try:
+        site.begin()
+        return run_operators(site)
+    finally:
+        site.end()
 
 
 def cell(gains: Gains) -> str:
@@ -107,6 +119,12 @@ def by_attack(results: dict[str, list[Gains]]) -> str:
     return f"What each attack gets:\n\n{table}{lists}"
 
 
+def by_operator(results: list[str]) -> str:
+    """What an operator gets of the others, and after its end."""
+    lines = [["an operator", "result"], *([sentence(act), found] for act, found in zip(ACTS, results, strict=True))]
+    return f"What operators get of each other:\n\n{rows(lines)}\n"
+
+
 def tables(results: dict[str, list[Gains]]) -> str:
     """What the page has of the results."""
     return f"\n{by_state(results)}\n{by_attack(results)}\n"
@@ -121,9 +139,11 @@ def main() -> int:
         concurrent.futures.ProcessPoolExecutor(len(LEVELS)) as pool,
     ):
         runs = {level: pool.submit(run_all, level, Path(name)) for level in LEVELS}
+        operators = pool.submit(run_apart, Path(name))
         results = {level: run.result()[0] for level, run in runs.items()}
         stored = {level: run.result()[1] for level, run in runs.items()}
-    made = tables(results) + elsewhere()
+        apart = operators.result()
+    made = tables(results) + by_operator(apart) + elsewhere()
     print(made)
     for level, size in stored.items():
         print(f"stored by strangers at level {level}: {size} bytes per node, the budget is {BUDGET}")

@@ -34,7 +34,7 @@ class Sledd(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     clients: ClassVar[list[str]] = []  # that the web server names
     asked: ClassVar[list[tuple[str, str]]] = []  # who may read and upload captured images: path and token
-    public = False
+    public, kept = False, 10  # for so many seconds
     waited: ClassVar[threading.Event] = threading.Event()  # polls end
 
     def do_GET(self) -> None:
@@ -55,7 +55,7 @@ class Sledd(BaseHTTPRequestHandler):
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         self.asked.append((self.path, token))
         self.send_response(200 if self.public else {"good": 204, "": 401}.get(token, 403))
-        self.send_header("Cache-Control", "public, max-age=10" if self.public else "no-store")
+        self.send_header("Cache-Control", f"public, max-age={self.kept}" if self.public else "no-store")
         self.send_header("Content-Length", "0")
         self.send_header("Connection", "close")  # so that it has ended when its socket has
         self.end_headers()
@@ -83,13 +83,22 @@ def certificate(directory: Path) -> None:
 
 
 def configuration(directory: Path, ports: tuple[int, int], **changes: Any) -> str:
-    """The templates of the role with its defaults, in a directory of the test."""
+    """The configuration of nginx with the defaults of the role, in a directory of the test."""
+    text = render("etc/nginx/nginx.conf.j2", directory, ports, **changes)
+    text = text.replace("/var/log/nginx", str(directory)).replace("/var/lib/nginx/nginx.pid", str(directory / "pid"))
+    text = text.replace("/usr/share/sled/fallback.ipxe", str(directory / "fallback.ipxe"))
+    return re.sub(r"^worker_rlimit_nofile .*$", "daemon off;", text, flags=re.M)
+
+
+def render(template: str, directory: Path, ports: tuple[int, int], **changes: Any) -> str:
+    """A template of the role with its defaults."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ROOT / "roles/nginx/templates"),
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["comment"] = lambda text: f"# {text}"
+    environment.tests["search"] = lambda text, pattern: re.search(pattern, text) is not None
     values = {
         "ansible_managed": "test",
         "__nginx_certificate": {"stat": {}},
@@ -99,6 +108,7 @@ def configuration(directory: Path, ports: tuple[int, int], **changes: Any) -> st
         "nginx_http_port": ports[0],
         "nginx_https_port": ports[1],
         "nginx_connections": 256,
+        "nginx_connections_of_address": 256,
         "nginx_root": directory,
         "nginx_certificate": directory / "crt",
         "nginx_certificate_key": directory / "key",
@@ -115,10 +125,7 @@ def configuration(directory: Path, ports: tuple[int, int], **changes: Any) -> st
         "_nginx_boot_listen": "",
         "_nginx_operator_listen": "",
     }
-    text = environment.get_template("etc/nginx/nginx.conf.j2").render(values | changes)
-    text = text.replace("/var/log/nginx", str(directory)).replace("/run/nginx.pid", str(directory / "pid"))
-    text = text.replace("/usr/share/sled/fallback.ipxe", str(directory / "fallback.ipxe"))
-    return re.sub(r"^worker_rlimit_nofile .*$", "daemon off;", text, flags=re.M)
+    return environment.get_template(template).render(values | changes)
 
 
 class Front:

@@ -17,6 +17,9 @@ import (
 // heartbeat is the time between two checks of the token of a stream. Comments keep proxies from closing a quiet one.
 const heartbeat = 10 * time.Second
 
+// lastTime is for the end of a stream to be written.
+const lastTime = time.Second
+
 // stream writes server-sent events.
 type stream struct {
 	writer  http.ResponseWriter
@@ -44,7 +47,7 @@ func (s *stream) watch(ctx context.Context, pause time.Duration, authorize func(
 		if _, refused := errors.AsType[*refusal.Error](err); refused {
 			s.mu.Lock()
 			s.ended = true
-			_ = s.control.SetWriteDeadline(time.Now()) // a connection without deadlines ends with the context
+			_ = s.control.SetWriteDeadline(time.Now().Add(lastTime)) // a connection without deadlines ends with the context
 			s.mu.Unlock()
 			end()
 			return
