@@ -205,6 +205,16 @@ func (c *Client) DeleteImage(ctx context.Context, name string, options ...Option
 	return remove(ctx, c, "images", name, options)
 }
 
+// UnsignImage withdraws the signature of an image.
+func (c *Client) UnsignImage(ctx context.Context, name string, options ...Option) (Image, error) {
+	var image Image
+	address, err := path("images", name, "signature")
+	if err == nil {
+		err = c.call(ctx, request{method: http.MethodDelete, path: address}.apply(options), &image)
+	}
+	return image, err
+}
+
 // Bindings lists bindings; the filter's labels and phase are those of their nodes.
 func (c *Client) Bindings(ctx context.Context, filter Filter) iter.Seq2[Binding, error] {
 	return list[Binding](ctx, c, "/v1/bindings", filter.query())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import http.client
+import time
 from collections import Counter
 
 import pytest
@@ -139,11 +140,34 @@ def test_a_captured_image_needs_a_token_until_it_is_public(front: Front, monkeyp
     assert [get(plain, path) for _ in range(5)] == [("shadow", 200)] * 5
     assert len(Sledd.asked) == 7  # it is asked once
     plain.close()
-    front.stop_sledd()
+
+
+@pytest.mark.parametrize("front", [{}], indirect=True)
+def test_a_right_to_a_captured_image_outlives_neither_itself_nor_sledd(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/images/captured/{CAPTURED}"
+    monkeypatch.setattr(Sledd, "public", True)
+    monkeypatch.setattr(Sledd, "kept", 1)  # seconds
     plain = front.plain()
     assert get(plain, path) == ("shadow", 200)
-    assert get(plain, path.replace("-3.raw", "-4.raw"))[1] == 503
+    monkeypatch.setattr(Sledd, "public", False)
+    assert eventually(plain, path) == 401  # the image was deleted, or its signature withdrawn
+    monkeypatch.setattr(Sledd, "public", True)
+    assert get(plain, path) == ("shadow", 200)
     plain.close()
+    front.stop_sledd()
+    plain = front.plain()
+    assert eventually(plain, path) == 503
+    plain.close()
+
+
+def eventually(connection: http.client.HTTPConnection, path: str) -> int:
+    """The first status other than 200."""
+    deadline = time.monotonic() + 20
+    while (status := get(connection, path)[1]) == 200 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return status
 
 
 @pytest.mark.parametrize("front", [APART, {}], indirect=True)

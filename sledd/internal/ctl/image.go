@@ -31,7 +31,8 @@ func (a *app) imageCommand() *cobra.Command {
 	remove := r.deleteCommand(a, "delete", "Delete registered images; the files stay",
 		"Deletes the registration of images. An image that a binding uses is refused.\nPublished files are not deleted.")
 	return group("image", "Register, sign, capture and inspect images", r.listCommand(a), r.getCommand(a),
-		a.imageApplyCommand(r), a.imageSignCommand(r), a.imageCaptureCommand(), a.imageAddCommand(r), remove)
+		a.imageApplyCommand(r), a.imageSignCommand(r), a.imageUnsignCommand(r), a.imageCaptureCommand(),
+		a.imageAddCommand(r), remove)
 }
 
 func (a *app) imageApplyCommand(r *resource[api.Image]) *cobra.Command {

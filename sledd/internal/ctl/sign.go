@@ -59,6 +59,29 @@ that were signed before a date (initrd_image_floor of role initrd).`,
 	return command
 }
 
+func (a *app) imageUnsignCommand(r *resource[api.Image]) *cobra.Command {
+	return &cobra.Command{
+		Use: "unsign IMAGE", Short: "Withdraw the signature of a registered image",
+		Long: `Withdraws the signature of an image from its registration. The file of a
+captured image is private again, and a signature that was made before is not
+accepted again. Nodes refuse the image from their next plan on, unless the file
+itself is signed: initrd_image_floor of role initrd refuses that as well.`,
+		Example: "  sledctl image unsign golden-1",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeImages,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			image, err := client.UnsignImage(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return r.print(a, []api.Image{image})
+		},
+	}
+}
+
 // sign registers the signature of what is published, if that is what is registered.
 func (a *app) sign(ctx context.Context, client *api.Client, name, line string, key ed25519.PrivateKey) (api.Image,
 	error) {

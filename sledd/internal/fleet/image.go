@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/attribute"
@@ -84,7 +85,47 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 		} else if changed, err := revise(stored.ImageSpec, &spec); err != nil || !changed {
 			return err
 		}
+		if err := checkWithdrawn(stored, spec); err != nil {
+			return err
+		}
 		stored.ImageSpec = spec
+		var t store.Transaction
+		t.Unchanged(key.Images+name, revision)
+		t.Put(key.Images+name, nodetx.Encode(stored))
+		revision, err = f.Store.Commit(ctx, t)
+		image = stored.Public(revision)
+		return err
+	})
+	return image, err
+}
+
+// checkWithdrawn refuses a signature that was withdrawn, or is older: who had it has it still.
+func checkWithdrawn(stored nodetx.StoredImage, spec api.ImageSpec) error {
+	if spec.Statement == "" || stored.Unsigned.IsZero() {
+		return nil
+	}
+	statement, err := imagefile.ParseStatement(spec.Statement)
+	if err == nil && !statement.Signed.After(stored.Unsigned) {
+		return refusal.New(refusal.Conflict, "image %s: a signature of %s is not accepted, as the signature was withdrawn "+
+			"on %s: sign the image again", spec.Name, statement.Signed.Format(time.RFC3339),
+			stored.Unsigned.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// UnsignImage withdraws the signature of an image. One that was made before counts no more.
+func (f *Fleet) UnsignImage(ctx context.Context, name string, wanted nodetx.Wanted) (api.Image, error) {
+	var image api.Image
+	err := nodetx.Retry(ctx, func(ctx context.Context) error {
+		stored, revision, err := f.StoredImage(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := wanted.Check("image "+name, revision); err != nil {
+			return err
+		}
+		stored.Statement, stored.Signature = "", ""
+		stored.Unsigned = f.Now().UTC().Truncate(time.Second) // as statements have whole seconds
 		var t store.Transaction
 		t.Unchanged(key.Images+name, revision)
 		t.Put(key.Images+name, nodetx.Encode(stored))

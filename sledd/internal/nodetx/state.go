@@ -65,6 +65,8 @@ type StoredImage struct {
 	api.ImageSpec
 	Created  time.Time `json:"created"`
 	Captured string    `json:"captured,omitempty"` // file that the capture uploaded which registered the image
+	// Unsigned is when a signature was withdrawn: one of that time or before is not registered again.
+	Unsigned time.Time `json:"unsigned,omitzero"`
 }
 
 // Public returns the image as it is shown.

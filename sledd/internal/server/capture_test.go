@@ -292,6 +292,11 @@ func TestOnlyTheSignatureOfTheSitePublishesACapturedImage(t *testing.T) {
 	read("the file of another image that is signed", http.StatusUnauthorized)
 	sign(image.ImageSpec, private)
 	read("signed", http.StatusOK)
+	signed := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/gold", nil)).ImageSpec
+	s.admin(http.StatusOK, "DELETE", "/v1/images/gold/signature", nil)
+	read("withdrawn", http.StatusUnauthorized)
+	s.admin(http.StatusConflict, "PUT", "/v1/images/gold", signed)
+	read("the signature that was withdrawn, again", http.StatusUnauthorized)
 }
 
 func TestOperatorsReadCapturedImages(t *testing.T) {

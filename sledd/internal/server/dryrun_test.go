@@ -90,6 +90,7 @@ func dryRuns(d12 api.ImageSpec, n2 api.NodeSpec) []dryRun {
 		{409, "POST", "/v1/nodes/n1/replace", api.ReplaceSpec{MAC: address(2)}},
 		{200, "PUT", "/v1/images/d12", d12},
 		{204, "DELETE", "/v1/images/d13", nil},
+		{200, "DELETE", "/v1/images/d13/signature", nil},
 		{409, "DELETE", "/v1/images/d12", nil},
 	}
 }

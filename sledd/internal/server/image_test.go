@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
@@ -44,6 +45,33 @@ func TestSignatureIsAddedLater(t *testing.T) {
 	if again := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Verify: "full"}); again.Generation != 1 {
 		t.Errorf("how to write raised the generation: %+v", again)
 	}
+}
+
+// A signature that was withdrawn does not come back: who had it has it still.
+func TestSignatureIsWithdrawn(t *testing.T) {
+	s := fresh(t)
+	spec := s.Register("d12")
+	put := func(want int, signed time.Time) {
+		t.Helper()
+		spec.Signature = strings.Repeat("A", 86) + "=="
+		spec.Statement = "image 2 name=d12 line=d signed=" + signed.UTC().Format(time.RFC3339) + " digest=" + spec.Digest
+		s.admin(want, "PUT", "/v1/images/d12", spec)
+	}
+	first := s.now()
+	put(http.StatusOK, first)
+	s.admin(http.StatusPreconditionFailed, "DELETE", "/v1/images/d12/signature", nil, "If-Match", `"1"`)
+	s.admin(http.StatusOK, "DELETE", "/v1/images/d12/signature?dry_run=true", nil)
+	if image := as[api.Image](t, s.admin(http.StatusOK, "GET", "/v1/images/d12", nil)); image.Signature == "" {
+		t.Error("a dry run has withdrawn it")
+	}
+	image, err := s.Client().UnsignImage(t.Context(), "d12")
+	if err != nil || image.Signature != "" || image.Statement != "" {
+		t.Errorf("%+v %v", image, err)
+	}
+	put(http.StatusConflict, first)
+	put(http.StatusConflict, first.Add(-time.Hour))
+	put(http.StatusOK, first.Add(time.Minute))
+	s.admin(http.StatusNotFound, "DELETE", "/v1/images/d13/signature", nil)
 }
 
 func TestStatementOfAnotherImageIsRefused(t *testing.T) {

@@ -225,6 +225,14 @@ func (o operations) images() {
 		"Remove an image that no node is bound to")), func(ctx context.Context, in *remove) (*struct{}, error) {
 		return nil, o.fleet(in.Dry).DeleteImage(ctx, in.Name, in.wanted())
 	})
+	unsign := dry(operation("unsign-image", http.MethodDelete, "/images/{name}/signature",
+		"Withdraw the signature of an image"))
+	unsign.Description = "A captured image is private again. A signature that was made before is not registered again. " +
+		"A signature in the file itself still counts for nodes."
+	register(o, api.Operate, unsign, func(ctx context.Context, in *remove) (*tagged[api.Image], error) {
+		image, err := o.fleet(in.Dry).UnsignImage(ctx, in.Name, in.wanted())
+		return tag(image, image.Revision, err)
+	})
 }
 
 // Reimage asks for a new generation.
