@@ -12,7 +12,12 @@ import pytest
 from ansible_collections.sled.fleet.tests.unit.front import render
 
 NFT = shutil.which("nft", path="/usr/sbin:/usr/bin")
-SITE = "table inet filter {\nchain input {\ntype filter hook input priority filter; policy drop;\ntcp dport 22 accept\n}\n}"
+SITE = """table inet filter {
+    chain input {
+        type filter hook input priority filter; policy drop;
+        tcp dport 22 accept
+    }
+}"""
 
 
 def load(*texts: str) -> str:
