@@ -17,6 +17,7 @@ AT_ONCE = 250  # bindings of one request: their user data has room in it
 ITEM = re.compile(r"body\.items\[(\d+)\]")  # where an error is
 TYPES: Json = {
     "allow_unsigned": {"type": "bool"},
+    "handover": {"type": "bool"},
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
 }
 RULES: dict[str, Json] = {name: TYPES.get(name, {"type": "str"}) for name in BINDING_VARIABLES}

@@ -138,6 +138,13 @@ options:
       - If it is absent, sledd uses V(open).
     type: str
     choices: [open, expected, proven, attested]
+  handover:
+    description:
+      - >-
+        The machine changes hands with each image: nothing that ran before it counts, nobody is admitted
+        before a reset, and all disks that are not kept are overwritten first. Setting it images the
+        node again. Another owner than of the image before implies it.
+    type: bool
   seed_changes:
     description:
       - >-
@@ -281,6 +288,7 @@ SPEC = {
     "configure": {"type": "str", "choices": ["system", "none"]},
     "boot": {"type": "str", "choices": ["auto", "kexec", "reboot"]},
     "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
+    "handover": {"type": "bool"},
     "seed_changes": {"type": "str", "choices": ["next_image", "reimage"]},
     "hostname": {"type": "str"},
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},

@@ -28,7 +28,7 @@ const SeedReimages = "reimage"
 const Unconfigured = "none"
 
 // Reimages names what images a node again when one binding replaces the other, as attributes or "seed"; nothing: the
-// generation stays.
+// generation stays. A handover is an act: declaring it is one, and no longer declaring it is none.
 func Reimages(before, after Effect, node NodeSpec) []string {
 	var why []string
 	emptied := after // how disks are emptied decides where there is no image
@@ -53,6 +53,9 @@ func Reimages(before, after Effect, node NodeSpec) []string {
 				why = append(why, part.name)
 			}
 		}
+	}
+	if after.Handover && !before.Handover {
+		why = append(why, "handover")
 	}
 	if after.SeedChanges == SeedReimages && !SameSeed(before, after, node) {
 		why = append(why, "seed")

@@ -80,6 +80,7 @@ type Binding struct {
 	Generation     int64     `json:"generation" doc:"Number of the desired state; the node is imaged again when it rises"`
 	Digest         string    `json:"digest,omitempty" doc:"Digest of the image"`
 	UserDataSHA256 string    `json:"user_data_sha256,omitempty" doc:"HMAC-SHA256 of the user data with the key of the fleet, after hmac-sha256:"`
+	HandsOver      bool      `json:"hands_over,omitempty" doc:"This generation hands the machine to another owner: by handover, by another owner than before, or because a handover before it was not completed"`
 	Revision       int64     `json:"revision"`
 	Updated        time.Time `json:"updated"`
 	SeedNumber     int64     `json:"seed_number,omitempty" doc:"Number of the seed; rises when host name, keys or user data change"`
@@ -98,6 +99,8 @@ type Status struct {
 	Address      Address    `json:"address,omitzero" doc:"Address that the machine spoke from when it was admitted as the node"`
 	Architecture string     `json:"architecture,omitempty" enum:"x86_64,arm64" doc:"Architecture that the node reported with its facts"`
 	SeedNumber   int64      `json:"seed_number,omitempty" doc:"Number of the seed that the node received last"`
+	Owner        string     `json:"owner,omitempty" doc:"Last owner of a binding that images or wipes the node, also once it was removed"`
+	Handover     int64      `json:"handover,omitempty" doc:"Generation that hands the machine over"`
 	Step         int        `json:"step,omitempty" doc:"Number of the running or last step, from 1"`
 	Steps        int        `json:"steps,omitempty"`
 	Verb         string     `json:"verb,omitempty"`

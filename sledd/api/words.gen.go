@@ -157,6 +157,7 @@ type BindingSpec struct {
 	Configure       string   `json:"configure,omitempty" doc:"system configures the system in the image. none starts the image as it was written, for systems that cannot be read (LUKS, ZFS, Windows): it gets no host name, keys or user data, and the node ends in phase unconfirmed. Default: system." enum:"system,none"`
 	Boot            string   `json:"boot,omitempty" doc:"How the installed system is started. auto is kexec where there is a kernel to load, else reboot. Default: auto." enum:"auto,kexec,reboot"`
 	Admission       string   `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The node or the site may require a higher one, and a level at which it was admitted does not fall within a generation. Default: open." enum:"open,expected,proven,attested"`
+	Handover        bool     `json:"handover,omitempty" doc:"The machine changes hands with each image: nothing that ran before it counts, nobody is admitted before a reset, and all disks that are not kept are overwritten first. Setting it images the node again. Another owner than of the image before implies it."`
 	SeedChanges     string   `json:"seed_changes,omitempty" doc:"When a change of host name, keys or user data takes effect: with the next image, or by imaging the node again. Default: next_image." enum:"next_image,reimage"`
 	Hostname        string   `json:"hostname,omitempty" doc:"Host name of the installed system. Default: the node's name." pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys of the installed system." maxItems:"256" nullable:"false"`
@@ -248,6 +249,7 @@ func SameMethod(a, b BindingSpec) bool {
 		a.AllowUnsigned == b.AllowUnsigned &&
 		a.Boot == b.Boot &&
 		a.Admission == b.Admission &&
+		a.Handover == b.Handover &&
 		a.SeedChanges == b.SeedChanges &&
 		a.KernelArguments == b.KernelArguments
 }

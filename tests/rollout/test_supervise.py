@@ -10,8 +10,9 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import yaml
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Json
 from ansible_collections.sled.fleet.tests.rollout.fleet import Fleet
 
 Make = Callable[[int], Fleet]
@@ -101,3 +102,19 @@ def test_sledd_and_the_controller_die(fleet_of: Make, chance: random.Random) -> 
     nodes, _ = wave.run()
     assert {name: one["state"] for name, one in nodes.items()} == dict.fromkeys(fleet.nodes, "done")
     assert [fleet.writes(node) for node in fleet.nodes] == [{1: 1}] * 6, "written once"
+
+
+def test_a_machine_that_changes_hands_is_reset(fleet_of: Make) -> None:
+    """Neither the system that runs on it nor one that waits gets the plan of its next owner; each is reset first."""
+    fleet = fleet_of(3)
+    fleet.settle("v1", ["n1", "n2"])
+    for node in fleet.nodes:
+        stored = fleet.client.find("bindings", node) or {}
+        wanted = {"node": node, "image": "v2", "handover": node != "n2"}
+        fleet.client.put("bindings", node, wanted, stored.get("revision", 0))
+    with pytest.raises(ApiError, match="changes hands"):
+        fleet.client.boot("n1")
+    nodes, text = Wave(fleet).run()
+    assert {node: one["state"] for node, one in nodes.items()} == dict.fromkeys(fleet.nodes, "done"), text
+    assert [fleet.entries(node)[-1:] for node in ("n1", "n3")] == [["power"], ["power"]]
+    assert len(fleet.entries("n3")) == 1, "nothing else was tried"

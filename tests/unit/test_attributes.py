@@ -18,7 +18,7 @@ ATTRIBUTES = sorted(set(API["properties"]) - {"$schema", "node"})
 # node_disk and node_admission are what the node declares
 VARIABLES = {"disk": "node_binding_disk", "admission": "node_binding_admission"}
 COMMAND_LINE = {"image", "wipe", "wipe_method", "mode", "verify", "transport", "boot"}
-COMMAND_LINE |= {"allow_unsigned", "admission", "seed_changes"}
+COMMAND_LINE |= {"allow_unsigned", "admission", "handover", "seed_changes"}
 
 
 def test_the_api_has_attributes() -> None:

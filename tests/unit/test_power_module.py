@@ -101,6 +101,7 @@ def test_a_power_on_is_one_request(sledd: Sledd) -> None:
     sledd.raw = b"{}"
     news.switched_on(options, "ipmi", warnings.append)
     news.switched_on(options, "wol", warnings.append)
+    news.expect(options, "ssh", warnings.append)  # the system that runs may only state that it restarts
     news.switched_on(options, "", warnings.append)  # before a reset
     news.switched_on({**options, "expect": 0}, "ipmi", warnings.append)
     news.switched_on({**options, "events": False}, "", warnings.append)
@@ -108,6 +109,7 @@ def test_a_power_on_is_one_request(sledd: Sledd) -> None:
     assert [(path.rpartition("/")[2], body) for _, path, body in sledd.asked] == [
         ("expect", {**known, "by": "power", "revoke": True}),
         ("expect", {**known, "by": "wol", "revoke": False}),
+        ("expect", {"seconds": 60, "sled_only": True, "by": "power", "revoke": False}),
         ("events", {"kind": "power", "detail": "on"}),
         ("events", {"kind": "power", "detail": "on"}),
     ]

@@ -153,6 +153,16 @@ def test_a_person_is_told_what_to_do(bench: Bench) -> None:
     assert bench.asked("/expect") == [{"by": "manual", "seconds": 300, "sled_only": True}]
 
 
+def test_a_person_resets_a_machine_that_changes_hands(bench: Bench) -> None:
+    bench.read["binding"] = {"generation": 2, "image": "v1", "hands_over": True}
+    assert bench.do(bench.node, [Action("enter", "manual")]) == ""
+    (text,) = bench.said
+    assert text.startswith(
+        f"n1 ({MAC}) changes hands: switch it off by hand, run `sledctl admit n1 --within 15m --reset`"
+    )
+    assert bench.asked("/expect") == [], "only a person knows that it was reset"
+
+
 def test_nodes_of_one_bmc_wait_for_each_other() -> None:
     sessions = Sessions()
 

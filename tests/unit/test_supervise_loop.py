@@ -198,6 +198,23 @@ def test_a_node_that_is_off_does_not_wait_for_its_plan() -> None:
     assert next(action.method for _, actions in fleet.jobs for action in actions if action.verb == "enter") == "power"
 
 
+@pytest.mark.parametrize("activity", ["waiting", "running"])
+def test_a_machine_that_changes_hands_is_reset(activity: str) -> None:
+    """What runs on it, or waits for its plan, may be what its owner before has left there."""
+    fleet, machine = reliable("idle")
+    described = machine.node
+
+    def node() -> Json:
+        found = described()
+        return {**found, "binding": {**found["binding"], "hands_over": True}}
+
+    machine.node = node  # type: ignore[method-assign]
+    fleet.activity = lambda _node: activity if machine.doing == "idle" else "working"  # type: ignore[method-assign]
+    one(fleet, a_node("n0"))
+    entered = [action.method for _, actions in fleet.jobs for action in actions if action.verb == "enter"]
+    assert set(entered) == {"power"}
+
+
 def test_a_node_that_is_on_is_read_again_before_it_is_cut_off() -> None:
     """It fetched its plan while its power was read."""
     fleet, machine = reliable("off")

@@ -39,13 +39,14 @@ def switched_on(options: Json, driver: str, warn: Callable[[str], None]) -> None
 def expect(options: Json, driver: str, warn: Callable[[str], None], power: str = "") -> None:
     """Makes the boot expected, if that is requested. Without that the machine waits, and an operator admits it.
 
-    Whoever was admitted before has lost its power, unless the control can only wake. power: the event, if there is one.
+    Whoever was admitted before has lost its power, unless the control can only wake, or asks the system that runs to
+    restart, which may only state so. power: the event, if there is one.
     """
-    node, wakes = options["node"], driver == "wol"
+    node, by = options["node"], "wol" if driver == "wol" else "power"
     if not options["expect"]:
         return
     also = {"power": power} if power else {}
     try:
-        client_of(options).expect(node, "wol" if wakes else "power", options["expect"], revoke=not wakes, **also)
+        client_of(options).expect(node, by, options["expect"], revoke=driver not in ("wol", "ssh"), **also)
     except SledError as error:
         warn(f"sledd does not expect {node} to boot, so sledctl admit {node} may be needed: {error}")

@@ -116,6 +116,11 @@ class Actions:
             wake = dict(settings.woken[0])
             wake["mac"], wake["macs"] = wake.get("mac") or node["mac"], wake.get("macs") or node.get("macs") or []
             self._switch(settings, [make(settings.name, wake)], timeout, "on").do("on")
+        elif (node.get("binding") or {}).get("hands_over"):
+            self._tools.say(
+                f"{settings.name} ({node['mac']}) changes hands: switch it off by hand, run `sledctl admit"
+                f" {settings.node} --within 15m --reset`, then start it from the network, all within {timeout} s"
+            )
         else:
             self._tools.client.expect(settings.node, "manual", timeout)
             self._tools.say(

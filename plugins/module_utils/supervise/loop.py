@@ -194,6 +194,8 @@ class Loop:
         activity = self._runtime.activity(node) if run.power != "off" else "unknown"
         here = {"manual": True, "idle": activity == "waiting", "warm": activity == "running"}
         here |= {"power": bool(settings.switched), "wol": bool(settings.woken) and run.power != "on"}
+        if node.get("binding", {}).get("hands_over"):  # what runs is another owner's: only a reset ends it
+            here |= {"idle": False, "warm": False, "wol": False}
         methods = frozenset(method for method, possible in here.items() if possible)
         self._advance(run, Look(self._runtime.now(), node, activity, methods, bool(settings.switched)))
         if run.state.stage != CHOOSING:

@@ -57,7 +57,7 @@ func (a *app) claimsOf(ctx context.Context, client *api.Client, node string) err
 
 func (a *app) admitCommand() *cobra.Command {
 	var within time.Duration
-	var unseen bool
+	var unseen, reset bool
 	command := &cobra.Command{
 		Use: "admit NODE [CODE]", Short: "Admit the machine that shows a code, or expect a boot",
 		Long: `Admits the claim with CODE: its next request makes the machine the node, and
@@ -67,9 +67,13 @@ screen or serial console: then the machine is proven to be the node.
 --unseen admits the only claim of the node, without a code. Whoever was first on
 the network is admitted then, so this is refused where level proven is required.
 
---within expects a boot: a claim within this time is admitted at level expected.`,
+--within expects a boot: a claim within this time is admitted at level expected.
+
+--reset states that the machine is off, or was reset by its BMC: nothing that
+ran on it counts any more. A machine that changes hands needs it.`,
 		Example: `  sledctl admit n1 K7QF-2M9D
-  sledctl admit n1 --within 10m`,
+  sledctl admit n1 --within 10m
+  sledctl admit n1 --within 10m --reset`,
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.client()
@@ -77,12 +81,14 @@ the network is admitted then, so this is refused where level proven is required.
 				return err
 			}
 			switch {
+			case reset && within == 0:
+				return usagef("--reset needs --within: how long the boot after the reset is expected")
 			case len(args) == 2 && !unseen && within == 0:
 				return a.admit(cmd.Context(), client, args[0], api.AdmitSpec{CodeSpec: api.CodeSpec{Code: args[1]}})
 			case len(args) == 1 && unseen:
 				return a.admitUnseen(cmd.Context(), client, args[0])
 			case len(args) == 1 && within > 0:
-				return a.expect(cmd.Context(), client, args[0], within)
+				return a.expect(cmd.Context(), client, args[0], within, reset)
 			}
 			return usagef("expected one of CODE, --unseen and --within; sledctl claims lists the codes")
 		},
@@ -90,6 +96,7 @@ the network is admitted then, so this is refused where level proven is required.
 	flags := command.Flags()
 	flags.BoolVar(&unseen, "unseen", false, "admit the only claim; its code was not read from the machine")
 	flags.DurationVar(&within, "within", 0, "expect a boot within this time, such as 10m")
+	flags.BoolVar(&reset, "reset", false, "with --within: the machine is off or was reset, so what ran on it counts no more")
 	command.MarkFlagsMutuallyExclusive("unseen", "within")
 	return command
 }
@@ -118,8 +125,9 @@ func (a *app) admitUnseen(ctx context.Context, client *api.Client, node string) 
 	return a.admit(ctx, client, node, api.AdmitSpec{CodeSpec: api.CodeSpec{Code: shown.Claims[0].Code}, Unseen: true})
 }
 
-func (a *app) expect(ctx context.Context, client *api.Client, node string, within time.Duration) error {
-	shown, err := client.Expect(ctx, node, api.ExpectSpec{By: "operator", Seconds: int64(within / time.Second)})
+func (a *app) expect(ctx context.Context, client *api.Client, node string, within time.Duration, reset bool) error {
+	shown, err := client.Expect(ctx, node, api.ExpectSpec{By: "operator", Seconds: int64(within / time.Second),
+		Revoke: reset})
 	if err != nil {
 		return err
 	}

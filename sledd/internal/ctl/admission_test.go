@@ -44,6 +44,7 @@ func TestClaims(t *testing.T) {
 	s.does(exitDone, "claims n1", code)
 	s.does(exitDone, "admit n1 --within 10m", "n1: a boot is expected within 10m0s")
 	s.does(exitDone, "claims n1", ", by operator")
+	s.does(exitUsage, "admit n1 --reset", "--reset needs --within")
 	s.does(exitDone, "admit n1 --unseen", "n1: its next request makes the machine the node")
 	if status, issued := s.polls(token); status != 204 || !strings.HasPrefix(issued, "sledb_") {
 		t.Fatalf("%d, %q", status, issued)
@@ -52,6 +53,16 @@ func TestClaims(t *testing.T) {
 	s.does(exitDone, "claims n1", "state             admitted")
 	s.does(exitNotFound, "claims n9", "node n9 does not exist")
 	s.does(exitNotFound, "refuse n1 "+code, "has no claim "+code+" that waits")
+	s.does(exitDone, "admit n1 --within 10m --reset", "n1: a boot is expected within 10m0s")
+	s.does(exitConflict, "revoke n1", "nobody is admitted as node n1") // the reset has ended it
+	if status, issued := s.polls(token); status != 401 {
+		t.Errorf("%d, %q", status, issued)
+	}
+	code, token = s.hello("b1")
+	s.does(exitDone, "admit n1 "+code, "n1: its next request makes the machine the node")
+	if status, issued := s.polls(token); status != 204 || !strings.HasPrefix(issued, "sledb_") {
+		t.Fatalf("%d, %q", status, issued)
+	}
 	s.does(exitDone, "revoke n1", "n1: nobody is admitted")
 	if status, _ := s.polls(token); status != 401 {
 		t.Errorf("a revoked machine polls: %d", status)

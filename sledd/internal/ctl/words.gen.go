@@ -39,6 +39,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"how the installed system is started: auto (default), kexec or reboot")
 	flags.StringVar(&f.spec.Admission, "admission", "",
 		"least level of admission: open (default), expected, proven or attested")
+	flags.BoolVar(&f.spec.Handover, "handover", false,
+		"the machine changes hands: nothing that ran on it counts, and all its disks are wiped in full")
 	flags.StringVar(&f.spec.SeedChanges, "seed-changes", "",
 		"a change of hostname, keys or user data: for the next_image (default), or reimage")
 	flags.StringVar(&f.spec.Hostname, "hostname", "",
@@ -116,6 +118,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	}
 	if changed("admission") {
 		spec.Admission = f.spec.Admission
+	}
+	if changed("handover") {
+		spec.Handover = f.spec.Handover
 	}
 	if changed("seed-changes") {
 		spec.SeedChanges = f.spec.SeedChanges

@@ -178,6 +178,9 @@ func (f *Fleet) Ticket(ctx context.Context, reference string) (api.TicketToken, 
 		if tx.Node() == nil {
 			return refusal.New(refusal.NotFound, "node %s is not declared", reference)
 		}
+		if err := tx.MayHaveTicket(); err != nil {
+			return err
+		}
 		ticket = tx.IssueTicket()
 		return nil
 	})

@@ -101,7 +101,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 		desired.Digest, desired.Source = image.Digest, &image.ImageSpec
 	}
 	desired.UserDataSHA256 = api.UserDataHash(tx.hashKey, spec.UserData)
-	tx.before = tx.Binding()
+	tx.before, tx.done = tx.Binding(), tx.Satisfied()
 	tx.why = tx.reasons(&desired, reimage)
 	if old := tx.before; old != nil {
 		desired.Generation = api.NextGeneration(old.Generation, tx.Status().Generation)
@@ -134,6 +134,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) err
 		tx.AddEvent(api.Event{Kind: "bind", Generation: desired.Generation, Detail: nodetext.Clean(named(spec))})
 	}
 	tx.Bind(desired, changed)
+	tx.handOver()
 	return nil
 }
 

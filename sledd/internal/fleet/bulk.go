@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// bulkItems in one transaction: each has up to five conditions.
-	bulkItems = store.MaxOperations / 5
+	// bulkItems in one transaction: each has up to twelve conditions.
+	bulkItems = store.MaxOperations / 12
 	// bulkBytes of values in one transaction: etcd takes 1.5 MiB.
 	bulkBytes = 512 << 10
 	// bulkWriters at the same time: commits wait for the disk, not for each other.

@@ -63,6 +63,9 @@ func (tx *nodeTx) unbindNode(c Change) error {
 		return err
 	}
 	tx.before = tx.Binding()
+	if tx.Satisfied() {
+		tx.Status().Handover = 0
+	}
 	tx.AddEvent(api.Event{Kind: "unbind", Generation: tx.Generation()})
 	tx.Unbind()
 	return nil

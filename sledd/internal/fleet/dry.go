@@ -29,11 +29,10 @@ func (f *Fleet) seen() []nodetx.Want {
 
 // bulkKinds are the records of nodes that a bulk request is about.
 func (f *Fleet) bulkKinds() []nodetx.Kind {
-	kinds := []nodetx.Kind{nodetx.Node, nodetx.Status, nodetx.BindingOf}
 	if f.dry {
-		kinds = append(kinds, nodetx.Facts, nodetx.DetourOf)
+		return append(slices.Clone(nodetx.Core), nodetx.Facts)
 	}
-	return kinds
+	return nodetx.Core
 }
 
 // result is a node's binding as the answer to a change shows it.
@@ -60,7 +59,7 @@ func (tx *nodeTx) outlook() *api.Outlook {
 		return &o
 	}
 	o.Generation, o.Image, o.Disk = now.Generation, now.Image, cmp.Or(now.Disk, tx.Spec().Disk)
-	if now.WipesAll() {
+	if now.WipesAll() || tx.HandsOver() {
 		o.Disk = api.AllDisks
 	}
 	o.Disks = api.Matching(o.Disk, tx.Spec().KeepDisks, tx.Facts().Candidates())

@@ -36,6 +36,7 @@ type nodeTx struct {
 	hashKey string // of the fleet, for user data
 
 	before *nodetx.Binding // the change; nil: there was none
+	done   bool            // it was satisfied
 	why    []string        // the generation rises
 }
 

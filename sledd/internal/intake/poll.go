@@ -160,6 +160,7 @@ func (tx *nodeTx) wanted(record *token.Record) plan.Request {
 		return wanted
 	}
 	wanted.Binding, wanted.Image, wanted.Node = &tx.Binding().Binding, tx.Binding().Source, *tx.Node()
+	wanted.HandsOver = tx.HandsOver()
 	wanted.Facts, wanted.Erased = tx.seenIn(tx.bootOf(record.Claim))
 	return wanted
 }

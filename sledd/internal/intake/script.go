@@ -74,7 +74,7 @@ func (tx *nodeTx) mayStartWarm(reference string) error {
 		return refusal.New(refusal.Conflict, "node %s requires level %s, which a start without its firmware does not "+
 			"reach: reset it", reference, admission.Attested)
 	}
-	return nil
+	return tx.MayHaveTicket()
 }
 
 // recordBoot enters the phase of a node that was admitted in the Sled system. A node that is not declared, or whose

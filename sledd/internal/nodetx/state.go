@@ -11,6 +11,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -56,6 +57,7 @@ func (b *Binding) Public(status api.Status) api.Binding {
 	shown := b.Binding
 	shown.UserData = ""
 	shown.Satisfied = satisfied(b, status)
+	shown.HandsOver = status.Handover == b.Generation
 	shown.SeedDiffers = seedDiffers(b, status)
 	return shown
 }
@@ -90,6 +92,20 @@ func satisfied(binding *Binding, status api.Status) bool {
 		return false
 	}
 	return SettledPhase(status) == targetPhase(binding.BindingSpec)
+}
+
+// HandsOver reports whether the machine changes hands by the binding, and has not done so yet.
+func (tx *Tx) HandsOver() bool {
+	return tx.Binding() != nil && tx.Status().Handover == tx.Generation() && !tx.Satisfied()
+}
+
+// MayHaveTicket refuses a ticket while the machine changes hands: it would go to the system of whoever had it before.
+func (tx *Tx) MayHaveTicket() error {
+	if tx.HandsOver() || !tx.Admission().HandedOver.IsZero() {
+		return refusal.New(refusal.Conflict, "node %s changes hands (generation %d), so that no ticket is given to the "+
+			"system that runs on it: reset it by its BMC", tx.NameOr(tx.MAC), tx.Generation())
+	}
+	return nil
 }
 
 // seedDiffers reports whether a node has installed its image with an earlier seed than that of the binding.
@@ -134,7 +150,7 @@ func (tx *Tx) Forget() {
 	events := key.EventsOf(tx.MAC)
 	tx.Writes.Do = append(tx.Writes.Do,
 		store.Operation{Key: events, Delete: true, To: key.Event(tx.MAC, tx.Now.UnixNano())})
-	kept := api.Status{Generation: tx.Status().Generation}
+	kept := api.Status{Generation: tx.Status().Generation, Owner: tx.Status().Owner, Handover: tx.Status().Handover}
 	if kept.Generation > 0 {
 		kept.Run.Number = tx.Status().Run.Number
 	}

@@ -16,9 +16,15 @@ import (
 const defaultWipe = "empty"
 
 // build adds the steps of a binding. Without an image, the plan wipes all disks that are not kept and waits, or makes
-// an image that is put below the URL of uploads.
+// an image that is put below the URL of uploads. A machine that changes hands keeps nothing of its disks.
 func (p *Plan) build(r Request) error {
 	node, binding, upload := r.Node, *r.Binding, r.Site.Upload
+	if r.HandsOver && binding.Capture == "" {
+		binding.Mode = "full"
+		if binding.Wipe != "purge" {
+			binding.Wipe = "clear"
+		}
+	}
 	target := append([]operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}, keeping(node.KeepDisks)...)
 	if target[0].Value == "" && (binding.Capture != "" || binding.Image != "") {
 		return fmt.Errorf("no disk: neither the binding nor node %s names one", node.Name)
@@ -36,8 +42,14 @@ func (p *Plan) build(r Request) error {
 	case r.Image == nil:
 		return fmt.Errorf("image %s does not exist", binding.Image)
 	default:
+		wiped := target[0].Value
+		if r.HandsOver {
+			wiped = "all"
+			p.wipe(wiped, target, binding)
+			p.blank(node)
+		}
 		p.layouts(node)
-		p.write(target, binding, r.Image, upload)
+		p.write(target, wiped, binding, r.Image, upload)
 		p.configure(target, node, binding)
 		p.start(target, binding)
 	}
@@ -84,15 +96,16 @@ func readable(image *api.ImageSpec, upload string) []string {
 	return urls
 }
 
-// write adds the steps that bring the image to the disk. The present content is wiped first, unless
+// write adds the steps that bring the image to the disk. The present content is wiped first, unless all disks were, or
 // a delta is to build on it.
-func (p *Plan) write(target []operand.Pair, binding api.Binding, image *api.ImageSpec, upload string) {
+func (p *Plan) write(target []operand.Pair, wiped string, binding api.Binding, image *api.ImageSpec, upload string) {
 	mode, level, gaps := first(binding.Mode, "full"), first(binding.Wipe, defaultWipe), "discard"
 	switch {
 	case mode != "full" && level != "signatures":
 		gaps = "zero"
+	case wiped == "all":
 	case mode == "full":
-		p.wipe(target[0].Value, target, binding)
+		p.wipe(wiped, target, binding)
 		if level == "empty" {
 			gaps = "keep" // it is zero already
 		}

@@ -81,6 +81,65 @@ func TestDraft(t *testing.T) {
 	}
 }
 
+// A machine that changes hands keeps nothing: all disks are overwritten before one is written, or a data disk gets its
+// layout, whatever the binding has for the disk alone.
+func TestAMachineThatChangesHands(t *testing.T) {
+	kept := node
+	kept.KeepDisks = []string{"serial:K"}
+	kept.DataDisks = []api.DataDisk{{Name: "logs", Disk: "serial:D", Mount: "/srv/logs"}}
+	const blank = "wipe disks=serial:D keep=serial:K level=empty"
+	for _, c := range []struct {
+		spec api.BindingSpec
+		want []string
+	}{
+		{api.BindingSpec{Image: "d12"}, []string{"wipe disks=all keep=serial:K level=clear", blank, "layout", "write", "configure",
+			"kexec"}},
+		{api.BindingSpec{Image: "d12", Mode: "delta", Wipe: "signatures"},
+			[]string{"wipe disks=all keep=serial:K level=clear", blank, "layout", "write", "configure", "kexec"}},
+		{api.BindingSpec{Image: "d12", Wipe: "purge"}, []string{"wipe disks=all keep=serial:K level=purge", blank, "layout", "write",
+			"configure", "kexec"}},
+		{api.BindingSpec{Wipe: "empty"}, []string{"wipe disks=all keep=serial:K level=clear", "idle"}},
+	} {
+		r := request(kept, c.spec, image())
+		r.HandsOver = true
+		p, err := plan.Draft(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := plan.Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Split(strings.TrimSpace(text), "\n")[2:]
+		if len(got) != len(c.want) {
+			t.Errorf("%+v: %q", c.spec, got)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.HasPrefix(got[i], want) || want == "write" && !strings.HasSuffix(got[i], " mode=full gaps=discard") {
+				t.Errorf("%+v: step %q, want %q", c.spec, got[i], want)
+			}
+		}
+	}
+	r := request(kept, api.BindingSpec{Image: "d12", Disk: "serial:A"}, image())
+	r.HandsOver, r.Facts = true, &api.Facts{}
+	for _, serial := range []string{"A", "D", "K"} {
+		r.Facts.Disks = append(r.Facts.Disks, nodetexttest.Facts(map[string]string{"name": "vd" + serial, "serial": serial,
+			"bytes": "1000", "transport": "virtio"}))
+	}
+	p, err := plan.Render(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := plan.Encode(p)
+	for _, want := range []string{"\nwipe disks=all keep=serial:K level=clear\nwipe disks=serial:D keep=serial:K level=empty\n",
+		"\nlayout disk=serial:D keep=serial:K ", "\nwrite disk=serial:A keep=serial:K;serial:D "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 // An image that is not configured is started as it was written.
 func TestAnImageThatIsNotConfigured(t *testing.T) {
 	spec := api.BindingSpec{Image: "d12", Configure: api.Unconfigured, Boot: "reboot"}

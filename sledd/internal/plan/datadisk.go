@@ -74,6 +74,23 @@ func (p *Plan) layouts(node api.NodeSpec) {
 	}
 }
 
+// blank adds the step that zeroes data disks which were overwritten, so that they get a layout again.
+func (p *Plan) blank(node api.NodeSpec) {
+	var selectors []string
+	for _, d := range node.DataDisks {
+		selectors = append(selectors, d.Disk)
+	}
+	if len(selectors) > 0 {
+		target := append([]operand.Pair{{}}, keeping(node.KeepDisks)...)
+		p.add("wipe", disks(strings.Join(selectors, ";"), target), "level", defaultWipe)
+	}
+}
+
+// firstLayout is the number of the first step layout. The steps before it empty the data disks too; 0: there are none.
+func (p Plan) firstLayout() int {
+	return max(0, slices.IndexFunc(p.Steps, func(step operand.Line) bool { return step.Word == layout }))
+}
+
 // dataDisks are the disks of the steps layout, and their identities.
 type dataDisks struct {
 	disks []disk.Disk

@@ -35,7 +35,8 @@ func (p Plan) Disk() string {
 }
 
 // pin names each disk of the plan by its identity (contract/plan.md, "Pinned disks"), or returns why a selector or a
-// keep list does not resolve with the disks of the node. All steps keep the data disks but those that make them.
+// keep list does not resolve with the disks of the node. All steps keep the data disks but those that make them, or come
+// before that.
 func (p Plan) pin(table disk.Table) (Plan, error) {
 	data, err := p.pinData(table)
 	if err != nil {
@@ -49,7 +50,7 @@ func (p Plan) pin(table disk.Table) (Plan, error) {
 			if pair.Key != "disk" && pair.Key != "disks" {
 				continue
 			}
-			if step.Word != layout {
+			if step.Word != layout && i >= p.firstLayout() {
 				if err := data.refuse(pair.Value, table, kept(step)); err != nil {
 					return Plan{}, err
 				}
@@ -60,7 +61,9 @@ func (p Plan) pin(table disk.Table) (Plan, error) {
 			}
 			step.Operands[j].Value = identity
 		}
-		data.keepIn(&step)
+		if i >= p.firstLayout() {
+			data.keepIn(&step)
+		}
 		pinned.Steps[i] = step
 	}
 	return pinned, check(pinned)

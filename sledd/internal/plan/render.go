@@ -15,6 +15,7 @@ type Request struct {
 	Run        int64          // number of the plan
 	Steps      []operand.Line // to do instead of following the binding; none: the binding is followed
 	Binding    *api.Binding   // nil: there is nothing to do, and the node waits
+	HandsOver  bool           // the machine changes hands: all disks are overwritten first
 	Node       api.NodeSpec   // as declared
 	Image      *api.ImageSpec // of the binding
 	Facts      *api.Facts     // that the boot has sent; nil: none yet

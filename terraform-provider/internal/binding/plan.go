@@ -133,6 +133,9 @@ func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *reco
 // imaging is what a binding that is new does to a node; To is left to the caller.
 func imaging(node api.Node, plan *model) site.Reimage {
 	disk := api.MeantBy(cmp.Or(text(plan.Disk), node.Disk, ofTheNode), node.KeepDisks, node.Facts.Candidates())
+	if plan.Handover.ValueBool() {
+		disk = api.AllDisks
+	}
 	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: disk, Image: text(plan.Image), From: node.Status.Generation}
 	if node.Binding != nil {
 		one.From = max(one.From, node.Binding.Generation)
@@ -227,7 +230,7 @@ func (b *binding) after(node api.Node, plan *model) int64 {
 func first(node api.Node, plan *model) api.Outlook {
 	o := api.Outlook{Node: node.Name, Before: node.Status.Generation, Had: node.Status.Image,
 		Disk: cmp.Or(plan.Disk.ValueString(), node.Disk)}
-	if plan.Image.IsNull() {
+	if plan.Image.IsNull() || plan.Handover.ValueBool() {
 		o.Disk = api.AllDisks
 	}
 	if node.Status.Generation > 0 {

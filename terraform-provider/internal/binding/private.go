@@ -77,7 +77,7 @@ func (r *record) next() int64 {
 func (r *record) outlook(plan *model) api.Outlook {
 	o := api.Outlook{Node: r.Name, Before: max(r.Generation, r.Status), Had: r.Desired.Image,
 		Disk: cmp.Or(plan.Disk.ValueString(), r.Disk)}
-	if plan.Image.IsNull() {
+	if plan.Image.IsNull() || plan.Handover.ValueBool() {
 		o.Disk = api.AllDisks
 	}
 	o.Disks = api.Matching(o.Disk, r.Keep, r.Disks)

@@ -43,7 +43,7 @@ func (p *outlook) line(mac string, s step) string {
 	if o.Image = p.planned.images[mac]; s.kind == clean {
 		o.Image = ""
 	}
-	if o.Image == "" {
+	if o.Image == "" || p.planned.uniform.Handover {
 		o.Disk = api.AllDisks
 	}
 	return o.WipeText()

@@ -23,6 +23,7 @@ type Shared struct {
 	Configure         types.String `tfsdk:"configure"`
 	Boot              types.String `tfsdk:"boot"`
 	Admission         types.String `tfsdk:"admission"`
+	Handover          types.Bool   `tfsdk:"handover"`
 	SeedChanges       types.String `tfsdk:"seed_changes"`
 	AuthorizedKeys    types.List   `tfsdk:"authorized_keys"`
 	UserData          types.String `tfsdk:"user_data"`
@@ -81,6 +82,10 @@ func SharedSchema() map[string]schema.Attribute {
 			"higher one, and a level at which it was admitted does not fall within a generation. One of "+
 			"`open`, `expected`, `proven`, `attested`. Default: `open`.",
 			"open", "expected", "proven", "attested"),
+		"handover": boolAttribute("The machine changes hands with each image: nothing that ran before it counts, nobody is " +
+			"admitted before a reset, and all disks that are not kept are overwritten first. Setting it " +
+			"images the node again. Another owner than of the image before implies it. Default: " +
+			"`false`."),
 		"seed_changes": choiceAttribute("When a change of host name, keys or user data takes effect: with the next image, or by "+
 			"imaging the node again. One of `next_image`, `reimage`. Default: `next_image`.",
 			"next_image", "reimage"),
@@ -123,6 +128,7 @@ func (s *Shared) State() State {
 	state.Configure = s.Configure.ValueString()
 	state.Boot = s.Boot.ValueString()
 	state.Admission = s.Admission.ValueString()
+	state.Handover = s.Handover.ValueBool()
 	state.SeedChanges = s.SeedChanges.ValueString()
 	state.AuthorizedKeys = texts(s.AuthorizedKeys)
 	state.UserDataSHA256 = cmp.Or(s.Version(), s.UserDataSHA256.ValueString())
@@ -150,6 +156,7 @@ func (s *Shared) Take(stored State) {
 	take(&s.Configure, stored.Configure)
 	take(&s.Boot, stored.Boot)
 	take(&s.Admission, stored.Admission)
+	takeBool(&s.Handover, stored.Handover)
 	take(&s.SeedChanges, stored.SeedChanges)
 	takeList(&s.AuthorizedKeys, stored.AuthorizedKeys)
 	if s.Version() == "" {
@@ -177,7 +184,7 @@ func (a *Attributes) DesiredKnown() bool {
 
 // MethodKnown is true when everything that raises no generation is known.
 func (s *Shared) MethodKnown() bool {
-	return Known(s.Wipe, s.WipeMethod, s.Mode, s.Verify, s.Transport, s.AllowUnsigned, s.Boot, s.Admission, s.SeedChanges, s.KernelArguments)
+	return Known(s.Wipe, s.WipeMethod, s.Mode, s.Verify, s.Transport, s.AllowUnsigned, s.Boot, s.Admission, s.Handover, s.SeedChanges, s.KernelArguments)
 }
 
 // differences are what differs beside the goal, in words.

@@ -32,7 +32,7 @@ func (p *Printer) Node(n api.Node) {
 	if b := n.Binding; b != nil {
 		rows := append([][2]string{
 			{"request", wording.Effect(n)}, {"generation", strconv.FormatInt(b.Generation, 10)},
-			{"satisfied", wording.YesNo(b.Satisfied)},
+			{"satisfied", wording.YesNo(b.Satisfied)}, {"hands over", wording.OnlyYes(b.HandsOver)},
 		}, attributeRows(b)...)
 		p.Section("binding", append(rows, [2]string{"updated", wording.Time(b.Updated)}))
 	}

@@ -53,6 +53,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"configure", b.Configure},
 		{"boot", b.Boot},
 		{"admission", b.Admission},
+		{"handover", wording.OnlyYes(b.Handover)},
 		{"seed changes", b.SeedChanges},
 		{"hostname", b.Hostname},
 		{"authorized keys", wording.Count(len(b.AuthorizedKeys))},
