@@ -76,6 +76,13 @@ static int place_files(const struct start *start) {
 	return 0;
 }
 
+__attribute__((noreturn)) static void fail(int report, bool is_confinement, int error) {
+	const struct failure failure = {is_confinement, error};
+
+	(void)!write(report, &failure, sizeof(failure));
+	_exit(127);
+}
+
 // Keeps at most the right to read files of other users, which Landlock narrows to the given ones.
 static int drop_capabilities(void) {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -101,26 +108,82 @@ static int confine(const struct start *start) {
 		r = start->cell->ruleset >= 0 ? cell_enter_ruleset(start->cell) : cell_enter_namespaces(start->cell);
 	if (r == 0)
 		r = drop_capabilities();
-	return r == 0 ? jail_filter() : r;
+	return r;
 }
 
-// In the new process: only system calls.
-static void run(const struct start *start) {
+// In the new process: only system calls. The filter comes last, since it does not allow those of the others.
+__attribute__((noreturn)) static void execute(const struct start *start, int report) {
 	static char path[] = "PATH=/usr/sbin:/sbin:/usr/bin:/bin", language[] = "LC_ALL=C";
 	static char *const environment[] = {path, language, NULL};
-	int report = fcntl(start->report, F_DUPFD_CLOEXEC, SPARE);
-	struct failure failure = {0};
+	int r;
+
+	signal(SIGPIPE, SIG_DFL);
+	if ((r = confine(start)) < 0)
+		fail(report, true, r);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); // forgotten with each change of rights
+	if ((r = place_files(start)) < 0 || (r = limit_all(start->jail)) < 0)
+		fail(report, false, r);
+	if ((r = jail_filter()) < 0)
+		fail(report, true, r);
+	execve(start->program, start->words, environment);
+	fail(report, false, -errno);
+}
+
+// The first process of a namespace, which ends with it: waits until its parent has ended. It holds nothing open.
+__attribute__((noreturn)) static void watch(int lifeline) {
+	char byte;
+
+	(void)dup2(lifeline, 0);
+	(void)syscall(SYS_close_range, 1, ~0u, 0);
+	while (read(0, &byte, 1) < 0 && errno == EINTR)
+		;
+	_exit(0);
+}
+
+// Ends as the program has ended.
+__attribute__((noreturn)) static void end_as(int status) {
+	if (WIFSIGNALED(status)) {
+		(void)limit(RLIMIT_CORE, 0);
+		signal(WTERMSIG(status), SIG_DFL);
+		kill(getpid(), WTERMSIG(status));
+	}
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 127);
+}
+
+// Runs the program beside the first process of its namespace. Both end with this process, however it ends.
+__attribute__((noreturn)) static void run_beside(const struct start *start, int report) {
+	int lifeline[2], status;
+	pid_t first, program;
+
+	if (pipe2(lifeline, O_CLOEXEC) < 0 || (first = _Fork()) < 0)
+		fail(report, false, -errno);
+	if (first == 0) {
+		close(lifeline[1]);
+		watch(lifeline[0]);
+	}
+	program = _Fork();
+	if (program < 0)
+		fail(report, false, -errno);
+	if (program == 0)
+		execute(start, report);
+	(void)dup2(lifeline[1], 0);
+	(void)syscall(SYS_close_range, 1, ~0u, 0);
+	while (waitpid(program, &status, 0) < 0 && errno == EINTR)
+		;
+	end_as(status);
+}
+
+// In the new process.
+__attribute__((noreturn)) static void run(const struct start *start) {
+	int report = fcntl(start->report, F_DUPFD_CLOEXEC, SPARE), r;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	signal(SIGPIPE, SIG_DFL);
-	if ((failure.error = confine(start)) < 0)
-		failure.is_confinement = true;
-	else if ((failure.error = place_files(start)) == 0 && (failure.error = limit_all(start->jail)) == 0) {
-		execve(start->program, start->words, environment);
-		failure.error = -errno;
-	}
-	(void)!write(report, &failure, sizeof(failure));
-	_exit(127);
+	r = cell_leave(start->cell);
+	if (r < 0)
+		fail(report, true, r);
+	if (r > 0)
+		run_beside(start, report);
+	execute(start, report);
 }
 
 static int explain(const struct failure *failure, const char *program, struct fault *fault) {

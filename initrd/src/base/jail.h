@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a program that parses bytes of strangers: it can open the given files, its libraries and nothing else, has no
-// network and no capability but that of reading, and its memory, time and output are limited.
+// network and no capability but that of reading, it reaches no other process, and its memory, time and output are
+// limited. Of system calls it has those of a list (jail_filter.c).
 //
 // By Landlock; where the kernel has none, by a mount namespace (with a user namespace for other users than root), which
-// does not keep the program from changing its input. Where there is neither, the program is not started.
+// does not keep the program from changing its input. Where there is neither, the program is not started. Both ways it
+// is in a namespace of processes; with Landlock only if this user may make one.
 #pragma once
 
 #include <stddef.h>

@@ -31,7 +31,7 @@ static int version(void) {
 static bool is_taken_away(const char *what) {
 #ifdef SLED_TEST
 	const char *kept = getenv("SLED_TEST_JAIL");
-	return kept && strcmp(kept, what) != 0;
+	return kept && !strstr(kept, what);
 #else
 	(void)what;
 	return false;

@@ -29,10 +29,14 @@ int cell_open(const struct jail_file given[], size_t given_count, const char *pr
 	      struct fault *fault);
 void cell_close(struct cell *cell); // for cleanup_with
 
+// Leaves the namespaces of this process: several without Landlock; else that of processes, for its children, if this
+// user may. Returns 1 if its children are in a new one, 0 if not, or -errno.
+int cell_leave(const struct cell *cell);
+
 // Confines this process. Async-signal-safe. Returns -errno.
 int cell_enter_ruleset(const struct cell *cell);
 int cell_enter_namespaces(const struct cell *cell);
 
-// Return whether the kernel has it. In the build for tests, SLED_TEST_JAIL=namespaces or none takes it away.
+// Return whether the kernel has it. In the build for tests, SLED_TEST_JAIL names those that are left.
 bool cell_has_landlock(void);
 bool cell_has_namespaces(void);

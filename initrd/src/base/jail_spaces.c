@@ -15,7 +15,7 @@
 
 #define ROOT "/sys"	      // the folder in memory covers it, for this process alone: no program is there
 #define FILES "/proc/self/fd" // of this process, which stays the same when it executes the program
-#define SPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC)
+#define SPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWPID)
 
 static int put_text(const char *path, const char *text) {
 	cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -23,12 +23,12 @@ static int put_text(const char *path, const char *text) {
 }
 
 // As root without a user namespace: in it, files of others could not be read.
-static int leave(const struct cell *cell) {
+static int leave(const struct cell *cell, int spaces) {
 	int r;
 
-	if (unshare(SPACES) == 0)
+	if (unshare(spaces) == 0)
 		return 0;
-	if (unshare(SPACES | CLONE_NEWUSER) < 0)
+	if (unshare(spaces | CLONE_NEWUSER) < 0)
 		return -errno;
 	r = put_text("/proc/self/uid_map", cell->user_map);
 	if (r == 0)
@@ -83,10 +83,18 @@ static int bind_place(const struct place *place) {
 // The given files are found as descriptors, so they need no path here.
 static bool is_descriptor(const struct place *place) { return !strncmp(place->target, FILES, sizeof(FILES) - 1); }
 
-int cell_enter_namespaces(const struct cell *cell) {
-	int r = cell_has_namespaces() ? leave(cell) : -EOPNOTSUPP;
+int cell_leave(const struct cell *cell) {
+	int r = cell_has_namespaces() ? leave(cell, cell->ruleset < 0 ? SPACES : CLONE_NEWPID) : -EOPNOTSUPP;
 
-	if (r == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	if (cell->ruleset < 0)
+		return r < 0 ? r : 1;
+	return r == 0;
+}
+
+int cell_enter_namespaces(const struct cell *cell) {
+	int r = 0;
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		r = -errno;
 	if (r == 0 && mount("jail", ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755") < 0)
 		r = -errno;

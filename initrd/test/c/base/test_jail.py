@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import platform
+import re
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from tap import run_tests
@@ -15,7 +19,18 @@ from tap import run_tests
 TOOL = Path(os.environ["SLED_TOOLS"]) / "tool_jail"
 work = Path(tempfile.mkdtemp())
 source, target, secret = work / "source", work / "target", work / "secret"
-WAYS = ("landlock", "namespaces")
+PYTHON, REACH = "/usr/bin/python3", Path(__file__).with_name("reach.py")
+CALLS = 600  # more than there are
+SYS_IOPRIO_GET = {"x86_64": 252, "aarch64": 31}[platform.machine()]
+REACHING = {
+    "x86_64": {
+        "kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297, "setpriority": 141,
+        "sched_setaffinity": 203, "sched_setscheduler": 144, "sched_setattr": 314, "ioprio_set": 251, "prlimit64": 302,
+        "process_vm_writev": 311,
+    },
+    "aarch64": {"kill": 129, "tkill": 130, "tgkill": 131, "setpriority": 140, "prlimit64": 261},
+}[platform.machine()]  # fmt: skip
+WAYS = ("landlock namespaces", "landlock", "namespaces")  # what the kernel has
 
 
 def jail(way: str, code: str) -> subprocess.CompletedProcess[str]:
@@ -25,7 +40,9 @@ def jail(way: str, code: str) -> subprocess.CompletedProcess[str]:
     secret.write_text("of somebody else")
     command = [TOOL, source, target, "python3", "-ISc", f"import os\n{code}"]
     environment = {**os.environ, "SLED_TEST_JAIL": way}
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, env=environment, start_new_session=True
+    )
 
 
 def fails(way: str, code: str, words: str) -> None:
@@ -46,16 +63,20 @@ def test_files() -> None:
             assert done.returncode and not new.exists(), f"{way}: {folder}: {done.stderr}"
         fails(way, f"os.unlink('{secret}')", "Error")
         assert secret.exists()
-    fails("landlock", "open('/proc/self/fd/10', 'w')", "Error")
+        fails(way, "os.open('/usr/bin/env', os.O_RDONLY | os.O_TRUNC)", "Error")
+        fails(way, "os.open('/proc/self/fd/10', os.O_RDONLY | os.O_TRUNC)", "Operation not permitted")
+        fails(way, "os.open('/proc/self/fd/10', os.O_ACCMODE)", "Operation not permitted")
+    for way in WAYS[:2]:
+        fails(way, "open('/proc/self/fd/10', 'w')", "Error")
 
 
 def test_processes_and_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         for way in WAYS:
-            fails(way, f"import socket\nsocket.create_connection({server.getsockname()})", "Operation not permitted")
+            fails(way, f"import socket\nsocket.create_connection({server.getsockname()})", "Function not implemented")
             fails(way, f"os.kill({os.getpid()}, 0)", "Error")
             fails(way, "os.execv('/bin/sh', ['sh', '-c', 'exit 0'])", "Error")
-            fails(way, "os.chmod('/proc/self/fd/10', 0o777)", "Operation not permitted")
+            fails(way, "os.chmod('/proc/self/fd/10', 0o777)", "Function not implemented")
 
 
 def test_capabilities() -> None:
@@ -77,6 +98,75 @@ def test_limits() -> None:
         fails(way, "while True: pass", "python3 used more processor time than it may")
         fails(way, "open('/proc/self/fd/11', 'w').truncate(2 << 20)", "")
         assert target.stat().st_size <= 1 << 20
+
+
+class Victim:
+    """Another process of this user, and all of it that a call could change."""
+
+    def __init__(self) -> None:
+        code = "import ctypes, time\nw = ctypes.create_string_buffer(b'kept')\nprint(ctypes.addressof(w), flush=True)\n"
+        self.process = subprocess.Popen(
+            [PYTHON, "-ISc", f"{code}time.sleep(600)"], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        assert self.process.stdout
+        self.pid, self.address = self.process.pid, int(self.process.stdout.readline())
+        while self.state()[0] != "S":
+            time.sleep(0.01)
+
+    def state(self) -> list[str]:
+        folder = Path(f"/proc/{self.pid}")
+        fields = (folder / "stat").read_text().rsplit(")")[1].split()
+        if fields[0] in "ZX":
+            return ["dead"]
+        status = [
+            line for line in (folder / "status").read_text().splitlines() if re.match("TracerPid|S.*Pnd|Cpus", line)
+        ]
+        with (folder / "mem").open("rb") as memory:
+            memory.seek(self.address)
+            word = memory.read(4).decode()
+        priority = ctypes.CDLL(None).syscall(SYS_IOPRIO_GET, 1, self.pid)
+        shared = [kind for kind in ("shm", "sem", "msg") if self.is_key(Path("/proc/sysvipc", kind))]
+        limits = (folder / "limits").read_text()
+        return [fields[0], *fields[2:4], *fields[15:17], *fields[37:39], *status, word, str(priority), limits, *shared]
+
+    def is_key(self, table: Path) -> bool:
+        return any(line.split()[0] == str(self.pid) for line in table.read_text().splitlines())
+
+    def __enter__(self) -> Victim:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def changes(number: int) -> bool:
+    """Calls it without a jail."""
+    with Victim() as victim:
+        before = victim.state()
+        words = [str(word) for word in (victim.pid, victim.address, number)]
+        command = [PYTHON, "-IS", REACH, *words]
+        subprocess.run(command, capture_output=True, check=False, timeout=60, start_new_session=True)
+        return before != victim.state()
+
+
+def test_every_call() -> None:
+    """By number, with another process as its object: that process and all that is shared stay the same."""
+    for way in WAYS:
+        with Victim() as victim:
+            before, left = victim.state(), list(range(CALLS))
+            while left:
+                code = f"import sys\nsys.argv[1:] = {[str(n) for n in (victim.pid, victim.address, *left)]}\n"
+                done = jail(way, f"{code}exec(compile({REACH.read_text()!r}, 'reach', 'exec'))")
+                last = int(done.stdout.split()[-1])  # it may have ended the program
+                left = left[left.index(last) + 1 :]
+                assert victim.state() == before, f"{way}: up to call {last}: {victim.state()}, was {before}"
+
+
+def test_calls_would_reach() -> None:
+    """Without a jail each of these changes the other process."""
+    missed = [name for name, number in REACHING.items() if not changes(number)]
+    assert not missed, missed
 
 
 def test_without_either() -> None:
