@@ -33,7 +33,10 @@ seed_authorize_root() { seed_authorize /root 0:0; }
 seed_authorize_user() {
 	seed_users=$(sledc tree get "$disk_root" /etc/passwd)
 	seed_user=$(printf '%s\n' "$seed_users" |
-		awk -F : '$3 == "1000" && length($4) < 10 && $4 ~ /^[0-9]+$/ { print $6, $3 ":" $4; exit }')
+		awk -F : '$3 == "1000" && length($4) < 10 && $4 ~ /^[0-9]+$/ && $6 !~ /[[:cntrl:]]/ {
+			print $6, $3 ":" $4
+			exit
+		}')
 	if configure_has_cloud_init || [ -z "$seed_user" ]; then return 0; fi
 	seed_authorize "${seed_user% *}" "${seed_user##* }"
 }

@@ -158,6 +158,7 @@ __attribute__((noreturn)) static void run_beside(const struct start *start, int 
 	if (pipe2(lifeline, O_CLOEXEC) < 0 || (first = _Fork()) < 0)
 		fail(report, false, -errno);
 	if (first == 0) {
+		close(report); // here too, since a kernel before 5.9 has no close_range
 		close(lifeline[1]);
 		watch(lifeline[0]);
 	}
@@ -166,6 +167,7 @@ __attribute__((noreturn)) static void run_beside(const struct start *start, int 
 		fail(report, false, -errno);
 	if (program == 0)
 		execute(start, report);
+	close(report);
 	(void)dup2(lifeline[1], 0);
 	(void)syscall(SYS_close_range, 1, ~0u, 0);
 	while (waitpid(program, &status, 0) < 0 && errno == EINTR)
@@ -177,6 +179,7 @@ __attribute__((noreturn)) static void run_beside(const struct start *start, int 
 __attribute__((noreturn)) static void run(const struct start *start) {
 	int report = fcntl(start->report, F_DUPFD_CLOEXEC, SPARE), r;
 
+	close(start->report);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	r = cell_leave(start->cell);
 	if (r < 0)

@@ -114,6 +114,12 @@ class Victim:
             time.sleep(0.01)
 
     def state(self) -> list[str]:
+        try:
+            return self.look()
+        except (ProcessLookupError, FileNotFoundError):
+            return ["dead"]
+
+    def look(self) -> list[str]:
         folder = Path(f"/proc/{self.pid}")
         fields = (folder / "stat").read_text().rsplit(")")[1].split()
         if fields[0] in "ZX":
