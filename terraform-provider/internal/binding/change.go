@@ -114,7 +114,9 @@ func (c change) maybe() ([]site.Reimage, diag.Diagnostics) {
 
 func (c change) reimage(to int64) site.Reimage {
 	disk := cmp.Or(text(c.plan.Disk), c.stored.Disk, ofTheNode)
-	disk = api.MeantBy(disk, c.stored.Keep, c.stored.Disks)
+	if disk = api.MeantBy(disk, c.stored.Keep, c.stored.Disks); c.plan.Handover.ValueBool() {
+		disk = api.AllDisks
+	}
 	return site.Reimage{Node: c.stored.Name, Disk: disk, Image: text(c.plan.Image),
 		From: max(c.stored.Generation, c.stored.Status), To: to}
 }

@@ -247,12 +247,16 @@ func orNobody(owner string) string {
 // reimages are the machines whose disk is written, in order.
 func (p *outlook) reimages() []site.Reimage {
 	var all []site.Reimage
+	disk := p.planned.uniform.Disk
+	if p.planned.uniform.Handover {
+		disk = api.AllDisks
+	}
 	for _, mac := range sortedKeys(p.steps) {
 		s := p.steps[mac]
 		if !s.raises {
 			continue
 		}
-		one := site.Reimage{Node: p.nodes[mac].Name, MAC: mac, Disk: p.planned.uniform.Disk, Image: p.planned.images[mac],
+		one := site.Reimage{Node: p.nodes[mac].Name, MAC: mac, Disk: disk, Image: p.planned.images[mac],
 			From: s.from, To: s.generation}
 		if one.Node == "" {
 			one.Node = mac
@@ -264,7 +268,7 @@ func (p *outlook) reimages() []site.Reimage {
 	}
 	for _, mac := range slices.Sorted(slices.Values(p.unknown)) { // the same apply declares them, or makes their image
 		if _, there := p.steps[mac]; !there {
-			all = append(all, site.Reimage{Node: mac, MAC: mac, Disk: cmp.Or(p.planned.uniform.Disk, "of the node"),
+			all = append(all, site.Reimage{Node: mac, MAC: mac, Disk: cmp.Or(disk, "of the node"),
 				Image: cmp.Or(p.planned.images[mac], "(known after apply)"),
 				From:  p.stored[mac].Generation})
 		}

@@ -59,10 +59,11 @@ func (s State) node(other State) api.NodeSpec {
 	return api.NodeSpec{}
 }
 
-// Same is true when both make the same of the node, disk and seed.
+// Same is true when a requested state makes the same of the node as another one: disk and seed, and it is no handover
+// that the other is not.
 func (s State) Same(other State) bool {
 	node := s.node(other)
-	return api.SameDesired(s.effect(), other.effect(), node) && api.SameSeed(s.effect(), other.effect(), node)
+	return (!s.Handover || other.Handover) && api.SameDesired(s.effect(), other.effect(), node) && api.SameSeed(s.effect(), other.effect(), node)
 }
 
 // Reimages is true when the node is imaged again once this replaces what is stored.

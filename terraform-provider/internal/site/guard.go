@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
 )
 
@@ -43,8 +44,11 @@ func (r Reimage) First() bool { return r.From == 0 }
 
 func (r Reimage) String() string {
 	what := fmt.Sprintf("disk %s is wiped and gets image %s", r.Disk, r.Image)
-	if r.Image == "" {
+	switch {
+	case r.Image == "":
 		what = "all disks are wiped"
+	case r.Disk == api.AllDisks: // it changes hands
+		what = "all disks are wiped and one gets image " + r.Image
 	}
 	generations := fmt.Sprintf("generation %d -> %d", r.From, r.To)
 	switch {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sled-fleet/sled/sledd/api"
 )
 
 func limited(limit int64) *Guard { return &Guard{limit: &limit} }
@@ -27,6 +29,8 @@ func errorsOf(diagnostics diag.Diagnostics) (all []string) {
 func TestReimageText(t *testing.T) {
 	for want, one := range map[string]Reimage{
 		"n1: disk serial:A is wiped and gets image v2 (generation 1 -> 2)": {Node: "n1", Disk: "serial:A", Image: "v2",
+			From: 1, To: 2},
+		"n1: all disks are wiped and one gets image v2 (generation 1 -> 2)": {Node: "n1", Disk: api.AllDisks, Image: "v2",
 			From: 1, To: 2},
 		"n1: all disks are wiped (generation 0 -> 1)": {Node: "n1", Disk: "serial:A", To: 1},
 		"n1: disk only is wiped and gets image v2 (generation 4 -> a later one)": {Node: "n1", Disk: "only", Image: "v2",
