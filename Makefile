@@ -324,6 +324,16 @@ bench-multicast: build check-program ## one image to 1 to 80 nodes; CASES="scali
 	$(MAKE) -C initrd/src bench-program
 	tools/as-root bench/run multicast
 
+audit: ## search for known vulnerabilities of dependencies; tools/audit ends with 3 for what it could not check
+	tools/audit
+
+requirements: ## pin what the Python packages of tools/requirements-*.in need, with hashes; needs uv (from PyPI)
+	cd tools && for part in demo go test; do \
+		[ $$part = test ] && with='-c requirements-demo.txt' || with=''; \
+		uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate $$with \
+			requirements-$$part.in -o requirements-$$part.txt; \
+	done
+
 clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
@@ -331,4 +341,4 @@ FORCE:
 .PHONY: help demo demo-down test test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
-	bench-multicast bench-rollout clean FORCE
+	bench-multicast bench-rollout audit requirements clean FORCE
