@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 Json = dict[str, Any]
-ALARMS = ("rival", "link", "window", "boots", "seed", "flood")
+ALARMS = ("rival", "link", "window", "boots", "flood")
 
 
 class Harm(Exception):

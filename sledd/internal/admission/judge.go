@@ -101,10 +101,10 @@ func (s *State) Attended(in Input) []Claim {
 	return list
 }
 
-// displaces reports whether a claim ends a living incumbent: an operator admitted it, or it has the evidence that a
-// contested incumbent lacks.
+// displaces reports whether a claim ends a living incumbent: an operator admitted it, or it has the evidence that the
+// incumbent lacks.
 func (w *work) displaces(claim *Claim) bool {
-	return !claim.Admitted.IsZero() || w.Incumbent.Contested && claim.level() >= Proven
+	return !claim.Admitted.IsZero() || w.Incumbent.Level < Proven && claim.level() >= Proven
 }
 
 // silentAt returns from when on the incumbent counts as silent if it does not speak; zero: it was not asked yet.

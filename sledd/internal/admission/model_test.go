@@ -21,7 +21,8 @@ const tick = 10 * time.Second
 // modelRules are the default rules, shortened.
 func modelRules() admission.Rules {
 	return admission.Rules{Silence: 2 * tick, Answer: tick, Retry: 4 * tick, Hold: 6 * tick, ClaimIdle: 6 * tick,
-		ClaimAge: 30 * tick, IncumbentLag: 9 * tick, IncumbentAge: 30 * tick, Claims: 3, Boots: 3}
+		ClaimAge: 30 * tick, IncumbentLag: 9 * tick, IncumbentAge: 30 * tick, Claims: 3, Listing: tick, Proofs: 2, Ended: 4,
+		Boots: 3}
 }
 
 const (
@@ -117,7 +118,7 @@ func (s *setting) apply(w *world, event admission.Event) (admission.Outcome, err
 	return out, s.checkRival(w, before, event, out)
 }
 
-// checkEnd: an incumbent ends only by silence, its own word, age, an operator, or evidence in a contest.
+// checkEnd: an incumbent ends only by silence, its own word, age, an operator, or evidence that it lacks.
 func (s *setting) checkEnd(w *world, before admission.State, out admission.Outcome) error {
 	old, now := before.Incumbent, w.adm.Incumbent
 	if old == nil || now != nil && now.ID == old.ID {
@@ -138,7 +139,7 @@ func (s *setting) checkEnd(w *world, before admission.State, out admission.Outco
 			return fmt.Errorf("the incumbent %s ended: %q", old.ID, reason)
 		}
 	case !now.Admitted.IsZero():
-	case w.contested && now.Level >= admission.Proven:
+	case old.Level < admission.Proven && now.Level >= admission.Proven:
 	case silent >= rules.Silence && !old.Asked.IsZero() && w.time().Sub(old.Asked) >= rules.Answer:
 	case silent >= rules.IncumbentLag:
 	default:

@@ -51,8 +51,8 @@ func TestTheOwnerBeforeGetsNothingOfTheNextOne(t *testing.T) {
 			}
 			r.run = intake.None
 			r.poll()
-			if err := third(r.Seed(t.Context(), mac, r.token)); err != nil || r.count("seed") != 2 {
-				t.Errorf("%v, %d seeds and alarms", err, r.count("seed"))
+			if err := third(r.Seed(t.Context(), mac, r.token)); err != nil || len(r.load().Admission().Alarms) != 0 {
+				t.Errorf("%v, %+v", err, r.load().Admission().Alarms)
 			}
 		})
 	}
@@ -87,4 +87,21 @@ func TestATicketEndsWithTheReset(t *testing.T) {
 	m.decide(admission.HandOver{})
 	m.after(time.Minute)
 	m.refused("a ticket of before, again", second(m.helloFrom("192.0.2.1", used)), refusal.Unauthorized)
+}
+
+// TestASeedForAnotherBootIsAnAlarm, and one event, not two.
+func TestASeedForAnotherBootIsAnAlarm(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	for _, address := range []string{"192.0.2.1", "192.0.2.2"} {
+		m.after(time.Minute).enter(address)
+		m.poll()
+		if err := third(m.Seed(t.Context(), mac, m.token)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alarms := m.load().Admission().Alarms
+	if len(alarms) != 1 || alarms[0].Kind != admission.SeedAlarm || alarms[0].Address != "192.0.2.2" ||
+		m.count("seed") != 2 {
+		t.Errorf("%+v, %d events", alarms, m.count("seed"))
+	}
 }

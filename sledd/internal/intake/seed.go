@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,10 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 		tx.step(admission.Seed{ID: record.Claim})
 		renewed = in.renew(tx, record)
 		tx.Status().Seen, tx.Status().SeedNumber = tx.Now, tx.Binding().SeedNumber
-		tx.AddEvent(api.Event{Kind: "seed", Generation: tx.Generation()})
+		isSeed := func(event api.Event) bool { return event.Kind == "seed" }
+		if !slices.ContainsFunc(tx.NewEvents(), isSeed) { // the alarm is the event of this seed, too
+			tx.AddEvent(api.Event{Kind: "seed", Generation: tx.Generation()})
+		}
 		seed, err = in.pack(tx, text, issued)
 		return err
 	})
