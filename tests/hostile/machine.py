@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import itertools
 import tarfile
+import time
 from collections.abc import Callable
 
 from ansible_collections.sled.fleet.tests.hostile.site import DIGEST, KEY, SECRET, Answer, Site
@@ -26,7 +27,7 @@ class Machine:
         self.other = self.mac.replace("52:54:00", "52:54:01")
         self.address = f"10.99.{128 + (number >> 8)}.{number & 255}"
         self.links = site.links(self.address)
-        self.claim = self.token = self.installed = self.ticket = ""
+        self.claim = self.token = self.installed = self.ticket = self.code = ""
         self.generation = self.run = 0
         self.boot = f"boot-{next(BOOTS)}"
         self.told = ""  # the boot that has sent its facts
@@ -35,15 +36,17 @@ class Machine:
 
     # What an operator does.
 
-    def bind(self, **spec: object) -> None:
-        answer = self.site.operator("PUT", f"/v1/bindings/{self.name}", {"node": self.name, **spec})
+    def bind(self, again: bool = False, **spec: object) -> None:
+        path = f"/v1/bindings/{self.name}{'?reimage=true' if again else ''}"
+        answer = self.site.operator("PUT", path, {"node": self.name, **spec})
         self.generation = answer.json()["generation"]
 
     def image(self) -> None:
         self.bind(image="d12", user_data=SECRET, authorized_keys=[KEY])
 
-    def expect(self) -> None:
-        self.site.operator("POST", f"/v1/nodes/{self.name}/expect", {"by": "power", "seconds": 900})
+    def expect(self, **more: object) -> None:
+        spec = {"by": "power", "seconds": 900, **more}
+        self.site.operator("POST", f"/v1/nodes/{self.name}/expect", spec)
 
     def get_ticket(self) -> None:
         self.ticket = self.site.operator("POST", f"/v1/nodes/{self.name}/tickets").json()["token"]
@@ -59,7 +62,30 @@ class Machine:
     def hello(self, token: str = "") -> Answer:
         answer = self.say("POST", "hello", f"hello 1\nboot id={self.boot} nic={self.mac}\n", token)
         self.claim = answer.token or self.claim
+        self.code = code_of(answer)
         return answer
+
+    def restart(self, ticket: str = "") -> None:
+        """Loses all that was in its memory, and says hello."""
+        self.boot, self.claim, self.token, self.ticket, self.run = f"boot-{next(BOOTS)}", "", "", ticket, 0
+        answer = self.hello(ticket)
+        assert answer.status == 200, answer
+
+    def shows_code(self) -> None:
+        """Prints the code of its claim to its console."""
+        self.site.shows(self.mac, f"sled: claim {self.code}")
+
+    def waits(self, seconds: float) -> float:
+        """Polls, and prints its code each second, until it is admitted; returns how long that took."""
+        begin = time.monotonic()
+        while time.monotonic() < begin + seconds:
+            self.shows_code()
+            answer = self.say("GET", "plan?wait=1", token=self.claim)
+            assert answer.status in (200, 204), answer
+            if answer.token.startswith("sledb_"):
+                self.token = answer.token
+                return time.monotonic() - begin
+        raise AssertionError(f"not admitted within {seconds} s: {self.site.admission(self.name)}")
 
     def enter(self, by: str) -> None:
         """Becomes the node: by a window, by a ticket, or by nothing where that is enough."""
@@ -118,6 +144,11 @@ class Machine:
         if self.token:
             return self.say("GET", f"plan?run={self.run}").status in (200, 204)
         return True
+
+
+def code_of(answer: Answer) -> str:
+    """The code in the response to a hello; empty if it was refused."""
+    return answer.body.decode().partition("code=")[2].partition(" ")[0]
 
 
 # States. Each returns how the machine enters at the level of the site, and what it has done by then.

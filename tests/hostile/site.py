@@ -103,6 +103,7 @@ class Site:
         folder.mkdir()
         certificate(folder)
         (folder / "images/captured/.part").mkdir(parents=True)
+        (folder / "consoles").mkdir()
         (folder / "fallback.ipxe").write_text("#!ipxe\n")
         (folder / "admin.token").write_text(ADMIN)
         first = 20_000 + zlib.crc32(folder.name.encode()) % 5000 * 2  # no port that a client may come from
@@ -129,6 +130,7 @@ class Site:
             "upload-url": f"https://127.0.0.1:{encrypted}/upload",
             "admin-token-file": str(self.folder / "admin.token"),
             "admission": self.level,
+            "console-directory": str(self.folder / "consoles"),
             "store-quota": str(self._quota),
             "log-level": "warn",
         }
@@ -179,6 +181,12 @@ class Site:
         files = [path for path in self.folder.rglob("*") if path.is_file()]
         assert any(path.name == "db" for path in files), files
         return [str(path.relative_to(self.folder)) for path in files if TOKEN.search(path.read_bytes())]
+
+    def shows(self, mac: str, text: str) -> None:
+        """A line on the recorded console of a node."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        with (self.folder / "consoles" / f"{mac.replace(':', '-')}.log").open("a") as record:
+            record.write(f"{stamp} {text}\n")
 
     def number(self) -> int:
         """The number of a node that nobody had."""

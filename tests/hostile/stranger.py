@@ -152,8 +152,7 @@ def known(machine: Machine) -> Json:
 def gain(stranger: Stranger) -> str:
     """What the attack has got the stranger."""
     victim = stranger.victim
-    kinds = {event["kind"] for event in victim.site.events(victim.name)}
-    alarm = not kinds.isdisjoint(("rival", "link", "window", "boots", "seed", "flood"))
+    alarm = bool(victim.site.admission(victim.name)["alarms"])
     if stranger.secrets():
         return SECRETS
     if stranger.admitted():

@@ -18,7 +18,11 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-from ansible_collections.sled.fleet.tests.hostile import connections  # noqa: F401 adds its attacks
+from ansible_collections.sled.fleet.tests.hostile import (
+    claims,
+    connections,  # noqa: F401 adds its attacks
+    old_system,
+)
 from ansible_collections.sled.fleet.tests.hostile.attacks import ATTACKS, ON_SERVERS, Attack
 from ansible_collections.sled.fleet.tests.hostile.budget import BUDGET, stored_by_strangers
 from ansible_collections.sled.fleet.tests.hostile.machine import STATES, Machine
@@ -140,10 +144,14 @@ def main() -> int:
     ):
         runs = {level: pool.submit(run_all, level, Path(name)) for level in LEVELS}
         operators = pool.submit(run_apart, Path(name))
+        floods = {level: pool.submit(claims.run, level, Path(name)) for level in claims.LEVELS}
+        thefts = {level: pool.submit(old_system.run, level, Path(name)) for level in LEVELS}
         results = {level: run.result()[0] for level, run in runs.items()}
         stored = {level: run.result()[1] for level, run in runs.items()}
         apart = operators.result()
-    made = tables(results) + by_operator(apart) + elsewhere()
+        flooded = {level: run.result() for level, run in floods.items()}
+        stolen = {level: run.result() for level, run in thefts.items()}
+    made = tables(results) + old_system.table(stolen) + claims.table(flooded) + by_operator(apart) + elsewhere()
     print(made)
     for level, size in stored.items():
         print(f"stored by strangers at level {level}: {size} bytes per node, the budget is {BUDGET}")
@@ -157,6 +165,13 @@ def main() -> int:
         for attack, gains in zip(ATTACKS, results["proven"], strict=True)
         for state, found in gains.items()
         if found not in (NOTHING, ALARM)
+    ]
+    broken += old_system.broken(stolen)
+    broken += [
+        f"flood at level {level}, {number} addresses, link {link}: {text}"
+        for level, found in flooded.items()
+        for (number, link), result in found.items()
+        for text in result.broken()
     ]
     if stored["proven"] > BUDGET:
         broken.append(f"strangers store {stored['proven']} bytes per node, the budget is {BUDGET}")
