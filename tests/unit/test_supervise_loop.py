@@ -209,7 +209,7 @@ def test_a_machine_that_changes_hands_is_reset(activity: str) -> None:
         return {**found, "binding": {**found["binding"], "hands_over": True}}
 
     machine.node = node  # type: ignore[method-assign]
-    fleet.activity = lambda _node: activity if machine.doing == "idle" else "working"  # type: ignore[method-assign]
+    fleet.activity = lambda node: activity if machine.doing == "idle" else "working"  # type: ignore[method-assign]
     one(fleet, a_node("n0"))
     entered = [action.method for _, actions in fleet.jobs for action in actions if action.verb == "enter"]
     assert set(entered) == {"power"}

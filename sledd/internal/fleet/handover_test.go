@@ -143,8 +143,12 @@ func TestNobodyIsAdmittedBeforeTheReset(t *testing.T) {
 	if r.speaks(1, first) {
 		t.Error("a claim of before is admitted")
 	}
-	r.hello(1, other)
-	if _, err := r.Admit(t.Context(), "n1", api.AdmitSpec{CodeSpec: api.CodeSpec{Code: other}}); err == nil && r.speaks(1, other) {
+	admitted := func(code string) bool {
+		r.hello(1, code)
+		_, err := r.Admit(t.Context(), "n1", api.AdmitSpec{CodeSpec: api.CodeSpec{Code: code}})
+		return err == nil && r.speaks(1, code)
+	}
+	if admitted(other) {
 		t.Error("the word of an operator is enough")
 	}
 	if shown, err := r.Expect(t.Context(), "n1", api.ExpectSpec{By: "wol", Seconds: 900}); err != nil ||
@@ -156,10 +160,8 @@ func TestNobodyIsAdmittedBeforeTheReset(t *testing.T) {
 		t.Errorf("%+v, %v", shown, err)
 	}
 	r.handed("after the reset, before it is imaged", true)
-	const third = "AAAA-0003"
-	r.hello(1, third)
-	if _, err := r.Admit(t.Context(), "n1", api.AdmitSpec{CodeSpec: api.CodeSpec{Code: third}}); err != nil || !r.speaks(1, third) {
-		t.Errorf("the machine after its reset is not admitted: %v", err)
+	if !admitted("AAAA-0003") {
+		t.Error("the machine after its reset is not admitted")
 	}
 }
 

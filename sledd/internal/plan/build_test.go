@@ -87,18 +87,18 @@ func TestAMachineThatChangesHands(t *testing.T) {
 	kept := node
 	kept.KeepDisks = []string{"serial:K"}
 	kept.DataDisks = []api.DataDisk{{Name: "logs", Disk: "serial:D", Mount: "/srv/logs"}}
-	const blank = "wipe disks=serial:D keep=serial:K level=empty"
+	const all, blank = "wipe disks=all keep=serial:K level=", "wipe disks=serial:D keep=serial:K level=empty"
 	for _, c := range []struct {
 		spec api.BindingSpec
 		want []string
 	}{
-		{api.BindingSpec{Image: "d12"}, []string{"wipe disks=all keep=serial:K level=clear", blank, "layout", "write", "configure",
+		{api.BindingSpec{Image: "d12"}, []string{all + "clear", blank, "layout", "write", "configure",
 			"kexec"}},
 		{api.BindingSpec{Image: "d12", Mode: "delta", Wipe: "signatures"},
-			[]string{"wipe disks=all keep=serial:K level=clear", blank, "layout", "write", "configure", "kexec"}},
-		{api.BindingSpec{Image: "d12", Wipe: "purge"}, []string{"wipe disks=all keep=serial:K level=purge", blank, "layout", "write",
+			[]string{all + "clear", blank, "layout", "write", "configure", "kexec"}},
+		{api.BindingSpec{Image: "d12", Wipe: "purge"}, []string{all + "purge", blank, "layout", "write",
 			"configure", "kexec"}},
-		{api.BindingSpec{Wipe: "empty"}, []string{"wipe disks=all keep=serial:K level=clear", "idle"}},
+		{api.BindingSpec{Wipe: "empty"}, []string{all + "clear", "idle"}},
 	} {
 		r := request(kept, c.spec, image())
 		r.HandsOver = true
@@ -121,6 +121,13 @@ func TestAMachineThatChangesHands(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Once the disks are known, the steps that empty a data disk do not keep it, and all later ones do.
+func TestDataDisksOfAMachineThatChangesHands(t *testing.T) {
+	kept := node
+	kept.KeepDisks = []string{"serial:K"}
+	kept.DataDisks = []api.DataDisk{{Name: "logs", Disk: "serial:D", Mount: "/srv/logs"}}
 	r := request(kept, api.BindingSpec{Image: "d12", Disk: "serial:A"}, image())
 	r.HandsOver, r.Facts = true, &api.Facts{}
 	for _, serial := range []string{"A", "D", "K"} {
@@ -132,7 +139,8 @@ func TestAMachineThatChangesHands(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := plan.Encode(p)
-	for _, want := range []string{"\nwipe disks=all keep=serial:K level=clear\nwipe disks=serial:D keep=serial:K level=empty\n",
+	for _, want := range []string{"\nwipe disks=all keep=serial:K level=clear\n",
+		"\nwipe disks=serial:D keep=serial:K level=empty\n",
 		"\nlayout disk=serial:D keep=serial:K ", "\nwrite disk=serial:A keep=serial:K;serial:D "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

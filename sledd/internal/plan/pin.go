@@ -35,8 +35,8 @@ func (p Plan) Disk() string {
 }
 
 // pin names each disk of the plan by its identity (contract/plan.md, "Pinned disks"), or returns why a selector or a
-// keep list does not resolve with the disks of the node. All steps keep the data disks but those that make them, or come
-// before that.
+// keep list does not resolve with the disks of the node. All steps keep the data disks but those that make them, or
+// come before that.
 func (p Plan) pin(table disk.Table) (Plan, error) {
 	data, err := p.pinData(table)
 	if err != nil {

@@ -96,7 +96,8 @@ func TestUserDataIsNeverInAnAnswer(t *testing.T) {
 	if strings.Contains(answers, secret) {
 		t.Error("user data is in an answer")
 	}
-	if binding := as[api.Binding](t, s.admin(200, "GET", "/v1/bindings/n1", nil)); binding.UserDataSHA256 != s.HashOf(secret) {
+	binding := as[api.Binding](t, s.admin(200, "GET", "/v1/bindings/n1", nil))
+	if binding.UserDataSHA256 != s.HashOf(secret) {
 		t.Errorf("%+v", binding)
 	}
 }

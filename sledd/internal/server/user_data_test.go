@@ -26,7 +26,8 @@ func TestUserDataIsNotGuessedByRoleRead(t *testing.T) {
 	if text := dump(t, shared); strings.Contains(text, hex.EncodeToString(plain[:])) {
 		t.Error("the store has the plain hash")
 	}
-	reader := as[api.Operator](t, s.admin(200, "PUT", "/v1/operators/eve", api.Operator{Name: "eve", Role: api.Read})).Token
+	eve := s.admin(200, "PUT", "/v1/operators/eve", api.Operator{Name: "eve", Role: api.Read})
+	reader := as[api.Operator](t, eve).Token
 	key := as[api.Store](t, s.admin(200, "GET", "/v1/store", nil)).HashKey
 	for _, path := range []string{"/v1/store", "/v1/bindings/n1", "/v1/bindings", "/v1/nodes/n1", "/v1/nodes",
 		"/v1/nodes/n1/events", "/openapi.json", "/v1/summary?by=image", "/v1/nodes/n1/admission"} {
