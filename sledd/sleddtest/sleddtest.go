@@ -140,8 +140,8 @@ var images, upload = []string{"http://10.77.0.1/images", "http://10.77.0.2/image
 // system is what scripts of nodes start.
 var system = boot.System{URL: "http://10.77.0.1", Flavour: "generic", Servers: []string{"https://10.77.0.1"}}
 
-// serve starts all of sledd but the store.
-func (s *Sledd) serve(listener net.Listener) {
+// load reads the files of the options.
+func (s *Sledd) load() (*quirk.List, *seal.Box) {
 	quirks, err := quirk.Load(s.options.Quirks)
 	if err != nil {
 		s.t.Fatal(err)
@@ -150,6 +150,12 @@ func (s *Sledd) serve(listener net.Listener) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return quirks, box
+}
+
+// serve starts all of sledd but the store.
+func (s *Sledd) serve(listener net.Listener) {
+	quirks, box := s.load()
 	log, measure := slog.New(slog.DiscardHandler), metrics.New()
 	s.Hub = events.New(s.options.Store, log)
 	measure.Watch(s.Hub)
@@ -158,8 +164,8 @@ func (s *Sledd) serve(listener net.Listener) {
 	db := &nodetx.DB{Store: audit.Watched{Store: measured}, Clock: s.options.Now, Kexec: measure.Kexec, Box: box,
 		Policy: nodetx.Policy{Rules: quick()}}
 	db.Mirror(s.Hub)
-	sent := s.options.Sender != nil
-	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload, Multicast: sent}
+	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload,
+		Multicast: s.options.Sender != nil}
 	erasures := erasure.New(db.Store, erasureKey)
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
 		Erasures: erasures, Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,

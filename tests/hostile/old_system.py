@@ -130,7 +130,7 @@ def keep_a_ticket(thief: Thief) -> None:
 
 
 def keep_its_tokens(thief: Thief) -> None:
-    """Uses the tokens of its own boot."""
+    """Uses the tokens of the boot that it had."""
     thief.claims = [token for token in (thief.victim.claim, thief.victim.installed) if token]
 
 

@@ -87,7 +87,7 @@ def follow_after_the_end(site: Site) -> str:
 
 def follow_after_expiry(site: Site) -> str:
     """Has a stream of events open when its token expires."""
-    soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=3)
+    soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=3)
     return follow(site, "expired", lambda: time.sleep(3), expires=soon.isoformat(timespec="seconds"))
 
 

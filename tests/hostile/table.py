@@ -91,7 +91,7 @@ def rows(lines: list[list[str]]) -> str:
     return head + "|---" * len(lines[0]) + "|\n" + "".join(rest)
 
 
-def sentence(what: Callable[..., None]) -> str:
+def sentence(what: Callable[..., object]) -> str:
     """The first sentence of a description, as a part of another."""
     text = " ".join((inspect.getdoc(what) or "").split()).partition(". ")[0].rstrip(".")
     return text[0].lower() + text[1:]

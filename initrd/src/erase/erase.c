@@ -32,8 +32,8 @@ static int judge(const struct device *device, const struct erase *erase, int r, 
 }
 
 // 0: discarded, and the disk has it stored; 1: the disk cannot discard, or did not discard everything. A disk ignores
-// units of which a call names a part only (SBC-4 4.7.3.5, thin chunks, RAID stripes), and not every one says how large
-// they are: so each call begins before the end of the last one.
+// units of which a call names a part only (SBC-4 4.7.3.5, thin chunks, RAID stripes), and not every one reports how
+// large they are: so each call starts before the end of the last one.
 static int discard_all(struct device *device, struct progress *progress) {
 	struct fault ignored;
 

@@ -142,7 +142,7 @@ static bool is_in_table(const struct tree *tree, const char *disk, const char *n
 	return found;
 }
 
-// What Clonezilla says that it saved is in the table, and all that is in the table was saved.
+// What Clonezilla lists as saved is in the table, and all that is in the table was saved.
 static int write_partitions(struct tree *tree, const char *disk, struct fault *fault) {
 	cleanup_free char *names = NULL;
 	char *rest, *name;

@@ -61,7 +61,7 @@ type Refuse struct{ Code string }
 // Revoke is an operator's word against the incumbent, and against all that claims to be the node.
 type Revoke struct{}
 
-// HandOver is a binding that gives the machine to another owner. Nobody is admitted until an Expect with Reset.
+// HandOver is a binding by which the machine changes hands. Nobody is admitted until an Expect with Reset.
 type HandOver struct{}
 
 // Seed is the seed of the generation, issued to the incumbent.

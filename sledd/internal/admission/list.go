@@ -48,7 +48,7 @@ func (s *State) Holds(claim Claim, now time.Time, rules Rules) bool {
 	return claim.Epoch == s.Epoch && now.Before(claim.Since.Add(rules.ClaimAge)) && !slices.Contains(s.Ended, claim.ID)
 }
 
-// collect gives a claim the evidence that was found for its code while it was not listed.
+// collect adds to a claim the evidence that was found for its code while it was not listed.
 func (w *work) collect(claim *Claim) {
 	w.Proofs = slices.DeleteFunc(w.Proofs, func(proof Proof) bool {
 		if proof.Code != claim.Code || proof.At.Before(claim.Since.Truncate(time.Second)) {

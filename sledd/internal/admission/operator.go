@@ -172,7 +172,7 @@ func (w *work) reset(reason string) {
 	w.out.Reset = true
 }
 
-// void begins another epoch.
+// void starts another epoch.
 func (w *work) void() {
 	w.drop(func(Claim) bool { return true })
 	w.Epoch, w.Reset, w.Proofs, w.Ended = w.Epoch+1, w.Now, nil, nil

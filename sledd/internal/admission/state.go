@@ -18,7 +18,7 @@ type State struct {
 	Floor Level `json:"floor"`
 	// Epoch counts what ended all that ran before. A claim of an earlier epoch is nothing.
 	Epoch int64 `json:"epoch,omitempty"`
-	// Reset is when the epoch began: what the console showed before that was printed by another system.
+	// Reset is when the epoch started: what the console showed before that was printed by another system.
 	Reset time.Time `json:"reset,omitzero"`
 	// OnDisk: an installed system has the machine and its console, and no boot was expected since.
 	OnDisk bool `json:"on_disk,omitempty"`

@@ -155,7 +155,7 @@ func (t *Trail) storeUntil(ctx context.Context, until time.Time) error {
 	case t.turn <- struct{}{}:
 		defer func() { <-t.turn }()
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // says it all
+		return ctx.Err() //nolint:wrapcheck // is clear alone
 	}
 	for {
 		t.mu.Lock()

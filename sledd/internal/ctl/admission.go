@@ -96,7 +96,8 @@ ran on it counts any more. A machine that changes hands needs it.`,
 	flags := command.Flags()
 	flags.BoolVar(&unseen, "unseen", false, "admit the only claim; its code was not read from the machine")
 	flags.DurationVar(&within, "within", 0, "expect a boot within this time, such as 10m")
-	flags.BoolVar(&reset, "reset", false, "with --within: the machine is off or was reset, so what ran on it counts no more")
+	flags.BoolVar(&reset, "reset", false,
+		"with --within: the machine is off or was reset, so what ran on it counts no more")
 	command.MarkFlagsMutuallyExclusive("unseen", "within")
 	return command
 }

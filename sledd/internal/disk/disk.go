@@ -104,8 +104,8 @@ func exclude(name string, isRemovable bool, bytes int64) string {
 	return ""
 }
 
-// mayBeRemoved reports whether the kernel's bit says of such a disk that people carry it. Of others it marks a hot-swap
-// bay, or the driver sets it for each volume.
+// mayBeRemoved reports whether the kernel's bit means of such a disk that people carry it. Of others it marks a
+// hot-swap bay, or the driver sets it for each volume.
 func mayBeRemoved(transport string) bool {
 	return transport == "" || transport == "usb" || transport == "mmc"
 }

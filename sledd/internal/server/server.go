@@ -51,7 +51,7 @@ type Server struct {
 	Links link.Table
 	// Heartbeat is the time between two checks of the token of a stream; 0: the default.
 	Heartbeat time.Duration
-	// Loopback: it listens on an address of loopback, so that its clients are not told apart by their addresses.
+	// Loopback: it listens on an address of loopback, so that addresses do not distinguish its clients.
 	Loopback bool
 	// Stopping ends long polls and streams when it is done.
 	Stopping context.Context //nolint:containedctx // the life of the process, not of a call

@@ -17,7 +17,8 @@ func TestAccAMachineChangesHands(t *testing.T) {
 	l.sledd.Machine(1).Fulfil()
 	l.declare(n("n1", image("v1"), "handover = true"))
 	text := l.plan(2)
-	l.has(text, "~ generation = 1 -> 2", "+ handover = true", "n1: all disks are wiped and one gets image v1 (generation 1 -> 2)")
+	l.has(text, "~ generation = 1 -> 2", "+ handover = true",
+		"n1: all disks are wiped and one gets image v1 (generation 1 -> 2)")
 	l.Apply()
 	if b := l.wants(1, "v1", 2); !b.HandsOver || !b.Handover {
 		t.Errorf("%+v", b)

@@ -63,7 +63,8 @@ func (s State) node(other State) api.NodeSpec {
 // that the other is not.
 func (s State) Same(other State) bool {
 	node := s.node(other)
-	return (!s.Handover || other.Handover) && api.SameDesired(s.effect(), other.effect(), node) && api.SameSeed(s.effect(), other.effect(), node)
+	return (!s.Handover || other.Handover) && api.SameDesired(s.effect(), other.effect(), node) &&
+		api.SameSeed(s.effect(), other.effect(), node)
 }
 
 // Reimages is true when the node is imaged again once this replaces what is stored.
