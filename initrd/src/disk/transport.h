@@ -19,8 +19,8 @@ bool transport_is_local(const char *word);
 // that machines share looks like a backplane.
 const char *transport_foreign(const char *word);
 
-// Whether the kernel's bit "removable" of such a disk means that people carry it away. Of others it means that the bay is
-// hot-swappable (SATA with hot plug on in the firmware), or the driver sets it for each volume (aacraid).
+// Whether the bit "removable" of such a disk means that people carry it away. Of others it marks a hot-swap bay
+// (SATA with hot plug on in the firmware), or the driver sets it for each volume (aacraid).
 bool transport_may_be_removed(const char *word);
 
 // Returns whether two disks are two paths of one: a dual-path SAS drive, a LUN behind two ports. Equal identities
