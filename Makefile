@@ -324,10 +324,10 @@ bench-multicast: build check-program ## one image to 1 to 80 nodes; CASES="scali
 	$(MAKE) -C initrd/src bench-program
 	tools/as-root bench/run multicast
 
-audit: ## search for known vulnerabilities of dependencies; tools/audit ends with 3 for what it could not check
+audit: ## search for known vulnerabilities of dependencies
 	tools/audit
 
-requirements: ## pin what the Python packages of tools/requirements-*.in need, with hashes; needs uv (from PyPI)
+requirements: ## pin the Python packages with hashes, by uv
 	cd tools && for part in demo go test; do \
 		[ $$part = test ] && with='-c requirements-demo.txt' || with=''; \
 		uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate $$with \

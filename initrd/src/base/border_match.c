@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/border.h"
 #include "base/border_open.h"
 #include "base/cleanup.h"
 

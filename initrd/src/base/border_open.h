@@ -2,7 +2,11 @@
 // How the parts of base/border.h open files.
 #pragma once
 
-#include "base/border.h"
+#include <stdbool.h>
+
+#include "base/fault.h"
+
+struct border;
 
 // Fills in the fault for a path: its code is that of the error. Returns -errno.
 int border_fault(struct fault *fault, int error, const char *path);

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/border.h"
 #include "base/border_open.h"
 #include "base/cleanup.h"
 #include "base/file.h"

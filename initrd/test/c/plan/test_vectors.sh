@@ -41,5 +41,5 @@ check 0 "one disk" "$SLEDC" disks root="$SLED_TREE" disk=serial:0x1234abcd
 [ "$(cat "$TMPDIR/out")" = /dev/mmcblk0 ] || { echo "not ok - one disk: $(cat "$TMPDIR/out")"; status=1; }
 check 4 "a disk in use" "$SLEDC" disks root="$SLED_TREE" disk=serial:LAB-0001
 check 4 "several disks" "$SLEDC" disks root="$SLED_TREE" disk=only
-[ "$(grep -c '^disk ' "$TMPDIR/out")" = 12 ] || { echo "not ok - all disks are listed"; status=1; }
+[ "$(grep -c '^disk ' "$TMPDIR/out")" = 16 ] || { echo "not ok - all disks are listed"; status=1; }
 exit $status
