@@ -165,7 +165,10 @@ def packed(out: Path, folder: Path, disk: Path, name: str) -> tuple[Path, dict[s
     def output(*words: str) -> str:
         return subprocess.run([sledc, *words], check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    spec = dict(json.loads(output("pack", f"in={disk}", f"out={image}", "json=yes")))
+    with Path(disk).open("rb") as file:
+        is_bare = file.read(512)[510:] != b"\x55\xaa"  # pack wants to be told that it is a disk
+    words = ["sector=512"] if is_bare else []
+    spec = dict(json.loads(output("pack", f"in={disk}", f"out={image}", "json=yes", *words)))
     lines = output("sign", f"in={image}", f"name={name}", f"key={folder}/image.key").splitlines()
     signed = dict(line.split(" ", 1) for line in lines)
     return image, {"name": name, **spec, "statement": signed["statement"], "signature": signed["signature"]}
