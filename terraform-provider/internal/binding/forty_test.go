@@ -154,8 +154,21 @@ func (l *lab) settle() {
 	for i := range 11 {
 		node, err := l.sledd.Client().Node(l.Context(), sleddtest.MAC(i))
 		if err == nil && node.Binding != nil && !node.Binding.Satisfied {
+			l.reset(i, node.Binding.HandsOver)
 			l.sledd.Machine(i).Fulfil()
 		}
+	}
+}
+
+// reset switches a machine off and on that changes hands: nobody is admitted before that.
+func (l *lab) reset(i int, handsOver bool) {
+	l.Helper()
+	if !handsOver {
+		return
+	}
+	spec := api.ExpectSpec{By: "power", Seconds: 60, Revoke: true}
+	if _, err := l.sledd.Client().Expect(l.Context(), sleddtest.MAC(i), spec); err != nil {
+		l.Fatal(err)
 	}
 }
 
