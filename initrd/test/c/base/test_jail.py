@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 import re
@@ -21,6 +22,7 @@ work = Path(tempfile.mkdtemp())
 source, target, secret = work / "source", work / "target", work / "secret"
 PYTHON, REACH = "/usr/bin/python3", Path(__file__).with_name("reach.py")
 CALLS = 600  # more than there are
+NO_SUCH_CALL = os.strerror(errno.ENOSYS)  # what the filter answers, as a kernel does that lacks a call
 SYS_IOPRIO_GET = {"x86_64": 252, "aarch64": 31}[platform.machine()]
 REACHING = {
     "x86_64": {
@@ -73,10 +75,10 @@ def test_files() -> None:
 def test_processes_and_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         for way in WAYS:
-            fails(way, f"import socket\nsocket.create_connection({server.getsockname()})", "Function not implemented")
+            fails(way, f"import socket\nsocket.create_connection({server.getsockname()})", NO_SUCH_CALL)
             fails(way, f"os.kill({os.getpid()}, 0)", "Error")
             fails(way, "os.execv('/bin/sh', ['sh', '-c', 'exit 0'])", "Error")
-            fails(way, "os.chmod('/proc/self/fd/10', 0o777)", "Function not implemented")
+            fails(way, "os.chmod('/proc/self/fd/10', 0o777)", NO_SUCH_CALL)
 
 
 def test_capabilities() -> None:
