@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,10 +30,9 @@ type rack struct {
 func newRack(t *testing.T) *rack {
 	t.Helper()
 	memory := &storetest.Memory{}
-	ticks := 0
+	var ticks atomic.Int64
 	clock := func() time.Time { // keys of events differ
-		ticks++
-		return now.Add(time.Duration(ticks) * time.Second)
+		return now.Add(time.Duration(ticks.Add(1)) * time.Second)
 	}
 	return &rack{t, &fleet.Fleet{DB: &nodetx.DB{Store: memory, Clock: clock}, ImageURLs: []string{"http://s/images"},
 		UploadURL: "https://s/upload"}, memory}
