@@ -10,7 +10,7 @@ import (
 // RescueSpec requests the Sled system with an SSH server on a node. Until the rescue ends, the node receives no plan
 // and its disks are not touched.
 type RescueSpec struct {
-	AuthorizedKeys []string `json:"authorized_keys" doc:"SSH public keys for root; at most 2,048 bytes in all" minItems:"1" maxItems:"32" nullable:"false" example:"[\"ssh-ed25519 AAAA alice\"]"`
+	AuthorizedKeys []string `json:"authorized_keys" doc:"SSH public keys for root; at most 2,048 bytes in all" minItems:"1" maxItems:"32" nullable:"false" example:"[\"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl alice\"]"`
 }
 
 // Rescue is the requested rescue of a node, and how to log in.

@@ -13,6 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 // imaged is a sledd with n nodes in rack a that run image d12.
@@ -191,7 +192,7 @@ func TestWhenNodesActOnIt(t *testing.T) {
 	s.Bind(api.BindingSpec{Node: "n2", Image: "d12"})
 	fail(s.Machine(2))
 	s.does(exitDone, "bind n2 --image d13 --dry-run", "; now, if it still waits in the Sled system")
-	_, _ = s.Client().PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA me"}})
+	_, _ = s.Client().PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice + " me"}})
 	s.does(exitDone, "bind n1 --image d13 --dry-run", "; when its detour ends")
 	s.does(exitDone, "bind n1 --image d13 --dry-run -o json", `"when": "`+api.AfterDetour+`"`)
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 const (
-	alice = "ssh-ed25519 AAAAalice alice@desk"
-	bob   = `from="10.0.0.1",command="echo \"a b\"" ssh-rsa AAAAbob bob`
+	alice = sshkeys.Alice + " alice@desk"
+	bob   = `from="10.0.0.1",command="echo \"a b\"" ` + sshkeys.Bob + ` bob`
 )
 
 // full is a binding with every attribute that could raise the generation.
@@ -51,8 +52,8 @@ var edits = map[string]struct {
 }{
 	"nothing":                      {func(*fleet.Change) {}, nil},
 	"other order of keys":          {keys(bob, alice), nil},
-	"comment of a key":             {keys("ssh-ed25519 AAAAalice laptop", bob), nil},
-	"no comment":                   {keys("  ssh-ed25519 AAAAalice", bob), nil},
+	"comment of a key":             {keys(sshkeys.Alice+" laptop", bob), nil},
+	"no comment":                   {keys("  "+sshkeys.Alice, bob), nil},
 	"a key twice":                  {keys(alice, bob, alice), nil},
 	"a comment line among keys":    {keys(alice, "# admins", bob), nil},
 	"default host name left out":   {func(c *fleet.Change) { c.Hostname = "" }, nil},
@@ -66,7 +67,7 @@ var edits = map[string]struct {
 	"kernel arguments":             {func(c *fleet.Change) { c.KernelArguments = "quiet" }, nil},
 	"seed_changes alone":           {func(c *fleet.Change) { c.SeedChanges = "reimage" }, nil},
 	"another key, next image":      {keys(bob), nil},
-	"other options of a key":       {keys(alice, "ssh-rsa AAAAbob bob"), nil},
+	"other options of a key":       {keys(alice, sshkeys.Bob+" bob"), nil},
 	"user data, next image":        {func(c *fleet.Change) { c.UserData = "#cloud-config\na: b\n" }, nil},
 	"host name, next image":        {func(c *fleet.Change) { c.Hostname = "db1" }, nil},
 	"user data kept":               {func(c *fleet.Change) { c.UserData, c.KeepUserData = "", true }, nil},
@@ -78,7 +79,7 @@ var edits = map[string]struct {
 	"a capture":                    {func(c *fleet.Change) { c.Image, c.Capture = "", "x" }, []string{"image", "capture"}},
 	"requested":                    {func(c *fleet.Change) { c.Reimage = true }, []string{"reimage"}},
 	"another key, reimage":         {at(keys(bob)), []string{"seed"}},
-	"other options of it, reimage": {at(keys(alice, "ssh-rsa AAAAbob")), []string{"seed"}},
+	"other options of it, reimage": {at(keys(alice, sshkeys.Bob)), []string{"seed"}},
 	"order of keys, reimage":       {at(keys(bob, alice)), nil},
 	"host name, reimage":           {at(func(c *fleet.Change) { c.Hostname = "db1" }), []string{"seed"}},
 	"image and disk":               {func(c *fleet.Change) { c.Image, c.Disk = "v2", "only" }, []string{"image", "disk"}},

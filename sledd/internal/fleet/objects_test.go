@@ -15,6 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 func TestListsAreFiltered(t *testing.T) {
@@ -150,7 +151,7 @@ func TestRolesOfOperators(t *testing.T) {
 func TestARescueInterruptsAndEnds(t *testing.T) {
 	r := newRack(t)
 	r.declare(1)
-	keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
+	keys := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice}}
 	_, err := r.PutRescue(t.Context(), address(9), keys)
 	r.refused("an unknown node", err, refusal.NotFound, "does not exist")
 	first, err := r.PutRescue(t.Context(), "n1", keys)

@@ -20,6 +20,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/seal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/token"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 func (r *rack) replace(reference string, i int) (api.Node, error) {
@@ -206,7 +207,7 @@ func TestReplacementsThatAreRefused(t *testing.T) {
 	if _, err := r.memory.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
-	rescue := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}}
+	rescue := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice + " a"}}
 	if _, err := r.PutRescue(t.Context(), "n1", rescue); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 // wiped is a node with two disks whose tear-down erased them; the other one gets another result.
@@ -114,7 +115,7 @@ func TestWhatWasErasedIsNotErasedAgain(t *testing.T) {
 
 // rescued gets the plan of a rescue, whose start it never reports.
 func rescued(m *machine) {
-	keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
+	keys := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice}}
 	m.change(func(tx *nodetx.Tx) {
 		tx.SetDetour(detour.Detour{Rescue: &api.Rescue{RescueSpec: keys}})
 	})

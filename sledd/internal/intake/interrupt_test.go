@@ -17,6 +17,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 func TestLastWordsNameTheCause(t *testing.T) {
@@ -57,7 +58,7 @@ func TestARescueInterruptsThePlan(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	m.change(func(tx *nodetx.Tx) {
 		tx.Status().Phase, tx.Status().Generation = api.Operational, 1
-		keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
+		keys := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice}}
 		tx.SetDetour(detour.Detour{Rescue: &api.Rescue{RescueSpec: keys}})
 	})
 	if !m.boot() {

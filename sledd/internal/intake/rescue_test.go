@@ -13,6 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/report"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 // A machine cannot send its operator's SSH to another one: the address is that of its connection.
@@ -22,7 +23,7 @@ func TestTheAddressOfARescueIsThatOfItsConnection(t *testing.T) {
 	} {
 		m := newMachine(t, nil)
 		m.change(func(tx *nodetx.Tx) {
-			keys := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA"}}
+			keys := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice}}
 			tx.SetDetour(detour.Detour{Rescue: &api.Rescue{RescueSpec: keys}})
 		})
 		m.boot()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
@@ -61,7 +62,7 @@ var changesThatSucceed = []struct{ method, path, body string }{
 	{"POST", "/v1/nodes/n1/expect", `{"by":"power","seconds":600,"revoke":true,"power":"boot"}`},
 	{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"d12"}`}, {"POST", "/v1/bindings/n1/reimage", ""},
 	{"POST", "/v1/bindings", `{"items":[{"node":"n1","image":"d12","reimage":true}]}`},
-	{"PUT", "/v1/nodes/n1/rescue", `{"authorized_keys":["ssh-ed25519 AAAA alice"]}`},
+	{"PUT", "/v1/nodes/n1/rescue", `{"authorized_keys":["` + sshkeys.Alice + ` alice"]}`},
 	{"DELETE", "/v1/nodes/n1/rescue", ""}, {"POST", "/v1/nodes/n1/events", `{"kind":"power","detail":"cycle"}`},
 	{"POST", "/v1/rollouts?kind=reimage", `{"nodes":["n1"],"desired":"image d12","again":true}`},
 	{"PUT", "/v1/rollouts/reimage-1/runs", `{"items":[{"node":"n1","state":"running"}]}`},

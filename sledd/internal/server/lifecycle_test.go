@@ -11,6 +11,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 var firstPlan = `plan 1
@@ -37,7 +38,7 @@ func TestLifeOfANode(t *testing.T) {
 	m.Report("begin step=1 of=1 verb=idle")
 	s.phase(1, api.Idle)
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Hostname: "web", KernelArguments: "quiet x=1",
-		UserData: "#cloud-config\n", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}})
+		UserData: "#cloud-config\n", AuthorizedKeys: []string{sshkeys.Alice + " a"}})
 	if plan := m.Poll(10); plan != firstPlan {
 		t.Fatalf("plan:\n%swant:\n%s", plan, firstPlan)
 	}
@@ -73,7 +74,7 @@ func TestLifeOfANode(t *testing.T) {
 // configured checks what a node is given to configure its system.
 func configured(t *testing.T, seed map[string]string) {
 	t.Helper()
-	if seed["authorized_keys"] != "ssh-ed25519 AAAA a\n" || seed["user-data"] != "#cloud-config\n" ||
+	if seed["authorized_keys"] != sshkeys.Alice+" a\n" || seed["user-data"] != "#cloud-config\n" ||
 		!strings.Contains(seed["meta-data"], "local-hostname: web\n") {
 		t.Fatalf("seed: %v", seed)
 	}

@@ -10,10 +10,11 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 const (
-	operatorKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl alice"
+	operatorKey = sshkeys.Alice + " alice"
 	hostKey     = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 	print1      = "SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU"
 	rescuePlan  = "rescue keys=ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl%20" +
@@ -209,8 +210,9 @@ func TestRescueWithOtherKeysIsGivenAnew(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	m := s.Machine(1)
-	s.rescue("ssh-ed25519 AAAA bob")
-	if plan := m.Poll(0); plan != "plan 1\ngeneration 0 run 1\nrescue keys=ssh-ed25519%20AAAA%20bob\n" {
+	s.rescue(sshkeys.Bob + " bob")
+	if plan := m.Poll(0); plan != "plan 1\ngeneration 0 run 1\nrescue keys="+
+		strings.ReplaceAll(sshkeys.Bob+" bob", " ", "%20")+"\n" {
 		t.Fatal(plan)
 	}
 	m.Report("begin step=1 of=1 verb=rescue", "end step=1 verb=rescue code=1 seconds=0.1 reason=no%20keys")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 // step of a fleet: somebody may do something, then this is declared, planned and applied.
@@ -77,7 +78,7 @@ func single() []step {
 		{name: "nothing", bodies: []string{n("n1", image("v1"))}},
 		{name: "another image", bodies: []string{n("n1", image("v2"))}, wiped: []string{"n1"}},
 		{name: "another mode", bodies: []string{n("n1", image("v2"), `mode = "delta"`)}},
-		{name: "keys", bodies: []string{n("n1", image("v2"), `authorized_keys = ["ssh-ed25519 AAAAa a"]`)}},
+		{name: "keys", bodies: []string{n("n1", image("v2"), `authorized_keys = ["`+sshkeys.Alice+` a"]`)}},
 		{name: "seed", bodies: []string{n("n1", image("v2"), `hostname = "h"`, `seed_changes = "reimage"`)},
 			wiped: []string{"n1"}},
 		{name: "another disk", bodies: []string{n("n1", image("v2"), `disk = "serial:X"`)}, wiped: []string{"n1"}},

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -115,7 +116,7 @@ func TestAccWhatWipesAndWhatDoesNot(t *testing.T) {
 	l.Apply()
 	l.wants(1, "v1", 1)
 	for i, line := range []string{`disk = "serial:OTHER"`, `hostname = "i"`,
-		`authorized_keys = ["ssh-ed25519 AAAA a"]`} {
+		`authorized_keys = ["` + sshkeys.Alice + ` a"]`} {
 		l.declare(n("n1", image("v1"), line, `seed_changes = "reimage"`))
 		was, comes := int64(i+1), int64(i+2)
 		text := l.plan(2)

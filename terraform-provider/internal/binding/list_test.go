@@ -12,6 +12,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -80,7 +81,7 @@ func TestListOfBindings(t *testing.T) {
 	s.Register("v1")
 	s.Register("v2")
 	s.Bind(api.BindingSpec{Node: "n1", Image: "v1", Owner: "ansible", UserData: "hush", AuthorizedKeys: []string{
-		"ssh-ed25519 AAAAa a"}})
+		sshkeys.Alice + " a"}})
 	s.Bind(api.BindingSpec{Node: "n2", Image: "v2", Owner: "ansible"})
 	s.Bind(api.BindingSpec{Node: "n3", Capture: "golden"})
 	q := query(t, s)
@@ -110,7 +111,7 @@ func TestListOfBindings(t *testing.T) {
 	}
 	text := state.String()
 	for _, want := range []string{`"image":tftypes.String<"v1">`, `"drift":tftypes.String<"">`,
-		`"on_drift":tftypes.String<"warn">`, `ssh-ed25519 AAAAa a`, "hmac-sha256:"} {
+		`"on_drift":tftypes.String<"warn">`, sshkeys.Alice + " a", "hmac-sha256:"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in %s", want, text)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -80,7 +81,7 @@ func TestAccImport(t *testing.T) {
 			l := start(t)
 			l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", Disk: "serial:X", Wipe: "signatures",
 				Mode: "delta", Verify: "full", AllowUnsigned: true, Boot: "kexec",
-				Hostname: "h.example", AuthorizedKeys: []string{"ssh-ed25519 AAAA a"}, UserData: "#cloud-config\n",
+				Hostname: "h.example", AuthorizedKeys: []string{sshkeys.Alice + " a"}, UserData: "#cloud-config\n",
 				KernelArguments: "quiet", Owner: "terraform"})
 			l.sledd.Machine(1).Fulfil()
 			all := `
@@ -94,7 +95,7 @@ resource "sled_binding" "n1" {
   allow_unsigned   = true
   boot             = "kexec"
   hostname         = "h.example"
-  authorized_keys  = ["ssh-ed25519 AAAA a"]
+  authorized_keys  = ["` + sshkeys.Alice + ` a"]
   user_data        = "#cloud-config\n"
   kernel_arguments = "quiet"
 }`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 // edits is how many random configurations follow one another for each seed.
@@ -32,7 +33,7 @@ func (c chooser) binding(i int) string {
 	lines := []string{c.of(image("v1"), image("v1"), image("v2"), image("v3"), "")}
 	for _, line := range []string{`mode = "delta"`, `hostname = "h"`, `wipe = "empty"`, `reimage_trigger = "a"`,
 		`reimage_trigger = "b"`, `user_data = "#cloud-config"`, `seed_changes = "reimage"`, `on_drift = "reimage"`,
-		`on_drift = "ignore"`, `on_destroy = "wipe"`, `authorized_keys = ["ssh-ed25519 AAAAa alice"]`, `disk = "only"`} {
+		`on_drift = "ignore"`, `on_destroy = "wipe"`, `authorized_keys = ["` + sshkeys.Alice + ` alice"]`, `disk = "only"`} {
 		name, _, _ := strings.Cut(line, " ")
 		set := slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name+" ") })
 		if c.stuck && line == `on_drift = "reimage"` || c.IntN(5) == 0 && !set {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -216,7 +217,7 @@ func TestAccEmptyKeys(t *testing.T) {
 	l.Empty()
 	l.wants(1, "v1", 1)
 	l.wants(2, "v1", 1)
-	l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", AuthorizedKeys: []string{"ssh-ed25519 AAAAb bob"},
+	l.sledd.Bind(api.BindingSpec{Node: "n1", Image: "v1", AuthorizedKeys: []string{sshkeys.Bob + " bob"},
 		Owner: "terraform"})
 	l.has(l.plan(0), "other authorized_keys")
 	l.declare(n("n1", image("v1"), "authorized_keys = []", `on_drift = "reimage"`), many)
@@ -238,7 +239,7 @@ func TestAccCosmeticEdits(t *testing.T) {
 	if _, err := l.sledd.Client().PutImage(t.Context(), same.ImageSpec); err != nil {
 		t.Fatal(err)
 	}
-	const alice, bob = `"ssh-ed25519 AAAAa alice"`, `"ssh-rsa AAAAb bob"`
+	const alice, bob = `"` + sshkeys.Alice + ` alice"`, `"` + sshkeys.Bob + ` bob"`
 	base := []string{image("v1"), "authorized_keys = [" + alice + ", " + bob + "]", `user_data = "#cloud-config"`,
 		`seed_changes = "reimage"`}
 	l.bound(base...)
@@ -247,7 +248,7 @@ func TestAccCosmeticEdits(t *testing.T) {
 		line string
 	}{
 		{0, image("stable")}, {1, "authorized_keys = [" + bob + ", " + alice + "]"},
-		{1, `authorized_keys = ["ssh-ed25519 AAAAa laptop", ` + bob + "]"}, {1, `authorized_keys = ["ssh-ed25519 AAAAa", ` +
+		{1, `authorized_keys = ["` + sshkeys.Alice + ` laptop", ` + bob + "]"}, {1, `authorized_keys = ["` + sshkeys.Alice + `", ` +
 			bob + "]"}, {1, "authorized_keys = [" + alice + ", " + bob + ", " + alice + "]"},
 		{1, `authorized_keys = ["# admins", ` + alice + ", " + bob + "]"}, {-1, `hostname = "n1"`},
 		{-1, `disk = "serial:LAB-0001"`}, {-1, `mode = "full"`}, {-1, `mode = "delta"`}, {-1, `wipe = "empty"`},

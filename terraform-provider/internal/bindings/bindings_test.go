@@ -12,6 +12,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -288,7 +289,7 @@ func TestAccImport(t *testing.T) {
 	}
 	secret("hush")
 	body := block("x", images("d12", "d13"), `user_data = file("user-data")`, `mode = "auto"`,
-		`authorized_keys = ["ssh-ed25519 AAAA a"]`,
+		`authorized_keys = ["`+sshkeys.Alice+` a"]`,
 		`reimage_triggers = { "52:54:00:77:00:01" = "monday" }`)
 	s.apply(body)
 	s.Must("plan", "-out=saved")

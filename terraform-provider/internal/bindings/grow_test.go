@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -40,7 +41,7 @@ func (s *site) owners(want ...string) {
 // A machine moves from sled_binding to sled_bindings, on to another one and back, and is not imaged.
 func TestAccGrow(t *testing.T) {
 	s := start(t)
-	const keys = `authorized_keys = ["ssh-ed25519 AAAAa alice"]`
+	const keys = `authorized_keys = ["` + sshkeys.Alice + ` alice"]`
 	s.apply(single(1, "d12", keys), single(2, "d12", keys))
 	s.declare(single(2, "d12", keys), block("x", images("d12"), keys))
 	s.Fails(`binding of 52:54:00:77:00:01 moves in one apply.*removed block`, "plan")

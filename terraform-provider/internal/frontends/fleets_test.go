@@ -11,6 +11,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 // fleet is the nodes of one seed, which have a label in common, and the image that is requested of them.
@@ -37,7 +38,7 @@ var histories = []func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.No
 	},
 	func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec) {
 		installed(s, random, i, spec, "d12")
-		rescue := api.RescueSpec{AuthorizedKeys: []string{"ssh-ed25519 AAAA alice"}}
+		rescue := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice + " alice"}}
 		_, _ = s.Client().PutRescue(context.Background(), spec.Name, rescue)
 	},
 	func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec) {
