@@ -159,7 +159,7 @@ type BindingSpec struct {
 	Admission       string   `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The node or the site may require a higher one, and a level at which it was admitted does not fall within a generation. Default: open." enum:"open,expected,proven,attested"`
 	Handover        bool     `json:"handover,omitempty" doc:"The machine changes hands with each image: nothing that ran before it counts, nobody is admitted before a reset, and all disks that are not kept are overwritten first. Setting it images the node again. Another owner than of the image before implies it."`
 	SeedChanges     string   `json:"seed_changes,omitempty" doc:"When a change of host name, keys or user data takes effect: with the next image, or by imaging the node again. Default: next_image." enum:"next_image,reimage"`
-	Hostname        string   `json:"hostname,omitempty" doc:"Host name of the installed system. Default: the node's name." pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"253"`
+	Hostname        string   `json:"hostname,omitempty" doc:"Host name of the installed system. Default: the node's name." pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"64"`
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys of the installed system." maxItems:"256" nullable:"false"`
 	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data. Write-only; only a hash of it is returned." maxLength:"65536"`
 	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own arguments when it is started by kexec." maxLength:"1024"`

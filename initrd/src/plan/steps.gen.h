@@ -74,7 +74,7 @@
 
 
 #define CONFIGURE_RULES \
-	{"hostname", false, "host name of the installed system (DNS name)", NULL, check_hostname}, \
+	{"hostname", false, "host name of the installed system (DNS name, at most 64 bytes)", NULL, check_hostname}, \
 	{"system", false, "keep: what was written is left as it is (default adapt)", "adapt|keep", NULL}, \
 	{"grow", false, "which partition grows to the disk's end (default last)", "last|none", NULL}, \
 	{"bootorder", false, "what UEFI firmware boots first (default keep)", "keep|disk|network", NULL}

@@ -170,7 +170,7 @@ int check_multicast(const char *value, struct fault *fault) {
 	return address_parse(value, &address, fault);
 }
 
-// Empty, or the labels of a DNS name.
+// Empty, or the labels of a DNS name. Linux takes 64 bytes.
 int check_hostname(const char *value, struct fault *fault) {
 	size_t label = 0, size = strlen(value);
 
@@ -181,8 +181,8 @@ int check_hostname(const char *value, struct fault *fault) {
 		if (c == '.' ? label == 0 || i + 1 == size : !alnum && (c != '-' || label == 0 || end))
 			return fault_set(fault, CODE_USAGE, "\"%s\" is not a host name", value);
 		label = c == '.' ? 0 : label + 1;
-		if (label > 63 || size > 253)
-			return fault_set(fault, CODE_USAGE, "\"%s\" is too long for a host name", value);
+		if (label > 63 || size > 64)
+			return fault_set(fault, CODE_USAGE, "\"%s\" is too long: a host name has 64 bytes, 63 per label", value);
 	}
 	return 0;
 }

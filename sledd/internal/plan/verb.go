@@ -65,7 +65,7 @@ func (v Verb) check(step operand.Line) error {
 }
 
 const ( // bytes
-	mostHostname = 253
+	mostHostname = 64 // HOST_NAME_MAX of Linux
 	mostMount    = 255
 )
 
@@ -105,7 +105,7 @@ func checkSignature(value string) error {
 // checkHostname takes no name too: then the installed system keeps its own.
 func checkHostname(value string) error {
 	if len(value) > mostHostname || strings.HasSuffix(value, ".") || !hostname.MatchString(value) {
-		return fmt.Errorf("%.80q is not a host name", value)
+		return fmt.Errorf("%.80q is not a host name of at most 64 bytes", value)
 	}
 	return nil
 }

@@ -97,6 +97,8 @@ static void test_values(void) {
 	checked(check_hostname, "n1.", false);
 	checked(check_hostname, "n..1", false);
 	checked(check_hostname, "n1;reboot", false);
+	checked(check_hostname, "a23456789a123456789a123456789a123456789.b123456789b123456789b123", true);
+	checked(check_hostname, "a23456789a123456789a123456789a123456789.b123456789b123456789b1234", false);
 	checked(check_mac, "52:54:00:77:00:01", true);
 	checked(check_mac, "52-54-00-77-00-01", false);
 	checked(check_mac, "52:54:00:77:00:0A", false);
