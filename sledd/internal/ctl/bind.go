@@ -183,6 +183,11 @@ func (f *bindFlags) ofFile(ctx context.Context, a *app, client *api.Client) ([]a
 	items := make([]api.BulkBinding, len(bindings))
 	for i, binding := range bindings {
 		items[i] = api.BulkBinding{BindingSpec: binding.BindingSpec}
+		for k, key := range binding.AuthorizedKeys {
+			if err := api.CheckKey(key); err != nil {
+				return nil, usagef("%s: item %d: %s: authorized key %d %w", f.file, i+1, binding.Node, k+1, err)
+			}
+		}
 		if binding.UserData != "" || binding.UserDataSHA256 == "" {
 			continue
 		}
@@ -199,16 +204,17 @@ func (f *bindFlags) ofFile(ctx context.Context, a *app, client *api.Client) ([]a
 	return items, nil
 }
 
-// readLines reads a file of values, one per line, with comments; no name, no values.
-func (a *app) readLines(name string) ([]string, error) {
+// readKeys reads a file of SSH public keys, so that no private key is sent; no name, no keys.
+func (a *app) readKeys(name string) ([]string, error) {
 	content, err := a.readText(name)
-	var values []string
-	for line := range strings.Lines(content) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			values = append(values, line)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return values, err
+	keys, err := api.ReadKeys(content)
+	if err != nil {
+		return nil, usagef("%s: %w", name, err)
+	}
+	return keys, nil
 }
 
 // readText reads a file; no name, no text.

@@ -5,15 +5,19 @@ package ctl
 import (
 	"context"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 // fail runs the first step of a node's plan, which fails.
@@ -145,15 +149,46 @@ func TestOwnersOfBindings(t *testing.T) {
 	s.does(exitDone, "unbind n1 n2 --take-over", "deleted")
 }
 
+// What is not a public key stays on this machine.
+func TestNoPrivateKeyIsSent(t *testing.T) {
+	var sent atomic.Pointer[string]
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); len(body) > 0 {
+			sent.Store(new(r.URL.Path))
+		}
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "id"),
+		"-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n")
+	write(t, filepath.Join(folder, "ssh2"), "---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----\n")
+	write(t, filepath.Join(folder, "path"), "~/.ssh/id_ed25519.pub\n")
+	write(t, filepath.Join(folder, "n1.yml"),
+		"node: n1\nimage: v1\nauthorized_keys: [\"-----BEGIN RSA PRIVATE KEY-----\"]\n")
+	for line, want := range map[string]string{
+		"bind n1 --image v1 --keys " + folder + "/id":   "/id: line 1 is a private key",
+		"bind n1 --image v1 --keys " + folder + "/ssh2": "/ssh2: line 1 is a key in the format of RFC 4716",
+		"bind n1 --image v1 --keys " + folder + "/path": "/path: line 1 is not an SSH public key",
+		"bind -f " + folder + "/n1.yml":                 "n1: authorized key 1 is a private key",
+		"rescue n1 --key " + folder + "/id":             "/id: line 1 is a private key",
+	} {
+		got := sledctl(t, server.URL, "", strings.Fields(line)...)
+		if got.code != exitUsage || !strings.Contains(got.err, want) || sent.Load() != nil {
+			t.Errorf("sledctl %s: exit %d, %q, want %q; sent to %v", line, got.code, got.err, want, sent.Load())
+		}
+	}
+}
+
 func TestKeysAndUserData(t *testing.T) {
 	s := begin(t)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("# mine\nssh-ed25519 AAAA me\n\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("# mine\n"+sshkeys.Alice+" me\n\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only", "n1")
 	s.does(exitDone, "bind n1 --wipe-only --keys "+file+" --user-data "+file, "n1")
-	s.does(exitDone, "binding get n1 -o json", `"ssh-ed25519 AAAA me"`)
+	s.does(exitDone, "binding get n1 -o json", `"`+sshkeys.Alice+` me"`)
 	kept := s.does(exitDone, "binding get n1 -o yaml", "user_data_sha256: ").out
 	s.does(exitDone, "bind n1 --wipe-only --boot reboot", "reboot")
 	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "`)

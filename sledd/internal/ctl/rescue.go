@@ -5,7 +5,6 @@ package ctl
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -128,9 +127,9 @@ func (r *rescue) await(ctx context.Context, client *api.Client, nodes []api.Node
 func (r *rescue) keys() ([]string, error) {
 	var keys []string
 	for _, file := range r.files {
-		found, err := readKeys(file)
+		found, err := r.readKeys(file)
 		if err != nil {
-			return nil, &usageError{err: fmt.Errorf("--key: %w", err)}
+			return nil, err
 		}
 		keys = append(keys, found...)
 	}
@@ -138,30 +137,11 @@ func (r *rescue) keys() ([]string, error) {
 		if len(keys) > 0 {
 			break
 		}
-		keys, _ = readKeys(filepath.Join(r.Getenv("HOME"), ".ssh", name))
+		keys, _ = r.readKeys(filepath.Join(r.Getenv("HOME"), ".ssh", name))
 	}
 	if len(keys) == 0 {
 		return nil, usagef("no key: ~/.ssh has none of %s; name a file of SSH public keys with --key",
 			strings.Join(operatorKeys, ", "))
-	}
-	return keys, nil
-}
-
-// readKeys returns the lines of a file of public keys, without comments and empty lines. A private key is refused.
-func readKeys(file string) ([]string, error) {
-	text, err := os.ReadFile(file) //nolint:gosec // the operator's own file
-	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
-	}
-	var keys []string
-	for _, line := range strings.Split(string(text), "\n") {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "-----BEGIN") {
-			return nil, fmt.Errorf("%s is a private key; use the public key, %s.pub", file, file)
-		}
-		if line != "" && !strings.HasPrefix(line, "#") {
-			keys = append(keys, line)
-		}
 	}
 	return keys, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/sleddtest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
 func TestRescue(t *testing.T) {
@@ -17,7 +18,7 @@ func TestRescue(t *testing.T) {
 	s := sleddtest.StartWith(t, sleddtest.Options{ConsoleDirectory: folder})
 	s.Declare(1)
 	public, private := filepath.Join(folder, "a.pub"), filepath.Join(folder, "a")
-	write(t, public, "# mine\nssh-ed25519 AAAA me\n\n")
+	write(t, public, "# mine\n"+sshkeys.Alice+" me\n\n")
 	write(t, private, "-----BEGIN OPENSSH PRIVATE KEY-----\n")
 	for _, c := range []struct {
 		args []string
@@ -25,7 +26,7 @@ func TestRescue(t *testing.T) {
 		want string
 	}{
 		{[]string{"rescue", "n1"}, exitUsage, "no key"},
-		{[]string{"rescue", "n1", "--key", private}, exitUsage, "a.pub"},
+		{[]string{"rescue", "n1", "--key", private}, exitUsage, "a: line 1 is a private key: give the public key"},
 		{[]string{"rescue", "n1", "--end"}, exitNotFound, "not under rescue"},
 		{[]string{"rescue", "n1", "--key", public}, exitDone, "n1: under rescue from its next boot on"},
 		{[]string{"rescue", "n1", "--key", public, "--wait", "--timeout", "10ms"}, exitFailed,

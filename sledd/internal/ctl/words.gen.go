@@ -75,7 +75,7 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 
 // readFiles replaces the names of files by their content.
 func (f *bindFlags) readFiles(a *app) (err error) {
-	if f.spec.AuthorizedKeys, err = a.readLines(f.files.AuthorizedKeys); err != nil {
+	if f.spec.AuthorizedKeys, err = a.readKeys(f.files.AuthorizedKeys); err != nil {
 		return err
 	}
 	if f.spec.UserData, err = a.readText(f.files.UserData); err != nil {

@@ -91,8 +91,11 @@ func named(spec api.BindingSpec) string {
 }
 
 // bind stages the binding, or nothing if it equals the stored one.
-func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) error {
+func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) (err error) {
 	if err := tx.checkBinding(spec, image); err != nil {
+		return err
+	}
+	if spec.AuthorizedKeys, err = checkKeys(spec.AuthorizedKeys); err != nil {
 		return err
 	}
 	desired := nodetx.Binding{Binding: api.Binding{BindingSpec: spec, MAC: tx.MAC, Updated: tx.Now,
@@ -197,7 +200,7 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 			return refusal.Value("body.disk", spec.Disk, err)
 		}
 	}
-	return checkKeys(spec.AuthorizedKeys)
+	return nil
 }
 
 // checkMethod refuses a method that cannot reach the level, as the node would.
@@ -240,17 +243,6 @@ func (tx *nodeTx) checkCapture(desired *nodetx.Binding, image *api.Image) error 
 	}
 	return refusal.Value("body.capture", desired.Capture,
 		fmt.Errorf("image %s exists: choose another name for the captured image", image.Name))
-}
-
-// checkKeys refuses keys that would break out of their line.
-func checkKeys(keys []string) error {
-	for i, one := range keys {
-		if one == "" || len(one) > 16384 || bytes.ContainsAny([]byte(one), "\n\r\x00") {
-			return refusal.Value(fmt.Sprintf("body.authorized_keys[%d]", i), one,
-				fmt.Errorf("an authorized key is one line of 1 to 16384 bytes"))
-		}
-	}
-	return nil
 }
 
 func architecture(name string) string {

@@ -26,7 +26,7 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 		if !tx.Known() {
 			return refusal.New(refusal.NotFound, "node %s does not exist", reference)
 		}
-		if err := checkRescue(spec.AuthorizedKeys); err != nil {
+		if spec.AuthorizedKeys, err = checkRescue(spec.AuthorizedKeys); err != nil {
 			return err
 		}
 		next := tx.detour()
@@ -53,19 +53,20 @@ func (tx *nodeTx) detour() detour.Detour {
 	return detour.Detour{}
 }
 
-// checkRescue refuses keys that no plan can hold.
-func checkRescue(keys []string) error {
-	if err := checkKeys(keys); err != nil {
-		return err
+// checkRescue returns the keys as they are stored, and refuses those that no plan can hold.
+func checkRescue(given []string) ([]string, error) {
+	keys, err := checkKeys(given)
+	if err != nil {
+		return nil, err
 	}
 	requested := detour.Detour{Rescue: &api.Rescue{RescueSpec: api.RescueSpec{AuthorizedKeys: keys}}}
 	next, _ := requested.Next(detour.Node{}, 0)
 	if _, err := plan.Encode(plan.Plan{Steps: next.Steps}); err != nil {
-		return refusal.Value("body.authorized_keys", nil,
+		return nil, refusal.Value("body.authorized_keys", nil,
 			fmt.Errorf("these %d keys do not fit into a plan; fewer or shorter ones do, such as ed25519: %w",
 				len(keys), err))
 	}
-	return nil
+	return keys, nil
 }
 
 // DeleteRescue ends a rescue. The node has the phase again that it had before.
