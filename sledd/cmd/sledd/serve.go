@@ -86,6 +86,7 @@ func serve(ctx context.Context, s settings) error {
 	go parts.Intake.Tidy(background)
 	go parts.Intake.WatchConsoles(background, parts.Consoles, log)
 	go parts.Fleet.KeepUses(background)
+	go parts.Fleet.FollowStarts(background, log)
 	if err := prepare(ctx, parts.Fleet, given.token, log); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (s *settings) policy() nodetx.Policy {
 	rules := admission.DefaultRules()
 	rules.Hold = s.rivalTime
 	level, _ := admission.ParseLevel(s.admission) // checked
-	return nodetx.Policy{Level: level, Rules: rules}
+	return nodetx.Policy{Level: level, Rules: rules, Starts: &nodetx.Starts{}}
 }
 
 func (s *settings) checkWords() error {

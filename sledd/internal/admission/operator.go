@@ -13,6 +13,7 @@ func (e Leave) apply(w *work) {
 		return
 	}
 	w.answered()
+	w.measured()
 	w.end("it left the Sled system")
 	w.Left = e.ID
 	w.void()
@@ -108,7 +109,7 @@ func (e Expect) apply(w *work) {
 		w.reset("its machine was reset")
 		w.HandedOver = time.Time{}
 	}
-	w.Window = &Window{Opened: w.Now, Ends: w.Now.Add(e.For), By: e.By}
+	w.Window = &Window{Opened: w.Now, Ends: w.Now.Add(e.For), By: e.By, Reset: e.Reset}
 	w.Rival, w.Overdue, w.Boots, w.OnDisk = time.Time{}, false, 0, false
 	w.Calls++
 }

@@ -31,8 +31,9 @@ func (s State) May(id string, rules Rules, node Node, now time.Time) Rights {
 	case s.Incumbent.Contested && !rules.RivalAlarm:
 		return Rights{Plan: true, Reason: "another machine claims to be the node"}
 	}
-	if until := s.Incumbent.HoldFrom.Add(rules.Hold); now.Before(until) {
-		return Rights{Plan: true, Until: until, Reason: "another machine may claim to be the node"}
+	hold, why := rules.hold(node.Start)
+	if until := s.Incumbent.HoldFrom.Add(hold); now.Before(until) {
+		return Rights{Plan: true, Until: until, Reason: "another machine may claim to be the node" + why}
 	}
 	return Rights{Plan: true, Secrets: true}
 }

@@ -24,6 +24,8 @@ type State struct {
 	OnDisk bool `json:"on_disk,omitempty"`
 	// HandedOver is when the machine changed hands. Nobody is admitted until its reset.
 	HandedOver time.Time `json:"handed_over,omitzero"`
+	// Starts is how long the machine took from a reset to its claim, the last few times.
+	Starts []time.Duration `json:"starts,omitempty"`
 	// Seeded is the boot that the seed was issued to last.
 	Seeded *Seeded `json:"seeded,omitempty"`
 	// Boots counts admissions since the last act of an operator, while the binding is not satisfied.
@@ -67,6 +69,8 @@ type Window struct {
 	Opened time.Time `json:"opened"`
 	Ends   time.Time `json:"ends"`
 	By     string    `json:"by"` // the act or the operator
+	// Reset: the machine was off or was reset then, so that it takes its whole start until its claim.
+	Reset bool `json:"reset,omitempty"`
 }
 
 // Proof is evidence for a claim that is not listed. The claim takes it with its next word.
@@ -110,6 +114,8 @@ type Incumbent struct {
 	Asked time.Time `json:"asked,omitzero"`
 	// LastAsked is the newest such time, answered or not: it is not asked more often than it has time to answer.
 	LastAsked time.Time `json:"last_asked,omitzero"`
+	// Start is the time from the reset to its claim; 0: not known.
+	Start time.Duration `json:"start,omitempty"`
 	// Contested: it has a rival, and its own level cannot tell them apart.
 	Contested bool `json:"contested,omitempty"`
 }
@@ -146,6 +152,8 @@ type Node struct {
 	Generation int64 // of its binding; 0: none
 	Local      bool  // its boot script is "boot the local disk"
 	Unfinished bool  // it has a binding that is not satisfied
+	// Start is the slowest known start of a machine of its model; 0: not known.
+	Start time.Duration
 }
 
 // level returns the level that the evidence of a claim is worth.

@@ -157,6 +157,9 @@ func (w *work) admit(claim Claim, v verdict) {
 	holdFrom := w.holdFrom(claim)
 	claim.Spoke, claim.Rival, w.Left, w.OnDisk = false, false, "", w.Node.Local
 	w.Incumbent = &Incumbent{Claim: claim, Level: v.level, By: v.by, At: w.Now, HoldFrom: holdFrom}
+	if w.Window != nil && w.Window.Reset {
+		w.Incumbent.Start = claim.Since.Sub(w.Window.Opened)
+	}
 	w.Floor = max(w.Floor, v.level)
 	for i := range w.Claims {
 		w.Claims[i].Spoke = false

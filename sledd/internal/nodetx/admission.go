@@ -16,6 +16,8 @@ import (
 type Policy struct {
 	Level admission.Level
 	Rules admission.Rules
+	// Starts of all machines; nil: only those of a node itself are known.
+	Starts *Starts
 }
 
 // rules returns the rules, the default ones when there are none.
@@ -37,7 +39,8 @@ func (p Policy) node(tx *Tx) admission.Node {
 		level = max(level, levelOf(binding.Admission))
 	}
 	return admission.Node{Level: level, Generation: tx.Generation(), Local: tx.BootsDisk(),
-		Unfinished: tx.Detour() != nil || tx.Binding() != nil && !tx.Satisfied()}
+		Unfinished: tx.Detour() != nil || tx.Binding() != nil && !tx.Satisfied(),
+		Start:      max(tx.Admission().Slowest(), p.Starts.of(tx.MAC))}
 }
 
 // levelOf reads the level that a record requires. One that a later version wrote counts as the highest.
