@@ -6,16 +6,17 @@ step_configure() {
 	exec 3>&1 >&2 # 3: see plan_detail
 	configure_disk=$(disk_of_step "$@")
 	[ "$(words_value system "$@")" != keep ] || { configure_boot_order "$@"; return; }
-	# shellcheck disable=SC2046 # operands
-	sledc grow $(words_pick 'disk keep grow' "$@")
+	grow_table "$@"
 	disk_mount_root "$configure_disk" || exit $?
-	[ "$(words_value grow "$@")" = none ] || lvm_grow
+	grow_root "$configure_disk"
+	[ -n "$grow_fixed" ] || lvm_grow
 	disk_make_writable
 	configure_hostname=$(words_value hostname "$@")
 	[ -z "$configure_hostname" ] || identity_name
 	identity_machine_id
 	identity_host_keys
 	layout_mount
+	grow_filesystems
 	seed_get
 	seed_authorize_root
 	seed_authorize_user

@@ -7,6 +7,7 @@ step_wipe() { exec sledc "$@"; }
 # The token is sent for captured images that are not signed.
 step_write() {
 	export SLED_TOKEN_FILE="$ROOT/run/sled/token"
+	rm -f "$ROOT/run/sled/kept" # of an earlier image
 	exec sledc "$@"
 }
 

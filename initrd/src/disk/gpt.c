@@ -113,26 +113,25 @@ bool gpt_is_dynamic(const struct gpt *gpt, const uint8_t *entries, uint32_t i) {
 	return !memcmp(entry + TYPE, data, 16) || !memcmp(entry + TYPE, metadata, 16);
 }
 
-// The partition that ends last; NULL when there is none.
-static uint8_t *last_entry(const struct gpt *gpt, uint8_t *entries, unsigned *ret_number) {
-	uint8_t *last = NULL;
+unsigned gpt_last(const struct gpt *gpt, const uint8_t *entries, uint64_t *ret_start, uint64_t *ret_end) {
+	unsigned number = 0;
 
 	for (uint32_t i = 0; i < gpt->entry_count; i++) {
-		uint8_t *entry = entries + (size_t)i * gpt->entry_bytes;
-		if (is_used(entry) && (!last || get_le64(entry + END) > get_le64(last + END))) {
-			last = entry;
-			*ret_number = i + 1;
-		}
+		const uint8_t *entry = entries + (size_t)i * gpt->entry_bytes;
+		if (!is_used(entry) || (number && get_le64(entry + END) < *ret_end))
+			continue;
+		number = i + 1;
+		*ret_start = get_le64(entry + START);
+		*ret_end = get_le64(entry + END) + 1;
 	}
-	return last;
+	return number;
 }
 
-int gpt_grow(struct gpt *gpt, uint8_t *entries, bool last, unsigned *ret_partition, uint64_t *ret_bytes) {
-	uint64_t need = entries_sectors(gpt) + 1, align = MEBIBYTE / gpt->sector, usable, end;
-	unsigned number = 0;
-	uint8_t *entry = last_entry(gpt, entries, &number);
+int gpt_grow(struct gpt *gpt, uint8_t *entries, uint64_t limit, uint64_t *ret_bytes) {
+	uint64_t need = entries_sectors(gpt) + 1, align = MEBIBYTE / gpt->sector, usable, start = 0, last_end = 0, end;
+	unsigned number = gpt_last(gpt, entries, &start, &last_end);
 
-	*ret_partition = 0;
+	*ret_bytes = 0;
 	if (gpt->own != 1)
 		// read from the copy; some boards keep a loader at block 2 and their entries elsewhere
 		gpt->entries = 2;
@@ -141,13 +140,12 @@ int gpt_grow(struct gpt *gpt, uint8_t *entries, bool last, unsigned *ret_partiti
 	if (gpt->disk_sectors < need || gpt->disk_sectors - need <= gpt->first_usable)
 		return -ENOSPC;
 	usable = gpt->disk_sectors - need - 1;
-	if (entry && get_le64(entry + END) > usable)
+	if (number && last_end > usable + 1)
 		return -ENOSPC;
-	end = (usable + 1) / align * align;
-	if (last && entry && end > get_le64(entry + END) + 1) {
-		put_le64(entry + END, end - 1);
-		*ret_partition = number;
-		*ret_bytes = (end - get_le64(entry + START)) * gpt->sector;
+	end = (limit < usable + 1 ? limit : usable + 1) / align * align;
+	if (number && end > last_end) {
+		put_le64(entries + (size_t)(number - 1) * gpt->entry_bytes + END, end - 1);
+		*ret_bytes = (end - start) * gpt->sector;
 	}
 	gpt->last_usable = usable;
 	gpt->own = 1;

@@ -43,10 +43,13 @@ bool gpt_partition(const struct gpt *gpt, const uint8_t *entries, uint32_t i, ui
 // Returns whether entry `i` belongs to Windows' Logical Disk Manager.
 bool gpt_is_dynamic(const struct gpt *gpt, const uint8_t *entries, uint32_t i);
 
-// Extends the table to the end of the disk; with `last`, also the partition that ends last (to a multiple of 1 MiB).
-// Sets *ret_partition to its number, from 1, if it has grown, else to 0. Returns -ENOSPC if the disk is too small
-// for the table's copy.
-int gpt_grow(struct gpt *gpt, uint8_t *entries, bool last, unsigned *ret_partition, uint64_t *ret_bytes);
+// Sets the first LBA of the partition that ends last, and the first behind it. Returns its number, from 1; 0: none.
+unsigned gpt_last(const struct gpt *gpt, const uint8_t *entries, uint64_t *ret_start, uint64_t *ret_end);
+
+// Extends the table to the end of the disk; with a `limit`, also the partition that ends last: to a multiple of 1 MiB
+// that is not behind that LBA. 0: it stays as it is. Sets *ret_bytes to its size if it has grown, else to 0. Returns
+// -ENOSPC if the disk is too small for the table's copy.
+int gpt_grow(struct gpt *gpt, uint8_t *entries, uint64_t limit, uint64_t *ret_bytes);
 
 // Writes the first header, or its copy at the disk's end, into one sector.
 void gpt_write(const struct gpt *gpt, bool copy, uint8_t *ret_sector);

@@ -72,27 +72,33 @@ bool mbr_protect(uint8_t *sector, uint64_t disk_sectors) {
 	return true;
 }
 
-unsigned mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors, uint64_t *ret_bytes) {
-	uint64_t align = MEBIBYTE / sector_bytes, last_end = 0, end;
-	uint8_t *last = NULL;
+unsigned mbr_last(const uint8_t *sector, uint64_t *ret_start, uint64_t *ret_end) {
+	struct mbr_entry entry, last = {0};
 	unsigned number = 0;
 
+	*ret_start = *ret_end = 0;
 	for (unsigned i = 0; i < MBR_ENTRIES; i++) {
-		uint8_t *entry = entry_of(sector, i);
-		uint64_t entry_end = (uint64_t)get_le32(entry + START) + get_le32(entry + COUNT);
-		if (entry[TYPE] && entry_end > last_end) {
-			last = entry;
-			last_end = entry_end;
-			number = i + 1;
-		}
+		(void)mbr_entry(sector, i, &entry);
+		if (entry.type == 0 || (uint64_t)entry.start + entry.count <= *ret_end)
+			continue;
+		last = entry;
+		*ret_start = entry.start;
+		*ret_end = (uint64_t)entry.start + entry.count;
+		number = i + 1;
 	}
-	if (!last || mbr_is_extended(last[TYPE]))
+	return mbr_is_extended(last.type) ? 0 : number;
+}
+
+uint64_t mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors, uint64_t limit) {
+	uint64_t align = MEBIBYTE / sector_bytes, start, last_end, end;
+	unsigned number = mbr_last(sector, &start, &last_end);
+	uint8_t *last = entry_of(sector, number ? number - 1 : 0);
+
+	end = disk_sectors < limit ? disk_sectors : limit;
+	end = (end > UINT32_MAX ? UINT32_MAX : end) / align * align;
+	if (!number || end <= last_end)
 		return 0;
-	end = (disk_sectors > UINT32_MAX ? UINT32_MAX : disk_sectors) / align * align;
-	if (end <= last_end)
-		return 0;
-	put_le32(last + COUNT, (uint32_t)(end - get_le32(last + START)));
+	put_le32(last + COUNT, (uint32_t)(end - start));
 	memcpy(last + LAST_CHS, "\xfe\xff\xff", 3); // beyond what cylinders, heads and sectors can address
-	*ret_bytes = (end - get_le32(last + START)) * sector_bytes;
-	return number;
+	return (end - start) * sector_bytes;
 }

@@ -31,6 +31,10 @@ bool mbr_is_signed(const uint8_t *sector); // 55 AA
 // Sets the size of the one entry that covers a GPT's disk. Returns true if this changed the sector.
 bool mbr_protect(uint8_t *sector, uint64_t disk_sectors);
 
-// Extends the partition that ends last, if it is a primary one, to the disk's end (a multiple of 1 MiB, below 2^32
-// sectors). Returns its number from 1; 0: nothing has grown.
-unsigned mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors, uint64_t *ret_bytes);
+// Sets the first sector of the partition that ends last, and the first behind it. Returns its number from 1; 0:
+// none, or an extended one.
+unsigned mbr_last(const uint8_t *sector, uint64_t *ret_start, uint64_t *ret_end);
+
+// Extends that partition to the disk's end: a multiple of 1 MiB, below 2^32 sectors, that is not behind sector `limit`.
+// Returns its size in bytes; 0: it has not grown.
+uint64_t mbr_grow(uint8_t *sector, uint32_t sector_bytes, uint64_t disk_sectors, uint64_t limit);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -100,6 +101,19 @@ static void print_received(const struct written *w) {
 	       (unsigned long long)m->lost, m->rejected, m->last);
 }
 
+// For `grow`, which grows nothing without it.
+static void leave_kept(const struct kept *kept) {
+	const char *path = getenv("SLED_KEPT");
+	struct fault fault;
+
+	if (!path) {
+		path = KEPT_FILE;
+		(void)mkdir("/run/sled", 0755);
+	}
+	if (kept_write(kept, path, &fault) < 0)
+		fprintf(stderr, "write: %s: no partition can be grown later\n", fault.text);
+}
+
 static int write_timed(struct source *source, const struct image *image, const struct operands *operands,
 		       struct device *device, struct fault *fault) {
 	struct write_order order = order_of(operands);
@@ -116,6 +130,8 @@ static int write_timed(struct source *source, const struct image *image, const s
 	order.multicast = multicast ? &address : NULL;
 	if (r == 0)
 		r = write_image(source, image, &order, device, &written, &progress, fault);
+	if (r == 0 && operands_get(operands, "disk"))
+		leave_kept(&written.kept);
 	if (r == 0) {
 		print_received(&written);
 		print_detail(&written, image->index.used, clock_now() - begin, multicast);

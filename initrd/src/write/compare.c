@@ -117,14 +117,23 @@ static int compare_chunk(struct comparing *c, uint32_t i, uint8_t *data, struct 
 	return 0;
 }
 
+// Up to what is used behind it. A partition of which `grow` leaves the end is as the image has it.
+static uint64_t limit_of(void *context, uint64_t start, uint64_t end) {
+	const struct comparing *c = context;
+	uint64_t used = fit_used_from(&c->fit, c->index, (end + GRANULE - 1) / GRANULE * GRANULE);
+
+	(void)start;
+	return used ? used : UINT64_MAX;
+}
+
 // Whether the first chunk of the disk is as `grow` leaves it.
 static int choose_grown(struct comparing *c, struct fault *fault) {
 	cleanup_with(table_areas_close) struct table_areas grown = {0};
 	bool ignored = false;
 	int r = table_areas_copy(&c->areas, &grown, fault);
 
-	if (r < 0 || is_equal(c, &c->index->chunks[0], c->areas.head, &ignored) || !table_areas_grow(&grown) ||
-	    !is_equal(c, &c->index->chunks[0], grown.head, &ignored))
+	if (r < 0 || is_equal(c, &c->index->chunks[0], c->areas.head, &ignored) ||
+	    !table_areas_grow(&grown, limit_of, c) || !is_equal(c, &c->index->chunks[0], grown.head, &ignored))
 		return r;
 	c->ret->is_grown = true;
 	memcpy(c->areas.head, grown.head, CHUNK);
@@ -190,7 +199,8 @@ static int begin(struct comparing *c, struct fault *fault) {
 	if (r == 0 && head)
 		r = head_fetch(c->source, c->index, c->areas.head, fault);
 	if (r == 0)
-		r = fit_table(c->index, c->device, head ? c->areas.head : NULL, &c->fit, fault);
+		r = fit_table(c->index, c->device, head ? c->areas.head : NULL, bytes_fetch,
+			      &(struct fetching){c->source, c->index}, &c->fit, fault);
 	if (r < 0 && fault->code == CODE_DISK)
 		fault->code = CODE_INTEGRITY; // it does not hold the image
 	return r;

@@ -9,7 +9,7 @@
 struct compared {
 	struct delta found;
 	bool is_moved;	   // the table is that for a disk of this size, not the image's
-	bool is_grown;	   // its last partition reaches to the disk's end
+	bool is_grown;	   // its last partition has grown
 	bool copy_differs; // of the GPT, at the disk's end
 	uint64_t copy_at, copy_size;
 };

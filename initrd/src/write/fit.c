@@ -81,36 +81,59 @@ static int read_table(const struct index *index, const struct device *device, co
 
 static size_t copy_size(const struct table *t) { return t->entries ? gpt_entries_size(&t->gpt) + t->gpt.sector : 0; }
 
-// Finds the copy in the image, if it is in the usual place: after the last possible partition.
-static void find_old_copy(const struct table *t, struct fit *fit) {
-	uint64_t sectors = copy_size(t) / t->gpt.sector;
+// Whether these sectors are the copy: a header, in the last one, with that place as its own, and before it the entries.
+static bool is_copy(const struct table *t, const uint8_t *data) {
+	size_t entries_size = gpt_entries_size(&t->gpt);
+	struct gpt copy;
+
+	return gpt_read(data + entries_size, t->gpt.sector, t->gpt.other, t->gpt.disk_sectors, &copy) == 0 &&
+	       gpt_entries_size(&copy) == entries_size &&
+	       copy.entries * copy.sector + entries_size == copy.own * copy.sector &&
+	       gpt_check_entries(&copy, data) == 0;
+}
+
+// Finds the copy in the image, if it is in the usual place: after the last possible partition. Its first and its last
+// granule may hold something else too.
+static int find_old_copy(const struct table *t, const struct index *index, fit_read *read, void *context,
+			 struct fit *fit, struct fault *fault) {
+	uint64_t sectors = copy_size(t) / t->gpt.sector, at, from, end, to;
+	cleanup_free uint8_t *data = NULL;
+	int r;
 
 	if (t->gpt.other >= t->gpt.disk_sectors || t->gpt.other < sectors ||
 	    t->gpt.other + 1 - sectors <= t->gpt.last_usable)
-		return;
-	fit->old_size = sectors * t->gpt.sector;
-	fit->old_at = (t->gpt.other + 1) * t->gpt.sector - fit->old_size;
+		return 0;
+	at = (t->gpt.other + 1 - sectors) * t->gpt.sector;
+	end = at + copy_size(t);
+	from = at / GRANULE * GRANULE;
+	to = (end + GRANULE - 1) / GRANULE * GRANULE;
+	to = to < index->bytes ? to : index->bytes;
+	if (!(data = malloc(to - from)))
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "partition table");
+	r = read(context, from, to - from, data, fault);
+	if (r < 0 || !is_copy(t, data + (at - from)))
+		return r;
+	fit->old_at = at;
+	fit->old_size = end - at;
+	fit->spare_from = t->end > from || !is_zero(data, at - from) ? at : from;
+	fit->spare_to = is_zero(data + (end - from), to - end) ? to : end;
+	return 0;
 }
 
-// How far the granules from `start` to `end` reach, without the old copy. A granule that the copy shares with a
-// partition counts up to the copy; one that only the copy uses does not count.
-static uint64_t reach(const struct fit *fit, const struct table *t, uint64_t start, uint64_t end) {
-	uint64_t old_end = fit->old_at + fit->old_size, from = fit->old_at / GRANULE * GRANULE;
-
-	if (fit->old_size == 0 || end <= fit->old_at || end > (old_end + GRANULE - 1) / GRANULE * GRANULE)
+// How far the granules from `start` to `end` reach, without what the old copy has for itself.
+static uint64_t reach(const struct fit *fit, uint64_t start, uint64_t end) {
+	if (end <= fit->spare_from || end > fit->spare_to)
 		return end;
-	if (start < from)
-		return t->end > from ? fit->old_at : from;
-	return start == from && t->end > from ? fit->old_at : 0;
+	return start < fit->spare_from ? fit->spare_from : 0;
 }
 
-static uint64_t image_reach(const struct fit *fit, const struct table *t, const struct index *index) {
+static uint64_t image_reach(const struct fit *fit, const struct index *index) {
 	uint64_t far = 0;
 
 	for (uint32_t i = index->chunk_count; i-- > 0 && far <= index->chunks[i].offset;) {
 		const struct chunk *chunk = &index->chunks[i];
 		for (size_t from = 0, size = 0; chunk_run(index, chunk, from, &from, &size); from += size) {
-			uint64_t n = reach(fit, t, chunk->offset + from, chunk->offset + from + size);
+			uint64_t n = reach(fit, chunk->offset + from, chunk->offset + from + size);
 			far = n > far ? n : far;
 		}
 	}
@@ -119,7 +142,7 @@ static uint64_t image_reach(const struct fit *fit, const struct table *t, const 
 
 static int check_room(const struct fit *fit, const struct table *t, const struct index *index,
 		      const struct device *device, struct fault *fault) {
-	uint64_t far = image_reach(fit, t, index), need = far + copy_size(t);
+	uint64_t far = image_reach(fit, index), need = far + copy_size(t);
 
 	if (device->bytes >= need)
 		return 0;
@@ -155,14 +178,13 @@ static int cut_partitions(struct table *t, const struct device *device, struct f
 
 static int move_table(struct table *t, const struct index *index, const struct device *device, struct fit *fit,
 		      struct fault *fault) {
-	uint64_t ignored_bytes;
-	unsigned ignored;
+	uint64_t ignored;
 	int r = cut_partitions(t, device, fault);
 
 	if (r < 0)
 		return r;
 	t->gpt.disk_sectors = device->bytes / t->gpt.sector;
-	if (gpt_grow(&t->gpt, t->entries, false, &ignored, &ignored_bytes) < 0)
+	if (gpt_grow(&t->gpt, t->entries, 0, &ignored) < 0)
 		return cannot_move(index, device, "has no room to be moved", fault);
 	fit->copy_size = copy_size(t);
 	fit->copy_at = device->bytes - fit->copy_size;
@@ -180,16 +202,32 @@ static void write_head(const struct table *t, uint8_t *head) {
 	memcpy(head + t->gpt.entries * t->gpt.sector, t->entries, gpt_entries_size(&t->gpt));
 }
 
-int fit_table(const struct index *index, const struct device *device, uint8_t *head, struct fit *ret,
-	      struct fault *fault) {
+// On a disk of the same size nothing moves, whatever the table is. If its copy is elsewhere than at the end, as in an
+// enlarged file, `grow` makes another.
+static int find_spare(const struct index *index, const struct device *device, const uint8_t *head, fit_read *read,
+		      void *context, struct fit *fit, struct fault *fault) {
+	cleanup_with(table_free) struct table t = {0};
+	struct fault ignored;
+	int r = 0;
+
+	if (read_table(index, device, head, &t, &ignored) == 0 && t.entries)
+		r = find_old_copy(&t, index, read, context, fit, fault);
+	fit->old_at = fit->old_size = 0;
+	return r;
+}
+
+int fit_table(const struct index *index, const struct device *device, uint8_t *head, fit_read *read, void *context,
+	      struct fit *ret, struct fault *fault) {
 	struct fit fit = {.limit = index->bytes < device->bytes ? index->bytes : device->bytes};
 	cleanup_with(table_free) struct table t = {0};
 	int r = fit_check(index, device, fault);
 
-	if (r == 0 && head && index->bytes != device->bytes)
+	if (r == 0 && head && index->bytes == device->bytes)
+		r = find_spare(index, device, head, read, context, &fit, fault);
+	else if (r == 0 && head)
 		r = read_table(index, device, head, &t, fault);
 	if (r == 0 && t.entries)
-		find_old_copy(&t, &fit);
+		r = find_old_copy(&t, index, read, context, &fit, fault);
 	if (r == 0)
 		r = check_room(&fit, &t, index, device, fault);
 	if (r == 0 && t.entries)
@@ -226,4 +264,33 @@ bool fit_changes(const struct fit *fit, const struct index *index, const struct 
 	return chunk->offset + chunk_size(index, chunk) > fit->limit || (fit->copy && chunk->offset == 0) ||
 	       overlaps(index, chunk, fit->old_at, fit->old_size) ||
 	       overlaps(index, chunk, fit->copy_at, fit->copy_size);
+}
+
+// The first chunk that ends behind `at`.
+static uint32_t find_chunk(const struct index *index, uint64_t at) {
+	uint32_t low = 0, high = index->chunk_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (index->chunks[middle].offset + CHUNK > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+uint64_t fit_used_from(const struct fit *fit, const struct index *index, uint64_t at) {
+	for (uint32_t i = find_chunk(index, at); i < index->chunk_count; i++) {
+		const struct chunk *chunk = &index->chunks[i];
+		size_t from = at > chunk->offset ? (size_t)(at - chunk->offset) : 0, size;
+		for (; chunk_run(index, chunk, from, &from, &size); from += size) {
+			uint64_t start = chunk->offset + from, end = start + size;
+			if (start >= fit->spare_from && start < fit->spare_to)
+				start = fit->spare_to;
+			if (start < end)
+				return start;
+		}
+	}
+	return 0;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "disk/grow.h"
 
 int table_areas_open(uint64_t bytes, uint32_t sector, struct table_areas *ret, struct fault *fault) {
 	*ret = (struct table_areas){.bytes = bytes,
@@ -99,7 +98,7 @@ static int nothing(struct device *device) {
 	return 0;
 }
 
-bool table_areas_grow(struct table_areas *areas) {
+bool table_areas_grow(struct table_areas *areas, grow_limit *limit, void *context) {
 	static const struct device_ops ops = {
 		table_areas_pread, table_areas_pwrite, no_range, no_range, nothing, nothing};
 	struct device device = {.ops = &ops,
@@ -112,5 +111,5 @@ bool table_areas_grow(struct table_areas *areas) {
 	struct fault ignored;
 
 	// head and tail must not overlap: what is written to one would be missing in the other
-	return areas->bytes >= CHUNK + TABLE_AREAS_TAIL && grow_disk(&device, true, &grown, &ignored) == 0;
+	return areas->bytes >= CHUNK + TABLE_AREAS_TAIL && grow_disk(&device, limit, context, &grown, &ignored) == 0;
 }

@@ -2,7 +2,7 @@
 // The first and the last bytes of a disk in memory, where its partition tables are.
 #pragma once
 
-#include "disk/device.h"
+#include "disk/grow.h"
 #include "image/index.h"
 
 #define TABLE_AREAS_TAIL ((size_t)512 << 10) // more than the largest table that is read
@@ -26,4 +26,4 @@ void table_areas_put(struct table_areas *areas, const uint8_t *data, size_t size
 void table_areas_get(const struct table_areas *areas, uint8_t *data, size_t size, uint64_t at);
 
 // Grows the last partition as the verb `grow` does. Returns false if nothing changed, or it cannot grow.
-bool table_areas_grow(struct table_areas *areas);
+bool table_areas_grow(struct table_areas *areas, grow_limit *limit, void *context);

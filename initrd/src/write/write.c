@@ -16,6 +16,7 @@
 #include "write/fit.h"
 #include "write/gaps.h"
 #include "write/head.h"
+#include "write/kept_of.h"
 #include "write/marker.h"
 #include "write/workers.h"
 
@@ -56,7 +57,10 @@ static int prepare(struct job *job, struct fault *fault) {
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "write");
 	if (has_head)
 		r = head_fetch(job->source, job->index, job->head, fault);
-	return r == 0 ? fit_table(job->index, job->device, has_head ? job->head : NULL, &job->fit, fault) : r;
+	if (r == 0)
+		r = fit_table(job->index, job->device, has_head ? job->head : NULL, bytes_fetch,
+			      &(struct fetching){job->source, job->index}, &job->fit, fault);
+	return r;
 }
 
 static int choose_mode(struct job *job, struct fault *fault) {
@@ -235,6 +239,8 @@ int write_image(struct source *source, const struct image *image, const struct w
 		r = check_all(&job, fault);
 	if (r == 0)
 		r = finish(&job, fault);
+	if (r == 0)
+		r = kept_of(job.index, &job.fit, device, &ret->kept, fault);
 	ret->fetched = source_received(source);
 	return r;
 }

@@ -4,6 +4,7 @@
 
 #include "base/progress.h"
 #include "disk/device.h"
+#include "disk/kept.h"
 #include "source/feed_multicast.h"
 #include "source/open.h"
 #include "source/source.h"
@@ -15,6 +16,7 @@ struct written {
 	uint64_t fetched, written;	    // bytes of the file, from the source; of the disk
 	struct multicast_summary multicast; // what came by multicast
 	uint64_t right_before;		    // used bytes that were there already
+	struct kept kept;		    // what is behind its partitions and filesystems
 };
 
 // Requires an image whose index is verified (source/open.h). Returns an error of code 4 if the disk is too small

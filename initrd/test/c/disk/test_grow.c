@@ -12,6 +12,9 @@ static struct memory_disk m;
 static struct device device;
 static struct grown grown;
 static struct fault fault;
+static uint64_t limit; // of the partition that ends last
+
+static uint64_t limit_of(void *context, uint64_t start, uint64_t end) { return start < end ? *(uint64_t *)context : 0; }
 
 static void begin(uint64_t bytes, uint32_t sector) {
 	free(m.data);
@@ -19,6 +22,7 @@ static void begin(uint64_t bytes, uint32_t sector) {
 	memset(m.data, 0, bytes);
 	fault = (struct fault){0};
 	grown = (struct grown){0};
+	limit = UINT64_MAX;
 }
 
 static void put_mbr(unsigned i, uint8_t type, uint32_t start, uint32_t count) {
@@ -73,16 +77,17 @@ static void test_gpt(uint32_t sector) {
 
 	begin(64 * MIB, sector);
 	put_gpt(20 * MIB);
-	ok(grow_disk(&device, true, &grown, &fault) == 0, "GPT, sectors of %u: %s", sector, fault.text);
-	ok(grown.partition == 1 && grown.bytes == 61 * MIB, "the partition that ends last has grown: %u, %llu",
-	   grown.partition, (unsigned long long)grown.bytes);
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0, "GPT, sectors of %u: %s", sector, fault.text);
+	ok(grown.last == 1 && grown.bytes == 61 * MIB, "the partition that ends last has grown: %u, %llu", grown.last,
+	   (unsigned long long)grown.bytes);
 	ok(reads(1, &gpt) && gpt.other == sectors - 1, "first header");
 	ok(get_le64(m.data + 2 * sector + 40) == 63 * MIB / sector - 1, "ends at a multiple of 1 MiB");
 	ok(reads(sectors - 1, &gpt) && gpt.other == 1, "copy at the disk's end");
 	ok(get_le32(m.data + 446 + 12) == sectors - 1, "protective entry");
 	before = malloc(m.bytes);
 	memcpy(before, m.data, m.bytes);
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && grown.partition == 0 && !memcmp(before, m.data, m.bytes),
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && grown.bytes == 0 &&
+		   !memcmp(before, m.data, m.bytes),
 	   "a second time changes nothing");
 	free(before);
 }
@@ -93,21 +98,22 @@ static void test_gpt_damaged(void) {
 	begin(64 * MIB, 512);
 	put_gpt(64 * MIB);
 	m.data[512 + 60] ^= 1;
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && reads(1, &gpt),
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && reads(1, &gpt),
 	   "a damaged first header is made again from the copy: %s", fault.text);
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
 	m.data[1024 + 128] ^= 1;
-	ok(grow_disk(&device, true, &grown, &fault) < 0 && fault.code == CODE_INTEGRITY,
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) < 0 && fault.code == CODE_INTEGRITY,
 	   "damaged entries, no copy at the end: %s", fault.text);
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
-	ok(grow_disk(&device, false, &grown, &fault) == 0 && grown.partition == 0 && reads(64 * MIB / 512 - 1, &gpt),
+	ok(grow_disk(&device, NULL, NULL, &grown, &fault) == 0 && grown.bytes == 0 && reads(64 * MIB / 512 - 1, &gpt),
 	   "grow=none moves only the copy");
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
 	m.fail_at = 64 * MIB - 512;
-	ok(grow_disk(&device, true, &grown, &fault) < 0 && fault.code == CODE_FAILED, "a write error: %s", fault.text);
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) < 0 && fault.code == CODE_FAILED, "a write error: %s",
+	   fault.text);
 	m.fail_at = UINT64_MAX;
 	ok(reads(1, &gpt), "leaves the first header whole");
 }
@@ -117,7 +123,8 @@ static void test_other_sectors(void) {
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
 	device.sector = 4096;
-	ok(grow_disk(&device, true, &grown, &fault) < 0 && fault.code == CODE_UNSUPPORTED && m.written_blocks == 0,
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) < 0 && fault.code == CODE_UNSUPPORTED &&
+		   m.written_blocks == 0,
 	   "other sectors: %s", fault.text);
 }
 
@@ -125,26 +132,55 @@ static void test_mbr(void) {
 	begin(64 * MIB, 512);
 	put_mbr(0, 0x83, 2048, 4096);
 	put_mbr(2, 0x83, 8192, 4096);
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && grown.partition == 3, "MBR: the last primary partition");
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && grown.last == 3 && grown.bytes,
+	   "MBR: the last primary partition");
 	ok(get_le32(m.data + 446 + 32 + 12) == 64 * MIB / 512 - 8192, "reaches to the disk's end");
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && grown.partition == 0, "once");
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && grown.bytes == 0, "once");
 	begin(64 * MIB, 512);
 	put_mbr(0, 0x83, 2048, 4096);
 	put_mbr(1, 0x05, 8192, 4096);
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && grown.partition == 0 && m.written_blocks == 0,
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && grown.bytes == 0 && m.written_blocks == 0,
 	   "not an extended one");
 	begin(64 * MIB, 512);
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && m.written_blocks == 0, "no table: nothing");
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && m.written_blocks == 0, "no table: nothing");
 	memcpy(m.data + 446, "Not a bootable disk", 19);
 	m.data[510] = 0x55;
 	m.data[511] = 0xaa;
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && m.written_blocks == 0,
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && m.written_blocks == 0,
 	   "a filesystem's boot sector: nothing");
 	begin(64 * MIB, 512);
 	put_gpt(20 * MIB);
 	put_mbr(1, 0x83, 2048, 4096);
-	ok(grow_disk(&device, true, &grown, &fault) == 0 && get_le32(m.data + 446 + 12) == 20 * MIB / 512 - 1,
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 &&
+		   get_le32(m.data + 446 + 12) == 20 * MIB / 512 - 1,
 	   "a hybrid MBR is left alone");
+}
+
+// What is used behind the partition is not given to it.
+static void test_limit(void) {
+	struct gpt gpt;
+
+	begin(64 * MIB, 512);
+	put_gpt(20 * MIB);
+	limit = 40 * MIB + 4096;
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && grown.bytes == 38 * MIB &&
+		   grown.end == 19 * MIB,
+	   "GPT: up to the limit, a multiple of 1 MiB: %llu", (unsigned long long)grown.bytes);
+	ok(get_le64(m.data + 1024 + 40) == 40 * MIB / 512 - 1 && reads(64 * MIB / 512 - 1, &gpt), "in both copies");
+	limit = 19 * MIB + 8192;
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && grown.bytes == 0, "never smaller");
+	begin(64 * MIB, 512);
+	put_mbr(2, 0x83, 8192, 4096);
+	limit = 30 * MIB + 512;
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && grown.bytes == 26 * MIB &&
+		   get_le32(m.data + 446 + 32 + 12) == 26 * MIB / 512,
+	   "MBR: up to the limit");
+	begin(64 * MIB, 512);
+	put_mbr(2, 0x83, 8192, 4096);
+	limit = 0;
+	ok(grow_disk(&device, limit_of, &limit, &grown, &fault) == 0 && grown.bytes == 0 && m.written_blocks == 0 &&
+		   grown.room == 64 * MIB,
+	   "none: it stays");
 }
 
 int main(void) {
@@ -155,6 +191,7 @@ int main(void) {
 	test_gpt_damaged();
 	test_other_sectors();
 	test_mbr();
+	test_limit();
 	free(m.data);
 	return tap_done();
 }

@@ -63,6 +63,7 @@ static void begin(uint32_t sector_bytes, uint64_t used, uint64_t end) {
 	sector = sector_bytes;
 	disk = memory_open(&m, IMAGE, sector);
 	memset(m.data, 0, 2 * MIB);
+	memset(m.data + (IMAGE - copy) / GRANULE * GRANULE, 0, (IMAGE - copy) % GRANULE);
 	put_gpt(end);
 	image = image_begin(IMAGE, sector);
 	image_use(&image, 0, 2 * sector + TABLE);
@@ -74,9 +75,15 @@ static void begin(uint32_t sector_bytes, uint64_t used, uint64_t end) {
 	fit = (struct fit){0};
 }
 
+static int read_image(void *context, uint64_t at, size_t size, uint8_t *data, struct fault *ignored) {
+	(void)context, (void)ignored;
+	memcpy(data, m.data + at, size);
+	return 0;
+}
+
 static bool goes(uint64_t bytes) {
 	disk.bytes = bytes;
-	return fit_table(&image, &disk, head, &fit, &fault) == 0;
+	return fit_table(&image, &disk, head, read_image, NULL, &fit, &fault) == 0;
 }
 
 static bool reads(const uint8_t *header, const uint8_t *entries, uint64_t lba, struct gpt *ret) {
@@ -161,7 +168,8 @@ static void test_missing(void) {
 	     "disk memory has 20971008 bytes, the image's used blocks reach to 20971520: 512 bytes too small",
 	     "to the byte");
 	ok(goes(IMAGE + 512) && !fit.copy && fit.limit == IMAGE && fit.old_size == 0, "a larger disk: nothing moves");
-	ok(fit_table(&image, &disk, NULL, &fit, &fault) == 0 && !fit.copy, "nor in an image without a first chunk");
+	ok(fit_table(&image, &disk, NULL, read_image, NULL, &fit, &fault) == 0 && !fit.copy,
+	   "nor in an image without a first chunk");
 }
 
 // A partition that shares a granule with the copy, as most tools make them.
@@ -176,6 +184,42 @@ static void test_shared_granule(void) {
 	begin(512, IMAGE - 40 * 512, IMAGE - 40 * 512);
 	ok(goes(IMAGE - 7 * 512), "a granule that the copy has for itself does not count: %s", fault.text);
 	check_tables("for itself");
+}
+
+// What the header calls its copy is none: it is kept like any other used bytes, and needs room.
+static void test_no_copy(void) {
+	static uint8_t data[CHUNK];
+	const struct chunk *last;
+
+	for (unsigned fault_of = 0; fault_of < 3; fault_of++) {
+		begin(512, 10 * MIB, 12 * MIB);
+		if (fault_of == 0)
+			memset(m.data + IMAGE - TABLE - 512, 0xa7, TABLE + 512);
+		else // its CRC, or that of its entries
+			m.data[fault_of == 1 ? IMAGE - 512 + 60 : IMAGE - TABLE - 512 + 60] ^= 1;
+		last = &image.chunks[image.chunk_count - 1];
+		ok(goes(30 * MIB) && fit.old_size == 0 && fit.spare_to == 0, "no copy, %u: %s", fault_of, fault.text);
+		memcpy(data, m.data + last->offset, CHUNK);
+		fit_chunk(&fit, &image, last, data);
+		ok(!memcmp(data, m.data + last->offset, CHUNK) && !fit_changes(&fit, &image, last), "is kept");
+		ok(fit_used_from(&fit, &image, 12 * MIB) == (IMAGE - TABLE - 512) / GRANULE * GRANULE, "is used");
+		begin(512, 10 * MIB, 12 * MIB);
+		m.data[IMAGE - 512 + 60] ^= 1;
+		ok(!goes(IMAGE + 512) && fault.code == CODE_DISK, "and leaves no room: %s", fault.text);
+	}
+}
+
+// The granule in which the copy starts or ends holds another byte too, which no partition has.
+static void test_beside_copy(void) {
+	begin(512, 10 * MIB, 12 * MIB);
+	m.data[IMAGE - TABLE - 512 - 1] = 7;
+	ok(!goes(IMAGE - 512 - 512) && fault.code == CODE_DISK, "a byte before the copy: %s", fault.text);
+	ok(goes(30 * MIB) && fit_used_from(&fit, &image, 12 * MIB) == (IMAGE - TABLE - 512) / GRANULE * GRANULE,
+	   "is used");
+	begin(512, 10 * MIB, 12 * MIB);
+	ok(goes(30 * MIB) && fit_used_from(&fit, &image, 12 * MIB) == 0, "the copy alone is not");
+	ok(fit_used_from(&fit, &image, 2 * MIB) == 2 * MIB && fit_used_from(&fit, &image, MIB / 2) == MIB,
+	   "others are");
 }
 
 static void test_refused(void) {
@@ -209,6 +253,8 @@ int main(void) {
 	test_smaller(4096);
 	test_missing();
 	test_shared_granule();
+	test_no_copy();
+	test_beside_copy();
 	test_refused();
 	fit_free(&fit);
 	free(m.data);
