@@ -123,6 +123,14 @@ options:
       - If it is absent, sledd uses V(system).
     type: str
     choices: [system, none]
+  grow:
+    description:
+      - >-
+        What of a configured image grows to the end of a larger disk: the last partition and a root on
+        LVM, as far as the image keeps nothing there, or none, now and when the installed system starts.
+      - If it is absent, sledd uses V(last).
+    type: str
+    choices: [last, none]
   boot:
     description:
       - >-
@@ -286,6 +294,7 @@ SPEC = {
     "transport": {"type": "str", "choices": ["auto", "multicast", "unicast"]},
     "allow_unsigned": {"type": "bool"},
     "configure": {"type": "str", "choices": ["system", "none"]},
+    "grow": {"type": "str", "choices": ["last", "none"]},
     "boot": {"type": "str", "choices": ["auto", "kexec", "reboot"]},
     "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
     "handover": {"type": "bool"},

@@ -44,6 +44,7 @@ func Reimages(before, after Effect, node NodeSpec) []string {
 			{"capture", func(e *Effect) { e.Capture = after.Capture }},
 			{"disk", func(e *Effect) { e.Disk = after.Disk }},
 			{"configure", func(e *Effect) { e.Configure = after.Configure }},
+			{"grow", func(e *Effect) { e.Grow = after.Grow }},
 			{"wipe", func(e *Effect) { e.Wipe = emptied.Wipe }},
 			{"wipe_method", func(e *Effect) { e.WipeMethod = emptied.WipeMethod }},
 			{"verify", func(e *Effect) { e.Verify = emptied.Verify }},

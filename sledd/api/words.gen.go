@@ -155,6 +155,7 @@ type BindingSpec struct {
 	Transport       string   `json:"transport,omitempty" doc:"How the image reaches the node. auto and multicast receive it from the multicast sender of the boot server, and fetch what does not come; without a sender, auto fetches everything and multicast is refused. unicast fetches everything. Default: auto." enum:"auto,multicast,unicast"`
 	AllowUnsigned   bool     `json:"allow_unsigned,omitempty" doc:"Accept an image without a signature. Works only where the site's Sled system allows it."`
 	Configure       string   `json:"configure,omitempty" doc:"system configures the system in the image. none starts the image as it was written, for systems that cannot be read (LUKS, ZFS, Windows): it gets no host name, keys or user data, and the node ends in phase unconfirmed. Default: system." enum:"system,none"`
+	Grow            string   `json:"grow,omitempty" doc:"What of a configured image grows to the end of a larger disk: the last partition and a root on LVM, as far as the image keeps nothing there, or none, now and when the installed system starts. Default: last." enum:"last,none"`
 	Boot            string   `json:"boot,omitempty" doc:"How the installed system is started. auto is kexec where there is a kernel to load, else reboot. Default: auto." enum:"auto,kexec,reboot"`
 	Admission       string   `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The node or the site may require a higher one, and a level at which it was admitted does not fall within a generation. Default: open." enum:"open,expected,proven,attested"`
 	Handover        bool     `json:"handover,omitempty" doc:"The machine changes hands with each image: nothing that ran before it counts, nobody is admitted before a reset, and all disks that are not kept are overwritten first. Setting it images the node again. Another owner than of the image before implies it."`
@@ -221,6 +222,7 @@ func SameDesired(a, b Effect, node NodeSpec) bool {
 		a.Capture == b.Capture &&
 		cmp.Or(a.Disk, node.Disk) == cmp.Or(b.Disk, node.Disk) &&
 		cmp.Or(a.Configure, "system") == cmp.Or(b.Configure, "system") &&
+		cmp.Or(a.Grow, "last") == cmp.Or(b.Grow, "last") &&
 		(!a.WipesAll() || !b.WipesAll() || sameWipe(a.BindingSpec, b.BindingSpec))
 }
 

@@ -35,6 +35,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"accept an image without a signature, if the site's initrd allows it")
 	flags.StringVar(&f.spec.Configure, "configure", "",
 		"what is configured: the system in the image (default), or none; then nothing confirms that it runs")
+	flags.StringVar(&f.spec.Grow, "grow", "",
+		"what grows to the disk's end: the last partition (default), or none")
 	flags.StringVar(&f.spec.Boot, "boot", "",
 		"how the installed system is started: auto (default), kexec or reboot")
 	flags.StringVar(&f.spec.Admission, "admission", "",
@@ -65,6 +67,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		[]string{"auto", "multicast", "unicast"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("configure", cobra.FixedCompletions(
 		[]string{"system", "none"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("grow", cobra.FixedCompletions(
+		[]string{"last", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("boot", cobra.FixedCompletions(
 		[]string{"auto", "kexec", "reboot"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("admission", cobra.FixedCompletions(
@@ -112,6 +116,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	}
 	if changed("configure") {
 		spec.Configure = f.spec.Configure
+	}
+	if changed("grow") {
+		spec.Grow = f.spec.Grow
 	}
 	if changed("boot") {
 		spec.Boot = f.spec.Boot

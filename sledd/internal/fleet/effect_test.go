@@ -75,6 +75,8 @@ var edits = map[string]struct {
 	"another disk":                 {func(c *fleet.Change) { c.Disk = "serial:2" }, []string{"disk"}},
 	"configured":                   {func(c *fleet.Change) { c.Configure = "system" }, nil},
 	"not configured":               {unconfigured, []string{"configure"}},
+	"grows":                        {func(c *fleet.Change) { c.Grow = "last" }, nil},
+	"does not grow":                {func(c *fleet.Change) { c.Grow = "none" }, []string{"grow"}},
 	"no image":                     {func(c *fleet.Change) { c.Image = "" }, []string{"image"}},
 	"a capture":                    {func(c *fleet.Change) { c.Image, c.Capture = "", "x" }, []string{"image", "capture"}},
 	"requested":                    {func(c *fleet.Change) { c.Reimage = true }, []string{"reimage"}},

@@ -137,7 +137,7 @@ func (p *Plan) wipe(which string, target []operand.Pair, binding api.Binding) {
 func (p *Plan) configure(target []operand.Pair, node api.NodeSpec, binding api.Binding) {
 	ordered, operands := node.BootOrder != "" && node.BootOrder != api.KeepBootOrder, []string{"system", "keep"}
 	if binding.Configure != api.Unconfigured {
-		operands = []string{"hostname", first(binding.Hostname, node.Name), "grow", "last"}
+		operands = []string{"hostname", first(binding.Hostname, node.Name), "grow", first(binding.Grow, "last")}
 	} else if !ordered {
 		return
 	}

@@ -148,6 +148,20 @@ func TestDataDisksOfAMachineThatChangesHands(t *testing.T) {
 	}
 }
 
+// What grows is the binding's decision.
+func TestWhatGrows(t *testing.T) {
+	for grow, want := range map[string]string{"": "last", "last": "last", "none": "none"} {
+		p, err := plan.Draft(request(node, api.BindingSpec{Image: "d12", Grow: grow}, image()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := plan.Encode(p)
+		if err != nil || !strings.Contains(text, "\nconfigure disk=only hostname=n1 grow="+want+"\n") {
+			t.Errorf("grow %q: %v\n%s", grow, err, text)
+		}
+	}
+}
+
 // An image that is not configured is started as it was written.
 func TestAnImageThatIsNotConfigured(t *testing.T) {
 	spec := api.BindingSpec{Image: "d12", Configure: api.Unconfigured, Boot: "reboot"}

@@ -21,6 +21,7 @@ type Shared struct {
 	Transport         types.String `tfsdk:"transport"`
 	AllowUnsigned     types.Bool   `tfsdk:"allow_unsigned"`
 	Configure         types.String `tfsdk:"configure"`
+	Grow              types.String `tfsdk:"grow"`
 	Boot              types.String `tfsdk:"boot"`
 	Admission         types.String `tfsdk:"admission"`
 	Handover          types.Bool   `tfsdk:"handover"`
@@ -75,6 +76,11 @@ func SharedSchema() map[string]schema.Attribute {
 			"data, and the node ends in phase unconfirmed. One of `system`, `none`. A change images the "+
 			"node again. Default: `system`.",
 			"system", "none"),
+		"grow": choiceAttribute("What of a configured image grows to the end of a larger disk: the `last` partition and a "+
+			"root on LVM, as far as the image keeps nothing there, or `none`, now and when the "+
+			"installed system starts. One of `last`, `none`. A change images the node again. Default: "+
+			"`last`.",
+			"last", "none"),
 		"boot": choiceAttribute("How the installed system is started. `auto` is kexec where there is a kernel to load, else "+
 			"reboot. One of `auto`, `kexec`, `reboot`. Default: `auto`.",
 			"auto", "kexec", "reboot"),
@@ -126,6 +132,7 @@ func (s *Shared) State() State {
 	state.Transport = s.Transport.ValueString()
 	state.AllowUnsigned = s.AllowUnsigned.ValueBool()
 	state.Configure = s.Configure.ValueString()
+	state.Grow = s.Grow.ValueString()
 	state.Boot = s.Boot.ValueString()
 	state.Admission = s.Admission.ValueString()
 	state.Handover = s.Handover.ValueBool()
@@ -154,6 +161,7 @@ func (s *Shared) Take(stored State) {
 	take(&s.Transport, stored.Transport)
 	takeBool(&s.AllowUnsigned, stored.AllowUnsigned)
 	take(&s.Configure, stored.Configure)
+	take(&s.Grow, stored.Grow)
 	take(&s.Boot, stored.Boot)
 	take(&s.Admission, stored.Admission)
 	takeBool(&s.Handover, stored.Handover)
@@ -174,7 +182,7 @@ func (a *Attributes) Take(stored State) {
 
 // DesiredKnown is true when everything that decides about the generation is known.
 func (s *Shared) DesiredKnown() bool {
-	return Known(s.Disk, s.Configure, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion)
+	return Known(s.Disk, s.Configure, s.Grow, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion)
 }
 
 // DesiredKnown is true when everything that decides about the generation is known.
@@ -195,6 +203,9 @@ func differences(declared, stored State) []string {
 	}
 	if declared.Configure != stored.Configure {
 		all = append(all, difference("configure", declared.Configure, stored.Configure))
+	}
+	if declared.Grow != stored.Grow {
+		all = append(all, difference("grow", declared.Grow, stored.Grow))
 	}
 	if declared.Hostname != stored.Hostname {
 		all = append(all, difference("hostname", declared.Hostname, stored.Hostname))

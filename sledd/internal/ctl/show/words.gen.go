@@ -51,6 +51,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"transport", b.Transport},
 		{"allow unsigned", wording.OnlyYes(b.AllowUnsigned)},
 		{"configure", b.Configure},
+		{"grow", b.Grow},
 		{"boot", b.Boot},
 		{"admission", b.Admission},
 		{"handover", wording.OnlyYes(b.Handover)},
