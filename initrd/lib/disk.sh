@@ -4,7 +4,8 @@
 
 # Where its root is mounted, and a separate /boot ($disk_boot is empty without one). Whoever made the image made its
 # links, so only `sledc tree` reads and writes below, and `sledc bootentry` finds kernels.
-disk_root=$ROOT/run/sled/root disk_separate=$ROOT/run/sled/boot disk_boot='' disk_root_device='' disk_mounted=''
+disk_root=$ROOT/run/sled/root disk_separate=$ROOT/run/sled/boot disk_boot='' disk_boot_device='' disk_root_device=''
+disk_mounted='' disk_esp='' disk_system=$ROOT/run/sled/system
 disk_safe=nosuid,nodev,noexec
 
 # disk_of_step VERB OPERAND...: prints the disk that the step names.
@@ -125,13 +126,29 @@ disk_mount_root() {
 
 # disk_mount_boot DISK: mounts a partition or logical volume with kernels, unless the root has them; sets $disk_boot.
 disk_mount_boot() {
-	disk_boot=
+	disk_boot='' disk_boot_device=''
 	if disk_has_kernel "$disk_root" /boot; then return 0; fi
 	for disk_device in $(disk_partitions "$1") $lvm_volumes; do
 		[ "$disk_device" != "$disk_root_device" ] || continue
 		disk_attach "$disk_device" "$disk_separate" disk_has_kernel || continue
 		# shellcheck disable=SC2034 # for kexec.sh
-		disk_boot=$disk_separate
+		disk_boot=$disk_separate disk_boot_device=$disk_device
+		return 0
+	done
+}
+
+# disk_is_esp FOLDER: a FAT has names in any case.
+disk_is_esp() { [ -n "$(sledc tree names "$1" '/[Ee][Ff][Ii]/*')" ]; }
+
+# disk_mount_esp DISK: mounts the first EFI system partition, unless it is the root or /boot; sets $disk_esp.
+disk_mount_esp() {
+	disk_esp=
+	for disk_device in $(disk_partitions "$1"); do
+		case $disk_device in "$disk_root_device" | "$disk_boot_device") continue ;; esac
+		[ "$(sledc filesystem "device=$disk_device" 2>/dev/null)" = vfat ] || continue
+		disk_attach "$disk_device" "$disk_system" disk_is_esp || continue
+		# shellcheck disable=SC2034 # for kexec.sh
+		disk_esp=$disk_system
 		return 0
 	done
 }

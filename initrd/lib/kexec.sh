@@ -33,10 +33,31 @@ kexec_load() {
 	esac
 }
 
+# What of this machine decides what its boot loader starts.
+kexec_firmware() { if [ -d "$ROOT/sys/firmware/efi" ]; then echo efi; else echo bios; fi; }
+
+# systemd-boot keeps an entry that was chosen for good, or for the next start, in the firmware.
+kexec_chosen_elsewhere() {
+	for kexec_variable in "$ROOT"/sys/firmware/efi/efivars/LoaderEntryDefault-* \
+		"$ROOT"/sys/firmware/efi/efivars/LoaderEntryOneShot-*; do
+		[ ! -e "$kexec_variable" ] || { kexec_variable=${kexec_variable##*/} && return 0; }
+	done
+	return 1
+}
+
 # kexec_find VERB OPERAND...: sets $kexec_kernel, $kexec_initrd and $kexec_arguments from what the installed boot loader
 # would start; $kexec_files: the operands of both files. Their paths have no links.
 kexec_find() {
-	kexec_entry=$(sledc bootentry "root=$disk_root" ${disk_boot:+"boot=$disk_boot"}) || return
+	kexec_entry=$(sledc bootentry "root=$disk_root" ${disk_boot:+"boot=$disk_boot"} ${disk_esp:+"esp=$disk_esp"} \
+		"firmware=$(kexec_firmware)" 2>&1) || { kexec_reason=": $kexec_entry" && return 1; }
+	case $kexec_entry in
+	'loader=systemd-boot '*)
+		if kexec_chosen_elsewhere; then
+			kexec_reason=": the firmware has $kexec_variable, in which systemd-boot keeps an entry"
+			return 1
+		fi
+		;;
+	esac
 	set -f
 	set -- "$(words_value append "$@")" bootentry $kexec_entry
 	set +f
@@ -54,6 +75,7 @@ step_kexec() {
 	# The root of a system on LUKS, md or ZFS cannot be mounted, nor one on LVM without lvm2. Its /boot is enough.
 	disk_mount_root "$kexec_disk" || echo "the kernel can only come from /boot" >&2
 	disk_mount_boot "$kexec_disk"
+	disk_mount_esp "$kexec_disk"
 	kexec_method=kexec kexec_reason='' kexec_code=3
 	if ! kexec_find "$@" || ! watchdog_choose "$(words_value watchdog "$@")" || ! kexec_load; then
 		kexec_method=reboot

@@ -6,60 +6,56 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "boot/version.h"
 
-static int add_arguments(struct entry *entry, const char *value, const struct variables *variables) {
-	if (entry->arguments.size)
-		text_adds(&entry->arguments, " ");
-	while (*value) {
-		if (*value == '$')
-			value = variables_expand(variables, value, &entry->arguments);
-		else
-			text_add(&entry->arguments, value++, 1);
-	}
-	return entry->arguments.failed ? -ENOMEM : 0;
-}
-
-static int add_initrds(struct entry *entry, const char *value, const struct variables *variables) {
-	cleanup_with(text_free) struct text text = {0};
-	char *rest, *one;
-
-	while (*value) {
-		if (*value == '$')
-			value = variables_expand(variables, value, &text);
-		else
-			text_add(&text, value++, 1);
-	}
-	rest = text.data;
-	while (rest && (one = strsep(&rest, " \t")))
-		if (!entry_add_initrd(entry, one))
-			return -ENOMEM;
-	return text.failed ? -ENOMEM : 0;
-}
+#ifdef __aarch64__
+#define OWN_ARCHITECTURE "aa64"
+#else
+#define OWN_ARCHITECTURE "x64"
+#endif
 
 static int set(char **field, const char *value) {
 	free(*field);
 	return (*field = strdup(value)) ? 0 : -ENOMEM;
 }
 
-static int take_line(struct entry *entry, const char *key, const char *value, const struct variables *variables) {
-	if (!strcmp(key, "title"))
-		return set(&entry->title, value);
-	if (!strcmp(key, "version"))
-		return set(&entry->version, value);
-	if (!strcmp(key, "linux"))
-		return set(&entry->kernel, entry_strip_device(value));
-	if (!strcmp(key, "initrd"))
-		return add_initrds(entry, value, variables);
-	if (!strcmp(key, "options"))
-		return add_arguments(entry, value, variables);
-	return 0;
+static int add_initrd(struct entry *entry, const char *value) {
+	if (entry->initrd_count == INITRDS_MAX)
+		return -E2BIG;
+	entry->initrds[entry->initrd_count] = strdup(value);
+	return entry->initrds[entry->initrd_count++] ? 0 : -ENOMEM;
 }
 
-int bls_parse(const char *file, const char *name, const struct variables *variables, struct entries *entries) {
+static int take_line(struct entry *entry, const char *key, const char *value) {
+	const struct {
+		const char *key;
+		char **field;
+	} fields[] = {
+		{"title", &entry->title},	    {"version", &entry->version}, {"sort-key", &entry->sort_key},
+		{"machine-id", &entry->machine_id}, {"linux", &entry->kernel},
+	};
+	static const char *const others[] = {"efi", "uki", "uki-url", "devicetree", "devicetree-overlay"};
+
+	for (size_t i = 0; i < ELEMENTS(fields); i++)
+		if (!strcmp(key, fields[i].key))
+			return set(fields[i].field, value);
+	for (size_t i = 0; i < ELEMENTS(others); i++)
+		if (!strcmp(key, others[i]))
+			return set(&entry->other, others[i]);
+	if (!strcmp(key, "architecture") && strcasecmp(value, OWN_ARCHITECTURE))
+		return set(&entry->other, key);
+	if (!strcmp(key, "initrd"))
+		return add_initrd(entry, value);
+	if (!strcmp(key, "options"))
+		text_addf(&entry->arguments, "%s%s", entry->arguments.size ? " " : "", value);
+	return entry->arguments.failed ? -ENOMEM : 0;
+}
+
+int bls_parse(const char *file, const char *name, struct entries *entries) {
 	cleanup_free char *copy = strdup(file);
 	struct entry *entry = entries_add(entries);
 	char *rest = copy, *line;
-	int r = copy && entry ? set(&entry->id, name) : -ENOMEM;
+	int r = !entry ? -E2BIG : copy ? set(&entry->id, name) : -ENOMEM;
 
 	while (r == 0 && (line = strsep(&rest, "\n"))) {
 		char *end = line + strlen(line), *value;
@@ -70,26 +66,42 @@ int bls_parse(const char *file, const char *name, const struct variables *variab
 		if (*line == '#' || !*value)
 			continue;
 		*value++ = 0;
-		r = take_line(entry, line, value + strspn(value, " \t"), variables);
+		r = take_line(entry, line, value + strspn(value, " \t"));
 	}
-	return r == 0 && !entry->kernel ? -EINVAL : r;
+	return r;
 }
 
-static bool is_rescue(const struct entry *entry) {
-	return (entry->id && strstr(entry->id, "rescue")) || (entry->title && strstr(entry->title, "rescue"));
+static int make_body(struct entry *entry) {
+	cleanup_with(text_free) struct text body = {0};
+
+	text_addf(&body, "linux %s %s\n", entry->kernel,
+		  entry->arguments.size ? text_string(&entry->arguments) : "$default_kernelopts");
+	if (entry->initrd_count)
+		text_adds(&body, "initrd");
+	for (size_t i = 0; i < entry->initrd_count; i++)
+		text_addf(&body, " %s", entry->initrds[i]);
+	if (entry->other)
+		text_addf(&body, "\n%s\n", entry->other);
+	entry_clear(entry);
+	return body.failed ? -ENOMEM : set(&entry->body, text_string(&body));
 }
 
 static int newest_first(const void *a, const void *b) {
-	const struct entry *x = a, *y = b;
-
-	if (is_rescue(x) != is_rescue(y))
-		return is_rescue(x) ? 1 : -1;
-	if (x->version && y->version && strcmp(x->version, y->version))
-		return strverscmp(y->version, x->version);
-	return strverscmp(y->id ? y->id : "", x->id ? x->id : "");
+	return version_compare_packages(((const struct entry *)b)->id, ((const struct entry *)a)->id);
 }
 
-void bls_sort(struct entries *entries) {
-	if (entries->count)
+int bls_for_grub(struct entries *entries) {
+	int r = 0;
+
+	for (size_t i = entries->count; i-- > 0;)
+		if (!entries->items[i].kernel)
+			entries_remove(entries, i);
+	for (size_t i = 0; i < entries->count && r == 0; i++) {
+		r = make_body(&entries->items[i]);
+		if (r == 0 && !entries->items[i].title)
+			r = set(&entries->items[i].title, entries->items[i].id);
+	}
+	if (r == 0 && entries->count)
 		qsort(entries->items, entries->count, sizeof(*entries->items), newest_first);
+	return r;
 }

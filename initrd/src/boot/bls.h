@@ -3,11 +3,11 @@
 #pragma once
 
 #include "boot/entry.h"
-#include "boot/variables.h"
 
-// Adds the entry of one file to the list; `name` is the file's name without ".conf". -EINVAL if it names no kernel, or
-// -ENOMEM.
-int bls_parse(const char *file, const char *name, const struct variables *variables, struct entries *entries);
+// Adds the entry of one file to the list, as written; `name` is the file's name without ".conf". -E2BIG if there are
+// too many, or -ENOMEM.
+int bls_parse(const char *file, const char *name, struct entries *entries);
 
-// Sorts the entries into the order in which they are tried: newest first, rescue entries last.
-void bls_sort(struct entries *entries);
+// Sorts the entries as GRUB's command blscfg does, and sets their `body` to the script that it makes. Those without a
+// kernel are removed.
+int bls_for_grub(struct entries *entries);

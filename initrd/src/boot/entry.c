@@ -17,17 +17,35 @@ struct entry *entries_add(struct entries *entries) {
 	return &items[entries->count++];
 }
 
+void entry_clear(struct entry *entry) {
+	free(entry->kernel);
+	entry->kernel = NULL;
+	while (entry->initrd_count)
+		free(entry->initrds[--entry->initrd_count]);
+	text_free(&entry->arguments);
+}
+
+static void free_entry(struct entry *entry) {
+	entry_clear(entry);
+	free(entry->title);
+	free(entry->id);
+	free(entry->version);
+	free(entry->sort_key);
+	free(entry->machine_id);
+	free(entry->other);
+	free(entry->body);
+	free(entry->device);
+}
+
+void entries_remove(struct entries *entries, size_t at) {
+	free_entry(&entries->items[at]);
+	entries->count--;
+	memmove(&entries->items[at], &entries->items[at + 1], (entries->count - at) * sizeof(*entries->items));
+}
+
 void entries_free(struct entries *entries) {
-	for (size_t i = 0; i < entries->count; i++) {
-		struct entry *e = &entries->items[i];
-		free(e->title);
-		free(e->id);
-		free(e->version);
-		free(e->kernel);
-		for (size_t n = 0; n < e->initrd_count; n++)
-			free(e->initrds[n]);
-		text_free(&e->arguments);
-	}
+	for (size_t i = 0; i < entries->count; i++)
+		free_entry(&entries->items[i]);
 	free(entries->items);
 	*entries = (struct entries){0};
 }

@@ -12,14 +12,26 @@
 #define MENU_BYTES_MAX (1u << 20)
 #define ARGUMENTS_MAX 2047u // bytes: the maximum of kernels
 
+struct border;
+
 struct entry {
-	char *title, *id, *version; // NULL: none
-	char *kernel;		    // path as the loader writes it; NULL: not a Linux entry
+	char *title, *id, *version, *sort_key, *machine_id; // NULL: none
+	char *kernel;					    // path as the loader writes it; NULL: not a Linux entry
 	size_t initrd_count;
 	char *initrds[INITRDS_MAX];
 	struct text arguments;
-	int parent; // index of its submenu; -1: none
+	char *other; // a key of the Boot Loader Specification that is no Linux kernel, or needs more than one; NULL: none
+
+	// GRUB's:
+	char *body;   // script
+	char *device; // of the kernel: "own", "UUID=...", or a name of GRUB
+	int parent;   // index of its submenu; -1: none
 	bool submenu;
+	bool unsure; // there only if a condition holds that cannot be known
+
+	// systemd-boot's:
+	const struct border *place; // of its files
+	bool exhausted;		    // it has no tries left
 };
 
 struct entries {
@@ -29,7 +41,11 @@ struct entries {
 
 // Adds an entry at the end. Returns NULL if there is no more room.
 struct entry *entries_add(struct entries *entries);
+void entries_remove(struct entries *entries, size_t at);
 void entries_free(struct entries *entries);
+
+// Forgets kernel, initrds and arguments.
+void entry_clear(struct entry *entry);
 
 // Adds one path, without the prefix "(device)" of GRUB. Returns false if there is no more room.
 bool entry_add_initrd(struct entry *entry, const char *path);

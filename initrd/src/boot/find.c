@@ -1,127 +1,203 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "boot/find.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "boot/bls.h"
-#include "boot/grub.h"
-#include "boot/plain.h"
+#include "boot/find_grub.h"
+#include "boot/systemd.h"
 
 void bootable_free(struct bootable *bootable) {
+	free(bootable->entry);
 	free(bootable->kernel);
+	free(bootable->device);
 	text_free(&bootable->initrds);
 	text_free(&bootable->arguments);
 	*bootable = (struct bootable){0};
 }
 
-// The loader's paths begin at the file system that holds /boot: a separate one, or the root.
-static bool locate(const struct border *root, const struct border *boot, const char *path, char ret[PATH_MAX]) {
-	return border_locate(boot, path, ret) || border_locate(root, path, ret);
-}
-
-// False: a file of the entry is missing.
-static bool take_entry(const struct entry *entry, const struct border *root, const struct border *boot,
-		       struct bootable *ret) {
-	cleanup_with(bootable_free) struct bootable found = {0};
-	char path[PATH_MAX];
-
-	if (!entry->kernel || !locate(root, boot, entry->kernel, path) || !(found.kernel = strdup(path)))
-		return false;
-	for (size_t i = 0; i < entry->initrd_count; i++) {
-		if (!locate(root, boot, entry->initrds[i], path))
-			return false;
-		text_addf(&found.initrds, "%s%s", i ? "," : "", path);
-	}
-	text_add(&found.arguments, entry->arguments.data, entry->arguments.size);
-	if (found.initrds.failed || found.arguments.failed)
-		return false;
-	*ret = found;
-	found = (struct bootable){0};
-	return true;
-}
-
-// Small, and must be a regular file; else it does not count.
-static bool read_menu(const struct border *boot, const char *path, char **ret) {
-	struct fault ignored;
-	return border_read(boot, path, MENU_BYTES_MAX, ret, NULL, &ignored) == 0;
-}
-
-static void load_environment(const struct border *boot, struct variables *variables) {
-	static const char *const names[] = {"grub/grubenv", "grub2/grubenv"};
-
-	for (size_t i = 0; i < ELEMENTS(names); i++) {
-		cleanup_free char *block = NULL;
-		if (read_menu(boot, names[i], &block))
-			variables_load(variables, block);
-	}
-}
-
-struct bls {
-	const struct border *boot;
-	const struct variables *variables;
-	struct entries entries;
-};
-
-// A file that cannot be read, or is no entry, is skipped.
-static int read_bls_entry(const char *path, void *context) {
-	const char *name = strrchr(path, '/') + 1;
-	cleanup_free char *file = NULL, *id = strndup(name, strlen(name) - strlen(".conf"));
-	struct bls *bls = context;
-
-	if (id && read_menu(bls->boot, path, &file))
-		(void)bls_parse(file, id, bls->variables, &bls->entries);
-	return 0;
-}
-
-static bool find_bls(const struct border *root, const struct border *boot, const struct variables *variables,
-		     struct bootable *ret) {
-	struct bls bls = {boot, variables, {0}};
-	struct fault ignored;
-	bool found = false;
-
-	(void)border_match(boot, "loader/entries/*.conf", BORDER_FILES, read_bls_entry, &bls, &ignored);
-	bls_sort(&bls.entries);
-	for (size_t i = 0; i < bls.entries.count && !found; i++)
-		found = take_entry(&bls.entries.items[i], root, boot, ret);
-	entries_free(&bls.entries);
-	return found;
-}
-
-static bool find_grub(const struct border *root, const struct border *boot, struct variables *variables,
-		      struct bootable *ret) {
-	static const char *const names[] = {"grub/grub.cfg", "grub2/grub.cfg"};
-
-	for (size_t i = 0; i < ELEMENTS(names); i++) {
-		cleanup_with(entries_free) struct entries entries = {0};
-		cleanup_free char *script = NULL;
-		const struct entry *entry;
-
-		if (!read_menu(boot, names[i], &script) || grub_parse(script, variables, &entries) < 0)
-			continue;
-		entry = grub_default(&entries, variables_get(variables, "default", strlen("default")));
-		if (entry && take_entry(entry, root, boot, ret))
+static bool locate(const struct border *const *folders, size_t count, const char *path, char ret[PATH_MAX]) {
+	for (size_t i = 0; i < count; i++)
+		if (border_locate(folders[i], path, ret))
 			return true;
-	}
 	return false;
 }
 
-static bool find_plain(const struct border *root, const struct border *boot, struct bootable *ret) {
-	cleanup_with(entries_free) struct entries entries = {0};
-	return plain_find(root, boot, &entries) == 0 && take_entry(&entries.items[0], root, boot, ret);
+static int missing(const char *path, const char *loader, struct fault *fault) {
+	return fault_set(fault, CODE_UNSUPPORTED, "%s starts %s, which does not exist", loader, path);
 }
 
-int boot_find(const struct border *root, const struct border *boot, struct bootable *ret, struct fault *fault) {
-	cleanup_with(variables_free) struct variables variables = {0};
+int bootable_take(const struct entry *entry, const char *loader, const struct border *const *folders, size_t count,
+		  struct bootable *ret, struct fault *fault) {
+	cleanup_with(bootable_free) struct bootable found = {.loader = loader};
+	char path[PATH_MAX];
 
-	load_environment(boot, &variables);
-	if (!find_bls(root, boot, &variables, ret) && !find_grub(root, boot, &variables, ret) &&
-	    !find_plain(root, boot, ret))
-		return fault_set(fault, CODE_UNSUPPORTED, "no boot entry of the system names an existing kernel");
-	if (ret->arguments.size > ARGUMENTS_MAX) {
-		bootable_free(ret);
+	if (!locate(folders, count, entry->kernel, path))
+		return missing(entry->kernel, loader, fault);
+	found.kernel = strdup(path);
+	found.entry = strdup(entry->id ? entry->id : "");
+	found.device = strdup(entry->device && !strncmp(entry->device, "UUID=", 5) ? entry->device : "");
+	for (size_t i = 0; i < entry->initrd_count; i++) {
+		if (!locate(folders, count, entry->initrds[i], path))
+			return missing(entry->initrds[i], loader, fault);
+		text_addf(&found.initrds, "%s%s", i ? "," : "", path);
+	}
+	text_add(&found.arguments, entry->arguments.data, entry->arguments.size);
+	if (!found.kernel || !found.entry || !found.device || found.initrds.failed || found.arguments.failed)
+		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", entry->kernel);
+	if (found.arguments.size > ARGUMENTS_MAX)
 		return fault_set(fault, CODE_UNSUPPORTED, "the kernel arguments are longer than %u bytes",
 				 ARGUMENTS_MAX);
-	}
+	*ret = found;
+	found = (struct bootable){0};
+	return 0;
+}
+
+struct reading {
+	const struct border *border;
+	struct entries entries;
+	struct text images;
+};
+
+static int add_type1(const char *path, void *context) {
+	struct reading *reading = context;
+	const char *name = strrchr(path, '/') + 1;
+	cleanup_free char *file = NULL, *id = strndup(name, strlen(name) - strlen(".conf"));
+	char located[PATH_MAX];
+	struct fault ignored;
+	struct entry *entry;
+	int r = id ? border_read(reading->border, path, MENU_BYTES_MAX, &file, NULL, &ignored) : -ENOMEM;
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	r = bls_parse(file, id, &reading->entries);
+	if (r < 0)
+		return r;
+	entry = &reading->entries.items[reading->entries.count - 1];
+	entry->place = reading->border;
+	systemd_read_tries(entry);
+	// The loader leaves out what it cannot find.
+	if (entry->kernel ? !border_locate(reading->border, entry->kernel, located) : !entry->other)
+		entries_remove(&reading->entries, reading->entries.count - 1);
+	else if (entry->other && !strcmp(entry->other, "architecture"))
+		entries_remove(&reading->entries, reading->entries.count - 1);
+	return 0;
+}
+
+static int add_image(const char *path, void *context) {
+	struct reading *reading = context;
+	text_addf(&reading->images, "%s%s", reading->images.size ? "/" : "", strrchr(path, '/') + 1);
+	return 0;
+}
+
+static int read_place(struct reading *reading, const struct border *border, struct fault *fault) {
+	int r;
+
+	reading->border = border;
+	r = border_match(border, "loader/entries/*.conf", BORDER_FILES, add_type1, reading, fault);
+	if (r == 0)
+		r = border_match(border, "[Ee][Ff][Ii]/[Ll][Ii][Nn][Uu][Xx]/*.[Ee][Ff][Ii]", BORDER_FILES, add_image,
+				 reading, fault);
+	return r == -E2BIG ? fault_set(fault, CODE_UNSUPPORTED, "loader/entries has more than %u entries", ENTRIES_MAX)
+			   : r;
+}
+
+static char *read_conf(const struct boot_places *places) {
+	const struct border *folders[] = {places->esp, places->boot};
+	struct fault ignored;
+	char *conf = NULL;
+
+	for (size_t i = 0; i < ELEMENTS(folders) && !conf; i++)
+		if (folders[i])
+			(void)border_read(folders[i], "loader/loader.conf", MENU_BYTES_MAX, &conf, NULL, &ignored);
+	return conf;
+}
+
+static int choose(struct reading *reading, const char *conf, struct bootable *ret, struct fault *fault) {
+	cleanup_with(text_free) struct text reason = {0};
+	struct entry *entry = NULL;
+	int r = systemd_find(&reading->entries, text_string(&reading->images), conf, &entry, &reason);
+
+	if (r < 0)
+		return fault_set(fault, CODE_UNSUPPORTED, "systemd-boot: %s", text_string(&reason));
+	return bootable_take(entry, "systemd-boot", &entry->place, 1, ret, fault);
+}
+
+static int count(const char *path, void *context) {
+	(void)path;
+	(*(unsigned *)context)++;
+	return 0;
+}
+
+static bool has(const struct border *border, const char *pattern) {
+	struct fault ignored;
+	unsigned found = 0;
+
+	return border && border_match(border, pattern, BORDER_FILES, count, &found, &ignored) == 0 && found > 0;
+}
+
+// Returns -ENOENT if the loader is not there.
+static int find_systemd(const struct boot_places *places, bool alone, struct bootable *ret, struct fault *fault) {
+	static const char program[] = "[Ee][Ff][Ii]/[Ss][Yy][Ss][Tt][Ee][Mm][Dd]/*[Bb][Oo][Oo][Tt]*";
+	struct reading reading = {0};
+	cleanup_free char *conf = read_conf(places);
+	int r;
+
+	if (!conf && !has(places->esp, program) && !has(places->boot, program) && !alone)
+		return -ENOENT;
+	r = read_place(&reading, places->boot, fault);
+	if (r == 0 && places->esp)
+		r = read_place(&reading, places->esp, fault);
+	if (r == 0 && !conf && reading.entries.count == 0 && !reading.images.size)
+		r = -ENOENT;
+	else if (r == 0)
+		r = choose(&reading, conf, ret, fault);
+	entries_free(&reading.entries);
+	text_free(&reading.images);
+	return r;
+}
+
+// Loaders of which no more than the name is known here.
+static const char *other_loader(const struct boot_places *places) {
+	static const char *const others[][2] = {
+		{"extlinux/extlinux.conf", "extlinux"},
+		{"syslinux/syslinux.cfg", "syslinux"},
+		{"extlinux.conf", "extlinux"},
+		{"grub/menu.lst", "GRUB 0.97"},
+		{"limine*.conf", "Limine"},
+		{"refind_linux.conf", "rEFInd"},
+	};
+
+	for (size_t i = 0; i < ELEMENTS(others); i++)
+		if (has(places->boot, others[i][0]))
+			return others[i][1];
+	if (has(places->esp, "[Ee][Ff][Ii]/refind/refind*.efi"))
+		return "rEFInd";
+	return NULL;
+}
+
+int boot_find(const struct boot_places *places, struct bootable *ret, struct fault *fault) {
+	cleanup_with(bootable_free) struct bootable grub = {0}, systemd = {0};
+	const char *other = other_loader(places);
+	int r = find_grub(places, &grub, fault), s;
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	s = find_systemd(places, r == -ENOENT && !other, &systemd, fault);
+	if (s < 0 && s != -ENOENT)
+		return s;
+	if (r == 0 && s == 0)
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "both GRUB and systemd-boot are installed; which one starts is not known here");
+	if (r < 0 && s < 0)
+		return other ? fault_set(fault, CODE_UNSUPPORTED, "the boot loader %s is not known here", other)
+			     : fault_set(fault, CODE_UNSUPPORTED,
+					 "no boot loader was found: neither GRUB's grub.cfg "
+					 "nor entries of systemd-boot");
+	*ret = r == 0 ? grub : systemd;
+	*(r == 0 ? &grub : &systemd) = (struct bootable){0};
 	return 0;
 }

@@ -2,163 +2,248 @@
 #include "boot/grub.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/number.h"
-#include "boot/grub_words.h"
+#include "boot/grub_run.h"
 
-#define DEPTH_MAX 16u
+bool is_unknown(const char *word) { return strchr(word, UNKNOWN[0]) != NULL; }
 
-struct parser {
-	struct variables *variables;
-	struct entries *entries;
-	int open[DEPTH_MAX]; // the entry of each open brace; -1: no entry
-	unsigned depth;
-};
+int run_refuse(struct run *run, const char *format, ...) {
+	char text[512];
+	va_list list;
 
-static int innermost(const struct parser *p) {
-	for (unsigned i = p->depth; i > 0; i--)
-		if (p->open[i - 1] >= 0)
-			return p->open[i - 1];
-	return -1;
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	for (char *c = text; *c; c++)
+		*c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+	if (!run->reason->size)
+		text_adds(run->reason, text);
+	return -ENOTSUP;
 }
 
-static int begin_entry(struct parser *p, const struct grub_words *words) {
-	int parent = innermost(p);
-	struct entry *entry = entries_add(p->entries);
-
-	if (!entry)
-		return -E2BIG;
-	entry->parent = parent;
-	entry->submenu = !strcmp(words->items[0], "submenu");
-	entry->title = words->count > 1 ? strdup(words->items[1]) : NULL;
-	for (size_t i = 2; i + 1 < words->count && !entry->id; i++)
-		if (!strcmp(words->items[i], "--id"))
-			entry->id = strdup(words->items[i + 1]);
-	p->open[p->depth++] = (int)p->entries->count - 1;
-	return 0;
+// The position behind a reserved word at the start of a statement; NULL: it is another one.
+static const char *keyword(const char *at, const char *word) {
+	size_t n = strlen(word);
+	return !strncmp(at, word, n) && (!at[n] || strchr(" \t\r\n;", at[n])) ? at + n : NULL;
 }
 
-static int begin(struct parser *p, const struct grub_words *words) {
-	if (p->depth == DEPTH_MAX)
-		return -E2BIG;
-	if (words->count && (!strcmp(words->items[0], "menuentry") || !strcmp(words->items[0], "submenu")))
-		return begin_entry(p, words);
-	p->open[p->depth++] = -1;
-	return 0;
+static int read_words(struct run *run, const char **at, struct grub_words *words, enum grub_end *ret_end) {
+	int r;
+
+	if (++run->steps > STEPS_MAX)
+		return run_refuse(run, "it is too long");
+	r = grub_words_read(at, run->variables, words, ret_end);
+	return r == -E2BIG ? run_refuse(run, "a statement has more than %u words", WORDS_MAX) : r;
 }
 
-static void assign(struct parser *p, const char *word) {
-	const char *equals = strchr(word, '=');
-	if (equals && equals > word && equals[1])
-		variables_set(p->variables, word, (size_t)(equals - word), equals + 1);
-}
-
-static int set_kernel(struct entry *entry, const struct grub_words *words) {
-	free(entry->kernel);
-	entry->kernel = strdup(entry_strip_device(words->items[1]));
-	text_free(&entry->arguments);
-	for (size_t i = 2; i < words->count; i++) {
-		bool quote = strchr(words->items[i], ' ') != NULL;
-		if (!words->items[i][0])
-			continue;
-		text_addf(&entry->arguments, "%s%s%s%s", entry->arguments.size ? " " : "", quote ? "\"" : "",
-			  words->items[i], quote ? "\"" : "");
-	}
-	return entry->kernel && !entry->arguments.failed ? 0 : -ENOMEM;
-}
-
-static bool is_command(const char *word, const char *name) {
-	size_t n = strlen(name);
-	return !strncmp(word, name, n) && (!word[n] || !strcmp(word + n, "efi") || !strcmp(word + n, "16"));
-}
-
-static int statement(struct parser *p, const struct grub_words *words) {
-	int at = innermost(p);
-	const char *command;
-
-	if (words->count == 0)
-		return 0;
-	command = words->items[0];
-	if (!strcmp(command, "set") && words->count > 1)
-		assign(p, words->items[1]);
-	else if (words->count == 1)
-		assign(p, command);
-	else if (at >= 0 && is_command(command, "linux"))
-		return set_kernel(&p->entries->items[at], words);
-	else if (at >= 0 && is_command(command, "initrd"))
-		for (size_t i = 1; i < words->count; i++)
-			if (!entry_add_initrd(&p->entries->items[at], words->items[i]))
-				return -ENOMEM;
-	return 0;
-}
-
-int grub_parse(const char *script, struct variables *variables, struct entries *ret) {
-	cleanup_with(entries_free) struct entries entries = {0};
-	struct parser p = {.variables = variables, .entries = &entries};
-	enum grub_end end = GRUB_STATEMENT;
-	int r = 0;
-
-	while (r == 0 && end != GRUB_EOF) {
+// From behind a "{" to behind its "}".
+static int skip_group(struct run *run, const char **at) {
+	for (unsigned open = 1; open > 0;) {
 		cleanup_with(grub_words_free) struct grub_words words = {0};
-		r = grub_words_read(&script, variables, &words, &end);
-		if (r == 0)
-			r = end == GRUB_OPEN ? begin(&p, &words) : statement(&p, &words);
-		if (end == GRUB_CLOSE && p.depth > 0)
-			p.depth--;
+		enum grub_end end;
+		int r = read_words(run, at, &words, &end);
+		if (r < 0)
+			return r;
+		if (end == GRUB_EOF)
+			return run_refuse(run, "a \"{\" has no \"}\"");
+		open += end == GRUB_OPEN;
+		open -= end == GRUB_CLOSE;
 	}
+	return 0;
+}
+
+static int add_function(struct run *run, const char *name, const char *body, size_t size) {
+	struct function *function = &run->functions[run->function_count];
+
+	if (run->function_count == FUNCTIONS_MAX)
+		return run_refuse(run, "it has more than %u functions", FUNCTIONS_MAX);
+	*function = (struct function){strdup(name), strndup(body, size)};
+	run->function_count++;
+	return function->name && function->body ? 0 : -ENOMEM;
+}
+
+static int run_group(struct run *run, const struct grub_words *words, const char **at, enum mode mode) {
+	const char *body = *at, *head = words->count ? words->items[0] : "";
+	int r = skip_group(run, at);
+	size_t size = (size_t)(*at - body) - 1;
+
+	if (r < 0 || mode == MODE_SKIP)
+		return r;
+	if (!strcmp(head, "menuentry") || !strcmp(head, "submenu"))
+		return run_add_entry(run, words, body, size, mode);
+	if (!strcmp(head, "function") && words->count == 2 && mode == MODE_RUN)
+		return add_function(run, words->items[1], body, size);
+	return run_refuse(run, "\"%s {\" is a form that is not known here", head);
+}
+
+static int run_statement(struct run *run, const char **at, enum mode mode, bool *ret_end) {
+	cleanup_with(grub_words_free) struct grub_words words = {0};
+	enum grub_end end;
+	int r = read_words(run, at, &words, &end);
+
+	*ret_end = end == GRUB_EOF;
 	if (r < 0)
 		return r;
-	*ret = entries;
-	entries = (struct entries){0};
-	return 0;
+	if (end == GRUB_OPEN)
+		return run_group(run, &words, at, mode);
+	if (end == GRUB_CLOSE)
+		return run_refuse(run, "a \"}\" has no \"{\"");
+	return words.count == 0 || mode == MODE_SKIP ? 0 : run_command(run, &words, mode);
 }
 
-// Whether `part` is the entry's number in its menu, its title or its id.
-static bool part_matches(const struct entry *entry, uint64_t number, const char *part) {
-	uint64_t n;
-	return (number_parse(part, ENTRIES_MAX, &n) == 0 && n == number) ||
-	       (entry->title && !strcmp(part, entry->title)) || (entry->id && !strcmp(part, entry->id));
+static void remember_doubt(struct run *run, const struct grub_words *words) {
+	size_t n = 0;
+
+	for (size_t i = 0; i < words->count && n < sizeof(run->doubt); i++)
+		n += (size_t)snprintf(run->doubt + n, sizeof(run->doubt) - n, "%s%s", i ? " " : "", words->items[i]);
 }
 
-static int find_below(const struct entries *entries, int parent, const char *part) {
-	uint64_t number = 0;
+static int judge(struct run *run, const struct grub_words *words, enum mode mode, enum truth *ret) {
+	size_t not = words->count && !strcmp(words->items[0], "!"), count = words->count - not;
+	char *const *items = words->items + not;
+	int r = 0;
 
-	for (size_t i = 0; i < entries->count; i++) {
-		if (entries->items[i].parent != parent)
-			continue;
-		if (part_matches(&entries->items[i], number++, part))
-			return (int)i;
+	*ret = TRUTH_UNKNOWN;
+	if (count && !strcmp(items[0], "[") && !strcmp(items[count - 1], "]"))
+		*ret = run_test(run, items + 1, count - 2);
+	else if (count && !strcmp(items[0], "test"))
+		*ret = run_test(run, items + 1, count - 1);
+	else if (count == 1 && (!strcmp(items[0], "true") || !strcmp(items[0], "false")))
+		*ret = items[0][0] == 't' ? TRUTH_YES : TRUTH_NO;
+	else if (count && !not)
+		r = run_command(run, words, mode);
+	else
+		r = run_refuse(run, "an \"if\" without a condition");
+	if (not && *ret != TRUTH_UNKNOWN)
+		*ret = *ret == TRUTH_YES ? TRUTH_NO : TRUTH_YES;
+	if (*ret == TRUTH_UNKNOWN)
+		remember_doubt(run, words);
+	return r;
+}
+
+// What stands between "if" or "elif" and "then".
+static int run_condition(struct run *run, const char **at, enum mode mode, enum truth *ret) {
+	for (*ret = TRUTH_NO;;) {
+		cleanup_with(grub_words_free) struct grub_words words = {0};
+		const char *next;
+		enum grub_end end;
+		int r;
+
+		*at = grub_words_skip(*at);
+		if ((next = keyword(*at, "then"))) {
+			*at = next;
+			return 0;
+		}
+		r = read_words(run, at, &words, &end);
+		if (r == 0 && end != GRUB_STATEMENT)
+			r = run_refuse(run, "an \"if\" without \"then\"");
+		if (r == 0 && mode != MODE_SKIP)
+			r = judge(run, &words, mode, ret);
+		if (r < 0)
+			return r;
 	}
-	return -1;
 }
 
-static const struct entry *find_path(const struct entries *entries, const char *requested) {
-	cleanup_free char *copy = strdup(requested);
-	char *rest = copy, *part;
-	int at = -1;
+enum stop { STOP_END, STOP_ELIF, STOP_ELSE, STOP_FI };
 
-	if (!copy)
-		return NULL;
-	while ((part = strsep(&rest, ">")))
-		if ((at = find_below(entries, at, part)) < 0)
-			return NULL;
-	return at >= 0 ? &entries->items[at] : NULL;
-}
+static int run_if(struct run *run, const char **at, enum mode mode);
 
-const struct entry *grub_default(const struct entries *entries, const char *requested) {
-	const struct entry *found = find_path(entries, requested);
+static int run_block(struct run *run, const char **at, enum mode mode, enum stop *ret) {
+	static const char *const ends[] = {[STOP_ELIF] = "elif", [STOP_ELSE] = "else", [STOP_FI] = "fi"};
+	static const char *const loops[] = {"for", "while", "until", "case", "select"};
+	bool end = false;
+	int r = 0;
 
-	if (found && found->submenu) { // the default of a submenu is its first entry
-		int first = find_below(entries, (int)(found - entries->items), "0");
-		found = first >= 0 ? &entries->items[first] : NULL;
+	*ret = STOP_END;
+	while (r == 0 && !end) {
+		const char *next;
+		*at = grub_words_skip(*at);
+		for (enum stop stop = STOP_ELIF; stop <= STOP_FI; stop++)
+			if ((next = keyword(*at, ends[stop]))) {
+				*at = next;
+				*ret = stop;
+				return 0;
+			}
+		for (size_t i = 0; i < ELEMENTS(loops); i++)
+			if (keyword(*at, loops[i]))
+				return run_refuse(run, "\"%s\" is a form that is not known here", loops[i]);
+		if ((next = keyword(*at, "if"))) {
+			*at = next;
+			r = run_if(run, at, mode);
+		} else {
+			r = run_statement(run, at, mode, &end);
+		}
 	}
-	if (found && found->kernel)
-		return found;
-	for (size_t i = 0; i < entries->count; i++)
-		if (entries->items[i].kernel)
-			return &entries->items[i];
-	return NULL;
+	return r;
+}
+
+// The mode of a branch whose condition has this truth, after the truth of those before it.
+static enum mode branch_mode(enum mode outer, enum truth before, enum truth condition) {
+	if (outer == MODE_SKIP || before == TRUTH_YES || condition == TRUTH_NO)
+		return MODE_SKIP;
+	return before == TRUTH_UNKNOWN || condition == TRUTH_UNKNOWN ? MODE_UNSURE : outer;
+}
+
+static int run_branches(struct run *run, const char **at, enum mode mode) {
+	enum truth before = TRUTH_NO, condition;
+	enum stop stop = STOP_ELIF;
+	int r;
+
+	do {
+		condition = TRUTH_YES;
+		r = stop == STOP_ELIF ? run_condition(run, at, branch_mode(mode, before, TRUTH_YES), &condition) : 0;
+		if (r == 0)
+			r = run_block(run, at, branch_mode(mode, before, condition), &stop);
+		if (condition == TRUTH_YES || (condition == TRUTH_UNKNOWN && before == TRUTH_NO))
+			before = condition;
+	} while (r == 0 && (stop == STOP_ELIF || stop == STOP_ELSE));
+	return r == 0 && stop == STOP_END ? run_refuse(run, "an \"if\" without \"fi\"") : r;
+}
+
+static int run_if(struct run *run, const char **at, enum mode mode) {
+	int r;
+
+	if (++run->depth > DEPTH_MAX)
+		return run_refuse(run, "it is nested too deeply");
+	r = run_branches(run, at, mode);
+	run->depth--;
+	return r;
+}
+
+int run_script(struct run *run, const char *script, enum mode mode) {
+	enum stop stop = STOP_END;
+	int r;
+
+	if (++run->depth > DEPTH_MAX)
+		return run_refuse(run, "it is nested too deeply");
+	r = run_block(run, &script, mode, &stop);
+	run->depth--;
+	return r == 0 && stop != STOP_END ? run_refuse(run, "an \"else\" or \"fi\" without \"if\"") : r;
+}
+
+int grub_find(const char *script, struct variables *variables, const struct grub_source *source,
+	      struct entries *entries, struct entry **ret, struct text *reason) {
+	struct run run = {variables, entries, source, reason, .entry = -1, .menu = -1};
+	cleanup_free char *wanted = NULL;
+	int r = run_script(&run, script, MODE_RUN);
+
+	if (r == 0 && run.hands_over && entries->count == 0)
+		r = GRUB_HANDS_OVER;
+	else if (r == 0 && run.hands_over)
+		r = run_refuse(&run, "it starts another menu");
+	if (r == 0)
+		wanted = strdup(variables_get(variables, "default", strlen("default")));
+	if (r == 0)
+		r = wanted ? run_menu(&run, -1, wanted) : -ENOMEM;
+	*ret = r == 0 ? &entries->items[run.entry] : NULL;
+	for (size_t i = 0; i < run.function_count; i++) {
+		free(run.functions[i].name);
+		free(run.functions[i].body);
+	}
+	return r;
 }

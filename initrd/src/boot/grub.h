@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the entries of grub.cfg and finds the default. Pure. The script is parsed, not run: conditions are taken as
-// true, and "set NAME=" without a value is ignored.
+// Finds the entry that GRUB starts without a person at its menu. Pure.
+//
+// It runs the forms that grub-mkconfig and the installers of distributions write. What only GRUB itself can know (its
+// devices, its platform, the success of a command) is unknown; so is each variable that depends on it. If the entry,
+// its kernel or its arguments depend on something unknown, or on a command that is not known here, there is no answer.
 #pragma once
 
 #include "boot/entry.h"
 #include "boot/variables.h"
 
-// `variables` contains those of the environment block, and gets those of the script. Returns -E2BIG if it is nested
-// too deeply, or has too many entries.
-int grub_parse(const char *script, struct variables *variables, struct entries *ret);
+// What a script takes from its folder.
+struct grub_source {
+	char *(*read)(void *context, const char *name);		    // NULL: there is no such file
+	int (*add_entries)(void *context, struct entries *entries); // those of blscfg, in order
+	void *context;
+};
 
-// Returns the entry that `requested` names, the value of "default": a number, title or id, for submenus joined by
-// ">"; else the first entry with a kernel; NULL if no entry has one.
-const struct entry *grub_default(const struct entries *entries, const char *requested);
+#define GRUB_HANDS_OVER 1 // the script is a stub that starts another grub.cfg
+
+// Sets kernel, initrds and arguments of *ret, which the caller frees with `entries`. Returns 0 or GRUB_HANDS_OVER;
+// -ENOTSUP, with the reason, if the entry cannot be known or starts no Linux; -ENOMEM.
+int grub_find(const char *script, struct variables *variables, const struct grub_source *source,
+	      struct entries *entries, struct entry **ret, struct text *reason);

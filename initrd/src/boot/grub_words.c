@@ -7,16 +7,17 @@
 
 #include "base/cleanup.h"
 
-// GRUB sets these itself; scripts of grub-mkconfig use ids of entries only if the first one is set.
-static const char *expand(const char *at, const struct variables *variables, struct text *text) {
-	static const char option[] = "menuentry_id_option";
-	const char *name = at + 1 + (at[1] == '{');
+#define SPLIT '\2' // a blank of a value without quotes, where GRUB begins another word
 
-	if (!strncmp(name, option, strlen(option))) {
-		text_adds(text, "--id");
-		return name + strlen(option) + (at[1] == '{' && name[strlen(option)] == '}');
-	}
-	return variables_expand(variables, at, text);
+// Without quotes, GRUB splits a value into words.
+static const char *expand(const char *at, const struct variables *variables, struct text *text) {
+	size_t start = text->size;
+
+	at = variables_expand(variables, at, text);
+	for (size_t i = start; i < text->size; i++)
+		if (strchr(" \t\n", text->data[i]))
+			text->data[i] = SPLIT;
+	return at;
 }
 
 static const char *read_quoted(const char *at, const struct variables *variables, struct text *text) {
@@ -24,10 +25,10 @@ static const char *read_quoted(const char *at, const struct variables *variables
 
 	while (*at && *at != quote) {
 		if (quote == '"' && *at == '$') {
-			at = expand(at, variables, text);
+			at = variables_expand(variables, at, text);
 			continue;
 		}
-		if (quote == '"' && *at == '\\' && at[1])
+		if (quote == '"' && *at == '\\' && at[1] && strchr("$\"\\\n", at[1]))
 			at++;
 		text_add(text, at++, 1);
 	}
@@ -66,16 +67,37 @@ static const char *skip_blanks(const char *at) {
 	}
 }
 
-static int add_word(struct grub_words *words, const char **at, const struct variables *variables) {
-	cleanup_with(text_free) struct text text = {0};
+const char *grub_words_skip(const char *at) {
+	for (at = skip_blanks(at); *at == '\n' || *at == ';'; at = skip_blanks(at + 1))
+		;
+	return at;
+}
 
-	*at = read_word(*at, variables, &text);
+static int add(struct grub_words *words, const char *word, size_t size) {
 	if (words->count == WORDS_MAX)
 		return -E2BIG;
-	if (text.failed || !(words->items[words->count] = strdup(text_string(&text))))
+	if (!(words->items[words->count] = strndup(word, size)))
 		return -ENOMEM;
 	words->count++;
 	return 0;
+}
+
+static int add_word(struct grub_words *words, const char **at, const struct variables *variables) {
+	cleanup_with(text_free) struct text text = {0};
+	const char split[] = {SPLIT, 0}, *rest;
+	int r = 0;
+
+	*at = read_word(*at, variables, &text);
+	if (text.failed)
+		return -ENOMEM;
+	rest = text_string(&text);
+	if (!strchr(rest, SPLIT)) // may be empty
+		return add(words, rest, strlen(rest));
+	for (rest += strspn(rest, split); r == 0 && *rest; rest += strspn(rest, split)) {
+		r = add(words, rest, strcspn(rest, split));
+		rest += strcspn(rest, split);
+	}
+	return r;
 }
 
 int grub_words_read(const char **script, const struct variables *variables, struct grub_words *ret,
