@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "pack/ntfs.h"
+#include "pack/ntfs_sleep.h"
 
 #define PIECE ((size_t)1 << 20)
 #define XFS_LOG_MAX ((uint64_t)2 << 30) // the format's own limit
@@ -200,7 +201,9 @@ int clean_ntfs(const struct reader *reader, const struct partition *partition, c
 	information = memcmp(record, "FILE", 4) ? NULL : volume_information(record, file.record);
 	if (information)
 		*ret_objection = get_le16(information + 10) & 1 ? not_shut_down : NULL;
-	return *ret_objection ? 0 : check_log(&area, boot, ret_objection, ret_doubt, fault);
+	if (!*ret_objection)
+		r = check_log(&area, boot, ret_objection, ret_doubt, fault);
+	return r < 0 || *ret_objection ? r : ntfs_check_sleep(reader, partition, boot, ret_objection, fault);
 }
 
 // The newer of the two checkpoints shows whether it was unmounted. If not, there may be data that no map contains.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/ntfs.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -22,10 +23,10 @@ bool ntfs_place(const uint8_t *boot, unsigned number, struct ntfs_file *ret) {
 }
 
 // The last two bytes of each sector of a record are kept at its start, for it to show whether all were written.
-static bool repair(uint8_t *record, size_t size) {
+bool ntfs_repair(uint8_t *record, size_t size, const char magic[4]) {
 	size_t from = get_le16(record + 4), count = get_le16(record + 6);
 
-	if (memcmp(record, "FILE", 4) || count < 1 || (count - 1) * SECTOR > size || from + count * 2 > size)
+	if (memcmp(record, magic, 4) || count < 1 || (count - 1) * SECTOR > size || from + count * 2 > size)
 		return false;
 	for (size_t i = 1; i < count; i++) {
 		uint8_t *last = record + i * SECTOR - 2;
@@ -39,7 +40,7 @@ static bool repair(uint8_t *record, size_t size) {
 bool ntfs_data(uint8_t *record, size_t size, struct ntfs_run *ret, uint64_t *ret_bytes) {
 	size_t at;
 
-	if (!repair(record, size))
+	if (!ntfs_repair(record, size, "FILE"))
 		return false;
 	for (at = get_le16(record + 20); at + 64 <= size; at += get_le32(record + at + 4)) {
 		const uint8_t *attribute = record + at;
@@ -78,4 +79,38 @@ bool ntfs_next_run(struct ntfs_run *run) {
 	run->cluster += move;
 	run->count = count;
 	return count > 0;
+}
+
+const uint8_t *ntfs_attribute(const uint8_t *record, size_t size, uint32_t type) {
+	for (size_t at = get_le16(record + 20); at + 24 <= size; at += get_le32(record + at + 4)) {
+		size_t bytes = get_le32(record + at + 4);
+		if (bytes < 24 || bytes > size - at)
+			return NULL;
+		if (get_le32(record + at) == type)
+			return record + at;
+	}
+	return NULL;
+}
+
+static bool is_name(const uint8_t *key, size_t size, const char *name) {
+	size_t length = strlen(name);
+
+	if (size < 66 + 2 * length || key[64] != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (key[66 + 2 * i + 1] != 0 || tolower(key[66 + 2 * i]) != name[i])
+			return false;
+	return true;
+}
+
+uint64_t ntfs_find_name(const uint8_t *entries, size_t size, const char *name) {
+	for (size_t at = 0; at + 16 <= size;) {
+		size_t bytes = get_le16(entries + at + 8), key = get_le16(entries + at + 10);
+		if (bytes < 16 || bytes > size - at || (get_le16(entries + at + 12) & 2))
+			return 0;
+		if (key <= bytes - 16 && is_name(entries + at + 16, key, name))
+			return get_le64(entries + at);
+		at += bytes;
+	}
+	return 0;
 }

@@ -27,3 +27,12 @@ struct ntfs_run {
 // the data is in the record or in others.
 bool ntfs_data(uint8_t *record, size_t size, struct ntfs_run *ret, uint64_t *ret_bytes);
 bool ntfs_next_run(struct ntfs_run *run); // false: there is none
+
+// Restores the sectors of a record or of a block of an index. Returns false if it is damaged.
+bool ntfs_repair(uint8_t *record, size_t size, const char magic[4]);
+
+// The first attribute of this type in a repaired record; NULL: there is none.
+const uint8_t *ntfs_attribute(const uint8_t *record, size_t size, uint32_t type);
+
+// Finds a name of ASCII letters, in any case, among the entries of an index. Returns its reference, or 0.
+uint64_t ntfs_find_name(const uint8_t *entries, size_t size, const char *name);

@@ -150,6 +150,21 @@ static bool is_swap(const struct head *h, struct probe *ret) {
 	return false;
 }
 
+// Linux put its memory there and is off: the kernel, uswsusp, TuxOnIce. It would continue on every node, with files
+// of its memory that are not those of the disk. A btrfs that was mounted then does not show it.
+static bool is_suspended(const struct head *h, struct probe *ret) {
+	static const char *const marks[] = {"S1SUSPEND", "S2SUSPEND", "ULSUSPEND", "LINHIB0001",
+					    "\xed\xc3\x02\xe9\x98\x56\xe5\x0c"};
+
+	for (size_t page = 4096; page <= 65536; page *= 2)
+		for (size_t i = 0; i < ELEMENTS(marks); i++)
+			if (has(h, page - 10, marks[i], strlen(marks[i]))) {
+				ret->objection = "a system hibernates in it: start that system and shut it down";
+				return true;
+			}
+	return false;
+}
+
 static bool is_lvm(const struct head *h, struct probe *ret) {
 	(void)ret;
 	for (size_t at = 0; at < 2048; at += 512)
@@ -190,6 +205,7 @@ static const struct format {
 	{"exfat", CONTENT_FILESYSTEM, is_exfat, NULL, false},
 	{"fat", CONTENT_FILESYSTEM, is_fat, NULL, false},
 	{"swap", CONTENT_SWAP, is_swap, NULL, false},
+	{"swsuspend", CONTENT_ALL, is_suspended, NULL, false},
 };
 
 // A member of a RAID has the superblock at its start (metadata 1.1 and 1.2) or, behind its content, at its end

@@ -92,6 +92,35 @@ def test_damaged() -> None:
     check(b"nothing".ljust(PAGE), b"known".ljust(PAGE), 0, "all of it is kept: its log is damaged")
 
 
+def sleeping(content: bytes, code: int, words: str = "", others: int = 0, name: str = "hiberfil.sys") -> None:
+    """What pack makes of a volume whose root has this file, among others."""
+    shutil.copyfile(fresh, disk)
+    file = work / "file"
+    for i in range(others):
+        file.write_bytes(b"x")
+        subprocess.run(
+            ["ntfscp", "-f", disk, file, f"another file of the root {i:03}.txt"], check=True, capture_output=True
+        )
+    file.write_bytes(content)
+    subprocess.run(["ntfscp", "-f", disk, file, name], check=True, capture_output=True)
+    command = [SLEDC, "pack", f"in={disk}", f"out={work / 'image'}", "level=1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code and words in done.stderr, f"exit {done.returncode}: {done.stderr}"
+
+
+def test_hibernated() -> None:
+    """Fast startup: volume and log are clean, and the memory of the machine is in a file."""
+    rest = bytes(4092) + b"\xa5" * (1 << 20)
+    for mark in (b"HIBR", b"hibr"):
+        sleeping(mark + rest, 3, "Windows hibernates in it")
+    sleeping(b"HIBR" + rest, 3, "Windows hibernates in it", others=90)  # its index has blocks
+    sleeping(b"HIBR" + rest, 3, "Windows hibernates in it", name="HiberFil.SYS")
+    sleeping(b"HIBR", 3, "Windows hibernates in it")  # too short for a header: what ntfs-3g refuses too
+    sleeping(b"\0\0\0\0" + rest, 0)
+    sleeping(b"WAKE" + rest, 0, others=90)
+    sleeping(b"HIBR" + rest, 0, name="hiberfil.txt")
+
+
 if __name__ == "__main__":
     with fresh.open("wb") as new:
         new.truncate(64 << 20)

@@ -77,6 +77,21 @@ static uint8_t *put_ntfs_log(void) {
 	return disk + 20480;
 }
 
+// The sixth record: a root folder without a file.
+static void put_ntfs_root(void) {
+	uint8_t *record = disk + 8192 + 5 * 1024, *index = record + 56;
+
+	memcpy(record, "FILE", 4);
+	record[6] = 1;
+	record[20] = 56;
+	put_le32(index, 0x90);
+	put_le32(index + 4, 24 + 48);
+	index[20] = 24;
+	put_le32(index + 24 + 8, 4096);
+	index[24 + 32 + 8] = 16;
+	index[24 + 32 + 12] = 2;
+}
+
 static void put_restart(uint8_t *page, uint8_t lsn, uint8_t client, uint8_t flags) {
 	memcpy(page, "RSTR", 4);
 	put_le32(page + 16, 4096);
@@ -126,6 +141,8 @@ static void test_ntfs(void) {
 	put_le32(volume + 56, 0x70);
 	put_le32(volume + 60, 40);
 	volume[56 + 20] = 24;
+	ok(!strncmp(state(), "ntfs: whether Windows hibernates", 32), "no root folder: %s", state());
+	put_ntfs_root();
 	same(state(), "ntfs", "shut down");
 	volume[56 + 24 + 10] = 1;
 	ok(!strncmp(state(), "ntfs: it was not shut down", 26), "dirty: %s", state());

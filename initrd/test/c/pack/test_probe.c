@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "import/recognise.h"
+#include "base/cleanup.h"
 #include "pack/probe.h"
 #include "tap.h"
 
@@ -114,6 +115,18 @@ static void put_swap(size_t page) {
 	head[1028] = 7;
 }
 
+static void test_suspended(void) {
+	static const char *const marks[] = {"S1SUSPEND", "S2SUSPEND", "ULSUSPEND", "LINHIB0001",
+					    "\xed\xc3\x02\xe9\x98\x56\xe5\x0c"};
+
+	for (size_t i = 0; i < ELEMENTS(marks); i++) {
+		put_swap(4096);
+		memset(head + 4086, 0, 10);
+		memcpy(head + 4086, marks[i], strlen(marks[i]));
+		ok(!strcmp(look(PROBE_HEAD), "swsuspend") && found.objection, "%s", marks[i]);
+	}
+}
+
 static void test_others(void) {
 	begin();
 	same(look(PROBE_HEAD), "data", "zeros");
@@ -128,6 +141,7 @@ static void test_others(void) {
 	ok(look(PROBE_HEAD) && found.doubt, "without a page: %s", found.doubt);
 	put_swap(65536);
 	ok(!strcmp(look(PROBE_HEAD), "swap") && found.header == 65536, "swap of large pages");
+	test_suspended();
 	begin();
 	memcpy(head + 512, "LABELONE", 8);
 	memcpy(head + 536, "LVM2 001", 8);
