@@ -36,7 +36,7 @@ func TestTransportTrustsTheSiteAndTellsNoToken(t *testing.T) {
 }
 
 func TestCapturedImagesAreReadFromTheAPI(t *testing.T) {
-	const file = "/captured/52-54-00-77-00-01-3.raw.zst"
+	const file = "/captured/52-54-00-77-00-01-3-0c2f5c1e7a544c1f9a551f3a0b8f6f5e.raw.zst"
 	status := http.StatusPartialContent
 	nodes := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {

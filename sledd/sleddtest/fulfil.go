@@ -9,9 +9,12 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
+// Upload is the id of the upload of a captured disk.
+const Upload = "0c2f5c1e7a544c1f9a551f3a0b8f6f5e"
+
 // CaptureEnd ends the first of two steps: the disk became an image.
 const CaptureEnd = "end step=1 verb=capture code=0 seconds=7.5 detail=packed digest=" + Digest +
-	" bytes=4294967296 file_bytes=612345678"
+	" bytes=4294967296 file_bytes=612345678 upload=" + Upload
 
 // Fulfil carries out the whole plan: an image ends operational, a wipe wiped, a capture captured. A
 // machine that runs its own disk is rebooted first.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from ansible_collections.sled.fleet.tests.hostile.site import ADMIN
 from ansible_collections.sled.fleet.tests.hostile.stranger import Stranger
+from ansible_collections.sled.fleet.tests.unit.front import UPLOAD
 
 Attack = Callable[[Stranger], None]
 ATTACKS: list[Attack] = []
@@ -250,11 +251,11 @@ def forge_the_address(stranger: Stranger) -> None:
 
 @attack
 def take_captured_images(stranger: Stranger) -> None:
-    """Downloads images of captured disks that are not signed, by names that can be guessed."""
+    """Downloads images of captured disks that are not signed, whose names it knows."""
     for token in ("", stranger.neighbour.token):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         for generation in range(1, 4):
-            file = f"captured/{stranger.victim.hyphens}-{generation}.raw.zst"
+            file = f"captured/{stranger.victim.hyphens}-{generation}-{UPLOAD}.raw.zst"
             stranger.request("GET", f"/images/{file}", headers=headers, plain=True)
             stranger.request("GET", f"/images/{file}", headers=headers)
             stranger.request("GET", f"/v1/{file}", headers=headers)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from ansible_collections.sled.fleet.tests.hostile.site import DIGEST, KEY, SECRET, Answer, Site
+from ansible_collections.sled.fleet.tests.unit.front import UPLOAD
 
 BOOTS = itertools.count(1)
 HOST_KEY = KEY.rsplit(" ", 1)[0]
@@ -196,7 +197,7 @@ def capturing(machine: Machine) -> None:
     machine.bind(capture=f"c-{machine.name}")
     machine.enter("ticket")
     machine.plan()
-    file = f"{machine.hyphens}-{machine.generation}.raw.zst"
+    file = f"{machine.hyphens}-{machine.generation}-{UPLOAD}.raw.zst"
     (machine.site.folder / "images/captured" / file).write_text(f"a disk with {SECRET}")
     machine.report("begin step=1 of=2 verb=capture")
 
@@ -204,8 +205,9 @@ def capturing(machine: Machine) -> None:
 def captured(machine: Machine) -> None:
     """Its disk has become an image, and it has started its disk again."""
     capturing(machine)
+    made = f"digest={DIGEST} bytes=4294967296 file_bytes=6123456 upload={UPLOAD}"
     machine.report(
-        f"end step=1 verb=capture code=0 seconds=1.0 digest={DIGEST} bytes=4294967296 file_bytes=6123456",
+        f"end step=1 verb=capture code=0 seconds=1.0 {made}",
         "begin step=2 of=2 verb=reboot",
         "end step=2 verb=reboot code=0 seconds=0.1",
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.sled.fleet.tests.hostile.machine import Machine
 from ansible_collections.sled.fleet.tests.hostile.site import ADMIN, KEY, SECRET, Answer, Json
+from ansible_collections.sled.fleet.tests.unit.front import UPLOAD
 
 ADDRESSES = itertools.count(1)
 TOKEN = re.compile(rb"sled[a-z]_[0-9a-f]{12}_[0-9]+_[0-9a-f]{64}")
@@ -103,7 +104,8 @@ class Stranger:
         best = self.token or token
         self.say("GET", "seed", token=best)
         self.report(best, "begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1.0")
-        self.report(best, f"end step=1 verb=capture code=0 seconds=1.0 digest=sha256:{'ee' * 32} bytes=1 file_bytes=1")
+        made = f"digest=sha256:{'ee' * 32} bytes=1 file_bytes=1 upload={UPLOAD}"
+        self.report(best, f"end step=1 verb=capture code=0 seconds=1.0 {made}")
         self.report(
             best, f"end step=1 verb=rescue code=0 seconds=0.1 detail=10.0.0.66%20{KEY.replace(' ', '%20')[:80]}"
         )

@@ -24,7 +24,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BURST = 20
-CAPTURED = "52-54-00-77-00-01-3.raw.zst"
+UPLOADED_AS, UPLOAD = "52-54-00-77-00-01-3.raw.zst", "0c2f5c1e7a544c1f9a551f3a0b8f6f5e"
+CAPTURED = UPLOADED_AS.replace(".", f"-{UPLOAD}.", 1)
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
 
 
@@ -135,7 +136,7 @@ class Front:
         self.directory, self.apart = directory, bool(changes.get("_nginx_apart"))
         certificate(directory)
         (directory / "images/captured/.part").mkdir(parents=True)
-        for name in (CAPTURED, "golden", ".part/1"):
+        for name in (CAPTURED, UPLOADED_AS, "golden", ".part/1"):
             (directory / "images/captured" / name).write_text("shadow")
         (directory / "fallback.ipxe").write_text("#!ipxe\n")
         self.sledd = SocketServer(str(directory / "sock"), Sledd)

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 
 import pytest
-from ansible_collections.sled.fleet.tests.unit.front import BURST, CAPTURED, Front, Sledd, front
+from ansible_collections.sled.fleet.tests.unit.front import BURST, CAPTURED, UPLOAD, UPLOADED_AS, Front, Sledd, front
 
 __all__ = ["front"]
 
@@ -125,12 +125,12 @@ def test_networks_count_there_too(front: Front) -> None:
 @pytest.mark.parametrize("front", [{}], indirect=True)
 def test_a_captured_image_needs_a_token_until_it_is_public(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
     Sledd.asked.clear()
-    path, question = f"/images/captured/{CAPTURED}", "/node/v1/52-54-00-77-00-01/captured?generation=3"
+    path, question = f"/images/captured/{CAPTURED}", f"/node/v1/52-54-00-77-00-01/captured?generation=3&upload={UPLOAD}"
     for connection in (front.plain(), front.encrypted()):
         assert get(connection, path)[1] == 401
         assert get(connection, path, Authorization="Bearer bad")[1] == 403
         assert get(connection, path, Authorization="Bearer good", Range="bytes=2-3") == ("ad", 206)
-        for other in ("golden", ".part/1", f".part/{CAPTURED}", "", f"{CAPTURED}/"):
+        for other in ("golden", UPLOADED_AS, ".part/1", f".part/{CAPTURED}", "", f"{CAPTURED}/"):
             assert get(connection, f"/images/captured/{other}", Authorization="Bearer good")[1] == 404, other
         assert get(connection, "/captured/allowed")[1] == 404
         connection.close()
@@ -179,7 +179,7 @@ def test_operators_read_captured_images_from_their_address_alone(front: Front) -
     assert get(operators, path, Authorization="Bearer bad")[1] == 403
     assert get(operators, path, Authorization="Bearer good", Range="bytes=2-3") == ("ad", 206)
     assert Sledd.asked == [(path, ""), (path, "bad"), (path, "good")]
-    for other in ("golden", "..%2fgolden", ".part/1"):
+    for other in ("golden", UPLOADED_AS, "..%2fgolden", ".part/1"):
         assert get(operators, f"/v1/captured/{other}", Authorization="Bearer good") != ("shadow", 200)
     assert get(operators, "/v1/captured-allowed")[1] == 404
     operators.close()
@@ -194,6 +194,6 @@ def test_an_upload_is_for_no_other_user_of_the_machine(front: Front) -> None:
     connection = front.encrypted()
     connection.request("PUT", "/upload/52-54-00-77-00-01-5.raw.zst", b"shadow", {"Authorization": "Bearer good"})
     assert connection.getresponse().status == 201
-    file = front.directory / "images/captured/52-54-00-77-00-01-5.raw.zst"
+    (file,) = front.directory.glob("images/captured/52-54-00-77-00-01-5-*.raw.zst")
     assert file.stat().st_mode & 0o777 == 0o600
     connection.close()

@@ -14,14 +14,14 @@ from ansible_collections.sled.fleet.tests.unit.front import Front, Sledd, front
 
 __all__ = ["front"]
 
-UPLOAD = "/upload/52-54-00-77-00-01-{}.raw.zst"
+UPLOAD = "/upload/52-54-00-77-00-0{}-3.raw.zst"
 ADDRESSES = [f"127.0.0.{number}" for number in range(10, 16)]
 
 
-def begin_upload(front: Front, source: str, token: str, number: int) -> tuple[ssl.SSLSocket, int]:
+def begin_upload(front: Front, source: str, token: str, node: int) -> tuple[ssl.SSLSocket, int]:
     """Sends half of a file; returns the status if nginx answers, and 0 if it waits for the rest."""
     head = (
-        f"PUT {UPLOAD.format(number)} HTTP/1.1\r\nHost: sled\r\nAuthorization: Bearer {token}\r\n"
+        f"PUT {UPLOAD.format(node)} HTTP/1.1\r\nHost: sled\r\nAuthorization: Bearer {token}\r\n"
         "Content-Length: 100000\r\nExpect: 100-continue\r\n\r\n"
     )
     link = front.connect_from(source)
@@ -35,14 +35,14 @@ def begin_upload(front: Front, source: str, token: str, number: int) -> tuple[ss
 def test_strangers_hold_no_place_of_an_upload(front: Front) -> None:
     with contextlib.ExitStack() as links:
 
-        def put(source: str, token: str, number: int) -> int:
-            link, status = begin_upload(front, source, token, number)
+        def put(source: str, token: str, node: int) -> int:
+            link, status = begin_upload(front, source, token, node)
             links.callback(link.close)
             return status
 
         assert [put(source, "bad", 1) for source in ADDRESSES[:4] for _ in range(3)] == [403] * 12
-        assert [put(ADDRESSES[4], "good", number) for number in range(3)] == [0, 0, 429]
-        assert [put(ADDRESSES[5], "good", number) for number in range(3, 5)] == [0, 429]
+        assert [put(source, "good", 1) for source in ADDRESSES[3:6]] == [0, 0, 429], "of one node, at any addresses"
+        assert [put(ADDRESSES[4], "good", node) for node in range(2, 4)] == [0, 429], "of all nodes"
 
 
 @pytest.mark.parametrize("front", [{"nginx_rate": 1000, "nginx_rate_burst": 500, "nginx_requests": 5}], indirect=True)

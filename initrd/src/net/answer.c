@@ -27,6 +27,8 @@ static void read_header(struct answer *answer) {
 
 	if (!strcasecmp(answer->field, "sled-token") && answer->value_size <= TOKEN_MAX)
 		snprintf(head->token, sizeof(head->token), "%.*s", (int)TOKEN_MAX, answer->value);
+	else if (!strcasecmp(answer->field, "location") && answer->value_size <= LOCATION_MAX)
+		snprintf(head->location, sizeof(head->location), "%.*s", (int)LOCATION_MAX, answer->value);
 	else if (!strcasecmp(answer->field, "content-range"))
 		read_range(head, answer->value);
 	else if (!strcasecmp(answer->field, "content-encoding"))

@@ -9,7 +9,8 @@
 
 #include "base/fault.h"
 
-#define TOKEN_MAX 256u // bytes of a token
+#define TOKEN_MAX 256u	  // bytes of a token
+#define LOCATION_MAX 500u // bytes of a URL
 
 // The head. Fields that are absent or malformed keep their initial value.
 struct head {
@@ -21,9 +22,10 @@ struct head {
 	bool has_total;
 	uint64_t total; // Content-Range: of the whole file
 	bool has_retry;
-	unsigned retry_after;	   // seconds
-	bool is_encoded;	   // Content-Encoding: the bytes are not those of the file
-	char token[TOKEN_MAX + 1]; // Sled-Token; "" when absent
+	unsigned retry_after;		 // seconds
+	bool is_encoded;		 // Content-Encoding: the bytes are not those of the file
+	char token[TOKEN_MAX + 1];	 // Sled-Token; "" when absent
+	char location[LOCATION_MAX + 1]; // Location; "" when absent
 };
 
 struct answer {

@@ -27,12 +27,13 @@ static bool take_detail(struct report *report, const char *text, size_t size) {
 }
 
 static bool take_image(struct report *report, const struct operands *operands) {
-	const char *digest = operands_get(operands, "digest");
+	const char *digest = operands_get(operands, "digest"), *upload = operands_get(operands, "upload");
 	struct fault fault;
 
-	if (!digest || check_digest(digest, &fault) < 0)
+	if (!digest || check_digest(digest, &fault) < 0 || !upload || strlen(upload) != UPLOAD_ID)
 		return false;
 	snprintf(report->digest, sizeof(report->digest), "%s", digest);
+	snprintf(report->upload, sizeof(report->upload), "%s", upload);
 	report->image_bytes = number_of(operands, "bytes", NUMBER_MAX);
 	report->image_file_bytes = number_of(operands, "file_bytes", NUMBER_MAX);
 	return true;
@@ -144,8 +145,8 @@ static void write_end(const struct report *report, struct text *text) {
 	if (*report->host_key && report->code == 0 && !strcmp(report->verb, "configure"))
 		operand_write(text, "host_key", report->host_key);
 	if (*report->digest && report->code == 0 && !strcmp(report->verb, "capture"))
-		text_addf(text, " digest=%s bytes=%" PRIu64 " file_bytes=%" PRIu64, report->digest, report->image_bytes,
-			  report->image_file_bytes);
+		text_addf(text, " digest=%s bytes=%" PRIu64 " file_bytes=%" PRIu64 " upload=%s", report->digest,
+			  report->image_bytes, report->image_file_bytes, report->upload);
 	if (report->received.is_known && report->code == 0 && !strcmp(report->verb, "write"))
 		write_received(report, text);
 	text_adds(text, "\n");

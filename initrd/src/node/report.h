@@ -14,6 +14,7 @@
 #define DETAIL_MAX 512u
 #define ERASURES_MAX 250u // a report has at most 256 lines
 #define DIGEST_MAX 71u	  // "sha256:" and 64 digits
+#define UPLOAD_ID 32u	  // hexadecimal digits
 
 // What a write received; the names and limits are those of contract/report.md.
 enum received_figure {
@@ -42,6 +43,7 @@ struct report {
 	const char *way;			// how the step kexec starts the system; NULL: not reported
 	char host_key[HOSTKEY_LINE + 1];	// that the step configure made; empty: none
 	char digest[DIGEST_MAX + 1];		// of the image that a capture made; empty: none
+	char upload[UPLOAD_ID + 1];		// id that the server gave to the upload of that image
 	uint64_t image_bytes, image_file_bytes; // of its disk, of its file
 	struct received received;		// by a write
 	struct text erasures;			// that a wipe made: lines of the report

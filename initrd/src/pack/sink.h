@@ -21,6 +21,7 @@ struct sink_ops {
 
 struct sink {
 	const struct sink_ops *ops;
+	const char *location; // after the commit of an upload: the Location of the response, "" without one
 };
 
 int sink_open_file(const char *path, struct sink **ret, struct fault *fault);

@@ -132,6 +132,7 @@ static int upload_commit(struct sink *base, struct fault *fault) {
 	if (r < 0)
 		return r;
 	status = upload->http.answer.head.status;
+	base->location = upload->http.answer.head.location;
 	return status == 200 || status == 201 || status == 204 ? 0 : refused(upload, fault);
 }
 

@@ -29,7 +29,7 @@ filesystem) echo ext4 ;;
 grow) ;;
 layout) echo made 0b5f6c1e-7a54-8c1f-9a55-1f3a0b8f6f5f ;;
 seed) [ -e /seed.tar ] && cp /seed.tar /run/sled/seed/seed.tar || (cd /seed && tar -c -f /run/sled/seed/seed.tar *) ;;
-capture) echo image digest=sha256:0 bytes=2 file_bytes=1 ;;
+capture) echo image digest=sha256:0 bytes=2 file_bytes=1 upload=0 ;;
 watchdog) echo 300 ;;
 load)
 	for word; do

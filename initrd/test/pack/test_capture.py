@@ -18,6 +18,8 @@ from tap import run_tests  # noqa: E402
 
 SLEDC = program.for_tests()
 NAME = "52-54-00-77-00-01-3.raw.zst"
+ID = "0c2f5c1e7a544c1f9a551f3a0b8f6f5e"  # of each upload
+STORED = f"/images/captured/{NAME}".replace(".raw", f"-{ID}.raw")
 work = Path(tempfile.mkdtemp())
 disk = work / "disk.raw"
 token = work / "token"
@@ -33,12 +35,13 @@ def renew(text: str) -> None:
 
 
 def take(request: Request) -> None:
-    """PUT below /upload/ is to be had below /images/captured/."""
+    """PUT below /upload/ is to be had below /images/captured/, under a name of its own."""
     sent.append((request.command, request.headers["Authorization"]))
     if request.command == "PUT":
-        kept[request.path.replace("/upload/", "/images/captured/")] = b"".join(request.chunks())
+        assert request.path == f"/upload/{NAME}"
+        kept[STORED] = b"".join(request.chunks())
         renew("renewed\n")
-        request.answer(201)
+        request.answer(201, Location=f"https://any{STORED}")
     else:
         renew("renewed-again\n")
         request.file(kept[request.path])
@@ -73,14 +76,39 @@ def test_round_trip() -> None:
         [SLEDC, "pack", f"in={disk}", f"out={work / 'image'}"], capture_output=True, text=True, check=True
     )
     image = (work / "image").read_bytes()
-    assert kept[f"/images/captured/{NAME}"] == image, "the bytes that pack makes"
+    assert kept[STORED] == image, "the bytes that pack makes"
     last = done.stdout.splitlines()[-1]
     digest = packed.stdout.split("sha256:")[1].split()[0]
-    assert last == f"image digest=sha256:{digest} bytes={disk.stat().st_size} file_bytes={len(image)}", last
+    assert last == f"image digest=sha256:{digest} bytes={disk.stat().st_size} file_bytes={len(image)} upload={ID}", last
     assert "progress bytes=" in done.stdout
     assert sent[0] == ("PUT", "Bearer secret"), sent
     assert sent[1] == ("GET", "Bearer renewed"), "the upload is private: it is read with the newest token"
     assert len(sent) > 2 and sent[-1] == ("GET", "Bearer renewed-again"), "of which there may be one for each range"
+
+
+def test_names() -> None:
+    """A server whose answer does not say where exactly this upload is."""
+    for location in (
+        "",
+        f"/images/captured/{NAME}",
+        STORED.replace(ID, ID[1:]),
+        STORED.replace(ID, "A" * 32),
+        STORED.replace("-3-", "-4-"),
+        STORED + ".old",
+    ):
+
+        def store(request: Request, location: str = location) -> None:
+            for _ in request.chunks():
+                pass
+            request.answer(201, **({"Location": location} if location else {}))
+
+        with Server(store) as server:
+            done = capture(server)
+        assert done.returncode == 6 and "want 52-54-00-77-00-01-3-ID.raw.zst" in done.stderr, done.stderr
+    done = subprocess.run(
+        [SLEDC, "capture", "disk=only", "upload=http://127.0.0.1:1/f"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and "is not BASE/upload/NAME.raw.zst" in done.stderr, done.stderr
 
 
 def test_spoilt() -> None:
@@ -117,7 +145,7 @@ def test_gaps() -> None:
             done = capture(server, loader, f"gaps={gaps}")
         assert done.returncode == 0 and ("are left out" in done.stderr) != is_kept, done.stderr
         image = work / "captured"
-        image.write_bytes(kept[f"/images/captured/{NAME}"])
+        image.write_bytes(kept[STORED])
         raw = subprocess.run(["zstd", "-dcq", image], capture_output=True, check=True).stdout
         assert (b"loader...." in raw) == is_kept, gaps
 

@@ -24,7 +24,7 @@ const (
 )
 
 // Upload reports whether the holder of a token may upload the image of a generation now: only while
-// that node is to be captured, so that the file of a registered image never changes.
+// that node is to be captured. One that ends later becomes a file that no image names.
 func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int64) error {
 	var full error
 	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
@@ -39,7 +39,7 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 			return err
 		}
 		event := api.Event{Kind: "upload", Generation: generation}
-		if full = in.Uploads.room(); full != nil {
+		if full = in.Uploads.room(plan.CapturedStem(tx.MAC, generation)); full != nil {
 			event.Detail = nodetext.Clean("refused: " + full.Error())
 		}
 		tx.AddEvent(event)
@@ -97,7 +97,7 @@ func (in *Intake) recordCapture(ctx context.Context, tx *nodeTx, sent report.Rep
 	case refusal.Is(err, refusal.NotFound):
 		tx.Writes.Unchanged(key.Images+spec.Name, 0)
 		tx.Writes.Put(key.Images+spec.Name, nodetx.Encode(nodetx.StoredImage{ImageSpec: spec, Created: tx.Now,
-			Captured: plan.CapturedFile(tx.MAC, sent.Generation)}))
+			Captured: plan.CapturedFile(tx.MAC, sent.Generation, line.Made.Upload)}))
 		tx.AddEvent(api.Event{Kind: "image", Generation: sent.Generation,
 			Detail: nodetext.Clean(spec.Name + " " + spec.Digest)})
 	case err != nil:
@@ -130,7 +130,7 @@ func (tx *nodeTx) capturedImage(generation int64, made report.Made) api.ImageSpe
 		spec.Labels[capturedAt] = incumbent.Level.String()
 	}
 	for _, base := range tx.in.ImageURLs {
-		spec.URLs = append(spec.URLs, base+plan.Captured+plan.CapturedFile(tx.MAC, generation))
+		spec.URLs = append(spec.URLs, base+plan.Captured+plan.CapturedFile(tx.MAC, generation, made.Upload))
 	}
 	return spec
 }

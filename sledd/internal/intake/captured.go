@@ -16,11 +16,18 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// MayRead reports whether the holder of a token may read the file of a captured image: the node that makes it now, and
-// nodes that are bound to it. public: everybody may, because the image that the capture registered is signed by a key
-// of the site. Any other signature or image that an operator registers for the file publishes nothing.
-func (in *Intake) MayRead(ctx context.Context, address, bearer string, generation int64) (public bool, err error) {
-	file := plan.CapturedFile(address, generation)
+// Uploaded is an upload of a captured disk.
+type Uploaded struct {
+	MAC        string // of the node that made it
+	Generation int64
+	Upload     string // its id
+}
+
+// MayRead reports whether the holder of a token may read the file of an upload: the node that makes an image of it now,
+// and nodes that are bound to that image. public: everybody may, because the image that the capture registered is
+// signed by a key of the site. Any other signature or image that an operator registers for the file publishes nothing.
+func (in *Intake) MayRead(ctx context.Context, bearer string, of Uploaded) (public bool, err error) {
+	file := plan.CapturedFile(of.MAC, of.Generation, of.Upload)
 	images, err := in.imagesOf(ctx, file)
 	if err != nil {
 		return false, err
@@ -51,7 +58,7 @@ func (in *Intake) MayRead(ctx context.Context, address, bearer string, generatio
 		if may := tx.rights(record); !may.Secrets {
 			return refusal.New(refusal.Forbidden, "not yet: %s", may.Reason)
 		}
-		if tx.MAC == address && tx.mayUpload(generation, record) == nil || tx.isBoundTo(images) {
+		if tx.MAC == of.MAC && tx.mayUpload(of.Generation, record) == nil || tx.isBoundTo(images) {
 			return nil
 		}
 		return refusal.New(refusal.Forbidden, "node %s is not bound to %s", tx.MAC, file)

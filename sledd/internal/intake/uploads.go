@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -23,14 +24,25 @@ type Uploads struct {
 	Quota     int64  // bytes of all files; 0: a share of the filesystem
 }
 
-// room refuses an upload for which there is no room. A further upload of one boot is allowed, because the first may
-// have been cut; the web server limits how many run side by side.
-func (u *Uploads) room() error {
+// mostOfCapture is how many files of one capture there may be before an upload. More than one is allowed, because what
+// followed the first upload may have failed. The web server limits how many run side by side.
+const mostOfCapture = 4
+
+// room refuses an upload for which there is no room. stem is how the names of the files of its capture begin.
+func (u *Uploads) room(stem string) error {
 	if u.Directory == "" {
 		return nil
 	}
+	entries, err := os.ReadDir(u.Directory)
+	if err != nil {
+		return fmt.Errorf("room for captured images: %w", err)
+	}
+	if made := countOf(entries, stem); made >= mostOfCapture {
+		return fmt.Errorf("%d uploads of this capture are in %s (%s*), at most %d are allowed: delete them",
+			made, u.Directory, stem, mostOfCapture)
+	}
 	if u.Quota > 0 {
-		return u.withinQuota()
+		return u.withinQuota(entries)
 	}
 	var found unix.Statfs_t
 	if err := unix.Statfs(u.Directory, &found); err != nil {
@@ -43,6 +55,17 @@ func (u *Uploads) room() error {
 	return nil
 }
 
+// countOf is the number of files whose names begin with stem.
+func countOf(entries []fs.DirEntry, stem string) int {
+	count := 0
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), stem) {
+			count++
+		}
+	}
+	return count
+}
+
 // inUse is the share of a filesystem that is in use, in percent, rounded up, as df prints it: blocks that are reserved
 // count neither as free nor as used.
 func inUse(found unix.Statfs_t) uint64 {
@@ -51,11 +74,7 @@ func inUse(found unix.Statfs_t) uint64 {
 	return (100*used + all - 1) / all
 }
 
-func (u *Uploads) withinQuota() error {
-	entries, err := os.ReadDir(u.Directory)
-	if err != nil {
-		return fmt.Errorf("room for captured images: %w", err)
-	}
+func (u *Uploads) withinQuota(entries []fs.DirEntry) error {
 	var used int64
 	for _, entry := range entries {
 		info, err := entry.Info()

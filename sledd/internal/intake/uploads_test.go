@@ -5,6 +5,7 @@ package intake
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
 func TestUploadsWithinTheQuota(t *testing.T) {
@@ -27,9 +29,27 @@ func TestUploadsWithinTheQuota(t *testing.T) {
 		if err := os.Truncate(file, size); err != nil {
 			t.Fatal(err)
 		}
-		err := u.room()
+		err := u.room("b-")
 		if (err != nil) != full || full && !strings.Contains(err.Error(), "the quota is 2 MiB") {
 			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+func TestUploadsOfOneCapture(t *testing.T) {
+	u := &Uploads{Directory: t.TempDir(), Quota: 1 << 20}
+	stem := plan.CapturedStem("52-54-00-77-00-01", 3)
+	for number := range mostOfCapture + 1 {
+		err := u.room(stem)
+		if full := number == mostOfCapture; (err != nil) != full ||
+			full && !strings.Contains(err.Error(), "4 uploads of this capture are in "+u.Directory+" (52-54-00-77-00-01-3-*)") {
+			t.Errorf("%d files: %v", number, err)
+		}
+		for _, generation := range []int64{2, 3, 33} {
+			file := plan.CapturedFile("52-54-00-77-00-01", generation, strings.Repeat(strconv.Itoa(number), 32))
+			if err := os.WriteFile(filepath.Join(u.Directory, file), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
@@ -49,7 +69,7 @@ func TestBlocksThatAreReservedAreNotInUse(t *testing.T) {
 func TestUploadsOfADirectoryThatCannotBeRead(t *testing.T) {
 	for _, quota := range []int64{0, 1 << 20} {
 		u := &Uploads{Directory: "/nowhere", Quota: quota}
-		if err := u.room(); err == nil || !strings.Contains(err.Error(), "/nowhere") {
+		if err := u.room("b-"); err == nil || !strings.Contains(err.Error(), "/nowhere") {
 			t.Errorf("quota %d: %v", quota, err)
 		}
 	}

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ func (p *Plan) build(r Request) error {
 	}
 	switch {
 	case binding.Capture != "":
-		p.add("capture", target, "upload", upload+"/"+CapturedFile(node.MAC, r.Generation))
+		p.add("capture", target, "upload", upload+"/"+uploadName(node.MAC, r.Generation))
 		p.add("reboot", nil)
 	case binding.Image == "":
 		p.wipe("all", target, binding)
@@ -69,10 +70,24 @@ func disks(which string, target []operand.Pair) []operand.Pair {
 	return append([]operand.Pair{{Key: "disks", Value: which}}, target[1:]...)
 }
 
-// CapturedFile is the name of the file that a capture makes.
-func CapturedFile(address string, generation int64) string {
+// uploadName is the name under which a capture uploads an image.
+func uploadName(address string, generation int64) string {
 	return fmt.Sprintf("%s-%d.raw.zst", mac.Hyphens(address), generation)
 }
+
+// CapturedFile is the name of the file that the web server made of an upload: with the id that it gave to that upload
+// alone. So no upload replaces the file of another.
+func CapturedFile(address string, generation int64, upload string) string {
+	return fmt.Sprintf("%s%s.raw.zst", CapturedStem(address, generation), upload)
+}
+
+// CapturedStem is how the names of all files begin that uploads of a generation made.
+func CapturedStem(address string, generation int64) string {
+	return fmt.Sprintf("%s-%d-", mac.Hyphens(address), generation)
+}
+
+// UploadID is the form of an id of an upload.
+var UploadID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // Captured is where a boot server serves captured images: below the URL of images, and below that of uploads.
 const Captured = "/captured/"

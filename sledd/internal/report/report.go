@@ -69,6 +69,7 @@ type Made struct {
 	Digest    nodetext.Digest
 	Bytes     int64 // of the disk
 	FileBytes int64
+	Upload    string // id of the upload
 }
 
 // Report is what a node sends during a plan.
@@ -268,7 +269,7 @@ func (f *fields) made(verb string) Made {
 		f.fail("%s: digest: %w", f.line.Word, err)
 	}
 	return Made{Digest: digest, Bytes: f.number("bytes", 512, math.MaxInt64),
-		FileBytes: f.number("file_bytes", 1, math.MaxInt64)}
+		FileBytes: f.number("file_bytes", 1, math.MaxInt64), Upload: f.matching("upload", plan.UploadID)}
 }
 
 func (f *fields) done() error {

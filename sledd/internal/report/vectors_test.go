@@ -118,7 +118,7 @@ func TestCaptureIsReadWhole(t *testing.T) {
 		Detail: nodetext.Clean("1.56 GB used"),
 		Made: report.Made{
 			Digest: nodetexttest.Digest(captured), Bytes: 4294967296,
-			FileBytes: 612345678}}
+			FileBytes: 612345678, Upload: "0c2f5c1e7a544c1f9a551f3a0b8f6f5e"}}
 	if !reflect.DeepEqual(got.Lines[2], want) {
 		t.Errorf("got %+v\nwant %+v", got.Lines[2], want)
 	}

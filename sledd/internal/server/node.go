@@ -227,8 +227,11 @@ func (s *Server) operational(ctx context.Context, a nodeRequest) (nodeResponse, 
 	return nodeResponse{}, s.Intake.Operational(ctx, a.mac, a.bearer, parsed, generation, uptime)
 }
 
-// upload answers a web server that asks whether to take a captured image.
+// upload answers a web server that asks whether to take a captured image. The path is the name of its file.
 func (s *Server) upload(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+	if nic, err := mac.Parse(a.r.PathValue("mac")); err != nil || nic != a.mac {
+		return nodeResponse{}, refusal.New(refusal.Forbidden, "a node with several NICs uploads its image as %s", a.mac)
+	}
 	generation, err := number(a.r.URL.Query(), "generation", -1)
 	if err != nil {
 		return nodeResponse{}, err
@@ -243,7 +246,11 @@ func (s *Server) captured(ctx context.Context, a nodeRequest) (nodeResponse, err
 	if err != nil {
 		return nodeResponse{}, err
 	}
-	public, err := s.Intake.MayRead(ctx, a.mac, a.bearer, generation)
+	upload := a.r.URL.Query().Get("upload")
+	if !plan.UploadID.MatchString(upload) {
+		return nodeResponse{}, bodyError{fmt.Errorf("upload=%.40q: want the id of an upload, 32 digits 0-9 a-f", upload)}
+	}
+	public, err := s.Intake.MayRead(ctx, a.bearer, intake.Uploaded{MAC: a.mac, Generation: generation, Upload: upload})
 	if err != nil || !public {
 		return nodeResponse{}, err
 	}

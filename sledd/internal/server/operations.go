@@ -185,7 +185,7 @@ func (o operations) replaceNode() {
 
 func (o operations) captured() {
 	type captured struct {
-		File string `path:"file" pattern:"^([0-9a-f]{2}-){6}[0-9]{1,19}\\.raw\\.zst$" maxLength:"64" doc:"Name of the file" example:"52-54-00-77-00-01-3.raw.zst"`
+		File string `path:"file" pattern:"^([0-9a-f]{2}-){6}[0-9]{1,19}-[0-9a-f]{32}\\.raw\\.zst$" maxLength:"80" doc:"Name of the file" example:"52-54-00-77-00-01-3-0c2f5c1e7a544c1f9a551f3a0b8f6f5e.raw.zst"`
 	}
 	read := operation("read-captured", http.MethodGet, "/captured/{file}", "Ask to read the file of a captured image")
 	read.Description = "The web server in front of sledd serves the file if sledd's answer is 204."

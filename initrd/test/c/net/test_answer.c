@@ -38,7 +38,7 @@ static int feed(const char *text, size_t step, bool eof) {
 
 static void test_whole(size_t step) {
 	ok(feed("HTTP/1.1 206 Partial\r\nContent-Length: 5\r\nX-Empty:\r\nContent-Range: bytes 100-104/1000\r\n"
-		"sled-token: sledb_x\r\nRetry-After: 7\r\n\r\nhello",
+		"sled-token: sledb_x\r\nLocation: /images/f\r\nRetry-After: 7\r\n\r\nhello",
 		step, false) == 0,
 	   "an answer, %zu bytes at a time", step);
 	ok(head.status == 206 && head.has_length && head.length == 5, "status and length");
@@ -47,6 +47,7 @@ static void test_whole(size_t step) {
 	ok(!head.is_encoded, "no Content-Encoding");
 	ok(head.has_retry && head.retry_after == 7, "Retry-After");
 	same(head.token, "sledb_x", "Sled-Token, whatever its case, after an empty header");
+	same(head.location, "/images/f", "Location");
 	same(body, "hello", "body");
 	ok(feed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", step, false) ==
 		   0,
@@ -67,7 +68,7 @@ static void test_whole(size_t step) {
 }
 
 static void test_malformed(void) {
-	char long_token[600] = "HTTP/1.1 204 x\r\nSled-Token: ";
+	char long_token[600] = "HTTP/1.1 204 x\r\nSled-Token: ", long_url[600] = "HTTP/1.1 204 x\r\nLocation: ";
 
 	ok(feed("HTTP/1.1 206 x\r\nContent-Length: 0\r\nContent-Range: bytes 9-5/10\r\nRetry-After: soon\r\n\r\n", 99,
 		false) == 0 &&
@@ -78,6 +79,9 @@ static void test_malformed(void) {
 	memset(long_token + strlen(long_token), 'a', 300);
 	strcat(long_token, "\r\n\r\n");
 	ok(feed(long_token, 1000, false) == 0 && !*head.token, "a token that is too long is none");
+	memset(long_url + strlen(long_url), 'a', LOCATION_MAX + 1);
+	strcat(long_url, "\r\n\r\n");
+	ok(feed(long_url, 1000, false) == 0 && !*head.location, "a URL that is too long is none");
 }
 
 static bool has_range(const char *value) {

@@ -34,6 +34,7 @@ static void test_body(void) {
 }
 
 #define DIGEST "sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"
+#define UPLOAD "0c2f5c1e7a544c1f9a551f3a0b8f6f5e"
 
 static void body(const struct report *r, const char *wanted, const char *what) {
 	struct text text = {0};
@@ -167,14 +168,19 @@ static void test_received(void) {
 static void test_image(void) {
 	struct report r = {.generation = "3", .run = "7", .boot = "B", .step = "1", .of = "2", .verb = "capture"};
 
-	ok(!take(&r, "image bytes=1") && !take(&r, "image digest=sha256:8f3c bytes=1 file_bytes=1") && !*r.digest,
+	ok(!take(&r, "image bytes=1 upload=" UPLOAD) &&
+		   !take(&r, "image digest=sha256:8f3c bytes=1 file_bytes=1 upload=" UPLOAD) && !*r.digest,
 	   "an image without a right digest");
-	ok(take(&r, "image digest=" DIGEST " bytes=4294967296 file_bytes=612345678") && take(&r, "end code=0"),
+	ok(!take(&r, "image digest=" DIGEST " bytes=1 file_bytes=1") &&
+		   !take(&r, "image digest=" DIGEST " bytes=1 file_bytes=1 upload=" UPLOAD "0") && !*r.digest,
+	   "an image without a right id of its upload");
+	ok(take(&r, "image digest=" DIGEST " bytes=4294967296 file_bytes=612345678 upload=" UPLOAD) &&
+		   take(&r, "end code=0"),
 	   "what a capture made");
 	r.begin_due = true;
 	body(&r,
 	     "report 1\ngeneration 3 run 7\nboot B\nbegin step=1 of=2 verb=capture\nend step=1 verb=capture code=0 "
-	     "seconds=0.000 digest=" DIGEST " bytes=4294967296 file_bytes=612345678\n",
+	     "seconds=0.000 digest=" DIGEST " bytes=4294967296 file_bytes=612345678 upload=" UPLOAD "\n",
 	     "a capture");
 	r.begin_due = false;
 	r.code = 6;

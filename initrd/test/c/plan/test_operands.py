@@ -65,7 +65,7 @@ def samples() -> dict[str, str]:
         "selectors": "serial:another;serial:one more",
         "disks": "serial:no such disk;serial:another",
         "urls": f"file://{IMAGE}",
-        "url": "http://127.0.0.1:1/upload/n1",
+        "url": "http://127.0.0.1:1/upload/n1.raw.zst",
         "digest": image["digest"],
         "image_name": "debian",
         "statement": signed["statement"],
