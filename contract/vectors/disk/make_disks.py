@@ -267,6 +267,17 @@ def second_table() -> dict[str, Disk]:
     return {"fat32_second_table": disk.keep(HEAD, (MIB, 5 * MIB))}
 
 
+def differing_tables() -> dict[str, Disk]:
+    """A FAT of which a sector of the first table is lost: only the second one has these clusters."""
+    disk = with_fat32()
+    (reserved,), (size,) = (struct.unpack_from(kind, disk.data, MIB + at) for kind, at in (("<H", 14), ("<I", 36)))
+    for cluster in range(1000, 1100):
+        struct.pack_into("<I", disk.data, MIB + (reserved + size) * 512 + cluster * 4, 0x0FFFFFFF)
+    start = MIB + (reserved + 2 * size + 998) * 512
+    disk.fill(start, start + 100 * 512)
+    return {"fat32_tables_differ": disk.keep(HEAD, (MIB, 5 * MIB))}
+
+
 def behind_filesystem() -> dict[str, Disk]:
     """What lies behind a filesystem in its partition: the hash tree of dm-verity, the metadata of DRBD; or zeros."""
     found = {}
@@ -290,7 +301,7 @@ def main() -> None:
     disks = {
         **loader_outside(), "isohybrid": isohybrid(), "hybrid_mbr": hybrid(), **ldm(), **extended(), **sector_4096(),
         **swaps(), **stale(), **behind_filesystem(), **other_tables(), **odd_tables(), **second_table(),
-        **stale_fat(),
+        **stale_fat(), **differing_tables(),
     }  # fmt: skip
     for old in HERE.glob("*.zst"):
         old.unlink()

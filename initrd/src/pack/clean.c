@@ -226,3 +226,42 @@ int clean_f2fs(const struct reader *reader, const struct partition *partition, c
 		*ret_objection = "it was not unmounted: mount and unmount it";
 	return r;
 }
+
+static int compare_tables(const struct area *area, uint64_t first, uint64_t second, uint64_t bytes, bool *ret_differ,
+			  struct fault *fault) {
+	cleanup_free uint8_t *one = aligned_alloc(READ_ALIGN, PIECE), *two = aligned_alloc(READ_ALIGN, PIECE);
+	int r = one && two ? 0 : fault_errno(fault, CODE_FAILED, ENOMEM, "fat tables");
+
+	for (uint64_t at = 0; r == 0 && at < bytes && !*ret_differ; at += PIECE) {
+		size_t n = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
+		r = area_read(area, one, n, first + at, fault);
+		if (r == 0)
+			r = area_read(area, two, n, second + at, fault);
+		*ret_differ = r == 0 && memcmp(one, two, n) != 0;
+	}
+	return r;
+}
+
+// Linux has its flag of a mounted filesystem in the boot sector, others have theirs in the table. The map and what it is
+// compared with are both of the first table, so only the second one shows that it is damaged.
+int clean_fat(const struct reader *reader, const struct partition *partition, const char **ret_objection,
+	      const char **ret_doubt, struct fault *fault) {
+	const struct area area = {reader, partition->start, partition->bytes};
+	uint8_t boot[BASIC];
+	uint64_t sector, bytes, first;
+	bool differ = false;
+	int r = area_read(&area, boot, sizeof(boot), 0, fault);
+
+	if (r < 0)
+		return r;
+	if (boot[get_le16(boot + 22) ? 37 : 65] & 1)
+		*ret_objection = "it was not unmounted: run fsck.fat";
+	sector = get_le16(boot + 11);
+	bytes = (get_le16(boot + 22) ? get_le16(boot + 22) : get_le32(boot + 36)) * sector;
+	first = get_le16(boot + 14) * sector;
+	if (boot[16] == 2)
+		r = compare_tables(&area, first, first + bytes, bytes, &differ, fault);
+	if (differ)
+		*ret_doubt = "its two tables differ: run fsck.fat";
+	return r;
+}

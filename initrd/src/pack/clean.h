@@ -11,4 +11,4 @@
 typedef int clean_check(const struct reader *reader, const struct partition *partition, const char **ret_objection,
 			const char **ret_doubt, struct fault *fault);
 
-clean_check clean_xfs, clean_ntfs, clean_f2fs;
+clean_check clean_xfs, clean_ntfs, clean_f2fs, clean_fat;

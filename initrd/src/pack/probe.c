@@ -39,7 +39,8 @@ enum {
 	EXT_STATE = 1024 + 58,
 	EXT_COMPAT = 1024 + 92,
 	EXT_INCOMPAT = 1024 + 96,
-	EXT_RO = 1024 + 100
+	EXT_RO = 1024 + 100,
+	EXT_JOURNAL_INODE = 1024 + 224
 };
 #define EXT_HAS_JOURNAL 0x4u
 #define EXT_RECOVER 0x4u
@@ -57,16 +58,25 @@ static bool is_ext(const struct head *h, struct probe *ret) {
 		ret->name = "ext4";
 	else if (le32(h, EXT_COMPAT) & EXT_HAS_JOURNAL)
 		ret->name = "ext3";
-	if (incompat & EXT_RECOVER)
+	if ((le32(h, EXT_COMPAT) & EXT_HAS_JOURNAL) && le32(h, EXT_JOURNAL_INODE) == 0)
+		ret->objection = "its journal is on another device";
+	else if (incompat & EXT_RECOVER)
 		ret->objection = "its journal must be replayed: mount and unmount it, or run e2fsck";
 	else if ((le16(h, EXT_STATE) & 3) != 1)
 		ret->objection = "it was not unmounted or has errors: run e2fsck";
 	return true;
 }
 
+enum { XFS_REALTIME = 16, XFS_INCOMPAT = 216 }; // blocks of the realtime section; big-endian
+#define XFS_ZONED 0x02u				// in the third byte: in a section of the same device
+
 static bool is_xfs(const struct head *h, struct probe *ret) {
 	if (!has(h, 0, "XFSB", 4))
 		return false;
+	if (byte(h, XFS_INCOMPAT + 2) & XFS_ZONED)
+		ret->doubt = "its files are in zones";
+	else if (le64(h, XFS_REALTIME) != 0)
+		ret->objection = "its realtime section is on another device";
 	if (byte(h, 126))
 		ret->objection = "it is incomplete: mkfs.xfs or xfs_copy was interrupted";
 	return true;
@@ -203,7 +213,7 @@ static const struct format {
 	{"f2fs", CONTENT_FILESYSTEM, is_f2fs, clean_f2fs, false},
 	{"ntfs", CONTENT_FILESYSTEM, is_ntfs, clean_ntfs, true}, // the copy of its boot sector
 	{"exfat", CONTENT_FILESYSTEM, is_exfat, NULL, false},
-	{"fat", CONTENT_FILESYSTEM, is_fat, NULL, false},
+	{"fat", CONTENT_FILESYSTEM, is_fat, clean_fat, false},
 	{"swap", CONTENT_SWAP, is_swap, NULL, false},
 	{"swsuspend", CONTENT_ALL, is_suspended, NULL, false},
 };

@@ -163,7 +163,55 @@ static void test_f2fs(void) {
 	ok(!strncmp(state(), "f2fs: it was not unmounted", 26), "the newer checkpoint: %s", state());
 }
 
+static void put_fat(unsigned bits) {
+	memset(disk, 0, SIZE);
+	memcpy(disk, "\xeb\x58\x90mkfs.fat", 11);
+	put_le16(disk + 11, 512);
+	disk[13] = 1;
+	put_le16(disk + 14, 1); // reserved sectors
+	disk[16] = 2;
+	put_le16(disk + 17, bits == 16 ? 16 : 0);
+	put_le32(disk + 32, 70000);
+	disk[21] = 0xf8;
+	put_le16(disk + 22, bits == 16 ? 20 : 0);
+	put_le32(disk + 36, bits == 16 ? 0 : 20);
+	memcpy(disk + 510, "\x55\xaa", 2);
+	disk[512 + 300] = disk[21 * 512 + 300] = 7;
+}
+
+// Tables of 20 sectors; the flag of Linux.
+static void test_fat(unsigned bits) {
+	put_fat(bits);
+	same(state(), "fat", "unmounted, equal tables");
+	disk[512 + 20 * 512 - 1] = 1;
+	same(state(), "fat: in doubt", "the last byte of the first table differs");
+	put_fat(bits);
+	disk[21 * 512 + 300] = 0;
+	same(state(), "fat: in doubt", "a byte of the second table differs");
+	put_fat(bits);
+	disk[bits == 16 ? 37 : 65] = 1;
+	ok(!strncmp(state(), "fat: it was not unmounted", 25), "mounted by Linux, %u bits: %s", bits, state());
+}
+
+// What an image of one disk cannot hold.
+static void test_other_devices(void) {
+	memset(disk, 0, SIZE);
+	put_le16(disk + 1024 + 56, 0xef53);
+	put_le16(disk + 1024 + 58, 1);
+	disk[1024 + 92] = 4;
+	same(state(), "ext3: its journal is on another device", "ext3, external journal");
+	disk[1024 + 224] = 8;
+	same(state(), "ext3", "its own journal");
+	memset(disk, 0, SIZE);
+	memcpy(disk, "XFSB", 4);
+	disk[23] = 9;
+	same(state(), "xfs: its realtime section is on another device", "xfs");
+}
+
 int main(void) {
+	test_fat(16);
+	test_fat(32);
+	test_other_devices();
 	test_xfs();
 	test_ntfs();
 	test_f2fs();
