@@ -188,31 +188,50 @@ static int read_gpt(struct reading *r, bool first_is_whole, struct fault *fault)
 	return error;
 }
 
-// With sectors of that size; 1: there is no GPT.
-static int try_gpt(struct reading *r, uint32_t sector, struct fault *fault) {
+// The first GPT, or its copy at the disk's end, with sectors of that size. As find_gpt.
+static int try_gpt(struct reading *r, bool is_first, uint32_t sector) {
 	r->table->sector = sector;
 	r->sectors = r->reader->bytes / sector;
-	if (r->sectors < 8)
-		return 1;
-	switch (find_gpt(r, 1)) {
-	case 0: return read_gpt(r, true, fault);
-	case -ERANGE: // it is not damaged: its copy may be that of another time
+	return r->sectors < 8 ? -EBADMSG : find_gpt(r, is_first ? 1 : r->sectors - 1);
+}
+
+// Its sector size; 0: there is none. A copy may be left of another time, so it counts only if there is no first one of
+// any size: that is why sizes are the inner loop.
+static int choose_gpt(struct reading *r, uint32_t given, bool *ret_first, uint32_t *ret_sector, struct fault *fault) {
+	static const uint32_t sizes[] = {512, 4096};
+	unsigned found = 0;
+
+	for (int first = 1; first >= 0 && found == 0; first--)
+		for (size_t i = 0; i < ELEMENTS(sizes); i++) {
+			if ((given && given != sizes[i]) || try_gpt(r, first, sizes[i]) == -EBADMSG)
+				continue;
+			found++;
+			*ret_first = first;
+			*ret_sector = sizes[i];
+		}
+	if (found > 1)
+		return fault_set(
+			fault, CODE_UNSUPPORTED,
+			"%s: it has a GPT for sectors of 512 bytes and one for sectors of 4096: state which it "
+			"has with sector=",
+			r->reader->name);
+	if (found == 0)
 		return fault_set(fault, CODE_UNSUPPORTED,
-				 "%s: its GPT has a partition outside of the disk: repair the table", r->reader->name);
-	default: return find_gpt(r, r->sectors - 1) == 0 ? read_gpt(r, false, fault) : 1;
-	}
+				 "%s: its first sector announces a GPT, but both copies of it are damaged%s",
+				 r->reader->name, given ? " with the given sector size" : "");
+	return 0;
 }
 
 static int read_any_gpt(struct reading *r, uint32_t sector, struct fault *fault) {
-	int error = try_gpt(r, sector ? sector : 512, fault);
+	bool is_first = false;
+	int error = choose_gpt(r, sector, &is_first, &sector, fault);
 
-	if (error > 0 && !sector)
-		error = try_gpt(r, 4096, fault);
-	if (error > 0)
+	if (error < 0)
+		return error;
+	if (try_gpt(r, is_first, sector) == -ERANGE) // it is not damaged: its copy may be that of another time
 		return fault_set(fault, CODE_UNSUPPORTED,
-				 "%s: its first sector announces a GPT, but both copies of it are damaged%s",
-				 r->reader->name, sector ? " with the given sector size" : "");
-	return error;
+				 "%s: its GPT has a partition outside of the disk: repair the table", r->reader->name);
+	return read_gpt(r, is_first, fault);
 }
 
 static int read_by_kind(struct reading *r, uint32_t sector, struct fault *fault) {

@@ -242,8 +242,8 @@ static int compare_tables(const struct area *area, uint64_t first, uint64_t seco
 	return r;
 }
 
-// Linux has its flag of a mounted filesystem in the boot sector, others have theirs in the table. The map and what it is
-// compared with are both of the first table, so only the second one shows that it is damaged.
+// Linux has its flag of a mounted filesystem in the boot sector, others have theirs in the table. The map, and what it
+// is compared with, are both of the first table: only the second one shows that it is damaged.
 int clean_fat(const struct reader *reader, const struct partition *partition, const char **ret_objection,
 	      const char **ret_doubt, struct fault *fault) {
 	const struct area area = {reader, partition->start, partition->bytes};

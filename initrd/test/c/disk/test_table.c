@@ -150,6 +150,52 @@ static void test_gpt(uint32_t sector) {
 	ok(!reads(0) && fault.code == CODE_UNSUPPORTED, "a disk that was cut off: %s", fault.text);
 }
 
+// A small one of 512 bytes, between the sectors of one of 4096.
+static void put_small_gpt(bool first, bool copy) {
+	struct gpt gpt = {.sector = 512,
+			  .disk_sectors = reader.bytes / 512,
+			  .own = 1,
+			  .other = reader.bytes / 512 - 1,
+			  .entries = 2,
+			  .entry_count = 16,
+			  .entry_bytes = 128,
+			  .first_usable = 64,
+			  .last_usable = reader.bytes / 512 - 64,
+			  .revision = {0, 0, 1, 0}};
+	uint8_t entries[16 * 128] = {0};
+
+	put_partition(entries, 0, 2048, 4095);
+	gpt.entries_crc = gpt_crc(entries, sizeof(entries));
+	if (first) {
+		memcpy(disk + 1024, entries, sizeof(entries));
+		gpt_write(&gpt, false, disk + 512);
+	}
+	if (copy) {
+		memcpy(disk + gpt_entries_at(&gpt, true) * 512, entries, sizeof(entries));
+		gpt_write(&gpt, true, disk + reader.bytes - 512);
+	}
+}
+
+// Which sectors a file has is not written anywhere: what is left of another time must not decide.
+static void test_two_sizes(void) {
+	begin(16 * MIB);
+	put_gpt(4096);
+	put_small_gpt(false, true);
+	ok(reads(0) && table.sector == 4096 && table.partition_count == 2, "a first one before a copy of 512: %s",
+	   fault.text);
+	begin(16 * MIB);
+	put_gpt(4096);
+	put_small_gpt(true, true);
+	ok(!reads(0) && fault.code == CODE_UNSUPPORTED && strstr(fault.text, "sector="), "two first ones: %s",
+	   fault.text);
+	ok(reads(512) && table.partition_count == 1 && reads(4096) && table.partition_count == 2, "the size is given");
+	memset(disk + 512, 0, 512);
+	memset(disk + 4096, 0, 512);
+	ok(!reads(0) && strstr(fault.text, "sector="), "two copies: %s", fault.text);
+	memset(disk + 16 * MIB - 512, 0, 512);
+	ok(reads(0) && table.sector == 4096 && table.warning, "one copy: %s", fault.text);
+}
+
 static void test_hybrid(void) {
 	begin(16 * MIB);
 	put_gpt(512);
@@ -184,6 +230,7 @@ int main(void) {
 	test_logical();
 	test_gpt(512);
 	test_gpt(4096);
+	test_two_sizes();
 	test_hybrid();
 	test_odd();
 	table_free(&table);
