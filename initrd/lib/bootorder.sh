@@ -22,7 +22,7 @@ bootorder_set() {
 bootorder_apply() (
 	disk_forget
 	trap disk_release EXIT
-	bootorder_find_loader "$1" || { echo "no partition of $1 except its root has a UEFI boot loader"; exit 1; }
+	bootorder_find_loader "$1" || { echo "no partition of $1 except its root has the UEFI boot loader of its system"; exit 1; }
 	echo "the loader is $bootorder_loader of partition $bootorder_number"
 	for bootorder_entry in $(bootorder_entries | sed -n 's/^Boot\([0-9A-F]\{4\}\). sled\(\t.*\)\{0,1\}$/\1/p'); do
 		$MOCK efibootmgr -q -b "$bootorder_entry" -B || exit
@@ -74,15 +74,68 @@ bootorder_find_loader() {
 	return 1
 }
 
-# bootorder_has_loader FOLDER: sets $bootorder_loader. Prefers the vendor's loader to the one for removable media, and
-# shim to the loader that shim starts.
+# bootorder_vendors: prints the names that folders of an ESP have for the installed system, the best first; nothing if
+# no root is mounted.
+bootorder_vendors() {
+	[ -n "${disk_root_device-}" ] || return 0
+	for bootorder_key in ID ID_LIKE; do
+		sledc tree get "$disk_root" /etc/os-release | sed -n "s/^$bootorder_key=//p" | tr -d '"'\' | tr ' ' '\n'
+	done | sed 's/^rhel$/redhat/; s/^ol$/redhat/; s/^opensuse.*/opensuse/; s/^sle.*/sles/'
+}
+
+# bootorder_csv FOLDER ARCH: prints "csv VENDOR LOADER" for each BOOT*.CSV: its first field is what the vendor starts.
+bootorder_csv() {
+	sledc tree files "$1" '/[Ee][Ff][Ii]/*/[Bb][Oo][Oo][Tt]*.[Cc][Ss][Vv]' | grep -i "/boot\($2\)\{0,1\}\.csv\$" |
+		while read -r bootorder_file; do
+			bootorder_folder=${bootorder_file%/*}
+			# UTF-16 of ASCII
+			echo "csv ${bootorder_folder##*/}" "$(sledc tree get "$1" "$bootorder_file" |
+				tr -d '\000\376\377\r' | sed 's/,.*//; q')"
+		done
+}
+
+# bootorder_choose ARCH VENDORS: reads paths of an ESP, and the lines of bootorder_csv before them. Prints the loader:
+# the image's own vendor's, else the only one; of a vendor what its CSV names, else shim, which starts the others. Else
+# the one for removable media. A FAT has names in any case.
+bootorder_choose() {
+	awk -v arch="$1" -v own="$2" '
+		function rank(vendor, name) {
+			if (name == named[vendor]) return 1
+			if (name == "shim.efi" || name == "shim" arch ".efi") return 2
+			if (name == "grub.efi" || name == "grub" arch ".efi") return 3
+			return name == "systemd-boot" arch ".efi" ? 4 : 0
+		}
+		$1 == "csv" { named[tolower($2)] = tolower($3); next }
+		{
+			n = split(tolower($0), part, "/")
+			if (part[3] == "microsoft" && part[n] == "bootmgfw.efi") windows = windows ? windows : $0
+			if (n != 4 || part[3] == "boot") {
+				if (part[4] == "boot" arch ".efi") removable = removable ? removable : $0
+				next
+			}
+			r = rank(part[3], part[4])
+			if (!r || (part[3] in best && best[part[3]] <= r)) next
+			if (!(part[3] in best)) count++
+			best[part[3]] = r
+			path[part[3]] = only = $0
+		}
+		END {
+			n = split(own, vendor, "\n")
+			for (i = 1; i <= n; i++)
+				if (vendor[i] in path) { print path[vendor[i]]; exit }
+			if (count == 1) print only
+			else if (removable && (own || count || !windows)) print removable
+			else if (!count && windows) print windows
+		}'
+}
+
+# bootorder_has_loader FOLDER: sets $bootorder_loader.
 bootorder_has_loader() {
 	case $($MOCK uname -m) in aarch64) bootorder_arch=aa64 ;; *) bootorder_arch=x64 ;; esac
 	bootorder_loader=$({
-		sledc tree files "$1" "/EFI/*/shim$bootorder_arch.efi" "/EFI/*/grub$bootorder_arch.efi" \
-			"/EFI/*/systemd-boot$bootorder_arch.efi" /EFI/Microsoft/Boot/bootmgfw.efi |
-			grep -v -i '^/EFI/BOOT/' || :
-		sledc tree files "$1" '/EFI/[Bb][Oo][Oo][Tt]/*' | grep -i "/boot$bootorder_arch\.efi\$" || :
-	} | head -n 1)
+		bootorder_csv "$1" "$bootorder_arch"
+		sledc tree files "$1" '/[Ee][Ff][Ii]/*/*' \
+			'/[Ee][Ff][Ii]/[Mm][Ii][Cc][Rr][Oo]*/[Bb][Oo][Oo][Tt]/[Bb][Oo][Oo][Tt][Mm][Gg][Ff][Ww].*'
+	} | bootorder_choose "$bootorder_arch" "$(bootorder_vendors)")
 	[ -n "$bootorder_loader" ]
 }
