@@ -101,7 +101,7 @@ def kinds(switch: Switch) -> list[str]:
         ("reset", ON, ON, ["a:reset"]),
         ("bootdev", OFF, OFF, ["a:bootdev disk uefi"]),
         ("boot", OFF, ON, ["a:bootdev disk uefi", "a:on"]),
-        ("boot", ON, ON, ["a:off", "a:bootdev disk uefi", "a:on"]),
+        ("boot", ON, ON, ["a:bootdev disk uefi", "a:off", "a:bootdev disk uefi", "a:on"]),
     ],
 )
 def test_one_control_does_it(action: str, before: str, after: str, done: list[str]) -> None:

@@ -86,9 +86,7 @@ class Switch:
         self._climb(lambda driver: "bootdev", lambda driver: self._ask(driver.bootdev, device, firmware))
 
     def _boot(self, flag: Callable[[], None]) -> None:
-        """Starts it once from a device. Flags of many BMCs live 60 s, or until power goes off: set right before on."""
-        if not any(driver.can("bootdev") for driver in self.drivers):
-            flag()  # fails, while the machine still runs
+        """Starts it once from a device. Flags of many BMCs live 60 s, or until power goes off: set again before on."""
         was = self.power
         if was != OFF and self._down(("off", "cycle", "reset"), flag):
             return
@@ -172,8 +170,8 @@ class Switch:
         mark = driver.mark() if verb != "on" else ""
         if verb in ("on", "cycle"):
             self.terms.window()
+        flag()  # before off too: who refuses the device is left running
         if verb != "off":
-            flag()
             self.terms.before_on(driver.name if verb == "on" else "")  # it is off, as far as a control can tell
         if verb in ("on", "cycle"):
             self._pass_gate(flag)

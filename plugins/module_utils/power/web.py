@@ -120,6 +120,7 @@ class Web:
         self._connection = functools.partial(_Connection, driver.destination(), context if tls else None, pin)
         user, secret = driver.options["username"], driver.secret()
         self._headers = dict[str, str]()
+        self.tag = ""  # ETag of the last answer
         self._digest: urllib.request.OpenerDirector | None = None
         self._kept = Connections(self._connect, idle=IDLE)
         if digest:
@@ -181,11 +182,14 @@ class Web:
 
     def _directly(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
         try:
-            with self._kept.send(method, path, body, headers) as answer:
-                return answer.status, bytes(answer.read(LONGEST))
+            return self._once(method, path, body, headers)
         except ConnectionError:  # a BMC may close a connection at any time; a second reset at once is the same reset
             self.close()
+        return self._once(method, path, body, headers)
+
+    def _once(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
         with self._kept.send(method, path, body, headers) as answer:
+            self.tag = answer.headers.get("ETag") or ""
             return answer.status, bytes(answer.read(LONGEST))
 
     def _unreachable(self, reason: Any) -> NoReturn:
