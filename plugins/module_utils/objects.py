@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from ansible_collections.sled.fleet.plugins.module_utils import imagefile, signing, words
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import given
+from ansible_collections.sled.fleet.plugins.module_utils.ssh_keys import public_keys
 from ansible_collections.sled.fleet.plugins.module_utils.user_data import user_data_hash
 from ansible_collections.sled.fleet.plugins.module_utils.waiting import activity
 
@@ -156,6 +157,8 @@ def compared(client: Client, options: Json, stored: Json | None) -> tuple[Json, 
     node = options["node"]
     have = part(stored, BINDING.fields)
     want = _one_direction(given(options, BINDING.fields))
+    if "authorized_keys" in want:
+        want["authorized_keys"] = public_keys(node, want["authorized_keys"])
     if options["take_over"]:
         want.setdefault("owner", "")
     if stored is None and "image" not in want:

@@ -66,6 +66,7 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, run
+from ansible_collections.sled.fleet.plugins.module_utils.ssh_keys import public_keys
 
 SPEC = {
     **API,
@@ -88,13 +89,10 @@ def ensure_rescue(client: Client, options: Json, check: bool) -> Json:
         if have and not check:
             client.delete_rescue(name)
         return {"changed": bool(have), "rescue": {}}
-    changed = have.get("authorized_keys") != options["authorized_keys"]
+    keys = public_keys(name, options["authorized_keys"])
+    changed = have.get("authorized_keys") != keys
     if changed:
-        have = (
-            {"authorized_keys": options["authorized_keys"]}
-            if check
-            else client.put_rescue(name, options["authorized_keys"])["rescue"]
-        )
+        have = {"authorized_keys": keys} if check else client.put_rescue(name, keys)["rescue"]
     if options["wait"] and not check:
         have = entered(client, name, options["wait"])
     return {"changed": changed, "rescue": have}

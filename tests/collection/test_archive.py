@@ -174,7 +174,7 @@ def bind(installed: Installed, sledd: Sledd, folder: Path, *extra: str) -> dict[
     """Binds a node which sets every attribute as reimage.yml does; returns what sledd was sent last."""
     (folder / "token").write_text(TOKEN)
     (folder / "bind.yml").write_text(BIND)
-    settings = {"sled_server": sledd.url, "sled_token_file": str(folder / "token"), "sled_authorized_keys": ["key"]}
+    settings = {"sled_server": sledd.url, "sled_token_file": str(folder / "token"), "sled_authorized_keys": [KEY]}
     nodes = {"nodes": {"hosts": {"n1": {f"node_{name}": value for name, value in ATTRIBUTES.items()}}}}
     inventory = {"all": {"vars": settings | LOCAL, "hosts": {"localhost": {}}, "children": nodes}}
     (folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
@@ -184,6 +184,7 @@ def bind(installed: Installed, sledd: Sledd, folder: Path, *extra: str) -> dict[
     return {name: value for name, value in sent.items() if name not in ("if_revision", "reimage", "keep_user_data")}
 
 
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 ATTRIBUTES: dict[str, Any] = {
     "image": "v1",
     "binding_disk": "serial:X",
@@ -193,7 +194,7 @@ ATTRIBUTES: dict[str, Any] = {
     "allow_unsigned": True,
     "boot": "reboot",
     "hostname": "h1",
-    "authorized_keys": ["own"],
+    "authorized_keys": [KEY],
     "user_data": "#cloud-config",
     "kernel_arguments": "quiet",
     "owner": "ansible:lab",

@@ -12,7 +12,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError,
 from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
-SITE: Json = {"node_image": "v1", "sled_authorized_keys": ["key"]}
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+SITE: Json = {"node_image": "v1", "sled_authorized_keys": [KEY]}
 TERMS: Json = {"empty": False, "reimage": False, "above": {}}
 
 
@@ -21,14 +22,14 @@ def of(stored: Json | None = None, **variables: Any) -> Json:
 
 
 def test_the_inventory_and_the_command_line() -> None:
-    assert of() == {"image": "v1", "authorized_keys": ["key"]}
+    assert of() == {"image": "v1", "authorized_keys": [KEY]}
     found = of(node_mode="delta", mode="full", node_binding_disk="serial:A", disk="sda", allow_unsigned="true")
     assert found == {
         "image": "v1",
         "disk": "serial:A",
         "mode": "full",
         "allow_unsigned": True,
-        "authorized_keys": ["key"],
+        "authorized_keys": [KEY],
     }, "disk is not for the command line, as inventories may use that name"
     assert of(image="v2", node_authorized_keys=[])["authorized_keys"] == [], "empty is a value"
 
@@ -59,9 +60,9 @@ def test_a_type_that_cannot_be_meant() -> None:
 
 
 def test_types_of_variables_that_are_templates() -> None:
-    found = of(node_image=12, sled_authorized_keys="key", allow_unsigned=True)
-    assert found == {"image": "12", "authorized_keys": ["key"], "allow_unsigned": True}
-    assert of(sled_authorized_keys=["key", 5])["authorized_keys"] == ["key", "5"]
+    found = of(node_image=12, sled_authorized_keys=KEY, allow_unsigned=True)
+    assert found == {"image": "12", "authorized_keys": [KEY], "allow_unsigned": True}
+    assert of(sled_authorized_keys=[KEY, 5])["authorized_keys"] == [KEY, "5"]
 
 
 def test_empty_disks() -> None:
@@ -83,7 +84,7 @@ def test_only_what_differs_is_written(sledd: Sledd, client: Client) -> None:
         sledd.objects["bindings"][f"n{number}"] = {
             **bound,
             "image": "v1",
-            "authorized_keys": ["key"],
+            "authorized_keys": [KEY],
             "satisfied": True,
         }
     sledd.objects["bindings"]["n2"]["image"] = "v0"
@@ -107,7 +108,7 @@ def test_a_rollout_raises_each_generation_once(sledd: Sledd, client: Client) -> 
         stored = {"node": f"n{number}", "mac": f"52:54:00:77:00:{number:02x}", "image": "v1", "satisfied": True}
         sledd.objects["bindings"][f"n{number}"] = {
             **stored,
-            "authorized_keys": ["key"],
+            "authorized_keys": [KEY],
             "generation": 4 + number,
             "revision": number,
         }

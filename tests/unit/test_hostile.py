@@ -111,16 +111,19 @@ def test_playbook_evaluates_nothing(sledd: Sledd, tmp_path: Path) -> None:
     assert not commands_run(tmp_path)
 
 
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+
+
 @pytest.mark.parametrize("book", ["status", "admit", "rescue"])
 def test_playbooks_of_the_collection_evaluate_nothing(book: str, sledd: Sledd, tmp_path: Path) -> None:
     values = rack(sledd, tmp_path, vectors_per_node=5)
     for node in sledd.objects["nodes"].values():
         sledd.admissions[node["mac"]] = claims(node, values[node["name"]])
-        node["rescue"] |= {"authorized_keys": ["a key"], "entered": "2026-11-21T23:00:00Z", "reason": ""}
+        node["rescue"] |= {"authorized_keys": [KEY], "entered": "2026-11-21T23:00:00Z", "reason": ""}
     site = (tmp_path / "site.sledd.yml").read_text() + "  nodes: true\n"
     (tmp_path / "site.sledd.yml").write_text(site.replace("compose:", "compose:\n  node_mac: sled_mac"))
     extra = {"sled_server": sledd.url, "sled_token_file": str(tmp_path / "token"), "sled_ca_file": None,
-             "sled_authorized_keys": ["a key"], "ansible_connection": "local",
+             "sled_authorized_keys": [KEY], "ansible_connection": "local",
              "ansible_python_interpreter": "{{ ansible_playbook_python }}"}  # fmt: skip
     ran = ansible("playbook", tmp_path, "-i", "site.sledd.yml", "-e", json.dumps(extra), f"sled.fleet.{book}")
     assert ran.returncode == 0, "\n".join(re.findall("^fatal.*", ran.stdout, re.MULTILINE)[:2]) + ran.stderr

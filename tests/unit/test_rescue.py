@@ -9,7 +9,7 @@ from ansible_collections.sled.fleet.plugins.modules import rescue
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
 Run = Callable[..., Json]
-KEYS = ["ssh-ed25519 AAAA me"]
+KEYS = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl me"]
 PATH = "/v1/nodes/n1/rescue"
 STARTED: Json = {"authorized_keys": KEYS, "started": "2026-11-21T23:00:00Z"}
 ENTERED: Json = {**STARTED, "entered": "2026-11-21T23:01:00Z", "address": "10.77.0.50"}

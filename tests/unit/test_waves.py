@@ -16,7 +16,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings impo
 from ansible_collections.sled.fleet.plugins.module_utils.waves import carry_out
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
-SITE: Json = {"node_image": "v1", "sled_authorized_keys": ["key"], "supervise_entry_methods": ["idle"]}
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+SITE: Json = {"node_image": "v1", "sled_authorized_keys": [KEY], "supervise_entry_methods": ["idle"]}
 OPTIONS: Json = {
     "rollout": "reimage-1",
     "waves": [["n1"], ["n2", "n3"]],
