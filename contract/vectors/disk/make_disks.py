@@ -15,7 +15,7 @@ from pathlib import Path
 
 import zstandard
 from disk import GRANULE, HEAD, KIB, MIB, UUID, Disk, put_swap, swap
-from odd_tables import odd_tables, other_tables
+from odd_tables import odd_tables, other_tables, other_types
 from tables import Entry, ebr, gpt, mbr
 
 HERE = Path(__file__).parent
@@ -300,8 +300,8 @@ def main() -> None:
     """Writes every disk and the manifest."""
     disks = {
         **loader_outside(), "isohybrid": isohybrid(), "hybrid_mbr": hybrid(), **ldm(), **extended(), **sector_4096(),
-        **swaps(), **stale(), **behind_filesystem(), **other_tables(), **odd_tables(), **second_table(),
-        **stale_fat(), **differing_tables(),
+        **swaps(), **stale(), **behind_filesystem(), **other_tables(), **other_types(), **odd_tables(),
+        **second_table(), **stale_fat(), **differing_tables(),
     }  # fmt: skip
     for old in HERE.glob("*.zst"):
         old.unlink()

@@ -74,6 +74,37 @@ def odd_tables_of_disk(page: bytes, large: bytes) -> dict[str, Disk]:
     return found
 
 
+def acorn() -> bytes:
+    """The boot block of a disk of 2 MiB with sectors of 512 bytes."""
+    block = bytearray(512)
+    block[0x1C0] = 9
+    struct.pack_into("<I", block, 0x1C0 + 16, 2 * MIB)
+    check = 0
+    for byte in reversed(block[:511]):
+        check = (check & 0xFF) + (check >> 8) + byte
+    block[511] = check & 0xFF
+    return bytes(block)
+
+
+def other_types() -> dict[str, Disk]:
+    """What looks like a swap, in a partition whose type is that of something else: it is older."""
+    found = {}
+    for name, kind in (
+        ("raid", "A19D880F-05FC-4D3B-A006-743F0F84911E"),
+        ("crypt", "7FFEC5C9-2D00-49B7-8941-3EA10A5586B7"),
+    ):
+        disk = Disk(4)
+        gpt(disk.data, [(2048, 4095, kind)])
+        put_swap(disk, MIB, MIB)
+        disk.fill(MIB + 128 * KIB, 2 * MIB)
+        found[f"type_of_{name}"] = disk.keep(HEAD, (MIB, 2 * MIB), (4 * MIB - 33 * 512, 4 * MIB))
+    lvm = Disk(4)
+    mbr(lvm.data, [(0, 0x8E, 2048, 2048)])
+    put_swap(lvm, MIB, MIB)
+    lvm.fill(MIB + 128 * KIB, 2 * MIB)
+    return found | {"type_of_lvm": lvm.keep(HEAD, (MIB, 2 * MIB))}
+
+
 def other_tables() -> dict[str, Disk]:
     """Tables of other kinds in front of what looks like a swap over the whole disk: all of it is kept."""
     sun = bytearray(512)
@@ -90,11 +121,12 @@ def other_tables() -> dict[str, Disk]:
     mac = bytearray(1024)
     struct.pack_into(">2sHI", mac, 0, b"ER", 512, 4096)
     struct.pack_into(">2sHIII32s32s", mac, 512, b"PM", 0, 1, 1, 63, b"Apple", b"Apple_partition_map")
+    amiga = b"RDSK".ljust(512, b"\0")
     found = {}
-    for name, table in (("sun", sun), ("mac", mac)):
+    for name, at, table in (("sun", 0, sun), ("mac", 0, mac), ("amiga", 2048, amiga), ("acorn", 3072, acorn())):
         disk = Disk(2)
         put_swap(disk, 0, 2 * MIB)
-        disk.put(0, bytes(table))
+        disk.put(at, bytes(table))
         disk.used = set()
         found[f"table_of_{name}"] = disk.keep((0, 2 * MIB))
     return found

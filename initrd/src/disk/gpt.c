@@ -105,6 +105,10 @@ bool gpt_partition(const struct gpt *gpt, const uint8_t *entries, uint32_t i, ui
 	return is_used(entry);
 }
 
+enum partition_type gpt_type(const struct gpt *gpt, const uint8_t *entries, uint32_t i) {
+	return partition_type_gpt(entries + (size_t)i * gpt->entry_bytes + TYPE);
+}
+
 bool gpt_is_dynamic(const struct gpt *gpt, const uint8_t *entries, uint32_t i) {
 	static const char data[] = "\xa0\x60\x9b\xaf\x31\x14\x62\x4f\xbc\x68\x33\x11\x71\x4a\x69\xad";
 	static const char metadata[] = "\xaa\xc8\x08\x58\x8f\x7e\xe0\x42\x85\xd2\xe1\xe9\x04\x34\xcf\xb3";

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "disk/partition_type.h"
+
 #define GPT_ENTRIES_MAX 1024u // entries of a table that is accepted
 #define GPT_ENTRIES_BYTES_MAX (256u * 1024)
 #define GPT_HEADER_BYTES 92u
@@ -39,6 +41,8 @@ int gpt_check_entries(const struct gpt *gpt, const uint8_t *entries);
 
 // Sets the first and last LBA of entry `i`. Returns false if it is unused.
 bool gpt_partition(const struct gpt *gpt, const uint8_t *entries, uint32_t i, uint64_t *ret_start, uint64_t *ret_end);
+
+enum partition_type gpt_type(const struct gpt *gpt, const uint8_t *entries, uint32_t i);
 
 // Returns whether entry `i` belongs to Windows' Logical Disk Manager.
 bool gpt_is_dynamic(const struct gpt *gpt, const uint8_t *entries, uint32_t i);

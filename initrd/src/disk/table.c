@@ -21,7 +21,8 @@ struct reading {
 	struct gpt gpt;
 };
 
-static int add_partition(struct reading *r, uint64_t start, uint64_t count, struct fault *fault) {
+static int add_partition(struct reading *r, uint64_t start, uint64_t count, enum partition_type type,
+			 struct fault *fault) {
 	struct table *table = r->table;
 
 	if (table->partition_count == PARTITIONS_MAX)
@@ -33,6 +34,9 @@ static int add_partition(struct reading *r, uint64_t start, uint64_t count, stru
 			"%s: a partition reaches to sector %llu, the disk has %llu of %u bytes: it was cut off",
 			r->reader->name, (unsigned long long)(start + count), (unsigned long long)r->sectors,
 			table->sector);
+	if (type != PARTITION_ANY)
+		extents_add(type == PARTITION_SWAP ? &table->swaps : &table->others, start * table->sector,
+			    (start + count) * table->sector);
 	table->partitions[table->partition_count++] = (struct partition){start * table->sector, count * table->sector};
 	return 0;
 }
@@ -84,7 +88,7 @@ static int read_chain(struct reading *r, const struct mbr_entry *extended, struc
 			return 1;
 		add_structure(r, at, r->table->sector);
 		if (mbr_entry(sector, 0, &entry))
-			error = add_partition(r, at + entry.start, entry.count, fault);
+			error = add_partition(r, at + entry.start, entry.count, partition_type_mbr(entry.type), fault);
 		if (error < 0 || !mbr_entry(sector, 1, &entry) || !mbr_is_extended(entry.type))
 			return error;
 		at = (uint64_t)extended->start + entry.start;
@@ -117,7 +121,7 @@ static int read_mbr(struct reading *r, struct fault *fault) {
 		else if (mbr_is_extended(entry.type))
 			error = read_extended(r, &entry, fault);
 		else
-			error = add_partition(r, entry.start, entry.count, fault);
+			error = add_partition(r, entry.start, entry.count, partition_type_mbr(entry.type), fault);
 	}
 	return error;
 }
@@ -149,7 +153,7 @@ static int add_gpt_partitions(struct reading *r, struct fault *fault) {
 		if (gpt_is_dynamic(&r->gpt, r->entries, i))
 			add_opaque(r, start, end - start + 1);
 		else
-			error = add_partition(r, start, end - start + 1, fault);
+			error = add_partition(r, start, end - start + 1, gpt_type(&r->gpt, r->entries, i), fault);
 	}
 	return error;
 }
@@ -247,7 +251,7 @@ static int read_by_kind(struct reading *r, uint32_t sector, struct fault *fault)
 	case MBR_NONE: break;
 	}
 	r->table->kind = TABLE_NONE;
-	return add_partition(r, 0, r->sectors, fault);
+	return add_partition(r, 0, r->sectors, PARTITION_ANY, fault);
 }
 
 static int by_start(const void *a, const void *b) {
@@ -287,7 +291,7 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 	qsort(ret->partitions, ret->partition_count, sizeof(ret->partitions[0]), by_start);
 	add_head(ret, reader->bytes);
 	extents_settle(&ret->structures);
-	if (ret->structures.failed || ret->opaque.failed)
+	if (ret->structures.failed || ret->opaque.failed || ret->swaps.failed || ret->others.failed)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 	return 0;
 }
@@ -295,4 +299,20 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 void table_free(struct table *table) {
 	extents_free(&table->structures);
 	extents_free(&table->opaque);
+	extents_free(&table->swaps);
+	extents_free(&table->others);
+}
+
+static bool has(const struct extents *extents, const struct partition *partition) {
+	for (size_t i = 0; i < extents->count; i++)
+		if (extents->items[i].start == partition->start &&
+		    extents->items[i].end == partition->start + partition->bytes)
+			return true;
+	return false;
+}
+
+enum partition_type table_type(const struct table *table, const struct partition *partition) {
+	if (has(&table->others, partition))
+		return PARTITION_OTHER;
+	return has(&table->swaps, partition) ? PARTITION_SWAP : PARTITION_ANY;
 }

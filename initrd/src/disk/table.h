@@ -4,6 +4,7 @@
 
 #include "base/extents.h"
 #include "disk/disk.h"
+#include "disk/partition_type.h"
 #include "disk/reader.h"
 
 enum table_kind { TABLE_NONE, TABLE_MBR, TABLE_GPT };
@@ -17,10 +18,13 @@ struct table {
 	// Areas that the table announces in a way that does not tell what is in them: odd extended partitions, entries
 	// without a type, Windows' dynamic disks, what only the MBR beside a GPT knows. Not among the partitions.
 	struct extents opaque;
-	const char *warning; // a warning for the operator, or NULL
+	struct extents swaps, others; // not settled: partitions whose type is not that of a filesystem
+	const char *warning;	      // a warning for the operator, or NULL
 };
 
 // `sector` 0: the size with which a GPT is found, else 512. Returns an error of code 3 for an impossible table. Free
 // `ret` after a failure too.
 int table_read(const struct reader *reader, uint32_t sector, struct table *ret, struct fault *fault);
 void table_free(struct table *table);
+
+enum partition_type table_type(const struct table *table, const struct partition *partition);

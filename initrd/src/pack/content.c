@@ -69,12 +69,20 @@ static int check_state(const struct reader *reader, const struct partition *part
 	return r;
 }
 
-int content_read(const struct reader *reader, const struct partition *partition, struct content *ret,
-		 struct fault *fault) {
+// The table is newer than what was left there by a content before.
+static bool contradicts(enum partition_type type, enum content_kind kind) {
+	return (type == PARTITION_OTHER && kind != CONTENT_ALL) ||
+	       (type == PARTITION_SWAP && kind == CONTENT_FILESYSTEM);
+}
+
+int content_read(const struct reader *reader, const struct partition *partition, enum partition_type type,
+		 struct content *ret, struct fault *fault) {
 	struct probe found;
 	int r = read_signatures(reader, partition, &found, fault);
 
 	*ret = (struct content){0};
+	if (r == 0 && !found.doubt && contradicts(type, found.kind))
+		found.doubt = "its type in the partition table is that of something else";
 	if (r == 0 && !found.doubt)
 		r = confirm(reader, partition, &found, ret, fault);
 	if (r == 0 && !found.doubt && !ret->doubt[0])

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "disk/disk.h"
+#include "disk/partition_type.h"
 #include "disk/reader.h"
 #include "pack/probe.h"
 
@@ -17,5 +18,5 @@ struct content {
 };
 
 // Returns an error of code 3 if it must be repaired or unmounted before it can be packed.
-int content_read(const struct reader *reader, const struct partition *partition, struct content *ret,
-		 struct fault *fault);
+int content_read(const struct reader *reader, const struct partition *partition, enum partition_type type,
+		 struct content *ret, struct fault *fault);

@@ -243,6 +243,32 @@ static bool is_mbr(const struct head *h) {
 	return is_used;
 }
 
+// The boot block of Acorn: a description of the disk with a checksum.
+static bool is_acorn(const struct head *h) {
+	const size_t at = 0xc00, record = at + 0x1c0;
+	unsigned sum = 0;
+
+	if (byte(h, record) < 8 || byte(h, record) > 10 || le32(h, record + 16) == 0)
+		return false;
+	for (size_t i = at + 511; i-- > at;)
+		sum = (sum & 0xff) + (sum >> 8) + byte(h, i);
+	return (sum & 0xff) == byte(h, at + 511);
+}
+
+// Tables that Linux reads and libblkid does not: Amiga, IBM's DASD (in EBCDIC), OSF/1, Motorola, Karma, Acorn.
+static bool is_other_table(const struct head *h) {
+	for (size_t at = 0; at < 16 * 512; at += 512)
+		if (has(h, at, "RDSK", 4))
+			return true;
+	for (size_t block = 512; block <= 8192; block *= 2)
+		for (size_t at = block; at <= block + 4; at += 4)
+			if (has(h, at, "\xe5\xd6\xd3\xf1", 4) || has(h, at, "\xd3\xd5\xe7\xf1", 4) ||
+			    has(h, at, "\xc3\xd4\xe2\xf1", 4))
+				return true;
+	return has(h, 64, "\x57\x45\x56\x82", 4) || has(h, 248, "MOTOROLA", 8) || has(h, 510, "\x56\xab", 2) ||
+	       is_acorn(h);
+}
+
 void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t tail_size, struct probe *ret) {
 	const struct head h = {head, head_size};
 	unsigned found = 0;
@@ -264,5 +290,7 @@ void probe(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t ta
 		*ret = (struct probe){.name = "data", .doubt = "there is a partition table in it (dos)"};
 	if (ret->kind != CONTENT_ALL && (has(&h, 512, "EFI PART", 8) || has(&h, 4096, "EFI PART", 8)))
 		*ret = (struct probe){.name = "data", .doubt = "there is a partition table in it (gpt)"};
+	if (ret->kind != CONTENT_ALL && is_other_table(&h))
+		*ret = (struct probe){.name = "data", .doubt = "there is a partition table of another system in it"};
 	ret->is_known = found > 0;
 }

@@ -132,10 +132,11 @@ static int check_known(const struct work *work, const struct partition *partitio
 			 work->reader->name);
 }
 
-static int add_partition(const struct work *work, const struct partition *partition, struct fault *fault) {
+static int add_partition(const struct work *work, const struct partition *partition, enum partition_type type,
+			 struct fault *fault) {
 	struct index_partition *entry = &work->map->partitions[work->map->partition_count];
 	struct content content;
-	int r = content_read(work->reader, partition, &content, fault);
+	int r = content_read(work->reader, partition, type, &content, fault);
 
 	if (r == 0)
 		r = check_known(work, partition, &content, fault);
@@ -195,7 +196,7 @@ int usedmap_read(const struct reader *reader, const struct usedmap_order *order,
 	ret->sector = table.sector;
 	add_extents(&ret->kept, &table.structures);
 	for (size_t i = 0; r == 0 && i < table.partition_count; i++)
-		r = add_partition(&work, &table.partitions[i], fault);
+		r = add_partition(&work, &table.partitions[i], table_type(&table, &table.partitions[i]), fault);
 	if (r == 0)
 		r = add_outside(&work, &table, fault);
 	if (ret->dropped)

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		check_name(signatures.name, strlen(signatures.name));
 		check_name(signatures.table, strlen(signatures.table));
 	}
-	if (content_read(&reader, &partition, &content, &fault) == 0)
+	if (content_read(&reader, &partition, PARTITION_ANY, &content, &fault) == 0)
 		check_name(content.name, strlen(content.name));
 	return 0;
 }

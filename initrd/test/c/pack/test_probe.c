@@ -241,10 +241,33 @@ static void test_import(void) {
 	   "partclone, raw");
 }
 
+// In front of what is recognised: it is older.
+static void test_other_tables(void) {
+	static const struct {
+		size_t at;
+		const char *magic, *name;
+	} all[] = {
+		{15 * 512, "RDSK", "Amiga"},
+		{512, "\xe5\xd6\xd3\xf1", "IBM"},
+		{8192 + 4, "\xe5\xd6\xd3\xf1", "DASD"},
+		{64, "\x57\x45\x56\x82", "OSF/1"},
+		{248, "MOTOROLA", "Motorola"},
+		{510, "\x56\xab", "Karma"},
+	};
+
+	for (size_t i = 0; i < ELEMENTS(all); i++) {
+		put_ext(4, 0x42, 3, 1);
+		memcpy(head + all[i].at, all[i].magic, strlen(all[i].magic));
+		same(look(PROBE_HEAD), "data", all[i].name);
+		ok(found.doubt && found.is_known, "is in doubt");
+	}
+}
+
 int main(void) {
 	head = malloc(PROBE_HEAD);
 	tail = malloc(PROBE_TAIL);
 	test_ext();
+	test_other_tables();
 	test_btrfs();
 	test_fat();
 	test_others();
