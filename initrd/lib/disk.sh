@@ -5,7 +5,7 @@
 # Where its root is mounted, and a separate /boot ($disk_boot is empty without one). Whoever made the image made its
 # links, so only `sledc tree` reads and writes below, and `sledc bootentry` finds kernels.
 disk_root=$ROOT/run/sled/root disk_separate=$ROOT/run/sled/boot disk_boot='' disk_boot_device='' disk_root_device=''
-disk_mounted='' disk_esp='' disk_system=$ROOT/run/sled/system
+disk_mounted='' disk_esp='' disk_system=$ROOT/run/sled/system disk_another=$ROOT/run/sled/another
 disk_safe=nosuid,nodev,noexec
 
 # disk_of_step VERB OPERAND...: prints the disk that the step names.
@@ -90,26 +90,84 @@ disk_has_kernel() {
 	[ -n "$(sledc tree files "$1" "$2/vmlinu*" "$2/loader/entries/*.conf" "$2/grub/grub.cfg" "$2/grub2/grub.cfg")" ]
 }
 
-# disk_find_root DEVICE...: mounts the first that has a system at $disk_root; sets $disk_root_device. Returns 1 if none
-# has; then $disk_unreadable also has those that cannot be read, one of which may be the root.
+# disk_find_root DEVICE...: mounts the system that is on one of them at $disk_root; sets $disk_root_device. Returns 1 if
+# none has one; then $disk_unreadable also has those that cannot be read, one of which may be the root. Of several systems
+# it is the one whose own boot loader starts it; returns 3, with the reason, if that is not one.
 disk_find_root() {
-	for disk_root_device; do
-		disk_attach "$disk_root_device" "$disk_root" disk_is_root && return 0
-		[ $? != 2 ] || disk_unreadable="$disk_unreadable $disk_root_device"
+	disk_systems='' disk_root_device=''
+	for disk_candidate; do
+		disk_folder=$disk_root
+		[ -z "$disk_systems" ] || disk_folder=$disk_another
+		if disk_attach "$disk_candidate" "$disk_folder" disk_is_root; then
+			disk_systems="$disk_systems $disk_candidate"
+			[ "$disk_folder" = "$disk_root" ] || disk_detach "$disk_another"
+		elif [ $? = 2 ]; then
+			disk_unreadable="$disk_unreadable $disk_candidate"
+		fi
 	done
+	disk_root_device=${disk_systems# }
+	case $disk_root_device in
+	'') return 1 ;;
+	*' '*)
+		disk_detach "$disk_root"
+		disk_choose_root || return
+		disk_attach "$disk_root_device" "$disk_root" disk_is_root
+		;;
+	esac
+}
+
+# Sets $disk_root_device to the one of $disk_systems that the boot loader of its own /boot starts.
+disk_choose_root() {
+	disk_own=
+	for disk_root_device in $disk_systems; do
+		disk_attach "$disk_root_device" "$disk_root" disk_is_root || continue
+		if disk_starts_itself; then disk_own="$disk_own $disk_root_device"; fi
+		disk_detach "$disk_root"
+	done
+	disk_root_device=${disk_own# }
+	case $disk_root_device in
+	*' '*) disk_why="each has a boot loader that starts it" ;;
+	'') disk_why="no boot loader is known to start one of them${disk_entry:+: $disk_entry}" ;;
+	*) return 0 ;;
+	esac
 	disk_root_device=
-	return 1
+	echo "several systems, on$disk_systems, and $disk_why: it cannot be known which one this is about" >&2
+	return 3
+}
+
+# Whether the boot loader of the system that is mounted starts this system.
+disk_starts_itself() {
+	disk_mount_boot "$disk_all"
+	disk_entry=$(sledc bootentry "root=$disk_root" ${disk_boot:+"boot=$disk_boot"} 2>&1) && disk_code=0 || disk_code=$?
+	[ -z "$disk_boot" ] || disk_detach "$disk_boot"
+	disk_boot=
+	[ "$disk_code" = 0 ] || return 1
+	set -f
+	disk_spec=$(words_value arguments bootentry $disk_entry | tr ' ' '\n' | sed -n 's/^root=//p' | tail -n 1)
+	set +f
+	disk_entry="root=$disk_spec"
+	case $disk_spec in
+	UUID=*) [ -n "$(sledc filesystem "device=$disk_root_device" "uuid=${disk_spec#*=}")" ] ;;
+	LABEL=*) [ -n "$(sledc filesystem "device=$disk_root_device" "label=${disk_spec#*=}")" ] ;;
+	*) [ "$disk_spec" = "$disk_root_device" ] ;;
+	esac
 }
 
 # disk_mount_root DISK: the same of its partitions, then of its logical volumes. Returns the exit code of the step,
 # after the reason, if there is none: 3 if nothing has a system, 1 if something cannot be read.
 disk_mount_root() {
 	mkdir -p "$disk_root"
-	disk_unreadable='' disk_code=0
+	disk_unreadable='' disk_found=0 disk_all=$1
 	# shellcheck disable=SC2046 # devices
-	disk_find_root $(disk_partitions "$1") && return 0
+	disk_find_root $(disk_partitions "$1") || disk_found=$?
+	[ "$disk_found" = 1 ] || return "$disk_found"
+	disk_code=0
 	lvm_open "$1" || disk_code=$?
-	if [ "$disk_code" = 0 ]; then disk_find_root $lvm_volumes && return 0; fi
+	if [ "$disk_code" = 0 ]; then
+		disk_found=0
+		disk_find_root $lvm_volumes || disk_found=$?
+		[ "$disk_found" = 1 ] || return "$disk_found"
+	fi
 	if [ -n "$disk_unreadable" ]; then
 		echo "no system was found on $1, where these are not readable:$disk_unreadable" >&2
 		return 1

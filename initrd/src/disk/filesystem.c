@@ -40,8 +40,14 @@ static int open_device(const char *path, struct fault *fault) {
 	return r < 0 ? r : steal_fd(&fd);
 }
 
+static bool has_value(blkid_probe probe, const char *key, const char *wanted) {
+	const char *value = NULL;
+	return !wanted || (blkid_probe_lookup_value(probe, key, &value, NULL) == 0 && !strcmp(value, wanted));
+}
+
 // Returns 0 as long as there may be one more signature, 1 after the last, or a negative errno.
-static int add_next(blkid_probe probe, const char *path, struct text *ret, struct fault *fault) {
+static int add_next(blkid_probe probe, const char *path, const struct filesystem_name *name, struct text *ret,
+		    struct fault *fault) {
 	const char *type = "", *usage = "";
 	int r = blkid_do_probe(probe);
 
@@ -51,12 +57,13 @@ static int add_next(blkid_probe probe, const char *path, struct text *ret, struc
 		return 1;
 	(void)blkid_probe_lookup_value(probe, "TYPE", &type, NULL);
 	(void)blkid_probe_lookup_value(probe, "USAGE", &usage, NULL);
-	if (!strcmp(usage, "filesystem"))
+	if (!strcmp(usage, "filesystem") && has_value(probe, "UUID", name->uuid) &&
+	    has_value(probe, "LABEL", name->label))
 		text_addf(ret, "%s\n", type);
 	return 0;
 }
 
-int filesystem_read(const char *path, struct text *ret, struct fault *fault) {
+int filesystem_read(const char *path, const struct filesystem_name *name, struct text *ret, struct fault *fault) {
 	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
 	cleanup_close int fd = open_device(path, fault);
 	int r = 0;
@@ -66,9 +73,10 @@ int filesystem_read(const char *path, struct text *ret, struct fault *fault) {
 	if (!probe || blkid_probe_set_device(probe, fd, 0, 0) != 0)
 		return fault_errno(fault, CODE_FAILED, probe ? EIO : ENOMEM, "%s: signatures", path);
 	blkid_probe_enable_superblocks(probe, 1);
-	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE);
+	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE | BLKID_SUBLKS_UUID |
+							 BLKID_SUBLKS_LABEL);
 	for (unsigned i = 0; r == 0 && i < SIGNATURES_MAX; i++)
-		r = add_next(probe, path, ret, fault);
+		r = add_next(probe, path, name, ret, fault);
 	if (r >= 0 && ret->failed)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s: signatures", path);
 	return r < 0 ? r : 0;

@@ -30,8 +30,8 @@ def put(file: Path, offset: int, data: bytes) -> None:
         opened.write(data)
 
 
-def ask(file: Path | str) -> subprocess.CompletedProcess[str]:
-    words = [SLEDC, "filesystem", f"device={file}"]
+def ask(file: Path | str, *names: str) -> subprocess.CompletedProcess[str]:
+    words = [SLEDC, "filesystem", f"device={file}", *names]
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -55,6 +55,17 @@ def make(name: str, *options: str) -> Path:
 def test_ext() -> None:
     assert types(make("ext4", "-t", "ext4")) == ["ext4"]
     assert types(make("ext3", "-t", "ext3")) == ["ext3"]
+
+
+def test_names() -> None:
+    """Only the filesystem that has the name."""
+    uuid = "11111111-2222-4333-8444-555555555555"
+    file = make("named", "-t", "ext4", "-U", uuid, "-L", "system")
+    for words in ([f"uuid={uuid}"], ["label=system"], [f"uuid={uuid}", "label=system"]):
+        assert ask(file, *words).stdout == "ext4\n", words
+    for words in (["uuid=1"], ["label=System"], [f"uuid={uuid}", "label="]):
+        done = ask(file, *words)
+        assert done.returncode == 0 and not done.stdout, (words, done)
 
 
 def test_several() -> None:
