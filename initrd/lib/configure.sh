@@ -14,7 +14,9 @@ step_configure() {
 	configure_hostname=$(words_value hostname "$@")
 	[ -z "$configure_hostname" ] || identity_name
 	identity_machine_id
+	sshd_read
 	identity_host_keys
+	identity_state
 	layout_mount
 	grow_filesystems
 	seed_get
@@ -49,6 +51,25 @@ configure_has() {
 	[ -n "$configure_found" ]
 }
 
+# configure_says PATTERN FILE...: whether a line of one of them matches.
+configure_says() (
+	configure_pattern=$1
+	shift
+	sledc tree files "$disk_root" "$@" | {
+		while IFS= read -r configure_file; do sledc tree get "$disk_root" "$configure_file"; done
+	} | grep -q -e "$configure_pattern"
+)
+
+# configure_argument WORD: whether the image starts its kernel with it.
+configure_argument() {
+	configure_says "^[^#]*\\(^\\|[\" ']\\)$1\\([\" ']\\|\$\\)" /etc/default/grub '/etc/default/grub.d/*.cfg' \
+		/etc/kernel/cmdline '/boot/loader/entries/*.conf'
+}
+
 configure_has_systemd() { configure_has /usr/lib/systemd/systemd /lib/systemd/systemd; }
 
-configure_has_cloud_init() { configure_has /usr/bin/cloud-init; }
+# One that is switched off counts as none.
+configure_has_cloud_init() {
+	configure_has /usr/bin/cloud-init && ! configure_has /etc/cloud/cloud-init.disabled &&
+		! configure_argument cloud-init=disabled
+}

@@ -149,9 +149,10 @@ plan_follow() {
 	done
 }
 
-# plan_detail TEXT: adds it to the log and to the events of the node, in steps that redirect their standard output to
-# the log.
+# plan_detail TEXT: adds it to the log, and to what the events of the node have of this step, in steps that redirect
+# their standard output to the log.
 plan_detail() {
 	echo "$1"
-	echo "detail $1" >&3
+	plan_details=${plan_details:+$plan_details; }$1
+	echo "detail $plan_details" >&3
 }

@@ -17,36 +17,58 @@ seed_unpack() {
 	tar -x -O -f "$seed_folder/seed.tar" "$1" >"$seed_folder/$1"
 }
 
-# seed_authorize HOME UID:GID: adds the keys that are missing.
+# seed_authorize USER HOME UID GID: adds the keys that are missing, where the SSH server looks for them.
 seed_authorize() {
 	[ -s "$seed_folder/authorized_keys" ] || return 0
-	seed_keys=$1/.ssh/authorized_keys
+	seed_keys=$(sshd_keys_file "$2" "$1" "$3")
+	seed_refused=$(sshd_refuses "$1")
+	if [ -z "$seed_keys" ]; then seed_refused='AuthorizedKeysFile none'; fi
+	[ -z "$seed_refused" ] || plan_detail "keys of $1: sshd of the image does not take them ($seed_refused)"
+	case $seed_keys in
+	'') return ;;
+	"$2"/*) seed_owner=$3:$4 seed_modes='0700 0600' ;;
+	*) seed_owner=0:0 seed_modes='0755 0644' ;; # sshd reads it as the user
+	esac
 	seed_known=$(sledc tree get "$disk_root" "$seed_keys")
-	sledc tree folder "$disk_root" "$1/.ssh" 0700 "$2"
+	sledc tree folder "$disk_root" "${seed_keys%/*}" "${seed_modes% *}" "$seed_owner"
 	{ printf '%s\n' "$seed_known"; cat "$seed_folder/authorized_keys"; } | awk 'NF && !seen[$0]++' |
-		sledc tree put "$disk_root" "$seed_keys" 0600 "$2"
+		sledc tree put "$disk_root" "$seed_keys" "${seed_modes#* }" "$seed_owner"
 }
 
-seed_authorize_root() { seed_authorize /root 0:0; }
+seed_authorize_root() { seed_authorize root /root 0 0; }
 
 # The first user of an installer has number 1000; cloud-init configures its users itself.
 seed_authorize_user() {
 	seed_users=$(sledc tree get "$disk_root" /etc/passwd)
 	seed_user=$(printf '%s\n' "$seed_users" |
-		awk -F : '$3 == "1000" && length($4) < 10 && $4 ~ /^[0-9]+$/ && $6 !~ /[[:cntrl:]]/ {
-			print $6, $3 ":" $4
+		awk -F : '$3 == "1000" && length($4) < 10 && $4 ~ /^[0-9]+$/ && ($1 $6) !~ /[[:cntrl:] ]/ && $6 ~ /^\// {
+			print $1, $6, $3, $4
 			exit
 		}')
 	if configure_has_cloud_init || [ -z "$seed_user" ]; then return 0; fi
-	seed_authorize "${seed_user% *}" "${seed_user##* }"
+	# shellcheck disable=SC2046,SC2086 # its fields
+	(set -f && seed_authorize $seed_user)
 }
 
+# cloud-init looks for the seed wherever the image was made to look, and its own settings are read last.
 seed_cloud_init() {
-	configure_has_cloud_init || return 0
+	if ! configure_has_cloud_init; then
+		[ ! -e "$seed_folder/user-data" ] ||
+			plan_detail "user data: the image has no cloud-init that is switched on, so nothing carries them out"
+		return 0
+	fi
 	[ -e "$seed_folder/user-data" ] || echo '#cloud-config' >"$seed_folder/user-data"
 	for seed_file in meta-data user-data; do
 		configure_put 0600 "/var/lib/cloud/seed/nocloud/$seed_file" <"$seed_folder/$seed_file"
 	done
+	configure_put 0644 /etc/cloud/cloud.cfg.d/zz-sled.cfg <<-'END'
+		# Written by Sled: read the seed of the boot server, and keep the host key that it knows.
+		datasource_list: [NoCloud, None]
+		ssh_deletekeys: false
+		ssh_genkeytypes: []
+	END
+	! configure_says '^ *policy: *disabled' /etc/cloud/ds-identify.cfg ||
+		plan_detail 'user data: cloud-init of the image looks nowhere (policy of /etc/cloud/ds-identify.cfg)'
 }
 
 # The system itself reports that it runs, by a program and a one-time token that are installed here.

@@ -145,7 +145,7 @@ type OS struct {
 	Start       string     `json:"start,omitempty" enum:"kexec,firmware" doc:"Whether its kernel was started by kexec or by the firmware"`
 	BootOrder   Identifier `json:"boot_order,omitzero" doc:"What the firmware boots first: disk, network or unknown"`
 	BootCurrent Identifier `json:"boot_current,omitzero" doc:"Number and name of the firmware's boot entry of the last cold start"`
-	HostKey     HostKey    `json:"host_key,omitzero" pattern:"^ssh-ed25519 [A-Za-z0-9+/]{68}$" doc:"Host key of its SSH server, in the format of known_hosts; absent: none was made"`
+	HostKey     HostKey    `json:"host_key,omitzero" pattern:"^(ssh-ed25519|ecdsa-sha2-nistp256|ssh-rsa) [A-Za-z0-9+/]{68,}={0,2}$" doc:"Host key of its SSH server, in the format of known_hosts; absent: none was made"`
 	Address     Address    `json:"address,omitzero" doc:"Address that it confirmed from"`
 	Confirmed   time.Time  `json:"confirmed,omitzero" doc:"Absent until it confirms"`
 }

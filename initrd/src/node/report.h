@@ -41,7 +41,7 @@ struct report {
 	char reason[REASON_MAX + 1];
 	char detail[DETAIL_MAX + 1];		// the step's own description of its result
 	const char *way;			// how the step kexec starts the system; NULL: not reported
-	char host_key[HOSTKEY_LINE + 1];	// that the step configure made; empty: none
+	char host_key[HOSTKEY_LINE_MAX + 1];	// that the step configure made; empty: none
 	char digest[DIGEST_MAX + 1];		// of the image that a capture made; empty: none
 	char upload[UPLOAD_ID + 1];		// id that the server gave to the upload of that image
 	uint64_t image_bytes, image_file_bytes; // of its disk, of its file

@@ -120,7 +120,7 @@ def test_benign_links_stay_inside() -> None:
         assert keys.read_text() == "ssh-ed25519 BBBB image\nssh-ed25519 AAAA operator\n", keys.read_text()
         assert keys.stat().st_mode & 0o777 == 0o600 and keys.parent.stat().st_mode & 0o777 == 0o700
         assert os.readlink(tree / "root/.ssh") == "/data/ssh"
-        assert (tree / "data/cloud/cloud.cfg.d/99-sled.cfg").is_file()
+        assert (tree / "data/cloud/cloud.cfg.d/zz-sled.cfg").is_file()
     code, said = check_step(image, "bootentry")
     assert code == 0 and said.startswith("kernel=/run/sled/root/boot/vmlinuz-6.1 "), said
 

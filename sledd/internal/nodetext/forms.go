@@ -3,12 +3,15 @@
 package nodetext
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"net/netip"
 	"regexp"
 	"strings"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // Address is the IP address of a node: unicast, reachable from other machines, without a zone.
@@ -45,28 +48,34 @@ func (a *Address) UnmarshalText(text []byte) error {
 // HostKey is the public host key of a node's SSH server: algorithm and key, as in known_hosts, without a comment.
 type HostKey struct{ value }
 
-const (
-	algorithm = "ssh-ed25519"
-	// blobHead precedes the 32 bytes of a key: both are fields with their length before them.
-	blobHead = "\x00\x00\x00\x0b" + algorithm + "\x00\x00\x00\x20"
-	blobSize = len(blobHead) + 32
-)
-
-// ParseHostKey refuses text that is no Ed25519 key in its one encoding.
+// ParseHostKey refuses text that is no key of Ed25519, ECDSA (P-256) or RSA (2,048 to 3,072 bits) in its one encoding.
 func ParseHostKey(text string) (HostKey, error) {
 	name, encoded, _ := strings.Cut(text, " ")
-	if name != algorithm {
-		return HostKey{}, errors.New("the algorithm is not " + algorithm)
-	}
 	if strings.ContainsAny(encoded, "\r\n") { // the decoder skips them
 		return HostKey{}, errors.New("the key is not one line")
 	}
 	blob, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	if err != nil || len(blob) != blobSize || !strings.HasPrefix(string(blob), blobHead) {
-		return HostKey{}, errors.New("the key is not the base64 of an " + algorithm + " key")
+	if err != nil || len(blob) > longestBlob {
+		return HostKey{}, errors.New("the key is not the base64 of a host key")
+	}
+	key, err := ssh.ParsePublicKey(blob)
+	if err != nil || key.Type() != name || !bytes.Equal(key.Marshal(), blob) {
+		return HostKey{}, errors.New("the key is not one of its algorithm")
+	}
+	switch name {
+	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256:
+	case ssh.KeyAlgoRSA:
+		if len(blob) < shortestRSA {
+			return HostKey{}, errors.New("the RSA key is too short")
+		}
+	default:
+		return HostKey{}, errors.New("the algorithm is none of ssh-ed25519, ecdsa-sha2-nistp256, ssh-rsa")
 	}
 	return HostKey{value{text}}, nil
 }
+
+// Bytes of the blob of an RSA key: of one with 2,048 bits, and of one with 3,072.
+const shortestRSA, longestBlob = 279, 407
 
 // Fingerprint returns the fingerprint of the key, as printed by ssh; empty without a key.
 func (k HostKey) Fingerprint() Identifier {

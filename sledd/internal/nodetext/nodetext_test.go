@@ -52,7 +52,33 @@ func TestAddressesAreThoseOfOtherMachines(t *testing.T) {
 	}
 }
 
+// Keys of other algorithms; that of 1,024 bits is too short.
+const (
+	ecdsaKey = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBFsW6GZhwdZ8wBAkjvViTi/qIdbZ" +
+		"dnt7V9cJse6yO8XGelKektUWKrWqGblLz0ImcbF5ViW8bWKTOaM04rJEP6k="
+	rsaKey = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQDAq/4fQu3xVKeokRSNmvcs+x9tLx6xJCTvE7p/BiF5PI+2jag3THRCIX942Wr9" +
+		"n7OoqZvHeUMDFFffG1GILDuqF2ePrkfR+B4qoCGiJP0oCy6JXx3nbTvLXlfP6+DHFmVC51du7fDUOAZFPkmyuCsHyBm5oPBbYmTq" +
+		"iatky+bdJ3XBbfwwtNhiULi733AfB9QeUYA3SROocSEBdm7a97Qjlu0yP+nko2MtG6ZKTFRTbT5CIX+bfYZC6qxvw+LNZLSWXf2w" +
+		"dntH0FQAXAMvLXgwJzHjMY1KzAtnYZPjdLHbYZJpaDAvrGhNZMr2CerhFtiF8EJSqaL3lqMgrHaQpoltcrEbMik9il9Ty3RuQHl2" +
+		"pAadRzbJ00F0qtOzXYkA5x+tCmkkIEYoGQMJKUE7MZxGih+hRmNfVMnLJ9k7ltxReOGvv9XvHo3CZaoH69hPsF/TKnsGev8labk9" +
+		"leUWULMOLH8a33vZOv5jbw6UlzbaxY6qKOOOJ2dQaA1+4uoYPmE="
+	dsaKey = "ssh-dss AAAAB3NzaC1kc3MAAACBAIr6u3sryxt5Wvu+6fYeEO2bPP9fSTSAzfgJbuCZgNqySPlWgUytQ/O25vYQFmXFMalYV8Jj" +
+		"qDuFrD42INtrrqN6S49Ryu2syQX3hRWfMoApu3dQz4CxCqLpRFzOnE9eiiCDuN1onZnLb5A1zGpJFI+NFzKKJNlhQKETBEOF3CUf" +
+		"AAAAFQDlFKt9Fvf5whd2QeKF1scL1K19qwAAAIEAgUhUIGXGkC1oNcx3ThHKnZFl65DVmiq5A4xUYVM9H5IfipMCJPTekPtNT8da" +
+		"99wwJj8UnxvLP+/4UX9BR4GbfVUwQMC69fuSY547S5NLrdRZ/5J1u8iJ0XErJdno7ftgN1XWMLWkmxoOVUJpTyusk6qa6FOoY88Z" +
+		"NXuhlT2pRlIAAACAZgwOymW0+Hdk9Y/12VHyBtOleaulh4a7GhjMl12wkH1ZpxEruQ7fuFOAhAit5Hs1kpeebyVBzgYVtoKH3d74" +
+		"BVPxytPOyq1vocdoeqtDLGcJpcU+86yKrBhSaol7wilTfoYWx2UJZyCaYWGGGoQugrGFDObHSfwctxmMwsE+E1s="
+	shortKey = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQCj4ovudcOJDbjeroyKwfrH+dJlZ32LORxaPKX+1TLVeXr2kRrgKzgpOO55pV54" +
+		"Fes2jFOir4JIeZpOqn64h9j5MqqNGJ2ee3Vz7fI5xd9OVgO3Zy/66sLcWVOT4ze32K7uF9f4RvA7ImI5qj8PMUIHfmh1CbCIJYvh" +
+		"IAOm8PZt7w=="
+)
+
 func TestHostKeysHaveOneForm(t *testing.T) {
+	for _, text := range []string{ecdsaKey, rsaKey} {
+		if got, err := nodetext.ParseHostKey(text); err != nil || got.String() != text {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
 	got, err := nodetext.ParseHostKey(key)
 	if err != nil || got.String() != key ||
 		got.Fingerprint().String() != "SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU" {
@@ -61,7 +87,8 @@ func TestHostKeysHaveOneForm(t *testing.T) {
 	for _, text := range []string{"", "ssh-ed25519", "ssh-ed25519 AAAA", key + " root@evil", key + "\n",
 		key + "\n* " + key,
 		strings.Replace(key, "AAAAC3", "AAAA\nC3", 1), strings.Replace(key, "ssh-", "ssh-rsa ssh-", 1), key + "=",
-		" " + key, key[:len(key)-4], key + "AAAA"} {
+		" " + key, key[:len(key)-4], key + "AAAA", ecdsaKey + "=", rsaKey[:len(rsaKey)-4],
+		strings.Replace(ecdsaKey, "ecdsa-sha2-nistp256", "ssh-ed25519", 1), dsaKey, shortKey} {
 		if got, err := nodetext.ParseHostKey(text); err == nil || !got.IsZero() {
 			t.Errorf("%q was read as %q", text, got)
 		}
@@ -145,7 +172,7 @@ func FuzzText(f *testing.F) {
 			most   int
 		}{{identifier.String(), errIdentifier, 256}, {prose.String(), errProse, 512}, {address.String(), errAddress,
 			64},
-			{hostKey.String(), errKey, 128}, {digest.String(), errDigest, 71},
+			{hostKey.String(), errKey, 560}, {digest.String(), errDigest, 71},
 			{nodetext.CleanIdentifier(text).String(), nil, 256}, {nodetext.Clean(text).String(), nil, 2048}} {
 			if found := nodetexttest.Unsafe(one.parsed, ""); found != "" ||
 				utf8.RuneCountInString(one.parsed) > one.most {

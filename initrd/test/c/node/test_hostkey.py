@@ -20,27 +20,37 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
 
 
-def make(name: str) -> tuple[Path, str]:
+def make(name: str, *words: str) -> tuple[Path, str]:
     """A new key, and the line that was printed."""
     file = work / name
-    made = run(SLEDC, "hostkey", f"root={work}", f"out=/{name}")
+    made = run(SLEDC, "hostkey", f"root={work}", f"out=/{name}", *words)
     assert made.returncode == 0 and not made.stderr, made
     return file, made.stdout
 
 
+KINDS = {"ed25519": ("ssh-ed25519", "256"), "ecdsa": ("ecdsa-sha2-nistp256", "256"), "rsa": ("ssh-rsa", "3072")}
+
+
 def test_openssh_reads_it() -> None:
-    file, line = make("key")
-    assert re.fullmatch(r"ssh-ed25519 [A-Za-z0-9+/]{68}\n", line), line
-    assert file.with_suffix(".pub").read_text() == line
-    public = run("ssh-keygen", "-y", "-P", "", "-f", file)
-    assert public.returncode == 0 and public.stdout.split() == line.split(), public
-    prints = [run("ssh-keygen", "-l", "-f", name).stdout.split() for name in (file, file.with_suffix(".pub"))]
-    assert prints[0][0] == "256" and prints[0][1].startswith("SHA256:") and prints[0][-1] == "(ED25519)", prints
-    assert prints[0][:2] == prints[1][:2], prints
+    for kind, (algorithm, bits) in KINDS.items():
+        file, line = make("key", f"kind={kind}")
+        assert re.fullmatch(algorithm + r" [A-Za-z0-9+/]{68,544}={0,2}\n", line), line
+        assert file.with_suffix(".pub").read_text() == line
+        public = run("ssh-keygen", "-y", "-P", "", "-f", file)
+        assert public.returncode == 0 and public.stdout.split() == line.split(), public
+        prints = [run("ssh-keygen", "-l", "-f", name).stdout.split() for name in (file, file.with_suffix(".pub"))]
+        assert prints[0][0] == bits and prints[0][1].startswith("SHA256:"), prints
+        assert prints[0][-1] == f"({kind.upper()})" and prints[0][:2] == prints[1][:2], prints
 
 
-def test_it_signs_what_its_public_half_verifies() -> None:
-    file, line = make("signer")
+def test_the_default_is_ed25519() -> None:
+    assert make("key")[1].startswith("ssh-ed25519 ")
+    refused = run(SLEDC, "hostkey", f"root={work}", "out=/key", "kind=dsa")
+    assert refused.returncode == 2 and 'kind "dsa" is not ed25519, ecdsa or rsa' in refused.stderr, refused
+
+
+def signs(kind: str) -> None:
+    file, line = make("signer", f"kind={kind}")
     signed, trusted = work / "text", work / "trusted"
     signed.write_text("text\n")
     trusted.write_text(f"n1 {line}")
@@ -51,6 +61,12 @@ def test_it_signs_what_its_public_half_verifies() -> None:
             stdin=text, capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
     assert checked.returncode == 0, checked
+
+
+def test_it_signs_what_its_public_half_verifies() -> None:
+    for kind in KINDS:
+        (work / "text.sig").unlink(missing_ok=True)
+        signs(kind)
 
 
 def test_modes() -> None:

@@ -97,7 +97,10 @@ static void test_host_key(void) {
 	ok(!take(&r, "hostkey ") && !take(&r, "hostkey ssh-rsa " KEY) && !take(&r, "hostkey ssh-ed25519 " KEY " me") &&
 		   !take(&r, "hostkey ssh-ed25519 AAAA") && !*r.host_key,
 	   "what is no host key");
-	ok(take(&r, "hostkey ssh-ed25519 " KEY) && take(&r, "end code=0"), "a host key");
+	ok(take(&r, "hostkey ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBFsW6GZh"
+		    "wdZ8wBAkjvViTi/qIdbZdnt7V9cJse6yO8XGelKektUWKrWqGblLz0ImcbF5ViW8bWKTOaM04rJEP6k=") &&
+		   take(&r, "hostkey ssh-ed25519 " KEY) && take(&r, "end code=0"),
+	   "a host key");
 	body(&r,
 	     "report 1\ngeneration 3 run 7\nboot B\nend step=3 verb=configure code=0 seconds=0.000 "
 	     "host_key=ssh-ed25519%20" KEY "\n",
