@@ -73,6 +73,9 @@ func TestRescue(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	p.wants("neither", p.plan(map[string]any{"node": "n1"}), "ERROR: Missing")
+	slip := []string{key, "-----BEGIN RSA PRIVATE KEY-----"}
+	p.wants("a private key", p.plan(map[string]any{"node": "n1", "authorized_keys": slip}),
+		"ERROR: Not an SSH public key: Key 2 is a private key")
 	p.wants("both", p.plan(map[string]any{"node": "n1", "end": true, "authorized_keys": []string{key}}),
 		"ERROR: Invalid")
 }

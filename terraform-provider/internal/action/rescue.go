@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 var (
@@ -37,7 +38,7 @@ func (r *rescue) Metadata(_ context.Context, request action.MetadataRequest, res
 func (r *rescue) Schema(_ context.Context, _ action.SchemaRequest, response *action.SchemaResponse) {
 	all := attributes()
 	all["authorized_keys"] = schema.ListAttribute{Optional: true, ElementType: types.StringType,
-		Validators: []validator.List{listvalidator.SizeBetween(1, mostKeys), listvalidator.NoNullValues()},
+		Validators: []validator.List{listvalidator.SizeBetween(1, mostKeys), listvalidator.NoNullValues(), desired.Keys{}},
 		MarkdownDescription: "SSH public keys for root in the Sled system, at most 32. Again with other keys replaces " +
 			"them. This or `end`."}
 	all["end"] = schema.BoolAttribute{Optional: true,

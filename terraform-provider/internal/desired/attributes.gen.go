@@ -116,7 +116,7 @@ func OwnSchema() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"image": stringAttribute(128, "Name of a registered image. Example: `debian-12-v1`. A change images the node again. "+
 			"Default: none, the disk is wiped and the node waits."),
-		"hostname": stringAttribute(64, "Host name of the installed system. A change is for the next image; with `seed_changes = "+
+		"hostname": patternAttribute(64, "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$", "Host name of the installed system. A change is for the next image; with `seed_changes = "+
 			"\"reimage\"` it images the node again. Default: the node's name."),
 	}
 }

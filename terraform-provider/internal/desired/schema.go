@@ -3,6 +3,8 @@
 package desired
 
 import (
+	"regexp"
+
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -12,13 +14,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// keyLength is the most that sledd takes of one line in a list.
-const keyLength = 16384
-
 // stringAttribute is a text; an empty one is as good as none.
 func stringAttribute(most int, description string) schema.Attribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description,
 		Validators: []validator.String{stringvalidator.LengthAtMost(most)}}
+}
+
+func patternAttribute(most int, pattern, description string) schema.Attribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description,
+		Validators: []validator.String{stringvalidator.LengthAtMost(most),
+			stringvalidator.RegexMatches(regexp.MustCompile(pattern), "want the form "+pattern)}}
 }
 
 func choiceAttribute(description string, values ...string) schema.Attribute {
@@ -30,10 +35,11 @@ func boolAttribute(description string) schema.Attribute {
 	return schema.BoolAttribute{Optional: true, MarkdownDescription: description}
 }
 
+// stringsAttribute is a list of SSH public keys, the only kind of list.
 func stringsAttribute(most int, description string) schema.Attribute {
 	return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description,
 		Validators: []validator.List{listvalidator.SizeAtMost(most),
-			listvalidator.ValueStringsAre(stringvalidator.LengthBetween(1, keyLength))}}
+			Keys{}}}
 }
 
 // secretAttribute is write-only: it is in no plan and no state.

@@ -3,7 +3,9 @@
 package desired
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -77,9 +79,9 @@ func take(value *types.String, text string) {
 	}
 }
 
-// takeList leaves an empty list as it was written: it stands for none.
+// takeList leaves a list that stands for the same as it was written, such as an empty one, or the end of a line.
 func takeList(value *types.List, list []string) {
-	if len(list) > 0 || len(value.Elements()) > 0 || value.IsUnknown() {
+	if !slices.Equal(texts(*value), list) || value.IsUnknown() {
 		*value = listOf(list)
 	}
 }
@@ -94,12 +96,12 @@ func takeBool(value *types.Bool, flag bool) {
 	}
 }
 
-// texts of a list; none is nil, as in sledd's answers.
+// texts of a list, as sledd stores them; none is nil, as in its answers.
 func texts(list types.List) []string {
 	var all []string
 	for _, element := range list.Elements() {
 		if text, ok := element.(types.String); ok {
-			all = append(all, text.ValueString())
+			all = append(all, strings.TrimSpace(text.ValueString()))
 		}
 	}
 	return all
