@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What GRUB itself starts in the trees of installers, in QEMU: what test_trees.py says that `sledc` must find.
+
+GRUB is Debian's. It runs each tree's own grub.cfg; its commands that load a kernel are functions that print their
+words. Trees with blscfg are left out: Debian's GRUB has no such command. Prints TAP; with words, only those trees.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "c"))
+from boot.menus import UUID
+from boot.trees import TREES, Tree
+
+CACHE = Path(os.environ.get("SLED_CACHE", Path.home() / ".cache/sled")) / "grub"
+MODULES = CACHE / "usr/lib/grub/i386-pc"
+WITH = "biosdisk part_msdos ext2 normal configfile search search_fs_uuid search_fs_file test echo halt serial terminal"
+WITH += " loadenv sleep true"
+EARLY = """serial --unit=0 --speed=115200
+terminal_output serial
+set timeout=0
+export timeout
+function linux { echo "<linux $@>"; }
+function linux16 { echo "<linux $@>"; }
+function initrd { halt; }
+configfile $prefix/grub.cfg
+"""
+QEMU = ["qemu-system-x86_64", "-M", "pc", "-m", "128", "-display", "none", "-serial", "stdio", "-net", "none"]
+
+
+def fetch() -> None:
+    if (MODULES / "boot.img").exists():
+        return
+    CACHE.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["apt-get", "download", "-q", "grub-pc-bin", "grub-common"], cwd=CACHE, check=True, timeout=300)
+    for package in CACHE.glob("*.deb"):
+        subprocess.run(["dpkg-deb", "-x", package, CACHE], check=True, timeout=60)
+
+
+def make_disk(tree: Tree, work: Path) -> Path:
+    """An MBR with one ext2; boot.img expects the core behind it."""
+    root, disk, part, core = work / "root", work / "disk", work / "part", work / "core"
+    for name, text in {**tree.files, "early.cfg": EARLY}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    folder = "grub" if "boot/grub/grub.cfg" in tree.files else "grub2"
+    load = work / "load.cfg"
+    load.write_text(f"set root=(hd0,msdos1)\nset prefix=(hd0,msdos1)/boot/{folder}\nnormal /early.cfg\n")
+    command = [CACHE / "usr/bin/grub-mkimage", "-O", "i386-pc", "-d", MODULES, "-p", "/boot", "-c", load, "-o", core]
+    subprocess.run([*command, *WITH.split()], check=True, timeout=60)
+    disk.write_bytes(b"")
+    os.truncate(disk, 20 << 20)
+    table = "label: dos\nstart=2048,type=83,bootable\n"
+    subprocess.run(["sfdisk", "-q", disk], input=table, text=True, check=True, timeout=60)
+    subprocess.run(
+        ["mke2fs", "-q", "-F", "-t", "ext2", "-U", UUID, "-d", root, part, "18M"],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    with disk.open("r+b") as file:
+        file.write((MODULES / "boot.img").read_bytes()[:440])
+        file.seek(512)
+        file.write(core.read_bytes())
+        file.seek(1 << 20)
+        file.write(part.read_bytes())
+    return disk
+
+
+def start(tree: Tree) -> str:
+    """The words of the kernel that GRUB loads."""
+    with tempfile.TemporaryDirectory() as folder:
+        drive = f"file={make_disk(tree, Path(folder))},format=raw,if=ide"
+        command = ["timeout", "60", *QEMU, "-drive", drive]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as machine:
+            assert machine.stdout
+            said = b""
+            while not (found := re.search(rb"<linux ([^>]*)>", said)):
+                piece = machine.stdout.read1(4096)
+                if not piece:
+                    break
+                said += re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]", b"", piece)
+            machine.terminate()
+    assert found, said[-500:]
+    return found[1].decode()
+
+
+def check(tree: Tree) -> None:
+    kernel, *arguments = start(tree).split()
+    assert kernel.endswith(f"/vmlinuz-{tree.kernel}"), kernel
+    # Without blanks: GRUB breaks its lines at them.
+    assert tree.arguments is None or "".join(arguments) == tree.arguments.replace(" ", ""), arguments
+
+
+def main(names: list[str]) -> int:
+    fetch()
+    failed = 0
+    known = {
+        name: tree
+        for name, tree in TREES.items()
+        if not tree.refused and {"boot/grub/grub.cfg", "boot/grub2/grub.cfg"} & set(tree.files)
+    }
+    trees = {name: tree for name, tree in known.items() if "\nblscfg\n" not in "".join(tree.files.values())}
+    for number, name in enumerate(names or trees, 1):
+        try:
+            check(trees[name])
+            print(f"ok {number} - {name}", flush=True)
+        except AssertionError as error:
+            failed = 1
+            print(f"not ok {number} - {name}: {error}", flush=True)
+    print(f"1..{len(names or trees)}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
