@@ -45,6 +45,19 @@ kexec_chosen_elsewhere() {
 	return 1
 }
 
+# kexec_is_there UUID=...: whether the filesystem of $kexec_kernel is the one that the loader names: the entry of another
+# installation may have a kernel of the same name.
+kexec_is_there() {
+	[ -n "$1" ] || return 0
+	case $kexec_kernel in
+	"$disk_separate"/*) kexec_device=$disk_boot_device ;;
+	*) kexec_device=$disk_root_device ;;
+	esac
+	[ -z "$(sledc filesystem "device=$kexec_device" "uuid=${1#UUID=}")" ] || return 0
+	kexec_reason=": the default entry is of another installation, on the filesystem $1"
+	return 1
+}
+
 # kexec_find VERB OPERAND...: sets $kexec_kernel, $kexec_initrd and $kexec_arguments from what the installed boot loader
 # would start; $kexec_files: the operands of both files. Their paths have no links.
 kexec_find() {
@@ -66,6 +79,7 @@ kexec_find() {
 	kexec_files=$(words_pick 'kernel initrd' "$@")
 	kexec_kernel=$(words_value kernel "$@") && kexec_initrd=$(words_value initrd "$@") &&
 		kexec_arguments=$(words_value arguments "$@")${kexec_append:+ $kexec_append} || return
+	kexec_is_there "$(words_value device "$@")" || return
 	echo "kernel $kexec_kernel, initrd ${kexec_initrd:-none}, arguments $kexec_arguments"
 }
 
