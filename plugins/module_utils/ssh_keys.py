@@ -37,7 +37,7 @@ def fault(line: str) -> str:
 
 
 def _is_of(kind: str, blob: str) -> bool:
-    """Whether the blob of a key begins with its kind, after 4 bytes of length."""
+    """Whether the blob of a key starts with its kind, after 4 bytes of length."""
     try:
         decoded = base64.b64decode(blob, validate=True)
     except binascii.Error:

@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 BIN = Path(__file__).resolve().parents[2] / "build/bin"
 ADMIN = "an-operator-token-of-the-tests-0123456789"
-SECRET = "the user data of a node"
+SECRET = "#!the user data of a node"
 TOKEN = re.compile(rb"sled[a-z]_[0-9a-f_]{20}")
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl operator"
 DIGEST = "sha256:" + "8f" * 32

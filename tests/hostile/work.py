@@ -96,7 +96,7 @@ def fill_up(site: Site, node: Machine) -> Healed:
     refused = 0.0
     with watch(site, ready):
         for turn in range(TURNS):
-            spec = {"node": node.name, "image": "d12", "user_data": f"{turn} " + "x" * (LARGE if not refused else 9)}
+            spec = {"node": node.name, "image": "d12", "user_data": f"#!{turn} " + "x" * (LARGE if not refused else 9)}
             status = site.operator("PUT", f"/v1/bindings/{node.name}", spec, check=False).status
             if status == 503 and not refused:
                 refused = time.monotonic()

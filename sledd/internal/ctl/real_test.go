@@ -183,7 +183,7 @@ func TestNoPrivateKeyIsSent(t *testing.T) {
 func TestKeysAndUserData(t *testing.T) {
 	s := begin(t)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("# mine\n"+sshkeys.Alice+" me\n\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("#!mine\n"+sshkeys.Alice+" me\n\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only", "n1")

@@ -200,6 +200,9 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 			return refusal.Value("body.disk", spec.Disk, err)
 		}
 	}
+	if err := api.CheckUserData(spec.UserData); err != nil {
+		return refusal.Value("body.user_data", nil, err)
+	}
 	return nil
 }
 

@@ -82,7 +82,7 @@ func TestUserDataIsNeverInAnAnswer(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)
 	s.Register("d12")
-	const secret = "very-secret-thing"
+	const secret = "#!very-secret-thing"
 	spec := api.BindingSpec{Node: "n1", Image: "d12", UserData: secret}
 	stream := s.follow("", 0)
 	answers := s.admin(200, "PUT", "/v1/bindings/n1", spec).Body

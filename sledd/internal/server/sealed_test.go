@@ -41,7 +41,7 @@ func TestUserDataIsSealedInTheStore(t *testing.T) {
 		unaudited(dump(t, shared)) != before {
 		t.Errorf("the same binding is a change: %+v", same)
 	}
-	if other := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", UserData: userData + "x",
+	if other := s.Bind(api.BindingSpec{Node: "n1", Image: "d12", UserData: userData + "# x",
 		SeedChanges: api.SeedReimages}); other.Generation != 2 {
 		t.Errorf("other user data: generation %d", other.Generation)
 	}

@@ -36,12 +36,12 @@ func TestUserDataIsNotGuessedByRoleRead(t *testing.T) {
 			t.Errorf("%s: %d: the key or the plain hash is in the answer", path, a.Status)
 		}
 	}
-	for _, r := range [][3]string{{"PUT", "/v1/bindings/n1?dry_run=true", `{"node":"n1","image":"d12","user_data":"x"}`},
-		{"POST", "/v1/bindings?dry_run=true", `{"items":[{"node":"n1","image":"d12","user_data":"x"}]}`}} {
+	for _, r := range [][3]string{{"PUT", "/v1/bindings/n1?dry_run=true", `{"node":"n1","image":"d12","user_data":"#!x"}`},
+		{"POST", "/v1/bindings?dry_run=true", `{"items":[{"node":"n1","image":"d12","user_data":"#!x"}]}`}} {
 		if a := s.Ask(r[0], r[1], reader, r[2]); a.Status != 403 || !strings.Contains(a.Body, "needs role operate") {
 			t.Errorf("%s %s: %d: %s", r[0], r[1], a.Status, a.Body)
 		}
-		without := strings.Replace(r[2], `,"user_data":"x"`, "", 1)
+		without := strings.Replace(r[2], `,"user_data":"#!x"`, "", 1)
 		if a := s.Ask(r[0], r[1], reader, without); a.Status != 200 {
 			t.Errorf("%s %s without user data: %d: %s", r[0], r[1], a.Status, a.Body)
 		}

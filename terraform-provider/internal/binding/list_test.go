@@ -80,7 +80,7 @@ func TestListOfBindings(t *testing.T) {
 	}
 	s.Register("v1")
 	s.Register("v2")
-	s.Bind(api.BindingSpec{Node: "n1", Image: "v1", Owner: "ansible", UserData: "hush", AuthorizedKeys: []string{
+	s.Bind(api.BindingSpec{Node: "n1", Image: "v1", Owner: "ansible", UserData: "#!hush", AuthorizedKeys: []string{
 		sshkeys.Alice + " a"}})
 	s.Bind(api.BindingSpec{Node: "n2", Image: "v2", Owner: "ansible"})
 	s.Bind(api.BindingSpec{Node: "n3", Capture: "golden"})

@@ -104,7 +104,7 @@ func TestAccUserDataIsInNoJSON(t *testing.T) {
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.ProtoV6ProviderFactories,
 		Steps: []resource.TestStep{{
-			Config: acctest.Header(s.URL) + withSecret + n("n1", image("v1"), "user_data = var.secret"),
+			Config: acctest.Header(s.URL) + withSecret + n("n1", image("v1"), `user_data = "#!${var.secret}"`),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{secrets},
 				PostApplyPostRefresh: []plancheck.PlanCheck{secrets}},
 			ConfigStateChecks: []statecheck.StateCheck{secrets},

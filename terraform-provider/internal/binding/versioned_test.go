@@ -14,12 +14,12 @@ import (
 
 // withVersion is n1 with a secret of which only the version decides.
 func withVersion(version int, image string, more ...string) string {
-	return withSecret + n("n1", append([]string{`image = "` + image + `"`, `user_data_wo = "password: ${var.secret}"`,
+	return withSecret + n("n1", append([]string{`image = "` + image + `"`, `user_data_wo = "#!${var.secret}"`,
 		fmt.Sprintf("user_data_wo_version = %d", version)}, more...)...)
 }
 
 // sum is the hash of the user data with a secret.
-func (l *lab) sum(secret string) string { return l.sledd.HashOf("password: " + secret) }
+func (l *lab) sum(secret string) string { return l.sledd.HashOf("#!" + secret) }
 
 // unguessable wants no secret and no hash of one in texts, the saved plans "first" and "second", and the state.
 func (l *lab) unguessable(texts []string) {

@@ -18,15 +18,15 @@ func TestAccOnlyTheVersionOfASecretDecides(t *testing.T) {
 	s := prepare(t, acctest.StartAlone(t))
 	body := func(version int, images []string, more ...string) string {
 		return "variable \"secret\" {\n  type = string\n  ephemeral = true\n}\n" + block("x", images, append(more,
-			"user_data_wo = var.secret", fmt.Sprintf("user_data_wo_version = %d", version))...)
+			`user_data_wo = "#!${var.secret}"`, fmt.Sprintf("user_data_wo_version = %d", version))...)
 	}
 	sent := func(secrets ...string) {
 		t.Helper()
 		for i, secret := range secrets {
-			if got := s.node(i + 1).Binding.UserDataSHA256; got != s.HashOf(secret) {
+			if got := s.node(i + 1).Binding.UserDataSHA256; got != s.HashOf("#!"+secret) {
 				t.Errorf("n%d does not have %q", i+1, secret)
 			}
-			s.NoSecret("", secret, s.HashOf(secret))
+			s.NoSecret("", secret, s.HashOf("#!"+secret))
 		}
 	}
 	t.Setenv("TF_VAR_secret", "secret-one")
@@ -65,7 +65,7 @@ func TestAccSecretOfAnApplyThatEndedEarly(t *testing.T) {
 	proxy := acctest.NewProxy(t, s.URL)
 	s.header = acctest.Header(proxy.URL)
 	body := "variable \"secret\" {\n  type = string\n  ephemeral = true\n}\n" + block("x", images("d12", "d12"),
-		"user_data_wo = var.secret", "user_data_wo_version = 1", `seed_changes = "reimage"`)
+		`user_data_wo = "#!${var.secret}"`, "user_data_wo_version = 1", `seed_changes = "reimage"`)
 	t.Setenv("TF_VAR_secret", "secret-one")
 	s.declare(body)
 	proxy.Break(http.MethodPost, "/v1/bindings", passing(t, s.URL, 1, acctest.Cut))
@@ -77,7 +77,7 @@ func TestAccSecretOfAnApplyThatEndedEarly(t *testing.T) {
 	s.apply(body)
 	s.bound("d12@1", "d12@1")
 	for i, secret := range []string{"secret-one", "secret-two"} {
-		if got := s.node(i + 1).Binding.UserDataSHA256; got != s.HashOf(secret) {
+		if got := s.node(i + 1).Binding.UserDataSHA256; got != s.HashOf("#!"+secret) {
 			t.Errorf("n%d does not have %q", i+1, secret)
 		}
 	}
