@@ -69,7 +69,7 @@ def bench(sledd: Sledd, tmp_path: Path) -> Iterator[Bench]:
 def test_one_network_boot(bench: Bench) -> None:
     reason = bench.do(bench.node, [Action("note", "power", "power"), Action("enter", "power")])
     assert (reason, bench.said) == ("", [])
-    assert bench.verbs.read_text(encoding="ascii").splitlines() == ["off", "bootdev pxe", "on"]
+    assert bench.verbs.read_text(encoding="ascii").splitlines() == ["bootdev pxe", "off", "bootdev pxe", "on"]
     events = [(body["kind"], body["detail"]) for body in bench.asked("/events")]
     assert events == [("entry", "power")], "recorded before it is done"
     boot = {"by": "power", "seconds": 300, "sled_only": True, "revoke": True, "power": "boot"}
@@ -104,7 +104,7 @@ def test_a_system_that_did_not_confirm_starts_from_its_disk(bench: Bench) -> Non
     assert bench.do(bench.node, [Action("disk", detail="it did not confirm")]) == ""
     first = bench.asked("/events")[0]
     assert first == {"kind": "fallback", "detail": "it did not confirm", "log": "Kernel panic"}
-    assert bench.verbs.read_text(encoding="ascii").splitlines() == ["off", "bootdev disk", "on"]
+    assert bench.verbs.read_text(encoding="ascii").splitlines() == ["bootdev disk", "off", "bootdev disk", "on"]
     assert bench.asked("/expect") == [], "nobody is expected from a disk"
 
 
