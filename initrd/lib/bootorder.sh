@@ -22,7 +22,10 @@ bootorder_set() {
 bootorder_apply() (
 	disk_forget
 	trap disk_release EXIT
-	bootorder_find_loader "$1" || { echo "no partition of $1 except its root has the UEFI boot loader of its system"; exit 1; }
+	if ! bootorder_find_loader "$1"; then
+		echo "no partition of $1 except its root has the UEFI boot loader of its system"
+		exit 1
+	fi
 	echo "the loader is $bootorder_loader of partition $bootorder_number"
 	for bootorder_entry in $(bootorder_entries | sed -n 's/^Boot\([0-9A-F]\{4\}\). sled\(\t.*\)\{0,1\}$/\1/p'); do
 		$MOCK efibootmgr -q -b "$bootorder_entry" -B || exit

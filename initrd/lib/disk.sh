@@ -91,8 +91,8 @@ disk_has_kernel() {
 }
 
 # disk_find_root DEVICE...: mounts the system that is on one of them at $disk_root; sets $disk_root_device. Returns 1 if
-# none has one; then $disk_unreadable also has those that cannot be read, one of which may be the root. Of several systems
-# it is the one whose own boot loader starts it; returns 3, with the reason, if that is not one.
+# none has one; then $disk_unreadable also has those that cannot be read, one of which may be the root. Of several
+# systems it is the one whose own boot loader starts it; returns 3, with the reason, if that is not one.
 disk_find_root() {
 	disk_systems='' disk_root_device=''
 	for disk_candidate; do
@@ -116,7 +116,7 @@ disk_find_root() {
 	esac
 }
 
-# Sets $disk_root_device to the one of $disk_systems that the boot loader of its own /boot starts.
+# Sets $disk_root_device to the one of $disk_systems that the boot loader in its /boot starts.
 disk_choose_root() {
 	disk_own=
 	for disk_root_device in $disk_systems; do
@@ -138,7 +138,8 @@ disk_choose_root() {
 # Whether the boot loader of the system that is mounted starts this system.
 disk_starts_itself() {
 	disk_mount_boot "$disk_all"
-	disk_entry=$(sledc bootentry "root=$disk_root" ${disk_boot:+"boot=$disk_boot"} 2>&1) && disk_code=0 || disk_code=$?
+	disk_code=0
+	disk_entry=$(sledc bootentry "root=$disk_root" ${disk_boot:+"boot=$disk_boot"} 2>&1) || disk_code=$?
 	[ -z "$disk_boot" ] || disk_detach "$disk_boot"
 	disk_boot=
 	[ "$disk_code" = 0 ] || return 1

@@ -45,8 +45,8 @@ kexec_chosen_elsewhere() {
 	return 1
 }
 
-# kexec_is_there UUID=...: whether the filesystem of $kexec_kernel is the one that the loader names: the entry of another
-# installation may have a kernel of the same name.
+# kexec_is_there UUID=...: whether the filesystem of $kexec_kernel is the one that the loader names: the entry of
+# another installation may have a kernel of the same name.
 kexec_is_there() {
 	[ -n "$1" ] || return 0
 	case $kexec_kernel in

@@ -41,10 +41,11 @@ seed_authorize_root() { seed_authorize root /root 0 0; }
 seed_authorize_user() {
 	seed_users=$(sledc tree get "$disk_root" /etc/passwd)
 	seed_user=$(printf '%s\n' "$seed_users" |
-		awk -F : '$3 == "1000" && length($4) < 10 && $4 ~ /^[0-9]+$/ && ($1 $6) !~ /[[:cntrl:] ]/ && $6 ~ /^\// {
-			print $1, $6, $3, $4
-			exit
-		}')
+		awk -F : '
+			$3 == "1000" && length($4) < 10 && $4 ~ /^[0-9]+$/ && $6 ~ /^\// && ($1 $6) !~ /[[:cntrl:] ]/ {
+				print $1, $6, $3, $4
+				exit
+			}')
 	if configure_has_cloud_init || [ -z "$seed_user" ]; then return 0; fi
 	# shellcheck disable=SC2046,SC2086 # its fields
 	(set -f && seed_authorize $seed_user)
@@ -54,7 +55,7 @@ seed_authorize_user() {
 seed_cloud_init() {
 	if ! configure_has_cloud_init; then
 		[ ! -e "$seed_folder/user-data" ] ||
-			plan_detail "user data: the image has no cloud-init that is switched on, so nothing carries them out"
+			plan_detail "user data: the image has no cloud-init that is switched on: they have no effect"
 		return 0
 	fi
 	[ -e "$seed_folder/user-data" ] || echo '#cloud-config' >"$seed_folder/user-data"

@@ -29,8 +29,10 @@ sshd_print() (
 				if [ "$sshd_word" != include ]; then
 					printf '%s %s\n' "$sshd_word" "$sshd_value"
 				elif [ "$sshd_depth" -gt 1 ]; then
-					# shellcheck disable=SC2046,SC2086 # patterns
-					sshd_print $((sshd_depth - 1)) $(printf '%s\n' $sshd_value | sed 's,^[^/],/etc/ssh/&,')
+					# shellcheck disable=SC2086 # patterns
+					sshd_value=$(printf '%s\n' $sshd_value | sed 's,^[^/],/etc/ssh/&,')
+					# shellcheck disable=SC2086 # patterns
+					sshd_print $((sshd_depth - 1)) $sshd_value
 				fi
 			done
 	done
@@ -66,7 +68,8 @@ sshd_offers() (
 )
 
 sshd_fips() {
-	configure_has /etc/system-fips || configure_says '^FIPS' /etc/crypto-policies/config || configure_argument fips=1
+	configure_has /etc/system-fips || configure_says '^FIPS' /etc/crypto-policies/config ||
+		configure_argument fips=1
 }
 
 # sshd_kinds: prints the kinds of which the server takes a key, best first.

@@ -20,7 +20,7 @@ struct entry {
 	size_t initrd_count;
 	char *initrds[INITRDS_MAX];
 	struct text arguments;
-	char *other; // a key of the Boot Loader Specification that is no Linux kernel, or needs more than one; NULL: none
+	char *other; // a key that is no Linux kernel, or needs more than one; NULL: none
 
 	// GRUB's:
 	char *body;   // script

@@ -62,7 +62,7 @@ static int add_bls(void *context, struct entries *entries) {
 	return r;
 }
 
-// A path of a filesystem whose root is the subvolume that "rootflags=subvol=NAME" mounts begins with its name.
+// A path of a filesystem whose root is the subvolume that "rootflags=subvol=NAME" mounts starts with its name.
 static const char *strip_subvolume(const struct entry *entry, const char *path) {
 	const char *flags = strstr(text_string(&entry->arguments), "rootflags="), *end, *name;
 	size_t size;

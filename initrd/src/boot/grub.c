@@ -2,29 +2,11 @@
 #include "boot/grub.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "boot/grub_run.h"
-
-bool is_unknown(const char *word) { return strchr(word, UNKNOWN[0]) != NULL; }
-
-int run_refuse(struct run *run, const char *format, ...) {
-	char text[512];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	for (char *c = text; *c; c++)
-		*c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
-	if (!run->reason->size)
-		text_adds(run->reason, text);
-	return -ENOTSUP;
-}
 
 // The position behind a reserved word at the start of a statement; NULL: it is another one.
 static const char *keyword(const char *at, const char *word) {
@@ -215,7 +197,7 @@ static int run_if(struct run *run, const char **at, enum mode mode) {
 	return r;
 }
 
-int run_script(struct run *run, const char *script, enum mode mode) {
+static int run_whole(struct run *run, const char *script, enum mode mode) {
 	enum stop stop = STOP_END;
 	int r;
 
@@ -228,7 +210,7 @@ int run_script(struct run *run, const char *script, enum mode mode) {
 
 int grub_find(const char *script, struct variables *variables, const struct grub_source *source,
 	      struct entries *entries, struct entry **ret, struct text *reason) {
-	struct run run = {variables, entries, source, reason, .entry = -1, .menu = -1};
+	struct run run = {variables, entries, source, reason, .entry = -1, .menu = -1, .script = run_whole};
 	cleanup_free char *wanted = NULL;
 	int r = run_script(&run, script, MODE_RUN);
 

@@ -6,15 +6,8 @@
 // its kernel or its arguments depend on something unknown, or on a command that is not known here, there is no answer.
 #pragma once
 
-#include "boot/entry.h"
+#include "boot/grub_source.h"
 #include "boot/variables.h"
-
-// What a script takes from its folder.
-struct grub_source {
-	char *(*read)(void *context, const char *name);		    // NULL: there is no such file
-	int (*add_entries)(void *context, struct entries *entries); // those of blscfg, in order
-	void *context;
-};
 
 #define GRUB_HANDS_OVER 1 // the script is a stub that starts another grub.cfg
 

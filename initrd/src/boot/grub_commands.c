@@ -11,11 +11,6 @@
 
 #define SAME_DEVICE "own" // value of "root" until the script sets it
 
-const char *run_own_file(const char *path) {
-	size_t n = strlen(OWN_FOLDER "/");
-	return strncmp(path, OWN_FOLDER "/", n) || strchr(path + n, '/') ? NULL : path + n;
-}
-
 bool run_set_defaults(struct variables *variables) {
 	static const char *const defaults[][2] = {
 		{"root", SAME_DEVICE},

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot/grub_commands.h"
+#include "boot/grub_run.h"
 
 // One word of the kernel's arguments, as GRUB writes it.
 static void add_argument(struct text *text, const char *word) {

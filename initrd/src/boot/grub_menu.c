@@ -119,7 +119,7 @@ int run_menu(struct run *run, int menu, const char *wanted) {
 	if (at < 0)
 		return run_refuse(run, "its menu has no entry");
 	if (!run->has_bls && is_cut_number(wanted, size))
-		return run_refuse(run, "\"%s\" begins with a digit: versions of GRUB differ in what it means", wanted);
+		return run_refuse(run, "\"%s\" starts with a digit: versions of GRUB differ in what it means", wanted);
 	if (unsure)
 		return run_refuse(run, "which entry is \"%s\" depends on \"%s\"", wanted, run->doubt);
 	r = start(run, at, wanted[size] ? wanted + size + 1 : "");

@@ -2,12 +2,13 @@
 // A running script of GRUB (boot/grub.h).
 #pragma once
 
-#include "boot/grub.h"
+#include "boot/grub_source.h"
 #include "boot/grub_words.h"
 
 #define FUNCTIONS_MAX 32u
 #define DEPTH_MAX 24u
 #define STEPS_MAX 200000u
+#define OWN_FOLDER "(own)" // value of "prefix" and "config_directory": the folder of grub.cfg
 
 enum mode {
 	MODE_RUN,
@@ -32,6 +33,7 @@ struct run {
 	struct function functions[FUNCTIONS_MAX];
 	char doubt[128]; // the last condition that cannot be known
 	bool hands_over, has_bls;
+	int (*script)(struct run *run, const char *script, enum mode mode); // of run_script
 };
 
 // Runs a script, in the present context.
@@ -39,6 +41,10 @@ int run_script(struct run *run, const char *script, enum mode mode);
 
 // Runs one statement that is no structure.
 int run_command(struct run *run, const struct grub_words *words, enum mode mode);
+
+// Commands of an entry.
+int run_linux(struct run *run, const struct grub_words *words, enum mode mode);
+int run_initrd(struct run *run, const struct grub_words *words, enum mode mode);
 
 // Whether "[ ... ]", of which `words` are the words between, is true.
 enum truth run_test(const struct run *run, char *const *words, size_t count);
@@ -53,3 +59,6 @@ int run_menu(struct run *run, int menu, const char *wanted);
 int run_refuse(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 bool is_unknown(const char *word);
+
+// The name of a file in the folder of grub.cfg; NULL: it is elsewhere.
+const char *run_own_file(const char *path);

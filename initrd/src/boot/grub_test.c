@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot/grub_commands.h"
 #include "boot/grub_run.h"
 
 static enum truth truth(bool value) { return value ? TRUTH_YES : TRUTH_NO; }

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 
-#define SPLIT '\2' // a blank of a value without quotes, where GRUB begins another word
+#define SPLIT '\2' // a blank of a value without quotes, where GRUB starts another word
 
 // Without quotes, GRUB splits a value into words.
 static const char *expand(const char *at, const struct variables *variables, struct text *text) {

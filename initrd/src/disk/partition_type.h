@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table says of a partition's content. Pure functions.
+// What the table states about a partition's content. Pure functions.
 #pragma once
 
 #include <stdint.h>

@@ -120,7 +120,7 @@ static int find_in_root(const struct volume *volume, const char *name, uint64_t 
 
 static bool is_asleep(const uint8_t *mark) { return !memcmp(mark, "HIBR", 4) || !memcmp(mark, "hibr", 4); }
 
-// ntfs-3g's rule: the header says so, or there is none.
+// ntfs-3g's rule: the header states it, or there is none.
 static int check_file(const struct volume *volume, uint64_t reference, bool *ret, struct fault *fault) {
 	uint8_t record[NTFS_RECORD_MAX], mark[512];
 	struct ntfs_file file;
@@ -163,7 +163,6 @@ int ntfs_check_sleep(const struct reader *reader, const struct partition *partit
 	if (r == -ERANGE)
 		*ret_objection = "whether Windows hibernates in it cannot be read: run chkdsk";
 	else if (asleep)
-		*ret_objection =
-			"Windows hibernates in it, maybe by fast startup: shut it down with shutdown /s, or powercfg /h off";
+		*ret_objection = "Windows hibernates in it, maybe by fast startup: shutdown /s, or powercfg /h off";
 	return r == -ERANGE ? 0 : r;
 }

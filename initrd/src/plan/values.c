@@ -182,7 +182,7 @@ int check_hostname(const char *value, struct fault *fault) {
 			return fault_set(fault, CODE_USAGE, "\"%s\" is not a host name", value);
 		label = c == '.' ? 0 : label + 1;
 		if (label > 63 || size > 64)
-			return fault_set(fault, CODE_USAGE, "\"%s\" is too long: a host name has 64 bytes, 63 per label", value);
+			return fault_set(fault, CODE_USAGE, "\"%s\" has more than 64 bytes, or 63 in a label", value);
 	}
 	return 0;
 }

@@ -175,7 +175,7 @@ def benign(tree: Path, _kept: int) -> None:
     links = {"root/.ssh": "/data/ssh", "etc/cloud": "/data/cloud", "boot/vmlinuz": "/boot/vmlinuz-6.1"}
     for name, target in links.items():
         (tree / name).symlink_to(target)
-    (tree / "boot/grub/grub.cfg").write_text(menu("/vmlinuz", "/initrd.img-6.1"))
+    (tree / "boot/grub/grub.cfg").write_text(menu("/boot/vmlinuz", "/boot/initrd.img-6.1"))
 
 
 HOSTILE: list[Callable[[Path, int], None]] = [

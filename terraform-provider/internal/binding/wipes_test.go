@@ -248,8 +248,9 @@ func TestAccCosmeticEdits(t *testing.T) {
 		line string
 	}{
 		{0, image("stable")}, {1, "authorized_keys = [" + bob + ", " + alice + "]"},
-		{1, `authorized_keys = ["` + sshkeys.Alice + ` laptop", ` + bob + "]"}, {1, `authorized_keys = ["` + sshkeys.Alice + `", ` +
-			bob + "]"}, {1, "authorized_keys = [" + alice + ", " + bob + ", " + alice + "]"},
+		{1, `authorized_keys = ["` + sshkeys.Alice + ` laptop", ` + bob + "]"},
+		{1, `authorized_keys = ["` + sshkeys.Alice + `", ` + bob + "]"},
+		{1, "authorized_keys = [" + alice + ", " + bob + ", " + alice + "]"},
 		{1, `authorized_keys = ["# admins", ` + alice + ", " + bob + "]"}, {-1, `hostname = "n1"`},
 		{-1, `disk = "serial:LAB-0001"`}, {-1, `mode = "full"`}, {-1, `mode = "delta"`}, {-1, `wipe = "empty"`},
 		{-1, `verify = "full"`}, {-1, `boot = "auto"`}, {-1, `boot = "reboot"`}, {-1, "allow_unsigned = false"},

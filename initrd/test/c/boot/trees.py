@@ -61,7 +61,7 @@ TREES: dict[str, Tree] = {
     "debian previous saved": Tree(debian("${saved_entry}", saved_entry="0", prev_saved_entry="1>0"), "6.1.0-30"),
     "debian submenu": Tree(debian("1"), "6.1.0-30"),
     "debian beyond the menu": Tree(debian("7"), refused="depends on"),
-    "debian title of a number": Tree(debian("6.1.0-28"), refused="begins with a digit"),
+    "debian title of a number": Tree(debian("6.1.0-28"), refused="starts with a digit"),
     "debian separate boot": Tree(moved(debian("1>2")), "6.1.0-28", QUIET, separate=True),
     "debian lvm": Tree(
         {**debian(), "boot/grub/grub.cfg": menu(TWO, root="root=/dev/mapper/vg-root")},

@@ -192,7 +192,7 @@ def test_report() -> None:
 
 
 def test_report_of_a_capture() -> None:
-    image = f"digest=sha256:{'8f' * 32} bytes=4294967296 file_bytes=612345678"
+    image = f"digest=sha256:{'8f' * 32} bytes=4294967296 file_bytes=612345678 upload={'5e' * 16}"
     said = f"detail first\nprogress bytes=5\ndetail 1.5 GB used\nimage {image}\nend code=0\n"
     with Server(lambda r: r.answer(204), pki=pki) as s:
         words = api(s, "generation=3", "run=7", "step=1", "of=2", "verb=capture", f"log={work}/log", "boot=B")
