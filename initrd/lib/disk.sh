@@ -96,11 +96,8 @@ disk_has_kernel() {
 disk_find_root() {
 	disk_systems='' disk_root_device=''
 	for disk_candidate; do
-		disk_folder=$disk_root
-		[ -z "$disk_systems" ] || disk_folder=$disk_another
-		if disk_attach "$disk_candidate" "$disk_folder" disk_is_root; then
+		if disk_try_root "$disk_candidate"; then
 			disk_systems="$disk_systems $disk_candidate"
-			[ "$disk_folder" = "$disk_root" ] || disk_detach "$disk_another"
 		elif [ $? = 2 ]; then
 			disk_unreadable="$disk_unreadable $disk_candidate"
 		fi
@@ -114,6 +111,16 @@ disk_find_root() {
 		disk_attach "$disk_root_device" "$disk_root" disk_is_root
 		;;
 	esac
+}
+
+# disk_try_root DEVICE: whether it has a system. The first one stays mounted.
+disk_try_root() {
+	if [ -z "$disk_systems" ]; then
+		disk_attach "$1" "$disk_root" disk_is_root || return
+	else
+		disk_attach "$1" "$disk_another" disk_is_root || return
+		disk_detach "$disk_another"
+	fi
 }
 
 # Sets $disk_root_device to the one of $disk_systems that the boot loader in its /boot starts.

@@ -14,27 +14,34 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 INITRD = Path(__file__).parents[2]
-FOLDER = r"\$(?:disk_root|disk_boot|disk_separate|bootorder_esp)\b"
+NAMES = r"(?:disk_root|disk_another|disk_boot|disk_separate|disk_esp|disk_system|bootorder_esp)\b"
+FOLDER = rf"\${NAMES}"
+FOLDERS = r"root|boot|esp|system|another"
 ALLOWED = re.compile(
     rf"""sledc[ ]tree[ ]\w+[ ]"{FOLDER}"(?=[ ])
     |sledc[ ](?:bootentry|hostkey)[ ]"root={FOLDER}"
-    |\$\{{disk_boot:\+"boot=\$disk_boot"\}}
+    |\$\{{disk_(?P<esp>boot|esp):\+"(?P=esp)=\$disk_(?P=esp)"\}}
+    |\[[ ]-[nz][ ]"{FOLDER}"[ ]\]
+    |"\$disk_separate"/\*\)(?=[ ])
     |disk_(?:mount|attach)[ ]"\$\w+"[ ]"{FOLDER}"
     |disk_(?:detach|has_kernel)[ ]"{FOLDER}"
     |(?<=\t)mkdir[ ]-p[ ]"{FOLDER}"$
     |\$MOCK[ ]mount[ ]-o[ ]\S+[ ]"\$disk_root_device"[ ]"\$disk_root"(?=[ ]&&[ ]return|$)
-    |disk_boot=\$disk_separate$
-    |(?:disk_root|disk_separate|bootorder_esp)=\$ROOT/run/sled/(?:root|boot|esp)(?=[ ]|$)""",
+    |disk_(?:boot=\$disk_separate|esp=\$disk_system)(?=[ ]|$)
+    |(?:\w+_)(?:root|separate|esp|system|another)=\$ROOT/run/sled/(?:{FOLDERS})(?=[ ]|$)""",
     re.VERBOSE,
 )
 # What is left: such a folder in another place, or its path.
-SHELL = re.compile(r"\$\{?(?:disk_root|disk_boot|disk_separate|bootorder_esp)\b|run/sled/(?:root|boot|esp)\b")
+SHELL = re.compile(rf"\$\{{?{NAMES}|run/sled/(?:{FOLDERS})\b")
 # A function that judges a mounted folder gets it as its first argument.
 JUDGE = re.compile(r"\bdisk_attach \S+ \S+ (\w+)")
-ARGUMENT_ALLOWED = re.compile(r'sledc tree \w+ "\$1"(?= )|set -- "\$1" "\$\{2-\}"$')
+ARGUMENT_ALLOWED = re.compile(r'sledc tree \w+ "\$1"(?= )|set -- "\$1" "\$\{2-\}"$|(?<=\t)[a-z]+_\w+ "\$1"(?= )')
+# It may pass the folder on, to a function that then is one too.
+PASSED = re.compile(r'(?<=\t)([a-z]+_\w+) "\$1"(?= )')
 ARGUMENT = re.compile(r"\$\{?[1@*]")
 FUNCTION = re.compile(r"^(\w+)\(\) [({]")
 C = re.compile(
@@ -51,6 +58,17 @@ def shell_lines(text: str) -> list[tuple[int, str]]:
         lines.append((number, re.sub(r"  +", " ", code)))
         number += 1 + line.count("\0")
     return lines
+
+
+def all_judges(texts: Iterable[str]) -> set[str]:
+    """The functions that get a folder where a system is mounted."""
+    joined = "\n".join(texts)
+    bodies = dict(re.findall(r"^(\w+)\(\) [({]\n(.*?)^[)}]", joined, re.MULTILINE | re.DOTALL))
+    found, new = set[str](), set(JUDGE.findall(joined))
+    while new:
+        found |= new
+        new = {name for judge in new for name in PASSED.findall(bodies.get(judge, ""))} - found
+    return found
 
 
 def bad_shell(text: str, judges: set[str]) -> list[tuple[int, str]]:
@@ -82,7 +100,7 @@ def files() -> list[Path]:
 def main() -> int:
     """Every file."""
     texts = {file: file.read_text() for file in [Path(word) for word in sys.argv[1:]] or sorted(files())}
-    judges = {name for text in texts.values() for name in JUDGE.findall(text)}
+    judges = all_judges(texts.values())
     bad = False
     for file, text in texts.items():
         for line, code in bad_c(text) if file.suffix == ".c" else bad_shell(text, judges):

@@ -46,6 +46,8 @@ def test_planted_lines() -> None:
         rm -rf "$disk_root"
         chroot "$disk_root" sh
         place=$disk_root
+        cp "$disk_another/etc/passwd" a
+        cat "$1" b
         (cd "$disk_root" && cat etc/passwd)
         mkdir -p "$disk_root/data"
         sledc hostkey "out=$disk_root/etc/key"
