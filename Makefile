@@ -213,7 +213,7 @@ fuzz-differential: check-program build/bin/image-reader ## readers of images on 
 	python3 $(READERS) --seconds $$(($(or $(MINUTES),30) * 60)) --seed $(or $(SEED),1)
 
 # Beside the fuzzers, unit-go and test-c run all of it.
-test-grub: ## what GRUB itself starts in the trees that kexec is tested with
+test-grub: ## GRUB itself, in the trees that kexec is tested with
 	initrd/test/boot/grub.py
 
 test-selector: ## which disk a selector means, in C and Go
