@@ -14,6 +14,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/store"
+	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
 )
 
 // trail is the audit records, one in a line, without times.
@@ -110,14 +111,15 @@ func TestRefusedRequestsRemoveNoRecord(t *testing.T) {
 
 // A change of which the record cannot be stored is answered 503, and recorded later.
 func TestChangeThatIsNotRecordedYet(t *testing.T) {
-	s := fresh(t)
 	var commits atomic.Int32
-	shared.Before = func(call string) error {
-		if call == "commit" && commits.Add(1) == 2 { // the first is the change
+	var runs atomic.Bool
+	s := run(t, &storetest.Memory{Before: func(call string) error {
+		if runs.Load() && call == "commit" && commits.Add(1) == 2 { // the first is the change
 			return &store.UnavailableError{Operation: "commit", Err: errors.New("down")}
 		}
 		return nil
-	}
+	}})
+	runs.Store(true)
 	a := s.admin(503, "PUT", "/v1/operators/ci", api.Operator{Name: "ci", Role: api.Read})
 	if !strings.Contains(a.Body, "this request was carried out, but its audit record is not stored yet") {
 		t.Error(a.Body)
