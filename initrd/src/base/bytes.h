@@ -7,9 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// `size` is not 0.
 static inline bool is_zero(const uint8_t *data, size_t size) {
-	return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
+	return size == 0 || (data[0] == 0 && memcmp(data, data + 1, size - 1) == 0);
 }
 
 static inline uint32_t get_le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
