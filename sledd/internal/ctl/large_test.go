@@ -46,7 +46,7 @@ func BenchmarkLargeFleet(b *testing.B) {
 
 // What an operator looks at first is one screen, however long its words are.
 func TestLargeFleetIsOneScreen(t *testing.T) {
-	const nodes = 400 // some screens; with the race detector a thousand take minutes
+	const nodes = 1000
 	s := sleddtest.Start(t)
 	s.Hall(nodes, ctltest.Noon)
 	for _, width := range ctltest.Widths {
