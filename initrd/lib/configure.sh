@@ -51,14 +51,22 @@ configure_has() {
 	[ -n "$configure_found" ]
 }
 
+# configure_text FILE...: prints all of them. What cannot be read ends the step.
+configure_text() {
+	configure_found=$(sledc tree files "$disk_root" "$@") || exit
+	[ -n "$configure_found" ] || return 0
+	printf '%s\n' "$configure_found" | while IFS= read -r configure_file; do
+		sledc tree get "$disk_root" "$configure_file" || exit
+	done
+}
+
 # configure_says PATTERN FILE...: whether a line of one of them matches.
-configure_says() (
+configure_says() {
 	configure_pattern=$1
 	shift
-	sledc tree files "$disk_root" "$@" | {
-		while IFS= read -r configure_file; do sledc tree get "$disk_root" "$configure_file"; done
-	} | grep -q -e "$configure_pattern"
-)
+	configure_lines=$(configure_text "$@") || exit
+	printf '%s\n' "$configure_lines" | grep -q -e "$configure_pattern"
+}
 
 # configure_argument WORD: whether the image starts its kernel with it.
 configure_argument() {

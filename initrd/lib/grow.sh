@@ -5,7 +5,7 @@
 
 grow_last='' grow_fixed=''
 grow_mark=/etc/growroot-disabled # for cloud-init, and growroot in an initramfs
-grow_config=/etc/cloud/cloud.cfg.d/99-sled-grow.cfg
+grow_config=/etc/cloud/cloud.cfg.d/zz-sled-grow.cfg
 grow_units='systemd-growfs-root.service systemd-growfs@.service systemd-repart.service extend-filesystems.service
 	armbian-resize-filesystem.service rpi-resize.service'
 

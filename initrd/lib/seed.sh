@@ -21,7 +21,7 @@ seed_unpack() {
 seed_authorize() {
 	[ -s "$seed_folder/authorized_keys" ] || return 0
 	seed_keys=$(sshd_keys_file "$2" "$1" "$3")
-	seed_refused=$(sshd_refuses "$1")
+	seed_refused=$(sshd_refuses "$1" | paste -s -d ';' -)
 	if [ -z "$seed_keys" ]; then seed_refused='AuthorizedKeysFile none'; fi
 	[ -z "$seed_refused" ] || plan_detail "keys of $1: sshd of the image does not take them ($seed_refused)"
 	case $seed_keys in
@@ -30,7 +30,10 @@ seed_authorize() {
 	*) seed_owner=0:0 seed_modes='0755 0644' ;; # sshd reads it as the user
 	esac
 	seed_known=$(sledc tree get "$disk_root" "$seed_keys")
-	sledc tree folder "$disk_root" "${seed_keys%/*}" "${seed_modes% *}" "$seed_owner"
+	seed_found=$(sledc tree names "$disk_root" "${seed_keys%/*}")
+	case ${seed_keys%/*}:$seed_found in
+	*/.ssh:* | *:) sledc tree folder "$disk_root" "${seed_keys%/*}" "${seed_modes% *}" "$seed_owner" ;;
+	esac # another that is there has its mode from its owner
 	{ printf '%s\n' "$seed_known"; cat "$seed_folder/authorized_keys"; } | awk 'NF && !seen[$0]++' |
 		sledc tree put "$disk_root" "$seed_keys" "${seed_modes#* }" "$seed_owner"
 }

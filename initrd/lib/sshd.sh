@@ -3,16 +3,20 @@
 # The configuration of the installed system's SSH server: where it looks for keys, and whom it lets in (sshd_config(5)).
 
 sshd_config=$ROOT/run/sled/sshd # "keyword value" of each line that counts for everybody, in sshd's order
+sshd_fips=''
 
-# sshd_read: the files of the system, once a step. A file includes others, as deep as distributions do, and 64 at most.
+# sshd_read: the files of the system, once a step; sets $sshd_fips where FIPS 140 is requested. A file includes others,
+# as deep as distributions do, and 64 at most. What cannot be read ends the step.
 sshd_read() {
 	: >"$sshd_config.files"
 	# openSUSE has its own below /usr, for as long as /etc has none.
-	if configure_has /etc/ssh/sshd_config; then
-		sshd_print 3 /etc/ssh/sshd_config
-	else
-		sshd_print 3 /usr/etc/ssh/sshd_config
-	fi >"$sshd_config"
+	sshd_main=/usr/etc/ssh/sshd_config
+	if configure_has /etc/ssh/sshd_config; then sshd_main=/etc/ssh/sshd_config; fi
+	sshd_print 3 "$sshd_main" >"$sshd_config" || exit
+	if configure_has /etc/system-fips || configure_says '^FIPS' /etc/crypto-policies/config ||
+		configure_argument fips=1; then
+		sshd_fips=yes
+	fi
 }
 
 # sshd_print DEPTH PATTERN...: what follows a Match in a file is for some people or addresses.
@@ -20,10 +24,13 @@ sshd_print() (
 	set -f
 	sshd_depth=$1
 	shift
-	sledc tree files "$disk_root" "$@" | sort | while IFS= read -r sshd_file; do
+	sshd_files=$(sledc tree files "$disk_root" "$@") || exit
+	[ -n "$sshd_files" ] || exit 0
+	printf '%s\n' "$sshd_files" | sort | while IFS= read -r sshd_file; do
 		echo "$sshd_file" >>"$sshd_config.files"
 		[ "$(wc -l <"$sshd_config.files")" -le 64 ] || break
-		sledc tree get "$disk_root" "$sshd_file" | tr -d '\r"' | tr '\t=' '  ' |
+		sshd_text=$(sledc tree get "$disk_root" "$sshd_file") || exit
+		printf '%s\n' "$sshd_text" | tr -d '\r"' | tr '\t=' '  ' |
 			awk '/^ *#/ { next } tolower($1) == "match" { exit } NF { $1 = tolower($1); print }' |
 			while read -r sshd_word sshd_value; do
 				if [ "$sshd_word" != include ]; then
@@ -32,9 +39,9 @@ sshd_print() (
 					# shellcheck disable=SC2086 # patterns
 					sshd_value=$(printf '%s\n' $sshd_value | sed 's,^[^/],/etc/ssh/&,')
 					# shellcheck disable=SC2086 # patterns
-					sshd_print $((sshd_depth - 1)) $sshd_value
+					sshd_print $((sshd_depth - 1)) $sshd_value || exit
 				fi
-			done
+			done || exit
 	done
 )
 
@@ -44,12 +51,9 @@ sshd_first() { awk -v word="$1" '$1 == word { $1 = ""; sub(/^ /, ""); print; exi
 # sshd_all KEYWORD: prints the values of all its lines, a word per line.
 sshd_all() { awk -v word="$1" '$1 == word { for (i = 2; i <= NF; i++) print $i }' "$sshd_config"; }
 
-# sshd_offers KIND ALGORITHM...: whether HostKeyAlgorithms permits a key of the kind. FIPS 140-3 knows no Ed25519 in the
-# libraries of the distributions.
+# sshd_offers ALGORITHM...: whether HostKeyAlgorithms permits one of them.
 sshd_offers() (
 	set -f
-	[ "$1" != ed25519 ] || ! sshd_fips || exit 1
-	shift
 	sshd_list=$(sshd_first hostkeyalgorithms | tr , ' ')
 	case $sshd_list in
 	'' | +* | ^*) exit 0 ;;
@@ -67,16 +71,12 @@ sshd_offers() (
 	exit 1
 )
 
-sshd_fips() {
-	configure_has /etc/system-fips || configure_says '^FIPS' /etc/crypto-policies/config ||
-		configure_argument fips=1
-}
-
-# sshd_kinds: prints the kinds of which the server takes a key, best first.
+# sshd_kinds: prints the kinds of which the server takes a key, best first. The FIPS modules of distributions have no
+# Ed25519.
 sshd_kinds() {
-	! sshd_offers ed25519 ssh-ed25519 || echo ed25519
-	! sshd_offers ecdsa ecdsa-sha2-nistp256 || echo ecdsa
-	! sshd_offers rsa rsa-sha2-512 rsa-sha2-256 ssh-rsa || echo rsa
+	if [ -z "$sshd_fips" ] && sshd_offers ssh-ed25519; then echo ed25519; fi
+	if sshd_offers ecdsa-sha2-nistp256; then echo ecdsa; fi
+	if sshd_offers rsa-sha2-512 rsa-sha2-256 ssh-rsa; then echo rsa; fi
 }
 
 # sshd_key_file KIND: prints the file that the server reads such a key from; nothing if none of its HostKey lines can
@@ -111,24 +111,52 @@ sshd_keys_file() {
 		}'
 }
 
+# sshd_groups USER: prints the groups of which the user is a member.
+sshd_groups() {
+	{
+		sledc tree get "$disk_root" /etc/passwd | sed 's/^/user:/'
+		sledc tree get "$disk_root" /etc/group | sed 's/^/group:/'
+	} | awk -F : -v user="$1" '
+		$1 == "user" && $2 == user { number = $5 }
+		$1 == "group" && ($4 == number || index("," $5 ",", "," user ",")) { print $2 }'
+}
+
+# sshd_lists KEYWORD NAME...: whether one of the names is in its list. What is for some hosts alone permits, and denies
+# nothing here.
+sshd_lists() (
+	set -f
+	sshd_keyword=$1
+	shift
+	for sshd_pattern in $(sshd_all "$sshd_keyword"); do
+		case $sshd_keyword in allow*) sshd_pattern=${sshd_pattern%%@*} ;; esac
+		for sshd_name; do
+			# shellcheck disable=SC2254 # a pattern
+			case $sshd_name in $sshd_pattern) exit 0 ;; esac
+		done
+	done
+	exit 1
+)
+
 # sshd_refuses USER: prints why the server does not let the user in with a key; nothing if it does. What a Match adds is
 # seen by the installed system alone.
 sshd_refuses() (
 	set -f
-	[ "$(sshd_first pubkeyauthentication)" != no ] || { echo 'PubkeyAuthentication no'; exit; }
-	if [ "$1" = root ]; then
-		case $(sshd_first permitrootlogin) in
-		no | forced-commands-only) echo "PermitRootLogin $(sshd_first permitrootlogin)"; exit ;;
-		esac
+	# shellcheck disable=SC2046 # names
+	set -- "$1" $(sshd_groups "$1")
+	sshd_user=$1
+	shift
+	case $(sshd_first pubkeyauthentication | tr '[:upper:]' '[:lower:]') in
+	no) echo 'PubkeyAuthentication no' ;;
+	esac
+	case $sshd_user:$(sshd_first permitrootlogin | tr '[:upper:]' '[:lower:]') in
+	root:no | root:forced-commands-only) echo "PermitRootLogin $(sshd_first permitrootlogin)" ;;
+	esac
+	! sshd_lists denyusers "$sshd_user" || echo "DenyUsers $(sshd_all denyusers | paste -s -d ' ' -)"
+	! sshd_lists denygroups "$@" || echo "DenyGroups $(sshd_all denygroups | paste -s -d ' ' -)"
+	if [ -n "$(sshd_first allowusers)" ] && ! sshd_lists allowusers "$sshd_user"; then
+		echo "AllowUsers $(sshd_all allowusers | paste -s -d ' ' -)"
 	fi
-	for sshd_pattern in $(sshd_all denyusers); do
-		# shellcheck disable=SC2254 # a pattern
-		case $1 in $sshd_pattern) echo "DenyUsers $sshd_pattern"; exit ;; esac
-	done
-	sshd_allowed=$(sshd_all allowusers | tr '\n' ' ')
-	for sshd_pattern in $sshd_allowed; do
-		# shellcheck disable=SC2254 # a pattern
-		case $1 in ${sshd_pattern%%@*}) exit ;; esac
-	done
-	[ -z "$sshd_allowed" ] || echo "AllowUsers $sshd_allowed"
+	if [ -n "$(sshd_first allowgroups)" ] && ! sshd_lists allowgroups "$@"; then
+		echo "AllowGroups $(sshd_all allowgroups | paste -s -d ' ' -)"
+	fi
 )

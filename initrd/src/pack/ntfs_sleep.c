@@ -150,7 +150,7 @@ static int check_file(const struct volume *volume, uint64_t reference, bool *ret
 int ntfs_check_sleep(const struct reader *reader, const struct partition *partition, const uint8_t *boot,
 		     const char **ret_objection, struct fault *fault) {
 	struct volume volume = {reader, partition->start, partition->bytes, boot, 0};
-	struct ntfs_file file;
+	struct ntfs_file file = {0};
 	uint64_t reference = 0;
 	bool asleep = false;
 	int r = ntfs_place(boot, 0, &file) ? 0 : -ERANGE;

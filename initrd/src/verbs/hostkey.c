@@ -16,7 +16,7 @@ const struct operand_rule hostkey_rules[] = {
 	{0},
 };
 
-static void wipe_key(EVP_PKEY **key) { EVP_PKEY_free(*key); }
+static void free_key(EVP_PKEY **key) { EVP_PKEY_free(*key); }
 
 static void wipe_text(struct text *text) {
 	if (text->data)
@@ -42,7 +42,7 @@ static int write_key(const EVP_PKEY *key, const struct text *line, const struct 
 
 enum exit_code verb_hostkey(const struct operands *operands) {
 	cleanup_with(border_close) struct border root = {.fd = -1};
-	cleanup_with(wipe_key) EVP_PKEY *key = NULL;
+	cleanup_with(free_key) EVP_PKEY *key = NULL;
 	cleanup_with(text_free) struct text line = {0};
 	struct fault fault;
 	int r = border_open(operands_get(operands, "root"), &root, &fault);
