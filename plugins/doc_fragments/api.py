@@ -74,7 +74,7 @@ options:
     ATTRIBUTES = r"""
 attributes:
   check_mode:
-    description: Predicts what would change, and changes nothing.
+    description: Sledd checks the change as it would in the run and reports what it would do; nothing is stored.
     support: full
   diff_mode:
     description: Shows the declaration before and after.

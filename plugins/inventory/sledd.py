@@ -90,13 +90,14 @@ from typing import Any
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 from ansible.utils.unsafe_proxy import wrap_var
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.hostvars import (
     groups,
     inventory_name,
     ssh_arguments,
     variables,
 )
+from ansible_collections.sled.fleet.plugins.module_utils.options import read_token
 
 SECRETIVE = frozenset({"boot_servers", "controllers", "relays"})  # whose hosts get secrets of the site by playbooks
 

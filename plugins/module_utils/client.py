@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import ipaddress
 import json
@@ -10,7 +11,7 @@ import re
 import urllib.error
 import urllib.parse
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.urls import ConnectionError as UrlsError
@@ -22,6 +23,7 @@ Json = dict[str, Any]
 
 PAGE = 2000  # items that one list call asks for
 LONGEST_ANSWER, LONGEST_PART = 64 << 20, 256 << 20  # bytes; of a file, so that the index of the largest image fits
+PLAIN = (b"an HTTP request to an HTTPS server", b"plain HTTP request was sent to HTTPS port")  # of Go and nginx
 CAPTURED = re.compile(r"/captured/([0-9a-f-]+\.raw\.zst)\Z")
 SHORTEST_WINDOW, LONGEST_WINDOW = 10, 86400  # seconds: contract/admission.md
 
@@ -69,21 +71,20 @@ def check_server(server: str) -> str:
     return server.rstrip("/")
 
 
-def read_token(token: str | None, token_file: str | None) -> str:
-    """Returns the token, from the option or from the file."""
-    if not token and token_file:
-        try:
-            with open(token_file, encoding="ascii") as file:
-                token = file.read().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"token_file {token_file}: {error}") from error
-        if not token:
-            raise SettingsError(f"token_file {token_file} is empty")
-    if not token:
-        raise SettingsError("no token: set token_file (SLED_TOKEN_FILE) or token (SLED_TOKEN)")
-    if not all("!" <= c <= "~" for c in token):
-        raise SettingsError("the token holds a space or a control character: want one word")
-    return token
+def check_ca(ca_file: str | None) -> str | None:
+    """Returns the name of the file, or raises an error that names it if it cannot be what it should."""
+    try:
+        found = Path(ca_file).read_bytes() if ca_file else b"CERTIFICATE-----"
+    except OSError as error:
+        raise SettingsError(f"ca_file {ca_file}: {error.strerror}") from error
+    if b"CERTIFICATE-----" not in found:
+        raise SettingsError(f"ca_file {ca_file} holds no certificate: want a PEM file")
+    return ca_file
+
+
+def dry_run(dry: bool) -> Json:
+    """The query of a change that sledd only checks and answers."""
+    return {"dry_run": "true"} if dry else {}
 
 
 class Client:
@@ -92,7 +93,7 @@ class Client:
     def __init__(self, server: str, token: str, ca_file: str | None = None, timeout: float = 30.0) -> None:
         self.server = check_server(server)
         self._token = token
-        self._ca_file, self._timeout = ca_file, timeout
+        self._ca_file, self._timeout = check_ca(ca_file), timeout
         self._direct = is_direct(self.server)
         self._connections = Connections(maker(self.server, ca_file, timeout), urllib.parse.urlsplit(self.server).path)
 
@@ -130,8 +131,8 @@ class Client:
 
     def reimage(self, node: str, revision: int, dry: bool = False) -> Json:
         """Raises the generation of the binding, if it still has this revision; dry: only as if."""
-        terms = {"dry_run": "true"} if dry else None
-        return self._json("POST", self._path("bindings", node, "reimage"), terms, headers={"If-Match": f'"{revision}"'})
+        condition = {"If-Match": f'"{revision}"'}
+        return self._json("POST", self._path("bindings", node, "reimage"), dry_run(dry), headers=condition)
 
     def boot(self, node: str) -> Json:
         """What a running node is to be started with, to come into the Sled system. The ticket is a secret."""
@@ -162,8 +163,7 @@ class Client:
 
     def put_bindings(self, items: list[Json], dry: bool) -> list[Json]:
         """Binds nodes, all or none; dry: only as if. Returns the bindings in that order."""
-        terms = {"dry_run": "true"} if dry else None
-        return list(self._json("POST", "/v1/bindings", terms, {"items": items})["items"])
+        return list(self._json("POST", "/v1/bindings", dry_run(dry), {"items": items})["items"])
 
     def pages(self, path: str, terms: Json) -> Iterator[Json]:
         """Lists objects, page by page. Terms are the query."""
@@ -175,7 +175,7 @@ class Client:
                 return
             query["after"] = page["next"]
 
-    @contextmanager
+    @contextlib.contextmanager
     def events(self, after: int = 0) -> Iterator[Any]:
         """Opens the stream of events of all nodes, after the event with this id; 0: from now on. Returns the response.
 
@@ -194,13 +194,13 @@ class Client:
         """Reads the end of the node's console; empty when nobody keeps it."""
         return self._text(self._path("nodes", node, "console"))
 
-    def put_rescue(self, node: str, keys: list[str]) -> Json:
-        """Puts a node under rescue, or changes who may log in; returns the node."""
-        return self._json("PUT", self._path("nodes", node, "rescue"), body={"authorized_keys": keys})
+    def put_rescue(self, node: str, keys: list[str], dry: bool) -> Json:
+        """Puts a node under rescue, or changes who may log in; returns the node. dry: only as if."""
+        return self._json("PUT", self._path("nodes", node, "rescue"), dry_run(dry), {"authorized_keys": keys})
 
-    def delete_rescue(self, node: str) -> None:
-        """Ends a rescue."""
-        self._send("DELETE", self._path("nodes", node, "rescue"))
+    def delete_rescue(self, node: str, dry: bool) -> None:
+        """Ends a rescue; dry: only as if."""
+        self._send("DELETE", self._path("nodes", node, "rescue"), dry_run(dry))
 
     def log(self, node: str) -> str:
         """Reads the log of the step that failed last; empty when there is none."""
@@ -300,7 +300,7 @@ class Client:
                 raise http.client.IncompleteRead(answer, response.length)
             return answer
 
-    @contextmanager
+    @contextlib.contextmanager
     def _open(
         self, address: str, method: str, body: Any, headers: Mapping[str, str], *, private: bool
     ) -> Iterator[Any]:
@@ -313,7 +313,7 @@ class Client:
             if self._direct and path.startswith("/"):
                 with self._connections.send(method, path, data, {**sent, "User-Agent": "sled.fleet"}) as response:
                     if response.status >= 300:
-                        raise _refusal(f"{method} {path}", response.status, response)
+                        raise _refusal(f"{method} {path}", response.status, response, place)
                     yield response
             else:
                 with open_url(
@@ -329,22 +329,22 @@ class Client:
                 ) as response:
                     yield response
         except urllib.error.HTTPError as error:
-            raise _refusal(f"{method} {path}", error.code, error) from error
+            raise _refusal(f"{method} {path}", error.code, error, place) from error
         except urllib.error.URLError as error:
             raise Unreachable(f"{place} cannot be reached: {error.reason}") from error
         except (UrlsError, http.client.HTTPException, OSError) as error:
             raise Unreachable(f"{place} cannot be reached: {error}") from error
 
 
-def _refusal(request: str, status: int, answer: Any) -> ApiError:
+def _refusal(request: str, status: int, answer: Any, place: str) -> ApiError:
     """Reads the problem, or makes one of an answer that a proxy wrote."""
-    problem: Json = {}
-    try:
-        decoded = json.loads(answer.read(4 << 20))
-        if isinstance(decoded, dict):
-            problem = decoded
-    except (ValueError, OSError, http.client.HTTPException):
-        problem = {"detail": "the answer is no problem+json"}
+    problem, body = dict[str, Any](detail="the answer is no problem+json"), b""
+    with contextlib.suppress(ValueError, OSError, http.client.HTTPException):
+        body = answer.read(4 << 20)
+        decoded = json.loads(body)
+        problem = decoded if isinstance(decoded, dict) else {}
     if status // 100 == 3 and answer.headers.get("Location"):
         problem = {"detail": f"sent on to {answer.headers['Location']}: give that address as the server"}
+    if any(text in body for text in PLAIN):
+        problem = {"detail": f"{place} speaks TLS: give {place.replace('http:', 'https:', 1)} as the server"}
     return ApiError(request, status, problem)

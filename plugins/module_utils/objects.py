@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from ansible_collections.sled.fleet.plugins.module_utils import imagefile, signing, words
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, dry_run
 from ansible_collections.sled.fleet.plugins.module_utils.options import given
 from ansible_collections.sled.fleet.plugins.module_utils.ssh_keys import public_keys
 from ansible_collections.sled.fleet.plugins.module_utils.user_data import user_data_hash
@@ -79,8 +79,10 @@ def _ensure_node(client: Client, options: Json, check: bool) -> Json:
     for name in ("mac", "name"):
         if name not in spec:
             raise SledError(f"node {want.get('name') or want.get('mac')} is not declared yet: set its {name}")
-    if have != spec and not check:
-        stored = client.put("nodes", spec["mac"], spec, stored["revision"] if stored and declared else 0)
+    if have != spec:
+        stored = client.put(
+            "nodes", spec["mac"], spec, stored["revision"] if stored and declared else 0, dry_run(check)
+        )
     return outcome("node", {**(stored or {}), **spec}, have, spec)
 
 
@@ -103,8 +105,8 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
     if missing:
         raise SledError(f"image {options['name']} is not registered yet: set its {', '.join(missing)}")
     content = _sign(client, options, have, spec) if options.get("key") else {}
-    if have != spec and not check:
-        stored = client.put("images", options["name"], spec, stored["revision"] if stored else 0)
+    if have != spec:
+        stored = client.put("images", options["name"], spec, stored["revision"] if stored else 0, dry_run(check))
     return {**outcome("image", {**(stored or {}), **spec}, have, spec), **content}
 
 
@@ -139,12 +141,10 @@ def bind(client: Client, options: Json, stored: Json | None, check: bool) -> Jso
     result, spec, again = compared(client, options, stored)
     node, revision = options["node"], int((stored or {}).get("revision") or 0)
     if stored and again:
-        result["binding"] = {**stored, "satisfied": False} if check else client.reimage(node, revision)
-    elif spec and check:
-        result["binding"] = {**(stored or {}), **spec, "satisfied": False}
+        result["binding"] = client.reimage(node, revision, check)
     elif spec:
-        body = {**spec, "node": node}
-        result["binding"] = client.put("bindings", node, body, revision, _terms(options, "reimage", "take_over"))
+        body, terms = {**spec, "node": node}, {**_terms(options, "reimage", "take_over"), **dry_run(check)}
+        result["binding"] = client.put("bindings", node, body, revision, terms)
     result["generation"] = int(result["binding"].get("generation", 0))
     return result
 
@@ -212,7 +212,7 @@ def _user_data(stored: Json | None, user_data: str | None, node: str) -> Json:
 def _forget(
     client: Client, kind: Kind, stored: Json | None, name: str, check: bool, *, terms: Json | None = None
 ) -> Json:
-    if stored and not check:
-        client.delete(kind.collection, name, int(stored.get("revision") or 0), terms)
+    if stored:
+        client.delete(kind.collection, name, int(stored.get("revision") or 0), {**(terms or {}), **dry_run(check)})
     have = part(stored, kind.fields) or ({"mac": name} if stored else {})  # a discovered node has no declaration
     return outcome(kind.noun, stored, have, {})

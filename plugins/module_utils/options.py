@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, env_fallback
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SettingsError, SledError
 
 API: Json = {
     "server": {"type": "str", "required": True, "fallback": (env_fallback, ["SLED_SERVER"])},
@@ -16,6 +16,23 @@ API: Json = {
     "ca_file": {"type": "path", "fallback": (env_fallback, ["SLED_CA"])},
     "timeout": {"type": "float", "default": 30.0},
 }
+
+
+def read_token(token: str | None, token_file: str | None) -> str:
+    """Returns the token, from the option or from the file."""
+    if not token and token_file:
+        try:
+            with open(token_file, encoding="ascii") as file:
+                token = file.read().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"token_file {token_file}: {error}") from error
+        if not token:
+            raise SettingsError(f"token_file {token_file} is empty")
+    if not token:
+        raise SettingsError("no token: set token_file (SLED_TOKEN_FILE) or token (SLED_TOKEN)")
+    if not all("!" <= c <= "~" for c in token):
+        raise SettingsError("the token holds a space or a control character: want one word")
+    return token
 
 
 def connect(options: Mapping[str, Any]) -> Client:

@@ -249,7 +249,7 @@ binding:
   type: dict
   sample: {node: n1, mac: "52:54:00:77:00:01", image: debian-12-v1, generation: 3, revision: 42, satisfied: false}
 generation:
-  description: Generation of the binding, to wait for. In check mode the present one, 0 when there is none.
+  description: Generation of the binding, to wait for; in check mode the one that it would have.
   returned: when O(state=present)
   type: int
   sample: 3

@@ -86,13 +86,13 @@ def ensure_rescue(client: Client, options: Json, check: bool) -> Json:
         raise SledError(f"node {name} does not exist")
     have = node.get("rescue") or {}
     if options["state"] == "absent":
-        if have and not check:
-            client.delete_rescue(name)
+        if have:
+            client.delete_rescue(name, check)
         return {"changed": bool(have), "rescue": {}}
     keys = public_keys(name, options["authorized_keys"])
     changed = have.get("authorized_keys") != keys
     if changed:
-        have = {"authorized_keys": keys} if check else client.put_rescue(name, keys)["rescue"]
+        have = client.put_rescue(name, keys, check)["rescue"]
     if options["wait"] and not check:
         have = entered(client, name, options["wait"])
     return {"changed": changed, "rescue": have}
@@ -111,11 +111,22 @@ def entered(client: Client, name: str, seconds: int) -> Json:
         if rescue.get("entered"):
             return rescue
         if time.monotonic() >= end:
-            phase = node.get("status", {}).get("phase") or "not seen yet"
-            raise SledError(
-                f"waited {seconds} s for node {name} to be entered: it is {phase}; does it boot from the network?"
-            )
+            raise SledError(f"waited {seconds} s for the SSH server of node {name}: {_where(node)}")
         time.sleep(PAUSE)
+
+
+def _where(node: Json) -> str:
+    """Why the SSH server of a node does not answer yet, as far as sledd knows, and what to look at."""
+    name, phase = node.get("name") or node.get("mac"), node.get("status", {}).get("phase")
+    if phase == "rescue":
+        return (
+            f"{name} runs the rescue system, and has not reported that the server answers:"
+            " look at its console, or wait longer"
+        )
+    return (
+        f"{name} has not booted the Sled system since; its phase is {phase or 'unknown'}:"
+        " does it boot from the network?"
+    )
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import hmac
 import json
@@ -110,6 +111,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers as sledd does."""
 
     sledd: Sledd
+    dry: bool  # of the request
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -125,6 +127,7 @@ class Handler(BaseHTTPRequestHandler):
         self.sledd.asked.append((self.command, self.path, body))
         if self.path in self.sledd.files:
             return self.file(self.sledd.files[self.path])
+        self.dry = "dry_run=true" in self.path
         self.sledd.followed.append(self.headers.get("Sled-Rollout", ""))
         if self.headers["Authorization"] != f"Bearer {TOKEN}" or self.sledd.refuse:
             return self.problem(self.sledd.refuse.pop(0) if self.sledd.refuse else 401, "so says the test")
@@ -154,6 +157,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.problem(404, f"{rest[0]} does not exist")
         if self.command == "DELETE" and rest[1:] != ["rescue"]:
             return self.remove(collection, key, stored, query)
+        if self.dry:
+            stored = copy.deepcopy(stored)  # what follows changes that
         if rest[1:] == ["admission"]:
             stored = self.admission(key)
         stored = self.shown(collection, stored)
@@ -225,7 +230,7 @@ class Handler(BaseHTTPRequestHandler):
             generation = (stored or {}).get("generation", 0) + 1
             new = {**item, "generation": generation, "revision": 100, "mac": node["mac"], "satisfied": False}
             bound.append(new)
-            if "dry_run" not in query:
+            if not self.dry:
                 self.sledd.objects["bindings"][key] = new
         return self.json({"items": bound})
 
@@ -280,7 +285,8 @@ class Handler(BaseHTTPRequestHandler):
     def remove(self, collection: str, key: str, stored: Json, query: dict[str, list[str]]) -> None:
         if owner := self.other_owner(stored, query.get("owner", [""])[0], "take_over" in query):
             return self.problem(409, f"the binding belongs to {owner}")
-        del self.sledd.objects[collection][key]
+        if not self.dry:
+            del self.sledd.objects[collection][key]
         return self.answer(204, b"")
 
     def rescue(self, node: Json, body: Json) -> None:
@@ -291,6 +297,8 @@ class Handler(BaseHTTPRequestHandler):
         return self.json(node)
 
     def put(self, collection: str, key: str, stored: Json | None, body: Json, take_over: bool) -> None:
+        if body.get("disk") == "/dev/sda":
+            return self.problem(422, "disk /dev/sda is no selector")
         match, absent = self.headers.get("If-Match"), self.headers.get("If-None-Match")
         held = f'"{stored["revision"]}"' if stored else None
         if (match and match != held) or (absent and stored and stored.get("declared", True)):
@@ -308,7 +316,8 @@ class Handler(BaseHTTPRequestHandler):
                 answer["user_data_sha256"] = (
                     f"hmac-sha256:{hmac.new(HASH_KEY.encode(), body['user_data'].encode(), 'sha256').hexdigest()}"
                 )
-        self.sledd.objects[collection][key] = answer
+        if not self.dry:
+            self.sledd.objects[collection][key] = answer
         return self.json(answer)
 
     def reimage(self, collection: str, key: str, stored: Json) -> None:
@@ -316,7 +325,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.problem(412, "changed")
         self.sledd.revision += 100
         again = {**stored, "generation": stored["generation"] + 1, "revision": self.sledd.revision}
-        self.sledd.objects[collection][key] = again
+        if not self.dry:
+            self.sledd.objects[collection][key] = again
         return self.json(again)
 
     def json(self, value: Any) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import (
     SledError,
     Unreachable,
     check_server,
-    read_token,
 )
+from ansible_collections.sled.fleet.plugins.module_utils.options import read_token
 from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
 
 
@@ -91,6 +93,38 @@ def test_tls_needs_the_ca(tmp_path: Path) -> None:
         assert node["name"] == "n1"
     finally:
         sledd.stop()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"Client sent an HTTP request to an HTTPS server.\n",
+        b"<center>The plain HTTP request was sent to HTTPS port</center>",
+    ],
+)
+def test_plain_http_to_a_port_of_tls(answer: bytes) -> None:
+    """As Go's server and nginx answer."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_answer, args=(listener, answer), daemon=True).start()
+        place = f"127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(SledError, match=f"^http://{place} speaks TLS: give https://{place} as the server"):
+            Client(f"http://{place}", TOKEN).find("nodes", "n1")
+
+
+def _answer(listener: socket.socket, body: bytes) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n" + body)
+
+
+def test_a_ca_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "ca.crt"
+    with pytest.raises(SettingsError, match=f"^ca_file {file}: No such file or directory"):
+        Client("https://127.0.0.1:1", TOKEN, str(file))
+    file.write_text("-----BEGIN PRIVATE KEY-----")
+    with pytest.raises(SettingsError, match=f"^ca_file {file} holds no certificate: want a PEM file"):
+        Client("https://127.0.0.1:1", TOKEN, str(file))
 
 
 @pytest.mark.parametrize(

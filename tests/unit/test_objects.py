@@ -24,7 +24,7 @@ IMAGE: dict[str, Any] = {
 
 
 def changes(sledd: Sledd) -> list[str]:
-    return [f"{method} {path}" for method, path, _ in sledd.asked if method != "GET"]
+    return [f"{method} {path}" for method, path, _ in sledd.asked if method != "GET" and "dry_run" not in path]
 
 
 def test_node_is_declared_once(sledd: Sledd, module: Run) -> None:
@@ -112,7 +112,7 @@ def test_refusals_fail_the_task(sledd: Sledd, module: Run, status: int) -> None:
 def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -> None:
     assert module(image, check=True, **IMAGE)["changed"]
     assert sledd.objects["images"] == {}
-    assert module(image, **IMAGE)["image"]["revision"] == 100
+    assert module(image, **IMAGE)["image"]["revision"] == 200
     assert not module(image, **IMAGE)["changed"]
     assert not module(image, name=IMAGE["name"])["changed"]
     for check in (False, True):
@@ -128,8 +128,9 @@ def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -
 
 def test_binding_counts_generations(sledd: Sledd, module: Run) -> None:
     predicted = module(binding, node="n1", image="v1", check=True)
-    assert predicted["generation"] == 0
-    assert predicted["binding"] == {"node": "n1", "image": "v1", "satisfied": False}
+    assert predicted["generation"] == 1
+    assert predicted["binding"]["image"] == "v1"
+    assert sledd.objects["bindings"] == {}
     assert module(binding, node="n1", image="v1")["generation"] == 1
     same = module(binding, node="n1")
     assert (same["changed"], same["generation"]) == (False, 1)
@@ -217,6 +218,24 @@ def test_user_data_is_compared_and_never_shown(sledd: Sledd, module: Run) -> Non
     dropped = module(binding, node="n1", user_data="")
     assert dropped["changed"]
     assert "user_data_sha256" not in dropped["diff"]["after"]
+
+
+def test_check_mode_is_refused_what_the_run_is(sledd: Sledd, module: Run) -> None:
+    options = {"name": "n1", "mac": MAC, "disk": "/dev/sda"}
+    assert module(node, check=True, **options) == module(node, **options)
+    assert module(node, check=True, **options)["msg"] == "disk /dev/sda is no selector (422 T)"
+    module(binding, node="n1", image="v1", owner="terraform:rack-a")
+    asked = len(sledd.asked)
+    for options in ({"state": "absent"}, {"owner": "me"}, {"disk": "/dev/sda"}):
+        refused = module(binding, node="n1", check=True, **options)
+        assert refused["failed"], options
+        assert refused["msg"] == module(binding, node="n1", **options)["msg"]
+    assert module(binding, node="n1", reimage=True, check=True)["generation"] == 2
+    assert {path for method, path, _ in sledd.asked[asked:] if "dry_run" in path} == {
+        "/v1/bindings/n1?dry_run=true",
+        "/v1/bindings/n1/reimage?dry_run=true",
+    }
+    assert sledd.objects["bindings"]["n1"]["generation"] == 1
 
 
 @pytest.mark.parametrize(("said", "sent"), [("on", "on"), (True, "on"), (False, "off"), ("cycle", "cycle")])

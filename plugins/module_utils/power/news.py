@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError, read_token
+from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.options import read_token
 
 LONGEST_NEWS = 15.0  # seconds that telling sledd may hold up a machine
 

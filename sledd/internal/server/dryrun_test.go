@@ -92,5 +92,8 @@ func dryRuns(d12 api.ImageSpec, n2 api.NodeSpec) []dryRun {
 		{204, "DELETE", "/v1/images/d13", nil},
 		{200, "DELETE", "/v1/images/d13/signature", nil},
 		{409, "DELETE", "/v1/images/d12", nil},
+		{200, "PUT", "/v1/nodes/n1/rescue", api.RescueSpec{AuthorizedKeys: []string{operatorKey}}},
+		{422, "PUT", "/v1/nodes/n1/rescue", api.RescueSpec{AuthorizedKeys: []string{"garbage"}}},
+		{404, "DELETE", "/v1/nodes/n1/rescue", nil},
 	}
 }

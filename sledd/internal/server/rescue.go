@@ -12,17 +12,22 @@ import (
 func (o operations) rescues() {
 	type put struct {
 		NodePath
+		DryRun
 		Body api.RescueSpec
 	}
-	register(o, api.Operate, operation("put-rescue", http.MethodPut, "/nodes/{node}/rescue",
-		"Put a node under rescue: it boots the Sled system with an SSH server, and no disk is touched"),
+	register(o, api.Operate, dry(operation("put-rescue", http.MethodPut, "/nodes/{node}/rescue",
+		"Put a node under rescue: it boots the Sled system with an SSH server, and no disk is touched")),
 		func(ctx context.Context, in *put) (*tagged[api.Node], error) {
-			node, err := o.Fleet.PutRescue(ctx, in.Node, in.Body)
+			node, err := o.fleet(in.Dry).PutRescue(ctx, in.Node, in.Body)
 			return tag(node, node.Revision, err)
 		})
-	register(o, api.Operate, operation("delete-rescue", http.MethodDelete, "/nodes/{node}/rescue",
-		"End a rescue; the node continues where it was interrupted"),
-		func(ctx context.Context, in *NodePath) (*struct{}, error) {
-			return nil, o.Fleet.DeleteRescue(ctx, in.Node)
+	type remove struct {
+		NodePath
+		DryRun
+	}
+	register(o, api.Operate, dry(operation("delete-rescue", http.MethodDelete, "/nodes/{node}/rescue",
+		"End a rescue; the node continues where it was interrupted")),
+		func(ctx context.Context, in *remove) (*struct{}, error) {
+			return nil, o.fleet(in.Dry).DeleteRescue(ctx, in.Node)
 		})
 }
