@@ -84,6 +84,7 @@ seed_operational() {
 	configure_put 0755 /usr/lib/sled/sledc <"$ROOT/bin/sledc"
 	configure_put 0644 /etc/sled/ca.crt <"$ROOT/etc/sled/ca.crt"
 	configure_put 0600 /etc/sled/operational <"$seed_folder/operational"
+	[ ! -s "$seed_folder/authorized_keys" ] || configure_put 0600 /etc/sled/keys <"$seed_folder/authorized_keys"
 	configure_put 0755 /usr/lib/sled/operational <"$ROOT/lib/sled/operational"
 	configure_unit sled-operational.service <"$ROOT/lib/sled/sled-operational.service"
 	configure_put 0755 /usr/lib/sled/watchdog <"$ROOT/lib/sled/watchdog"

@@ -147,6 +147,7 @@ type OS struct {
 	BootCurrent Identifier `json:"boot_current,omitzero" doc:"Number and name of the firmware's boot entry of the last cold start"`
 	HostKey     HostKey    `json:"host_key,omitzero" pattern:"^(ssh-ed25519|ecdsa-sha2-nistp256|ssh-rsa) [A-Za-z0-9+/]{68,}={0,2}$" doc:"Host key of its SSH server, in the format of known_hosts; absent: none was made"`
 	Address     Address    `json:"address,omitzero" doc:"Address that it confirmed from"`
+	Lacks       Prose      `json:"lacks,omitzero" doc:"What of its seed is not in use: keys that do not let root in, a seed that cloud-init has not read"`
 	Confirmed   time.Time  `json:"confirmed,omitzero" doc:"Absent until it confirms"`
 }
 

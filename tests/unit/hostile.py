@@ -48,7 +48,10 @@ def claims(node: Json, values: list[str]) -> Json:
 def fill(node: Json, values: list[str]) -> None:
     """Puts the values of a vector wherever a node of the API has text of the machine."""
     text = cycle(values)
-    keys = ("id", "version", "kernel", "machine_id", "boot_id", "boot_order", "boot_current", "host_key", "address")
+    keys = (
+        "id", "version", "kernel", "machine_id", "boot_id", "boot_order", "boot_current", "host_key", "address",
+        "lacks",
+    )  # fmt: skip
     node["status"] |= {
         "address": next((value for value in values if value == ADDRESS), values[0]),
         "phase": "failed", "generation": 1, "code": 5, "verb": "write", "reason": next(text), "detail": next(text),

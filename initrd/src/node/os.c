@@ -55,7 +55,7 @@ bool os_was_jumped_to(const char *arguments) {
 	return false;
 }
 
-int os_describe(const char *root, const char *generation, struct text *text, struct fault *fault) {
+int os_describe(const char *root, const char *generation, const char *lacks, struct text *text, struct fault *fault) {
 	char id[64], version[64], kernel[128], machine[64], boot[64];
 	cleanup_free char *release = NULL, *arguments = NULL;
 	char path[PATH_MAX];
@@ -81,7 +81,10 @@ int os_describe(const char *root, const char *generation, struct text *text, str
 	operand_write(text, "machine_id", machine);
 	operand_write(text, "boot_id", boot);
 	efi_describe(root, text);
-	text_addf(text, " uptime=%.2f start=%s\n", facts_uptime(root),
+	text_addf(text, " uptime=%.2f start=%s", facts_uptime(root),
 		  os_was_jumped_to(arguments) ? "kexec" : "firmware");
+	if (*lacks)
+		operand_write(text, "lacks", lacks);
+	text_adds(text, "\n");
 	return text->failed ? fault_errno(fault, CODE_FAILED, ENOMEM, "operational") : 0;
 }

@@ -6,8 +6,9 @@
 #include "base/fault.h"
 #include "base/text.h"
 
-// Writes the running system's description of itself: the body that contract/report.md, operational, defines.
-int os_describe(const char *root, const char *generation, struct text *text, struct fault *fault);
+// Writes the running system's description of itself: the body that contract/report.md, operational, defines. `lacks` is
+// what of its seed is not in use, in one line; empty: nothing.
+int os_describe(const char *root, const char *generation, const char *lacks, struct text *text, struct fault *fault);
 
 // Returns whether the kernel with these arguments was started by the step kexec (contract/kernel-arguments.md).
 // Pure.

@@ -6,11 +6,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "disk/sysfs.h"
 #include "net/api.h"
 #include "node/os.h"
 #include "verbs/verbs.h"
 
 #define GIVE_UP_NS (1800 * SECOND)
+#define LACKS_MAX 512u // bytes: sledd takes no longer text
 
 const struct operand_rule operational_rules[] = {
 	{"from", false, "file of the seed that holds the next four operands", NULL, NULL},
@@ -19,6 +21,7 @@ const struct operand_rule operational_rules[] = {
 	{"generation", false, "generation that was installed", NULL, check_number},
 	{"token", false, "the token", NULL, NULL},
 	{"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL},
+	{"lacks", false, "file with what of its seed is not in use, a line for each", NULL, NULL},
 	{"root", false, "read the system's files below this directory", NULL, NULL},
 	{0},
 };
@@ -64,14 +67,36 @@ static int post(struct api *api, const struct text *text, struct fault *fault) {
 	return status == 204 || status == 200 ? 0 : api_refused(status, answer, fault);
 }
 
-static int confirm(const struct operands *line, const char *ca, const char *root, struct fault *fault) {
+// The lines of a file, joined by "; ".
+static int read_lacks(const char *path, char ret[LACKS_MAX + 1], struct fault *fault) {
+	cleanup_free char *lines = NULL;
+	size_t at = 0;
+	int r = path ? file_read(path, LINE_MAX_BYTES, &lines, NULL) : 0;
+
+	if (r < 0)
+		return fault_errno(fault, CODE_FAILED, r, "%s", path);
+	for (const char *c = lines; c && *c && at < LACKS_MAX - 1; c++) {
+		if (*c != '\n')
+			ret[at++] = *c;
+		else if (c[1]) {
+			ret[at++] = ';';
+			ret[at++] = ' ';
+		}
+	}
+	ret[at] = 0;
+	sysfs_clean(ret);
+	return 0;
+}
+
+static int confirm(const struct operands *line, const char *ca, const char *lacks, const char *root,
+		   struct fault *fault) {
 	cleanup_with(api_close) struct api api = {0};
 	cleanup_with(text_free) struct text text = {0};
 	int r = api_open_with(operands_get(line, "server"), operands_get(line, "mac"), operands_get(line, "token"), ca,
 			      &api, fault);
 
 	if (r == 0)
-		r = os_describe(root, operands_get(line, "generation"), &text, fault);
+		r = os_describe(root, operands_get(line, "generation"), lacks, &text, fault);
 	return r == 0 ? post(&api, &text, fault) : r;
 }
 
@@ -79,6 +104,7 @@ enum exit_code verb_operational(const struct operands *operands) {
 	const char *from = operands_get(operands, "from"), *ca = operands_get_or(operands, "ca", DEFAULT_CA);
 	const char *root = operands_get_or(operands, "root", "");
 	cleanup_with(operands_free) struct operands line = {0};
+	char lacks[LACKS_MAX + 1];
 	struct fault fault;
 	int r = from ? read_line(from, &line, &fault) : 0;
 
@@ -86,6 +112,8 @@ enum exit_code verb_operational(const struct operands *operands) {
 		      !operands_get(operands, "generation") || !operands_get(operands, "token")))
 		r = fault_set(&fault, CODE_USAGE, "needs from=, or server= mac= generation= and token=");
 	if (r == 0)
-		r = confirm(from ? &line : operands, ca, root, &fault);
+		r = read_lacks(operands_get(operands, "lacks"), lacks, &fault);
+	if (r == 0)
+		r = confirm(from ? &line : operands, ca, lacks, root, &fault);
 	return r < 0 ? fault_print(&fault, "operational") : CODE_DONE;
 }

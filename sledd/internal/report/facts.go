@@ -124,6 +124,12 @@ func ParseOperational(body string) (said api.OS, generation int64, uptime float6
 	}
 	words := map[string]nodetext.Identifier{}
 	for _, pair := range line.Operands {
+		if pair.Key == "lacks" {
+			if said.Lacks, err = nodetext.ParseProse(pair.Value); err != nil {
+				return api.OS{}, 0, 0, fmt.Errorf("line 3: lacks: %w", err)
+			}
+			continue
+		}
 		if words[pair.Key], err = nodetext.ParseIdentifier(pair.Value); err != nil {
 			return api.OS{}, 0, 0, fmt.Errorf("line 3: %s: %w", pair.Key, err)
 		}
@@ -137,7 +143,7 @@ func ParseOperational(body string) (said api.OS, generation int64, uptime float6
 	if given && start != "kexec" && start != "firmware" {
 		return api.OS{}, 0, 0, fmt.Errorf("line 3: start: %.40q is not one of kexec, firmware", start)
 	}
-	said = api.OS{ID: words["id"], Version: words["version"], Kernel: words["kernel"],
+	said = api.OS{ID: words["id"], Version: words["version"], Kernel: words["kernel"], Lacks: said.Lacks,
 		MachineID: words["machine_id"], BootID: words["boot_id"], Start: start,
 		BootOrder: words["boot_order"], BootCurrent: words["boot_current"]}
 	return said, generation, uptime, nil

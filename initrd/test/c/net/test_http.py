@@ -169,6 +169,13 @@ def test_operational() -> None:
         expect(sledc("operational", f"from={line}", f"ca={pki.ca}", f"root={os.environ['SLED_TREE']}"), 0)
         assert s.seen[-1].headers["Authorization"] == "Bearer sledo_x"
         assert s.seen[-1].body.startswith(b"operational 1\ngeneration 3\nos id=debian version=12%3F "), s.seen[-1].body
+    (work / "lacks").write_text("sshd does not let root in (a)\ncloud-init has not read the seed\n")
+    with Server(lambda r: r.answer(204), pki=pki) as s:
+        line.write_text(f"operational server={s.url} {MAC} generation=3 token=sledo_x\n")
+        words = (f"from={line}", f"ca={pki.ca}", f"root={os.environ['SLED_TREE']}", f"lacks={work}/lacks")
+        expect(sledc("operational", *words), 0)
+        lacks = b" lacks=sshd%20does%20not%20let%20root%20in%20(a);%20cloud-init%20has%20not%20read%20the%20seed\n"
+        assert s.seen[-1].body.endswith(lacks), s.seen[-1].body
     expect(sledc("operational", MAC), 2, "needs")
 
 

@@ -51,7 +51,8 @@ func (p *Printer) statusRows(n api.Node) [][2]string {
 	}
 	if s.OS != nil && !s.OS.Confirmed.IsZero() {
 		system := fmt.Sprintf("%s %s, kernel %s, machine %s", s.OS.ID, s.OS.Version, s.OS.Kernel, s.OS.MachineID)
-		rows = append(rows, [2]string{"system", system}, [2]string{"boots first", wording.BootOrder(n)})
+		rows = append(rows, [2]string{"system", system}, [2]string{"boots first", wording.BootOrder(n)},
+			[2]string{"not in use", n.Status.OS.Lacks.String()})
 	}
 	if s.OS != nil {
 		rows = append(rows, [2]string{"host key", s.OS.HostKey.Fingerprint().String()})
