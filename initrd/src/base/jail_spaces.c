@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -91,10 +92,22 @@ int cell_leave(const struct cell *cell) {
 	return r == 0;
 }
 
+// Nothing else stays mounted here while the program runs: whoever unmounts it outside has it unmounted. pivot_root(2),
+// "NOTES": of two "." the old root covers the new one.
+static int enter_root(void) {
+	if (chdir(ROOT) < 0)
+		return -errno;
+	if (syscall(SYS_pivot_root, ".", ".") == 0)
+		return umount2(".", MNT_DETACH) < 0 || chdir("/") < 0 ? -errno : 0;
+	if (errno != EINVAL) // the root of an initramfs, which cannot be left
+		return -errno;
+	return chroot(".") < 0 || chdir("/") < 0 ? -errno : 0;
+}
+
 int cell_enter_namespaces(const struct cell *cell) {
 	int r = 0;
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		r = -errno;
 	if (r == 0 && mount("jail", ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755") < 0)
 		r = -errno;
@@ -102,7 +115,5 @@ int cell_enter_namespaces(const struct cell *cell) {
 		r = is_descriptor(&cell->places[i]) ? 0 : bind_place(&cell->places[i]);
 	if (r == 0)
 		r = bind_place(&(struct place){.target = FILES, .is_folder = true});
-	if (r == 0 && (chroot(ROOT) < 0 || chdir("/") < 0))
-		r = -errno;
-	return r;
+	return r == 0 ? enter_root() : r;
 }

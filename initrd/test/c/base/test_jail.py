@@ -81,6 +81,46 @@ def test_processes_and_network() -> None:
             fails(way, "os.chmod('/proc/self/fd/10', 0o777)", NO_SUCH_CALL)
 
 
+# Until its input is "stop".
+UNTIL_STOPPED = """
+import os, time
+print("runs", flush=True)
+while os.pread(10, 4, 0) != b"stop":
+    time.sleep(0.05)
+"""
+
+
+def test_nothing_else_stays_mounted() -> None:
+    """A stick that is unmounted while the program runs can be pulled."""
+    if os.geteuid():
+        return
+    image, folder = work / "image", work / "mounted"
+    folder.mkdir()
+    with image.open("wb") as file:
+        file.truncate(8 << 20)
+    subprocess.run(["mkfs.ext4", "-q", image], check=True, timeout=60)
+    loop = subprocess.run(["losetup", "-f", "--show", image], check=True, capture_output=True, text=True, timeout=60)
+    device = loop.stdout.strip()
+    try:
+        for way in WAYS:
+            subprocess.run(["mount", device, folder], check=True, timeout=60)
+            source.write_text("wait")
+            command = [TOOL, source, target, "python3", "-ISc", UNTIL_STOPPED]
+            environment = {**os.environ, "SLED_TEST_JAIL": way}
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as program:
+                assert program.stdout and program.stdout.readline() == "runs\n", way
+                subprocess.run(["umount", folder], check=True, timeout=60)
+                try:
+                    os.close(os.open(device, os.O_RDONLY | os.O_EXCL))
+                except OSError as fault:
+                    raise AssertionError(f"{way}: {fault}") from fault
+                finally:
+                    source.write_text("stop")
+                    assert program.wait(60) == 0, way
+    finally:
+        subprocess.run(["losetup", "-d", device], check=True, timeout=60)
+
+
 def test_capabilities() -> None:
     show = "import ctypes\nprint([i for i in range(41) if ctypes.CDLL(None).prctl(23, i, 0, 0, 0) == 1])"
     for way in WAYS:
