@@ -10,6 +10,14 @@
 
 static bool candidate(const struct disk *disk) { return !disk->excluded[0]; }
 
+static bool keep_names_partitions(const struct keep *keep) {
+	for (size_t i = 0; i < keep->count; i++)
+		if (selector_has(&keep->selectors[i], TERM_PART_UUID) ||
+		    selector_has(&keep->selectors[i], TERM_PART_LABEL))
+			return true;
+	return false;
+}
+
 // Sets `why` if the path must not be written, whatever the selector. False: it may be written.
 static bool unfit_path(const struct disk *disk, const struct keep *keep, char *why, size_t size) {
 	*why = 0;
@@ -17,6 +25,8 @@ static bool unfit_path(const struct disk *disk, const struct keep *keep, char *w
 		snprintf(why, size, "%s", disk->excluded);
 	else if (keep_matches(keep, disk))
 		snprintf(why, size, "on the keep list");
+	else if (disk->unread && keep_names_partitions(keep))
+		snprintf(why, size, "not readable, and the keep list names a partition");
 	else if (disk->readonly)
 		snprintf(why, size, "read-only");
 	else if (disk->in_use[0])
@@ -157,8 +167,15 @@ int choose_whole(const struct disks *disks, const struct disk *const taken[], si
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < disks->count; k++) {
 			const struct disk *other = &disks->items[k];
-			if (!choose_is_disk(other) || is_among(other, taken, count) ||
-			    !sets_share(taken[i]->sets, other->sets, set, sizeof(set)))
+			if (!choose_is_disk(other) || is_among(other, taken, count))
+				continue;
+			if (other->unread && taken[i]->sets[0])
+				return fault_set(fault, CODE_DISK,
+						 "%s (serial %s) is a member of the set %s, and %s (serial %s), which "
+						 "this step does not take, cannot be read: it may be another member",
+						 taken[i]->name, taken[i]->serial, taken[i]->sets, other->name,
+						 other->serial);
+			if (!sets_share(taken[i]->sets, other->sets, set, sizeof(set)))
 				continue;
 			return fault_set(
 				fault, CODE_DISK,

@@ -4,6 +4,7 @@
 #include <blkid/blkid.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -16,6 +17,8 @@
 #define BTRFS_DEVICES (65536u + 0x88u)
 #define BCACHE_SET (4096u + 56u) // of bcache the UUID of the set, of bcachefs that of the filesystem
 #define BCACHEFS_DEVICES (4096u + 123u)
+#define XFS_LOG_START 48u // 0: on another device
+#define EDGE 4096u
 
 static void free_probe(blkid_probe *probe) { blkid_free_probe(*probe); }
 
@@ -63,6 +66,22 @@ static void short_type(const char *type, char *ret, size_t size) {
 	ret[n] = 0;
 }
 
+// A filesystem whose journal or log is on another device, and that device.
+static void add_journal(blkid_probe probe, int fd, uint64_t start, const char *type, const char *uuid,
+			char sets[SETS_MAX]) {
+	uint8_t log[8];
+
+	if (!strcmp(type, "xfs")) {
+		if (pread(fd, log, sizeof(log), (off_t)(start + XFS_LOG_START)) != sizeof(log) ||
+		    is_zero(log, sizeof(log)))
+			sets_add(sets, "xfs_external_log", uuid);
+	} else if (blkid_probe_lookup_value(probe, "EXT_JOURNAL", &uuid, NULL) == 0) {
+		sets_add(sets, "jbd", uuid);
+	} else if (blkid_probe_lookup_value(probe, "LOGUUID", &uuid, NULL) == 0) {
+		sets_add(sets, type, uuid);
+	}
+}
+
 static void add_found(blkid_probe probe, int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) {
 	const char *type = "", *uuid = "", *usage = "";
 	char name[32];
@@ -79,17 +98,30 @@ static void add_found(blkid_probe probe, int fd, uint64_t start, uint64_t bytes,
 		add_bcache(fd, start, name, sets);
 	else if (!strcmp(usage, "raid") || !strcmp(type, "zfs_member"))
 		sets_add(sets, name, uuid);
+	else
+		add_journal(probe, fd, start, type, uuid, sets);
 }
 
-void contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) {
+bool contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) {
 	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
+	int r = 0;
 
 	if (!probe || blkid_probe_set_device(probe, fd, (blkid_loff_t)start, (blkid_loff_t)bytes) != 0)
-		return;
+		return false;
 	blkid_probe_enable_superblocks(probe, 1);
 	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID | BLKID_SUBLKS_USAGE);
-	for (unsigned i = 0; i < SIGNATURES_MAX && blkid_do_probe(probe) == 0; i++)
+	for (unsigned i = 0; i < SIGNATURES_MAX && (r = blkid_do_probe(probe)) == 0; i++)
 		add_found(probe, fd, start, bytes, sets);
+	return r >= 0;
+}
+
+// libblkid takes a table that it cannot read for none.
+static bool has_edges(int fd, const struct disk *disk) {
+	uint8_t sector[EDGE];
+
+	return pread(fd, sector, sizeof(sector), 0) == sizeof(sector) &&
+	       (disk->bytes < sizeof(sector) ||
+		pread(fd, sector, sizeof(sector), (off_t)(disk->bytes - sizeof(sector))) == sizeof(sector));
 }
 
 int contents_type(const char *path, char ret[CONTENTS_TYPE], struct fault *fault) {
@@ -127,8 +159,9 @@ static void read_partitions(blkid_probe probe, int fd, struct disk *disk) {
 		uint64_t bytes = (uint64_t)blkid_partition_get_size(p) * SECTOR;
 		add_name(&names, "part-uuid", blkid_partition_get_uuid(p));
 		add_name(&names, "part-label", blkid_partition_get_name(p));
-		if (start > 0 && start < disk->bytes && bytes <= disk->bytes - start && !blkid_partition_is_extended(p))
-			contents_sets(fd, start, bytes, disk->sets);
+		if (start > 0 && start < disk->bytes && bytes <= disk->bytes - start &&
+		    !blkid_partition_is_extended(p) && !contents_sets(fd, start, bytes, disk->sets))
+			disk->unread = true;
 	}
 	disk->parts = names.data;
 }
@@ -137,9 +170,9 @@ static void read_one(const char *root, struct disk *disk) {
 	cleanup_with(free_probe) blkid_probe probe = NULL;
 	cleanup_close int fd = disk_open(root, disk);
 
+	disk->unread = fd < 0 || !has_edges(fd, disk) || !contents_sets(fd, 0, disk->bytes, disk->sets);
 	if (fd < 0)
 		return;
-	contents_sets(fd, 0, disk->bytes, disk->sets);
 	probe = blkid_new_probe();
 	if (probe && blkid_probe_set_device(probe, fd, 0, (blkid_loff_t)disk->bytes) == 0)
 		read_partitions(probe, fd, disk);

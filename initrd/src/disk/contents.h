@@ -6,11 +6,11 @@
 #include "base/fault.h"
 #include "disk/disk.h"
 
-// Reads all of them side by side, from their files below `root`/dev. What cannot be read holds nothing.
+// Reads all of them side by side, from their files below `root`/dev. What cannot be read is marked.
 int contents_read(const char *root, struct disks *disks, struct fault *fault);
 
-// Sets `sets` to the sets of which one disk or partition is a part, by its content.
-void contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]);
+// Sets `sets` to the sets of which one disk or partition is a part, by its content. Returns false if it cannot be read.
+bool contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]);
 
 #define CONTENTS_TYPE 64u
 

@@ -35,6 +35,7 @@ struct disk {
 	char foreign[64];    // how it is attached, if other machines may reach it or people move it; else empty
 	char in_use[256];    // what uses it, else empty
 	char sets[SETS_MAX]; // that it is a member of (disk/contents.c); empty: none, or not read
+	bool unread;	     // its edges, its table or a signature could not be read
 	char hidden[96];     // bytes that cannot be addressed (drive/hidden.c); empty: none, or not read
 	char *parts;	     // "part-uuid:U\n" and "part-label:L\n" of its partitions, likewise; NULL: none
 	size_t partition_count;

@@ -53,10 +53,14 @@ class Machine:
             path.unlink()
             path.mkdir()
             return
-        path.unlink(missing_ok=True)
+        kept = self.root / "kept"
+        if path.exists():
+            path.rename(kept)
         path.mkdir()
         yield
         path.rmdir()
+        if kept.exists():
+            kept.rename(path)
 
     def _bus(self, folder: Path, bus: str) -> None:
         (self.root / "sys/bus" / bus).mkdir(parents=True, exist_ok=True)

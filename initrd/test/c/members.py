@@ -23,6 +23,19 @@ def md(array: bytes, disk_bytes: int) -> Bytes:
     return at, bytes(block)
 
 
+def ext(uuid: bytes, journal: bytes = b"") -> Bytes:
+    """ext3 with its journal on the device of that UUID; without one, such a device."""
+    block = bytearray(1024)
+    struct.pack_into("<IIIIIII", block, 0, 64, 1024, 0, 0, 53, 1, 0)
+    struct.pack_into("<HH", block, 56, 0xEF53, 1)
+    struct.pack_into("<I", block, 76, 1)  # revision
+    struct.pack_into("<HH", block, 84, 11, 128)
+    struct.pack_into("<III", block, 92, 4 if journal else 0, 0 if journal else 8, 0)
+    block[104:120] = uuid
+    block[208:224] = journal.ljust(16, b"\0")
+    return 1024, bytes(block)
+
+
 def luks() -> Bytes:
     """The header of LUKS1, which is in no set."""
     return 0, (b"LUKS\xba\xbe\0\1" + b"aes".ljust(32, b"\0") + b"xts-plain64".ljust(32, b"\0")).ljust(592, b"\0")

@@ -61,6 +61,12 @@ CASES: list[tuple[str, int, str, str, dict[str, str]]] = [
     ("pool, a half is kept", 4, "ZFS-1", "wipe disks=all keep=serial:ZFS-1", {}),
     ("btrfs, a half", 4, "btrfs:", "wipe disks=serial:BTR-2;serial:MD-1;serial:MD-2", {}),
     ("cache without its disk", 4, "bcache:", "wipe disks=serial:CACHE", {}),
+    ("filesystem without its journal", 4, "jbd:", "wipe disks=serial:EXT", {}),
+    ("journal without its filesystem", 4, "jbd:", "wipe disks=all keep=serial:EXT", {}),
+    ("mirror, its other half not readable", 4, "sdc2 (serial MD-2), which this step does not take, cannot be read",
+     "wipe disks=serial:MD-1", {"unreadable": "dev/sdc2"}),
+    ("not readable, and a partition is kept", 4, "sda is not readable, and the keep list names a partition",
+     "wipe disks=serial:SYS-1 keep=part-label:tenant", {"unreadable": "dev/sda"}),
     ("one of two namespaces", 4, "2 disks match", "wipe disks=serial:NVME keep=wwn:eui.02 level=purge", {}),
     ("mounted", 4, "mounted at /srv", "wipe disks=serial:MOUNT", {}),
     ("kernel argument, absent", 4, "keep serial:GONE", "wipe disks=serial:SYS-1",
@@ -100,6 +106,8 @@ def make(root: Path, sledc: str) -> Machine:
         m.namespace(0, i, "NVME", f"0{i}")
     m.scsi("sdg", "CACHE", "M", "5000c50000000071", members.bcache(CACHE))
     m.scsi("sdh", "BACKED", "M", "5000c50000000072", members.bcache(CACHE))
+    m.scsi("sdo", "EXT", "M", "5000c50000000073", members.ext(CACHE, TABLE))
+    m.scsi("sdp", "JOURNAL", "M", "5000c50000000074", members.ext(TABLE))
     m.scsi("sdi", "TWIN", "M", LUN)
     m.scsi("sdj", "TWIN", "M", LUN)
     mounted = m.scsi("sdk", "MOUNT", "M", "5000c50000000008")
